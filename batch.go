@@ -1,0 +1,88 @@
+package toxscreen
+
+import (
+	"context"
+	"iter"
+	"runtime"
+)
+
+// Outcome is what became of one row of a [Batch].
+type Outcome[Row any] struct {
+	Row    Row
+	Result Result // valid where Err is nil
+	Err    error
+}
+
+// Batch scores rows on all cores and yields their outcomes in the order of
+// the rows. text returns a row's text, or an error, which then is the row's
+// outcome; it is called in order, from one goroutine at a time.
+//
+// A row that fails does not end the batch. At most 64 rows a core are in
+// memory at once, however many there are and however long one of them takes.
+// When ctx ends, rows are no longer read, those under way end with its error,
+// and the sequence ends after them. All goroutines are gone when the sequence
+// ends or its consumer stops early.
+func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row]] {
+	return func(yield func(Outcome[Row]) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		cores := runtime.GOMAXPROCS(0)
+		type job struct {
+			text    string
+			outcome Outcome[Row]
+			done    chan struct{}
+		}
+		jobs := make(chan *job)             // to the workers
+		ordered := make(chan *job, 64*cores) // to the consumer, in order; its capacity bounds the read-ahead
+		workers := make(chan struct{}, cores)
+
+		go func() {
+			defer close(ordered)
+			defer close(jobs)
+			for row := range rows {
+				j := &job{outcome: Outcome[Row]{Row: row}, done: make(chan struct{})}
+				j.text, j.outcome.Err = text(row)
+				select {
+				case ordered <- j:
+				case <-ctx.Done():
+					return
+				}
+				if j.outcome.Err != nil {
+					close(j.done)
+					continue
+				}
+				// A job that the consumer waits for must be finished by
+				// someone: hand it over even when ctx has ended, Score then
+				// returns at once.
+				jobs <- j
+			}
+		}()
+		for range cores {
+			go func() {
+				defer func() { workers <- struct{}{} }()
+				for j := range jobs {
+					if err := ctx.Err(); err != nil {
+						j.outcome.Err = err
+					} else {
+						j.outcome.Result, j.outcome.Err = s.Score(ctx, j.text)
+					}
+					j.text = ""
+					close(j.done)
+				}
+			}()
+		}
+		defer func() {
+			cancel()
+			for range ordered { // lets the reader end
+			}
+			for range cores {
+				<-workers
+			}
+		}()
+		for j := range ordered {
+			<-j.done
+			if !yield(j.outcome) {
+				return
+			}
+		}
+	}
+}

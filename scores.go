@@ -1,0 +1,103 @@
+package toxscreen
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strconv"
+)
+
+// Scores holds a number for some or all attributes: probabilities in 0..1,
+// or thresholds on them. An attribute that was not measured is absent, which
+// is not the same as 0. The zero value is empty. Scores is a plain value:
+// copying it copies the numbers, and == compares them.
+type Scores struct {
+	values   [attributeCount]float64
+	measured uint8 // bit i is set where values[i] was measured
+}
+
+// Get returns the number for an attribute and whether there is one.
+func (s Scores) Get(a Attribute) (value float64, ok bool) {
+	if a >= attributeCount || s.measured&(1<<a) == 0 {
+		return 0, false
+	}
+	return s.values[a], true
+}
+
+// Set stores the number for an attribute. It panics if a is none of the seven.
+func (s *Scores) Set(a Attribute, value float64) {
+	s.values[a] = value
+	s.measured |= 1 << a
+}
+
+// Len returns how many attributes have a number.
+func (s Scores) Len() int {
+	n := 0
+	for range s.All() {
+		n++
+	}
+	return n
+}
+
+// All yields the attributes that have a number, in their order.
+func (s Scores) All() iter.Seq2[Attribute, float64] {
+	return func(yield func(Attribute, float64) bool) {
+		for a := range attributeCount {
+			if s.measured&(1<<a) != 0 && !yield(a, s.values[a]) {
+				return
+			}
+		}
+	}
+}
+
+// MarshalJSON writes an object with the attributes that have a number, in
+// their order, rounded to six decimals.
+func (s Scores) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for a, value := range s.All() {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, '"')
+		out = append(out, attributeNames[a]...)
+		out = append(out, '"', ':')
+		number, err := Probability(value).MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("failed to encode %s: %w", a, err)
+		}
+		out = append(out, number...)
+	}
+	return append(out, '}'), nil
+}
+
+// UnmarshalJSON reads an object from attribute names to numbers. A name that
+// is no attribute is an error, and so is null.
+func (s *Scores) UnmarshalJSON(data []byte) error {
+	var object map[Attribute]*float64
+	if err := json.Unmarshal(data, &object); err != nil {
+		return fmt.Errorf("failed to read scores: %w", err)
+	}
+	*s = Scores{}
+	for a, value := range object {
+		if value == nil {
+			return fmt.Errorf("failed to read scores: %s is null; leave out what was not measured", a)
+		}
+		s.Set(a, *value)
+	}
+	return nil
+}
+
+// Probability is a number that JSON shows with at most six decimals: more are
+// noise, since a score is only promised to 1e-4.
+type Probability float64
+
+// MarshalJSON implements [json.Marshaler]. It fails for NaN and infinities.
+func (p Probability) MarshalJSON() ([]byte, error) {
+	if !(p-p == 0) {
+		return nil, fmt.Errorf("%v is not a number", float64(p))
+	}
+	out := strconv.AppendFloat(nil, float64(p), 'f', 6, 64)
+	out = bytes.TrimRight(out, "0")
+	return bytes.TrimSuffix(out, []byte{'.'}), nil
+}

@@ -1,0 +1,89 @@
+package toxscreen
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Span is a stretch of a text that makes it score.
+type Span struct {
+	Start int `json:"start"` // offset of its first unit
+	End   int `json:"end"`   // offset behind its last unit
+	// Attributes holds the probability in 0..1 of those attributes that the
+	// span stands for.
+	Attributes Scores `json:"attributes"`
+}
+
+// OffsetUnit is what the offsets of spans count.
+type OffsetUnit string
+
+// The units of [Result.In].
+const (
+	Bytes      OffsetUnit = "byte"       // of the text as it was given; what Score returns
+	UTF16Units OffsetUnit = "utf16"      // as JavaScript, Java and the Perspective API count
+	CodePoints OffsetUnit = "code_point" // as Python counts
+)
+
+// ParseOffsetUnit returns the unit with the given name: byte, utf16 or
+// code_point.
+func ParseOffsetUnit(name string) (OffsetUnit, error) {
+	switch unit := OffsetUnit(name); unit {
+	case Bytes, UTF16Units, CodePoints:
+		return unit, nil
+	}
+	return "", fmt.Errorf("unknown offset unit %q: it must be byte, utf16 or code_point", name)
+}
+
+// In returns the result with its offsets counted in another unit. The result
+// must be one of text in bytes, as [Screener.Score] returned it. A byte that
+// is not valid UTF-8 counts as one unit, since it reads as U+FFFD.
+func (r Result) In(unit OffsetUnit, text string) Result {
+	if unit == r.OffsetUnit || r.OffsetUnit != Bytes {
+		return r
+	}
+	spans := make([]Span, len(r.Spans))
+	at, units := 0, 0
+	count := func(to int) int {
+		for at < to {
+			c, size := utf8.DecodeRuneInString(text[at:])
+			at += size
+			units++
+			if unit == UTF16Units && c > 0xFFFF {
+				units++
+			}
+		}
+		return units
+	}
+	for i, s := range r.Spans {
+		start := count(s.Start)
+		spans[i] = Span{Start: start, End: count(s.End), Attributes: s.Attributes}
+	}
+	if r.Spans != nil {
+		r.Spans = spans
+	}
+	r.OffsetUnit = unit
+	return r
+}
+
+// Mask returns text with every character of the spans replaced by an
+// asterisk. Blanks inside a span stay. The offsets must be in bytes.
+func Mask(text string, spans []Span) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	at := 0
+	for _, s := range spans {
+		b.WriteString(text[at:s.Start])
+		for _, c := range text[s.Start:s.End] {
+			switch c {
+			case ' ', '\t', '\n', '\r':
+				b.WriteRune(c)
+			default:
+				b.WriteByte('*')
+			}
+		}
+		at = s.End
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}

@@ -1,0 +1,191 @@
+// Package toxscreen scores text for toxicity without a network:
+//
+//	model, err := models.OpenDefault(models.Options{})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	defer model.Close()
+//	screener := toxscreen.New(model)
+//	result, err := screener.Score(ctx, "you are a stupid idiot")
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Println(result.Score, result.Flagged, result.Spans)
+//
+// A local classifier gives a calibrated probability for each of seven
+// attributes and the words that cause it. This package holds the vocabulary
+// and the order of the steps, and imports only the standard library; package
+// models opens what it needs.
+package toxscreen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"strings"
+)
+
+// Classifier is what a [Screener] needs of a model. Implementations must be
+// safe for concurrent use.
+type Classifier interface {
+	// Classify scores one text. It returns the context's error when that
+	// ends first.
+	Classify(ctx context.Context, text string) (Classification, error)
+	// Info describes the model. It always returns the same.
+	Info() ModelInfo
+}
+
+// Classification is what a [Classifier] says of one text.
+type Classification struct {
+	// Scores holds the calibrated probability in 0..1 of each attribute that
+	// the model has.
+	Scores Scores
+	// Spans are ordered, free of overlap, with byte offsets into the text.
+	// It is nil where the model has no token head.
+	Spans []Span
+	// Warnings are sentences about what limits the classification.
+	Warnings []string
+}
+
+// ModelInfo describes a model.
+type ModelInfo struct {
+	// Version is name@version and a hash, as results show it.
+	Version string
+	// Thresholds is the probability from which each attribute of the model
+	// is flagged.
+	Thresholds Scores
+}
+
+// DefaultMaxBytes is the length of text that [Screener.Score] accepts unless
+// [WithMaxBytes] says otherwise: 1 MiB, about 200,000 words, which take some
+// ten seconds on two cores.
+const DefaultMaxBytes = 1 << 20
+
+// ErrTooLong is in the chain of the error for a text over the limit.
+var ErrTooLong = errors.New("text too long")
+
+// Screener scores texts. It is safe for concurrent use; to score many texts
+// on all cores, see [Batch].
+type Screener struct {
+	classifier Classifier
+	info       ModelInfo
+	thresholds Scores
+	maxBytes   int
+}
+
+// Option changes a default of [New].
+type Option func(*Screener)
+
+// WithThresholds replaces the model's thresholds for the attributes that have
+// one in t.
+func WithThresholds(t Scores) Option {
+	return func(s *Screener) {
+		for a, value := range t.All() {
+			s.thresholds.Set(a, value)
+		}
+	}
+}
+
+// WithMaxBytes replaces [DefaultMaxBytes].
+func WithMaxBytes(n int) Option {
+	return func(s *Screener) { s.maxBytes = n }
+}
+
+// New returns a Screener on a classifier, which the caller closes when no
+// call of the Screener is under way any more.
+func New(classifier Classifier, options ...Option) *Screener {
+	info := classifier.Info()
+	s := &Screener{classifier: classifier, info: info, thresholds: info.Thresholds, maxBytes: DefaultMaxBytes}
+	for _, option := range options {
+		option(s)
+	}
+	return s
+}
+
+// Score scores one text. Every byte of it counts: nothing is cut. A text over
+// the limit of bytes is refused with [ErrTooLong] in the chain.
+func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
+	if len(text) > s.maxBytes {
+		return Result{}, fmt.Errorf("failed to score text: %w: it has %d bytes, the limit is %d; raise the limit or split the text", ErrTooLong, len(text), s.maxBytes)
+	}
+	found, err := s.classifier.Classify(ctx, text)
+	if err != nil {
+		return Result{}, fmt.Errorf("failed to score text: %w", err)
+	}
+	result := Result{
+		Direction:  HigherIsMoreToxic,
+		Attributes: make(AttributeResults, attributeCount),
+		Spans:      found.Spans,
+		OffsetUnit: Bytes,
+		Source:     SourceClassifier,
+		Judge:      JudgeReport{Why: "no judge is configured"},
+		Warnings:   found.Warnings,
+		Versions:   Versions{Toxscreen: Version(), Model: s.info.Version},
+	}
+	for a, score := range found.Scores.All() {
+		if math.IsNaN(score) || score < 0 || score > 1 {
+			return Result{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is no probability", s.info.Version, score, a)
+		}
+		threshold, ok := s.thresholds.Get(a)
+		if !ok {
+			return Result{}, fmt.Errorf("failed to score text: model %s has no threshold for %s", s.info.Version, a)
+		}
+		flagged := score >= threshold
+		result.Attributes[a] = AttributeResult{
+			Score:      Probability(score),
+			Classifier: Probability(score),
+			Threshold:  Probability(threshold),
+			Flagged:    flagged,
+		}
+		result.Flagged = result.Flagged || flagged
+	}
+	toxicity, ok := result.Attributes[Toxicity]
+	if !ok {
+		return Result{}, fmt.Errorf("failed to score text: model %s gave no toxicity", s.info.Version)
+	}
+	result.Score = toxicity.Score
+	result.Severity = SeverityOf(float64(result.Score))
+	if strings.TrimSpace(text) == "" {
+		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores say nothing")
+	}
+	if result.Flagged && found.Spans != nil && len(found.Spans) == 0 {
+		result.Warnings = append(result.Warnings, "flagged without a span: no single word stands out")
+	}
+	if result.Warnings == nil {
+		result.Warnings = []string{}
+	}
+	return result, nil
+}
+
+const modulePath = "github.com/toxscreen/toxscreen"
+
+// Version returns the version of this module as the build knows it: a tag, or
+// "devel" and the commit where the binary was built from a checkout.
+func Version() string { return version }
+
+var version = func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, dep := range info.Deps {
+		if dep.Path == modulePath {
+			return dep.Version
+		}
+	}
+	if v := info.Main.Version; info.Main.Path == modulePath && v != "" && v != "(devel)" {
+		return v
+	}
+	commit, modified := "", ""
+	for _, setting := range info.Settings {
+		switch {
+		case setting.Key == "vcs.revision":
+			commit = "-" + setting.Value[:min(12, len(setting.Value))]
+		case setting.Key == "vcs.modified" && setting.Value == "true":
+			modified = "-modified"
+		}
+	}
+	return "devel" + commit + modified
+}()
