@@ -31,7 +31,7 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 			outcome Outcome[Row]
 			done    chan struct{}
 		}
-		jobs := make(chan *job)             // to the workers
+		jobs := make(chan *job)              // to the workers
 		ordered := make(chan *job, 64*cores) // to the consumer, in order; its capacity bounds the read-ahead
 		workers := make(chan struct{}, cores)
 

@@ -1,0 +1,114 @@
+package classifier
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// LibraryVersion is the release of ONNX Runtime that toxscreen is built and
+// measured with. Any release with the same or a newer C API works; see
+// [MinLibraryVersion].
+const LibraryVersion = "1.30.0"
+
+// MinLibraryVersion is the oldest release whose C API (version 24) is the one
+// that the Go binding was compiled for.
+const MinLibraryVersion = "1.24.0"
+
+// LibraryEnv is the environment variable that names the library's file.
+const LibraryEnv = "TOXSCREEN_ONNXRUNTIME"
+
+// ErrNoLibrary is in the chain of the error for a library that was not found.
+var ErrNoLibrary = errors.New("ONNX Runtime's library was not found")
+
+// GetLibraryHint tells how to get the library.
+const GetLibraryHint = "`go run github.com/toxscreen/toxscreen/scripts/get-onnxruntime@latest` puts it into the cache"
+
+// LibraryName returns the file name of the library on this platform.
+func LibraryName() string {
+	switch runtime.GOOS {
+	case "windows":
+		return "onnxruntime.dll"
+	case "darwin":
+		return "libonnxruntime.dylib"
+	default:
+		return "libonnxruntime.so"
+	}
+}
+
+// LibraryCache returns the folder of the user's cache that scripts/get-onnxruntime
+// fills for a provider.
+func LibraryCache(provider Provider) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("failed to find the user's cache folder: %w", err)
+	}
+	version := LibraryVersion
+	if provider == CUDA {
+		version += "-gpu"
+	}
+	return filepath.Join(cache, "toxscreen", "onnxruntime", version), nil
+}
+
+// FindLibrary returns the path of ONNX Runtime's shared library: the explicit
+// path where one is given, else what the environment variable [LibraryEnv]
+// names, else the first found beside the running binary, in the user's cache
+// and in the system's library folders. An explicit path or a set variable is
+// never passed over in favour of another library.
+func FindLibrary(explicit string, provider Provider) (string, error) {
+	if explicit == "" {
+		explicit = os.Getenv(LibraryEnv)
+	}
+	if explicit != "" {
+		info, err := os.Stat(explicit)
+		if err != nil {
+			return "", fmt.Errorf("%w: %w; correct the path given by flag, configuration or %s", ErrNoLibrary, err, LibraryEnv)
+		}
+		if info.IsDir() {
+			explicit = filepath.Join(explicit, LibraryName())
+			if _, err := os.Stat(explicit); err != nil {
+				return "", fmt.Errorf("%w: %w; name the file itself", ErrNoLibrary, err)
+			}
+		}
+		return explicit, nil
+	}
+	var folders []string
+	if binary, err := os.Executable(); err == nil {
+		if binary, err = filepath.EvalSymlinks(binary); err == nil {
+			folders = append(folders, filepath.Dir(binary), filepath.Join(filepath.Dir(binary), "lib"))
+		}
+	}
+	if cache, err := LibraryCache(provider); err == nil {
+		folders = append(folders, cache)
+	}
+	folders = append(folders, systemLibraryFolders()...)
+	for _, folder := range folders {
+		path := filepath.Join(folder, LibraryName())
+		switch _, err := os.Stat(path); {
+		case err == nil:
+			return path, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", fmt.Errorf("failed to look for ONNX Runtime's library: %w", err)
+		}
+	}
+	return "", fmt.Errorf("%w: no %s in %s; %s", ErrNoLibrary, LibraryName(), strings.Join(folders, ", "), GetLibraryHint)
+}
+
+// systemLibraryFolders returns where the system's loader looks by default, as
+// far as that can be known without asking it.
+func systemLibraryFolders() []string {
+	switch runtime.GOOS {
+	case "windows":
+		return filepath.SplitList(os.Getenv("PATH"))
+	case "darwin":
+		return append(filepath.SplitList(os.Getenv("DYLD_LIBRARY_PATH")), "/opt/homebrew/lib", "/usr/local/lib")
+	default:
+		multiarch := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]
+		return append(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")),
+			"/usr/local/lib", "/usr/lib/"+multiarch, "/usr/lib64", "/usr/lib")
+	}
+}

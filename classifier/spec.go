@@ -1,0 +1,223 @@
+package classifier
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// Spec says how to run a model and how to read what it returns. Its JSON form
+// is part of a model's manifest.
+type Spec struct {
+	// Inputs names those of input_ids, attention_mask and token_type_ids that
+	// the model takes: int64 tensors of shape [texts, tokens].
+	Inputs []string `json:"inputs"`
+
+	Outputs Outputs `json:"outputs"`
+
+	// Labels are the columns of Outputs.Scores, in order.
+	Labels []Label `json:"labels"`
+
+	// Activation turns the logits of Outputs.Scores into probabilities.
+	Activation Activation `json:"activation"`
+
+	// Spans reads the token head; nil where the model has none.
+	Spans *SpanSpec `json:"spans,omitempty"`
+
+	Window Window `json:"window"`
+
+	// Calibration corrects the probability of an attribute; without an entry
+	// it is the activation's.
+	Calibration map[toxscreen.Attribute]Calibration `json:"calibration,omitempty"`
+}
+
+// Outputs names the model's outputs.
+type Outputs struct {
+	Scores string `json:"scores"`           // logits, float32 [texts, labels]
+	Tokens string `json:"tokens,omitempty"` // logits of the token head, float32 [texts, tokens, span labels]
+}
+
+// Label is one column of an output.
+type Label struct {
+	Name string `json:"name"` // as the model's authors call it
+	// Attribute is what the column measures; nil where it is not used.
+	Attribute *toxscreen.Attribute `json:"attribute,omitempty"`
+}
+
+// Activation is how logits become probabilities.
+type Activation string
+
+// The activations.
+const (
+	Sigmoid Activation = "sigmoid" // each label by itself
+	Softmax Activation = "softmax" // labels exclude each other
+)
+
+// SpanSpec says how to read the token head.
+type SpanSpec struct {
+	Labels []Label `json:"labels"`
+	// Threshold in (0, 1) is the probability from which a word is part of a
+	// span.
+	Threshold float64 `json:"threshold"`
+}
+
+// Window says how a long text is divided and how the windows' logits become
+// one: (1/Pooling)·ln(Σ w·exp(Pooling·logit)), where w is a window's share of
+// the tokens. That is the windows' mean for Pooling 0, and the nearer to their
+// maximum the greater Pooling is.
+type Window struct {
+	Tokens  int     `json:"tokens"`  // in one window, those that wrap a text included
+	Overlap int     `json:"overlap"` // tokens that a window shares with the one before, at most
+	Pooling float64 `json:"pooling"`
+}
+
+// Calibration is a non-decreasing, piecewise-linear map from a logit to the
+// log-odds of the calibrated probability. Its first and last pieces go on
+// beyond the knots. Two knots are Platt scaling.
+type Calibration struct {
+	Knots [][2]float64 `json:"knots"` // [logit, log-odds], by rising logit
+}
+
+// Apply returns the calibrated log-odds of a logit.
+func (c Calibration) Apply(logit float64) float64 {
+	i := 1 // of the knot that ends the piece
+	for i < len(c.Knots)-1 && logit > c.Knots[i][0] {
+		i++
+	}
+	from, to := c.Knots[i-1], c.Knots[i]
+	return from[1] + (logit-from[0])*(to[1]-from[1])/(to[0]-from[0])
+}
+
+// InputNames are the inputs that a model can ask for.
+var InputNames = []string{"input_ids", "attention_mask", "token_type_ids"}
+
+// Validate reports what makes a spec unusable, all of it at once.
+func (s Spec) Validate() error {
+	var found []error
+	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
+
+	if !slices.Contains(s.Inputs, "input_ids") {
+		wrong("inputs: input_ids is missing")
+	}
+	for i, name := range s.Inputs {
+		if !slices.Contains(InputNames, name) {
+			wrong("inputs: unknown input %q: it must be one of %v", name, InputNames)
+		}
+		if slices.Contains(s.Inputs[:i], name) {
+			wrong("inputs: %q is listed twice", name)
+		}
+	}
+	if s.Outputs.Scores == "" {
+		wrong("outputs: scores is missing")
+	}
+	if (s.Spans == nil) != (s.Outputs.Tokens == "") {
+		wrong("outputs.tokens and spans belong together: only one of them is given")
+	}
+	measured := attributesOf(s.Labels)
+	if !slices.Contains(measured, toxscreen.Toxicity) {
+		wrong("labels: none has the attribute toxicity, which every score is made from")
+	}
+	for i, a := range measured {
+		if slices.Contains(measured[:i], a) {
+			wrong("labels: two have the attribute %s", a)
+		}
+	}
+	switch s.Activation {
+	case Sigmoid:
+	case Softmax:
+		if len(s.Labels) < 2 {
+			wrong("activation: softmax needs two labels or more")
+		}
+	default:
+		wrong("activation: unknown %q: it must be sigmoid or softmax", s.Activation)
+	}
+	if s.Spans != nil {
+		if len(attributesOf(s.Spans.Labels)) == 0 {
+			wrong("spans.labels: none has an attribute")
+		}
+		if !(s.Spans.Threshold > 0 && s.Spans.Threshold < 1) {
+			wrong("spans.threshold: %v is not between 0 and 1", s.Spans.Threshold)
+		}
+	}
+	if s.Window.Tokens < 8 || s.Window.Tokens > 1<<16 {
+		wrong("window.tokens: %d is not in 8..65536", s.Window.Tokens)
+	}
+	if s.Window.Overlap < 0 || s.Window.Overlap > s.Window.Tokens/2 {
+		wrong("window.overlap: %d is not in 0..%d, half a window", s.Window.Overlap, s.Window.Tokens/2)
+	}
+	if !(s.Window.Pooling >= 0 && s.Window.Pooling <= 1000) {
+		wrong("window.pooling: %v is not in 0..1000", s.Window.Pooling)
+	}
+	for a, c := range s.Calibration {
+		if !slices.Contains(measured, a) {
+			wrong("calibration: %s is not among the labels", a)
+		}
+		if err := c.validate(); err != nil {
+			wrong("calibration of %s: %w", a, err)
+		}
+	}
+	return errors.Join(found...)
+}
+
+func (c Calibration) validate() error {
+	if len(c.Knots) < 2 {
+		return fmt.Errorf("%d knots given, two needed", len(c.Knots))
+	}
+	for i, knot := range c.Knots {
+		if math.IsNaN(knot[0]+knot[1]) || math.IsInf(knot[0]+knot[1], 0) {
+			return fmt.Errorf("knot %d is not finite", i)
+		}
+		if i > 0 && !(knot[0] > c.Knots[i-1][0] && knot[1] >= c.Knots[i-1][1]) {
+			return fmt.Errorf("knot %d does not rise: a calibration must never turn the order of two texts round", i)
+		}
+	}
+	return nil
+}
+
+// attributesOf returns the attributes of those labels that have one, in the
+// labels' order.
+func attributesOf(labels []Label) []toxscreen.Attribute {
+	var measured []toxscreen.Attribute
+	for _, l := range labels {
+		if l.Attribute != nil {
+			measured = append(measured, *l.Attribute)
+		}
+	}
+	return measured
+}
+
+// Provider is where a model is computed.
+type Provider string
+
+// The providers.
+const (
+	CPU  Provider = "cpu"
+	CUDA Provider = "cuda" // needs the library of onnxruntime-gpu
+)
+
+// ParseProvider returns the provider with the given name.
+func ParseProvider(name string) (Provider, error) {
+	switch p := Provider(name); p {
+	case CPU, CUDA:
+		return p, nil
+	}
+	return "", fmt.Errorf("unknown provider %q: it must be cpu or cuda", name)
+}
+
+// Batching is how texts share the runs of a session.
+type Batching string
+
+// The kinds of batching.
+const (
+	// Single runs one text at a time, several runs side by side. A model
+	// with dynamic int8 needs it: the scale of its activations is taken over
+	// a whole tensor, so that texts in one tensor would change each other's
+	// scores.
+	Single Batching = "single"
+	// Padded collects texts that wait at the same time into one run, padded
+	// to the longest.
+	Padded Batching = "padded"
+)
