@@ -16,6 +16,10 @@ type Spec struct {
 	// the model takes: int64 tensors of shape [texts, tokens].
 	Inputs []string `json:"inputs"`
 
+	// PadID is the token that fills up the shorter texts of a padded run. It
+	// matters to models that count positions by it, as RoBERTa does.
+	PadID int64 `json:"pad_id,omitempty"`
+
 	Outputs Outputs `json:"outputs"`
 
 	// Labels are the columns of Outputs.Scores, in order.

@@ -1,0 +1,123 @@
+package toxscreen_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// numbered yields the numbers below n and counts how many were taken.
+func numbered(n int, taken *atomic.Int64) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range n {
+			taken.Add(1)
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+func asText(i int) (string, error) { return fmt.Sprint(i), nil }
+
+var clean = toxscreen.Classification{Scores: scores(toxscreen.Toxicity, 0.1)}
+
+func TestBatchKeepsOrderAndRowsThatFail(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	screener := toxscreen.New(classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
+		time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond) // so that rows end out of order
+		if text == "13" {
+			return toxscreen.Classification{}, errors.New("cannot be scored")
+		}
+		return clean, nil
+	}))
+	noText := errors.New("has no text")
+	want := 0
+	for outcome := range toxscreen.Batch(t.Context(), screener, numbered(1000, new(atomic.Int64)), func(i int) (string, error) {
+		if i == 42 {
+			return "", noText
+		}
+		return fmt.Sprint(i), nil
+	}) {
+		if outcome.Row != want {
+			t.Fatalf("row %d came where %d was due", outcome.Row, want)
+		}
+		if failed := outcome.Err != nil; failed != (want == 13 || want == 42) {
+			t.Errorf("row %d: error %v", want, outcome.Err)
+		}
+		want++
+	}
+	if want != 1000 {
+		t.Errorf("%d rows came, want 1000", want)
+	}
+}
+
+// One row that takes long must not let all that follow pile up in memory.
+func TestBatchReadsAheadOnlySoFar(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	release := make(chan struct{})
+	screener := toxscreen.New(classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
+		if text == "0" {
+			<-release
+		}
+		return clean, nil
+	}))
+	var taken atomic.Int64
+	time.AfterFunc(50*time.Millisecond, func() {
+		// 64 a core wait for their turn; a few more are in hands.
+		if limit := int64(64*runtime.GOMAXPROCS(0) + 4); taken.Load() > limit {
+			t.Errorf("%d rows were read while the first was under way, want at most %d", taken.Load(), limit)
+		}
+		close(release)
+	})
+	n := 0
+	for range toxscreen.Batch(t.Context(), screener, numbered(5000, &taken), asText) {
+		n++
+	}
+	if n != 5000 {
+		t.Errorf("%d rows came, want 5000", n)
+	}
+}
+
+func TestBatchEndsWithItsConsumerAndWithItsContext(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	screener := toxscreen.New(classify(func(ctx context.Context, _ string) (toxscreen.Classification, error) {
+		return clean, ctx.Err()
+	}))
+	var taken atomic.Int64
+	for outcome := range toxscreen.Batch(t.Context(), screener, numbered(1_000_000, &taken), asText) {
+		if outcome.Row == 10 {
+			break
+		}
+	}
+	if taken.Load() > 10_000 {
+		t.Errorf("%d rows were read after the consumer left", taken.Load())
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	taken.Store(0)
+	scored := 0
+	for outcome := range toxscreen.Batch(ctx, screener, numbered(1_000_000, &taken), asText) {
+		if outcome.Row == 10 {
+			cancel()
+		}
+		if outcome.Err == nil {
+			scored++
+		} else if !errors.Is(outcome.Err, context.Canceled) {
+			t.Fatal(outcome.Err)
+		}
+	}
+	if scored < 11 || taken.Load() > 10_000 {
+		t.Errorf("%d rows scored, %d read", scored, taken.Load())
+	}
+}

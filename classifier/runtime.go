@@ -1,0 +1,245 @@
+package classifier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	ort "github.com/yalue/onnxruntime_go"
+)
+
+// Runtime describes the ONNX Runtime library that the process has loaded.
+type Runtime struct {
+	Path      string     `json:"path"`
+	Version   string     `json:"version"`
+	Providers []Provider `json:"providers"` // that this library can compute on, on this machine
+}
+
+// The library is loaded once in a process and never unloaded: its threads
+// and allocators outlive every session.
+var (
+	loading sync.Mutex
+	loaded  *Runtime
+)
+
+// LoadLibrary finds ONNX Runtime's library, see [FindLibrary], and loads it
+// into the process. Later calls return what was loaded first; to ask for
+// another path then is an error, since a process holds only one.
+func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
+	loading.Lock()
+	defer loading.Unlock()
+	path, err := FindLibrary(explicit, provider)
+	if err != nil {
+		return Runtime{}, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime: %w", err)
+	}
+	if loaded != nil {
+		if path != loaded.Path {
+			return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: this process has loaded %s already", path, loaded.Path)
+		}
+		return *loaded, nil
+	}
+	ort.SetSharedLibraryPath(path)
+	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
+		// The binding reports a library without its version of the C API by
+		// this number and in no other way.
+		if strings.Contains(err.Error(), "Error setting ORT API base: 2") {
+			return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: it is older than %s, the oldest that works; %s", path, MinLibraryVersion, GetLibraryHint)
+		}
+		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: %w; %s", path, err, GetLibraryHint)
+	}
+	// Official Windows builds report usage unless told not to. Other builds
+	// have nothing to switch off and may say so.
+	_ = ort.DisableTelemetry()
+	runtime := Runtime{Path: path, Version: ort.GetVersion(), Providers: []Provider{CPU}}
+	if cudaErr := tryCUDA(path); cudaErr == nil {
+		runtime.Providers = append(runtime.Providers, CUDA)
+	}
+	loaded = &runtime
+	return runtime, nil
+}
+
+// tryCUDA reports why sessions of the loaded library cannot use CUDA.
+func tryCUDA(library string) error {
+	// Without this file the attempt prints to standard error.
+	if _, err := os.Stat(filepath.Join(filepath.Dir(library), "libonnxruntime_providers_cuda.so")); err != nil {
+		return fmt.Errorf("the library has no CUDA provider beside it: %w; install onnxruntime-gpu's with `get-onnxruntime -gpu`", err)
+	}
+	options, err := ort.NewSessionOptions()
+	if err != nil {
+		return err
+	}
+	return errors.Join(appendCUDA(options), options.Destroy())
+}
+
+func appendCUDA(options *ort.SessionOptions) error {
+	cuda, err := ort.NewCUDAProviderOptions()
+	if err != nil {
+		return err
+	}
+	return errors.Join(options.AppendExecutionProviderCUDA(cuda), cuda.Destroy())
+}
+
+// session is one ONNX Runtime session. It is safe for concurrent use.
+type session struct {
+	ort        *ort.DynamicAdvancedSession
+	inputs     []string
+	scores     int // columns of the output of scores
+	spanLabels int // columns of the output of tokens; 0 where there is none
+}
+
+// openSession opens a model with the given number of threads inside a run.
+func openSession(c Config, threads int) (*session, error) {
+	options, err := ort.NewSessionOptions()
+	if err != nil {
+		return nil, err
+	}
+	defer options.Destroy()
+	if c.Provider == CUDA {
+		if err := tryCUDA(loaded.Path); err != nil {
+			return nil, fmt.Errorf("provider cuda is not available: %w", err)
+		}
+		if err := appendCUDA(options); err != nil {
+			return nil, fmt.Errorf("provider cuda is not available: %w", err)
+		}
+	}
+	err = errors.Join(
+		options.SetGraphOptimizationLevel(ort.GraphOptimizationLevelEnableAll),
+		options.SetIntraOpNumThreads(threads),
+		options.SetInterOpNumThreads(1),
+		// A spinning thread takes a core from the next text.
+		options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"),
+		// A plan of memory per shape is never used again when no two texts
+		// have the same length.
+		options.SetMemPattern(false),
+	)
+	if err != nil {
+		return nil, err
+	}
+	outputs := []string{c.Spec.Outputs.Scores}
+	s := &session{inputs: c.Spec.Inputs, scores: len(c.Spec.Labels)}
+	if c.Spec.Spans != nil {
+		outputs = append(outputs, c.Spec.Outputs.Tokens)
+		s.spanLabels = len(c.Spec.Spans.Labels)
+	}
+	s.ort, err = ort.NewDynamicAdvancedSessionWithONNXData(c.Model, c.Spec.Inputs, outputs, options)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *session) close() error { return s.ort.Destroy() }
+
+// run is the memory of one run at a time. Its tensors are made for each run
+// over the same buffers, so that a run allocates nothing that grows with it.
+type run struct {
+	session *session
+	options *ort.RunOptions
+	inputs  [][]int64 // a buffer for each of session.inputs
+	scores  []float32
+	tokens  []float32
+}
+
+func (s *session) newRun() (*run, error) {
+	options, err := ort.NewRunOptions()
+	if err != nil {
+		return nil, err
+	}
+	return &run{session: s, options: options, inputs: make([][]int64, len(s.inputs))}, nil
+}
+
+func (r *run) close() error { return r.options.Destroy() }
+
+// compute runs the model over texts, padded to the longest, and returns
+// float32 [texts, labels] and [texts, longest, span labels]; both are valid
+// until the next call. It is stopped by the context.
+func (r *run) compute(ctx context.Context, texts [][]int64, padID int64) (scores, tokens []float32, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	longest := 0
+	for _, ids := range texts {
+		longest = max(longest, len(ids))
+	}
+	count := len(texts) * longest
+	shape := ort.NewShape(int64(len(texts)), int64(longest))
+	values := make([]ort.Value, 0, 5)
+	defer func() {
+		for _, v := range values {
+			err = errors.Join(err, v.Destroy())
+		}
+	}()
+	for i, name := range r.session.inputs {
+		r.inputs[i] = grow(r.inputs[i], count)
+		fill(r.inputs[i], name, texts, longest, padID)
+		tensor, err := ort.NewTensor(shape, r.inputs[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		values = append(values, tensor)
+	}
+	inputs := len(values)
+
+	r.scores = grow(r.scores, len(texts)*r.session.scores)
+	tensor, err := ort.NewTensor(ort.NewShape(int64(len(texts)), int64(r.session.scores)), r.scores)
+	if err != nil {
+		return nil, nil, err
+	}
+	values = append(values, tensor)
+	r.tokens = r.tokens[:0]
+	if r.session.spanLabels > 0 {
+		r.tokens = grow(r.tokens, count*r.session.spanLabels)
+		tensor, err := ort.NewTensor(ort.NewShape(int64(len(texts)), int64(longest), int64(r.session.spanLabels)), r.tokens)
+		if err != nil {
+			return nil, nil, err
+		}
+		values = append(values, tensor)
+	}
+
+	terminated := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(terminated)
+		_ = r.options.Terminate() // fails only for options that are closed
+	})
+	err = r.session.ort.RunWithOptions(values[:inputs], values[inputs:], r.options)
+	if !stop() {
+		<-terminated
+		return nil, nil, errors.Join(ctx.Err(), r.options.UnsetTerminate())
+	}
+	return r.scores, r.tokens, err
+}
+
+// fill writes one input of a run: rows of length longest.
+func fill(input []int64, name string, texts [][]int64, longest int, padID int64) {
+	for row, ids := range texts {
+		line := input[row*longest : (row+1)*longest]
+		for i := range line {
+			real := i < len(ids)
+			switch {
+			case name == "input_ids" && real:
+				line[i] = ids[i]
+			case name == "input_ids":
+				line[i] = padID
+			case name == "attention_mask" && real:
+				line[i] = 1
+			default: // the padding's mask, and the type of every token of a single text
+				line[i] = 0
+			}
+		}
+	}
+}
+
+// grow returns a slice of length n on buffer's memory where it is large enough.
+func grow[T any](buffer []T, n int) []T {
+	if cap(buffer) < n {
+		return make([]T, n)
+	}
+	return buffer[:n]
+}

@@ -1,0 +1,118 @@
+package classifier
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toxscreen/toxscreen/tokenize"
+)
+
+// window is a stretch of a text's tokens that the model sees in one run.
+type window struct {
+	start, end int // what it sees: tokens start to end, exclusive
+	from, to   int // what it speaks for: every token belongs to one window
+}
+
+// divide covers n tokens with windows of at most size tokens. A window ends
+// behind a sentence where one ends in its second half; the next begins with
+// up to overlap tokens of it, at the start of a sentence where one lies
+// there. Of shared tokens each window speaks for the half that it sees with
+// more context.
+func divide(text string, offsets []tokenize.Offset, size, overlap int) []window {
+	n := len(offsets)
+	if n <= size {
+		return []window{{start: 0, end: n, from: 0, to: n}}
+	}
+	overlap = min(overlap, size/2)
+	var windows []window
+	start := 0
+	for {
+		end := min(start+size, n)
+		if end < n {
+			end = lastBreak(text, offsets, start+size/2, end)
+		}
+		w := window{start: start, end: end, from: start, to: end}
+		if len(windows) > 0 {
+			previous := &windows[len(windows)-1]
+			previous.to = start + (previous.end-start+1)/2
+			w.from = previous.to
+		}
+		windows = append(windows, w)
+		if end == n {
+			return windows
+		}
+		start = firstBreak(text, offsets, end-overlap, end)
+	}
+}
+
+// lastBreak returns the largest i in (low, high] such that a sentence ends
+// before token i; high where there is none.
+func lastBreak(text string, offsets []tokenize.Offset, low, high int) int {
+	for i := high; i > low; i-- {
+		if sentenceEndsBefore(text, offsets, i) {
+			return i
+		}
+	}
+	return high
+}
+
+// firstBreak returns the smallest i in [low, high) such that a sentence ends
+// before token i; low where there is none.
+func firstBreak(text string, offsets []tokenize.Offset, low, high int) int {
+	for i := low; i < high; i++ {
+		if sentenceEndsBefore(text, offsets, i) {
+			return i
+		}
+	}
+	return low
+}
+
+// sentenceEndsBefore reports whether a sentence ends between tokens i-1 and
+// i: at a line break, behind a full stop of CJK, or behind another stop and a
+// blank. Abbreviations end a sentence by this rule, which costs a window
+// nothing but a place to break.
+func sentenceEndsBefore(text string, offsets []tokenize.Offset, i int) bool {
+	before, after := int(offsets[i-1].End), int(offsets[i].Start)
+	if after < before {
+		return false
+	}
+	gap := text[before:after]
+	if strings.ContainsAny(gap, "\n\u2028\u2029") {
+		return true
+	}
+	last, _ := utf8.DecodeLastRuneInString(text[:before])
+	switch last {
+	case '。', '！', '？':
+		return true
+	case '.', '!', '?', '…':
+		return gap != ""
+	}
+	return false
+}
+
+// pool combines the logits that the windows gave for one label, weighted by
+// the tokens that each speaks for; see [Window].
+func pool(logits []float64, windows []window, pooling float64) float64 {
+	highest, total := math.Inf(-1), 0.0
+	for i, w := range windows {
+		highest = max(highest, logits[i])
+		total += float64(w.to - w.from)
+	}
+	if len(windows) == 1 {
+		return logits[0]
+	}
+	sum := 0.0
+	for i, w := range windows {
+		share := float64(w.to-w.from) / total
+		if pooling == 0 {
+			sum += share * logits[i]
+		} else {
+			sum += share * math.Exp(pooling*(logits[i]-highest))
+		}
+	}
+	if pooling == 0 {
+		return sum
+	}
+	return highest + math.Log(sum)/pooling
+}

@@ -1,0 +1,95 @@
+package classifier
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen/tokenize"
+)
+
+// byWords gives every word of a text a token, as far as windows care.
+func byWords(text string) []tokenize.Offset {
+	var offsets []tokenize.Offset
+	at := 0
+	for _, word := range strings.Fields(text) {
+		at += strings.Index(text[at:], word)
+		offsets = append(offsets, tokenize.Offset{Start: int32(at), End: int32(at + len(word))})
+		at += len(word)
+	}
+	return offsets
+}
+
+func TestDivideKeepsShortTextsWhole(t *testing.T) {
+	for _, text := range []string{"", "one", "one two three four"} {
+		offsets := byWords(text)
+		got := divide(text, offsets, 4, 2)
+		if want := (window{0, len(offsets), 0, len(offsets)}); len(got) != 1 || got[0] != want {
+			t.Errorf("divide(%q) = %v, want %v alone", text, got, want)
+		}
+	}
+}
+
+func TestDivideBreaksAtSentences(t *testing.T) {
+	//       0   1   2    3   4   5    6   7    8   9   10   11  12
+	text := "One two tre. Two two two. Tre tre\ntre tre for. Fiv fiv"
+	got := divide(text, byWords(text), 8, 3)
+	// The first eight words end inside a line; the last break in their second
+	// half is behind word 5. The next window begins with the sentence that
+	// lies in the three words before.
+	want := "[{0 6 0 5} {3 11 5 10} {9 13 10 13}]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("windows %v, want %v", got, want)
+	}
+}
+
+// However a text is made, every token belongs to exactly one window, which
+// sees it, and no window is larger than the model's.
+func TestDivideCoversEveryTokenOnce(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var b strings.Builder
+		for range random.IntN(200) {
+			b.WriteString([]string{"word ", "end. ", "line\n", "字。", "why? ", "1.5 "}[random.IntN(6)])
+		}
+		text := b.String()
+		offsets := byWords(text)
+		size := 4 + random.IntN(40)
+		overlap := random.IntN(size/2 + 1)
+		next := 0
+		for i, w := range divide(text, offsets, size, overlap) {
+			if w.from != next || w.to < w.from || w.start > w.from || w.to > w.end || w.end-w.start > size {
+				t.Fatalf("window %d %+v after token %d with size %d and overlap %d over %q", i, w, next, size, overlap, text)
+			}
+			next = w.to
+		}
+		if next != len(offsets) {
+			t.Fatalf("%d of %d tokens covered of %q", next, len(offsets), text)
+		}
+	}
+}
+
+func TestPool(t *testing.T) {
+	quarters := []window{{from: 0, to: 3}, {from: 3, to: 4}} // shares 3/4 and 1/4
+	for _, test := range []struct {
+		pooling, want float64
+		why           string
+	}{
+		{0, -1, "the mean, weighted by the windows' shares"},
+		{1e-9, -1, "near 0 it goes over into the mean"},
+		{1, math.Log(0.75*math.Exp(-3) + 0.25*math.Exp(5)), "the formula"},
+		{1000, 5 + math.Log(0.25)/1000, "with much pooling almost the maximum"},
+	} {
+		if got := pool([]float64{-3, 5}, quarters, test.pooling); math.Abs(got-test.want) > 1e-6 {
+			t.Errorf("%s: pooling %v gives %v, want %v", test.why, test.pooling, got, test.want)
+		}
+	}
+	if got := pool([]float64{-800, 800}, quarters, 1000); math.IsInf(got, 0) || math.IsNaN(got) {
+		t.Errorf("extreme logits give %v", got)
+	}
+	if got := pool([]float64{0.1}, quarters[:1], 3); got != 0.1 {
+		t.Errorf("a single window gives %v, want its own logit", got)
+	}
+}

@@ -1,0 +1,46 @@
+package toxscreen_test
+
+import (
+	"testing"
+	"unicode/utf16"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// The offsets of each unit cut the same words out of the text as a program
+// that counts in it sees it.
+func TestOffsetUnits(t *testing.T) {
+	const text = "naïve 👩🏽‍🚀 fool \xff fool"
+	bytes := toxscreen.Result{OffsetUnit: toxscreen.Bytes, Spans: []toxscreen.Span{
+		{Start: 0, End: 6}, {Start: 23, End: 27}, {Start: 30, End: 34},
+	}}
+	for i, want := range []string{"naïve", "fool", "fool"} {
+		if s := bytes.Spans[i]; text[s.Start:s.End] != want {
+			t.Fatalf("span %d is %q", i, text[s.Start:s.End])
+		}
+		s := bytes.In(toxscreen.CodePoints, text).Spans[i]
+		if got := string([]rune(text)[s.Start:s.End]); got != want {
+			t.Errorf("code points %v are %q, want %q", s, got, want)
+		}
+		s = bytes.In(toxscreen.UTF16Units, text).Spans[i]
+		if got := string(utf16.Decode(utf16.Encode([]rune(text))[s.Start:s.End])); got != want {
+			t.Errorf("UTF-16 units %v are %q, want %q", s, got, want)
+		}
+	}
+	if bytes.Spans[1].Start != 23 {
+		t.Error("In changed the result that it was called on")
+	}
+	if without := (toxscreen.Result{OffsetUnit: toxscreen.Bytes}); without.In(toxscreen.UTF16Units, text).Spans != nil {
+		t.Error("no spans became empty spans: the one means that the model cannot tell")
+	}
+}
+
+func TestMask(t *testing.T) {
+	spans := []toxscreen.Span{{Start: 4, End: 14}, {Start: 16, End: 21}}
+	if got, want := toxscreen.Mask("You blöd fool, häß!", spans), "You **** ****, ***!"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := toxscreen.Mask("nothing", nil); got != "nothing" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,164 @@
+package toxscreen_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// classify is a Classifier that says of every text what the function says.
+// What matters here is what a Screener makes of it; models/ and the command
+// line are tested with real models.
+type classify func(ctx context.Context, text string) (toxscreen.Classification, error)
+
+func (c classify) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
+	return c(ctx, text)
+}
+
+func (c classify) Info() toxscreen.ModelInfo {
+	return toxscreen.ModelInfo{Version: "tiny@1.0.0", Thresholds: scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)}
+}
+
+// scores makes Scores of attributes and numbers in turn.
+func scores(pairs ...any) toxscreen.Scores {
+	var s toxscreen.Scores
+	for i := 0; i < len(pairs); i += 2 {
+		s.Set(pairs[i].(toxscreen.Attribute), pairs[i+1].(float64))
+	}
+	return s
+}
+
+func TestScoreGivesTheNativeResult(t *testing.T) {
+	screener := toxscreen.New(classify(func(context.Context, string) (toxscreen.Classification, error) {
+		return toxscreen.Classification{
+			Scores: scores(toxscreen.Toxicity, 0.91234567, toxscreen.Insult, 0.69),
+			Spans:  []toxscreen.Span{{Start: 8, End: 13, Attributes: scores(toxscreen.Insult, 0.75)}},
+		}, nil
+	}))
+	result, err := screener.Score(t.Context(), "you are silly")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result.Versions.Toxscreen = "1.2.3"
+	got, err := json.MarshalIndent(result, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+ "score": 0.912346,
+ "flagged": true,
+ "severity": "severe",
+ "direction": "higher_is_more_toxic",
+ "attributes": {
+  "toxicity": {
+   "score": 0.912346,
+   "classifier": 0.912346,
+   "threshold": 0.5,
+   "flagged": true
+  },
+  "insult": {
+   "score": 0.69,
+   "classifier": 0.69,
+   "threshold": 0.7,
+   "flagged": false
+  }
+ },
+ "spans": [
+  {
+   "start": 8,
+   "end": 13,
+   "attributes": {
+    "insult": 0.75
+   }
+  }
+ ],
+ "offset_unit": "byte",
+ "source": "classifier",
+ "judge": {
+  "asked": false,
+  "why": "no judge is configured"
+ },
+ "warnings": [],
+ "versions": {
+  "toxscreen": "1.2.3",
+  "model": "tiny@1.0.0"
+ }
+}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestScoreWarns(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		toxicity   float64
+		spans      []toxscreen.Span
+		want       string
+	}{
+		{"of a blank text", " \n", 0.1, nil, "the text is empty or blank: its scores say nothing"},
+		{"of a flag that no word explains", "text", 0.9, []toxscreen.Span{}, "flagged without a span: no single word stands out"},
+		{"of nothing else", "text", 0.9, nil, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			screener := toxscreen.New(classify(func(context.Context, string) (toxscreen.Classification, error) {
+				return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, test.toxicity), Spans: test.spans}, nil
+			}))
+			result, err := screener.Score(t.Context(), test.text)
+			if got := strings.Join(result.Warnings, "; "); err != nil || got != test.want {
+				t.Errorf("warnings %q (error %v), want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+// A broken model gives an error, never a score.
+func TestScoreRefusesWhatIsNoProbability(t *testing.T) {
+	for name, s := range map[string]toxscreen.Scores{
+		"nan":           scores(toxscreen.Toxicity, math.NaN()),
+		"over one":      scores(toxscreen.Toxicity, 1.5),
+		"no toxicity":   scores(toxscreen.Insult, 0.5),
+		"no threshold":  scores(toxscreen.Toxicity, 0.5, toxscreen.Threat, 0.5),
+		"nothing":       {},
+		"under nothing": scores(toxscreen.Toxicity, -0.1),
+	} {
+		screener := toxscreen.New(classify(func(context.Context, string) (toxscreen.Classification, error) {
+			return toxscreen.Classification{Scores: s}, nil
+		}))
+		if result, err := screener.Score(t.Context(), "text"); err == nil {
+			t.Errorf("%s: score %v, want an error", name, result.Score)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	c := classify(func(context.Context, string) (toxscreen.Classification, error) {
+		return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, 0.6, toxscreen.Insult, 0.6)}, nil
+	})
+	screener := toxscreen.New(c, toxscreen.WithThresholds(scores(toxscreen.Toxicity, 0.61)), toxscreen.WithMaxBytes(4))
+	result, err := screener.Score(t.Context(), "text")
+	if err != nil || result.Flagged || result.Attributes[toxscreen.Insult].Threshold != 0.7 {
+		t.Errorf("%+v, %v: want the toxicity threshold replaced and that of insult kept", result, err)
+	}
+	if _, err := screener.Score(t.Context(), "text!"); !errors.Is(err, toxscreen.ErrTooLong) {
+		t.Errorf("error %v, want ErrTooLong", err)
+	}
+}
+
+func TestSeverityOf(t *testing.T) {
+	for score, want := range map[float64]toxscreen.Severity{
+		0: toxscreen.SeverityNone, 0.0999: toxscreen.SeverityNone, 0.1: toxscreen.SeverityMild, 0.3999: toxscreen.SeverityMild,
+		0.4: toxscreen.SeverityModerate, 0.7999: toxscreen.SeverityModerate, 0.8: toxscreen.SeveritySevere, 1: toxscreen.SeveritySevere,
+	} {
+		if got := toxscreen.SeverityOf(score); got != want {
+			t.Errorf("SeverityOf(%v) = %s, want %s", score, got, want)
+		}
+	}
+}
