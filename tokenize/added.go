@@ -1,0 +1,150 @@
+package tokenize
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"unicode/utf8"
+)
+
+// addedTokens finds added tokens in a text, leftmost first and of these the longest.
+type addedTokens struct {
+	tokens []addedToken
+	trie   *trie // of their contents, giving indices into tokens; nil: there are none
+	first  [256]bool
+	only   byte // the byte that all begin with, where single is set
+	single bool
+	runes  *runeTable
+}
+
+// match is an added token at text[start:end], with the blanks that it swallows.
+type match struct {
+	start, end int
+	id         int64
+}
+
+// newAddedTokens takes those that are looked for in the text as it is or, with
+// normalize set, those that are looked for in the normalised text.
+func newAddedTokens(f *file, normalized bool, normalize func(string) string) (addedTokens, error) {
+	a := addedTokens{runes: runeData()}
+	last := map[string]addedToken{} // a content that is listed twice counts as listed last
+	var order []string
+	for _, t := range f.AddedTokens {
+		if t.Content == "" {
+			continue
+		}
+		if _, ok := last[t.Content]; !ok {
+			order = append(order, t.Content)
+		}
+		last[t.Content] = t
+	}
+	for _, content := range order {
+		t := last[content]
+		if t.Normalized != normalized {
+			continue
+		}
+		if normalized {
+			t.Content = normalize(content)
+		}
+		if t.Content == "" {
+			return a, fmt.Errorf("nothing is left of the added token %q once it is normalised; set its \"normalized\" to false", content)
+		}
+		if a.trie == nil {
+			a.trie = newTrie(1)
+			a.only, a.single = t.Content[0], true
+		}
+		if id, n := longest(a.trie, startRoot, t.Content); id >= 0 && n == len(t.Content) {
+			return a, fmt.Errorf("the added token %q reads %q once normalised, like another; remove one of them", content, t.Content)
+		}
+		if !a.trie.insert(startRoot, t.Content, int32(len(a.tokens))) {
+			return a, fmt.Errorf("the added tokens have more than %d prefixes", maxNodes)
+		}
+		a.tokens = append(a.tokens, t)
+		a.first[t.Content[0]] = true
+		a.single = a.single && a.only == t.Content[0]
+	}
+	return a, nil
+}
+
+func (a *addedTokens) any() bool { return a.trie != nil }
+
+// next finds the next place at or after i where a token may begin, or len(text).
+func (a *addedTokens) next(text string, i int) int {
+	if a.single {
+		if n := strings.IndexByte(text[i:], a.only); n >= 0 {
+			return i + n
+		}
+		return len(text)
+	}
+	for i < len(text) && !a.first[text[i]] {
+		i++
+	}
+	return i
+}
+
+// matches yields the tokens in order. A token that must be a word and is none, still
+// takes its bytes: nothing else is found inside it.
+func (a *addedTokens) matches(text string) iter.Seq[match] {
+	return func(yield func(match) bool) {
+		if a.trie == nil {
+			return
+		}
+		done := 0 // the end of the last match
+		for i := a.next(text, 0); i < len(text); i = a.next(text, i) {
+			which, n := longest(a.trie, startRoot, text[i:])
+			if which < 0 {
+				i++
+				continue
+			}
+			t := &a.tokens[which]
+			start, end := i, i+n
+			i = end
+			if t.SingleWord && (a.wordBefore(text[:start]) || a.wordAfter(text[end:])) {
+				continue
+			}
+			if t.LStrip {
+				start = max(a.trimRight(text[:start]), done)
+			}
+			if t.RStrip {
+				end += a.trimLeft(text[end:])
+			}
+			if !yield(match{start, end, t.id}) {
+				return
+			}
+			done = end
+		}
+	}
+}
+
+func (a *addedTokens) wordBefore(s string) bool {
+	r, n := utf8.DecodeLastRuneInString(s)
+	return n > 0 && a.runes.flags(r)&isWord != 0
+}
+
+func (a *addedTokens) wordAfter(s string) bool {
+	r, n := utf8.DecodeRuneInString(s)
+	return n > 0 && a.runes.flags(r)&isWord != 0
+}
+
+// trimRight returns the length of s without the white space at its end.
+func (a *addedTokens) trimRight(s string) int {
+	for {
+		r, n := utf8.DecodeLastRuneInString(s)
+		if n == 0 || a.runes.flags(r)&isSpace == 0 {
+			return len(s)
+		}
+		s = s[:len(s)-n]
+	}
+}
+
+// trimLeft returns the length of the white space that s begins with.
+func (a *addedTokens) trimLeft(s string) int {
+	at := 0
+	for {
+		r, n := utf8.DecodeRuneInString(s[at:])
+		if n == 0 || a.runes.flags(r)&isSpace == 0 {
+			return at
+		}
+		at += n
+	}
+}

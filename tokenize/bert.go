@@ -1,0 +1,453 @@
+package tokenize
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// bert is BertNormalizer, BertPreTokenizer and WordPiece in one pass over the text.
+type bert struct {
+	options bertOptions
+	runes   *runeTable
+	// What to do with an ASCII byte at a glance, and what lowercase makes of it.
+	lane [256]uint8
+	fold [256]byte
+	// The ids of ASCII punctuation, each a word of its own.
+	punctuation [128]int64
+
+	vocab    *trie // entries of node startRoot begin a word, those of restRoot go on with one
+	unknown  int64
+	maxChars int
+
+	added addedTokens // those that are looked for in the normalised text
+}
+
+type bertOptions struct{ clean, chinese, strip, lower bool }
+
+const (
+	startRoot = 0
+	restRoot  = 1
+)
+
+// The lanes of an ASCII byte. Anything else goes the long way, rune by rune.
+const (
+	laneSlow = iota
+	laneLetter
+	laneSpace
+	lanePunctuation
+)
+
+// isBert tells whether the normaliser and the pre-tokenizer are BERT's.
+func isBert(f *file) bool {
+	return (f.Normalizer == nil || f.Normalizer.Type == "BertNormalizer") &&
+		f.PreTokenizer != nil && f.PreTokenizer.Type == "BertPreTokenizer"
+}
+
+func newBert(f *file) (*bert, int, error) {
+	b := &bert{runes: runeData(), maxChars: 100}
+	if n := f.Normalizer; n != nil {
+		if n.CleanText == nil || n.HandleChineseChars == nil || n.Lowercase == nil {
+			return nil, 0, errors.New("BertNormalizer lacks clean_text, handle_chinese_chars or lowercase; add them")
+		}
+		b.options = bertOptions{clean: *n.CleanText, chinese: *n.HandleChineseChars, strip: *n.Lowercase, lower: *n.Lowercase}
+		if n.StripAccents != nil {
+			b.options.strip = *n.StripAccents
+		}
+	}
+	vocab, size, err := f.Model.vocabulary()
+	if err != nil {
+		return nil, 0, err
+	}
+	unknown, ok := vocab[f.Model.unknown()]
+	if !ok {
+		return nil, 0, fmt.Errorf("the vocabulary lacks unk_token %q; add it, words that it cannot spell need it", f.Model.unknown())
+	}
+	b.unknown = int64(unknown)
+	if f.Model.MaxInputCharsPerWord != nil {
+		b.maxChars = *f.Model.MaxInputCharsPerWord
+	}
+	prefix := "##"
+	if f.Model.ContinuingSubwordPrefix != nil {
+		prefix = *f.Model.ContinuingSubwordPrefix
+	}
+	b.vocab = newTrie(2)
+	for entry, id := range vocab {
+		fits := b.vocab.insert(startRoot, entry, id)
+		if len(entry) > len(prefix) && entry[:len(prefix)] == prefix {
+			fits = fits && b.vocab.insert(restRoot, entry[len(prefix):], id)
+		}
+		if !fits {
+			return nil, 0, fmt.Errorf("the vocabulary has more than %d prefixes", maxNodes)
+		}
+	}
+	b.vocab.ids[startRoot], b.vocab.ids[restRoot] = -1, -1 // an empty entry matches nothing
+	b.buildLanes()
+	b.added, err = newAddedTokens(f, true, b.normalizeString)
+	return b, size, err
+}
+
+func (b *bert) buildLanes() {
+	for c := range utf8.RuneSelf {
+		flags := b.runes.flags(rune(c))
+		b.fold[c] = byte(c)
+		switch {
+		case flags&isRemoved != 0 && b.options.clean:
+		case flags&isSpace != 0:
+			b.lane[c] = laneSpace
+		case flags&isPunctuation != 0:
+			b.lane[c] = lanePunctuation
+			b.punctuation[c] = b.unknown
+			if id, _ := longest(b.vocab, startRoot, string(rune(c))); id >= 0 && b.maxChars >= 1 {
+				b.punctuation[c] = int64(id)
+			}
+		default:
+			b.lane[c] = laneLetter
+			if b.options.lower {
+				b.fold[c] = b.runes.lower(rune(c))
+			}
+		}
+	}
+}
+
+// lower is for ASCII.
+func (t *runeTable) lower(r rune) byte {
+	if l, ok := t.lowercase[r]; ok {
+		return l[0]
+	}
+	return byte(r)
+}
+
+// scratch is the memory of the long way.
+type scratch struct {
+	word  []byte   // the normalised word, up to one character more than WordPiece takes
+	at    []Offset // for each of its bytes, the character it came from
+	chars int
+	whole Offset // what the word covers, also where it is too long to keep
+
+	marks []pendingMark // combining marks not yet in canonical order
+	queue []Offset      // what the marks came from, in the order of the text
+	last  Offset        // what the character before them came from
+	keep  bool          // some of them outlive strip_accents
+
+	collect      bool // write to normalized instead of word
+	normalized   []byte
+	normalizedAt []Offset
+}
+
+type pendingMark struct {
+	r     rune
+	class uint8
+	first bool // begins what a character decomposed into
+}
+
+func (b *bert) encode(text string, from, to int, enc *Encoding) error {
+	if b.added.any() {
+		b.encodeNormalized(text, from, to, enc)
+		return nil
+	}
+	s := &enc.scratch
+	for i := from; i < to; {
+		switch b.lane[text[i]] {
+		case laneSpace:
+			i++
+		case lanePunctuation:
+			enc.append(b.punctuation[text[i]], Offset{int32(i), int32(i + 1)})
+			enc.words++
+			i++
+			// A combining mark after it would be a word of its own: nothing of it
+			// joins the punctuation, so the long way may start afresh.
+		case laneLetter:
+			start := i
+			word := s.word[:0]
+			for i < to && b.lane[text[i]] == laneLetter {
+				if len(word) <= b.maxChars {
+					word = append(word, b.fold[text[i]])
+				}
+				i++
+			}
+			s.word = word[:0]
+			if i < to && b.lane[text[i]] == laneSlow {
+				i = b.encodeSlowly(text, start, to, enc)
+				continue
+			}
+			b.pieces(word, start, i, enc)
+		default:
+			i = b.encodeSlowly(text, i, to, enc)
+		}
+	}
+	return nil
+}
+
+// pieces appends the pieces of a word whose bytes are those of text[start:end] in
+// number and order.
+func (b *bert) pieces(word []byte, start, end int, enc *Encoding) {
+	before := len(enc.IDs)
+	if len(word) > b.maxChars {
+		enc.append(b.unknown, Offset{int32(start), int32(end)})
+		enc.words++
+		return
+	}
+	root := uint32(startRoot)
+	for at := 0; at < len(word); root = restRoot {
+		id, n := longest(b.vocab, root, word[at:])
+		if id < 0 {
+			enc.truncate(before)
+			enc.append(b.unknown, Offset{int32(start), int32(end)})
+			break
+		}
+		enc.append(int64(id), Offset{int32(start + at), int32(start + at + n)})
+		at += n
+	}
+	enc.words++
+}
+
+func (enc *Encoding) truncate(n int) {
+	enc.IDs, enc.Offsets, enc.Words = enc.IDs[:n], enc.Offsets[:n], enc.Words[:n]
+}
+
+// encodeSlowly goes rune by rune until it has passed an ASCII blank and returns where.
+func (b *bert) encodeSlowly(text string, i, to int, enc *Encoding) int {
+	enc.scratch.reset()
+	for i < to {
+		if c := text[i]; c < utf8.RuneSelf && b.lane[c] == laneSpace {
+			break
+		}
+		r, n := decodeRune(text[i:to], enc)
+		b.clean(r, Offset{int32(i), int32(i + n)}, enc)
+		i += n
+	}
+	b.flushMarks(enc)
+	b.flushWord(enc)
+	return i
+}
+
+func (s *scratch) reset() {
+	s.word, s.at, s.chars = s.word[:0], s.at[:0], 0
+	s.marks, s.queue, s.keep = s.marks[:0], s.queue[:0], false
+}
+
+// decodeRune reads a bad byte as U+FFFD and counts it.
+func decodeRune(s string, enc *Encoding) (r rune, n int) {
+	r, n = utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError && n == 1 {
+		enc.InvalidBytes++
+	}
+	return r, n
+}
+
+// clean is clean_text and handle_chinese_chars for one character.
+func (b *bert) clean(r rune, at Offset, enc *Encoding) {
+	flags := b.runes.flags(r)
+	if b.options.clean {
+		if flags&isRemoved != 0 {
+			return
+		}
+		if flags&isSpace != 0 {
+			r = ' '
+			flags = isSpace
+		}
+	}
+	if b.options.chinese && flags&isChinese != 0 {
+		b.decompose(' ', isSpace, at, enc)
+		b.decompose(r, flags, at, enc)
+		b.decompose(' ', isSpace, at, enc)
+		return
+	}
+	b.decompose(r, flags, at, enc)
+}
+
+// decompose is strip_accents for one character: canonical decomposition, with marks
+// put into canonical order once the next starter shows that no more are coming.
+func (b *bert) decompose(r rune, flags uint16, at Offset, enc *Encoding) {
+	if !b.options.strip {
+		b.lowercase(r, flags, at, enc)
+		return
+	}
+	switch {
+	case flags&(isComposed|isHangul|isMark) == 0:
+		b.starter(r, flags, at, enc)
+	case flags&isHangul != 0:
+		lead, vowel, tail := hangul(r)
+		b.starter(lead, 0, at, enc)
+		b.starter(vowel, 0, at, enc)
+		if tail != 0 {
+			b.starter(tail, 0, at, enc)
+		}
+	case flags&isComposed != 0:
+		first := true
+		for _, d := range b.runes.decomposition[r] {
+			if flags := b.runes.flags(d); flags&isMark != 0 {
+				b.mark(d, flags, first, at, enc)
+			} else {
+				b.starter(d, flags, at, enc)
+			}
+			first = false
+		}
+	default:
+		b.mark(r, flags, true, at, enc)
+	}
+}
+
+func (b *bert) starter(r rune, flags uint16, at Offset, enc *Encoding) {
+	b.flushMarks(enc)
+	enc.scratch.last = at
+	if flags&isAccent == 0 {
+		b.lowercase(r, flags, at, enc)
+	}
+}
+
+func (b *bert) mark(r rune, flags uint16, first bool, at Offset, enc *Encoding) {
+	s := &enc.scratch
+	s.marks = append(s.marks, pendingMark{r, b.runes.class[r], first})
+	if first {
+		s.queue = append(s.queue, at)
+	}
+	s.keep = s.keep || flags&isAccent == 0
+}
+
+// flushMarks passes on the marks that are not stripped, sorted by class. As in the
+// library, what a mark is aligned with follows its place and not its origin: the
+// first of a decomposition takes the next character of the text, the others repeat.
+func (b *bert) flushMarks(enc *Encoding) {
+	s := &enc.scratch
+	if len(s.marks) == 0 {
+		return
+	}
+	if s.keep {
+		slices.SortStableFunc(s.marks, func(a, b pendingMark) int { return int(a.class) - int(b.class) })
+		at, next := s.last, 0
+		for _, m := range s.marks {
+			if m.first {
+				at = s.queue[next]
+				next++
+			}
+			if flags := b.runes.flags(m.r); flags&isAccent == 0 {
+				b.lowercase(m.r, flags, at, enc)
+			}
+		}
+	}
+	if n := len(s.queue); n > 0 {
+		s.last = s.queue[n-1]
+	}
+	s.marks, s.queue, s.keep = s.marks[:0], s.queue[:0], false
+}
+
+func (b *bert) lowercase(r rune, flags uint16, at Offset, enc *Encoding) {
+	if b.options.lower && flags&isCased != 0 {
+		for _, l := range b.runes.lowercase[r] {
+			b.put(l, b.runes.flags(l), at, enc)
+		}
+		return
+	}
+	b.put(r, flags, at, enc)
+}
+
+// put adds a normalised character to the word, or ends the word.
+func (b *bert) put(r rune, flags uint16, at Offset, enc *Encoding) {
+	s := &enc.scratch
+	switch {
+	case s.collect:
+		n := len(s.normalized)
+		s.normalized = utf8.AppendRune(s.normalized, r)
+		for range len(s.normalized) - n {
+			s.normalizedAt = append(s.normalizedAt, at)
+		}
+	case flags&isSpace != 0:
+		b.flushWord(enc)
+	case flags&isPunctuation != 0:
+		b.flushWord(enc)
+		s.add(r, at, b.maxChars)
+		b.flushWord(enc)
+	default:
+		s.add(r, at, b.maxChars)
+	}
+}
+
+// add keeps no more of a word than it takes to know that it is too long.
+func (s *scratch) add(r rune, at Offset, maxChars int) {
+	if s.chars == 0 {
+		s.whole.Start = at.Start
+	}
+	s.whole.End = at.End
+	if s.chars > maxChars {
+		return
+	}
+	s.chars++
+	n := len(s.word)
+	s.word = utf8.AppendRune(s.word, r)
+	for range len(s.word) - n {
+		s.at = append(s.at, at)
+	}
+}
+
+func (b *bert) flushWord(enc *Encoding) {
+	s := &enc.scratch
+	if s.chars == 0 {
+		return
+	}
+	before := len(enc.IDs)
+	known := s.chars <= b.maxChars
+	root := uint32(startRoot)
+	for at := 0; known && at < len(s.word); root = restRoot {
+		id, n := longest(b.vocab, root, s.word[at:])
+		if known = id >= 0; known {
+			enc.append(int64(id), Offset{s.at[at].Start, s.at[at+n-1].End})
+			at += n
+		}
+	}
+	if !known {
+		enc.truncate(before)
+		enc.append(b.unknown, s.whole)
+	}
+	enc.words++
+	s.word, s.at, s.chars = s.word[:0], s.at[:0], 0
+}
+
+// encodeNormalized is for tokenizers with added tokens that are looked for in the
+// normalised text, which therefore has to be there as a whole.
+func (b *bert) encodeNormalized(text string, from, to int, enc *Encoding) {
+	b.normalize(text, from, to, enc)
+	s := &enc.scratch
+	whole := string(s.normalized)
+	at := 0
+	words := func(to int) {
+		for i := at; i < to; {
+			r, n := utf8.DecodeRuneInString(whole[i:])
+			b.put(r, b.runes.flags(r), s.normalizedAt[i], enc)
+			i += n
+		}
+		b.flushWord(enc)
+	}
+	for m := range b.added.matches(whole) {
+		words(m.start)
+		if m.start < m.end {
+			enc.append(m.id, Offset{s.normalizedAt[m.start].Start, s.normalizedAt[m.end-1].End})
+			enc.words++
+		}
+		at = m.end
+	}
+	words(len(whole))
+}
+
+// normalize leaves the normalised text in the scratch memory.
+func (b *bert) normalize(text string, from, to int, enc *Encoding) {
+	s := &enc.scratch
+	s.reset()
+	s.normalized, s.normalizedAt = s.normalized[:0], s.normalizedAt[:0]
+	s.collect = true
+	for i := from; i < to; {
+		r, n := decodeRune(text[i:to], enc)
+		b.clean(r, Offset{int32(i), int32(i + n)}, enc)
+		i += n
+	}
+	b.flushMarks(enc)
+	s.collect = false
+}
+
+func (b *bert) normalizeString(text string) string {
+	var enc Encoding
+	b.normalize(text, 0, len(text), &enc)
+	return string(enc.scratch.normalized)
+}

@@ -1,0 +1,136 @@
+// Package tokenize turns text into the token ids of a Hugging Face tokenizer.json,
+// with byte offsets into the text as it was given:
+//
+//	t, err := tokenize.Load(tokenizerJSON)
+//	…
+//	var enc tokenize.Encoding // reuse it: no allocation once it has grown
+//	err = t.Encode("You are kind.", &enc)
+//	// enc.IDs[i] covers text[enc.Offsets[i].Start:enc.Offsets[i].End]
+//
+// Ids, offsets and word indices are those of Hugging Face's tokenizers library
+// (encode with add_special_tokens=False), which has one consequence worth knowing:
+// a special token that a user types, such as "[SEP]", becomes that special token.
+//
+// BERT's WordPiece runs on code of our own, without allocation and in time linear in
+// the text. Every other model goes through github.com/sugarme/tokenizer behind a guard;
+// docs/decisions/0002-tokenizer-guard.md says what the guard corrects and refuses.
+package tokenize
+
+import (
+	"fmt"
+	"slices"
+)
+
+// MaxBytes is the longest text that Encode accepts, 1 GiB: offsets are 32 bits wide
+// and an encoding takes up to 20 bytes for a byte of text.
+const MaxBytes = 1 << 30
+
+// Tokenizer is a loaded tokenizer.json. It is safe for concurrent use.
+type Tokenizer struct {
+	kind           string
+	size           int
+	prefix, suffix []int64
+	added          addedTokens
+	model          model
+}
+
+// A model encodes the text between two added tokens.
+type model interface {
+	// encode appends the tokens of text[from:to] to enc.
+	encode(text string, from, to int, enc *Encoding) error
+}
+
+// Encoding is what Encode makes of one text. The zero value is ready to use; giving
+// the same one to Encode again reuses its memory. It must not be shared by goroutines.
+type Encoding struct {
+	// IDs are the token ids, without the special tokens that wrap a sequence.
+	IDs []int64
+	// Offsets holds for each id the bytes of the text that it stands for.
+	// Neighbours may share bytes (one character that became several tokens)
+	// or leave some out (blanks, removed control characters and accents).
+	Offsets []Offset
+	// Words holds for each id the index of the word it is a piece of, counted from 0
+	// as the pre-tokenizer divides the text: Hugging Face's word_ids.
+	Words []int32
+	// InvalidBytes counts the bytes that were no UTF-8. Each was read as U+FFFD.
+	InvalidBytes int
+
+	words   int32 // the next word's index
+	scratch scratch
+}
+
+// Offset is a range of bytes in the original text, end exclusive.
+type Offset struct{ Start, End int32 }
+
+// Load reads a tokenizer.json. Its truncation and padding settings are ignored: texts
+// are never cut here. Parts that would give other ids or offsets than Hugging Face
+// does are refused with an error that names them.
+func Load(data []byte) (*Tokenizer, error) {
+	f, err := parseFile(data)
+	if err != nil {
+		return nil, fmt.Errorf("failed to read tokenizer.json: %w", err)
+	}
+	t := &Tokenizer{kind: f.Model.Type}
+	if t.prefix, t.suffix, err = wrapping(f.PostProcessor); err != nil {
+		return nil, fmt.Errorf("failed to read post_processor of tokenizer.json: %w", err)
+	}
+	if f.Model.Type == "WordPiece" && isBert(f) {
+		t.model, t.size, err = newBert(f)
+	} else {
+		t.model, t.size, err = newGuarded(f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("failed to load the %s model of tokenizer.json: %w", f.Model.Type, err)
+	}
+	if t.added, err = newAddedTokens(f, false, nil); err != nil {
+		return nil, fmt.Errorf("failed to read added_tokens of tokenizer.json: %w", err)
+	}
+	t.size = max(t.size, f.idLimit())
+	return t, nil
+}
+
+// Kind is the type of the model: "WordPiece", "BPE", "Unigram" or "WordLevel".
+func (t *Tokenizer) Kind() string { return t.kind }
+
+// VocabSize is one more than the highest id that Encode and Special can give.
+func (t *Tokenizer) VocabSize() int { return t.size }
+
+// Special returns the ids that wrap one sequence, [CLS] … [SEP] or <s> … </s>, from
+// the post-processor. Both are empty where it adds none.
+func (t *Tokenizer) Special() (prefix, suffix []int64) {
+	return slices.Clone(t.prefix), slices.Clone(t.suffix)
+}
+
+// Encode fills enc with the tokens of text: no special tokens are added and nothing is
+// cut. Invalid UTF-8 is read as U+FFFD, one for each bad byte, and counted; offsets
+// still point into text. The error names the offset where a text cannot be encoded.
+func (t *Tokenizer) Encode(text string, enc *Encoding) error {
+	enc.IDs, enc.Offsets, enc.Words = enc.IDs[:0], enc.Offsets[:0], enc.Words[:0]
+	enc.InvalidBytes, enc.words = 0, 0
+	if len(text) > MaxBytes {
+		return fmt.Errorf("failed to tokenize: the text has %d bytes, the limit is %d; cut it into parts", len(text), MaxBytes)
+	}
+	at := 0
+	for m := range t.added.matches(text) {
+		if at < m.start {
+			if err := t.model.encode(text, at, m.start, enc); err != nil {
+				return err
+			}
+		}
+		if m.start < m.end {
+			enc.append(m.id, Offset{int32(m.start), int32(m.end)})
+			enc.words++
+		}
+		at = m.end
+	}
+	if at < len(text) {
+		return t.model.encode(text, at, len(text), enc)
+	}
+	return nil
+}
+
+func (enc *Encoding) append(id int64, at Offset) {
+	enc.IDs = append(enc.IDs, id)
+	enc.Offsets = append(enc.Offsets, at)
+	enc.Words = append(enc.Words, enc.words)
+}

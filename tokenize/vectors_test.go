@@ -1,0 +1,124 @@
+package tokenize_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/toxscreen/toxscreen/tokenize"
+)
+
+// vector is what Hugging Face's tokenizers makes of one text, written by
+// scripts/tokenizer-vectors.py.
+type vector struct {
+	Text    string  `json:"text"`
+	Bytes   []byte  `json:"bytes"` // instead of Text where it is no UTF-8
+	IDs     []int64 `json:"ids"`
+	Offsets []int32 `json:"offsets"` // start and end of each id, in bytes
+	Words   []int32 `json:"words"`
+}
+
+func (v vector) text() string {
+	if v.Bytes != nil {
+		return string(v.Bytes)
+	}
+	return v.Text
+}
+
+// eachVector calls f for every line of a .jsonl.gz file and returns how many there were.
+func eachVector(t testing.TB, path string, f func(line int, v vector)) int {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	lines := bufio.NewScanner(unzipped)
+	lines.Buffer(nil, 64<<20)
+	n := 0
+	for lines.Scan() {
+		n++
+		var v vector
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+			t.Fatalf("%s:%d: %v", path, n, err)
+		}
+		f(n, v)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return n
+}
+
+// checkVectors compares every line of a file and returns how many there were.
+func checkVectors(t *testing.T, tok *tokenize.Tokenizer, path string) int {
+	t.Helper()
+	var enc tokenize.Encoding
+	wrong := 0
+	n := eachVector(t, path, func(line int, v vector) {
+		if diff := difference(tok, v, &enc); diff != "" {
+			if wrong++; wrong <= 10 {
+				t.Errorf("%s:%d: %.200q: %s", path, line, v.text(), diff)
+			}
+		}
+	})
+	if wrong > 0 {
+		t.Errorf("%s: %d of %d texts differ from Hugging Face", path, wrong, n)
+	}
+	return n
+}
+
+// difference says where an encoding departs from Hugging Face's, or "".
+func difference(tok *tokenize.Tokenizer, v vector, enc *tokenize.Encoding) string {
+	if err := tok.Encode(v.text(), enc); err != nil {
+		return err.Error()
+	}
+	for i := range min(len(enc.IDs), len(v.IDs)) {
+		got, want := enc.Offsets[i], tokenize.Offset{Start: v.Offsets[2*i], End: v.Offsets[2*i+1]}
+		if enc.IDs[i] != v.IDs[i] || got != want || enc.Words[i] != v.Words[i] {
+			return fmt.Sprintf("token %d is %d at %v of word %d, should be %d at %v of word %d",
+				i, enc.IDs[i], got, enc.Words[i], v.IDs[i], want, v.Words[i])
+		}
+	}
+	if !slices.Equal(enc.IDs, v.IDs) {
+		return fmt.Sprintf("%d tokens, should be %d", len(enc.IDs), len(v.IDs))
+	}
+	return ""
+}
+
+func load(t testing.TB, path string) *tokenize.Tokenizer {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := tokenize.Load(data)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return tok
+}
+
+// bertUncased is the vocabulary of the default model and of most toxicity models.
+const bertUncased = "../models/toxicity-en/tokenizer.json"
+
+// TestHuggingFace: ids, offsets and word indices equal Hugging Face's, without exception.
+func TestHuggingFace(t *testing.T) {
+	for _, c := range []struct{ name, tokenizer, vectors string }{
+		{"bert-uncased", bertUncased, "testdata/bert-uncased.jsonl.gz"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if n := checkVectors(t, load(t, c.tokenizer), c.vectors); n < 1000 {
+				t.Errorf("%s has %d vectors, should have 1,000 or more", c.vectors, n)
+			}
+		})
+	}
+}
