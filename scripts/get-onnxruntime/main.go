@@ -1,0 +1,105 @@
+// Get-onnxruntime puts the release of ONNX Runtime that toxscreen is built and
+// measured with into the user's cache, where toxscreen looks for it:
+//
+//	go run github.com/toxscreen/toxscreen/scripts/get-onnxruntime@latest
+//
+// It takes the library from pip, else from npm, else from Microsoft's release
+// archive, and installs nothing whose SHA-256 is not in onnxruntime.sha256. It
+// prints the library's path; where the right files are there already, it does
+// nothing else.
+//
+// Flags:
+//
+//	-gpu              the library of onnxruntime-gpu (CUDA 13), for the provider cuda
+//	-source SOURCE    only pip, npm or archive
+//	-platform OS/ARCH of another machine, such as one without a network; needs -dir
+//	-dir DIR          install there rather than into the cache
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+
+	"github.com/toxscreen/toxscreen/classifier"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(os.Stderr, "get-onnxruntime:", err)
+		os.Exit(2)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "get-onnxruntime:", err)
+		os.Exit(1)
+	}
+}
+
+// errUsage is in the chain of an error for wrong flags.
+var errUsage = errors.New("wrong usage")
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("get-onnxruntime", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	gpu := flags.Bool("gpu", false, "get the library of onnxruntime-gpu (CUDA 13)")
+	source := flags.String("source", "", "take it only from `SOURCE`: pip, npm or archive")
+	platform := flags.String("platform", runtime.GOOS+"/"+runtime.GOARCH, "get it for the platform `OS/ARCH`; another one than this machine's needs -dir")
+	dir := flags.String("dir", "", "install into `DIR` rather than the user's cache")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%w: unexpected argument %q", errUsage, flags.Arg(0))
+	}
+	provider := classifier.CPU
+	if *gpu {
+		provider = classifier.CUDA
+	}
+	if *dir == "" {
+		if *platform != runtime.GOOS+"/"+runtime.GOARCH {
+			return fmt.Errorf("%w: the library of %s has no place in this machine's cache; name a folder with -dir", errUsage, *platform)
+		}
+		cache, err := classifier.LibraryCache(provider)
+		if err != nil {
+			return err
+		}
+		*dir = cache
+	}
+	files, err := readSums(sums)
+	if err != nil {
+		return err
+	}
+	in := installer{
+		files:    files.of(provider, *platform),
+		platform: *platform,
+		provider: provider,
+		sources:  sources,
+		releases: releasesURL,
+		client:   http.DefaultClient,
+		log:      stderr,
+	}
+	if *source != "" {
+		if in.sources, err = sourcesNamed(*source); err != nil {
+			return fmt.Errorf("%w: %w", errUsage, err)
+		}
+	}
+	if err := in.install(ctx, *dir); err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, filepath.Join(*dir, in.files[0].name))
+	return nil
+}
