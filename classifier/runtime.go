@@ -46,7 +46,8 @@ func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 		return *loaded, nil
 	}
 	ort.SetSharedLibraryPath(path)
-	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
+	// What fails comes back as an error; the library need not print it too.
+	if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
 		// The binding reports a library without its version of the C API by
 		// this number and in no other way.
 		if strings.Contains(err.Error(), "Error setting ORT API base: 2") {

@@ -35,11 +35,11 @@ func TestDivideKeepsShortTextsWhole(t *testing.T) {
 func TestDivideBreaksAtSentences(t *testing.T) {
 	//       0   1   2    3   4   5    6   7    8   9   10   11  12
 	text := "One two tre. Two two two. Tre tre\ntre tre for. Fiv fiv"
-	got := divide(text, byWords(text), 8, 3)
-	// The first eight words end inside a line; the last break in their second
-	// half is behind word 5. The next window begins with the sentence that
-	// lies in the three words before.
-	want := "[{0 6 0 5} {3 11 5 10} {9 13 10 13}]"
+	got := divide(text, byWords(text), 7, 3)
+	// Seven words end inside a line: the last break in their second half lies
+	// before word 6. The next window begins with the sentence that starts
+	// within the three words before, and ends at the line break.
+	want := "[{0 6 0 5} {3 8 5 7} {6 13 7 13}]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("windows %v, want %v", got, want)
 	}

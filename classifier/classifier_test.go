@@ -1,0 +1,310 @@
+package classifier_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/tokenize"
+)
+
+const tiny = "../testdata/models/tiny"
+
+// config reads a model folder without package models, which stands above
+// this one.
+func config(t testing.TB, folder string) classifier.Config {
+	t.Helper()
+	read := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	c := classifier.Config{Model: read("model.onnx"), Version: "tiny@1.0.0"}
+	if err := json.Unmarshal(read("manifest.json"), &c.Spec); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if c.Tokenizer, err = tokenize.Load(read("tokenizer.json")); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func open(t testing.TB, c classifier.Config) *classifier.Classifier {
+	t.Helper()
+	opened, err := classifier.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened
+}
+
+// texts holds texts of many lengths, insults and long texts among them.
+func texts() []string {
+	list := []string{"", "hello", "you are a stupid idiot", "naïve \xff words"}
+	for n := 1; n < 3000; n = n*2 + 1 {
+		list = append(list, strings.Repeat("you are kind and wise. ", n)+"you idiot")
+	}
+	return list
+}
+
+// largestGap returns how far two results are apart, and fails where they
+// differ in what they measured.
+func largestGap(t *testing.T, a, b toxscreen.Classification) float64 {
+	t.Helper()
+	if len(a.Spans) != len(b.Spans) || a.Scores.Len() != b.Scores.Len() {
+		t.Fatalf("%+v and %+v do not measure the same", a, b)
+	}
+	gap := 0.0
+	for attribute, value := range a.Scores.All() {
+		other, _ := b.Scores.Get(attribute)
+		gap = max(gap, math.Abs(value-other))
+	}
+	return gap
+}
+
+// What holds for every way of running a model.
+func TestEachBatching(t *testing.T) {
+	for _, batching := range []classifier.Batching{classifier.Single, classifier.Padded} {
+		t.Run(string(batching), func(t *testing.T) {
+			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+			c := config(t, tiny)
+			c.Batching = batching
+			opened, err := classifier.Open(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list := texts()
+			alone := make([]toxscreen.Classification, len(list))
+			for i, text := range list {
+				if alone[i], err = opened.Classify(t.Context(), text); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			t.Run("marks the words that score", func(t *testing.T) {
+				const text = "you are a stupid idiot"
+				toxicity, _ := alone[2].Scores.Get(toxscreen.Toxicity)
+				mild, _ := alone[1].Scores.Get(toxscreen.Toxicity)
+				if toxicity < 0.5 || mild > 0.5 {
+					t.Errorf("toxicity %v of an insult and %v of a greeting", toxicity, mild)
+				}
+				if s := alone[2].Spans; len(s) != 1 || text[s[0].Start:s[0].End] != "stupid idiot" {
+					t.Errorf("spans %+v, want the last two words as one", s)
+				}
+				if s := alone[1].Spans; s == nil || len(s) != 0 {
+					t.Errorf("spans %#v of a greeting, want none but not nil", s)
+				}
+			})
+
+			t.Run("marks words behind the first window", func(t *testing.T) {
+				last := len(list) - 1
+				spans := alone[last].Spans
+				if len(spans) != 1 || list[last][spans[0].Start:spans[0].End] != "idiot" {
+					t.Errorf("spans %+v, want the last word of %d bytes", spans, len(list[last]))
+				}
+			})
+
+			t.Run("warns of bytes that are no text", func(t *testing.T) {
+				if w := strings.Join(alone[3].Warnings, ""); !strings.Contains(w, "1 bytes are not valid UTF-8") {
+					t.Errorf("warnings %q", w)
+				}
+			})
+
+			t.Run("gives the same alone and in a crowd", func(t *testing.T) {
+				var callers sync.WaitGroup
+				for caller := range 16 {
+					callers.Go(func() {
+						for i := range list {
+							i := (i + caller) % len(list)
+							crowded, err := opened.Classify(t.Context(), list[i])
+							if err != nil {
+								t.Error(err)
+							} else if gap := largestGap(t, alone[i], crowded); gap > 1e-4 {
+								t.Errorf("text %d is scored %v apart", i, gap)
+							}
+						}
+					})
+				}
+				callers.Wait()
+			})
+
+			t.Run("gives the same on one thread", func(t *testing.T) {
+				c.Threads = 1
+				single := open(t, c)
+				for i, text := range list {
+					got, err := single.Classify(t.Context(), text)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if gap := largestGap(t, alone[i], got); gap > 1e-4 {
+						t.Errorf("text %d is scored %v apart", i, gap)
+					}
+				}
+			})
+
+			t.Run("refuses once closed", func(t *testing.T) {
+				if err := errors.Join(opened.Close(), opened.Close()); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := opened.Classify(t.Context(), "text"); err == nil {
+					t.Error("a closed classifier scored a text")
+				}
+			})
+		})
+	}
+}
+
+func TestModelWithoutTokenHeadSaysSo(t *testing.T) {
+	found, err := open(t, config(t, "../testdata/models/tiny-no-spans")).Classify(t.Context(), "you idiot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Spans != nil || !strings.Contains(strings.Join(found.Warnings, ""), "no token head") {
+		t.Errorf("spans %v, warnings %q", found.Spans, found.Warnings)
+	}
+}
+
+// endless gives a model that computes for hours on any text but the empty one.
+func endless(t *testing.T, batching classifier.Batching) *classifier.Classifier {
+	c := config(t, "../testdata/models/tiny-no-spans")
+	model, err := os.ReadFile("testdata/endless.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Model, c.Batching = model, batching
+	c.Spec.Inputs = []string{"input_ids"}
+	c.Spec.Outputs.Scores = "logits"
+	toxicity := toxscreen.Toxicity
+	c.Spec.Labels, c.Spec.Activation = []classifier.Label{{Name: "toxic", Attribute: &toxicity}}, classifier.Sigmoid
+	c.Spec.Calibration = nil
+	return open(t, c)
+}
+
+// The end of the context stops a run that is under way: this test ends, and
+// so does Close, which waits for runs.
+func TestContextStopsTheRun(t *testing.T) {
+	for _, batching := range []classifier.Batching{classifier.Single, classifier.Padded} {
+		t.Run(string(batching), func(t *testing.T) {
+			endless := endless(t, batching)
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if _, err := endless.Classify(ctx, "never ends"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v, want the context's", err)
+			}
+			if _, err := endless.Classify(t.Context(), ""); err != nil {
+				t.Errorf("the classifier cannot be used after a stopped run: %v", err)
+			}
+		})
+	}
+}
+
+// A caller whose context ends does not wait for its turn either.
+func TestContextEndsTheWaiting(t *testing.T) {
+	endless := endless(t, classifier.Single)
+	ctx, cancel := context.WithCancel(t.Context())
+	var callers sync.WaitGroup
+	for range 64 {
+		callers.Go(func() {
+			if _, err := endless.Classify(ctx, "never ends"); !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v, want the context's", err)
+			}
+		})
+	}
+	time.AfterFunc(20*time.Millisecond, cancel)
+	callers.Wait()
+}
+
+// A model that is not what its spec says is refused when it is opened.
+func TestOpenRefuses(t *testing.T) {
+	for name, spoil := range map[string]func(*classifier.Config){
+		"other inputs":      func(c *classifier.Config) { c.Spec.Inputs = []string{"input_ids", "attention_mask", "token_type_ids"} },
+		"a missing input":   func(c *classifier.Config) { c.Spec.Inputs = []string{"input_ids"} },
+		"another output":    func(c *classifier.Config) { c.Spec.Outputs.Scores = "probabilities" },
+		"fewer labels":      func(c *classifier.Config) { c.Spec.Labels = c.Spec.Labels[:1]; c.Spec.Calibration = nil },
+		"no ONNX at all":    func(c *classifier.Config) { c.Model = []byte("not a model") },
+		"half an ONNX file": func(c *classifier.Config) { c.Model = c.Model[:len(c.Model)/2] },
+		"no model":          func(c *classifier.Config) { c.Model = nil },
+		"many threads":      func(c *classifier.Config) { c.Threads = 1 << 20 },
+		"unknown batching":  func(c *classifier.Config) { c.Batching = "heaps" },
+		"a window of marks": func(c *classifier.Config) { c.Spec.Window = classifier.Window{Tokens: 1} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := config(t, tiny)
+			spoil(&c)
+			opened, err := classifier.Open(c)
+			if err == nil {
+				opened.Close()
+				t.Fatal("it was opened")
+			}
+			if !strings.HasPrefix(err.Error(), "failed to open classifier: ") {
+				t.Errorf("error does not name the step: %v", err)
+			}
+		})
+	}
+}
+
+// CUDA is refused with the way out where the library has no such provider.
+func TestCUDAWithoutItsProvider(t *testing.T) {
+	c := config(t, tiny)
+	runtime, err := classifier.LoadLibrary("", classifier.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range runtime.Providers {
+		if p == classifier.CUDA {
+			return // this machine has what the test wants missing
+		}
+	}
+	c.Provider, c.Library = classifier.CUDA, runtime.Path
+	if _, err := classifier.Open(c); err == nil || !strings.Contains(err.Error(), "provider cuda is not available") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func Example() {
+	folder := "../testdata/models/tiny"
+	var spec classifier.Spec
+	manifest, _ := os.ReadFile(filepath.Join(folder, "manifest.json"))
+	if err := json.Unmarshal(manifest, &spec); err != nil {
+		panic(err)
+	}
+	onnx, _ := os.ReadFile(filepath.Join(folder, "model.onnx"))
+	file, _ := os.ReadFile(filepath.Join(folder, "tokenizer.json"))
+	tokenizer, err := tokenize.Load(file)
+	if err != nil {
+		panic(err)
+	}
+	c, err := classifier.Open(classifier.Config{Spec: spec, Model: onnx, Tokenizer: tokenizer})
+	if err != nil {
+		panic(err)
+	}
+	defer c.Close()
+	found, err := c.Classify(context.Background(), "you stupid idiot")
+	if err != nil {
+		panic(err)
+	}
+	for _, s := range found.Spans {
+		fmt.Println(s.Start, s.End)
+	}
+	// Output: 4 16
+}
