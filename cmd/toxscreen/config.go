@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show the configuration",
+		Args:  knownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	show := &cobra.Command{
+		Use:   "show",
+		Short: "Show each setting and where it comes from",
+		Long: `Show each setting and where it comes from. The strongest comes first: flags,
+TOXSCREEN_* in the environment, toxscreen.yaml in the working folder, in the
+user's configuration folder and in /etc/toxscreen, defaults.`,
+		Example: `  toxscreen config show
+  TOXSCREEN_THRESHOLDS_INSULT=0.7 toxscreen config show --format json`,
+		Args: arguments(0, 0, ""),
+		RunE: a.configShow,
+	}
+	addFormatFlag(show)
+	addScoringFlags(show)
+	addModelFlags(show)
+	cmd.AddCommand(show)
+	return cmd
+}
+
+// shownSetting is one entry of `config show --format json`.
+type shownSetting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	From  string `json:"from"`
+}
+
+func (a *app) configShow(cmd *cobra.Command, _ []string) error {
+	s, err := loadSettings(cmd)
+	if err != nil {
+		return err
+	}
+	shown := make([]shownSetting, len(keys))
+	for i, k := range keys {
+		shown[i] = shownSetting{k.name, s.values[k.name].text, s.values[k.name].from}
+	}
+	if s.Format == "json" {
+		return writeJSON(a.out, shown, "  ")
+	}
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "KEY\tVALUE\tFROM")
+	for _, k := range shown {
+		value := k.Value
+		if value == "" {
+			value = "-"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", k.Key, printable(value), printable(k.From))
+	}
+	return table.Flush()
+}

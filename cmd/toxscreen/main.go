@@ -1,0 +1,256 @@
+// Command toxscreen scores text for toxicity without a network:
+//
+//	toxscreen score "you are a stupid idiot"
+//	toxscreen batch -i comments.jsonl -o scored.jsonl
+//
+// docs/cli.md describes each command, the configuration and the exit codes.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/agext/levenshtein"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// stdio is what a command reads from and writes to. Whether one of them is a
+// terminal is asked of it only where it is an [os.File].
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// The exit codes, which scripts rely on.
+const (
+	exitDone    = 0
+	exitFailed  = 1
+	exitUsage   = 2 // the command line makes no sense
+	exitRows    = 3 // done, but some rows failed
+	exitReached = 4 // something scored at or over --fail-on; wins over exitRows
+)
+
+// exit is an error that ends the process with a code other than exitFailed.
+// Where err is nil nothing is printed: what there is to say has been said.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e exit) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e exit) Unwrap() error { return e.err }
+
+// wrongUsage makes the error for a command line that makes no sense.
+func wrongUsage(format string, args ...any) error {
+	return exit{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// hinted is an error with a second line: the way out.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h hinted) Unwrap() error { return h.error }
+
+// run runs the command line and returns the exit code. An interrupt or
+// SIGTERM ends the command in good order, a second one at once.
+func run(ctx context.Context, args []string, std stdio) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	out := &checkedWriter{w: std.out}
+	a := &app{in: std.in, out: out, err: std.err, terminal: isTerminal(std.out)}
+	root := a.rootCommand()
+	root.SetArgs(args)
+	root.SetIn(std.in)
+	root.SetOut(out)
+	root.SetErr(std.err)
+	cmd, err := root.ExecuteContextC(ctx)
+	if out.err != nil && !errors.Is(err, out.err) {
+		// Nothing checks what cobra and the tables write.
+		err = errors.Join(err, fmt.Errorf("failed to write to standard output: %w", out.err))
+	}
+	return a.report(cmd, err)
+}
+
+// report prints an error as "toxscreen: failed to …" and returns the exit code.
+func (a *app) report(cmd *cobra.Command, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	code := exitFailed
+	coded, ok := errors.AsType[exit](err)
+	if ok {
+		if code = coded.code; coded.err == nil {
+			return code
+		}
+	}
+	fmt.Fprintln(a.err, "toxscreen: "+printable(err.Error()))
+	if h, ok := errors.AsType[hinted](err); ok {
+		fmt.Fprintln(a.err, printable(h.hint))
+	}
+	if code == exitUsage {
+		fmt.Fprintf(a.err, "run '%s --help' for usage\n", cmd.CommandPath())
+	}
+	return code
+}
+
+// app is one run of the command line.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	terminal bool // whether out is one
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "toxscreen",
+		Short: "Score text for toxicity, offline",
+		Long: `toxscreen scores text for toxicity without a network: seven calibrated
+probabilities and the words that cause them, from a model inside the binary.`,
+		Example: `  toxscreen score "you are a stupid idiot"
+  toxscreen batch -i comments.jsonl -o scored.jsonl
+  toxscreen doctor`,
+		SilenceErrors: true, // report prints them
+		SilenceUsage:  true,
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(wrongFlag)
+	root.AddCommand(
+		a.scoreCommand(),
+		a.modelCommand(),
+		a.configCommand(),
+		a.doctorCommand(),
+		a.versionCommand(),
+	)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// knownCommand is the Args of a command that only has subcommands: whatever
+// is left over is the name of none.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return wrongUsage("unknown command %q%s", args[0], didYouMean(args[0], names))
+}
+
+// arguments returns an Args that accepts from min to max of them.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return wrongUsage("%s is missing", what)
+		case len(args) > most && most == 0:
+			return wrongUsage("unexpected argument %q: this command takes none", args[0])
+		case len(args) > most:
+			return wrongUsage("unexpected argument %q: this command takes %s only", args[most], what)
+		}
+		return nil
+	}
+}
+
+func wrongFlag(cmd *cobra.Command, err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		name := unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() == "" {
+			name = "--" + name
+		} else {
+			name = "-" + name
+		}
+		err = fmt.Errorf("unknown flag %s%s", name, didYouMean(name, names))
+		if cmd.Name() == "score" {
+			err = hinted{err, "put -- before a text that begins with a dash: toxscreen score -- \"-5 is cold\""}
+		}
+	}
+	return exit{exitUsage, err}
+}
+
+// didYouMean returns "; did you mean …?" with the nearest of the names, or
+// nothing where none is near.
+func didYouMean(name string, names []string) string {
+	if n := nearest(name, names); levenshtein.Similarity(name, n, nil) >= 0.5 {
+		return fmt.Sprintf("; did you mean %s?", n)
+	}
+	return ""
+}
+
+// nearest returns the one of the names that is most like a name.
+func nearest(name string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(names, func(a, b string) int {
+		return compare(levenshtein.Match(name, a, nil), levenshtein.Match(name, b, nil))
+	})
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// checkedWriter keeps the first error of a writer, so that a full disk behind
+// standard output is noticed whoever wrote.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// oneOf returns the completions of a flag with few values.
+func oneOf(values ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// quoted lists names for a sentence.
+func quoted(names []string) string { return strings.Join(names, ", ") }

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/models"
+)
+
+func (a *app) scoreCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "score [TEXT | -]",
+		Short: "Score one text",
+		Long: `Score one text: the argument, or standard input for - or when there is no
+argument. Every byte of it counts, a line break at its end too.`,
+		Example: `  toxscreen score "you are a stupid idiot"
+  toxscreen score --format json < comment.txt
+  toxscreen score --mask "you are a stupid idiot"
+  toxscreen score --fail-on 0.8 --fail-on threat=0.5 - < reply.txt`,
+		Args:              arguments(0, 1, "one text (in quotes)"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              a.score,
+	}
+	cmd.Flags().Bool("mask", false, "print the text with the words that make it score masked, and nothing else")
+	addFormatFlag(cmd)
+	addScoringFlags(cmd)
+	addModelFlags(cmd)
+	return cmd
+}
+
+func (a *app) score(cmd *cobra.Command, args []string) error {
+	s, err := loadSettings(cmd)
+	if err != nil {
+		return err
+	}
+	mask, _ := cmd.Flags().GetBool("mask")
+	if mask && cmd.Flags().Changed("format") {
+		return wrongUsage("--mask prints the text and nothing else: it cannot be combined with --format")
+	}
+	text, err := a.textOf(cmd.Context(), args, s.MaxBytes)
+	if err != nil {
+		return err
+	}
+	model, screener, err := open(s)
+	if err != nil {
+		return err
+	}
+	defer model.Close()
+	result, err := screener.Score(cmd.Context(), text)
+	if err != nil {
+		return err
+	}
+	switch {
+	case mask:
+		err = a.printMasked(text, result, len(args) > 0 && args[0] != "-")
+	case s.Format == "json":
+		err = writeJSON(a.out, result.In(s.OffsetUnit, text), "")
+	default:
+		err = a.view().print(text, result, s.OffsetUnit)
+	}
+	if err != nil {
+		return err
+	}
+	if s.FailOn.reached(scoreOf(result)) {
+		return exit{code: exitReached}
+	}
+	return nil
+}
+
+// textOf returns the text to score: at most one byte more than the limit,
+// which suffices to refuse it.
+func (a *app) textOf(ctx context.Context, args []string, limit int) (string, error) {
+	if len(args) > 0 && args[0] != "-" {
+		return args[0], nil
+	}
+	if len(args) == 0 && isTerminal(a.in) {
+		return "", wrongUsage("no text: give it as an argument in quotes, or - to type it and end with Ctrl-D")
+	}
+	text, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, a.in), int64(limit)+1))
+	if err != nil {
+		return "", fmt.Errorf("failed to read standard input: %w", err)
+	}
+	if len(text) > limit {
+		return "", fmt.Errorf("failed to score text: %w: standard input has more than %d bytes; raise --max-bytes or split the text", toxscreen.ErrTooLong, limit)
+	}
+	return string(text), nil
+}
+
+// printMasked prints the text with its spans masked. What comes from a pipe
+// goes out byte by byte as it came in, apart from the masks; an argument gets
+// the line break that it lacks.
+func (a *app) printMasked(text string, result toxscreen.Result, argument bool) error {
+	if result.Spans == nil {
+		return fmt.Errorf("failed to mask text: model %s does not tell which words make a text score", result.Versions.Model)
+	}
+	for _, w := range result.Warnings {
+		fmt.Fprintln(a.err, "toxscreen: warning: "+printable(w))
+	}
+	masked := toxscreen.Mask(text, result.Spans)
+	if a.terminal {
+		masked = printable(masked)
+	}
+	if argument || a.terminal && !strings.HasSuffix(masked, "\n") {
+		masked += "\n"
+	}
+	_, err := io.WriteString(a.out, masked)
+	return err
+}
+
+// open opens the model of the settings and a screener on it.
+func open(s *settings) (*models.Model, *toxscreen.Screener, error) {
+	model, err := models.Open(s.Model, models.Options{Library: s.ONNXRuntime, Provider: s.Provider, Threads: s.Threads})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := fits(s, model.Info()); err != nil {
+		return nil, nil, errors.Join(err, model.Close())
+	}
+	return model, toxscreen.New(model, toxscreen.WithThresholds(s.Thresholds), toxscreen.WithMaxBytes(s.MaxBytes)), nil
+}
+
+// fits refuses what asks for an attribute that the model does not have: a
+// gate that can never close is no gate. A threshold from a file or the
+// environment is for whichever model has the attribute.
+func fits(s *settings, info toxscreen.ModelInfo) error {
+	for a := range toxscreen.Scores(s.FailOn).All() {
+		if _, ok := info.Thresholds.Get(a); !ok {
+			return fmt.Errorf("failed to apply fail_on from %s: model %s does not measure %s", s.values["fail_on"].from, info.Version, a)
+		}
+	}
+	for a := range s.Thresholds.All() {
+		if _, ok := info.Thresholds.Get(a); !ok && s.values["thresholds."+a.String()].flag {
+			return fmt.Errorf("failed to apply --threshold: model %s does not measure %s", info.Version, a)
+		}
+	}
+	return nil
+}
+
+// scoreOf returns the scores of a result as they are printed, so that what
+// reads 0.8 is at 0.8.
+func scoreOf(r toxscreen.Result) func(toxscreen.Attribute) (float64, bool) {
+	return func(a toxscreen.Attribute) (float64, bool) {
+		measured, ok := r.Attributes[a]
+		return rounded(measured.Score), ok
+	}
+}
+
+// rounded returns the number that the JSON of a probability shows.
+func rounded(p toxscreen.Probability) float64 {
+	return math.Round(float64(p)*1e6) / 1e6
+}
+
+// writeJSON writes a value and a line break. It leaves <, > and & as they
+// are: texts for people are full of them.
+func writeJSON(w io.Writer, value any, indent string) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	return enc.Encode(value)
+}

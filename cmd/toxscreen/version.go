@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/models"
+)
+
+// versions is what `version --format json` prints.
+type versions struct {
+	Toxscreen   string `json:"toxscreen"`
+	Go          string `json:"go"`
+	Platform    string `json:"platform"`
+	Model       string `json:"model"` // the embedded one
+	ONNXRuntime struct {
+		BuiltFor string `json:"built_for"`
+		Oldest   string `json:"oldest"`
+		Found    string `json:"found,omitempty"`
+		Path     string `json:"path,omitempty"`
+		Error    string `json:"error,omitempty"`
+	} `json:"onnxruntime"`
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Show the versions that results depend on",
+		Example: "  toxscreen version --format json",
+		Args:    arguments(0, 0, ""),
+		RunE:    a.version,
+	}
+	addFormatFlag(cmd)
+	addRuntimeFlags(cmd)
+	return cmd
+}
+
+func (a *app) version(cmd *cobra.Command, _ []string) error {
+	s, err := loadSettings(cmd)
+	if err != nil {
+		return err
+	}
+	manifest, err := models.ReadManifest(models.Default())
+	if err != nil {
+		return fmt.Errorf("failed to read the embedded model: %w", err)
+	}
+	v := versions{
+		Toxscreen: toxscreen.Version(),
+		Go:        runtime.Version(),
+		Platform:  runtime.GOOS + "/" + runtime.GOARCH,
+		Model:     manifest.Identity(),
+	}
+	v.ONNXRuntime.BuiltFor, v.ONNXRuntime.Oldest = classifier.LibraryVersion, classifier.MinLibraryVersion
+	library, err := classifier.LoadLibrary(s.ONNXRuntime, s.Provider)
+	if err != nil {
+		v.ONNXRuntime.Error = err.Error() // what versions there are can be said all the same
+	}
+	v.ONNXRuntime.Found, v.ONNXRuntime.Path = library.Version, library.Path
+	if s.Format == "json" {
+		return writeJSON(a.out, v, "  ")
+	}
+	found := fmt.Sprintf("%s at %s", library.Version, printable(library.Path))
+	if err != nil {
+		found = "none that works; see `toxscreen doctor`"
+	}
+	_, err = fmt.Fprintf(a.out, "toxscreen     %s\nmodel         %s\nonnxruntime   %s (built for %s)\ngo            %s %s\n",
+		v.Toxscreen, v.Model, found, v.ONNXRuntime.BuiltFor, v.Go, v.Platform)
+	return err
+}

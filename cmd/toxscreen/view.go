@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// view prints results for people.
+type view struct {
+	out   io.Writer
+	paint bool // colours
+	width int  // columns
+}
+
+func (a *app) view() view {
+	v := view{out: a.out, width: 80}
+	if f, ok := a.out.(*checkedWriter).w.(*os.File); ok && a.terminal {
+		v.paint = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			v.width = width
+		}
+	}
+	return v
+}
+
+// The colours, of the 256 that nearly every terminal has.
+const (
+	bold = "1"
+	dim  = "2"
+)
+
+var attributeColours = map[toxscreen.Attribute]int{
+	toxscreen.Toxicity:         203, // red
+	toxscreen.SevereToxicity:   161, // crimson
+	toxscreen.Insult:           215, // orange
+	toxscreen.Profanity:        221, // yellow
+	toxscreen.IdentityAttack:   141, // violet
+	toxscreen.Threat:           207, // pink
+	toxscreen.SexuallyExplicit: 80,  // teal
+}
+
+var severityColours = map[toxscreen.Severity]int{
+	toxscreen.SeverityNone:     78,
+	toxscreen.SeverityMild:     221,
+	toxscreen.SeverityModerate: 215,
+	toxscreen.SeveritySevere:   203,
+}
+
+func foreground(colour int) string { return fmt.Sprintf("38;5;%d", colour) }
+
+// highlight is black on a colour.
+func highlight(colour int) string { return fmt.Sprintf("38;5;16;48;5;%d", colour) }
+
+func (v view) style(code, text string) string {
+	if !v.paint || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// print shows a result whose offsets are in bytes: its score, the text with
+// the spans marked, a bar for each attribute and the spans by themselves.
+func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) error {
+	var b bytes.Buffer
+	colour := severityColours[r.Severity]
+	fmt.Fprintf(&b, "%s  %s", v.style(highlight(colour)+";"+bold, fmt.Sprintf(" %.2f ", r.Score)), v.style(foreground(colour), string(r.Severity)))
+	if r.Flagged {
+		fmt.Fprintf(&b, ", %s", v.style(bold, "flagged"))
+	}
+	b.WriteString("\n\n")
+	if text == "" {
+		b.WriteString(v.style(dim, "(empty)"))
+	}
+	b.WriteString(v.marked(text, r.Spans))
+	b.WriteString("\n\n")
+	v.bars(&b, r.Attributes)
+	if len(r.Spans) > 0 {
+		b.WriteString("\n")
+	}
+	spans := r.In(unit, text).Spans
+	for i, s := range r.Spans {
+		v.span(&b, text[s.Start:s.End], spans[i])
+	}
+	if len(r.Warnings) > 0 {
+		b.WriteString("\n")
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeverityMild]), "warning:"), printable(w))
+	}
+	fmt.Fprintf(&b, "\n%s\n", v.style(dim, "by "+printable(r.Versions.Model)+", toxscreen "+r.Versions.Toxscreen))
+	_, err := v.out.Write(b.Bytes())
+	return err
+}
+
+const nameWidth = len("sexually_explicit")
+
+// bars draws a bar for each attribute, with a mark where its threshold is.
+// The squares tell which colour stands for which attribute in the text.
+func (v view) bars(b *bytes.Buffer, measured toxscreen.AttributeResults) {
+	const besides = 2 + nameWidth + 2 + 4 + 2 + 2 + len("flagged")
+	length := min(max(v.width-besides, 10), 50)
+	for _, a := range toxscreen.Attributes() {
+		m, ok := measured[a]
+		if !ok {
+			continue
+		}
+		colour := attributeColours[a]
+		name, number, verdict := fmt.Sprintf("%-*s", nameWidth, a), fmt.Sprintf("%.2f", m.Score), ""
+		if m.Flagged {
+			name, number, verdict = v.style(bold, name), v.style(bold, number), "  "+v.style(bold, "flagged")
+		}
+		filled, rest := bar(length, float64(m.Score), float64(m.Threshold))
+		fmt.Fprintf(b, "%s%s  %s  %s%s%s\n", v.style(foreground(colour), "■ "), name, number, v.style(foreground(colour), filled), v.style(dim, rest), verdict)
+	}
+}
+
+// bar returns the filled and the empty part of a bar for a score in 0..1.
+func bar(length int, score, threshold float64) (filled, rest string) {
+	cells := []rune(strings.Repeat("·", length))
+	eighths := int(math.Round(score * float64(length) * 8))
+	full := eighths / 8
+	for i := range full {
+		cells[i] = '█'
+	}
+	if eighths%8 > 0 {
+		cells[full] = []rune("▏▎▍▌▋▊▉")[eighths%8-1]
+		full++
+	}
+	cells[min(int(threshold*float64(length)), length-1)] = '┃'
+	return string(cells[:full]), string(cells[full:])
+}
+
+// span prints what one span is made of.
+func (v view) span(b *bytes.Buffer, words string, s toxscreen.Span) {
+	main := mainAttribute(s)
+	quote, tail := ends(words, 60)
+	if tail != "" {
+		quote += "…" + tail
+	}
+	quote = strings.ReplaceAll(printable(quote), "\n", " ")
+	fmt.Fprintf(b, "%s%s %s", v.style(foreground(attributeColours[main]), "■ "), v.style(bold, quote), v.style(dim, fmt.Sprintf("%d–%d", s.Start, s.End)))
+	for a, p := range s.Attributes.All() {
+		fmt.Fprintf(b, "  %s %.2f", a, p)
+	}
+	b.WriteString("\n")
+}
+
+// mainAttribute returns what colours a span: the attribute with the highest
+// probability. Toxicity, which all of them are, only counts by itself.
+func mainAttribute(s toxscreen.Span) toxscreen.Attribute {
+	main, best := toxscreen.Toxicity, -1.0
+	for a, p := range s.Attributes.All() {
+		if a != toxscreen.Toxicity && p > best {
+			main, best = a, p
+		}
+	}
+	return main
+}
+
+// gapBytes is the length from which text without a span is shown shortened.
+const gapBytes = 1000
+
+// marked returns the text with its spans coloured, or in brackets where there
+// are no colours. Long stretches without a span are shortened.
+func (v view) marked(text string, spans []toxscreen.Span) string {
+	var b strings.Builder
+	gap := func(s string) {
+		head, tail := ends(s, gapBytes)
+		b.WriteString(printable(head))
+		if left := len(s) - len(head) - len(tail); left > 0 {
+			b.WriteString(v.style(dim, fmt.Sprintf(" … %d bytes … ", left)))
+		}
+		b.WriteString(printable(tail))
+	}
+	at := 0
+	for _, s := range spans {
+		gap(text[at:s.Start])
+		words := printable(text[s.Start:s.End])
+		if v.paint {
+			b.WriteString(v.style(highlight(attributeColours[mainAttribute(s)])+";"+bold, words))
+		} else {
+			b.WriteString("[" + words + "]")
+		}
+		at = s.End
+	}
+	gap(strings.TrimRight(text[at:], "\r\n"))
+	return b.String()
+}
+
+// ends returns a text whole, or the two ends of one that is longer than limit
+// bytes: about a third of the limit each.
+func ends(text string, limit int) (head, tail string) {
+	if len(text) <= limit {
+		return text, ""
+	}
+	from, to := limit/3, len(text)-limit/3
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	return text[:from], text[to:]
+}
+
+// printable returns a text with everything escaped that could steer a
+// terminal or turn the order of its characters round. Line breaks stay, and
+// so do the joiners that emoji and some scripts are made with.
+func printable(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		c, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case c == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case c == '\n' || c == '\u200c' || c == '\u200d':
+			b.WriteRune(c)
+		case c == '\t':
+			b.WriteString("    ")
+		case c < 0x100 && unicode.IsControl(c):
+			fmt.Fprintf(&b, `\x%02x`, c)
+		case unicode.In(c, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp):
+			if c > 0xFFFF {
+				fmt.Fprintf(&b, `\U%08x`, c)
+			} else {
+				fmt.Fprintf(&b, `\u%04x`, c)
+			}
+		default:
+			b.WriteRune(c)
+		}
+		i += size
+	}
+	return b.String()
+}
