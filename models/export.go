@@ -1,0 +1,244 @@
+package models
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/toxscreen/toxscreen/classifier"
+)
+
+// hubConfig is what an import reads of Hugging Face's config.json.
+type hubConfig struct {
+	NameOrPath            string            `json:"_name_or_path"`
+	ModelType             string            `json:"model_type"`
+	Label                 map[string]string `json:"id2label"`
+	ProblemType           string            `json:"problem_type"` // null in some
+	MaxPositionEmbeddings int               `json:"max_position_embeddings"`
+	PadTokenID            *int64            `json:"pad_token_id"`
+	VocabSize             int               `json:"vocab_size"`
+}
+
+// maxConfig is the size in bytes over which a text file of an export is
+// refused. Most have a few kilobytes; added tokens can make it some hundreds.
+const maxConfig = 8 << 20
+
+func readConfig(src fs.FS) (hubConfig, error) {
+	var config hubConfig
+	data, _, err := readFile(src, "config.json", maxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, statErr := fs.Stat(src, ManifestName); statErr == nil {
+			return config, fmt.Errorf("the folder has a %s: it is a model already and can be used by its path", ManifestName)
+		}
+		return config, fmt.Errorf("%w; the folder must be one that `save_pretrained` or an export has written", err)
+	}
+	if err != nil {
+		return config, err
+	}
+	if err := json.Unmarshal(data, &config); err != nil {
+		return config, fmt.Errorf("config.json: %w", err)
+	}
+	return config, nil
+}
+
+// labels returns the names of the model's labels in the order of its columns.
+func (c hubConfig) labels() ([]string, error) {
+	if len(c.Label) == 0 {
+		return nil, errors.New("config.json has no id2label, which names the labels of a classifier: add it")
+	}
+	names := make([]string, len(c.Label))
+	for id, name := range c.Label {
+		i, err := strconv.Atoi(id)
+		if err != nil || i < 0 || i >= len(names) {
+			return nil, fmt.Errorf("config.json: id2label has the id %q; %d labels must have the ids 0 to %d", id, len(names), len(names)-1)
+		}
+		names[i] = name
+	}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("config.json: id2label names two labels %q", name)
+		}
+	}
+	return names, nil
+}
+
+// maxWindow is the window in tokens that an import sets for models that could
+// see more: the time of a window grows with its square, and what classifiers
+// of toxicity were trained on is shorter.
+const maxWindow = 512
+
+// offsetPositions are the types of models that begin to count positions
+// behind the padding token's id, so that their table of positions is longer
+// than what they can read: RoBERTa's 514 rows serve 512 tokens.
+var offsetPositions = []string{
+	"bertweet", "camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "phobert", "roberta",
+	"roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod",
+}
+
+// window returns how many tokens the model reads at once, those that wrap a
+// text included: the least of what config.json and tokenizer_config.json say,
+// and at most maxWindow.
+func (c hubConfig) window(src fs.FS) (int, error) {
+	window := maxWindow
+	if positions := c.MaxPositionEmbeddings; positions > 0 {
+		if slices.Contains(offsetPositions, c.ModelType) {
+			pad := int64(1) // of every released model of these types
+			if c.PadTokenID != nil {
+				pad = *c.PadTokenID
+			}
+			positions -= int(pad) + 1
+		}
+		window = min(window, positions)
+	}
+	// A length that is not set is written as 1e30.
+	var tokenizer struct {
+		ModelMaxLength *float64 `json:"model_max_length"`
+	}
+	data, _, err := readFile(src, "tokenizer_config.json", maxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return window, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if err := json.Unmarshal(data, &tokenizer); err != nil {
+		return 0, fmt.Errorf("tokenizer_config.json: %w", err)
+	}
+	if length := tokenizer.ModelMaxLength; length != nil && *length > 0 {
+		window = int(min(float64(window), *length))
+	}
+	return window, nil
+}
+
+// card is the front matter of a model card on Hugging Face.
+type card struct {
+	License  textOrList `yaml:"license"`
+	Language textOrList `yaml:"language"`
+}
+
+// textOrList is a list of which some cards write the only element alone.
+type textOrList []string
+
+// UnmarshalYAML implements [yaml.Unmarshaler].
+func (t *textOrList) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*t = textOrList{node.Value}
+		return nil
+	}
+	return node.Decode((*[]string)(t))
+}
+
+// readCard returns the front matter of README.md. A card without one, or with
+// one that cannot be read, says nothing: an import does not depend on it.
+func readCard(readme []byte) card {
+	var c card
+	text, ok := bytes.CutPrefix(bytes.ReplaceAll(readme, []byte("\r\n"), []byte("\n")), []byte("---\n"))
+	front, _, closed := bytes.Cut(text, []byte("\n---"))
+	if !ok || !closed || yaml.Unmarshal(front, &c) != nil {
+		return card{}
+	}
+	return c
+}
+
+// The ONNX file for each provider is the first of these that is there, at the
+// top of the folder or in onnx/.
+var (
+	cpuFiles  = []string{"model_quantized.onnx", "model_int8.onnx", "model.onnx"}
+	cudaFiles = []string{"model_fp16.onnx", "model.onnx"}
+)
+
+// onnxFiles returns the paths of the ONNX files for the CPU and, or empty, for
+// CUDA.
+func onnxFiles(src fs.FS, asked string) (cpu, cuda string, err error) {
+	var there []string
+	for _, pattern := range []string{"*.onnx", "onnx/*.onnx"} {
+		found, err := fs.Glob(src, pattern)
+		if err != nil {
+			return "", "", err
+		}
+		there = append(there, found...)
+	}
+	if asked != "" {
+		if asked = path.Clean(asked); !slices.Contains(there, asked) {
+			return "", "", fmt.Errorf("%s is not among the folder's ONNX files: %s", asked, cmp.Or(strings.Join(there, ", "), "it has none"))
+		}
+		return asked, asked, nil
+	}
+	first := func(names []string) string {
+		for _, name := range names {
+			for _, candidate := range []string{name, "onnx/" + name} {
+				if slices.Contains(there, candidate) {
+					return candidate
+				}
+			}
+		}
+		return ""
+	}
+	cpu, cuda = first(cpuFiles), first(cudaFiles)
+	switch {
+	case len(there) == 0:
+		return "", "", errors.New("the folder has no ONNX file, at its top or in onnx/: make one with `optimum-cli export onnx --task text-classification --model FOLDER OUT`, where optimum[onnxruntime] comes from pip")
+	case cpu == "" && len(there) == 1:
+		return there[0], cmp.Or(cuda, there[0]), nil
+	case cpu == "":
+		return "", "", fmt.Errorf("the folder has several ONNX files and none of them is called %s: say which one to use: %s", strings.Join(cpuFiles, " or "), strings.Join(there, ", "))
+	}
+	return cpu, cuda, nil
+}
+
+// signature checks that toxscreen can give a graph its inputs and read its
+// output, and returns their names.
+func (g *graph) signature(labels int) (inputs []string, scores string, err error) {
+	if g.external != "" {
+		return nil, "", fmt.Errorf("its weights lie in a second file, %s, which toxscreen does not read: put all into one with `python -c 'import onnx; onnx.save(onnx.load(\"model.onnx\"), \"one.onnx\")'`", g.external)
+	}
+	for _, t := range g.inputs {
+		switch {
+		case !slices.Contains(classifier.InputNames, t.name):
+			return nil, "", fmt.Errorf("it has the inputs %s; toxscreen gives %s", names(g.inputs), strings.Join(classifier.InputNames, ", "))
+		case t.kind != onnxInt64:
+			return nil, "", fmt.Errorf("its input %s is of type %s; toxscreen gives int64", t.name, typeName(t.kind))
+		case len(t.dims) != 2:
+			return nil, "", fmt.Errorf("its input %s has %d dimensions; toxscreen gives [texts, tokens]", t.name, len(t.dims))
+		case t.dims[0] > 1 || t.dims[1] >= 0:
+			return nil, "", fmt.Errorf("its input %s has the fixed shape %v, where texts have any length: export it with dynamic axes", t.name, t.dims)
+		}
+	}
+	// In the order of InputNames, whatever the graph's is.
+	for _, name := range classifier.InputNames {
+		if slices.ContainsFunc(g.inputs, func(t tensor) bool { return t.name == name }) {
+			inputs = append(inputs, name)
+		}
+	}
+	i := slices.IndexFunc(g.outputs, func(t tensor) bool { return t.name == "logits" })
+	if i < 0 && len(g.outputs) == 1 {
+		i = 0
+	}
+	if i < 0 {
+		return nil, "", fmt.Errorf("it has the outputs %s, and none is called logits: export a model for text classification", names(g.outputs))
+	}
+	out := g.outputs[i]
+	switch {
+	case out.kind != onnxFloat:
+		return nil, "", fmt.Errorf("its output %s is of type %s; toxscreen reads float32: convert the weights alone (keep_io_types=True)", out.name, typeName(out.kind))
+	case len(out.dims) != 2 && out.dims != nil:
+		return nil, "", fmt.Errorf("its output %s has %d dimensions where a classifier of texts has [texts, labels]: export a model for text classification", out.name, len(out.dims))
+	case len(out.dims) == 2 && out.dims[1] >= 0 && out.dims[1] != int64(labels):
+		return nil, "", fmt.Errorf("its output %s has %d columns, but config.json names %d labels", out.name, out.dims[1], labels)
+	}
+	return inputs, out.name, nil
+}
+
+// oneTextAtATime reports whether the graph was exported for single texts.
+func (g *graph) oneTextAtATime() bool {
+	return slices.ContainsFunc(g.inputs, func(t tensor) bool { return len(t.dims) > 0 && t.dims[0] == 1 })
+}

@@ -1,0 +1,210 @@
+// Package models opens models and holds the default one:
+//
+//	model, err := models.OpenDefault(models.Options{})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	defer model.Close()
+//	screener := toxscreen.New(model)
+//
+// A model is a folder with a manifest.json, ONNX files and a tokenizer.json;
+// docs/models.md describes it for people who bring their own. [Import] makes
+// such a folder from what Hugging Face exports.
+//
+// Wherever a model is named, here and on the command line, the name means
+//
+//   - the model embedded in the binary, if it is "default" or empty;
+//   - the folder at that path, if it holds a separator or exists;
+//   - else the folder of that name in [UserDir].
+package models
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/tokenize"
+)
+
+// DefaultName is the name of the embedded model.
+const DefaultName = "default"
+
+// Options says how a model is run. The zero value runs it on all cores of the
+// CPU.
+type Options struct {
+	// Library is the path of ONNX Runtime's library; where it is empty,
+	// [classifier.FindLibrary] looks for it.
+	Library string
+	// Provider is where the model is computed; empty means the CPU.
+	Provider classifier.Provider
+	// Threads is how many runs go side by side on the CPU; 0 means one a core.
+	Threads int
+}
+
+// Model is an open model. It is safe for concurrent use; Close it when no
+// call is under way any more.
+type Model struct {
+	*classifier.Classifier
+	manifest Manifest
+}
+
+var _ toxscreen.Classifier = (*Model)(nil)
+
+// Manifest returns what the model's folder says of itself.
+func (m *Model) Manifest() Manifest { return m.manifest }
+
+// OpenDefault opens the embedded model.
+func OpenDefault(o Options) (*Model, error) { return Open(DefaultName, o) }
+
+// Open opens the model that a name stands for, as the comment of this package
+// says. Every file of its manifest is compared with its hash first, and the
+// bytes that were compared are those that are used.
+func Open(name string, o Options) (*Model, error) {
+	folder, err := Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	model, err := open(folder.FS, o)
+	if err != nil {
+		return nil, fmt.Errorf("failed to open model %s: %w", folder, err)
+	}
+	return model, nil
+}
+
+func open(fsys fs.FS, o Options) (*Model, error) {
+	manifest, err := ReadManifest(fsys)
+	if err != nil {
+		return nil, err
+	}
+	provider := cmp.Or(o.Provider, classifier.CPU)
+	variant, err := manifest.Variant(provider)
+	if err != nil {
+		return nil, err
+	}
+	if err := manifest.verify(fsys, variant.File, manifest.Tokenizer); err != nil {
+		return nil, err
+	}
+	onnx, err := manifest.read(fsys, variant.File)
+	if err != nil {
+		return nil, err
+	}
+	words, err := manifest.read(fsys, manifest.Tokenizer)
+	if err != nil {
+		return nil, err
+	}
+	tokenizer, err := tokenize.Load(words)
+	if err != nil {
+		return nil, fmt.Errorf("failed to load %s: %w", manifest.Tokenizer, err)
+	}
+	c, err := classifier.Open(classifier.Config{
+		Spec:       manifest.Spec,
+		Model:      onnx,
+		Tokenizer:  tokenizer,
+		Provider:   provider,
+		Batching:   variant.Batching,
+		Library:    o.Library,
+		Threads:    o.Threads,
+		Version:    manifest.Identity(),
+		Thresholds: manifest.Thresholds,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", variant.File, err)
+	}
+	return &Model{Classifier: c, manifest: manifest}, nil
+}
+
+// Folder is where a model lies.
+type Folder struct {
+	FS   fs.FS  // its files
+	Path string // empty for the embedded model
+}
+
+// String returns the path, or "default" for the embedded model.
+func (f Folder) String() string { return cmp.Or(f.Path, DefaultName) }
+
+// Resolve returns the folder that a name stands for, as the comment of this
+// package says. Whether a model is in it, reading its manifest tells.
+func Resolve(name string) (Folder, error) {
+	if name == "" || name == DefaultName {
+		return Folder{FS: Default()}, nil
+	}
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `/`+string(filepath.Separator)) {
+		return inUserDir(name)
+	}
+	if err != nil {
+		return Folder{}, fmt.Errorf("failed to find model: %w", err)
+	}
+	if !info.IsDir() {
+		return Folder{}, fmt.Errorf("failed to find model: %s is a file: a model is a folder with a %s", name, ManifestName)
+	}
+	return Folder{FS: os.DirFS(name), Path: name}, nil
+}
+
+func inUserDir(name string) (Folder, error) {
+	dir, err := UserDir()
+	if err != nil {
+		return Folder{}, fmt.Errorf("failed to find model %q: %w", name, err)
+	}
+	path := filepath.Join(dir, name)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return Folder{FS: os.DirFS(path), Path: path}, nil
+	}
+	entries, err := List(dir)
+	if err != nil {
+		return Folder{}, fmt.Errorf("failed to find model %q: %w", name, err)
+	}
+	var there []string
+	for _, e := range entries {
+		there = append(there, e.Name)
+	}
+	return Folder{}, fmt.Errorf("failed to find model %q: neither here nor in %s is a folder of that name; there are: %s", name, dir, strings.Join(there, ", "))
+}
+
+// UserDir returns the folder of the user's own models, toxscreen/models in the
+// user's configuration folder. It need not exist.
+func UserDir() (string, error) {
+	config, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("failed to find the user's configuration folder: %w", err)
+	}
+	return filepath.Join(config, "toxscreen", "models"), nil
+}
+
+// Entry is one model of [List].
+type Entry struct {
+	Name     string // as [Open] takes it, where List was given [UserDir]
+	Folder   Folder
+	Manifest Manifest // valid where Err is nil
+	Err      error    // why the manifest cannot be used
+}
+
+// List returns the embedded model and then those in dir by name. It reads
+// their manifests but not their files; see [Verify]. A dir that does not exist
+// holds no models.
+func List(dir string) ([]Entry, error) {
+	entries := []Entry{{Name: DefaultName, Folder: Folder{FS: Default()}}}
+	found, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("failed to list models: %w", err)
+	}
+	for _, f := range found {
+		path := filepath.Join(dir, f.Name())
+		// Stat, since a folder may be a link to one; a hidden one is an
+		// import under way.
+		if info, err := os.Stat(path); err != nil || !info.IsDir() || strings.HasPrefix(f.Name(), ".") {
+			continue
+		}
+		entries = append(entries, Entry{Name: f.Name(), Folder: Folder{FS: os.DirFS(path), Path: path}})
+	}
+	for i := range entries {
+		entries[i].Manifest, entries[i].Err = ReadManifest(entries[i].Folder.FS)
+	}
+	return entries, nil
+}

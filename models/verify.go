@@ -1,0 +1,154 @@
+package models
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+)
+
+// Sizes in bytes over which a file is refused.
+const (
+	maxTokenizer = 64 << 20  // the largest tokenizers known to us have 35 MB
+	maxModel     = 2<<30 - 1 // what protobuf allows a message
+)
+
+// limitOf returns the largest size of one of the manifest's files.
+func (m Manifest) limitOf(name string) int64 {
+	if name == m.Tokenizer {
+		return maxTokenizer
+	}
+	return maxModel
+}
+
+// Verify reads the manifest of a model's folder and compares each file that it
+// names with its SHA-256. All files that are not as they should be are
+// reported. Files that the manifest does not name are left alone.
+func Verify(fsys fs.FS) (Manifest, error) {
+	m, err := ReadManifest(fsys)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return m, m.verify(fsys)
+}
+
+// verify compares the files with their hashes, except those in checked.
+func (m Manifest) verify(fsys fs.FS, checked ...string) error {
+	var found []error
+	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
+		if slices.Contains(checked, name) {
+			continue
+		}
+		sum, err := hashFile(fsys, name, m.limitOf(name))
+		found = append(found, cmp.Or(wayOut(err), m.compare(name, sum)))
+	}
+	return errors.Join(found...)
+}
+
+// read returns the content of one of the manifest's files, whose hash it has
+// compared: the bytes that were checked are those that are returned.
+func (m Manifest) read(fsys fs.FS, name string) ([]byte, error) {
+	data, sum, err := readFile(fsys, name, m.limitOf(name))
+	if err := cmp.Or(wayOut(err), m.compare(name, sum)); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+const getAgain = "import or download the model again"
+
+func wayOut(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("failed to verify model: %w; %s", err, getAgain)
+}
+
+func (m Manifest) compare(name string, sum Hash) error {
+	if want := m.Files[name]; sum != want {
+		return fmt.Errorf("failed to verify model: %s is not the file that %s names: it has %s, it should have %s; %s", name, ManifestName, sum, want, getAgain)
+	}
+	return nil
+}
+
+// hashFile returns the hash of a file of at most limit bytes without holding
+// it in memory.
+func hashFile(fsys fs.FS, name string, limit int64) (sum Hash, err error) {
+	file, err := openFile(fsys, name, limit)
+	if err != nil {
+		return sum, err
+	}
+	defer file.Close()
+	h := sha256.New()
+	// A file that grows meanwhile is one byte longer than it may be, which
+	// no hash of the manifest is of.
+	if _, err := io.Copy(h, io.LimitReader(file, limit+1)); err != nil {
+		return sum, fmt.Errorf("failed to read %s: %w", name, err)
+	}
+	return Hash(h.Sum(nil)), nil
+}
+
+// readFile returns the content of a file of at most limit bytes and its hash.
+func readFile(fsys fs.FS, name string, limit int64) (data []byte, sum Hash, err error) {
+	file, err := openFile(fsys, name, limit)
+	if err != nil {
+		return nil, sum, err
+	}
+	defer file.Close()
+	var content bytes.Buffer
+	if info, err := file.Stat(); err == nil {
+		content.Grow(int(info.Size()) + bytes.MinRead) // the reading then never has to move it
+	}
+	if _, err := content.ReadFrom(io.LimitReader(file, limit+1)); err != nil {
+		return nil, sum, fmt.Errorf("failed to read %s: %w", name, err)
+	}
+	return content.Bytes(), sha256.Sum256(content.Bytes()), nil
+}
+
+// copyFile copies a file of at most limit bytes to a path where none is, and
+// returns its hash.
+func copyFile(fsys fs.FS, name, to string, limit int64) (sum Hash, err error) {
+	from, err := openFile(fsys, name, limit)
+	if err != nil {
+		return sum, err
+	}
+	defer from.Close()
+	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) //nolint:gosec // a model is no secret
+	if err != nil {
+		return sum, err
+	}
+	h := sha256.New()
+	_, err = io.Copy(io.MultiWriter(file, h), io.LimitReader(from, limit+1))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return sum, fmt.Errorf("failed to copy %s: %w", name, err)
+	}
+	return Hash(h.Sum(nil)), nil
+}
+
+// openFile opens a file after comparing its size with a limit.
+func openFile(fsys fs.FS, name string, limit int64) (fs.File, error) {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%s is no file", name)
+	case info.Size() > limit && limit == maxModel:
+		err = fmt.Errorf("%s has %d bytes, over the 2 GiB that an ONNX file can have: the weights of larger models lie in files of their own, which toxscreen does not read", name, info.Size())
+	case info.Size() > limit:
+		err = fmt.Errorf("%s has %d bytes, the limit is %d", name, info.Size(), limit)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
