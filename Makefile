@@ -1,0 +1,91 @@
+# Needs Go (the version in go.mod), a C compiler, and Python with pip or npm.
+# `make help` lists what can be made.
+
+# The folder with the data for training and comparison; see `make train`.
+DATA ?= ../shared/data
+# How long each fuzz target runs in `make test-all`.
+FUZZTIME ?= 20s
+# How many texts `make bench` scores with toxscreen and with Python.
+TEXTS ?= 5000
+
+GOLANGCI_LINT_VERSION := 2.15.0
+GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+PYTHON := .venv/bin/python
+VENV := .venv/installed
+REQUIREMENTS := $(wildcard scripts/*requirements.txt scripts/*/requirements.txt)
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## Set everything up and score two texts
+	bin/toxscreen score "Thank you, that was a great help."
+	bin/toxscreen score "You are a stupid idiot, and so is your edit."
+
+.PHONY: build
+build: library ## Build bin/toxscreen
+	go build -trimpath -o bin/toxscreen ./cmd/toxscreen
+
+.PHONY: library
+library: tools ## Put ONNX Runtime's library into the user's cache
+	@go run ./scripts/get-onnxruntime
+
+.PHONY: test
+test: library ## Everything that is needed to trust the build (minutes)
+	go vet ./...
+	go test -race ./...
+
+.PHONY: test-all
+test-all: test data $(VENV) ## The slow suites too: Python, fuzzing, comparison, archive (needs DATA)
+	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
+	$(PYTHON) -m pytest -q scripts
+	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## Check the code's style with the pinned golangci-lint
+	$(GOLANGCI_LINT) run ./...
+
+.PHONY: bench
+bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DATA, an idle machine and half an hour)
+	PYTHON=$(abspath $(PYTHON)) scripts/bench/run.sh $(DATA) $(TEXTS)
+
+.PHONY: train
+train: data $(VENV) ## Train the default model from DATA into build/train (hours)
+	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/train
+
+.PHONY: dist
+dist: tools ## Make one archive with the binary, ONNX Runtime and all licences in dist/
+	go run ./scripts/dist -o dist
+
+.PHONY: clean
+clean: ## Remove what these targets made, the user's cache excepted
+	rm -rf bin build dist .venv
+
+# From here on: what the targets above need.
+
+.PHONY: tools
+tools:
+	@command -v go >/dev/null || { echo "Go is missing: install the version that go.mod names" >&2; exit 1; }
+	@command -v "$$(go env CC)" >/dev/null || { echo "A C compiler is missing: ONNX Runtime's binding needs cgo; install gcc or clang" >&2; exit 1; }
+
+.PHONY: data
+data:
+	@test -d "$(DATA)" || { echo "There is no folder $(DATA): name the folder with the data, make TARGET DATA=folder" >&2; exit 1; }
+
+# The stamp comes last, so that an installation that was interrupted is done
+# again.
+$(VENV): $(REQUIREMENTS)
+	python3 -m venv .venv
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check $(addprefix -r ,$(REQUIREMENTS))
+	touch $@
+
+$(GOLANGCI_LINT):
+	GOBIN=$(abspath bin) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(GOLANGCI_LINT_VERSION)
+	mv bin/golangci-lint $@

@@ -1,0 +1,223 @@
+// Dist makes one archive that needs no network and nothing installed but the
+// system's C library: the binary, ONNX Runtime's library beside it, where the
+// binary finds it, and the licence of everything in it.
+//
+//	go run ./scripts/dist [-o DIR]
+//
+// It builds for the machine that it runs on and prints the archive's path,
+// DIR/toxscreen-VERSION-OS-ARCH.tar.gz. The same commit and the same Go give
+// the same archive.
+package main
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"debug/buildinfo"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toxscreen/toxscreen/classifier"
+)
+
+func main() {
+	out := flag.String("o", "dist", "write the archive into `DIR`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	archive, err := dist(ctx, *out)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "dist:", err)
+		os.Exit(1)
+	}
+	fmt.Println(archive)
+}
+
+// dist must run in the module's root. It returns the archive's path.
+func dist(ctx context.Context, out string) (string, error) {
+	work, err := os.MkdirTemp("", "toxscreen-dist-*")
+	if err != nil {
+		return "", fmt.Errorf("failed to make a folder to work in: %w", err)
+	}
+	defer os.RemoveAll(work)
+
+	binary := filepath.Join(work, "toxscreen")
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	// Paths of the building machine and the linker's random ids are left out.
+	if _, err := command(ctx, "go", "build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", binary, "./cmd/toxscreen"); err != nil {
+		return "", err
+	}
+	// From pip alone, since its package brings the licences along.
+	library := filepath.Join(work, "onnxruntime")
+	if _, err := command(ctx, "go", "run", "./scripts/get-onnxruntime", "-source=pip", "-dir="+library); err != nil {
+		return "", err
+	}
+	version, built, err := stamp(binary)
+	if err != nil {
+		return "", err
+	}
+
+	files := map[string]string{ // from the path in the archive to that on disk
+		filepath.Base(binary):          binary,
+		classifier.LibraryName():       filepath.Join(library, classifier.LibraryName()),
+		"LICENSE":                      "LICENSE",
+		"NOTICE":                       "NOTICE",
+		"README.md":                    "README.md",
+		"licenses/onnxruntime/LICENSE": filepath.Join(library, "LICENSE"),
+		"licenses/onnxruntime/ThirdPartyNotices.txt": filepath.Join(library, "ThirdPartyNotices.txt"),
+		"licenses/models/toxicity-en/LICENSE":        "models/toxicity-en/LICENSE",
+		"licenses/models/toxicity-en/README.md":      "models/toxicity-en/README.md",
+		"licenses/go/LICENSE":                        filepath.Join(runtime.GOROOT(), "LICENSE"), //nolint:staticcheck // The program runs by `go run`, where it is right.
+	}
+	if err := addModuleLicenses(ctx, files); err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("toxscreen-%s-%s-%s", version, runtime.GOOS, runtime.GOARCH)
+	path := filepath.Join(out, name+".tar.gz")
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", fmt.Errorf("failed to make the folder of the archive: %w", err)
+	}
+	if err := pack(path, name, files, built); err != nil {
+		return "", fmt.Errorf("failed to write %s: %w", path, errors.Join(err, os.Remove(path)))
+	}
+	return path, nil
+}
+
+// stamp returns the version that the binary itself shows and the time of the
+// commit that it was built from.
+func stamp(binary string) (version string, built time.Time, err error) {
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("failed to read the binary's version: %w", err)
+	}
+	version = strings.Trim(info.Main.Version, "()")
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.time" {
+			if built, err = time.Parse(time.RFC3339, setting.Value); err != nil {
+				return "", time.Time{}, fmt.Errorf("failed to read the binary's version: %w", err)
+			}
+		}
+	}
+	return version, built, nil
+}
+
+// licenseName matches the files in which modules give their terms.
+var licenseName = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents|authors)([._-].*)?$`)
+
+// addModuleLicenses adds the terms of every module that is compiled into the
+// binary: what lies in the folders from a compiled package up to its module's
+// root, since some modules hold packages by others.
+func addModuleLicenses(ctx context.Context, files map[string]string) error {
+	listed, err := command(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", "./cmd/toxscreen")
+	if err != nil {
+		return err
+	}
+	licensed := map[string]bool{} // by module
+	for line := range strings.Lines(listed) {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		if len(fields) != 3 {
+			continue // a package of the standard library
+		}
+		module, root, folder := fields[0], fields[1], fields[2]
+		licensed[module] = licensed[module] || false
+		for {
+			entries, err := os.ReadDir(folder)
+			if err != nil {
+				return fmt.Errorf("failed to look for the licence of %s: %w", module, err)
+			}
+			for _, e := range entries {
+				if !e.Type().IsRegular() || !licenseName.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
+					continue
+				}
+				within, err := filepath.Rel(root, folder)
+				if err != nil {
+					return err
+				}
+				files[filepath.ToSlash(filepath.Join("licenses", module, within, e.Name()))] = filepath.Join(folder, e.Name())
+				licensed[module] = true
+			}
+			if folder == root || len(folder) < len(root) {
+				break
+			}
+			folder = filepath.Dir(folder)
+		}
+	}
+	for _, module := range slices.Sorted(maps.Keys(licensed)) {
+		if !licensed[module] {
+			return fmt.Errorf("module %s has no licence file: it cannot be handed on", module)
+		}
+	}
+	return nil
+}
+
+// pack writes the files in the order of their names, all of one time and one
+// owner, into a folder of the archive.
+func pack(path, folder string, files map[string]string, at time.Time) (err error) {
+	to, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	zipped, err := gzip.NewWriterLevel(to, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	archive := tar.NewWriter(zipped)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := add(archive, folder+"/"+name, files[name], at); err != nil {
+			return err
+		}
+	}
+	return errors.Join(archive.Close(), zipped.Close())
+}
+
+func add(archive *tar.Writer, name, path string, at time.Time) error {
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if info.Mode()&0o100 != 0 {
+		mode = 0o755
+	}
+	err = archive.WriteHeader(&tar.Header{
+		Typeflag: tar.TypeReg, Format: tar.FormatPAX,
+		Name: name, Size: info.Size(), Mode: int64(mode), ModTime: at,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(archive, from)
+	return err
+}
+
+// command runs a program and returns its standard output.
+func command(ctx context.Context, name string, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Stderr = os.Stderr
+	output, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return string(output), nil
+}

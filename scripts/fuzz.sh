@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Runs every fuzz target of the module for a while:
+#
+#   scripts/fuzz.sh [TIME]     TIME as `go test -fuzztime` takes it, default 20s
+#
+# A failing input is kept by Go under testdata/fuzz of its package.
+set -euo pipefail
+
+time=${1:-20s}
+found=0
+for package in $(go list ./...); do
+  targets=$(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true)
+  for target in $targets; do
+    found=$((found + 1))
+    echo "fuzzing $target of $package for $time"
+    go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package"
+  done
+done
+if [ "$found" -eq 0 ]; then
+  echo "no fuzz target was found, though there are some: is this the module's root?" >&2
+  exit 1
+fi
