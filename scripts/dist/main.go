@@ -58,8 +58,9 @@ func dist(ctx context.Context, out string) (string, error) {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	// Paths of the building machine and the linker's random ids are left out.
-	if _, err := command(ctx, "go", "build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", binary, "./cmd/toxscreen"); err != nil {
+	// Paths of the building machine and the linker's random ids are left out;
+	// the commit must be in it, since the version comes from there.
+	if _, err := command(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", binary, "./cmd/toxscreen"); err != nil {
 		return "", err
 	}
 	// From pip alone, since its package brings the licences along.
@@ -105,7 +106,7 @@ func stamp(binary string) (version string, built time.Time, err error) {
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("failed to read the binary's version: %w", err)
 	}
-	version = strings.Trim(info.Main.Version, "()")
+	version = info.Main.Version
 	for _, setting := range info.Settings {
 		if setting.Key == "vcs.time" {
 			if built, err = time.Parse(time.RFC3339, setting.Value); err != nil {

@@ -1,0 +1,147 @@
+//go:build slow && linux
+
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen/classifier"
+)
+
+// The archive is all that a machine needs: unpacked into an empty folder, with
+// an empty home, an empty environment and no network, its binary scores.
+func TestTheArchiveScoresWithoutANetwork(t *testing.T) {
+	t.Chdir("../..")
+	archive, err := dist(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := unpack(t, archive)
+
+	// A user namespace of its own may do without root; the network namespace
+	// in it has no device but a loopback that is down.
+	c := exec.Command("unshare", "--map-root-user", "--net", filepath.Join(folder, "toxscreen"), "score", "--format", "json", "You are a stupid idiot.")
+	c.Dir = t.TempDir()
+	c.Env = []string{"HOME=" + t.TempDir()}
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	output, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &stderr)
+	}
+	var result struct {
+		Score float64
+		Spans []struct{ Start, End int }
+	}
+	if err := json.Unmarshal(output, &result); err != nil {
+		t.Fatal(err)
+	}
+	if result.Score < 0.5 || len(result.Spans) == 0 {
+		t.Errorf("an insult scores %v with %d spans", result.Score, len(result.Spans))
+	}
+
+	c = exec.Command("unshare", "--map-root-user", "--net", filepath.Join(folder, "toxscreen"), "doctor", "--format", "json")
+	c.Env = []string{"HOME=" + t.TempDir()}
+	if output, err = c.Output(); err != nil {
+		t.Fatal(err)
+	}
+	if beside := filepath.Join(folder, classifier.LibraryName()); !bytes.Contains(output, []byte(beside)) {
+		t.Errorf("doctor does not name the library beside the binary, %s:\n%s", beside, output)
+	}
+}
+
+// Whoever hands the archive on hands on the terms of all that is in it.
+func TestTheArchiveHoldsTheLicenses(t *testing.T) {
+	t.Chdir("../..")
+	archive, err := dist(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := unpack(t, archive)
+	for path, want := range map[string]string{
+		"LICENSE":                      "Apache License",
+		"NOTICE":                       "CC-BY-SA",
+		"licenses/go/LICENSE":          "The Go Authors",
+		"licenses/onnxruntime/LICENSE": "Microsoft Corporation",
+		"licenses/onnxruntime/ThirdPartyNotices.txt":        "protobuf",
+		"licenses/models/toxicity-en/LICENSE":               "Apache License",
+		"licenses/github.com/yalue/onnxruntime_go/LICENSE":  "Permission is hereby granted",
+		"licenses/github.com/spf13/cobra/LICENSE.txt":       "Apache License",
+		"licenses/github.com/sugarme/tokenizer/LICENSE":     "Apache License",
+		"licenses/github.com/parquet-go/parquet-go/LICENSE": "Apache License",
+	} {
+		text, err := os.ReadFile(filepath.Join(folder, path))
+		if err != nil {
+			t.Error(err)
+		} else if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%s does not say %q", path, want)
+		}
+	}
+}
+
+func TestTheSameCommitGivesTheSameArchive(t *testing.T) {
+	t.Chdir("../..")
+	var made [2][]byte
+	for i := range made {
+		archive, err := dist(t.Context(), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made[i], err = os.ReadFile(archive); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(made[0], made[1]) {
+		t.Error("two archives of one commit differ")
+	}
+}
+
+// unpack returns the one folder of an archive.
+func unpack(t *testing.T, path string) string {
+	t.Helper()
+	from, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	unzipped, err := gzip.NewReader(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := t.TempDir()
+	top := strings.TrimSuffix(filepath.Base(path), ".tar.gz")
+	archive := tar.NewReader(unzipped)
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return filepath.Join(to, top)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(header.Name, top+"/") || !filepath.IsLocal(header.Name) {
+			t.Fatalf("%s is not inside %s", header.Name, top)
+		}
+		target := filepath.Join(to, header.Name)
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(target, content, header.FileInfo().Mode()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
