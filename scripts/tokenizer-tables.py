@@ -13,7 +13,7 @@ import sys
 import unicodedata
 
 import tokenizers
-from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 SCALARS = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 
@@ -78,10 +78,18 @@ def strip_characters():
     return {c for c in SCALARS if t.encode(chr(c) + "#").offsets[0] == (0, 2)}
 
 
+def regex_class(pattern):
+    """What a class means to the regular expressions of a tokenizer.json."""
+    removes = normalizers.Replace(Regex(pattern), "").normalize_str
+    return {c for c in SCALARS if removes(chr(c)) == ""}
+
+
 def main(out):
     clean, cjk = bert(clean_text=True), bert(handle_chinese_chars=True)
     strip, lower, nfd = bert(strip_accents=True), bert(lowercase=True), normalizers.NFD().normalize_str
     pre = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
+    nfc = normalizers.NFC().normalize_str
+    digits, strip_accents = pre_tokenizers.Digits().pre_tokenize_str, normalizers.StripAccents().normalize_str
 
     cleaned = {c: clean(chr(c)) for c in SCALARS}
     decomposed = {c: nfd(chr(c)) for c in SCALARS}
@@ -89,7 +97,8 @@ def main(out):
     spaces = {c for c in SCALARS if pieces[c] == 2}
     for c in spaces:  # white space is kept as a blank or removed, nothing else
         assert cleaned[c] in (" ", ""), hex(c)
-    assert strip_characters() == spaces, "\\s and char::is_whitespace differ"
+    assert strip_characters() == spaces, "\\s of added tokens and char::is_whitespace differ"
+    assert regex_class(r"\s") == spaces, "\\s of regular expressions and char::is_whitespace differ"
 
     flags = {
         "removedRanges": ("clean_text removes these", {c for c in SCALARS if cleaned[c] == ""}),
@@ -98,6 +107,12 @@ def main(out):
         "chineseRanges": ("handle_chinese_chars puts blanks around these", {c for c in SCALARS if cjk(chr(c)) != chr(c)}),
         "accentRanges": ("strip_accents removes these, after decomposition",
                          {c for c in SCALARS if decomposed[c] == chr(c) and strip(chr(c)) == ""}),
+        "letterRanges": (r"\p{L} of a regular expression in tokenizer.json", regex_class(r"\p{L}")),
+        "numberRanges": (r"\p{N} of a regular expression in tokenizer.json", regex_class(r"\p{N}")),
+        "numericRanges": ("what the pre-tokenizer Digits splits off", {c for c in SCALARS if len(digits("a" + chr(c))) == 2}),
+        "combiningMarkRanges": ("what the normaliser StripAccents removes", {c for c in SCALARS if strip_accents(chr(c)) == ""}),
+        "uncomposedRanges": ("decompose and are not composed again",
+                             {c for c in SCALARS if decomposed[c] != chr(c) and nfc(chr(c)) != chr(c)}),
         "wordRanges": (r"\w, which single_word of an added token asks for", word_characters()),
     }
     with open(out, "w", encoding="utf-8") as f:

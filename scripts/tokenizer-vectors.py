@@ -2,7 +2,7 @@
 """Writes what Hugging Face's tokenizers makes of many texts, for tokenize/'s tests to compare.
 
     pip install -r scripts/tokenizer-requirements.txt
-    python scripts/tokenizer-vectors.py nasty  TOKENIZER.json OUT.jsonl.gz         # about 1,000, written by hand and by chance
+    python scripts/tokenizer-vectors.py nasty  TOKENIZER.json OUT.jsonl.gz [COUNT] # 1,000, written by hand and by chance
     python scripts/tokenizer-vectors.py corpus TOKENIZER.json OUT.jsonl.gz DATA    # 10,000 from a folder of *.jsonl.gz with "text"
     python scripts/tokenizer-vectors.py sweep  TOKENIZER.json OUT.jsonl.gz         # every code point in four surroundings
 
@@ -97,11 +97,11 @@ PICK = (
 )
 
 
-def nasty():
+def nasty(count=1000):
     rng = random.Random(20261121)
     texts = list(SENTENCES)
     words = [w for s in SENTENCES[:40] for w in s.split()]
-    while len(texts) + len(BAD_BYTES) < 1000:
+    while len(texts) + len(BAD_BYTES) < count:
         kind = rng.randrange(4)
         if kind == 0:  # noise
             texts.append("".join(rng.choices(PICK, k=rng.randint(1, 40))))
@@ -183,12 +183,12 @@ def vector(tokenizer, data):
 
 
 def main(argv):
-    if len(argv) < 3 or argv[0] not in ("nasty", "corpus", "sweep") or len(argv) != (4 if argv[0] == "corpus" else 3):
+    if len(argv) not in {"nasty": (3, 4), "corpus": (4,), "sweep": (3,)}.get(argv[0] if argv else "", ()):
         sys.exit(__doc__)
     tokenizer = Tokenizer.from_file(argv[1])
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    texts = {"nasty": nasty, "sweep": sweep, "corpus": lambda: corpus(argv[3])}[argv[0]]()
+    texts = {"nasty": lambda: nasty(*map(int, argv[3:])), "sweep": sweep, "corpus": lambda: corpus(argv[3])}[argv[0]]()
     level = 1 if argv[0] == "sweep" else 9
     with open(argv[2], "wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=level, mtime=0) as f:
         for data in texts:

@@ -50,7 +50,7 @@ func newAddedTokens(f *file, normalized bool, normalize func(string) string) (ad
 			return a, fmt.Errorf("nothing is left of the added token %q once it is normalised; set its \"normalized\" to false", content)
 		}
 		if a.trie == nil {
-			a.trie = newTrie(1)
+			a.trie = newTrie(1, len(order))
 			a.only, a.single = t.Content[0], true
 		}
 		if id, n := longest(a.trie, startRoot, t.Content); id >= 0 && n == len(t.Content) {

@@ -2,7 +2,6 @@ package tokenize
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"unicode/utf8"
 )
@@ -17,19 +16,16 @@ type bert struct {
 	// The ids of ASCII punctuation, each a word of its own.
 	punctuation [128]int64
 
-	vocab    *trie // entries of node startRoot begin a word, those of restRoot go on with one
-	unknown  int64
-	maxChars int
+	wordPiece
 
 	added addedTokens // those that are looked for in the normalised text
 }
 
-type bertOptions struct{ clean, chinese, strip, lower bool }
-
-const (
-	startRoot = 0
-	restRoot  = 1
-)
+type bertOptions struct {
+	clean, chinese, lower bool
+	strip                 bool   // decompose and
+	drop                  uint16 // drop the characters with these flags
+}
 
 // The lanes of an ASCII byte. Anything else goes the long way, rune by rune.
 const (
@@ -46,46 +42,40 @@ func isBert(f *file) bool {
 }
 
 func newBert(f *file) (*bert, int, error) {
-	b := &bert{runes: runeData(), maxChars: 100}
+	b := &bert{runes: runeData()}
 	if n := f.Normalizer; n != nil {
-		if n.CleanText == nil || n.HandleChineseChars == nil || n.Lowercase == nil {
-			return nil, 0, errors.New("BertNormalizer lacks clean_text, handle_chinese_chars or lowercase; add them")
+		if err := n.checkBert(); err != nil {
+			return nil, 0, err
 		}
-		b.options = bertOptions{clean: *n.CleanText, chinese: *n.HandleChineseChars, strip: *n.Lowercase, lower: *n.Lowercase}
-		if n.StripAccents != nil {
-			b.options.strip = *n.StripAccents
-		}
+		b.options = n.bertOptions()
 	}
-	vocab, size, err := f.Model.vocabulary()
+	_, size, err := f.Model.vocabulary()
 	if err != nil {
 		return nil, 0, err
 	}
-	unknown, ok := vocab[f.Model.unknown()]
-	if !ok {
-		return nil, 0, fmt.Errorf("the vocabulary lacks unk_token %q; add it, words that it cannot spell need it", f.Model.unknown())
+	words, err := newWordPiece(&f.Model)
+	if err != nil {
+		return nil, 0, err
 	}
-	b.unknown = int64(unknown)
-	if f.Model.MaxInputCharsPerWord != nil {
-		b.maxChars = *f.Model.MaxInputCharsPerWord
-	}
-	prefix := "##"
-	if f.Model.ContinuingSubwordPrefix != nil {
-		prefix = *f.Model.ContinuingSubwordPrefix
-	}
-	b.vocab = newTrie(2)
-	for entry, id := range vocab {
-		fits := b.vocab.insert(startRoot, entry, id)
-		if len(entry) > len(prefix) && entry[:len(prefix)] == prefix {
-			fits = fits && b.vocab.insert(restRoot, entry[len(prefix):], id)
-		}
-		if !fits {
-			return nil, 0, fmt.Errorf("the vocabulary has more than %d prefixes", maxNodes)
-		}
-	}
-	b.vocab.ids[startRoot], b.vocab.ids[restRoot] = -1, -1 // an empty entry matches nothing
+	b.wordPiece = *words
 	b.buildLanes()
 	b.added, err = newAddedTokens(f, true, b.normalizeString)
 	return b, size, err
+}
+
+func (n *normalizer) checkBert() error {
+	if n.CleanText == nil || n.HandleChineseChars == nil || n.Lowercase == nil {
+		return errors.New("BertNormalizer lacks clean_text, handle_chinese_chars or lowercase; add them")
+	}
+	return nil
+}
+
+func (n *normalizer) bertOptions() bertOptions {
+	o := bertOptions{clean: *n.CleanText, chinese: *n.HandleChineseChars, lower: *n.Lowercase, strip: *n.Lowercase, drop: isAccent}
+	if n.StripAccents != nil {
+		o.strip = *n.StripAccents
+	}
+	return o
 }
 
 func (b *bert) buildLanes() {
@@ -293,7 +283,7 @@ func (b *bert) decompose(r rune, flags uint16, at Offset, enc *Encoding) {
 func (b *bert) starter(r rune, flags uint16, at Offset, enc *Encoding) {
 	b.flushMarks(enc)
 	enc.scratch.last = at
-	if flags&isAccent == 0 {
+	if flags&b.options.drop == 0 {
 		b.lowercase(r, flags, at, enc)
 	}
 }
@@ -304,7 +294,7 @@ func (b *bert) mark(r rune, flags uint16, first bool, at Offset, enc *Encoding) 
 	if first {
 		s.queue = append(s.queue, at)
 	}
-	s.keep = s.keep || flags&isAccent == 0
+	s.keep = s.keep || flags&b.options.drop == 0
 }
 
 // flushMarks passes on the marks that are not stripped, sorted by class. As in the
@@ -323,7 +313,7 @@ func (b *bert) flushMarks(enc *Encoding) {
 				at = s.queue[next]
 				next++
 			}
-			if flags := b.runes.flags(m.r); flags&isAccent == 0 {
+			if flags := b.runes.flags(m.r); flags&b.options.drop == 0 {
 				b.lowercase(m.r, flags, at, enc)
 			}
 		}
@@ -408,7 +398,7 @@ func (b *bert) flushWord(enc *Encoding) {
 // encodeNormalized is for tokenizers with added tokens that are looked for in the
 // normalised text, which therefore has to be there as a whole.
 func (b *bert) encodeNormalized(text string, from, to int, enc *Encoding) {
-	b.normalize(text, from, to, enc)
+	b.normalizeText(text, from, to, enc)
 	s := &enc.scratch
 	whole := string(s.normalized)
 	at := 0
@@ -422,32 +412,49 @@ func (b *bert) encodeNormalized(text string, from, to int, enc *Encoding) {
 	}
 	for m := range b.added.matches(whole) {
 		words(m.start)
-		if m.start < m.end {
-			enc.append(m.id, Offset{s.normalizedAt[m.start].Start, s.normalizedAt[m.end-1].End})
-			enc.words++
-		}
+		enc.append(m.id, Offset{s.normalizedAt[m.start].Start, s.normalizedAt[m.end-1].End})
+		enc.words++
 		at = m.end
 	}
 	words(len(whole))
 }
 
-// normalize leaves the normalised text in the scratch memory.
-func (b *bert) normalize(text string, from, to int, enc *Encoding) {
-	s := &enc.scratch
-	s.reset()
-	s.normalized, s.normalizedAt = s.normalized[:0], s.normalizedAt[:0]
-	s.collect = true
+// normalize leaves the normalised span in the scratch memory.
+func (b *bert) normalize(in span, enc *Encoding) {
+	b.collect(enc)
+	for i := 0; i < len(in.text); {
+		r, n := utf8.DecodeRune(in.text[i:])
+		b.clean(r, in.at[i], enc)
+		i += n
+	}
+	b.collected(enc)
+}
+
+// normalizeText does so with text[from:to].
+func (b *bert) normalizeText(text string, from, to int, enc *Encoding) {
+	b.collect(enc)
 	for i := from; i < to; {
 		r, n := decodeRune(text[i:to], enc)
 		b.clean(r, Offset{int32(i), int32(i + n)}, enc)
 		i += n
 	}
+	b.collected(enc)
+}
+
+func (b *bert) collect(enc *Encoding) {
+	s := &enc.scratch
+	s.reset()
+	s.normalized, s.normalizedAt = s.normalized[:0], s.normalizedAt[:0]
+	s.collect = true
+}
+
+func (b *bert) collected(enc *Encoding) {
 	b.flushMarks(enc)
-	s.collect = false
+	enc.scratch.collect = false
 }
 
 func (b *bert) normalizeString(text string) string {
 	var enc Encoding
-	b.normalize(text, 0, len(text), &enc)
+	b.normalizeText(text, 0, len(text), &enc)
 	return string(enc.scratch.normalized)
 }

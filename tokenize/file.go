@@ -1,10 +1,14 @@
 package tokenize
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // file is a tokenizer.json, format 1.0, as far as encoding needs it.
@@ -117,7 +121,8 @@ type modelSpec struct {
 
 	UnkID *int `json:"unk_id"` // Unigram
 
-	ids map[string]int32 // read from Vocab
+	ids    map[string]int32 // read from Vocab
+	pieces []scored         // Unigram's, in the order of their ids
 }
 
 func parseFile(data []byte) (*file, error) {
@@ -134,8 +139,7 @@ func parseFile(data []byte) (*file, error) {
 	if f.Model.Type == "" {
 		f.Model.Type = f.Model.inferType()
 	}
-	var err error
-	if f.Model.ids, err = f.Model.readVocabulary(); err != nil {
+	if err := f.Model.readVocabulary(); err != nil {
 		return nil, fmt.Errorf("failed to read model.vocab: %w", err)
 	}
 	f.numberAddedTokens()
@@ -163,51 +167,147 @@ func (m *modelSpec) unknown() string {
 }
 
 // readVocabulary reads {"token": id, …}, or Unigram's [["token", score], …] whose ids
-// are the places in the list.
-func (m *modelSpec) readVocabulary() (map[string]int32, error) {
+// are the places in the list. encoding/json has found both to be sound JSON; going over
+// them by hand takes a tenth of the time that reflection does, and a vocabulary is most
+// of what there is to load.
+func (m *modelSpec) readVocabulary() error {
 	if m.Type == "Unigram" {
-		pieces, err := m.scores()
+		return m.readScores()
+	}
+	if m.Vocab[0] != '{' {
+		return errors.New("it should be an object of tokens and their ids")
+	}
+	m.ids = make(map[string]int32, len(m.Vocab)/16)
+	for rest := m.Vocab[1:]; ; {
+		if rest = bytes.TrimLeft(rest, " \t\r\n,"); rest[0] == '}' {
+			return nil
+		}
+		token, number, after, err := readEntry(rest)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		ids := make(map[string]int32, len(pieces))
-		for i, p := range pieces {
-			ids[p.token] = int32(i)
+		id, err := strconv.ParseInt(number, 10, 32)
+		if err != nil || id < 0 {
+			return fmt.Errorf("token %q has the id %.40s; ids are whole numbers from 0 to %d", token, number, math.MaxInt32)
 		}
-		return ids, nil
+		m.ids[token] = int32(id)
+		rest = after
 	}
-	var ids map[string]int32
-	if err := json.Unmarshal(m.Vocab, &ids); err != nil {
-		return nil, err
-	}
-	for token, id := range ids {
-		if id < 0 {
-			return nil, fmt.Errorf("token %q has the id %d, ids start at 0", token, id)
-		}
-	}
-	return ids, nil
 }
 
+func (m *modelSpec) readScores() error {
+	if m.Vocab[0] != '[' {
+		return errors.New("it should be a list of pieces and their scores")
+	}
+	m.ids = make(map[string]int32, len(m.Vocab)/24)
+	for rest := m.Vocab[1:]; ; {
+		if rest = bytes.TrimLeft(rest, " \t\r\n,"); rest[0] == ']' {
+			return nil
+		}
+		if rest[0] == '[' {
+			rest = bytes.TrimLeft(rest[1:], " \t\r\n")
+		}
+		token, number, after, err := readEntry(rest)
+		if err != nil {
+			return err
+		}
+		score, err := parseScore(number)
+		if err != nil {
+			return fmt.Errorf("piece %q has the score %.40s, which is no number", token, number)
+		}
+		if after = bytes.TrimLeft(after, " \t\r\n"); after[0] != ']' {
+			return fmt.Errorf("piece %q has more than a score", token)
+		}
+		m.ids[token] = int32(len(m.pieces))
+		m.pieces = append(m.pieces, scored{token, score})
+		rest = after[1:]
+	}
+}
+
+// readEntry reads a string, a colon or comma, and a number.
+func readEntry(data []byte) (token, number string, rest []byte, err error) {
+	if data[0] != '"' {
+		return "", "", nil, fmt.Errorf("%.40s should be a token", data)
+	}
+	end := 1
+	for data[end] != '"' {
+		if data[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	token = string(data[1:end])
+	if strings.Contains(token, `\`) || !utf8.ValidString(token) {
+		if err := json.Unmarshal(data[:end+1], &token); err != nil {
+			return "", "", nil, err
+		}
+	}
+	rest = bytes.TrimLeft(data[end+1:], " \t\r\n:,")
+	n := bytes.IndexAny(rest, " \t\r\n,]}")
+	return token, string(rest[:n]), rest[n:], nil
+}
+
+// scored is a piece of Unigram's.
 type scored struct {
 	token string
 	score float64
 }
 
-func (m *modelSpec) scores() ([]scored, error) {
-	var list [][2]any
-	if err := json.Unmarshal(m.Vocab, &list); err != nil {
-		return nil, err
+// parseScore reads a number as the library's JSON reader (serde_json) does: the digits
+// as an integer, divided by a power of ten, which rounds twice and may be the last bit
+// off. Two spellings of a word whose scores tie are told apart by that bit.
+func parseScore(s string) (float64, error) {
+	exact, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0, err
 	}
-	pieces := make([]scored, len(list))
-	for i, entry := range list {
-		token, isString := entry[0].(string)
-		score, isNumber := entry[1].(float64)
-		if !isString || !isNumber || math.IsNaN(score) {
-			return nil, fmt.Errorf("entry %d should be a token and its score, it is %v", i, entry)
+	digits, negative := strings.CutPrefix(s, "-")
+	var significand uint64
+	exponent, point, full := 0, false, false
+	for i := range len(digits) {
+		switch c := digits[i]; {
+		case c == '.':
+			point = true
+		case c == 'e' || c == 'E':
+			e, err := strconv.Atoi(digits[i+1:])
+			if err != nil {
+				return 0, err
+			}
+			return scale(significand, exponent+e, negative, exact), nil
+		case full || significand > (math.MaxUint64-uint64(c-'0'))/10:
+			if !point {
+				return exact, nil
+			}
+			full = true // the digits beyond 64 bits are passed over
+		default:
+			significand = significand*10 + uint64(c-'0')
+			if point {
+				exponent--
+			}
 		}
-		pieces[i] = scored{token, score}
 	}
-	return pieces, nil
+	if !point {
+		return exact, nil
+	}
+	return scale(significand, exponent, negative, exact), nil
+}
+
+// scale falls back to exact beyond the powers of ten that a float64 has.
+func scale(significand uint64, exponent int, negative bool, exact float64) float64 {
+	if exponent > 308 || exponent < -308 {
+		return exact
+	}
+	f := float64(significand)
+	power, _ := strconv.ParseFloat("1e"+strconv.Itoa(max(exponent, -exponent)), 64)
+	if exponent < 0 {
+		f /= power
+	} else {
+		f *= power
+	}
+	if negative {
+		return -f
+	}
+	return f
 }
 
 // vocabulary returns the ids of the tokens and one more than the highest.
@@ -228,13 +328,7 @@ func (m *modelSpec) vocabulary() (map[string]int32, int, error) {
 // numberAddedTokens gives ids as Hugging Face does: that of the vocabulary, or else the
 // next after it. What the file says is only a comment to them, there as here.
 func (f *file) numberAddedTokens() {
-	next := int64(len(f.Model.ids))
-	if f.Model.Type == "Unigram" {
-		// Duplicate pieces still take up places.
-		if pieces, err := f.Model.scores(); err == nil {
-			next = int64(len(pieces))
-		}
-	}
+	next := int64(max(len(f.Model.ids), len(f.Model.pieces))) // duplicate pieces take up places
 	given := map[string]int64{}
 	for i := range f.AddedTokens {
 		t := &f.AddedTokens[i]

@@ -1,8 +1,292 @@
 package tokenize
 
-import "fmt"
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unicode/utf8"
 
-// newGuarded loads what BERT's fast path does not take.
-func newGuarded(f *file) (model, int, error) {
-	return nil, 0, fmt.Errorf("its model type %q with normalizer and pre_tokenizer of this kind is unknown", f.Model.Type)
+	"github.com/rivo/uniseg"
+	"github.com/sugarme/tokenizer/model/wordlevel"
+	"github.com/sugarme/tokenizer/pretokenizer"
+	"github.com/sugarme/tokenizer/spm"
+)
+
+// guarded is every tokenizer that is not BERT's. What github.com/sugarme/tokenizer does
+// as Hugging Face does, it does: the byte alphabet, SentencePiece's precompiled map and
+// the model WordLevel. Its Encode, its normalisers and its models BPE and Unigram give
+// other ids and offsets, end the program or slow down with the square of the text, so
+// what stands around those parts is our own (docs/decisions/0002-tokenizer-guard.md).
+type guarded struct {
+	steps     []step
+	splitters []splitter
+	words     wordModel
+	trims     bool
+	added     addedTokens // those that are looked for in the normalised text
+}
+
+// A wordModel divides one word into tokens, which it appends to out.
+type wordModel interface {
+	tokens(word []byte, out []token) ([]token, error)
+}
+
+// token is a piece of a word, from byte from to byte to.
+type token struct {
+	id       int32
+	from, to int
+	blanks   blanks
+}
+
+// newGuarded loads what BERT's fast path does not take. A panic of the library over a
+// file that it does not understand becomes an error.
+func newGuarded(f *file) (g *guarded, size int, err error) {
+	defer recovered(&err)
+	if _, size, err = f.Model.vocabulary(); err != nil {
+		return nil, 0, err
+	}
+	trims, err := readTrims(f.PostProcessor)
+	if err != nil {
+		return nil, 0, err
+	}
+	g = &guarded{trims: len(trims) > 0}
+	switch f.Model.Type {
+	case "BPE":
+		g.words, err = newBPE(&f.Model)
+	case "Unigram":
+		g.words, err = newUnigram(&f.Model)
+	case "WordPiece":
+		g.words, err = newWordPiece(&f.Model)
+	case "WordLevel":
+		g.words, err = newWordLevel(&f.Model)
+	default:
+		err = errors.New("its type is unknown; BPE, Unigram, WordLevel and WordPiece are known")
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if g.trims && f.Model.Type != "BPE" {
+		return nil, 0, errors.New("its post_processor trims offsets, which only BPE models are known to do; set trim_offsets to false")
+	}
+	if g.steps, err = newSteps(f.Normalizer, nil); err != nil {
+		return nil, 0, err
+	}
+	if g.splitters, err = newSplitters(f.PreTokenizer, nil); err != nil {
+		return nil, 0, err
+	}
+	g.added, err = newAddedTokens(f, true, g.normalizeString)
+	return g, size, err
+}
+
+// recovered turns a panic into an error.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the tokenizer library gave up: %v", p)
+	}
+}
+
+func (g *guarded) encode(text string, from, to int, enc *Encoding) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("failed to tokenize the text from byte %d on: %w", from, err)
+		}
+	}()
+	defer recovered(&err)
+	s := span{make([]byte, 0, to-from), make([]Offset, 0, to-from)}
+	for i := from; i < to; {
+		r, n := decodeRune(text[i:to], enc)
+		s.append(r, Offset{int32(i), int32(i + n)})
+		i += n
+	}
+	if s, err = g.normalize(s); err != nil {
+		return err
+	}
+	at := 0
+	for m := range g.added.matches(string(s.text)) {
+		if err := g.encodeWords(s.slice(at, max(at, m.start)), enc); err != nil {
+			return err
+		}
+		enc.append(m.id, s.offset(m.start, m.end))
+		if g.trims {
+			enc.blanks = append(enc.blanks, blanksOf(string(s.text[m.start:m.end])))
+		}
+		enc.words++
+		at = m.end
+	}
+	return g.encodeWords(s.slice(at, len(s.text)), enc)
+}
+
+func (g *guarded) normalize(s span) (span, error) {
+	var err error
+	for _, step := range g.steps {
+		if len(s.text) == 0 {
+			break
+		}
+		if s, err = step(s); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func (g *guarded) normalizeString(text string) string {
+	s := span{}
+	for _, r := range text {
+		s.append(r, Offset{})
+	}
+	if s, err := g.normalize(s); err == nil {
+		return string(s.text)
+	}
+	return ""
+}
+
+func (g *guarded) encodeWords(s span, enc *Encoding) error {
+	if len(s.text) == 0 {
+		return nil
+	}
+	words := []span{s}
+	for _, split := range g.splitters {
+		words = split(words)
+	}
+	var tokens []token
+	var err error
+	for _, w := range words {
+		if tokens, err = g.words.tokens(w.text, tokens[:0]); err != nil {
+			return err
+		}
+		for _, t := range tokens {
+			enc.append(int64(t.id), w.offset(t.from, t.to))
+			if g.trims {
+				enc.blanks = append(enc.blanks, t.blanks)
+			}
+		}
+		enc.words++
+	}
+	return nil
+}
+
+// byteAlphabet is how byte-level models write bytes.
+var byteAlphabet = func() (table [256]string) {
+	for b, c := range pretokenizer.BytesChar {
+		table[b] = c
+	}
+	return table
+}()
+
+// charsmap is SentencePiece's map from texts to what they are normalised to.
+type charsmap struct {
+	trie   *spm.DoubleArray
+	values string // each ends with a NUL
+}
+
+// newCharsmap checks what the library would read beyond the end of.
+func newCharsmap(encoded []byte) (*charsmap, error) {
+	// encoding/json has taken the base64 off already.
+	if len(encoded) < 8 || uint64(binary.LittleEndian.Uint32(encoded)) > uint64(len(encoded)-4) || binary.LittleEndian.Uint32(encoded) < 4 {
+		return nil, fmt.Errorf("its precompiled_charsmap %.40s… is cut off or no map of SentencePiece's", base64.StdEncoding.EncodeToString(encoded))
+	}
+	p, err := spm.NewPrecompiledFrom(encoded)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.ValidString(p.Normalized) {
+		return nil, errors.New("its precompiled_charsmap maps to texts that are no UTF-8")
+	}
+	return &charsmap{p.Trie, p.Normalized}, nil
+}
+
+// lookup returns what the shortest beginning of chars that is in the map becomes.
+func (m *charsmap) lookup(chars []byte) (string, bool) {
+	found := m.trie.CommonPrefixSearch(chars)
+	if len(found) == 0 {
+		return "", false
+	}
+	value := m.values[found[0]:]
+	for i := range len(value) {
+		if value[i] == 0 {
+			return value[:i], true
+		}
+	}
+	return value, true
+}
+
+// longestGrapheme is how many bytes a user-perceived character may have and still be
+// looked up as a whole: SentencePiece's rule.
+const longestGrapheme = 5
+
+func (m *charsmap) normalize(s span) (span, error) {
+	changes := make([]change, 0, len(s.text))
+	modified := false
+	replace := func(old []byte, value string) {
+		modified = true
+		diff := utf8.RuneCountInString(value) - utf8.RuneCount(old)
+		for _, r := range value {
+			changes = append(changes, change{r, 0})
+		}
+		for i := range max(diff, 0) {
+			changes[len(changes)-1-i].kind = 1
+		}
+		if diff < 0 && len(changes) > 0 {
+			changes[len(changes)-1].kind += diff
+		}
+	}
+	rest, state := s.text, -1
+	for len(rest) > 0 {
+		var grapheme []byte
+		if len(rest) > 1 && rest[0] < utf8.RuneSelf && rest[1] < utf8.RuneSelf && rest[0] != '\r' {
+			grapheme, rest, state = rest[:1], rest[1:], -1
+		} else {
+			grapheme, rest, _, state = uniseg.FirstGraphemeCluster(rest, state)
+		}
+		if len(grapheme) <= longestGrapheme {
+			if value, ok := m.lookup(grapheme); ok {
+				replace(grapheme, value)
+				continue
+			}
+		}
+		for i := 0; i < len(grapheme); {
+			r, n := utf8.DecodeRune(grapheme[i:])
+			if value, ok := m.lookup(grapheme[i : i+n]); ok {
+				replace(grapheme[i:i+n], value)
+			} else {
+				changes = append(changes, change{r, 0})
+			}
+			i += n
+		}
+	}
+	if !modified {
+		return s, nil
+	}
+	return s.transform(changes, 0)
+}
+
+// wordLevel looks whole words up. The library's model only reads its map, so calls
+// may run side by side; it prints unless there is a token for unknown words.
+type wordLevel struct{ model *wordlevel.WordLevel }
+
+func newWordLevel(m *modelSpec) (*wordLevel, error) {
+	unknown := "<unk>"
+	if m.UnkToken != nil {
+		unknown = *m.UnkToken
+	}
+	ids := make(map[string]int, len(m.ids))
+	for token, id := range m.ids {
+		ids[token] = int(id)
+	}
+	if _, ok := ids[unknown]; !ok || unknown == "" {
+		return nil, fmt.Errorf("the vocabulary lacks unk_token %q; add it, words outside the vocabulary need it", unknown)
+	}
+	model, err := wordlevel.New(ids, unknown)
+	return &wordLevel{model}, err
+}
+
+func (w *wordLevel) tokens(word []byte, out []token) ([]token, error) {
+	tokens, err := w.model.Tokenize(string(word))
+	if err != nil {
+		return out, err
+	}
+	for _, t := range tokens {
+		out = append(out, token{id: int32(t.Id), from: t.Offsets[0], to: t.Offsets[1]})
+	}
+	return out, nil
 }

@@ -18,6 +18,10 @@ const (
 	isHangul                  // decomposes by arithmetic
 	isCased                   // lowercase changes it
 	isMark                    // has a combining class: decomposition may move it
+	isLetter                  // \p{L}
+	isNumber                  // \p{N}
+	isNumeric                 // the pre-tokenizer Digits splits it off
+	isCombining               // the normaliser StripAccents removes it
 )
 
 // The blocks of a two-stage table; 128 code points suit how scripts are laid out.
@@ -57,6 +61,7 @@ func buildRuneTable() *runeTable {
 	}{
 		{removedRanges, isRemoved}, {spaceRanges, isSpace}, {punctuationRanges, isPunctuation},
 		{chineseRanges, isChinese}, {accentRanges, isAccent}, {wordRanges, isWord},
+		{letterRanges, isLetter}, {numberRanges, isNumber}, {numericRanges, isNumeric}, {combiningMarkRanges, isCombining},
 	} {
 		for _, r := range p.ranges {
 			mark(r[0], r[1], p.flag)

@@ -32,6 +32,7 @@ type Tokenizer struct {
 	prefix, suffix []int64
 	added          addedTokens
 	model          model
+	trims          []trim
 }
 
 // A model encodes the text between two added tokens.
@@ -55,7 +56,8 @@ type Encoding struct {
 	// InvalidBytes counts the bytes that were no UTF-8. Each was read as U+FFFD.
 	InvalidBytes int
 
-	words   int32 // the next word's index
+	words   int32    // the next word's index
+	blanks  []blanks // of each token, where offsets will be trimmed
 	scratch scratch
 }
 
@@ -74,7 +76,10 @@ func Load(data []byte) (*Tokenizer, error) {
 	if t.prefix, t.suffix, err = wrapping(f.PostProcessor); err != nil {
 		return nil, fmt.Errorf("failed to read post_processor of tokenizer.json: %w", err)
 	}
-	if f.Model.Type == "WordPiece" && isBert(f) {
+	if t.trims, err = readTrims(f.PostProcessor); err != nil {
+		return nil, fmt.Errorf("failed to read post_processor of tokenizer.json: %w", err)
+	}
+	if f.Model.Type == "WordPiece" && isBert(f) && len(t.trims) == 0 {
 		t.model, t.size, err = newBert(f)
 	} else {
 		t.model, t.size, err = newGuarded(f)
@@ -106,7 +111,7 @@ func (t *Tokenizer) Special() (prefix, suffix []int64) {
 // still point into text. The error names the offset where a text cannot be encoded.
 func (t *Tokenizer) Encode(text string, enc *Encoding) error {
 	enc.IDs, enc.Offsets, enc.Words = enc.IDs[:0], enc.Offsets[:0], enc.Words[:0]
-	enc.InvalidBytes, enc.words = 0, 0
+	enc.blanks, enc.InvalidBytes, enc.words = enc.blanks[:0], 0, 0
 	if len(text) > MaxBytes {
 		return fmt.Errorf("failed to tokenize: the text has %d bytes, the limit is %d; cut it into parts", len(text), MaxBytes)
 	}
@@ -117,15 +122,19 @@ func (t *Tokenizer) Encode(text string, enc *Encoding) error {
 				return err
 			}
 		}
-		if m.start < m.end {
-			enc.append(m.id, Offset{int32(m.start), int32(m.end)})
-			enc.words++
+		enc.append(m.id, Offset{int32(m.start), int32(m.end)})
+		if len(t.trims) > 0 {
+			enc.blanks = append(enc.blanks, blanksOf(text[m.start:m.end]))
 		}
+		enc.words++
 		at = m.end
 	}
 	if at < len(text) {
-		return t.model.encode(text, at, len(text), enc)
+		if err := t.model.encode(text, at, len(text), enc); err != nil {
+			return err
+		}
 	}
+	t.trimOffsets(text, enc)
 	return nil
 }
 

@@ -20,9 +20,10 @@ type edge struct {
 // maxNodes bounds a trie so that a node and a byte fit a 32-bit key.
 const maxNodes = 1<<24 - 1
 
-func newTrie(roots int) *trie {
+// newTrie makes room for that many entries of common length.
+func newTrie(roots, entries int) *trie {
 	t := &trie{}
-	t.grow(1 << 10)
+	t.grow(1 << max(6, bits.Len(uint(entries))+2))
 	for range roots {
 		t.ids = append(t.ids, -1)
 	}

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/toxscreen/toxscreen/tokenize"
@@ -112,13 +114,26 @@ const bertUncased = "../models/toxicity-en/tokenizer.json"
 
 // TestHuggingFace: ids, offsets and word indices equal Hugging Face's, without exception.
 func TestHuggingFace(t *testing.T) {
-	for _, c := range []struct{ name, tokenizer, vectors string }{
-		{"bert-uncased", bertUncased, "testdata/bert-uncased.jsonl.gz"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if n := checkVectors(t, load(t, c.tokenizer), c.vectors); n < 1000 {
-				t.Errorf("%s has %d vectors, should have 1,000 or more", c.vectors, n)
-			}
+	if n := checkVectors(t, load(t, bertUncased), "testdata/bert-uncased.jsonl.gz"); n < 1000 {
+		t.Errorf("%d vectors for the default model, should be 1,000 or more", n)
+	}
+	for _, name := range kinds(t) {
+		t.Run(name, func(t *testing.T) {
+			checkVectors(t, load(t, "testdata/"+name+".json"), "testdata/"+name+".jsonl.gz")
 		})
 	}
+}
+
+// kinds names the small tokenizers of testdata, one for each kind of tokenizer.json
+// (scripts/tokenizer-models.py).
+func kinds(t testing.TB) []string {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("testdata has no tokenizers: %v", err)
+	}
+	for i, path := range paths {
+		paths[i] = strings.TrimSuffix(filepath.Base(path), ".json")
+	}
+	return paths
 }

@@ -1,0 +1,132 @@
+package tokenize
+
+import (
+	"slices"
+	"sync"
+	"unicode/utf8"
+)
+
+// compositions maps a character and the one behind it to what they compose into. It is
+// the decompositions read backwards, without those that composition leaves alone.
+var compositions = sync.OnceValue(func() map[[2]rune]rune {
+	data := runeData()
+	excluded := map[rune]bool{}
+	for _, r := range uncomposedRanges {
+		for c := r[0]; c <= r[1]; c++ {
+			excluded[c] = true
+		}
+	}
+	whole := make(map[string]rune, len(data.decomposition))
+	for c, parts := range data.decomposition {
+		if !excluded[c] {
+			whole[parts] = c
+		}
+	}
+	pairs := make(map[[2]rune]rune, len(whole))
+	for parts, c := range whole {
+		last, n := utf8.DecodeLastRuneInString(parts)
+		front := parts[:len(parts)-n]
+		first, size := utf8.DecodeRuneInString(front)
+		if size < len(front) {
+			first = whole[front]
+		}
+		if first != 0 {
+			pairs[[2]rune{first, last}] = c
+		}
+	}
+	return pairs
+})
+
+func compose(a, b rune) (rune, bool) {
+	switch {
+	case a >= leadFirst && a < leadFirst+19 && b >= vowelFirst && b < vowelFirst+vowels:
+		return hangulFirst + ((a-leadFirst)*vowels+b-vowelFirst)*tails, true
+	case a >= hangulFirst && a <= hangulLast && (a-hangulFirst)%tails == 0 && b > tailBase && b < tailBase+tails:
+		return a + b - tailBase, true
+	}
+	c, ok := compositions()[[2]rune{a, b}]
+	return c, ok
+}
+
+// composeStep is the normaliser NFC: decomposition, then composition of each starter
+// with what follows it and is not held off by a mark of the same class. What a
+// character is aligned with follows the library's counting of changes.
+func composeStep(s span) (span, error) {
+	data := runeData()
+	var out, held []change
+	var starter change
+	has, lastClass := false, -1 // lastClass: of the mark held last, -1 for none
+	for _, c := range decomposed(s) {
+		class := int(data.class[c.r])
+		if !has {
+			if class != 0 {
+				out = append(out, c)
+			} else {
+				starter, has = c, true
+			}
+			continue
+		}
+		if lastClass < class || lastClass == -1 {
+			if r, ok := compose(starter.r, c.r); ok {
+				starter = change{r, starter.kind + c.kind - 1}
+				continue
+			}
+		}
+		if class == 0 {
+			out = append(append(out, starter), held...)
+			starter, held, lastClass = c, held[:0], -1
+			continue
+		}
+		held, lastClass = append(held, c), class
+	}
+	if has {
+		out = append(append(out, starter), held...)
+	}
+	return s.transform(out, 0)
+}
+
+// decomposed lists the canonical decomposition of a span in canonical order.
+func decomposed(s span) []change {
+	data := runeData()
+	var out []change
+	pending := 0 // where the marks not yet in order begin
+	sort := func() {
+		slices.SortStableFunc(out[pending:], func(a, b change) int { return int(data.class[a.r]) - int(data.class[b.r]) })
+	}
+	add := func(r rune, first bool) {
+		c := change{r, 1}
+		if first {
+			c.kind = 0
+		}
+		if data.flags(r)&isMark == 0 {
+			sort()
+			out = append(out, c)
+			pending = len(out)
+			return
+		}
+		out = append(out, c)
+	}
+	for i := 0; i < len(s.text); {
+		r, n := utf8.DecodeRune(s.text[i:])
+		i += n
+		switch flags := data.flags(r); {
+		case flags&isHangul != 0:
+			lead, vowel, tail := hangul(r)
+			add(lead, true)
+			add(vowel, false)
+			if tail != 0 {
+				add(tail, false)
+			}
+		case flags&isComposed != 0:
+			first := true
+			for _, d := range data.decomposition[r] {
+				add(d, first)
+				first = false
+			}
+		default:
+			add(r, true)
+		}
+	}
+	sort()
+	return out
+}

@@ -1,0 +1,206 @@
+package tokenize
+
+import (
+	"errors"
+	"unicode/utf8"
+)
+
+// span is a part of a text on its way through normalisers and pre-tokenizers, each
+// byte with the character of the text that it came from: Hugging Face's
+// NormalizedString. Parts of one span share its memory.
+type span struct {
+	text []byte
+	at   []Offset
+}
+
+// change is a character of a new text and how it relates to the old: 0 replaces the
+// next character, 1 is added, −n replaces the next and removes n more.
+type change struct {
+	r    rune
+	kind int
+}
+
+var errMisaligned = errors.New("its normaliser removes more than there is")
+
+// transform replaces the whole of a span by new characters, removing the first
+// removed characters. Its oddities are the library's: what an added character is
+// aligned with is whatever came before it.
+func (s span) transform(changes []change, removed int) (span, error) {
+	out := span{make([]byte, 0, len(s.text)), make([]Offset, 0, len(s.text))}
+	from := 0
+	skip := func(n int) {
+		for ; n > 0 && from < len(s.text); n-- {
+			_, size := utf8.DecodeRune(s.text[from:])
+			from += size
+		}
+	}
+	skip(removed)
+	for _, c := range changes {
+		var at Offset
+		switch {
+		case c.kind <= 0 && from >= len(s.text):
+			return span{}, errMisaligned
+		case c.kind <= 0:
+			at = s.at[from]
+		case from > 0:
+			at = s.at[from-1]
+		case len(s.at) > 0:
+			at = Offset{s.at[0].Start, s.at[0].Start}
+		}
+		out.append(c.r, at)
+		if c.kind <= 0 {
+			skip(1 - c.kind)
+		}
+	}
+	return out, nil
+}
+
+func (s *span) append(r rune, at Offset) {
+	n := len(s.text)
+	s.text = utf8.AppendRune(s.text, r)
+	for range len(s.text) - n {
+		s.at = append(s.at, at)
+	}
+}
+
+func (s span) slice(from, to int) span { return span{s.text[from:to], s.at[from:to]} }
+
+// offset is what the bytes from to to of a span cover.
+func (s span) offset(from, to int) Offset { return Offset{s.at[from].Start, s.at[to-1].End} }
+
+// prepend puts text before a span, aligned with its first character.
+func (s span) prepend(text string) span {
+	if len(s.text) == 0 {
+		return s
+	}
+	out := span{make([]byte, 0, len(text)+len(s.text)), make([]Offset, 0, len(text)+len(s.at))}
+	for _, r := range text {
+		out.append(r, s.at[0])
+	}
+	return span{append(out.text, s.text...), append(out.at, s.at...)}
+}
+
+// filter keeps the characters that keep wants.
+func (s span) filter(keep func(rune) bool) span {
+	out := span{make([]byte, 0, len(s.text)), make([]Offset, 0, len(s.text))}
+	for i := 0; i < len(s.text); {
+		r, n := utf8.DecodeRune(s.text[i:])
+		if keep(r) {
+			out.text, out.at = append(out.text, s.text[i:i+n]...), append(out.at, s.at[i:i+n]...)
+		}
+		i += n
+	}
+	return out
+}
+
+// each replaces every character by what f makes of it, aligned with it.
+func (s span) each(f func(out *span, r rune, at Offset)) span {
+	out := span{make([]byte, 0, len(s.text)), make([]Offset, 0, len(s.text))}
+	for i := 0; i < len(s.text); {
+		r, n := utf8.DecodeRune(s.text[i:])
+		f(&out, r, s.at[i+n-1])
+		i += n
+	}
+	return out
+}
+
+// found is a stretch of a span, matched by a pattern or between two matches.
+type found struct {
+	from, to int
+	match    bool
+}
+
+// split cuts a span as a SplitDelimiterBehavior says; stretches cover all of it.
+func (s span) split(stretches []found, behavior string, out []span) []span {
+	var cuts []found
+	previous := false
+	switch behavior {
+	case "Removed":
+		for _, f := range stretches {
+			if !f.match {
+				cuts = append(cuts, f)
+			}
+		}
+	case "Isolated":
+		cuts = stretches
+	case "Contiguous":
+		for _, f := range stretches {
+			if f.match == previous && len(cuts) > 0 {
+				cuts[len(cuts)-1].to = f.to
+			} else {
+				cuts = append(cuts, f)
+			}
+			previous = f.match
+		}
+	case "MergedWithPrevious":
+		for _, f := range stretches {
+			if f.match && !previous && len(cuts) > 0 {
+				cuts[len(cuts)-1].to = f.to
+			} else {
+				cuts = append(cuts, f)
+			}
+			previous = f.match
+		}
+	case "MergedWithNext":
+		for i := len(stretches) - 1; i >= 0; i-- {
+			f := stretches[i]
+			if f.match && !previous && len(cuts) > 0 {
+				cuts[len(cuts)-1].from = f.from
+			} else {
+				cuts = append(cuts, f)
+			}
+			previous = f.match
+		}
+		for i, j := 0, len(cuts)-1; i < j; i, j = i+1, j-1 {
+			cuts[i], cuts[j] = cuts[j], cuts[i]
+		}
+	}
+	for _, c := range cuts {
+		if c.from < c.to {
+			out = append(out, s.slice(c.from, c.to))
+		}
+	}
+	return out
+}
+
+// matching finds the characters that f wants, one by one.
+func (s span) matching(f func(rune) bool) []found {
+	var out []found
+	last := 0
+	for i := 0; i < len(s.text); {
+		r, n := utf8.DecodeRune(s.text[i:])
+		if f(r) {
+			if last < i {
+				out = append(out, found{last, i, false})
+			}
+			out = append(out, found{i, i + n, true})
+			last = i + n
+		}
+		i += n
+	}
+	if last < len(s.text) {
+		out = append(out, found{last, len(s.text), false})
+	}
+	return out
+}
+
+// searching finds stretches with next, which returns the first match at or after i.
+func (s span) searching(next func(text []byte, i int) (from, to int)) []found {
+	var out []found
+	last := 0
+	for last < len(s.text) {
+		from, to := next(s.text, last)
+		if from < 0 {
+			break
+		}
+		if last < from {
+			out = append(out, found{last, from, false})
+		}
+		out = append(out, found{from, to, true})
+		last = to
+	}
+	if last < len(s.text) {
+		out = append(out, found{last, len(s.text), false})
+	}
+	return out
+}

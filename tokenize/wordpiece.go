@@ -1,0 +1,63 @@
+package tokenize
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// wordPiece spells words with the longest entries of a vocabulary, from left to right.
+type wordPiece struct {
+	vocab    *trie // entries of node startRoot begin a word, those of restRoot go on with one
+	unknown  int64
+	maxChars int // longer words are unknown
+}
+
+const (
+	startRoot = 0
+	restRoot  = 1
+)
+
+func newWordPiece(m *modelSpec) (*wordPiece, error) {
+	unknown, ok := m.ids[m.unknown()]
+	if !ok {
+		return nil, fmt.Errorf("the vocabulary lacks unk_token %q; add it, words that it cannot spell need it", m.unknown())
+	}
+	w := &wordPiece{unknown: int64(unknown), maxChars: 100, vocab: newTrie(2, len(m.ids))}
+	if m.MaxInputCharsPerWord != nil {
+		w.maxChars = *m.MaxInputCharsPerWord
+	}
+	prefix := "##"
+	if m.ContinuingSubwordPrefix != nil {
+		prefix = *m.ContinuingSubwordPrefix
+	}
+	for entry, id := range m.ids {
+		fits := w.vocab.insert(startRoot, entry, id)
+		if len(entry) > len(prefix) && entry[:len(prefix)] == prefix {
+			fits = fits && w.vocab.insert(restRoot, entry[len(prefix):], id)
+		}
+		if !fits {
+			return nil, fmt.Errorf("the vocabulary has more than %d prefixes", maxNodes)
+		}
+	}
+	w.vocab.ids[startRoot], w.vocab.ids[restRoot] = -1, -1 // an empty entry matches nothing
+	return w, nil
+}
+
+// tokens is for the normalisers and pre-tokenizers that are not BERT's.
+func (w *wordPiece) tokens(word []byte, out []token) ([]token, error) {
+	first := len(out)
+	unknown := append(out[:first:first], token{id: int32(w.unknown), from: 0, to: len(word)})
+	if utf8.RuneCount(word) > w.maxChars {
+		return unknown, nil
+	}
+	root := uint32(startRoot)
+	for at := 0; at < len(word); root = restRoot {
+		id, n := longest(w.vocab, root, word[at:])
+		if id < 0 {
+			return unknown, nil
+		}
+		out = append(out, token{id: id, from: at, to: at + n})
+		at += n
+	}
+	return out, nil
+}
