@@ -140,6 +140,7 @@ probabilities and the words that cause them, from a model inside the binary.`,
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
 		a.scoreCommand(),
+		a.batchCommand(),
 		a.modelCommand(),
 		a.configCommand(),
 		a.doctorCommand(),
@@ -181,6 +182,10 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 }
 
 func wrongFlag(cmd *cobra.Command, err error) error {
+	if cmd.HasAvailableSubCommands() && cmd.Flags().NArg() > 0 {
+		// The flag is one of a command that there is not.
+		return knownCommand(cmd, cmd.Flags().Args())
+	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })

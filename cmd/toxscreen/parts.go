@@ -1,0 +1,276 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// partBytes is how much of the input goes into one part file: about what the
+// writer holds in memory before a row group is complete.
+const partBytes = 64 << 20
+
+// partsWriter writes Parquet. A Parquet file is nothing without its end, so
+// the rows go into part files, each of them one row group; when all rows are
+// done, the row groups are copied into one file.
+type partsWriter struct {
+	output
+	schema *parquet.Schema
+	number int // of the part being written or the next one, from 1
+
+	// Of the part being written; w is nil where none is.
+	file  *os.File
+	w     *parquet.GenericWriter[any]
+	rows  int
+	bytes int
+}
+
+// parts returns the writer for the parts from a number on.
+func (o output) parts(number int) (*partsWriter, error) {
+	if err := os.Mkdir(partsOf(o.path), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, cause(err)
+	}
+	return &partsWriter{output: o, schema: resultSchema(o.in, o.keepText), number: number}, nil
+}
+
+// The files in the folder of parts: finished ones, what a run that was
+// interrupted had of the next one, and what is being written.
+func (o output) partFile(number int) string {
+	return filepath.Join(partsOf(o.path), fmt.Sprintf("part-%06d.parquet", number))
+}
+
+func (o output) partialFile(number int) string {
+	return filepath.Join(partsOf(o.path), fmt.Sprintf("part-%06d.partial.parquet", number))
+}
+
+func (o output) unfinishedFile() string {
+	return filepath.Join(partsOf(o.path), "unfinished")
+}
+
+func (p *partsWriter) newWriter(file io.Writer) *parquet.GenericWriter[any] {
+	return parquet.NewGenericWriter[any](file, p.schema,
+		parquet.Compression(&parquet.Snappy), // what every reader knows
+		parquet.CreatedBy("toxscreen", toxscreen.Version(), ""),
+		parquet.KeyValueMetadata("toxscreen.model", p.model),
+	)
+}
+
+func (p *partsWriter) begin() (err error) {
+	if p.file, err = os.Create(p.unfinishedFile()); err != nil {
+		return cause(err)
+	}
+	p.w, p.rows, p.bytes = p.newWriter(p.file), 0, 0
+	return nil
+}
+
+func (p *partsWriter) write(o toxscreen.Outcome[row]) (err error) {
+	defer damaged(&err)
+	if p.w == nil {
+		if err := p.begin(); err != nil {
+			return err
+		}
+	}
+	values, err := parquetRow(o, p.schema, p.keepText)
+	if err != nil {
+		return fmt.Errorf("row %d: %w", o.Row.number, err)
+	}
+	if _, err := p.w.WriteRows([]parquet.Row{values}); err != nil {
+		return cause(err)
+	}
+	p.rows++
+	p.bytes += o.Row.size
+	if p.rows < p.rowGroup && p.bytes < partBytes {
+		return nil
+	}
+	return p.end(p.partFile(p.number))
+}
+
+// end completes the part being written and gives it its name.
+func (p *partsWriter) end(name string) error {
+	if err := p.complete(p.w, p.file, name); err != nil {
+		p.w = nil
+		return err
+	}
+	p.w = nil
+	if name == p.partFile(p.number) {
+		if err := os.Remove(p.partialFile(p.number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return cause(err)
+		}
+		p.number++
+	}
+	return nil
+}
+
+// complete writes the end of a Parquet file, puts it on the disk and renames
+// it: under its name there is a whole file or none.
+func (p *partsWriter) complete(w *parquet.GenericWriter[any], file *os.File, name string) error {
+	err := w.Close()
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(cause(err), file.Close()); err != nil {
+		return err
+	}
+	return cause(os.Rename(file.Name(), name))
+}
+
+// stop keeps the rows of the part being written in a file of their own, from
+// which the part is written anew when the run is resumed: so the row groups
+// are the same whether a run was interrupted or not.
+func (p *partsWriter) stop() error {
+	if p.w == nil {
+		return nil
+	}
+	return p.end(p.partialFile(p.number))
+}
+
+// finish copies the row groups of the parts into one file, one after the
+// other, and removes the parts.
+func (p *partsWriter) finish() (err error) {
+	defer damaged(&err)
+	if p.w != nil {
+		if err := p.end(p.partFile(p.number)); err != nil {
+			return err
+		}
+	}
+	file, err := os.Create(p.unfinishedFile())
+	if err != nil {
+		return cause(err)
+	}
+	whole := p.newWriter(file)
+	for number := 1; number < p.number; number++ {
+		if err := p.copyPart(whole, number); err != nil {
+			return errors.Join(fmt.Errorf("part %d: %w", number, err), file.Close())
+		}
+	}
+	if err := p.complete(whole, file, p.path); err != nil {
+		return err
+	}
+	return os.RemoveAll(partsOf(p.path))
+}
+
+func (p *partsWriter) copyPart(whole *parquet.GenericWriter[any], number int) (err error) {
+	file, part, err := openPart(p.partFile(number))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	for _, group := range part.RowGroups() {
+		if _, err := whole.WriteRowGroup(group); err != nil {
+			return cause(err)
+		}
+	}
+	return nil
+}
+
+func openPart(path string) (*os.File, *parquet.File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	part, err := parquet.OpenFile(file, info.Size())
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
+	}
+	return file, part, nil
+}
+
+// resumeParts counts the rows of the finished parts and begins the next one
+// with what a run that was interrupted had of it.
+func (o output) resumeParts() (rowWriter, tally, error) {
+	var done tally
+	p, err := o.parts(1)
+	if err != nil {
+		return nil, done, err
+	}
+	// The file appears in one step when all is done, so that the run was cut
+	// off between that and its very end.
+	switch err := p.eachRow(o.path, &done, nil); {
+	case err == nil:
+		return &wholeParquet{p}, done, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, done, err
+	}
+	for ; ; p.number++ {
+		err := p.eachRow(p.partFile(p.number), &done, nil)
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return nil, done, err
+		}
+	}
+	err = p.eachRow(p.partialFile(p.number), &done, func(r parquet.Row) error {
+		if p.w == nil {
+			if err := p.begin(); err != nil {
+				return err
+			}
+		}
+		p.rows++
+		_, err := p.w.WriteRows([]parquet.Row{r})
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, done, err
+	}
+	return p, done, nil
+}
+
+// wholeParquet is a complete file whose parts are still to be removed.
+type wholeParquet struct{ *partsWriter }
+
+func (w *wholeParquet) finish() error { return os.RemoveAll(partsOf(w.path)) }
+
+// eachRow counts the rows of a part and hands them to use, if there is one.
+func (p *partsWriter) eachRow(path string, done *tally, use func(parquet.Row) error) (err error) {
+	defer damaged(&err)
+	file, part, err := openPart(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	place := map[string]int{}
+	for i, name := range resultColumns(p.keepText) {
+		place[name] = i
+	}
+	buffer := make([]parquet.Row, 64)
+	for _, group := range part.RowGroups() {
+		rows := group.Rows()
+		for ended := false; !ended; {
+			n, err := rows.ReadRows(buffer)
+			if ended = err == io.EOF; err != nil && !ended {
+				return errors.Join(err, rows.Close())
+			}
+			for _, r := range buffer[:n] {
+				if r[place["row"]].Int64() != done.rows+1 {
+					return errors.Join(foreign(done.rows+1), rows.Close())
+				}
+				failure := r[place["error"]]
+				done.add(failure.String(), r[place["flagged"]].Boolean(), p.limits, func(a toxscreen.Attribute) (float64, bool) {
+					score := r[place[a.String()]]
+					return score.Double(), !score.IsNull()
+				})
+				if use != nil {
+					if err := use(r); err != nil {
+						return errors.Join(err, rows.Close())
+					}
+				}
+			}
+		}
+		if err := rows.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
