@@ -99,7 +99,7 @@ PICK = (
 
 def nasty(count=1000):
     rng = random.Random(20261121)
-    texts = list(SENTENCES)
+    texts = [t for t in SENTENCES if count >= 1000 or len(t) <= 1000]
     words = [w for s in SENTENCES[:40] for w in s.split()]
     while len(texts) + len(BAD_BYTES) < count:
         kind = rng.randrange(4)
