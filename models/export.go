@@ -22,11 +22,16 @@ type hubConfig struct {
 	NameOrPath            string            `json:"_name_or_path"`
 	ModelType             string            `json:"model_type"`
 	Label                 map[string]string `json:"id2label"`
+	NumLabels             int               `json:"num_labels"`
 	ProblemType           string            `json:"problem_type"` // null in some
 	MaxPositionEmbeddings int               `json:"max_position_embeddings"`
 	PadTokenID            *int64            `json:"pad_token_id"`
 	VocabSize             int               `json:"vocab_size"`
 }
+
+// maxLabels is how many labels a model may have to be imported; classifiers of
+// toxicity have one to some dozens.
+const maxLabels = 1000
 
 // maxConfig is the size in bytes over which a text file of an export is
 // refused. Most have a few kilobytes; added tokens can make it some hundreds.
@@ -52,8 +57,15 @@ func readConfig(src fs.FS) (hubConfig, error) {
 
 // labels returns the names of the model's labels in the order of its columns.
 func (c hubConfig) labels() ([]string, error) {
-	if len(c.Label) == 0 {
-		return nil, errors.New("config.json has no id2label, which names the labels of a classifier: add it")
+	if len(c.Label) == 0 { // transformers leaves out what is its default
+		names := []string{"LABEL_0", "LABEL_1"}
+		for i := len(names); i < min(c.NumLabels, maxLabels); i++ {
+			names = append(names, fmt.Sprintf("LABEL_%d", i))
+		}
+		return names, nil
+	}
+	if len(c.Label) > maxLabels {
+		return nil, fmt.Errorf("config.json: id2label names %d labels, the limit is %d", len(c.Label), maxLabels)
 	}
 	names := make([]string, len(c.Label))
 	for id, name := range c.Label {

@@ -1,0 +1,205 @@
+package models_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/models"
+)
+
+const testModels = "../testdata/models/"
+
+// manifestOf returns the text of a test model's manifest.
+func manifestOf(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(testModels + name + "/manifest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// read reads a manifest of the given text.
+func read(text string) (models.Manifest, error) {
+	return models.ReadManifest(fstest.MapFS{"manifest.json": {Data: []byte(text)}})
+}
+
+// TestReadManifest reads a manifest that uses every key.
+func TestReadManifest(t *testing.T) {
+	text := strings.Replace(manifestOf(t, "tiny"), `"thresholds"`, `"pad_id": 1, "calibration": {"threat": {"knots": [[-6, -5], [4, 3]]}}, "thresholds"`, 1)
+	m, err := read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Name != "tiny" || m.Version != "1.0.0" || m.License != "Apache-2.0" || len(m.Files) != 2 || m.Tokenizer != "tokenizer.json" {
+		t.Errorf("got %+v", m)
+	}
+	if len(m.Labels) != 7 || *m.Labels[5].Attribute != toxscreen.Threat || len(m.Spans.Labels) != 5 || m.PadID != 1 {
+		t.Errorf("got the labels %+v and %+v, pad_id %d", m.Labels, m.Spans, m.PadID)
+	}
+	if m.Window != (classifier.Window{Tokens: 32, Overlap: 8, Pooling: 4}) {
+		t.Errorf("got the window %+v", m.Window)
+	}
+	if threshold, ok := m.Thresholds.Get(toxscreen.Threat); !ok || threshold != 0.5 {
+		t.Errorf("got the threshold %v, %v", threshold, ok)
+	}
+	if got := m.Calibration[toxscreen.Threat].Apply(4); got != 3 {
+		t.Errorf("got %v from the calibration", got)
+	}
+	v, err := m.Variant(classifier.CUDA)
+	if err != nil || v.Batching != classifier.Padded || v.Precision != "fp32" {
+		t.Errorf("got the variant %+v, %v", v, err)
+	}
+}
+
+// TestManifestKeepsItsMeaning writes what was read and reads it again.
+func TestManifestKeepsItsMeaning(t *testing.T) {
+	for _, name := range []string{"tiny", "tiny-no-spans"} {
+		m, err := read(manifestOf(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		once, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err = read(string(once)); err != nil {
+			t.Fatal(err)
+		}
+		twice, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(once, twice) {
+			t.Errorf("%s changed:\n%s\n%s", name, once, twice)
+		}
+	}
+}
+
+// TestIdentity: results name the hash of the manifest, which holds the hashes
+// of all else, so that a change anywhere shows.
+func TestIdentity(t *testing.T) {
+	text := manifestOf(t, "tiny")
+	m, err := read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := read(strings.Replace(text, `"threshold": 0.5`, `"threshold": 0.6`, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const prefix = "tiny@1.0.0 sha256:"
+	if id := m.Identity(); !strings.HasPrefix(id, prefix) || len(id) != len(prefix)+12 {
+		t.Errorf("got %q", id)
+	}
+	if m.Identity() == changed.Identity() {
+		t.Errorf("both are %q", m.Identity())
+	}
+}
+
+// TestManifestErrors: each error names the key and what was wrong with it.
+func TestManifestErrors(t *testing.T) {
+	hash := "sha256:" + strings.Repeat("0", 64)
+	for _, test := range []struct {
+		name     string
+		old, new string // of tiny's manifest
+		want     string
+	}{
+		{"unknown key", `"license"`, `"lisence"`, `line 6: unknown key "lisence"`},
+		{"unknown key inside", `"overlap"`, `"overlaps"`, `unknown key "overlaps"`},
+		{"key given twice", `"version": "1.0.0",`, `"version": "1.0.0", "version": "2.0.0",`, `key "version" is given twice`},
+		{"key given twice inside", `"overlap": 8,`, `"overlap": 8, "overlap": 9,`, `key "overlap" is given twice`},
+		{"wrong type", `"overlap": 8`, `"overlap": "8"`, "window.overlap: a string where a int belongs"},
+		{"broken JSON", `"version": "1.0.0",`, `"version": "1.0.0"`, "line 5: invalid character"},
+		{"format of the future", `"format": 1`, `"format": 2`, "format: 2 is not known to this version"},
+		{"name", `"name": "tiny"`, `"name": "Tiny model"`, `name: "Tiny model" must be made of`},
+		{"name of the embedded model", `"name": "tiny"`, `"name": "default"`, `name: "default" stands for the embedded model`},
+		{"version", `"version": "1.0.0"`, `"version": "one"`, `version: "one" must be like 1.0.0`},
+		{"no license", `"license": "Apache-2.0"`, `"license": ""`, "license: missing"},
+		{"hash too short", `"tokenizer.json": "sha256:`, `"tokenizer.json": "sha256:00`, "is no hash"},
+		{"hash of another kind", `"tokenizer.json": "sha256:`, `"tokenizer.json": "md5:`, "is no hash"},
+		{"tokenizer not listed", `"tokenizer": "tokenizer.json"`, `"tokenizer": "other.json"`, `tokenizer: "other.json" is not among files`},
+		{"variant not listed", `"file": "model.onnx"`, `"file": "model.int8.onnx"`, `variants[0].file: "model.int8.onnx" is not among files`},
+		{"file above the folder", `"files": {`, `"files": {"../secret": "` + hash + `", `, `files: "../secret" must be the plain name of a file`},
+		{"file by absolute path", `"files": {`, `"files": {"/etc/passwd": "` + hash + `", `, `files: "/etc/passwd" must be the plain name`},
+		{"file by Windows path", `"files": {`, `"files": {"..\\secret": "` + hash + `", `, `must be the plain name`},
+		{"parent folder", `"files": {`, `"files": {"..": "` + hash + `", `, `files: ".." must be the plain name`},
+		{"the manifest itself", `"files": {`, `"files": {"manifest.json": "` + hash + `", `, `files: "manifest.json" must be the plain name`},
+		{"unknown provider", `"provider": "cuda"`, `"provider": "tpu"`, `variants[1].provider: unknown provider "tpu"`},
+		{"provider twice", `"provider": "cuda"`, `"provider": "cpu"`, `variants[1].provider: "cpu" has a variant already`},
+		{"unknown precision", `"precision": "fp32"`, `"precision": "fp31"`, `precision: "fp31" must be one of fp32, fp16, int8, int4`},
+		{"unknown batching", `"batching": "padded"`, `"batching": "some"`, `variants[1].batching: "some" must be single or padded`},
+		{"unknown attribute", `"attribute": "threat"`, `"attribute": "menace"`, `unknown attribute "menace"`},
+		{"unknown input", `"attention_mask"`, `"position_ids"`, `unknown input "position_ids"`},
+		{"unknown activation", `"sigmoid"`, `"relu"`, `activation: unknown "relu"`},
+		{"window too small", `"tokens": 32`, `"tokens": 4`, "window.tokens: 4 is not in"},
+		{"token head without spans", `"tokens": "token_logits"`, `"tokens": ""`, "outputs.tokens and spans belong together"},
+		{"no threshold for a label", `"threat": 0.5,`, ``, "thresholds: threat is missing"},
+		{"threshold of 0", `"threat": 0.5,`, `"threat": 0,`, "thresholds: 0 for threat is not over 0 and up to 1"},
+		{"threshold over 1", `"threat": 0.5,`, `"threat": 50,`, "thresholds: 50 for threat is not over 0"},
+		{"threshold of null", `"threat": 0.5,`, `"threat": null,`, "threat is null"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text := manifestOf(t, "tiny")
+			if !strings.Contains(text, test.old) {
+				t.Fatalf("tiny's manifest has no %s", test.old)
+			}
+			_, err := read(strings.Replace(text, test.old, test.new, 1))
+			wantError(t, err, "manifest.json", test.want)
+		})
+	}
+}
+
+// TestManifestErrorsAllAtOnce: whoever writes a manifest sees every mistake in
+// one run.
+func TestManifestErrorsAllAtOnce(t *testing.T) {
+	_, err := read(`{"format": 1, "name": "", "thresholds": {"insult": 0.5}}`)
+	wantError(t, err, "name:", "version:", "license:", "tokenizer:", "variants:", "inputs:", "outputs:", "labels:", "activation:", "window.tokens:",
+		"thresholds: insult is not among the labels")
+}
+
+func TestManifestThatIsNotThere(t *testing.T) {
+	_, err := models.ReadManifest(fstest.MapFS{"config.json": {}})
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the cause is lost: %v", err)
+	}
+	wantError(t, err, "there is no manifest.json, which makes a folder a model")
+}
+
+func TestManifestWithSomethingBehind(t *testing.T) {
+	_, err := read(manifestOf(t, "tiny") + "{}")
+	wantError(t, err, "there is more behind the end of its object")
+}
+
+func TestManifestTooLarge(t *testing.T) {
+	_, err := read(manifestOf(t, "tiny") + strings.Repeat(" ", 1<<20))
+	wantError(t, err, "manifest.json has", "the limit is 1048576")
+}
+
+// TestManifestNestedTooDeep: a manifest comes from strangers and must not
+// exhaust the stack.
+func TestManifestNestedTooDeep(t *testing.T) {
+	_, err := read(strings.Repeat("[", 1<<19))
+	wantError(t, err, "manifest.json")
+}
+
+// wantError fails unless err has all the parts in its text.
+func wantError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error; wanted one with %q", parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error lacks %q: %v", part, err)
+		}
+	}
+}

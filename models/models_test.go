@@ -1,0 +1,365 @@
+package models_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/models"
+)
+
+// open opens a model until the end of the test.
+func open(t *testing.T, name string) *models.Model {
+	t.Helper()
+	m, err := models.Open(name, models.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// copyOf copies a test model to a folder that the test may change.
+func copyOf(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.CopyFS(dir, os.DirFS(testModels+name)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// change replaces a file by what edit makes of its content.
+func change(t *testing.T, path string, edit func([]byte) []byte) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, edit(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func replace(old, by string) func([]byte) []byte {
+	return func(data []byte) []byte { return []byte(strings.Replace(string(data), old, by, 1)) }
+}
+
+func TestOpenScores(t *testing.T) {
+	m := open(t, testModels+"tiny")
+	result, err := toxscreen.New(m).Score(context.Background(), "you are a stupid idiot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if score := float64(result.Score); math.Abs(score-0.892) > 1e-3 || !result.Flagged {
+		t.Errorf("got the score %v, flagged %v; the table of make_tiny.py gives 0.892", score, result.Flagged)
+	}
+	if len(result.Spans) == 0 {
+		t.Error("got no spans")
+	}
+	if got, want := result.Versions.Model, m.Manifest().Identity(); got != want {
+		t.Errorf("the result names the model %q, its manifest %q", got, want)
+	}
+}
+
+// TestOpenForeignShape: columns in another order, one without an attribute,
+// token types and a calibration, as models from elsewhere have them.
+func TestOpenForeignShape(t *testing.T) {
+	found, err := open(t, testModels+"tiny-no-spans").Classify(context.Background(), "you are a stupid idiot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := open(t, testModels+"tiny").Classify(context.Background(), "you are a stupid idiot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for a, want := range plain.Scores.All() {
+		switch z := math.Log(want / (1 - want)); a {
+		case toxscreen.Toxicity: // [[-6, -5], [4, 3]]
+			want = 1 / (1 + math.Exp(-(-5 + (z+6)*0.8)))
+		case toxscreen.Insult: // [0, -1], [4, 4]
+			want = 1 / (1 + math.Exp(-(-1 + z*1.25)))
+		}
+		if got, ok := found.Scores.Get(a); !ok || math.Abs(got-want) > 1e-4 {
+			t.Errorf("%s: got %v, %v, want %v", a, got, ok, want)
+		}
+	}
+	if found.Spans != nil {
+		t.Errorf("got the spans %v of a model that has none", found.Spans)
+	}
+	if !slices.ContainsFunc(found.Warnings, func(w string) bool { return strings.Contains(w, "no token head") }) {
+		t.Errorf("no warning says that there are no spans: %q", found.Warnings)
+	}
+}
+
+// TestOpenDefault: the embedded model is whole, and its folder is the one that
+// "default" and the empty name stand for.
+func TestOpenDefault(t *testing.T) {
+	embedded, err := models.Verify(models.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := models.OpenDefault(models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if got := m.Manifest().Identity(); got != embedded.Identity() {
+		t.Errorf("opened %s, the embedded one is %s", got, embedded.Identity())
+	}
+	if m.Info().Thresholds.Len() != len(toxscreen.Attributes()) {
+		t.Errorf("the default model has thresholds for %d attributes only", m.Info().Thresholds.Len())
+	}
+	if m.Manifest().Spans == nil {
+		t.Error("the default model has no token head")
+	}
+	for _, name := range []string{"LICENSE", "README.md"} {
+		if info, err := fs.Stat(models.Default(), name); err != nil || info.Size() == 0 {
+			t.Errorf("the embedded folder lacks %s: %v", name, err)
+		}
+	}
+}
+
+// TestOpenRefusesChangedFiles: a file that is not the one that the manifest
+// names is never used, whatever it is.
+func TestOpenRefusesChangedFiles(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		file string
+		edit func([]byte) []byte
+		want []string
+	}{
+		{"one bit of the weights", "model.onnx", func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, []string{"model.onnx is not the file that manifest.json names", "it should have sha256:"}},
+		{"cut short", "model.onnx", func(b []byte) []byte { return b[:len(b)-1] }, []string{"model.onnx is not the file"}},
+		{"one byte more", "model.onnx", func(b []byte) []byte { return append(b, 0) }, []string{"model.onnx is not the file"}},
+		{"empty", "model.onnx", func([]byte) []byte { return nil }, []string{"model.onnx is not the file"}},
+		{"tokenizer", "tokenizer.json", func(b []byte) []byte { return append(b, ' ') }, []string{"tokenizer.json is not the file"}},
+		{"another hash", "manifest.json", func(b []byte) []byte {
+			at := bytes.Index(b, []byte(`"model.onnx": "sha256:`)) + len(`"model.onnx": "sha256:`)
+			copy(b[at:], strings.Repeat("0", 64))
+			return b
+		}, []string{"model.onnx is not the file", "sha256:" + strings.Repeat("0", 64)}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := copyOf(t, "tiny")
+			change(t, filepath.Join(dir, test.file), test.edit)
+			_, err := models.Open(dir, models.Options{})
+			wantError(t, err, append(test.want, dir, "import or download the model again")...)
+			_, err = models.Verify(os.DirFS(dir))
+			wantError(t, err, test.want...)
+		})
+	}
+}
+
+// TestOpenChecksFilesOfOtherProviders: a model is whole or it is not.
+func TestOpenChecksFilesOfOtherProviders(t *testing.T) {
+	dir := copyOf(t, "tiny")
+	change(t, filepath.Join(dir, "manifest.json"), replace(`"files": {`, `"files": {"model.fp16.onnx": "sha256:`+strings.Repeat("0", 64)+`", `))
+	change(t, filepath.Join(dir, "manifest.json"), replace(`"provider": "cuda",
+      "file": "model.onnx"`, `"provider": "cuda",
+      "file": "model.fp16.onnx"`))
+	_, err := models.Open(dir, models.Options{})
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	wantError(t, err, "model.fp16.onnx", "import or download the model again")
+}
+
+// TestVerifyReportsAllFiles: one run shows everything that is wrong.
+func TestVerifyReportsAllFiles(t *testing.T) {
+	dir := copyOf(t, "tiny")
+	change(t, filepath.Join(dir, "tokenizer.json"), func(b []byte) []byte { return b[1:] })
+	if err := os.Remove(filepath.Join(dir, "model.onnx")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := models.Verify(os.DirFS(dir))
+	wantError(t, err, "model.onnx", "tokenizer.json is not the file")
+}
+
+// TestVerifyIgnoresOtherFiles: a card, a license and notes may lie beside.
+func TestVerifyIgnoresOtherFiles(t *testing.T) {
+	dir := copyOf(t, "tiny")
+	if err := os.WriteFile(filepath.Join(dir, "NOTES.txt"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := models.Verify(os.DirFS(dir)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestVerifyRefusesFolders: a folder in a file's place is an error, as is a
+// tokenizer of a size that none has.
+func TestVerifyRefusesFolders(t *testing.T) {
+	dir := copyOf(t, "tiny")
+	path := filepath.Join(dir, "model.onnx")
+	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700), os.Truncate(filepath.Join(dir, "tokenizer.json"), 64<<20+1)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := models.Verify(os.DirFS(dir))
+	wantError(t, err, "model.onnx is no file", "tokenizer.json has 67108865 bytes, the limit is 67108864")
+}
+
+// TestVerifyRefusesModelsOver2GiB: the file is sparse and takes no room.
+func TestVerifyRefusesModelsOver2GiB(t *testing.T) {
+	dir := copyOf(t, "tiny")
+	if err := os.Truncate(filepath.Join(dir, "model.onnx"), 2<<30); err != nil {
+		t.Fatal(err)
+	}
+	_, err := models.Verify(os.DirFS(dir))
+	wantError(t, err, "model.onnx has 2147483648 bytes, over the 2 GiB that an ONNX file can have")
+}
+
+// TestOpenErrors: a manifest whose hashes are right may still not fit its
+// ONNX file or the machine.
+func TestOpenErrors(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		model   string
+		edit    func([]byte) []byte // of the manifest
+		options models.Options
+		want    []string
+	}{
+		{"input that the file does not have", "tiny", replace(`"attention_mask"`, `"attention_mask", "token_type_ids"`), models.Options{}, []string{"model.onnx", "token_type_ids"}},
+		{"input that the manifest does not name", "tiny-no-spans", replace(`,
+    "token_type_ids"`, ``), models.Options{}, []string{"model.onnx", "token_type_ids"}},
+		{"output that the file does not have", "tiny", replace(`"scores": "logits"`, `"scores": "scores"`), models.Options{}, []string{"model.onnx", "scores"}},
+		{"fewer labels than columns", "tiny-no-spans", replace(`{
+      "name": "spam"
+    },`, ``), models.Options{}, []string{"model.onnx"}},
+		{"library that is not there", "tiny", nil, models.Options{Library: "/nowhere/libonnxruntime.so"}, []string{"/nowhere/libonnxruntime.so"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := copyOf(t, test.model)
+			if test.edit != nil {
+				change(t, filepath.Join(dir, "manifest.json"), test.edit)
+			}
+			m, err := models.Open(dir, test.options)
+			if err == nil {
+				m.Close()
+			}
+			wantError(t, err, append(test.want, "failed to open model "+dir)...)
+		})
+	}
+}
+
+// TestProviderWithoutVariant lists the providers that there are.
+func TestProviderWithoutVariant(t *testing.T) {
+	dir := copyOf(t, "tiny")
+	change(t, filepath.Join(dir, "manifest.json"), replace(`,
+    {
+      "provider": "cuda",
+      "file": "model.onnx",
+      "precision": "fp32",
+      "batching": "padded"
+    }`, ``))
+	_, err := models.Open(dir, models.Options{Provider: classifier.CUDA})
+	wantError(t, err, "model tiny has no variant for provider cuda, only for cpu")
+}
+
+// TestResolve covers how a model can be named.
+func TestResolve(t *testing.T) {
+	config := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", config)
+	user, err := models.UserDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(config, "toxscreen", "models"); user != want {
+		t.Fatalf("the user's models lie in %s, want %s", user, want)
+	}
+	tiny := os.DirFS(testModels + "tiny")
+	for _, name := range []string{"mine", "here"} {
+		if err := os.CopyFS(filepath.Join(user, name), tiny); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"here", "default"} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct{ name, path string }{
+		{"", ""},
+		{"default", ""}, // even where a folder has that name
+		{"./default", "./default"},
+		{"mine", filepath.Join(user, "mine")},
+		{"here", "here"}, // what exists goes before the user's folder
+		{filepath.Join(user, "here"), filepath.Join(user, "here")},
+	} {
+		folder, err := models.Resolve(test.name)
+		if err != nil {
+			t.Errorf("%q: %v", test.name, err)
+		} else if folder.Path != test.path {
+			t.Errorf("%q is %q, want %q", test.name, folder.Path, test.path)
+		}
+	}
+	if err := os.WriteFile("file", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"minr":     "there are: default, here, mine",
+		"./mine":   "no such file",
+		"file":     "file is a file: a model is a folder with a manifest.json",
+		"mi\x00ne": "failed to find model",
+	} {
+		_, err := models.Resolve(name)
+		wantError(t, err, want)
+	}
+	m := open(t, "mine")
+	if m.Manifest().Name != "tiny" {
+		t.Errorf("opened %s", m.Manifest().Name)
+	}
+}
+
+// TestList: a folder that is no model is listed with what is wrong with it,
+// and neither a file nor an import under way is.
+func TestList(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b", "a", ".import-1"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(testModels+"tiny")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	target, err := filepath.Abs(testModels + "tiny-no-spans")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(
+		os.Symlink(target, filepath.Join(dir, "link")),
+		os.Mkdir(filepath.Join(dir, "empty"), 0o700),
+		os.WriteFile(filepath.Join(dir, "file"), nil, 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := models.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name)
+		if (e.Err != nil) != (e.Name == "empty") {
+			t.Errorf("%s: %v", e.Name, e.Err)
+		}
+	}
+	if want := []string{"default", "a", "b", "empty", "link"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+	if entries, err = models.List(filepath.Join(dir, "none")); err != nil || len(entries) != 1 {
+		t.Errorf("got %d models and %v of a folder that is not there", len(entries), err)
+	}
+}

@@ -1,0 +1,115 @@
+package models
+
+import (
+	"os"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+func readTestGraph(t testing.TB, path string) *graph {
+	t.Helper()
+	data, err := os.ReadFile("../testdata/models/" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := readGraph(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestReadGraph reads what torch's exporter and onnxruntime's quantiser wrote.
+func TestReadGraph(t *testing.T) {
+	for _, test := range []struct {
+		path            string
+		inputs, outputs string
+		precision       string
+		dynamicInt8     bool
+	}{
+		{"hub-bert/onnx/model.onnx", "input_ids, token_type_ids, attention_mask", "logits", "fp32", false},
+		{"hub-bert/onnx/model_quantized.onnx", "input_ids, token_type_ids, attention_mask", "logits", "int8", true},
+		{"hub-roberta/model.onnx", "input_ids, attention_mask", "logits", "fp32", false},
+		{"tiny/model.onnx", "input_ids, attention_mask", "logits, token_logits", "fp32", false},
+	} {
+		g := readTestGraph(t, test.path)
+		if names(g.inputs) != test.inputs || names(g.outputs) != test.outputs {
+			t.Errorf("%s: got the inputs %s and the outputs %s", test.path, names(g.inputs), names(g.outputs))
+		}
+		if g.precision() != test.precision || g.isDynamicInt8() != test.dynamicInt8 {
+			t.Errorf("%s: got %s, dynamic %v", test.path, g.precision(), g.isDynamicInt8())
+		}
+		if g.external != "" || g.weights[onnxFloat]+g.weights[3] < 1000 {
+			t.Errorf("%s: got the weights %v, elsewhere %q", test.path, g.weights, g.external)
+		}
+	}
+	out := readTestGraph(t, "tiny/model.onnx").outputs[1]
+	if len(out.dims) != 3 || out.dims[0] != -1 || out.dims[2] != 5 || out.kind != onnxFloat {
+		t.Errorf("got the output %+v", out)
+	}
+}
+
+// TestPrecision is told by operators first, then by what most weights are.
+func TestPrecision(t *testing.T) {
+	for _, test := range []struct {
+		graph graph
+		want  string
+	}{
+		{graph{weights: map[int32]int{onnxFloat: 1000}}, "fp32"},
+		{graph{weights: map[int32]int{onnxFloat: 10, onnxFloat16: 1000}}, "fp16"},
+		{graph{weights: map[int32]int{onnxFloat: 10, onnxBFloat16: 1000}}, "fp16"},
+		{graph{operators: map[string]bool{"DequantizeLinear": true}, weights: map[int32]int{onnxFloat: 1000}}, "int8"},
+		{graph{operators: map[string]bool{"MatMulNBits": true}}, "int4"},
+	} {
+		if got := test.graph.precision(); got != test.want {
+			t.Errorf("%+v: got %s, want %s", test.graph, got, test.want)
+		}
+	}
+}
+
+// TestReadGraphLooksInside: quantised operators may hide in the branches of
+// an If and in functions.
+func TestReadGraphLooksInside(t *testing.T) {
+	wrap := func(number protowire.Number, inner []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), inner)
+	}
+	node := wrap(1, wrap(4, []byte("DynamicQuantizeLinear")))
+	branch := wrap(1, wrap(5, wrap(6, node))) // a node with an attribute that is a graph
+	for name, data := range map[string][]byte{
+		"branch":   wrap(7, branch),
+		"function": append(wrap(7, nil), wrap(25, wrap(7, wrap(4, []byte("DynamicQuantizeLinear"))))...),
+	} {
+		if g, err := readGraph(data); err != nil || !g.isDynamicInt8() {
+			t.Errorf("%s: got %+v, %v", name, g, err)
+		}
+	}
+	for range maxNesting + 1 {
+		branch = wrap(1, wrap(5, wrap(6, branch)))
+	}
+	if _, err := readGraph(wrap(7, branch)); err == nil {
+		t.Error("a graph nested too deep was read")
+	}
+}
+
+// FuzzReadGraph: an ONNX file comes from strangers; whatever is in it, it is
+// read or refused.
+func FuzzReadGraph(f *testing.F) {
+	for _, path := range []string{"tiny/model.onnx", "tiny-no-spans/model.onnx"} {
+		data, err := os.ReadFile("../testdata/models/" + path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g, err := readGraph(data)
+		if (g == nil) == (err == nil) {
+			t.Errorf("got %v and %v", g, err)
+		}
+		if err == nil {
+			_, _, _ = g.signature(7)
+			_ = g.precision()
+		}
+	})
+}
