@@ -1,0 +1,163 @@
+"""Fits what turns a logit into a probability, on dev rows and the quantised model's own outputs.
+
+The reference scale is "the share of people who would call it so": civil_spans gives it by raters,
+Perspective's scores aim at it. jigsaw adds Wikipedia, weighted back to its natural priors, since
+the cut in the data folder holds two and a half times the toxic comments that Wikipedia has.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.isotonic import IsotonicRegression
+
+import data
+import folder as folders
+
+# τ of log-mean-exp over a long text's windows; see docs/decisions/0004-window-pooling.md.
+POOLING = 1.0
+
+# Weight of each source's whole dev split in a fit, for the attributes that it annotates. Wikipedia
+# raters mean something else by severe_toxicity than Perspective does: jigsaw stays out of that one.
+SOURCES = {"civil_spans": 2.0, "perspective_rtp": 1.0, "perspective_context": 0.5, "jigsaw": 1.0, "convabuse": 0.5}
+USED = {
+    "toxicity": ("civil_spans", "perspective_rtp", "perspective_context", "jigsaw"),
+    "severe_toxicity": ("perspective_rtp",),
+    "insult": ("civil_spans", "perspective_rtp", "jigsaw"),
+    "profanity": ("civil_spans", "perspective_rtp", "jigsaw"),
+    "identity_attack": ("civil_spans", "perspective_rtp", "jigsaw"),
+    "threat": ("civil_spans", "perspective_rtp", "jigsaw"),
+    "sexually_explicit": ("perspective_rtp", "convabuse"),
+}
+
+# Natural shares of Wikipedia's comments: the published counts of the Jigsaw challenge's train.csv,
+# 159,571 rows: toxic 15,294, severe_toxic 1,595, insult 7,877, obscene 8,449, identity_hate 1,405,
+# threat 478.
+JIGSAW_PRIORS = {"toxicity": 0.0958, "severe_toxicity": 0.0100, "insult": 0.0494, "profanity": 0.0529, "identity_attack": 0.0088, "threat": 0.0030}
+
+ISOTONIC_POSITIVES = 200  # expected positives below which two knots (Platt) are all that data can carry
+KNOTS = 7
+
+
+@dataclass
+class Dev:
+    rows: list[data.Row]
+    outputs: list[folders.Output]
+
+
+def dev_outputs(model: folders.Model, folder: Path, source: str, split: str = "dev") -> Dev:
+    rows = data.split_rows(folder, source, split)
+    return Dev(rows, model.run_all([row.text for row in rows]))
+
+
+def prior_weights(y: np.ndarray, prior: float) -> np.ndarray:
+    """Weights that give binary labels the mean prior and sum to their number."""
+    rate = y.mean()
+    if rate in (0, 1):
+        return np.ones_like(y)
+    return np.where(y > 0.5, prior / rate, (1 - prior) / (1 - rate))
+
+
+def reference(attribute: str, logits: dict[str, np.ndarray], rows: dict[str, list[data.Row]]):
+    """(logit, target, weight) of every row that a fit of attribute uses; weights of a source sum
+    to its entry in SOURCES times 1,000."""
+    a, parts = data.ATTRIBUTES.index(attribute), []
+    for source in USED[attribute]:
+        if not rows.get(source):
+            continue
+        y = np.array([row.labels[a] for row in rows[source]], dtype=np.float64)
+        known = ~np.isnan(y)
+        y, z = y[known], logits[source][known, a]
+        w = prior_weights(y, JIGSAW_PRIORS[attribute]) if source == "jigsaw" else np.ones_like(y)
+        parts.append((z, y, w / w.sum() * 1000 * SOURCES[source]))
+    if not parts:
+        return None
+    return tuple(np.concatenate(column) for column in zip(*parts))
+
+
+def log_loss(p: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
+    p = np.clip(p, 1e-7, 1 - 1e-7)
+    return float(-(w * (y * np.log(p) + (1 - y) * np.log(1 - p))).sum() / w.sum())
+
+
+def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray) -> list[list[float]]:
+    """Two knots (Platt scaling), or KNOTS of them where positives allow: an isotonic fit says
+    where the curve bends, a likelihood fit with non-negative slopes gives the values. The isotonic
+    steps themselves would tie the scores of neighbouring texts."""
+
+    def solve(x: np.ndarray, start: np.ndarray, smooth: float) -> np.ndarray:
+        def unpack(theta):
+            return theta[0] + np.concatenate([[0], np.cumsum(np.diff(x) * np.exp(theta[1:]))])
+
+        def cost(theta):
+            line = folders.apply_knots(np.stack([x, unpack(theta)], axis=1), z)
+            return (w * (np.logaddexp(0, line) - y * line)).sum() / w.sum() + smooth * (np.diff(theta[1:]) ** 2).sum()
+
+        return unpack(minimize(cost, start, method="L-BFGS-B", bounds=[(-30, 30)] + [(-4, 2)] * (len(x) - 1)).x)
+
+    low, high = np.quantile(z, [0.01, 0.99])
+    ends = np.array([low, max(high, low + 1e-3)])
+    platt = solve(ends, np.array([low, 0.0]), 0)
+    if (w * y).sum() / w.mean() < ISOTONIC_POSITIVES or (y > 0.5).sum() < ISOTONIC_POSITIVES / 4:
+        return np.round(np.stack([ends, platt], axis=1), 5).tolist()
+
+    isotonic = IsotonicRegression(out_of_bounds="clip").fit(z, y, sample_weight=w)
+    grid = np.linspace(low, high, 400)
+    level = np.quantile(isotonic.predict(z), [0.02, 0.98])
+    # Knots where the isotonic fit climbs (in log-odds) and where the texts are, half and half.
+    odds = np.clip(isotonic.predict(grid), max(level[0], 1e-3), min(level[1], 1 - 1e-3))
+    odds = np.log(odds / (1 - odds))
+    share = np.searchsorted(np.sort(z), grid) / len(z)
+    climb = (odds - odds[0]) / max(odds[-1] - odds[0], 1e-9) + (share - share[0]) / (share[-1] - share[0])
+    x = np.interp(np.linspace(climb[0], climb[-1], KNOTS), climb, grid)
+    x[0], x[-1] = low, high
+    x = x[np.concatenate([[True], np.diff(x) > 0.05])]
+    slope = np.log(max((platt[1] - platt[0]) / (ends[1] - ends[0]), 0.05))
+    fitted = solve(x, np.concatenate([[platt[0]], np.full(len(x) - 1, slope)]), 1e-4)
+    return np.round(np.stack([x, fitted], axis=1), 5).tolist()
+
+
+def fit(model: folders.Model, dev: dict[str, Dev]) -> dict:
+    """The manifest's "calibration", for the attributes that the dev rows annotate."""
+    rows = {s: d.rows for s, d in dev.items()}
+    logits = {s: model.pooled(d.outputs) for s, d in dev.items() if d.rows}
+    out = {}
+    for attribute in data.ATTRIBUTES:
+        found = reference(attribute, logits, rows)
+        if found is None or found[1].max() <= 0.5:
+            continue
+        knots = fit_knots(*found)
+        out[attribute] = {"knots": knots}
+        z, y, w = found
+        print(f"{attribute:18} {len(knots)} knots, log loss {log_loss(folders.sigmoid(z), y, w):.4f} -> {log_loss(folders.sigmoid(folders.apply_knots(knots, z)), y, w):.4f} on {len(z):,} dev rows", flush=True)
+    return out
+
+
+def character_f1(found: set[int], gold: set[int]) -> float:
+    """SemEval-2021 task 5: of one text; 1 where both are empty."""
+    if not found or not gold:
+        return float(found == gold)
+    return 2 * len(found & gold) / (len(found) + len(gold))
+
+
+def span_rows(folder: Path, split: str) -> list[data.Row]:
+    return [row for s in ("toxic_spans_train", "toxic_spans_trial") for row in data.split_rows(folder, s, split)]
+
+
+def span_f1(rows: list[data.Row], outputs: list[folders.Output], threshold: float) -> float:
+    scores = [
+        character_f1(folders.span_characters(row.text, output, 0, threshold), set(np.flatnonzero(row.votes[0] > 0.5).tolist()))
+        for row, output in zip(rows, outputs)
+    ]
+    return float(np.mean(scores))
+
+
+def span_threshold(model: folders.Model, folder: Path) -> tuple[float, dict[str, float]]:
+    """The threshold with the best character F1 on the toxic spans' dev rows, and all that were tried."""
+    rows = span_rows(folder, "dev")
+    if not rows:
+        return 0.5, {}
+    outputs = model.run_all([row.text for row in rows])
+    tried = {t: round(span_f1(rows, outputs, t), 4) for t in (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)}
+    return max(tried, key=tried.get), {str(t): f1 for t, f1 in tried.items()}

