@@ -9,6 +9,7 @@ another, lowercase and white space of the Rust compiler that built it), none of 
 Go's. So nothing here is taken from the Unicode database: each property is read off
 the library's behaviour on all 1,112,064 scalar values. One minute on one core.
 """
+import struct
 import sys
 import unicodedata
 
@@ -84,6 +85,25 @@ def regex_class(pattern):
     return {c for c in SCALARS if removes(chr(c)) == ""}
 
 
+def joined_characters():
+    """What belongs to the user-perceived character that an "a" before it begins.
+
+    The library's normaliser Precompiled shows it: with a map from "a" to "b" it drops the rest
+    of the character. Only marks newer than this Python's Unicode are listed: Go's uniseg, which
+    divides texts there, has the others.
+    """
+    # A double array of one entry: the root's children lie at 256, "a" leads to 512, its value there.
+    units = [0] * 768
+    units[0] = 256 << 10
+    units[256 ^ ord("a")] = (256 ^ ord("a") ^ 512) << 10 | 1 << 8 | ord("a")
+    units[512] = 0 | 1 << 31
+    units[512 ^ 0] = 1 << 31
+    data = struct.pack("<I768I", 4 * 768, *units) + b"b\0"
+    normalize = normalizers.Precompiled(data).normalize_str
+    assert normalize("xax") == "xbx" and normalize("a\u0301") == "b"
+    return {c for c in SCALARS if unicodedata.category(chr(c)) == "Cn" and normalize("a" + chr(c)) == "b"}
+
+
 def main(out):
     clean, cjk = bert(clean_text=True), bert(handle_chinese_chars=True)
     strip, lower, nfd = bert(strip_accents=True), bert(lowercase=True), normalizers.NFD().normalize_str
@@ -111,6 +131,7 @@ def main(out):
         "numberRanges": (r"\p{N} of a regular expression in tokenizer.json", regex_class(r"\p{N}")),
         "numericRanges": ("what the pre-tokenizer Digits splits off", {c for c in SCALARS if len(digits("a" + chr(c))) == 2}),
         "combiningMarkRanges": ("what the normaliser StripAccents removes", {c for c in SCALARS if strip_accents(chr(c)) == ""}),
+        "joinedRanges": ("marks newer than uniseg's Unicode, which belong to the character before them", joined_characters()),
         "uncomposedRanges": ("decompose and are not composed again",
                              {c for c in SCALARS if decomposed[c] != chr(c) and nfc(chr(c)) != chr(c)}),
         "wordRanges": (r"\w, which single_word of an added token asks for", word_characters()),

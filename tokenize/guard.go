@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -230,14 +231,9 @@ func (m *charsmap) normalize(s span) (span, error) {
 			changes[len(changes)-1].kind += diff
 		}
 	}
-	rest, state := s.text, -1
-	for len(rest) > 0 {
-		var grapheme []byte
-		if len(rest) > 1 && rest[0] < utf8.RuneSelf && rest[1] < utf8.RuneSelf && rest[0] != '\r' {
-			grapheme, rest, state = rest[:1], rest[1:], -1
-		} else {
-			grapheme, rest, _, state = uniseg.FirstGraphemeCluster(rest, state)
-		}
+	for rest := s.text; len(rest) > 0; {
+		grapheme := firstGrapheme(rest)
+		rest = rest[len(grapheme):]
 		if len(grapheme) <= longestGrapheme {
 			if value, ok := m.lookup(grapheme); ok {
 				replace(grapheme, value)
@@ -258,6 +254,31 @@ func (m *charsmap) normalize(s span) (span, error) {
 		return s, nil
 	}
 	return s.transform(changes, 0)
+}
+
+// firstGrapheme returns the first user-perceived character.
+func firstGrapheme(text []byte) []byte {
+	if len(text) > 1 && text[0] < utf8.RuneSelf && text[1] < utf8.RuneSelf && text[0] != '\r' {
+		return text[:1]
+	}
+	grapheme, rest, _, _ := uniseg.FirstGraphemeCluster(text, -1)
+	// uniseg's Unicode is older than the library's: add the marks that are new, unless
+	// what they follow is a control character, which nothing joins.
+	if r, _ := utf8.DecodeLastRune(grapheme); unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) {
+		return grapheme
+	}
+	for len(rest) > 0 {
+		r, n := utf8.DecodeRune(rest)
+		if runeData().flags(r)&isJoined == 0 {
+			break
+		}
+		more, after, _, _ := uniseg.FirstGraphemeCluster(rest[n:], -1)
+		grapheme, rest = text[:len(grapheme)+n], rest[n:]
+		if r, _ := utf8.DecodeRune(more); len(more) > 0 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Mc) {
+			grapheme, rest = text[:len(grapheme)+len(more)], after
+		}
+	}
+	return grapheme
 }
 
 // wordLevel looks whole words up. The library's model only reads its map, so calls

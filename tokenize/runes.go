@@ -22,6 +22,7 @@ const (
 	isNumber                  // \p{N}
 	isNumeric                 // the pre-tokenizer Digits splits it off
 	isCombining               // the normaliser StripAccents removes it
+	isJoined                  // belongs to the character before it, which uniseg does not know yet
 )
 
 // The blocks of a two-stage table; 128 code points suit how scripts are laid out.
@@ -62,6 +63,7 @@ func buildRuneTable() *runeTable {
 		{removedRanges, isRemoved}, {spaceRanges, isSpace}, {punctuationRanges, isPunctuation},
 		{chineseRanges, isChinese}, {accentRanges, isAccent}, {wordRanges, isWord},
 		{letterRanges, isLetter}, {numberRanges, isNumber}, {numericRanges, isNumeric}, {combiningMarkRanges, isCombining},
+		{joinedRanges, isJoined},
 	} {
 		for _, r := range p.ranges {
 			mark(r[0], r[1], p.flag)
