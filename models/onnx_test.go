@@ -2,6 +2,7 @@ package models
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -89,6 +90,26 @@ func TestReadGraphLooksInside(t *testing.T) {
 	}
 	if _, err := readGraph(wrap(7, branch)); err == nil {
 		t.Error("a graph nested too deep was read")
+	}
+}
+
+// TestReadGraphOfOldExporters: before version 4 of the format every weight had
+// to be listed among the inputs.
+func TestReadGraphOfOldExporters(t *testing.T) {
+	text := func(number protowire.Number, value string) []byte {
+		return protowire.AppendString(protowire.AppendTag(nil, number, protowire.BytesType), value)
+	}
+	graph := slices.Concat(
+		text(11, string(text(1, "input_ids"))),
+		text(11, string(text(1, "weights"))),
+		text(5, string(text(8, "weights"))),
+	)
+	g, err := readGraph([]byte(text(7, string(graph))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names(g.inputs) != "input_ids" {
+		t.Errorf("got the inputs %s", names(g.inputs))
 	}
 }
 
