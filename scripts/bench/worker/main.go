@@ -1,0 +1,179 @@
+// Worker is toxscreen's side of scripts/bench/compare.py: a process with an
+// open model that scores what it is told and says how long that took.
+//
+//	worker TEXTS.jsonl [MODEL]
+//
+// It reads commands from standard input, a line each, and answers each with a
+// line of JSON:
+//
+//	batch FROM TO   score the rows FROM up to TO as `toxscreen batch` does
+//	one ROW TIMES   score one row again and again, by a single caller
+//	bytes N         score a text of N bytes, the texts joined
+//	memory          nothing but the resident memory
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/models"
+)
+
+// answer is what the worker says to each command.
+type answer struct {
+	Seconds  []float64 `json:"seconds"`  // that each score, or the whole batch, took
+	Scores   []float64 `json:"scores"`   // toxicity, by row
+	Resident float64   `json:"resident"` // MB now
+	Peak     float64   `json:"peak"`     // MB at most since the start
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("worker: ")
+	if len(os.Args) < 2 {
+		log.Fatal("usage: worker TEXTS.jsonl [MODEL]")
+	}
+	texts, err := readTexts(os.Args[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	name := models.DefaultName
+	if len(os.Args) > 2 {
+		name = os.Args[2]
+	}
+	model, err := models.Open(name, models.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	w := worker{texts, toxscreen.New(model)}
+	out := json.NewEncoder(os.Stdout)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		a, err := w.do(lines.Text())
+		if err != nil {
+			log.Fatalf("failed to do %q: %v", lines.Text(), err)
+		}
+		if err := out.Encode(a); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := model.Close(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func readTexts(path string) ([]string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var texts []string
+	for decoder := json.NewDecoder(file); decoder.More(); {
+		var row struct {
+			Text string `json:"text"`
+		}
+		if err := decoder.Decode(&row); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		texts = append(texts, row.Text)
+	}
+	return texts, nil
+}
+
+type worker struct {
+	texts    []string
+	screener *toxscreen.Screener
+}
+
+func (w worker) do(command string) (a answer, err error) {
+	ctx := context.Background()
+	var from, to int
+	switch verb, _, _ := strings.Cut(command, " "); verb {
+	case "batch":
+		if _, err := fmt.Sscanf(command, "batch %d %d", &from, &to); err != nil {
+			return a, err
+		}
+		start := time.Now()
+		rows := slices.Values(w.texts[from:to])
+		for outcome := range toxscreen.Batch(ctx, w.screener, rows, func(text string) (string, error) { return text, nil }) {
+			if outcome.Err != nil {
+				return a, outcome.Err
+			}
+			a.Scores = append(a.Scores, float64(outcome.Result.Score))
+		}
+		a.Seconds = []float64{time.Since(start).Seconds()}
+	case "one":
+		if _, err := fmt.Sscanf(command, "one %d %d", &from, &to); err != nil {
+			return a, err
+		}
+		for range to {
+			start := time.Now()
+			result, err := w.screener.Score(ctx, w.texts[from])
+			if err != nil {
+				return a, err
+			}
+			a.Seconds = append(a.Seconds, time.Since(start).Seconds())
+			a.Scores = []float64{float64(result.Score)}
+		}
+	case "bytes":
+		if _, err := fmt.Sscanf(command, "bytes %d", &to); err != nil {
+			return a, err
+		}
+		text := w.joined(to)
+		start := time.Now()
+		result, err := w.screener.Score(ctx, text)
+		if err != nil {
+			return a, err
+		}
+		a.Seconds = []float64{time.Since(start).Seconds()}
+		a.Scores = []float64{float64(result.Score)}
+	case "memory":
+	default:
+		return a, errors.New("unknown command")
+	}
+	a.Resident, a.Peak, err = memory()
+	return a, err
+}
+
+// joined returns a text of n bytes, or a few less so that no character is cut.
+func (w worker) joined(n int) string {
+	var text strings.Builder
+	for i := 0; text.Len() < n; i = (i + 1) % len(w.texts) {
+		text.WriteString(w.texts[i])
+		text.WriteByte('\n')
+	}
+	cut := n
+	for !utf8.RuneStart(text.String()[cut]) {
+		cut--
+	}
+	return text.String()[:cut]
+}
+
+// memory returns the resident memory of this process in MB (Linux).
+func memory() (now, peak float64, err error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, 0, err
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			_, err = fmt.Sscan(rest, &now)
+		} else if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			_, err = fmt.Sscan(rest, &peak)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	return now / 1024, peak / 1024, nil
+}
