@@ -1,0 +1,30 @@
+"""Encodes texts with Hugging Face's tokenizers, a round for each line on standard input.
+
+Started by main.go with the tokenizer.json and a file of texts, a JSON string a line;
+prints the seconds of a round with encode, a text a call, and with encode_batch.
+"""
+import json
+import os
+import sys
+import time
+
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ["RAYON_NUM_THREADS"] = "1"
+
+import tokenizers  # noqa: E402: it reads the two variables above
+
+tokenizer = tokenizers.Tokenizer.from_file(sys.argv[1])
+tokenizer.no_truncation()
+tokenizer.no_padding()
+with open(sys.argv[2], encoding="utf-8") as f:
+    texts = [json.loads(line) for line in f]
+print(tokenizers.__version__, flush=True)
+
+for _ in sys.stdin:
+    start = time.perf_counter()
+    for text in texts:
+        tokenizer.encode(text, add_special_tokens=False)
+    one = time.perf_counter() - start
+    start = time.perf_counter()
+    tokenizer.encode_batch(texts, add_special_tokens=False)
+    print(one, time.perf_counter() - start, flush=True)
