@@ -100,7 +100,7 @@ func importFrom(src, dst string, o ImportOptions) (Manifest, error) {
 	}
 	m, err = writeAndTry(os.DirFS(src), temp, m, files, o.Try)
 	if err == nil {
-		err = errors.Join(os.Chmod(temp, 0o755), os.Rename(temp, dst)) //nolint:gosec // a model is no secret
+		err = errors.Join(os.Chmod(temp, 0o755), os.Rename(temp, dst))
 	}
 	if err != nil {
 		err = errors.Join(err, os.RemoveAll(temp))
@@ -180,7 +180,7 @@ func describe(src fs.FS, name string, o ImportOptions) (Manifest, map[string]str
 	if err := addVariants(src, o.Model, &m, files); err != nil {
 		return fail(err)
 	}
-	return m, files, m.validate()
+	return m, files, m.Validate()
 }
 
 // addVariants adds the ONNX files to a manifest and to the files to copy.
@@ -276,7 +276,7 @@ func writeAndTry(src fs.FS, dir string, m Manifest, files map[string]string, try
 	if err != nil {
 		return Manifest{}, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, ManifestName), data, 0o644); err != nil { //nolint:gosec // a model is no secret
+	if err := os.WriteFile(filepath.Join(dir, ManifestName), data, 0o644); err != nil {
 		return Manifest{}, err
 	}
 	model, err := open(os.DirFS(dir), try)
@@ -304,5 +304,5 @@ func makeParents(of string) (undo func(), err error) {
 		for _, dir := range made {
 			_ = os.Remove(dir) // one that another import uses meanwhile stays
 		}
-	}, os.MkdirAll(filepath.Dir(of), 0o755) //nolint:gosec // a model is no secret
+	}, os.MkdirAll(filepath.Dir(of), 0o755)
 }

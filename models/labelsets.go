@@ -72,7 +72,7 @@ func recognise(labels []string) (attributes map[string]toxscreen.Attribute, acti
 func labelsOf(names []string, given map[string]toxscreen.Attribute) (labels []classifier.Label, activation classifier.Activation, err error) {
 	attributes := given
 	if len(given) == 0 {
-		known := false
+		var known bool
 		if attributes, activation, known = recognise(names); !known {
 			return nil, "", fmt.Errorf("its labels are not a set that is known: %s; its model card tells what they mean: map those that are attributes of toxscreen, as in %s=%s",
 				strings.Join(names, ", "), likeliest(names), toxscreen.Toxicity)

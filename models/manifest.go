@@ -158,7 +158,7 @@ func parseManifest(data []byte) (Manifest, error) {
 	if err := checkKeys(json.NewDecoder(bytes.NewReader(data))); err != nil {
 		return Manifest{}, err
 	}
-	return m, m.validate()
+	return m, m.Validate()
 }
 
 // checkKeys reports a key that one object gives twice, of which
@@ -201,8 +201,9 @@ var (
 	versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
 )
 
-// validate reports what makes a manifest unusable, all of it at once.
-func (m Manifest) validate() error {
+// Validate reports what makes a manifest unusable, all of it at once. Reading
+// one does so already.
+func (m Manifest) Validate() error {
 	var found []error
 	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
 

@@ -113,7 +113,7 @@ func TestManifestErrors(t *testing.T) {
 		old, new string // of tiny's manifest
 		want     string
 	}{
-		{"unknown key", `"license"`, `"lisence"`, `line 6: unknown key "lisence"`},
+		{"unknown key", `"license"`, `"licenses"`, `line 6: unknown key "licenses"`},
 		{"unknown key inside", `"overlap"`, `"overlaps"`, `unknown key "overlaps"`},
 		{"key given twice", `"version": "1.0.0",`, `"version": "1.0.0", "version": "2.0.0",`, `key "version" is given twice`},
 		{"key given twice inside", `"overlap": 8,`, `"overlap": 8, "overlap": 9,`, `key "overlap" is given twice`},

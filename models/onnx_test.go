@@ -104,7 +104,7 @@ func TestReadGraphOfOldExporters(t *testing.T) {
 		text(11, string(text(1, "weights"))),
 		text(5, string(text(8, "weights"))),
 	)
-	g, err := readGraph([]byte(text(7, string(graph))))
+	g, err := readGraph(text(7, string(graph)))
 	if err != nil {
 		t.Fatal(err)
 	}

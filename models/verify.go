@@ -119,7 +119,7 @@ func copyFile(fsys fs.FS, name, to string, limit int64) (sum Hash, err error) {
 		return sum, err
 	}
 	defer from.Close()
-	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) //nolint:gosec // a model is no secret
+	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return sum, err
 	}
