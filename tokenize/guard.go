@@ -27,6 +27,9 @@ type guarded struct {
 	added     addedTokens // those that are looked for in the normalised text
 }
 
+// maxGuardedBytes bounds a text: normalising takes some 50 bytes of memory for one of it.
+const maxGuardedBytes = 16 << 20
+
 // A wordModel divides one word into tokens, which it appends to out.
 type wordModel interface {
 	tokens(word []byte, out []token) ([]token, error)
@@ -93,6 +96,9 @@ func (g *guarded) encode(text string, from, to int, enc *Encoding) (err error) {
 		}
 	}()
 	defer recovered(&err)
+	if to-from > maxGuardedBytes {
+		return fmt.Errorf("%d bytes are more than the %d that this kind of tokenizer takes at once; cut the text into parts", to-from, maxGuardedBytes)
+	}
 	s := span{make([]byte, 0, to-from), make([]Offset, 0, to-from)}
 	for i := from; i < to; {
 		r, n := decodeRune(text[i:to], enc)

@@ -22,7 +22,8 @@ import (
 )
 
 // MaxBytes is the longest text that Encode accepts, 1 GiB: offsets are 32 bits wide
-// and an encoding takes up to 20 bytes for a byte of text.
+// and an encoding takes up to 20 bytes for a byte of text. Tokenizers other than BERT's
+// take 16 MiB.
 const MaxBytes = 1 << 30
 
 // Tokenizer is a loaded tokenizer.json. It is safe for concurrent use.
@@ -48,7 +49,9 @@ type Encoding struct {
 	IDs []int64
 	// Offsets holds for each id the bytes of the text that it stands for.
 	// Neighbours may share bytes (one character that became several tokens)
-	// or leave some out (blanks, removed control characters and accents).
+	// or leave some out (blanks, removed control characters and accents), and
+	// a byte-level model's may be empty or out of order where its post-processor
+	// trims a blank that its pre-tokenizer put in.
 	Offsets []Offset
 	// Words holds for each id the index of the word it is a piece of, counted from 0
 	// as the pre-tokenizer divides the text: Hugging Face's word_ids.

@@ -166,6 +166,15 @@ func TestRefused(t *testing.T) {
 
 func with(parts string) string { return `{"version": "1.0", ` + parts + `}` }
 
+// TestTooLongForTheGuard: the paths that are not BERT's take some 50 bytes of memory for
+// a byte of text, and refuse what would take gigabytes.
+func TestTooLongForTheGuard(t *testing.T) {
+	err := load(t, "testdata/bpe-roberta.json").Encode(strings.Repeat(" ", 16<<20+1), &tokenize.Encoding{})
+	if err == nil || !strings.Contains(err.Error(), "16777217 bytes") {
+		t.Errorf("error %v, should name the length", err)
+	}
+}
+
 // TestNoUnknownPiece: Unigram without a piece for unknown characters says where it stopped.
 func TestNoUnknownPiece(t *testing.T) {
 	tok, err := tokenize.Load([]byte(with(`"model": {"type": "Unigram", "vocab": [["a", -1.0]]}`)))
@@ -205,7 +214,7 @@ func FuzzEncode(f *testing.F) {
 				switch {
 				case at.Start < 0 || at.Start > at.End || int(at.End) > len(text):
 					t.Errorf("%s: token %d at %v of %d bytes", name, i, at, len(text))
-				case i > 0 && (at.Start < enc.Offsets[i-1].Start || at.End < enc.Offsets[i-1].End):
+				case i > 0 && !trimmed(name) && (at.Start < enc.Offsets[i-1].Start || at.End < enc.Offsets[i-1].End):
 					t.Errorf("%s: token %d at %v after %v", name, i, at, enc.Offsets[i-1])
 				case i > 0 && enc.Words[i] < enc.Words[i-1]:
 					t.Errorf("%s: token %d of word %d after word %d", name, i, enc.Words[i], enc.Words[i-1])
@@ -218,5 +227,10 @@ func FuzzEncode(f *testing.F) {
 		}
 	})
 }
+
+// trimmed tells whether a tokenizer trims a blank that it put before a word itself. As
+// in Hugging Face's library this may take the word's only character and leave an empty
+// offset behind the next token's start.
+func trimmed(name string) bool { return name == "bpe-roberta-prefix" }
 
 func boundary(text string, i int32) bool { return int(i) == len(text) || utf8.RuneStart(text[i]) }
