@@ -7,9 +7,12 @@ DATA ?= ../shared/data
 FUZZTIME ?= 20s
 # How many texts `make bench` scores with toxscreen and with Python.
 TEXTS ?= 5000
+# How many short rows `make bench` scores with the default model.
+ROWS ?= 1000000
 
 GOLANGCI_LINT_VERSION := 2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+MODEL := models/toxicity-en
 PYTHON := .venv/bin/python
 VENV := .venv/installed
 REQUIREMENTS := $(wildcard scripts/*requirements.txt scripts/*/requirements.txt)
@@ -54,7 +57,15 @@ lint: $(GOLANGCI_LINT) ## Check the code's style with the pinned golangci-lint
 
 .PHONY: bench
 bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DATA, an idle machine and half an hour)
-	PYTHON=$(abspath $(PYTHON)) scripts/bench/run.sh $(DATA) $(TEXTS)
+	mkdir -p build/bench
+	go build -o build/bench/worker ./scripts/bench/worker
+	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/texts.jsonl
+	TOXSCREEN_TEXTS=build/bench/texts.jsonl go test -run '^$$' -bench EndToEnd -benchtime 1x ./classifier
+	$(PYTHON) scripts/bench/compare.py --worker build/bench/worker --model $(MODEL) --texts build/bench/texts.jsonl
+	$(PYTHON) scripts/bench/length.py --worker build/bench/worker --model $(MODEL) --texts build/bench/texts.jsonl
+	$(PYTHON) scripts/bench/start.py --binary bin/toxscreen
+	$(PYTHON) scripts/bench/batch.py --binary bin/toxscreen --rows 1000000 --folder build/bench --model testdata/models/tiny
+	$(PYTHON) scripts/bench/batch.py --binary bin/toxscreen --rows $(ROWS) --folder build/bench
 
 .PHONY: train
 train: data $(VENV) ## Train the default model from DATA into build/train (hours)
