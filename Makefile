@@ -49,6 +49,7 @@ test: library ## Everything that is needed to trust the build (minutes)
 test-all: test data $(VENV) ## The slow suites too: Python, fuzzing, comparison, archive (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
 	$(PYTHON) -m pytest -q scripts
+	$(PYTHON) scripts/train/check_splits.py $(DATA)
 	scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: lint
@@ -61,6 +62,7 @@ bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DA
 	go build -o build/bench/worker ./scripts/bench/worker
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/texts.jsonl
 	TOXSCREEN_TEXTS=build/bench/texts.jsonl go test -run '^$$' -bench EndToEnd -benchtime 1x ./classifier
+	go run ./scripts/bench-tokenize -python $(PYTHON) -data $(DATA) $(MODEL)/tokenizer.json
 	$(PYTHON) scripts/bench/compare.py --worker build/bench/worker --model $(MODEL) --texts build/bench/texts.jsonl
 	$(PYTHON) scripts/bench/length.py --worker build/bench/worker --model $(MODEL) --texts build/bench/texts.jsonl
 	$(PYTHON) scripts/bench/start.py --binary bin/toxscreen
@@ -69,6 +71,7 @@ bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DA
 
 .PHONY: train
 train: data $(VENV) ## Train the default model from DATA into build/train (hours)
+	$(PYTHON) scripts/train/check_splits.py $(DATA)
 	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/train
 
 .PHONY: dist
