@@ -9,7 +9,8 @@
 
 They have the normaliser, pre-tokenizer, post-processor and options of the models that
 they are named after, and a vocabulary of a few hundred tokens learnt from the sentences
-of tokenizer-vectors.py. Training is deterministic.
+of tokenizer-vectors.py. The library breaks ties at random when it trains, so another run gives
+other files, as good as these: run it to add a kind, and make the vectors anew with it.
 """
 import importlib.util
 import json
@@ -154,6 +155,13 @@ def deberta():
     return xlmr(normalizer, pre_tokenizers.Metaspace(prepend_scheme="first"))
 
 
+def albert():
+    """ALBERT and T5 in its way: quotes, compatibility forms and accents go before the pieces."""
+    return xlmr(normalizers.Sequence([
+        normalizers.Replace("``", '"'), normalizers.Replace("''", '"'), normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase(),
+    ]), pre_tokenizers.Metaspace())
+
+
 def word_level():
     t = Tokenizer(models.WordLevel(unk_token="[UNK]"))
     t.normalizer = normalizers.Sequence([normalizers.Nmt(), normalizers.Lowercase(), normalizers.Replace("--", "-")])
@@ -177,6 +185,8 @@ KINDS = {
     "bpe-llama": llama,
     "unigram-xlmr": xlmr,
     "unigram-deberta": lambda: added(deberta()),
+    "unigram-albert": albert,
+    "unigram-nfkc": lambda: xlmr(normalizers.NFKC()),
     "wordlevel": word_level,
 }
 

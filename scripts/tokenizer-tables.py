@@ -166,6 +166,9 @@ def main(out):
         hangul = range(0xAC00, 0xD7A4)
         write_map(f, "decompositions", "each line a character and its canonical decomposition; Hangul is computed",
                   {c: d for c, d in decomposed.items() if d != chr(c) and c not in hangul})
+        nfkd = normalizers.NFKD().normalize_str
+        write_map(f, "compatibilities", "each line a character and its compatibility decomposition, where that is not the canonical one",
+                  {c: k for c in SCALARS if c not in hangul and (k := nfkd(chr(c))) != decomposed[c]})
         write_map(f, "lowercases", "each line a character and what lowercase makes of it",
                   {c: l for c in SCALARS if (l := lower(chr(c))) != chr(c)})
 

@@ -48,15 +48,38 @@ func compose(a, b rune) (rune, bool) {
 	return c, ok
 }
 
-// composeStep is the normaliser NFC: decomposition, then composition of each starter
+// compatible has the compatibility decompositions, read when a tokenizer first needs them.
+var compatible = sync.OnceValue(func() map[rune]string { return readMap(compatibilities) })
+
+// canonical and compatibility decompose a character other than a Hangul syllable.
+func canonical(r rune) (string, bool) {
+	d, ok := runeData().decomposition[r]
+	return d, ok
+}
+
+func compatibility(r rune) (string, bool) {
+	if d, ok := compatible()[r]; ok {
+		return d, true
+	}
+	return canonical(r)
+}
+
+// decomposeStep is the normaliser NFKD.
+func decomposeStep(s span) (span, error) { return s.transform(decomposed(s, compatibility), 0) }
+
+// composeStep is the normaliser NFC, or NFKC with compatibility: decomposition, then composition of each starter
 // with what follows it and is not held off by a mark of the same class. What a
 // character is aligned with follows the library's counting of changes.
-func composeStep(s span) (span, error) {
+func composeStep(decompose func(rune) (string, bool)) step {
+	return func(s span) (span, error) { return s.transform(composed(decomposed(s, decompose)), 0) }
+}
+
+func composed(changes []change) (out []change) {
 	data := runeData()
-	var out, held []change
+	var held []change
 	var starter change
 	has, lastClass := false, -1 // lastClass: of the mark held last, -1 for none
-	for _, c := range decomposed(s) {
+	for _, c := range changes {
 		class := int(data.class[c.r])
 		if !has {
 			if class != 0 {
@@ -82,11 +105,11 @@ func composeStep(s span) (span, error) {
 	if has {
 		out = append(append(out, starter), held...)
 	}
-	return s.transform(out, 0)
+	return out
 }
 
-// decomposed lists the canonical decomposition of a span in canonical order.
-func decomposed(s span) []change {
+// decomposed lists the decomposition of a span in canonical order.
+func decomposed(s span, decompose func(rune) (string, bool)) []change {
 	data := runeData()
 	var out []change
 	pending := 0 // where the marks not yet in order begin
@@ -109,21 +132,20 @@ func decomposed(s span) []change {
 	for i := 0; i < len(s.text); {
 		r, n := utf8.DecodeRune(s.text[i:])
 		i += n
-		switch flags := data.flags(r); {
-		case flags&isHangul != 0:
+		if data.flags(r)&isHangul != 0 {
 			lead, vowel, tail := hangul(r)
 			add(lead, true)
 			add(vowel, false)
 			if tail != 0 {
 				add(tail, false)
 			}
-		case flags&isComposed != 0:
+		} else if parts, ok := decompose(r); ok {
 			first := true
-			for _, d := range data.decomposition[r] {
+			for _, d := range parts {
 				add(d, first)
 				first = false
 			}
-		default:
+		} else {
 			add(r, true)
 		}
 	}

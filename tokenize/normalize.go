@@ -32,7 +32,11 @@ func newSteps(n *normalizer, out []step) ([]step, error) {
 	case "NFD":
 		return append(out, bertStep(bertOptions{strip: true})), nil
 	case "NFC":
-		return append(out, composeStep), nil
+		return append(out, composeStep(canonical)), nil
+	case "NFKC":
+		return append(out, composeStep(compatibility)), nil
+	case "NFKD":
+		return append(out, decomposeStep), nil
 	case "StripAccents":
 		return append(out, filterStep(func(r rune) bool { return runeData().flags(r)&isCombining == 0 })), nil
 	case "Nmt":
@@ -56,7 +60,7 @@ func newSteps(n *normalizer, out []step) ([]step, error) {
 		}
 		return append(out, p.normalize), nil
 	}
-	return nil, fmt.Errorf("the normalizer %q is not supported; BertNormalizer, Lowercase, NFC, NFD, StripAccents, Nmt, Strip, "+
+	return nil, fmt.Errorf("the normalizer %q is not supported; BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, StripAccents, Nmt, Strip, "+
 		"Prepend, Replace, ByteLevel, Precompiled and Sequences of them are", n.Type)
 }
 

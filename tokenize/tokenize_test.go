@@ -147,7 +147,7 @@ func TestRefused(t *testing.T) {
 		"merge outside":          {with(`"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}`), "merge 0"},
 		"unk_id outside":         {with(`"model": {"type": "Unigram", "unk_id": 7, "vocab": [["a", -1.0]]}`), "unk_id 7"},
 		"a score in words":       {with(`"model": {"type": "Unigram", "vocab": [["a", "b"]]}`), `"a" has the score`},
-		"unknown normaliser":     {with(`"normalizer": {"type": "NFKC"}, "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}`), `"NFKC"`},
+		"unknown normaliser":     {with(`"normalizer": {"type": "Rot13"}, "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}`), `"Rot13"`},
 		"unknown pre-tokenizer":  {with(`"pre_tokenizer": {"type": "UnicodeScripts"}, "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}`), `"UnicodeScripts"`},
 		"unknown expression":     {with(`"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(?i)a(?=b)"}, "behavior": "Isolated"}, "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}`), `"(?i)a(?=b)"`},
 		"unknown post-processor": {with(`"post_processor": {"type": "Magic"}, "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}`), `"Magic"`},
