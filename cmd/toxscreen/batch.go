@@ -40,7 +40,6 @@ the run goes on. A run that was cut off goes on with --resume.`,
 	flags.Bool("overwrite", false, "write anew what exists")
 	flags.Int("row-group", 10000, "rows of a row group of Parquet, and so of a part file that --resume needs not do again")
 	flags.BoolP("quiet", "q", false, "show neither progress nor summary")
-	cmd.MarkFlagsMutuallyExclusive("resume", "overwrite")
 	for _, name := range []string{"input", "output"} {
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson", "csv", "parquet")
 	}
@@ -81,6 +80,8 @@ func parseBatchOptions(cmd *cobra.Command) (*batchOptions, error) {
 		return nil, wrongUsage("the input is missing: name it with -i FILE, or -i - for standard input")
 	case o.output == "":
 		return nil, wrongUsage("the output is missing: name it with -o FILE, or -o - for standard output")
+	case o.resume && o.overwrite:
+		return nil, wrongUsage("--resume goes on with an output and --overwrite begins it anew: use one of them")
 	case o.text == o.id:
 		return nil, wrongUsage("--text-column and --id-column are both %q: a column cannot be both", o.text)
 	case o.rowGroup < 1 || o.rowGroup > 1<<20:

@@ -87,9 +87,9 @@ func run(ctx context.Context, args []string, std stdio) int {
 	root.SetOut(out)
 	root.SetErr(std.err)
 	cmd, err := root.ExecuteContextC(ctx)
-	if out.err != nil && !errors.Is(err, out.err) {
-		// Nothing checks what cobra and the tables write.
-		err = errors.Join(err, fmt.Errorf("failed to write to standard output: %w", out.err))
+	if out.err != nil && (err == nil || err == out.err) {
+		// Nothing checks what cobra writes.
+		err = fmt.Errorf("failed to write to standard output: %w", cause(out.err))
 	}
 	return a.report(cmd, err)
 }

@@ -173,10 +173,10 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // order mark. NUL is looked for in the first line only: in CSV it may be part
 // of a text.
 func checkText(in *bufio.Reader, kind kind) error {
-	start, err := in.Peek(512)
-	if err != nil && err != io.EOF {
+	if _, err := in.Peek(1); err != nil && err != io.EOF {
 		return cause(err)
 	}
+	start, _ := in.Peek(min(in.Buffered(), 512)) // more may be long in coming
 	for magic, what := range map[string]string{
 		"\xff\xfe": "UTF-16 text; save it as UTF-8", "\xfe\xff": "UTF-16 text; save it as UTF-8",
 		"PAR1": "a Parquet file; its name must end in .parquet", "\x1f\x8b": "compressed with gzip; unpack it",

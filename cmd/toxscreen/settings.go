@@ -305,7 +305,7 @@ func readFlags(flags *pflag.FlagSet) (map[string]string, error) {
 	flags.Visit(func(f *pflag.Flag) {
 		list, many := f.Value.(pflag.SliceValue)
 		switch name := strings.ReplaceAll(f.Name, "-", "_"); {
-		case name == "threshold":
+		case name == "threshold" && many:
 			for _, given := range list.GetSlice() {
 				attribute, value, ok := strings.Cut(given, "=")
 				if _, err := toxscreen.ParseAttribute(attribute); err != nil {

@@ -73,7 +73,11 @@ func (v view) style(code, text string) string {
 func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) error {
 	var b bytes.Buffer
 	colour := severityColours[r.Severity]
-	fmt.Fprintf(&b, "%s  %s", v.style(highlight(colour)+";"+bold, fmt.Sprintf(" %.2f ", r.Score)), v.style(foreground(colour), string(r.Severity)))
+	score := fmt.Sprintf("%.2f", r.Score)
+	if v.paint {
+		score = " " + score + " " // a box
+	}
+	fmt.Fprintf(&b, "%s  %s", v.style(highlight(colour)+";"+bold, score), v.style(foreground(colour), string(r.Severity)))
 	if r.Flagged {
 		fmt.Fprintf(&b, ", %s", v.style(bold, "flagged"))
 	}
@@ -120,7 +124,7 @@ func (v view) bars(b *bytes.Buffer, measured toxscreen.AttributeResults) {
 			name, number, verdict = v.style(bold, name), v.style(bold, number), "  "+v.style(bold, "flagged")
 		}
 		filled, rest := bar(length, float64(m.Score), float64(m.Threshold))
-		fmt.Fprintf(b, "%s%s  %s  %s%s%s\n", v.style(foreground(colour), "■ "), name, number, v.style(foreground(colour), filled), v.style(dim, rest), verdict)
+		fmt.Fprintf(b, "%s%s  %s  %s%s%s\n", v.square(a), name, number, v.style(foreground(colour), filled), v.style(dim, rest), verdict)
 	}
 }
 
@@ -140,6 +144,14 @@ func bar(length int, score, threshold float64) (filled, rest string) {
 	return string(cells[:full]), string(cells[full:])
 }
 
+// square tells which colour an attribute has, where there are colours.
+func (v view) square(a toxscreen.Attribute) string {
+	if !v.paint {
+		return ""
+	}
+	return v.style(foreground(attributeColours[a]), "■ ")
+}
+
 // span prints what one span is made of.
 func (v view) span(b *bytes.Buffer, words string, s toxscreen.Span) {
 	main := mainAttribute(s)
@@ -148,7 +160,7 @@ func (v view) span(b *bytes.Buffer, words string, s toxscreen.Span) {
 		quote += "…" + tail
 	}
 	quote = strings.ReplaceAll(printable(quote), "\n", " ")
-	fmt.Fprintf(b, "%s%s %s", v.style(foreground(attributeColours[main]), "■ "), v.style(bold, quote), v.style(dim, fmt.Sprintf("%d–%d", s.Start, s.End)))
+	fmt.Fprintf(b, "%s%s  %s", v.square(main), v.style(bold, quote), v.style(dim, fmt.Sprintf("%d–%d", s.Start, s.End)))
 	for a, p := range s.Attributes.All() {
 		fmt.Fprintf(b, "  %s %.2f", a, p)
 	}

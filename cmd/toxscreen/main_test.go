@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in the stories")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"toxscreen": func() {
+			os.Exit(run(context.Background(), os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
+		},
+	})
+}
+
+// The stories in testdata are what a user could type. $TINY and $NOSPANS name
+// small models whose answers are known beforehand.
+func TestStories(t *testing.T) {
+	tiny, library := tinyModel(t), runtimeLibrary(t)
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata",
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("TINY", tiny)
+			env.Setenv("NOSPANS", tiny+"-no-spans")
+			env.Setenv("LIBRARY", library)
+			env.Setenv(classifier.LibraryEnv, library)
+			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":       exits,
+			"unversioned": unversioned,
+			"bytes":       writeBytes,
+			"longline":    longLine,
+		},
+	})
+}
+
+// exits CODE COMMAND ARGS... runs a command that must end with that exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		ended, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = ended.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// unversioned FILE writes what the last command printed, without the version
+// of this build, which no expected output can know.
+func unversioned(ts *testscript.TestScript, _ bool, args []string) {
+	out := ts.ReadFile("stdout")
+	out = strings.ReplaceAll(out, fmt.Sprintf("toxscreen %s\n", toxscreen.Version()), "toxscreen VERSION\n")
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(out), 0o644))
+}
+
+// bytes FILE QUOTED writes what a quoted Go string stands for.
+func writeBytes(ts *testscript.TestScript, _ bool, args []string) {
+	data, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(data), 0o644))
+}
+
+// longline FILE MEGABYTES appends a line that is a JSON object of that size.
+func longLine(ts *testscript.TestScript, _ bool, args []string) {
+	megabytes, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	file, err := os.OpenFile(ts.MkAbs(args[0]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	ts.Check(err)
+	defer file.Close()
+	_, err = file.WriteString(`{"text":"`)
+	ts.Check(err)
+	chunk := strings.Repeat("garden ", 1<<20/7)
+	for range megabytes {
+		_, err := file.WriteString(chunk)
+		ts.Check(err)
+	}
+	_, err = file.WriteString("\"}\n")
+	ts.Check(err)
+}
+
+func tinyModel(t testing.TB) string {
+	t.Helper()
+	tiny, err := filepath.Abs("../../testdata/models/tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tiny
+}
+
+func runtimeLibrary(t testing.TB) string {
+	t.Helper()
+	library, err := classifier.FindLibrary("", classifier.CPU)
+	if err != nil {
+		t.Fatalf("the tests need ONNX Runtime: %v", err)
+	}
+	if library, err = filepath.Abs(library); err != nil {
+		t.Fatal(err)
+	}
+	return library
+}
