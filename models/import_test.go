@@ -24,7 +24,12 @@ var label1 = map[string]toxscreen.Attribute{"LABEL_1": toxscreen.Toxicity}
 // TestImport brings in real architectures with random weights, of BERT's,
 // RoBERTa's and XLM-R's shape and with their kinds of tokenizer, and compares
 // what they give with what transformers and onnxruntime gave.
-func TestImport(t *testing.T) {
+func TestImport(t *testing.T) { testImport(t, testModels) }
+
+// testImport imports the three exports that scripts/tiny-models/make.py has
+// written to a folder.
+func testImport(t *testing.T, exports string) {
+	t.Helper()
 	for _, test := range []struct {
 		folder   string
 		options  models.ImportOptions
@@ -64,7 +69,7 @@ func TestImport(t *testing.T) {
 		},
 	} {
 		t.Run(test.folder, func(t *testing.T) {
-			src := importFolder(testModels, test.folder)
+			src := filepath.Join(exports, test.folder)
 			dst := filepath.Join(t.TempDir(), "models", "imported")
 			m, err := models.Import(src, dst, test.options)
 			if err != nil {
@@ -89,16 +94,6 @@ func TestImport(t *testing.T) {
 			compare(t, open(t, dst), expectedOf(t, src, test.file), test.measured, test.sigmoid)
 		})
 	}
-}
-
-// importFolder returns the export that a test imports: the committed one of
-// hidden size 32, or the full-size one where TOXSCREEN_FULL_MODELS names the
-// folder that `scripts/tiny-models/make.py --full` has filled.
-func importFolder(tiny, name string) string {
-	if full := os.Getenv("TOXSCREEN_FULL_MODELS"); full != "" {
-		return filepath.Join(full, name)
-	}
-	return filepath.Join(tiny, name)
 }
 
 // expectation is what transformers and onnxruntime made of a text.
