@@ -10,7 +10,7 @@ import (
 
 // TestImportFullSize makes the architectures of TestImport anew in the size of
 // BERT-base, 86 million weights each with small vocabularies, and imports
-// them. It needs 2.2 GB below TMPDIR and TOXSCREEN_PYTHON, an interpreter with
+// them. It needs 1.6 GB below TMPDIR and TOXSCREEN_PYTHON, an interpreter with
 // scripts/tiny-models/requirements.txt installed, which `make test-all` sets.
 func TestImportFullSize(t *testing.T) {
 	python := os.Getenv("TOXSCREEN_PYTHON")
