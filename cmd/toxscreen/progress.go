@@ -60,7 +60,6 @@ func (p *progress) rate(done tally) float64 {
 
 func (p *progress) end() {
 	if p.bar != nil {
-		_ = p.bar.Exit()
 		_ = p.bar.Clear()
 	}
 }
