@@ -105,6 +105,7 @@ func TestBatchEndsWithItsConsumerAndWithItsContext(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	taken.Store(0)
 	scored := 0
 	for outcome := range toxscreen.Batch(ctx, screener, numbered(1_000_000, &taken), asText) {

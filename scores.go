@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"math"
 	"strconv"
 )
 
@@ -94,7 +95,7 @@ type Probability float64
 
 // MarshalJSON implements [json.Marshaler]. It fails for NaN and infinities.
 func (p Probability) MarshalJSON() ([]byte, error) {
-	if !(p-p == 0) {
+	if math.IsNaN(float64(p)) || math.IsInf(float64(p), 0) {
 		return nil, fmt.Errorf("%v is not a number", float64(p))
 	}
 	out := strconv.AppendFloat(nil, float64(p), 'f', 6, 64)
