@@ -151,6 +151,11 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 			return err
 		}
 	}
+	release, err := hold(o.output)
+	if err != nil {
+		return fmt.Errorf("failed to write %s: %w", o.output, err)
+	}
+	defer func() { release() }()
 	var w rowWriter
 	var done tally
 	switch {
@@ -164,7 +169,10 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 			err = out.remove()
 		}
 		if err == nil && canResume {
-			err = memo.write(o.output)
+			if err = memo.write(o.output); err == nil {
+				release() // that was the note before
+				release, err = hold(o.output)
+			}
 		}
 		if err == nil {
 			if w, err = out.create(a.out); err != nil && canResume {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -66,7 +67,7 @@ func (a *app) doctor(cmd *cobra.Command, _ []string) error {
 	s, err := loadSettings(cmd)
 	d := diagnosis{Problems: []string{}}
 	if err != nil {
-		if _, usage := err.(exit); usage {
+		if _, usage := errors.AsType[exit](err); usage {
 			return err
 		}
 		d.problem(err)

@@ -165,12 +165,12 @@ func parseObject(line []byte, o inputOptions) (*object, error) {
 func (o *object) text(name string) (string, error) {
 	switch {
 	case o.rawText == nil:
+		if len(o.names) == 0 {
+			return "", fmt.Errorf("there is no field %q", name)
+		}
 		there := make([]string, len(o.names))
 		for i, n := range o.names {
 			there[i] = fmt.Sprintf("%q", n)
-		}
-		if there == nil {
-			return "", fmt.Errorf("there is no field %q", name)
 		}
 		return "", fmt.Errorf("there is no field %q; there are: %s", name, quoted(there))
 	case o.rawText[0] != '"':

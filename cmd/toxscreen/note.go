@@ -49,7 +49,7 @@ func newNote(ctx context.Context, input string, o *batchOptions, s *settings, mo
 	if err != nil {
 		return n, err
 	}
-	for _, setting := range []noted{
+	n.Settings = []noted{
 		{"toxscreen's version", toxscreen.Version()},
 		{"the model", model.Version},
 		{"--provider", string(s.Provider)},
@@ -60,8 +60,6 @@ func newNote(ctx context.Context, input string, o *batchOptions, s *settings, mo
 		{"--id-column", o.id},
 		{"--keep-text", fmt.Sprint(o.keepText)},
 		{"--row-group", fmt.Sprint(o.rowGroup)},
-	} {
-		n.Settings = append(n.Settings, setting)
 	}
 	return n, nil
 }
@@ -141,6 +139,23 @@ func (n note) check(path string) error {
 		}
 	}
 	return nil
+}
+
+// hold locks the note of an output, if there is one, until release is called,
+// so that no two runs write one output: a supervisor may take a run for dead
+// that is not.
+func hold(path string) (release func(), err error) {
+	file, err := os.OpenFile(noteOf(path), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return func() {}, cause(err)
+	}
+	if err := lock(file); err != nil {
+		return func() {}, errors.Join(fmt.Errorf("another run is writing it: %w", err), file.Close())
+	}
+	return func() { file.Close() }, nil // nothing was written to it
 }
 
 // done removes the note of a complete output.

@@ -16,7 +16,7 @@ import (
 
 // rowWriter writes the outcomes of rows in their order.
 type rowWriter interface {
-	write(toxscreen.Outcome[row]) error
+	write(o toxscreen.Outcome[row]) error
 	// finish completes the output and puts it on the disk.
 	finish() error
 	// stop leaves off: what is finished stays, to be resumed.
@@ -103,9 +103,8 @@ func (o output) remove() error {
 	if err := os.Remove(noteOf(o.path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	info, err := os.Stat(o.path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil // to open it will tell
+	if info, err := os.Stat(o.path); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil
 	}
 	if o.kind == parquetFile {
 		return os.Remove(o.path) // a whole one appears when all is done

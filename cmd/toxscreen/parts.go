@@ -256,8 +256,11 @@ func (p *partsWriter) eachRow(path string, done *tally, use func(parquet.Row) er
 				if r[place["row"]].Int64() != done.rows+1 {
 					return errors.Join(foreign(done.rows+1), rows.Close())
 				}
-				failure := r[place["error"]]
-				done.add(failure.String(), r[place["flagged"]].Boolean(), p.limits, func(a toxscreen.Attribute) (float64, bool) {
+				failure := ""
+				if e := r[place["error"]]; !e.IsNull() {
+					failure = string(e.ByteArray())
+				}
+				done.add(failure, r[place["flagged"]].Boolean(), p.limits, func(a toxscreen.Attribute) (float64, bool) {
 					score := r[place[a.String()]]
 					return score.Double(), !score.IsNull()
 				})

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -8,7 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,9 +22,6 @@ import (
 // --resume until it is done. The output must then be, byte by byte, that of a
 // run that nobody disturbed: nothing is lost, nothing repeated, nothing torn.
 func TestResumeAfterKill(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no SIGKILL; the CI machines run Linux")
-	}
 	inputs := writeInputs(t, t.TempDir(), 3000)
 	for _, test := range []struct{ in, out string }{
 		{"in.jsonl", "out.jsonl"},
@@ -43,6 +43,7 @@ func TestResumeAfterKill(t *testing.T) {
 				t.Fatalf("the undisturbed run ended with %d: %s", code, summary)
 			}
 			undisturbed := time.Since(start)
+			_, counted, _ := strings.Cut(summary, "a second: ")
 
 			// The first as soon as there is something to be left behind, so
 			// that there is one.
@@ -73,6 +74,9 @@ func TestResumeAfterKill(t *testing.T) {
 				t.Fatalf("after %d kills the last run ended with %d: %s", kills, code, summary)
 			}
 			t.Logf("killed %d times", kills)
+			if !strings.HasSuffix(summary, counted) {
+				t.Errorf("the resumed run counts %s\nthe undisturbed %s", summary, counted)
+			}
 			want, got := read(t, whole), read(t, cut)
 			if !bytes.Equal(got, want) {
 				t.Errorf("after %d kills the output has %d bytes, undisturbed %d; the first difference is at %d", kills, len(got), len(want), difference(got, want))
@@ -89,9 +93,6 @@ func TestResumeAfterKill(t *testing.T) {
 // An interrupt, unlike a kill, leaves every finished row, in Parquet too; and
 // the exit code of the resumed run counts what was found before.
 func TestResumeAfterInterrupt(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows processes cannot be sent an interrupt; the CI machines run Linux")
-	}
 	folder := t.TempDir()
 	inputs := writeInputs(t, folder, 3000)
 	for _, out := range []string{"out.jsonl", "out.csv", "out.parquet"} {
@@ -168,10 +169,36 @@ func TestResumeRefused(t *testing.T) {
 			waitFor(t, out)
 			_ = c.Process.Kill()
 			_ = c.Wait()
-			if code, messages := runProcess(t, 0, append(args, test.change(t, in, out)...)...); code != exitFailed || !bytes.Contains([]byte(messages), []byte(test.want)) {
+			if code, messages := runProcess(t, 0, append(args, test.change(t, in, out)...)...); code != exitFailed || !strings.Contains(messages, test.want) {
 				t.Errorf("it ended with %d: %s\nwant %q", code, messages, test.want)
 			}
 		})
+	}
+}
+
+// Two runs cannot write one output: a supervisor may take the first for dead.
+func TestResumeWhileRunning(t *testing.T) {
+	folder := t.TempDir()
+	in, out := writeInputs(t, folder, 5000)["in.jsonl"], filepath.Join(folder, "out.jsonl")
+	c, _ := process("batch", "-i", in, "-o", out)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, out)
+	if err := c.Process.Signal(syscall.SIGSTOP); err != nil { // so that it is not done too soon
+		t.Fatal(err)
+	}
+	for _, flag := range []string{"--resume", "--overwrite"} {
+		if code, messages := runProcess(t, 0, "batch", "-i", in, "-o", out, flag); code != exitFailed || !strings.Contains(messages, "another run is writing it") {
+			t.Errorf("%s ended with %d: %s", flag, code, messages)
+		}
+	}
+	if err := c.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	if code := c.ProcessState.ExitCode(); code != exitRows {
+		t.Errorf("the first run ended with %d", code)
 	}
 }
 
@@ -187,10 +214,9 @@ func writeInputs(t *testing.T, folder string, rows int) map[string]string {
 		for range 1 + random.IntN(12) {
 			text += words[random.IntN(len(words))] + " "
 		}
-		switch {
-		case i%97 == 5:
+		if i%97 == 5 {
 			fmt.Fprintf(&lines, "%d,too few\n", i) // a row that fails
-		default:
+		} else {
 			fmt.Fprintf(&lines, "%d,%q,\"line\nbreak, \"\"%d\"\"\"\n", i, text, i)
 		}
 	}

@@ -123,7 +123,7 @@ func openKind(ctx context.Context, path string, kind kind, stdin io.Reader, o in
 		case info.IsDir():
 			err = errors.New("it is a folder: name a file in it")
 		case kind == parquetFile && !info.Mode().IsRegular():
-			err = errors.New("Parquet is read from its end, which only a regular file has: copy it to one")
+			err = errors.New("it is not a regular file, and Parquet is read from its end: copy it to one")
 		}
 		if err != nil {
 			return nil, errors.Join(err, file.Close())
@@ -233,5 +233,5 @@ func missingColumn(flag, name string, there []string) error {
 // errTooLongRow is the error of a row over the limit, which is passed over
 // without holding it in memory.
 func errTooLongRow(where string, limit int) error {
-	return fmt.Errorf("%s has more than %d bytes, the limit of a row at this --max-bytes", where, limit)
+	return fmt.Errorf("%s: the row has more than %d bytes, the limit at this --max-bytes", where, limit)
 }

@@ -1,0 +1,7 @@
+//go:build !slow
+
+package main
+
+// memoryRows is how many rows TestBatchMemoryIsFlat scores; `make test-all`
+// takes more.
+const memoryRows = 50_000
