@@ -25,6 +25,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
@@ -116,6 +117,9 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", variant.File, err)
 	}
+	// ONNX Runtime has copied the model. Go would keep the memory of the bytes
+	// that were read for a later heap of that size, which never comes.
+	debug.FreeOSMemory()
 	return &Model{Classifier: c, manifest: manifest}, nil
 }
 
