@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 }
 
 // The stories in testdata are what a user could type. $TINY and $NOSPANS name
-// small models whose answers are known beforehand.
+// small models whose answers are known beforehand, $HUB the folder with exports
+// of Hugging Face.
 func TestStories(t *testing.T) {
 	tiny, library := tinyModel(t), runtimeLibrary(t)
 	testscript.Run(t, testscript.Params{
@@ -39,6 +40,7 @@ func TestStories(t *testing.T) {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("TINY", tiny)
 			env.Setenv("NOSPANS", tiny+"-no-spans")
+			env.Setenv("HUB", filepath.Dir(tiny))
 			env.Setenv("LIBRARY", library)
 			env.Setenv(classifier.LibraryEnv, library)
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
