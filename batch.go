@@ -3,7 +3,6 @@ package toxscreen
 import (
 	"context"
 	"iter"
-	"runtime"
 )
 
 // Outcome is what became of one row of a [Batch].
@@ -13,27 +12,28 @@ type Outcome[Row any] struct {
 	Err    error
 }
 
-// Batch scores rows on all cores and yields their outcomes in the order of
+// Batch scores as many rows at once as the model can use and yields their outcomes in the order of
 // the rows. text returns a row's text, or an error, which then is the row's
 // outcome; it is called in order, from one goroutine at a time.
 //
-// A row that fails does not end the batch. At most 64 rows a core are in
-// memory at once, however many there are and however long one of them takes.
-// When ctx ends, rows are no longer read, those under way end with its error,
-// and the sequence ends after them. All goroutines are gone when the sequence
-// ends or its consumer stops early.
+// A row that fails does not end the batch. At most 64 rows for each that is
+// under way are in memory at once, however many there are and however long one
+// of them takes. When ctx ends, rows are no longer read, those under way end
+// with its error, and the sequence ends after them. All goroutines are gone
+// when the sequence ends or its consumer stops early; rows must return for
+// that, so a source that waits for input has to watch ctx itself.
 func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row]] {
 	return func(yield func(Outcome[Row]) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		cores := runtime.GOMAXPROCS(0)
+		parallel := max(s.info.Parallel, 1)
 		type job struct {
 			text    string
 			outcome Outcome[Row]
 			done    chan struct{}
 		}
-		jobs := make(chan *job)              // to the workers
-		ordered := make(chan *job, 64*cores) // to the consumer, in order; its capacity bounds the read-ahead
-		workers := make(chan struct{}, cores)
+		jobs := make(chan *job)                 // to the workers
+		ordered := make(chan *job, 64*parallel) // to the consumer, in order; its capacity bounds the read-ahead
+		workers := make(chan struct{}, parallel)
 
 		go func() {
 			defer close(ordered)
@@ -56,7 +56,7 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 				jobs <- j
 			}
 		}()
-		for range cores {
+		for range parallel {
 			go func() {
 				defer func() { workers <- struct{}{} }()
 				for j := range jobs {
@@ -74,7 +74,7 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 			cancel()
 			for range ordered { // lets the reader end
 			}
-			for range cores {
+			for range parallel {
 				<-workers
 			}
 		}()

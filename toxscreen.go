@@ -56,6 +56,9 @@ type ModelInfo struct {
 	// Thresholds is the probability from which each attribute of the model
 	// is flagged.
 	Thresholds Scores
+	// Parallel is how many texts at once keep the model busy: what [Batch]
+	// has under way.
+	Parallel int
 }
 
 // DefaultMaxBytes is the length of text that [Screener.Score] accepts unless

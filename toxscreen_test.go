@@ -23,7 +23,7 @@ func (c classify) Classify(ctx context.Context, text string) (toxscreen.Classifi
 }
 
 func (c classify) Info() toxscreen.ModelInfo {
-	return toxscreen.ModelInfo{Version: "tiny@1.0.0", Thresholds: scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)}
+	return toxscreen.ModelInfo{Version: "tiny@1.0.0", Parallel: 2, Thresholds: scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)}
 }
 
 // scores makes Scores of attributes and numbers in turn.

@@ -54,7 +54,6 @@ type Classifier struct {
 	tokenizer      *tokenize.Tokenizer
 	prefix, suffix []int64
 	runner         runner
-	threads        int
 	info           toxscreen.ModelInfo
 	encodings      sync.Pool // of *tokenize.Encoding
 	closing        sync.Once
@@ -86,9 +85,11 @@ func Open(c Config) (*Classifier, error) {
 	cl := &Classifier{
 		spec:      c.Spec,
 		tokenizer: c.Tokenizer,
-		threads:   c.Threads,
-		info:      toxscreen.ModelInfo{Version: c.Version, Thresholds: c.Thresholds},
+		info:      toxscreen.ModelInfo{Version: c.Version, Thresholds: c.Thresholds, Parallel: c.Threads},
 		encodings: sync.Pool{New: func() any { return new(tokenize.Encoding) }},
+	}
+	if c.Batching == Padded {
+		cl.info.Parallel = 2 * maxPaddedTexts // one run under way, the next one full
 	}
 	cl.prefix, cl.suffix = c.Tokenizer.Special()
 	if room := c.Spec.Window.Tokens - len(cl.prefix) - len(cl.suffix); room < 4 {
@@ -197,7 +198,7 @@ func (c *Classifier) compute(ctx context.Context, ids []int64, windows []window)
 		return labels, tokens, one(ctx, 0)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(c.threads)
+	group.SetLimit(c.info.Parallel)
 	for i := range windows {
 		group.Go(func() error { return one(ctx, i) })
 	}
