@@ -16,7 +16,7 @@ import data
 import folder as folders
 
 # τ of log-mean-exp over a long text's windows; see docs/decisions/0004-window-pooling.md.
-POOLING = 1.0
+POOLING = 0.25
 
 # Weight of each source's whole dev split in a fit, for the attributes that it annotates. Wikipedia
 # raters mean something else by severe_toxicity than Perspective does: jigsaw stays out of that one.
@@ -81,8 +81,8 @@ def log_loss(p: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
     return float(-(w * (y * np.log(p) + (1 - y) * np.log(1 - p))).sum() / w.sum())
 
 
-def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray) -> list[list[float]]:
-    """Two knots (Platt scaling), or KNOTS of them where positives allow: an isotonic fit says
+def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray, most_knots: int = KNOTS) -> list[list[float]]:
+    """Two knots (Platt scaling), or most_knots where positives allow: an isotonic fit says
     where the curve bends, a likelihood fit with non-negative slopes gives the values. The isotonic
     steps themselves would tie the scores of neighbouring texts."""
 
@@ -99,7 +99,7 @@ def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray) -> list[list[float]]:
     low, high = np.quantile(z, [0.01, 0.99])
     ends = np.array([low, max(high, low + 1e-3)])
     platt = solve(ends, np.array([low, 0.0]), 0)
-    if (w * y).sum() / w.mean() < ISOTONIC_POSITIVES or (y > 0.5).sum() < ISOTONIC_POSITIVES / 4:
+    if most_knots == 2 or (w * y).sum() / w.mean() < ISOTONIC_POSITIVES or (y > 0.5).sum() < ISOTONIC_POSITIVES / 4:
         return np.round(np.stack([ends, platt], axis=1), 5).tolist()
 
     isotonic = IsotonicRegression(out_of_bounds="clip").fit(z, y, sample_weight=w)
@@ -110,7 +110,7 @@ def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray) -> list[list[float]]:
     odds = np.log(odds / (1 - odds))
     share = np.searchsorted(np.sort(z), grid) / len(z)
     climb = (odds - odds[0]) / max(odds[-1] - odds[0], 1e-9) + (share - share[0]) / (share[-1] - share[0])
-    x = np.interp(np.linspace(climb[0], climb[-1], KNOTS), climb, grid)
+    x = np.interp(np.linspace(climb[0], climb[-1], most_knots), climb, grid)
     x[0], x[-1] = low, high
     x = x[np.concatenate([[True], np.diff(x) > 0.05])]
     slope = np.log(max((platt[1] - platt[0]) / (ends[1] - ends[0]), 0.05))
@@ -159,5 +159,5 @@ def span_threshold(model: folders.Model, folder: Path) -> tuple[float, dict[str,
     if not rows:
         return 0.5, {}
     outputs = model.run_all([row.text for row in rows])
-    tried = {t: round(span_f1(rows, outputs, t), 4) for t in (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)}
+    tried = {t: round(span_f1(rows, outputs, t), 4) for t in (0.1, 0.13, 0.16, 0.19, 0.22, 0.25, 0.3, 0.35, 0.4, 0.5)}
     return max(tried, key=tried.get), {str(t): f1 for t, f1 in tried.items()}
