@@ -1,0 +1,67 @@
+package toxscreen_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"slices"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/models"
+)
+
+func Example() {
+	model, err := models.OpenDefault(models.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer model.Close()
+	screener := toxscreen.New(model)
+
+	result, err := screener.Score(context.Background(), "you are a stupid idiot")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Flagged, result.Severity)
+	// Output: true severe
+}
+
+// The words that make a text score can be masked.
+func ExampleMask() {
+	model, err := models.OpenDefault(models.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer model.Close()
+
+	const text = "Thanks, but only an idiot would say so."
+	result, err := toxscreen.New(model).Score(context.Background(), text)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(toxscreen.Mask(text, result.Spans))
+	// Output: Thanks, but only an ***** would say so.
+}
+
+// Many texts are scored on all cores and come back in their order.
+func ExampleBatch() {
+	model, err := models.OpenDefault(models.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer model.Close()
+	screener := toxscreen.New(model)
+
+	texts := []string{"have a nice day", "what a stupid idiot", "see you tomorrow"}
+	asIs := func(text string) (string, error) { return text, nil }
+	for outcome := range toxscreen.Batch(context.Background(), screener, slices.Values(texts), asIs) {
+		if outcome.Err != nil {
+			log.Fatal(outcome.Err)
+		}
+		fmt.Println(outcome.Result.Flagged, outcome.Row)
+	}
+	// Output:
+	// false have a nice day
+	// true what a stupid idiot
+	// false see you tomorrow
+}
