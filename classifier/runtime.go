@@ -117,10 +117,8 @@ func openSession(c Config, threads int) (*session, error) {
 		// A spinning thread takes a core from the next text.
 		options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"),
 		// A plan of memory per shape is never used again when no two texts
-		// have the same length, and an arena keeps what the longest took.
-		// Both were measured to cost time too: docs/benchmarks.md.
+		// have the same length.
 		options.SetMemPattern(false),
-		options.SetCpuMemArena(false),
 	)
 	if err != nil {
 		return nil, err
