@@ -101,7 +101,7 @@ func openSession(c Config, threads int) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer options.Destroy()
+	defer func() { _ = options.Destroy() }() // fails only for options that are closed
 	if c.Provider == CUDA {
 		if err := tryCUDA(loaded.Path); err != nil {
 			return nil, fmt.Errorf("provider cuda is not available: %w", err)
@@ -222,13 +222,13 @@ func fill(input []int64, name string, texts [][]int64, longest int, padID int64)
 	for row, ids := range texts {
 		line := input[row*longest : (row+1)*longest]
 		for i := range line {
-			real := i < len(ids)
+			padding := i >= len(ids)
 			switch {
-			case name == "input_ids" && real:
+			case name == "input_ids" && !padding:
 				line[i] = ids[i]
 			case name == "input_ids":
 				line[i] = padID
-			case name == "attention_mask" && real:
+			case name == "attention_mask" && !padding:
 				line[i] = 1
 			default: // the padding's mask, and the type of every token of a single text
 				line[i] = 0

@@ -49,7 +49,7 @@ func newBert(f *file) (*bert, int, error) {
 		}
 		b.options = n.bertOptions()
 	}
-	_, size, err := f.Model.vocabulary()
+	size, err := f.Model.vocabularySize()
 	if err != nil {
 		return nil, 0, err
 	}

@@ -310,19 +310,19 @@ func scale(significand uint64, exponent int, negative bool, exact float64) float
 	return f
 }
 
-// vocabulary returns the ids of the tokens and one more than the highest.
-func (m *modelSpec) vocabulary() (map[string]int32, int, error) {
+// vocabularySize returns one more than the highest id of a token.
+func (m *modelSpec) vocabularySize() (int, error) {
 	if len(m.ids) == 0 {
-		return nil, 0, errors.New("the vocabulary is empty")
+		return 0, errors.New("the vocabulary is empty")
 	}
 	size := int32(0)
 	for _, id := range m.ids {
 		if id == math.MaxInt32 {
-			return nil, 0, fmt.Errorf("the vocabulary has the id %d, ids must be smaller", id)
+			return 0, fmt.Errorf("the vocabulary has the id %d, ids must be smaller", id)
 		}
 		size = max(size, id+1)
 	}
-	return m.ids, int(size), nil
+	return int(size), nil
 }
 
 // numberAddedTokens gives ids as Hugging Face does: that of the vocabulary, or else the

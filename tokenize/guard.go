@@ -46,7 +46,7 @@ type token struct {
 // file that it does not understand becomes an error.
 func newGuarded(f *file) (g *guarded, size int, err error) {
 	defer recovered(&err)
-	if _, size, err = f.Model.vocabulary(); err != nil {
+	if size, err = f.Model.vocabularySize(); err != nil {
 		return nil, 0, err
 	}
 	trims, err := readTrims(f.PostProcessor)

@@ -149,7 +149,7 @@ func newMetaspace(p *preTokenizer, out []splitter) ([]splitter, error) {
 		}
 		// The library refuses a file without prepend_scheme too, whose default is "always".
 		if p.PrependScheme == "" {
-			return nil, errors.New(`Metaspace says add_prefix_space false and no prepend_scheme; add "prepend_scheme": "never"`)
+			return nil, errors.New(`add_prefix_space of Metaspace is false and it has no prepend_scheme; add "prepend_scheme": "never"`)
 		}
 	}
 	if scheme != "always" && scheme != "first" && scheme != "never" {

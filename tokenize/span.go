@@ -2,6 +2,7 @@ package tokenize
 
 import (
 	"errors"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -142,8 +143,7 @@ func (s span) split(stretches []found, behavior string, out []span) []span {
 			previous = f.match
 		}
 	case "MergedWithNext":
-		for i := len(stretches) - 1; i >= 0; i-- {
-			f := stretches[i]
+		for _, f := range slices.Backward(stretches) {
 			if f.match && !previous && len(cuts) > 0 {
 				cuts[len(cuts)-1].from = f.from
 			} else {
@@ -151,9 +151,7 @@ func (s span) split(stretches []found, behavior string, out []span) []span {
 			}
 			previous = f.match
 		}
-		for i, j := 0, len(cuts)-1; i < j; i, j = i+1, j-1 {
-			cuts[i], cuts[j] = cuts[j], cuts[i]
-		}
+		slices.Reverse(cuts)
 	}
 	for _, c := range cuts {
 		if c.from < c.to {

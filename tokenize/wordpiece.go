@@ -46,15 +46,15 @@ func newWordPiece(m *modelSpec) (*wordPiece, error) {
 // tokens is for the normalisers and pre-tokenizers that are not BERT's.
 func (w *wordPiece) tokens(word []byte, out []token) ([]token, error) {
 	first := len(out)
-	unknown := append(out[:first:first], token{id: int32(w.unknown), from: 0, to: len(word)})
+	unknown := token{id: int32(w.unknown), from: 0, to: len(word)}
 	if utf8.RuneCount(word) > w.maxChars {
-		return unknown, nil
+		return append(out, unknown), nil
 	}
 	root := uint32(startRoot)
 	for at := 0; at < len(word); root = restRoot {
 		id, n := longest(w.vocab, root, word[at:])
 		if id < 0 {
-			return unknown, nil
+			return append(out[:first], unknown), nil
 		}
 		out = append(out, token{id: id, from: at, to: at + n})
 		at += n

@@ -11,6 +11,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -31,13 +32,13 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
+	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-tokenize:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string, out io.Writer) error {
+func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench-tokenize", flag.ContinueOnError)
 	python := flags.String("python", ".venv/bin/python", "interpreter with tokenizers installed")
 	data := flags.String("data", "../shared/data", `folder of *.jsonl.gz with "text"`)
@@ -62,7 +63,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	theirs, err := startPython(*python, flags.Arg(0), texts)
+	theirs, err := startPython(ctx, *python, flags.Arg(0), texts)
 	if err != nil {
 		return err
 	}
@@ -157,7 +158,7 @@ type pythonSide struct {
 	version string
 }
 
-func startPython(python, tokenizer string, texts []string) (*pythonSide, error) {
+func startPython(ctx context.Context, python, tokenizer string, texts []string) (*pythonSide, error) {
 	file, err := os.CreateTemp("", "texts-*.jsonl")
 	if err != nil {
 		return nil, err
@@ -171,7 +172,8 @@ func startPython(python, tokenizer string, texts []string) (*pythonSide, error) 
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	p := &pythonSide{command: exec.Command(python, "scripts/bench-tokenize/worker.py", tokenizer, file.Name()), texts: file.Name()}
+	command := exec.CommandContext(ctx, python, "scripts/bench-tokenize/worker.py", tokenizer, file.Name())
+	p := &pythonSide{command: command, texts: file.Name()}
 	p.command.Stderr = os.Stderr
 	if p.in, err = p.command.StdinPipe(); err != nil {
 		return nil, err
@@ -201,7 +203,7 @@ func (p *pythonSide) round() (one, batch float64, err error) {
 
 func (p *pythonSide) stop() {
 	p.in.Close()
-	p.command.Wait()
+	_ = p.command.Wait() // its results are read already
 	os.Remove(p.texts)
 }
 
