@@ -33,8 +33,10 @@ import (
 // Config says what to open. The zero value of a field with a default takes
 // the default.
 type Config struct {
-	Spec      Spec
-	Model     []byte // the ONNX file; not changed, and not used after Open
+	Spec Spec
+	// Model is the file in ONNX or ORT format. It must not be changed before
+	// Close: a session uses the weights of an ORT file where they lie.
+	Model     []byte
 	Tokenizer *tokenize.Tokenizer
 
 	Provider Provider // default CPU

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -58,12 +59,12 @@ func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 	// Official Windows builds report usage unless told not to. Other builds
 	// have nothing to switch off and may say so.
 	_ = ort.DisableTelemetry()
-	runtime := Runtime{Path: path, Version: ort.GetVersion(), Providers: []Provider{CPU}}
+	found := Runtime{Path: path, Version: ort.GetVersion(), Providers: []Provider{CPU}}
 	if cudaErr := tryCUDA(path); cudaErr == nil {
-		runtime.Providers = append(runtime.Providers, CUDA)
+		found.Providers = append(found.Providers, CUDA)
 	}
-	loaded = &runtime
-	return runtime, nil
+	loaded = &found
+	return found, nil
 }
 
 // tryCUDA reports why sessions of the loaded library cannot use CUDA.
@@ -93,6 +94,7 @@ type session struct {
 	inputs     []string
 	scores     int // columns of the output of scores
 	spanLabels int // columns of the output of tokens; 0 where there is none
+	weights    runtime.Pinner
 }
 
 // openSession opens a model with the given number of threads inside a run.
@@ -123,20 +125,42 @@ func openSession(c Config, threads int) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	outputs := []string{c.Spec.Outputs.Scores}
 	s := &session{inputs: c.Spec.Inputs, scores: len(c.Spec.Labels)}
+	if isORTFormat(c.Model) {
+		// Neither the file nor its weights are copied, which saves twice its
+		// size in memory and most of the time to open it.
+		err := errors.Join(
+			options.AddSessionConfigEntry("session.use_ort_model_bytes_directly", "1"),
+			options.AddSessionConfigEntry("session.use_ort_model_bytes_for_initializers", "1"),
+		)
+		if err != nil {
+			return nil, err
+		}
+		s.weights.Pin(&c.Model[0])
+	}
+	outputs := []string{c.Spec.Outputs.Scores}
 	if c.Spec.Spans != nil {
 		outputs = append(outputs, c.Spec.Outputs.Tokens)
 		s.spanLabels = len(c.Spec.Spans.Labels)
 	}
 	s.ort, err = ort.NewDynamicAdvancedSessionWithONNXData(c.Model, c.Spec.Inputs, outputs, options)
 	if err != nil {
+		s.weights.Unpin()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *session) close() error { return s.ort.Destroy() }
+// isORTFormat tells ONNX Runtime's own format by the identifier in its header:
+// file_identifier in onnxruntime/core/flatbuffers/schema/ort.fbs.
+func isORTFormat(model []byte) bool {
+	return len(model) > 8 && string(model[4:8]) == "ORTM"
+}
+
+func (s *session) close() error {
+	defer s.weights.Unpin()
+	return s.ort.Destroy()
+}
 
 // run is the memory of one run at a time. Its tensors are made for each run
 // over the same buffers, so that a run allocates nothing that grows with it.

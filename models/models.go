@@ -117,8 +117,8 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", variant.File, err)
 	}
-	// ONNX Runtime has copied the model. Go would keep the memory of the bytes
-	// that were read for a later heap of that size, which never comes.
+	// Go would keep the memory of what was read and is not needed any more for
+	// a later heap of that size, which never comes.
 	debug.FreeOSMemory()
 	return &Model{Classifier: c, manifest: manifest}, nil
 }

@@ -3,11 +3,14 @@ package models_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -362,5 +365,65 @@ func TestList(t *testing.T) {
 	}
 	if entries, err = models.List(filepath.Join(dir, "none")); err != nil || len(entries) != 1 {
 		t.Errorf("got %d models and %v of a folder that is not there", len(entries), err)
+	}
+}
+
+// TestOpenORTFormat: ONNX Runtime uses a file of its own format where it lies
+// in memory. One that was read from a folder gives the scores of the embedded
+// one, and stays where it is while garbage is collected.
+func TestOpenORTFormat(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(dir, models.Default()); err != nil {
+		t.Fatal(err)
+	}
+	embedded, read := open(t, models.DefaultName), open(t, dir)
+	for _, text := range []string{"Thank you, that was a great help.", "You are a stupid idiot."} {
+		want, err := embedded.Classify(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+		got, err := read.Classify(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: the folder gives %+v, the embedded model %+v", text, got, want)
+		}
+	}
+}
+
+// TestOpenRefusesBrokenORTFile: half a file whose hash is right, and one whose
+// header alone is.
+func TestOpenRefusesBrokenORTFile(t *testing.T) {
+	for name, broken := range map[string]func([]byte) []byte{
+		"half":   func(data []byte) []byte { return data[:len(data)/2] },
+		"header": func(data []byte) []byte { return append(data[:8:8], bytes.Repeat([]byte{0xff}, 100)...) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "copy")
+			if err := os.CopyFS(dir, models.Default()); err != nil {
+				t.Fatal(err)
+			}
+			var sum models.Hash
+			change(t, filepath.Join(dir, "model.ort"), func(data []byte) []byte {
+				data = broken(data)
+				sum = sha256.Sum256(data)
+				return data
+			})
+			manifest, err := models.ReadManifest(models.Default())
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(t, filepath.Join(dir, models.ManifestName), replace(manifest.Files["model.ort"].String(), sum.String()))
+			m, err := models.Open(dir, models.Options{})
+			if err == nil {
+				m.Close()
+				t.Fatal("the model was opened")
+			}
+			if !strings.Contains(err.Error(), "model.ort: failed to open classifier") {
+				t.Errorf("the error names neither file nor step: %v", err)
+			}
+		})
 	}
 }

@@ -52,8 +52,14 @@ func (m Manifest) verify(fsys fs.FS, checked ...string) error {
 }
 
 // read returns the content of one of the manifest's files, whose hash it has
-// compared: the bytes that were checked are those that are returned.
+// compared: the bytes that were checked are those that are returned. What is
+// part of the program needs no comparison to be as trustworthy as the program.
 func (m Manifest) read(fsys fs.FS, name string) ([]byte, error) {
+	if p, ok := fsys.(program); ok {
+		if data, ok := p.content(name); ok {
+			return data, nil
+		}
+	}
 	data, sum, err := readFile(fsys, name, m.limitOf(name))
 	if err := cmp.Or(wayOut(err), m.compare(name, sum)); err != nil {
 		return nil, err

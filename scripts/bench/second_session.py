@@ -41,10 +41,10 @@ def resident_mb() -> float:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=Path, help="folder with model.onnx")
+    parser.add_argument("model", type=Path, help="a model's file")
     parser.add_argument("--rounds", type=int, default=60)
     arguments = parser.parse_args()
-    model = (arguments.model / "model.onnx").read_bytes()
+    model = arguments.model.read_bytes()
     lengths = (16, 64, 128, 254)
 
     sessions, memory = {}, [("without a session", resident_mb(), 0.0)]

@@ -101,11 +101,15 @@ def apply_knots(knots, z) -> np.ndarray:
     return y[piece] + (z - x[piece]) * (y[piece + 1] - y[piece]) / (x[piece + 1] - x[piece])
 
 
-def session(path: Path) -> onnxruntime.InferenceSession:
+def options() -> onnxruntime.SessionOptions:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return options
+
+
+def session(path: Path) -> onnxruntime.InferenceSession:
+    return onnxruntime.InferenceSession(str(path), options(), providers=["CPUExecutionProvider"])
 
 
 class Model:

@@ -51,11 +51,11 @@ def test_folder_has_what_the_manifest_says(trained):
         "format", "name", "version", "description", "license", "languages", "provenance", "files", "tokenizer", "variants", "inputs",
         "outputs", "labels", "activation", "spans", "window", "calibration", "thresholds",
     }, "the product refuses a key that it does not know"
-    assert manifest["files"] == {name: folders.sha256(folder / name) for name in ("model.onnx", "tokenizer.json")}
+    assert manifest["files"] == {name: folders.sha256(folder / name) for name in ("model.ort", "tokenizer.json")}
     assert [label["attribute"] for label in manifest["labels"]] == list(data.ATTRIBUTES)
     for name in ("README.md", "LICENSE"):
         assert (folder / name).stat().st_size > 0
-    session = folders.session(folder / "model.onnx")
+    session = folders.session(folder / "model.ort")
     assert [i.name for i in session.get_inputs()] == manifest["inputs"]
     assert [o.name for o in session.get_outputs()] == list(manifest["outputs"].values())
     ids = np.full((2, 9), 2000, dtype=np.int64)
@@ -66,9 +66,9 @@ def test_folder_has_what_the_manifest_says(trained):
 
 
 def test_model_is_fused_and_small(trained):
-    counts = [n.op_type for n in onnx.load(trained[1] / "model.onnx").graph.node]
+    counts = [n.op_type for n in onnx.load(trained[0] / "int8.onnx").graph.node]
     assert counts.count("QAttention") == 6 and counts.count("BiasGelu") == 6
-    assert (trained[1] / "model.onnx").stat().st_size <= 25_000_000
+    assert (trained[1] / "model.ort").stat().st_size <= 25_000_000
 
 
 def test_tokenizer_neither_cuts_nor_pads(trained):
