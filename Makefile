@@ -61,10 +61,10 @@ bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DA
 	mkdir -p build/bench
 	go build -o build/bench/worker ./scripts/bench/worker
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/texts.jsonl
-	TOXSCREEN_TEXTS=build/bench/texts.jsonl go test -run '^$$' -bench EndToEnd -benchtime 1x ./classifier
+	TOXSCREEN_TEXTS=build/bench/texts.jsonl go test -run '^$$' -bench EndToEnd -benchtime 1x -count 3 ./classifier
 	go run ./scripts/bench-tokenize -python $(PYTHON) -data $(DATA) $(MODEL)/tokenizer.json
 	$(PYTHON) scripts/bench/compare.py --worker build/bench/worker --model $(MODEL) --texts build/bench/texts.jsonl
-	$(PYTHON) scripts/bench/length.py --worker build/bench/worker --model $(MODEL) --texts build/bench/texts.jsonl
+	$(PYTHON) scripts/bench/length.py --worker build/bench/worker --texts build/bench/texts.jsonl
 	$(PYTHON) scripts/bench/start.py --binary bin/toxscreen
 	$(PYTHON) scripts/bench/batch.py --binary bin/toxscreen --rows 1000000 --folder build/bench --model testdata/models/tiny
 	$(PYTHON) scripts/bench/batch.py --binary bin/toxscreen --rows $(ROWS) --folder build/bench

@@ -126,7 +126,7 @@ func openDefault(b *testing.B) (*Classifier, Config) {
 		b.Fatal(err)
 	}
 	config := Config{
-		Spec: manifest.Spec, Model: read("model.onnx"), Tokenizer: tokenizer,
+		Spec: manifest.Spec, Model: read("model.ort"), Tokenizer: tokenizer,
 		Provider: CPU, Batching: Single, Threads: benchThreads, Thresholds: manifest.Thresholds,
 	}
 	c, err := Open(config)
@@ -151,10 +151,7 @@ type bareRun struct{ inputs, outputs []ort.Value }
 
 func newBareRuns(b *testing.B, c *Classifier, config Config, texts []string) *bareRuns {
 	b.Helper()
-	session, err := openSession(config, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	session := c.runner.(*singleRunner).session
 	runs := &bareRuns{session: session.ort}
 	var values []ort.Value
 	b.Cleanup(func() {
@@ -162,7 +159,7 @@ func newBareRuns(b *testing.B, c *Classifier, config Config, texts []string) *ba
 		for _, v := range values {
 			errs = append(errs, v.Destroy())
 		}
-		if err := errors.Join(append(errs, session.close())...); err != nil {
+		if err := errors.Join(errs...); err != nil {
 			b.Error(err)
 		}
 	})

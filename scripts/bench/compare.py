@@ -86,8 +86,8 @@ class Pipeline:
 class Toxscreen:
     """toxscreen in a process of its own that waits for its turn."""
 
-    def __init__(self, worker: Path, model: Path, texts: Path):
-        self.process = subprocess.Popen([worker, texts, f"{model}/"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, worker: Path, texts: Path):
+        self.process = subprocess.Popen([worker, texts], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def do(self, command: str) -> dict:
         self.process.stdin.write(command + "\n")
@@ -172,7 +172,7 @@ def resident() -> tuple[float, float]:
 
 def memory(arguments, count: int):
     print(f"\nResident memory after {count} texts, in a process of its own, MB (peak)")
-    toxscreen = Toxscreen(arguments.worker, arguments.model, arguments.texts)
+    toxscreen = Toxscreen(arguments.worker, arguments.texts)
     answer = toxscreen.do(f"batch 0 {count}")
     toxscreen.close()
     print(f"  {'toxscreen':10} {answer['resident']:7.1f} ({answer['peak']:.1f})")
@@ -185,7 +185,7 @@ def memory(arguments, count: int):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", required=True, type=Path, help="what `go build ./scripts/bench/worker` made")
-    parser.add_argument("--model", required=True, type=Path)
+    parser.add_argument("--model", required=True, type=Path, help="folder of the embedded model, for Python")
     parser.add_argument("--texts", required=True, type=Path, help="what texts.py made")
     parser.add_argument("--rounds", type=int, default=40, help="of the measurement of latency")
     parser.add_argument("--memory-of", choices=("pool", "sorted", "padded"), help=argparse.SUPPRESS)
@@ -199,7 +199,7 @@ def main():
         return
     random.seed(1)
     print(f"onnxruntime {ort.__version__}, {cores} cores, load {os.getloadavg()[0]:.1f} at the start")
-    toxscreen = Toxscreen(arguments.worker, arguments.model, arguments.texts)
+    toxscreen = Toxscreen(arguments.worker, arguments.texts)
     pipelines = {name: Pipeline(arguments.model, name, cores) for name in ("pool", "sorted", "padded")}
     throughput(toxscreen, pipelines, texts)
     latency(toxscreen, pipelines, texts, arguments.rounds)

@@ -1,6 +1,6 @@
 """How the time of one score grows with the length of its text.
 
-    python scripts/bench/length.py --worker build/bench/worker --model models/toxicity-en --texts build/bench/texts.jsonl
+    python scripts/bench/length.py --worker build/bench/worker --texts build/bench/texts.jsonl
 
 The texts are Wikipedia comments joined up to a number of bytes; the windows of one text are computed
 side by side. Linear where the time for a kilobyte stays what it is.
@@ -18,11 +18,10 @@ KILOBYTE = 1000
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", required=True, type=Path)
-    parser.add_argument("--model", required=True, type=Path)
     parser.add_argument("--texts", required=True, type=Path)
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
-    worker = subprocess.Popen([arguments.worker, arguments.texts, f"{arguments.model}/"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    worker = subprocess.Popen([arguments.worker, arguments.texts], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     print(f"\nTime of one score by the length of its text, median of {arguments.runs}")
     print(f"  {'bytes':>9}  {'ms':>9}  {'ms/kB':>7}  {'MB resident':>11}")
     for size in (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000):

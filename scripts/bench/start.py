@@ -1,6 +1,6 @@
 """From starting the binary to its first score, and the memory that takes.
 
-    python scripts/bench/start.py --binary bin/toxscreen [--runs 20]
+    python scripts/bench/start.py --binary bin/toxscreen [--runs 20] [--model default --model FOLDER …]
 
 Each run starts a process of its own, scores one short text and ends. Two runs before the first are
 not counted: they bring the files into the system's cache. Needs Linux.
@@ -28,11 +28,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--model", action="append", help="may be given several times; default: the embedded model")
     arguments = parser.parse_args()
     commands = {
-        "score one text": [arguments.binary, "score", "--format", "json", "Thank you, that was a great help."],
-        "print the help": [arguments.binary, "--help"],
+        f"score one text, model {model}": [arguments.binary, "score", "--model", model, "--format", "json", "Thank you, that was a great help."]
+        for model in arguments.model or ["default"]
     }
+    commands["print the help"] = [arguments.binary, "--help"]
     measured = {name: [] for name in commands}
     for run in range(-2, arguments.runs):
         for name, command in commands.items():

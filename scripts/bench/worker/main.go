@@ -1,7 +1,7 @@
-// Worker is toxscreen's side of scripts/bench/compare.py: a process with an
-// open model that scores what it is told and says how long that took.
+// Worker is toxscreen's side of scripts/bench/compare.py: a process with the
+// embedded model that scores what it is told and says how long that took.
 //
-//	worker TEXTS.jsonl [MODEL]
+//	worker TEXTS.jsonl
 //
 // It reads commands from standard input, a line each, and answers each with a
 // line of JSON:
@@ -40,18 +40,14 @@ type answer struct {
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("worker: ")
-	if len(os.Args) < 2 {
-		log.Fatal("usage: worker TEXTS.jsonl [MODEL]")
+	if len(os.Args) != 2 {
+		log.Fatal("usage: worker TEXTS.jsonl")
 	}
 	texts, err := readTexts(os.Args[1])
 	if err != nil {
 		log.Fatal(err)
 	}
-	name := models.DefaultName
-	if len(os.Args) > 2 {
-		name = os.Args[2]
-	}
-	model, err := models.Open(name, models.Options{})
+	model, err := models.OpenDefault(models.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
