@@ -8,7 +8,7 @@ FUZZTIME ?= 20s
 # How many texts `make bench` scores with toxscreen and with Python.
 TEXTS ?= 5000
 # How many short rows `make bench` scores with the default model.
-ROWS ?= 1000000
+ROWS ?= 200000
 
 GOLANGCI_LINT_VERSION := 2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
