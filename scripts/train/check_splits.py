@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import data
+import grammars
 
 
 def leaks(rows: list[data.Row], folder: Path) -> Counter:
@@ -27,7 +28,7 @@ def main() -> int:
         print("usage: check_splits.py DATA", file=sys.stderr)
         return 2
     folder = Path(sys.argv[1])
-    rows = data.training_rows(folder)
+    rows = data.training_rows(folder, grammars.rows("train", grammars.SENTENCES, seed=1))
     used = Counter(row.source for row in rows)
     for excluded in data.NOT_FOR_TRAINING:
         if any(source.startswith(excluded) for source in used):

@@ -68,6 +68,7 @@ SOURCES = {
     "madlibs": Source(weight=0.5, most=4000, anchored=True),
     "bold_neutral": Source(weight=0.5, most=4000, anchored=True),
     "profanity_lexicon": Source(weight=0.5),
+    "grammars": Source(repeat=2, anchored=True),  # see grammars.py; no file of the data folder
 }
 SOURCE_NAMES = tuple(SOURCES)
 
@@ -230,8 +231,9 @@ def held_out_keys(folder: Path) -> set[str]:
     }
 
 
-def training_rows(folder: Path) -> list[Row]:
-    """Every row that training may see, in a fixed order: held-out words and duplicates dropped.
+def training_rows(folder: Path, generated: list[Row] = ()) -> list[Row]:
+    """Every row that training may see, in a fixed order: held-out words and duplicates dropped, those
+    of generated sentences too.
 
     Nearly all posts of toxic_spans_train are in civil_spans too, with the votes that its marks were
     made of; the row with the votes comes first and is the one that stays."""
@@ -239,9 +241,10 @@ def training_rows(folder: Path) -> list[Row]:
     for source in sorted(SOURCES, key=lambda s: s.startswith("toxic_spans")):
         # The same words in two sources carry two opinions and both stay; but a post's spans once.
         group = "civil" if source in ("civil_spans", "toxic_spans_train", "toxic_spans_trial") else source.removesuffix("_negatives")
-        for row in read_source(folder, source):
+        for row in generated if source == "grammars" else read_source(folder, source):
             k = key(row.text)
-            if row.split != "train" or k in held_out or (group, k) in seen:
+            # Generated sentences are drawn without repetition; the blank ones have no words to tell them apart.
+            if row.split != "train" or k in held_out or (source != "grammars" and (group, k) in seen):
                 continue
             seen.add((group, k))
             rows.append(row)
@@ -254,45 +257,85 @@ def split_rows(folder: Path, source: str, split: str) -> list[Row]:
     return [row for row in read_source(folder, source) if row.split == split]
 
 
-LEET = {"a": "4@", "e": "3", "i": "1!", "o": "0", "s": "$5", "t": "7", "l": "1"}
+WORD = re.compile(r"[^\W\d_]{3,}")
 
 
-def disguise(text: str, rng: np.random.Generator) -> tuple[str, np.ndarray]:
-    """Rewrites about a third of the words of three letters or more as people do to slip past
-    filters. Returns the new text and, for each of its code points, the one it came from.
+def telling_words(rows: list[Row]) -> set[str]:
+    """Words of which most texts that hold them are toxic: those that people disguise."""
+    count, toxic = defaultdict(float), defaultdict(float)
+    for row in rows:
+        if not np.isnan(row.labels[0]):
+            for word in {m[0].lower() for m in WORD.finditer(row.text)}:
+                count[word] += 1
+                toxic[word] += row.labels[0]
+    return {word for word, n in count.items() if n >= 8 and toxic[word] / n >= 0.6}
 
-    Homoglyphs, full-width letters and zero-width characters are left to the normalisation, and out
-    of training so that they can be measured as disguises the model was never shown."""
-    words = [m.span() for m in re.finditer(r"[^\W\d_]{3,}", text)]
-    picked = {w for w in words if rng.random() < 0.35} or ({words[rng.integers(len(words))]} if words else set())
+
+LEET = {"a": "4@", "e": "3", "i": "1!", "o": "0", "s": "$5", "t": "7", "l": "1", "b": "8", "g": "9"}
+SOUNDS = (("ck", "k"), ("ph", "f"), ("f", "ph"), ("oo", "u"), ("u", "oo"), ("i", "y"), ("c", "k"), ("s", "z"), ("er", "a"), ("th", "d"), ("x", "ks"))
+
+
+def disguise(text: str, rng: np.random.Generator, telling: set[str] = frozenset()) -> tuple[str, np.ndarray]:
+    """Rewrites words of three letters or more as people do to slip past filters: telling ones nearly
+    always, of others about a fifth. Returns the new text and, for each of its code points, the one it
+    came from.
+
+    Homoglyphs, full-width and upside-down letters, zero-width and combining characters are left to the
+    normalisation, and out of training so that they can be measured as disguises the model was never
+    shown."""
+    words = [m.span() for m in WORD.finditer(text)]
+    picked = {w for w in words if rng.random() < (0.85 if text[slice(*w)].lower() in telling else 0.2)}
+    picked = picked or ({words[rng.integers(len(words))]} if words else set())
+    one_way = int(rng.integers(WAYS)) if rng.random() < 0.6 else None
     out, origin, at = [], [], 0
     for start, end in sorted(picked):
         out.extend(text[at:start])
         origin.extend(range(at, start))
-        for i, chars in disguise_word(text[start:end], rng):
+        for i, chars in disguise_word(text[start:end], int(rng.integers(WAYS)) if one_way is None else one_way, rng):
             out.extend(chars)
             origin.extend([start + i] * len(chars))
         at = end
+        # Written together with what follows.
+        if rng.random() < 0.08 and text[at : at + 1] == " " and at + 1 < len(text):
+            at += 1
     out.extend(text[at:])
     origin.extend(range(at, len(text)))
     return "".join(out), np.array(origin, dtype=np.int64)
 
 
-def disguise_word(word: str, rng: np.random.Generator) -> list[tuple[int, str]]:
+WAYS = 9
+
+
+def disguise_word(word: str, way: int, rng: np.random.Generator) -> list[tuple[int, str]]:
     """Pairs of (index of the letter, what stands for it)."""
     letters = list(enumerate(word))
     i = int(rng.integers(1, len(word)))
-    match rng.integers(6):
-        case 0:
-            return [(n, LEET[c.lower()][rng.integers(len(LEET[c.lower()]))] if c.lower() in LEET and rng.random() < 0.7 else c) for n, c in letters]
-        case 1:
-            gap = " .-"[rng.integers(3)]
+    match way:
+        case 0:  # leet
+            share = rng.choice([0.4, 0.7, 1.0])
+            return [(n, LEET[c.lower()][rng.integers(len(LEET[c.lower()]))] if c.lower() in LEET and rng.random() < share else c) for n, c in letters]
+        case 1:  # spaced
+            gap = " .-_*"[rng.integers(5)]
             return [(n, c if n == len(word) - 1 else c + gap) for n, c in letters]
-        case 2:
-            return [(n, c * int(rng.integers(2, 5)) if n == i else c) for n, c in letters]
-        case 3:
+        case 2:  # one letter repeated
+            return [(n, c * int(rng.integers(2, 6)) if n == i else c) for n, c in letters]
+        case 3:  # a letter dropped
             return [p for p in letters if p[0] != i]
-        case 4:
+        case 4:  # neighbours swapped
             return letters[: i - 1] + [letters[i], letters[i - 1]] + letters[i + 1 :]
-        case _:
-            return [(n, "*" if 0 < n < len(word) - 1 and (n == i or rng.random() < 0.3) else c) for n, c in letters]
+        case 5:  # stars
+            star = "*#-@"[rng.choice(4, p=[0.7, 0.1, 0.1, 0.1])]
+            return [(n, star if 0 < n < len(word) - 1 and (n == i or rng.random() < 0.3) else c) for n, c in letters]
+        case 6:  # vowels dropped
+            kept = [p for p in letters if p[0] == 0 or p[1].lower() not in "aeiou"]
+            return kept if len(kept) > 1 else letters
+        case 7:  # spelt by sound
+            spelt = [(old, new) for old, new in SOUNDS if old in word.lower()]
+            if not spelt:
+                return [(n, c * 2 if n == i else c) for n, c in letters]
+            old, new = spelt[rng.integers(len(spelt))]
+            first = word.lower().index(old)
+            return letters[:first] + [(first, new)] + letters[first + len(old) :]
+        case _:  # a foreign character in the middle
+            mark = "'.,_-~^|"[rng.integers(8)]
+            return [(n, mark + c if n == i else c) for n, c in letters]

@@ -7,6 +7,7 @@ Two minutes on two cores: `make test-all` runs it so that the pipeline stays tru
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ import data
 import evaluate
 import export
 import folder as folders
+import grammars
 import model as network
 import train
 
@@ -178,13 +180,63 @@ def test_disguise_keeps_track_of_every_character():
         rewritten, origin = data.disguise(text, rng)
         assert len(rewritten) == len(origin)
         assert origin.min() >= 0 and origin.max() < len(text)
-        # Blanks and marks of the text stay where they were; only words are rewritten.
+        # Marks of the text stay where they were; of blanks a few go, where words are written together.
         for i, c in enumerate(text):
             if not c.isalpha():
-                assert [rewritten[j] for j in np.flatnonzero(origin == i)] == [c]
+                assert [rewritten[j] for j in np.flatnonzero(origin == i)] in ([[c]] if c != " " else [[c], []])
         changed += rewritten != text
     assert changed > 250
     assert data.disguise("123 ab", rng)[0] == "123 ab", "there is no word to rewrite"
+
+
+def test_telling_words_are_the_ones_that_disguise_picks():
+    toxic = [data.Row(f"you fool number {i}", "civil_spans", "train", data.labels_of(toxicity=0.9)) for i in range(10)]
+    clean = [data.Row(f"you friend number {i}", "civil_spans", "train", data.labels_of(toxicity=0)) for i in range(10)]
+    unknown = [data.Row("stupid", "toxic_spans_train", "train", data.labels_of())] * 10
+    telling = data.telling_words(toxic + clean + unknown)
+    assert telling == {"fool"}
+    rng = np.random.default_rng(4)
+    kept = {"fool": 0, "friend": 0}
+    for _ in range(300):
+        rewritten = data.disguise("fool and friend", rng, telling)[0]
+        for word in kept:
+            kept[word] += word in rewritten
+    assert kept["fool"] < 100 < kept["friend"]
+
+
+def test_grammars_mark_what_they_generate():
+    rows = grammars.rows("train", 2000, seed=1)
+    assert {row.split for row in rows} == {"train"}
+    for row in rows:
+        assert "{" not in row.text.replace("{0}", "") and not re.search(r"<\w+:", row.text), row.text
+        assert row.votes.shape == (len(data.SPAN_ATTRIBUTES), len(row.text))
+        assert not np.isnan(row.labels).any()
+        marked = {a for a, votes in zip(data.SPAN_ATTRIBUTES, row.votes) if votes.any()}
+        assert not marked or row.labels[0] > 0.3, f"{row.text!r} has a span and is not toxic"
+    assert [row.text for row in rows] == [row.text for row in grammars.rows("train", 2000, seed=1)]
+
+
+def test_grammars_parse():
+    assert grammars.parse("a <insult:fool> < 3 <threat:run>") == ("a fool < 3 run", [(2, 6, "insult"), (11, 14, "threat")])
+
+
+def test_no_template_is_trained_and_measured():
+    for kind in grammars.KINDS:
+        splits = {grammars.split_of(template) for template in kind.templates}
+        assert "train" in splits, f"{kind.name} is never trained"
+    of = {split: {row.text.lower() for row in grammars.rows(split, 3000, seed=1)} for split in ("train", "dev")}
+    assert not of["train"] & of["dev"]
+
+
+def test_start_takes_the_weights_of_another_run(tmp_path):
+    rows = data.training_rows(SAMPLE)
+    common = ["--data", str(SAMPLE), "--batch-tokens", "512"]
+    first = train.train(train.arguments([*common, "--out", str(tmp_path / "first"), "--tokens", "2000"]), rows, [])
+    second = train.Run(train.arguments([*common, "--out", str(tmp_path / "second"), "--start", str(tmp_path / "first" / "checkpoint.pt")]))
+    for (name, a), b in zip(first.averaged().state_dict().items(), second.model.state_dict().values()):
+        assert torch.equal(a, b), name
+    assert torch.equal(first.bias.bias, second.bias.bias)
+    assert second.tokens == 0
 
 
 def test_windows_are_those_of_the_product():

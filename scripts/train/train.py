@@ -25,11 +25,12 @@ from tokenizers import Tokenizer
 from torch.nn import functional as F
 
 import data
+import grammars
 import model as network
 
 MAX_TOKENS = 256  # [CLS] and [SEP] included; also the window of the exported model
 CLS, SEP = 101, 102
-AUGMENTED = 0.15  # share of rows that are disguised in an epoch
+AUGMENTED = 0.25  # share of rows that are disguised in an epoch
 TYPICAL_ROWS = 40  # a step's loss is a sum divided by this, so that a row counts the same in every batch
 MAX_ROWS = 96  # a step of single words would otherwise hold 500 rows and one kind of text
 TOKEN_WEIGHT = 2.0  # of the token head's loss against the text head's
@@ -66,7 +67,7 @@ def epoch_rows(rows: list[data.Row], rng: np.random.Generator) -> list[data.Row]
     return out
 
 
-def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator) -> list[Example]:
+def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator, telling: set[str] = frozenset()) -> list[Example]:
     """Disguises some rows, tokenizes all, crops the long ones.
 
     A crop keeps the label of the whole text, which is wrong for a page with one insult at its far
@@ -79,7 +80,7 @@ def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generato
         texts = [row.text for row in batch]
         for i, row in enumerate(batch):
             if rng.random() < AUGMENTED:
-                texts[i], origins[i] = data.disguise(row.text, rng)
+                texts[i], origins[i] = data.disguise(row.text, rng, telling)
         for row, origin, encoding in zip(batch, origins, tokenizer.encode_batch(texts, add_special_tokens=False)):
             ids, targets = np.array(encoding.ids, dtype=np.int64), None
             if row.votes is not None:
@@ -113,7 +114,7 @@ def batches(examples: list[Example], budget: int, rng: np.random.Generator) -> l
     return out
 
 
-def collate(batch: list[Example]) -> dict[str, torch.Tensor]:
+def collate(batch: list[Example], device: str = "cpu") -> dict[str, torch.Tensor]:
     texts, tokens = len(batch), max(len(e.ids) for e in batch)
     ids, mask = np.zeros((texts, tokens), np.int64), np.zeros((texts, tokens), np.int64)
     targets = np.full((texts, tokens, len(data.SPAN_ATTRIBUTES)), np.nan, np.float32)
@@ -122,7 +123,7 @@ def collate(batch: list[Example]) -> dict[str, torch.Tensor]:
         ids[i, :n], mask[i, :n] = example.ids, 1
         if example.targets is not None:
             targets[i, 1 : n - 1] = example.targets.T
-    return {
+    tensors = {
         "ids": torch.from_numpy(ids),
         "mask": torch.from_numpy(mask),
         "targets": torch.from_numpy(targets),
@@ -130,11 +131,12 @@ def collate(batch: list[Example]) -> dict[str, torch.Tensor]:
         "source": torch.tensor([data.SOURCE_NAMES.index(e.row.source) for e in batch]),
         "weight": torch.tensor([data.SOURCES[e.row.source].weight for e in batch]),
     }
+    return {name: tensor.to(device) for name, tensor in tensors.items()}
 
 
 def losses(model, bias, batch) -> tuple[torch.Tensor, torch.Tensor]:
     """Binary cross entropy on soft targets, of texts and of tokens; what is NaN counts nothing."""
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.autocast(batch["ids"].device.type, dtype=torch.bfloat16):
         logits, token_logits = model(batch["ids"], batch["mask"])
     logits = logits.float() + bias(batch["source"])
     known = ~batch["labels"].isnan()
@@ -153,7 +155,9 @@ class Run:
 
     def __init__(self, args):
         torch.manual_seed(args.seed)
-        self.model, self.bias = network.from_base(), network.SourceBias()
+        self.model, self.bias = network.from_base().to(args.device), network.SourceBias().to(args.device)
+        if args.start:
+            self.begin_at(args.start)
         trained = [p for p in self.model.parameters() if p.requires_grad]
         self.optimizer = torch.optim.AdamW([
             {"params": [p for p in trained if p.ndim > 1], "weight_decay": 0.01, "scale": 1.0},
@@ -164,6 +168,15 @@ class Run:
         self.average = {n: p.detach().clone() for n, p in self.model.named_parameters() if p.requires_grad}
         self.step = self.tokens = self.epoch = self.batch = 0
         self.seconds = 0.0
+
+    def begin_at(self, path: Path):
+        """Takes the weights that another run ended with, and nothing else of it."""
+        state = torch.load(path, weights_only=True, map_location="cpu")
+        self.model.load_state_dict(state["model"] | state["average"])
+        with torch.no_grad():
+            for source, bias in zip(state["settings"]["sources"], state["bias"]["bias"]):
+                if source in data.SOURCE_NAMES:
+                    self.bias.bias[data.SOURCE_NAMES.index(source)] = bias
 
     def save(self, path: Path, settings: dict):
         state = {
@@ -176,7 +189,7 @@ class Run:
 
     def load(self, path: Path, settings: dict) -> int:
         """Takes up a checkpoint and returns the token budget that it was written under."""
-        state = torch.load(path, weights_only=True)
+        state = torch.load(path, weights_only=True, map_location=next(self.model.parameters()).device)
         # The length alone may change: a run that proves too slow is shortened, and its log says so.
         if state["settings"] | {"tokens": 0} != settings | {"tokens": 0}:
             raise ValueError(f"failed to resume from {path}: it was written with {state['settings']}, this run has {settings}; use the same settings or another --out")
@@ -225,7 +238,7 @@ def quick_metrics(model, dev: list[Example]) -> dict[str, float]:
 
 
 def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
-    settings = {k: getattr(args, k) for k in ("seed", "tokens", "batch_tokens", "lr")} | {"rows": len(rows)}
+    settings = {k: getattr(args, k) for k in ("seed", "tokens", "batch_tokens", "lr")} | {"rows": len(rows), "start": str(args.start), "sources": list(data.SOURCE_NAMES)}
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     checkpoint, log = out / "checkpoint.pt", out / "log.jsonl"
@@ -242,17 +255,18 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
 
     tokenizer = base_tokenizer()
     dev = sorted(tokenize(dev_rows, tokenizer, np.random.default_rng(args.seed)), key=lambda e: len(e.ids))
+    telling = data.telling_words(rows)
     trained = [p for p in run.model.parameters() if p.requires_grad]
     started = saved = time.monotonic()
     before = run.seconds
     sums = np.zeros(2)
     while run.tokens < args.tokens:
         rng = np.random.default_rng([args.seed, run.epoch])
-        plan = batches(tokenize(epoch_rows(rows, rng), tokenizer, rng), args.batch_tokens, rng)
+        plan = batches(tokenize(epoch_rows(rows, rng), tokenizer, rng, telling), args.batch_tokens, rng)
         for batch in plan[run.batch :]:
             torch.manual_seed(args.seed * 1_000_003 + run.step)
             run.model.train()
-            tensors = collate(batch)
+            tensors = collate(batch, args.device)
             text, token = losses(run.model, run.bias, tensors)
             (text + TOKEN_WEIGHT * token).backward()
             norm = torch.nn.utils.clip_grad_norm_(trained, 1.0)
@@ -294,7 +308,7 @@ def dev_sample(folder: Path, most: int) -> list[data.Row]:
     out = []
     for source in ("jigsaw", "perspective_rtp", "civil_spans", "implicit_hate", "edos", "madlibs"):
         out.extend(data.split_rows(folder, source, "dev")[:most])
-    return out
+    return out + grammars.rows("dev", most, seed=0)
 
 
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
@@ -306,7 +320,9 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens a step, padding included (default %(default)s)")
     parser.add_argument("--lr", type=float, default=1e-4, help="peak learning rate (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run to go on from with these rows and settings (default: the base model)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--checkpoint-minutes", type=float, default=5)
     parser.add_argument("--log-every", type=int, default=50, help="steps between lines of OUT/log.jsonl (default %(default)s)")
     parser.add_argument("--dev-rows", type=int, default=500, help="dev rows of a source in the log's figures (default %(default)s)")
@@ -320,7 +336,7 @@ def main():
     args = arguments()
     torch.set_num_threads(args.threads)
 
-    rows = data.training_rows(args.data)
+    rows = data.training_rows(args.data, grammars.rows("train", grammars.SENTENCES, args.seed))
     print(f"{len(rows):,} training rows", flush=True)
     run = train(args, rows, dev_sample(args.data, args.dev_rows))
     print(f"trained {run.tokens:,} tokens in {run.seconds / 60:.0f} minutes", flush=True)
