@@ -1,6 +1,8 @@
 package classifier
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -11,19 +13,15 @@ import (
 )
 
 // spans returns the words of text that the token head marks. A word, as
-// Unicode's annex 29 divides them, is marked where one of its tokens is at or
-// over the threshold for a label, and stands for that label with its highest
+// Unicode's annex 29 divides them, is marked where one of its tokens reaches
+// a label's threshold in this text, and stands for that label with its highest
 // token. Neighbours with nothing but blanks between them become one span.
 //
 // logits is [tokens, labels]. The result is ordered and not nil.
 func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanSpec) []toxscreen.Span {
 	found := []toxscreen.Span{}
 	columns := len(spec.Labels)
-	threshold := float32(logit(spec.Threshold))
-	marked := false
-	for _, z := range logits {
-		marked = marked || z >= threshold
-	}
+	thresholds, marked := spec.thresholds(logits)
 	if !marked {
 		return found // most texts: no need to look for words
 	}
@@ -41,7 +39,7 @@ func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanS
 			// the same one there.
 			for t := token; t < len(offsets) && int(offsets[t].Start) < end; t++ {
 				for column, z := range logits[t*columns : (t+1)*columns] {
-					if a := spec.Labels[column].Attribute; a != nil && z >= threshold {
+					if a := spec.Labels[column].Attribute; a != nil && z >= thresholds[column] {
 						mark(&s, *a, sigmoid(float64(z)))
 					}
 				}
@@ -53,6 +51,22 @@ func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanS
 		start = end
 	}
 	return found
+}
+
+// thresholds returns the logit from which a token is marked for each label,
+// and whether any token is. logits is [tokens, labels].
+func (s *SpanSpec) thresholds(logits []float32) (thresholds []float32, marked bool) {
+	highest := slices.Repeat([]float32{float32(math.Inf(-1))}, len(s.Labels))
+	for i, z := range logits {
+		column := i % len(highest)
+		highest[column] = max(highest[column], z)
+	}
+	thresholds = make([]float32, len(highest))
+	for column, z := range highest {
+		thresholds[column] = float32(logit(max(s.Threshold, s.Relative*sigmoid(float64(z)))))
+		marked = marked || z >= thresholds[column]
+	}
+	return thresholds, marked
 }
 
 // appendSpan adds a word to the spans, or to the last of them where only

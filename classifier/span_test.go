@@ -10,6 +10,38 @@ import (
 
 func attribute(a toxscreen.Attribute) *toxscreen.Attribute { return &a }
 
+// TestSpansRelative: what would be marked alone is not marked beside a word
+// that is marked much more strongly, label by label.
+func TestSpansRelative(t *testing.T) {
+	spec := &SpanSpec{
+		Labels:    []Label{{"insult", attribute(toxscreen.Insult)}, {"profanity", attribute(toxscreen.Profanity)}},
+		Threshold: 0.1, Relative: 0.5,
+	}
+	offsets := []tokenize.Offset{{Start: 0, End: 4}, {Start: 6, End: 11}}
+	for _, test := range []struct {
+		name         string
+		weak, strong [2]float64 // probabilities for insult and profanity
+		want         string
+	}{
+		{"alone", [2]float64{0.3, 0}, [2]float64{0, 0}, "[dull:insult], idiot"},
+		{"half of the strongest", [2]float64{0.4, 0}, [2]float64{0.79, 0}, "[dull:insult], [idiot:insult]"},
+		{"less than half", [2]float64{0.4, 0}, [2]float64{0.81, 0}, "dull, [idiot:insult]"},
+		{"strong for another label", [2]float64{0, 0.3}, [2]float64{0.9, 0}, "[dull:profanity], [idiot:insult]"},
+		{"under the threshold", [2]float64{0.09, 0}, [2]float64{0.09, 0}, "dull, idiot"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var logits []float32
+			for _, p := range append(test.weak[:], test.strong[:]...) {
+				logits = append(logits, float32(logit(p)))
+			}
+			text := "dull, idiot"
+			if drawn := draw(text, spans(text, offsets, logits, spec)); drawn != test.want {
+				t.Errorf("got %s, want %s", drawn, test.want)
+			}
+		})
+	}
+}
+
 // The spans of a text whose pieces are marked by hand: «i» and «p» before a
 // piece mark it as insult and profanity, «.» as neither.
 func TestSpans(t *testing.T) {

@@ -66,6 +66,10 @@ type SpanSpec struct {
 	// Threshold in (0, 1) is the probability from which a word is part of a
 	// span.
 	Threshold float64 `json:"threshold"`
+	// Relative in [0, 1) is the share of the label's highest probability in
+	// the text that a word must reach too: beside a word that nearly all
+	// raters would mark, one that a few would is none.
+	Relative float64 `json:"relative,omitempty"`
 }
 
 // Window says how a long text is divided and how the windows' logits become
@@ -144,6 +148,9 @@ func (s Spec) Validate() error {
 		}
 		if !(s.Spans.Threshold > 0 && s.Spans.Threshold < 1) {
 			wrong("spans.threshold: %v is not between 0 and 1", s.Spans.Threshold)
+		}
+		if !(s.Spans.Relative >= 0 && s.Spans.Relative < 1) {
+			wrong("spans.relative: %v is not 0 or more and under 1", s.Spans.Relative)
 		}
 	}
 	if s.Window.Tokens < 8 || s.Window.Tokens > 1<<16 {

@@ -1,8 +1,9 @@
 """Fits what turns a logit into a probability, on dev rows and the quantised model's own outputs.
 
 The reference scale is "the share of people who would call it so": civil_spans gives it by raters,
-Perspective's scores aim at it. jigsaw adds Wikipedia, weighted back to its natural priors, since
-the cut in the data folder holds two and a half times the toxic comments that Wikipedia has.
+Perspective's scores aim at it, though perspective_context counts by what raters said there. jigsaw
+adds Wikipedia, weighted back to its natural priors, since the cut in the data folder holds two and a
+half times the toxic comments that Wikipedia has.
 """
 
 from dataclasses import dataclass
@@ -30,11 +31,6 @@ USED = {
     "threat": ("civil_spans", "perspective_rtp", "jigsaw"),
     "sexually_explicit": ("perspective_rtp", "convabuse"),
 }
-
-# Natural shares of Wikipedia's comments: the published counts of the Jigsaw challenge's train.csv,
-# 159,571 rows: toxic 15,294, severe_toxic 1,595, insult 7,877, obscene 8,449, identity_hate 1,405,
-# threat 478.
-JIGSAW_PRIORS = {"toxicity": 0.0958, "severe_toxicity": 0.0100, "insult": 0.0494, "profanity": 0.0529, "identity_attack": 0.0088, "threat": 0.0030}
 
 ISOTONIC_POSITIVES = 200  # expected positives below which two knots (Platt) are all that data can carry
 KNOTS = 7
@@ -66,10 +62,10 @@ def reference(attribute: str, logits: dict[str, np.ndarray], rows: dict[str, lis
     for source in USED[attribute]:
         if not rows.get(source):
             continue
-        y = np.array([row.labels[a] for row in rows[source]], dtype=np.float64)
+        y = np.array([row.labels[a] if row.human is None else row.human for row in rows[source]], dtype=np.float64)
         known = ~np.isnan(y)
         y, z = y[known], logits[source][known, a]
-        w = prior_weights(y, JIGSAW_PRIORS[attribute]) if source == "jigsaw" else np.ones_like(y)
+        w = prior_weights(y, data.NATURAL_SHARES["jigsaw"][attribute]) if source == "jigsaw" else np.ones_like(y)
         parts.append((z, y, w / w.sum() * 1000 * SOURCES[source]))
     if not parts:
         return None
@@ -145,19 +141,29 @@ def span_rows(folder: Path, split: str) -> list[data.Row]:
     return [row for s in ("toxic_spans_train", "toxic_spans_trial") for row in data.split_rows(folder, s, split)]
 
 
-def span_f1(rows: list[data.Row], outputs: list[folders.Output], threshold: float) -> float:
-    scores = [
-        character_f1(folders.span_characters(row.text, output, 0, threshold), set(np.flatnonzero(row.votes[0] > 0.5).tolist()))
-        for row, output in zip(rows, outputs)
-    ]
-    return float(np.mean(scores))
+def span_f1(rows: list[data.Row], outputs: list[folders.Output], threshold: float, relative: float = 0, without: float | None = None) -> float:
+    """Mean over the rows; without: the share to which those that have no span are weighted."""
+    gold = [set(np.flatnonzero(row.votes[0] > 0.5).tolist()) for row in rows]
+    scores = [character_f1(folders.span_characters(r.text, o, 0, threshold, relative), g) for r, o, g in zip(rows, outputs, gold)]
+    empty = np.array([not g for g in gold], dtype=np.float64)
+    weights = np.ones(len(rows)) if without is None else prior_weights(empty, without)
+    return float(np.average(scores, weights=weights))
 
 
-def span_threshold(model: folders.Model, folder: Path) -> tuple[float, dict[str, float]]:
-    """The threshold with the best character F1 on the toxic spans' dev rows, and all that were tried."""
+# Share of posts without a span that the choice assumes: declared, not measured. Annotated posts are toxic
+# ones that somebody found worth marking, and what users score has fewer words that stand out.
+WITHOUT_SPAN = 0.2
+
+
+def span_thresholds(model: folders.Model, folder: Path) -> tuple[float, float, dict[str, float]]:
+    """(threshold, relative) with the best character F1 on the toxic spans' dev rows where WITHOUT_SPAN of
+    them have none, and all pairs that were tried."""
     rows = span_rows(folder, "dev")
     if not rows:
-        return 0.5, {}
+        return 0.5, 0.0, {}
     outputs = model.run_all([row.text for row in rows])
-    tried = {t: round(span_f1(rows, outputs, t), 4) for t in (0.1, 0.13, 0.16, 0.19, 0.22, 0.25, 0.3, 0.35, 0.4, 0.5)}
-    return max(tried, key=tried.get), {str(t): f1 for t, f1 in tried.items()}
+    tried = {
+        (t, r): round(span_f1(rows, outputs, t, r, WITHOUT_SPAN), 4)
+        for t in (0.12, 0.15, 0.18, 0.22, 0.26, 0.3) for r in (0, 0.4, 0.45, 0.5, 0.55)
+    }
+    return *max(tried, key=tried.get), {f"{t}, {r}": f1 for (t, r), f1 in tried.items()}

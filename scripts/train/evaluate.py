@@ -72,11 +72,11 @@ def measure(model: folders.Model, folder: Path, split: str) -> dict[str, float]:
         return Scored(model, rows) if rows else None
 
     if s := scored("jigsaw"):
-        values = {a: auc(*s.column(a)[:2]) for a in calibrate.JIGSAW_PRIORS}
+        values = {a: auc(*s.column(a)[:2]) for a in data.NATURAL_SHARES["jigsaw"]}
         out["jigsaw: mean AUC of six labels"] = mean(values.values())
         out |= {f"jigsaw: AUC {a}": v for a, v in values.items()}
         y, _, p = s.column("toxicity")
-        w = calibrate.prior_weights(y, calibrate.JIGSAW_PRIORS["toxicity"])
+        w = calibrate.prior_weights(y, data.NATURAL_SHARES["jigsaw"]["toxicity"])
         out["jigsaw at natural priors: mean toxicity predicted"] = float((w * p).sum() / w.sum())
         out["jigsaw at natural priors: rate observed"] = float((w * y).sum() / w.sum())
         out["jigsaw at natural priors: toxicity ECE"] = calibration_error(y, p, w)
@@ -94,7 +94,7 @@ def measure(model: folders.Model, folder: Path, split: str) -> dict[str, float]:
     rows = calibrate.span_rows(folder, split)
     if rows:
         outputs = model.run_all([row.text for row in rows])
-        out["toxic spans: character F1"] = calibrate.span_f1(rows, outputs, model.manifest["spans"]["threshold"])
+        out["toxic spans: character F1"] = calibrate.span_f1(rows, outputs, model.manifest["spans"]["threshold"], model.manifest["spans"].get("relative", 0))
     if s := scored("civil_spans"):
         for a in ("toxicity", "insult", "profanity", "identity_attack", "threat"):
             y, _, p = s.column(a)

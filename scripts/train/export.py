@@ -130,7 +130,7 @@ def write_card(target: Path, manifest: dict, report: dict):
         f"- made by `{provenance['command']}` on {provenance['trained']} from {provenance['base']}",
         f"- data: {', '.join(provenance['data'])}",
         f"- {report['megabytes']} MB; most AUC lost to int8 on dev rows: {max(lost):.4f}" if lost else f"- {report['megabytes']} MB",
-        f"- span threshold {manifest['spans']['threshold']}; character F1 on dev rows by threshold: {report['span_f1']}",
+        f"- spans from {manifest['spans']['threshold']} and {manifest['spans']['relative']} of the highest; character F1 on dev rows by both: {report['span_f1']}",
         "", "`python scripts/train/evaluate.py --data DATA --folder THIS` prints its figures.", "",
     ]
     (target / "README.md").write_text("\n".join(lines), encoding="utf-8")
@@ -185,7 +185,7 @@ def write_folder(model: network.Classifier, data_folder: Path, out: Path, target
         s: precision_loss(int8.pooled(outputs[s].outputs), fp32.pooled(exact[s].outputs), outputs[s].rows) for s in exact if outputs[s].rows
     }
     manifest["calibration"] = calibrate.fit(int8, outputs)
-    manifest["spans"]["threshold"], report["span_f1"] = calibrate.span_threshold(int8, data_folder)
+    manifest["spans"]["threshold"], manifest["spans"]["relative"], report["span_f1"] = calibrate.span_thresholds(int8, data_folder)
     folders.write_manifest(target, manifest)
     write_card(target, manifest, report)
     print(json.dumps(report), flush=True)

@@ -158,12 +158,14 @@ class Model:
         return sigmoid(np.stack(columns, axis=1))
 
 
-def span_characters(text: str, output: Output, column: int, threshold: float) -> set[int]:
+def span_characters(text: str, output: Output, column: int, threshold: float, relative: float = 0) -> set[int]:
     """Code points of the words that the token head marks for one label: words of Unicode's annex
     29, joined over blanks."""
     if not len(output.offsets):
         return set()
-    hot = np.flatnonzero(output.token_logits[:, column] >= np.float32(np.log(threshold / (1 - threshold))))
+    logits = output.token_logits[:, column]
+    threshold = max(threshold, relative * float(sigmoid(logits.max())))
+    hot = np.flatnonzero(logits >= np.float32(np.log(threshold / (1 - threshold))))
     if not len(hot):
         return set()
     found: list[list[int]] = []

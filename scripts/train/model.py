@@ -9,6 +9,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import torch
 from safetensors.torch import load_file
 from torch import nn
@@ -97,16 +98,19 @@ class SourceBias(nn.Module):
     Sources disagree on what the words mean and on how often they hold: half of measuring_hate is
     hate because somebody drew it so. The bias takes up that difference, which would otherwise end
     in the shared weights. Anchored sources (rater shares, Perspective) have none: they are the
-    scale that the exported logits are on."""
+    scale that the exported logits are on. known: float32 [sources, 7], biases that need not be learnt,
+    NaN elsewhere; see data.cut_offsets."""
 
-    def __init__(self):
+    def __init__(self, known: np.ndarray | None = None):
         super().__init__()
         self.bias = nn.Parameter(torch.zeros(len(SOURCE_NAMES), len(ATTRIBUTES)))
-        free = torch.tensor([[0.0 if SOURCES[s].anchored else 1.0] for s in SOURCE_NAMES])
-        self.register_buffer("free", free, persistent=False)
+        known = torch.full_like(self.bias, math.nan) if known is None else torch.from_numpy(known)
+        anchored = torch.tensor([[SOURCES[s].anchored] for s in SOURCE_NAMES])
+        self.register_buffer("free", (known.isnan() & ~anchored).float(), persistent=False)
+        self.register_buffer("known", known.nan_to_num(), persistent=False)
 
     def forward(self, source):
-        return (self.bias * self.free)[source]
+        return (self.bias * self.free + self.known)[source]
 
 
 def from_base() -> Classifier:

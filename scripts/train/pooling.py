@@ -36,7 +36,7 @@ def main():
     is_long = np.array(is_long)
     outputs = model.run_all([row.text for row in rows])
     y = np.array([row.labels[0] for row in rows], dtype=np.float64)
-    w = calibrate.prior_weights(y, calibrate.JIGSAW_PRIORS["toxicity"])
+    w = calibrate.prior_weights(y, data.NATURAL_SHARES["jigsaw"]["toxicity"])
     windows = np.array([len(o.logits) for o in outputs])[is_long]
     short = np.array([o.logits[0, 0] for o, many in zip(outputs, is_long) if not many], dtype=np.float64)
     knots = calibrate.fit_knots(short, y[~is_long], w[~is_long], most_knots=2)

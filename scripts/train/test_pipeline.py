@@ -163,6 +163,23 @@ def test_anchored_sources_have_no_bias():
     assert got.sum(1).tolist() == [0, len(data.ATTRIBUTES)]
 
 
+def test_a_cut_source_is_shifted_back_to_its_natural_share():
+    rows = [data.Row("a text", "jigsaw", "train", data.labels_of(toxicity=float(i < 250), severe_toxicity=0, threat=0)) for i in range(900)]
+    rows += [data.Row("a text", "jigsaw_negatives", "train", data.labels_of(toxicity=0, severe_toxicity=0, threat=0)) for _ in range(100)]
+    offsets = data.cut_offsets(rows)
+    for source in ("jigsaw", "jigsaw_negatives"):
+        gained = offsets[data.SOURCE_NAMES.index(source)]
+        assert folders.sigmoid(math.log(0.25 / 0.75) - gained[0]) == pytest.approx(data.NATURAL_SHARES["jigsaw"]["toxicity"])
+        assert np.isnan(gained[1:]).all(), "a share of 0 says nothing, and severe_toxicity has no natural share on the scale"
+    assert np.isnan(offsets[data.SOURCE_NAMES.index("civil_spans")]).all()
+
+    bias = network.SourceBias(offsets)
+    got = bias(torch.tensor([data.SOURCE_NAMES.index("jigsaw")]))
+    assert got[0].tolist() == pytest.approx([offsets[0, 0], 0, 0, 0, 0, 0, 0])
+    got.sum().backward()
+    assert bias.bias.grad[0].tolist() == [0, 1, 1, 1, 1, 1, 1], "what is known is not learnt"
+
+
 def test_rater_votes_count_a_rater_once():
     spans = [[0, 4, "insult", "1"], [2, 6, "insult", "1"], [0, 2, "other", "2"]]
     votes = data.rater_votes("stupid", spans, raters=2)
@@ -232,7 +249,7 @@ def test_start_takes_the_weights_of_another_run(tmp_path):
     rows = data.training_rows(SAMPLE)
     common = ["--data", str(SAMPLE), "--batch-tokens", "512"]
     first = train.train(train.arguments([*common, "--out", str(tmp_path / "first"), "--tokens", "2000"]), rows, [])
-    second = train.Run(train.arguments([*common, "--out", str(tmp_path / "second"), "--start", str(tmp_path / "first" / "checkpoint.pt")]))
+    second = train.Run(train.arguments([*common, "--out", str(tmp_path / "second"), "--start", str(tmp_path / "first" / "checkpoint.pt")]), rows)
     for (name, a), b in zip(first.averaged().state_dict().items(), second.model.state_dict().values()):
         assert torch.equal(a, b), name
     assert torch.equal(first.bias.bias, second.bias.bias)

@@ -153,9 +153,9 @@ def losses(model, bias, batch) -> tuple[torch.Tensor, torch.Tensor]:
 class Run:
     """The state of a training run, as a checkpoint keeps it."""
 
-    def __init__(self, args):
+    def __init__(self, args, rows: list[data.Row]):
         torch.manual_seed(args.seed)
-        self.model, self.bias = network.from_base().to(args.device), network.SourceBias().to(args.device)
+        self.model, self.bias = network.from_base().to(args.device), network.SourceBias(data.cut_offsets(rows)).to(args.device)
         if args.start:
             self.begin_at(args.start)
         trained = [p for p in self.model.parameters() if p.requires_grad]
@@ -242,7 +242,7 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     checkpoint, log = out / "checkpoint.pt", out / "log.jsonl"
-    run = Run(args)
+    run = Run(args, rows)
 
     def note(**what):
         with log.open("a") as lines:
