@@ -9,10 +9,19 @@ FUZZTIME ?= 20s
 TEXTS ?= 5000
 # How many short rows `make bench` scores with the default model.
 ROWS ?= 200000
+# The default model.
+MODEL := models/toxicity-en
+# What `make eval-model` measures, on dev or test rows, at most SAMPLE of a
+# source's (empty: all); BASELINE is the folder of an earlier model and AGAINST
+# a file of the same weights in another precision, for comparison, if given.
+FOLDER ?= $(MODEL)
+SPLIT ?= dev
+SAMPLE ?=
+BASELINE ?=
+AGAINST ?=
 
 GOLANGCI_LINT_VERSION := 2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
-MODEL := models/toxicity-en
 PYTHON := .venv/bin/python
 VENV := .venv/installed
 REQUIREMENTS := $(wildcard scripts/*requirements.txt scripts/*/requirements.txt)
@@ -25,7 +34,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 .PHONY: help
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## Set everything up and score two texts
@@ -46,7 +55,7 @@ test: library ## Everything that is needed to trust the build (minutes)
 	go test -race ./...
 
 .PHONY: test-all
-test-all: test data $(VENV) ## The slow suites too: Python, fuzzing, comparison, archive (needs DATA)
+test-all: test build data $(VENV) ## The slow suites too: Python, fuzzing, comparison, archive (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
 	$(PYTHON) -m pytest -q scripts
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
@@ -73,6 +82,11 @@ bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DA
 train: data $(VENV) ## Train the default model from DATA into build/train (hours)
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
 	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/train
+
+.PHONY: eval-model
+eval-model: build data $(VENV) ## Measure FOLDER against its goals and what others use (needs DATA; SAMPLE=500 is quick)
+	$(PYTHON) scripts/train/evaluate.py --data $(DATA) --folder $(FOLDER) --split $(SPLIT) --json build/eval-model.json \
+	  $(if $(SAMPLE),--rows $(SAMPLE)) $(if $(BASELINE),--baseline $(BASELINE)) $(if $(AGAINST),--against $(AGAINST))
 
 .PHONY: dist
 dist: tools ## Make one archive with the binary, ONNX Runtime and all licences in dist/

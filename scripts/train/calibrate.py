@@ -141,13 +141,12 @@ def span_rows(folder: Path, split: str) -> list[data.Row]:
     return [row for s in ("toxic_spans_train", "toxic_spans_trial") for row in data.split_rows(folder, s, split)]
 
 
-def span_f1(rows: list[data.Row], outputs: list[folders.Output], threshold: float, relative: float = 0, without: float | None = None) -> float:
-    """Mean over the rows; without: the share to which those that have no span are weighted."""
-    gold = [set(np.flatnonzero(row.votes[0] > 0.5).tolist()) for row in rows]
-    scores = [character_f1(folders.span_characters(r.text, o, 0, threshold, relative), g) for r, o, g in zip(rows, outputs, gold)]
-    empty = np.array([not g for g in gold], dtype=np.float64)
-    weights = np.ones(len(rows)) if without is None else prior_weights(empty, without)
-    return float(np.average(scores, weights=weights))
+def span_scores(rows: list[data.Row], outputs: list[folders.Output], threshold: float, relative: float) -> np.ndarray:
+    """Character F1 of each row."""
+    return np.array([
+        character_f1(folders.span_characters(row.text, output, 0, threshold, relative), set(np.flatnonzero(row.votes[0] > 0.5).tolist()))
+        for row, output in zip(rows, outputs)
+    ])
 
 
 # Share of posts without a span that the choice assumes: declared, not measured. Annotated posts are toxic
@@ -162,8 +161,10 @@ def span_thresholds(model: folders.Model, folder: Path) -> tuple[float, float, d
     if not rows:
         return 0.5, 0.0, {}
     outputs = model.run_all([row.text for row in rows])
+    without = np.array([not (row.votes[0] > 0.5).any() for row in rows], dtype=np.float64)
+    weights = prior_weights(without, WITHOUT_SPAN)
     tried = {
-        (t, r): round(span_f1(rows, outputs, t, r, WITHOUT_SPAN), 4)
+        (t, r): round(float(np.average(span_scores(rows, outputs, t, r), weights=weights)), 4)
         for t in (0.12, 0.15, 0.18, 0.22, 0.26, 0.3) for r in (0, 0.4, 0.45, 0.5, 0.55)
     }
     return *max(tried, key=tried.get), {f"{t}, {r}": f1 for (t, r), f1 in tried.items()}

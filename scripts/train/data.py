@@ -26,7 +26,7 @@ class Row:
     """One text. labels: float32 [7] in 0..1 in the order of ATTRIBUTES, NaN = not annotated.
     votes: None, or [5, len(text)] in 0..1, the share of raters who marked each code point, in the
     order of SPAN_ATTRIBUTES, NaN = that attribute was not marked. human: perspective_context's
-    verdict of the raters, which no training reads."""
+    verdict of the raters, which no training reads. raters: how many they were, where a source says."""
 
     text: str
     source: str
@@ -34,6 +34,7 @@ class Row:
     labels: np.ndarray
     votes: np.ndarray | None = None
     human: float | None = None
+    raters: int | None = None
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ def read_source(folder: Path, source: str) -> list[Row]:
             labels, votes = LOADERS[source](raw)
         except (KeyError, TypeError, ValueError, IndexError) as cause:
             raise ValueError(f"failed to read a row of {path} (id {raw.get('id')}): {cause!r}; is it the file that the data README describes?") from cause
-        rows.append(Row(raw["text"], source, raw.get("split") or "train", labels, votes, raw.get("human")))
+        rows.append(Row(raw["text"], source, raw.get("split") or "train", labels, votes, raw.get("human"), raw.get("n_raters")))
     return rows
 
 

@@ -1,0 +1,374 @@
+"""The rows of the evaluation's table: on which texts each figure is taken, how, and what it must
+reach. Nothing here is fitted for shipping; the one fit there is (cross-fitted calibration) shows
+what another calibration of the same scores would reach, and is thrown away.
+"""
+
+import json
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+import calibrate
+import data
+import disguises
+import folder as folders
+import identities
+import metrics
+from systems import Scores
+
+# Which attribute is read where a source says only "hate" or "sexist": decided before measuring.
+HATE = ("implicit_hate", "toxigen_human", "edos", "measuring_hate", "stormfront")
+OTHERS = ("davidson", "hatexplain", "convabuse", "madlibs")  # by toxicity
+
+# What each figure must reach: ("≥" or "≤", bound), or ("∋", 0): its interval holds 0.
+GOALS = {
+    "jigsaw: mean AUC of six labels": ("≥", 0.985),
+    "perspective_rtp: mean Spearman of seven attributes": ("≥", 0.88),
+    "perspective_wikipedia: mean AUC of 0.5 or more, seven attributes": ("≥", 0.95),
+    "perspective_wikipedia: share on the other side of 0.5": ("≤", 0.035),
+    "toxic spans: character F1": ("≥", 0.69),
+    "civil_spans: toxicity ECE beyond a perfect predictor's": ("≤", 0.01),
+    "civil_spans: the same, calibration cross-fitted": ("≤", 0.01),
+    "perspective_context: mean toxicity less raters' rate": ("∋", 0),
+    "jigsaw at natural priors: mean toxicity less raters' rate": ("∋", 0),
+    "hate and sexism: mean AUC of five": ("≥", 0.88),
+    "madlibs: AUC by toxicity": ("≥", 0.995),
+    "identity terms: false positive rate at 0.5, worst term": ("≤", 0.05),
+    "disguise: recall kept, mean of kinds": ("≥", 0.95),
+    "disguise: recall kept, worst kind": ("≥", 0.85),
+    "disguise: clean texts flagged, times as often, worst kind": ("≤", 1.5),
+    "size: the CPU's file and the tokenizer, MB": ("≤", 25),
+}
+AGAINST_GOALS = {"AUC": ("≤", 0.001), "span F1": ("≤", 0.005)}
+
+CLEAN = 0.2  # a text of at most this toxicity counts as clean among those that are disguised
+DISGUISED_CHARACTERS = 200
+DISGUISED_POSITIVES = 400  # and twice as many clean ones
+SENTENCES = 120  # of each identity term
+
+MADLIBS_TERMS = (
+    "african american", "african", "american", "asian", "bisexual", "black", "blind", "buddhist", "canadian", "catholic", "chinese",
+    "christian", "deaf", "elderly", "european", "female", "gay", "heterosexual", "hispanic", "homosexual", "indian", "japanese", "jewish",
+    "latina", "latino", "latinx", "lesbian", "lgbt", "lgbtq", "male", "mexican", "middle aged", "middle eastern", "millenial", "muslim",
+    "nonbinary", "old", "older", "paralyzed", "protestant", "queer", "sikh", "straight", "taoist", "teenage", "trans", "transgender",
+    "white", "young", "younger",
+)
+
+
+@dataclass
+class Figure:
+    """n: the rows that it was taken on. low and high: 95 % of a bootstrap, or None."""
+
+    value: float
+    n: int
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+@dataclass
+class Measured:
+    """What one system reached. kinds and terms: the parts of the figures on disguise, by kind:
+    (recall kept, times as often flagged when clean or None), and on identity terms, by term."""
+
+    figures: dict[str, Figure] = field(default_factory=dict)
+    kinds: dict[str, tuple[float, float | None]] = field(default_factory=dict)
+    terms: dict[str, float] = field(default_factory=dict)
+
+
+class Held:
+    """The rows to measure on, the same for every system: at most `most` of a source's split, drawn
+    by a seed."""
+
+    def __init__(self, folder: Path, split: str, most: int | None, seed: int):
+        self.folder, self.split, self.most, self.seed = Path(folder), split, most, seed
+        self.read: dict[tuple, list[data.Row]] = {}
+
+    def rng(self, name: str) -> np.random.Generator:
+        return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
+
+    def draw(self, rows: list, name: str, most: int | None) -> list:
+        if most is None or len(rows) <= most:
+            return rows
+        return [rows[i] for i in np.sort(self.rng(name).choice(len(rows), most, replace=False))]
+
+    def rows(self, *sources: str, split: str | None = None) -> list[data.Row]:
+        """split: another than that to measure on, or "any"."""
+        split = split or self.split
+        key = (split, *sources)
+        if key not in self.read:
+            rows = [row for s in sources for row in data.read_source(self.folder, s) if split in (row.split, "any")]
+            self.read[key] = self.draw(rows, " ".join(key), self.most)
+        return self.read[key]
+
+    def disguised(self) -> tuple[list[tuple[str, disguises.Words]], np.ndarray]:
+        """Short texts with the words to rewrite, and whether they are toxic, a third of them: posts
+        of civil_spans with a word that half of the raters marked; clean ones of jigsaw, too."""
+        rows = [row for s in ("civil_spans", "jigsaw") for row in data.split_rows(self.folder, s, self.split) if len(row.text) <= DISGUISED_CHARACTERS]
+        toxic = [(row.text, disguises.marked_words(row.text, row.votes[0] >= 0.5)) for row in rows if row.source == "civil_spans" and row.labels[0] >= 0.5]
+        clean = [(row.text, disguises.any_words(row.text, self.seed)) for row in rows if row.labels[0] <= CLEAN]
+        toxic, clean = ([pair for pair in pairs if pair[1]] for pairs in (toxic, clean))
+        most = min(DISGUISED_POSITIVES, (self.most or 2 * DISGUISED_POSITIVES) // 2, len(toxic))
+        toxic, clean = self.draw(toxic, "disguised toxic", most), self.draw(clean, "disguised clean", 2 * most)
+        return toxic + clean, np.repeat([1.0, 0.0], [len(toxic), len(clean)])
+
+
+def labels_of(rows: list[data.Row]) -> np.ndarray:
+    return np.stack([row.labels for row in rows]).astype(np.float64)
+
+
+class Measurement:
+    """Takes every figure that a system and the folder's files allow."""
+
+    def __init__(self, system, held: Held):
+        self.system, self.held, self.out = system, held, Measured()
+        self.scored: dict[int, Scores] = {}
+
+    def scores(self, rows: list[data.Row]) -> Scores:
+        """Rows are read once (Held.rows), and scored once."""
+        if id(rows) not in self.scored:
+            self.scored[id(rows)] = self.system.score([row.text for row in rows])
+        return self.scored[id(rows)]
+
+    def add(self, name: str, statistic, *sizes: int, interval: bool = True, note: str = ""):
+        """statistic takes the weights of each set of rows. What is not determined stays out."""
+        value = float(statistic(*(np.ones(n) for n in sizes)))
+        if np.isnan(value):
+            return
+        low, high = metrics.interval(statistic, sizes, self.held.rng(name)) if interval else (None, None)
+        self.out.figures[name] = Figure(value, sum(sizes), low, high, note)
+
+    def by_attribute(self, title: str, of_each: str, rows: list[data.Row], attributes, metric):
+        """The mean over attributes, if the system gives all of them, and each."""
+        if not rows:
+            return
+        scores, labels = self.scores(rows), labels_of(rows)
+        parts = {}
+        for a in attributes:
+            y = labels[:, data.ATTRIBUTES.index(a)]
+            if a in scores.columns and not np.isnan(y).all():
+                parts[a] = lambda w, known=~np.isnan(y), y=y, z=scores.columns[a]: metric(y[known], z[known], w[..., known])
+        if len(parts) == len(attributes):
+            self.add(title, lambda w: metrics.mean_of([part(w) for part in parts.values()]), len(rows))
+        for a, part in parts.items():
+            self.add(f"{of_each} {a}", part, len(rows))
+
+    def agreement(self):
+        def auc(y, z, w):
+            return metrics.auc(y >= 0.5, z, w)
+
+        held = self.held
+        self.by_attribute("jigsaw: mean AUC of six labels", "jigsaw: AUC", held.rows("jigsaw"), tuple(data.NATURAL_SHARES["jigsaw"]), auc)
+        self.by_attribute(
+            "perspective_rtp: mean Spearman of seven attributes", "perspective_rtp: Spearman", held.rows("perspective_rtp"), data.ATTRIBUTES, metrics.spearman
+        )
+        # All of its rows count on either split: nothing was trained, fitted or chosen on any.
+        rows = held.rows("perspective_wikipedia", split="any")
+        self.by_attribute(
+            "perspective_wikipedia: mean AUC of 0.5 or more, seven attributes", "perspective_wikipedia: AUC", rows, data.ATTRIBUTES, auc
+        )
+        if rows and "toxicity" in (columns := self.scores(rows).columns):
+            other = (labels_of(rows)[:, 0] >= 0.5) != (columns["toxicity"] >= 0.5)
+            self.add("perspective_wikipedia: share on the other side of 0.5", lambda w: metrics.mean(other, w), len(rows))
+
+    def spans(self):
+        rows = self.held.rows("toxic_spans_train", "toxic_spans_trial")
+        if not rows or self.scores(rows).spans is None:
+            return
+        gold = [set(np.flatnonzero(row.votes[0] > 0.5).tolist()) for row in rows]
+        f1 = np.array([calibrate.character_f1(found, of) for found, of in zip(self.scores(rows).spans, gold)])
+        self.add("toxic spans: character F1", lambda w: metrics.mean(f1, w), len(rows))
+
+    def without_a_span(self):
+        """Over every text as it was written that was scored so far."""
+        over = [s.marked[s.columns["toxicity"] >= 0.5] for s in self.scored.values() if s.marked is not None]
+        if over and len(marked := np.concatenate(over)):
+            self.add("texts over 0.5 without a single span: share", lambda w: metrics.mean(~marked, w), len(marked))
+
+    def calibration(self):
+        held = self.held
+        here = held.rows("civil_spans")
+        if not here or not self.scores(here).graded:
+            return
+
+        def excess(name: str, p: np.ndarray, rows: list[data.Row]):
+            y, raters = labels_of(rows)[:, 0], np.array([row.raters for row in rows])
+            perfect = metrics.perfect_outcomes(p, raters, held.rng(name))
+            ones = np.ones(len(rows))
+            ece, least = metrics.calibration_error(p, y, ones), np.mean([metrics.calibration_error(p, drawn, ones) for drawn in perfect])
+            self.add(name, lambda w: metrics.excess_error(p, y, perfect, w), len(rows), note=f"ECE {ece:.4f}, a perfect predictor's {least:.4f}")
+
+        excess("civil_spans: toxicity ECE beyond a perfect predictor's", self.scores(here).columns["toxicity"], here)
+        # Test rows are looked at only when test is measured; on dev its two halves do.
+        if held.split == "test":
+            parts = [held.rows("civil_spans", split="dev"), here]
+            p = np.concatenate([self.scores(rows).columns["toxicity"] for rows in parts])
+            rows, first = parts[0] + parts[1], np.arange(len(p)) < len(parts[0])
+        else:
+            p, rows = self.scores(here).columns["toxicity"], here
+            first = held.rng("halves").permutation(len(rows)) < len(rows) // 2
+        excess("civil_spans: the same, calibration cross-fitted", cross_fitted(p, labels_of(rows)[:, 0], first), rows)
+
+        scores, labels = self.scores(here), labels_of(here)
+        for a in data.SPAN_ATTRIBUTES:
+            if a in scores.columns:
+                self.errors(f"civil_spans: {a}", scores.columns[a], labels[:, data.ATTRIBUTES.index(a)], np.ones(len(here)))
+        if rows := held.rows("perspective_context"):
+            p, y = self.scores(rows).columns["toxicity"], np.array([row.human for row in rows])
+            self.rates("perspective_context: mean toxicity less raters' rate", p, y, np.ones(len(rows)))
+        if rows := held.rows("jigsaw"):
+            p, y = self.scores(rows).columns["toxicity"], labels_of(rows)[:, 0]
+            importance = calibrate.prior_weights(y, data.NATURAL_SHARES["jigsaw"]["toxicity"])
+            self.rates("jigsaw at natural priors: mean toxicity less raters' rate", p, y, importance)
+            self.errors("jigsaw at natural priors: toxicity", p, y, importance)
+
+    def errors(self, name: str, p: np.ndarray, y: np.ndarray, importance: np.ndarray):
+        self.add(f"{name} ECE", lambda w: metrics.calibration_error(p, y, w * importance), len(p), interval=False)
+        self.add(f"{name} Brier", lambda w: metrics.mean((p - y) ** 2, w * importance), len(p))
+
+    def rates(self, name: str, p: np.ndarray, y: np.ndarray, importance: np.ndarray):
+        note = f"{metrics.mean(p, importance):.4f} against {metrics.mean(y, importance):.4f}"
+        self.add(name, lambda w: metrics.mean(p - y, w * importance), len(p), note=note)
+
+    def hate(self):
+        parts, sizes = [], []
+
+        def of(source: str, attribute: str):
+            rows = self.held.rows(source)
+            z = self.scores(rows).read(attribute) if rows else None
+            if z is None:
+                return None
+            y = labels_of(rows)[:, data.ATTRIBUTES.index(attribute)]
+            known = ~np.isnan(y)
+            sizes.append(int(known.sum()))
+            return lambda w: metrics.auc(y[known] >= 0.5, z[known], w)
+
+        for source in HATE:
+            if part := of(source, "identity_attack"):
+                parts.append(part)
+        if len(parts) == len(HATE):
+            self.add("hate and sexism: mean AUC of five", lambda *w: metrics.mean_of([part(v) for part, v in zip(parts, w)]), *sizes)
+            for source, part, n in zip(HATE, parts, sizes):
+                self.add(f"hate and sexism: AUC {source}", part, n)
+        for source in OTHERS:
+            if part := of(source, "toxicity"):
+                self.add(f"{source}: AUC by toxicity", part, sizes[-1])
+
+    def fairness(self):
+        generated = identities.sentences(SENTENCES, self.held.seed)
+        scores = self.system.score([text for texts in generated.values() for text in texts]).columns["toxicity"]
+        flagged = dict(zip(generated, scores.reshape(-1, SENTENCES) >= 0.5))
+        self.out.terms = {name: float(f.mean()) for name, f in flagged.items()}
+        worst = max(self.out.terms, key=self.out.terms.get)
+        self.add("identity terms: false positive rate at 0.5, worst term", lambda w: metrics.mean(flagged[worst], w), SENTENCES, note=worst)
+        every = np.stack(list(flagged.values())).mean(0)
+        self.add("identity terms: false positive rate at 0.5, mean of terms", lambda w: metrics.mean(every, w), SENTENCES, note=f"{len(flagged)} terms")
+        over = sum(rate > 0.05 for rate in self.out.terms.values())
+        self.out.figures["identity terms: terms above 5 %"] = Figure(over, len(flagged))
+
+        rows = self.held.rows("madlibs")
+        if not rows:
+            return
+        y, z = labels_of(rows)[:, 0] >= 0.5, self.scores(rows).columns["toxicity"]
+        words = [f" {data.key(row.text)} " for row in rows]
+        groups = [np.array([f" {term} " in text for text in words]) for term in MADLIBS_TERMS]
+        # A term that has not both a clean and a toxic row has no AUC of its own.
+        groups = [g for g in groups if (g & y).any() and (g & ~y).any() and (~g).any()]
+        if groups:
+            for part in metrics.bias(y, z, groups, np.ones(len(rows))):
+                self.add(f"madlibs bias: {part}", lambda w, part=part: metrics.bias(y, z, groups, w)[part], len(rows), note=f"{len(groups)} terms")
+
+    def disguise(self):
+        texts, y = self.held.disguised()
+        if not 0 < y.sum() < len(y):
+            return
+        kinds = {kind: disguises.rewrite_all(kind, texts, self.held.seed) for kind in disguises.KINDS}
+        scores = self.system.score([text for text, _ in texts] + [text for rewritten in kinds.values() for text in rewritten])
+        plain, *after = scores.columns["toxicity"].reshape(1 + len(kinds), len(texts))
+
+        def kept(z):
+            """Of binary scores there is but one threshold: precision is then what it is."""
+            if not scores.graded:
+                return lambda w: metrics.recall_at(y, z, 0.5, w) / metrics.recall_at(y, plain, 0.5, w)
+            return lambda w: metrics.recall_at_precision(y, z, metrics.precision_at(y, plain, 0.5, w), w) / metrics.recall_at(y, plain, 0.5, w)
+
+        def times(z):
+            return lambda w: metrics.mean(z >= 0.5, w * (1 - y)) / metrics.mean(plain >= 0.5, w * (1 - y))
+
+        recalls, ratios = {k: kept(z) for k, z in zip(kinds, after)}, {k: times(z) for k, z in zip(kinds, after)}
+        ones = np.ones(len(y))
+        if not metrics.recall_at(y, plain, 0.5, ones):
+            return
+        any_flagged = bool((plain[y == 0] >= 0.5).any())
+        for kind in kinds:
+            self.out.kinds[kind] = float(recalls[kind](ones)), float(ratios[kind](ones)) if any_flagged else None
+        self.summary("disguise: recall kept", recalls, min, len(y), "" if scores.graded else "at its only threshold")
+        if any_flagged:
+            note = f"{int((plain[y == 0] >= 0.5).sum())} of {int((1 - y).sum())} flagged as written"
+            self.summary("disguise: clean texts flagged, times as often", ratios, max, int((1 - y).sum()), note, weights=len(y))
+
+    def summary(self, name: str, parts: dict, worse, n: int, note: str, weights: int | None = None):
+        ones = np.ones(weights or n)
+        worst = worse(parts, key=lambda kind: parts[kind](ones))
+        for title, statistic, more in (
+            ("mean of kinds", lambda w: metrics.mean_of([part(w) for part in parts.values()]), note),
+            ("worst kind", parts[worst], "; ".join(filter(None, (worst, note)))),
+        ):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                self.add(f"{name}, {title}", statistic, weights or n, note=more)
+            if figure := self.out.figures.get(f"{name}, {title}"):
+                figure.n = n
+
+
+def cross_fitted(p: np.ndarray, y: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """p calibrated anew: each part by a fit on the other."""
+    p = np.clip(p, 1e-6, 1 - 1e-6)
+    z, out = np.log(p / (1 - p)), np.empty_like(p)
+    for part in (first, ~first):
+        knots = calibrate.fit_knots(z[~part], y[~part], np.ones((~part).sum()))
+        out[part] = folders.sigmoid(folders.apply_knots(knots, z[part]))
+    return out
+
+
+def size(folder: Path) -> Figure:
+    """What a folder needs on a CPU, in 10⁶ bytes."""
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    file = next(v["file"] for v in manifest["variants"] if v["provider"] == "cpu")
+    return Figure(sum((folder / name).stat().st_size for name in (file, manifest["tokenizer"])) / 1e6, 1)
+
+
+def measure(system, held: Held) -> Measured:
+    m = Measurement(system, held)
+    for step in (m.agreement, m.spans, m.calibration, m.hate, m.without_a_span, m.fairness, m.disguise):
+        step()
+    return m.out
+
+
+def against(folder: Path, file: Path, held: Held) -> dict[str, Figure]:
+    """What the folder's CPU file loses against another file of the same weights, row by row: by the
+    logits themselves, which the product does not show, one text a run on either side."""
+    ours, other = folders.Model(folder), folders.Model(folder, file)
+    out: dict[str, Figure] = {}
+
+    def add(name: str, statistic, n: int):
+        value = float(statistic(np.ones(n)))
+        if not np.isnan(value):
+            out[name] = Figure(value, n, *metrics.interval(statistic, (n,), held.rng(name)))
+
+    for source in ("jigsaw", "perspective_rtp"):
+        rows = held.rows(source)
+        if not rows:
+            continue
+        a, b = (model.pooled(model.run_all([row.text for row in rows])) for model in (ours, other))
+        for i, attribute in enumerate(data.ATTRIBUTES):
+            y = labels_of(rows)[:, i]
+            k = ~np.isnan(y)
+            if k.any():
+                add(f"{source}: AUC {attribute} lost", lambda w: metrics.auc(y[k] >= 0.5, b[k, i], w) - metrics.auc(y[k] >= 0.5, a[k, i], w), int(k.sum()))
+    if rows := held.rows("toxic_spans_train", "toxic_spans_trial"):
+        spec = ours.manifest["spans"]
+        scores = [calibrate.span_scores(rows, m.run_all([row.text for row in rows]), spec["threshold"], spec["relative"]) for m in (ours, other)]
+        add("toxic spans: span F1 lost", lambda w: metrics.mean(scores[1] - scores[0], w), len(rows))
+    return out

@@ -1,0 +1,131 @@
+"""What evaluate.py measures: the product with a model folder, and what others use in its place.
+
+A system has a name and score(texts), which gives Scores. What a system does not give is absent
+from them and stays unmeasured.
+"""
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import better_profanity
+import numpy as np
+import profanity_check
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_union
+
+import data
+
+TFIDF_ROWS = 30_000  # training rows of TF-IDF: a minute or two on two cores
+
+
+@dataclass
+class Scores:
+    """columns: for an attribute the score in 0..1 of each text. spans: the code points of each text
+    that are marked as toxic, or None. marked: whether a text has a span of any attribute, or None.
+    graded: False where scores are but 0 and 1, so that they are no probabilities and have no other
+    threshold."""
+
+    columns: dict[str, np.ndarray]
+    spans: list[set[int]] | None = None
+    marked: np.ndarray | None = None
+    graded: bool = True
+
+    def read(self, attribute: str) -> np.ndarray | None:
+        """The attribute's score; of a system that gives no identity_attack its toxicity, the only
+        number that whoever uses it could read there."""
+        if attribute == "identity_attack" and attribute not in self.columns:
+            attribute = "toxicity"
+        return self.columns.get(attribute)
+
+
+class Product:
+    """`toxscreen batch` with a model folder: normalised, in windows, pooled and calibrated, as users
+    get it. Needs the binary that `make build` makes."""
+
+    def __init__(self, name: str, binary: Path, folder: Path):
+        self.name, self.binary, self.folder = name, Path(binary), Path(folder)
+        if not self.binary.exists():
+            raise FileNotFoundError(f"failed to score with {self.binary}: there is no such file; make it with `make build`")
+
+    def score(self, texts: list[str]) -> Scores:
+        command = [str(self.binary.absolute()), "batch", "--input", "-", "--output", "-", "--quiet", "--offset-unit", "code_point", "--model", str(self.folder)]
+        given = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+        run = subprocess.run(command, input=given.encode(), capture_output=True)
+        results = [json.loads(line) for line in run.stdout.splitlines()]
+        failed = next((r for r in results if "error" in r), None)
+        if run.returncode != 0 or failed or len(results) != len(texts):
+            why = f"row {failed['row']}: {failed['error']}" if failed else run.stderr.decode().strip()
+            raise RuntimeError(f"failed to score {len(texts)} texts with {self.folder}, exit status {run.returncode}, {len(results)} results: {why}")
+        columns = {a: np.array([r["attributes"][a]["classifier"] for r in results]) for a in data.ATTRIBUTES if results and a in results[0]["attributes"]}
+        spans = [{i for s in r["spans"] if "toxicity" in s["attributes"] for i in range(s["start"], s["end"])} for r in results]
+        return Scores(columns, spans, np.array([bool(r["spans"]) for r in results]))
+
+
+class TfIdf:
+    """Words and pairs of words, pieces of words of two to five characters, and a logistic
+    regression for each attribute, on a seeded draw of the rows that the model trains on."""
+
+    def __init__(self, folder: Path, seed: int):
+        self.name = "TF-IDF"
+        rows = [row for row in data.training_rows(folder) if not np.isnan(row.labels).all()]
+        self.of = len(rows)
+        if len(rows) > TFIDF_ROWS:
+            drawn = np.random.default_rng(seed).choice(len(rows), TFIDF_ROWS, replace=False)
+            rows = [rows[i] for i in np.sort(drawn)]
+        self.rows = len(rows)
+        self.vectors = make_union(
+            TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True, max_features=100_000),
+            TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), min_df=3, sublinear_tf=True, max_features=200_000),
+        )
+        x = self.vectors.fit_transform([row.text for row in rows]).tocsr()
+        labels = np.stack([row.labels for row in rows])
+        self.models = {}
+        for i, attribute in enumerate(data.ATTRIBUTES):
+            known = ~np.isnan(labels[:, i])
+            y = labels[known, i] >= 0.5
+            if 0 < y.sum() < len(y):
+                self.models[attribute] = LogisticRegression(C=4, solver="liblinear", random_state=seed).fit(x[known], y)
+
+    def score(self, texts: list[str]) -> Scores:
+        x = self.vectors.transform(texts)
+        return Scores({a: model.predict_proba(x)[:, 1] for a, model in self.models.items()})
+
+
+class AltProfanityCheck:
+    """One probability of "offensive", read as toxicity."""
+
+    name = "alt-profanity-check"
+
+    def score(self, texts: list[str]) -> Scores:
+        return Scores({"toxicity": np.asarray(profanity_check.predict_prob(texts), dtype=np.float64)})
+
+
+class Words:
+    """better_profanity's list of words, asked by one expression in place of word by word: the same
+    answers, a thousand times as fast. Each letter of a word has what may stand for it."""
+
+    def __init__(self, words: list):
+        pattern = "|".join("".join(f"[{re.escape(''.join(may_stand))}]" for may_stand in word._char_combos) for word in words)
+        self.matches = lru_cache(1 << 16)(re.compile(pattern).fullmatch)
+
+    def __contains__(self, word: str) -> bool:
+        return self.matches(word) is not None
+
+
+class BetterProfanity:
+    """Whether a text holds a word of a list or a spelling of it, read as toxicity and profanity."""
+
+    name = "better-profanity"
+
+    def __init__(self):
+        self.filter = better_profanity.Profanity()
+        self.filter.CENSOR_WORDSET = Words(self.filter.CENSOR_WORDSET)
+
+    def score(self, texts: list[str]) -> Scores:
+        found = np.array([float(self.filter.contains_profanity(text)) for text in texts])
+        return Scores({"toxicity": found, "profanity": found}, graded=False)
