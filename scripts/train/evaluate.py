@@ -97,7 +97,8 @@ def notes(tfidf: systems.TfIdf, split: str) -> str:
     return f"""Hate and sexism are read by identity_attack, by toxicity where a system has no identity_attack; {", ".join(measures.OTHERS)} by
 toxicity. perspective_wikipedia counts with all of its rows on either split. ECE has ten bins of equal weight; the perfect predictor's
 outcomes are drawn from the same predictions with each row's number of raters; cross-fitted on {"dev and test rows" if split == "test" else "two halves of the dev rows"}.
-Disguise: of toxic posts of civil_spans the words that half of the raters marked are rewritten, of clean texts a third of the words;
+Disguise: of toxic posts of civil_spans the words that half of the raters marked are rewritten, of perspective_context's clean
+texts a third;
 recall at the threshold with the precision that 0.5 has on the texts as written (of a system of two scores: at its only threshold),
 clean texts counted at 0.5.
 TF-IDF learned from {tfidf.rows:,} of {tfidf.of:,} training rows{", capped so that it takes no more than two minutes" if tfidf.rows < tfidf.of else ""}; alt-profanity-check's number is read as toxicity

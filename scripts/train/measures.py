@@ -43,7 +43,7 @@ GOALS = {
 }
 AGAINST_GOALS = {"AUC": ("≤", 0.001), "span F1": ("≤", 0.005)}
 
-CLEAN = 0.2  # a text of at most this toxicity counts as clean among those that are disguised
+CLEAN = 0.3  # Perspective's toxicity of a text that counts as clean among those that are disguised
 DISGUISED_CHARACTERS = 200
 DISGUISED_POSITIVES = 400  # and twice as many clean ones
 SENTENCES = 120  # of each identity term
@@ -104,11 +104,16 @@ class Held:
         return self.read[key]
 
     def disguised(self) -> tuple[list[tuple[str, disguises.Words]], np.ndarray]:
-        """Short texts with the words to rewrite, and whether they are toxic, a third of them: posts
-        of civil_spans with a word that half of the raters marked; clean ones of jigsaw, too."""
-        rows = [row for s in ("civil_spans", "jigsaw") for row in data.split_rows(self.folder, s, self.split) if len(row.text) <= DISGUISED_CHARACTERS]
-        toxic = [(row.text, disguises.marked_words(row.text, row.votes[0] >= 0.5)) for row in rows if row.source == "civil_spans" and row.labels[0] >= 0.5]
-        clean = [(row.text, disguises.any_words(row.text, self.seed)) for row in rows if row.labels[0] <= CLEAN]
+        """Short texts with the words to rewrite, and whether they are toxic: posts of civil_spans
+        with a word that half of the raters marked, and at most twice as many of
+        perspective_context that are clean by its raters and by Perspective. One opinion would not
+        do: rude texts that raters let pass score like toxic ones, and with them in the mix
+        precision hardly depends on the threshold, so that equal precision says nothing."""
+        def short(source: str) -> list[data.Row]:
+            return [row for row in data.split_rows(self.folder, source, self.split) if len(row.text) <= DISGUISED_CHARACTERS]
+
+        toxic = [(row.text, disguises.marked_words(row.text, row.votes[0] >= 0.5)) for row in short("civil_spans") if row.labels[0] >= 0.5]
+        clean = [(row.text, disguises.any_words(row.text, self.seed)) for row in short("perspective_context") if row.human == 0 and row.labels[0] <= CLEAN]
         toxic, clean = ([pair for pair in pairs if pair[1]] for pairs in (toxic, clean))
         most = min(DISGUISED_POSITIVES, (self.most or 2 * DISGUISED_POSITIVES) // 2, len(toxic))
         toxic, clean = self.draw(toxic, "disguised toxic", most), self.draw(clean, "disguised clean", 2 * most)
