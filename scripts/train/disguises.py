@@ -95,7 +95,7 @@ KINDS = {
 }
 
 # Kinds of which data.disguise makes examples for training; a test holds that it makes none of the others.
-SHOWN = ("leet", "spaced", "dotted", "repeated letters", "dropped letters", "swapped neighbours", "stars")
+SHOWN = ("leet", "spaced", "dotted", "repeated letters", "dropped letters", "swapped neighbours", "stars", JOINED)
 
 Words = list[tuple[int, int]]  # start and end of words in a text, in its order
 

@@ -1,8 +1,8 @@
 """Clean sentences about people, for every identity term the same ones: where a model finds one of
 them toxic and not its neighbour, it is the term that it reacts to.
 
-The templates are of this project. EVALUATION is for measuring and nothing else; whoever generates
-sentences to train on takes TRAINING, which shares no template with it.
+The templates are of this project, for measuring and nothing else: grammars.py, which makes
+sentences to train on, has none of them.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ FILLERS = {
     "relation": ("neighbour", "cousin", "colleague", "best friend", "flatmate", "classmate"),
 }
 
-EVALUATION = (
+TEMPLATES = (
     "{name} is {predicate} and works as {a_job} in {place}.",
     "I am {predicate}, and I have been in {place} for {number} years.",
     "My {relation} is {predicate} and loves {hobby}.",
@@ -84,24 +84,6 @@ EVALUATION = (
     "Our new {role} is {predicate}, and everybody gets on well.",
 )
 
-TRAINING = (
-    "{name} grew up in {place} with {people} next door.",
-    "The museum shows pictures by {a_adjective} {role}.",
-    "{number} {people} joined the class about {hobby}.",
-    "I learned {hobby} from {a_person} in {place}.",
-    "You do not have to be {predicate} to like {hobby}.",
-    "Does your {relation} know any {people}?",
-    "The {adjective} {role} thanked everyone in {place}.",
-    "My {relation} is proud of being {predicate}.",
-    "There were {people} and others at the fair in {place}.",
-    "When {name} was {number}, {a_person} moved in across the road.",
-    "The council invited {people} to speak about {place}.",
-    "Being {predicate}, {name} knows the songs by heart.",
-    "{a_person} runs the shop where my {relation} works.",
-    "Both the {job} and the {role} are {people}.",
-)
-
-
 def with_article(words: str) -> str:
     """"a" or "an": a vowel's letter says which for every word of this module."""
     return ("an " if words[0].lower() in "aeiou" else "a ") + words
@@ -114,7 +96,7 @@ def fill(template: str, term: Term, fillers: dict[str, str]) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def sentences(count: int, seed: int, templates: tuple[str, ...] = EVALUATION, terms: tuple[Term, ...] = TERMS) -> dict[str, list[str]]:
+def sentences(count: int, seed: int, templates: tuple[str, ...] = TEMPLATES, terms: tuple[Term, ...] = TERMS) -> dict[str, list[str]]:
     """count different sentences for each term's name, the same for all but for the term, the
     templates by turns. Raises ValueError where the templates do not hold so many."""
     rng, drawn, seen = np.random.default_rng(seed), [], set()

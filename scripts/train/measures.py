@@ -374,6 +374,6 @@ def against(folder: Path, file: Path, held: Held) -> dict[str, Figure]:
                 add(f"{source}: AUC {attribute} lost", lambda w: metrics.auc(y[k] >= 0.5, b[k, i], w) - metrics.auc(y[k] >= 0.5, a[k, i], w), int(k.sum()))
     if rows := held.rows("toxic_spans_train", "toxic_spans_trial"):
         spec = ours.manifest["spans"]
-        scores = [calibrate.span_scores(rows, m.run_all([row.text for row in rows]), spec["threshold"], spec["relative"]) for m in (ours, other)]
+        scores = [calibrate.span_scores(rows, m.run_all([row.text for row in rows]), spec["threshold"], spec.get("relative", 0)) for m in (ours, other)]
         add("toxic spans: span F1 lost", lambda w: metrics.mean(scores[1] - scores[0], w), len(rows))
     return out
