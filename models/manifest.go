@@ -46,6 +46,8 @@ type Manifest struct {
 	// flagged. Each attribute of Labels has one.
 	Thresholds toxscreen.Scores `json:"thresholds"`
 
+	Card Card `json:"card,omitzero"`
+
 	sum Hash // of the file that the manifest was read from
 }
 
@@ -57,6 +59,24 @@ type Provenance struct {
 	Command string   `json:"command,omitempty"`
 	Trained string   `json:"trained,omitempty"`
 	Notes   string   `json:"notes,omitempty"`
+}
+
+// Card says in short what a model is for and how well it does. It is for
+// people and changes nothing.
+type Card struct {
+	Use     string   `json:"use,omitempty"`
+	Misuse  string   `json:"misuse,omitempty"`
+	Figures []Figure `json:"figures,omitempty"`
+}
+
+// Figure is what a model reached by one measure on texts that it did not learn
+// from.
+type Figure struct {
+	Measure  string      `json:"measure"`
+	Goal     string      `json:"goal,omitempty"` // such as "≥ 0.98"
+	Value    float64     `json:"value"`
+	Interval *[2]float64 `json:"interval,omitempty"` // of 95 %
+	Rows     int         `json:"rows,omitempty"`     // that it was taken on
 }
 
 // Variant is the ONNX file for one provider.

@@ -162,6 +162,8 @@ func (a *app) modelShow(cmd *cobra.Command, args []string) error {
 	line("made by", m.Provenance.Command)
 	line("trained", m.Provenance.Trained)
 	line("notes", m.Provenance.Notes)
+	line("use", m.Card.Use)
+	line("misuse", m.Card.Misuse)
 	for _, v := range m.Variants {
 		line("variant", fmt.Sprintf("%s: %s, %s, texts %s", v.Provider, v.File, v.Precision, v.Batching))
 	}
@@ -169,6 +171,9 @@ func (a *app) modelShow(cmd *cobra.Command, args []string) error {
 	spans := "none: the model has no token head"
 	if m.Spans != nil {
 		spans = fmt.Sprintf("of words from %v", m.Spans.Threshold)
+		if m.Spans.Relative > 0 {
+			spans += fmt.Sprintf(", and from %v of the strongest word's", m.Spans.Relative)
+		}
 	}
 	line("spans", spans)
 	b.WriteString("\n")
@@ -185,6 +190,16 @@ func (a *app) modelShow(cmd *cobra.Command, args []string) error {
 			calibrated = fmt.Sprintf("%d knots", len(c.Knots))
 		}
 		fmt.Fprintf(table, "%s\t%s\t%v\t%s\n", l.Attribute, printable(l.Name), threshold, calibrated)
+	}
+	if len(m.Card.Figures) > 0 {
+		fmt.Fprintln(table, "\nMEASURE\tVALUE\t95 %\tGOAL")
+	}
+	for _, f := range m.Card.Figures {
+		interval := ""
+		if f.Interval != nil {
+			interval = fmt.Sprintf("%.4g to %.4g", f.Interval[0], f.Interval[1])
+		}
+		fmt.Fprintf(table, "%s\t%.4g\t%s\t%s\n", printable(f.Measure), f.Value, interval, printable(f.Goal))
 	}
 	if err := table.Flush(); err != nil {
 		return err

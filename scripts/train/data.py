@@ -26,7 +26,8 @@ class Row:
     """One text. labels: float32 [7] in 0..1 in the order of ATTRIBUTES, NaN = not annotated.
     votes: None, or [5, len(text)] in 0..1, the share of raters who marked each code point, in the
     order of SPAN_ATTRIBUTES, NaN = that attribute was not marked. human: perspective_context's
-    verdict of the raters, which no training reads. raters: how many they were, where a source says."""
+    verdict of the raters, which no training reads. raters: how many they were, where a source says.
+    taught: None, or a teacher's probabilities, float32 [7]; see train.teach."""
 
     text: str
     source: str
@@ -35,6 +36,7 @@ class Row:
     votes: np.ndarray | None = None
     human: float | None = None
     raters: int | None = None
+    taught: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

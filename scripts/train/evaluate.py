@@ -85,11 +85,11 @@ def kinds_table(columns: dict[str, measures.Measured]) -> str:
     return markdown(["disguise: recall kept, clean texts flagged", "in training", *columns], rows)
 
 
-def terms_table(columns: dict[str, measures.Measured]) -> str:
+def terms_table(columns: dict[str, measures.Measured], terms: tuple[identities.Term, ...] | list[identities.Term] = identities.TERMS) -> str:
     def of(measured: measures.Measured, term: str) -> str:
         return f"{measured.terms[term]:.3f}" if term in measured.terms else NOT_MEASURED
 
-    rows = [[t.kind, t.name, *(of(m, t.name) for m in columns.values())] for t in identities.TERMS]
+    rows = [[t.kind, t.name, *(of(m, t.name) for m in columns.values())] for t in terms]
     return markdown(["", f"identity term: false positive rate at 0.5, {measures.SENTENCES} sentences", *columns], rows)
 
 

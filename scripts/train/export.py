@@ -199,10 +199,7 @@ def main():
     parser.add_argument("--folder", type=Path, help="the model folder to write (default: OUT/toxicity-en)")
     parser.add_argument("--command", default="python scripts/train/train.py --data DATA --out build/train", help="what the manifest names as the command that trained it")
     args = parser.parse_args()
-    state = torch.load(args.out / "checkpoint.pt", weights_only=True)
-    model = network.from_base()
-    model.load_state_dict(state["model"] | state["average"])
-    write_folder(model.eval(), args.data, args.out, args.folder or args.out / "toxicity-en", args.command)
+    write_folder(network.from_checkpoint(args.out / "checkpoint.pt"), args.data, args.out, args.folder or args.out / "toxicity-en", args.command)
 
 
 if __name__ == "__main__":

@@ -71,11 +71,18 @@ class Figure:
 @dataclass
 class Measured:
     """What one system reached. kinds and terms: the parts of the figures on disguise, by kind:
-    (recall kept, times as often flagged when clean or None), and on identity terms, by term."""
+    (recall kept, times as often flagged when clean or None), and on identity terms, by term.
+    reliability: by source and attribute, (mean predicted, mean observed) of bins of equal weight."""
 
     figures: dict[str, Figure] = field(default_factory=dict)
+    reliability: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     kinds: dict[str, tuple[float, float | None]] = field(default_factory=dict)
     terms: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, document: dict) -> "Measured":
+        """From the JSON that evaluate.py writes."""
+        return cls(**document | {"figures": {name: Figure(**figure) for name, figure in document["figures"].items()}})
 
 
 class Held:
@@ -229,7 +236,16 @@ class Measurement:
             self.rates("jigsaw at natural priors: mean toxicity less raters' rate", p, y, importance)
             self.errors("jigsaw at natural priors: toxicity", p, y, importance)
 
+        # Perspective's scores are the only ones that cover these two.
+        if rows := held.rows("perspective_rtp"):
+            for a in ("severe_toxicity", "sexually_explicit"):
+                y = labels_of(rows)[:, data.ATTRIBUTES.index(a)]
+                known = ~np.isnan(y)
+                if a in self.scores(rows).columns and known.any():
+                    self.errors(f"perspective_rtp: {a}", self.scores(rows).columns[a][known], y[known], np.ones(known.sum()))
+
     def errors(self, name: str, p: np.ndarray, y: np.ndarray, importance: np.ndarray):
+        self.out.reliability[name] = metrics.reliability(p, y, importance)
         self.add(f"{name} ECE", lambda w: metrics.calibration_error(p, y, w * importance), len(p), interval=False)
         self.add(f"{name} Brier", lambda w: metrics.mean((p - y) ** 2, w * importance), len(p))
 

@@ -72,6 +72,15 @@ def calibration_error(p: np.ndarray, y: np.ndarray, w: np.ndarray, bins: int = 1
     return sum(np.abs((w * gap * (place == b)).sum(-1)) for b in range(bins)) / total[..., 0]
 
 
+def reliability(p: np.ndarray, y: np.ndarray, w: np.ndarray, bins: int = 10) -> list[tuple[float, float]]:
+    """(mean predicted, mean observed) of each of the bins of calibration_error."""
+    order = np.argsort(p, kind="stable")
+    p, y, w = p[order], y[order], w[order]
+    place = np.minimum((bins * (np.cumsum(w) - w / 2) / w.sum()).astype(int), bins - 1)
+    parts = [place == b for b in range(bins)]
+    return [(float(mean(p[i], w[i])), float(mean(y[i], w[i]))) for i in parts if i.any()]
+
+
 def perfect_outcomes(p: np.ndarray, raters: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """[PERFECT, rows]: shares of raters as they fall out where p is the truth."""
     return rng.binomial(raters, p, size=(PERFECT, len(p))) / raters

@@ -113,6 +113,22 @@ class SourceBias(nn.Module):
         return (self.bias * self.free + self.known)[source]
 
 
+def shorten(model: Classifier, layers: int):
+    """Keeps that many of the model's layers, evenly spread, the first and the last among them."""
+    kept = np.linspace(0, len(model.layers) - 1, layers).round().astype(int)
+    model.layers = nn.ModuleList(model.layers[i] for i in kept)
+
+
+def from_checkpoint(path: Path) -> Classifier:
+    """The model that a training left in its checkpoint, with the moving average of its weights."""
+    state = torch.load(path, weights_only=True, map_location="cpu")
+    weights = state["model"] | state["average"]
+    model = from_base()
+    shorten(model, len({name.split(".")[1] for name in weights if name.startswith("layers.")}))
+    model.load_state_dict(weights)
+    return model.eval()
+
+
 def from_base() -> Classifier:
     """The base model's encoder with fresh heads (drawn from torch's global generator)."""
     folder = base_folder()

@@ -1,5 +1,7 @@
 """What evaluate.py measures with: figures by hand, disguises, sentences, systems, the table."""
 
+import dataclasses
+import json
 import re
 import unicodedata
 from pathlib import Path
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import calibrate
+import card
 import data
 import disguises
 import evaluate
@@ -287,6 +290,32 @@ def test_rows_caps_a_source_and_draws_the_same_rows_for_all():
     assert len(held.rows("civil_spans")) == 10
     assert [r.text for r in held.rows("civil_spans")] == [r.text for r in measures.Held(SAMPLE, "dev", 10, 1).rows("civil_spans")]
     assert all(row.split == "dev" for row in held.rows("civil_spans"))
+
+
+def test_the_card_holds_tables_plots_and_what_model_show_prints(measured, tmp_path):
+    folder, text = tmp_path / "folder", tmp_path / "card.md"
+    folder.mkdir()
+    for name in ("model.onnx", "tokenizer.json"):
+        (folder / name).write_bytes(b"")
+    (folder / "manifest.json").write_text(json.dumps({"tokenizer": "tokenizer.json", "variants": [{"file": "model.onnx"}], "card": {"use": "kept"}}))
+    text.write_text("".join(f"before {mark}\n<!-- {mark} -->\nold\n<!-- /{mark} -->\n" for mark in ("figures", "disguise", "terms")))
+    found = json.loads(json.dumps({"split": "dev", "systems": {card.MODEL: dataclasses.asdict(measured["graded"])}}))
+
+    card.write(found, folder, text)
+    written = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert set(written) == {"card.md", "reliability.svg", "identity-terms.svg", "disguise.svg"}
+    assert "old" not in text.read_text() and "before terms" in text.read_text()
+    assert "| **toxic spans: character F1** |" in text.read_text()
+    kept = json.loads((folder / "manifest.json").read_text())["card"]
+    assert kept["use"] == "kept"
+    assert {"measure", "goal", "value", "rows"} <= set(kept["figures"][0])
+
+    card.write(found, folder, text)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == written, "the same figures, the same bytes"
+
+    text.write_text("no marks")
+    with pytest.raises(ValueError, match="put these two lines where the table belongs"):
+        card.write(found, folder, text)
 
 
 def test_goals_are_told_from_the_figures():

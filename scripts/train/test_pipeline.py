@@ -258,6 +258,30 @@ def test_start_takes_the_weights_of_another_run(tmp_path):
     assert second.tokens == 0
 
 
+def test_a_shorter_model_learns_from_a_teacher(tmp_path):
+    rows = data.training_rows(SAMPLE)
+    common = ["--data", str(SAMPLE), "--batch-tokens", "512", "--tokens", "2000"]
+    train.train(train.arguments([*common, "--out", str(tmp_path / "teacher")]), rows, [])
+    teacher = tmp_path / "teacher" / "checkpoint.pt"
+
+    args = train.arguments([*common, "--out", str(tmp_path / "pupil"), "--start", str(teacher), "--teacher", str(teacher), "--layers", "2"])
+    pupil = train.train(args, rows, []).averaged()
+    assert len(pupil.layers) == 2
+    assert len(network.from_checkpoint(tmp_path / "pupil" / "checkpoint.pt").layers) == 2
+
+    with torch.no_grad():
+        row = next(row for row in rows if row.source == "davidson")
+        ids = torch.tensor([[train.CLS, *train.base_tokenizer().encode(row.text, add_special_tokens=False).ids, train.SEP]])
+        said = network.from_checkpoint(teacher)(ids, torch.ones_like(ids))[0].sigmoid()[0]
+    assert row.taught == pytest.approx(said.numpy(), abs=0.02), "as written, in bfloat16"
+
+    batch = train.collate(train.tokenize([row], train.base_tokenizer(), np.random.default_rng(0), disguised=0))
+    text, _ = train.losses(pupil.eval(), network.SourceBias(), batch)
+    text.backward()
+    assert np.isnan(row.labels[data.ATTRIBUTES.index("threat")])
+    assert pupil.text_head.weight.grad[data.ATTRIBUTES.index("threat")].any(), "the teacher speaks where nobody annotated"
+
+
 def test_windows_are_those_of_the_product():
     """The case of TestDivideBreaksAtSentences in classifier/window_test.go."""
     text = "One two tre. Two two two. Tre tre\ntre tre for. Fiv fiv"

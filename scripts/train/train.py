@@ -8,6 +8,7 @@ numbers of a step from (seed, step).
 """
 
 import argparse
+import copy
 import json
 import math
 import os
@@ -34,6 +35,7 @@ AUGMENTED = 0.25  # share of rows that are disguised in an epoch
 TYPICAL_ROWS = 40  # a step's loss is a sum divided by this, so that a row counts the same in every batch
 MAX_ROWS = 96  # a step of single words would otherwise hold 500 rows and one kind of text
 TOKEN_WEIGHT = 2.0  # of the token head's loss against the text head's
+TEACHER_WEIGHT = 0.5  # of the teacher's opinion against the label's, where there is a teacher
 
 
 @dataclass
@@ -67,7 +69,7 @@ def epoch_rows(rows: list[data.Row], rng: np.random.Generator) -> list[data.Row]
     return out
 
 
-def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator, telling: set[str] = frozenset()) -> list[Example]:
+def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator, telling: set[str] = frozenset(), disguised: float = AUGMENTED) -> list[Example]:
     """Disguises some rows, tokenizes all, crops the long ones.
 
     A crop keeps the label of the whole text, which is wrong for a page with one insult at its far
@@ -79,7 +81,7 @@ def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generato
         origins = [None] * len(batch)
         texts = [row.text for row in batch]
         for i, row in enumerate(batch):
-            if rng.random() < AUGMENTED:
+            if rng.random() < disguised:
                 texts[i], origins[i] = data.disguise(row.text, rng, telling)
         for row, origin, encoding in zip(batch, origins, tokenizer.encode_batch(texts, add_special_tokens=False)):
             ids, targets = np.array(encoding.ids, dtype=np.int64), None
@@ -131,16 +133,21 @@ def collate(batch: list[Example], device: str = "cpu") -> dict[str, torch.Tensor
         "source": torch.tensor([data.SOURCE_NAMES.index(e.row.source) for e in batch]),
         "weight": torch.tensor([data.SOURCES[e.row.source].weight for e in batch]),
     }
+    if batch[0].row.taught is not None:
+        tensors["taught"] = torch.from_numpy(np.stack([e.row.taught for e in batch]))
     return {name: tensor.to(device) for name, tensor in tensors.items()}
 
 
 def losses(model, bias, batch) -> tuple[torch.Tensor, torch.Tensor]:
-    """Binary cross entropy on soft targets, of texts and of tokens; what is NaN counts nothing."""
+    """Binary cross entropy on soft targets, of texts and of tokens; what is NaN counts nothing. A
+    teacher speaks on every attribute, annotated or not, and on the reference scale: without a bias."""
     with torch.autocast(batch["ids"].device.type, dtype=torch.bfloat16):
         logits, token_logits = model(batch["ids"], batch["mask"])
-    logits = logits.float() + bias(batch["source"])
+    logits = logits.float()
     known = ~batch["labels"].isnan()
-    loss = F.binary_cross_entropy_with_logits(logits, batch["labels"].nan_to_num(), reduction="none") * known
+    loss = F.binary_cross_entropy_with_logits(logits + bias(batch["source"]), batch["labels"].nan_to_num(), reduction="none") * known
+    if "taught" in batch:
+        loss = (1 - TEACHER_WEIGHT) * loss + TEACHER_WEIGHT * F.binary_cross_entropy_with_logits(logits, batch["taught"], reduction="none")
     text = (loss.sum(1) * batch["weight"]).sum() / TYPICAL_ROWS
 
     known = ~batch["targets"].isnan()
@@ -155,9 +162,14 @@ class Run:
 
     def __init__(self, args, rows: list[data.Row]):
         torch.manual_seed(args.seed)
-        self.model, self.bias = network.from_base().to(args.device), network.SourceBias(data.cut_offsets(rows)).to(args.device)
+        self.model = network.from_checkpoint(args.start) if args.start else network.from_base()
+        if args.layers:
+            network.shorten(self.model, args.layers)
+        self.bias = network.SourceBias(data.cut_offsets(rows))
         if args.start:
-            self.begin_at(args.start)
+            self.take_biases(args.start)
+        self.model.to(args.device)
+        self.bias.to(args.device)
         trained = [p for p in self.model.parameters() if p.requires_grad]
         self.optimizer = torch.optim.AdamW([
             {"params": [p for p in trained if p.ndim > 1], "weight_decay": 0.01, "scale": 1.0},
@@ -169,10 +181,9 @@ class Run:
         self.step = self.tokens = self.epoch = self.batch = 0
         self.seconds = 0.0
 
-    def begin_at(self, path: Path):
-        """Takes the weights that another run ended with, and nothing else of it."""
+    def take_biases(self, path: Path):
+        """Takes the sources' biases that another run ended with; of its state only they and the model count."""
         state = torch.load(path, weights_only=True, map_location="cpu")
-        self.model.load_state_dict(state["model"] | state["average"])
         with torch.no_grad():
             for source, bias in zip(state["settings"]["sources"], state["bias"]["bias"]):
                 if source in data.SOURCE_NAMES:
@@ -202,7 +213,7 @@ class Run:
 
     def averaged(self) -> network.Classifier:
         """The model with the moving average of its weights, which is what gets exported."""
-        model = network.from_base()
+        model = copy.deepcopy(self.model).cpu()
         model.load_state_dict(self.model.state_dict() | self.average)
         return model.eval()
 
@@ -239,9 +250,12 @@ def quick_metrics(model, dev: list[Example]) -> dict[str, float]:
 
 def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
     settings = {k: getattr(args, k) for k in ("seed", "tokens", "batch_tokens", "lr")} | {"rows": len(rows), "start": str(args.start), "sources": list(data.SOURCE_NAMES)}
+    settings |= {k: str(v) if isinstance(v, Path) else v for k in ("layers", "teacher") if (v := getattr(args, k))}
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     checkpoint, log = out / "checkpoint.pt", out / "log.jsonl"
+    if args.teacher:
+        teach(rows, args.teacher, args.device, out / "taught.npy")
     run = Run(args, rows)
 
     def note(**what):
@@ -254,7 +268,7 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
         note(resumed=True, budget=args.tokens, budget_before=budget)
 
     tokenizer = base_tokenizer()
-    dev = sorted(tokenize(dev_rows, tokenizer, np.random.default_rng(args.seed)), key=lambda e: len(e.ids))
+    dev = sorted(tokenize(dev_rows, tokenizer, np.random.default_rng(args.seed), disguised=0), key=lambda e: len(e.ids))
     telling = data.telling_words(rows)
     trained = [p for p in run.model.parameters() if p.requires_grad]
     started = saved = time.monotonic()
@@ -303,6 +317,23 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
     return run
 
 
+def teach(rows: list[data.Row], teacher: Path, device: str, kept: Path):
+    """Gives each row the teacher's probabilities for its text as it was written; disguised later, it
+    keeps them. They are computed once and lie in kept."""
+    if not kept.exists():
+        model, tokenizer, rng = network.from_checkpoint(teacher).to(device), base_tokenizer(), np.random.default_rng(0)
+        out = np.empty((len(rows), len(data.ATTRIBUTES)), dtype=np.float32)
+        examples = [e for start in range(0, len(rows), 4096) for e in tokenize(rows[start : start + 4096], tokenizer, rng, disguised=0)]
+        order = np.argsort([len(e.ids) for e in examples], kind="stable")
+        with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16):
+            for part in np.array_split(order, math.ceil(len(order) / 64)):
+                tensors = collate([examples[i] for i in part], device)
+                out[part] = model(tensors["ids"], tensors["mask"])[0].float().sigmoid().cpu().numpy()
+        np.save(kept, out)
+    for row, taught in zip(rows, np.load(kept), strict=True):
+        row.taught = taught
+
+
 def dev_sample(folder: Path, most: int) -> list[data.Row]:
     """The first rows of the dev splits, for quick_metrics."""
     out = []
@@ -321,6 +352,8 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--lr", type=float, default=1e-4, help="peak learning rate (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run to go on from with these rows and settings (default: the base model)")
+    parser.add_argument("--teacher", type=Path, help="checkpoint.pt of a model whose opinion on every text counts beside the labels")
+    parser.add_argument("--layers", type=int, help="how many of the encoder's layers to keep (default: all)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--checkpoint-minutes", type=float, default=5)
