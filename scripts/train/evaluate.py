@@ -93,6 +93,15 @@ def terms_table(columns: dict[str, measures.Measured], terms: tuple[identities.T
     return markdown(["", f"identity term: false positive rate at 0.5, {measures.SENTENCES} sentences", *columns], rows)
 
 
+def contrasts_table(columns: dict[str, measures.Measured]) -> str:
+    def of(measured: measures.Measured, kind: str) -> str:
+        return f"{measured.contrasts[kind][1]} of {measured.contrasts[kind][2]}" if kind in measured.contrasts else NOT_MEASURED
+
+    kinds = {kind: toxicity for m in columns.values() for kind, (toxicity, _, _) in m.contrasts.items()}
+    rows = [[kind, f"{toxicity:.2f}", *(of(m, kind) for m in columns.values())] for kind, toxicity in kinds.items()]
+    return markdown(["generated sentences on the other side of 0.5", "toxicity meant", *columns], rows)
+
+
 def notes(tfidf: systems.TfIdf, split: str) -> str:
     return f"""Hate and sexism are read by identity_attack, by toxicity where a system has no identity_attack; {", ".join(measures.OTHERS)} by
 toxicity. perspective_wikipedia counts with all of its rows on either split. ECE has ten bins of equal weight; the perfect predictor's
@@ -142,6 +151,7 @@ def main():
         print(main_table({f"less than {args.against.name}": against}, {name: measures.AGAINST_GOALS["span F1" if "F1" in name else "AUC"] for name in against}))
     print(kinds_table(measured))
     print(terms_table(measured))
+    print(contrasts_table(measured))
     print(notes(tfidf, args.split))
     if args.json:
         args.json.parent.mkdir(parents=True, exist_ok=True)

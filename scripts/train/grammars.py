@@ -463,15 +463,23 @@ def rows(split: str, count: int, seed: int) -> list[data.Row]:
     """count sentences of one split's templates, drawn kind by kind by weight and without repetition
     where the kind has as many."""
     rng = np.random.default_rng([seed, zlib.crc32(split.encode())])
-    kinds = [(k, [t for t in k.templates if split_of(t) == split]) for k in KINDS]
-    kinds = [(k, templates) for k, templates in kinds if templates]
-    total, out, seen = sum(k.weight for k, _ in kinds), [], set()
-    for k, templates in kinds:
-        for _ in range(round(count * k.weight / total)):
-            made = row(k, templates[rng.integers(len(templates))], rng)
-            if made.text not in seen:
-                seen.add(made.text)
-                out.append(made)
+    kinds = [k for k in KINDS if templates_of(k, split)]
+    total, seen = sum(k.weight for k in kinds), set()
+    return [r for k in kinds for r in rows_of(k, split, round(count * k.weight / total), rng, seen)]
+
+
+def templates_of(of: Kind, split: str) -> list[str]:
+    return [t for t in of.templates if split_of(t) == split]
+
+
+def rows_of(of: Kind, split: str, count: int, rng: np.random.Generator, seen: set[str]) -> list[data.Row]:
+    """At most count sentences of one kind that are not in seen, to which they are added."""
+    templates, out = templates_of(of, split), []
+    for _ in range(count):
+        made = row(of, templates[rng.integers(len(templates))], rng)
+        if made.text not in seen:
+            seen.add(made.text)
+            out.append(made)
     return out
 
 

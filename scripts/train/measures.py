@@ -14,6 +14,7 @@ import calibrate
 import data
 import disguises
 import folder as folders
+import grammars
 import identities
 import metrics
 from systems import Scores
@@ -46,7 +47,8 @@ AGAINST_GOALS = {"AUC": ("≤", 0.001), "span F1": ("≤", 0.005)}
 CLEAN = 0.3  # Perspective's toxicity of a text that counts as clean among those that are disguised
 DISGUISED_CHARACTERS = 200
 DISGUISED_POSITIVES = 400  # and twice as many clean ones
-SENTENCES = 120  # of each identity term
+SENTENCES = 120  # of each identity term, and of each kind of contrast
+UNDECIDED = 0.13  # a kind of contrast nearer to 0.5 has no side to stand on
 
 MADLIBS_TERMS = (
     "african american", "african", "american", "asian", "bisexual", "black", "blind", "buddhist", "canadian", "catholic", "chinese",
@@ -72,12 +74,15 @@ class Figure:
 class Measured:
     """What one system reached. kinds and terms: the parts of the figures on disguise, by kind:
     (recall kept, times as often flagged when clean or None), and on identity terms, by term.
-    reliability: by source and attribute, (mean predicted, mean observed) of bins of equal weight."""
+    reliability: by source and attribute, (mean predicted, mean observed) of bins of equal weight.
+    contrasts: by kind of generated sentence, (its own toxicity, how many stand on the other side of
+    0.5, of how many)."""
 
     figures: dict[str, Figure] = field(default_factory=dict)
     reliability: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     kinds: dict[str, tuple[float, float | None]] = field(default_factory=dict)
     terms: dict[str, float] = field(default_factory=dict)
+    contrasts: dict[str, tuple[float, int, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, document: dict) -> "Measured":
@@ -301,6 +306,16 @@ class Measurement:
             for part in metrics.bias(y, z, groups, np.ones(len(rows))):
                 self.add(f"madlibs bias: {part}", lambda w, part=part: metrics.bias(y, z, groups, w)[part], len(rows), note=f"{len(groups)} terms")
 
+    def contrasts(self):
+        """Words that decide nothing by themselves: see grammars.py. Its dev templates, on either split."""
+        kinds = [k for k in grammars.KINDS if grammars.templates_of(k, "dev") and abs(k.labels["toxicity"] - 0.5) >= UNDECIDED]
+        made = {k.name: grammars.rows_of(k, "dev", SENTENCES, self.held.rng(k.name), set()) for k in kinds}
+        scores = iter(self.system.score([row.text for rows in made.values() for row in rows]).columns["toxicity"])
+        for k in kinds:
+            toxic = k.labels["toxicity"] >= 0.5
+            wrong = sum((next(scores) >= 0.5) != toxic for _ in made[k.name])
+            self.out.contrasts[k.name] = (k.labels["toxicity"], int(wrong), len(made[k.name]))
+
     def disguise(self):
         texts, y = self.held.disguised()
         if not 0 < y.sum() < len(y):
@@ -362,7 +377,7 @@ def size(folder: Path) -> Figure:
 
 def measure(system, held: Held) -> Measured:
     m = Measurement(system, held)
-    for step in (m.agreement, m.spans, m.calibration, m.hate, m.without_a_span, m.fairness, m.disguise):
+    for step in (m.agreement, m.spans, m.calibration, m.hate, m.without_a_span, m.fairness, m.contrasts, m.disguise):
         step()
     return m.out
 

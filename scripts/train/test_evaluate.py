@@ -275,6 +275,16 @@ def test_the_table_has_a_row_for_every_goal_and_a_dash_for_what_was_not_measured
     assert re.match(r"0\.\d{4} \[", graded) and yes_or_no == "–", "yes and no are no probabilities"
 
 
+def test_contrasts_count_sentences_on_the_wrong_side(measured):
+    contrasts = measured["graded"].contrasts
+    toxicity, wrong, of = contrasts["threat"]
+    assert toxicity > 0.5 and wrong == of, "a keyword knows no threat"
+    harmless = [contrasts[kind] for kind in ("insult denied", "insult reported", "abuse of things")]
+    assert all(toxicity < 0.5 and wrong < of for toxicity, wrong, of in harmless)
+    assert sum(wrong for _, wrong, _ in harmless) > 0, "it takes a denial for the insult where it knows the word"
+    assert "joy" in contrasts and "swearing at things" not in contrasts, "which half of the readers object to"
+
+
 def test_the_same_run_gives_the_same_figures(measured):
     assert measures.measure(Keyword(), measures.Held(SAMPLE, "dev", None, 1)) == measured["graded"]
 
@@ -298,7 +308,7 @@ def test_the_card_holds_tables_plots_and_what_model_show_prints(measured, tmp_pa
     for name in ("model.onnx", "tokenizer.json"):
         (folder / name).write_bytes(b"")
     (folder / "manifest.json").write_text(json.dumps({"tokenizer": "tokenizer.json", "variants": [{"file": "model.onnx"}], "card": {"use": "kept"}}))
-    text.write_text("".join(f"before {mark}\n<!-- {mark} -->\nold\n<!-- /{mark} -->\n" for mark in ("figures", "disguise", "terms")))
+    text.write_text("".join(f"before {mark}\n<!-- {mark} -->\nold\n<!-- /{mark} -->\n" for mark in ("figures", "disguise", "terms", "contrasts")))
     found = json.loads(json.dumps({"split": "dev", "systems": {card.MODEL: dataclasses.asdict(measured["graded"])}}))
 
     card.write(found, folder, text)
