@@ -1,0 +1,80 @@
+"""Measures quality against speed for several model folders, for docs/model/curve.svg.
+
+    python scripts/train/curve.py --data DATA --plain build/train/fp32.onnx NAME=FOLDER … > docs/model/curve.json
+
+Quality is that of dev rows, through the product. Speed is the time of one run of 64 tokens on one thread,
+against that of the unfused network of --plain, quantised to dynamic int8 with onnxruntime's defaults, in
+turns within one process.
+"""
+
+import argparse
+import json
+import random
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from onnxruntime.quantization import QuantType, quantize_dynamic
+
+import evaluate
+import folder as folders
+import measures
+import systems
+
+TOKENS, ROUNDS = 64, 300
+SHOWN = {
+    "jigsaw": "jigsaw: mean AUC of six labels", "perspective_rtp": "perspective_rtp: mean Spearman of seven attributes",
+    "hate": "hate and sexism: mean AUC of five", "spans": "toxic spans: character F1",
+}
+
+
+def times(files: list[Path]) -> list[float]:
+    """Median milliseconds of a run of each file, by turns in random order."""
+    sessions = [onnxruntime.InferenceSession(str(file), folders.options(), providers=["CPUExecutionProvider"]) for file in files]
+    ids = np.random.default_rng(1).integers(1000, 20000, (1, TOKENS), dtype=np.int64)
+    feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+    took: list[list[float]] = [[] for _ in files]
+    turns = list(range(len(files)))
+    for round_ in range(-10, ROUNDS):
+        random.shuffle(turns)
+        for i in turns:
+            start = time.perf_counter()
+            sessions[i].run(None, feed)
+            if round_ >= 0:
+                took[i].append((time.perf_counter() - start) * 1000)
+    return [statistics.median(t) for t in took]
+
+
+def quality(name: str, binary: Path, folder: Path, held: measures.Held) -> dict[str, float]:
+    measurement = measures.Measurement(systems.Product(name, binary, folder), held)
+    for step in (measurement.agreement, measurement.spans, measurement.hate):
+        step()
+    return {key: round(measurement.out.figures[measure].value, 4) for key, measure in SHOWN.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", metavar="NAME=FOLDER")
+    parser.add_argument("--data", required=True, type=Path)
+    parser.add_argument("--plain", required=True, type=Path, help="fp32.onnx of a training's --out")
+    parser.add_argument("--binary", type=Path, default=Path("bin/toxscreen"), help="what `make build` makes")
+    args = parser.parse_args()
+    named = {name: Path(path) for name, _, path in (f.partition("=") for f in args.folders)}
+
+    with tempfile.TemporaryDirectory() as scratch:
+        plain = Path(scratch) / "plain.onnx"
+        quantize_dynamic(str(args.plain), str(plain), weight_type=QuantType.QInt8)
+        base, *ours = times([plain, *(path / "model.ort" for path in named.values())])
+    held = measures.Held(args.data, "dev", None, evaluate.SEED)
+    models = [
+        {"name": name, "milliseconds": round(ms, 2), "times_as_fast": round(base / ms, 2)} | quality(name, args.binary, path, held)
+        for (name, path), ms in zip(named.items(), ours)
+    ]
+    print(json.dumps({"tokens": TOKENS, "plain_milliseconds": round(base, 2), "models": models}, indent=2))
+
+
+if __name__ == "__main__":
+    main()
