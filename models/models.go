@@ -20,6 +20,7 @@ package models
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/language"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -53,12 +55,43 @@ type Options struct {
 type Model struct {
 	*classifier.Classifier
 	manifest Manifest
+	known    language.Known // what it was trained on
 }
 
 var _ toxscreen.Classifier = (*Model)(nil)
 
 // Manifest returns what the model's folder says of itself.
 func (m *Model) Manifest() Manifest { return m.manifest }
+
+// Classify implements [toxscreen.Classifier]. A text that is surely in none of
+// the manifest's languages gets a warning beside its scores.
+func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
+	found, err := m.Classifier.Classify(ctx, text)
+	if err != nil {
+		return found, err
+	}
+	if other, ok := m.known.Other(text); ok {
+		seems := other.Name
+		if !other.Sure {
+			seems = "in another language, perhaps " + seems
+		}
+		found.Warnings = append(found.Warnings, fmt.Sprintf("the text seems to be %s; %s was trained on %s only: its scores mean little",
+			seems, m.manifest.Name, listed(m.known.Names())))
+	}
+	return found, nil
+}
+
+// listed joins names as a sentence does; of more than three it counts the rest.
+func listed(names []string) string {
+	if len(names) > 3 {
+		names = append(names[:2:2], fmt.Sprintf("%d more languages", len(names)-2))
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
 
 // OpenDefault opens the embedded model.
 func OpenDefault(o Options) (*Model, error) { return Open(DefaultName, o) }
@@ -120,7 +153,7 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 	// Go would keep the memory of what was read and is not needed any more for
 	// a later heap of that size, which never comes.
 	debug.FreeOSMemory()
-	return &Model{Classifier: c, manifest: manifest}, nil
+	return &Model{Classifier: c, manifest: manifest, known: language.New(manifest.Languages)}, nil
 }
 
 // Folder is where a model lies.

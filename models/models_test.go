@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -75,6 +76,43 @@ func TestOpenScores(t *testing.T) {
 	}
 	if got, want := result.Versions.Model, m.Manifest().Identity(); got != want {
 		t.Errorf("the result names the model %q, its manifest %q", got, want)
+	}
+}
+
+// TestOtherLanguage: a text in none of the languages of the manifest is scored
+// with a warning. A manifest that does not tell which languages it means gets
+// none.
+func TestOtherLanguage(t *testing.T) {
+	const german = "Das Wetter ist heute wirklich schön, wir gehen spazieren."
+	for _, test := range []struct {
+		languages, text, want string
+	}{
+		{`["en"]`, german, "the text seems to be German; tiny was trained on English only: its scores mean little"},
+		{`["en"]`, "Været er veldig fint i dag, vi skal gå en tur i skogen.", "the text seems to be in another language, perhaps "},
+		{`["fr", "en", "es"]`, german, "tiny was trained on English, French and Spanish only"},
+		{`["fr", "en", "es", "it", "pt"]`, german, "tiny was trained on English, French and 3 more languages only"},
+		{`["de"]`, german, ""},
+		{`["en", "de-AT"]`, german, ""},
+		{`["multilingual"]`, german, ""},
+		{`[]`, german, ""},
+		{`["en"]`, "you are a stupid idiot", ""},
+		{`["en"]`, "ja gut", ""}, // too short to tell
+	} {
+		dir := copyOf(t, "tiny")
+		change(t, filepath.Join(dir, "manifest.json"), func(data []byte) []byte {
+			return regexp.MustCompile(`"languages": \[[^]]*\]`).ReplaceAll(data, []byte(`"languages": `+test.languages))
+		})
+		result, err := toxscreen.New(open(t, dir)).Score(context.Background(), test.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, scored := result.Attributes[toxscreen.Toxicity]; !scored {
+			t.Errorf("%s, %q: not scored", test.languages, test.text)
+		}
+		got := strings.Join(result.Warnings, "|")
+		if (got != "") != (test.want != "") || !strings.Contains(got, test.want) {
+			t.Errorf("%s, %q: got the warnings %q, want %q", test.languages, test.text, got, test.want)
+		}
 	}
 }
 
