@@ -27,8 +27,9 @@ const (
 	// maxBytes is how much of a text is looked at. The words of the first
 	// paragraph tell the language, and more of them cost time.
 	maxBytes = 2048
-	// maxWords is the bytes of words that the library is given at most.
-	maxWords = 400
+	// maxClean in bytes is how much the library is given of what is left of
+	// them without addresses, numbers and signs; the last word may exceed it.
+	maxClean = 400
 	// minWords is how many different words in Latin letters a text needs.
 	// Letters by themselves do not count, nor do words with a capital only at
 	// their beginning, which may be names. A letter that is not of ASCII
@@ -72,8 +73,9 @@ func set(words string) map[string]bool {
 // Known is a set of languages. It is safe for concurrent use; the zero value
 // tells no text from it.
 type Known struct {
-	languages map[whatlanggo.Lang]bool // nil: whatever a text is in may be among them
-	english   bool                     // is among them
+	languages   map[whatlanggo.Lang]bool // nil: whatever a text is in may be among them
+	english     bool                     // is among them
+	englishOnly bool
 }
 
 // New returns the set of the languages with these codes, of ISO 639-1 or
@@ -92,6 +94,7 @@ func New(codes []string) Known {
 		}
 	}
 	known.english = known.languages[whatlanggo.Eng]
+	known.englishOnly = known.english && len(known.languages) == 1
 	if len(known.languages) == 0 {
 		return Known{}
 	}
@@ -129,7 +132,8 @@ func (k Known) Names() []string {
 
 // Finding is the language that a text seems to be in.
 type Finding struct {
-	// Name is its English name, such as "German".
+	// Name is its English name, such as "German". It is empty where only the
+	// letters tell that the text is not in English.
 	Name string
 	// Sure tells that it is this language. Where it is false, the text is in
 	// this one or in another that resembles it: Danish is also taken for
@@ -155,6 +159,9 @@ func (k Known) Other(text string) (Finding, bool) {
 		return Finding{}, false
 	}
 	found := whatlanggo.Detect(s.clean)
+	if !latin && k.englishOnly && (found.Lang < 0 || found.Confidence == 0) { // Armenian, or a tie as below
+		return Finding{}, true
+	}
 	// Two languages that are equally likely come in any order: neither is
 	// named, so that a text gets the same answer each time.
 	if found.Lang < 0 || k.languages[found.Lang] || found.Confidence == 0 ||
@@ -165,7 +172,7 @@ func (k Known) Other(text string) (Finding, bool) {
 	candidates[found.Lang] = true
 	against := whatlanggo.DetectWithOptions(s.clean, whatlanggo.Options{Whitelist: candidates})
 	asked := minConfidence
-	if k.english && len(k.languages) == 1 {
+	if k.englishOnly {
 		asked -= accentWorth * float64(min(s.accents, 3))
 	}
 	if against.Lang != found.Lang || against.Confidence < asked {
@@ -195,7 +202,7 @@ func read(text string) sample {
 	var clean strings.Builder
 	seen := map[string]bool{}
 	for chunk := range strings.FieldsSeq(text) {
-		if clean.Len() > maxWords {
+		if clean.Len() > maxClean {
 			break
 		}
 		if strings.ContainsAny(chunk[:1], "@#&<[") { // a name, a tag, an HTML entity, a placeholder
@@ -245,9 +252,8 @@ func letters(word string) (latin, accents, other int, isWord bool) {
 			accents++
 			// Letters of phonetics and full-width ones disguise ASCII.
 			odd = odd || r >= 0x250 && r < 0x1e00 || r >= 0xff00
-		case unicode.IsLetter(r):
+		case unicode.IsLetter(r) && !unicode.Is(unicode.Common, r): // those of mathematics are of all scripts
 			other++
-			odd = odd || unicode.Is(unicode.Common, r) // letters of mathematics
 			lookalike = lookalike || unicode.In(r, unicode.Cyrillic, unicode.Greek)
 		default:
 			odd = true

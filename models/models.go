@@ -71,9 +71,12 @@ func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classifica
 		return found, err
 	}
 	if other, ok := m.known.Other(text); ok {
-		seems := other.Name
-		if !other.Sure {
-			seems = "in another language, perhaps " + seems
+		seems := "in another language"
+		switch {
+		case other.Sure:
+			seems = other.Name
+		case other.Name != "":
+			seems += ", perhaps " + other.Name
 		}
 		found.Warnings = append(found.Warnings, fmt.Sprintf("the text seems to be %s; %s was trained on %s only: its scores mean little",
 			seems, m.manifest.Name, listed(m.known.Names())))

@@ -89,6 +89,7 @@ func TestOtherLanguage(t *testing.T) {
 	}{
 		{`["en"]`, german, "the text seems to be German; tiny was trained on English only: its scores mean little"},
 		{`["en"]`, "Været er veldig fint i dag, vi skal gå en tur i skogen.", "the text seems to be in another language, perhaps "},
+		{`["en"]`, "Այսօր եղանակը շատ լավ է", "the text seems to be in another language; tiny was trained on English only: its scores mean little"},
 		{`["fr", "en", "es"]`, german, "tiny was trained on English, French and Spanish only"},
 		{`["fr", "en", "es", "it", "pt"]`, german, "tiny was trained on English, French and 3 more languages only"},
 		{`["de"]`, german, ""},
