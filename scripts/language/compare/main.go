@@ -9,8 +9,8 @@
 // folder of *.jsonl.gz files, and SENTENCES what ../sentences.py writes. Of the
 // dev rows of chats it takes the confidence that 0.5 % of those reach that the
 // library takes for another language than English, and prints how much of the
-// sentences reaches it, by their length in characters, with its
-// time and memory, which Linux tells.
+// sentences reaches it, by their length in characters, with its time and
+// memory, as Linux tells them.
 package main
 
 import (
