@@ -34,6 +34,9 @@ USED = {
 
 ISOTONIC_POSITIVES = 200  # expected positives below which two knots (Platt) are all that data can carry
 KNOTS = 7
+# How many times as steep or as flat as Platt's line a piece may be: the ends, which go on beyond the last
+# knot, hold few rows and would otherwise follow them anywhere.
+MOST_BEND = 3.0
 
 
 @dataclass
@@ -82,7 +85,7 @@ def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray, most_knots: int = KNO
     where the curve bends, a likelihood fit with non-negative slopes gives the values. The isotonic
     steps themselves would tie the scores of neighbouring texts."""
 
-    def solve(x: np.ndarray, start: np.ndarray, smooth: float) -> np.ndarray:
+    def solve(x: np.ndarray, start: np.ndarray, smooth: float, slopes: tuple[float, float]) -> np.ndarray:
         def unpack(theta):
             return theta[0] + np.concatenate([[0], np.cumsum(np.diff(x) * np.exp(theta[1:]))])
 
@@ -90,11 +93,11 @@ def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray, most_knots: int = KNO
             line = folders.apply_knots(np.stack([x, unpack(theta)], axis=1), z)
             return (w * (np.logaddexp(0, line) - y * line)).sum() / w.sum() + smooth * (np.diff(theta[1:]) ** 2).sum()
 
-        return unpack(minimize(cost, start, method="L-BFGS-B", bounds=[(-30, 30)] + [(-4, 2)] * (len(x) - 1)).x)
+        return unpack(minimize(cost, start, method="L-BFGS-B", bounds=[(-30, 30)] + [slopes] * (len(x) - 1)).x)
 
     low, high = np.quantile(z, [0.01, 0.99])
     ends = np.array([low, max(high, low + 1e-3)])
-    platt = solve(ends, np.array([low, 0.0]), 0)
+    platt = solve(ends, np.array([low, 0.0]), 0, (-4, 2))
     if most_knots == 2 or (w * y).sum() / w.mean() < ISOTONIC_POSITIVES or (y > 0.5).sum() < ISOTONIC_POSITIVES / 4:
         return np.round(np.stack([ends, platt], axis=1), 5).tolist()
 
@@ -109,8 +112,8 @@ def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray, most_knots: int = KNO
     x = np.interp(np.linspace(climb[0], climb[-1], most_knots), climb, grid)
     x[0], x[-1] = low, high
     x = x[np.concatenate([[True], np.diff(x) > 0.05])]
-    slope = np.log(max((platt[1] - platt[0]) / (ends[1] - ends[0]), 0.05))
-    fitted = solve(x, np.concatenate([[platt[0]], np.full(len(x) - 1, slope)]), 1e-4)
+    slope, bend = np.log(max((platt[1] - platt[0]) / (ends[1] - ends[0]), 0.05)), np.log(MOST_BEND)
+    fitted = solve(x, np.concatenate([[platt[0]], np.full(len(x) - 1, slope)]), 1e-4, (slope - bend, slope + bend))
     return np.round(np.stack([x, fitted], axis=1), 5).tolist()
 
 

@@ -31,7 +31,7 @@ import model as network
 
 MAX_TOKENS = 256  # [CLS] and [SEP] included; also the window of the exported model
 CLS, SEP = 101, 102
-AUGMENTED = 0.25  # share of rows that are disguised in an epoch
+AUGMENTED = 0.2  # share of rows that are disguised in an epoch
 TYPICAL_ROWS = 40  # a step's loss is a sum divided by this, so that a row counts the same in every batch
 MAX_ROWS = 96  # a step of single words would otherwise hold 500 rows and one kind of text
 TOKEN_WEIGHT = 2.0  # of the token head's loss against the text head's
