@@ -81,7 +81,10 @@ bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DA
 .PHONY: train
 train: data $(VENV) ## Train the default model from DATA into build/train (hours)
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
-	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/train
+	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/first --generated 0
+	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/second --start build/first/checkpoint.pt --lr 7e-5
+	$(PYTHON) scripts/train/average.py --out build/train 0.35=build/first/checkpoint.pt 0.65=build/second/checkpoint.pt
+	$(PYTHON) scripts/train/export.py --data $(DATA) --out build/train
 
 .PHONY: eval-model
 eval-model: build data $(VENV) ## Measure FOLDER against its goals and what others use (needs DATA; SAMPLE=500 is quick)

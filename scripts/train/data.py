@@ -66,7 +66,7 @@ SOURCES = {
     "civil_spans": Source(weight=1.5, repeat=2, anchored=True),
     "toxic_spans_train": Source(anchored=True),
     "toxic_spans_trial": Source(anchored=True),
-    "perspective_rtp": Source(weight=2.0, repeat=5, anchored=True),
+    "perspective_rtp": Source(weight=1.5, repeat=3, anchored=True),
     # Perspective's mean is 0.12 on these comments, of which raters find 1 % toxic: off the scale.
     "perspective_context": Source(weight=0.5, most=8000),
     "davidson": Source(weight=0.5, most=10000),
@@ -81,7 +81,7 @@ SOURCES = {
     "madlibs": Source(weight=0.5, most=4000, anchored=True),
     "bold_neutral": Source(weight=0.5, most=4000, anchored=True),
     "profanity_lexicon": Source(weight=0.5),
-    "grammars": Source(weight=0.4, anchored=True),  # see grammars.py; no file of the data folder
+    "grammars": Source(repeat=2, anchored=True),  # see grammars.py; no file of the data folder
 }
 SOURCE_NAMES = tuple(SOURCES)
 

@@ -201,7 +201,7 @@ def main():
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--out", required=True, type=Path, help="where train.py left checkpoint.pt")
     parser.add_argument("--folder", type=Path, help="the model folder to write (default: OUT/toxicity-en)")
-    parser.add_argument("--command", default="python scripts/train/train.py --data DATA --out build/train", help="what the manifest names as the command that trained it")
+    parser.add_argument("--command", default="make train", help="what the manifest names as the command that trained it")
     args = parser.parse_args()
     write_folder(network.from_checkpoint(args.out / "checkpoint.pt"), args.data, args.out, args.folder or args.out / "toxicity-en", args.command)
 

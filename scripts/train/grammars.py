@@ -21,7 +21,6 @@ import numpy as np
 import data
 
 SENTENCES = 24_000  # that training is given
-HARMLESS = 0.4  # toxicity below which a kind is known in every respect
 
 # {slot} is replaced by one of its fillers; <kind:…> marks the characters that a rater would mark.
 SLOTS = {
@@ -85,9 +84,8 @@ class Kind:
 
 
 def kind(name: str, templates: str, marked=(0.8, 0.8), weight=1.0, **labels: float) -> Kind:
-    """What is not named is 0 where the sentence is harmless, and not annotated where it is not: how far an
-    insult is a threat, too, is for sources that people rated."""
-    every = dict.fromkeys(data.ATTRIBUTES, 0.0 if labels["toxicity"] < HARMLESS else float("nan")) | labels
+    """Attributes that are not named are 0: a generated sentence is known in every respect."""
+    every = {a: 0.0 for a in data.ATTRIBUTES} | labels
     return Kind(name, tuple(t.strip() for t in templates.strip().splitlines()), every, marked, weight)
 
 
@@ -492,7 +490,7 @@ def main():
     rng = np.random.default_rng(1)
     for k in KINDS:
         templates = [t for t in k.templates if split_of(t) == split]
-        print(f"\n{k.name}: {len(templates)} templates, {', '.join(f'{a} {v}' for a, v in k.labels.items() if v > 0)}")
+        print(f"\n{k.name}: {len(templates)} templates, {', '.join(f'{a} {v}' for a, v in k.labels.items() if v)}")
         for _ in range(3 if templates else 0):
             print("  ", row(k, templates[rng.integers(len(templates))], rng).text)
 

@@ -15,6 +15,7 @@ import onnx
 import pytest
 import torch
 
+import average
 import calibrate
 import check_splits
 import data
@@ -256,6 +257,14 @@ def test_start_takes_the_weights_of_another_run(tmp_path):
         assert torch.equal(a, b), name
     assert torch.equal(first.bias.bias, second.bias.bias)
     assert second.tokens == 0
+
+
+def test_the_mean_of_two_runs_lies_between_them(tmp_path):
+    for name, value in (("first", 0.0), ("second", 1.0)):
+        torch.save({"model": {"w": torch.full((2,), -9.0)}, "average": {"w": torch.full((2,), value)}}, tmp_path / name)
+    assert average.mean([(0.25, tmp_path / "first"), (0.75, tmp_path / "second")])["w"].tolist() == [0.75, 0.75]
+    with pytest.raises(ValueError, match="give shares that sum to 1"):
+        average.mean([(0.5, tmp_path / "first")])
 
 
 def test_a_shorter_model_learns_from_a_teacher(tmp_path):

@@ -31,7 +31,7 @@ import model as network
 
 MAX_TOKENS = 256  # [CLS] and [SEP] included; also the window of the exported model
 CLS, SEP = 101, 102
-AUGMENTED = 0.2  # share of rows that are disguised in an epoch
+AUGMENTED = 0.25  # share of rows that are disguised in an epoch
 TYPICAL_ROWS = 40  # a step's loss is a sum divided by this, so that a row counts the same in every batch
 MAX_ROWS = 96  # a step of single words would otherwise hold 500 rows and one kind of text
 TOKEN_WEIGHT = 2.0  # of the token head's loss against the text head's
@@ -352,6 +352,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--lr", type=float, default=1e-4, help="peak learning rate (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run to go on from with these rows and settings (default: the base model)")
+    parser.add_argument("--generated", type=int, default=grammars.SENTENCES, help="sentences of grammars.py that are trained on, too (default %(default)s)")
     parser.add_argument("--teacher", type=Path, help="checkpoint.pt of a model whose opinion on every text counts beside the labels")
     parser.add_argument("--layers", type=int, help="how many of the encoder's layers to keep (default: all)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
@@ -369,7 +370,7 @@ def main():
     args = arguments()
     torch.set_num_threads(args.threads)
 
-    rows = data.training_rows(args.data, grammars.rows("train", grammars.SENTENCES, args.seed))
+    rows = data.training_rows(args.data, grammars.rows("train", args.generated, args.seed))
     print(f"{len(rows):,} training rows", flush=True)
     run = train(args, rows, dev_sample(args.data, args.dev_rows))
     print(f"trained {run.tokens:,} tokens in {run.seconds / 60:.0f} minutes", flush=True)

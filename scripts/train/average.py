@@ -1,0 +1,39 @@
+"""Writes the weighted mean of the weights that several runs ended with.
+
+    python scripts/train/average.py --out build/train 0.35=build/first/checkpoint.pt 0.65=build/second/checkpoint.pt
+
+The runs must have gone on from one another: only then lies a good model between theirs. What comes out
+is a checkpoint that export.py takes and --start of train.py does not.
+"""
+
+import argparse
+from pathlib import Path
+
+import torch
+
+
+def mean(runs: list[tuple[float, Path]]) -> dict[str, torch.Tensor]:
+    """Of the moving averages, which are what a run exports. The shares must sum to 1."""
+    total = sum(share for share, _ in runs)
+    if abs(total - 1) > 1e-6:
+        raise ValueError(f"failed to average: the shares sum to {total:g}; give shares that sum to 1")
+    out: dict[str, torch.Tensor] = {}
+    for share, path in runs:
+        state = torch.load(path, weights_only=True, map_location="cpu")
+        for name, weight in (state["model"] | state["average"]).items():
+            out[name] = out.get(name, 0) + share * weight
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", nargs="+", metavar="SHARE=CHECKPOINT")
+    parser.add_argument("--out", required=True, type=Path, help="where to write checkpoint.pt")
+    args = parser.parse_args()
+    runs = [(float(share), Path(path)) for share, _, path in (run.partition("=") for run in args.runs)]
+    args.out.mkdir(parents=True, exist_ok=True)
+    torch.save({"model": mean(runs), "average": {}}, args.out / "checkpoint.pt")
+
+
+if __name__ == "__main__":
+    main()
