@@ -118,20 +118,61 @@ func (c *Classifier) Close() error {
 }
 
 // Classify implements [toxscreen.Classifier]. The windows of a long text are
-// computed side by side. The end of ctx stops runs under way.
+// computed side by side. A text that reads otherwise once disguise is undone
+// is computed both ways, and each attribute takes the higher of its two
+// logits. The end of ctx stops runs under way.
 func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
 	if err := c.tokenizer.Encode(text, enc); err != nil {
 		return toxscreen.Classification{}, err
 	}
-	windows := divide(text, enc.Offsets, c.spec.Window.Tokens-len(c.prefix)-len(c.suffix), c.spec.Window.Overlap)
-	labels, tokens, err := c.compute(ctx, enc.IDs, windows)
+	logits, marked, err := c.score(ctx, text, enc)
 	if err != nil {
 		return toxscreen.Classification{}, err
 	}
-
 	found := toxscreen.Classification{}
+	if raised, others, err := c.scoreReading(ctx, text, enc, logits); err != nil {
+		return toxscreen.Classification{}, err
+	} else if others != nil || raised != nil {
+		marked = union(text, marked, others)
+		if len(raised) > 0 {
+			found.Warnings = append(found.Warnings, "disguised words were read as they are meant, which decided "+strings.Join(raised, ", "))
+		}
+	}
+	for column, label := range c.spec.Labels {
+		if label.Attribute != nil {
+			found.Scores.Set(*label.Attribute, sigmoid(c.calibrated(*label.Attribute, logits[column])))
+		}
+	}
+	found.Spans = marked
+	if c.spec.Spans == nil {
+		found.Warnings = append(found.Warnings, "no spans: the model has no token head")
+	}
+	if enc.InvalidBytes > 0 {
+		found.Warnings = append(found.Warnings, fmt.Sprintf("%d bytes are not valid UTF-8 and were read as U+FFFD", enc.InvalidBytes))
+	}
+	if len(enc.IDs) == 0 && strings.TrimSpace(text) != "" {
+		found.Warnings = append(found.Warnings, "the model reads none of the text's characters: its scores say nothing")
+	}
+	return found, nil
+}
+
+func (c *Classifier) calibrated(a toxscreen.Attribute, z float64) float64 {
+	if calibration, ok := c.spec.Calibration[a]; ok {
+		return calibration.Apply(z)
+	}
+	return z
+}
+
+// score computes an encoding of text. It returns the pooled logit of each label
+// and the spans, nil where the model has no token head.
+func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encoding) ([]float64, []toxscreen.Span, error) {
+	windows := divide(text, enc.Offsets, c.spec.Window.Tokens-len(c.prefix)-len(c.suffix), c.spec.Window.Overlap)
+	labels, tokens, err := c.compute(ctx, enc.IDs, windows)
+	if err != nil {
+		return nil, nil, err
+	}
 	perWindow := make([]float64, len(windows))
 	logits := make([]float64, len(c.spec.Labels))
 	for column := range logits {
@@ -143,29 +184,36 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 	if c.spec.Activation == Softmax {
 		logits = againstTheRest(logits)
 	}
-	for column, label := range c.spec.Labels {
-		if label.Attribute == nil {
-			continue
-		}
-		z := logits[column]
-		if calibration, ok := c.spec.Calibration[*label.Attribute]; ok {
-			z = calibration.Apply(z)
-		}
-		found.Scores.Set(*label.Attribute, sigmoid(z))
+	if c.spec.Spans == nil {
+		return logits, nil, nil
 	}
+	return logits, spans(text, enc.Offsets, tokens, c.spec.Spans), nil
+}
 
-	if c.spec.Spans != nil {
-		found.Spans = spans(text, enc.Offsets, tokens, c.spec.Spans)
-	} else {
-		found.Warnings = append(found.Warnings, "no spans: the model has no token head")
+// scoreReading computes text as a reader reads it, where that gives the model
+// something else to see than plain, and raises logits to what comes out. It
+// returns the names of the attributes that were raised, and the spans of the
+// reading.
+func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding, logits []float64) (raised []string, found []toxscreen.Span, err error) {
+	enc := c.encodings.Get().(*tokenize.Encoding)
+	defer c.encodings.Put(enc)
+	differs, err := c.tokenizer.EncodeReading(text, plain, enc)
+	if err != nil || !differs {
+		return nil, nil, err
 	}
-	if enc.InvalidBytes > 0 {
-		found.Warnings = append(found.Warnings, fmt.Sprintf("%d bytes are not valid UTF-8 and were read as U+FFFD", enc.InvalidBytes))
+	others, found, err := c.score(ctx, text, enc)
+	if err != nil {
+		return nil, nil, err
 	}
-	if len(enc.IDs) == 0 && strings.TrimSpace(text) != "" {
-		found.Warnings = append(found.Warnings, "the model reads none of the text's characters: its scores say nothing")
+	for column, label := range c.spec.Labels {
+		if others[column] > logits[column] {
+			logits[column] = others[column]
+			if label.Attribute != nil {
+				raised = append(raised, label.Attribute.String())
+			}
+		}
 	}
-	return found, nil
+	return raised, found, nil
 }
 
 // compute runs every window and returns the logits [windows, labels] and,

@@ -1,0 +1,169 @@
+package tokenize
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// Reading is a text as a reader reads it: with the disguise undone by which people
+// slip past filters. Text is the new text; Original leads back to the old one.
+type Reading struct {
+	Text  string
+	edits []edit
+}
+
+// edit says that the bytes from to to of a new text stand for start to end of the old.
+// What lies between two edits was copied.
+type edit struct{ from, to, start, end int32 }
+
+// Changed reports whether Text differs from the original.
+func (r *Reading) Changed() bool { return len(r.edits) > 0 }
+
+// Original returns the bytes of the original that the bytes from to to of Text stand
+// for. Both ranges are end exclusive and lie on the boundaries of characters, if from
+// and to do. It needs 0 ≤ from < to ≤ len(Text).
+func (r *Reading) Original(from, to int) (start, end int) {
+	start, end = from, to
+	if e, ok := r.last(from); ok {
+		start = from - int(e.to) + int(e.end)
+		if from < int(e.to) {
+			start = int(e.start)
+		}
+	}
+	if e, ok := r.last(to - 1); ok {
+		end = max(to, int(e.to)) - int(e.to) + int(e.end)
+	}
+	return start, end
+}
+
+// last returns the last edit that begins at or before a byte of the new text.
+func (r *Reading) last(at int) (edit, bool) {
+	n := sort.Search(len(r.edits), func(i int) bool { return int(r.edits[i].from) > at })
+	if n == 0 {
+		return edit{}, false
+	}
+	return r.edits[n-1], true
+}
+
+// rewriting builds a Reading while a text is walked through. It takes no memory until
+// something is replaced.
+type rewriting struct {
+	text  string
+	out   strings.Builder
+	at    int // how much of text is dealt with
+	edits []edit
+}
+
+// replace puts a new text for the bytes start to end, at least one, which must not lie
+// before those of the call before.
+func (w *rewriting) replace(start, end int, by string) {
+	if w.text[start:end] == by {
+		return
+	}
+	w.out.WriteString(w.text[w.at:start])
+	from := w.out.Len()
+	w.out.WriteString(by)
+	w.edits = append(w.edits, edit{int32(from), int32(w.out.Len()), int32(start), int32(end)})
+	w.at = end
+}
+
+func (w *rewriting) reading() Reading {
+	if len(w.edits) == 0 {
+		return Reading{Text: w.text}
+	}
+	w.out.WriteString(w.text[w.at:])
+	return Reading{Text: w.out.String(), edits: w.edits}
+}
+
+// over returns the reading of a reading: r's text was made from before's.
+func (r Reading) over(before Reading) Reading {
+	if !before.Changed() || !r.Changed() {
+		if !r.Changed() {
+			r.edits = before.edits
+		}
+		return r
+	}
+	merged := make([]edit, 0, len(r.edits)+len(before.edits))
+	shift := int32(0) // from a place in before's text to the same one in r's
+	next := 0
+	for _, e := range r.edits {
+		for ; next < len(before.edits) && before.edits[next].to <= e.start; next++ {
+			b := before.edits[next]
+			merged = append(merged, edit{b.from + shift, b.to + shift, b.start, b.end})
+		}
+		start, end := before.Original(int(e.start), int(e.end))
+		merged = append(merged, edit{e.from, e.to, int32(start), int32(end)})
+		for next < len(before.edits) && before.edits[next].from < e.end {
+			next++
+		}
+		shift = e.to - e.end
+	}
+	for _, b := range before.edits[next:] {
+		merged = append(merged, edit{b.from + shift, b.to + shift, b.start, b.end})
+	}
+	r.edits = merged
+	return r
+}
+
+// Read returns text as a reader reads it. It undoes letters of other alphabets and
+// styles ("іdіоt", "ｉｄｉｏｔ", "𝓲𝓭𝓲𝓸𝓽"), letters turned upside down ("ʇoıpı"),
+// invisible characters and heaps of combining ones, digits and signs for letters
+// ("1d10t"), letters with blanks or stops between them ("i d i o t"), letters repeated
+// ("idiooot"), and words joined ("stupid_idiot", "StupidIdiot").
+//
+// Where a word can be read in several ways, or need not be a disguise at all, the
+// tokenizer decides: a reading must take fewer tokens than the original, since
+// a vocabulary holds words and not disguises. What is spelt like code, an address, a
+// number, a unit or a name of a model is left alone, and so are words wholly in
+// another alphabet. Invalid UTF-8 is copied.
+//
+// Time is linear in the text. Nothing is allocated for a text that nothing is changed
+// in and that nothing looks suspicious in.
+func (t *Tokenizer) Read(text string) Reading {
+	letters := t.readLetters(text)
+	words := t.readWords(letters.Text)
+	return words.over(letters)
+}
+
+// EncodeReading fills enc with the tokens of text as a reader reads it, their offsets
+// pointing into text itself. It reports false, and leaves enc empty, where that gives
+// the ids that plain has, which must be what Encode gave for text.
+//
+// A normaliser that drops accents or invisible characters thus makes readings that
+// differ in nothing else the same.
+func (t *Tokenizer) EncodeReading(text string, plain, enc *Encoding) (differs bool, err error) {
+	enc.IDs, enc.Offsets, enc.Words = enc.IDs[:0], enc.Offsets[:0], enc.Words[:0]
+	reading := t.Read(text)
+	if !reading.Changed() {
+		return false, nil
+	}
+	if err := t.Encode(reading.Text, enc); err != nil {
+		return false, err
+	}
+	if slices.Equal(plain.IDs, enc.IDs) {
+		enc.IDs, enc.Offsets, enc.Words = enc.IDs[:0], enc.Offsets[:0], enc.Words[:0]
+		return false, nil
+	}
+	for i, o := range enc.Offsets {
+		if o.Start < o.End {
+			start, end := reading.Original(int(o.Start), int(o.End))
+			enc.Offsets[i] = Offset{int32(start), int32(end)}
+		}
+	}
+	return true, nil
+}
+
+var encodings = sync.Pool{New: func() any { return new(Encoding) }}
+
+// cost is how many tokens a word takes: 1 for one of the vocabulary's words.
+func (t *Tokenizer) cost(word string) int {
+	enc := encodings.Get().(*Encoding)
+	defer encodings.Put(enc)
+	// A model of bytes has another token for a word behind a blank.
+	if err := t.Encode(" "+word, enc); err != nil {
+		return len(word)
+	}
+	return len(enc.IDs)
+}

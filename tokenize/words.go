@@ -1,0 +1,578 @@
+package tokenize
+
+import (
+	"strings"
+)
+
+// What a byte may be in the words that are looked at.
+const (
+	lowerLetter = 1 << iota
+	upperLetter
+	digit
+	sign      // may stand for a letter
+	blank     // ends a chunk
+	separator // may stand between spaced letters
+	technical // makes a chunk an address, a path or code
+	wide      // not ASCII
+
+	letter = lowerLetter | upperLetter
+)
+
+var byteKinds = func() (kinds [256]uint8) {
+	for b := range kinds {
+		switch {
+		case b >= 'a' && b <= 'z':
+			kinds[b] = lowerLetter
+		case b >= 'A' && b <= 'Z':
+			kinds[b] = upperLetter
+		case b >= '0' && b <= '9':
+			kinds[b] = digit
+		case b <= ' ':
+			kinds[b] = blank
+		case b >= 0x80:
+			kinds[b] = wide
+		}
+	}
+	for _, b := range []byte("@$!+|") {
+		kinds[b] |= sign
+	}
+	for _, b := range []byte(".-_*,|/~+:") {
+		kinds[b] |= separator
+	}
+	for _, b := range []byte("/\\=<>{}[]#&%^`") {
+		kinds[b] |= technical
+	}
+	return kinds
+}()
+
+// standsFor holds what a digit or sign is read as inside a word. 1, ! and | may also
+// be an l, which see.
+var standsFor = [256]byte{
+	'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '6': 'g', '7': 't', '8': 'b', '9': 'g',
+	'@': 'a', '$': 's', '!': 'i', '+': 't', '|': 'i',
+}
+
+// A stretch is part of a text, end exclusive.
+type stretch struct{ start, end int }
+
+// readWords undoes what is done to words with ASCII characters.
+func (t *Tokenizer) readWords(text string) Reading {
+	w := rewriting{text: text}
+	var spaced stretch // of single letters with a blank between
+	letters := 0
+	for i := 0; i < len(text); {
+		if byteKinds[text[i]] == blank {
+			i++
+			continue
+		}
+		start, seen, before, run := i, uint8(0), uint8(0), 1
+		suspicious := false
+		for ; i < len(text); i++ {
+			kind := byteKinds[text[i]]
+			if kind == blank {
+				break
+			}
+			seen |= kind
+			switch {
+			case kind&letter != 0 && before != 0:
+				if before&(digit|sign) != 0 || kind&upperLetter != 0 && before&lowerLetter != 0 || text[i-1] == '_' {
+					suspicious = true
+				}
+				if text[i]|0x20 == text[i-1]|0x20 {
+					run++
+					suspicious = suspicious || run == 3
+				} else {
+					run = 1
+				}
+			case text[i] == '$' && before&letter != 0: // a$$
+				suspicious = true
+			}
+			before = kind
+		}
+		if single(text[start:i]) {
+			if letters > 0 && start-spaced.end == 1 && text[spaced.end] == ' ' {
+				letters, spaced.end = letters+1, i
+				continue
+			}
+			t.readSpaced(&w, spaced, letters)
+			letters, spaced = 1, stretch{start, i}
+			continue
+		}
+		t.readSpaced(&w, spaced, letters)
+		letters = 0
+		if suspicious || seen&separator != 0 && i-start >= 7 {
+			t.readChunk(&w, stretch{start, i}, seen)
+		}
+	}
+	t.readSpaced(&w, spaced, letters)
+	return w.reading()
+}
+
+// single reports whether a chunk is one letter, a digit or sign that may stand for
+// one, or that with a separator behind it.
+func single(chunk string) bool {
+	if len(chunk) > 2 || byteKinds[chunk[0]]&letter == 0 && standsFor[chunk[0]] == 0 {
+		return false
+	}
+	return len(chunk) == 1 || byteKinds[chunk[1]]&separator != 0
+}
+
+// Spaced letters: how many make a word, and how many of them are looked at together.
+const (
+	minSpaced   = 4
+	maxSpaced   = 60
+	longestWord = 14
+)
+
+// readSpaced joins single letters that spell words.
+func (t *Tokenizer) readSpaced(w *rewriting, at stretch, letters int) {
+	if letters < minSpaced || letters > maxSpaced {
+		return
+	}
+	var places []int // of the letters
+	for i, inside := at.start, false; i < at.end; i++ {
+		b := w.text[i]
+		if !inside {
+			places = append(places, i)
+		}
+		inside = b != ' '
+	}
+	t.joinLetters(w, places, at.end)
+}
+
+// joinLetters replaces letters and what stands between them by the words that they
+// spell, where they do.
+func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
+	real, rising := 0, 0
+	spelt := make([]byte, len(places))
+	for i, at := range places {
+		b := w.text[at]
+		if byteKinds[b]&letter != 0 {
+			real++
+		} else {
+			b = standsFor[b]
+		}
+		spelt[i] = b
+		if i > 0 && b|0x20 == spelt[i-1]|0x20+1 {
+			rising++
+		}
+	}
+	// "a b c d" is the alphabet, not a word, and "1 3 4 5 a" a row of numbers.
+	if real < 2 || real*3 < len(spelt) || rising*2 >= len(spelt) {
+		return
+	}
+	words, cost := t.segment(string(spelt))
+	if strings.ContainsAny(w.text[places[0]:end], "1!|") {
+		for i, at := range places {
+			switch w.text[at] {
+			case '1', '!', '|':
+				spelt[i] = 'l'
+			}
+		}
+		if others, c := t.segment(string(spelt)); c < cost {
+			words, cost = others, c
+		}
+	}
+	if cost > 0.45*float64(len(spelt)) { // no words are spelt
+		return
+	}
+	at := 0
+	for i, word := range words {
+		if i > 0 {
+			from := end
+			if at < len(places) {
+				from = places[at]
+			}
+			w.replace(places[at-1]+1, from, " ")
+		}
+		for j := range len(word) {
+			from := places[at]
+			to := from + 1
+			if j+1 < len(word) {
+				to = places[at+1]
+			}
+			w.replace(from, to, word[j:j+1])
+			at++
+		}
+	}
+}
+
+// segment divides letters into the words that take the fewest tokens, and returns them
+// and how many tokens that is. A lone a or i counts as a word, other lone letters as
+// three.
+func (t *Tokenizer) segment(letters string) (words []string, cost float64) {
+	best := make([]float64, len(letters)+1)
+	from := make([]int, len(letters)+1)
+	for end := 1; end <= len(letters); end++ {
+		best[end] = 1e9
+		for start := max(0, end-longestWord); start < end; start++ {
+			part := letters[start:end]
+			c := 3.0
+			switch {
+			case len(part) == 1 && strings.ContainsAny(part, "aAiI"):
+				c = 0.8
+			case len(part) > 1:
+				if c = float64(t.cost(part)); c > 1 {
+					c += 0.1 // two words rather than one of two tokens
+				}
+			}
+			if best[start]+c < best[end] {
+				best[end], from[end] = best[start]+c, start
+			}
+		}
+	}
+	for end := len(letters); end > 0; end = from[end] {
+		words = append([]string{letters[from[end]:end]}, words...)
+	}
+	return words, best[len(letters)]
+}
+
+// readChunk undoes what is done inside a chunk, which is what stands between blanks.
+func (t *Tokenizer) readChunk(w *rewriting, at stretch, seen uint8) {
+	text := w.text[:at.end]
+	if seen&separator != 0 && t.readDotted(w, at) {
+		return
+	}
+	chunk := text[at.start:]
+	if seen&technical != 0 && strings.IndexFunc(chunk[1:], func(r rune) bool { return r < 0x80 && byteKinds[r]&technical != 0 }) >= 0 || isAddress(chunk) {
+		return
+	}
+	for i := at.start; i < at.end; {
+		start := i
+		kinds := uint8(0)
+		for i < at.end && byteKinds[text[i]]&(letter|digit|sign) != 0 {
+			kinds |= byteKinds[text[i]]
+			i++
+		}
+		if i == start {
+			if text[i] == '_' && i > at.start && i+1 < at.end && joins(chunk) {
+				w.replace(i, i+1, " ")
+			}
+			i++
+			continue
+		}
+		if start > 0 && byteKinds[text[start-1]]&wide != 0 || i < at.end && byteKinds[text[i]]&wide != 0 {
+			continue // the rest of a word that is not ASCII
+		}
+		t.readWord(w, stretch{start, i}, chunk)
+	}
+}
+
+// isAddress reports whether a chunk is an address, a file, a version or the like:
+// there is a stop, a colon or an @ with something behind it.
+func isAddress(chunk string) bool {
+	for i := 1; i+1 < len(chunk); i++ {
+		next := byteKinds[chunk[i+1]]&(letter|digit) != 0
+		switch chunk[i] {
+		case '.', ':':
+			if next && byteKinds[chunk[i-1]]&(letter|digit) != 0 {
+				return true
+			}
+		case '@':
+			if strings.Contains(chunk[i:], ".") && !strings.HasSuffix(chunk, ".") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// joins reports whether a chunk is words joined by underscores: nothing but two or
+// more letters each, and signs around all of them.
+func joins(chunk string) bool {
+	for part := range strings.SplitSeq(strings.Trim(chunk, ".,;:!?\"'()"), "_") {
+		if len(part) < 2 {
+			return false
+		}
+		for i := range len(part) {
+			if byteKinds[part[i]]&letter == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// readDotted joins a chunk that is single letters with the same separator between
+// them. It reports whether the chunk is one.
+func (t *Tokenizer) readDotted(w *rewriting, at stretch) bool {
+	start, end := at.start, at.end
+	for start < end && strings.IndexByte("\"'(", w.text[start]) >= 0 {
+		start++
+	}
+	for end > start && strings.IndexByte("\"').,!?;:", w.text[end-1]) >= 0 {
+		end--
+	}
+	if (end-start)%2 == 0 || (end-start)/2+1 < minSpaced || (end-start)/2+1 > maxSpaced {
+		return false
+	}
+	between := w.text[start+1]
+	if byteKinds[between]&separator == 0 {
+		return false
+	}
+	var places []int
+	for i := start; i < end; i++ {
+		switch {
+		case (i-start)%2 == 1:
+			if w.text[i] != between {
+				return false
+			}
+		case byteKinds[w.text[i]]&letter == 0 && standsFor[w.text[i]] == 0:
+			return false
+		default:
+			places = append(places, i)
+		}
+	}
+	t.joinLetters(w, places, end)
+	return true
+}
+
+// readWord undoes what is done inside one word, a run of letters, digits and signs.
+func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
+	text := w.text
+	for at.end > at.start && strings.IndexByte("!+|@", text[at.end-1]) >= 0 {
+		at.end--
+	}
+	for at.end > at.start && strings.IndexByte("+|", text[at.start]) >= 0 {
+		at.start++
+	}
+	if at.end-at.start < 3 || at.end-at.start > maxGuess {
+		return
+	}
+	word := text[at.start:at.end]
+	leet := false
+	for i := range len(word) {
+		leet = leet || byteKinds[word[i]]&(digit|sign) != 0
+	}
+	if leet && (!mayBeLetters(word, chunk)) {
+		return
+	}
+	groups, either := group(word)
+	if leet || len(either.repeated) > 0 {
+		if !leet && strings.Trim(word, "IVXLCDM") == "" {
+			return // a Roman number or a size
+		}
+		t.readSpelling(w, at.start, word, groups, either, leet)
+		return
+	}
+	t.readCapitals(w, at)
+}
+
+// mayBeLetters reports whether the digits and signs of a word may stand for letters:
+// whether it is no likely number, unit, name of a model, abbreviation, handle, price,
+// or move of chess.
+func mayBeLetters(word, chunk string) bool {
+	var lower, upper, digits, row, longest int
+	for i := range len(word) {
+		kind := byteKinds[word[i]]
+		switch {
+		case kind&lowerLetter != 0:
+			lower++
+		case kind&upperLetter != 0:
+			upper++
+		case standsFor[word[i]] == 0:
+			return false
+		}
+		if kind&digit != 0 {
+			digits++
+			row++
+			longest = max(longest, row)
+		} else {
+			row = 0
+		}
+	}
+	first, last := byteKinds[word[0]], byteKinds[word[len(word)-1]]
+	switch {
+	case lower+upper < 1, lower+upper < 2 && digits > 0, longest > 2, strings.HasPrefix(word, "0x"):
+		return false
+	case word[0] == '@' && !strings.HasPrefix(word, "@ss"): // a handle
+		return false
+	case chunk[0] == '#' && digits > 0:
+		return false
+	case last&digit != 0 && digits == row: // mp3, e4, windows7
+		return false
+	case first&digit != 0 && (digits > 1 && byteKinds[word[1]]&digit != 0 || digits == 1 && isUnit(word[1:])):
+		return false
+	case word[0] == '$' && lower == 0: // $AAPL
+		return false
+	}
+	if digits == 0 {
+		return true
+	}
+	if strings.ContainsAny(word, "689") && (first&digit != 0 || last&digit != 0) {
+		return false // 8bit, gr8
+	}
+	if lower == 0 || upper > 1 {
+		// Models and abbreviations are written in capitals: C3PO, H1N1, R2D2.
+		return len(word) >= 4 && first&letter != 0 && last&letter != 0 && (len(word) >= 5 || !strings.ContainsAny(word, "345678"))
+	}
+	if len(word) <= 3 && (longest > 1 || strings.ContainsAny(word, "1789") || first&digit != 0) {
+		return false // 5pm, k8s, p1n
+	}
+	if len(word) <= 5 && longest == 2 && digits == 2 && first&letter != 0 && last&letter != 0 && lower+upper <= 2 {
+		return false // l10n, a11y
+	}
+	return !isName(strings.ToLower(word)) && !isMove(word)
+}
+
+// isUnit reports whether what follows a digit is an ordinal or a unit, so that the
+// digit is a number.
+func isUnit(rest string) bool {
+	switch strings.ToLower(strings.TrimSuffix(rest, "s")) {
+	case "st", "nd", "rd", "th", "am", "pm", "k", "m", "km", "cm", "mm", "ft", "in", "inch", "inche", "yd", "mi", "mile", "kg", "mg", "lb", "oz", "ml",
+		"min", "minute", "sec", "second", "hr", "hour", "day", "week", "wk", "month", "mo", "yr", "year", "x", "d", "g", "p", "fp", "hz", "khz", "mhz",
+		"ghz", "mb", "gb", "tb", "kb", "bit", "byte", "star", "way", "man", "men", "person", "people", "time", "point", "pt", "page", "pg", "part", "player",
+		"mil", "million", "billion", "bn", "thousand", "hundred", "dollar", "buck", "cent", "percent", "degree", "chan", "some", "runner", "ever", "life",
+		"yo", "of", "to", "and", "or", "word", "letter", "foot", "feet", "gram", "liter", "litre", "meter", "metre", "watt", "volt", "amp", "mph", "kph",
+		"ish", "ply", "post", "vote", "comment", "edit", "revert", "rr", "kid", "child", "children", "guy", "girl", "hole", "piece", "pc", "pack", "step",
+		"side", "sided", "fold", "head", "door":
+		return true
+	}
+	return false
+}
+
+// isName reports whether a word with digits inside is a name of its own.
+func isName(word string) bool {
+	switch word {
+	case "w3c", "m4a", "m4v", "f4v", "s3d", "x3d", "b4u", "d3js", "o3de", "p5js":
+		return true
+	}
+	return false
+}
+
+// isMove reports whether a word is a move of chess that ends in a letter or begins
+// with a piece, such as N5f3; the others end in a digit.
+func isMove(word string) bool {
+	if len(word) < 4 || strings.IndexByte("KQRBN", word[0]) < 0 {
+		return false
+	}
+	for i := 1; i < len(word); i++ {
+		if b := word[i]; (b < 'a' || b > 'h') && (b < '1' || b > '8') && b != 'x' && b != '+' {
+			return false
+		}
+	}
+	return true
+}
+
+// A letterGroup is a letter and its repetitions.
+type letterGroup struct {
+	start, end int
+	letter     byte
+	ambiguous  bool // read as i; may be an l
+}
+
+// choices are the groups that can be read in two ways.
+type choices struct{ repeated, ambiguous []int }
+
+// group divides a word into its letters with their repetitions.
+func group(word string) (groups []letterGroup, either choices) {
+	small := strings.ToUpper(word) != word // else what is put in is a capital
+	for i := range len(word) {
+		b := word[i]
+		ambiguous := b == '1' || b == '!' || b == '|'
+		if byteKinds[b]&letter == 0 {
+			b = standsFor[b]
+			if !small {
+				b &^= 0x20
+			}
+		}
+		if n := len(groups); n > 0 && groups[n-1].letter|0x20 == b|0x20 && groups[n-1].ambiguous == ambiguous {
+			groups[n-1].end = i + 1
+			continue
+		}
+		groups = append(groups, letterGroup{i, i + 1, b, ambiguous})
+	}
+	for i, g := range groups {
+		if g.end-g.start > 2 {
+			either.repeated = append(either.repeated, i)
+		}
+		if g.ambiguous {
+			either.ambiguous = append(either.ambiguous, i)
+		}
+	}
+	return groups, either
+}
+
+// maxChoices is how many letters of a word are tried both ways; those behind them are
+// read the first way.
+const maxChoices = 3
+
+// readSpelling replaces a word by the cheapest of its readings, where that is a word:
+// each repeated letter once or twice, each 1 as i or l.
+func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, groups []letterGroup, either choices, leet bool) {
+	repeated := either.repeated[:min(maxChoices, len(either.repeated))]
+	ambiguous := either.ambiguous[:min(maxChoices, len(either.ambiguous))]
+	spell := func(choice int) [][]byte {
+		parts := make([][]byte, len(groups))
+		for i, g := range groups {
+			n := min(g.end-g.start, 2)
+			if g.end-g.start > 2 {
+				n = 1
+			}
+			read := g.letter
+			for bit, j := range ambiguous {
+				if i == j && choice>>bit&1 == 1 {
+					read = 'l'
+				}
+			}
+			for bit, j := range repeated {
+				if i == j && choice>>(len(ambiguous)+bit)&1 == 1 {
+					n = 2
+				}
+			}
+			for k := range n {
+				b := read
+				if from := word[g.start+k]; byteKinds[from]&letter != 0 {
+					b = from
+				}
+				parts[i] = append(parts[i], b)
+			}
+		}
+		return parts
+	}
+	var best [][]byte
+	cost := t.cost(word)
+	for choice := range 1 << (len(ambiguous) + len(repeated)) {
+		parts := spell(choice)
+		spelt := ""
+		for _, p := range parts {
+			spelt += string(p)
+		}
+		c := t.cost(spelt)
+		if c < cost && (!leet || c*2 <= len(spelt)) {
+			best, cost = parts, c
+		}
+	}
+	for i, p := range best {
+		w.replace(at+groups[i].start, at+groups[i].end, string(p))
+	}
+}
+
+// readCapitals puts blanks between words that only capitals divide, where that makes
+// them known: StupidIdiot, but not YouTube.
+func (t *Tokenizer) readCapitals(w *rewriting, at stretch) {
+	word := w.text[at.start:at.end]
+	var breaks []int
+	for i := 1; i < len(word); i++ {
+		if byteKinds[word[i]]&upperLetter != 0 && byteKinds[word[i-1]]&lowerLetter != 0 {
+			breaks = append(breaks, i)
+		}
+	}
+	if len(breaks) == 0 {
+		return
+	}
+	cost, from := 0, 0
+	for _, b := range append(breaks, len(word)) {
+		if b-from < 2 {
+			return // an abbreviation or a brand: eBay, LaTeX
+		}
+		cost += t.cost(word[from:b])
+		from = b
+	}
+	if cost >= t.cost(word) {
+		return
+	}
+	for _, b := range breaks {
+		w.replace(at.start+b, at.start+b+1, " "+word[b:b+1])
+	}
+}
