@@ -196,7 +196,7 @@ func mostlyPlain(text string) bool {
 // readGlyphs writes one word as it is read.
 func (t *Tokenizer) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool) {
 	var count [otherGlyph + 1]int
-	upper, lowerAlike := true, true
+	upper, lowerAlike, latin := true, true, false
 	for _, g := range word {
 		count[g.kind]++
 		switch g.kind {
@@ -204,6 +204,7 @@ func (t *Tokenizer) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool
 			upper = upper && g.plain < 'a'
 		case alikeGlyph:
 			lowerAlike = lowerAlike && g.plain >= 'a'
+			latin = latin || unicode.Is(unicode.Latin, g.r)
 		}
 	}
 	if by := t.turn(word, count[digitGlyph]); by != "" {
@@ -214,7 +215,7 @@ func (t *Tokenizer) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool
 	alike := false
 	switch {
 	case count[alikeGlyph] == 0, count[foreignGlyph] > 0, letters < 3:
-	case count[plainGlyph]+count[styledGlyph]+count[latinGlyph] > 0:
+	case latin || count[plainGlyph]+count[styledGlyph]+count[latinGlyph] > 0:
 		// "TNFα" and "IFNγ" are what they look like.
 		alike = !(upper && lowerAlike && count[alikeGlyph] == 1)
 	case inEnglish():

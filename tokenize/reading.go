@@ -1,6 +1,7 @@
 package tokenize
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -159,11 +160,18 @@ var encodings = sync.Pool{New: func() any { return new(Encoding) }}
 
 // cost is how many tokens a word takes: 1 for one of the vocabulary's words.
 func (t *Tokenizer) cost(word string) int {
+	tokens, _ := t.weigh(word)
+	return tokens
+}
+
+// weigh returns how many tokens a word takes and the highest id of them: vocabularies
+// begin with what is frequent.
+func (t *Tokenizer) weigh(word string) (tokens int, rank int64) {
 	enc := encodings.Get().(*Encoding)
 	defer encodings.Put(enc)
 	// A model of bytes has another token for a word behind a blank.
-	if err := t.Encode(" "+word, enc); err != nil {
-		return len(word)
+	if err := t.Encode(" "+word, enc); err != nil || len(enc.IDs) == 0 {
+		return len(word), math.MaxInt64
 	}
-	return len(enc.IDs)
+	return len(enc.IDs), slices.Max(enc.IDs)
 }

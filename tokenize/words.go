@@ -1,6 +1,7 @@
 package tokenize
 
 import (
+	"math"
 	"strings"
 )
 
@@ -33,7 +34,7 @@ var byteKinds = func() (kinds [256]uint8) {
 			kinds[b] = wide
 		}
 	}
-	for _, b := range []byte("@$!+|") {
+	for _, b := range []byte("@$!+") {
 		kinds[b] |= sign
 	}
 	for _, b := range []byte(".-_*,|/~+:") {
@@ -45,11 +46,11 @@ var byteKinds = func() (kinds [256]uint8) {
 	return kinds
 }()
 
-// standsFor holds what a digit or sign is read as inside a word. 1, ! and | may also
-// be an l, which see.
+// standsFor holds what a digit or sign is read as inside a word. 1 and ! may also be
+// an l.
 var standsFor = [256]byte{
 	'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '6': 'g', '7': 't', '8': 'b', '9': 'g',
-	'@': 'a', '$': 's', '!': 'i', '+': 't', '|': 'i',
+	'@': 'a', '$': 's', '!': 'i', '+': 't',
 }
 
 // A stretch is part of a text, end exclusive.
@@ -162,10 +163,10 @@ func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
 		return
 	}
 	words, cost := t.segment(string(spelt))
-	if strings.ContainsAny(w.text[places[0]:end], "1!|") {
+	if strings.ContainsAny(w.text[places[0]:end], "1!") {
 		for i, at := range places {
 			switch w.text[at] {
-			case '1', '!', '|':
+			case '1', '!':
 				spelt[i] = 'l'
 			}
 		}
@@ -234,6 +235,9 @@ func (t *Tokenizer) readChunk(w *rewriting, at stretch, seen uint8) {
 		return
 	}
 	chunk := text[at.start:]
+	if isHandle(chunk) {
+		return
+	}
 	if seen&technical != 0 && strings.IndexFunc(chunk[1:], func(r rune) bool { return r < 0x80 && byteKinds[r]&technical != 0 }) >= 0 || isAddress(chunk) {
 		return
 	}
@@ -256,6 +260,16 @@ func (t *Tokenizer) readChunk(w *rewriting, at stretch, seen uint8) {
 		}
 		t.readWord(w, stretch{start, i}, chunk)
 	}
+}
+
+// isHandle reports whether a chunk is the name of an account, @somebody. One
+// word is disguised like that too often to be left out.
+func isHandle(chunk string) bool {
+	if chunk[0] != '@' {
+		return false
+	}
+	rest, found := strings.CutPrefix(strings.ToLower(chunk), "@ss")
+	return !found || rest != "" && byteKinds[rest[0]]&(letter|digit) != 0 && strings.IndexByte("hecwf", rest[0]) < 0
 }
 
 // isAddress reports whether a chunk is an address, a file, a version or the like:
@@ -330,10 +344,10 @@ func (t *Tokenizer) readDotted(w *rewriting, at stretch) bool {
 // readWord undoes what is done inside one word, a run of letters, digits and signs.
 func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
 	text := w.text
-	for at.end > at.start && strings.IndexByte("!+|@", text[at.end-1]) >= 0 {
+	for at.end > at.start && strings.IndexByte("!+@", text[at.end-1]) >= 0 {
 		at.end--
 	}
-	for at.end > at.start && strings.IndexByte("+|", text[at.start]) >= 0 {
+	for at.end > at.start && strings.IndexByte("+", text[at.start]) >= 0 {
 		at.start++
 	}
 	if at.end-at.start < 3 || at.end-at.start > maxGuess {
@@ -349,8 +363,8 @@ func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
 	}
 	groups, either := group(word)
 	if leet || len(either.repeated) > 0 {
-		if !leet && strings.Trim(word, "IVXLCDM") == "" {
-			return // a Roman number or a size
+		if !leet && (len(groups) == 1 || isNumeral(word, chunk)) {
+			return // zzz, xxx, hm
 		}
 		t.readSpelling(w, at.start, word, groups, either, leet)
 		return
@@ -383,9 +397,7 @@ func mayBeLetters(word, chunk string) bool {
 	}
 	first, last := byteKinds[word[0]], byteKinds[word[len(word)-1]]
 	switch {
-	case lower+upper < 1, lower+upper < 2 && digits > 0, longest > 2, strings.HasPrefix(word, "0x"):
-		return false
-	case word[0] == '@' && !strings.HasPrefix(word, "@ss"): // a handle
+	case lower+upper < 1, lower+upper < 2 && digits > 0, longest > 2, strings.HasPrefix(word, "0x"), strings.Contains(word, "!!"):
 		return false
 	case chunk[0] == '#' && digits > 0:
 		return false
@@ -434,10 +446,17 @@ func isUnit(rest string) bool {
 // isName reports whether a word with digits inside is a name of its own.
 func isName(word string) bool {
 	switch word {
-	case "w3c", "m4a", "m4v", "f4v", "s3d", "x3d", "b4u", "d3js", "o3de", "p5js":
+	case "w3c", "m4a", "m4v", "f4v", "s3d", "x3d", "b4u", "d3js", "log4j", "log4net", "o3de", "p5js":
 		return true
 	}
 	return false
+}
+
+// isNumeral reports whether a word is or ends in a Roman number, is a size, or is a
+// colour in a style sheet: XXXL, WWIII, #FFFFFF.
+func isNumeral(word, chunk string) bool {
+	hex := chunk[0] == '#' && (len(word) == 3 || len(word) == 6) && strings.Trim(word, "abcdefABCDEF") == ""
+	return hex || strings.Trim(word, "IVXLCDM") == "" || strings.HasSuffix(word, "III") && !strings.HasSuffix(word, "IIII")
 }
 
 // isMove reports whether a word is a move of chess that ends in a letter or begins
@@ -469,7 +488,7 @@ func group(word string) (groups []letterGroup, either choices) {
 	small := strings.ToUpper(word) != word // else what is put in is a capital
 	for i := range len(word) {
 		b := word[i]
-		ambiguous := b == '1' || b == '!' || b == '|'
+		ambiguous := b == '1' || b == '!'
 		if byteKinds[b]&letter == 0 {
 			b = standsFor[b]
 			if !small {
@@ -531,16 +550,16 @@ func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, groups []let
 		return parts
 	}
 	var best [][]byte
-	cost := t.cost(word)
+	cost, rank := t.cost(word)-1, int64(math.MaxInt64) // must take fewer
 	for choice := range 1 << (len(ambiguous) + len(repeated)) {
 		parts := spell(choice)
 		spelt := ""
 		for _, p := range parts {
 			spelt += string(p)
 		}
-		c := t.cost(spelt)
-		if c < cost && (!leet || c*2 <= len(spelt)) {
-			best, cost = parts, c
+		c, r := t.weigh(spelt)
+		if (c < cost || c == cost && r < rank) && (!leet || c*2 <= len(spelt)) {
+			best, cost, rank = parts, c, r
 		}
 	}
 	for i, p := range best {
@@ -563,10 +582,11 @@ func (t *Tokenizer) readCapitals(w *rewriting, at stretch) {
 	}
 	cost, from := 0, 0
 	for _, b := range append(breaks, len(word)) {
-		if b-from < 2 {
-			return // an abbreviation or a brand: eBay, LaTeX
+		c := t.cost(word[from:b])
+		if b-from < 3 || c > 1 {
+			return // a brand or a name: eBay, LaTeX, McKnight
 		}
-		cost += t.cost(word[from:b])
+		cost += c
 		from = b
 	}
 	if cost >= t.cost(word) {

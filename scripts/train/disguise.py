@@ -102,13 +102,16 @@ def rewrite(text, kind, bad, rng):
 
 
 def sample(folder, toxic, clean, longest):
+    """Toxic rows of both sources, clean ones of jigsaw alone: civil_spans holds posts that were chosen
+    for being toxic, and those that no rater marked are not clean for that."""
     rng = np.random.default_rng(7)
-    picked = []
-    for source in ("jigsaw", "civil_spans"):
-        rows = [r for r in split_rows(folder, source, "dev") if len(r.text) <= longest]
-        for group, n in (([r for r in rows if r.labels[0] >= 0.5], toxic // 2), ([r for r in rows if r.labels[0] == 0], clean // 2)):
-            picked += [(group[i].text, group[i].labels[0] >= 0.5) for i in sorted(rng.permutation(len(group))[:n])]
-    return [t for t, is_toxic in picked if is_toxic], [t for t, is_toxic in picked if not is_toxic]
+
+    def draw(source, wanted, n):
+        rows = [r.text for r in split_rows(folder, source, "dev") if len(r.text) <= longest and wanted(r.labels[0])]
+        return [rows[i] for i in sorted(rng.permutation(len(rows))[:n])]
+
+    bad = [text for source in ("jigsaw", "civil_spans") for text in draw(source, lambda label: label >= 0.5, toxic // 2)]
+    return bad, draw("jigsaw", lambda label: label == 0, clean)
 
 
 def write(path, texts):
