@@ -80,30 +80,38 @@ func (w *rewriting) reading() Reading {
 
 // over returns the reading of a reading: r's text was made from before's.
 func (r Reading) over(before Reading) Reading {
-	if !before.Changed() || !r.Changed() {
-		if !r.Changed() {
-			r.edits = before.edits
-		}
+	if !r.Changed() {
+		return before
+	}
+	if !before.Changed() {
 		return r
 	}
 	merged := make([]edit, 0, len(r.edits)+len(before.edits))
-	shift := int32(0) // from a place in before's text to the same one in r's
 	next := 0
-	for _, e := range r.edits {
-		for ; next < len(before.edits) && before.edits[next].to <= e.start; next++ {
+	// copied adds the edits of a part of before's text that r left as it was.
+	copied := func(start, end, shift int32) {
+		for ; next < len(before.edits); next++ {
 			b := before.edits[next]
-			merged = append(merged, edit{b.from + shift, b.to + shift, b.start, b.end})
+			if b.from >= end && int(end) < len(before.Text) || b.from > end {
+				return
+			}
+			// One that r's edits cut in two keeps all of its original.
+			if from, to := max(b.from, start), min(b.to, end); from < to || b.from == b.to && b.from >= start {
+				merged = append(merged, edit{from + shift, to + shift, b.start, b.end})
+			}
+			if b.to > end {
+				return
+			}
 		}
+	}
+	at, shift := int32(0), int32(0)
+	for _, e := range r.edits {
+		copied(at, e.start, shift)
 		start, end := before.Original(int(e.start), int(e.end))
 		merged = append(merged, edit{e.from, e.to, int32(start), int32(end)})
-		for next < len(before.edits) && before.edits[next].from < e.end {
-			next++
-		}
-		shift = e.to - e.end
+		at, shift = e.end, e.to-e.end
 	}
-	for _, b := range before.edits[next:] {
-		merged = append(merged, edit{b.from + shift, b.to + shift, b.start, b.end})
-	}
+	copied(at, int32(len(before.Text)), shift)
 	r.edits = merged
 	return r
 }
@@ -123,10 +131,21 @@ func (r Reading) over(before Reading) Reading {
 // Time is linear in the text. Nothing is allocated for a text that nothing is changed
 // in and that nothing looks suspicious in.
 func (t *Tokenizer) Read(text string) Reading {
-	letters := t.readLetters(text)
-	words := t.readWords(letters.Text)
-	return words.over(letters)
+	reading := Reading{Text: text}
+	// One disguise may hide another: "s t u u u p i d".
+	for range maxPasses {
+		letters := t.readLetters(reading.Text)
+		words := t.readWords(letters.Text).over(letters)
+		if !words.Changed() {
+			break
+		}
+		reading = words.over(reading)
+	}
+	return reading
 }
+
+// maxPasses bounds the time; no text was found that needs more than three.
+const maxPasses = 6
 
 // EncodeReading fills enc with the tokens of text as a reader reads it, their offsets
 // pointing into text itself. It reports false, and leaves enc empty, where that gives
