@@ -118,9 +118,9 @@ func (c *Classifier) Close() error {
 }
 
 // Classify implements [toxscreen.Classifier]. The windows of a long text are
-// computed side by side. A text that reads otherwise once disguise is undone
-// is computed both ways, and each attribute takes the higher of its two
-// logits. The end of ctx stops runs under way.
+// computed side by side. Where the spec says so, a text that reads otherwise
+// once disguise is undone is computed both ways, and each attribute takes the
+// higher of its two logits. The end of ctx stops runs under way.
 func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
@@ -132,9 +132,11 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 		return toxscreen.Classification{}, err
 	}
 	found := toxscreen.Classification{}
-	if raised, others, err := c.scoreReading(ctx, text, enc, logits); err != nil {
-		return toxscreen.Classification{}, err
-	} else if others != nil || raised != nil {
+	if c.spec.UndoDisguise {
+		raised, others, err := c.scoreReading(ctx, text, enc, logits)
+		if err != nil {
+			return toxscreen.Classification{}, err
+		}
 		marked = union(text, marked, others)
 		if len(raised) > 0 {
 			found.Warnings = append(found.Warnings, "disguised words were read as they are meant, which decided "+strings.Join(raised, ", "))

@@ -137,13 +137,13 @@ func glyphOf(r rune) (glyphKind, byte) {
 
 // readLetters replaces characters that stand for a letter, and drops those that hide
 // between letters.
-func (t *Tokenizer) readLetters(text string) Reading {
+func (t *Tokenizer) readLetters(text string) rewriting {
 	first := 0
 	for first < len(text) && text[first] < utf8.RuneSelf {
 		first++
 	}
 	if first == len(text) {
-		return Reading{Text: text}
+		return rewriting{}
 	}
 	// A word may have begun before its first letter that is not ASCII.
 	for first > 0 && (isPlain(text[first-1]) || text[first-1] >= '0' && text[first-1] <= '9') {
@@ -151,12 +151,7 @@ func (t *Tokenizer) readLetters(text string) Reading {
 	}
 	w := rewriting{text: text}
 	var word []glyph
-	var english sync.Once
-	isEnglish := false
-	inEnglish := func() bool {
-		english.Do(func() { isEnglish = mostlyPlain(text) })
-		return isEnglish
-	}
+	inEnglish := sync.OnceValue(func() bool { return mostlyPlain(text) })
 	suspicious := false
 	for i := first; i <= len(text); {
 		kind, plain, r, n := otherGlyph, byte(0), rune(0), 1
@@ -175,7 +170,7 @@ func (t *Tokenizer) readLetters(text string) Reading {
 		}
 		i += n
 	}
-	return w.reading()
+	return w
 }
 
 // mostlyPlain reports whether a text is written in the letters a to z: no letter of

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strings"
 	"sync"
 )
 
@@ -12,47 +11,46 @@ import (
 // slip past filters. Text is the new text; Original leads back to the old one.
 type Reading struct {
 	Text  string
-	edits []edit
+	steps [][]edit // from the original to Text; no step is empty
 }
 
 // edit says that the bytes from to to of a new text stand for start to end of the old.
 // What lies between two edits was copied.
 type edit struct{ from, to, start, end int32 }
 
-// Changed reports whether Text differs from the original.
-func (r *Reading) Changed() bool { return len(r.edits) > 0 }
-
 // Original returns the bytes of the original that the bytes from to to of Text stand
 // for. Both ranges are end exclusive and lie on the boundaries of characters, if from
 // and to do. It needs 0 ≤ from < to ≤ len(Text).
 func (r *Reading) Original(from, to int) (start, end int) {
 	start, end = from, to
-	if e, ok := r.last(from); ok {
+	for _, edits := range slices.Backward(r.steps) {
+		start, end = original(edits, start, end)
+	}
+	return start, end
+}
+
+// original undoes one step.
+func original(edits []edit, from, to int) (start, end int) {
+	start, end = from, to
+	if n := sort.Search(len(edits), func(i int) bool { return int(edits[i].from) > from }); n > 0 {
+		e := edits[n-1]
 		start = from - int(e.to) + int(e.end)
 		if from < int(e.to) {
 			start = int(e.start)
 		}
 	}
-	if e, ok := r.last(to - 1); ok {
+	if n := sort.Search(len(edits), func(i int) bool { return int(edits[i].from) >= to }); n > 0 {
+		e := edits[n-1]
 		end = max(to, int(e.to)) - int(e.to) + int(e.end)
 	}
 	return start, end
-}
-
-// last returns the last edit that begins at or before a byte of the new text.
-func (r *Reading) last(at int) (edit, bool) {
-	n := sort.Search(len(r.edits), func(i int) bool { return int(r.edits[i].from) > at })
-	if n == 0 {
-		return edit{}, false
-	}
-	return r.edits[n-1], true
 }
 
 // rewriting builds a Reading while a text is walked through. It takes no memory until
 // something is replaced.
 type rewriting struct {
 	text  string
-	out   strings.Builder
+	out   []byte
 	at    int // how much of text is dealt with
 	edits []edit
 }
@@ -63,57 +61,21 @@ func (w *rewriting) replace(start, end int, by string) {
 	if w.text[start:end] == by {
 		return
 	}
-	w.out.WriteString(w.text[w.at:start])
-	from := w.out.Len()
-	w.out.WriteString(by)
-	w.edits = append(w.edits, edit{int32(from), int32(w.out.Len()), int32(start), int32(end)})
+	w.out = append(w.out, w.text[w.at:start]...)
+	from := len(w.out)
+	w.out = append(w.out, by...)
+	w.edits = append(w.edits, edit{int32(from), int32(len(w.out)), int32(start), int32(end)})
 	w.at = end
 }
 
-func (w *rewriting) reading() Reading {
+// step adds to a reading what was replaced in its text, and reports whether that is
+// anything.
+func (w rewriting) step(r *Reading) bool {
 	if len(w.edits) == 0 {
-		return Reading{Text: w.text}
+		return false
 	}
-	w.out.WriteString(w.text[w.at:])
-	return Reading{Text: w.out.String(), edits: w.edits}
-}
-
-// over returns the reading of a reading: r's text was made from before's.
-func (r Reading) over(before Reading) Reading {
-	if !r.Changed() {
-		return before
-	}
-	if !before.Changed() {
-		return r
-	}
-	merged := make([]edit, 0, len(r.edits)+len(before.edits))
-	next := 0
-	// copied adds the edits of a part of before's text that r left as it was.
-	copied := func(start, end, shift int32) {
-		for ; next < len(before.edits); next++ {
-			b := before.edits[next]
-			if b.from >= end && int(end) < len(before.Text) || b.from > end {
-				return
-			}
-			// One that r's edits cut in two keeps all of its original.
-			if from, to := max(b.from, start), min(b.to, end); from < to || b.from == b.to && b.from >= start {
-				merged = append(merged, edit{from + shift, to + shift, b.start, b.end})
-			}
-			if b.to > end {
-				return
-			}
-		}
-	}
-	at, shift := int32(0), int32(0)
-	for _, e := range r.edits {
-		copied(at, e.start, shift)
-		start, end := before.Original(int(e.start), int(e.end))
-		merged = append(merged, edit{e.from, e.to, int32(start), int32(end)})
-		at, shift = e.end, e.to-e.end
-	}
-	copied(at, int32(len(before.Text)), shift)
-	r.edits = merged
-	return r
+	r.Text, r.steps = string(append(w.out, w.text[w.at:]...)), append(r.steps, w.edits)
+	return true
 }
 
 // Read returns text as a reader reads it. It undoes letters of other alphabets and
@@ -134,12 +96,11 @@ func (t *Tokenizer) Read(text string) Reading {
 	reading := Reading{Text: text}
 	// One disguise may hide another: "s t u u u p i d".
 	for range maxPasses {
-		letters := t.readLetters(reading.Text)
-		words := t.readWords(letters.Text).over(letters)
-		if !words.Changed() {
+		letters := t.readLetters(reading.Text).step(&reading)
+		words := t.readWords(reading.Text).step(&reading)
+		if !letters && !words {
 			break
 		}
-		reading = words.over(reading)
 	}
 	return reading
 }
@@ -156,7 +117,7 @@ const maxPasses = 6
 func (t *Tokenizer) EncodeReading(text string, plain, enc *Encoding) (differs bool, err error) {
 	enc.IDs, enc.Offsets, enc.Words = enc.IDs[:0], enc.Offsets[:0], enc.Words[:0]
 	reading := t.Read(text)
-	if !reading.Changed() {
+	if reading.Text == text {
 		return false, nil
 	}
 	if err := t.Encode(reading.Text, enc); err != nil {

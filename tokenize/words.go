@@ -2,6 +2,7 @@ package tokenize
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -57,7 +58,7 @@ var standsFor = [256]byte{
 type stretch struct{ start, end int }
 
 // readWords undoes what is done to words with ASCII characters.
-func (t *Tokenizer) readWords(text string) Reading {
+func (t *Tokenizer) readWords(text string) rewriting {
 	w := rewriting{text: text}
 	var spaced stretch // of single letters with a blank between
 	letters := 0
@@ -106,7 +107,7 @@ func (t *Tokenizer) readWords(text string) Reading {
 		}
 	}
 	t.readSpaced(&w, spaced, letters)
-	return w.reading()
+	return w
 }
 
 // single reports whether a chunk is one letter, a digit or sign that may stand for
@@ -118,16 +119,16 @@ func single(chunk string) bool {
 	return len(chunk) == 1 || byteKinds[chunk[1]]&separator != 0
 }
 
-// Spaced letters: how many make a word, and how many of them are looked at together.
+// minSpaced is how many single letters are looked at as the letters of words, and
+// longestWord how many of them one word may take.
 const (
 	minSpaced   = 4
-	maxSpaced   = 60
 	longestWord = 14
 )
 
 // readSpaced joins single letters that spell words.
 func (t *Tokenizer) readSpaced(w *rewriting, at stretch, letters int) {
-	if letters < minSpaced || letters > maxSpaced {
+	if letters < minSpaced {
 		return
 	}
 	var places []int // of the letters
@@ -223,8 +224,9 @@ func (t *Tokenizer) segment(letters string) (words []string, cost float64) {
 		}
 	}
 	for end := len(letters); end > 0; end = from[end] {
-		words = append([]string{letters[from[end]:end]}, words...)
+		words = append(words, letters[from[end]:end])
 	}
+	slices.Reverse(words)
 	return words, best[len(letters)]
 }
 
@@ -241,15 +243,14 @@ func (t *Tokenizer) readChunk(w *rewriting, at stretch, seen uint8) {
 	if seen&technical != 0 && strings.IndexFunc(chunk[1:], func(r rune) bool { return r < 0x80 && byteKinds[r]&technical != 0 }) >= 0 || isAddress(chunk) {
 		return
 	}
+	underscored := seen&separator != 0 && joins(chunk)
 	for i := at.start; i < at.end; {
 		start := i
-		kinds := uint8(0)
 		for i < at.end && byteKinds[text[i]]&(letter|digit|sign) != 0 {
-			kinds |= byteKinds[text[i]]
 			i++
 		}
 		if i == start {
-			if text[i] == '_' && i > at.start && i+1 < at.end && joins(chunk) {
+			if text[i] == '_' && i > at.start && i+1 < at.end && underscored {
 				w.replace(i, i+1, " ")
 			}
 			i++
@@ -275,6 +276,7 @@ func isHandle(chunk string) bool {
 // isAddress reports whether a chunk is an address, a file, a version or the like:
 // there is a stop, a colon or an @ with something behind it.
 func isAddress(chunk string) bool {
+	stop := strings.LastIndexByte(chunk, '.')
 	for i := 1; i+1 < len(chunk); i++ {
 		next := byteKinds[chunk[i+1]]&(letter|digit) != 0
 		switch chunk[i] {
@@ -283,7 +285,7 @@ func isAddress(chunk string) bool {
 				return true
 			}
 		case '@':
-			if strings.Contains(chunk[i:], ".") && !strings.HasSuffix(chunk, ".") {
+			if i < stop && stop < len(chunk)-1 {
 				return true
 			}
 		}
@@ -317,7 +319,7 @@ func (t *Tokenizer) readDotted(w *rewriting, at stretch) bool {
 	for end > start && strings.IndexByte("\"').,!?;:", w.text[end-1]) >= 0 {
 		end--
 	}
-	if (end-start)%2 == 0 || (end-start)/2+1 < minSpaced || (end-start)/2+1 > maxSpaced {
+	if (end-start)%2 == 0 || (end-start)/2+1 < minSpaced {
 		return false
 	}
 	between := w.text[start+1]
