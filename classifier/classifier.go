@@ -131,23 +131,29 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 	if err != nil {
 		return toxscreen.Classification{}, err
 	}
-	found := toxscreen.Classification{}
+	found := toxscreen.Classification{Spans: marked}
+	read := logits
 	if c.spec.UndoDisguise {
-		raised, others, err := c.scoreReading(ctx, text, enc, logits)
-		if err != nil {
+		var others []toxscreen.Span
+		if read, others, err = c.scoreReading(ctx, text, enc, logits); err != nil {
 			return toxscreen.Classification{}, err
 		}
-		marked = union(text, marked, others)
-		if len(raised) > 0 {
-			found.Warnings = append(found.Warnings, "disguised words were read as they are meant, which decided "+strings.Join(raised, ", "))
-		}
+		found.Spans = union(text, marked, others)
 	}
+	var raised []string
 	for column, label := range c.spec.Labels {
-		if label.Attribute != nil {
-			found.Scores.Set(*label.Attribute, sigmoid(c.calibrated(*label.Attribute, logits[column])))
+		if label.Attribute == nil {
+			continue
+		}
+		score := c.probability(*label.Attribute, max(logits[column], read[column]))
+		found.Scores.Set(*label.Attribute, score)
+		if score-c.probability(*label.Attribute, logits[column]) >= noteworthy {
+			raised = append(raised, label.Attribute.String())
 		}
 	}
-	found.Spans = marked
+	if len(raised) > 0 {
+		found.Warnings = append(found.Warnings, "words that look disguised were read as they seem to be meant, which raised "+strings.Join(raised, ", "))
+	}
 	if c.spec.Spans == nil {
 		found.Warnings = append(found.Warnings, "no spans: the model has no token head")
 	}
@@ -160,11 +166,16 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 	return found, nil
 }
 
-func (c *Classifier) calibrated(a toxscreen.Attribute, z float64) float64 {
+// noteworthy is the rise of a probability by undoing disguise from which a
+// warning tells of it: less changes no decision that is not a close one anyway.
+const noteworthy = 0.05
+
+// probability returns what a logit means, calibrated.
+func (c *Classifier) probability(a toxscreen.Attribute, logit float64) float64 {
 	if calibration, ok := c.spec.Calibration[a]; ok {
-		return calibration.Apply(z)
+		logit = calibration.Apply(logit)
 	}
-	return z
+	return sigmoid(logit)
 }
 
 // score computes an encoding of text. It returns the pooled logit of each label
@@ -192,30 +203,17 @@ func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encod
 	return logits, spans(text, enc.Offsets, tokens, c.spec.Spans), nil
 }
 
-// scoreReading computes text as a reader reads it, where that gives the model
-// something else to see than plain, and raises logits to what comes out. It
-// returns the names of the attributes that were raised, and the spans of the
-// reading.
-func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding, logits []float64) (raised []string, found []toxscreen.Span, err error) {
+// scoreReading computes text as a reader reads it, and returns its logits and
+// spans. Where that gives the model nothing else to see than plain, the logits
+// are those of plain, and there are no spans.
+func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding, logits []float64) ([]float64, []toxscreen.Span, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
 	differs, err := c.tokenizer.EncodeReading(text, plain, enc)
 	if err != nil || !differs {
-		return nil, nil, err
+		return logits, nil, err
 	}
-	others, found, err := c.score(ctx, text, enc)
-	if err != nil {
-		return nil, nil, err
-	}
-	for column, label := range c.spec.Labels {
-		if others[column] > logits[column] {
-			logits[column] = others[column]
-			if label.Attribute != nil {
-				raised = append(raised, label.Attribute.String())
-			}
-		}
-	}
-	return raised, found, nil
+	return c.score(ctx, text, enc)
 }
 
 // compute runs every window and returns the logits [windows, labels] and,

@@ -191,7 +191,8 @@ func mostlyPlain(text string) bool {
 // readGlyphs writes one word as it is read.
 func (t *Tokenizer) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool) {
 	var count [otherGlyph + 1]int
-	upper, lowerAlike, latin := true, true, false
+	upper, lowerAlike := true, true
+	others := 0 // letters of another alphabet
 	for _, g := range word {
 		count[g.kind]++
 		switch g.kind {
@@ -199,7 +200,9 @@ func (t *Tokenizer) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool
 			upper = upper && g.plain < 'a'
 		case alikeGlyph:
 			lowerAlike = lowerAlike && g.plain >= 'a'
-			latin = latin || unicode.Is(unicode.Latin, g.r)
+			if !unicode.Is(unicode.Latin, g.r) {
+				others++
+			}
 		}
 	}
 	if by := t.turn(word, count[digitGlyph]); by != "" {
@@ -210,10 +213,11 @@ func (t *Tokenizer) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool
 	alike := false
 	switch {
 	case count[alikeGlyph] == 0, count[foreignGlyph] > 0, letters < 3:
-	case latin || count[plainGlyph]+count[styledGlyph]+count[latinGlyph] > 0:
-		// "TNFα" and "IFNγ" are what they look like.
+	case others > 0 && others < letters: // no word mixes alphabets for its own sake
+		// but such as "TNFα" and "IFNγ".
 		alike = !(upper && lowerAlike && count[alikeGlyph] == 1)
-	case inEnglish():
+	case others == 0 || inEnglish():
+		// Turkish and phonetic notation have letters like ı and ɪ too.
 		alike = t.cost(plainWord(word))*2 <= letters
 	}
 	// In a word of another alphabet, marks and joiners belong there.
@@ -254,11 +258,15 @@ func composes(letter byte, mark rune) bool {
 	return utf8.RuneCount(norm.NFC.AppendString(nil, string(rune(letter))+string(mark))) == 1
 }
 
+// plainWord returns a word with what its letters look like for them.
 func plainWord(word []glyph) string {
-	out := make([]byte, 0, len(word))
+	out := make([]rune, 0, len(word))
 	for _, g := range word {
-		if g.plain != 0 {
-			out = append(out, g.plain)
+		switch {
+		case g.plain != 0:
+			out = append(out, rune(g.plain))
+		case g.kind == latinGlyph:
+			out = append(out, g.r)
 		}
 	}
 	return string(out)

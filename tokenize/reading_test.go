@@ -33,14 +33,16 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"a$$ and $h1t":      "ass and shit",
 		"@sshole!":          "asshole!",
 		"k1ll b1tch SH1T":   "kill bitch SHIT",
+		"b1tch3s":           "bitches",
 		"l0ser and 1oser":   "loser and loser",
 		"(1d10t), 1d10t's.": "(idiot), idiot's.",
 		// Letters apart.
-		"you i d i o t":                 "you idiot",
-		"an i.d.i.o.t. and s-t-u-p-i-d": "an idiot. and stupid",
-		"1 d 1 0 t":                     "idiot",
-		"a n i d i o t":                 "an idiot",
-		"y o u  i d i o t":              "y o u  idiot",
+		"you i d i o t":                  "you idiot",
+		"an i.d.i.o.t. and s-t-u-p-i-d":  "an idiot. and stupid",
+		"1 d 1 0 t":                      "idiot",
+		"a n i d i o t":                  "an idiot",
+		"y o u  i d i o t":               "y o u  idiot",
+		strings.Repeat("i d i o t ", 20): strings.Repeat("idiot ", 20),
 		// Letters repeated.
 		"idiooooot":       "idiot",
 		"STUUUUPID":       "STUPID",
@@ -74,12 +76,15 @@ func TestReadLeavesAlone(t *testing.T) {
 		// Addresses, files, code.
 		"https://a1b.com/c0de?x=5s user1@ex4mple.com www.l33t.org a/b1c my_file_1.txt foo(b4r)=1 <b4d> std::v3c #c0ffee #ffffff",
 		// Names.
+		"iPhone4s AK47s 747s F16s GPT4o BERT4Rec US$ $3bn",
+		"Scunthorpe Penistone Cockburn Dickinson Clitheroe Essex Matsushita",
 		"@b0b @Stupid_Idiot YouTube iPhone eBay McDonald LaTeX JavaScript O'Neill MacArthur $AAPL",
 		// Lists and initials.
 		"a b c d e f g", "U S A", "J. R. R. T.", "A. B. C. D.", "1 2 3 4 5", "x 1 y 2", "e.g. i.e. U.S.A. a.m.",
 		// Other alphabets, accents.
 		"Привет, мир! сосо рост", "Ελλάδα και Κύπρος", "5 μm, TNFα, IFNγ, αβγ, γδT cells", "العربية עברית 日本語 ภาษาไทย",
 		"café naïve résumé Zoë Łódź Đặng Åse cafe\u0301",
+		"/ˈstjuːpɪd/ [ʃɪt] /ɡʊd/ ɛna ɔkɔm ƙasa",
 		"नमस्ते क्\u200dष می\u200cخواهم", "👩\u200d👩\u200d👧 ❤\ufe0f 🇺🇸",
 		// What only a reader with a vocabulary could tell.
 		"id*ot", "f**k", "hmm zzz xxx XXXL WWIII www",

@@ -378,7 +378,8 @@ func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
 // whether it is no likely number, unit, name of a model, abbreviation, handle, price,
 // or move of chess.
 func mayBeLetters(word, chunk string) bool {
-	var lower, upper, digits, row, longest int
+	var lower, upper, digits, longest int
+	row, behind := 0, 0 // of digits: that one under way, and the last
 	for i := range len(word) {
 		kind := byteKinds[word[i]]
 		switch {
@@ -392,7 +393,7 @@ func mayBeLetters(word, chunk string) bool {
 		if kind&digit != 0 {
 			digits++
 			row++
-			longest = max(longest, row)
+			behind, longest = row, max(longest, row)
 		} else {
 			row = 0
 		}
@@ -405,9 +406,15 @@ func mayBeLetters(word, chunk string) bool {
 		return false
 	case last&digit != 0 && digits == row: // mp3, e4, windows7
 		return false
-	case first&digit != 0 && (digits > 1 && byteKinds[word[1]]&digit != 0 || digits == 1 && isUnit(word[1:])):
+	case (word[len(word)-1] == 's' || word[len(word)-1] == 'S') && byteKinds[word[len(word)-2]]&digit != 0 && digits == behind:
+		return false // 747s, AK47s, iPhone4s
+	case digits > 0 && upper > 1 && lower > 0: // GPT4o, BERT4Rec
 		return false
-	case word[0] == '$' && lower == 0: // $AAPL
+	case first&digit != 0 && (byteKinds[word[1]]&digit != 0 || digits == 1 && isUnit(word[1:])):
+		return false
+	case word[0] == '$' && (lower == 0 || byteKinds[word[1]]&digit != 0): // $AAPL, $3bn
+		return false
+	case strings.HasSuffix(word, "$") && !strings.HasSuffix(word, "$$") && lower == 0: // US$
 		return false
 	}
 	if digits == 0 {
