@@ -34,6 +34,9 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"@sshole!":          "asshole!",
 		"k1ll b1tch SH1T":   "kill bitch SHIT",
 		"b1tch3s":           "bitches",
+		"57UP1D $7up1d":     "STUPID stupid",
+		"1d107 idi07 f0015": "idiot idiot fools",
+		"h311 dum8 u91y":    "hell dumb ugly",
 		"l0ser and 1oser":   "loser and loser",
 		"(1d10t), 1d10t's.": "(idiot), idiot's.",
 		// Letters apart.
@@ -41,7 +44,9 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"an i.d.i.o.t. and s-t-u-p-i-d":  "an idiot. and stupid",
 		"1 d 1 0 t":                      "idiot",
 		"a n i d i o t":                  "an idiot",
-		"y o u  i d i o t":               "y o u  idiot",
+		"y o u  i d i o t":               "you  idiot",
+		"(an i d i o t!) a s s, p-i-g":   "(an idiot!) ass, pig",
+		"a m-o-r-o-n, h.y.p.o.c.r.i.t.e": "a moron, hypocrite",
 		strings.Repeat("i d i o t ", 20): strings.Repeat("idiot ", 20),
 		// Letters repeated.
 		"idiooooot":       "idiot",
@@ -80,7 +85,7 @@ func TestReadLeavesAlone(t *testing.T) {
 		"Scunthorpe Penistone Cockburn Dickinson Clitheroe Essex Matsushita",
 		"@b0b @Stupid_Idiot YouTube iPhone eBay McDonald LaTeX JavaScript O'Neill MacArthur $AAPL",
 		// Lists and initials.
-		"a b c d e f g", "U S A", "J. R. R. T.", "A. B. C. D.", "1 2 3 4 5", "x 1 y 2", "e.g. i.e. U.S.A. a.m.",
+		"a b c d e f g", "U S A", "J. R. R. T.", "A. B. C. D.", "L.A.P.D. i d k, w t f; D A D", "1 2 3 4 5", "x 1 y 2", "e.g. i.e. U.S.A. a.m.",
 		// Other alphabets, accents.
 		"Привет, мир! сосо рост", "Ελλάδα και Κύπρος", "5 μm, TNFα, IFNγ, αβγ, γδT cells", "العربية עברית 日本語 ภาษาไทย",
 		"café naïve résumé Zoë Łódź Đặng Åse cafe\u0301",

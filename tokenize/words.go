@@ -86,23 +86,26 @@ func (t *Tokenizer) readWords(text string) rewriting {
 				} else {
 					run = 1
 				}
-			case text[i] == '$' && before&letter != 0: // a$$
+			case (kind&digit != 0 || text[i] == '$') && before&letter != 0: // idi07, a$$
 				suspicious = true
 			}
 			before = kind
 		}
-		if single(text[start:i]) {
-			if letters > 0 && start-spaced.end == 1 && text[spaced.end] == ' ' {
-				letters, spaced.end = letters+1, i
-				continue
+		if at, last, ok := single(text, stretch{start, i}); ok {
+			if letters == 0 || at.start != start || start-spaced.end != 1 || text[spaced.end] != ' ' {
+				t.readSpaced(&w, spaced, letters)
+				letters, spaced = 0, stretch{at.start, at.start}
 			}
-			t.readSpaced(&w, spaced, letters)
-			letters, spaced = 1, stretch{start, i}
+			letters, spaced.end = letters+1, at.end
+			if last {
+				t.readSpaced(&w, spaced, letters)
+				letters = 0
+			}
 			continue
 		}
 		t.readSpaced(&w, spaced, letters)
 		letters = 0
-		if suspicious || seen&separator != 0 && i-start >= 7 {
+		if suspicious || seen&separator != 0 && i-start >= 2*minSpaced-1 {
 			t.readChunk(&w, stretch{start, i}, seen)
 		}
 	}
@@ -110,19 +113,33 @@ func (t *Tokenizer) readWords(text string) rewriting {
 	return w
 }
 
-// single reports whether a chunk is one letter, a digit or sign that may stand for
-// one, or that with a separator behind it.
-func single(chunk string) bool {
-	if len(chunk) > 2 || byteKinds[chunk[0]]&letter == 0 && standsFor[chunk[0]] == 0 {
-		return false
+// single returns where in a chunk its only letter is, or a digit or sign that may stand
+// for one. Quotes and brackets may be before it; last says that what is behind ends a
+// word.
+func single(text string, chunk stretch) (at stretch, last, ok bool) {
+	at = chunk
+	for at.start < at.end && strings.IndexByte(opening, text[at.start]) >= 0 {
+		at.start++
 	}
-	return len(chunk) == 1 || byteKinds[chunk[1]]&separator != 0
+	for at.end > at.start+1 && strings.IndexByte(closing, text[at.end-1]) >= 0 {
+		at.end--
+	}
+	if at.end-at.start != 1 || byteKinds[text[at.start]]&letter == 0 && standsFor[text[at.start]] == 0 {
+		return at, false, false
+	}
+	return at, at.end < chunk.end, true
 }
+
+// What may be before and behind the letters of a word.
+const (
+	opening = "\"'(["
+	closing = "\"')].,!?;:"
+)
 
 // minSpaced is how many single letters are looked at as the letters of words, and
 // longestWord how many of them one word may take.
 const (
-	minSpaced   = 4
+	minSpaced   = 3
 	longestWord = 14
 )
 
@@ -131,13 +148,9 @@ func (t *Tokenizer) readSpaced(w *rewriting, at stretch, letters int) {
 	if letters < minSpaced {
 		return
 	}
-	var places []int // of the letters
-	for i, inside := at.start, false; i < at.end; i++ {
-		b := w.text[i]
-		if !inside {
-			places = append(places, i)
-		}
-		inside = b != ' '
+	places := make([]int, letters)
+	for i := range places {
+		places[i] = at.start + 2*i
 	}
 	t.joinLetters(w, places, at.end)
 }
@@ -175,7 +188,15 @@ func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
 			words, cost = others, c
 		}
 	}
-	if cost > 0.45*float64(len(spelt)) { // no words are spelt
+	if len(words) == 1 {
+		cost--
+	}
+	switch {
+	case w.text[places[0]+1] == '.' && strings.ToUpper(string(spelt)) == string(spelt) && cost > 0.3*float64(len(spelt)): // L.A.P.D.
+		return
+	case len(spelt) == minSpaced && (cost > 1 || strings.ToLower(string(spelt)) != string(spelt)): // U.S.A., D A D
+		return
+	case cost > 0.6*float64(len(spelt)): // no words are spelt
 		return
 	}
 	at := 0
@@ -199,9 +220,13 @@ func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
 	}
 }
 
+// twoLetters are the words of two letters, behind each a blank.
+const twoLetters = "ah am an as at be by do go ha he hi if in is it me my no of oh ok on or so to up ur us we ya ye yo "
+
 // segment divides letters into the words that take the fewest tokens, and returns them
-// and how many tokens that is. A lone a or i counts as a word, other lone letters as
-// three.
+// and what they cost: a token 1 and a word half a token more, so that "moron" is one
+// word and not "mo" and "ron". A lone a or i counts as a word, other lone letters as
+// three tokens, and so do two letters that are no word.
 func (t *Tokenizer) segment(letters string) (words []string, cost float64) {
 	best := make([]float64, len(letters)+1)
 	from := make([]int, len(letters)+1)
@@ -213,10 +238,8 @@ func (t *Tokenizer) segment(letters string) (words []string, cost float64) {
 			switch {
 			case len(part) == 1 && strings.ContainsAny(part, "aAiI"):
 				c = 0.8
-			case len(part) > 1:
-				if c = float64(t.cost(part)); c > 1 {
-					c += 0.1 // two words rather than one of two tokens
-				}
+			case len(part) > 2 || len(part) == 2 && strings.Contains(twoLetters, strings.ToLower(part)):
+				c = float64(t.cost(part)) + 0.5
 			}
 			if best[start]+c < best[end] {
 				best[end], from[end] = best[start]+c, start
@@ -313,10 +336,10 @@ func joins(chunk string) bool {
 // them. It reports whether the chunk is one.
 func (t *Tokenizer) readDotted(w *rewriting, at stretch) bool {
 	start, end := at.start, at.end
-	for start < end && strings.IndexByte("\"'(", w.text[start]) >= 0 {
+	for start < end && strings.IndexByte(opening, w.text[start]) >= 0 {
 		start++
 	}
-	for end > start && strings.IndexByte("\"').,!?;:", w.text[end-1]) >= 0 {
+	for end > start && strings.IndexByte(closing, w.text[end-1]) >= 0 {
 		end--
 	}
 	if (end-start)%2 == 0 || (end-start)/2+1 < minSpaced {
@@ -356,28 +379,30 @@ func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
 		return
 	}
 	word := text[at.start:at.end]
-	leet := false
+	leet, tokens := false, len(word)/2
 	for i := range len(word) {
 		leet = leet || byteKinds[word[i]]&(digit|sign) != 0
 	}
-	if leet && (!mayBeLetters(word, chunk)) {
-		return
+	if leet {
+		if tokens = mayBeLetters(word, chunk); tokens == 0 {
+			return
+		}
 	}
 	groups, either := group(word)
 	if leet || len(either.repeated) > 0 {
 		if !leet && (len(groups) == 1 || isNumeral(word, chunk)) {
 			return // zzz, xxx, hm
 		}
-		t.readSpelling(w, at.start, word, groups, either, leet)
+		t.readSpelling(w, at.start, word, groups, either, tokens)
 		return
 	}
 	t.readCapitals(w, at)
 }
 
-// mayBeLetters reports whether the digits and signs of a word may stand for letters:
-// whether it is no likely number, unit, name of a model, abbreviation, handle, price,
-// or move of chess.
-func mayBeLetters(word, chunk string) bool {
+// mayBeLetters returns how many tokens a word may take whose digits and signs are read
+// as letters. That is 0 where it is likely a number, unit, name of a model, abbreviation,
+// handle, price, or move of chess, and 1 where only a word that is known leaves no doubt.
+func mayBeLetters(word, chunk string) int {
 	var lower, upper, digits, longest int
 	row, behind := 0, 0 // of digits: that one under way, and the last
 	for i := range len(word) {
@@ -388,7 +413,7 @@ func mayBeLetters(word, chunk string) bool {
 		case kind&upperLetter != 0:
 			upper++
 		case standsFor[word[i]] == 0:
-			return false
+			return 0
 		}
 		if kind&digit != 0 {
 			digits++
@@ -398,42 +423,37 @@ func mayBeLetters(word, chunk string) bool {
 			row = 0
 		}
 	}
-	first, last := byteKinds[word[0]], byteKinds[word[len(word)-1]]
+	n, final := len(word), word[len(word)-1]
+	first, last := byteKinds[word[0]], byteKinds[final]
 	switch {
-	case lower+upper < 1, lower+upper < 2 && digits > 0, longest > 2, strings.HasPrefix(word, "0x"), strings.Contains(word, "!!"):
-		return false
+	case lower+upper < 1, lower+upper < 2 && digits > 0 && (n < 4 || lower == 0), longest > 4, strings.HasPrefix(word, "0x"), strings.Contains(word, "!!"):
+		return 0
 	case chunk[0] == '#' && digits > 0:
-		return false
-	case last&digit != 0 && digits == row: // mp3, e4, windows7
-		return false
-	case (word[len(word)-1] == 's' || word[len(word)-1] == 'S') && byteKinds[word[len(word)-2]]&digit != 0 && digits == behind:
-		return false // 747s, AK47s, iPhone4s
+		return 0
+	case final|0x20 == 's' && byteKinds[word[n-2]]&digit != 0 && digits == behind: // 747s, AK47s, iPhone4s
+		return 0
 	case digits > 0 && upper > 1 && lower > 0: // GPT4o, BERT4Rec
-		return false
-	case first&digit != 0 && (byteKinds[word[1]]&digit != 0 || digits == 1 && isUnit(word[1:])):
-		return false
-	case word[0] == '$' && (lower == 0 || byteKinds[word[1]]&digit != 0): // $AAPL, $3bn
-		return false
-	case strings.HasSuffix(word, "$") && !strings.HasSuffix(word, "$$") && lower == 0: // US$
-		return false
+		return 0
+	case first&digit != 0 && digits == 1 && isUnit(word[1:]):
+		return 0
+	case word[0] == '$' && (lower == 0 && digits == 0 || byteKinds[word[1]]&digit != 0 && n < 5): // $AAPL, $3bn
+		return 0
+	case lower == 0 && strings.Count(word, "$") == 1 && word[0]|0x20 == 'u': // US$, US$5
+		return 0
+	case digits == 0:
+		return n / 2
+	case n == 4 && longest == 2 && word[1] == '1' && first&last&letter != 0: // l10n, a11y
+		return 0
+	case n <= 3 && (longest > 1 || strings.ContainsAny(word, "1789") || (first|last)&digit != 0): // 5pm, k8s, p1n, mp3
+		return 0
+	case isName(strings.ToLower(word)), isMove(word):
+		return 0
+	case lower+upper < 2, longest > 2, digits == row, first&digit != 0 && byteKinds[word[1]]&digit != 0, (first|last)&digit != 0 && strings.ContainsAny(word, "689"):
+		return 1
+	case lower == 0 && (first&last&letter == 0 || n < 5 && strings.ContainsAny(word, "345678")): // C3PO, H1N1, R2D2
+		return 1
 	}
-	if digits == 0 {
-		return true
-	}
-	if strings.ContainsAny(word, "689") && (first&digit != 0 || last&digit != 0) {
-		return false // 8bit, gr8
-	}
-	if lower == 0 || upper > 1 {
-		// Models and abbreviations are written in capitals: C3PO, H1N1, R2D2.
-		return len(word) >= 4 && first&letter != 0 && last&letter != 0 && (len(word) >= 5 || !strings.ContainsAny(word, "345678"))
-	}
-	if len(word) <= 3 && (longest > 1 || strings.ContainsAny(word, "1789") || first&digit != 0) {
-		return false // 5pm, k8s, p1n
-	}
-	if len(word) <= 5 && longest == 2 && digits == 2 && first&letter != 0 && last&letter != 0 && lower+upper <= 2 {
-		return false // l10n, a11y
-	}
-	return !isName(strings.ToLower(word)) && !isMove(word)
+	return n / 2
 }
 
 // isUnit reports whether what follows a digit is an ordinal or a unit, so that the
@@ -526,8 +546,8 @@ func group(word string) (groups []letterGroup, either choices) {
 const maxChoices = 3
 
 // readSpelling replaces a word by the cheapest of its readings, where that is a word:
-// each repeated letter once or twice, each 1 as i or l.
-func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, groups []letterGroup, either choices, leet bool) {
+// each repeated letter once or twice, each 1 as i or l. It must take no more than tokens.
+func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, groups []letterGroup, either choices, tokens int) {
 	repeated := either.repeated[:min(maxChoices, len(either.repeated))]
 	ambiguous := either.ambiguous[:min(maxChoices, len(either.ambiguous))]
 	spell := func(choice int) [][]byte {
@@ -559,7 +579,7 @@ func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, groups []let
 		return parts
 	}
 	var best [][]byte
-	cost, rank := t.cost(word)-1, int64(math.MaxInt64) // must take fewer
+	cost, rank := min(tokens, t.cost(word)-1), int64(math.MaxInt64) // must take fewer
 	for choice := range 1 << (len(ambiguous) + len(repeated)) {
 		parts := spell(choice)
 		spelt := ""
@@ -567,7 +587,7 @@ func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, groups []let
 			spelt += string(p)
 		}
 		c, r := t.weigh(spelt)
-		if (c < cost || c == cost && r < rank) && (!leet || c*2 <= len(spelt)) {
+		if c < cost || c == cost && r < rank {
 			best, cost, rank = parts, c, r
 		}
 	}
