@@ -68,6 +68,14 @@ func (w *rewriting) replace(start, end int, by string) {
 	w.at = end
 }
 
+// divide puts blanks between words that lie side by side from start on.
+func (w *rewriting) divide(start int, words []string) {
+	for _, word := range words[:len(words)-1] {
+		start += len(word)
+		w.replace(start, start+1, " "+w.text[start:start+1])
+	}
+}
+
 // step adds to a reading what was replaced in its text, and reports whether that is
 // anything.
 func (w rewriting) step(r *Reading) bool {
@@ -82,7 +90,8 @@ func (w rewriting) step(r *Reading) bool {
 // styles ("іdіоt", "ｉｄｉｏｔ", "𝓲𝓭𝓲𝓸𝓽"), letters turned upside down ("ʇoıpı"),
 // invisible characters and heaps of combining ones, digits and signs for letters
 // ("1d10t"), letters with blanks or stops between them ("i d i o t"), letters repeated
-// ("idiooot"), and words joined ("stupid_idiot", "StupidIdiot").
+// ("idiooot"), neighbours swapped ("idoit"), and words joined ("stupid_idiot",
+// "StupidIdiot", "stupididiot").
 //
 // Where a word can be read in several ways, or need not be a disguise at all, the
 // tokenizer decides: a reading must take fewer tokens than the original, since

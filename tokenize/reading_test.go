@@ -54,8 +54,11 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"gooood killll":   "good kill",
 		"soooo stuppppid": "so stupid",
 		// Words joined.
-		"stupid_idiot": "stupid idiot",
-		"#StupidIdiot": "#Stupid Idiot",
+		"stupid_idiot":                     "stupid idiot",
+		"#StupidIdiot":                     "#Stupid Idiot",
+		"whatastupididiot and stupididiot": "what a stupid idiot and stupid idiot",
+		// Letters in disorder.
+		"idoit, stpuid": "idiot, stupid",
 		// Several at once.
 		"1d\u0456\u200b0\uff54": "idiot",
 	} {
@@ -82,7 +85,7 @@ func TestReadLeavesAlone(t *testing.T) {
 		"https://a1b.com/c0de?x=5s user1@ex4mple.com www.l33t.org a/b1c my_file_1.txt foo(b4r)=1 <b4d> std::v3c #c0ffee #ffffff",
 		// Names.
 		"iPhone4s AK47s 747s F16s GPT4o BERT4Rec US$ $3bn",
-		"Scunthorpe Penistone Cockburn Dickinson Clitheroe Essex Matsushita",
+		"Cnut Knut Scunthorpe Penistone penistone Cockfosters glasscock Cumberbatch Shitterton cockermouth Titchmarsh slutsky cucumber Cockburn Dickinson Clitheroe Essex Matsushita",
 		"@b0b @Stupid_Idiot YouTube iPhone eBay McDonald LaTeX JavaScript O'Neill MacArthur $AAPL",
 		// Lists and initials.
 		"a b c d e f g", "U S A", "J. R. R. T.", "A. B. C. D.", "L.A.P.D. i d k, w t f; D A D", "1 2 3 4 5", "x 1 y 2", "e.g. i.e. U.S.A. a.m.",
@@ -211,7 +214,7 @@ func BenchmarkRead(b *testing.B) {
 // BenchmarkReadLength shows that time grows with the length of a text and no faster.
 func BenchmarkReadLength(b *testing.B) {
 	tok := load(b, bertUncased)
-	for _, unit := range []string{"a ", "a.", "1d10t ", "aB", "\u0456d", "a\u0301\u0302", "stupid_", "iiii"} {
+	for _, unit := range []string{"a ", "a.", "1d10t ", "aB", "\u0456d", "a\u0301\u0302", "stupid_", "iiii", "youareastupididiot ", "xqzkvjwpxqzkvjwpxqzkvjwpxqzkvjwp "} {
 		for _, size := range []int{10_000, 1_000_000} {
 			text := strings.Repeat(unit, size/len(unit))
 			b.Run(unit+"/"+map[int]string{10_000: "10KB", 1_000_000: "1MB"}[size], func(b *testing.B) {

@@ -105,7 +105,7 @@ func (t *Tokenizer) readWords(text string) rewriting {
 		}
 		t.readSpaced(&w, spaced, letters)
 		letters = 0
-		if suspicious || seen&separator != 0 && i-start >= 2*minSpaced-1 {
+		if suspicious || i-start >= minGuess {
 			t.readChunk(&w, stretch{start, i}, seen)
 		}
 	}
@@ -135,6 +135,10 @@ const (
 	opening = "\"'(["
 	closing = "\"')].,!?;:"
 )
+
+// minGuess is from how many letters on a word may be one in disorder, or several, or a
+// row of letters with something between.
+const minGuess = 5
 
 // minSpaced is how many single letters are looked at as the letters of words, and
 // longestWord how many of them one word may take.
@@ -396,7 +400,9 @@ func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
 		t.readSpelling(w, at.start, word, groups, either, tokens)
 		return
 	}
-	t.readCapitals(w, at)
+	if cost := t.cost(word); cost > 1 {
+		_ = t.readCapitals(w, at, cost) || t.readSwapped(w, at) || t.readJoined(w, at, cost)
+	}
 }
 
 // mayBeLetters returns how many tokens a word may take whose digits and signs are read
@@ -597,31 +603,70 @@ func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, groups []let
 }
 
 // readCapitals puts blanks between words that only capitals divide, where that makes
-// them known: StupidIdiot, but not YouTube.
-func (t *Tokenizer) readCapitals(w *rewriting, at stretch) {
+// them known: StupidIdiot, but not YouTube. It reports whether it did.
+func (t *Tokenizer) readCapitals(w *rewriting, at stretch, cost int) bool {
 	word := w.text[at.start:at.end]
-	var breaks []int
+	var words []string
+	from := 0
 	for i := 1; i < len(word); i++ {
 		if byteKinds[word[i]]&upperLetter != 0 && byteKinds[word[i-1]]&lowerLetter != 0 {
-			breaks = append(breaks, i)
+			words, from = append(words, word[from:i]), i
 		}
 	}
-	if len(breaks) == 0 {
-		return
+	if len(words) == 0 || len(words)+1 >= cost {
+		return false
 	}
-	cost, from := 0, 0
-	for _, b := range append(breaks, len(word)) {
-		c := t.cost(word[from:b])
-		if b-from < 3 || c > 1 {
-			return // a brand or a name: eBay, LaTeX, McKnight
+	words = append(words, word[from:])
+	for _, one := range words {
+		if len(one) < 3 || t.cost(one) > 1 {
+			return false // a brand or a name: eBay, LaTeX, McKnight
 		}
-		cost += c
-		from = b
 	}
-	if cost >= t.cost(word) {
-		return
+	w.divide(at.start, words)
+	return true
+}
+
+// readSwapped puts two neighbouring letters behind the first in their order, where that
+// makes a word known: idoit. It reports whether it did. Shorter words are too often a
+// known one in disorder, such as King Cnut.
+func (t *Tokenizer) readSwapped(w *rewriting, at stretch) bool {
+	word := w.text[at.start:at.end]
+	if len(word) < minGuess {
+		return false
 	}
-	for _, b := range breaks {
-		w.replace(at.start+b, at.start+b+1, " "+word[b:b+1])
+	found, best := 0, int64(math.MaxInt64)
+	swapped := []byte(word)
+	for i := 1; i+1 < len(word); i++ {
+		swapped[i], swapped[i+1] = word[i+1], word[i]
+		if tokens, rank := t.weigh(string(swapped)); tokens == 1 && rank < best {
+			found, best = i, rank
+		}
+		swapped[i], swapped[i+1] = word[i], word[i+1]
 	}
+	if found == 0 {
+		return false
+	}
+	w.replace(at.start+found, at.start+found+2, string([]byte{word[found+1], word[found]}))
+	return true
+}
+
+// readJoined puts blanks into words that nothing divides, where that makes all of them
+// known: youstupididiot, but not Penistone, since two words must be long to be no name.
+// It reports whether it did.
+func (t *Tokenizer) readJoined(w *rewriting, at stretch, cost int) bool {
+	word := w.text[at.start:at.end]
+	if len(word) < 8 || cost < 3 {
+		return false
+	}
+	words, _ := t.segment(word)
+	if len(words) < 2 || len(words) >= cost || len(words)*3 > len(word) {
+		return false
+	}
+	for _, one := range words {
+		if len(words) == 2 && len(one) < minGuess || len(one) > 1 && t.cost(one) > 1 || len(one) == 1 && !strings.Contains("aAiI", one) {
+			return false
+		}
+	}
+	w.divide(at.start, words)
+	return true
 }
