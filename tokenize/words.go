@@ -67,29 +67,13 @@ func (t *Tokenizer) readWords(text string) rewriting {
 			i++
 			continue
 		}
-		start, seen, before, run := i, uint8(0), uint8(0), 1
-		suspicious := false
-		for ; i < len(text); i++ {
-			kind := byteKinds[text[i]]
-			if kind == blank {
-				break
+		start, seen, run, longest := i, uint8(0), 0, 0
+		for ; i < len(text) && byteKinds[text[i]] != blank; i++ {
+			seen |= byteKinds[text[i]]
+			if run++; i > start && text[i]|0x20 != text[i-1]|0x20 {
+				run = 1
 			}
-			seen |= kind
-			switch {
-			case kind&letter != 0 && before != 0:
-				if before&(digit|sign) != 0 || kind&upperLetter != 0 && before&lowerLetter != 0 || text[i-1] == '_' {
-					suspicious = true
-				}
-				if text[i]|0x20 == text[i-1]|0x20 {
-					run++
-					suspicious = suspicious || run == 3
-				} else {
-					run = 1
-				}
-			case (kind&digit != 0 || text[i] == '$') && before&letter != 0: // idi07, a$$
-				suspicious = true
-			}
-			before = kind
+			longest = max(longest, run)
 		}
 		if at, last, ok := single(text, stretch{start, i}); ok {
 			if letters == 0 || at.start != start || start-spaced.end != 1 || text[spaced.end] != ' ' {
@@ -105,7 +89,7 @@ func (t *Tokenizer) readWords(text string) rewriting {
 		}
 		t.readSpaced(&w, spaced, letters)
 		letters = 0
-		if suspicious || i-start >= minGuess {
+		if i-start >= minGuess || i-start > 2 && (seen&(digit|sign) != 0 || longest > 2) {
 			t.readChunk(&w, stretch{start, i}, seen)
 		}
 	}
