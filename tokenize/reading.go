@@ -99,8 +99,7 @@ func (w rewriting) step(r *Reading) bool {
 // number, a unit or a name of a model is left alone, and so are words wholly in
 // another alphabet. Invalid UTF-8 is copied.
 //
-// Time is linear in the text. Nothing is allocated for a text that nothing is changed
-// in and that nothing looks suspicious in.
+// Time is linear in the text.
 func (t *Tokenizer) Read(text string) Reading {
 	reading := Reading{Text: text}
 	// One disguise may hide another: "s t u u u p i d".
@@ -149,18 +148,18 @@ var encodings = sync.Pool{New: func() any { return new(Encoding) }}
 
 // cost is how many tokens a word takes: 1 for one of the vocabulary's words.
 func (t *Tokenizer) cost(word string) int {
-	tokens, _ := t.weigh(word)
+	tokens, _ := t.weigh(" " + word)
 	return tokens
 }
 
 // weigh returns how many tokens a word takes and the highest id of them: vocabularies
-// begin with what is frequent.
-func (t *Tokenizer) weigh(word string) (tokens int, rank int64) {
+// begin with what is frequent. The word must have a blank before it, without which a
+// model of bytes has another token for it.
+func (t *Tokenizer) weigh(spaced string) (tokens int, rank int64) {
 	enc := encodings.Get().(*Encoding)
 	defer encodings.Put(enc)
-	// A model of bytes has another token for a word behind a blank.
-	if err := t.Encode(" "+word, enc); err != nil || len(enc.IDs) == 0 {
-		return len(word), math.MaxInt64
+	if err := t.Encode(spaced, enc); err != nil || len(enc.IDs) == 0 {
+		return len(spaced), math.MaxInt64
 	}
 	return len(enc.IDs), slices.Max(enc.IDs)
 }

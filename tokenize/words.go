@@ -367,25 +367,28 @@ func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
 		return
 	}
 	word := text[at.start:at.end]
-	leet, tokens := false, len(word)/2
+	leet, repeated := false, false
 	for i := range len(word) {
 		leet = leet || byteKinds[word[i]]&(digit|sign) != 0
+		repeated = repeated || i > 1 && word[i]|0x20 == word[i-1]|0x20 && word[i]|0x20 == word[i-2]|0x20
 	}
-	if leet {
-		if tokens = mayBeLetters(word, chunk); tokens == 0 {
-			return
+	switch {
+	case leet:
+		if tokens := mayBeLetters(word, chunk); tokens > 0 {
+			t.readSpelling(w, at.start, word, tokens)
 		}
-	}
-	groups, either := group(word)
-	if leet || len(either.repeated) > 0 {
-		if !leet && (len(groups) == 1 || isNumeral(word, chunk)) {
-			return // zzz, xxx, hm
+	case repeated:
+		if !isNumeral(word, chunk) {
+			t.readSpelling(w, at.start, word, len(word)/2)
 		}
-		t.readSpelling(w, at.start, word, groups, either, tokens)
-		return
-	}
-	if cost := t.cost(word); cost > 1 {
-		_ = t.readCapitals(w, at, cost) || t.readSwapped(w, at) || t.readJoined(w, at, cost)
+	default:
+		spaced := " " + word
+		if at.start > 0 && text[at.start-1] == ' ' {
+			spaced = text[at.start-1 : at.end] // most words get by without an allocation
+		}
+		if cost, _ := t.weigh(spaced); cost > 1 {
+			_ = t.readCapitals(w, at, cost) || t.readSwapped(w, at) || t.readJoined(w, at, cost)
+		}
 	}
 }
 
@@ -537,7 +540,11 @@ const maxChoices = 3
 
 // readSpelling replaces a word by the cheapest of its readings, where that is a word:
 // each repeated letter once or twice, each 1 as i or l. It must take no more than tokens.
-func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, groups []letterGroup, either choices, tokens int) {
+func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, tokens int) {
+	groups, either := group(word)
+	if len(groups) == 1 {
+		return // zzz, xxx, hm
+	}
 	repeated := either.repeated[:min(maxChoices, len(either.repeated))]
 	ambiguous := either.ambiguous[:min(maxChoices, len(either.ambiguous))]
 	spell := func(choice int) [][]byte {
@@ -576,7 +583,7 @@ func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, groups []let
 		for _, p := range parts {
 			spelt += string(p)
 		}
-		c, r := t.weigh(spelt)
+		c, r := t.weigh(" " + spelt)
 		if c < cost || c == cost && r < rank {
 			best, cost, rank = parts, c, r
 		}
@@ -622,7 +629,7 @@ func (t *Tokenizer) readSwapped(w *rewriting, at stretch) bool {
 	swapped := []byte(word)
 	for i := 1; i+1 < len(word); i++ {
 		swapped[i], swapped[i+1] = word[i+1], word[i]
-		if tokens, rank := t.weigh(string(swapped)); tokens == 1 && rank < best {
+		if tokens, rank := t.weigh(" " + string(swapped)); tokens == 1 && rank < best {
 			found, best = i, rank
 		}
 		swapped[i], swapped[i+1] = word[i], word[i+1]
