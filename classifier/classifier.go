@@ -118,20 +118,74 @@ func (c *Classifier) Close() error {
 }
 
 // Classify implements [toxscreen.Classifier]. The windows of a long text are
-// computed side by side. The end of ctx stops runs under way.
+// computed side by side. Where the spec says so, a text that reads otherwise
+// once disguise is undone is computed both ways, and each attribute takes the
+// higher of its two logits. The end of ctx stops runs under way.
 func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
 	if err := c.tokenizer.Encode(text, enc); err != nil {
 		return toxscreen.Classification{}, err
 	}
-	windows := divide(text, enc.Offsets, c.spec.Window.Tokens-len(c.prefix)-len(c.suffix), c.spec.Window.Overlap)
-	labels, tokens, err := c.compute(ctx, enc.IDs, windows)
+	logits, marked, err := c.score(ctx, text, enc)
 	if err != nil {
 		return toxscreen.Classification{}, err
 	}
+	found := toxscreen.Classification{Spans: marked}
+	read := logits
+	if c.spec.UndoDisguise {
+		var others []toxscreen.Span
+		if read, others, err = c.scoreReading(ctx, text, enc, logits); err != nil {
+			return toxscreen.Classification{}, err
+		}
+		found.Spans = union(text, marked, others)
+	}
+	var raised []string
+	for column, label := range c.spec.Labels {
+		if label.Attribute == nil {
+			continue
+		}
+		score := c.probability(*label.Attribute, max(logits[column], read[column]))
+		found.Scores.Set(*label.Attribute, score)
+		if score-c.probability(*label.Attribute, logits[column]) >= noteworthy {
+			raised = append(raised, label.Attribute.String())
+		}
+	}
+	if len(raised) > 0 {
+		found.Warnings = append(found.Warnings, "words that look disguised were read as they seem to be meant, which raised "+strings.Join(raised, ", "))
+	}
+	if c.spec.Spans == nil {
+		found.Warnings = append(found.Warnings, "no spans: the model has no token head")
+	}
+	if enc.InvalidBytes > 0 {
+		found.Warnings = append(found.Warnings, fmt.Sprintf("%d bytes are not valid UTF-8 and were read as U+FFFD", enc.InvalidBytes))
+	}
+	if len(enc.IDs) == 0 && strings.TrimSpace(text) != "" {
+		found.Warnings = append(found.Warnings, "the model reads none of the text's characters: its scores say nothing")
+	}
+	return found, nil
+}
 
-	found := toxscreen.Classification{}
+// noteworthy is the rise of a probability by undoing disguise from which a
+// warning tells of it: less changes no decision that is not a close one anyway.
+const noteworthy = 0.05
+
+// probability returns what a logit means, calibrated.
+func (c *Classifier) probability(a toxscreen.Attribute, logit float64) float64 {
+	if calibration, ok := c.spec.Calibration[a]; ok {
+		logit = calibration.Apply(logit)
+	}
+	return sigmoid(logit)
+}
+
+// score computes an encoding of text. It returns the pooled logit of each label
+// and the spans, nil where the model has no token head.
+func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encoding) ([]float64, []toxscreen.Span, error) {
+	windows := divide(text, enc.Offsets, c.spec.Window.Tokens-len(c.prefix)-len(c.suffix), c.spec.Window.Overlap)
+	labels, tokens, err := c.compute(ctx, enc.IDs, windows)
+	if err != nil {
+		return nil, nil, err
+	}
 	perWindow := make([]float64, len(windows))
 	logits := make([]float64, len(c.spec.Labels))
 	for column := range logits {
@@ -143,29 +197,23 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 	if c.spec.Activation == Softmax {
 		logits = againstTheRest(logits)
 	}
-	for column, label := range c.spec.Labels {
-		if label.Attribute == nil {
-			continue
-		}
-		z := logits[column]
-		if calibration, ok := c.spec.Calibration[*label.Attribute]; ok {
-			z = calibration.Apply(z)
-		}
-		found.Scores.Set(*label.Attribute, sigmoid(z))
+	if c.spec.Spans == nil {
+		return logits, nil, nil
 	}
+	return logits, spans(text, enc.Offsets, tokens, c.spec.Spans), nil
+}
 
-	if c.spec.Spans != nil {
-		found.Spans = spans(text, enc.Offsets, tokens, c.spec.Spans)
-	} else {
-		found.Warnings = append(found.Warnings, "no spans: the model has no token head")
+// scoreReading computes text as a reader reads it, and returns its logits and
+// spans. Where that gives the model nothing else to see than plain, the logits
+// are those of plain, and there are no spans.
+func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding, logits []float64) ([]float64, []toxscreen.Span, error) {
+	enc := c.encodings.Get().(*tokenize.Encoding)
+	defer c.encodings.Put(enc)
+	differs, err := c.tokenizer.EncodeReading(text, plain, enc)
+	if err != nil || !differs {
+		return logits, nil, err
 	}
-	if enc.InvalidBytes > 0 {
-		found.Warnings = append(found.Warnings, fmt.Sprintf("%d bytes are not valid UTF-8 and were read as U+FFFD", enc.InvalidBytes))
-	}
-	if len(enc.IDs) == 0 && strings.TrimSpace(text) != "" {
-		found.Warnings = append(found.Warnings, "the model reads none of the text's characters: its scores say nothing")
-	}
-	return found, nil
+	return c.score(ctx, text, enc)
 }
 
 // compute runs every window and returns the logits [windows, labels] and,

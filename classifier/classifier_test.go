@@ -308,3 +308,52 @@ func Example() {
 	}
 	// Output: 4 16
 }
+
+// A text with disguised words is computed as it is written and as it is read;
+// each attribute takes the higher score, and spans point into the text as it
+// was given.
+func TestDisguiseIsUndone(t *testing.T) {
+	undone := config(t, tiny)
+	asWritten := config(t, tiny)
+	asWritten.Spec.UndoDisguise = false
+	c, without := open(t, undone), open(t, asWritten)
+	classify := func(c *classifier.Classifier, text string) toxscreen.Classification {
+		t.Helper()
+		found, err := c.Classify(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	for text, want := range map[string]string{
+		"you are a 1d10t, friend":                                 "1d10t",
+		"the i d i o t is not here":                               "i d i o t",
+		"not \u0456d\u0456\u200bot but nice":                      "\u0456d\u0456\u200bot",
+		"stupid 1d10t":                                            "stupid 1d10t", // one span of two readings
+		strings.Repeat("you are kind. ", 40) + "stup1d, say they": "stup1d",       // behind the first window
+	} {
+		found, plain := classify(c, text), classify(without, text)
+		if s := found.Spans; len(s) != 1 || text[s[0].Start:s[0].End] != want {
+			t.Errorf("%q has the spans %+v, want %q", text, s, want)
+		}
+		for a, score := range plain.Scores.All() {
+			if now, _ := found.Scores.Get(a); now < score {
+				t.Errorf("%q: undoing its disguise lowers %s from %v to %v", text, a, score, now)
+			}
+		}
+		insult, _ := found.Scores.Get(toxscreen.Insult)
+		before, _ := plain.Scores.Get(toxscreen.Insult)
+		if insult < 0.5 {
+			t.Errorf("%q is no insult: %v", text, insult)
+		}
+		told := strings.Contains(strings.Join(found.Warnings, ""), "disguised")
+		if told != (insult-before > 0.05) {
+			t.Errorf("%q: insult went from %v to %v, warnings %q", text, before, insult, found.Warnings)
+		}
+	}
+	for _, text := range []string{"you are a stupid idiot", "walk in Scunthorpe, 5pm", "Кот ест суп", ""} {
+		if a, b := classify(c, text), classify(without, text); largestGap(t, a, b) != 0 || len(a.Warnings) != len(b.Warnings) {
+			t.Errorf("%q is not disguised, but scored as if it were: %+v, %+v", text, a, b)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -90,4 +91,24 @@ func mark(s *toxscreen.Scores, a toxscreen.Attribute, value float64) {
 	if old, ok := s.Get(a); !ok || value > old {
 		s.Set(a, value)
 	}
+}
+
+// union returns the spans of two readings of text as one list, ordered and
+// without overlap. Where two overlap, or only blanks lie between them, they
+// become one, with the higher score of each attribute. It is nil where both
+// are.
+func union(text string, a, b []toxscreen.Span) []toxscreen.Span {
+	if len(b) == 0 {
+		return a
+	}
+	both := slices.Concat(a, b)
+	slices.SortStableFunc(both, func(x, y toxscreen.Span) int { return cmp.Compare(x.Start, y.Start) })
+	found := both[:0]
+	for _, s := range both {
+		if n := len(found); n > 0 && s.Start < found[n-1].End {
+			s.Start, s.End = found[n-1].End, max(s.End, found[n-1].End)
+		}
+		found = appendSpan(text, found, s)
+	}
+	return found
 }

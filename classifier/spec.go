@@ -33,6 +33,11 @@ type Spec struct {
 
 	Window Window `json:"window"`
 
+	// UndoDisguise has a text that reads otherwise once disguise is undone,
+	// see [tokenize.Tokenizer.Read], computed both ways. It suits models of
+	// English whose authors do no such thing themselves.
+	UndoDisguise bool `json:"undo_disguise,omitempty"`
+
 	// Calibration corrects the probability of an attribute; without an entry
 	// it is the activation's.
 	Calibration map[toxscreen.Attribute]Calibration `json:"calibration,omitempty"`

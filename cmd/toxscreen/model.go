@@ -167,6 +167,9 @@ func (a *app) modelShow(cmd *cobra.Command, args []string) error {
 	for _, v := range m.Variants {
 		line("variant", fmt.Sprintf("%s: %s, %s, texts %s", v.Provider, v.File, v.Precision, v.Batching))
 	}
+	if m.UndoDisguise {
+		line("disguise", "undone; texts that had any are computed both ways")
+	}
 	line("windows", fmt.Sprintf("of %d tokens, sharing up to %d, pooled with %v", m.Window.Tokens, m.Window.Overlap, m.Window.Pooling))
 	spans := "none: the model has no token head"
 	if m.Spans != nil {

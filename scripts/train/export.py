@@ -177,7 +177,7 @@ def write_folder(model: network.Classifier, data_folder: Path, out: Path, target
         "inputs": ["input_ids", "attention_mask"], "outputs": {"scores": "logits", "tokens": "token_logits"},
         "labels": [{"name": a, "attribute": a} for a in data.ATTRIBUTES], "activation": "sigmoid",
         "spans": {"labels": [{"name": a, "attribute": a} for a in data.SPAN_ATTRIBUTES], "threshold": 0.5},
-        "window": {"tokens": train.MAX_TOKENS, "overlap": 32, "pooling": calibrate.POOLING},
+        "window": {"tokens": train.MAX_TOKENS, "overlap": 32, "pooling": calibrate.POOLING}, "undo_disguise": True,
         "calibration": {}, "thresholds": {a: 0.5 for a in data.ATTRIBUTES},
     }
     folders.write_manifest(target, manifest)

@@ -53,7 +53,7 @@ def test_folder_has_what_the_manifest_says(trained):
     manifest = json.loads((folder / "manifest.json").read_text())
     assert set(manifest) == {
         "format", "name", "version", "description", "license", "languages", "provenance", "files", "tokenizer", "variants", "inputs",
-        "outputs", "labels", "activation", "spans", "window", "calibration", "thresholds",
+        "outputs", "labels", "activation", "spans", "window", "undo_disguise", "calibration", "thresholds",
     }, "the product refuses a key that it does not know"
     assert manifest["files"] == {name: folders.sha256(folder / name) for name in ("model.ort", "tokenizer.json")}
     assert [label["attribute"] for label in manifest["labels"]] == list(data.ATTRIBUTES)

@@ -163,6 +163,7 @@ def write(name, description, labels, span_labels, with_types, calibration):
         "thresholds": {l: 0.5 for l in LABELS},
     }
     if span_labels:
+        manifest["undo_disguise"] = True
         manifest["outputs"]["tokens"] = "token_logits"
         manifest["spans"] = {"labels": attribute_labels(span_labels), "threshold": 0.5}
     if calibration:

@@ -1,0 +1,663 @@
+package tokenize
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// What a byte may be in the words that are looked at.
+const (
+	lowerLetter = 1 << iota
+	upperLetter
+	digit
+	sign      // may stand for a letter
+	blank     // ends a chunk
+	separator // may stand between spaced letters
+	technical // makes a chunk an address, a path or code
+	wide      // not ASCII
+
+	letter = lowerLetter | upperLetter
+)
+
+var byteKinds = func() (kinds [256]uint8) {
+	for b := range kinds {
+		switch {
+		case b >= 'a' && b <= 'z':
+			kinds[b] = lowerLetter
+		case b >= 'A' && b <= 'Z':
+			kinds[b] = upperLetter
+		case b >= '0' && b <= '9':
+			kinds[b] = digit
+		case b <= ' ':
+			kinds[b] = blank
+		case b >= 0x80:
+			kinds[b] = wide
+		}
+	}
+	for _, b := range []byte("@$!+") {
+		kinds[b] |= sign
+	}
+	for _, b := range []byte(".-_*,|/~+:") {
+		kinds[b] |= separator
+	}
+	for _, b := range []byte("/\\=<>{}[]#&%^`") {
+		kinds[b] |= technical
+	}
+	return kinds
+}()
+
+// standsFor holds what a digit or sign is read as inside a word. 1 and ! may also be
+// an l.
+var standsFor = [256]byte{
+	'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '6': 'g', '7': 't', '8': 'b', '9': 'g',
+	'@': 'a', '$': 's', '!': 'i', '+': 't',
+}
+
+// A stretch is part of a text, end exclusive.
+type stretch struct{ start, end int }
+
+// readWords undoes what is done to words with ASCII characters.
+func (t *Tokenizer) readWords(text string) rewriting {
+	w := rewriting{text: text}
+	var spaced stretch // of single letters with a blank between
+	letters := 0
+	for i := 0; i < len(text); {
+		if byteKinds[text[i]] == blank {
+			i++
+			continue
+		}
+		start, seen, run, longest := i, uint8(0), 0, 0
+		for ; i < len(text) && byteKinds[text[i]] != blank; i++ {
+			seen |= byteKinds[text[i]]
+			if run++; i > start && text[i]|0x20 != text[i-1]|0x20 {
+				run = 1
+			}
+			longest = max(longest, run)
+		}
+		if at, last, ok := single(text, stretch{start, i}); ok {
+			if letters == 0 || at.start != start || start-spaced.end != 1 || text[spaced.end] != ' ' {
+				t.readSpaced(&w, spaced, letters)
+				letters, spaced = 0, stretch{at.start, at.start}
+			}
+			letters, spaced.end = letters+1, at.end
+			if last {
+				t.readSpaced(&w, spaced, letters)
+				letters = 0
+			}
+			continue
+		}
+		t.readSpaced(&w, spaced, letters)
+		letters = 0
+		if i-start >= minGuess || i-start > 2 && (seen&(digit|sign) != 0 || longest > 2) {
+			t.readChunk(&w, stretch{start, i}, seen)
+		}
+	}
+	t.readSpaced(&w, spaced, letters)
+	return w
+}
+
+// single returns where in a chunk its only letter is, or a digit or sign that may stand
+// for one. Quotes and brackets may be before it; last says that what is behind ends a
+// word.
+func single(text string, chunk stretch) (at stretch, last, ok bool) {
+	at = chunk
+	for at.start < at.end && strings.IndexByte(opening, text[at.start]) >= 0 {
+		at.start++
+	}
+	for at.end > at.start+1 && strings.IndexByte(closing, text[at.end-1]) >= 0 {
+		at.end--
+	}
+	if at.end-at.start != 1 || byteKinds[text[at.start]]&letter == 0 && standsFor[text[at.start]] == 0 {
+		return at, false, false
+	}
+	return at, at.end < chunk.end, true
+}
+
+// What may be before and behind the letters of a word.
+const (
+	opening = "\"'(["
+	closing = "\"')].,!?;:"
+)
+
+// minGuess is from how many letters on a word may be one in disorder, or several, or a
+// row of letters with something between.
+const minGuess = 5
+
+// minSpaced is how many single letters are looked at as the letters of words, and
+// longestWord how many of them one word may take.
+const (
+	minSpaced   = 3
+	longestWord = 14
+)
+
+// readSpaced joins single letters that spell words.
+func (t *Tokenizer) readSpaced(w *rewriting, at stretch, letters int) {
+	if letters < minSpaced {
+		return
+	}
+	places := make([]int, letters)
+	for i := range places {
+		places[i] = at.start + 2*i
+	}
+	t.joinLetters(w, places, at.end)
+}
+
+// joinLetters replaces letters and what stands between them by the words that they
+// spell, where they do.
+func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
+	real, rising := 0, 0
+	spelt := make([]byte, len(places))
+	for i, at := range places {
+		b := w.text[at]
+		if byteKinds[b]&letter != 0 {
+			real++
+		} else {
+			b = standsFor[b]
+		}
+		spelt[i] = b
+		if i > 0 && b|0x20 == spelt[i-1]|0x20+1 {
+			rising++
+		}
+	}
+	// "a b c d" is the alphabet, not a word, and "1 3 4 5 a" a row of numbers.
+	if real < 2 || real*3 < len(spelt) || rising*2 >= len(spelt) {
+		return
+	}
+	words, cost := t.segment(string(spelt))
+	if strings.ContainsAny(w.text[places[0]:end], "1!") {
+		for i, at := range places {
+			switch w.text[at] {
+			case '1', '!':
+				spelt[i] = 'l'
+			}
+		}
+		if others, c := t.segment(string(spelt)); c < cost {
+			words, cost = others, c
+		}
+	}
+	if len(words) == 1 {
+		cost--
+	}
+	switch {
+	case w.text[places[0]+1] == '.' && strings.ToUpper(string(spelt)) == string(spelt) && cost > 0.3*float64(len(spelt)): // L.A.P.D.
+		return
+	case len(spelt) == minSpaced && (cost > 1 || strings.ToLower(string(spelt)) != string(spelt)): // U.S.A., D A D
+		return
+	case cost > 0.6*float64(len(spelt)): // no words are spelt
+		return
+	}
+	at := 0
+	for i, word := range words {
+		if i > 0 {
+			from := end
+			if at < len(places) {
+				from = places[at]
+			}
+			w.replace(places[at-1]+1, from, " ")
+		}
+		for j := range len(word) {
+			from := places[at]
+			to := from + 1
+			if j+1 < len(word) {
+				to = places[at+1]
+			}
+			w.replace(from, to, word[j:j+1])
+			at++
+		}
+	}
+}
+
+// twoLetters are the words of two letters, behind each a blank.
+const twoLetters = "ah am an as at be by do go ha he hi if in is it me my no of oh ok on or so to up ur us we ya ye yo "
+
+// segment divides letters into the words that take the fewest tokens, and returns them
+// and what they cost: a token 1 and a word half a token more, so that "moron" is one
+// word and not "mo" and "ron". A lone a or i counts as a word, other lone letters as
+// three tokens, and so do two letters that are no word.
+func (t *Tokenizer) segment(letters string) (words []string, cost float64) {
+	best := make([]float64, len(letters)+1)
+	from := make([]int, len(letters)+1)
+	for end := 1; end <= len(letters); end++ {
+		best[end] = 1e9
+		for start := max(0, end-longestWord); start < end; start++ {
+			part := letters[start:end]
+			c := 3.0
+			switch {
+			case len(part) == 1 && strings.ContainsAny(part, "aAiI"):
+				c = 0.8
+			case len(part) > 2 || len(part) == 2 && strings.Contains(twoLetters, strings.ToLower(part)):
+				c = float64(t.cost(part)) + 0.5
+			}
+			if best[start]+c < best[end] {
+				best[end], from[end] = best[start]+c, start
+			}
+		}
+	}
+	for end := len(letters); end > 0; end = from[end] {
+		words = append(words, letters[from[end]:end])
+	}
+	slices.Reverse(words)
+	return words, best[len(letters)]
+}
+
+// readChunk undoes what is done inside a chunk, which is what stands between blanks.
+func (t *Tokenizer) readChunk(w *rewriting, at stretch, seen uint8) {
+	text := w.text[:at.end]
+	if seen&separator != 0 && t.readDotted(w, at) {
+		return
+	}
+	chunk := text[at.start:]
+	if isHandle(chunk) {
+		return
+	}
+	if seen&technical != 0 && strings.IndexFunc(chunk[1:], func(r rune) bool { return r < 0x80 && byteKinds[r]&technical != 0 }) >= 0 || isAddress(chunk) {
+		return
+	}
+	underscored := seen&separator != 0 && joins(chunk)
+	for i := at.start; i < at.end; {
+		start := i
+		for i < at.end && byteKinds[text[i]]&(letter|digit|sign) != 0 {
+			i++
+		}
+		if i == start {
+			if text[i] == '_' && i > at.start && i+1 < at.end && underscored {
+				w.replace(i, i+1, " ")
+			}
+			i++
+			continue
+		}
+		if start > 0 && byteKinds[text[start-1]]&wide != 0 || i < at.end && byteKinds[text[i]]&wide != 0 {
+			continue // the rest of a word that is not ASCII
+		}
+		t.readWord(w, stretch{start, i}, chunk)
+	}
+}
+
+// isHandle reports whether a chunk is the name of an account, @somebody. One
+// word is disguised like that too often to be left out.
+func isHandle(chunk string) bool {
+	if chunk[0] != '@' {
+		return false
+	}
+	rest, found := strings.CutPrefix(strings.ToLower(chunk), "@ss")
+	return !found || rest != "" && byteKinds[rest[0]]&(letter|digit) != 0 && strings.IndexByte("hecwf", rest[0]) < 0
+}
+
+// isAddress reports whether a chunk is an address, a file, a version or the like:
+// there is a stop, a colon or an @ with something behind it.
+func isAddress(chunk string) bool {
+	stop := strings.LastIndexByte(chunk, '.')
+	for i := 1; i+1 < len(chunk); i++ {
+		next := byteKinds[chunk[i+1]]&(letter|digit) != 0
+		switch chunk[i] {
+		case '.', ':':
+			if next && byteKinds[chunk[i-1]]&(letter|digit) != 0 {
+				return true
+			}
+		case '@':
+			if i < stop && stop < len(chunk)-1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// joins reports whether a chunk is words joined by underscores: nothing but two or
+// more letters each, and signs around all of them.
+func joins(chunk string) bool {
+	for part := range strings.SplitSeq(strings.Trim(chunk, ".,;:!?\"'()"), "_") {
+		if len(part) < 2 {
+			return false
+		}
+		for i := range len(part) {
+			if byteKinds[part[i]]&letter == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// readDotted joins a chunk that is single letters with the same separator between
+// them. It reports whether the chunk is one.
+func (t *Tokenizer) readDotted(w *rewriting, at stretch) bool {
+	start, end := at.start, at.end
+	for start < end && strings.IndexByte(opening, w.text[start]) >= 0 {
+		start++
+	}
+	for end > start && strings.IndexByte(closing, w.text[end-1]) >= 0 {
+		end--
+	}
+	if (end-start)%2 == 0 || (end-start)/2+1 < minSpaced {
+		return false
+	}
+	between := w.text[start+1]
+	if byteKinds[between]&separator == 0 {
+		return false
+	}
+	var places []int
+	for i := start; i < end; i++ {
+		switch {
+		case (i-start)%2 == 1:
+			if w.text[i] != between {
+				return false
+			}
+		case byteKinds[w.text[i]]&letter == 0 && standsFor[w.text[i]] == 0:
+			return false
+		default:
+			places = append(places, i)
+		}
+	}
+	t.joinLetters(w, places, end)
+	return true
+}
+
+// readWord undoes what is done inside one word, a run of letters, digits and signs.
+func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
+	text := w.text
+	for at.end > at.start && strings.IndexByte("!+@", text[at.end-1]) >= 0 {
+		at.end--
+	}
+	for at.end > at.start && strings.IndexByte("+", text[at.start]) >= 0 {
+		at.start++
+	}
+	if at.end-at.start < 3 || at.end-at.start > maxGuess {
+		return
+	}
+	word := text[at.start:at.end]
+	leet, repeated := false, false
+	for i := range len(word) {
+		leet = leet || byteKinds[word[i]]&(digit|sign) != 0
+		repeated = repeated || i > 1 && word[i]|0x20 == word[i-1]|0x20 && word[i]|0x20 == word[i-2]|0x20
+	}
+	switch {
+	case leet:
+		if tokens := mayBeLetters(word, chunk); tokens > 0 {
+			t.readSpelling(w, at.start, word, tokens)
+		}
+	case repeated:
+		if !isNumeral(word, chunk) {
+			t.readSpelling(w, at.start, word, len(word)/2)
+		}
+	default:
+		spaced := " " + word
+		if at.start > 0 && text[at.start-1] == ' ' {
+			spaced = text[at.start-1 : at.end] // most words get by without an allocation
+		}
+		if cost, _ := t.weigh(spaced); cost > 1 {
+			_ = t.readCapitals(w, at, cost) || t.readSwapped(w, at) || t.readJoined(w, at, cost)
+		}
+	}
+}
+
+// mayBeLetters returns how many tokens a word may take whose digits and signs are read
+// as letters. That is 0 where it is likely a number, unit, name of a model, abbreviation,
+// handle, price, or move of chess, and 1 where only a word that is known leaves no doubt.
+func mayBeLetters(word, chunk string) int {
+	var lower, upper, digits, longest int
+	row, behind := 0, 0 // of digits: that one under way, and the last
+	for i := range len(word) {
+		kind := byteKinds[word[i]]
+		switch {
+		case kind&lowerLetter != 0:
+			lower++
+		case kind&upperLetter != 0:
+			upper++
+		case standsFor[word[i]] == 0:
+			return 0
+		}
+		if kind&digit != 0 {
+			digits++
+			row++
+			behind, longest = row, max(longest, row)
+		} else {
+			row = 0
+		}
+	}
+	n, final := len(word), word[len(word)-1]
+	first, last := byteKinds[word[0]], byteKinds[final]
+	switch {
+	case lower+upper < 1, lower+upper < 2 && digits > 0 && (n < 4 || lower == 0), longest > 4, strings.HasPrefix(word, "0x"), strings.Contains(word, "!!"):
+		return 0
+	case chunk[0] == '#' && digits > 0:
+		return 0
+	case final|0x20 == 's' && byteKinds[word[n-2]]&digit != 0 && digits == behind: // 747s, AK47s, iPhone4s
+		return 0
+	case digits > 0 && upper > 1 && lower > 0: // GPT4o, BERT4Rec
+		return 0
+	case first&digit != 0 && digits == 1 && isUnit(word[1:]):
+		return 0
+	case word[0] == '$' && (lower == 0 && digits == 0 || byteKinds[word[1]]&digit != 0 && n < 5): // $AAPL, $3bn
+		return 0
+	case lower == 0 && strings.Count(word, "$") == 1 && word[0]|0x20 == 'u': // US$, US$5
+		return 0
+	case digits == 0:
+		return n / 2
+	case n == 4 && longest == 2 && word[1] == '1' && first&last&letter != 0: // l10n, a11y
+		return 0
+	case n <= 3 && (longest > 1 || strings.ContainsAny(word, "1789") || (first|last)&digit != 0): // 5pm, k8s, p1n, mp3
+		return 0
+	case isName(strings.ToLower(word)), isMove(word):
+		return 0
+	case lower+upper < 2, longest > 2, digits == row, first&digit != 0 && byteKinds[word[1]]&digit != 0, (first|last)&digit != 0 && strings.ContainsAny(word, "689"):
+		return 1
+	case lower == 0 && (first&last&letter == 0 || n < 5 && strings.ContainsAny(word, "345678")): // C3PO, H1N1, R2D2
+		return 1
+	}
+	return n / 2
+}
+
+// isUnit reports whether what follows a digit is an ordinal or a unit, so that the
+// digit is a number.
+func isUnit(rest string) bool {
+	switch strings.ToLower(strings.TrimSuffix(rest, "s")) {
+	case "st", "nd", "rd", "th", "am", "pm", "k", "m", "km", "cm", "mm", "ft", "in", "inch", "inche", "yd", "mi", "mile", "kg", "mg", "lb", "oz", "ml",
+		"min", "minute", "sec", "second", "hr", "hour", "day", "week", "wk", "month", "mo", "yr", "year", "x", "d", "g", "p", "fp", "hz", "khz", "mhz",
+		"ghz", "mb", "gb", "tb", "kb", "bit", "byte", "star", "way", "man", "men", "person", "people", "time", "point", "pt", "page", "pg", "part", "player",
+		"mil", "million", "billion", "bn", "thousand", "hundred", "dollar", "buck", "cent", "percent", "degree", "chan", "some", "runner", "ever", "life",
+		"yo", "of", "to", "and", "or", "word", "letter", "foot", "feet", "gram", "liter", "litre", "meter", "metre", "watt", "volt", "amp", "mph", "kph",
+		"ish", "ply", "post", "vote", "comment", "edit", "revert", "rr", "kid", "child", "children", "guy", "girl", "hole", "piece", "pc", "pack", "step",
+		"side", "sided", "fold", "head", "door":
+		return true
+	}
+	return false
+}
+
+// isName reports whether a word with digits inside is a name of its own.
+func isName(word string) bool {
+	switch word {
+	case "w3c", "m4a", "m4v", "f4v", "s3d", "x3d", "b4u", "d3js", "log4j", "log4net", "o3de", "p5js":
+		return true
+	}
+	return false
+}
+
+// isNumeral reports whether a word is or ends in a Roman number, is a size, or is a
+// colour in a style sheet: XXXL, WWIII, #FFFFFF.
+func isNumeral(word, chunk string) bool {
+	hex := chunk[0] == '#' && (len(word) == 3 || len(word) == 6) && strings.Trim(word, "abcdefABCDEF") == ""
+	return hex || strings.Trim(word, "IVXLCDM") == "" || strings.HasSuffix(word, "III") && !strings.HasSuffix(word, "IIII")
+}
+
+// isMove reports whether a word is a move of chess that ends in a letter or begins
+// with a piece, such as N5f3; the others end in a digit.
+func isMove(word string) bool {
+	if len(word) < 4 || strings.IndexByte("KQRBN", word[0]) < 0 {
+		return false
+	}
+	for i := 1; i < len(word); i++ {
+		if b := word[i]; (b < 'a' || b > 'h') && (b < '1' || b > '8') && b != 'x' && b != '+' {
+			return false
+		}
+	}
+	return true
+}
+
+// A letterGroup is a letter and its repetitions.
+type letterGroup struct {
+	start, end int
+	letter     byte
+	ambiguous  bool // read as i; may be an l
+}
+
+// choices are the groups that can be read in two ways.
+type choices struct{ repeated, ambiguous []int }
+
+// group divides a word into its letters with their repetitions.
+func group(word string) (groups []letterGroup, either choices) {
+	small := strings.ToUpper(word) != word // else what is put in is a capital
+	for i := range len(word) {
+		b := word[i]
+		ambiguous := b == '1' || b == '!'
+		if byteKinds[b]&letter == 0 {
+			b = standsFor[b]
+			if !small {
+				b &^= 0x20
+			}
+		}
+		if n := len(groups); n > 0 && groups[n-1].letter|0x20 == b|0x20 && groups[n-1].ambiguous == ambiguous {
+			groups[n-1].end = i + 1
+			continue
+		}
+		groups = append(groups, letterGroup{i, i + 1, b, ambiguous})
+	}
+	for i, g := range groups {
+		if g.end-g.start > 2 {
+			either.repeated = append(either.repeated, i)
+		}
+		if g.ambiguous {
+			either.ambiguous = append(either.ambiguous, i)
+		}
+	}
+	return groups, either
+}
+
+// maxChoices is how many letters of a word are tried both ways; those behind them are
+// read the first way.
+const maxChoices = 3
+
+// readSpelling replaces a word by the cheapest of its readings, where that is a word:
+// each repeated letter once or twice, each 1 as i or l. It must take no more than tokens.
+func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, tokens int) {
+	groups, either := group(word)
+	if len(groups) == 1 {
+		return // zzz, xxx, hm
+	}
+	repeated := either.repeated[:min(maxChoices, len(either.repeated))]
+	ambiguous := either.ambiguous[:min(maxChoices, len(either.ambiguous))]
+	spell := func(choice int) [][]byte {
+		parts := make([][]byte, len(groups))
+		for i, g := range groups {
+			n := min(g.end-g.start, 2)
+			if g.end-g.start > 2 {
+				n = 1
+			}
+			read := g.letter
+			for bit, j := range ambiguous {
+				if i == j && choice>>bit&1 == 1 {
+					read = 'l'
+				}
+			}
+			for bit, j := range repeated {
+				if i == j && choice>>(len(ambiguous)+bit)&1 == 1 {
+					n = 2
+				}
+			}
+			for k := range n {
+				b := read
+				if from := word[g.start+k]; byteKinds[from]&letter != 0 {
+					b = from
+				}
+				parts[i] = append(parts[i], b)
+			}
+		}
+		return parts
+	}
+	var best [][]byte
+	cost, rank := min(tokens, t.cost(word)-1), int64(math.MaxInt64) // must take fewer
+	for choice := range 1 << (len(ambiguous) + len(repeated)) {
+		parts := spell(choice)
+		spelt := ""
+		for _, p := range parts {
+			spelt += string(p)
+		}
+		c, r := t.weigh(" " + spelt)
+		if c < cost || c == cost && r < rank {
+			best, cost, rank = parts, c, r
+		}
+	}
+	for i, p := range best {
+		w.replace(at+groups[i].start, at+groups[i].end, string(p))
+	}
+}
+
+// readCapitals puts blanks between words that only capitals divide, where that makes
+// them known: StupidIdiot, but not YouTube. It reports whether it did.
+func (t *Tokenizer) readCapitals(w *rewriting, at stretch, cost int) bool {
+	word := w.text[at.start:at.end]
+	var words []string
+	from := 0
+	for i := 1; i < len(word); i++ {
+		if byteKinds[word[i]]&upperLetter != 0 && byteKinds[word[i-1]]&lowerLetter != 0 {
+			words, from = append(words, word[from:i]), i
+		}
+	}
+	if len(words) == 0 || len(words)+1 >= cost {
+		return false
+	}
+	words = append(words, word[from:])
+	for _, one := range words {
+		if len(one) < 3 || t.cost(one) > 1 {
+			return false // a brand or a name: eBay, LaTeX, McKnight
+		}
+	}
+	w.divide(at.start, words)
+	return true
+}
+
+// readSwapped puts two neighbouring letters behind the first in their order, where that
+// makes a word known: idoit. It reports whether it did. Shorter words are too often a
+// known one in disorder, such as King Cnut.
+func (t *Tokenizer) readSwapped(w *rewriting, at stretch) bool {
+	word := w.text[at.start:at.end]
+	if len(word) < minGuess {
+		return false
+	}
+	found, best := 0, int64(math.MaxInt64)
+	swapped := []byte(word)
+	for i := 1; i+1 < len(word); i++ {
+		swapped[i], swapped[i+1] = word[i+1], word[i]
+		if tokens, rank := t.weigh(" " + string(swapped)); tokens == 1 && rank < best {
+			found, best = i, rank
+		}
+		swapped[i], swapped[i+1] = word[i], word[i+1]
+	}
+	if found == 0 {
+		return false
+	}
+	w.replace(at.start+found, at.start+found+2, string([]byte{word[found+1], word[found]}))
+	return true
+}
+
+// readJoined puts blanks into words that nothing divides, where that makes all of them
+// known: youstupididiot, but not Penistone, since two words must be long to be no name.
+// It reports whether it did.
+func (t *Tokenizer) readJoined(w *rewriting, at stretch, cost int) bool {
+	word := w.text[at.start:at.end]
+	if len(word) < 8 || cost < 3 {
+		return false
+	}
+	words, _ := t.segment(word)
+	if len(words) < 2 || len(words) >= cost || len(words)*3 > len(word) {
+		return false
+	}
+	for _, one := range words {
+		if len(words) == 2 && len(one) < minGuess || len(one) > 1 && t.cost(one) > 1 || len(one) == 1 && !strings.Contains("aAiI", one) {
+			return false
+		}
+	}
+	w.divide(at.start, words)
+	return true
+}
