@@ -178,11 +178,12 @@ func (t *Tokenizer) readLetters(text string) rewriting {
 func mostlyPlain(text string) bool {
 	plain := 0
 	for _, r := range text {
-		switch kind, _ := glyphOf(r); kind {
-		case plainGlyph, styledGlyph:
-			plain++
-		case foreignGlyph:
+		kind, _ := glyphOf(r)
+		if kind == foreignGlyph {
 			return false
+		}
+		if kind == plainGlyph || kind == styledGlyph {
+			plain++
 		}
 	}
 	return plain > 0
@@ -191,35 +192,15 @@ func mostlyPlain(text string) bool {
 // readGlyphs writes one word as it is read.
 func (t *Tokenizer) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool) {
 	var count [otherGlyph + 1]int
-	upper, lowerAlike := true, true
-	others := 0 // letters of another alphabet
 	for _, g := range word {
 		count[g.kind]++
-		switch g.kind {
-		case plainGlyph:
-			upper = upper && g.plain < 'a'
-		case alikeGlyph:
-			lowerAlike = lowerAlike && g.plain >= 'a'
-			if !unicode.Is(unicode.Latin, g.r) {
-				others++
-			}
-		}
 	}
 	if by := t.turn(word, count[digitGlyph]); by != "" {
 		w.replace(word[0].start, word[len(word)-1].end, by)
 		return
 	}
 	letters := count[plainGlyph] + count[styledGlyph] + count[alikeGlyph] + count[latinGlyph]
-	alike := false
-	switch {
-	case count[alikeGlyph] == 0, count[foreignGlyph] > 0, letters < 3:
-	case others > 0 && others < letters: // no word mixes alphabets for its own sake
-		// but such as "TNFα" and "IFNγ".
-		alike = !(upper && lowerAlike && count[alikeGlyph] == 1)
-	case others == 0 || inEnglish():
-		// Turkish and phonetic notation have letters like ı and ɪ too.
-		alike = t.cost(plainWord(word))*2 <= letters
-	}
+	alike := count[alikeGlyph] > 0 && count[foreignGlyph] == 0 && letters > 2 && t.meansLookalikes(word, letters, inEnglish)
 	// In a word of another alphabet, marks and joiners belong there.
 	foreign := count[foreignGlyph] > 0 || count[alikeGlyph] > 0 && !alike
 	marks := 0
@@ -248,6 +229,29 @@ func (t *Tokenizer) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool
 			marks = 0
 		}
 	}
+}
+
+// meansLookalikes reports whether the lookalikes in a word are there for the letters
+// that they look like.
+func (t *Tokenizer) meansLookalikes(word []glyph, letters int, inEnglish func() bool) bool {
+	others, capitals, small := 0, 0, 0 // letters of another alphabet; letters a to z that are none; small lookalikes
+	for _, g := range word {
+		if g.kind == alikeGlyph && !unicode.Is(unicode.Latin, g.r) {
+			others++
+			if g.plain >= 'a' {
+				small++
+			}
+		}
+		if g.kind == plainGlyph && g.plain < 'a' {
+			capitals++
+		}
+	}
+	if others > 0 && others < letters {
+		// No word mixes alphabets for its own sake but such as "TNFα" and "IFNγ".
+		return small != 1 || others > 1 || capitals < letters-1
+	}
+	// Turkish and phonetic notation have letters like ı and ɪ too.
+	return (others == 0 || inEnglish()) && t.cost(plainWord(word))*2 <= letters
 }
 
 // composes reports whether a letter with a mark is a letter of its own, such as é.

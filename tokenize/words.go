@@ -1,6 +1,7 @@
 package tokenize
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -146,12 +147,12 @@ func (t *Tokenizer) readSpaced(w *rewriting, at stretch, letters int) {
 // joinLetters replaces letters and what stands between them by the words that they
 // spell, where they do.
 func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
-	real, rising := 0, 0
+	letters, rising := 0, 0
 	spelt := make([]byte, len(places))
 	for i, at := range places {
 		b := w.text[at]
 		if byteKinds[b]&letter != 0 {
-			real++
+			letters++
 		} else {
 			b = standsFor[b]
 		}
@@ -161,7 +162,7 @@ func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
 		}
 	}
 	// "a b c d" is the alphabet, not a word, and "1 3 4 5 a" a row of numbers.
-	if real < 2 || real*3 < len(spelt) || rising*2 >= len(spelt) {
+	if letters < 2 || letters*3 < len(spelt) || rising*2 >= len(spelt) {
 		return
 	}
 	words, cost := t.segment(string(spelt))
@@ -396,57 +397,79 @@ func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
 // as letters. That is 0 where it is likely a number, unit, name of a model, abbreviation,
 // handle, price, or move of chess, and 1 where only a word that is known leaves no doubt.
 func mayBeLetters(word, chunk string) int {
-	var lower, upper, digits, longest int
-	row, behind := 0, 0 // of digits: that one under way, and the last
+	c := characters(word)
+	n, first, last := len(word), byteKinds[word[0]], byteKinds[word[len(word)-1]]
+	switch {
+	case c.lower+c.upper == 0, !c.readable, strings.Contains(word, "!!"):
+		return 0
+	case c.lower == 0 && strings.Count(word, "$") == 1 && word[0]|0x20 == 'u': // US$, US$5
+		return 0
+	case word[0] == '$' && (c.lower == 0 && c.digits == 0 || byteKinds[word[1]]&digit != 0 && n < 5): // $AAPL, $3bn
+		return 0
+	case c.digits == 0:
+		return n / 2
+	case chunk[0] == '#', isModel(word, c):
+		return 0
+	case c.lower+c.upper == 1, c.longest > 2, c.digits == c.final, first&byteKinds[word[1]]&digit != 0:
+		return 1
+	case (first|last)&digit != 0 && strings.ContainsAny(word, "689"):
+		return 1
+	case c.lower == 0 && (first&last&letter == 0 || n < 5 && strings.ContainsAny(word, "345678")): // C3PO, H1N1, R2D2
+		return 1
+	}
+	return n / 2
+}
+
+// composition tells what a word is made of.
+type composition struct {
+	lower, upper, digits int
+	longest, behind      int  // rows of digits: the longest, and the last
+	final                int  // digits at the end
+	readable             bool // each character is a letter or may stand for one
+}
+
+func characters(word string) composition {
+	c := composition{readable: true}
 	for i := range len(word) {
 		kind := byteKinds[word[i]]
 		switch {
 		case kind&lowerLetter != 0:
-			lower++
+			c.lower++
 		case kind&upperLetter != 0:
-			upper++
+			c.upper++
 		case standsFor[word[i]] == 0:
-			return 0
+			c.readable = false
 		}
-		if kind&digit != 0 {
-			digits++
-			row++
-			behind, longest = row, max(longest, row)
-		} else {
-			row = 0
+		if kind&digit == 0 {
+			c.final = 0
+			continue
 		}
+		c.digits++
+		c.final++
+		c.behind, c.longest = c.final, max(c.longest, c.final)
 	}
-	n, final := len(word), word[len(word)-1]
-	first, last := byteKinds[word[0]], byteKinds[final]
+	return c
+}
+
+// isModel reports whether a word with digits is a number with its unit, the name of a
+// model, or an abbreviation.
+func isModel(word string, c composition) bool {
+	n, first, last := len(word), byteKinds[word[0]], byteKinds[word[len(word)-1]]
 	switch {
-	case lower+upper < 1, lower+upper < 2 && digits > 0 && (n < 4 || lower == 0), longest > 4, strings.HasPrefix(word, "0x"), strings.Contains(word, "!!"):
-		return 0
-	case chunk[0] == '#' && digits > 0:
-		return 0
-	case final|0x20 == 's' && byteKinds[word[n-2]]&digit != 0 && digits == behind: // 747s, AK47s, iPhone4s
-		return 0
-	case digits > 0 && upper > 1 && lower > 0: // GPT4o, BERT4Rec
-		return 0
-	case first&digit != 0 && digits == 1 && isUnit(word[1:]):
-		return 0
-	case word[0] == '$' && (lower == 0 && digits == 0 || byteKinds[word[1]]&digit != 0 && n < 5): // $AAPL, $3bn
-		return 0
-	case lower == 0 && strings.Count(word, "$") == 1 && word[0]|0x20 == 'u': // US$, US$5
-		return 0
-	case digits == 0:
-		return n / 2
-	case n == 4 && longest == 2 && word[1] == '1' && first&last&letter != 0: // l10n, a11y
-		return 0
-	case n <= 3 && (longest > 1 || strings.ContainsAny(word, "1789") || (first|last)&digit != 0): // 5pm, k8s, p1n, mp3
-		return 0
-	case isName(strings.ToLower(word)), isMove(word):
-		return 0
-	case lower+upper < 2, longest > 2, digits == row, first&digit != 0 && byteKinds[word[1]]&digit != 0, (first|last)&digit != 0 && strings.ContainsAny(word, "689"):
-		return 1
-	case lower == 0 && (first&last&letter == 0 || n < 5 && strings.ContainsAny(word, "345678")): // C3PO, H1N1, R2D2
-		return 1
+	case c.longest > 4, c.lower == 0 && c.upper == 1, c.lower == 1 && c.upper == 0 && n < 4, strings.HasPrefix(word, "0x"):
+		return true
+	case word[n-1]|0x20 == 's' && byteKinds[word[n-2]]&digit != 0 && c.digits == c.behind: // 747s, AK47s, iPhone4s
+		return true
+	case c.upper > 1 && c.lower > 0: // GPT4o, BERT4Rec
+		return true
+	case first&digit != 0 && c.digits == 1 && isUnit(word[1:]):
+		return true
+	case n == 4 && c.longest == 2 && word[1] == '1' && first&last&letter != 0: // l10n, a11y
+		return true
+	case n < 4 && (c.longest > 1 || strings.ContainsAny(word, "1789") || (first|last)&digit != 0): // 5pm, k8s, p1n, mp3
+		return true
 	}
-	return n / 2
+	return isName(strings.ToLower(word)) || isMove(word)
 }
 
 // isUnit reports whether what follows a digit is an ordinal or a unit, so that the
@@ -579,11 +602,7 @@ func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, tokens int) 
 	cost, rank := min(tokens, t.cost(word)-1), int64(math.MaxInt64) // must take fewer
 	for choice := range 1 << (len(ambiguous) + len(repeated)) {
 		parts := spell(choice)
-		spelt := ""
-		for _, p := range parts {
-			spelt += string(p)
-		}
-		c, r := t.weigh(" " + spelt)
+		c, r := t.weigh(" " + string(bytes.Join(parts, nil)))
 		if c < cost || c == cost && r < rank {
 			best, cost, rank = parts, c, r
 		}
@@ -654,7 +673,8 @@ func (t *Tokenizer) readJoined(w *rewriting, at stretch, cost int) bool {
 		return false
 	}
 	for _, one := range words {
-		if len(words) == 2 && len(one) < minGuess || len(one) > 1 && t.cost(one) > 1 || len(one) == 1 && !strings.Contains("aAiI", one) {
+		isWord := len(one) > 1 && t.cost(one) == 1 || strings.EqualFold(one, "a") || strings.EqualFold(one, "i")
+		if !isWord || len(words) == 2 && len(one) < minGuess {
 			return false
 		}
 	}
