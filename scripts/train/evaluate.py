@@ -108,8 +108,8 @@ toxicity. perspective_wikipedia counts with all of its rows on either split. ECE
 outcomes are drawn from the same predictions with each row's number of raters; cross-fitted on {"dev and test rows" if split == "test" else "two halves of the dev rows"}.
 Disguise: of toxic posts of civil_spans the words that half of the raters marked are rewritten, of perspective_context's clean
 texts a third;
-recall at the threshold with the precision that 0.5 has on the texts as written (of a system of two scores: at its only threshold),
-clean texts counted at 0.5.
+the threshold is the one that {measures.CLEAN_FLAGGED:.0%} of the clean texts exceed as written (of a system of two scores: its only one); recall is
+taken where precision is as there, clean texts are counted at that threshold.
 TF-IDF learned from {tfidf.rows:,} of {tfidf.of:,} training rows{", capped so that it takes no more than two minutes" if tfidf.rows < tfidf.of else ""}; alt-profanity-check's number is read as toxicity
 (its authors trained it on rows of jigsaw and davidson, so that its figures there flatter), better-profanity's yes and no as toxicity
 and profanity. {NOT_MEASURED}: not given or not measured. `make bench` measures speed.

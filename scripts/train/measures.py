@@ -45,6 +45,7 @@ GOALS = {
 AGAINST_GOALS = {"AUC": ("≤", 0.001), "span F1": ("≤", 0.005)}
 
 CLEAN = 0.3  # Perspective's toxicity of a text that counts as clean among those that are disguised
+CLEAN_FLAGGED = 0.01  # share of the clean texts, as written, that the threshold of the disguises flags
 DISGUISED_CHARACTERS = 200
 DISGUISED_POSITIVES = 400  # and twice as many clean ones
 SENTENCES = 120  # of each identity term, and of each kind of contrast
@@ -324,25 +325,29 @@ class Measurement:
         scores = self.system.score([text for text, _ in texts] + [text for rewritten in kinds.values() for text in rewritten])
         plain, *after = scores.columns["toxicity"].reshape(1 + len(kinds), len(texts))
 
+        # At 0.5 a good model flags no clean text at all: precision would then hang on the single clean
+        # text that scores highest, and "times as often" would have nothing to compare with.
+        at = float(np.quantile(plain[y == 0], 1 - CLEAN_FLAGGED, method="lower")) if scores.graded else 0.5
+
         def kept(z):
             """Of binary scores there is but one threshold: precision is then what it is."""
             if not scores.graded:
-                return lambda w: metrics.recall_at(y, z, 0.5, w) / metrics.recall_at(y, plain, 0.5, w)
-            return lambda w: metrics.recall_at_precision(y, z, metrics.precision_at(y, plain, 0.5, w), w) / metrics.recall_at(y, plain, 0.5, w)
+                return lambda w: metrics.recall_at(y, z, at, w) / metrics.recall_at(y, plain, at, w)
+            return lambda w: metrics.recall_at_precision(y, z, metrics.precision_at(y, plain, at, w), w) / metrics.recall_at(y, plain, at, w)
 
         def times(z):
-            return lambda w: metrics.mean(z >= 0.5, w * (1 - y)) / metrics.mean(plain >= 0.5, w * (1 - y))
+            return lambda w: metrics.mean(z >= at, w * (1 - y)) / metrics.mean(plain >= at, w * (1 - y))
 
         recalls, ratios = {k: kept(z) for k, z in zip(kinds, after)}, {k: times(z) for k, z in zip(kinds, after)}
         ones = np.ones(len(y))
-        if not metrics.recall_at(y, plain, 0.5, ones):
+        if not metrics.recall_at(y, plain, at, ones):
             return
-        any_flagged = bool((plain[y == 0] >= 0.5).any())
+        any_flagged = bool((plain[y == 0] >= at).any())
         for kind in kinds:
             self.out.kinds[kind] = float(recalls[kind](ones)), float(ratios[kind](ones)) if any_flagged else None
         self.summary("disguise: recall kept", recalls, min, len(y), "" if scores.graded else "at its only threshold")
         if any_flagged:
-            note = f"{int((plain[y == 0] >= 0.5).sum())} of {int((1 - y).sum())} flagged as written"
+            note = f"{int((plain[y == 0] >= at).sum())} of {int((1 - y).sum())} flagged as written"
             self.summary("disguise: clean texts flagged, times as often", ratios, max, int((1 - y).sum()), note, weights=len(y))
 
     def summary(self, name: str, parts: dict, worse, n: int, note: str, weights: int | None = None):
