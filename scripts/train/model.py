@@ -115,6 +115,8 @@ class SourceBias(nn.Module):
 
 def shorten(model: Classifier, layers: int):
     """Keeps that many of the model's layers, evenly spread, the first and the last among them."""
+    if not 1 <= layers <= len(model.layers):
+        raise ValueError(f"failed to keep {layers} layers of {len(model.layers)}: give a number from 1 to {len(model.layers)}")
     kept = np.linspace(0, len(model.layers) - 1, layers).round().astype(int)
     model.layers = nn.ModuleList(model.layers[i] for i in kept)
 

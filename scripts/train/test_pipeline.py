@@ -278,6 +278,9 @@ def test_a_shorter_model_learns_from_a_teacher(tmp_path):
     assert len(pupil.layers) == 2
     assert len(network.from_checkpoint(tmp_path / "pupil" / "checkpoint.pt").layers) == 2
 
+    with pytest.raises(ValueError, match="give a number from 1 to 2"):
+        network.shorten(pupil, 3)
+
     with torch.no_grad():
         row = next(row for row in rows if np.isnan(row.labels[data.ATTRIBUTES.index("threat")]) and not np.isnan(row.labels[0]))
         ids = torch.tensor([[train.CLS, *train.base_tokenizer().encode(row.text, add_special_tokens=False).ids, train.SEP]])

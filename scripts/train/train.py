@@ -255,6 +255,8 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
     out.mkdir(parents=True, exist_ok=True)
     checkpoint, log = out / "checkpoint.pt", out / "log.jsonl"
     if args.teacher:
+        if not checkpoint.exists():
+            (out / "taught.npy").unlink(missing_ok=True)  # a new run may have another teacher
         teach(rows, args.teacher, args.device, out / "taught.npy")
     run = Run(args, rows)
 
