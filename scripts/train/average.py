@@ -1,9 +1,10 @@
 """Writes the weighted mean of the weights that several runs ended with.
 
-    python scripts/train/average.py --out build/train 0.35=build/first/checkpoint.pt 0.65=build/second/checkpoint.pt
+    python scripts/train/average.py --out build/mean 0.5=build/first/checkpoint.pt 0.5=build/second/checkpoint.pt
 
 The runs must have gone on from one another: only then lies a good model between theirs. What comes out
-is a checkpoint that export.py takes and --start of train.py does not.
+is a checkpoint for export.py and for --start and --teacher of train.py; it has the last run's biases of
+sources.
 """
 
 import argparse
@@ -12,8 +13,8 @@ from pathlib import Path
 import torch
 
 
-def mean(runs: list[tuple[float, Path]]) -> dict[str, torch.Tensor]:
-    """Of the moving averages, which are what a run exports. The shares must sum to 1."""
+def mean(runs: list[tuple[float, Path]]) -> dict:
+    """A checkpoint with the mean of the moving averages, which are what a run exports. The shares must sum to 1."""
     total = sum(share for share, _ in runs)
     if abs(total - 1) > 1e-6:
         raise ValueError(f"failed to average: the shares sum to {total:g}; give shares that sum to 1")
@@ -22,7 +23,7 @@ def mean(runs: list[tuple[float, Path]]) -> dict[str, torch.Tensor]:
         state = torch.load(path, weights_only=True, map_location="cpu")
         for name, weight in (state["model"] | state["average"]).items():
             out[name] = out.get(name, 0) + share * weight
-    return out
+    return {"model": out, "average": {}, "bias": state["bias"], "settings": state["settings"]}
 
 
 def main():
@@ -32,7 +33,7 @@ def main():
     args = parser.parse_args()
     runs = [(float(share), Path(path)) for share, _, path in (run.partition("=") for run in args.runs)]
     args.out.mkdir(parents=True, exist_ok=True)
-    torch.save({"model": mean(runs), "average": {}}, args.out / "checkpoint.pt")
+    torch.save(mean(runs), args.out / "checkpoint.pt")
 
 
 if __name__ == "__main__":

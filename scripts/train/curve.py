@@ -32,7 +32,8 @@ SHOWN = {
 
 
 def times(files: list[Path]) -> list[float]:
-    """Median milliseconds of a run of each file, by turns in random order."""
+    """Median milliseconds of the thread that runs each file, by turns in random order: what other programs take of
+    the processor meanwhile is not in them."""
     sessions = [onnxruntime.InferenceSession(str(file), folders.options(), providers=["CPUExecutionProvider"]) for file in files]
     ids = np.random.default_rng(1).integers(1000, 20000, (1, TOKENS), dtype=np.int64)
     feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
@@ -41,10 +42,10 @@ def times(files: list[Path]) -> list[float]:
     for round_ in range(-10, ROUNDS):
         random.shuffle(turns)
         for i in turns:
-            start = time.perf_counter()
+            start = time.thread_time()
             sessions[i].run(None, feed)
             if round_ >= 0:
-                took[i].append((time.perf_counter() - start) * 1000)
+                took[i].append((time.thread_time() - start) * 1000)
     return [statistics.median(t) for t in took]
 
 

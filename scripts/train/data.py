@@ -81,7 +81,7 @@ SOURCES = {
     "madlibs": Source(weight=0.5, most=4000, anchored=True),
     "bold_neutral": Source(weight=0.5, most=4000, anchored=True),
     "profanity_lexicon": Source(weight=0.5),
-    "grammars": Source(repeat=2, anchored=True),  # see grammars.py; no file of the data folder
+    "grammars": Source(anchored=True),  # see grammars.py; no file of the data folder
 }
 SOURCE_NAMES = tuple(SOURCES)
 
@@ -308,14 +308,16 @@ SOUNDS = (("ck", "k"), ("ph", "f"), ("f", "ph"), ("oo", "u"), ("u", "oo"), ("i",
 
 def disguise(text: str, rng: np.random.Generator, telling: set[str] = frozenset()) -> tuple[str, np.ndarray]:
     """Rewrites words of three letters or more as people do to slip past filters: telling ones nearly
-    always, of others about a fifth. Returns the new text and, for each of its code points, the one it
-    came from.
+    always, of others a few or a third or more than half, so that a harmless text full of stars is as
+    usual a sight as an insult with one. Returns the new text and, for each of its code points, the one
+    it came from.
 
     Homoglyphs, full-width and upside-down letters, zero-width and combining characters are left to the
     normalisation, and out of training so that they can be measured as disguises the model was never
     shown."""
     words = [m.span() for m in WORD.finditer(text)]
-    picked = {w for w in words if rng.random() < (0.85 if text[slice(*w)].lower() in telling else 0.2)}
+    share = rng.choice([0.1, 0.35, 0.6])
+    picked = {w for w in words if rng.random() < (0.85 if text[slice(*w)].lower() in telling else share)}
     picked = picked or ({words[rng.integers(len(words))]} if words else set())
     one_way = int(rng.integers(WAYS)) if rng.random() < 0.6 else None
     out, origin, at = [], [], 0

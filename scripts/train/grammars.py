@@ -12,6 +12,7 @@ would call the sentence so.
 """
 
 import argparse
+import math
 import re
 import zlib
 from dataclasses import dataclass
@@ -48,8 +49,8 @@ SLOTS = {
     "crave": "a coffee|a nap|a slice of pizza|that jacket|front row seats|a cold drink|a day off|your hair",
     "rival": "the other team|the champions|our rivals|the visitors|last year's winners",
     "perform": "on stage|in the interview|at karaoke|in that presentation|on the dance floor|in the last round",
-    "group": "Muslims|Jews|Christians|Hindus|immigrants|refugees|Black people|white people|Asians|Mexicans|Africans|Arabs|Indians|Chinese people|Russians|Poles|Turks|gay people|lesbians|trans people|bisexual people|women|men|old people|disabled people|autistic people|deaf people|blind people|Roma|Native Americans|Latinos|Pakistanis|Somalis|Nigerians|Ukrainians|Palestinians|Israelis|atheists|Sikhs|Buddhists|foreigners|wheelchair users",
-    "person": "Muslim|Jewish|Christian|Hindu|immigrant|Black|white|Asian|Mexican|African|Arab|Indian|Chinese|Russian|Polish|Turkish|gay|lesbian|trans|bisexual|female|male|elderly|disabled|autistic|deaf|blind|Native American|Latino|Pakistani|Somali|Nigerian|Ukrainian|Palestinian|Israeli|Sikh|Buddhist|queer|nonbinary",
+    "group": "Muslims|Jews|Christians|Hindus|immigrants|refugees|Black people|white people|Asians|Mexicans|Africans|Arabs|Indians|Chinese people|Russians|Poles|Turks|gay people|lesbians|homosexuals|trans people|bisexual people|women|men|old people|disabled people|autistic people|deaf people|blind people|Roma|Native Americans|Latinos|Pakistanis|Somalis|Nigerians|Ukrainians|Palestinians|Israelis|atheists|Sikhs|Buddhists|foreigners|wheelchair users",
+    "person": "Muslim|Jewish|Christian|Hindu|immigrant|Black|white|Asian|Mexican|African|Arab|Indian|Chinese|Russian|Polish|Turkish|gay|lesbian|homosexual|heterosexual|trans|bisexual|female|male|elderly|disabled|autistic|deaf|blind|Native American|Latino|Pakistani|Somali|Nigerian|Ukrainian|Palestinian|Israeli|Sikh|Buddhist|queer|nonbinary",
     "role": "nurse|teacher|neighbour|doctor|pilot|engineer|baker|student|farmer|singer|colleague|friend|grandmother|uncle|goalkeeper|lawyer|poet|plumber|scientist|bus driver",
     "harmless": "Mondays|taxes|mosquitoes|spoilers|pop-up ads|cold soup|traffic jams|early mornings|meetings|wet socks|autoplay videos|alarm clocks|cilantro|long queues|paywalls",
     "job": "bankers|critics|landlords|lawyers|politicians|referees|managers|influencers|salesmen|journalists|artists|academics",
@@ -84,8 +85,9 @@ class Kind:
 
 
 def kind(name: str, templates: str, marked=(0.8, 0.8), weight=1.0, **labels: float) -> Kind:
-    """Attributes that are not named are 0: a generated sentence is known in every respect."""
-    every = {a: 0.0 for a in data.ATTRIBUTES} | labels
+    """Attributes that are not named are 0 in what is harmless, and unknown in what is not: of an insult
+    nobody here can say how severe it is to readers, or how threatening."""
+    every = {a: 0.0 if labels["toxicity"] < 0.3 else math.nan for a in data.ATTRIBUTES} | labels
     return Kind(name, tuple(t.strip() for t in templates.strip().splitlines()), every, marked, weight)
 
 
@@ -490,7 +492,7 @@ def main():
     rng = np.random.default_rng(1)
     for k in KINDS:
         templates = [t for t in k.templates if split_of(t) == split]
-        print(f"\n{k.name}: {len(templates)} templates, {', '.join(f'{a} {v}' for a, v in k.labels.items() if v)}")
+        print(f"\n{k.name}: {len(templates)} templates, {', '.join(f'{a} {v}' for a, v in k.labels.items() if v > 0)}")
         for _ in range(3 if templates else 0):
             print("  ", row(k, templates[rng.integers(len(templates))], rng).text)
 

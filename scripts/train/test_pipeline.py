@@ -32,12 +32,13 @@ SAMPLE = Path(__file__).parent / "testdata"
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory):
-    """A miniature, trained and written as train.py does it: (out, folder, run)."""
+    """A miniature, trained and exported: (out, folder, run)."""
     out = tmp_path_factory.mktemp("train")
     args = train.arguments(["--data", str(SAMPLE), "--out", str(out), "--tokens", "30000", "--batch-tokens", "512", "--log-every", "5"])
     run = train.train(args, data.training_rows(SAMPLE), [])
-    export.write_folder(run.averaged(), SAMPLE, out, args.folder, "a test")
-    return out, args.folder, run
+    folder = out / "toxicity-en"
+    export.write_folder(run.averaged(), SAMPLE, out, folder, "a test")
+    return out, folder, run
 
 
 def test_loss_goes_down_and_stays_finite(trained):
@@ -230,7 +231,7 @@ def test_grammars_mark_what_they_generate():
     for row in rows:
         assert "{" not in row.text.replace("{0}", "") and not re.search(r"<\w+:", row.text), row.text
         assert row.votes.shape == (len(data.SPAN_ATTRIBUTES), len(row.text))
-        assert not np.isnan(row.labels).any()
+        assert not np.isnan(row.labels[0]) and (row.labels[0] >= 0.3 or not np.isnan(row.labels).any()), f"{row.text!r} is harmless in every respect"
         marked = {a for a, votes in zip(data.SPAN_ATTRIBUTES, row.votes) if votes.any()}
         assert not marked or row.labels[0] > 0.3, f"{row.text!r} has a span and is not toxic"
     assert [row.text for row in rows] == [row.text for row in grammars.rows("train", 2000, seed=1)]
@@ -259,10 +260,40 @@ def test_start_takes_the_weights_of_another_run(tmp_path):
     assert second.tokens == 0
 
 
+def test_frozen_layers_stay_as_they_are(tmp_path):
+    rows = data.training_rows(SAMPLE)
+    args = train.arguments(["--data", str(SAMPLE), "--batch-tokens", "512", "--tokens", "1500", "--out", str(tmp_path), "--frozen", "4"])
+    before, after = network.from_base().state_dict(), train.train(args, rows, []).model.state_dict()
+    for name, weight in before.items():
+        if name.startswith("embeddings.") or name.startswith("layers.") and int(name.split(".")[1]) < 4:
+            assert torch.equal(weight, after[name]), name
+    assert not torch.equal(before["layers.4.up.weight"], after["layers.4.up.weight"])
+
+
+def test_distances_are_told_apart_one_by_one_and_then_by_their_logarithm():
+    buckets = network.distance_buckets(300, 32)
+    assert [int(buckets[100, 100 - d]) for d in (0, 1, 7, 8, 16, 64, 100)] == [0, 1, 7, 8, 10, 14, 15]
+    assert [int(buckets[100, 100 + d]) for d in (1, 7, 128, 199)] == [17, 23, 31, 31], "what follows has buckets of its own"
+
+
+def test_disguise_is_a_more_usual_sight_in_harmless_texts():
+    tokenizer, rng = train.base_tokenizer(), np.random.default_rng(6)
+    toxic = [data.Row("what a fool", "civil_spans", "train", data.labels_of(toxicity=0.9))] * 500
+    clean = [data.Row("what a fool", "civil_spans", "train", data.labels_of(toxicity=0.0))] * 500
+    written = len(tokenizer.encode("what a fool").ids)
+    rewritten = {}
+    for name, rows in (("toxic", toxic), ("clean", clean)):
+        examples = train.tokenize(rows, tokenizer, rng, frozenset({"fool"}), train.DISGUISED)
+        rewritten[name] = np.mean([len(e.ids) != written for e in examples])
+    assert 0 < 1.3 * rewritten["toxic"] < rewritten["clean"] < 0.5
+
+
 def test_the_mean_of_two_runs_lies_between_them(tmp_path):
     for name, value in (("first", 0.0), ("second", 1.0)):
-        torch.save({"model": {"w": torch.full((2,), -9.0)}, "average": {"w": torch.full((2,), value)}}, tmp_path / name)
-    assert average.mean([(0.25, tmp_path / "first"), (0.75, tmp_path / "second")])["w"].tolist() == [0.75, 0.75]
+        torch.save({"model": {"w": torch.full((2,), -9.0)}, "average": {"w": torch.full((2,), value)}, "bias": {}, "settings": {"run": name}}, tmp_path / name)
+    mean = average.mean([(0.25, tmp_path / "first"), (0.75, tmp_path / "second")])
+    assert (mean["model"] | mean["average"])["w"].tolist() == [0.75, 0.75]
+    assert mean["settings"] == {"run": "second"}
     with pytest.raises(ValueError, match="give shares that sum to 1"):
         average.mean([(0.5, tmp_path / "first")])
 
@@ -273,7 +304,7 @@ def test_a_shorter_model_learns_from_a_teacher(tmp_path):
     train.train(train.arguments([*common, "--out", str(tmp_path / "teacher")]), rows, [])
     teacher = tmp_path / "teacher" / "checkpoint.pt"
 
-    args = train.arguments([*common, "--out", str(tmp_path / "pupil"), "--start", str(teacher), "--teacher", str(teacher), "--layers", "2"])
+    args = train.arguments([*common, "--out", str(tmp_path / "pupil"), "--start", str(teacher), "--teacher", str(teacher), str(teacher), "--layers", "2"])
     pupil = train.train(args, rows, []).averaged()
     assert len(pupil.layers) == 2
     assert len(network.from_checkpoint(tmp_path / "pupil" / "checkpoint.pt").layers) == 2
@@ -282,12 +313,15 @@ def test_a_shorter_model_learns_from_a_teacher(tmp_path):
         network.shorten(pupil, 3)
 
     with torch.no_grad():
-        row = next(row for row in rows if np.isnan(row.labels[data.ATTRIBUTES.index("threat")]) and not np.isnan(row.labels[0]))
+        row = next(row for row in rows if np.isnan(row.labels[data.ATTRIBUTES.index("threat")]) and not np.isnan(row.labels[0]) and not data.SOURCES[row.source].anchored)
         ids = torch.tensor([[train.CLS, *train.base_tokenizer().encode(row.text, add_special_tokens=False).ids, train.SEP]])
         said = network.from_checkpoint(teacher)(ids, torch.ones_like(ids))[0].sigmoid()[0]
-    assert row.taught == pytest.approx(said.numpy(), abs=0.02), "as written, in bfloat16"
+    unknown = np.isnan(row.labels)
+    assert row.taught[unknown] == pytest.approx(said.numpy()[unknown], abs=0.02), "as written, in bfloat16"
+    assert np.isnan(row.taught[~unknown]).all(), "of what a source with another scale annotated, its labels decide"
+    assert all(np.isnan(r.taught).all() for r in rows if r.source in ("jigsaw", "grammars"))
 
-    batch = train.collate(train.tokenize([row], train.base_tokenizer(), np.random.default_rng(0), disguised=0))
+    batch = train.collate(train.tokenize([row], train.base_tokenizer(), np.random.default_rng(0)))
     text, _ = train.losses(pupil.eval(), network.SourceBias(), batch)
     text.backward()
     assert pupil.text_head.weight.grad[data.ATTRIBUTES.index("threat")].any(), "the teacher speaks where nobody annotated"

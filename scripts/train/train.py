@@ -1,6 +1,6 @@
-"""Trains, exports, calibrates and writes a model folder: one command, seeded, resumable.
+"""Trains: one command, seeded, resumable. export.py makes a model folder of the checkpoint.
 
-    python scripts/train/train.py --data DATA --out build/train --folder build/train/toxicity-en
+    python scripts/train/train.py --data DATA --out build/first
 
 Killed, the same command goes on from the last checkpoint in --out and ends with the same weights
 as a run that was never stopped: the order of the rows follows from (seed, epoch), the random
@@ -9,10 +9,10 @@ numbers of a step from (seed, step).
 
 import argparse
 import copy
+import hashlib
 import json
 import math
 import os
-import shlex
 import sys
 import time
 from dataclasses import dataclass
@@ -31,7 +31,9 @@ import model as network
 
 MAX_TOKENS = 256  # [CLS] and [SEP] included; also the window of the exported model
 CLS, SEP = 101, 102
-AUGMENTED = 0.25  # share of rows that are disguised in an epoch
+# Shares of the toxic and of the other rows that are disguised in an epoch. Far more of our rows are toxic than
+# of the texts that people write: what no reader could decipher should look like most texts do.
+DISGUISED = {True: 0.25, False: 0.45}
 TYPICAL_ROWS = 40  # a step's loss is a sum divided by this, so that a row counts the same in every batch
 MAX_ROWS = 96  # a step of single words would otherwise hold 500 rows and one kind of text
 TOKEN_WEIGHT = 2.0  # of the token head's loss against the text head's
@@ -69,8 +71,8 @@ def epoch_rows(rows: list[data.Row], rng: np.random.Generator) -> list[data.Row]
     return out
 
 
-def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator, telling: set[str] = frozenset(), disguised: float = AUGMENTED) -> list[Example]:
-    """Disguises some rows, tokenizes all, crops the long ones.
+def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator, telling: set[str] = frozenset(), disguised: dict[bool, float] | None = None) -> list[Example]:
+    """Disguises some rows if shares are given, tokenizes all, crops the long ones.
 
     A crop keeps the label of the whole text, which is wrong for a page with one insult at its far
     end; half of the crops start at the beginning, as a short text would. One jigsaw text in sixteen is
@@ -81,7 +83,7 @@ def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generato
         origins = [None] * len(batch)
         texts = [row.text for row in batch]
         for i, row in enumerate(batch):
-            if rng.random() < disguised:
+            if disguised and rng.random() < disguised[bool((row.labels >= 0.3).any())]:
                 texts[i], origins[i] = data.disguise(row.text, rng, telling)
         for row, origin, encoding in zip(batch, origins, tokenizer.encode_batch(texts, add_special_tokens=False)):
             ids, targets = np.array(encoding.ids, dtype=np.int64), None
@@ -140,14 +142,15 @@ def collate(batch: list[Example], device: str = "cpu") -> dict[str, torch.Tensor
 
 def losses(model, bias, batch) -> tuple[torch.Tensor, torch.Tensor]:
     """Binary cross entropy on soft targets, of texts and of tokens; what is NaN counts nothing. A
-    teacher speaks on every attribute, annotated or not, and on the reference scale: without a bias."""
+    teacher speaks on the reference scale, without a bias, of what was annotated and of what was not."""
     with torch.autocast(batch["ids"].device.type, dtype=torch.bfloat16):
         logits, token_logits = model(batch["ids"], batch["mask"])
     logits = logits.float()
     known = ~batch["labels"].isnan()
     loss = F.binary_cross_entropy_with_logits(logits + bias(batch["source"]), batch["labels"].nan_to_num(), reduction="none") * known
     if "taught" in batch:
-        loss = (1 - TEACHER_WEIGHT) * loss + TEACHER_WEIGHT * F.binary_cross_entropy_with_logits(logits, batch["taught"], reduction="none")
+        weight = TEACHER_WEIGHT * ~batch["taught"].isnan()
+        loss = (1 - weight) * loss + weight * F.binary_cross_entropy_with_logits(logits, batch["taught"].nan_to_num(), reduction="none")
     text = (loss.sum(1) * batch["weight"]).sum() / TYPICAL_ROWS
 
     known = ~batch["targets"].isnan()
@@ -162,9 +165,12 @@ class Run:
 
     def __init__(self, args, rows: list[data.Row]):
         torch.manual_seed(args.seed)
-        self.model = network.from_checkpoint(args.start) if args.start else network.from_base()
+        self.model = network.from_checkpoint(args.start) if args.start else network.from_base(args.base)
         if args.layers:
             network.shorten(self.model, args.layers)
+        if args.frozen:
+            self.model.embeddings.requires_grad_(False)
+            self.model.layers[: args.frozen].requires_grad_(False)
         self.bias = network.SourceBias(data.cut_offsets(rows))
         if args.start:
             self.take_biases(args.start)
@@ -250,14 +256,13 @@ def quick_metrics(model, dev: list[Example]) -> dict[str, float]:
 
 def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
     settings = {k: getattr(args, k) for k in ("seed", "tokens", "batch_tokens", "lr")} | {"rows": len(rows), "start": str(args.start), "sources": list(data.SOURCE_NAMES)}
-    settings |= {k: str(v) if isinstance(v, Path) else v for k in ("layers", "teacher") if (v := getattr(args, k))}
+    settings |= {k: v for k in ("base", "frozen", "layers") if (v := getattr(args, k))}
+    settings |= {"teacher": [str(path) for path in args.teacher]} if args.teacher else {}
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     checkpoint, log = out / "checkpoint.pt", out / "log.jsonl"
     if args.teacher:
-        if not checkpoint.exists():
-            (out / "taught.npy").unlink(missing_ok=True)  # a new run may have another teacher
-        teach(rows, args.teacher, args.device, out / "taught.npy")
+        teach(rows, args.teacher, args.device, out.parent)
     run = Run(args, rows)
 
     def note(**what):
@@ -270,7 +275,7 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
         note(resumed=True, budget=args.tokens, budget_before=budget)
 
     tokenizer = base_tokenizer()
-    dev = sorted(tokenize(dev_rows, tokenizer, np.random.default_rng(args.seed), disguised=0), key=lambda e: len(e.ids))
+    dev = sorted(tokenize(dev_rows, tokenizer, np.random.default_rng(args.seed)), key=lambda e: len(e.ids))
     telling = data.telling_words(rows)
     trained = [p for p in run.model.parameters() if p.requires_grad]
     started = saved = time.monotonic()
@@ -278,7 +283,7 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
     sums = np.zeros(2)
     while run.tokens < args.tokens:
         rng = np.random.default_rng([args.seed, run.epoch])
-        plan = batches(tokenize(epoch_rows(rows, rng), tokenizer, rng, telling), args.batch_tokens, rng)
+        plan = batches(tokenize(epoch_rows(rows, rng), tokenizer, rng, telling, DISGUISED), args.batch_tokens, rng)
         for batch in plan[run.batch :]:
             torch.manual_seed(args.seed * 1_000_003 + run.step)
             run.model.train()
@@ -319,21 +324,39 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
     return run
 
 
-def teach(rows: list[data.Row], teacher: Path, device: str, kept: Path):
-    """Gives each row the teacher's probabilities for its text as it was written; disguised later, it
-    keeps them. They are computed once and lie in kept."""
+def teach(rows: list[data.Row], teachers: list[Path], device: str, folder: Path):
+    """Gives rows the mean opinion (of logits) of the teachers on their text as it was written; disguised
+    later, they keep it. Opinions take minutes: they are kept in folder, for other runs with the same
+    teachers too, in a file named by what they depend on.
+
+    A teacher speaks on the reference scale. Where a source's labels are on another, they alone decide
+    of what it annotated. Of generated sentences, which are there to correct the teachers, and of a cut
+    source, which annotates nearly everything in our longest texts, nobody is asked."""
+    asked = [row for row in rows if row.source != "grammars" and data.SOURCES[row.source].cut is None]
+    digest = hashlib.sha256()
+    for what in (*(teacher.read_bytes() for teacher in teachers), *(row.text.encode() for row in asked)):
+        digest.update(hashlib.sha256(what).digest())
+    kept = folder / f"taught-{digest.hexdigest()[:16]}.npy"
     if not kept.exists():
-        model, tokenizer, rng = network.from_checkpoint(teacher).to(device), base_tokenizer(), np.random.default_rng(0)
-        out = np.empty((len(rows), len(data.ATTRIBUTES)), dtype=np.float32)
-        examples = [e for start in range(0, len(rows), 4096) for e in tokenize(rows[start : start + 4096], tokenizer, rng, disguised=0)]
-        order = np.argsort([len(e.ids) for e in examples], kind="stable")
-        with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16):
-            for part in np.array_split(order, math.ceil(len(order) / 64)):
-                tensors = collate([examples[i] for i in part], device)
-                out[part] = model(tensors["ids"], tensors["mask"])[0].float().sigmoid().cpu().numpy()
-        np.save(kept, out)
-    for row, taught in zip(rows, np.load(kept), strict=True):
-        row.taught = taught
+        logits = sum(opinions(network.from_checkpoint(teacher).to(device), asked, device) for teacher in teachers) / len(teachers)
+        np.save(kept, 1 / (1 + np.exp(-logits)))
+    for row in rows:
+        row.taught = np.full(len(data.ATTRIBUTES), np.nan, dtype=np.float32)
+    for row, taught in zip(asked, np.load(kept), strict=True):
+        row.taught = taught if data.SOURCES[row.source].anchored else np.where(np.isnan(row.labels), taught, np.float32(np.nan))
+
+
+def opinions(model: network.Classifier, rows: list[data.Row], device: str) -> np.ndarray:
+    """float32 [rows, 7], logits."""
+    tokenizer, rng = base_tokenizer(), np.random.default_rng(0)
+    out = np.empty((len(rows), len(data.ATTRIBUTES)), dtype=np.float32)
+    examples = tokenize(rows, tokenizer, rng)
+    order = np.argsort([len(e.ids) for e in examples], kind="stable")
+    with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16):
+        for part in np.array_split(order, math.ceil(len(order) / 64)):
+            tensors = collate([examples[i] for i in part], device)
+            out[part] = model(tensors["ids"], tensors["mask"])[0].float().cpu().numpy()
+    return out
 
 
 def dev_sample(folder: Path, most: int) -> list[data.Row]:
@@ -347,15 +370,16 @@ def dev_sample(folder: Path, most: int) -> list[data.Row]:
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, type=Path, help="the data folder, *.jsonl.gz")
-    parser.add_argument("--out", required=True, type=Path, help="checkpoints, log and intermediate ONNX files")
-    parser.add_argument("--folder", type=Path, help="the model folder to write (default: OUT/toxicity-en)")
+    parser.add_argument("--out", required=True, type=Path, help="checkpoint and log")
     parser.add_argument("--tokens", type=int, default=10_000_000, help="length of the training in tokens (default %(default)s, an epoch and a quarter)")
     parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens a step, padding included (default %(default)s)")
     parser.add_argument("--lr", type=float, default=1e-4, help="peak learning rate (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run to go on from with these rows and settings (default: the base model)")
+    parser.add_argument("--base", choices=tuple(network.BASES), default="minilm", help="what to begin with: minilm ships, mpnet is a teacher (default %(default)s)")
+    parser.add_argument("--frozen", type=int, default=0, help="how many layers from below are left as they are, which saves time (default %(default)s)")
     parser.add_argument("--generated", type=int, default=grammars.SENTENCES, help="sentences of grammars.py that are trained on, too (default %(default)s)")
-    parser.add_argument("--teacher", type=Path, help="checkpoint.pt of a model whose opinion on every text counts beside the labels")
+    parser.add_argument("--teacher", type=Path, nargs="+", metavar="CHECKPOINT", help="models whose mean opinion on a text counts beside its labels")
     parser.add_argument("--layers", type=int, help="how many of the encoder's layers to keep (default: all)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
@@ -363,9 +387,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--log-every", type=int, default=50, help="steps between lines of OUT/log.jsonl (default %(default)s)")
     parser.add_argument("--dev-rows", type=int, default=500, help="dev rows of a source in the log's figures (default %(default)s)")
     parser.add_argument("--stop-after", type=int, help="stop after this step, as a kill would, with a checkpoint written")
-    args = parser.parse_args(argv)
-    args.folder = args.folder or args.out / "toxicity-en"
-    return args
+    return parser.parse_args(argv)
 
 
 def main():
@@ -376,11 +398,6 @@ def main():
     print(f"{len(rows):,} training rows", flush=True)
     run = train(args, rows, dev_sample(args.data, args.dev_rows))
     print(f"trained {run.tokens:,} tokens in {run.seconds / 60:.0f} minutes", flush=True)
-
-    import export  # needs onnx and onnxruntime, which training does not
-
-    command = shlex.join(["python", "scripts/train/train.py", "--data", "DATA", *(a for a in sys.argv[1:] if a not in ("--data", str(args.data)))])
-    export.write_folder(run.averaged(), args.data, args.out, args.folder, command)
 
 
 if __name__ == "__main__":
