@@ -83,7 +83,9 @@ train: data $(VENV) ## Train the default model from DATA into build/train (hours
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
 	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/first --generated 0
 	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/second --start build/first/checkpoint.pt --lr 7e-5
-	$(PYTHON) scripts/train/average.py --out build/train 0.35=build/first/checkpoint.pt 0.65=build/second/checkpoint.pt
+	$(PYTHON) scripts/train/average.py --out build/mean 0.5=build/first/checkpoint.pt 0.5=build/second/checkpoint.pt
+	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/third --start build/mean/checkpoint.pt --teacher build/first/checkpoint.pt --tokens 5000000 --lr 6e-5
+	$(PYTHON) scripts/train/average.py --out build/train 0.3=build/mean/checkpoint.pt 0.7=build/third/checkpoint.pt
 	$(PYTHON) scripts/train/export.py --data $(DATA) --out build/train
 
 .PHONY: eval-model
