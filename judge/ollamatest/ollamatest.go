@@ -6,6 +6,8 @@
 //	server.Create(t, "tiny", ollamatest.Tiny)
 //	// server.URL is where an Ollama client finds the model "tiny"
 //
+// and puts faults between it and a client, see [NewProxy].
+//
 // The server is the program that `make ollama` builds. It runs on the CPU, has
 // a folder of its own for models, asks nothing of the network, and is gone
 // when the test is, however that ends.
