@@ -26,7 +26,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 .PHONY: help
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## Set everything up and score two texts
@@ -50,7 +50,7 @@ smollm2: tools ## Put the small model SmolLM2 into the user's cache, for test-al
 	@go run ./scripts/get-ollama -smollm2
 
 .PHONY: test
-test: library ollama ## Everything that is needed to trust the build (minutes)
+test: library ollama ## Everything that is needed to trust the build (minutes; 5 more the first time)
 	go vet ./...
 	go test -race ./...
 

@@ -56,11 +56,12 @@ func Cache() (string, error) {
 	return filepath.Join(cache, "toxscreen", "ollama", Version), nil
 }
 
-// Tiny is a language model of 243 kB with random weights, which
-// testdata/make_tiny.py makes. Its tokens are bytes and the words yes, no,
-// true, false, safe and unsafe; its context is 32,768 of them and its template
-// is ChatML's. It answers the same prompt with the same nonsense, and under a
-// schema with JSON that fits it.
+// Tiny is a language model of 438 kB with random weights, which
+// testdata/make_tiny.py makes. Its tokens are the bytes, the words yes, no,
+// true, false, safe and unsafe and a few hundred other words with a space
+// before them; its context is 32,768 tokens and its template is ChatML's. It
+// answers the same prompt with the same nonsense, and under a schema with JSON
+// that fits it.
 //
 //go:embed testdata/tiny.gguf
 var Tiny []byte

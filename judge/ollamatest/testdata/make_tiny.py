@@ -4,7 +4,7 @@
     python judge/ollamatest/testdata/make_tiny.py [FILE]
 
 A real Ollama server runs it in milliseconds. Its tokens are the 256 bytes, so it can write and read any
-text; the words of verdicts are tokens too, as they are in real models. The weights are drawn from a fixed
+text, with the words of verdicts and a few hundred common ones. The weights are drawn from a fixed
 seed. The first element of every hidden state is made nearly constant, which turns the first column of
 the output matrix into one bias a token: it makes digits, letters, a quotation mark and the end likely and
 control bytes unlikely, so that JSON under a schema comes to its end. What is left is a random function
@@ -23,13 +23,33 @@ SEED = 20261122
 WIDTH, LAYERS, HEADS, INNER = 64, 2, 4, 128
 CONTEXT = 32768
 
-# Tokens of more than one byte, each put together from two that stand before it.
-MERGES = [
-    ("e", "s"), ("y", "es"), ("n", "o"), ("t", "r"), ("u", "e"), ("tr", "ue"), ("f", "a"), ("l", "s"), ("ls", "e"),
-    ("fa", "lse"), ("Y", "es"), ("N", "o"), ("s", "a"), ("f", "e"), ("sa", "fe"), ("u", "n"), ("un", "safe"),
-    ("n", "u"), ("l", "l"), ("nu", "ll"),
-]
-WORDS = ["yes", "no", "Yes", "No", "true", "false", "safe", "unsafe", "null"]
+# The words of verdicts. In JSON they stand without a space before them, elsewhere with one.
+WORDS = ["yes", "no", "Yes", "No", "true", "false", "safe", "unsafe", "null", "Ġyes", "Ġno"]
+# Common words, so that prompts are not several times as long as those of real models.
+COMMON = """the of and to a in is that it for as with was his he be not by but are this at from they or an which you
+one we all were her she there would their him been has when who will more if no out so said what up its about into
+than them can only other new some could time these two may then do first any my now such like our over man me even
+most made after also did many before must through back years where much your way well down should because each just
+those people how too little state good very make world still own see men work long get here between both life being
+under never day same another know while last might us great old year off come since against go came right used take
+three text judge judged verdict score aspect aspects severity level levels rubric reason evidence quote quotation
+question answer answers criteria goal violation violations toxic toxicity toxic insult insults threat threats
+profanity identity attack attacks hate speech mockery sarcasm dismissive personal person group language rude content
+user assistant system message instruction instructions data treat follow ignore whether exactly following json
+schema object value field name true false yes none mild moderate severe extreme statement statements example word
+words thank help edit article stupid idiot nice read write please does contain means part given only never always""".split()
+
+
+def merges():
+    """Pairs of tokens that make longer ones, in the order in which they are applied, letter by letter."""
+    pairs = {}
+    for word in [*WORDS, *("Ġ" + w for w in COMMON)]:
+        for i in range(1, len(word)):
+            pairs.setdefault(word[: i + 1], (word[:i], word[i]))
+    # Beginnings of words come first, so that no pair in the middle of one takes a letter away from them.
+    return sorted(pairs.values(), key=lambda pair: (pair[0][0] != "Ġ", len(pair[0])))
+
+
 # The names of ChatML, with which most small models were trained; Ollama knows the template.
 END, START_TURN, END_TURN = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 TEMPLATE = (
@@ -55,11 +75,13 @@ def biases(tokens, special):
             bias[i] = 5.0
         elif token in WORDS:
             bias[i] = 3.0
+        elif len(token) > 1:
+            bias[i] = -8.0
         elif token.isascii() and token.isalnum() and len(token) == 1:
             bias[i] = 1.0
         elif token in ",.:{}[]-":
             bias[i] = 0.0
-    bias[tokens.index('"')] = 2.5
+    bias[tokens.index('"')] = 4.0
     bias[tokens.index(END_TURN)] = 1.5
     return bias
 
@@ -67,7 +89,8 @@ def biases(tokens, special):
 def main(path):
     random = np.random.default_rng(SEED)
     tokens = list(byte_characters().values())
-    tokens += [a + b for a, b in MERGES]
+    pairs = merges()
+    tokens += [a + b for a, b in pairs]
     special = [END, START_TURN, END_TURN]
     tokens += special
     kinds = [gguf.TokenType.CONTROL if t in special else gguf.TokenType.NORMAL for t in tokens]
@@ -89,7 +112,7 @@ def main(path):
     writer.add_tokenizer_pre("smollm")
     writer.add_token_list(tokens)
     writer.add_token_types(kinds)
-    writer.add_token_merges([f"{a} {b}" for a, b in MERGES])
+    writer.add_token_merges([f"{a} {b}" for a, b in pairs])
     writer.add_bos_token_id(tokens.index(START_TURN))
     writer.add_eos_token_id(tokens.index(END_TURN))
     writer.add_unk_token_id(tokens.index(END))
