@@ -215,8 +215,8 @@ func OutOfTokens(p *Proxy, w http.ResponseWriter, r *http.Request) {
 }
 
 // WhiteSpace has the model say an opening brace and then nothing but line
-// feeds. The server gives up after 30 of a kind, and then it sends no last
-// message: "done" is false, and there are no counts and no reason.
+// feeds. The server gives up after 31 tokens of a kind, and then it sends no
+// last message: "done" is false, and there are no counts and no reason.
 func WhiteSpace(p *Proxy, w http.ResponseWriter, r *http.Request) {
 	p.changeContent(w, r, func(_ string, last map[string]any) string {
 		last["done"] = false
@@ -226,7 +226,7 @@ func WhiteSpace(p *Proxy, w http.ResponseWriter, r *http.Request) {
 		} {
 			delete(last, field)
 		}
-		return "{" + strings.Repeat("\n", 30)
+		return "{" + strings.Repeat("\n", 31)
 	})
 }
 

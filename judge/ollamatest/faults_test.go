@@ -9,12 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/toxscreen/toxscreen/judge/ollamatest"
 )
@@ -118,6 +122,41 @@ func is(status int, line string) func(*testing.T, int, []byte, error) {
 			t.Errorf("status %d, %v: %s, want %d: %s", gotStatus, err, got, status, line)
 		}
 	}
+}
+
+// The fault WhiteSpace looks like the real server's answer where a schema
+// leaves the model nothing but white space.
+func TestWhiteSpaceIsAsTheServerHasIt(t *testing.T) {
+	server := ollamatest.Start(t)
+	server.Create(t, "tiny", ollamatest.Tiny)
+	spaces := strings.Replace(question("hello", `,"stream":false`), verdictSchema, fmt.Sprintf(`{"type":"string","enum":[%q]}`, strings.Repeat(" ", 40)), 1)
+	_, body, err := ask(t, server.URL, spaces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	genuine := answers(t, body)[0]
+	if want := `"` + strings.Repeat(" ", 31); genuine.Message.Content != want || genuine.Done {
+		t.Errorf("the server says %+v, want %q and not done", genuine, want)
+	}
+	names := fields(t, body)
+
+	proxy := ollamatest.NewProxy(t, server, ollamatest.InTurn(ollamatest.WhiteSpace))
+	if _, body, err = ask(t, proxy.URL, question("hello", `,"stream":false`)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(names, fields(t, body)); diff != "" {
+		t.Errorf("the fault's answer (+) has other fields than the server's (-):\n%s", diff)
+	}
+}
+
+// fields returns the sorted names of a JSON object's fields.
+func fields(t *testing.T, body []byte) []string {
+	t.Helper()
+	var object map[string]any
+	if err := json.Unmarshal(body, &object); err != nil {
+		t.Fatalf("%v in %s", err, body)
+	}
+	return slices.Sorted(maps.Keys(object))
 }
 
 // A stream that hangs, or that is late, goes on until the client gives up.
