@@ -41,11 +41,34 @@ import (
 // client, github.com/ollama/ollama/api, toxscreen uses.
 const Version = "0.17.4"
 
-// ProgramName and SmolLM2Name are the files in [Cache].
-const (
-	ProgramName = "ollama"
-	SmolLM2Name = "SmolLM2-135M-Instruct.Q4_1.gguf"
-)
+// SmolLM2Name is a file in [Cache].
+const SmolLM2Name = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+// ProgramName is a file in [Cache]: the server, compiled for [Instructions].
+// The name says so, since a cache may move to a machine that lacks them.
+func ProgramName() string {
+	return strings.TrimSuffix("ollama-"+Instructions(), "-")
+}
+
+// Instructions returns the compiler's name for the vector instructions of this
+// machine's processor, x86-64-v3, or nothing where it has none that the
+// compiler would not use anyway. Real models compute with them several times
+// as fast. It knows those of Linux machines only.
+func Instructions() string {
+	about, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	_, flags, _ := strings.Cut(string(about), "\nflags")
+	flags, _, _ = strings.Cut(flags, "\n")
+	has := strings.Fields(flags)
+	for _, flag := range []string{"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"} {
+		if !slices.Contains(has, flag) {
+			return ""
+		}
+	}
+	return "x86-64-v3"
+}
 
 // Cache returns the folder of the user's cache that scripts/get-ollama fills.
 func Cache() (string, error) {
@@ -106,7 +129,7 @@ type Server struct {
 // server is stopped when the test ends; a failed test shows its log.
 func Start(t testing.TB, environment ...string) *Server {
 	t.Helper()
-	program := inCache(t, ProgramName)
+	program := inCache(t, ProgramName())
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("there is no Ollama server; run `make ollama`: %v", err)
 	}
@@ -246,7 +269,13 @@ func (s *Server) Log(t testing.TB) string {
 func (s *Server) Create(t testing.TB, name string, gguf []byte, settings ...map[string]any) {
 	t.Helper()
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(gguf))
-	s.post(t, "/api/blobs/"+digest, gguf)
+	// Where the server has the file already, it breaks the connection rather
+	// than read it again.
+	if status, _ := s.send(t, http.MethodHead, "/api/blobs/"+digest, nil); status != http.StatusOK {
+		if status, answer := s.send(t, http.MethodPost, "/api/blobs/"+digest, gguf); status != http.StatusCreated {
+			t.Fatalf("failed to upload the model %s: status %d: %s", name, status, answer)
+		}
+	}
 	request := map[string]any{
 		"model": name, "files": map[string]string{"model.gguf": digest}, "stream": false,
 		"parameters": map[string]any{"num_thread": 1},
@@ -258,16 +287,15 @@ func (s *Server) Create(t testing.TB, name string, gguf []byte, settings ...map[
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer := s.post(t, "/api/create", body); !strings.Contains(answer, `"success"`) {
-		t.Fatalf("failed to create the model %s: %s", name, answer)
+	if status, answer := s.send(t, http.MethodPost, "/api/create", body); status != http.StatusOK || !bytes.Contains(answer, []byte(`"success"`)) {
+		t.Fatalf("failed to create the model %s: status %d: %s", name, status, answer)
 	}
 }
 
-// post sends a request and returns the body of an answer with status 200 or
-// 201; any other fails the test.
-func (s *Server) post(t testing.TB, path string, body []byte) string {
+// send returns the status and the body of the answer to a request.
+func (s *Server) send(t testing.TB, method, path string, body []byte) (int, []byte) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(context.Background(), method, s.URL+path, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,8 +309,5 @@ func (s *Server) post(t testing.TB, path string, body []byte) string {
 	if err != nil {
 		t.Fatalf("failed to read the answer to %s: %v", path, err)
 	}
-	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusCreated {
-		t.Fatalf("%s is answered with %s: %s", path, response.Status, answer)
-	}
-	return string(answer)
+	return response.StatusCode, answer
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
 	"github.com/toxscreen/toxscreen/judge/ollamatest"
@@ -116,8 +117,11 @@ func TestTheTinyModel(t *testing.T) {
 		}
 		probabilities[fmt.Sprint(got.Probs[at].Logprob)] = true
 
-		if again := askOK(t, server.URL, request); !cmp.Equal(got.Probs, again.Probs) || got.Message != again.Message {
-			t.Errorf("%s: answered differently the second time:\n%s", text, cmp.Diff(got, again))
+		// The second time the server takes the prompt's beginning out of its
+		// cache, which changes the last digits.
+		again := askOK(t, server.URL, request)
+		if diff := cmp.Diff(got.Probs, again.Probs, cmpopts.EquateApprox(0, 1e-4)); diff != "" || got.Message != again.Message {
+			t.Errorf("%s: answered %+v, then %+v:\n%s", text, got.Message, again.Message, diff)
 		}
 	}
 	if len(probabilities) < 3 {

@@ -34,11 +34,12 @@ func TestTheScriptMakesTheTinyModel(t *testing.T) {
 	}
 }
 
-// SmolLM2 is a real model: it says something that begins like an answer.
+// SmolLM2 is a real model, which answers a question. One file serves two models.
 func TestSmolLM2(t *testing.T) {
 	server := ollamatest.Start(t)
-	server.Create(t, "tiny", ollamatest.SmolLM2(t))
-	request := `{"model":"tiny","messages":[{"role":"user","content":"What is the capital of France? Answer in one sentence."}],
+	server.Create(t, "smollm2", ollamatest.SmolLM2(t))
+	server.Create(t, "again", ollamatest.SmolLM2(t))
+	request := `{"model":"smollm2","messages":[{"role":"user","content":"What is the capital of France? Answer in one sentence."}],
 		"stream":false,"options":{"temperature":0,"seed":1,"num_ctx":1024,"num_predict":24}}`
 	if got := askOK(t, server.URL, request); !strings.Contains(got.Message.Content, "Paris") {
 		t.Errorf("the capital of France is not named in %q", got.Message.Content)

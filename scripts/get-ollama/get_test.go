@@ -25,7 +25,7 @@ func TestTheServerIsBuiltOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := filepath.Join(cache, ollamatest.ProgramName); program != want {
+	if want := filepath.Join(cache, ollamatest.ProgramName()); program != want {
 		t.Errorf("the program is %s, want %s", program, want)
 	}
 	for _, name := range []string{"nlohmann/json.hpp", "nlohmann/json_fwd.hpp", "stb/stb_image.h", "miniaudio/miniaudio.h"} {

@@ -5,8 +5,8 @@
 //
 // It compiles the server from its Go module, for the CPU only, with the
 // headers that the module leaves out taken from other modules. Nothing goes in
-// whose checksum is not listed in server.go. That takes five minutes of two
-// cores, once: where the server is in the cache already, it only says so. It
+// whose checksum is not listed in server.go. That takes five to six minutes of a
+// core, once: where the server is in the cache already, it only says so. It
 // prints the program's path.
 //
 // Flags:

@@ -48,7 +48,7 @@ var headers = []module{
 
 // installServer leaves the server in a folder, or the folder without it.
 func installServer(ctx context.Context, folder string, log io.Writer) (string, error) {
-	program := filepath.Join(folder, ollamatest.ProgramName)
+	program := filepath.Join(folder, ollamatest.ProgramName())
 	if err := check(ctx, program); err == nil {
 		fmt.Fprintf(log, "Ollama %s is in %s already\n", ollamatest.Version, folder)
 		return program, nil
@@ -76,13 +76,17 @@ func installServer(ctx context.Context, folder string, log io.Writer) (string, e
 		return "", fmt.Errorf("failed to complete the include path: %w", err)
 	}
 
-	fmt.Fprintf(log, "building Ollama %s, which takes five minutes of two cores …\n", ollamatest.Version)
-	built := filepath.Join(folder, "built-"+ollamatest.ProgramName)
+	fmt.Fprintf(log, "building Ollama %s, which takes five to six minutes of a core …\n", ollamatest.Version)
+	built := filepath.Join(folder, "built-"+ollamatest.ProgramName())
 	defer os.Remove(built)
+	flags := "-O2"
+	if instructions := ollamatest.Instructions(); instructions != "" {
+		flags += " -march=" + instructions
+	}
 	// In the module's own folder, where its go.sum checks all that it imports.
 	_, err = command(ctx, source,
 		[]string{
-			"CGO_ENABLED=1", "CGO_CPPFLAGS=" + strconv.Quote("-I"+include), "CGO_CFLAGS=-O2", "CGO_CXXFLAGS=-O2",
+			"CGO_ENABLED=1", "CGO_CPPFLAGS=" + strconv.Quote("-I"+include), "CGO_CFLAGS=" + flags, "CGO_CXXFLAGS=" + flags,
 			"GOWORK=off", "GOOS=", "GOARCH=",
 		},
 		"go", "build", "-mod=readonly", "-trimpath",
