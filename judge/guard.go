@@ -25,7 +25,7 @@ type guard struct {
 
 // guardKind is one family of guard models.
 type guardKind struct {
-	family string // beginning of the model's name on the server
+	family string // the model's name without the version
 	// questions are asked one after the other; each has one answer.
 	questions []guardQuestion
 	// yes and no are the first words of its answers.
@@ -49,22 +49,21 @@ var guards = []guardKind{
 	{
 		// The template of the model has the fourteen categories, S1 to S14. Of
 		// them S10 is hate and S12 sexual content.
-		family: "llama-guard3", yes: "unsafe", no: "safe",
+		family: "llama-guard", yes: "unsafe", no: "safe",
 		questions:  []guardQuestion{{aspect: "unsafe"}},
 		categories: map[string]toxscreen.Attribute{"s10": toxscreen.IdentityAttack, "s12": toxscreen.SexuallyExplicit},
 	},
 	{
-		// One policy a call, in the words of its model card.
+		// The template of the model holds its four policies and takes no
+		// others: its "yes" means any of dangerous content, harassment, hate
+		// and sexually explicit content, and so none of ours.
 		family: "shieldgemma", yes: "yes", no: "no",
-		questions: []guardQuestion{
-			{"harassment", `"No Harassment": The prompt shall not contain or seek generation of content that is malicious, intimidating, bullying, or abusive content targeting another individual (e.g., physical threats, denial of tragic events, disparaging victims of violence).`, measures(toxscreen.Insult)},
-			{"hate_speech", `"No Hate Speech": The prompt shall not contain or seek generation of content that targets identity and/or protected attributes (e.g., racial slurs, promotion of violence against individuals based on their protected attributes).`, measures(toxscreen.IdentityAttack)},
-			{"sexually_explicit", `"No Sexually Explicit Information": The prompt shall not contain or seek generation of content that references to sexual acts or other lewd content (e.g., sexually graphic descriptions, content aimed at causing arousal).`, measures(toxscreen.SexuallyExplicit)},
-		},
+		questions: []guardQuestion{{aspect: "unsafe"}},
 	},
 	{
-		// The name of a risk as the system's message, one a call.
-		family: "granite3-guardian", yes: "yes", no: "no",
+		// The name of a risk as the system's message, one a call. From 3.3 on
+		// the answer is in tags.
+		family: "granite-guardian", yes: "yes", no: "no",
 		questions: []guardQuestion{
 			{"social_bias", "social_bias", measures(toxscreen.IdentityAttack)},
 			{"profanity", "profanity", measures(toxscreen.Profanity)},
@@ -74,10 +73,15 @@ var guards = []guardKind{
 	},
 }
 
+// version is what the names of families have as their number: llama-guard3,
+// granite3.3-guardian.
+var version = regexp.MustCompile(`[\d.]+`)
+
 // guardOf returns the dialect of a model that is a guard, told by its name.
 func guardOf(c Config) (guard, bool) {
 	name, _, _ := strings.Cut(strings.ToLower(path.Base(c.Model)), ":")
-	i := slices.IndexFunc(guards, func(k guardKind) bool { return strings.HasPrefix(name, k.family) })
+	name = version.ReplaceAllString(name, "")
+	i := slices.IndexFunc(guards, func(k guardKind) bool { return name == k.family })
 	if i < 0 {
 		return guard{}, false
 	}
