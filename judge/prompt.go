@@ -282,3 +282,18 @@ func beginning(text string, limit int) string {
 	}
 	return text[:snap(text, limit)]
 }
+
+// PromptBytes returns how many bytes a judge is sent for a case, the whole
+// text counted, and how many it writes back where it finds nothing. It serves
+// to estimate what a run costs.
+func PromptBytes(r Rubric, c Case, reason bool) (in, out int) {
+	ask := answerShape{reason: reason, violations: true}
+	text, _, _ := user(r, c, budget{text: len(c.Text)*3 + leastText, field: 1 << 20})
+	for _, a := range r.Aspects {
+		out += len(a.Name) + len(`"": {"verdict": "no"}, `)
+	}
+	if reason {
+		out += maxReason / 2
+	}
+	return len(system(r, ask)) + len(text), out
+}

@@ -358,10 +358,11 @@ func (t SelfTest) Save(folder string) (file string, err error) {
 // where this model was not tested with this rubric. It asks the server which
 // model it has.
 func (j *Judge) Tested(ctx context.Context, folder string) (t SelfTest, ok bool, err error) {
-	model, err := j.Connect(ctx)
+	session, err := j.server.connected(ctx)
 	if err != nil {
-		return t, false, err
+		return t, false, fmt.Errorf("failed to ask the judge: %w", err)
 	}
+	model := j.model(session)
 	file := selfTestFile(folder, model.Digest, j.dialect.rubric())
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
