@@ -26,11 +26,11 @@ const (
 	// The bounds of what a model may write, which the schema states and the
 	// server's grammar keeps; an answer without a grammar is held to them too.
 	maxQuotes     = 2
-	maxQuote      = 100 // characters
+	maxQuote      = 80  // characters
 	maxReason     = 300 // characters
-	answerTokens  = 20  // {"name": {"verdict": "yes", "severity": 1, "evidence": []}},
-	quoteTokens   = 40
-	reasonTokens  = 120
+	answerTokens  = 40  // {"name": {"verdict": "yes", "severity": 1, "evidence": []}},
+	quoteTokens   = 80  // as many as characters, for words that are no English
+	reasonTokens  = 300
 	pointTokens   = 4
 	aroundAnswers = 40
 )

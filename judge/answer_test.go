@@ -27,7 +27,7 @@ func TestTheSchemaSaysWhatAnAnswerIs(t *testing.T) {
 		t.Fatalf("no JSON: %s", got)
 	}
 	const want = `{"type":"object","properties":{"loud":{"$ref":"#/$defs/answer"},"rude":{"$ref":"#/$defs/answer"},"reason":{"type":"string","maxLength":300}},` +
-		`"required":["loud","rude","reason"],"additionalProperties":false,"$defs":{"quote":{"type":"string","maxLength":100},` +
+		`"required":["loud","rude","reason"],"additionalProperties":false,"$defs":{"quote":{"type":"string","maxLength":80},` +
 		`"answer":{"anyOf":[{"type":"object","properties":{"verdict":{"const":"no"}},"required":["verdict"],"additionalProperties":false},` +
 		`{"type":"object","properties":{"verdict":{"const":"yes"},"severity":{"enum":[1,2]},"violations":{"type":"array","items":{"enum":[1]},"maxItems":1},` +
 		`"evidence":{"type":"array","items":{"$ref":"#/$defs/quote"},"maxItems":2}},"required":["verdict","severity","violations","evidence"],"additionalProperties":false}]}}}`

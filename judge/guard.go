@@ -188,8 +188,7 @@ func (g guard) read(q guardQuestion, r reply) ([]toxscreen.AspectVerdict, error)
 	v := toxscreen.AspectVerdict{Name: q.aspect, Attribute: q.attribute, Yes: yes}
 	p, measured := probability(r.tokens, r.text, at, g.kind.yes, g.kind.no)
 	if measured {
-		yes := toxscreen.Probability(p)
-		v.PYes = &yes
+		v.PYes = shown(p)
 	}
 	aspects := []toxscreen.AspectVerdict{v}
 	named := category.FindAllString(word, -1)

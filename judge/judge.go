@@ -23,6 +23,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -303,6 +304,13 @@ func least(s *session, messages []api.Message) int {
 	return s.budget.prefix + max(bytes/128-1, 0)
 }
 
+// shown returns a number as JSON shows it, so that a verdict from a cache is the
+// same as one from the model.
+func shown(p float64) *toxscreen.Probability {
+	rounded := toxscreen.Probability(math.Round(p*1e6) / 1e6)
+	return &rounded
+}
+
 // maxRaw is how much is kept of an answer that was no verdict, in bytes.
 const maxRaw = 500
 
@@ -316,13 +324,15 @@ func (d byRubric) read(r reply) (answer, error) {
 // fill makes a verdict of an answer.
 func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read answer, r reply) {
 	rubric := d.config.Rubric
-	unmeasured := 0
+	unmeasured, doubtful := 0, 0
 	for i, a := range read.aspects {
 		severity := a.severity
 		aspect := toxscreen.AspectVerdict{Name: rubric.Aspects[i].Name, Attribute: rubric.Aspects[i].Attribute, Yes: a.yes, Severity: &severity}
 		if p, ok := probability(r.tokens, r.text, a.at, verdictYes, verdictNo); ok {
-			yes := toxscreen.Probability(p)
-			aspect.PYes = &yes
+			aspect.PYes = shown(p)
+			if a.yes != (p >= 0.5) {
+				doubtful++
+			}
 		} else {
 			unmeasured++
 		}
@@ -346,6 +356,9 @@ func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read ans
 	case unmeasured > 0:
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%d aspects have no p_yes: neither yes nor no was among the model's %d likeliest words there", unmeasured, topLogprobs))
 	}
-	score := rubric.score(v.Aspects)
-	v.Score, v.Scale, v.Reason = &score, toxscreen.Probability(rubric.Scale), read.reason
+	if doubtful > 0 {
+		// Several tokens may begin one verdict, and the schema rules some out.
+		v.Warnings = append(v.Warnings, fmt.Sprintf("for %d aspects the model wrote the verdict that it gave the smaller probability to", doubtful))
+	}
+	v.Score, v.Scale, v.Reason = shown(rubric.score(v.Aspects)), toxscreen.Probability(rubric.Scale), read.reason
 }

@@ -242,11 +242,11 @@ func (r Rubric) Version() string {
 
 // score returns the weighted severity of a verdict, divided by the highest
 // there can be and multiplied by the scale.
-func (r Rubric) score(aspects []toxscreen.AspectVerdict) toxscreen.Probability {
+func (r Rubric) score(aspects []toxscreen.AspectVerdict) float64 {
 	sum, most := 0.0, 0.0
 	for i, a := range r.Aspects {
 		sum += a.weight() * float64(*aspects[i].Severity)
 		most += a.weight() * float64(len(r.Severity))
 	}
-	return toxscreen.Probability(sum / most * r.Scale)
+	return sum / most * r.Scale
 }

@@ -38,8 +38,12 @@ type server struct {
 
 	// found is what the server said of the model; nil where it has to be
 	// asked, again. Only its holder connects.
-	lock  chan struct{}
-	found *session
+	lock     chan struct{}
+	found    *session
+	measured struct { // the prompt without a text, for when it is asked again
+		digest string
+		tokens int
+	}
 }
 
 // session is what holds until the server or the model changes.
@@ -61,7 +65,10 @@ const (
 	breakerPause    = 10 * time.Second
 	// loop is how much white space in a row is no answer any more: grammars
 	// allow it, and models at temperature 0 do not leave it again.
-	loop      = 64
+	loop = 64
+	// The server itself stops a model after 30 tokens that are the same but for
+	// white space, without a last message.
+	repeated  = 25
 	maxAnswer = 64 << 10 // bytes
 )
 
@@ -309,6 +316,8 @@ func (s *server) call(ctx context.Context, session *session, q question) (reply,
 	case ctx.Err() != nil:
 		// The client ends a stream that breaks off without an error.
 		return r, ctx.Err()
+	case !done && blanks >= repeated:
+		r.cut = "it ends in white space without end"
 	case !done && repeats(r.tokens):
 		// The server stops a model that repeats one token, and says nothing.
 		r.cut = "it repeats one token"
@@ -320,14 +329,12 @@ func (s *server) call(ctx context.Context, session *session, q question) (reply,
 
 var errEnough = errors.New("enough")
 
-// repeats tells whether the last tokens are all the same, blanks aside: the
-// server stops at 30.
+// repeats tells whether the last tokens are all the same, blanks aside.
 func repeats(tokens []api.Logprob) bool {
-	const many = 25
-	if len(tokens) < many {
+	if len(tokens) < repeated {
 		return false
 	}
-	last := tokens[len(tokens)-many:]
+	last := tokens[len(tokens)-repeated:]
 	return !slices.ContainsFunc(last, func(t api.Logprob) bool {
 		return strings.TrimSpace(t.Token) != strings.TrimSpace(last[0].Token)
 	})
@@ -469,7 +476,11 @@ func (s *server) look(ctx context.Context) (*session, error) {
 	for _, m := range s.probe(budget{text: leastText, field: leastText}) {
 		bytes += len(m.Content)
 	}
-	for guess := bytes / 2; ; guess = bytes + frame {
+	first := bytes / 2
+	if s.measured.digest == found.digest {
+		first = s.measured.tokens
+	}
+	for guess := first; ; guess = bytes + frame {
 		if found.budget, err = s.plan(guess, limit); err != nil {
 			return nil, &fault{err, false}
 		}
@@ -484,6 +495,7 @@ func (s *server) look(ctx context.Context) (*session, error) {
 		}
 		if !tooLong && r.in <= guess {
 			found.budget.prefix = r.in
+			s.measured.digest, s.measured.tokens = found.digest, guess
 			return found, nil
 		}
 		if guess > bytes {
