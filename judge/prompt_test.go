@@ -140,8 +140,8 @@ func TestTheContextIsDividedAndNeverTooShort(t *testing.T) {
 		t.Errorf("budget %+v, %v", b, err)
 	}
 	// A short context costs text, not the rubric.
-	b, err = plan(r, answerShape{}, 800, 2000, 3072)
-	if err != nil || b.context != 3072 || b.text >= 2000 || b.prefix+b.text+b.answer+repairRoom > 3072 {
+	b, err = plan(r, answerShape{}, 800, 2000, 4096)
+	if err != nil || b.context != 4096 || b.text >= 2000 || b.prefix+b.text+b.answer+repairRoom > 4096 {
 		t.Errorf("budget %+v, %v", b, err)
 	}
 	if _, err = plan(r, answerShape{}, 800, 2000, 2048); err == nil || !strings.Contains(err.Error(), "context of 2048 tokens is too short for rubric attributes") {
