@@ -202,7 +202,7 @@ func (s *Screener) ask(ctx context.Context, text string, result *Result) {
 	result.Judge.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
 	if err != nil {
 		result.Judge.Error = err.Error()
-		if abstained, ok := errors.AsType[*Abstention](err); ok {
+		if abstained, ok := errors.AsType[*AbstentionError](err); ok {
 			result.Judge.Raw = abstained.Raw
 		}
 		return

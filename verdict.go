@@ -10,7 +10,7 @@ import (
 type Judge interface {
 	// Judge returns the verdict on one text. spans are what a classifier found
 	// in it, ordered and with offsets in bytes; they tell which parts of a long
-	// text to look at. The error has an [Abstention] in its chain where the
+	// text to look at. The error has an [AbstentionError] in its chain where the
 	// judge answered, but gave no verdict.
 	Judge(ctx context.Context, text string, spans []Span) (Verdict, error)
 	// Parallel is how many texts at once keep the judge busy.
@@ -95,14 +95,14 @@ func (v Verdict) Measured() Scores {
 	return s
 }
 
-// Abstention is the error of a judge that answered, but gave no verdict.
-type Abstention struct {
+// AbstentionError is the error of a judge that answered, but gave no verdict.
+type AbstentionError struct {
 	Why string
 	Raw string // the beginning of the answer
 }
 
 // Error implements error.
-func (a *Abstention) Error() string { return "the judge gave no verdict: " + a.Why }
+func (a *AbstentionError) Error() string { return "the judge gave no verdict: " + a.Why }
 
 // Band is the range of toxicity in 0..1, both ends included, in which a text
 // is borderline.

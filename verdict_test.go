@@ -99,7 +99,7 @@ func TestTheClassifiersResultStandsWithoutAVerdict(t *testing.T) {
 		want toxscreen.JudgeReport
 	}{
 		"a server that is not there": {errors.New("no server answers"), toxscreen.JudgeReport{Error: "no server answers"}},
-		"an abstention": {fmt.Errorf("failed: %w", &toxscreen.Abstention{Why: "it is empty", Raw: "{"}),
+		"an abstention": {fmt.Errorf("failed: %w", &toxscreen.AbstentionError{Why: "it is empty", Raw: "{"}),
 			toxscreen.JudgeReport{Error: "failed: the judge gave no verdict: it is empty", Raw: "{"}},
 	} {
 		screener := toxscreen.New(borderline, toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) {

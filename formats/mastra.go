@@ -5,6 +5,7 @@ package formats
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
@@ -113,13 +114,12 @@ func aspectReason(a toxscreen.AspectVerdict, text string) string {
 	if a.Severity != nil {
 		reason += fmt.Sprintf(" of severity %d", *a.Severity)
 	}
+	quotes := make([]string, len(a.Evidence))
 	for i, e := range a.Evidence {
-		if i == 0 {
-			reason += ": "
-		} else {
-			reason += ", "
-		}
-		reason += fmt.Sprintf("%q", text[e.Start:e.End])
+		quotes[i] = strconv.Quote(text[e.Start:e.End])
+	}
+	if len(quotes) > 0 {
+		reason += ": " + strings.Join(quotes, ", ")
 	}
 	return reason
 }

@@ -142,7 +142,7 @@ func TestProbabilityOfYes(t *testing.T) {
 	}{
 		"plain": {tokens(`{"a":{"`, `verdict":"`, "no", map[string]float64{"no": 60, "yes": 20, "maybe": 20}, `"}}`), 0.25},
 		"white space, case and halves of words belong to their verdict": {
-			tokens(`{"a":{"verdict":"`, "no", map[string]float64{"no": 30, " No": 10, "n": 10, "yes": 5, "Ye": 5, "\n": 30, "not": 5, "yesterday": 5}, `"}}`), 10.0 / 60},
+			tokens(`{"a":{"verdict":"`, "no", map[string]float64{"no": 30, "\tNo": 10, "n": 10, "yes": 5, "Ye": 5, "\n": 30, "not": 5, "yesterday": 5}, `"}}`), 10.0 / 60},
 		"a token that begins before the verdict": {
 			tokens(`{"a":{"verdict":`, `"no`, map[string]float64{`"no`: 30, `"yes`: 10, `"`: 20, `yes`: 40}, `"}}`), 0.25},
 		"a token that ends behind it":       {tokens(`{"a":{"verdict":"`, `no"}}`, map[string]float64{`no"}}`: 30, `yes",`: 10}), 0.25},

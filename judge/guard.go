@@ -41,8 +41,6 @@ type guardQuestion struct {
 	attribute *toxscreen.Attribute
 }
 
-func measures(a toxscreen.Attribute) *toxscreen.Attribute { return &a }
-
 // The families. What they look for beside is not among our seven, and what of
 // the seven they do not look for stays absent.
 var guards = []guardKind{
@@ -65,9 +63,9 @@ var guards = []guardKind{
 		// the answer is in tags.
 		family: "granite-guardian", yes: "yes", no: "no",
 		questions: []guardQuestion{
-			{"social_bias", "social_bias", measures(toxscreen.IdentityAttack)},
-			{"profanity", "profanity", measures(toxscreen.Profanity)},
-			{"sexual_content", "sexual_content", measures(toxscreen.SexuallyExplicit)},
+			{"social_bias", "social_bias", new(toxscreen.IdentityAttack)},
+			{"profanity", "profanity", new(toxscreen.Profanity)},
+			{"sexual_content", "sexual_content", new(toxscreen.SexuallyExplicit)},
 			{"harm", "harm", nil},
 		},
 	},
@@ -111,7 +109,7 @@ func (g guard) plan(prefix, limit int) (budget, error) {
 }
 
 func (g guard) probe(b budget) []api.Message {
-	messages, _, _ := g.messages(g.kind.questions[0], Case{}, b)
+	messages, _ := g.messages(g.kind.questions[0], Case{}, b)
 	return messages
 }
 
@@ -120,8 +118,8 @@ var broken = strings.NewReplacer("<", "< ", "[", "[ ")
 
 // messages returns a question about a text. A guard was trained on plain text:
 // white space stays, but what could be a control token is broken all the same.
-func (g guard) messages(q guardQuestion, c Case, b budget) (messages []api.Message, parts []part, warnings []string) {
-	parts = excerpt(c.Text, c.Spans, b.text)
+func (g guard) messages(q guardQuestion, c Case, b budget) (messages []api.Message, warnings []string) {
+	parts := excerpt(c.Text, c.Spans, b.text)
 	var text strings.Builder
 	for i, p := range parts {
 		if i > 0 {
@@ -135,7 +133,7 @@ func (g guard) messages(q guardQuestion, c Case, b budget) (messages []api.Messa
 	if q.system != "" {
 		messages = append(messages, api.Message{Role: "system", Content: q.system})
 	}
-	return append(messages, api.Message{Role: "user", Content: text.String()}), parts, warnings
+	return append(messages, api.Message{Role: "user", Content: text.String()}), warnings
 }
 
 func (g guard) judge(ctx context.Context, s *server, c Case) (toxscreen.Verdict, *session, error) {
@@ -145,7 +143,7 @@ func (g guard) judge(ctx context.Context, s *server, c Case) (toxscreen.Verdict,
 		var warnings []string
 		got, err := s.ask(ctx, func(session *session) (question, error) {
 			var messages []api.Message
-			messages, _, warnings = g.messages(q, c, session.budget)
+			messages, warnings = g.messages(q, c, session.budget)
 			return question{messages: messages, predict: guardAnswer}, nil
 		})
 		if err != nil {
@@ -155,7 +153,7 @@ func (g guard) judge(ctx context.Context, s *server, c Case) (toxscreen.Verdict,
 		v.OutputTokens += got.reply.out
 		aspects, err := g.read(q, got.reply)
 		if err != nil {
-			return v, nil, &toxscreen.Abstention{Why: err.Error(), Raw: beginning(got.reply.text, maxRaw)}
+			return v, nil, &toxscreen.AbstentionError{Why: err.Error(), Raw: beginning(got.reply.text, maxRaw)}
 		}
 		v.Aspects = append(v.Aspects, aspects...)
 		v.Warnings, last = warnings, got.session

@@ -202,12 +202,15 @@ func (j *Judge) key(s *session, c Case) string {
 		c.Spans = nil // the judge sees all of it whatever they are
 	}
 	h := sha256.New()
-	// It cannot fail: a hash takes all, and these are strings and numbers.
-	_ = json.NewEncoder(h).Encode([]any{
+	parts, err := json.Marshal([]any{
 		"verdict 1", s.digest, j.dialect.name(), j.dialect.rubric(), j.config.Reason, j.config.Violations, j.config.Seed,
 		s.budget.context, s.budget.text, s.budget.answer, s.thinking,
 		[]byte(c.Text), c.Spans, c.Fields,
 	})
+	if err != nil {
+		panic(err) // strings and finite numbers
+	}
+	h.Write(parts)
 	for _, m := range j.dialect.probe(s.budget) {
 		h.Write([]byte(m.Content))
 	}
@@ -221,7 +224,7 @@ type dialect interface {
 	rubric() string
 	plan(prefix, limit int) (budget, error)
 	// probe is the prompt without a text.
-	probe(budget) []api.Message
+	probe(b budget) []api.Message
 	judge(ctx context.Context, s *server, c Case) (toxscreen.Verdict, *session, error)
 }
 
@@ -286,7 +289,7 @@ func (d byRubric) judge(ctx context.Context, s *server, c Case) (toxscreen.Verdi
 		v.OutputTokens += last.reply.out
 		v.Warnings = append(v.Warnings, "the judge's first answer was no verdict: "+why.Error())
 		if read, why = d.read(last.reply); why != nil {
-			return v, nil, &toxscreen.Abstention{Why: fmt.Sprintf("after a second attempt too, what it wrote is not what was asked for: %v", why), Raw: beginning(last.reply.text, maxRaw)}
+			return v, nil, &toxscreen.AbstentionError{Why: fmt.Sprintf("after a second attempt too, what it wrote is not what was asked for: %v", why), Raw: beginning(last.reply.text, maxRaw)}
 		}
 	}
 	d.fill(&v, c.Text, parts, read, last.reply)

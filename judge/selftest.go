@@ -197,7 +197,7 @@ func (j *Judge) findings(ctx context.Context, cases []testCase, tick func()) ([]
 		workers.Go(func() {
 			for i := range next {
 				v, err := j.Judge(ctx, cases[i].text, nil)
-				if _, abstained := errors.AsType[*toxscreen.Abstention](err); err != nil && !abstained {
+				if _, abstained := errors.AsType[*toxscreen.AbstentionError](err); err != nil && !abstained {
 					cancel(err)
 					continue
 				}
@@ -246,15 +246,15 @@ func evaluate(cases []testCase, found []finding, again []testCase, repeated, ord
 			t.Unanswered++
 			continue
 		}
-		switch {
-		case c.kind == kindPlain:
+		switch c.kind {
+		case kindPlain:
 			byText[c.text] = f
 			if c.toxic {
 				add(&truly, f.toxic)
 			} else {
 				add(&falsely, f.toxic)
 			}
-		case c.kind == kindNearEmpty:
+		case kindNearEmpty:
 			add(&falsely, f.toxic)
 			add(&empty, f.toxic)
 		default:
@@ -371,8 +371,7 @@ func (j *Judge) Tested(ctx context.Context, folder string) (t SelfTest, ok bool,
 	if err != nil {
 		return t, false, fmt.Errorf("failed to read the self-test: %w", err)
 	}
-	if err := json.Unmarshal(data, &t); err != nil || t.Format != selfTestFormat || t.Digest != model.Digest {
-		return SelfTest{}, false, nil // of another version: it has to be made anew
-	}
-	return t, true, nil
+	// One that cannot be read, or of another version, has to be made anew.
+	ok = json.Unmarshal(data, &t) == nil && t.Format == selfTestFormat && t.Digest == model.Digest
+	return t, ok, nil
 }

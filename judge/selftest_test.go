@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -52,7 +53,7 @@ func judged(toxic func(testCase) bool) SelfTest {
 		}
 		return found
 	}
-	again := append(cases[:3:3], cases[60:63]...)
+	again := slices.Concat(cases[:3], cases[60:63])
 	return evaluate(cases, findings(cases), again, findings(again), findings(again))
 }
 

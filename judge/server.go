@@ -169,9 +169,9 @@ type exchange struct {
 
 // ask asks the model, which is loaded first where that is needed. The time
 // limit is for the text's own calls and the waiting for them, loading aside.
-func (s *server) ask(ctx context.Context, make func(*session) (question, error)) (exchange, error) {
+func (s *server) ask(ctx context.Context, of func(*session) (question, error)) (exchange, error) {
 	found, err := s.breaker.Execute(func() (exchange, error) {
-		return s.retry(ctx, make)
+		return s.retry(ctx, of)
 	})
 	if failed, ok := errors.AsType[*fault](err); ok {
 		s.last.Store(&failed.err)
@@ -186,14 +186,14 @@ func (s *server) ask(ctx context.Context, make func(*session) (question, error))
 	return found, err
 }
 
-func (s *server) retry(ctx context.Context, make func(*session) (question, error)) (exchange, error) {
+func (s *server) retry(ctx context.Context, of func(*session) (question, error)) (exchange, error) {
 	left := s.config.Timeout
 	pause := 100 * time.Millisecond
 	for attempt := 1; ; attempt++ {
 		session, err := s.connect(ctx)
 		if err == nil {
 			var q question
-			if q, err = make(session); err != nil {
+			if q, err = of(session); err != nil {
 				return exchange{}, err
 			}
 			start := time.Now()
@@ -213,7 +213,7 @@ func (s *server) retry(ctx context.Context, make func(*session) (question, error
 			return exchange{}, err
 		}
 		// Callers that failed together should not come back together.
-		wait := rand.N(pause) + pause/2
+		wait := rand.N(pause) + pause/2 //nolint:gosec // nobody gains by guessing it
 		pause = min(2*pause, 2*time.Second)
 		if wait > left {
 			return exchange{}, err

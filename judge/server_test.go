@@ -316,7 +316,7 @@ func TestTheSecondAttempt(t *testing.T) {
 					bad(w)
 				})
 				v, err := s.judge(t, nil).Judge(t.Context(), "x", nil)
-				abstained, ok := errors.AsType[*toxscreen.Abstention](err)
+				abstained, ok := errors.AsType[*toxscreen.AbstentionError](err)
 				switch {
 				case s.calls.Load() != 2:
 					t.Errorf("%d calls, want 2", s.calls.Load())

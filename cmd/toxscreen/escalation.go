@@ -250,7 +250,7 @@ func (t *tested) look(ctx context.Context) (warning string, refused error) {
 	found, ok, err := t.judge.Tested(ctx, t.folder)
 	switch {
 	case err != nil:
-		return "", nil //nolint:nilerr // the judge says it, and the next text may be luckier
+		return "", nil // the judge will say why
 	case !ok:
 		t.warning = "whether this judge may be believed was not tested: toxscreen judge --self-test does"
 	case !found.Believe:

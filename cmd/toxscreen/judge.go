@@ -98,7 +98,7 @@ func (a *app) judge(cmd *cobra.Command, args []string) error {
 	}
 	verdict, err := opened.JudgeCase(cmd.Context(), c)
 	if err != nil {
-		if abstained, ok := errors.AsType[*toxscreen.Abstention](err); ok {
+		if abstained, ok := errors.AsType[*toxscreen.AbstentionError](err); ok {
 			return hinted{err, fmt.Sprintf("it wrote: %s", abstained.Raw)}
 		}
 		return err
