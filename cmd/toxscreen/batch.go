@@ -44,6 +44,7 @@ the run goes on. A run that was cut off goes on with --resume.`,
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson", "csv", "parquet")
 	}
 	addScoringFlags(cmd)
+	addEscalationFlags(cmd)
 	addModelFlags(cmd)
 	return cmd
 }
@@ -136,7 +137,12 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	model, screener, err := open(s)
+	judges, err := openEscalation(cmd, s)
+	if err != nil {
+		return err
+	}
+	defer judges.close()
+	model, screener, err := open(s, judges.option)
 	if err != nil {
 		return err
 	}
@@ -147,7 +153,7 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 	canResume := resumable(o.input, o.output) == nil
 	var memo note
 	if canResume {
-		if memo, err = newNote(ctx, o.input, o, s, model.Info()); err != nil {
+		if memo, err = newNote(ctx, o.input, o, s, model.Info(), judges.name); err != nil {
 			return err
 		}
 	}
