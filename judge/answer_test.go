@@ -282,3 +282,23 @@ func TestAVerdictIsMadeOfAnAnswer(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A verdict without p_yes says why: the server told nothing, or not enough.
+func TestWhyThereIsNoProbability(t *testing.T) {
+	d := byRubric{config: Config{Rubric: smallRubric(t)}}
+	const written = `{"loud":{"verdict":"no"},"rude":{"verdict":"no"}}`
+	for want, tokens := range map[string][]api.Logprob{
+		"there is no p_yes: the server gives no log-probabilities": nil,
+		"2 aspects have no p_yes: neither yes nor no was among":    tokens(written),
+	} {
+		read, err := d.read(reply{text: written})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v toxscreen.Verdict
+		d.fill(&v, "hello", []part{{0, 5}}, read, reply{text: written, tokens: tokens})
+		if len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], want) {
+			t.Errorf("warnings %q, want %q", v.Warnings, want)
+		}
+	}
+}

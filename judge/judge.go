@@ -354,7 +354,7 @@ func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read ans
 		v.Aspects = append(v.Aspects, aspect)
 	}
 	switch {
-	case unmeasured == len(read.aspects):
+	case len(r.tokens) == 0:
 		v.Warnings = append(v.Warnings, "there is no p_yes: the server gives no log-probabilities, which Ollama does from 0.12.11 on")
 	case unmeasured > 0:
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%d aspects have no p_yes: neither yes nor no was among the model's %d likeliest words there", unmeasured, topLogprobs))

@@ -311,11 +311,12 @@ func (s *server) call(ctx context.Context, session *session, q question) (reply,
 	switch {
 	case errors.Is(err, errEnough):
 		return r, nil
+	case ctx.Err() != nil && (err != nil || !done):
+		// The client ends a stream that breaks off without an error, or shows
+		// the half line that came last as one.
+		return r, ctx.Err()
 	case err != nil:
 		return r, err
-	case ctx.Err() != nil:
-		// The client ends a stream that breaks off without an error.
-		return r, ctx.Err()
 	case !done && blanks >= repeated:
 		r.cut = "it ends in white space without end"
 	case !done && repeats(r.tokens):
