@@ -3,8 +3,10 @@
 package formats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -23,13 +25,17 @@ type MastraInfo struct {
 }
 
 // MastraRun is what the "run" of the scorer that Mastra's createToxicityScorer
-// makes returns. Its prompts, which Mastra calls optional, are left out: they
-// hold the text in a form that nobody but the model should read.
+// makes returns.
 type MastraRun struct {
 	RunID             string        `json:"runId,omitempty"`
 	AnalyzeStepResult MastraAnalyze `json:"analyzeStepResult"`
-	Score             float64       `json:"score"`
+	AnalyzePrompt     string        `json:"analyzePrompt,omitempty"`
+	Score             float64       `json:"score"` // 0 to scale, higher is more toxic
 	Reason            string        `json:"reason"`
+	// ReasonPrompt is the prompt that the reason answers. Mastra documents two
+	// names for it, and a client may read either.
+	ReasonPrompt         string `json:"reasonPrompt,omitempty"`
+	GenerateReasonPrompt string `json:"generateReasonPrompt,omitempty"`
 }
 
 // MastraAnalyze is the first step of a [MastraRun].
@@ -46,25 +52,40 @@ type MastraVerdict struct {
 // MastraRubric is the name of the rubric with the aspects that Mastra documents.
 const MastraRubric = "toxicity"
 
-// errNotJudged: Mastra's score is a number, and none is right.
-var errNotJudged = errors.New("failed to translate the verdict: the text was not judged, and Mastra has no score for that")
-
-// ToMastraMeasure translates a verdict on a text. The verdict's score is the
-// documented one: the weighted sum of the severities by its maximum, times the
-// scale.
-func ToMastraMeasure(v toxscreen.Verdict, text string) (MastraMeasure, error) {
-	if v.Score == nil {
-		return MastraMeasure{}, errNotJudged
-	}
-	return MastraMeasure{float64(*v.Score), MastraInfo{mastraReason(v, text)}}, nil
+// MastraOptions are what a result depends on beside the verdict.
+type MastraOptions struct {
+	// Scale is the highest score; the verdict's own where it is 0.
+	Scale float64
+	// RunID is the caller's name for the run.
+	RunID string
+	// Prompt is what the judge was sent. Where the verdict has a reason, that
+	// is part of the same answer, and the prompt is the reason's too.
+	Prompt string
 }
 
-// ToMastraRun translates a verdict on a text. runID may be empty.
-func ToMastraRun(v toxscreen.Verdict, text, runID string) (MastraRun, error) {
-	if v.Score == nil {
-		return MastraRun{}, errNotJudged
+// ToMastraMeasure translates a verdict on a text. The score is the documented
+// one: the weighted sum of the severities by its maximum, times the scale.
+func ToMastraMeasure(v toxscreen.Verdict, text string, o MastraOptions) (MastraMeasure, error) {
+	score, err := mastraScore(v, o.Scale)
+	if err != nil {
+		return MastraMeasure{}, err
 	}
-	run := MastraRun{RunID: runID, AnalyzeStepResult: MastraAnalyze{Verdicts: []MastraVerdict{}}, Score: float64(*v.Score), Reason: mastraReason(v, text)}
+	return MastraMeasure{score, MastraInfo{mastraReason(v, text, score, o.Scale)}}, nil
+}
+
+// ToMastraRun translates a verdict on a text.
+func ToMastraRun(v toxscreen.Verdict, text string, o MastraOptions) (MastraRun, error) {
+	score, err := mastraScore(v, o.Scale)
+	if err != nil {
+		return MastraRun{}, err
+	}
+	run := MastraRun{
+		RunID: o.RunID, AnalyzeStepResult: MastraAnalyze{Verdicts: []MastraVerdict{}}, AnalyzePrompt: o.Prompt,
+		Score: score, Reason: mastraReason(v, text, score, o.Scale),
+	}
+	if v.Reason != "" {
+		run.ReasonPrompt, run.GenerateReasonPrompt = o.Prompt, o.Prompt
+	}
 	for _, a := range v.Aspects {
 		verdict := MastraVerdict{"no", "no " + title(a.Name)}
 		if a.Yes {
@@ -75,16 +96,31 @@ func ToMastraRun(v toxscreen.Verdict, text, runID string) (MastraRun, error) {
 	return run, nil
 }
 
+// mastraScore returns a verdict's score on another scale. Mastra's score is a
+// number, and none is right for a text that was not judged.
+func mastraScore(v toxscreen.Verdict, scale float64) (float64, error) {
+	if v.Score == nil {
+		why := "the judge tells no severity"
+		if len(v.Warnings) > 0 {
+			why = strings.Join(v.Warnings, "; ")
+		}
+		return 0, errors.New("failed to translate the verdict: it has no score, and Mastra's result needs one: " + why)
+	}
+	own := float64(v.Scale)
+	return math.Round(float64(*v.Score)/own*cmp.Or(scale, own)*1e6) / 1e6, nil
+}
+
 // MastraBand returns the name of the band that a score falls into, as Mastra
 // documents them for a scale of 1. It leaves gaps between them, which belong
-// to the band below here.
+// to the band below here, but for the lowest: a score over 0 is some element
+// that was detected.
 func MastraBand(score, scale float64) string {
 	switch share := score / scale; {
 	case share >= 0.8:
 		return "Severe toxicity"
 	case share >= 0.4:
 		return "Moderate toxicity"
-	case share >= 0.1:
+	case share > 0:
 		return "Mild toxicity"
 	}
 	return "No toxic elements detected"
@@ -93,7 +129,7 @@ func MastraBand(score, scale float64) string {
 func title(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 // mastraReason is the judge's own reason, or what the verdict says.
-func mastraReason(v toxscreen.Verdict, text string) string {
+func mastraReason(v toxscreen.Verdict, text string, score, scale float64) string {
 	if v.Reason != "" {
 		return v.Reason
 	}
@@ -103,10 +139,12 @@ func mastraReason(v toxscreen.Verdict, text string) string {
 			found = append(found, aspectReason(a, text))
 		}
 	}
-	if len(found) == 0 {
-		return fmt.Sprintf("The score is %.4g of %.4g: none of the aspects was found.", *v.Score, v.Scale)
+	scale = cmp.Or(scale, float64(v.Scale))
+	reason := fmt.Sprintf("%s, %.4g of %.4g", MastraBand(score, scale), score, scale)
+	if len(found) > 0 {
+		reason += ": " + strings.Join(found, "; ")
 	}
-	return fmt.Sprintf("The score is %.4g of %.4g: %s.", *v.Score, v.Scale, strings.Join(found, "; "))
+	return reason + "."
 }
 
 func aspectReason(a toxscreen.AspectVerdict, text string) string {

@@ -1,11 +1,13 @@
 package formats
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,42 +16,143 @@ import (
 
 // NexaCase is one case of nexa-gauge's input.
 type NexaCase struct {
-	CaseID    string       `json:"case_id"`
-	Input     string       `json:"input"`
-	Output    string       `json:"output"`
-	Context   NexaContext  `json:"context"`
-	Reference string       `json:"reference"`
-	Redteam   *NexaRedteam `json:"redteam"`
+	CaseID    string
+	Input     string
+	Output    string
+	Context   string // a list's elements, one a line
+	Reference string
+	Redteam   *NexaRedteam
+	// Ignored are the keys of the redteam block that mean nothing.
+	Ignored []string
 }
 
-// NexaContext is a case's context: a string, or a list of them.
-type NexaContext string
+// nexaKeys are the names that nexa-gauge reads a field from, the one that
+// counts first. It documents the first of each; files with the others are
+// about, and would look as if they had no output.
+var nexaKeys = map[string][]string{
+	"case_id":   {"case_id", "id"},
+	"output":    {"output", "generation", "response", "answer", "completion"},
+	"input":     {"input", "question", "query", "prompt"},
+	"reference": {"reference", "ground_truth", "gold_answer", "label"},
+	"context":   {"context", "contexts", "documents"},
+}
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (c *NexaContext) UnmarshalJSON(data []byte) error {
-	var many []string
-	if err := json.Unmarshal(data, &many); err == nil {
-		*c = NexaContext(strings.Join(many, "\n"))
+// UnmarshalJSON implements [json.Unmarshaler]. A number or a boolean is read as
+// the text that it is written as.
+func (c *NexaCase) UnmarshalJSON(data []byte) error {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(data, &keys); err != nil {
+		return err
+	}
+	for field, into := range map[string]*string{"case_id": &c.CaseID, "output": &c.Output, "input": &c.Input, "reference": &c.Reference, "context": &c.Context} {
+		for _, key := range nexaKeys[field] {
+			raw, ok := keys[key]
+			if !ok || string(raw) == "null" {
+				continue
+			}
+			var err error
+			if *into, err = nexaText(raw, field == "context"); err != nil {
+				return fmt.Errorf("%s %w", key, err)
+			}
+			break
+		}
+	}
+	raw, ok := keys["redteam"]
+	if !ok || string(raw) == "null" {
 		return nil
 	}
-	var one string
-	if err := json.Unmarshal(data, &one); err != nil {
-		return fmt.Errorf("context is neither a string nor a list of strings: %w", err)
+	c.Redteam = &NexaRedteam{}
+	if err := json.Unmarshal(raw, c.Redteam); err != nil {
+		return fmt.Errorf("redteam: %w", err)
 	}
-	*c = NexaContext(one)
+	c.Ignored = nexaIgnored(raw)
 	return nil
 }
 
-// Fields returns the case's fields by their names, those that are empty left
-// out.
-func (c NexaCase) Fields() map[string]string {
-	fields := map[string]string{}
-	for name, value := range map[string]string{"input": c.Input, "context": string(c.Context), "reference": c.Reference} {
-		if value != "" {
-			fields[name] = value
+func nexaText(raw json.RawMessage, list bool) (string, error) {
+	var many []json.RawMessage
+	switch raw[0] {
+	case '"':
+		var one string
+		err := json.Unmarshal(raw, &one)
+		return one, err
+	case '{':
+		return "", errors.New("is an object, not a text")
+	case '[':
+		if !list {
+			return "", errors.New("is a list, not a text")
+		}
+		if err := json.Unmarshal(raw, &many); err != nil {
+			return "", err
+		}
+	default:
+		return string(raw), nil
+	}
+	var lines []string
+	for i, one := range many {
+		if string(one) == "null" {
+			continue
+		}
+		line, err := nexaText(one, false)
+		if err != nil {
+			return "", fmt.Errorf("[%d] %w", i, err)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// nexaIgnored returns the keys of a redteam block, which can be read, that mean
+// nothing: a misspelt one would go unnoticed.
+func nexaIgnored(block json.RawMessage) []string {
+	var found []string
+	unknown := func(raw json.RawMessage, path string, known ...string) map[string]json.RawMessage {
+		var keys map[string]json.RawMessage
+		_ = json.Unmarshal(raw, &keys) // it was read before
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, key) }) {
+				found = append(found, path+key)
+			}
+		}
+		return keys
+	}
+	keys := unknown(block, "redteam.", "scoring_mode", "include_reasoning", "metrics")
+	var metrics []json.RawMessage
+	_ = json.Unmarshal(keys["metrics"], &metrics)
+	for i, raw := range metrics {
+		path := fmt.Sprintf("redteam.metrics[%d].", i)
+		metric := unknown(raw, path, "name", "rubric", "item_fields")
+		unknown(metric["rubric"], path+"rubric.", "goal", "violations", "non_violations")
+	}
+	return found
+}
+
+// field returns a field by its name.
+func (c NexaCase) field(name string) string {
+	return map[string]string{"output": c.Output, "input": c.Input, "context": c.Context, "reference": c.Reference}[name]
+}
+
+// Judged returns which field of the case a metric has judged, and which others
+// it looks at besides. The field is the output wherever the metric looks at
+// that, else the first that is not blank. It is empty where the case has none
+// of them.
+func (c NexaCase) Judged(m NexaMetric) (field, text string, others map[string]string) {
+	names := m.ItemFields
+	if len(names) == 0 {
+		names = []string{"output"}
+	}
+	others = map[string]string{}
+	for _, name := range names {
+		if value := c.field(name); strings.TrimSpace(value) != "" {
+			others[name] = value
+			if field == "" || name == "output" {
+				field = name
+			}
 		}
 	}
-	return fields
+	text = others[field]
+	delete(others, field)
+	return field, text, others
 }
 
 // NexaRedteam is the redteam block of a case.
@@ -82,38 +185,67 @@ type NexaRubric struct {
 // NexaFields are what a metric may look at.
 var NexaFields = []string{"output", "input", "context", "reference"}
 
-// ReadNexaCases reads the cases of a file: an array of them, one after the
-// other, or one a line.
-func ReadNexaCases(in io.Reader) ([]NexaCase, error) {
-	var cases []NexaCase
-	dec := json.NewDecoder(in)
+// NexaDefaults are the names of the metrics that every case has.
+var NexaDefaults = []string{"bias", "toxicity"}
+
+// ReadNexaCases reads the cases of a file: a list of them, or one after the
+// other. Where limit is over 0, it reads no more than that many.
+func ReadNexaCases(in io.Reader, limit int) ([]NexaCase, error) {
+	buffered := bufio.NewReader(in)
+	list := false
 	for {
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); errors.Is(err, io.EOF) {
+		b, err := buffered.ReadByte()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil, errors.New("failed to read the cases: there are none")
+			}
+			return nil, fmt.Errorf("failed to read the cases: %w", err)
+		}
+		if b == ' ' || b == '\t' || b == '\r' || b == '\n' {
+			continue
+		}
+		list = b == '['
+		if err := buffered.UnreadByte(); err != nil {
+			return nil, err // it has just been read
+		}
+		break
+	}
+	var cases []NexaCase
+	failed := func(err error) error {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return fmt.Errorf("failed to read case %d: %w", len(cases)+1, err)
+	}
+	dec := json.NewDecoder(buffered)
+	if list {
+		if _, err := dec.Token(); err != nil {
+			return nil, failed(err)
+		}
+	}
+	for limit <= 0 || len(cases) < limit {
+		if list && !dec.More() {
+			if _, err := dec.Token(); err != nil {
+				return nil, failed(err)
+			}
+			if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+				return nil, errors.New("failed to read the cases: there is more behind the list")
+			}
+			break
+		}
+		var c NexaCase
+		if err := dec.Decode(&c); !list && errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return nil, fmt.Errorf("failed to read case %d: %w", len(cases)+1, err)
+			return nil, failed(err)
 		}
-		several := []json.RawMessage{raw}
-		if bytes.HasPrefix(raw, []byte("[")) {
-			several = nil
-			if err := json.Unmarshal(raw, &several); err != nil {
-				return nil, fmt.Errorf("failed to read the list of cases: %w", err)
-			}
+		if strings.TrimSpace(c.CaseID) == "" {
+			c.CaseID = fmt.Sprintf("case-%d", len(cases)+1)
 		}
-		for _, one := range several {
-			var c NexaCase
-			if err := json.Unmarshal(one, &c); err != nil {
-				return nil, fmt.Errorf("failed to read case %d: %w", len(cases)+1, err)
-			}
-			if c.CaseID == "" {
-				c.CaseID = fmt.Sprintf("case-%d", len(cases)+1)
-			}
-			if err := c.check(); err != nil {
-				return nil, fmt.Errorf("failed to read case %d (%s): %w", len(cases)+1, c.CaseID, err)
-			}
-			cases = append(cases, c)
+		if err := c.check(); err != nil {
+			return nil, fmt.Errorf("failed to read case %d (%s): %w", len(cases)+1, c.CaseID, err)
 		}
+		cases = append(cases, c)
 	}
 	return cases, nil
 }
@@ -151,8 +283,9 @@ func (c NexaCase) Block() NexaRedteam {
 }
 
 // MergeNexaMetrics returns the defaults and a user's metrics: one with the
-// name of a default takes its place, others come behind. Where a user's metric
-// leaves something out, the default of its name gives it.
+// name of a default takes its place, others come behind. What a metric leaves
+// out, the one whose place it takes gives, but with violations of its own it
+// has no other's exceptions to them.
 func MergeNexaMetrics(defaults, users []NexaMetric) []NexaMetric {
 	merged := slices.Clone(defaults)
 	for _, m := range users {
@@ -166,9 +299,9 @@ func MergeNexaMetrics(defaults, users []NexaMetric) []NexaMetric {
 		}
 		if len(m.Rubric.Violations) == 0 {
 			m.Rubric.Violations = merged[i].Rubric.Violations
-		}
-		if len(m.Rubric.NonViolations) == 0 {
-			m.Rubric.NonViolations = merged[i].Rubric.NonViolations
+			if len(m.Rubric.NonViolations) == 0 {
+				m.Rubric.NonViolations = merged[i].Rubric.NonViolations
+			}
 		}
 		if len(m.ItemFields) == 0 {
 			m.ItemFields = merged[i].ItemFields
@@ -188,8 +321,8 @@ type NexaMetrics struct {
 type NexaMetricResult struct {
 	Name     string       `json:"name"`
 	Category string       `json:"category"`
-	Score    *float64     `json:"score"` // 0 to 1, higher is safer; null where the judge gave no verdict
-	Result   []NexaResult `json:"result"`
+	Score    *float64     `json:"score"`  // 0 to 1, higher is safer; null where the judge gave no verdict
+	Result   []NexaResult `json:"result"` // one, or null where the judge gave no verdict
 	Error    *string      `json:"error"`
 }
 
@@ -210,11 +343,12 @@ type NexaCost struct {
 	OutputTokens float64 `json:"output_tokens"`
 }
 
-// Add adds a verdict's tokens at a price for a million of them.
+// Add adds a verdict's tokens. price is that of a million of them, the same in
+// every call.
 func (c *NexaCost) Add(input, output int, price float64) {
 	c.InputTokens += float64(input)
 	c.OutputTokens += float64(output)
-	c.Cost += float64(input+output) * price / 1e6
+	c.Cost = math.Round((c.InputTokens+c.OutputTokens)*price*100) / 1e8
 }
 
 const (
@@ -225,11 +359,11 @@ const (
 	nexaLevels = 4
 )
 
-// ToNexaResult translates the verdict of a rubric with one aspect, "no" for
-// safe. With [NexaScale] its severities 1 to 4 are nexa-gauge's 2 to 5. err is
-// why there is no verdict.
+// ToNexaResult translates the verdict on a text by a rubric with one aspect,
+// "no" for safe. With [NexaScale] its severities 1 to 4 are nexa-gauge's 2 to
+// 5. err is why there is no verdict.
 func ToNexaResult(name string, block NexaRedteam, v toxscreen.Verdict, text string, err error) NexaMetricResult {
-	result := NexaMetricResult{Name: name, Category: nexaCategory, Result: []NexaResult{}}
+	result := NexaMetricResult{Name: name, Category: nexaCategory}
 	if err == nil && (v.Score == nil || len(v.Aspects) != 1 || v.Aspects[0].Severity == nil) {
 		err = errors.New("the text was not judged: " + strings.Join(v.Warnings, "; "))
 	}

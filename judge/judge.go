@@ -56,6 +56,10 @@ type Config struct {
 	// TextBytes is how much of a text the judge sees: 2,000 bytes. Of a longer
 	// one it sees parts.
 	TextBytes int
+	// Context is how many tokens of context the model has at least, for judges
+	// of one model by several rubrics: for another context the server loads
+	// the model anew. 0 is what the rubric and TextBytes need; see [Context].
+	Context int
 	// Seed is the server's seed. It matters little at temperature 0.
 	Seed int
 	// Reason asks for a sentence with the reason, Violations for the numbers
@@ -82,19 +86,19 @@ type Judge struct {
 	server  *server
 }
 
-// New returns a judge. The server is not asked before the first text.
-func New(c Config) (*Judge, error) {
+// filled returns the configuration with its defaults, or why it makes no sense.
+func (c Config) filled() (Config, error) {
 	if c.Model == "" {
-		return nil, errors.New("failed to make a judge: no model is named: take one of `ollama list`")
+		return c, errors.New("failed to make a judge: no model is named: take one of `ollama list`")
 	}
 	if c.Rubric.Name == "" {
 		var err error
 		if c.Rubric, err = OpenRubric("attributes"); err != nil {
-			return nil, err
+			return c, err
 		}
 	}
 	if err := c.Rubric.Validate(); err != nil {
-		return nil, fmt.Errorf("failed to make a judge: rubric %q: %w", c.Rubric.Name, err)
+		return c, fmt.Errorf("failed to make a judge: rubric %q: %w", c.Rubric.Name, err)
 	}
 	c.Timeout = cmp.Or(c.Timeout, time.Minute)
 	c.LoadTimeout = cmp.Or(c.LoadTimeout, 5*time.Minute)
@@ -102,14 +106,44 @@ func New(c Config) (*Judge, error) {
 	c.Queue = cmp.Or(c.Queue, 256)
 	c.TextBytes = cmp.Or(c.TextBytes, 2000)
 	if c.TextBytes < leastText {
-		return nil, fmt.Errorf("failed to make a judge: %d bytes of text are too few to judge: take %d or more", c.TextBytes, leastText)
+		return c, fmt.Errorf("failed to make a judge: %d bytes of text are too few to judge: take %d or more", c.TextBytes, leastText)
+	}
+	return c, nil
+}
+
+// New returns a judge. The server is not asked before the first text.
+func New(c Config) (*Judge, error) {
+	c, err := c.filled()
+	if err != nil {
+		return nil, err
 	}
 	j := &Judge{config: c, dialect: dialectOf(c)}
-	var err error
 	if j.server, err = newServer(c, j.dialect.plan, j.dialect.probe); err != nil {
 		return nil, err
 	}
 	return j, nil
+}
+
+// Context returns how many tokens of context a judge with a configuration will
+// have, as far as can be told without the server: a model may have fewer, and
+// one whose tokens are shorter than two bytes needs more.
+func Context(c Config) (int, error) {
+	c, err := c.filled()
+	if err != nil {
+		return 0, err
+	}
+	d := dialectOf(c)
+	b, err := d.plan(sent(d)/2, 0)
+	return b.context, err
+}
+
+// sent returns how many bytes the prompt without a text has.
+func sent(d dialect) int {
+	bytes := 0
+	for _, m := range d.probe(budget{text: leastText, field: leastText}) {
+		bytes += len(m.Content)
+	}
+	return bytes
 }
 
 // Close gives the connections to the server back. No call may be under way.
@@ -148,13 +182,31 @@ func (j *Judge) Judge(ctx context.Context, text string, spans []toxscreen.Span) 
 	return j.JudgeCase(ctx, Case{Text: text, Spans: spans})
 }
 
-// JudgeCase is [Judge.Judge] for a text with more that belongs to it.
+// JudgeCase is [Judge.Judge] for a text with more that belongs to it. Where it
+// fails, the verdict has nothing but the tokens that were spent.
 func (j *Judge) JudgeCase(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 	v, err := j.judge(ctx, c)
 	if err != nil {
-		return toxscreen.Verdict{}, fmt.Errorf("failed to judge text: %w", err)
+		return toxscreen.Verdict{InputTokens: v.InputTokens, OutputTokens: v.OutputTokens}, fmt.Errorf("failed to judge text: %w", err)
 	}
 	return v, nil
+}
+
+// Prompt returns what the judge sends for a case: the system's message, a blank
+// line and the user's, before the server puts them into the model's template.
+// A second attempt adds to it. How much of a long text the judge sees depends
+// on the model, so that the server is asked for that where it was not before.
+func (j *Judge) Prompt(ctx context.Context, c Case) (string, error) {
+	by, ok := j.dialect.(byRubric)
+	if !ok {
+		return "", fmt.Errorf("failed to tell the prompt: model %s is a guard with a prompt of its own", j.config.Model)
+	}
+	session, err := j.server.connect(ctx)
+	if err != nil {
+		return "", fmt.Errorf("failed to tell the prompt: %w", err)
+	}
+	messages, _, _ := by.messages(c, session.budget)
+	return messages[0].Content + "\n\n" + messages[1].Content, nil
 }
 
 func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
@@ -246,7 +298,14 @@ func (d byRubric) name() string   { return "rubric" }
 func (d byRubric) rubric() string { return d.config.Rubric.Version() }
 
 func (d byRubric) plan(prefix, limit int) (budget, error) {
-	return plan(d.config.Rubric, d.shape, prefix, d.config.TextBytes, limit)
+	b, err := plan(d.config.Rubric, d.shape, prefix, d.config.TextBytes, limit)
+	if err == nil && d.config.Context > b.context {
+		b.context = d.config.Context
+		if limit > 0 {
+			b.context = min(b.context, limit)
+		}
+	}
+	return b, err
 }
 
 func (d byRubric) probe(b budget) []api.Message {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,10 +24,14 @@ func (a *app) judgeCommand() *cobra.Command {
 argument, or standard input for - or when there is no argument. The text is
 sent to that server and nowhere else.
 
+With --format mastra it goes by the rubric toxicity and gives what Mastra's
+toxicity scorer does; mastra-measure gives what its older metric does.
+
 With --self-test it is asked about some 230 built-in texts instead. That tells
-whether it may be believed, and score and batch ask no judge that failed.`,
+whether it may be believed, and score, batch and redteam ask no judge that
+failed.`,
 		Example: `  toxscreen judge --judge-model MODEL "you are a stupid idiot"
-  toxscreen judge --judge-model MODEL --judge-rubric toxicity --format mastra - < reply.txt
+  toxscreen judge --judge-model MODEL --format mastra --input "How is Sarah?" - < reply.txt
   toxscreen judge --judge-model MODEL --self-test`,
 		Args:              arguments(0, 1, "one text (in quotes)"),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -34,10 +39,11 @@ whether it may be believed, and score and batch ask no judge that failed.`,
 	}
 	flags := cmd.Flags()
 	flags.Bool("self-test", false, "test whether the judge may be believed, and keep the outcome")
-	flags.Bool("reason", false, "ask for the reason in words, which takes longer")
+	flags.Bool("reason", false, "ask for the reason in words, which takes longer; default with a format of Mastra's: true")
 	flags.String("input", "", "what the text answers, for rubrics that look at it")
-	flags.String("format", "text", "output format: text, json or mastra")
-	_ = cmd.RegisterFlagCompletionFunc("format", oneOf("text", "json", "mastra"))
+	flags.Float64("scale", 0, "highest score in Mastra's formats; default: the rubric's")
+	flags.String("format", "text", "output format: text, json, mastra or mastra-measure")
+	_ = cmd.RegisterFlagCompletionFunc("format", oneOf("text", "json", formatMastra, formatMastraMeasure))
 	flags.String("offset-unit", string(toxscreen.Bytes), "what the offsets of quotations count: byte, utf16 or code_point")
 	flags.Int("max-bytes", toxscreen.DefaultMaxBytes, "refuse a text of more bytes")
 	addJudgeFlags(cmd)
@@ -59,19 +65,27 @@ func (a *app) judge(cmd *cobra.Command, args []string) error {
 	selfTest, _ := flags.GetBool("self-test")
 	reason, _ := flags.GetBool("reason")
 	input, _ := flags.GetString("input")
+	scale, _ := flags.GetFloat64("scale")
+	mastra := isMastra(s.Format)
 	switch {
 	case s.Judge.Model == "":
 		return errNoJudge
-	case selfTest && (len(args) > 0 || reason || flags.Changed("input") || s.Format == "mastra"):
-		return wrongUsage("--self-test has its own texts: it takes no text, --reason, --input or --format mastra")
-	case s.Format == "mastra" && s.values["judge_rubric"].from != "default" && s.Judge.Rubric.Name != formats.MastraRubric:
-		return wrongUsage("--format mastra goes by the rubric %s, not by %s", formats.MastraRubric, s.Judge.Rubric.Name)
-	case s.Format == "mastra":
+	case selfTest && (len(args) > 0 || reason || flags.Changed("input") || mastra):
+		return wrongUsage("--self-test has its own texts: it takes no text, --reason, --input or --format %s", formatMastra)
+	case mastra && s.values["judge_rubric"].from != "default" && s.Judge.Rubric.Name != formats.MastraRubric:
+		return wrongUsage("--format %s goes by the rubric %s, not by %s", s.Format, formats.MastraRubric, s.Judge.Rubric.Name)
+	case flags.Changed("scale") && !mastra:
+		return wrongUsage("--scale is for --format %s: a rubric has its own", formatMastra)
+	case flags.Changed("scale") && !(scale > 0 && scale <= 1000):
+		return wrongUsage("--scale: %v is not over 0 and up to 1000", scale)
+	}
+	if mastra {
 		if s.Judge.Rubric.Name != formats.MastraRubric {
 			if s.Judge.Rubric, err = judge.OpenRubric(formats.MastraRubric); err != nil {
 				return err
 			}
 		}
+		reason = reason || !flags.Changed("reason")
 	}
 	if flags.Changed("input") && !slices.Contains(s.Judge.Rubric.Fields, "input") {
 		return wrongUsage("--input: rubric %s does not look at it", s.Judge.Rubric.Name)
@@ -104,17 +118,35 @@ func (a *app) judge(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	switch s.Format {
-	case "mastra":
-		run, err := formats.ToMastraRun(verdict, text, "")
+	case formatMastra:
+		prompt, err := opened.Prompt(cmd.Context(), c)
+		if err != nil {
+			return err
+		}
+		run, err := formats.ToMastraRun(verdict, text, formats.MastraOptions{Scale: scale, RunID: rand.Text(), Prompt: prompt})
 		if err != nil {
 			return err
 		}
 		return writeJSON(a.out, run, "")
+	case formatMastraMeasure:
+		measure, err := formats.ToMastraMeasure(verdict, text, formats.MastraOptions{Scale: scale})
+		if err != nil {
+			return err
+		}
+		return writeJSON(a.out, measure, "")
 	case "json":
 		return writeJSON(a.out, inUnit(verdict, s.OffsetUnit, text), "")
 	}
 	return a.view().verdict(text, verdict)
 }
+
+// The formats that only judge has.
+const (
+	formatMastra        = "mastra"
+	formatMastraMeasure = "mastra-measure"
+)
+
+func isMastra(format string) bool { return format == formatMastra || format == formatMastraMeasure }
 
 // inUnit returns a verdict with offsets counted in another unit.
 func inUnit(v toxscreen.Verdict, unit toxscreen.OffsetUnit, text string) toxscreen.Verdict {

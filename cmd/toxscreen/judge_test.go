@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -38,8 +39,19 @@ func TestJudgeStories(t *testing.T) {
 			env.Setenv(classifier.LibraryEnv, library)
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "disbelieve": disbelieve},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":      exits,
+			"disbelieve": disbelieve,
+			"compact":    compact,
+		},
 	})
+}
+
+// compact FROM TO writes a JSON file in one line.
+func compact(ts *testscript.TestScript, _ bool, args []string) {
+	var b bytes.Buffer
+	ts.Check(json.Compact(&b, []byte(ts.ReadFile(args[0]))))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b.Bytes(), 0o644))
 }
 
 // disbelieve VERDICT keeps a self-test that the judge of a verdict failed.

@@ -89,8 +89,8 @@ var keys = func() []key {
 			return err
 		}},
 		{"format", "text", func(s *settings, v string) error {
-			if v != "text" && v != "json" && v != "mastra" {
-				return fmt.Errorf("unknown format %q: it must be text or json, or mastra for judge", v)
+			if v != "text" && v != "json" && !isMastra(v) {
+				return fmt.Errorf("unknown format %q: it must be text or json, or mastra or mastra-measure for judge", v)
 			}
 			s.Format = v
 			return nil
@@ -191,7 +191,7 @@ func loadSettings(cmd *cobra.Command) (*settings, error) {
 			return nil, fmt.Errorf("failed to read configuration: %s from %s: %w", k.name, given.from, err)
 		}
 	}
-	if s.Format == "mastra" && cmd.Name() != "judge" {
+	if isMastra(s.Format) && cmd.Name() != "judge" {
 		return nil, wrongUsage("format %s from %s: only judge has it; here it must be text or json", s.Format, s.values["format"].from)
 	}
 	return s, nil
