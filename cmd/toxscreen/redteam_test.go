@@ -1,0 +1,88 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/judge/ollamatest"
+)
+
+// Of several cases as many metrics are judged at once as the judge may have
+// under way. A case whose metrics get no verdict has its own report, with the
+// tokens that were spent on it, and the others have theirs.
+func TestRedteamKeepsTheJudgeBusy(t *testing.T) {
+	const parallel = 3
+	server := ollamatest.Start(t, fmt.Sprintf("OLLAMA_NUM_PARALLEL=%d", parallel))
+	server.Create(t, "tiny", ollamatest.Tiny)
+	configure(t)
+	var under, most atomic.Int64
+	proxy := ollamatest.NewProxy(t, server, func(call ollamatest.Call) ollamatest.Fault {
+		pass := ollamatest.Delay(0)
+		if bytes.Contains(call.Body, []byte("the^third")) {
+			pass = ollamatest.Say("I would rather not.")
+		}
+		return func(p *ollamatest.Proxy, w http.ResponseWriter, r *http.Request) {
+			now := under.Add(1)
+			defer under.Add(-1)
+			for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+			}
+			pass(p, w, r)
+		}
+	})
+	t.Setenv("OLLAMA_HOST", proxy.URL)
+
+	folder := t.TempDir()
+	input, out := filepath.Join(folder, "cases.jsonl"), filepath.Join(folder, "out")
+	var cases strings.Builder
+	names := []string{"first", "second", "third", "fourth"}
+	for _, name := range names {
+		fmt.Fprintf(&cases, "{\"case_id\":%q,\"output\":\"This is the %s.\"}\n", name, name)
+	}
+	if err := os.WriteFile(input, []byte(cases.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	code := run(t.Context(), []string{
+		"redteam", "run", "--input", input, "--output-dir", out, "--judge-model", "tiny", "--judge-cache", "off",
+		"--judge-parallel", fmt.Sprint(parallel), "--judge-timeout", "10m",
+	}, stdio{strings.NewReader(""), &said, &said})
+	if code != exitRows {
+		t.Fatalf("exit code %d: %s", code, &said)
+	}
+	if most.Load() != parallel {
+		t.Errorf("%d calls at once, want %d", most.Load(), parallel)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(out, name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var report struct {
+			CaseID string `json:"case_id"`
+			formats.NexaMetrics
+		}
+		if err := json.Unmarshal(data, &report); err != nil {
+			t.Fatal(err)
+		}
+		if report.CaseID != name || len(report.Metrics) != 2 || report.Metrics[0].Name != "bias" || report.Metrics[1].Name != "toxicity" || report.Cost.InputTokens == 0 {
+			t.Errorf("%s: %s", name, data)
+		}
+		for _, m := range report.Metrics {
+			judged := m.Score != nil && m.Result != nil && m.Error == nil
+			abstained := m.Score == nil && m.Result == nil && m.Error != nil && strings.Contains(*m.Error, "the judge gave no verdict: ")
+			if judged == (name == "third") || abstained != (name == "third") {
+				t.Errorf("%s: %s", name, data)
+			}
+		}
+	}
+}
