@@ -132,7 +132,7 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	defer in.close()
-	out := output{path: o.output, kind: o.outKind, in: in, keepText: o.keepText, rowGroup: o.rowGroup, limits: s.FailOn}
+	out := output{path: o.output, kind: o.outKind, in: in, layout: layout{keepText: o.keepText}, rowGroup: o.rowGroup, limits: s.FailOn}
 	resuming, err := a.mayWrite(o, out)
 	if err != nil {
 		return err
@@ -142,6 +142,7 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	defer judges.close()
+	out.judged = judges.Judge != nil
 	model, screener, err := open(s, judges.option)
 	if err != nil {
 		return err
