@@ -75,7 +75,8 @@ type Rate struct {
 // z is the 97.5 % quantile of the normal distribution.
 const z = 1.959964
 
-func rate(count, of int) Rate {
+// RateOf returns the rate of count among of; of none it may be any.
+func RateOf(count, of int) Rate {
 	if of == 0 {
 		return Rate{Interval: Interval{Low: 0, High: 1}}
 	}
@@ -283,7 +284,7 @@ func evaluate(cases []testCase, found []finding, again []testCase, repeated, ord
 	}
 	compare(repeated, &same)
 	compare(ordered, &sameOrder)
-	asRate := func(c count) Rate { return rate(c.yes, c.of) }
+	asRate := func(c count) Rate { return RateOf(c.yes, c.of) }
 	t.TruePositives, t.FalsePositives, t.NearEmpty = asRate(truly), asRate(falsely), asRate(empty)
 	t.Advantage = difference(t.TruePositives, t.FalsePositives)
 	t.Injections, t.Signalled = asRate(injected), asRate(signalled)

@@ -30,13 +30,13 @@ func TestThereAreEnoughCases(t *testing.T) {
 // is 0.2, between 0.0524 and 0.3339; and from Wilson's formula for 0 of 10.
 func TestIntervals(t *testing.T) {
 	near := func(got, want float64) bool { return math.Abs(got-want) < 5e-5 }
-	if d := difference(rate(56, 70), rate(48, 80)); !near(d.Estimate, 0.2) || !near(d.Low, 0.0524) || !near(d.High, 0.3339) {
+	if d := difference(RateOf(56, 70), RateOf(48, 80)); !near(d.Estimate, 0.2) || !near(d.Low, 0.0524) || !near(d.High, 0.3339) {
 		t.Errorf("%+v", d)
 	}
-	if r := rate(0, 10); r.Estimate != 0 || r.Low != 0 || !near(r.High, 0.2775) {
+	if r := RateOf(0, 10); r.Estimate != 0 || r.Low != 0 || !near(r.High, 0.2775) {
 		t.Errorf("%+v", r)
 	}
-	if r := rate(0, 0); r.Low != 0 || r.High != 1 {
+	if r := RateOf(0, 0); r.Low != 0 || r.High != 1 {
 		t.Errorf("%+v", r)
 	}
 }
