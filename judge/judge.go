@@ -1,7 +1,7 @@
 // Package judge asks a language model on an Ollama server for a second opinion
 // on a text:
 //
-//	j, err := judge.New(judge.Config{Model: "mistral-small:24b"})
+//	j, err := judge.New(judge.Config{Model: model}) // a name of `ollama list`
 //	if err != nil {
 //		log.Fatal(err)
 //	}

@@ -20,6 +20,7 @@
 //	-rubric NAME    nexa-gauge/toxicity, which has one question
 //	-texts N        300
 //	-split NAME     dev; "" takes all rows
+//	-bytes N        takes texts of at most so many; 0, the default, of any length
 //	-parallel N     texts at once, 1
 //	-timeout D      for a text, 10m
 package main
@@ -65,6 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	rubric := flags.String("rubric", "nexa-gauge/toxicity", "what it goes by")
 	texts := flags.Int("texts", 300, "how many texts are judged")
 	split := flags.String("split", "dev", "rows that are taken; empty: all")
+	limit := flags.Int("bytes", 0, "length of a text, at most; 0: any")
 	flags.IntVar(&config.Parallel, "parallel", 1, "texts at once")
 	flags.DurationVar(&config.Timeout, "timeout", 10*time.Minute, "for a text")
 	if err := flags.Parse(args); err != nil {
@@ -80,7 +82,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if config.Rubric, err = judge.OpenRubric(*rubric); err != nil {
 		return err
 	}
-	rows, err := sample(flags.Arg(0), *split, *texts)
+	rows, err := sample(flags.Arg(0), *split, *limit, *texts)
 	if err != nil {
 		return fmt.Errorf("failed to read %s: %w", flags.Arg(0), err)
 	}
@@ -110,8 +112,9 @@ type labelled struct {
 	order [sha256.Size]byte
 }
 
-// sample returns n labelled rows of a file, half of them toxic.
-func sample(path, split string, n int) ([]labelled, error) {
+// sample returns n labelled rows of a file, half of them toxic. A limit over 0
+// is that of a text's bytes.
+func sample(path, split string, limit, n int) ([]labelled, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -138,7 +141,7 @@ func sample(path, split string, n int) ([]labelled, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		if row.Labels.Toxicity != nil && (split == "" || row.Split == split) {
+		if row.Labels.Toxicity != nil && (split == "" || row.Split == split) && (limit <= 0 || len(row.Text) <= limit) {
 			rows = append(rows, labelled{row.Text, *row.Labels.Toxicity >= 0.5, sha256.Sum256([]byte(row.Text))})
 		}
 	}

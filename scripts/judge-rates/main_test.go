@@ -41,7 +41,7 @@ func labelledFile(t *testing.T) string {
 // Half of the texts are toxic, they are of one split, and always the same.
 func TestTheSampleIsBalanced(t *testing.T) {
 	file := labelledFile(t)
-	rows, err := sample(file, "dev", 6)
+	rows, err := sample(file, "dev", 0, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,10 @@ func TestTheSampleIsBalanced(t *testing.T) {
 	if len(rows) != 6 || toxic != 3 {
 		t.Errorf("%d rows, %d of them toxic", len(rows), toxic)
 	}
-	if _, err := sample(file, "dev", 12); err == nil || !strings.Contains(err.Error(), `it lacks 2 toxic and 2 other rows of split "dev"`) {
+	if _, err := sample(file, "dev", 22, 6); err == nil || !strings.Contains(err.Error(), "it lacks 3 toxic and 0 other rows") {
+		t.Error(err)
+	}
+	if _, err := sample(file, "dev", 0, 12); err == nil || !strings.Contains(err.Error(), `it lacks 2 toxic and 2 other rows of split "dev"`) {
 		t.Error(err)
 	}
 }
