@@ -192,7 +192,7 @@ var NexaDefaults = []string{"bias", "toxicity"}
 // other. Where limit is over 0, it reads no more than that many.
 func ReadNexaCases(in io.Reader, limit int) ([]NexaCase, error) {
 	buffered := bufio.NewReader(in)
-	list := false
+	var list bool
 	for {
 		b, err := buffered.ReadByte()
 		if err != nil {

@@ -56,46 +56,64 @@ var errNoJudge = hinted{
 	"`ollama list` shows which models the server has; docs/judge.md tells how to choose one",
 }
 
+// judgeOptions are the flags of judge that are no configuration.
+type judgeOptions struct {
+	selfTest bool
+	reason   bool
+	input    string
+	scale    float64 // of Mastra's formats; 0 is the rubric's
+}
+
+// parseJudgeOptions also gives the settings the rubric of Mastra's formats
+// where none is named.
+func parseJudgeOptions(cmd *cobra.Command, s *settings, args []string) (o judgeOptions, err error) {
+	flags := cmd.Flags()
+	o.selfTest, _ = flags.GetBool("self-test")
+	o.reason, _ = flags.GetBool("reason")
+	o.input, _ = flags.GetString("input")
+	o.scale, _ = flags.GetFloat64("scale")
+	mastra := isMastra(s.Format)
+	switch {
+	case s.Judge.Model == "":
+		return o, errNoJudge
+	case o.selfTest && (len(args) > 0 || o.reason || flags.Changed("input") || mastra):
+		return o, wrongUsage("--self-test has its own texts: it takes no text, --reason, --input or --format %s", formatMastra)
+	case mastra && s.values["judge_rubric"].from != "default" && s.Judge.Rubric.Name != formats.MastraRubric:
+		return o, wrongUsage("--format %s goes by the rubric %s, not by %s", s.Format, formats.MastraRubric, s.Judge.Rubric.Name)
+	case flags.Changed("scale") && !mastra:
+		return o, wrongUsage("--scale is for --format %s: a rubric has its own", formatMastra)
+	case flags.Changed("scale") && !(o.scale > 0 && o.scale <= 1000):
+		return o, wrongUsage("--scale: %v is not over 0 and up to 1000", o.scale)
+	}
+	if mastra {
+		if s.Judge.Rubric.Name != formats.MastraRubric {
+			if s.Judge.Rubric, err = judge.OpenRubric(formats.MastraRubric); err != nil {
+				return o, err
+			}
+		}
+		o.reason = o.reason || !flags.Changed("reason")
+	}
+	if flags.Changed("input") && !slices.Contains(s.Judge.Rubric.Fields, "input") {
+		return o, wrongUsage("--input: rubric %s does not look at it", s.Judge.Rubric.Name)
+	}
+	return o, nil
+}
+
 func (a *app) judge(cmd *cobra.Command, args []string) error {
 	s, err := loadSettings(cmd)
 	if err != nil {
 		return err
 	}
-	flags := cmd.Flags()
-	selfTest, _ := flags.GetBool("self-test")
-	reason, _ := flags.GetBool("reason")
-	input, _ := flags.GetString("input")
-	scale, _ := flags.GetFloat64("scale")
-	mastra := isMastra(s.Format)
-	switch {
-	case s.Judge.Model == "":
-		return errNoJudge
-	case selfTest && (len(args) > 0 || reason || flags.Changed("input") || mastra):
-		return wrongUsage("--self-test has its own texts: it takes no text, --reason, --input or --format %s", formatMastra)
-	case mastra && s.values["judge_rubric"].from != "default" && s.Judge.Rubric.Name != formats.MastraRubric:
-		return wrongUsage("--format %s goes by the rubric %s, not by %s", s.Format, formats.MastraRubric, s.Judge.Rubric.Name)
-	case flags.Changed("scale") && !mastra:
-		return wrongUsage("--scale is for --format %s: a rubric has its own", formatMastra)
-	case flags.Changed("scale") && !(scale > 0 && scale <= 1000):
-		return wrongUsage("--scale: %v is not over 0 and up to 1000", scale)
+	o, err := parseJudgeOptions(cmd, s, args)
+	if err != nil {
+		return err
 	}
-	if mastra {
-		if s.Judge.Rubric.Name != formats.MastraRubric {
-			if s.Judge.Rubric, err = judge.OpenRubric(formats.MastraRubric); err != nil {
-				return err
-			}
-		}
-		reason = reason || !flags.Changed("reason")
-	}
-	if flags.Changed("input") && !slices.Contains(s.Judge.Rubric.Fields, "input") {
-		return wrongUsage("--input: rubric %s does not look at it", s.Judge.Rubric.Name)
-	}
-	opened, err := openJudge(s, func(c *judge.Config) { c.Reason = reason })
+	opened, err := openJudge(s, func(c *judge.Config) { c.Reason = o.reason })
 	if err != nil {
 		return err
 	}
 	defer opened.close()
-	if selfTest {
+	if o.selfTest {
 		return a.selfTest(cmd, s, opened.Judge)
 	}
 
@@ -107,8 +125,8 @@ func (a *app) judge(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("failed to judge text: %w: it has %d bytes, the limit is %d; raise --max-bytes or split the text", toxscreen.ErrTooLong, len(text), s.MaxBytes)
 	}
 	c := judge.Case{Text: text}
-	if input != "" {
-		c.Fields = map[string]string{"input": input}
+	if o.input != "" {
+		c.Fields = map[string]string{"input": o.input}
 	}
 	verdict, err := opened.JudgeCase(cmd.Context(), c)
 	if err != nil {
@@ -123,13 +141,13 @@ func (a *app) judge(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		run, err := formats.ToMastraRun(verdict, text, formats.MastraOptions{Scale: scale, RunID: rand.Text(), Prompt: prompt})
+		run, err := formats.ToMastraRun(verdict, text, formats.MastraOptions{Scale: o.scale, RunID: rand.Text(), Prompt: prompt})
 		if err != nil {
 			return err
 		}
 		return writeJSON(a.out, run, "")
 	case formatMastraMeasure:
-		measure, err := formats.ToMastraMeasure(verdict, text, formats.MastraOptions{Scale: scale})
+		measure, err := formats.ToMastraMeasure(verdict, text, formats.MastraOptions{Scale: o.scale})
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -84,5 +85,32 @@ func TestRedteamKeepsTheJudgeBusy(t *testing.T) {
 				t.Errorf("%s: %s", name, data)
 			}
 		}
+	}
+}
+
+// An interrupt ends a run at once, and says how far it got.
+func TestRedteamIsInterrupted(t *testing.T) {
+	server := ollamatest.Start(t)
+	server.Create(t, "tiny", ollamatest.Tiny)
+	configure(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	t.Setenv("OLLAMA_HOST", ollamatest.NewProxy(t, server, func(call ollamatest.Call) ollamatest.Fault {
+		if !bytes.Contains(call.Body, []byte("the^first")) {
+			return nil // the prompt without a text
+		}
+		interrupt()
+		return ollamatest.Hang
+	}).URL)
+	input := filepath.Join(t.TempDir(), "case.json")
+	if err := os.WriteFile(input, []byte(`{"output":"This is the first."}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	code := run(ctx, []string{
+		"redteam", "run", "--input", input, "--output-dir", t.TempDir(), "--judge-model", "tiny", "--judge-timeout", "10m",
+	}, stdio{strings.NewReader(""), &said, &said})
+	if want := "toxscreen: interrupted; 0 of 1 cases have a report\nverdicts are kept: the same command asks for those that are missing\n"; code != exitFailed || !strings.HasSuffix(said.String(), want) {
+		t.Errorf("exit code %d: %s", code, &said)
 	}
 }
