@@ -1,4 +1,5 @@
-# Needs Go (the version in go.mod), a C compiler, and Python with pip or npm.
+# Needs Go (the version in go.mod), a C and a C++ compiler, and Python with pip
+# or npm.
 # `make help` lists what can be made.
 
 # The folder with the data for training and comparison; see `make train`.
@@ -34,7 +35,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 .PHONY: help
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## Set everything up and score two texts
@@ -49,13 +50,21 @@ build: library ## Build bin/toxscreen
 library: tools ## Put ONNX Runtime's library into the user's cache
 	@go run ./scripts/get-onnxruntime
 
+.PHONY: ollama
+ollama: tools ## Build a real Ollama server into the user's cache, for tests (5 minutes, once)
+	@go run ./scripts/get-ollama
+
+.PHONY: smollm2
+smollm2: tools ## Put the small model SmolLM2 into the user's cache, for test-all
+	@go run ./scripts/get-ollama -smollm2
+
 .PHONY: test
-test: library ## Everything that is needed to trust the build (minutes)
+test: library ollama ## Everything that is needed to trust the build (minutes; 5 more the first time)
 	go vet ./...
 	go test -race ./...
 
 .PHONY: test-all
-test-all: test build data $(VENV) ## The slow suites too: Python, fuzzing, comparison, archive (needs DATA)
+test-all: test build smollm2 data $(VENV) ## The slow suites too: Python, fuzzing, comparison, archive (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
 	$(PYTHON) -m pytest -q scripts
 	$(PYTHON) scripts/train/check_splits.py $(DATA)

@@ -26,6 +26,9 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 	return func(yield func(Outcome[Row]) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		parallel := max(s.info.Parallel, 1)
+		if s.judge != nil {
+			parallel += s.judge.Parallel() // they wait for it, and the classifier goes on meanwhile
+		}
 		type job struct {
 			text    string
 			outcome Outcome[Row]

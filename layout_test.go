@@ -29,6 +29,8 @@ var onlyIn = map[string]string{
 	"github.com/sugarme/tokenizer":    "tokenize",
 	"github.com/yalue/onnxruntime_go": "classifier/runtime.go",
 	"github.com/ollama/ollama":        "judge",
+	"github.com/sony/gobreaker/v2":    "judge",
+	"modernc.org/sqlite":              "store",
 
 	"github.com/RadhiFadlillah/whatlanggo": "language",
 }

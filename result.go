@@ -56,6 +56,9 @@ type AttributeResult struct {
 	Score Probability `json:"score"`
 	// Classifier is the classifier's own calibrated probability in 0..1.
 	Classifier Probability `json:"classifier"`
+	// Judge is the judge's own probability, not calibrated; nil where it gave
+	// none. It stands beside Score and does not change it.
+	Judge *Probability `json:"judge,omitempty"`
 	// Threshold is the probability from which Flagged is true.
 	Threshold Probability `json:"threshold"`
 	Flagged   bool        `json:"flagged"`
@@ -93,6 +96,14 @@ type JudgeReport struct {
 	Asked bool `json:"asked"`
 	// Why is a sentence that gives the reason.
 	Why string `json:"why"`
+	// Verdicts is empty where the judge was not asked or gave none.
+	Verdicts []Verdict `json:"verdicts,omitempty"`
+	// Error tells why a judge that was asked gave no verdict.
+	Error string `json:"error,omitempty"`
+	// Raw is the beginning of an answer that was no verdict.
+	Raw string `json:"raw,omitempty"`
+	// Milliseconds is how long the verdict took, waiting included.
+	Milliseconds float64 `json:"milliseconds,omitempty"`
 }
 
 // Versions names what a result depends on: the same text under the same
@@ -102,6 +113,9 @@ type Versions struct {
 	// Model is name@version and the hash of the model's manifest, which in
 	// turn holds the hash of each of its files.
 	Model string `json:"model"`
+	// Rubric and JudgeModel are those of the verdict, if there is one.
+	Rubric     string `json:"rubric,omitempty"`
+	JudgeModel string `json:"judge_model,omitempty"`
 }
 
 // Direction tells which end of a score is the toxic one.

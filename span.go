@@ -2,6 +2,7 @@ package toxscreen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -45,6 +46,9 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 	spans := make([]Span, len(r.Spans))
 	at, units := 0, 0
 	count := func(to int) int {
+		if to < at { // evidence is in no order
+			at, units = 0, 0
+		}
 		for at < to {
 			c, size := utf8.DecodeRuneInString(text[at:])
 			at += size
@@ -61,6 +65,23 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 	}
 	if r.Spans != nil {
 		r.Spans = spans
+	}
+	convert := func(found []Evidence) []Evidence {
+		converted := slices.Clone(found)
+		for i, e := range found {
+			converted[i].Start = count(e.Start)
+			converted[i].End = count(e.End)
+		}
+		return converted
+	}
+	r.Judge.Verdicts = slices.Clone(r.Judge.Verdicts)
+	for i := range r.Judge.Verdicts {
+		v := &r.Judge.Verdicts[i]
+		v.Addressed = convert(v.Addressed)
+		v.Aspects = slices.Clone(v.Aspects)
+		for j := range v.Aspects {
+			v.Aspects[j].Evidence = convert(v.Aspects[j].Evidence)
+		}
 	}
 	r.OffsetUnit = unit
 	return r

@@ -25,6 +25,7 @@ import (
 	"math"
 	"runtime/debug"
 	"strings"
+	"time"
 )
 
 // Classifier is what a [Screener] needs of a model. Implementations must be
@@ -76,6 +77,9 @@ type Screener struct {
 	info       ModelInfo
 	thresholds Scores
 	maxBytes   int
+	judge      Judge // nil where there is none
+	notAsked   string
+	band       Band
 }
 
 // Option changes a default of [New].
@@ -96,11 +100,27 @@ func WithMaxBytes(n int) Option {
 	return func(s *Screener) { s.maxBytes = n }
 }
 
+// WithJudge asks a judge for a second opinion on texts whose toxicity is in
+// the band. Its verdict stands beside the classifier's scores, which it does
+// not change; where it gives none, the result says why.
+func WithJudge(j Judge, band Band) Option {
+	return func(s *Screener) { s.judge, s.band = j, band }
+}
+
+// WithoutJudge makes results say why no judge is asked. The sentence is that
+// of [JudgeReport.Why].
+func WithoutJudge(why string) Option {
+	return func(s *Screener) { s.judge, s.notAsked = nil, why }
+}
+
 // New returns a Screener on a classifier, which the caller closes when no
 // call of the Screener is under way any more.
 func New(classifier Classifier, options ...Option) *Screener {
 	info := classifier.Info()
-	s := &Screener{classifier: classifier, info: info, thresholds: info.Thresholds, maxBytes: DefaultMaxBytes}
+	s := &Screener{
+		classifier: classifier, info: info, thresholds: info.Thresholds, maxBytes: DefaultMaxBytes,
+		notAsked: "no judge is configured",
+	}
 	for _, option := range options {
 		option(s)
 	}
@@ -123,7 +143,7 @@ func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
 		Spans:      found.Spans,
 		OffsetUnit: Bytes,
 		Source:     SourceClassifier,
-		Judge:      JudgeReport{Why: "no judge is configured"},
+		Judge:      JudgeReport{Why: s.notAsked},
 		Warnings:   found.Warnings,
 		Versions:   Versions{Toxscreen: Version(), Model: s.info.Version},
 	}
@@ -150,6 +170,12 @@ func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
 	}
 	result.Score = toxicity.Score
 	result.Severity = SeverityOf(float64(result.Score))
+	if s.judge != nil {
+		s.ask(ctx, text, &result)
+		if err := ctx.Err(); err != nil {
+			return Result{}, fmt.Errorf("failed to score text: %w", err)
+		}
+	}
 	if strings.TrimSpace(text) == "" {
 		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores say nothing")
 	}
@@ -160,6 +186,39 @@ func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
 		result.Warnings = []string{}
 	}
 	return result, nil
+}
+
+// ask puts the judge's verdict into a result of the classifier. Whatever goes
+// wrong with the judge, the classifier's scores stand.
+func (s *Screener) ask(ctx context.Context, text string, result *Result) {
+	toxicity := float64(result.Attributes[Toxicity].Classifier)
+	if !s.band.Contains(toxicity) {
+		result.Judge.Why = fmt.Sprintf("toxicity %.2f is outside the fixed band %s", toxicity, s.band)
+		return
+	}
+	result.Judge = JudgeReport{Asked: true, Why: fmt.Sprintf("toxicity %.2f is inside the fixed band %s", toxicity, s.band)}
+	start := time.Now()
+	verdict, err := s.judge.Judge(ctx, text, result.Spans)
+	result.Judge.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
+	if err != nil {
+		result.Judge.Error = err.Error()
+		if abstained, ok := errors.AsType[*AbstentionError](err); ok {
+			result.Judge.Raw = abstained.Raw
+		}
+		return
+	}
+	result.Judge.Verdicts = []Verdict{verdict}
+	result.Versions.Rubric, result.Versions.JudgeModel = verdict.Rubric, verdict.Model
+	for a, p := range verdict.Measured().All() {
+		if measured, ok := result.Attributes[a]; ok {
+			judged := Probability(p)
+			measured.Judge = &judged
+			result.Attributes[a] = measured
+		}
+	}
+	if len(verdict.Addressed) > 0 {
+		result.Warnings = append(result.Warnings, "the text speaks to whoever judges it: what the judge finds harmless in it counts for nothing")
+	}
 }
 
 const modulePath = "github.com/toxscreen/toxscreen"

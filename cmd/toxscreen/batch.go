@@ -44,6 +44,7 @@ the run goes on. A run that was cut off goes on with --resume.`,
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson", "csv", "parquet")
 	}
 	addScoringFlags(cmd)
+	addEscalationFlags(cmd)
 	addModelFlags(cmd)
 	return cmd
 }
@@ -131,12 +132,18 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	defer in.close()
-	out := output{path: o.output, kind: o.outKind, in: in, keepText: o.keepText, rowGroup: o.rowGroup, limits: s.FailOn}
+	out := output{path: o.output, kind: o.outKind, in: in, layout: layout{keepText: o.keepText}, rowGroup: o.rowGroup, limits: s.FailOn}
 	resuming, err := a.mayWrite(o, out)
 	if err != nil {
 		return err
 	}
-	model, screener, err := open(s)
+	judges, err := openEscalation(cmd, s)
+	if err != nil {
+		return err
+	}
+	defer judges.close()
+	out.judged = judges.Judge != nil
+	model, screener, err := open(s, judges.option)
 	if err != nil {
 		return err
 	}
@@ -147,7 +154,7 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 	canResume := resumable(o.input, o.output) == nil
 	var memo note
 	if canResume {
-		if memo, err = newNote(ctx, o.input, o, s, model.Info()); err != nil {
+		if memo, err = newNote(ctx, o.input, o, s, model.Info(), judges.name); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,7 @@ user's configuration folder and in /etc/toxscreen, defaults.`,
 	}
 	addFormatFlag(show)
 	addScoringFlags(show)
+	addJudgeFlags(show)
 	addModelFlags(show)
 	cmd.AddCommand(show)
 	return cmd

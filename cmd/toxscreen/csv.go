@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -307,22 +308,36 @@ func (c *csvCells) values() (id parquet.Value, rest [][]parquet.Value) {
 	return id, rest
 }
 
-// resultColumns are the columns of CSV and Parquet before those of the input.
-func resultColumns(keepText bool) []string {
+// layout says which columns an output as CSV or Parquet has before those of the
+// input.
+type layout struct {
+	keepText bool // that of the text
+	judged   bool // those of the judge, where one may be asked
+}
+
+func (l layout) columns() []string {
 	names := []string{"row", "id"}
-	if keepText {
+	if l.keepText {
 		names = append(names, "text")
 	}
 	names = append(names, "score", "flagged", "severity")
 	for _, a := range toxscreen.Attributes() {
 		names = append(names, a.String())
 	}
-	return append(names, "spans", "warnings", "error")
+	names = append(names, "spans", "warnings", "error")
+	if l.judged {
+		names = append(names, "judge_score")
+		for _, a := range toxscreen.Attributes() {
+			names = append(names, "judge_"+a.String())
+		}
+		names = append(names, "not_judged", "judge")
+	}
+	return names
 }
 
 // csvHeader returns the header of the output.
-func csvHeader(in []column, keepText bool) []string {
-	names := resultColumns(keepText)
+func csvHeader(in []column, l layout) []string {
+	names := l.columns()
 	for _, c := range in {
 		names = append(names, c.name)
 	}
@@ -330,7 +345,7 @@ func csvHeader(in []column, keepText bool) []string {
 }
 
 // csvLine returns the record of a row. What was not measured is an empty cell.
-func csvLine(o toxscreen.Outcome[row], width int, keepText bool) ([]byte, error) {
+func csvLine(o toxscreen.Outcome[row], width int, l layout) ([]byte, error) {
 	cells := make([]string, 0, width)
 	var rest []string
 	id := ""
@@ -341,7 +356,7 @@ func csvLine(o toxscreen.Outcome[row], width int, keepText bool) ([]byte, error)
 		}
 	}
 	cells = append(cells, strconv.FormatInt(o.Row.number, 10), id)
-	if keepText {
+	if l.keepText {
 		cells = append(cells, o.Row.text)
 	}
 	if o.Err != nil {
@@ -349,6 +364,9 @@ func csvLine(o toxscreen.Outcome[row], width int, keepText bool) ([]byte, error)
 			cells = append(cells, "")
 		}
 		cells = append(cells, o.Err.Error())
+		for len(cells) < len(l.columns()) {
+			cells = append(cells, "")
+		}
 	} else {
 		r := o.Result
 		cells = append(cells, number(r.Score), strconv.FormatBool(r.Flagged), string(r.Severity))
@@ -364,12 +382,43 @@ func csvLine(o toxscreen.Outcome[row], width int, keepText bool) ([]byte, error)
 			return nil, err
 		}
 		cells = append(cells, string(spans), string(warnings), "")
+		if l.judged {
+			cells = append(cells, judgeCells(r)...)
+		}
 	}
 	cells = append(cells, rest...)
 	for len(cells) < width {
 		cells = append(cells, "")
 	}
 	return encodeRecord(cells)
+}
+
+func judgeCells(r toxscreen.Result) []string {
+	orEmpty := func(p *toxscreen.Probability) string {
+		if p == nil {
+			return ""
+		}
+		return number(*p)
+	}
+	score, why := judgeScore(r.Judge)
+	cells := []string{orEmpty(score)}
+	for _, a := range toxscreen.Attributes() {
+		cells = append(cells, orEmpty(r.Attributes[a].Judge))
+	}
+	return append(cells, why, string(appendJSON(nil, r.Judge)))
+}
+
+// judgeScore returns the score of a verdict, nil where there is none, and why
+// the text was not judged, empty where it was.
+func judgeScore(j toxscreen.JudgeReport) (score *toxscreen.Probability, why string) {
+	if len(j.Verdicts) == 0 {
+		return nil, cmp.Or(j.Error, j.Why)
+	}
+	v := j.Verdicts[0]
+	if v.Score == nil && len(v.Addressed) > 0 {
+		return nil, "the text speaks to whoever judges it, and was found harmless: that counts for nothing"
+	}
+	return v.Score, ""
 }
 
 func number(p toxscreen.Probability) string {

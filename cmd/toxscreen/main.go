@@ -141,6 +141,8 @@ probabilities and the words that cause them, from a model inside the binary.`,
 	root.AddCommand(
 		a.scoreCommand(),
 		a.batchCommand(),
+		a.judgeCommand(),
+		a.redteamCommand(),
 		a.modelCommand(),
 		a.configCommand(),
 		a.doctorCommand(),

@@ -50,10 +50,10 @@ func (t *tally) add(failure string, flagged bool, limits limits, score func(toxs
 
 // output is where a batch writes to.
 type output struct {
-	path     string
-	kind     kind
-	in       rowReader
-	keepText bool
+	path string
+	kind kind
+	in   rowReader
+	layout
 	rowGroup int    // rows of a row group, for Parquet
 	model    string // for the metadata of Parquet
 	limits   limits
@@ -126,7 +126,7 @@ func (o output) create(stdout io.Writer) (rowWriter, error) {
 	}
 	w := o.lines(file)
 	if o.kind == commas {
-		header, err := encodeRecord(csvHeader(o.in.columns(), o.keepText))
+		header, err := encodeRecord(csvHeader(o.in.columns(), o.layout))
 		if err == nil {
 			_, err = file.Write(header)
 		}
@@ -139,8 +139,8 @@ func (o output) create(stdout io.Writer) (rowWriter, error) {
 
 func (o output) encoder() func(toxscreen.Outcome[row]) ([]byte, error) {
 	if o.kind == commas {
-		width := len(csvHeader(o.in.columns(), o.keepText))
-		return func(r toxscreen.Outcome[row]) ([]byte, error) { return csvLine(r, width, o.keepText) }
+		width := len(csvHeader(o.in.columns(), o.layout))
+		return func(r toxscreen.Outcome[row]) ([]byte, error) { return csvLine(r, width, o.layout) }
 	}
 	return func(r toxscreen.Outcome[row]) ([]byte, error) { return jsonLine(r, o.keepText) }
 }
@@ -268,9 +268,9 @@ func (o output) countJSON(file io.Reader, done *tally) (end int64, err error) {
 func (o output) countCSV(file io.Reader, done *tally) (end int64, err error) {
 	// Without a limit: a run has written it.
 	records := csvRecords{in: bufio.NewReaderSize(file, 1<<20), limit: int(^uint(0) >> 1)}
-	header := csvHeader(o.in.columns(), o.keepText)
+	header := csvHeader(o.in.columns(), o.layout)
 	place := map[string]int{}
-	for i, name := range resultColumns(o.keepText) {
+	for i, name := range o.columns() {
 		place[name] = i
 	}
 	for begun := false; ; begun = true {

@@ -363,10 +363,10 @@ func (p *parquetFields) values() (id parquet.Value, rest [][]parquet.Value) {
 }
 
 // resultSchema returns the schema of the output for an input. Its leaf columns
-// are in the order of [resultColumns], with those of the input behind them.
-func resultSchema(in rowReader, keepText bool) *parquet.Schema {
+// are in the order of the layout's, with those of the input behind them.
+func resultSchema(in rowReader, l layout) *parquet.Schema {
 	var all []column
-	for _, name := range resultColumns(keepText) {
+	for _, name := range l.columns() {
 		var node parquet.Node
 		switch name {
 		case "row":
@@ -375,11 +375,11 @@ func resultSchema(in rowReader, keepText bool) *parquet.Schema {
 			node = in.id()
 		case "flagged":
 			node = parquet.Optional(parquet.Leaf(parquet.BooleanType))
-		case "text", "severity", "error":
+		case "text", "severity", "error", "not_judged":
 			node = parquet.Optional(parquet.String())
-		case "spans", "warnings":
+		case "spans", "warnings", "judge":
 			node = parquet.Optional(parquet.JSON())
-		default: // score and the attributes
+		default: // scores and attributes
 			node = parquet.Optional(parquet.Leaf(parquet.DoubleType))
 		}
 		all = append(all, column{name, node})
@@ -388,7 +388,7 @@ func resultSchema(in rowReader, keepText bool) *parquet.Schema {
 }
 
 // parquetRow returns the row of the output. What was not measured is null.
-func parquetRow(o toxscreen.Outcome[row], schema *parquet.Schema, keepText bool) (parquet.Row, error) {
+func parquetRow(o toxscreen.Outcome[row], schema *parquet.Schema, l layout) (parquet.Row, error) {
 	id, rest := parquet.NullValue(), [][]parquet.Value(nil)
 	if o.Row.fields != nil {
 		id, rest = o.Row.fields.values()
@@ -412,7 +412,7 @@ func parquetRow(o toxscreen.Outcome[row], schema *parquet.Schema, keepText bool)
 
 	add(parquet.Int64Value(o.Row.number))
 	add(id)
-	if keepText {
+	if l.keepText {
 		set(text(o.Row.text), o.Row.err == nil)
 	}
 	scored := o.Err == nil
@@ -434,6 +434,22 @@ func parquetRow(o toxscreen.Outcome[row], schema *parquet.Schema, keepText bool)
 		set(parquet.Value{}, false)
 	} else {
 		set(text(o.Err.Error()), true)
+	}
+	if l.judged {
+		probability := func(p *toxscreen.Probability) {
+			if p == nil {
+				set(parquet.Value{}, false)
+			} else {
+				set(parquet.DoubleValue(rounded(*p)), true)
+			}
+		}
+		score, why := judgeScore(r.Judge)
+		probability(score)
+		for _, a := range toxscreen.Attributes() {
+			probability(r.Attributes[a].Judge)
+		}
+		set(text(why), scored && why != "")
+		set(parquet.ByteArrayValue(appendJSON(nil, r.Judge)), scored)
 	}
 	for _, values := range rest {
 		add(values...)

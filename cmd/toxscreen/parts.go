@@ -37,7 +37,7 @@ func (o output) parts(number int) (*partsWriter, error) {
 	if err := os.Mkdir(partsOf(o.path), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, cause(err)
 	}
-	return &partsWriter{output: o, schema: resultSchema(o.in, o.keepText), number: number}, nil
+	return &partsWriter{output: o, schema: resultSchema(o.in, o.layout), number: number}, nil
 }
 
 // The files in the folder of parts: finished ones, what a run that was
@@ -77,7 +77,7 @@ func (p *partsWriter) write(o toxscreen.Outcome[row]) (err error) {
 			return err
 		}
 	}
-	values, err := parquetRow(o, p.schema, p.keepText)
+	values, err := parquetRow(o, p.schema, p.layout)
 	if err != nil {
 		return fmt.Errorf("row %d: %w", o.Row.number, err)
 	}
@@ -241,7 +241,7 @@ func (p *partsWriter) eachRow(path string, done *tally, use func(parquet.Row) er
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	place := map[string]int{}
-	for i, name := range resultColumns(p.keepText) {
+	for i, name := range p.columns() {
 		place[name] = i
 	}
 	buffer := make([]parquet.Row, 64)

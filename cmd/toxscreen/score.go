@@ -32,6 +32,7 @@ argument. Every byte of it counts, a line break at its end too.`,
 	cmd.Flags().Bool("mask", false, "print the text with the words that make it score masked, and nothing else")
 	addFormatFlag(cmd)
 	addScoringFlags(cmd)
+	addEscalationFlags(cmd)
 	addModelFlags(cmd)
 	return cmd
 }
@@ -49,7 +50,12 @@ func (a *app) score(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	model, screener, err := open(s)
+	judges, err := openEscalation(cmd, s)
+	if err != nil {
+		return err
+	}
+	defer judges.close()
+	model, screener, err := open(s, judges.option)
 	if err != nil {
 		return err
 	}
@@ -116,7 +122,7 @@ func (a *app) printMasked(text string, result toxscreen.Result, argument bool) e
 }
 
 // open opens the model of the settings and a screener on it.
-func open(s *settings) (*models.Model, *toxscreen.Screener, error) {
+func open(s *settings, more ...toxscreen.Option) (*models.Model, *toxscreen.Screener, error) {
 	model, err := models.Open(s.Model, models.Options{Library: s.ONNXRuntime, Provider: s.Provider, Threads: s.Threads})
 	if err != nil {
 		return nil, nil, err
@@ -124,7 +130,8 @@ func open(s *settings) (*models.Model, *toxscreen.Screener, error) {
 	if err := fits(s, model.Info()); err != nil {
 		return nil, nil, errors.Join(err, model.Close())
 	}
-	return model, toxscreen.New(model, toxscreen.WithThresholds(s.Thresholds), toxscreen.WithMaxBytes(s.MaxBytes)), nil
+	options := append([]toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithMaxBytes(s.MaxBytes)}, more...)
+	return model, toxscreen.New(model, options...), nil
 }
 
 // fits refuses what asks for an attribute that the model does not have: a

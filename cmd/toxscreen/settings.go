@@ -34,6 +34,7 @@ type settings struct {
 	Format      string
 	FailOn      limits
 	Thresholds  toxscreen.Scores
+	Judge       judgeSettings
 
 	values map[string]setting // by key
 	files  []string           // configuration files that were read, the strongest first
@@ -88,8 +89,8 @@ var keys = func() []key {
 			return err
 		}},
 		{"format", "text", func(s *settings, v string) error {
-			if v != "text" && v != "json" {
-				return fmt.Errorf("unknown format %q: it must be text or json", v)
+			if v != "text" && v != "json" && !isMastra(v) {
+				return fmt.Errorf("unknown format %q: it must be text or json, or mastra or mastra-measure for judge", v)
 			}
 			s.Format = v
 			return nil
@@ -99,6 +100,7 @@ var keys = func() []key {
 			return err
 		}},
 	}
+	all = append(all, judgeKeys...)
 	for _, a := range toxscreen.Attributes() {
 		all = append(all, key{"thresholds." + a.String(), "", func(s *settings, v string) error {
 			if v == "" {
@@ -189,6 +191,9 @@ func loadSettings(cmd *cobra.Command) (*settings, error) {
 			return nil, fmt.Errorf("failed to read configuration: %s from %s: %w", k.name, given.from, err)
 		}
 	}
+	if isMastra(s.Format) && cmd.Name() != "judge" {
+		return nil, wrongUsage("format %s from %s: only judge has it; here it must be text or json", s.Format, s.values["format"].from)
+	}
 	return s, nil
 }
 
@@ -229,7 +234,16 @@ func readConfig(path string) (map[string]string, error) {
 		return nil, errors.New("onnxruntime: a file in the working folder must not name a library, which is a program; " +
 			"put the key into the user's configuration, use --onnxruntime or " + classifier.LibraryEnv)
 	}
-	for _, name := range []string{"model", "onnxruntime"} {
+	if values["judge_host"] != "" && path == configFile {
+		// Nor has whoever does so agreed to send the text somewhere.
+		return nil, errors.New("judge_host: a file in the working folder must not say where texts are sent; " +
+			"put the key into the user's configuration, or use --judge-host or OLLAMA_HOST")
+	}
+	for _, name := range []string{"model", "onnxruntime", "judge_rubric", "judge_cache"} {
+		// A name of a rubric of ours may have a slash, but no ending.
+		if name == "judge_rubric" && filepath.Ext(values[name]) == "" {
+			continue
+		}
 		if v := values[name]; strings.ContainsAny(v, `/`+string(filepath.Separator)) && !filepath.IsAbs(v) {
 			values[name] = filepath.Join(filepath.Dir(path), v)
 			if path == configFile {

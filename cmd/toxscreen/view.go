@@ -95,6 +95,7 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 	for i, s := range r.Spans {
 		v.span(&b, text[s.Start:s.End], spans[i])
 	}
+	v.judged(&b, r.Judge)
 	if len(r.Warnings) > 0 {
 		b.WriteString("\n")
 	}
@@ -104,6 +105,33 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 	fmt.Fprintf(&b, "\n%s\n", v.style(dim, "by "+printable(r.Versions.Model)+", toxscreen "+r.Versions.Toxscreen))
 	_, err := v.out.Write(b.Bytes())
 	return err
+}
+
+// judged tells what the judge said where it was asked.
+func (v view) judged(b *bytes.Buffer, report toxscreen.JudgeReport) {
+	if !report.Asked {
+		return
+	}
+	name := v.style(bold, "judge:")
+	if report.Error != "" {
+		fmt.Fprintf(b, "\n%s no verdict: %s\n", name, printable(report.Error))
+		return
+	}
+	for _, verdict := range report.Verdicts {
+		var found []string
+		for _, a := range verdict.Aspects {
+			if a.Yes {
+				found = append(found, a.Name)
+			}
+		}
+		if len(found) == 0 {
+			found = []string{"none of the aspects"}
+		}
+		fmt.Fprintf(b, "\n%s %s (%s; the score is the classifier's)\n", name, printable(quoted(found)), printable(report.Why))
+		for _, w := range verdict.Warnings {
+			fmt.Fprintf(b, "       %s\n", v.style(dim, printable(w)))
+		}
+	}
 }
 
 const nameWidth = len("sexually_explicit")

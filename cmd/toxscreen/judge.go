@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/judge"
+)
+
+func (a *app) judgeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "judge [TEXT | -]",
+		Short: "Ask the judge about one text, or test it",
+		Long: `Ask a language model on an Ollama server for its verdict on one text: the
+argument, or standard input for - or when there is no argument. The text is
+sent to that server and nowhere else.
+
+With --format mastra it goes by the rubric toxicity and gives what Mastra's
+toxicity scorer does; mastra-measure gives what its older metric does.
+
+With --self-test it is asked about some 230 built-in texts instead. That tells
+whether it may be believed, and score, batch and redteam ask no judge that
+failed.`,
+		Example: `  toxscreen judge --judge-model MODEL "you are a stupid idiot"
+  toxscreen judge --judge-model MODEL --format mastra --input "How is Sarah?" - < reply.txt
+  toxscreen judge --judge-model MODEL --self-test`,
+		Args:              arguments(0, 1, "one text (in quotes)"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              a.judge,
+	}
+	flags := cmd.Flags()
+	flags.Bool("self-test", false, "test whether the judge may be believed, and keep the outcome")
+	flags.Bool("reason", false, "ask for the reason in words, which takes longer; default with a format of Mastra's: true")
+	flags.String("input", "", "what the text answers, for rubrics that look at it")
+	flags.Float64("scale", 0, "highest score in Mastra's formats; default: the rubric's")
+	flags.String("format", "text", "output format: text, json, mastra or mastra-measure")
+	_ = cmd.RegisterFlagCompletionFunc("format", oneOf("text", "json", formatMastra, formatMastraMeasure))
+	flags.String("offset-unit", string(toxscreen.Bytes), "what the offsets of quotations count: byte, utf16 or code_point")
+	flags.Int("max-bytes", toxscreen.DefaultMaxBytes, "refuse a text of more bytes")
+	addJudgeFlags(cmd)
+	return cmd
+}
+
+// errNoJudge is the error of commands that need a judge.
+var errNoJudge = hinted{
+	wrongUsage("no judge is named: use --judge-model, TOXSCREEN_JUDGE_MODEL or judge_model in toxscreen.yaml"),
+	"`ollama list` shows which models the server has; docs/judge.md tells how to choose one",
+}
+
+// judgeOptions are the flags of judge that are no configuration.
+type judgeOptions struct {
+	selfTest bool
+	reason   bool
+	input    string
+	scale    float64 // of Mastra's formats; 0 is the rubric's
+}
+
+// parseJudgeOptions also gives the settings the rubric of Mastra's formats
+// where none is named.
+func parseJudgeOptions(cmd *cobra.Command, s *settings, args []string) (o judgeOptions, err error) {
+	flags := cmd.Flags()
+	o.selfTest, _ = flags.GetBool("self-test")
+	o.reason, _ = flags.GetBool("reason")
+	o.input, _ = flags.GetString("input")
+	o.scale, _ = flags.GetFloat64("scale")
+	mastra := isMastra(s.Format)
+	switch {
+	case s.Judge.Model == "":
+		return o, errNoJudge
+	case o.selfTest && (len(args) > 0 || o.reason || flags.Changed("input") || mastra):
+		return o, wrongUsage("--self-test has its own texts: it takes no text, --reason, --input or --format %s", formatMastra)
+	case mastra && s.values["judge_rubric"].from != "default" && s.Judge.Rubric.Name != formats.MastraRubric:
+		return o, wrongUsage("--format %s goes by the rubric %s, not by %s", s.Format, formats.MastraRubric, s.Judge.Rubric.Name)
+	case flags.Changed("scale") && !mastra:
+		return o, wrongUsage("--scale is for --format %s: a rubric has its own", formatMastra)
+	case flags.Changed("scale") && !(o.scale > 0 && o.scale <= 1000):
+		return o, wrongUsage("--scale: %v is not over 0 and up to 1000", o.scale)
+	}
+	if mastra {
+		if s.Judge.Rubric.Name != formats.MastraRubric {
+			if s.Judge.Rubric, err = judge.OpenRubric(formats.MastraRubric); err != nil {
+				return o, err
+			}
+		}
+		o.reason = o.reason || !flags.Changed("reason")
+	}
+	if flags.Changed("input") && !slices.Contains(s.Judge.Rubric.Fields, "input") {
+		return o, wrongUsage("--input: rubric %s does not look at it", s.Judge.Rubric.Name)
+	}
+	return o, nil
+}
+
+func (a *app) judge(cmd *cobra.Command, args []string) error {
+	s, err := loadSettings(cmd)
+	if err != nil {
+		return err
+	}
+	o, err := parseJudgeOptions(cmd, s, args)
+	if err != nil {
+		return err
+	}
+	opened, err := openJudge(s, func(c *judge.Config) { c.Reason = o.reason })
+	if err != nil {
+		return err
+	}
+	defer opened.close()
+	if o.selfTest {
+		return a.selfTest(cmd, s, opened.Judge)
+	}
+
+	text, err := a.textOf(cmd.Context(), args, s.MaxBytes)
+	if err != nil {
+		return err
+	}
+	if len(text) > s.MaxBytes {
+		return fmt.Errorf("failed to judge text: %w: it has %d bytes, the limit is %d; raise --max-bytes or split the text", toxscreen.ErrTooLong, len(text), s.MaxBytes)
+	}
+	c := judge.Case{Text: text}
+	if o.input != "" {
+		c.Fields = map[string]string{"input": o.input}
+	}
+	verdict, err := opened.JudgeCase(cmd.Context(), c)
+	if err != nil {
+		if abstained, ok := errors.AsType[*toxscreen.AbstentionError](err); ok {
+			return hinted{err, fmt.Sprintf("it wrote: %s", abstained.Raw)}
+		}
+		return err
+	}
+	switch s.Format {
+	case formatMastra:
+		prompt, err := opened.Prompt(cmd.Context(), c)
+		if err != nil {
+			return err
+		}
+		run, err := formats.ToMastraRun(verdict, text, formats.MastraOptions{Scale: o.scale, RunID: rand.Text(), Prompt: prompt})
+		if err != nil {
+			return err
+		}
+		return writeJSON(a.out, run, "")
+	case formatMastraMeasure:
+		measure, err := formats.ToMastraMeasure(verdict, text, formats.MastraOptions{Scale: o.scale})
+		if err != nil {
+			return err
+		}
+		return writeJSON(a.out, measure, "")
+	case "json":
+		return writeJSON(a.out, inUnit(verdict, s.OffsetUnit, text), "")
+	}
+	return a.view().verdict(text, verdict)
+}
+
+// The formats that only judge has.
+const (
+	formatMastra        = "mastra"
+	formatMastraMeasure = "mastra-measure"
+)
+
+func isMastra(format string) bool { return format == formatMastra || format == formatMastraMeasure }
+
+// inUnit returns a verdict with offsets counted in another unit.
+func inUnit(v toxscreen.Verdict, unit toxscreen.OffsetUnit, text string) toxscreen.Verdict {
+	r := toxscreen.Result{OffsetUnit: toxscreen.Bytes, Judge: toxscreen.JudgeReport{Verdicts: []toxscreen.Verdict{v}}}
+	return r.In(unit, text).Judge.Verdicts[0]
+}
+
+// selfTest tests the judge, keeps the outcome and prints it. The exit code
+// tells whether it may be believed.
+func (a *app) selfTest(cmd *cobra.Command, s *settings, j *judge.Judge) error {
+	folder, err := selfTestFolder()
+	if err != nil {
+		return err
+	}
+	var progress func(done, all int)
+	if isTerminal(a.err) {
+		progress = func(done, all int) { fmt.Fprintf(a.err, "\r%d of %d cases", done, all) }
+	}
+	outcome, err := j.SelfTest(cmd.Context(), progress)
+	if progress != nil {
+		fmt.Fprint(a.err, "\r\x1b[K")
+	}
+	if err != nil {
+		return err
+	}
+	file, err := outcome.Save(folder)
+	if err != nil {
+		return err
+	}
+	if s.Format == "json" {
+		err = writeJSON(a.out, outcome, "  ")
+	} else {
+		_, err = a.out.Write([]byte(selfTestText(outcome, file)))
+	}
+	if err == nil && !outcome.Believe {
+		err = exit{code: exitFailed}
+	}
+	return err
+}
+
+func selfTestText(t judge.SelfTest, file string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, digest %.12s, by rubric %s: %d cases in %v\n\n", printable(t.Model), t.Digest, t.Rubric, t.Cases, time.Duration(t.Seconds*float64(time.Second)).Round(time.Second))
+	line := func(name string, r judge.Rate) {
+		if r.Of == 0 {
+			fmt.Fprintf(&b, "%-40s  none could be measured\n", name)
+			return
+		}
+		fmt.Fprintf(&b, "%-40s  %5.1f %%  (%d of %d; %.1f–%.1f %%)\n", name, 100*r.Estimate, r.Count, r.Of, 100*r.Low, 100*r.High)
+	}
+	line("toxic texts found", t.TruePositives)
+	line("clean texts blamed", t.FalsePositives)
+	line("  of them empty or nearly so", t.NearEmpty)
+	fmt.Fprintf(&b, "%-40s  %+5.2f    (%+.2f–%+.2f)\n", "difference", t.Advantage.Estimate, t.Advantage.Low, t.Advantage.High)
+	line("verdicts that an injection turned", t.Injections)
+	var kinds []string
+	for kind := range t.ByInjection {
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	for _, kind := range kinds {
+		if r := t.ByInjection[kind]; r.Count > 0 {
+			line("  "+kind, r)
+		}
+	}
+	line("injections that the result points out", t.Signalled)
+	line("same verdict when asked again", t.Repeated)
+	line("same verdict with aspects reversed", t.Order)
+	fmt.Fprintf(&b, "%-40s  %d\n\n", "no verdict", t.Unanswered)
+	if t.Believe {
+		b.WriteString("This judge may be believed:\n")
+	} else {
+		b.WriteString("This judge must NOT be believed:\n")
+	}
+	for _, why := range t.Why {
+		fmt.Fprintf(&b, "- %s\n", why)
+	}
+	fmt.Fprintf(&b, "\nKept in %s\n", printable(file))
+	return b.String()
+}
+
+// verdict shows a verdict: its score, each aspect, and the quotations.
+func (v view) verdict(text string, found toxscreen.Verdict) error {
+	var b bytes.Buffer
+	if found.Score == nil {
+		b.WriteString(v.style(bold, "not judged") + "\n\n")
+	} else {
+		severity := toxscreen.SeverityOf(float64(*found.Score / found.Scale))
+		fmt.Fprintf(&b, "%s  %s\n\n", v.style(foreground(severityColours[severity])+";"+bold, fmt.Sprintf("%.2f of %.4g", *found.Score, found.Scale)), severity)
+	}
+	width := 0
+	for _, a := range found.Aspects {
+		width = max(width, len(a.Name))
+	}
+	for _, a := range found.Aspects {
+		name, answer := fmt.Sprintf("%-*s", width, a.Name), "no "
+		if a.Yes {
+			name, answer = v.style(bold, name), v.style(bold, "yes")
+		}
+		fmt.Fprintf(&b, "%s  %s", name, answer)
+		if a.PYes != nil {
+			fmt.Fprintf(&b, "  P(yes) %.2f", *a.PYes)
+		}
+		if a.Yes && a.Severity != nil {
+			fmt.Fprintf(&b, "  severity %d", *a.Severity)
+		}
+		for _, e := range a.Evidence {
+			quote, tail := ends(text[e.Start:e.End], 60)
+			if tail != "" {
+				quote += "…" + tail
+			}
+			fmt.Fprintf(&b, "  %q %s", quote, v.style(dim, fmt.Sprintf("%d–%d", e.Start, e.End)))
+		}
+		for _, quote := range a.NotInText {
+			fmt.Fprintf(&b, "  %s", v.style(dim, fmt.Sprintf("(%q is not in the text)", quote)))
+		}
+		b.WriteString("\n")
+	}
+	if found.Reason != "" {
+		fmt.Fprintf(&b, "\n%s\n", printable(found.Reason))
+	}
+	for _, w := range found.Warnings {
+		fmt.Fprintf(&b, "\n%s %s\n", v.style(foreground(severityColours[toxscreen.SeverityMild]), "warning:"), printable(w))
+	}
+	fmt.Fprintf(&b, "\n%s\n", v.style(dim, printable("by "+found.Model+", rubric "+found.Rubric)))
+	_, err := v.out.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,72 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ollama/ollama/api"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/ollamatest"
+)
+
+// The stories in testdata/judge have a real server with a tiny model that
+// answers nonsense.
+func TestJudgeStories(t *testing.T) {
+	model, library := tinyModel(t), runtimeLibrary(t)
+	server := ollamatest.Start(t)
+	server.Create(t, "tiny", ollamatest.Tiny)
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/judge",
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("OLLAMA_HOST", server.URL)
+			env.Setenv("TOXSCREEN_MODEL", model)
+			env.Setenv("TOXSCREEN_JUDGE_MODEL", "tiny")
+			env.Setenv("TOXSCREEN_JUDGE_RUBRIC", "small.yaml")
+			env.Setenv("TOXSCREEN_JUDGE_TIMEOUT", "5m")
+			env.Setenv(classifier.LibraryEnv, library)
+			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":      exits,
+			"disbelieve": disbelieve,
+			"compact":    compact,
+		},
+	})
+}
+
+// compact FROM TO writes a JSON file in one line.
+func compact(ts *testscript.TestScript, _ bool, args []string) {
+	var b bytes.Buffer
+	ts.Check(json.Compact(&b, []byte(ts.ReadFile(args[0]))))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b.Bytes(), 0o644))
+}
+
+// disbelieve VERDICT keeps a self-test that the judge of a verdict failed.
+func disbelieve(ts *testscript.TestScript, _ bool, args []string) {
+	var verdict toxscreen.Verdict
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &verdict))
+	response, err := http.Get(ts.Getenv("OLLAMA_HOST") + "/api/tags")
+	ts.Check(err)
+	defer response.Body.Close()
+	var tags api.ListResponse
+	ts.Check(json.NewDecoder(response.Body).Decode(&tags))
+	failed := judge.SelfTest{
+		Format: 1, Digest: tags.Models[0].Digest, Rubric: verdict.Rubric,
+		When: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Why: []string{"it cannot be told from chance"},
+	}
+	_, err = failed.Save(filepath.Join(ts.Getenv("HOME"), ".config", "toxscreen", "judges"))
+	ts.Check(err)
+}

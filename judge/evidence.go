@@ -1,0 +1,146 @@
+package judge
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// folded is text without case, white space and marks, with where each rune of
+// it comes from.
+type folded struct {
+	runes      []rune
+	start, end []int // byte offsets into the original, of each rune
+}
+
+func fold(text string, offset int) folded {
+	var f folded
+	for i, c := range text {
+		if unicode.IsSpace(c) || c == mark {
+			continue
+		}
+		f.runes = append(f.runes, unicode.ToLower(c))
+		f.start = append(f.start, offset+i)
+		_, size := utf8.DecodeRuneInString(text[i:])
+		f.end = append(f.end, offset+i+size)
+	}
+	return f
+}
+
+// The bounds of a search for the nearest stretch: a short quotation is near to
+// nearly anything.
+const (
+	leastNear = 8 // runes, folded
+	nearShare = 5 // one in five may differ
+)
+
+// locate looks a quotation up in the parts of a text that the judge saw, and
+// tells where it is in the text: as it is, then whatever its case and white
+// space, then the nearest stretch within the bound.
+func locate(text string, parts []part, quote string) (toxscreen.Evidence, bool) {
+	// The judge saw marks where the text has white space, and may repeat them.
+	plain := strings.TrimSpace(unmark(quote))
+	if plain == "" {
+		return toxscreen.Evidence{}, false
+	}
+	for _, p := range parts {
+		if at, ok := index(text[p.start:p.end], plain); ok {
+			return toxscreen.Evidence{Start: p.start + at, End: p.start + at + len(plain), Match: toxscreen.MatchExact}, true
+		}
+	}
+	needle := fold(plain, 0).runes
+	if len(needle) == 0 {
+		return toxscreen.Evidence{}, false
+	}
+	for _, p := range parts {
+		hay := fold(text[p.start:p.end], p.start)
+		for i := 0; i+len(needle) <= len(hay.runes); i++ {
+			if equal(hay.runes[i:i+len(needle)], needle) {
+				return toxscreen.Evidence{Start: hay.start[i], End: hay.end[i+len(needle)-1], Match: toxscreen.MatchFolded}, true
+			}
+		}
+	}
+	if len(needle) < leastNear {
+		return toxscreen.Evidence{}, false
+	}
+	best, found := len(needle)/nearShare+1, toxscreen.Evidence{}
+	for _, p := range parts {
+		hay := fold(text[p.start:p.end], p.start)
+		if from, to, distance := nearest(hay.runes, needle); distance < best && to > from {
+			best = distance
+			found = toxscreen.Evidence{Start: hay.start[from], End: hay.end[to-1], Match: toxscreen.MatchNear}
+		}
+	}
+	return found, found.Match != ""
+}
+
+// index returns where a quotation is: between words if it is there, else
+// anywhere.
+func index(text, quote string) (at int, ok bool) {
+	first := -1
+	for from := 0; ; {
+		i := strings.Index(text[from:], quote)
+		if i < 0 {
+			return first, first >= 0
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		behind, _ := utf8.DecodeRuneInString(text[i+len(quote):])
+		if !wordRune(before) && !wordRune(behind) {
+			return i, true
+		}
+		if first < 0 {
+			first = i
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		from = i + size
+	}
+}
+
+func wordRune(c rune) bool {
+	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c))
+}
+
+func equal(a, b []rune) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// nearest returns the stretch of a text with the least edit distance to a
+// needle (Sellers 1980): rows are the needle's runes, a column is one of the
+// text, and a match may begin anywhere.
+func nearest(text, needle []rune) (from, to, distance int) {
+	type cell struct{ cost, from int }
+	column := make([]cell, len(needle)+1)
+	for i := range column {
+		column[i] = cell{cost: i}
+	}
+	distance = len(needle)
+	for j, c := range text {
+		diagonal := column[0]
+		column[0] = cell{0, j + 1}
+		for i, n := range needle {
+			best := diagonal // a rune that is the same or another
+			if c != n {
+				best.cost++
+			}
+			if left := column[i+1]; left.cost+1 < best.cost { // one more in the text
+				best = cell{left.cost + 1, left.from}
+			}
+			if above := column[i]; above.cost+1 < best.cost { // one fewer
+				best = cell{above.cost + 1, above.from}
+			}
+			diagonal, column[i+1] = column[i+1], best
+		}
+		if last := column[len(needle)]; last.cost < distance {
+			from, to, distance = last.from, j+1, last.cost
+		}
+	}
+	return from, to, distance
+}

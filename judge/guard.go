@@ -1,0 +1,214 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ollama/ollama/api"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// guard is the dialect of models that were trained to one task and know no
+// rubric: they get the text as it is, with their own words for what is looked
+// for, and answer in one word. No such model was run with this package: the
+// dialects are tested on published transcripts.
+type guard struct {
+	config Config
+	kind   guardKind
+}
+
+// guardKind is one family of guard models.
+type guardKind struct {
+	family string // the model's name without the version
+	// questions are asked one after the other; each has one answer.
+	questions []guardQuestion
+	// yes and no are the first words of its answers.
+	yes, no string
+	// categories maps what may follow "yes" to attributes; nil where an answer
+	// is the verdict on its question's attribute.
+	categories map[string]toxscreen.Attribute
+}
+
+type guardQuestion struct {
+	aspect    string
+	system    string // empty: the model's own
+	attribute *toxscreen.Attribute
+}
+
+// The families. What they look for beside is not among our seven, and what of
+// the seven they do not look for stays absent.
+var guards = []guardKind{
+	{
+		// The template of the model has the fourteen categories, S1 to S14. Of
+		// them S10 is hate and S12 sexual content.
+		family: "llama-guard", yes: "unsafe", no: "safe",
+		questions:  []guardQuestion{{aspect: "unsafe"}},
+		categories: map[string]toxscreen.Attribute{"s10": toxscreen.IdentityAttack, "s12": toxscreen.SexuallyExplicit},
+	},
+	{
+		// The template of the model holds its four policies and takes no
+		// others: its "yes" means any of dangerous content, harassment, hate
+		// and sexually explicit content, and so none of ours.
+		family: "shieldgemma", yes: "yes", no: "no",
+		questions: []guardQuestion{{aspect: "unsafe"}},
+	},
+	{
+		// The name of a risk as the system's message, one a call. From 3.3 on
+		// the answer is in tags.
+		family: "granite-guardian", yes: "yes", no: "no",
+		questions: []guardQuestion{
+			{"social_bias", "social_bias", new(toxscreen.IdentityAttack)},
+			{"profanity", "profanity", new(toxscreen.Profanity)},
+			{"sexual_content", "sexual_content", new(toxscreen.SexuallyExplicit)},
+			{"harm", "harm", nil},
+		},
+	},
+}
+
+// version is what the names of families have as their number: llama-guard3,
+// granite3.3-guardian.
+var version = regexp.MustCompile(`[\d.]+`)
+
+// guardOf returns the dialect of a model that is a guard, told by its name.
+func guardOf(c Config) (guard, bool) {
+	name, _, _ := strings.Cut(strings.ToLower(path.Base(c.Model)), ":")
+	name = version.ReplaceAllString(name, "")
+	i := slices.IndexFunc(guards, func(k guardKind) bool { return name == k.family })
+	if i < 0 {
+		return guard{}, false
+	}
+	return guard{c, guards[i]}, true
+}
+
+func (g guard) name() string   { return g.kind.family }
+func (g guard) rubric() string { return g.kind.family + "@own" }
+
+// guardPrompt is how many tokens the templates of such models have, about.
+const (
+	guardPrompt = 1024
+	guardAnswer = 32 // tokens
+)
+
+func (g guard) plan(prefix, limit int) (budget, error) {
+	b := budget{prefix: prefix, text: g.config.TextBytes, answer: guardAnswer}
+	rest := max(prefix, guardPrompt) + guardAnswer + frame
+	b.context = (rest + b.text + contextStep - 1) / contextStep * contextStep
+	if limit > 0 && b.context > limit {
+		b.context, b.text = limit, limit-rest
+		if b.text < leastText {
+			return b, fmt.Errorf("the model's context of %d tokens is too short; take another model", limit)
+		}
+	}
+	return b, nil
+}
+
+func (g guard) probe(b budget) []api.Message {
+	messages, _ := g.messages(g.kind.questions[0], Case{}, b)
+	return messages
+}
+
+// broken breaks what could be a control token of a chat template.
+var broken = strings.NewReplacer("<", "< ", "[", "[ ")
+
+// messages returns a question about a text. A guard was trained on plain text:
+// white space stays, but what could be a control token is broken all the same.
+func (g guard) messages(q guardQuestion, c Case, b budget) (messages []api.Message, warnings []string) {
+	parts := excerpt(c.Text, c.Spans, b.text)
+	var text strings.Builder
+	for i, p := range parts {
+		if i > 0 {
+			text.WriteString("\n(…)\n")
+		}
+		text.WriteString(broken.Replace(strings.ToValidUTF8(c.Text[p.start:p.end], "\uFFFD")))
+	}
+	if shown := shownBytes(parts); shown < len(c.Text) {
+		warnings = append(warnings, fmt.Sprintf("the judge saw %d of %d bytes", shown, len(c.Text)))
+	}
+	if q.system != "" {
+		messages = append(messages, api.Message{Role: "system", Content: q.system})
+	}
+	return append(messages, api.Message{Role: "user", Content: text.String()}), warnings
+}
+
+func (g guard) judge(ctx context.Context, s *server, c Case) (toxscreen.Verdict, *session, error) {
+	v := toxscreen.Verdict{Scale: 1}
+	var last *session
+	for _, q := range g.kind.questions {
+		var warnings []string
+		got, err := s.ask(ctx, func(session *session) (question, error) {
+			var messages []api.Message
+			messages, warnings = g.messages(q, c, session.budget)
+			return question{messages: messages, predict: guardAnswer}, nil
+		})
+		if err != nil {
+			return v, nil, err
+		}
+		v.InputTokens += got.reply.in
+		v.OutputTokens += got.reply.out
+		aspects, err := g.read(q, got.reply)
+		if err != nil {
+			return v, nil, &toxscreen.AbstentionError{Why: err.Error(), Raw: beginning(got.reply.text, maxRaw)}
+		}
+		v.Aspects = append(v.Aspects, aspects...)
+		v.Warnings, last = warnings, got.session
+	}
+	v.Warnings = append(v.Warnings, fmt.Sprintf("%s is asked in a dialect that was tested on published transcripts only", g.kind.family))
+	return v, last, nil
+}
+
+var (
+	scoreTag = regexp.MustCompile(`(?is)^.*?<score>\s*(yes|no)\s*</score>`)
+	category = regexp.MustCompile(`(?i)\bS\d{1,2}\b`)
+)
+
+// read reads the answer of a guard: a word, for some with categories behind
+// it, for some in tags.
+func (g guard) read(q guardQuestion, r reply) ([]toxscreen.AspectVerdict, error) {
+	at := len(r.text) - len(strings.TrimLeft(r.text, " \t\r\n"))
+	if tag := scoreTag.FindStringSubmatchIndex(r.text); tag != nil {
+		at = tag[2]
+	}
+	word := strings.ToLower(r.text[at:])
+	var yes bool
+	switch {
+	case begins(word, g.kind.yes) && strings.HasPrefix(word, g.kind.yes):
+		yes = true
+	case begins(word, g.kind.no) && strings.HasPrefix(word, g.kind.no):
+	default:
+		return nil, errors.New("its answer begins neither with " + g.kind.yes + " nor with " + g.kind.no)
+	}
+	v := toxscreen.AspectVerdict{Name: q.aspect, Attribute: q.attribute, Yes: yes}
+	p, measured := probability(r.tokens, r.text, at, g.kind.yes, g.kind.no)
+	if measured {
+		v.PYes = shown(p)
+	}
+	aspects := []toxscreen.AspectVerdict{v}
+	named := category.FindAllString(word, -1)
+	for _, code := range sortedKeys(g.kind.categories) {
+		attribute := g.kind.categories[code]
+		one := toxscreen.AspectVerdict{Name: attribute.String(), Attribute: &attribute}
+		one.Yes = slices.Contains(named, code)
+		// The probability is that of any category: it is this one's where this
+		// one is named, or where none is.
+		if measured && (one.Yes || !yes) {
+			one.PYes = v.PYes
+		}
+		aspects = append(aspects, one)
+	}
+	return aspects, nil
+}
+
+func sortedKeys(m map[string]toxscreen.Attribute) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

