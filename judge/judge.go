@@ -334,6 +334,7 @@ func (d byRubric) read(r reply) (answer, error) {
 // fill makes a verdict of an answer.
 func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read answer, r reply) {
 	rubric := d.config.Rubric
+	seen := source{text: text, parts: parts}
 	unmeasured, doubtful := 0, 0
 	for i, a := range read.aspects {
 		severity := a.severity
@@ -352,7 +353,7 @@ func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read ans
 			}
 		}
 		for _, quote := range a.quotes {
-			if found, ok := locate(text, parts, quote); ok {
+			if found, ok := seen.locate(quote); ok {
 				aspect.Evidence = append(aspect.Evidence, found)
 			} else {
 				aspect.NotInText = append(aspect.NotInText, beginning(unmark(quote), 4*maxQuote))

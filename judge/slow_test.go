@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	faultyTexts    = 100
+	faultyTexts    = 10_000
 	faultyParallel = 2 // calls at once, of which the server takes all
 )
 
@@ -61,20 +61,6 @@ func faultsOf(i int) []ollamatest.Fault {
 	}
 	return nil
 }
-
-// recorder keeps what a client is sent.
-type recorder struct {
-	http.ResponseWriter
-	sent bytes.Buffer
-}
-
-func (r *recorder) Write(b []byte) (int, error) {
-	r.sent.Write(b)
-	return r.ResponseWriter.Write(b)
-}
-
-// Unwrap lets [http.ResponseController] flush and hijack.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // records are the answers that went to the judge, in turn, by the number of
 // the text that the proxy read in their questions.
