@@ -36,17 +36,24 @@ const (
 	nearShare = 5 // one in five may differ
 )
 
+// source is a text of which a judge saw parts.
+type source struct {
+	text   string
+	parts  []part
+	folded []folded // of the parts, when the first quotation needs them
+}
+
 // locate looks a quotation up in the parts of a text that the judge saw, and
 // tells where it is in the text: as it is, then whatever its case and white
 // space, then the nearest stretch within the bound.
-func locate(text string, parts []part, quote string) (toxscreen.Evidence, bool) {
+func (s *source) locate(quote string) (toxscreen.Evidence, bool) {
 	// The judge saw marks where the text has white space, and may repeat them.
 	plain := strings.TrimSpace(unmark(quote))
 	if plain == "" {
 		return toxscreen.Evidence{}, false
 	}
-	for _, p := range parts {
-		if at, ok := index(text[p.start:p.end], plain); ok {
+	for _, p := range s.parts {
+		if at, ok := index(s.text[p.start:p.end], plain); ok {
 			return toxscreen.Evidence{Start: p.start + at, End: p.start + at + len(plain), Match: toxscreen.MatchExact}, true
 		}
 	}
@@ -54,8 +61,12 @@ func locate(text string, parts []part, quote string) (toxscreen.Evidence, bool) 
 	if len(needle) == 0 {
 		return toxscreen.Evidence{}, false
 	}
-	for _, p := range parts {
-		hay := fold(text[p.start:p.end], p.start)
+	if s.folded == nil {
+		for _, p := range s.parts {
+			s.folded = append(s.folded, fold(s.text[p.start:p.end], p.start))
+		}
+	}
+	for _, hay := range s.folded {
 		for i := 0; i+len(needle) <= len(hay.runes); i++ {
 			if equal(hay.runes[i:i+len(needle)], needle) {
 				return toxscreen.Evidence{Start: hay.start[i], End: hay.end[i+len(needle)-1], Match: toxscreen.MatchFolded}, true
@@ -65,11 +76,10 @@ func locate(text string, parts []part, quote string) (toxscreen.Evidence, bool) 
 	if len(needle) < leastNear {
 		return toxscreen.Evidence{}, false
 	}
-	best, found := len(needle)/nearShare+1, toxscreen.Evidence{}
-	for _, p := range parts {
-		hay := fold(text[p.start:p.end], p.start)
-		if from, to, distance := nearest(hay.runes, needle); distance < best && to > from {
-			best = distance
+	bound, found := len(needle)/nearShare, toxscreen.Evidence{}
+	for _, hay := range s.folded {
+		if from, to, distance, ok := nearest(hay.runes, needle, bound); ok && to > from {
+			bound = distance - 1
 			found = toxscreen.Evidence{Start: hay.start[from], End: hay.end[to-1], Match: toxscreen.MatchNear}
 		}
 	}
@@ -112,20 +122,23 @@ func equal(a, b []rune) bool {
 	return true
 }
 
-// nearest returns the stretch of a text with the least edit distance to a
-// needle (Sellers 1980): rows are the needle's runes, a column is one of the
-// text, and a match may begin anywhere.
-func nearest(text, needle []rune) (from, to, distance int) {
+// nearest returns the first stretch of a text with the least edit distance to a
+// needle that is at most a bound (Sellers 1980): rows are the needle's runes, a
+// column is one of the text, and a match may begin anywhere. Rows below the
+// last one within the bound cannot become part of a match, and are left as they
+// are (Ukkonen 1985): of a text without a match few rows are looked at.
+func nearest(text, needle []rune, bound int) (from, to, distance int, ok bool) {
 	type cell struct{ cost, from int }
 	column := make([]cell, len(needle)+1)
 	for i := range column {
 		column[i] = cell{cost: i}
 	}
-	distance = len(needle)
+	last := min(bound, len(needle))
 	for j, c := range text {
 		diagonal := column[0]
 		column[0] = cell{0, j + 1}
-		for i, n := range needle {
+		rows := min(last+1, len(needle))
+		for i, n := range needle[:rows] {
 			best := diagonal // a rune that is the same or another
 			if c != n {
 				best.cost++
@@ -138,9 +151,17 @@ func nearest(text, needle []rune) (from, to, distance int) {
 			}
 			diagonal, column[i+1] = column[i+1], best
 		}
-		if last := column[len(needle)]; last.cost < distance {
-			from, to, distance = last.from, j+1, last.cost
+		for last = rows; last > 0 && column[last].cost > bound; last-- {
+		}
+		if last == len(needle) {
+			from, to, distance, ok = column[last].from, j+1, column[last].cost, true
+			bound = distance - 1
+			if bound < 0 {
+				return from, to, distance, ok
+			}
+			for ; last > 0 && column[last].cost > bound; last-- {
+			}
 		}
 	}
-	return from, to, distance
+	return from, to, distance, ok
 }

@@ -139,9 +139,10 @@ func (g guard) messages(q guardQuestion, c Case, b budget) (messages []api.Messa
 func (g guard) judge(ctx context.Context, s *server, c Case) (toxscreen.Verdict, *session, error) {
 	v := toxscreen.Verdict{Scale: 1}
 	var last *session
+	left := g.config.Timeout
 	for _, q := range g.kind.questions {
 		var warnings []string
-		got, err := s.ask(ctx, func(session *session) (question, error) {
+		got, err := s.ask(ctx, &left, func(session *session) (question, error) {
 			var messages []api.Message
 			messages, warnings = g.messages(q, c, session.budget)
 			return question{messages: messages, predict: guardAnswer}, nil

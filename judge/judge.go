@@ -210,16 +210,22 @@ func (j *Judge) Prompt(ctx context.Context, c Case) (string, error) {
 }
 
 func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
+	if err := j.server.enter(); err != nil {
+		return toxscreen.Verdict{}, err
+	}
+	defer j.server.leave()
 	key := ""
-	// Without a session there is nothing to name a verdict by; why there is
-	// none, asking tells.
-	if session, err := j.server.connected(ctx); err == nil && j.config.Cache != nil {
-		key = j.key(session, c)
-		// A cache that is broken costs time, but no verdict.
-		if data, err := j.config.Cache.Get(ctx, key); err == nil && data != nil {
-			var v toxscreen.Verdict
-			if json.Unmarshal(data, &v) == nil {
-				return v, nil
+	if j.config.Cache != nil {
+		// Without a session there is nothing to name a verdict by; why there is
+		// none, asking tells.
+		if session, err := j.server.connected(ctx); err == nil {
+			key = j.key(session, c)
+			// A cache that is broken costs time, but no verdict.
+			if data, err := j.config.Cache.Get(ctx, key); err == nil && data != nil {
+				var v toxscreen.Verdict
+				if json.Unmarshal(data, &v) == nil {
+					return v, nil
+				}
 			}
 		}
 	}
@@ -326,7 +332,8 @@ func (d byRubric) judge(ctx context.Context, s *server, c Case) (toxscreen.Verdi
 	var parts []part
 	var messages []api.Message
 	format := d.shape.schema(d.config.Rubric)
-	first, err := s.ask(ctx, func(session *session) (question, error) {
+	left := d.config.Timeout
+	first, err := s.ask(ctx, &left, func(session *session) (question, error) {
 		messages, parts, v.Warnings = d.messages(c, session.budget)
 		return question{messages: messages, format: format, predict: session.budget.answer, least: least(session, messages)}, nil
 	})
@@ -337,7 +344,7 @@ func (d byRubric) judge(ctx context.Context, s *server, c Case) (toxscreen.Verdi
 	read, why := d.read(first.reply)
 	v.InputTokens, v.OutputTokens = first.reply.in, first.reply.out
 	if why != nil {
-		last, err = s.ask(ctx, func(session *session) (question, error) {
+		last, err = s.ask(ctx, &left, func(session *session) (question, error) {
 			again := repair(messages, first.reply.text, why)
 			return question{messages: again, format: format, predict: session.budget.answer, least: least(session, again)}, nil
 		})
@@ -386,6 +393,7 @@ func (d byRubric) read(r reply) (answer, error) {
 // fill makes a verdict of an answer.
 func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read answer, r reply) {
 	rubric := d.config.Rubric
+	seen := source{text: text, parts: parts}
 	unmeasured, doubtful := 0, 0
 	for i, a := range read.aspects {
 		severity := a.severity
@@ -404,7 +412,7 @@ func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read ans
 			}
 		}
 		for _, quote := range a.quotes {
-			if found, ok := locate(text, parts, quote); ok {
+			if found, ok := seen.locate(quote); ok {
 				aspect.Evidence = append(aspect.Evidence, found)
 			} else {
 				aspect.NotInText = append(aspect.NotInText, beginning(unmark(quote), 4*maxQuote))

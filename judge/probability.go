@@ -3,6 +3,7 @@ package judge
 import (
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ollama/ollama/api"
 )
@@ -11,17 +12,16 @@ import (
 // most that it gives.
 const topLogprobs = 20
 
-// tokenText returns what a token stands for. Its Token may be half a rune,
-// which JSON cannot hold; its bytes are whole.
-func tokenText(t api.TokenLogprob) string {
-	if len(t.Bytes) == 0 {
-		return t.Token
-	}
-	text := make([]byte, len(t.Bytes))
-	for i, b := range t.Bytes {
-		text[i] = byte(b)
-	}
-	return string(text)
+// plain returns what of a text is ASCII. A token may be half of a rune, which
+// the server gives as U+FFFD, so that tokens do not add up to what was written;
+// what of them is ASCII does, and verdicts and the JSON around them are.
+func plain(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= utf8.RuneSelf {
+			return -1
+		}
+		return c
+	}, text)
 }
 
 // probability returns P(first) among two possible verdicts: the share that the
@@ -37,17 +37,17 @@ func tokenText(t api.TokenLogprob) string {
 func probability(tokens []api.Logprob, text string, at int, first, second string) (p float64, ok bool) {
 	var written strings.Builder
 	for _, t := range tokens {
-		written.WriteString(tokenText(t.TokenLogprob))
+		written.WriteString(plain(t.Token))
 	}
 	// What a model thinks comes before, and is no part of its text.
-	offset := strings.LastIndex(written.String(), text)
+	offset := strings.LastIndex(written.String(), plain(text))
 	if offset < 0 || text == "" {
 		return 0, false
 	}
-	at += offset
+	at = offset + len(plain(text[:at]))
 	start := 0
 	for _, t := range tokens {
-		token := tokenText(t.TokenLogprob)
+		token := plain(t.Token)
 		if at >= start+len(token) {
 			start += len(token)
 			continue
@@ -59,7 +59,7 @@ func probability(tokens []api.Logprob, text string, at int, first, second string
 		for _, option := range t.TopLogprobs {
 			mass := math.Exp(option.Logprob)
 			least = min(least, mass)
-			rest, ok := strings.CutPrefix(tokenText(option), before)
+			rest, ok := strings.CutPrefix(plain(option.Token), before)
 			if !ok {
 				continue
 			}

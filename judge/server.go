@@ -30,16 +30,19 @@ type server struct {
 	base    *url.URL
 	http    *http.Client
 	slots   chan struct{} // one for each call under way
-	waiting atomic.Int64
+	in      atomic.Int64  // texts that are judged or wait for it
 	breaker *gobreaker.CircuitBreaker[exchange]
 	last    atomic.Pointer[error] // what opened the breaker
 	plan    func(prefix, limit int) (budget, error)
 	probe   func(budget) []api.Message // the prompt without a text
 
 	// found is what the server said of the model; nil where it has to be
-	// asked, again. Only its holder connects.
+	// asked, again.
+	found atomic.Pointer[session]
+	// Only who holds the lock asks, and has what follows.
 	lock     chan struct{}
-	found    *session
+	failure  *fault // of the last time; nil where it went well
+	failed   time.Time
 	measured struct { // the prompt without a text, for when it is asked again
 		digest string
 		tokens int
@@ -167,11 +170,24 @@ type exchange struct {
 	session *session
 }
 
-// ask asks the model, which is loaded first where that is needed. The time
-// limit is for the text's own calls and the waiting for them, loading aside.
-func (s *server) ask(ctx context.Context, of func(*session) (question, error)) (exchange, error) {
+// enter counts a text in, and refuses it where too many are in already. Whoever
+// was let in has to leave.
+func (s *server) enter() error {
+	if in := s.in.Add(1); int(in) > s.config.Queue+s.config.Parallel {
+		s.in.Add(-1)
+		return fmt.Errorf("the judge is busy: %d texts wait already; ask fewer at once or raise the queue's limit", s.config.Queue)
+	}
+	return nil
+}
+
+func (s *server) leave() { s.in.Add(-1) }
+
+// ask asks the model, which is loaded first where that is needed. left is what
+// is left of the text's time, for its calls and the waiting for them, loading
+// aside; what they take is taken off.
+func (s *server) ask(ctx context.Context, left *time.Duration, of func(*session) (question, error)) (exchange, error) {
 	found, err := s.breaker.Execute(func() (exchange, error) {
-		return s.retry(ctx, of)
+		return s.retry(ctx, left, of)
 	})
 	if failed, ok := errors.AsType[*fault](err); ok {
 		s.last.Store(&failed.err)
@@ -186,8 +202,7 @@ func (s *server) ask(ctx context.Context, of func(*session) (question, error)) (
 	return found, err
 }
 
-func (s *server) retry(ctx context.Context, of func(*session) (question, error)) (exchange, error) {
-	left := s.config.Timeout
+func (s *server) retry(ctx context.Context, left *time.Duration, of func(*session) (question, error)) (exchange, error) {
 	pause := 100 * time.Millisecond
 	for attempt := 1; ; attempt++ {
 		session, err := s.connect(ctx)
@@ -198,27 +213,27 @@ func (s *server) retry(ctx context.Context, of func(*session) (question, error))
 			}
 			start := time.Now()
 			var r reply
-			r, err = s.inTime(ctx, left, session, q)
+			r, err = s.inTime(ctx, *left, session, q)
+			*left -= time.Since(start)
 			if err == nil {
 				session.used.Store(time.Now().Unix())
 				return exchange{r, session}, nil
 			}
-			left -= time.Since(start)
 		}
 		failed, ok := errors.AsType[*fault](err)
 		if ok {
 			s.forget(session)
 		}
-		if !ok || !failed.again || attempt == attempts || ctx.Err() != nil || left <= 0 {
+		if !ok || !failed.again || attempt == attempts || ctx.Err() != nil || *left <= 0 {
 			return exchange{}, err
 		}
 		// Callers that failed together should not come back together.
 		wait := rand.N(pause) + pause/2 //nolint:gosec // nobody gains by guessing it
 		pause = min(2*pause, 2*time.Second)
-		if wait > left {
+		if wait > *left {
 			return exchange{}, err
 		}
-		left -= wait
+		*left -= wait
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -231,16 +246,15 @@ func (s *server) retry(ctx context.Context, of func(*session) (question, error))
 func (s *server) inTime(ctx context.Context, limit time.Duration, session *session, q question) (reply, error) {
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if waiting := s.waiting.Add(1); int(waiting) > s.config.Queue+s.config.Parallel {
-		s.waiting.Add(-1)
-		return reply{}, fmt.Errorf("the judge is busy: %d texts wait already; ask fewer at once or raise the queue's limit", s.config.Queue)
-	}
-	defer s.waiting.Add(-1)
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	case <-within.Done():
-		return reply{}, s.explain(ctx, within.Err())
+		if ctx.Err() != nil {
+			return reply{}, ctx.Err()
+		}
+		// The server has not failed: it was not asked.
+		return reply{}, fmt.Errorf("the judge was busy with other texts for %v: raise its time limit, or ask fewer at once", s.config.Timeout)
 	}
 	r, err := s.call(within, session, q)
 	if err != nil {
@@ -393,32 +407,52 @@ func (s *server) missing() error {
 	return fmt.Errorf("the server at %s has no model %s: get it with `ollama pull %s`, or name one of `ollama list`", s.base.Host, s.config.Model, s.config.Model)
 }
 
+// forget has the server asked again for what a session says.
 func (s *server) forget(old *session) {
-	s.lock <- struct{}{}
-	defer func() { <-s.lock }()
-	if s.found == old {
-		s.found = nil
+	if old != nil {
+		s.found.CompareAndSwap(old, nil)
 	}
 }
 
-// connect returns the session, and makes one where there is none or the
-// server may have unloaded the model since.
+// fresh returns the session, or nil where there is none or the server may have
+// unloaded the model since.
+func (s *server) fresh() *session {
+	found := s.found.Load()
+	if found == nil || time.Since(time.Unix(found.used.Load(), 0)) >= keepAlive-time.Minute {
+		return nil
+	}
+	return found
+}
+
+// connect returns the session, and makes one where that is needed. Of callers
+// at once one asks the server. Where it fails, those that waited have its error
+// rather than wait for the same failure in turn, and so has whoever comes soon
+// after where asking again cannot help.
 func (s *server) connect(ctx context.Context) (*session, error) {
+	if found := s.fresh(); found != nil {
+		return found, nil
+	}
+	came := time.Now()
 	select {
 	case s.lock <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	defer func() { <-s.lock }()
-	if s.found != nil && time.Since(time.Unix(s.found.used.Load(), 0)) < keepAlive-time.Minute {
-		return s.found, nil
+	if found := s.fresh(); found != nil {
+		return found, nil
+	}
+	if s.failure != nil && (s.failed.After(came) || !s.failure.again && time.Since(s.failed) < breakerPause) {
+		return nil, s.failure
 	}
 	found, err := s.look(ctx)
+	s.failure, _ = errors.AsType[*fault](err)
+	s.failed = time.Now()
 	if err != nil {
 		return nil, err
 	}
 	found.used.Store(time.Now().Unix())
-	s.found = found
+	s.found.Store(found)
 	return found, nil
 }
 

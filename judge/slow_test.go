@@ -3,102 +3,227 @@
 package judge
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
-	"os"
+	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/ollama/ollama/api"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/judge/ollamatest"
+	"github.com/toxscreen/toxscreen/models"
 )
 
-// faultyTexts is how many texts go through the faults. It is a variable for
-// machines with other work: TOXSCREEN_FAULTY_TEXTS.
-func faultyTexts(t *testing.T) int {
-	t.Helper()
-	n := 10_000
-	if given := os.Getenv("TOXSCREEN_FAULTY_TEXTS"); given != "" {
-		if _, err := fmt.Sscan(given, &n); err != nil {
-			t.Fatal(err)
+const (
+	faultyTexts    = 10_000
+	faultyParallel = 2 // calls at once, of which the server takes all
+)
+
+// The shortest question there is: its prompt and its answer are short.
+const shortRubric = `name: short
+goal: Judge.
+severity: [Bad]
+aspects: [{name: bad, question: "Bad?", attribute: toxicity}]
+`
+
+func faultyText(i int) string { return fmt.Sprintf("text %d, you fool", i) }
+
+var faultyNumber = regexp.MustCompile(`text: text\^(\d+),\^you\^fool`)
+
+// faultsOf returns what goes wrong with a text's calls, in turn: with one in
+// ten of them something, with a few of those twice, and what the model says
+// at most once, for its second attempt is the last.
+func faultsOf(i int) []ollamatest.Fault {
+	broken := []ollamatest.Fault{
+		ollamatest.Reset, ollamatest.QueueFull, ollamatest.Fail(http.StatusInternalServerError, "model runner has unexpectedly stopped"),
+		ollamatest.ErrorLine, ollamatest.Break, ollamatest.Cut,
+	}
+	wrong := []ollamatest.Fault{ollamatest.OutOfTokens, ollamatest.WhiteSpace, ollamatest.Say("no JSON"), ollamatest.Say(`{"bad":{"verdict":"perhaps"}}`)}
+	random := rand.New(rand.NewPCG(1, uint64(i)))
+	pick := func(from []ollamatest.Fault) ollamatest.Fault { return from[random.IntN(len(from))] }
+	switch random.IntN(40) {
+	case 0, 1:
+		return []ollamatest.Fault{pick(broken)}
+	case 2:
+		return []ollamatest.Fault{pick(broken), pick(broken)}
+	case 3:
+		return []ollamatest.Fault{pick(broken), pick(wrong), pick(broken)}
+	}
+	return nil
+}
+
+// records are the answers that went to the judge, in turn, by the number of
+// the text that the proxy read in their questions.
+type records struct {
+	mu      sync.Mutex
+	calls   [faultyTexts]int
+	answers [faultyTexts][][]byte
+}
+
+func (r *records) plan(call ollamatest.Call) ollamatest.Fault {
+	found := faultyNumber.FindSubmatch(call.Body)
+	if found == nil {
+		return nil // no text: it loads the model
+	}
+	i, err := strconv.Atoi(string(found[1]))
+	if err != nil || i >= faultyTexts {
+		panic(fmt.Sprintf("a question about text %q, which there is not", found[1]))
+	}
+	r.mu.Lock()
+	turn := r.calls[i]
+	r.calls[i]++
+	r.mu.Unlock()
+	fault := ollamatest.Delay(0) // none
+	if faults := faultsOf(i); turn < len(faults) {
+		fault = faults[turn]
+	}
+	return func(p *ollamatest.Proxy, w http.ResponseWriter, request *http.Request) {
+		to := &recorder{ResponseWriter: w}
+		defer func() { // also where the fault breaks off
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.answers[i] = append(r.answers[i], to.sent.Bytes())
+		}()
+		fault(p, to, request)
+	}
+}
+
+// said is what an answer as it was sent says.
+type said struct {
+	yes    bool
+	pYes   float64
+	quotes []string
+	in     int
+	whole  string
+}
+
+func readSent(sent []byte) (said, error) {
+	var found said
+	var logprobs []api.Logprob
+	for line := range bytes.Lines(sent) {
+		var part api.ChatResponse
+		if err := json.Unmarshal(line, &part); err != nil {
+			return found, err
+		}
+		found.whole += part.Message.Content
+		logprobs = append(logprobs, part.Logprobs...)
+		found.in += part.PromptEvalCount
+	}
+	var answer struct {
+		Bad struct {
+			Verdict  string
+			Evidence []string
 		}
 	}
-	return n
+	if err := json.Unmarshal([]byte(found.whole), &answer); err != nil {
+		return found, err
+	}
+	found.yes, found.quotes = answer.Bad.Verdict == "yes", answer.Bad.Evidence
+	// The verdict is a token of its own, before which `{"bad":{"verdict":"` was
+	// written, in whatever tokens.
+	at := slices.IndexFunc(logprobs, func(l api.Logprob) bool { return l.Token == answer.Bad.Verdict })
+	if at < 0 {
+		return found, fmt.Errorf("no token %q", answer.Bad.Verdict)
+	}
+	yes, no, least := 0.0, 0.0, 1.0
+	for _, option := range logprobs[at].TopLogprobs {
+		least = min(least, math.Exp(option.Logprob))
+		switch strings.ToLower(strings.TrimSpace(option.Token)) {
+		case "yes", "ye", "y":
+			yes += math.Exp(option.Logprob)
+		case "no", "n":
+			no += math.Exp(option.Logprob)
+		}
+	}
+	if yes == 0 { // not listed, and so no likelier than the last that is
+		yes = least
+	}
+	if no == 0 {
+		no = least
+	}
+	found.pYes = yes / (yes + no)
+	return found, nil
 }
 
 // Of many texts through a proxy that injects faults no verdict is lost,
-// doubled or given to another text. Each text has its number in it, and the
-// prompt that the server had last for it tells which that was.
+// doubled or given to another text: each text has the one verdict that the
+// last answer to a question about it says, which the proxy kept.
 func TestNoVerdictIsLostThroughFaults(t *testing.T) {
-	const parallel = 2
-	server := ollamatest.Start(t, fmt.Sprintf("OLLAMA_NUM_PARALLEL=%d", parallel))
-	server.Create(t, tiny, ollamatest.Tiny)
-	faults := []ollamatest.Fault{
-		ollamatest.Reset, ollamatest.QueueFull, ollamatest.ErrorLine, ollamatest.Break, ollamatest.Cut,
-		ollamatest.OutOfTokens, ollamatest.WhiteSpace, ollamatest.InvalidUTF8,
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	var lock sync.Mutex
-	var injected atomic.Int64
-	proxy := ollamatest.NewProxy(t, server, func(ollamatest.Call) ollamatest.Fault {
-		lock.Lock()
-		defer lock.Unlock()
-		if random.IntN(20) > 0 {
-			return nil
-		}
-		injected.Add(1)
-		return faults[random.IntN(len(faults))]
-	})
-	j := tinyJudge(t, proxy.URL, func(c *Config) { c.Parallel, c.Queue = parallel, 16 })
-	// Alone, without faults, a text has the verdict that it must have.
-	plain := tinyJudge(t, server.URL, nil)
 
-	n := faultyTexts(t)
-	text := func(i int) string { return fmt.Sprintf("text number %d of many, you fool", i) }
-	verdicts := make([]*toxscreen.Verdict, n)
-	var failed atomic.Int64
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range 2 * parallel {
-		workers.Go(func() {
-			for i := range next {
-				v, err := j.Judge(t.Context(), text(i), nil)
-				if err != nil {
-					failed.Add(1)
-					t.Logf("%q: %v", text(i), err)
-					continue
-				}
-				verdicts[i] = &v
+	server := ollamatest.Start(t, fmt.Sprintf("OLLAMA_NUM_PARALLEL=%d", faultyParallel))
+	server.Create(t, tiny, ollamatest.Tiny)
+	var sent records
+	proxy := ollamatest.NewProxy(t, server, sent.plan)
+	rubric, err := ParseRubric([]byte(shortRubric))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := tinyJudge(t, proxy.URL, func(c *Config) { c.Rubric, c.Parallel = rubric, faultyParallel })
+	model, err := models.Open("../testdata/models/tiny", models.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer model.Close()
+	screener := toxscreen.New(model, toxscreen.WithJudge(j, toxscreen.Band{Low: 0, High: 1}))
+
+	start := time.Now()
+	seen, faults, different := 0, 0, map[string]bool{}
+	numbers := func(yield func(int) bool) {
+		for i := range faultyTexts {
+			if !yield(i) {
+				return
 			}
-		})
+		}
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	t.Logf("%d texts, %d faults, %d texts without a verdict", n, injected.Load(), failed.Load())
-	// Four faults in a row happen to one text in 160,000.
-	if failed.Load() > 1 {
-		t.Errorf("%d of %d texts have no verdict", failed.Load(), n)
-	}
-	// Whether a verdict is that of its text is looked at in a sample.
-	for i := 0; i < n; i += max(n/50, 1) {
-		if verdicts[i] == nil || slices.ContainsFunc(verdicts[i].Warnings, func(w string) bool { return strings.Contains(w, "first answer") }) {
+	for outcome := range toxscreen.Batch(t.Context(), screener, numbers, func(i int) (string, error) { return faultyText(i), nil }) {
+		i := outcome.Row
+		if i != seen {
+			t.Fatalf("text %d comes as number %d", i, seen)
+		}
+		seen++
+		report := outcome.Result.Judge
+		if outcome.Err != nil || report.Error != "" || len(report.Verdicts) != 1 {
+			t.Errorf("text %d has no verdict, but %v, %+v", i, outcome.Err, report)
 			continue
 		}
-		want := verdictOn(t, plain, text(i))
-		for k, a := range verdicts[i].Aspects {
-			// Beside another text in one batch the last decimals differ.
-			if d := *a.PYes - *want.Aspects[k].PYes; d > 0.01 || d < -0.01 {
-				t.Errorf("%q: %s is %v among others, %v alone", text(i), a.Name, *a.PYes, *want.Aspects[k].PYes)
-			}
+		sent.mu.Lock()
+		calls, answers := sent.calls[i], sent.answers[i]
+		sent.mu.Unlock()
+		if want := len(faultsOf(i)) + 1; calls != want || len(answers) != want {
+			t.Errorf("text %d: %d calls with %d answers, want %d", i, calls, len(answers), want)
+			continue
 		}
+		faults += calls - 1
+		want, err := readSent(answers[calls-1])
+		if err != nil {
+			t.Errorf("text %d: %v in %q", i, err, answers[calls-1])
+			continue
+		}
+		got := report.Verdicts[0].Aspects[0]
+		if got.Yes != want.yes || got.PYes == nil || math.Abs(float64(*got.PYes)-want.pYes) > 1e-6 ||
+			len(got.Evidence)+len(got.NotInText) != len(want.quotes) || report.Verdicts[0].InputTokens < want.in {
+			t.Errorf("text %d has the verdict %+v, its answer was %+v", i, got, want)
+		}
+		different[fmt.Sprint(want.pYes, want.whole)] = true
 	}
+	if seen != faultyTexts {
+		t.Errorf("%d texts came back, want %d", seen, faultyTexts)
+	}
+	// A verdict of another text is noticed only if it is another one.
+	if len(different) < faultyTexts*99/100 {
+		t.Errorf("only %d answers are different", len(different))
+	}
+	t.Logf("%d texts with %d faults in %v, %d different answers", seen, faults, time.Since(start).Round(time.Second), len(different))
 }
 
 // A small real model is a poor judge, and the self-test says so.

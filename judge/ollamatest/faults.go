@@ -19,9 +19,9 @@ import (
 	"time"
 )
 
-// Fault is what goes wrong with one request. All but [Delay] and [Restart]
-// replace the answer; where they change it, it is the real server's that they
-// change.
+// Fault is what goes wrong with one request. All but [Delay], [Restart] and
+// [Instead] replace the answer; where they change it, it is the real server's
+// that they change.
 type Fault func(p *Proxy, w http.ResponseWriter, r *http.Request)
 
 // Call is a request that has reached a [Proxy].
@@ -245,6 +245,28 @@ func InvalidUTF8(p *Proxy, w http.ResponseWriter, r *http.Request) {
 func Say(content string) Fault {
 	return func(p *Proxy, w http.ResponseWriter, r *http.Request) {
 		p.changeContent(w, r, func(string, map[string]any) string { return content })
+	}
+}
+
+// Instead asks the server something else: change gets the fields of the
+// request, as encoding/json reads them.
+func Instead(change func(request map[string]any)) Fault {
+	return func(p *Proxy, w http.ResponseWriter, r *http.Request) {
+		var request map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			p.t.Errorf("failed to read the request: %v", err)
+			reset(w)
+			return
+		}
+		change(request)
+		body, err := json.Marshal(request)
+		if err != nil {
+			p.t.Errorf("failed to change the request: %v", err)
+			reset(w)
+			return
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		p.forward.ServeHTTP(w, r)
 	}
 }
 

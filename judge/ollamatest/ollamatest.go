@@ -79,7 +79,7 @@ func Cache() (string, error) {
 	return filepath.Join(cache, "toxscreen", "ollama", Version), nil
 }
 
-// Tiny is a language model of 438 kB with random weights, which
+// Tiny is a language model of 448 kB with random weights, which
 // testdata/make_tiny.py makes. Its tokens are the bytes, the words yes, no,
 // true, false, safe and unsafe and a few hundred other words with a space
 // before them; its context is 32,768 tokens and its template is ChatML's. It

@@ -118,9 +118,10 @@ func TestTheTinyModel(t *testing.T) {
 		probabilities[fmt.Sprint(got.Probs[at].Logprob)] = true
 
 		// The second time the server takes the prompt's beginning out of its
-		// cache, which changes the last digits.
+		// cache, which holds 16 bits of each number: the third digit may be
+		// another one.
 		again := askOK(t, server.URL, request)
-		if diff := cmp.Diff(got.Probs, again.Probs, cmpopts.EquateApprox(0, 1e-4)); diff != "" || got.Message != again.Message {
+		if diff := cmp.Diff(got.Probs, again.Probs, cmpopts.EquateApprox(0, 0.02)); diff != "" || got.Message != again.Message {
 			t.Errorf("%s: answered %+v, then %+v:\n%s", text, got.Message, again.Message, diff)
 		}
 	}

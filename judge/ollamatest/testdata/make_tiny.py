@@ -6,8 +6,8 @@
 A real Ollama server runs it in milliseconds. Its tokens are the 256 bytes, so it can write and read any
 text, with the words of verdicts and a few hundred common ones. The weights are drawn from a fixed
 seed. The first element of every hidden state is made nearly constant, which turns the first column of
-the output matrix into one bias a token: it makes digits, letters, a quotation mark and the end likely and
-control bytes unlikely, so that JSON under a schema comes to its end. What is left is a random function
+the output matrix into one bias a token: it makes digits, letters, what closes strings and lists, and the end
+likely and control bytes unlikely, so that JSON under a schema comes to its end. What is left is a random function
 of the text: answers are always the same for the same prompt, differ between texts, and mean nothing.
 
 The same versions of gguf and numpy write the same bytes.
@@ -20,11 +20,14 @@ import gguf
 import numpy as np
 
 SEED = 20261122
-WIDTH, LAYERS, HEADS, INNER = 64, 2, 4, 128
+# One head: with four, heeding a prompt of 500 tokens takes five times as long.
+WIDTH, LAYERS, HEADS, INNER = 64, 2, 1, 128
 CONTEXT = 32768
 
 # The words of verdicts. In JSON they stand without a space before them, elsewhere with one.
 WORDS = ["yes", "no", "Yes", "No", "true", "false", "safe", "unsafe", "null", "Ġyes", "Ġno"]
+# The keys of verdicts, so that an answer has few tokens.
+KEYS = ["verdict", "severity", "evidence", "violations", "reason"]
 # Common words, so that prompts are not several times as long as those of real models.
 COMMON = """the of and to a in is that it for as with was his he be not by but are this at from they or an which you
 one we all were her she there would their him been has when who will more if no out so said what up its about into
@@ -43,7 +46,7 @@ words thank help edit article stupid idiot nice read write please does contain m
 def merges():
     """Pairs of tokens that make longer ones, in the order in which they are applied, letter by letter."""
     pairs = {}
-    for word in [*WORDS, *("Ġ" + w for w in COMMON)]:
+    for word in [*WORDS, *KEYS, *("Ġ" + w for w in COMMON)]:
         for i in range(1, len(word)):
             pairs.setdefault(word[: i + 1], (word[:i], word[i]))
     # Beginnings of words come first, so that no pair in the middle of one takes a letter away from them.
@@ -75,13 +78,17 @@ def biases(tokens, special):
             bias[i] = 5.0
         elif token in WORDS:
             bias[i] = 3.0
+        elif token in KEYS:
+            bias[i] = 4.0
         elif len(token) > 1:
             bias[i] = -8.0
         elif token.isascii() and token.isalnum() and len(token) == 1:
             bias[i] = 1.0
         elif token in ",.:{}[]-":
             bias[i] = 0.0
-    bias[tokens.index('"')] = 4.0
+    # So that strings and lists end soon.
+    bias[tokens.index('"')] = 5.0
+    bias[tokens.index("]")] = 2.0
     bias[tokens.index(END_TURN)] = 1.5
     return bias
 
@@ -150,9 +157,10 @@ def main(path):
     add("output.weight", output)
     for i in range(LAYERS):
         add(f"blk.{i}.attn_norm.weight", np.ones(WIDTH), np.float32)
-        # Large, so that each token heeds a few others and what they are matters.
-        for name in ("attn_q", "attn_k", "attn_v"):
-            add(f"blk.{i}.{name}.weight", reading(WIDTH, 6.0))
+        # Large enough that a token heeds few others and what they are matters, and small enough that
+        # none is the only one: every letter of a prompt changes the answer's probabilities.
+        for name, scale in (("attn_q", 3.0), ("attn_k", 3.0), ("attn_v", 6.0)):
+            add(f"blk.{i}.{name}.weight", reading(WIDTH, scale))
         add(f"blk.{i}.attn_output.weight", writing(WIDTH, 2.0))
         add(f"blk.{i}.ffn_norm.weight", np.ones(WIDTH), np.float32)
         for name in ("ffn_gate", "ffn_up"):
