@@ -159,7 +159,6 @@ func readSent(sent []byte) (said, error) {
 // doubled or given to another text: each text has the one verdict that the
 // last answer to a question about it says, which the proxy kept.
 func TestNoVerdictIsLostThroughFaults(t *testing.T) {
-
 	server := ollamatest.Start(t, fmt.Sprintf("OLLAMA_NUM_PARALLEL=%d", faultyParallel))
 	server.Create(t, tiny, ollamatest.Tiny)
 	var sent records
