@@ -124,16 +124,18 @@ func New(c Config) (*Judge, error) {
 	return j, nil
 }
 
-// Context returns how many tokens of context a judge with a configuration will
-// have, as far as can be told without the server: a model may have fewer, and
-// one whose tokens are shorter than two bytes needs more.
+// Context returns how many tokens of context are enough for a judge with a
+// configuration, whatever the model's vocabulary: a token has a byte or more.
+// Judges of one model that are asked side by side need one context: a server
+// loads the model anew for each change, and Ollama 0.17 may wait in vain for
+// the calls under way when it has to.
 func Context(c Config) (int, error) {
 	c, err := c.filled()
 	if err != nil {
 		return 0, err
 	}
 	d := dialectOf(c)
-	b, err := d.plan(sent(d)/2, 0)
+	b, err := d.plan(sent(d)+frame, 0)
 	return b.context, err
 }
 

@@ -81,11 +81,11 @@ func TestJudgesOfOneModelShareItsContext(t *testing.T) {
 		func(c *Config) {},
 	} {
 		j := tinyJudge(t, server.URL, func(c *Config) {
-			c.Context = 2 * most // the tokens of the tiny model are bytes
+			c.Context = most // enough for the tiny model too, whose tokens are bytes
 			change(c)
 		})
 		m, err := j.Connect(t.Context())
-		if err != nil || m.Context != 2*most {
+		if err != nil || m.Context != most {
 			t.Errorf("%+v, %v", m, err)
 		}
 	}

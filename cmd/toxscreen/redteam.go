@@ -429,14 +429,16 @@ func openNexaJudges(s *settings, calls []*nexaCall) (*nexaJudges, error) {
 		own.Rubric, own.Reason, own.Violations = c.rubric, c.block.IncludeReasoning, true
 		return own
 	}
-	// Another context would make the server load the model for each rubric
-	// anew.
 	var contextErr error
 	all.first, err = openJudge(s, func(config *judge.Config) {
 		config.Rubric = rubric
 		shared = *config
+		configs := []judge.Config{*config}
 		for _, c := range calls {
-			n, err := judge.Context(configOf(c))
+			configs = append(configs, configOf(c))
+		}
+		for _, c := range configs {
+			n, err := judge.Context(c)
 			contextErr = cmp.Or(contextErr, err)
 			shared.Context = max(shared.Context, n)
 		}

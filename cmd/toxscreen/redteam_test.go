@@ -63,6 +63,9 @@ func TestRedteamKeepsTheJudgeBusy(t *testing.T) {
 	if most.Load() != parallel {
 		t.Errorf("%d calls at once, want %d", most.Load(), parallel)
 	}
+	if loads := strings.Count(server.Log(t), "runner --model"); loads != 1 {
+		t.Errorf("the server loaded the model %d times, want once for all metrics", loads)
+	}
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(out, name+".json"))
 		if err != nil {
