@@ -54,10 +54,14 @@ type Result struct {
 type AttributeResult struct {
 	// Score is the final probability in 0..1.
 	Score Probability `json:"score"`
-	// Classifier is the classifier's own calibrated probability in 0..1.
+	// Classifier is the classifier's own calibrated probability in 0..1, before
+	// any Fusion.
 	Classifier Probability `json:"classifier"`
+	// Plain is the classifier's probability of the text as it is written, where
+	// reading it without its disguise raised Classifier; else nil.
+	Plain *Probability `json:"plain,omitempty"`
 	// Judge is the judge's own probability, not calibrated; nil where it gave
-	// none. It stands beside Score and does not change it.
+	// none. What it counts for in Score, the Fusion decides.
 	Judge *Probability `json:"judge,omitempty"`
 	// Threshold is the probability from which Flagged is true.
 	Threshold Probability `json:"threshold"`
@@ -113,6 +117,9 @@ type Versions struct {
 	// Model is name@version and the hash of the model's manifest, which in
 	// turn holds the hash of each of its files.
 	Model string `json:"model"`
+	// Calibration is the hash of the parameters that scores were fused with, if
+	// they were.
+	Calibration string `json:"calibration,omitempty"`
 	// Rubric and JudgeModel are those of the verdict, if there is one.
 	Rubric     string `json:"rubric,omitempty"`
 	JudgeModel string `json:"judge_model,omitempty"`
@@ -127,8 +134,11 @@ const HigherIsMoreToxic Direction = "higher_is_more_toxic"
 // Source tells which stages a score comes from.
 type Source string
 
-// SourceClassifier marks a score that is the classifier's alone.
-const SourceClassifier Source = "classifier"
+// The sources of [Result].
+const (
+	SourceClassifier Source = "classifier" // the classifier's alone
+	SourceFused      Source = "fused"      // a verdict counted for some attribute
+)
 
 // Severity is a band of scores.
 type Severity string

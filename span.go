@@ -87,6 +87,41 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 	return r
 }
 
+// withEvidence returns spans with what the judge quoted for the attributes that
+// it raised. A quotation is coarser than the classifier's words: where it
+// touches some of them they stand for the attribute, too, and where it touches
+// none it becomes a span. The probability is the text's own.
+func withEvidence(spans []Span, v Verdict, fused Fused) []Span {
+	joined := slices.Clone(spans)
+	for _, aspect := range v.Aspects {
+		if aspect.Attribute == nil || !aspect.Yes {
+			continue
+		}
+		if moved, ok := fused.Evidence.Get(*aspect.Attribute); !ok || moved <= 0 {
+			continue
+		}
+		p, _ := fused.Scores.Get(*aspect.Attribute)
+		for _, e := range aspect.Evidence {
+			touched := false
+			for i := range joined {
+				if joined[i].Start < e.End && e.Start < joined[i].End {
+					touched = true
+					if _, ok := joined[i].Attributes.Get(*aspect.Attribute); !ok {
+						joined[i].Attributes.Set(*aspect.Attribute, p)
+					}
+				}
+			}
+			if !touched && e.Start < e.End {
+				quoted := Span{Start: e.Start, End: e.End}
+				quoted.Attributes.Set(*aspect.Attribute, p)
+				joined = append(joined, quoted)
+			}
+		}
+	}
+	slices.SortFunc(joined, func(a, b Span) int { return a.Start - b.Start })
+	return joined
+}
+
 // Mask returns text with every character of the spans replaced by an
 // asterisk. Blanks inside a span stay. The offsets must be in bytes.
 func Mask(text string, spans []Span) string {

@@ -43,6 +43,10 @@ type Classification struct {
 	// Scores holds the calibrated probability in 0..1 of each attribute that
 	// the model has.
 	Scores Scores
+	// Plain holds the probability of the text as it is written for those
+	// attributes that reading it as it seems to be meant, without its disguise,
+	// raised noticeably.
+	Plain Scores
 	// Spans are ordered, free of overlap, with byte offsets into the text.
 	// It is nil where the model has no token head.
 	Spans []Span
@@ -79,7 +83,8 @@ type Screener struct {
 	maxBytes   int
 	judge      Judge // nil where there is none
 	notAsked   string
-	band       Band
+	rule       Rule   // which texts the judge is asked about
+	fusion     Fusion // nil where the scores are the classifier's
 }
 
 // Option changes a default of [New].
@@ -100,11 +105,18 @@ func WithMaxBytes(n int) Option {
 	return func(s *Screener) { s.maxBytes = n }
 }
 
-// WithJudge asks a judge for a second opinion on texts whose toxicity is in
-// the band. Its verdict stands beside the classifier's scores, which it does
-// not change; where it gives none, the result says why.
-func WithJudge(j Judge, band Band) Option {
-	return func(s *Screener) { s.judge, s.band = j, band }
+// WithJudge asks a judge for a second opinion on the texts that the rule picks:
+// a [Band], or one that knows what a verdict is worth, see package fusion.
+// Without [WithFusion] its verdict stands beside the classifier's scores and
+// does not change them. Where it gives none, the result says why.
+func WithJudge(j Judge, rule Rule) Option {
+	return func(s *Screener) { s.judge, s.rule = j, rule }
+}
+
+// WithFusion makes one score of what the classifier and the judge say. It
+// corrects the classifier's scores where no judge is asked, too.
+func WithFusion(f Fusion) Option {
+	return func(s *Screener) { s.fusion = f }
 }
 
 // WithoutJudge makes results say why no judge is asked. The sentence is that
@@ -151,35 +163,40 @@ func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
 		if math.IsNaN(score) || score < 0 || score > 1 {
 			return Result{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is no probability", s.info.Version, score, a)
 		}
-		threshold, ok := s.thresholds.Get(a)
-		if !ok {
+		if _, ok := s.thresholds.Get(a); !ok {
 			return Result{}, fmt.Errorf("failed to score text: model %s has no threshold for %s", s.info.Version, a)
 		}
-		flagged := score >= threshold
-		result.Attributes[a] = AttributeResult{
-			Score:      Probability(score),
-			Classifier: Probability(score),
-			Threshold:  Probability(threshold),
-			Flagged:    flagged,
-		}
-		result.Flagged = result.Flagged || flagged
 	}
-	toxicity, ok := result.Attributes[Toxicity]
-	if !ok {
+	if _, ok := found.Scores.Get(Toxicity); !ok {
 		return Result{}, fmt.Errorf("failed to score text: model %s gave no toxicity", s.info.Version)
 	}
-	result.Score = toxicity.Score
-	result.Severity = SeverityOf(float64(result.Score))
+	fused := Fused{Scores: found.Scores}
+	if s.fusion != nil {
+		if fused, err = s.fusion.Fuse(found.Scores, nil); err != nil {
+			return Result{}, fmt.Errorf("failed to score text: %w", err)
+		}
+		result.Versions.Calibration = s.fusion.Version()
+	}
 	if s.judge != nil {
-		s.ask(ctx, text, &result)
+		if verdict := s.ask(ctx, text, found, &result); verdict != nil {
+			if judged, err := s.fuse(found.Scores, verdict); err != nil {
+				result.Judge.Error = err.Error()
+			} else if judged.Evidence.Len() > 0 {
+				fused, result.Source = judged, SourceFused
+				result.Spans = withEvidence(result.Spans, *verdict, judged)
+			}
+		}
 		if err := ctx.Err(); err != nil {
 			return Result{}, fmt.Errorf("failed to score text: %w", err)
 		}
 	}
+	if err := s.fill(&result, found, fused.Scores); err != nil {
+		return Result{}, err
+	}
 	if strings.TrimSpace(text) == "" {
 		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores say nothing")
 	}
-	if result.Flagged && found.Spans != nil && len(found.Spans) == 0 {
+	if result.Flagged && result.Spans != nil && len(result.Spans) == 0 {
 		result.Warnings = append(result.Warnings, "flagged without a span: no single word stands out")
 	}
 	if result.Warnings == nil {
@@ -188,37 +205,77 @@ func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
 	return result, nil
 }
 
-// ask puts the judge's verdict into a result of the classifier. Whatever goes
-// wrong with the judge, the classifier's scores stand.
-func (s *Screener) ask(ctx context.Context, text string, result *Result) {
-	toxicity := float64(result.Attributes[Toxicity].Classifier)
-	if !s.band.Contains(toxicity) {
-		result.Judge.Why = fmt.Sprintf("toxicity %.2f is outside the fixed band %s", toxicity, s.band)
-		return
+// fuse is the Fusion's, or the classifier's scores where there is none.
+func (s *Screener) fuse(scores Scores, verdict *Verdict) (Fused, error) {
+	if s.fusion == nil {
+		return Fused{Scores: scores}, nil
 	}
-	result.Judge = JudgeReport{Asked: true, Why: fmt.Sprintf("toxicity %.2f is inside the fixed band %s", toxicity, s.band)}
+	return s.fusion.Fuse(scores, verdict)
+}
+
+// fill writes the final probabilities and what follows from them.
+func (s *Screener) fill(result *Result, found Classification, final Scores) error {
+	measured := Scores{}
+	for _, v := range result.Judge.Verdicts {
+		measured = v.Measured()
+	}
+	for a, score := range found.Scores.All() {
+		probability, ok := final.Get(a)
+		if !ok || math.IsNaN(probability) || probability < 0 || probability > 1 {
+			return fmt.Errorf("failed to score text: the fusion %s gave %v for %s, which is no probability", result.Versions.Calibration, probability, a)
+		}
+		threshold, _ := s.thresholds.Get(a)
+		filled := AttributeResult{
+			Score: Probability(probability), Classifier: Probability(score),
+			Threshold: Probability(threshold), Flagged: probability >= threshold,
+		}
+		if plain, ok := found.Plain.Get(a); ok {
+			shown := Probability(plain)
+			filled.Plain = &shown
+		}
+		if p, ok := measured.Get(a); ok {
+			shown := Probability(p)
+			filled.Judge = &shown
+		}
+		result.Attributes[a] = filled
+		result.Flagged = result.Flagged || filled.Flagged
+	}
+	result.Score = result.Attributes[Toxicity].Score
+	result.Severity = SeverityOf(float64(result.Score))
+	return nil
+}
+
+// ask returns the judge's verdict, which it puts into the result, or nil with
+// the reason in the result. Whatever goes wrong with the judge, the
+// classifier's scores stand.
+func (s *Screener) ask(ctx context.Context, text string, found Classification, result *Result) *Verdict {
+	asked, why := s.rule.Escalate(ctx, found, s.thresholds)
+	result.Judge = JudgeReport{Asked: asked, Why: why}
+	if !asked {
+		return nil
+	}
 	start := time.Now()
-	verdict, err := s.judge.Judge(ctx, text, result.Spans)
+	verdict, err := s.judge.Judge(ctx, text, found.Spans)
 	result.Judge.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
 	if err != nil {
 		result.Judge.Error = err.Error()
 		if abstained, ok := errors.AsType[*AbstentionError](err); ok {
 			result.Judge.Raw = abstained.Raw
 		}
-		return
+		return nil
+	}
+	for _, a := range verdict.Aspects {
+		if p := a.PYes; p != nil && !(*p >= 0 && *p <= 1) {
+			result.Judge.Error = fmt.Sprintf("the judge %s gave %v for %s, which is no probability", verdict.Model, float64(*p), a.Name)
+			return nil
+		}
 	}
 	result.Judge.Verdicts = []Verdict{verdict}
 	result.Versions.Rubric, result.Versions.JudgeModel = verdict.Rubric, verdict.Model
-	for a, p := range verdict.Measured().All() {
-		if measured, ok := result.Attributes[a]; ok {
-			judged := Probability(p)
-			measured.Judge = &judged
-			result.Attributes[a] = measured
-		}
-	}
 	if len(verdict.Addressed) > 0 {
 		result.Warnings = append(result.Warnings, "the text speaks to whoever judges it: what the judge finds harmless in it counts for nothing")
 	}
+	return &verdict
 }
 
 const modulePath = "github.com/toxscreen/toxscreen"

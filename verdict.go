@@ -115,5 +115,15 @@ var DefaultBand = Band{Low: 0.3, High: 0.7}
 // Contains tells whether a probability is in the band.
 func (b Band) Contains(p float64) bool { return p >= b.Low && p <= b.High }
 
+// Escalate implements [Rule] by toxicity alone, and knows nothing of what a
+// verdict is worth.
+func (b Band) Escalate(_ context.Context, found Classification, _ Scores) (ask bool, why string) {
+	toxicity, _ := found.Scores.Get(Toxicity)
+	if b.Contains(toxicity) {
+		return true, fmt.Sprintf("toxicity %.2f is inside the fixed band %s", toxicity, b)
+	}
+	return false, fmt.Sprintf("toxicity %.2f is outside the fixed band %s", toxicity, b)
+}
+
 // String returns the band as results show it.
 func (b Band) String() string { return fmt.Sprintf("%.2f–%.2f", b.Low, b.High) }

@@ -147,7 +147,8 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 		}
 		score := c.probability(*label.Attribute, max(logits[column], read[column]))
 		found.Scores.Set(*label.Attribute, score)
-		if score-c.probability(*label.Attribute, logits[column]) >= noteworthy {
+		if plain := c.probability(*label.Attribute, logits[column]); score-plain >= noteworthy {
+			found.Plain.Set(*label.Attribute, plain)
 			raised = append(raised, label.Attribute.String())
 		}
 	}

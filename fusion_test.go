@@ -1,0 +1,146 @@
+package toxscreen_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// fusing is a Fusion that doubts the classifier by a tenth, and believes a
+// verdict outright. Real ones are tested in fusion/.
+type fusing struct{}
+
+func (fusing) Version() string { return "sha256:0123" }
+
+func (fusing) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
+	var fused toxscreen.Fused
+	for a, p := range scores.All() {
+		fused.Scores.Set(a, p-0.1)
+	}
+	if verdict == nil {
+		return fused, nil
+	}
+	if verdict.Model == "broken@1" {
+		return fused, errors.New("failed to fuse a verdict of broken@1")
+	}
+	for a, p := range verdict.Measured().All() {
+		if before, ok := fused.Scores.Get(a); ok {
+			fused.Evidence.Set(a, p-before)
+			fused.Scores.Set(a, p)
+		}
+	}
+	return fused, nil
+}
+
+// all is a Rule that has every text judged.
+var all = toxscreen.Band{Low: 0, High: 1}
+
+func TestTheFusedScoreIsTheResult(t *testing.T) {
+	judge := judging(func(string) (toxscreen.Verdict, error) { return verdictOf(toxscreen.Insult, true, 0.9), nil })
+	screener := toxscreen.New(borderline, toxscreen.WithJudge(judge, all), toxscreen.WithFusion(fusing{}))
+	result, err := screener.Score(t.Context(), "😀 idiot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Source != toxscreen.SourceFused || result.Versions.Calibration != "sha256:0123" {
+		t.Errorf("source %s, versions %+v", result.Source, result.Versions)
+	}
+	judged := toxscreen.Probability(0.9)
+	want := toxscreen.AttributeResult{Score: 0.9, Classifier: 0.4, Judge: &judged, Threshold: 0.7, Flagged: true}
+	if diff := cmp.Diff(want, result.Attributes[toxscreen.Insult]); diff != "" {
+		t.Error(diff)
+	}
+	// The judge said nothing of toxicity, which the Fusion corrects all the
+	// same; the insult flags the text.
+	if result.Score != 0.5 || result.Severity != toxscreen.SeverityModerate || !result.Flagged {
+		t.Errorf("score %v, %s, flagged %v", result.Score, result.Severity, result.Flagged)
+	}
+}
+
+func TestWithoutAVerdictTheFusionStillCorrects(t *testing.T) {
+	result, err := toxscreen.New(borderline, toxscreen.WithFusion(fusing{})).Score(t.Context(), "x")
+	if err != nil || result.Score != 0.5 || result.Attributes[toxscreen.Toxicity].Classifier != 0.6 || result.Source != toxscreen.SourceClassifier {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// What the judge quotes joins the words of the classifier: it is coarser, and so
+// it marks those that it touches, and itself where it touches none.
+func TestEvidenceJoinsTheSpans(t *testing.T) {
+	word := func(start, end int, s toxscreen.Scores) toxscreen.Span {
+		return toxscreen.Span{Start: start, End: end, Attributes: s}
+	}
+	spans := []toxscreen.Span{word(10, 15, scores(toxscreen.Toxicity, 0.7)), word(30, 33, scores(toxscreen.Toxicity, 0.6))}
+	classifier := classify(func(context.Context, string) (toxscreen.Classification, error) {
+		return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, 0.6, toxscreen.Insult, 0.4), Spans: spans}, nil
+	})
+	quotes := []toxscreen.Evidence{{Start: 8, End: 20}, {Start: 2, End: 5}}
+	for name, c := range map[string]struct {
+		p    toxscreen.Probability
+		want []toxscreen.Span
+	}{
+		"for what it raised": {0.9, []toxscreen.Span{
+			word(2, 5, scores(toxscreen.Insult, 0.9)),
+			word(10, 15, scores(toxscreen.Toxicity, 0.7, toxscreen.Insult, 0.9)),
+			word(30, 33, scores(toxscreen.Toxicity, 0.6)),
+		}},
+		"but not for what it lowered": {0.2, spans},
+	} {
+		judge := judging(func(string) (toxscreen.Verdict, error) {
+			v := verdictOf(toxscreen.Insult, true, c.p)
+			v.Aspects[0].Evidence = quotes
+			return v, nil
+		})
+		result, err := toxscreen.New(classifier, toxscreen.WithJudge(judge, all), toxscreen.WithFusion(fusing{})).Score(t.Context(), strings.Repeat("x", 40))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, result.Spans, cmp.Comparer(func(a, b toxscreen.Scores) bool { return a == b })); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if spans[0].Attributes.Len() != 1 {
+		t.Error("the classifier's own spans were changed")
+	}
+}
+
+// A judge whose numbers are none, or that the Fusion refuses, is one that gave
+// no verdict.
+func TestABrokenVerdictIsAnErrorAndNoScore(t *testing.T) {
+	broken := verdictOf(toxscreen.Toxicity, true, 0.9)
+	broken.Model = "broken@1"
+	for name, c := range map[string]struct {
+		verdict toxscreen.Verdict
+		want    string
+	}{
+		"not a number": {verdictOf(toxscreen.Toxicity, true, toxscreen.Probability(math.NaN())), "gave NaN for toxicity"},
+		"over one":     {verdictOf(toxscreen.Toxicity, true, 1.5), "gave 1.5 for toxicity"},
+		"refused":      {broken, "failed to fuse a verdict of broken@1"},
+	} {
+		judge := judging(func(string) (toxscreen.Verdict, error) { return c.verdict, nil })
+		result, err := toxscreen.New(borderline, toxscreen.WithJudge(judge, all), toxscreen.WithFusion(fusing{})).Score(t.Context(), "x")
+		if err != nil || result.Score != 0.5 || result.Source != toxscreen.SourceClassifier || !strings.Contains(result.Judge.Error, c.want) {
+			t.Errorf("%s: %v, %+v", name, err, result)
+		}
+	}
+}
+
+// A broken Fusion gives an error, never a score.
+type brokenFusion struct{ fusing }
+
+func (brokenFusion) Fuse(toxscreen.Scores, *toxscreen.Verdict) (toxscreen.Fused, error) {
+	return toxscreen.Fused{}, nil
+}
+
+func TestAFusionThatLosesAnAttributeIsRefused(t *testing.T) {
+	_, err := toxscreen.New(borderline, toxscreen.WithFusion(brokenFusion{})).Score(t.Context(), "x")
+	if err == nil || !strings.Contains(err.Error(), "the fusion sha256:0123 gave 0 for toxicity") {
+		t.Errorf("error %v", err)
+	}
+}
