@@ -1,0 +1,130 @@
+package fusion
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+const (
+	// surest bounds the classifier's probability on both sides: a model that
+	// says 0 or 1 has not seen more than a million texts either.
+	surest = 1e-6
+	// sure bounds the judge's P(yes) likewise. What language models give beyond
+	// 99 % says how they were trained, not how often they are right.
+	sure = 0.01
+)
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// logOdds returns the log-odds of a probability that is kept off 0 and 1.
+func logOdds(p, off float64) float64 {
+	p = min(max(p, off), 1-off)
+	return math.Log(p / (1 - p))
+}
+
+// apply returns corrected log-odds.
+func (l Line) apply(x float64) float64 { return l.Slope*x + l.Intercept }
+
+// said is what a verdict says of one attribute: the sum over the aspects that
+// measure it.
+type said struct {
+	aspects  int
+	measured int     // how many have P(yes)
+	logOdds  float64 // of P(yes), summed
+	yes, no  int     // what was written, for the others
+}
+
+// add takes up an aspect.
+func (s *said) add(a toxscreen.AspectVerdict) {
+	s.aspects++
+	if a.PYes == nil {
+		if a.Yes {
+			s.yes++
+		} else {
+			s.no++
+		}
+		return
+	}
+	s.measured++
+	z := logOdds(float64(*a.PYes), sure)
+	// A model that writes what it holds for unlikely says nothing.
+	if a.Yes {
+		z = max(z, 0)
+	} else {
+		z = min(z, 0)
+	}
+	s.logOdds += z
+}
+
+// heard is the log likelihood ratio of what was said, in nats, before the
+// overlap. Aspects of one verdict come from one model and are no independent
+// witnesses: their mean counts, so that those that contradict each other say
+// nothing.
+func (o Opinion) heard(s said) float64 {
+	sum := 0.0
+	if s.measured > 0 {
+		sum += o.Slope*s.logOdds + o.Intercept*float64(s.measured)
+	}
+	if s.yes+s.no > 0 && o.Slope > 0 {
+		sum += float64(s.yes)*ratio(o.TruePositive, o.FalsePositive) + float64(s.no)*ratio(1-o.TruePositive, 1-o.FalsePositive)
+	}
+	return sum / float64(s.aspects)
+}
+
+// ratio is the logarithm of a likelihood ratio of two rates.
+func ratio(a, b float64) float64 { return math.Log(max(a, surest) / max(b, surest)) }
+
+// evidence is how far the judge moves the log-odds x of the classifier. With it
+// x + evidence rises with x and with what is heard.
+func (o Opinion) evidence(x, heard float64) float64 {
+	return min(max(heard-o.Overlap*x, -o.Cap), o.Cap)
+}
+
+// Fuse implements [toxscreen.Fusion]. A verdict of another judge than the one
+// in use counts for nothing.
+func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
+	var heard [attributes]said
+	if verdict != nil {
+		for i := range verdict.Aspects {
+			aspect := &verdict.Aspects[i]
+			if p := aspect.PYes; p != nil && !(*p >= 0 && *p <= 1) {
+				return toxscreen.Fused{}, fmt.Errorf("failed to fuse a verdict of %s: it gives %v for %s, which is no probability", verdict.Model, float64(*p), aspect.Name)
+			}
+			if aspect.Attribute == nil || *aspect.Attribute >= attributes || len(verdict.Addressed) > 0 && !aspect.Yes {
+				continue
+			}
+			heard[*aspect.Attribute].add(*aspect)
+		}
+	}
+	ours := verdict != nil && f.digest != "" && digestOf(verdict.Model) == f.digest && verdict.Rubric == f.rubric
+	fused := toxscreen.Fused{Scores: scores}
+	for a := range toxscreen.Attribute(attributes) {
+		p, ok := scores.Get(a)
+		if !ok {
+			continue
+		}
+		if !(p >= 0 && p <= 1) {
+			return toxscreen.Fused{}, fmt.Errorf("failed to fuse scores: %v for %s is no probability", p, a)
+		}
+		moved := 0.0
+		if o := &f.opinions[a]; ours && heard[a].aspects > 0 && o.Cap > 0 {
+			moved = o.evidence(f.prior(a, p), o.heard(heard[a]))
+			if len(verdict.Addressed) > 0 {
+				moved = max(moved, 0)
+			}
+			fused.Evidence.Set(a, moved)
+		}
+		// What nothing changes stays as it is, to the last digit.
+		if moved != 0 || f.lines[a] != (Line{Slope: 1}) {
+			fused.Scores.Set(a, sigmoid(f.prior(a, p)+moved))
+		}
+	}
+	return fused, nil
+}
+
+// prior returns the calibrated log-odds of the classifier's probability.
+func (f *Fusion) prior(a toxscreen.Attribute, p float64) float64 {
+	return f.lines[a].apply(logOdds(p, surest))
+}

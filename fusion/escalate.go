@@ -1,0 +1,174 @@
+package fusion
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// worth is the expected price of the errors that a verdict saves at a
+// probability p: with the threshold between what it is after a "yes" and after a
+// "no", the decision follows the verdict, and else nothing changes.
+func (o Opinion) worth(p, threshold float64, prices Prices) float64 {
+	if o.Cap <= 0 || p < o.Low || p > o.High {
+		return 0
+	}
+	falseAlarm, miss := prices.errors(threshold)
+	gain := 0.0
+	x, at := logOdds(p, surest), logOdds(threshold, surest)
+	if p < threshold {
+		if x+o.evidence(x, o.most()) >= at {
+			gain = p*o.TruePositive*miss - (1-p)*o.FalsePositive*falseAlarm
+		}
+	} else if x+o.evidence(x, o.least()) < at {
+		gain = (1-p)*(1-o.FalsePositive)*falseAlarm - p*(1-o.TruePositive)*miss
+	}
+	return max(gain, 0)
+}
+
+// most and least are the most that can be heard of a "yes" and of a "no".
+func (o Opinion) most() float64  { return o.Slope*logOdds(1, sure) + o.Intercept }
+func (o Opinion) least() float64 { return o.Slope*logOdds(0, sure) + o.Intercept }
+
+// cost is what a verdict must be worth.
+func (f *Fusion) cost() float64 { return max(f.file.Prices.Call, f.least) }
+
+// doubt tells why the classifier should not be believed as much as its score
+// says.
+type doubt uint8
+
+const (
+	none      doubt = iota
+	noSpan          // a high score, and no word that makes it
+	disguised       // undoing disguise changed what the text reads like
+)
+
+// decision is whether a text is worth a verdict, in numbers.
+type decision struct {
+	ask bool
+	// attribute is the one that a verdict is worth most for; where it is worth
+	// nothing for any, toxicity.
+	attribute toxscreen.Attribute
+	doubt     doubt
+	p         float64 // of the attribute, calibrated
+	doubted   float64 // what p is taken for; p without doubt
+	threshold float64
+	value     float64 // summed over all attributes
+	others    int     // attributes besides this one that a verdict is worth anything for
+}
+
+// decide sums what a verdict is worth over all attributes: one call answers for
+// all of them.
+func (f *Fusion) decide(found *toxscreen.Classification, thresholds *toxscreen.Scores) decision {
+	var d decision
+	best := -1.0
+	for a := range toxscreen.Attribute(attributes) {
+		p, ok := found.Scores.Get(a)
+		threshold, limited := thresholds.Get(a)
+		if !ok || !limited {
+			continue
+		}
+		x := f.prior(a, p)
+		taken, why := f.doubted(found, a, x, threshold)
+		value := f.opinions[a].worth(sigmoid(taken), threshold, f.file.Prices)
+		if value > 0 && d.value > 0 {
+			d.others++
+		}
+		d.value += value
+		if value > best {
+			best = value
+			d.attribute, d.doubt, d.p, d.doubted, d.threshold = a, why, sigmoid(x), sigmoid(taken), threshold
+		}
+	}
+	d.ask = d.value > f.cost()
+	return d
+}
+
+// doubted returns the log-odds that a text is asked for at. A score that no
+// word makes is taken for half as far from the threshold, and one that rests on
+// undone disguise for the mean of both readings. The score itself stays.
+func (f *Fusion) doubted(found *toxscreen.Classification, a toxscreen.Attribute, x, threshold float64) (float64, doubt) {
+	if plain, ok := found.Plain.Get(a); ok {
+		return (x + f.prior(a, plain)) / 2, disguised
+	}
+	if at := logOdds(threshold, surest); x >= at && found.Spans != nil && len(found.Spans) == 0 {
+		return (x + at) / 2, noSpan
+	}
+	return x, none
+}
+
+// Escalate implements [toxscreen.Rule]. It needs no context: nothing is waited
+// for.
+func (f *Fusion) Escalate(_ context.Context, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string) {
+	if f.why != "" {
+		return false, "a verdict would count for nothing: " + f.why
+	}
+	d := f.decide(&found, &thresholds)
+	return d.ask, f.sentence(d)
+}
+
+// sentence says why a text is judged, or why not.
+func (f *Fusion) sentence(d decision) string {
+	score := fmt.Sprintf("%s %.2f", d.attribute, d.p)
+	switch d.doubt {
+	case noSpan:
+		score += fmt.Sprintf(", which no word explains and so counts as %.2f here,", d.doubted)
+	case disguised:
+		score += fmt.Sprintf(", which rests on undone disguise and so counts as %.2f here,", d.doubted)
+	case none:
+	}
+	besides := ""
+	switch {
+	case d.others == 1:
+		besides = " (with one other attribute)"
+	case d.others > 1:
+		besides = fmt.Sprintf(" (with %d other attributes)", d.others)
+	}
+	cost := fmt.Sprintf("a call costs %.2g", f.file.Prices.Call)
+	if f.cost() > f.file.Prices.Call {
+		cost = fmt.Sprintf("%.2g is the least that keeps judged texts under %.3g %%", f.cost(), 100*f.file.Budget.Share)
+	}
+	low, high, ok := f.Band(d.attribute, d.threshold)
+	place := "is where no verdict is worth a call"
+	if ok {
+		place = "is outside the band"
+		if d.doubted >= low && d.doubted <= high {
+			place = "is inside the band"
+		}
+		place += fmt.Sprintf(" %.2f–%.2f", low, high)
+	}
+	return fmt.Sprintf("%s %s: a verdict is worth %.2g errors%s, %s", score, place, d.value, besides, cost)
+}
+
+// Band returns the range of probabilities in which a verdict on an attribute
+// alone is worth more than it costs; ok is false where there is none.
+func (f *Fusion) Band(a toxscreen.Attribute, threshold float64) (low, high float64, ok bool) {
+	o, cost := f.opinions[a], f.cost()
+	pays := func(p float64) bool { return o.worth(p, threshold, f.file.Prices) > cost }
+	below, above := math.Nextafter(threshold, 0), threshold
+	below, above = min(below, o.High), max(above, o.Low)
+	low, high = threshold, threshold
+	if pays(below) {
+		low = edge(0, below, pays)
+	}
+	if pays(above) {
+		high = edge(1, above, pays)
+	}
+	return low, high, low < high
+}
+
+// edge returns where between out, where a condition does not hold, and in, where
+// it does, it begins to.
+func edge(out, in float64, holds func(float64) bool) float64 {
+	for range 30 {
+		middle := (out + in) / 2
+		if holds(middle) {
+			in = middle
+		} else {
+			out = middle
+		}
+	}
+	return in
+}

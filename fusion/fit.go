@@ -1,0 +1,519 @@
+package fusion
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// Options say what to fit for.
+type Options struct {
+	Model      string           // version of the model that the rows were scored with
+	Thresholds toxscreen.Scores // from which attributes are flagged
+	Prices     Prices
+	Budget     Budget // LeastValue is not looked at
+	Traffic    Traffic
+	// Base holds the judges to keep beside the one that is fitted.
+	Base Params
+}
+
+// Traffic bounds what verdicts may take of a judge. It makes a share of it, by
+// the means of the verdicts that were given.
+type Traffic struct {
+	Texts float64 // that are scored a minute; 0 where nothing is bounded
+	// Tokens and Seconds are what verdicts may take a minute; 0 for no bound.
+	Tokens, Seconds float64
+}
+
+// What a fit needs at least. With fewer rows than that the gate below lets
+// nothing but luck through.
+const (
+	leastRows  = 100
+	leastClass = 20 // of either kind
+	folds      = 5
+	// gate is how many standard errors the cross-validated loss must fall for a
+	// parameter to be taken: the chance that a useless one passes is under 5 %.
+	gate = 1.645
+)
+
+// Report is what a fit did.
+type Report struct {
+	Attributes []AttributeReport
+	// Rows are how many rows there were, Judged those with a verdict.
+	Rows, Judged int
+	// Share is the expected share of judged texts, by the rows; Least is what a
+	// verdict must be worth.
+	Share, Least float64
+	// SecondsPerCall and TokensPerCall are means over the verdicts.
+	SecondsPerCall, TokensPerCall float64
+}
+
+// AttributeReport is what a fit did for one attribute. Losses are
+// cross-validated log losses in nats a row.
+type AttributeReport struct {
+	Attribute    toxscreen.Attribute
+	Toxic, Clean float64
+	// Calibration of the classifier: the loss before and after, and whether the
+	// correction was taken.
+	Before, After float64
+	Calibrated    bool
+	// The judge inside the band: the losses of the classifier alone and of
+	// both, and whether the judge counts. Where Opinion is nil there were too
+	// few rows, as Note says.
+	Classifier, Fused float64
+	Counts            bool
+	Opinion           *Opinion
+	Note              string
+	// Held are the probabilities that rows had in the folds that were fitted
+	// without them, for plots.
+	Held []Held
+}
+
+// Held is a row as those parameters see it that were fitted without it.
+type Held struct {
+	Before, After float64 // probabilities without and with the parameters
+	Label, Weight float64
+}
+
+// Fit finds the parameters for labelled texts. Every part of them has to show in
+// cross-validation that it is better than nothing, and is left out otherwise.
+// Too few rows, rows that contradict each other and rows of one kind only are
+// refused.
+func Fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
+	fitted, report, err := fit(rows, o)
+	if err != nil {
+		return Params{}, Report{}, fmt.Errorf("failed to fit fusion parameters: %w", err)
+	}
+	return fitted, report, nil
+}
+
+func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
+	report := Report{Rows: len(rows)}
+	if err := check(rows); err != nil {
+		return Params{}, report, err
+	}
+	p := Params{Format: Format, Model: o.Model, Prices: o.Prices, Budget: o.Budget, Calibration: map[toxscreen.Attribute]Line{}}
+	p.Budget.LeastValue = o.Base.Budget.LeastValue
+	judge, err := judgeOf(rows, &report)
+	if err != nil {
+		return p, report, err
+	}
+	if p.Budget.Share, err = o.share(judge != nil, report); err != nil {
+		return p, report, err
+	}
+	for a := range toxscreen.Attribute(attributes) {
+		all := samplesOf(rows, a, Line{Slope: 1})
+		if len(all) == 0 {
+			continue
+		}
+		r := AttributeReport{Attribute: a}
+		r.Toxic, r.Clean = classes(all)
+		if why := tooFew(all); why != "" {
+			if a == toxscreen.Toxicity {
+				return p, report, fmt.Errorf("%s: %s", a, why)
+			}
+			r.Note = why + ": left as it is"
+			report.Attributes = append(report.Attributes, r)
+			continue
+		}
+		line := calibrate(all, &r)
+		if r.Calibrated {
+			p.Calibration[a] = line
+		}
+		if judge != nil {
+			threshold, ok := o.Thresholds.Get(a)
+			if !ok {
+				return p, report, fmt.Errorf("%s has labels and no threshold", a)
+			}
+			if err := fitOpinion(samplesOf(rows, a, line), threshold, o.Prices, &r); err != nil {
+				return p, report, fmt.Errorf("%s: %w", a, err)
+			}
+			if r.Opinion != nil {
+				judge.Attributes[a] = *r.Opinion
+			} else if a == toxscreen.Toxicity {
+				return p, report, fmt.Errorf("%s: verdicts: %s; judge more of them with --judge-band 0.05-0.95", a, r.Note)
+			}
+		}
+		report.Attributes = append(report.Attributes, r)
+	}
+	if len(report.Attributes) == 0 {
+		return p, report, fmt.Errorf("none of the %d rows has a label", len(rows))
+	}
+	for _, known := range o.Base.Judges {
+		if judge == nil || digestOf(known.Model) != digestOf(judge.Model) || known.Rubric != judge.Rubric {
+			p.Judges = append(p.Judges, known)
+		}
+	}
+	if judge != nil {
+		p.Judges = append(p.Judges, *judge)
+		if err := p.spend(rows, o, &report); err != nil {
+			return p, report, err
+		}
+	}
+	return p, report, nil
+}
+
+// check refuses rows that nothing can be learned from.
+func check(rows []toxscreen.Labelled) error {
+	seen := map[string]int{}
+	var contradicting int
+	first := ""
+	for i, row := range rows {
+		if !(row.Weight > 0) || math.IsInf(row.Weight, 0) {
+			return fmt.Errorf("row %d: weight %v: it must be a number over 0", i+1, row.Weight)
+		}
+		for a, p := range row.Found.Scores.All() {
+			if !(p >= 0 && p <= 1) {
+				return fmt.Errorf("row %d: score %v for %s is no probability", i+1, p, a)
+			}
+		}
+		for a, y := range row.Labels.All() {
+			if !(y >= 0 && y <= 1) {
+				return fmt.Errorf("row %d: label %v for %s is no share of people in 0..1", i+1, y, a)
+			}
+		}
+		if row.Name == "" {
+			continue
+		}
+		before, ok := seen[row.Name]
+		if !ok {
+			seen[row.Name] = i
+			continue
+		}
+		for a, y := range row.Labels.All() {
+			if was, ok := rows[before].Labels.Get(a); ok && (was >= 0.5) != (y >= 0.5) {
+				if contradicting++; first == "" {
+					first = fmt.Sprintf("rows %d and %d are one text, with %v and %v for %s", before+1, i+1, was, y, a)
+				}
+			}
+		}
+	}
+	if contradicting > 0 {
+		return fmt.Errorf("%d of %d labels contradict another one of the same text: %s; give each text once, with the share of people who say so as its label", contradicting, len(rows), first)
+	}
+	return nil
+}
+
+// judgeOf returns the one judge that rows have verdicts of, or nil.
+func judgeOf(rows []toxscreen.Labelled, report *Report) (*JudgeParams, error) {
+	var judge *JudgeParams
+	weights := 0.0
+	for i, row := range rows {
+		v := row.Verdict
+		if v == nil {
+			continue
+		}
+		if judge == nil {
+			judge = &JudgeParams{Model: v.Model, Rubric: v.Rubric, Attributes: map[toxscreen.Attribute]Opinion{}}
+			if digestOf(v.Model) == "" {
+				return nil, fmt.Errorf("row %d: the verdict is by %q, which names no digest", i+1, v.Model)
+			}
+		}
+		if digestOf(v.Model) != digestOf(judge.Model) || v.Rubric != judge.Rubric {
+			return nil, fmt.Errorf("row %d: the verdict is by %s under %s, those before by %s under %s: fit one judge at a time", i+1, v.Model, v.Rubric, judge.Model, judge.Rubric)
+		}
+		for _, a := range v.Aspects {
+			if a.PYes != nil && !(*a.PYes >= 0 && *a.PYes <= 1) {
+				return nil, fmt.Errorf("row %d: the verdict gives %v for %s, which is no probability", i+1, float64(*a.PYes), a.Name)
+			}
+		}
+		report.Judged++
+		weights += row.Weight
+		report.SecondsPerCall += row.Weight * row.Seconds
+		report.TokensPerCall += row.Weight * float64(v.InputTokens+v.OutputTokens)
+	}
+	if judge != nil {
+		report.SecondsPerCall /= weights
+		report.TokensPerCall /= weights
+	}
+	return judge, nil
+}
+
+// share is the smallest of the shares that the bounds allow, 0 where there is
+// none.
+func (o Options) share(judged bool, r Report) (float64, error) {
+	share := o.Budget.Share
+	for _, bound := range []struct {
+		perMinute, perCall float64
+		unit               string
+	}{{o.Traffic.Tokens, r.TokensPerCall, "tokens"}, {o.Traffic.Seconds, r.SecondsPerCall, "seconds"}} {
+		if bound.perMinute == 0 || !judged {
+			continue
+		}
+		if !(o.Traffic.Texts > 0) || !(bound.perCall > 0) {
+			return 0, fmt.Errorf("budget: %v %s a minute are no share of texts without the number of texts a minute and the %s that verdicts took", bound.perMinute, bound.unit, bound.unit)
+		}
+		allowed := bound.perMinute / (bound.perCall * o.Traffic.Texts)
+		if allowed < 1 && (share == 0 || allowed < share) {
+			share = allowed
+		}
+	}
+	return share, nil
+}
+
+// sample is one row as the fit of one attribute sees it.
+type sample struct {
+	x      float64 // calibrated log-odds of the classifier
+	s      float64 // mean log-odds of the judge's P(yes)
+	judged bool
+	y      float64 // label
+	w      float64 // weight; they sum to the effective number of rows
+	fold   int
+}
+
+// samplesOf returns the rows with a label and a score of an attribute.
+func samplesOf(rows []toxscreen.Labelled, a toxscreen.Attribute, line Line) []sample {
+	var all []sample
+	for i, row := range rows {
+		y, labelled := row.Labels.Get(a)
+		p, scored := row.Found.Scores.Get(a)
+		if !labelled || !scored {
+			continue
+		}
+		name := row.Name
+		if name == "" {
+			name = strconv.Itoa(i)
+		}
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(name)) // never fails
+		one := sample{x: line.apply(logOdds(p, surest)), y: y, w: row.Weight, fold: int(h.Sum32() % folds)}
+		if v := row.Verdict; v != nil {
+			var heard said
+			for _, aspect := range v.Aspects {
+				if aspect.Attribute != nil && *aspect.Attribute == a && aspect.PYes != nil && (aspect.Yes || len(v.Addressed) == 0) {
+					heard.add(aspect)
+				}
+			}
+			if heard.measured > 0 {
+				one.judged, one.s = true, heard.logOdds/float64(heard.measured)
+			}
+		}
+		all = append(all, one)
+	}
+	return normalised(all)
+}
+
+// normalised scales weights so that they sum to the number of equally weighted
+// rows that would say as much, (Σw)²/Σw².
+func normalised(all []sample) []sample {
+	sum, squares := 0.0, 0.0
+	for _, one := range all {
+		sum += one.w
+		squares += one.w * one.w
+	}
+	for i := range all {
+		all[i].w *= sum / squares
+	}
+	return all
+}
+
+// classes returns the effective numbers of toxic and of clean rows.
+func classes(all []sample) (toxic, clean float64) {
+	for _, one := range all {
+		toxic += one.w * one.y
+		clean += one.w * (1 - one.y)
+	}
+	return toxic, clean
+}
+
+// tooFew says why nothing can be fitted on some rows, or nothing.
+func tooFew(all []sample) string {
+	toxic, clean := classes(all)
+	switch {
+	case toxic == 0 || clean == 0:
+		return fmt.Sprintf("all of %d rows have the same label: there must be %d toxic and %d clean ones at least", len(all), leastClass, leastClass)
+	case toxic+clean < leastRows || toxic < leastClass || clean < leastClass:
+		return fmt.Sprintf("%d rows, which count for %.0f toxic and %.0f clean ones, are too few: %d are needed, and %d of either kind", len(all), toxic, clean, leastRows, leastClass)
+	}
+	return ""
+}
+
+// calibrate fits the line that corrects the classifier's log-odds.
+func calibrate(all []sample, r *AttributeReport) Line {
+	features := func(one sample) []float64 { return []float64{one.x, 1} }
+	as := make([]float64, len(all))
+	for i, one := range all {
+		as[i] = one.x
+	}
+	prior := []gaussian{{1, 0.5}, {0, 1}}
+	held := crossValidated(all, features, prior)
+	r.Before, r.After, r.Calibrated = compare(all, as, held)
+	for i, one := range all {
+		r.Held = append(r.Held, Held{Before: sigmoid(one.x), After: sigmoid(one.x), Label: one.y, Weight: one.w})
+		if r.Calibrated {
+			r.Held[i].After = sigmoid(held[i])
+		}
+	}
+	theta := regress(all, features, prior)
+	if !r.Calibrated || theta[0] <= 0 {
+		r.Calibrated = false
+		return Line{Slope: 1}
+	}
+	return Line{Slope: theta[0], Intercept: theta[1]}
+}
+
+// lossOf is the log loss of log-odds z for a label.
+func lossOf(z, y float64) float64 {
+	// ln(1+e^z) − y·z, without overflow.
+	return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - y*z
+}
+
+// compare returns the mean losses of the log-odds before and after, and whether
+// the second are better beyond the gate.
+func compare(all []sample, before, after []float64) (lossBefore, lossAfter float64, better bool) {
+	gains, weights := make([]float64, len(all)), make([]float64, len(all))
+	n := 0.0
+	for i, one := range all {
+		was, is := lossOf(before[i], one.y), lossOf(after[i], one.y)
+		gains[i], weights[i] = was-is, one.w
+		lossBefore += one.w * was
+		lossAfter += one.w * is
+		n += one.w
+	}
+	mean, deviation := stat.MeanStdDev(gains, weights)
+	return lossBefore / n, lossAfter / n, mean > gate*deviation/math.Sqrt(n)
+}
+
+// fitOpinion fits what the judge's verdicts on one attribute are worth: first on
+// all judged rows, then on those near the band that follows.
+func fitOpinion(all []sample, threshold float64, prices Prices, r *AttributeReport) error {
+	judged := slices.DeleteFunc(slices.Clone(all), func(one sample) bool { return !one.judged })
+	if len(judged) == 0 {
+		r.Note = "no verdict speaks of it"
+		return nil
+	}
+	near := normalised(judged)
+	if why := tooFew(near); why != "" {
+		r.Note = why
+		return nil
+	}
+	for range 3 {
+		opinion, err := r.opinion(near, threshold)
+		if err != nil {
+			return err
+		}
+		r.Opinion = &opinion
+		f := &Fusion{file: File{Params: Params{Prices: prices}}}
+		f.opinions[r.Attribute] = opinion
+		low, high, ok := f.Band(r.Attribute, threshold)
+		if !ok {
+			return nil
+		}
+		// Half a unit of log-odds more, so that the band may grow again.
+		from, to := logOdds(low, surest)-0.5, logOdds(high, surest)+0.5
+		inside := normalised(slices.DeleteFunc(slices.Clone(judged), func(one sample) bool { return one.x < from || one.x > to }))
+		if len(inside) == len(near) || tooFew(inside) != "" {
+			return nil
+		}
+		near = inside
+	}
+	return nil
+}
+
+// opinion fits the judge on rows near the band.
+func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, error) {
+	o := Opinion{Low: 1, High: 0}
+	o.Toxic, o.Clean = classes(near)
+	for _, one := range near {
+		o.Low, o.High = min(o.Low, sigmoid(one.x)), max(o.High, sigmoid(one.x))
+	}
+	alone := func(one sample) []float64 { return []float64{one.x, 1} }
+	both := func(one sample) []float64 { return []float64{one.x, 1, one.s} }
+	prior := []gaussian{{1, 0.5}, {0, 2}, {0, 2}}
+	heldAlone := crossValidated(near, alone, prior[:2])
+	held := crossValidated(near, both, prior)
+	r.Classifier, r.Fused, r.Counts = compare(near, heldAlone, held)
+
+	theta := regressBounded(near, both, prior)
+	overlap, intercept, slope := 1-theta[0], theta[1], theta[2]
+	if slope <= 0 {
+		r.Counts = false
+	}
+	// What the verdicts say where the classifier says nothing: how often that
+	// is "toxic", in folds that were fitted without the row.
+	at := logOdds(threshold, surest)
+	said := make([]bool, len(near))
+	for fold := range folds {
+		without := regressBounded(outside(near, fold), both, prior)
+		for i, one := range near {
+			if one.fold == fold {
+				said[i] = without[1]+without[2]*one.s-(1-without[0])*at > 0
+			}
+		}
+	}
+	truly, falsely := 0.0, 0.0
+	for i, one := range near {
+		if said[i] {
+			truly += one.w * one.y
+			falsely += one.w * (1 - one.y)
+		}
+	}
+	// Jeffreys' prior: half a case of each kind.
+	o.TruePositive, o.FalsePositive = (truly+0.5)/(o.Toxic+1), (falsely+0.5)/(o.Clean+1)
+	if !r.Counts {
+		return o, nil
+	}
+	o.Overlap, o.Intercept, o.Slope = overlap, intercept, slope
+	// A rate that was never seen to fail is as small as that prior makes it, and
+	// no likelihood ratio is larger than its inverse.
+	o.Cap = min(math.Log(2*(min(o.Toxic, o.Clean)+1)), mostCap)
+	for _, number := range []float64{o.Overlap, o.Intercept, o.Slope, o.Cap} {
+		if math.IsNaN(number) {
+			return o, fmt.Errorf("the fit gave %+v", o)
+		}
+	}
+	return o, nil
+}
+
+// spend sets what a verdict must be worth so that the budget holds.
+func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) error {
+	judge := &p.Judges[len(p.Judges)-1]
+	f, err := New(File{Params: *p}, p.Model)
+	if err != nil {
+		return err
+	}
+	f = f.With(Judge{Model: judge.Model, Rubric: judge.Rubric})
+	type valued struct{ value, weight float64 }
+	values := make([]valued, len(rows))
+	sum, squares := 0.0, 0.0
+	for i, row := range rows {
+		values[i] = valued{f.decide(&row.Found, &o.Thresholds).value, row.Weight}
+		sum += row.Weight
+		squares += row.Weight * row.Weight
+	}
+	slices.SortFunc(values, func(a, b valued) int { return -cmp.Compare(a.value, b.value) })
+	least := 0.0
+	if p.Budget.Share > 0 {
+		n := sum * sum / squares
+		texts := cmp.Or(o.Budget.Texts, 1000)
+		p.Budget.Texts = texts
+		allowed := mostOver(int(n), texts, p.Budget.Share)
+		if allowed < 0 {
+			return fmt.Errorf("budget: %d rows, which count for %.0f, are too few to promise that at most %.3g %% of %d texts are judged: label more, or allow more", len(rows), n, 100*p.Budget.Share, texts)
+		}
+		// Values over that of the first row that is too many.
+		over := 0.0
+		for _, v := range values {
+			if over += v.weight / sum * n; over > float64(allowed) {
+				least = v.value
+				break
+			}
+		}
+	}
+	judge.LeastValue = least
+	cost := max(least, p.Prices.Call)
+	for _, v := range values {
+		if v.value > cost {
+			report.Share += v.weight / sum
+		}
+	}
+	report.Least = cost
+	return nil
+}

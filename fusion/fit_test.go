@@ -1,0 +1,311 @@
+package fusion_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/fusion"
+)
+
+// A simulated judge's log-odds of P(yes) are normal around mean[label], as if
+// from two Gaussians. With means ±2z² and a deviation of 2z, z being the normal
+// quantile of its true positive rate, they are calibrated; confidence stretches
+// them, as language models do.
+type simulated struct {
+	name       string
+	mean       [2]float64 // clean, toxic
+	deviation  float64
+	confidence float64
+	correlated float64 // with the classifier's error, in 0..1
+}
+
+var judges = []simulated{
+	{"perfect", [2]float64{-20, 20}, 1, 1, 0},
+	{"good", [2]float64{-3.28, 3.28}, 2.56, 2, 0},
+	{"fair", [2]float64{-0.55, 0.55}, 1.05, 3, 0},
+	{"useless", [2]float64{0, 0}, 2, 2, 0},
+	{"always yes", [2]float64{4, 4}, 0.5, 1, 0},
+	{"adversarial", [2]float64{3.28, -3.28}, 2.56, 2, 0},
+	{"correlated", [2]float64{-1, 1}, 1.5, 2, 0.4},
+	{"biased", [2]float64{0.5, 4}, 1.5, 2, 0},
+}
+
+func judgeNamed(t *testing.T, name string) simulated {
+	t.Helper()
+	for _, j := range judges {
+		if j.name == name {
+			return j
+		}
+	}
+	t.Fatalf("no judge %s", name)
+	return simulated{}
+}
+
+// world draws texts of a calibrated classifier whose log-odds are between two
+// bounds, with a verdict on each.
+func world(rng *rand.Rand, j simulated, n int, low, high float64) []toxscreen.Labelled {
+	rows := make([]toxscreen.Labelled, n)
+	for i := range rows {
+		x := low - 1
+		for x < low || x > high {
+			x = -3 + 2.5*rng.NormFloat64()
+		}
+		p, y := 1/(1+math.Exp(-x)), 0
+		if rng.Float64() < p {
+			y = 1
+		}
+		noise := rng.NormFloat64()
+		if j.correlated > 0 {
+			wrong := (p - float64(y)) * 2 // the classifier's error, about one deviation
+			noise = j.correlated*wrong + math.Sqrt(1-j.correlated*j.correlated)*noise
+		}
+		s := j.confidence * (j.mean[y] + j.deviation*noise)
+		rows[i] = toxscreen.Labelled{
+			Name: fmt.Sprint(i), Found: toxicity(p), Weight: 1, Seconds: 2,
+			Labels:  scores(toxscreen.Toxicity, float64(y)),
+			Verdict: verdict(toxscreen.Toxicity, 1/(1+math.Exp(-s))),
+		}
+		rows[i].Verdict.InputTokens, rows[i].Verdict.OutputTokens = 900, 100
+	}
+	return rows
+}
+
+func options() fusion.Options {
+	return fusion.Options{Model: "tiny@1.0.0", Thresholds: thresholds, Prices: fusion.Prices{Call: 0.02}}
+}
+
+// fit fits rows and returns the Fusion that knows their judge.
+func fit(t *testing.T, rows []toxscreen.Labelled, o fusion.Options) (*fusion.Fusion, fusion.Params, fusion.Report) {
+	t.Helper()
+	p, report, err := fusion.Fit(rows, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return with(t, p), p, report
+}
+
+// With 300 rows a judge that knows nothing passes the gate rarely, and moves no
+// score where it does not.
+func TestAUselessJudgeMovesNoScore(t *testing.T) {
+	for _, name := range []string{"useless", "always yes", "adversarial"} {
+		rng := rand.New(rand.NewPCG(3, 4))
+		moving := 0
+		for range 100 {
+			f, _, _ := fit(t, world(rng, judgeNamed(t, name), 300, -3, 3), options())
+			most := 0.0
+			for p := 0.02; p < 1; p += 0.04 {
+				alone := fuse(t, f, p, nil)
+				for _, yes := range []float64{0.001, 0.2, 0.8, 0.999} {
+					most = max(most, math.Abs(fuse(t, f, p, verdict(toxscreen.Toxicity, yes))-alone))
+				}
+			}
+			if most > 0.02 {
+				moving++
+			}
+		}
+		t.Logf("%s: moves a score by more than 0.02 in %d of 100 fits", name, moving)
+		if moving > 5 {
+			t.Errorf("%s: moves a score by more than 0.02 in %d of 100 fits", name, moving)
+		}
+	}
+}
+
+// loss is the mean log loss of probabilities kept off 0 and 1 by 1e-6.
+func loss(p, y float64) float64 {
+	p = min(max(p, 1e-6), 1-1e-6)
+	return -y*math.Log(p) - (1-y)*math.Log(1-p)
+}
+
+// Where both have spoken, the outcome is never worse than the better of the two
+// by more than 0.002 nats, whatever the judge.
+func TestFusionIsNeverWorseThanTheBetterStage(t *testing.T) {
+	for _, j := range judges {
+		rng := rand.New(rand.NewPCG(5, 6))
+		rows, tests := world(rng, j, 2000, -3, 3), world(rng, j, 20000, -3, 3)
+		f, p, _ := fit(t, rows, options())
+		classifier, judged, fused, n := 0.0, 0.0, 0.0, 0.0
+		low, high, ok := f.Band(toxscreen.Toxicity, 0.5)
+		if !ok {
+			low, high = 0.05, 0.95
+		}
+		for _, row := range tests {
+			x, _ := row.Found.Scores.Get(toxscreen.Toxicity)
+			if x < low || x > high {
+				continue
+			}
+			y, _ := row.Labels.Get(toxscreen.Toxicity)
+			classifier += loss(x, y)
+			judged += loss(float64(*row.Verdict.Aspects[0].PYes), y)
+			fused += loss(fuse(t, f, x, row.Verdict), y)
+			n++
+		}
+		classifier, judged, fused = classifier/n, judged/n, fused/n
+		t.Logf("%-12s band %.2f–%.2f: classifier %.4f, judge %.4f, fused %.4f; %+v", j.name, low, high, classifier, judged, fused, p.Judges[0].Attributes[toxscreen.Toxicity])
+		if fused > min(classifier, judged)+0.002 {
+			t.Errorf("%s: log loss %.4f, that of the classifier %.4f and of the judge %.4f", j.name, fused, classifier, judged)
+		}
+	}
+}
+
+// What was cut so that a share holds, holds for texts that were not seen.
+func TestTheBudgetHolds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	good := judgeNamed(t, "good")
+	o := options()
+	o.Budget = fusion.Budget{Share: 0.08, Texts: 1000}
+	f, _, report := fit(t, world(rng, good, 4000, -20, 20), o)
+	held, sum := 0, 0.0
+	for range 100 {
+		judged := 0.0
+		for _, row := range world(rng, good, 1000, -20, 20) {
+			if ask, _ := f.Escalate(t.Context(), row.Found, thresholds); ask {
+				judged++
+			}
+		}
+		sum += judged / 1000
+		if judged <= 80 {
+			held++
+		}
+	}
+	t.Logf("held in %d of 100; judged on average %.4f, expected %.4f, a verdict must be worth %.3f", held, sum/100, report.Share, report.Least)
+	if held < 99 || sum/100 < 0.05 {
+		t.Errorf("the budget of 0.08 held in %d of 100 samples; the mean share is %.4f", held, sum/100)
+	}
+}
+
+// Seconds and tokens a minute are a share of the texts of a minute.
+func TestTrafficIsAShare(t *testing.T) {
+	rows := world(rand.New(rand.NewPCG(9, 10)), judgeNamed(t, "good"), 2000, -20, 20)
+	for name, traffic := range map[string]fusion.Traffic{
+		"seconds": {Texts: 600, Seconds: 60},    // 2 s a verdict
+		"tokens":  {Texts: 600, Tokens: 30_000}, // 1,000 a verdict
+	} {
+		o := options()
+		o.Traffic = traffic
+		_, p, report := fit(t, rows, o)
+		if !near(p.Budget.Share, 0.05, 1e-9) || report.Share > 0.05 || p.Judges[0].LeastValue <= 0 {
+			t.Errorf("%s: budget %+v, share %v", name, p.Budget, report.Share)
+		}
+	}
+	o := options()
+	o.Traffic.Seconds = 60
+	if _, _, err := fusion.Fit(rows, o); err == nil || !strings.Contains(err.Error(), "texts a minute") {
+		t.Errorf("seconds a minute without texts a minute: %v", err)
+	}
+}
+
+// A classifier that is too sure of itself is corrected, one that is right is
+// left alone.
+func TestCalibration(t *testing.T) {
+	rows := world(rand.New(rand.NewPCG(11, 12)), judgeNamed(t, "useless"), 1000, -20, 20)
+	for i := range rows {
+		rows[i].Verdict = nil
+	}
+	if _, p, _ := fit(t, rows, options()); len(p.Calibration) != 0 || len(p.Judges) != 0 {
+		t.Errorf("a calibrated classifier was corrected: %+v", p)
+	}
+	for i := range rows {
+		x, _ := rows[i].Found.Scores.Get(toxscreen.Toxicity)
+		rows[i].Found = toxicity(1 / (1 + math.Exp(-(2*logit(x) + 1))))
+	}
+	_, p, report := fit(t, rows, options())
+	line := p.Calibration[toxscreen.Toxicity]
+	if !near(line.Slope, 0.5, 0.07) || !near(line.Intercept, -0.5, 0.25) {
+		t.Errorf("line %+v, want a slope of 0.5 and an intercept of -0.5", line)
+	}
+	if r := report.Attributes[0]; !r.Calibrated || r.After >= r.Before || len(r.Held) != len(rows) {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestFitIsRepeatable(t *testing.T) {
+	rows := world(rand.New(rand.NewPCG(13, 14)), judgeNamed(t, "good"), 500, -3, 3)
+	_, first, _ := fit(t, rows, options())
+	_, second, _ := fit(t, rows, options())
+	a, _, _ := first.Encode()
+	b, _, _ := second.Encode()
+	if string(a) != string(b) {
+		t.Errorf("%s\n%s", a, b)
+	}
+}
+
+// Another judge's parameters stay when one is fitted.
+func TestFitKeepsOtherJudges(t *testing.T) {
+	o := options()
+	o.Base = params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good})
+	o.Base.Judges[0].Model = "other@ffffffffffff"
+	_, p, _ := fit(t, world(rand.New(rand.NewPCG(15, 16)), judgeNamed(t, "good"), 500, -3, 3), o)
+	if len(p.Judges) != 2 || p.Judges[0].Model != "other@ffffffffffff" || p.Judges[1].Model != judgeModel {
+		t.Errorf("%+v", p.Judges)
+	}
+}
+
+// What nothing can be learned from is refused, with numbers.
+func TestFitRefuses(t *testing.T) {
+	label := func(y func(i int) float64) func([]toxscreen.Labelled) []toxscreen.Labelled {
+		return func(rows []toxscreen.Labelled) []toxscreen.Labelled {
+			for i := range rows {
+				rows[i].Labels = scores(toxscreen.Toxicity, y(i))
+			}
+			return rows
+		}
+	}
+	for name, c := range map[string]struct {
+		change func([]toxscreen.Labelled) []toxscreen.Labelled
+		want   string
+	}{
+		"too few rows": {func(rows []toxscreen.Labelled) []toxscreen.Labelled { return rows[:60] },
+			"toxicity: 60 rows, which count for "},
+		"too few toxic rows": {label(func(i int) float64 { return float64((1000 - i) / 990) }),
+			"are too few: 100 are needed, and 20 of either kind"},
+		"one kind only": {label(func(int) float64 { return 0 }),
+			"toxicity: all of 300 rows have the same label"},
+		"labels that contradict each other": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
+			rows[7].Name, rows[7].Labels = "text", scores(toxscreen.Toxicity, 1.0)
+			rows[9].Name, rows[9].Labels = "text", scores(toxscreen.Toxicity, 0.0)
+			return rows
+		}, "1 of 300 labels contradict another one of the same text: rows 8 and 10 are one text, with 1 and 0 for toxicity"},
+		"a label that is no share": {label(func(int) float64 { return 2 }), "row 1: label 2 for toxicity"},
+		"a score that is not a number": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
+			rows[4].Found = toxicity(math.NaN())
+			return rows
+		}, "row 5: score NaN for toxicity"},
+		"a verdict that is not a number": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
+			rows[4].Verdict = verdict(toxscreen.Toxicity, math.NaN())
+			return rows
+		}, "row 5: the verdict gives NaN"},
+		"no weight": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
+			rows[2].Weight = 0
+			return rows
+		}, "row 3: weight 0"},
+		"two judges": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
+			rows[2].Verdict.Model = "other@ffffffffffff"
+			return rows
+		}, "row 3: the verdict is by other@ffffffffffff"},
+		"too few verdicts": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
+			for i := 50; i < len(rows); i++ {
+				rows[i].Verdict = nil
+			}
+			return rows
+		}, "toxicity: verdicts: 50 rows"},
+		"no labels": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
+			for i := range rows {
+				rows[i].Labels = toxscreen.Scores{}
+			}
+			return rows
+		}, "none of the 300 rows has a label"},
+		"a budget that so few rows cannot promise": {func(rows []toxscreen.Labelled) []toxscreen.Labelled { return rows[:150] },
+			"are too few to promise that at most 1 % of 1000 texts are judged"},
+	} {
+		o := options()
+		o.Budget = fusion.Budget{Share: 0.01}
+		rows := c.change(world(rand.New(rand.NewPCG(17, 18)), judgeNamed(t, "good"), 300, -3, 3))
+		if _, _, err := fusion.Fit(rows, o); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "failed to fit fusion parameters") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,323 @@
+// Package fusion makes one score of what the classifier and the judge say, and
+// decides which texts are worth a verdict:
+//
+//	f, err := fusion.New(fusion.Default(), model.Info().Version)
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	f = f.With(fusion.Judge{Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e", Tested: &tested})
+//	screener := toxscreen.New(model, toxscreen.WithJudge(j, f), toxscreen.WithFusion(f))
+//
+// Applying is arithmetic; what it goes by are [Params], which [Fit] finds from
+// labelled texts. docs/fusion.md derives the rule.
+package fusion
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// Format is the version of the parameter file that this package reads and
+// writes.
+const Format = 1
+
+// Params is the content of a parameter file.
+type Params struct {
+	Format int `json:"format"`
+	// Model is the version of the model that the parameters were fitted to. It
+	// is empty in the embedded ones, which were fitted to none.
+	Model  string `json:"model,omitempty"`
+	Prices Prices `json:"prices"`
+	Budget Budget `json:"budget"`
+	// Calibration corrects the classifier's log-odds of an attribute; without
+	// an entry they are right.
+	Calibration map[toxscreen.Attribute]Line `json:"calibration,omitempty"`
+	// Judges are those whose verdicts were compared with labels.
+	Judges []JudgeParams `json:"judges,omitempty"`
+}
+
+// Prices are what decisions cost. Only their ratios matter; their unit is a
+// false alarm where a missed text costs as much.
+type Prices struct {
+	// FalseAlarm is the price of a clean text that is flagged, Miss that of a
+	// toxic text that is not. Where both are 0 they follow from the threshold t
+	// of the attribute as 2t and 2(1−t): with these it is the best threshold.
+	FalseAlarm float64 `json:"false_alarm,omitempty"`
+	Miss       float64 `json:"miss,omitempty"`
+	// Call is the price of a verdict.
+	Call float64 `json:"call"`
+}
+
+// errors returns the prices of the two errors at a threshold.
+func (p Prices) errors(threshold float64) (falseAlarm, miss float64) {
+	if p.FalseAlarm == 0 && p.Miss == 0 {
+		return 2 * threshold, 2 * (1 - threshold)
+	}
+	return p.FalseAlarm, p.Miss
+}
+
+// Budget bounds how many texts are judged.
+type Budget struct {
+	// Share in (0, 1] is the most of Texts texts that may be judged, 0 where
+	// there is no bound.
+	Share float64 `json:"share,omitempty"`
+	Texts int     `json:"texts,omitempty"`
+	// LeastValue is what a verdict of a judge that is none of Judges must be
+	// worth.
+	LeastValue float64 `json:"least_value,omitempty"`
+}
+
+// Line corrects log-odds: Slope·x + Intercept, with Slope over 0.
+type Line struct {
+	Slope     float64 `json:"slope"`
+	Intercept float64 `json:"intercept"`
+}
+
+// JudgeParams is what the verdicts of one model under one rubric are worth.
+type JudgeParams struct {
+	// Model is the name and the beginning of the digest, as verdicts have it.
+	// Only the digest counts.
+	Model  string `json:"model"`
+	Rubric string `json:"rubric"`
+	// LeastValue is what a verdict must be worth so that the budget's Share
+	// holds, by the texts that the parameters were fitted on.
+	LeastValue float64                         `json:"least_value,omitempty"`
+	Attributes map[toxscreen.Attribute]Opinion `json:"attributes"`
+}
+
+// Opinion is what a judge's verdict on one attribute is worth. With x for the
+// classifier's log-odds and s for those of the judge's P(yes), the verdict moves
+// x by Intercept + Slope·s − Overlap·x, by Cap at most.
+type Opinion struct {
+	// Overlap in 0..1 is the share of the classifier's evidence that the
+	// verdict repeats: their errors are correlated.
+	Overlap   float64 `json:"overlap"`
+	Intercept float64 `json:"intercept"`
+	Slope     float64 `json:"slope"` // 0 or more
+	Cap       float64 `json:"cap"`   // 0 or more, in nats; 0 for a judge that counts for nothing
+	// TruePositive and FalsePositive are the rates in (0, 1) at which toxic and
+	// clean texts near the threshold are found toxic.
+	TruePositive  float64 `json:"true_positive"`
+	FalsePositive float64 `json:"false_positive"`
+	// Low and High bound the classifier's probabilities of the texts that all
+	// this was measured on: elsewhere nobody knows.
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+	// Toxic and Clean are how many of those texts there were.
+	Toxic float64 `json:"toxic"`
+	Clean float64 `json:"clean"`
+}
+
+// mostCap is the largest cap: odds of a thousand to one.
+const mostCap = 7
+
+// validate reports what makes parameters unusable, all of it at once.
+func (p Params) validate() error {
+	if p.Format != Format {
+		return fmt.Errorf("format: %d is not known to this version of toxscreen, which reads %d", p.Format, Format)
+	}
+	var found []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			found = append(found, fmt.Errorf(format, args...))
+		}
+	}
+	within := func(x, low, high float64) bool { return x >= low && x <= high } // NaN is not
+	for _, price := range []float64{p.Prices.FalseAlarm, p.Prices.Miss, p.Prices.Call} {
+		check(within(price, 0, 1e9), "prices: %v is no price", price)
+	}
+	check((p.Prices.FalseAlarm == 0) == (p.Prices.Miss == 0), "prices: false_alarm and miss belong together: only one of them is given")
+	check(within(p.Budget.Share, 0, 1), "budget: %v is no share of texts", p.Budget.Share)
+	check(within(p.Budget.LeastValue, 0, 1e9), "budget: %v is no value", p.Budget.LeastValue)
+	for a, line := range p.Calibration {
+		check(line.Slope > 0 && within(line.Slope, 0, 100) && within(line.Intercept, -100, 100), "calibration: %s: slope %v and intercept %v are no rising line", a, line.Slope, line.Intercept)
+	}
+	for _, j := range p.Judges {
+		check(within(j.LeastValue, 0, 1e9), "judges: %s: %v is no value", j.Model, j.LeastValue)
+		check(digestOf(j.Model) != "", "judges: %q names no digest", j.Model)
+		for a, o := range j.Attributes {
+			check(within(o.Overlap, 0, 1) && within(o.Slope, 0, 100) && within(o.Intercept, -100, 100) && within(o.Cap, 0, mostCap),
+				"judges: %s: %s: overlap must be in 0..1, slope 0 or more, cap in 0..%d: %+v", j.Model, a, mostCap, o)
+			check(within(o.TruePositive, 0, 1) && within(o.FalsePositive, 0, 1), "judges: %s: %s: %v and %v are no rates", j.Model, a, o.TruePositive, o.FalsePositive)
+			check(within(o.Low, 0, o.High) && within(o.High, o.Low, 1), "judges: %s: %s: %v to %v is no range of probabilities", j.Model, a, o.Low, o.High)
+		}
+	}
+	return errors.Join(found...)
+}
+
+// digestOf returns what stands behind the last @ of a model's name.
+func digestOf(model string) string {
+	at := strings.LastIndexByte(model, '@')
+	if at < 0 {
+		return ""
+	}
+	return model[at+1:]
+}
+
+//go:embed default.json
+var embedded []byte
+
+// File is parameters with the hash of the file that they come from.
+type File struct {
+	Params
+	Hash string // "sha256:" and 12 hexadecimal digits
+}
+
+// Default returns the embedded parameters: they hold for every model, and know
+// no judge.
+func Default() File {
+	file, err := parse(embedded)
+	if err != nil {
+		panic(err) // a test reads them
+	}
+	return file
+}
+
+// Read reads a parameter file.
+func Read(r io.Reader) (File, error) {
+	data, err := io.ReadAll(io.LimitReader(r, 1<<24))
+	if err != nil {
+		return File{}, fmt.Errorf("failed to read fusion parameters: %w", err)
+	}
+	file, err := parse(data)
+	if err == nil && file.Model == "" {
+		err = errors.New("model: missing: they were fitted to the scores of some model")
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("failed to read fusion parameters: %w; make them anew with toxscreen calibrate", err)
+	}
+	return file, nil
+}
+
+func parse(data []byte) (File, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var p Params
+	if err := dec.Decode(&p); err != nil {
+		return File{}, err
+	}
+	if err := p.validate(); err != nil {
+		return File{}, err
+	}
+	sum := sha256.Sum256(data)
+	return File{p, "sha256:" + hex.EncodeToString(sum[:6])}, nil
+}
+
+// Encode returns parameters as a file, with its hash.
+func (p Params) Encode() (data []byte, file File, err error) {
+	if data, err = json.MarshalIndent(p, "", "  "); err != nil {
+		return nil, File{}, fmt.Errorf("failed to encode fusion parameters: %w", err)
+	}
+	data = append(data, '\n')
+	if file, err = parse(data); err != nil {
+		return nil, File{}, fmt.Errorf("failed to encode fusion parameters: %w", err)
+	}
+	return data, file, nil
+}
+
+// Fusion applies parameters. It is immutable, and so safe for concurrent use.
+// It implements [toxscreen.Fusion] and [toxscreen.Rule].
+type Fusion struct {
+	file     File
+	lines    [attributes]Line
+	opinions [attributes]Opinion // of the judge in use; the zero Opinion counts for nothing
+	digest   string              // of the judge in use
+	rubric   string
+	least    float64 // what a verdict must be worth, by the budget
+	why      string  // why verdicts count for nothing, where they do
+}
+
+// attributes is how many there are.
+const attributes = 7
+
+// New returns a Fusion for a model by its version. Parameters that were fitted
+// to another are refused: its scores are other numbers. The judge is unknown, so
+// that its verdicts count for nothing; see [Fusion.With].
+func New(file File, model string) (*Fusion, error) {
+	if file.Model != "" && file.Model != model {
+		return nil, fmt.Errorf("failed to use fusion parameters %s: they were fitted to the scores of %s, and the model in use is %s; fit them anew with toxscreen calibrate, or use that model",
+			file.Hash, file.Model, model)
+	}
+	f := &Fusion{file: file, why: "no judge is known"}
+	for a := range f.lines {
+		f.lines[a] = Line{Slope: 1}
+	}
+	for a, line := range file.Calibration {
+		f.lines[a] = line
+	}
+	return f, nil
+}
+
+// Version implements [toxscreen.Fusion].
+func (f *Fusion) Version() string { return f.file.Hash }
+
+// Judge names the judge in use.
+type Judge struct {
+	Model  string // as its verdicts have it: name@digest
+	Rubric string // likewise
+	// Tested is the outcome of its self-test; nil where there was none.
+	Tested *Tested
+}
+
+// Tested is what a self-test says about a judge, at the cautious ends of its
+// intervals.
+type Tested struct {
+	Believe       bool
+	Advantage     float64 // lower end of TruePositive − FalsePositive
+	TruePositive  float64 // lower end
+	FalsePositive float64 // upper end
+}
+
+// untestedCap is how far a judge that was compared with no labels can move a
+// text, times its advantage: from 0.5 to 0.9. The texts of a self-test are
+// easier than borderline ones.
+var untestedCap = math.Log(9)
+
+// With returns a Fusion that knows the judge in use. Attributes that it was
+// fitted on have their parameters, others what its self-test says: nothing
+// where it failed or was not made.
+func (f *Fusion) With(j Judge) *Fusion {
+	with := *f
+	with.opinions, with.digest, with.rubric = [attributes]Opinion{}, digestOf(j.Model), j.Rubric
+	with.least = f.file.Budget.LeastValue
+	switch {
+	case j.Tested == nil:
+		with.why = "it was compared with no labels and has no self-test: toxscreen judge --self-test makes one"
+	case !j.Tested.Believe || j.Tested.Advantage <= 0:
+		with.why = "it failed its self-test"
+	default:
+		weight := min(j.Tested.Advantage, 1)
+		for a := range with.opinions {
+			with.opinions[a] = Opinion{
+				Slope: weight, Cap: weight * untestedCap,
+				TruePositive: j.Tested.TruePositive, FalsePositive: j.Tested.FalsePositive, High: 1,
+			}
+		}
+	}
+	for _, known := range f.file.Judges {
+		if digestOf(known.Model) != with.digest || known.Rubric != j.Rubric {
+			continue
+		}
+		for a, o := range known.Attributes {
+			with.opinions[a] = o
+		}
+		with.least = known.LeastValue
+		with.why = "it told toxic texts from clean ones no better than the classifier alone"
+	}
+	for _, o := range with.opinions {
+		if o.Cap > 0 {
+			with.why = ""
+		}
+	}
+	return &with
+}

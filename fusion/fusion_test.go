@@ -1,0 +1,399 @@
+package fusion_test
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/fusion"
+)
+
+const (
+	judgeModel  = "some-model:8b@0123456789ab"
+	judgeRubric = "attributes@0123"
+)
+
+var thresholds = scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.5, toxscreen.Threat, 0.5)
+
+// scores makes Scores of attributes and numbers in turn.
+func scores(pairs ...any) toxscreen.Scores {
+	var s toxscreen.Scores
+	for i := 0; i < len(pairs); i += 2 {
+		s.Set(pairs[i].(toxscreen.Attribute), pairs[i+1].(float64))
+	}
+	return s
+}
+
+// toxicity is what a classifier found that gives a text a toxicity and a word
+// that makes it.
+func toxicity(p float64) toxscreen.Classification {
+	return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, p), Spans: []toxscreen.Span{{Start: 0, End: 1}}}
+}
+
+// verdict is one on an attribute: P(yes), and the answer that goes with it.
+func verdict(a toxscreen.Attribute, p float64) *toxscreen.Verdict {
+	yes := toxscreen.Probability(p)
+	return &toxscreen.Verdict{
+		Model: judgeModel, Rubric: judgeRubric,
+		Aspects: []toxscreen.AspectVerdict{{Name: a.String(), Attribute: &a, Yes: p >= 0.5, PYes: &yes}},
+	}
+}
+
+// good is a judge with a true positive rate of 0.9 and a false positive rate of
+// 0.1 whose P(yes) is calibrated.
+var good = fusion.Opinion{Slope: 1, Cap: 5, TruePositive: 0.9, FalsePositive: 0.1, High: 1, Toxic: 100, Clean: 100}
+
+func params(opinions map[toxscreen.Attribute]fusion.Opinion) fusion.Params {
+	return fusion.Params{
+		Format: fusion.Format, Model: "tiny@1.0.0", Prices: fusion.Prices{Call: 0.02},
+		Judges: []fusion.JudgeParams{{Model: judgeModel, Rubric: judgeRubric, Attributes: opinions}},
+	}
+}
+
+// with returns a Fusion with parameters and the judge in use.
+func with(t testing.TB, p fusion.Params) *fusion.Fusion {
+	t.Helper()
+	_, file, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fusion.New(file, p.Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.With(fusion.Judge{Model: judgeModel, Rubric: judgeRubric})
+}
+
+func withGood(t testing.TB) *fusion.Fusion {
+	t.Helper()
+	return with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good}))
+}
+
+// fuse returns the toxicity that is left of a classifier's and a verdict.
+func fuse(t testing.TB, f *fusion.Fusion, p float64, v *toxscreen.Verdict) float64 {
+	t.Helper()
+	fused, err := f.Fuse(scores(toxscreen.Toxicity, p), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, _ := fused.Scores.Get(toxscreen.Toxicity)
+	return result
+}
+
+func near(a, b, within float64) bool { return math.Abs(a-b) <= within }
+
+// Bayes' rule by hand: even odds times 9 are 9 to 1.
+func TestFuseIsBayesRule(t *testing.T) {
+	f := withGood(t)
+	for _, c := range []struct{ prior, yes, want float64 }{
+		{0.5, 0.9, 0.9}, {0.5, 0.1, 0.1}, {0.5, 0.5, 0.5},
+		{0.25, 0.9, 0.75}, // 1:3 times 9 is 3:1
+		{0.9, 0.1, 0.5},   // 9:1 divided by 9 is even
+	} {
+		if got := fuse(t, f, c.prior, verdict(toxscreen.Toxicity, c.yes)); !near(got, c.want, 1e-9) {
+			t.Errorf("prior %v and P(yes) %v give %v, want %v", c.prior, c.yes, got, c.want)
+		}
+	}
+}
+
+// The share of the classifier's evidence that the verdict repeats counts once.
+func TestOverlapCountsOnce(t *testing.T) {
+	o := good
+	o.Overlap = 1
+	f := with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o}))
+	if got := fuse(t, f, 0.8, verdict(toxscreen.Toxicity, 0.9)); !near(got, 0.9, 1e-9) {
+		t.Errorf("a verdict that holds all that the classifier knows: %v, want its own 0.9", got)
+	}
+}
+
+func TestCapBoundsEveryVerdict(t *testing.T) {
+	o := good
+	o.Slope, o.Cap = 50, math.Log(3)
+	f := with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o}))
+	for yes, want := range map[float64]float64{0: 0.25, 1: 0.75} {
+		if got := fuse(t, f, 0.5, verdict(toxscreen.Toxicity, yes)); !near(got, want, 1e-9) {
+			t.Errorf("P(yes) %v: %v, want %v: odds of 3 to 1 at most", yes, got, want)
+		}
+	}
+}
+
+// Whatever the parameters, more of either opinion never makes a text less toxic,
+// and no verdict moves the log-odds by more than the cap.
+func TestFuseRisesWithBothOpinions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	at := []float64{0, 1e-9, 0.01, 0.2, 0.4999, 0.5, 0.7, 0.98, 1 - 1e-9, 1}
+	for range 200 {
+		o := good
+		o.Overlap, o.Slope, o.Intercept, o.Cap = rng.Float64(), 3*rng.Float64(), 4*rng.Float64()-2, 7*rng.Float64()
+		p := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o})
+		p.Calibration = map[toxscreen.Attribute]fusion.Line{toxscreen.Toxicity: {Slope: 0.1 + 2*rng.Float64(), Intercept: 2*rng.Float64() - 1}}
+		f := with(t, p)
+		for i, prior := range at {
+			for j, yes := range at {
+				got := fuse(t, f, prior, verdict(toxscreen.Toxicity, yes))
+				if !(got >= 0 && got <= 1) {
+					t.Fatalf("%+v: %v", o, got)
+				}
+				if i > 0 && got < fuse(t, f, at[i-1], verdict(toxscreen.Toxicity, yes))-1e-12 {
+					t.Fatalf("%+v: falls from classifier %v to %v at P(yes) %v", o, at[i-1], prior, yes)
+				}
+				if j > 0 && got < fuse(t, f, prior, verdict(toxscreen.Toxicity, at[j-1]))-1e-12 {
+					t.Fatalf("%+v: falls from P(yes) %v to %v at classifier %v", o, at[j-1], yes, prior)
+				}
+				alone := fuse(t, f, prior, nil)
+				if moved := logit(got) - logit(alone); math.Abs(moved) > o.Cap+1e-3 {
+					t.Fatalf("%+v: moved by %v from classifier %v and P(yes) %v", o, moved, prior, yes)
+				}
+			}
+		}
+	}
+}
+
+func logit(p float64) float64 { return math.Log(p / (1 - p)) }
+
+func TestFuseTakesNoVerdictThatDoesNotCount(t *testing.T) {
+	f := withGood(t)
+	yes, no := toxscreen.Probability(0.9), toxscreen.Probability(0.1)
+	tox, threat := toxscreen.Toxicity, toxscreen.Threat
+	other := verdict(toxscreen.Toxicity, 0.9)
+	other.Model = "some-model:8b@ffffffffffff"
+	rubric := verdict(toxscreen.Toxicity, 0.9)
+	rubric.Rubric = "mine@1"
+	addressed := verdict(toxscreen.Toxicity, 0.1)
+	addressed.Addressed = []toxscreen.Evidence{{End: 1}}
+	renamed := verdict(toxscreen.Toxicity, 0.9)
+	renamed.Model = "another-name@0123456789ab"
+	aspects := func(a ...toxscreen.AspectVerdict) *toxscreen.Verdict {
+		v := verdict(toxscreen.Toxicity, 0.5)
+		v.Aspects = a
+		return v
+	}
+	for name, c := range map[string]struct {
+		verdict *toxscreen.Verdict
+		want    float64
+	}{
+		"none":                     {nil, 0.5},
+		"of another model":         {other, 0.5},
+		"under another rubric":     {rubric, 0.5},
+		"for another attribute":    {verdict(toxscreen.Threat, 0.9), 0.5},
+		"without an aspect":        {aspects(), 0.5},
+		"a no on a text that asks": {addressed, 0.5},
+		"under another name":       {renamed, 0.9},
+		"two that contradict":      {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}, toxscreen.AspectVerdict{Attribute: &tox, PYes: &no}), 0.5},
+		"two that agree":           {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}, toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}), 0.9},
+		"a yes held for unlikely":  {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &no}), 0.5},
+		"a yes without P(yes)":     {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true}), 0.9},
+		"a no without P(yes)":      {aspects(toxscreen.AspectVerdict{Attribute: &tox}), 0.1},
+		"besides an unknown":       {aspects(toxscreen.AspectVerdict{Yes: true}, toxscreen.AspectVerdict{Attribute: &threat, PYes: &no}, toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}), 0.9},
+	} {
+		if got := fuse(t, f, 0.5, c.verdict); !near(got, c.want, 1e-9) {
+			t.Errorf("a verdict %s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// What the classifier did not measure stays absent, whatever the judge says.
+func TestFuseInventsNoAttribute(t *testing.T) {
+	fused, err := withGood(t).Fuse(scores(toxscreen.Insult, 0.3), verdict(toxscreen.Toxicity, 0.9))
+	if err != nil || fused.Scores != scores(toxscreen.Insult, 0.3) || fused.Evidence.Len() != 0 {
+		t.Errorf("%+v, %v", fused, err)
+	}
+}
+
+func TestFuseRefusesWhatIsNoProbability(t *testing.T) {
+	f := withGood(t)
+	for _, bad := range []float64{math.NaN(), -0.1, 1.1, math.Inf(1)} {
+		if _, err := f.Fuse(scores(toxscreen.Toxicity, bad), nil); err == nil {
+			t.Errorf("a classifier's %v was fused", bad)
+		}
+		if _, err := f.Fuse(scores(toxscreen.Toxicity, 0.5), verdict(toxscreen.Toxicity, bad)); err == nil || !strings.Contains(err.Error(), judgeModel) {
+			t.Errorf("a judge's %v: %v", bad, err)
+		}
+	}
+}
+
+// Without labels a judge is worth what its self-test says.
+func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
+	f, err := fusion.New(fusion.Default(), "any@1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed := &fusion.Tested{Believe: true, Advantage: 0.5, TruePositive: 0.8, FalsePositive: 0.3}
+	failed := &fusion.Tested{Advantage: 0.5, TruePositive: 0.8, FalsePositive: 0.3}
+	for name, c := range map[string]struct {
+		tested *fusion.Tested
+		want   float64
+		why    string
+	}{
+		"passed": {passed, 0.75, "is inside the band"}, // half of the way to 9 to 1 is 3 to 1
+		"failed": {failed, 0.5, "it failed its self-test"},
+		"none":   {nil, 0.5, "has no self-test"},
+	} {
+		f := f.With(fusion.Judge{Model: judgeModel, Rubric: judgeRubric, Tested: c.tested})
+		if got := fuse(t, f, 0.5, verdict(toxscreen.Toxicity, 0.999)); !near(got, c.want, 1e-9) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		ask, why := f.Escalate(t.Context(), toxicity(0.5), thresholds)
+		if ask != (c.tested == passed) || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %v, %q, want %q", name, ask, why, c.why)
+		}
+	}
+}
+
+func TestEscalate(t *testing.T) {
+	p := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good, toxscreen.Insult: good})
+	f := with(t, p)
+	quiet := toxicity(0.95)
+	quiet.Spans = []toxscreen.Span{}
+	noTokenHead := toxicity(0.95)
+	noTokenHead.Spans = nil
+	disguised := toxicity(0.95)
+	disguised.Plain = scores(toxscreen.Toxicity, 0.3)
+	two := toxicity(0.11)
+	two.Scores.Set(toxscreen.Insult, 0.11)
+	for name, c := range map[string]struct {
+		found toxscreen.Classification
+		ask   bool
+		why   string
+	}{
+		"a close text": {toxicity(0.42), true,
+			"toxicity 0.42 is inside the band 0.12–0.88: a verdict is worth 0.32 errors, a call costs 0.02"},
+		"a clean one": {toxicity(0.05), false,
+			"toxicity 0.05 is outside the band 0.12–0.88: a verdict is worth 0 errors, a call costs 0.02"},
+		"a toxic one": {toxicity(0.95), false, "toxicity 0.95 is outside the band 0.12–0.88"},
+		"two attributes that are each worth too little": {two, false, "(with one other attribute)"},
+		"a score that no word explains":                 {quiet, true, "which no word explains and so counts as 0.81 here"},
+		"no word where the model cannot tell":           {noTokenHead, false, "outside"},
+		"two readings apart":                            {disguised, true, "rests on undone disguise and so counts as 0.74 here"},
+		"no attribute that has a threshold":             {toxscreen.Classification{Scores: scores(toxscreen.Profanity, 0.5)}, false, ""},
+		"exactly 0":                                     {toxicity(0), false, "0.00"},
+		"exactly 1":                                     {toxicity(1), false, "1.00"},
+	} {
+		ask, why := f.Escalate(t.Context(), c.found, thresholds)
+		if ask != c.ask || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %v, %q; want %v, %q", name, ask, why, c.ask, c.why)
+		}
+	}
+}
+
+// The band by hand, from odds: a verdict turns a decision at p < ½ where
+// p·TPR·miss > (1−p)·FPR·false alarm + the call's price.
+func TestBandFollowsRatesAndPrices(t *testing.T) {
+	band := func(change func(*fusion.Opinion, *fusion.Params), threshold float64) (float64, float64) {
+		o := good
+		p := params(nil)
+		p.Prices.Call = 0
+		change(&o, &p)
+		p.Judges[0].Attributes = map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o}
+		low, high, _ := with(t, p).Band(toxscreen.Toxicity, threshold)
+		return low, high
+	}
+	for name, c := range map[string]struct {
+		change    func(*fusion.Opinion, *fusion.Params)
+		threshold float64
+		low, high float64
+	}{
+		"rates alone":               {func(*fusion.Opinion, *fusion.Params) {}, 0.5, 0.1, 0.9},
+		"a judge that blames much":  {func(o *fusion.Opinion, _ *fusion.Params) { o.FalsePositive = 0.3 }, 0.5, 0.25, 0.875},
+		"a judge that misses much":  {func(o *fusion.Opinion, _ *fusion.Params) { o.TruePositive = 0.6 }, 0.5, 1.0 / 7, 9.0 / 13},
+		"a high threshold":          {func(*fusion.Opinion, *fusion.Params) {}, 0.9, 0.5, 81.0 / 82},
+		"a call that costs":         {func(_ *fusion.Opinion, p *fusion.Params) { p.Prices.Call = 0.2 }, 0.5, 0.3, 0.7},
+		"a call that costs more":    {func(_ *fusion.Opinion, p *fusion.Params) { p.Prices.Call = 0.5 }, 0.5, 0.5, 0.5},
+		"misses that cost more":     {func(_ *fusion.Opinion, p *fusion.Params) { p.Prices.FalseAlarm, p.Prices.Miss = 1, 9 }, 0.1, 1.0 / 82, 0.5},
+		"a chance judge":            {func(o *fusion.Opinion, _ *fusion.Params) { o.TruePositive, o.FalsePositive = 0.5, 0.5 }, 0.5, 0.5, 0.5},
+		"a judge that is too weak":  {func(o *fusion.Opinion, _ *fusion.Params) { o.Cap = math.Log(3) }, 0.5, 0.25, 0.75},
+		"measured on close texts":   {func(o *fusion.Opinion, _ *fusion.Params) { o.Low, o.High = 0.3, 0.6 }, 0.5, 0.3, 0.6},
+		"a budget that allows less": {func(_ *fusion.Opinion, p *fusion.Params) { p.Judges[0].LeastValue = 0.2 }, 0.5, 0.3, 0.7},
+	} {
+		low, high := band(c.change, c.threshold)
+		if !near(low, c.low, 1e-3) || !near(high, c.high, 1e-3) {
+			t.Errorf("%s: %.4f–%.4f, want %.4f–%.4f", name, low, high, c.low, c.high)
+		}
+	}
+}
+
+func TestParametersOfAnotherModelAreRefused(t *testing.T) {
+	_, file, err := params(nil).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fusion.New(file, "other@2.0.0")
+	if err == nil || !strings.Contains(err.Error(), "tiny@1.0.0") || !strings.Contains(err.Error(), "other@2.0.0") {
+		t.Errorf("%v: want both names", err)
+	}
+}
+
+func TestReadRefusesWhatMakesNoSense(t *testing.T) {
+	data, file, err := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read, err := fusion.Read(bytes.NewReader(data)); err != nil || read.Hash != file.Hash || !strings.HasPrefix(read.Hash, "sha256:") {
+		t.Fatalf("%v, %v", read.Hash, err)
+	}
+	for name, c := range map[string]struct{ old, new, want string }{
+		"another format":    {`"format": 1`, `"format": 9`, "reads 1"},
+		"no model":          {`"model": "tiny@1.0.0",`, ``, "model: missing"},
+		"an unknown key":    {`"prices"`, `"prizes"`, "prizes"},
+		"a negative price":  {`"call": 0.02`, `"call": -1`, "no price"},
+		"a falling judge":   {`"slope": 1`, `"slope": -1`, "slope 0 or more"},
+		"an unbounded cap":  {`"cap": 5`, `"cap": 50`, "cap in 0..7"},
+		"no rate":           {`"true_positive": 0.9`, `"true_positive": 1.9`, "no rates"},
+		"no digest":         {judgeModel, "some-model", "names no digest"},
+		"no attribute":      {`"toxicity": {`, `"toxcity": {`, "toxcity"},
+		"something cut off": {`}`, ``, ""},
+	} {
+		if !strings.Contains(string(data), c.old) {
+			t.Fatalf("%s: %q is not in %s", name, c.old, data)
+		}
+		_, err := fusion.Read(strings.NewReader(strings.Replace(string(data), c.old, c.new, 1)))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestDefaultParametersChangeNoScore(t *testing.T) {
+	f, err := fusion.New(fusion.Default(), "any@1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []float64{0, 1e-9, 0.3, 0.987654321, 1} {
+		if got := fuse(t, f, p, verdict(toxscreen.Toxicity, 0.9)); got != p {
+			t.Errorf("%v became %v", p, got)
+		}
+	}
+}
+
+func TestFuseDoesNotAllocate(t *testing.T) {
+	f, v, found := withGood(t), verdict(toxscreen.Toxicity, 0.9), toxicity(0.5)
+	if n := testing.AllocsPerRun(100, func() {
+		if _, err := f.Fuse(found.Scores, v); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkFuse(b *testing.B) {
+	all := map[toxscreen.Attribute]fusion.Opinion{}
+	var found toxscreen.Scores
+	v := verdict(toxscreen.Toxicity, 0.9)
+	v.Aspects = nil
+	for _, a := range toxscreen.Attributes() {
+		all[a] = good
+		found.Set(a, 0.4)
+		v.Aspects = append(v.Aspects, verdict(a, 0.8).Aspects...)
+	}
+	f := with(b, params(all))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := f.Fuse(found, v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

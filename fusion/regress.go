@@ -1,0 +1,177 @@
+package fusion
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// gaussian is what a coefficient is believed to be before any row is seen.
+type gaussian struct{ mean, deviation float64 }
+
+// regress returns the coefficients of a logistic regression with the highest
+// posterior density. The problem is convex, and with proper priors it has a
+// solution for every set of rows, also where the classes can be told apart
+// without an error.
+func regress(all []sample, features func(sample) []float64, prior []gaussian) []float64 {
+	return regressFixed(all, features, prior, nil)
+}
+
+// regressFixed is regress with some coefficients held at a value.
+func regressFixed(all []sample, features func(sample) []float64, prior []gaussian, fixed map[int]float64) []float64 {
+	free := []int{}
+	theta := make([]float64, len(prior))
+	for j, g := range prior {
+		theta[j] = g.mean
+		if value, ok := fixed[j]; ok {
+			theta[j] = value
+		} else {
+			free = append(free, j)
+		}
+	}
+	rows := make([][]float64, len(all))
+	for i, one := range all {
+		rows[i] = features(one)
+	}
+	at := func(x []float64) []float64 {
+		full := slices.Clone(theta)
+		for k, j := range free {
+			full[j] = x[k]
+		}
+		return full
+	}
+	dot := func(row, theta []float64) float64 {
+		z := 0.0
+		for j, value := range row {
+			z += value * theta[j]
+		}
+		return z
+	}
+	start := make([]float64, len(free))
+	for k, j := range free {
+		start[k] = theta[j]
+	}
+	problem := optimize.Problem{
+		Func: func(x []float64) float64 {
+			full, sum := at(x), 0.0
+			for i, one := range all {
+				sum += one.w * lossOf(dot(rows[i], full), one.y)
+			}
+			for _, j := range free {
+				d := (full[j] - prior[j].mean) / prior[j].deviation
+				sum += d * d / 2
+			}
+			return sum
+		},
+		Grad: func(grad, x []float64) {
+			full := at(x)
+			for k, j := range free {
+				grad[k] = (full[j] - prior[j].mean) / (prior[j].deviation * prior[j].deviation)
+			}
+			for i, one := range all {
+				d := one.w * (sigmoid(dot(rows[i], full)) - one.y)
+				for k, j := range free {
+					grad[k] += d * rows[i][j]
+				}
+			}
+		},
+		Hess: func(hess *mat.SymDense, x []float64) {
+			full := at(x)
+			hess.Zero()
+			for k, j := range free {
+				hess.SetSym(k, k, 1/(prior[j].deviation*prior[j].deviation))
+			}
+			for i, one := range all {
+				p := sigmoid(dot(rows[i], full))
+				d := one.w * p * (1 - p)
+				for k, j := range free {
+					for l := k; l < len(free); l++ {
+						hess.SetSym(k, l, hess.At(k, l)+d*rows[i][j]*rows[i][free[l]])
+					}
+				}
+			}
+		},
+	}
+	// Where the last step is too small to measure the method says that it
+	// failed; it is at the optimum all the same.
+	result, err := optimize.Minimize(problem, start, &optimize.Settings{MajorIterations: 100, GradientThreshold: 1e-8}, &optimize.Newton{})
+	if result == nil {
+		panic(err) // a problem that is no problem: a bug here
+	}
+	return at(result.X)
+}
+
+// regressBounded fits the classifier's share in 0..1, an intercept, and a slope
+// of the judge of 0 or more, so that the outcome rises with both.
+func regressBounded(all []sample, features func(sample) []float64, prior []gaussian) []float64 {
+	theta := regress(all, features, prior)
+	fixed := map[int]float64{}
+	if share := min(max(theta[0], 0), 1); share != theta[0] {
+		fixed[0] = share
+		theta = regressFixed(all, features, prior, fixed)
+	}
+	if theta[2] < 0 {
+		fixed[2] = 0
+		theta = regressFixed(all, features, prior, fixed)
+		theta[0] = min(max(theta[0], 0), 1)
+	}
+	return theta
+}
+
+// outside returns the rows that are not in a fold.
+func outside(all []sample, fold int) []sample {
+	return slices.DeleteFunc(slices.Clone(all), func(one sample) bool { return one.fold == fold })
+}
+
+// crossValidated returns the log-odds of each row by the regression on the
+// other folds.
+func crossValidated(all []sample, features func(sample) []float64, prior []gaussian) []float64 {
+	held := make([]float64, len(all))
+	for fold := range folds {
+		theta := regress(outside(all, fold), features, prior)
+		for i, one := range all {
+			if one.fold != fold {
+				continue
+			}
+			for j, value := range features(one) {
+				held[i] += theta[j] * value
+			}
+		}
+	}
+	return held
+}
+
+// mostOver returns the largest k for which the following holds, or −1: of n
+// texts drawn like those to come, let k lie over some value. Then of the next
+// texts more than a share lie over it in 1 of 100 cases at most.
+//
+// Whatever the distribution, the chance of a text to lie over the (k+1)th
+// largest of n values follows Beta(k+1, n−k), so that the number of the next m
+// texts that do is beta-binomial.
+func mostOver(n, texts int, share float64) int {
+	allowed := int(math.Floor(share * float64(texts)))
+	low, high := -1, n-1 // low holds, high+1 does not
+	for low < high {
+		k := (low + high + 1) / 2
+		if betaBinomialOver(texts, allowed, float64(k+1), float64(n-k)) <= 0.01 {
+			low = k
+		} else {
+			high = k - 1
+		}
+	}
+	return low
+}
+
+// betaBinomialOver is P(K > at) for K of m with a chance of Beta(a, b).
+func betaBinomialOver(m, at int, a, b float64) float64 {
+	lgamma := func(x float64) float64 { y, _ := math.Lgamma(x); return y }
+	sum := 0.0
+	for j := at + 1; j <= m; j++ {
+		x, y := float64(j), float64(m-j)
+		sum += math.Exp(lgamma(float64(m)+1) - lgamma(x+1) - lgamma(y+1) +
+			lgamma(x+a) + lgamma(y+b) - lgamma(float64(m)+a+b) - lgamma(a) - lgamma(b) + lgamma(a+b))
+	}
+	return min(sum, 1)
+}
