@@ -11,10 +11,14 @@ const (
 	// surest bounds the classifier's probability on both sides: a model that
 	// says 0 or 1 has not seen more than a million texts either.
 	surest = 1e-6
-	// sure bounds the judge's P(yes) likewise. What language models give beyond
-	// 99 % says how they were trained, not how often they are right.
-	sure = 0.01
+	// sure bounds the judge's P(yes) likewise.
+	sure = 1e-4
 )
+
+// knee is where the judge's log-odds get a slope of their own, at a P(yes) of
+// 0.95: how sure language models are beyond that says how they were trained more
+// than how often they are right.
+var knee = math.Log(19)
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
@@ -32,7 +36,8 @@ func (l Line) apply(x float64) float64 { return l.Slope*x + l.Intercept }
 type said struct {
 	aspects  int
 	measured int     // how many have P(yes)
-	logOdds  float64 // of P(yes), summed
+	near     float64 // log-odds of P(yes) up to the knee, summed
+	beyond   float64 // the rest of them
 	yes, no  int     // what was written, for the others
 }
 
@@ -55,7 +60,9 @@ func (s *said) add(a toxscreen.AspectVerdict) {
 	} else {
 		z = min(z, 0)
 	}
-	s.logOdds += z
+	near := min(max(z, -knee), knee)
+	s.near += near
+	s.beyond += z - near
 }
 
 // heard is the log likelihood ratio of what was said, in nats, before the
@@ -65,7 +72,7 @@ func (s *said) add(a toxscreen.AspectVerdict) {
 func (o Opinion) heard(s said) float64 {
 	sum := 0.0
 	if s.measured > 0 {
-		sum += o.Slope*s.logOdds + o.Intercept*float64(s.measured)
+		sum += o.Slope*s.near + o.Beyond*s.beyond + o.Intercept*float64(s.measured)
 	}
 	if s.yes+s.no > 0 && o.Slope > 0 {
 		sum += float64(s.yes)*ratio(o.TruePositive, o.FalsePositive) + float64(s.no)*ratio(1-o.TruePositive, 1-o.FalsePositive)

@@ -9,28 +9,53 @@ import (
 )
 
 // worth is the expected price of the errors that a verdict saves at a
-// probability p: with the threshold between what it is after a "yes" and after a
-// "no", the decision follows the verdict, and else nothing changes.
+// probability p. The decision turns where what is heard reaches what lies
+// between p and the threshold: how often that is so for toxic and for clean
+// texts, the judge's rates at that level tell.
 func (o Opinion) worth(p, threshold float64, prices Prices) float64 {
 	if o.Cap <= 0 || p < o.Low || p > o.High {
 		return 0
 	}
 	falseAlarm, miss := prices.errors(threshold)
-	gain := 0.0
-	x, at := logOdds(p, surest), logOdds(threshold, surest)
-	if p < threshold {
-		if x+o.evidence(x, o.most()) >= at {
-			gain = p*o.TruePositive*miss - (1-p)*o.FalsePositive*falseAlarm
-		}
-	} else if x+o.evidence(x, o.least()) < at {
-		gain = (1-p)*(1-o.FalsePositive)*falseAlarm - p*(1-o.TruePositive)*miss
+	x := logOdds(p, surest)
+	away := logOdds(threshold, surest) - x
+	if away > o.Cap || away <= -o.Cap {
+		return 0 // no verdict gets that far
+	}
+	truly, falsely := o.rates(away + o.Overlap*x)
+	gain := p*truly*miss - (1-p)*falsely*falseAlarm
+	if p >= threshold {
+		gain = (1-p)*(1-falsely)*falseAlarm - p*(1-truly)*miss
 	}
 	return max(gain, 0)
 }
 
-// most and least are the most that can be heard of a "yes" and of a "no".
-func (o Opinion) most() float64  { return o.Slope*logOdds(1, sure) + o.Intercept }
-func (o Opinion) least() float64 { return o.Slope*logOdds(0, sure) + o.Intercept }
+// rates are how often at least so much is heard of toxic and of clean texts.
+func (o Opinion) rates(heard float64) (truly, falsely float64) {
+	if len(o.Levels) == 0 {
+		farthest := o.Slope*knee + o.Beyond*(logOdds(1, sure)-knee)
+		switch {
+		case heard > o.Intercept+farthest:
+			return 0, 0
+		case heard <= o.Intercept-farthest:
+			return 1, 1
+		}
+		return o.TruePositive, o.FalsePositive
+	}
+	i := 0 // of the first level that is as strong
+	for i < len(o.Levels) && o.Levels[i].Heard < heard {
+		i++
+	}
+	switch {
+	case i == len(o.Levels):
+		return 0, 0
+	case i == 0:
+		return 1, 1
+	}
+	from, to := o.Levels[i-1], o.Levels[i]
+	part := (heard - from.Heard) / (to.Heard - from.Heard)
+	return from.TruePositive + part*(to.TruePositive-from.TruePositive), from.FalsePositive + part*(to.FalsePositive-from.FalsePositive)
+}
 
 // cost is what a verdict must be worth.
 func (f *Fusion) cost() float64 { return max(f.file.Prices.Call, f.least) }

@@ -38,6 +38,7 @@ const (
 	leastRows  = 100
 	leastClass = 20 // of either kind
 	folds      = 5
+	levels     = 15 // of what is heard, from one cap to the other
 	// gate is how many standard errors the cross-validated loss must fall for a
 	// parameter to be taken: the chance that a useless one passes is under 5 %.
 	gate = 1.645
@@ -261,7 +262,8 @@ func (o Options) share(judged bool, r Report) (float64, error) {
 // sample is one row as the fit of one attribute sees it.
 type sample struct {
 	x      float64 // calibrated log-odds of the classifier
-	s      float64 // mean log-odds of the judge's P(yes)
+	near   float64 // mean log-odds of the judge's P(yes), up to the knee
+	beyond float64 // the rest of them
 	judged bool
 	y      float64 // label
 	w      float64 // weight; they sum to the effective number of rows
@@ -292,7 +294,7 @@ func samplesOf(rows []toxscreen.Labelled, a toxscreen.Attribute, line Line) []sa
 				}
 			}
 			if heard.measured > 0 {
-				one.judged, one.s = true, heard.logOdds/float64(heard.measured)
+				one.judged, one.near, one.beyond = true, heard.near/float64(heard.measured), heard.beyond/float64(heard.measured)
 			}
 		}
 		all = append(all, one)
@@ -425,46 +427,54 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 		o.Low, o.High = min(o.Low, sigmoid(one.x)), max(o.High, sigmoid(one.x))
 	}
 	alone := func(one sample) []float64 { return []float64{one.x, 1} }
-	both := func(one sample) []float64 { return []float64{one.x, 1, one.s} }
-	prior := []gaussian{{1, 0.5}, {0, 2}, {0, 2}}
+	both := func(one sample) []float64 { return []float64{one.x, 1, one.near, one.beyond} }
+	prior := []gaussian{{1, 0.5}, {0, 2}, {0, 2}, {0, 1}}
 	heldAlone := crossValidated(near, alone, prior[:2])
 	held := crossValidated(near, both, prior)
 	r.Classifier, r.Fused, r.Counts = compare(near, heldAlone, held)
 
 	theta := regressBounded(near, both, prior)
-	overlap, intercept, slope := 1-theta[0], theta[1], theta[2]
-	if slope <= 0 {
+	if theta[2]+theta[3] <= 0 {
 		r.Counts = false
 	}
-	// What the verdicts say where the classifier says nothing: how often that
-	// is "toxic", in folds that were fitted without the row.
+	// What is heard of each row in folds that were fitted without it. Where the
+	// classifier says nothing, it says "toxic" when it reaches the threshold.
 	at := logOdds(threshold, surest)
-	said := make([]bool, len(near))
+	heard, needed := make([]float64, len(near)), make([]float64, len(near))
 	for fold := range folds {
 		without := regressBounded(outside(near, fold), both, prior)
 		for i, one := range near {
 			if one.fold == fold {
-				said[i] = without[1]+without[2]*one.s-(1-without[0])*at > 0
+				heard[i] = without[1] + without[2]*one.near + without[3]*one.beyond
+				needed[i] = (1 - without[0]) * at
 			}
 		}
 	}
-	truly, falsely := 0.0, 0.0
-	for i, one := range near {
-		if said[i] {
-			truly += one.w * one.y
-			falsely += one.w * (1 - one.y)
-		}
-	}
 	// Jeffreys' prior: half a case of each kind.
-	o.TruePositive, o.FalsePositive = (truly+0.5)/(o.Toxic+1), (falsely+0.5)/(o.Clean+1)
+	rates := func(toxic func(i int) bool) (truly, falsely float64) {
+		truly, falsely = 0.5, 0.5
+		for i, one := range near {
+			if toxic(i) {
+				truly += one.w * one.y
+				falsely += one.w * (1 - one.y)
+			}
+		}
+		return truly / (o.Toxic + 1), falsely / (o.Clean + 1)
+	}
+	o.TruePositive, o.FalsePositive = rates(func(i int) bool { return heard[i] > needed[i] })
 	if !r.Counts {
 		return o, nil
 	}
-	o.Overlap, o.Intercept, o.Slope = overlap, intercept, slope
+	o.Overlap, o.Intercept, o.Slope, o.Beyond = 1-theta[0], theta[1], theta[2], theta[3]
 	// A rate that was never seen to fail is as small as that prior makes it, and
 	// no likelihood ratio is larger than its inverse.
 	o.Cap = min(math.Log(2*(min(o.Toxic, o.Clean)+1)), mostCap)
-	for _, number := range []float64{o.Overlap, o.Intercept, o.Slope, o.Cap} {
+	for i := range levels {
+		level := Level{Heard: o.Cap * (2*float64(i)/(levels-1) - 1)}
+		level.TruePositive, level.FalsePositive = rates(func(i int) bool { return heard[i] >= level.Heard })
+		o.Levels = append(o.Levels, level)
+	}
+	for _, number := range []float64{o.Overlap, o.Intercept, o.Slope, o.Beyond, o.Cap} {
 		if math.IsNaN(number) {
 			return o, fmt.Errorf("the fit gave %+v", o)
 		}
@@ -492,7 +502,7 @@ func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) err
 	least := 0.0
 	if p.Budget.Share > 0 {
 		n := sum * sum / squares
-		texts := cmp.Or(o.Budget.Texts, 1000)
+		texts := cmp.Or(o.Budget.Texts, 10_000)
 		p.Budget.Texts = texts
 		allowed := mostOver(int(n), texts, p.Budget.Share)
 		if allowed < 0 {

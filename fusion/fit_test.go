@@ -299,7 +299,7 @@ func TestFitRefuses(t *testing.T) {
 			return rows
 		}, "none of the 300 rows has a label"},
 		"a budget that so few rows cannot promise": {func(rows []toxscreen.Labelled) []toxscreen.Labelled { return rows[:150] },
-			"are too few to promise that at most 1 % of 1000 texts are judged"},
+			"are too few to promise that at most 1 % of 10000 texts are judged"},
 	} {
 		o := options()
 		o.Budget = fusion.Budget{Share: 0.01}

@@ -68,8 +68,8 @@ func (p Prices) errors(threshold float64) (falseAlarm, miss float64) {
 
 // Budget bounds how many texts are judged.
 type Budget struct {
-	// Share in (0, 1] is the most of Texts texts that may be judged, 0 where
-	// there is no bound.
+	// Share in (0, 1] is the most of any Texts texts that may be judged, 0 where
+	// there is no bound. Fit takes 10,000 for Texts where it is 0.
 	Share float64 `json:"share,omitempty"`
 	Texts int     `json:"texts,omitempty"`
 	// LeastValue is what a verdict of a judge that is none of Judges must be
@@ -96,19 +96,24 @@ type JudgeParams struct {
 }
 
 // Opinion is what a judge's verdict on one attribute is worth. With x for the
-// classifier's log-odds and s for those of the judge's P(yes), the verdict moves
-// x by Intercept + Slope·s − Overlap·x, by Cap at most.
+// classifier's log-odds, s for those of the judge's P(yes) up to 0.95 on either
+// side and r for the rest of them, the verdict moves x by Intercept + Slope·s +
+// Beyond·r − Overlap·x, by Cap at most.
 type Opinion struct {
 	// Overlap in 0..1 is the share of the classifier's evidence that the
 	// verdict repeats: their errors are correlated.
 	Overlap   float64 `json:"overlap"`
 	Intercept float64 `json:"intercept"`
-	Slope     float64 `json:"slope"` // 0 or more
-	Cap       float64 `json:"cap"`   // 0 or more, in nats; 0 for a judge that counts for nothing
+	Slope     float64 `json:"slope"`  // 0 or more
+	Beyond    float64 `json:"beyond"` // likewise
+	Cap       float64 `json:"cap"`    // 0 or more, in nats; 0 for a judge that counts for nothing
 	// TruePositive and FalsePositive are the rates in (0, 1) at which toxic and
 	// clean texts near the threshold are found toxic.
 	TruePositive  float64 `json:"true_positive"`
 	FalsePositive float64 `json:"false_positive"`
+	// Levels are those rates by how strong a "toxic" has to be, from the weakest.
+	// Where there are none, nothing is known but yes and no.
+	Levels []Level `json:"levels,omitempty"`
 	// Low and High bound the classifier's probabilities of the texts that all
 	// this was measured on: elsewhere nobody knows.
 	Low  float64 `json:"low"`
@@ -116,6 +121,13 @@ type Opinion struct {
 	// Toxic and Clean are how many of those texts there were.
 	Toxic float64 `json:"toxic"`
 	Clean float64 `json:"clean"`
+}
+
+// Level holds the rates at which Intercept + Slope·s + Beyond·r reaches Heard.
+type Level struct {
+	Heard         float64 `json:"heard"` // nats
+	TruePositive  float64 `json:"true_positive"`
+	FalsePositive float64 `json:"false_positive"`
 }
 
 // mostCap is the largest cap: odds of a thousand to one.
@@ -146,9 +158,13 @@ func (p Params) validate() error {
 		check(within(j.LeastValue, 0, 1e9), "judges: %s: %v is no value", j.Model, j.LeastValue)
 		check(digestOf(j.Model) != "", "judges: %q names no digest", j.Model)
 		for a, o := range j.Attributes {
-			check(within(o.Overlap, 0, 1) && within(o.Slope, 0, 100) && within(o.Intercept, -100, 100) && within(o.Cap, 0, mostCap),
-				"judges: %s: %s: overlap must be in 0..1, slope 0 or more, cap in 0..%d: %+v", j.Model, a, mostCap, o)
+			check(within(o.Overlap, 0, 1) && within(o.Slope, 0, 100) && within(o.Beyond, 0, 100) && within(o.Intercept, -100, 100) && within(o.Cap, 0, mostCap),
+				"judges: %s: %s: overlap must be in 0..1, slope and beyond 0 or more, cap in 0..%d: %+v", j.Model, a, mostCap, o)
 			check(within(o.TruePositive, 0, 1) && within(o.FalsePositive, 0, 1), "judges: %s: %s: %v and %v are no rates", j.Model, a, o.TruePositive, o.FalsePositive)
+			for i, l := range o.Levels {
+				check(within(l.Heard, -1000, 1000) && within(l.TruePositive, 0, 1) && within(l.FalsePositive, 0, 1) && (i == 0 || l.Heard > o.Levels[i-1].Heard),
+					"judges: %s: %s: levels: %+v is none, or does not rise", j.Model, a, l)
+			}
 			check(within(o.Low, 0, o.High) && within(o.High, o.Low, 1), "judges: %s: %s: %v to %v is no range of probabilities", j.Model, a, o.Low, o.High)
 		}
 	}
@@ -273,6 +289,7 @@ type Judge struct {
 // intervals.
 type Tested struct {
 	Believe       bool
+	Why           string  // a sentence, for results where it is not believed
 	Advantage     float64 // lower end of TruePositive − FalsePositive
 	TruePositive  float64 // lower end
 	FalsePositive float64 // upper end
@@ -295,6 +312,9 @@ func (f *Fusion) With(j Judge) *Fusion {
 		with.why = "it was compared with no labels and has no self-test: toxscreen judge --self-test makes one"
 	case !j.Tested.Believe || j.Tested.Advantage <= 0:
 		with.why = "it failed its self-test"
+		if j.Tested.Why != "" {
+			with.why = j.Tested.Why
+		}
 	default:
 		weight := min(j.Tested.Advantage, 1)
 		for a := range with.opinions {
@@ -304,15 +324,12 @@ func (f *Fusion) With(j Judge) *Fusion {
 			}
 		}
 	}
-	for _, known := range f.file.Judges {
-		if digestOf(known.Model) != with.digest || known.Rubric != j.Rubric {
-			continue
-		}
+	if known := f.known(j); known != nil {
 		for a, o := range known.Attributes {
 			with.opinions[a] = o
 		}
 		with.least = known.LeastValue
-		with.why = "it told toxic texts from clean ones no better than the classifier alone"
+		with.why = "on labelled texts it told toxic from clean no better than the classifier alone"
 	}
 	for _, o := range with.opinions {
 		if o.Cap > 0 {
@@ -320,4 +337,29 @@ func (f *Fusion) With(j Judge) *Fusion {
 		}
 	}
 	return &with
+}
+
+// known returns what the parameters say about a judge, nil where that is
+// nothing.
+func (f *Fusion) known(j Judge) *JudgeParams {
+	for i, known := range f.file.Judges {
+		if digestOf(known.Model) == digestOf(j.Model) && known.Rubric == j.Rubric {
+			return &f.file.Judges[i]
+		}
+	}
+	return nil
+}
+
+// Knows tells whether the judge was compared with labels.
+func (f *Fusion) Knows(j Judge) bool { return f.known(j) != nil }
+
+// AtBest returns a Fusion that knows a judge that is never wrong and has no
+// budget. A text that it is not worth asking about is worth no judge.
+func (f *Fusion) AtBest() *Fusion {
+	best := *f
+	best.least, best.why = 0, ""
+	for a := range best.opinions {
+		best.opinions[a] = Opinion{Slope: 100, Cap: mostCap, TruePositive: 1, High: 1}
+	}
+	return &best
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // gaussian is what a coefficient is believed to be before any row is seen.
@@ -103,21 +104,26 @@ func regressFixed(all []sample, features func(sample) []float64, prior []gaussia
 	return at(result.X)
 }
 
-// regressBounded fits the classifier's share in 0..1, an intercept, and a slope
-// of the judge of 0 or more, so that the outcome rises with both.
+// regressBounded fits the classifier's share in 0..1, an intercept, and slopes of
+// the judge of 0 or more, so that the outcome rises with both. A coefficient
+// that is out of bounds is held at its bound and the others are fitted anew.
 func regressBounded(all []sample, features func(sample) []float64, prior []gaussian) []float64 {
-	theta := regress(all, features, prior)
 	fixed := map[int]float64{}
-	if share := min(max(theta[0], 0), 1); share != theta[0] {
-		fixed[0] = share
-		theta = regressFixed(all, features, prior, fixed)
+	for {
+		theta := regressFixed(all, features, prior, fixed)
+		before := len(fixed)
+		if share := min(max(theta[0], 0), 1); share != theta[0] {
+			fixed[0] = share
+		}
+		for j := 2; j < len(theta); j++ {
+			if theta[j] < 0 {
+				fixed[j] = 0
+			}
+		}
+		if len(fixed) == before {
+			return theta
+		}
 	}
-	if theta[2] < 0 {
-		fixed[2] = 0
-		theta = regressFixed(all, features, prior, fixed)
-		theta[0] = min(max(theta[0], 0), 1)
-	}
-	return theta
 }
 
 // outside returns the rows that are not in a fold.
@@ -144,34 +150,24 @@ func crossValidated(all []sample, features func(sample) []float64, prior []gauss
 }
 
 // mostOver returns the largest k for which the following holds, or −1: of n
-// texts drawn like those to come, let k lie over some value. Then of the next
-// texts more than a share lie over it in 1 of 100 cases at most.
+// texts drawn like those to come, let k lie over some value. Then it is 99 %
+// sure that of each batch of the next texts more than a share lie over it in 1
+// of 100 cases at most.
 //
 // Whatever the distribution, the chance of a text to lie over the (k+1)th
-// largest of n values follows Beta(k+1, n−k), so that the number of the next m
-// texts that do is beta-binomial.
+// largest of n values follows Beta(k+1, n−k). Its 99 % quantile is the chance
+// to reckon with, and the number of texts of a batch is binomial.
 func mostOver(n, texts int, share float64) int {
-	allowed := int(math.Floor(share * float64(texts)))
+	allowed := math.Floor(share * float64(texts))
 	low, high := -1, n-1 // low holds, high+1 does not
 	for low < high {
 		k := (low + high + 1) / 2
-		if betaBinomialOver(texts, allowed, float64(k+1), float64(n-k)) <= 0.01 {
+		chance := distuv.Beta{Alpha: float64(k + 1), Beta: float64(n - k)}.Quantile(0.99)
+		if 1-(distuv.Binomial{N: float64(texts), P: chance}).CDF(allowed) <= 0.01 {
 			low = k
 		} else {
 			high = k - 1
 		}
 	}
 	return low
-}
-
-// betaBinomialOver is P(K > at) for K of m with a chance of Beta(a, b).
-func betaBinomialOver(m, at int, a, b float64) float64 {
-	lgamma := func(x float64) float64 { y, _ := math.Lgamma(x); return y }
-	sum := 0.0
-	for j := at + 1; j <= m; j++ {
-		x, y := float64(j), float64(m-j)
-		sum += math.Exp(lgamma(float64(m)+1) - lgamma(x+1) - lgamma(y+1) +
-			lgamma(x+a) + lgamma(y+b) - lgamma(float64(m)+a+b) - lgamma(a) - lgamma(b) + lgamma(a+b))
-	}
-	return min(sum, 1)
 }
