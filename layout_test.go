@@ -31,6 +31,7 @@ var onlyIn = map[string]string{
 	"github.com/ollama/ollama":        "judge",
 	"github.com/sony/gobreaker/v2":    "judge",
 	"modernc.org/sqlite":              "store",
+	"gonum.org/v1/plot":               "eval",
 
 	"github.com/RadhiFadlillah/whatlanggo": "language",
 }

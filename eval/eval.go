@@ -1,0 +1,169 @@
+// Package eval measures scores against labels:
+//
+//	loss := eval.LogLoss(rows)
+//	outcome, err := eval.Simulate(ctx, eval.Simulation{Dev: dev, Test: test, Fit: fit, …})
+//
+// It measures and never fits: what is fitted comes from its caller.
+package eval
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Scored is a text as the measures of this package see it.
+type Scored struct {
+	P      float64 // probability in 0..1 of being toxic
+	Toxic  bool    // what people say
+	Weight float64 // over 0
+}
+
+// least keeps probabilities off 0 and 1 in a log loss.
+const least = 1e-6
+
+// LogLoss is the weighted mean of −ln of the probability of what is true, in
+// nats.
+func LogLoss(rows []Scored) float64 {
+	sum, weights := 0.0, 0.0
+	for _, r := range rows {
+		p := min(max(r.P, least), 1-least)
+		if !r.Toxic {
+			p = 1 - p
+		}
+		sum -= r.Weight * math.Log(p)
+		weights += r.Weight
+	}
+	return sum / weights
+}
+
+// bins is how many bins of equal weight a calibration error is taken over.
+const bins = 15
+
+// Bin is one point of a reliability diagram.
+type Bin struct {
+	Mean     float64 // probability
+	Observed float64 // share of toxic texts
+	Weight   float64
+}
+
+// Reliability divides rows into up to 15 bins of equal weight, by rising
+// probability.
+func Reliability(rows []Scored) []Bin {
+	sorted := slices.Clone(rows)
+	slices.SortStableFunc(sorted, func(a, b Scored) int { return cmp.Compare(a.P, b.P) })
+	total := 0.0
+	for _, r := range sorted {
+		total += r.Weight
+	}
+	var all []Bin
+	var bin Bin
+	before := 0.0
+	for i, r := range sorted {
+		bin.Weight += r.Weight
+		bin.Mean += r.Weight * r.P
+		if r.Toxic {
+			bin.Observed += r.Weight
+		}
+		if before+bin.Weight >= total*float64(len(all)+1)/bins || i == len(sorted)-1 {
+			before += bin.Weight
+			bin.Mean /= bin.Weight
+			bin.Observed /= bin.Weight
+			all = append(all, bin)
+			bin = Bin{}
+		}
+	}
+	return all
+}
+
+// ECE is the expected calibration error: the weighted mean distance of the bins
+// of [Reliability] from the diagonal.
+func ECE(rows []Scored) float64 {
+	sum, weights := 0.0, 0.0
+	for _, bin := range Reliability(rows) {
+		sum += bin.Weight * math.Abs(bin.Mean-bin.Observed)
+		weights += bin.Weight
+	}
+	return sum / weights
+}
+
+// PerfectECE is the mean ECE of a predictor that is perfectly calibrated, on as
+// many rows with the same probabilities and weights: it is not 0, since labels
+// are drawn.
+func PerfectECE(rows []Scored, rng *rand.Rand) float64 {
+	const draws = 50
+	drawn := slices.Clone(rows)
+	sum := 0.0
+	for range draws {
+		for i := range drawn {
+			drawn[i].Toxic = rng.Float64() < drawn[i].P
+		}
+		sum += ECE(drawn)
+	}
+	return sum / draws
+}
+
+// AveragePrecision is the area under the curve of precision over recall, by
+// steps. Rows with one probability count as one step.
+func AveragePrecision(rows []Scored) float64 {
+	sorted := slices.Clone(rows)
+	slices.SortStableFunc(sorted, func(a, b Scored) int { return cmp.Compare(b.P, a.P) })
+	all := 0.0
+	for _, r := range sorted {
+		if r.Toxic {
+			all += r.Weight
+		}
+	}
+	area, found, taken := 0.0, 0.0, 0.0
+	for i := 0; i < len(sorted); {
+		step := 0.0
+		p := sorted[i].P
+		for ; i < len(sorted) && sorted[i].P == p; i++ {
+			taken += sorted[i].Weight
+			if sorted[i].Toxic {
+				step += sorted[i].Weight
+			}
+		}
+		found += step
+		area += step / all * found / taken
+	}
+	return area
+}
+
+// Decisions are the weighted shares of what becomes of texts at a threshold.
+type Decisions struct {
+	Found, Missed, FalseAlarms, Passed float64 // they sum to 1
+}
+
+// Decide flags the rows from a threshold on.
+func Decide(rows []Scored, threshold float64) Decisions {
+	var d Decisions
+	weights := 0.0
+	for _, r := range rows {
+		weights += r.Weight
+		switch flagged := r.P >= threshold; {
+		case flagged && r.Toxic:
+			d.Found += r.Weight
+		case flagged:
+			d.FalseAlarms += r.Weight
+		case r.Toxic:
+			d.Missed += r.Weight
+		default:
+			d.Passed += r.Weight
+		}
+	}
+	d.Found /= weights
+	d.Missed /= weights
+	d.FalseAlarms /= weights
+	d.Passed /= weights
+	return d
+}
+
+// Accuracy is the share of right decisions.
+func (d Decisions) Accuracy() float64 { return d.Found + d.Passed }
+
+// F1 is the harmonic mean of precision and recall.
+func (d Decisions) F1() float64 {
+	return 2 * d.Found / (2*d.Found + d.Missed + d.FalseAlarms)
+}

@@ -1,0 +1,136 @@
+package eval
+
+import (
+	"fmt"
+	"io"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	// The format that plots are written in.
+	_ "gonum.org/v1/plot/vg/vgsvg"
+)
+
+// write writes a plot as SVG.
+func write(w io.Writer, p *plot.Plot) error {
+	svg, err := p.WriterTo(16*vg.Centimeter, 11*vg.Centimeter, "svg")
+	if err != nil {
+		return fmt.Errorf("failed to draw %q: %w", p.Title.Text, err)
+	}
+	if _, err := svg.WriteTo(w); err != nil {
+		return fmt.Errorf("failed to write %q: %w", p.Title.Text, err)
+	}
+	return nil
+}
+
+func newPlot(title, x, y string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Add(plotter.NewGrid())
+	p.Legend.Top = true
+	p.Y.Min = 0
+	return p
+}
+
+// addLine adds a line with a dot at each point.
+func addLine(p *plot.Plot, name string, i int, points plotter.XYs) error {
+	line, dots, err := plotter.NewLinePoints(points)
+	if err != nil {
+		return fmt.Errorf("failed to draw %q: %w", p.Title.Text, err)
+	}
+	line.Color, dots.Color, dots.Shape = plotutil.Color(i), plotutil.Color(i), plotutil.Shape(i)
+	p.Add(line, dots)
+	p.Legend.Add(name, line, dots)
+	return nil
+}
+
+// PlotReliability draws the reliability of the same texts before and after, as
+// SVG.
+func PlotReliability(w io.Writer, title string, before, after []Scored) error {
+	p := newPlot(title, "mean probability", "share of toxic texts")
+	p.X.Min, p.X.Max, p.Y.Max = 0, 1, 1
+	p.Legend.Left = true
+	diagonal := plotter.NewFunction(func(x float64) float64 { return x })
+	diagonal.Dashes = plotutil.Dashes(1)
+	p.Add(diagonal)
+	for i, rows := range [][]Scored{before, after} {
+		var points plotter.XYs
+		for _, bin := range Reliability(rows) {
+			points = append(points, plotter.XY{X: bin.Mean, Y: bin.Observed})
+		}
+		name := fmt.Sprintf("before, ECE %.3f", ECE(rows))
+		if i == 1 {
+			name = fmt.Sprintf("after, ECE %.3f", ECE(rows))
+		}
+		if err := addLine(p, name, i, points); err != nil {
+			return err
+		}
+	}
+	return write(w, p)
+}
+
+// Saving is what judging a share of texts, the worthiest first, is worth.
+type Saving struct {
+	Share float64 // of texts that are judged
+	Worth float64 // of their verdicts, for 1,000 texts
+}
+
+// PlotEscalation draws what more verdicts are worth, as SVG. share is that of
+// texts that are judged.
+func PlotEscalation(w io.Writer, title string, curve []Saving, share float64) error {
+	p := newPlot(title, "share of texts that are judged", "errors that verdicts save, in 1,000 texts")
+	var points, chosen plotter.XYs
+	for _, s := range curve {
+		points = append(points, plotter.XY{X: s.Share, Y: s.Worth})
+		if s.Share <= share+1e-12 {
+			chosen = plotter.XYs{{X: s.Share, Y: s.Worth}}
+		}
+	}
+	line, err := plotter.NewLine(points)
+	if err != nil {
+		return fmt.Errorf("failed to draw %q: %w", title, err)
+	}
+	line.Color = plotutil.Color(0)
+	p.Add(line)
+	if len(chosen) > 0 {
+		dot, err := plotter.NewScatter(chosen)
+		if err != nil {
+			return fmt.Errorf("failed to draw %q: %w", title, err)
+		}
+		dot.Color, dot.Shape, dot.Radius = plotutil.Color(1), draw.CircleGlyph{}, vg.Points(4)
+		p.Add(dot)
+		p.Legend.Add(fmt.Sprintf("%.3g %% are judged", 100*share), dot)
+	}
+	p.Legend.Left = true
+	return write(w, p)
+}
+
+// PlotSimulation draws what each judge saves by how many texts it is asked
+// about, as SVG: a line goes from the classifier alone over toxscreen and the
+// fixed band to judging everything.
+func PlotSimulation(w io.Writer, outcomes []Outcome) error {
+	p := newPlot("Errors left, by judge and system", "share of texts that are judged", "expected price of errors, 1,000 texts")
+	p.X.Min, p.X.Max = 0, 1
+	byJudge := map[string]plotter.XYs{}
+	var names []string
+	for _, o := range outcomes {
+		if _, ok := byJudge[o.Judge]; !ok {
+			names = append(names, o.Judge)
+		}
+		byJudge[o.Judge] = append(byJudge[o.Judge], plotter.XY{X: o.Judged, Y: o.Cost})
+	}
+	for i, name := range names {
+		points := byJudge[name]
+		for j := range points { // by rising share; there are four
+			for k := j; k > 0 && points[k].X < points[k-1].X; k-- {
+				points[k], points[k-1] = points[k-1], points[k]
+			}
+		}
+		if err := addLine(p, name, i, points); err != nil {
+			return err
+		}
+	}
+	return write(w, p)
+}
