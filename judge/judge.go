@@ -158,6 +158,7 @@ func (j *Judge) Parallel() int { return j.config.Parallel }
 type Model struct {
 	Name    string
 	Digest  string // SHA-256 of its manifest, hexadecimal
+	Rubric  string // version of what it judges by
 	Dialect string // in which it is asked: "rubric", or that of a guard model
 	Context int    // tokens of its context in every call
 	Prefix  int    // tokens of the prompt that is the same for every text
@@ -176,7 +177,7 @@ func (j *Judge) Connect(ctx context.Context) (Model, error) {
 }
 
 func (j *Judge) model(s *session) Model {
-	return Model{Name: j.config.Model, Digest: s.digest, Dialect: j.dialect.name(), Context: s.budget.context, Prefix: s.budget.prefix}
+	return Model{Name: j.config.Model, Digest: s.digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(), Context: s.budget.context, Prefix: s.budget.prefix}
 }
 
 // Judge implements [toxscreen.Judge].
