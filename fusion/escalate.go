@@ -73,22 +73,21 @@ const (
 // decision is whether a text is worth a verdict, in numbers.
 type decision struct {
 	ask bool
-	// attribute is the one that a verdict is worth most for; where it is worth
-	// nothing for any, toxicity.
 	attribute toxscreen.Attribute
 	doubt     doubt
 	p         float64 // of the attribute, calibrated
 	doubted   float64 // what p is taken for; p without doubt
 	threshold float64
-	value     float64 // summed over all attributes
-	others    int     // attributes besides this one that a verdict is worth anything for
+	value     float64
 }
 
-// decide sums what a verdict is worth over all attributes: one call answers for
-// all of them.
+// decide finds the attribute that a verdict is worth most for, which where it
+// does not pay is toxicity. One call answers for all, but what it is worth for
+// them is not summed: the errors in the attributes of a text go together, and
+// are one error.
 func (f *Fusion) decide(found *toxscreen.Classification, thresholds *toxscreen.Scores) decision {
-	var d decision
-	best := -1.0
+	var best decision
+	known := false
 	for a := range toxscreen.Attribute(attributes) {
 		p, ok := found.Scores.Get(a)
 		threshold, limited := thresholds.Get(a)
@@ -98,17 +97,12 @@ func (f *Fusion) decide(found *toxscreen.Classification, thresholds *toxscreen.S
 		x := f.prior(a, p)
 		taken, why := f.doubted(found, a, x, threshold)
 		value := f.opinions[a].worth(sigmoid(taken), threshold, f.file.Prices)
-		if value > 0 && d.value > 0 {
-			d.others++
-		}
-		d.value += value
-		if value > best {
-			best = value
-			d.attribute, d.doubt, d.p, d.doubted, d.threshold = a, why, sigmoid(x), sigmoid(taken), threshold
+		if !known || value > max(best.value, f.cost()) {
+			known = true
+			best = decision{value > f.cost(), a, why, sigmoid(x), sigmoid(taken), threshold, value}
 		}
 	}
-	d.ask = d.value > f.cost()
-	return d
+	return best
 }
 
 // doubted returns the log-odds that a text is asked for at. A score that no
@@ -144,13 +138,6 @@ func (f *Fusion) sentence(d decision) string {
 		score += fmt.Sprintf(", which rests on undone disguise and so counts as %.2f here,", d.doubted)
 	case none:
 	}
-	besides := ""
-	switch {
-	case d.others == 1:
-		besides = " (with one other attribute)"
-	case d.others > 1:
-		besides = fmt.Sprintf(" (with %d other attributes)", d.others)
-	}
 	cost := fmt.Sprintf("a call costs %.2g", f.file.Prices.Call)
 	if f.cost() > f.file.Prices.Call {
 		cost = fmt.Sprintf("%.2g is the least that keeps judged texts under %.3g %%", f.cost(), 100*f.file.Budget.Share)
@@ -164,7 +151,7 @@ func (f *Fusion) sentence(d decision) string {
 		}
 		place += fmt.Sprintf(" %.2f–%.2f", low, high)
 	}
-	return fmt.Sprintf("%s %s: a verdict is worth %.2g errors%s, %s", score, place, d.value, besides, cost)
+	return fmt.Sprintf("%s %s: a verdict is worth %.2g errors, %s", score, place, d.value, cost)
 }
 
 // Band returns the range of probabilities in which a verdict on an attribute

@@ -52,9 +52,16 @@ type Report struct {
 	// Share is the expected share of judged texts, by the rows; Least is what a
 	// verdict must be worth.
 	Share, Least float64
+	// Curve is what verdicts are worth by the share of texts that have one, the
+	// worthiest first.
+	Curve []Point
 	// SecondsPerCall and TokensPerCall are means over the verdicts.
 	SecondsPerCall, TokensPerCall float64
 }
+
+// Point is one of a curve: of a share of texts in 0..1, what their verdicts are
+// worth for a text of all, on average.
+type Point struct{ Share, Worth float64 }
 
 // AttributeReport is what a fit did for one attribute. Losses are
 // cross-validated log losses in nats a row.
@@ -519,9 +526,15 @@ func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) err
 	}
 	judge.LeastValue = least
 	cost := max(least, p.Prices.Call)
-	for _, v := range values {
+	var at Point
+	for i, v := range values {
 		if v.value > cost {
 			report.Share += v.weight / sum
+		}
+		at.Share += v.weight / sum
+		at.Worth += v.weight / sum * v.value
+		if i%max(len(values)/200, 1) == 0 || i == len(values)-1 {
+			report.Curve = append(report.Curve, at)
 		}
 	}
 	report.Least = cost

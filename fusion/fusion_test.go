@@ -254,6 +254,8 @@ func TestEscalate(t *testing.T) {
 	disguised.Plain = scores(toxscreen.Toxicity, 0.3)
 	two := toxicity(0.11)
 	two.Scores.Set(toxscreen.Insult, 0.11)
+	other := toxicity(0.11)
+	other.Scores.Set(toxscreen.Insult, 0.4)
 	for name, c := range map[string]struct {
 		found toxscreen.Classification
 		ask   bool
@@ -264,7 +266,8 @@ func TestEscalate(t *testing.T) {
 		"a clean one": {toxicity(0.05), false,
 			"toxicity 0.05 is outside the band 0.12–0.88: a verdict is worth 0 errors, a call costs 0.02"},
 		"a toxic one": {toxicity(0.95), false, "toxicity 0.95 is outside the band 0.12–0.88"},
-		"two attributes that are each worth too little": {two, false, "(with one other attribute)"},
+		"two attributes that are each worth too little": {two, false, "toxicity 0.11 is outside the band"},
+		"another attribute that is close":               {other, true, "insult 0.40 is inside the band"},
 		"a score that no word explains":                 {quiet, true, "which no word explains and so counts as 0.81 here"},
 		"no word where the model cannot tell":           {noTokenHead, false, "outside"},
 		"two readings apart":                            {disguised, true, "rests on undone disguise and so counts as 0.74 here"},
