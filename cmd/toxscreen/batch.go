@@ -137,24 +137,25 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	judges, err := openEscalation(cmd, s)
-	if err != nil {
-		return err
-	}
-	defer judges.close()
-	out.judged = judges.Judge != nil
-	model, screener, err := open(s, judges.option)
+	model, err := open(s)
 	if err != nil {
 		return err
 	}
 	defer model.Close()
+	judges, err := openEscalation(cmd, s, model.Info().Version)
+	if err != nil {
+		return err
+	}
+	defer judges.close()
+	screener := newScreener(s, model, judges.options...)
+	out.judged = judges.Judge != nil
 	out.model = model.Info().Version
 
 	// Whoever may want to resume this run needs to know what it was.
 	canResume := resumable(o.input, o.output) == nil
 	var memo note
 	if canResume {
-		if memo, err = newNote(ctx, o.input, o, s, model.Info(), judges.name); err != nil {
+		if memo, err = newNote(ctx, o.input, o, s, model.Info(), judges); err != nil {
 			return err
 		}
 	}

@@ -133,7 +133,7 @@ func (d *diagnosis) examine(ctx context.Context, s *settings) {
 	}
 
 	start := time.Now()
-	model, screener, err := open(s)
+	model, err := open(s)
 	if err != nil {
 		d.problem(err)
 		return
@@ -141,7 +141,7 @@ func (d *diagnosis) examine(ctx context.Context, s *settings) {
 	defer model.Close()
 	d.OpenMilliseconds = milliseconds(start)
 	start = time.Now()
-	if _, err := screener.Score(ctx, "The weather is nice today."); err != nil {
+	if _, err := newScreener(s, model).Score(ctx, "The weather is nice today."); err != nil {
 		d.problem(err)
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/store"
 )
@@ -26,8 +27,8 @@ type judgeSettings struct {
 	Timeout     time.Duration
 	LoadTimeout time.Duration
 	Parallel    int
-	Band        toxscreen.Band
-	Cache       string // file, or off
+	Band        *toxscreen.Band // nil where what a verdict is worth decides
+	Cache       string          // file, or off
 	Price       float64
 }
 
@@ -54,8 +55,12 @@ var judgeKeys = []key{
 		s.Judge.Rubric, err = judge.OpenRubric(v)
 		return err
 	}},
-	{"judge_band", "0.3-0.7", func(s *settings, v string) (err error) {
-		s.Judge.Band, err = parseBand(v)
+	{"judge_band", "", func(s *settings, v string) error {
+		if v == "" {
+			return nil
+		}
+		band, err := parseBand(v)
+		s.Judge.Band = &band
 		return err
 	}},
 	{"judge_timeout", "1m", func(s *settings, v string) (err error) {
@@ -117,7 +122,9 @@ func addJudgeFlags(cmd *cobra.Command) {
 // texts only.
 func addEscalationFlags(cmd *cobra.Command) {
 	addJudgeFlags(cmd)
-	cmd.Flags().String("judge-band", "0.3-0.7", "ask the judge about texts with a toxicity in this band")
+	cmd.Flags().String("calibration", "", "`FILE` with fusion parameters, as calibrate makes it; default: embedded ones")
+	_ = cmd.MarkFlagFilename("calibration", "json")
+	cmd.Flags().String("judge-band", "", "ask the judge about texts with a toxicity in this `BAND`, like 0.3-0.7; default: where a verdict is worth it")
 	cmd.Flags().Bool("no-judge", false, "ask no judge and touch no network, whatever is configured")
 }
 
@@ -180,20 +187,47 @@ func selfTestFolder() (string, error) {
 	return filepath.Join(folder, "toxscreen", "judges"), nil
 }
 
-// escalation is the judge that score and batch ask.
+// escalation is the judge that score and batch ask, the rule that picks its
+// texts and what makes one score of both.
 type escalation struct {
 	openedJudge
-	option toxscreen.Option
-	name   string // what the lines of a batch depend on
+	fusion  *fusion.Fusion
+	asked   *asked // nil where no judge is
+	options []toxscreen.Option
+	name    string // of the judge: what the lines of a batch depend on
 }
 
-// openEscalation opens the judge of the settings, if there is one.
-func openEscalation(cmd *cobra.Command, s *settings) (escalation, error) {
+// openFusion reads the fusion parameters of the settings.
+func openFusion(s *settings, model string) (*fusion.Fusion, error) {
+	if s.Calibration == "" {
+		return fusion.New(fusion.Default(), model)
+	}
+	params, err := readFusion(s.Calibration)
+	if err != nil {
+		return nil, err
+	}
+	f, err := fusion.New(params, model)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Calibration, err)
+	}
+	return f, nil
+}
+
+// openEscalation opens the fusion and the judge of the settings, if there is
+// one. model is the version of the model.
+func openEscalation(cmd *cobra.Command, s *settings, model string) (escalation, error) {
+	f, err := openFusion(s, model)
+	if err != nil {
+		return escalation{}, err
+	}
+	without := func(why string) escalation {
+		return escalation{fusion: f, name: "none", options: []toxscreen.Option{toxscreen.WithFusion(f), toxscreen.WithoutJudge(why)}}
+	}
 	if not, _ := cmd.Flags().GetBool("no-judge"); not {
-		return escalation{option: toxscreen.WithoutJudge("--no-judge was given"), name: "none"}, nil
+		return without("--no-judge was given"), nil
 	}
 	if s.Judge.Model == "" {
-		return escalation{option: toxscreen.WithoutJudge("no judge is configured"), name: "none"}, nil
+		return without("no judge is configured"), nil
 	}
 	opened, err := openJudge(s, nil)
 	if err != nil {
@@ -204,58 +238,125 @@ func openEscalation(cmd *cobra.Command, s *settings) (escalation, error) {
 		opened.close()
 		return escalation{}, err
 	}
-	return escalation{
-		openedJudge: opened,
-		option:      toxscreen.WithJudge(&tested{judge: opened.Judge, folder: folder}, s.Judge.Band),
-		name:        fmt.Sprintf("%s by %s in %s", s.Judge.Model, s.Judge.Rubric.Version(), s.Judge.Band),
-	}, nil
+	e := escalation{openedJudge: opened, fusion: f, name: fmt.Sprintf("%s by %s", s.Judge.Model, s.Judge.Rubric.Version())}
+	if s.Judge.Band != nil {
+		e.name += " in " + s.Judge.Band.String()
+	}
+	e.asked = &asked{judge: opened.Judge, folder: folder, band: s.Judge.Band, fusion: f}
+	e.options = []toxscreen.Option{toxscreen.WithJudge(e.asked, e.asked), toxscreen.WithFusion(e.asked)}
+	return e, nil
 }
 
-// tested is a judge that is only asked unless its self-test says that it must
-// not be believed.
-type tested struct {
+// explain returns how the scores of a result came about.
+func (e escalation) explain(r toxscreen.Result) ([]fusion.Explanation, error) {
+	if e.asked == nil {
+		return e.fusion.Explain(r)
+	}
+	return e.asked.now().Explain(r)
+}
+
+// asked is a judge together with the rule and the fusion for it. Which judge it
+// is, and what it is worth, the server and the judge's self-test tell when the
+// first text may need it.
+type asked struct {
 	judge  *judge.Judge
 	folder string
+	band   *toxscreen.Band
+	fusion *fusion.Fusion // that knows no judge
 
 	lock    sync.Mutex
-	known   bool // whether the self-test was looked for
+	known   *fusion.Fusion // nil before the judge is known
 	refused error
 	warning string
 }
 
 // Parallel implements [toxscreen.Judge].
-func (t *tested) Parallel() int { return t.judge.Parallel() }
+func (a *asked) Parallel() int { return a.judge.Parallel() }
 
-// Judge implements [toxscreen.Judge].
-func (t *tested) Judge(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, error) {
-	warning, err := t.look(ctx)
-	if err != nil {
-		return toxscreen.Verdict{}, err
+// Judge implements [toxscreen.Judge]. A judge that failed its self-test is not
+// asked.
+func (a *asked) Judge(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, error) {
+	// Where the server does not answer, asking it for a verdict tells why.
+	_ = a.look(ctx)
+	a.lock.Lock()
+	refused, warning := a.refused, a.warning
+	a.lock.Unlock()
+	if refused != nil {
+		return toxscreen.Verdict{}, refused
 	}
-	v, err := t.judge.Judge(ctx, text, spans)
+	v, err := a.judge.Judge(ctx, text, spans)
 	if err == nil && warning != "" {
 		v.Warnings = append(v.Warnings, warning)
 	}
 	return v, err
 }
 
-// look finds the self-test once. Where the server does not answer, asking it
-// for a verdict tells why.
-func (t *tested) look(ctx context.Context) (warning string, refused error) {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	if t.known {
-		return t.warning, t.refused
+// Escalate implements [toxscreen.Rule].
+func (a *asked) Escalate(ctx context.Context, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string) {
+	if a.band != nil {
+		return a.band.Escalate(ctx, found, thresholds)
 	}
-	found, ok, err := t.judge.Tested(ctx, t.folder)
+	if f := a.now(); f != a.fusion {
+		return f.Escalate(ctx, found, thresholds)
+	}
+	// The server is not asked which judge it has for a text that is worth none.
+	ask, why = a.fusion.AtBest().Escalate(ctx, found, thresholds)
+	if !ask {
+		return false, why + ", for a judge that is never wrong too"
+	}
+	if err := a.look(ctx); err != nil {
+		return true, why + ", for a judge that is never wrong; which one there is could not be found out"
+	}
+	return a.now().Escalate(ctx, found, thresholds)
+}
+
+// Version implements [toxscreen.Fusion].
+func (a *asked) Version() string { return a.fusion.Version() }
+
+// Fuse implements [toxscreen.Fusion].
+func (a *asked) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
+	return a.now().Fuse(scores, verdict)
+}
+
+// now returns the fusion that knows the judge, or before that is known the one
+// that does not.
+func (a *asked) now() *fusion.Fusion {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if a.known == nil {
+		return a.fusion
+	}
+	return a.known
+}
+
+// look finds out once which judge there is and what its self-test says.
+func (a *asked) look(ctx context.Context) error {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if a.known != nil {
+		return nil
+	}
+	found, tested, err := a.judge.Tested(ctx, a.folder)
+	if err != nil {
+		return err
+	}
+	model, err := a.judge.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	which := fusion.Judge{Model: model.String(), Rubric: model.Rubric}
+	if tested {
+		which.Tested = &fusion.Tested{
+			Believe: found.Believe, Why: "its self-test of " + found.When.Format(time.DateOnly) + " says: " + strings.Join(found.Why, "; "),
+			Advantage: found.Advantage.Low, TruePositive: found.TruePositives.Low, FalsePositive: found.FalsePositives.High,
+		}
+	}
+	a.known = a.fusion.With(which)
 	switch {
-	case err != nil:
-		return "", nil // the judge will say why
-	case !ok:
-		t.warning = "whether this judge may be believed was not tested: toxscreen judge --self-test does"
-	case !found.Believe:
-		t.refused = errors.New("the judge is not believed after its self-test of " + found.When.Format(time.DateOnly) + ": " + strings.Join(found.Why, "; "))
+	case !tested && !a.fusion.Knows(which):
+		a.warning = "whether this judge may be believed was not tested: toxscreen judge --self-test does"
+	case tested && !found.Believe && !a.fusion.Knows(which):
+		a.refused = errors.New("the judge is not believed after its self-test of " + found.When.Format(time.DateOnly) + ": " + strings.Join(found.Why, "; "))
 	}
-	t.known = true
-	return t.warning, t.refused
+	return nil
 }

@@ -42,6 +42,7 @@ func TestJudgeStories(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":      exits,
 			"disbelieve": disbelieve,
+			"believe":    believe,
 			"compact":    compact,
 		},
 	})
@@ -56,17 +57,28 @@ func compact(ts *testscript.TestScript, _ bool, args []string) {
 
 // disbelieve VERDICT keeps a self-test that the judge of a verdict failed.
 func disbelieve(ts *testscript.TestScript, _ bool, args []string) {
+	keepSelfTest(ts, args[0], judge.SelfTest{Why: []string{"it cannot be told from chance"}})
+}
+
+// believe VERDICT keeps one that it passed.
+func believe(ts *testscript.TestScript, _ bool, args []string) {
+	interval := func(low, high float64) judge.Interval { return judge.Interval{Low: low, High: high} }
+	keepSelfTest(ts, args[0], judge.SelfTest{
+		Believe: true, Advantage: interval(0.6, 0.8),
+		TruePositives: judge.Rate{Interval: interval(0.8, 0.9)}, FalsePositives: judge.Rate{Interval: interval(0.1, 0.2)},
+	})
+}
+
+func keepSelfTest(ts *testscript.TestScript, file string, outcome judge.SelfTest) {
 	var verdict toxscreen.Verdict
-	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &verdict))
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &verdict))
 	response, err := http.Get(ts.Getenv("OLLAMA_HOST") + "/api/tags")
 	ts.Check(err)
 	defer response.Body.Close()
 	var tags api.ListResponse
 	ts.Check(json.NewDecoder(response.Body).Decode(&tags))
-	failed := judge.SelfTest{
-		Format: 1, Digest: tags.Models[0].Digest, Rubric: verdict.Rubric,
-		When: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Why: []string{"it cannot be told from chance"},
-	}
-	_, err = failed.Save(filepath.Join(ts.Getenv("HOME"), ".config", "toxscreen", "judges"))
+	outcome.Format, outcome.Digest, outcome.Rubric = 1, tags.Models[0].Digest, verdict.Rubric
+	outcome.When = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	_, err = outcome.Save(filepath.Join(ts.Getenv("HOME"), ".config", "toxscreen", "judges"))
 	ts.Check(err)
 }

@@ -38,7 +38,7 @@ func noteOf(path string) string { return path + ".resume.json" }
 
 // newNote makes the note of a run. It reads the whole input once: what takes
 // the disk seconds here takes the model days.
-func newNote(ctx context.Context, input string, o *batchOptions, s *settings, model toxscreen.ModelInfo, judge string) (note, error) {
+func newNote(ctx context.Context, input string, o *batchOptions, s *settings, model toxscreen.ModelInfo, judges escalation) (note, error) {
 	n := note{Format: noteFormat}
 	sum, err := hashOf(ctx, input)
 	if err != nil {
@@ -53,7 +53,8 @@ func newNote(ctx context.Context, input string, o *batchOptions, s *settings, mo
 		{"toxscreen's version", toxscreen.Version()},
 		{"the model", model.Version},
 		{"--provider", string(s.Provider)},
-		{"the judge", judge},
+		{"the judge", judges.name},
+		{"--calibration", judges.fusion.Version()},
 		{"the thresholds", string(thresholds)},
 		{"--max-bytes", fmt.Sprint(s.MaxBytes)},
 		{"--offset-unit", string(s.OffsetUnit)},

@@ -29,6 +29,7 @@ argument. Every byte of it counts, a line break at its end too.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              a.score,
 	}
+	cmd.Flags().Bool("explain", false, "show how the scores came about: prior, evidence and posterior")
 	cmd.Flags().Bool("mask", false, "print the text with the words that make it score masked, and nothing else")
 	addFormatFlag(cmd)
 	addScoringFlags(cmd)
@@ -43,23 +44,28 @@ func (a *app) score(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	mask, _ := cmd.Flags().GetBool("mask")
+	explain, _ := cmd.Flags().GetBool("explain")
 	if mask && cmd.Flags().Changed("format") {
 		return wrongUsage("--mask prints the text and nothing else: it cannot be combined with --format")
+	}
+	if explain && (mask || s.Format != "text") {
+		return wrongUsage("--explain is for people: it cannot be combined with --mask or --format json")
 	}
 	text, err := a.textOf(cmd.Context(), args, s.MaxBytes)
 	if err != nil {
 		return err
 	}
-	judges, err := openEscalation(cmd, s)
-	if err != nil {
-		return err
-	}
-	defer judges.close()
-	model, screener, err := open(s, judges.option)
+	model, err := open(s)
 	if err != nil {
 		return err
 	}
 	defer model.Close()
+	judges, err := openEscalation(cmd, s, model.Info().Version)
+	if err != nil {
+		return err
+	}
+	defer judges.close()
+	screener := newScreener(s, model, judges.options...)
 	result, err := screener.Score(cmd.Context(), text)
 	if err != nil {
 		return err
@@ -71,6 +77,9 @@ func (a *app) score(cmd *cobra.Command, args []string) error {
 		err = writeJSON(a.out, result.In(s.OffsetUnit, text), "")
 	default:
 		err = a.view().print(text, result, s.OffsetUnit)
+		if err == nil && explain {
+			err = a.printExplanation(judges, result)
+		}
 	}
 	if err != nil {
 		return err
@@ -121,17 +130,41 @@ func (a *app) printMasked(text string, result toxscreen.Result, argument bool) e
 	return err
 }
 
-// open opens the model of the settings and a screener on it.
-func open(s *settings, more ...toxscreen.Option) (*models.Model, *toxscreen.Screener, error) {
+// printExplanation tells how the scores of a result came about.
+func (a *app) printExplanation(judges escalation, result toxscreen.Result) error {
+	steps, err := judges.explain(result)
+	if err != nil {
+		return err
+	}
+	v := a.view()
+	asked := "not asked"
+	if result.Judge.Asked {
+		asked = "asked"
+	}
+	fmt.Fprintf(a.out, "\n%s %s: %s\n", v.style(bold, "judge"), asked, printable(result.Judge.Why))
+	for _, step := range steps {
+		fmt.Fprintln(a.out, step)
+	}
+	_, err = fmt.Fprintf(a.out, "%s\n", v.style(dim, "by fusion parameters "+result.Versions.Calibration))
+	return err
+}
+
+// open opens the model of the settings.
+func open(s *settings) (*models.Model, error) {
 	model, err := models.Open(s.Model, models.Options{Library: s.ONNXRuntime, Provider: s.Provider, Threads: s.Threads})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := fits(s, model.Info()); err != nil {
-		return nil, nil, errors.Join(err, model.Close())
+		return nil, errors.Join(err, model.Close())
 	}
+	return model, nil
+}
+
+// newScreener returns the screener of the settings on a model.
+func newScreener(s *settings, model *models.Model, more ...toxscreen.Option) *toxscreen.Screener {
 	options := append([]toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithMaxBytes(s.MaxBytes)}, more...)
-	return model, toxscreen.New(model, options...), nil
+	return toxscreen.New(model, options...)
 }
 
 // fits refuses what asks for an attribute that the model does not have: a

@@ -34,6 +34,7 @@ type settings struct {
 	Format      string
 	FailOn      limits
 	Thresholds  toxscreen.Scores
+	Calibration string // file with fusion parameters; empty for the embedded ones
 	Judge       judgeSettings
 
 	values map[string]setting // by key
@@ -93,6 +94,10 @@ var keys = func() []key {
 				return fmt.Errorf("unknown format %q: it must be text or json, or mastra or mastra-measure for judge", v)
 			}
 			s.Format = v
+			return nil
+		}},
+		{"calibration", "", func(s *settings, v string) error {
+			s.Calibration = v
 			return nil
 		}},
 		{"fail_on", "", func(s *settings, v string) (err error) {
@@ -239,7 +244,7 @@ func readConfig(path string) (map[string]string, error) {
 		return nil, errors.New("judge_host: a file in the working folder must not say where texts are sent; " +
 			"put the key into the user's configuration, or use --judge-host or OLLAMA_HOST")
 	}
-	for _, name := range []string{"model", "onnxruntime", "judge_rubric", "judge_cache"} {
+	for _, name := range []string{"model", "onnxruntime", "calibration", "judge_rubric", "judge_cache"} {
 		// A name of a rubric of ours may have a slash, but no ending.
 		if name == "judge_rubric" && filepath.Ext(values[name]) == "" {
 			continue

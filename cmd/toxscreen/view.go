@@ -95,7 +95,7 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 	for i, s := range r.Spans {
 		v.span(&b, text[s.Start:s.End], spans[i])
 	}
-	v.judged(&b, r.Judge)
+	v.judged(&b, r.Judge, r.Source)
 	if len(r.Warnings) > 0 {
 		b.WriteString("\n")
 	}
@@ -108,7 +108,7 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 }
 
 // judged tells what the judge said where it was asked.
-func (v view) judged(b *bytes.Buffer, report toxscreen.JudgeReport) {
+func (v view) judged(b *bytes.Buffer, report toxscreen.JudgeReport, source toxscreen.Source) {
 	if !report.Asked {
 		return
 	}
@@ -127,7 +127,11 @@ func (v view) judged(b *bytes.Buffer, report toxscreen.JudgeReport) {
 		if len(found) == 0 {
 			found = []string{"none of the aspects"}
 		}
-		fmt.Fprintf(b, "\n%s %s (%s; the score is the classifier's)\n", name, printable(quoted(found)), printable(report.Why))
+		counts := "the verdict is part of the score"
+		if source == toxscreen.SourceClassifier {
+			counts = "the score is the classifier's"
+		}
+		fmt.Fprintf(b, "\n%s %s (%s; %s)\n", name, printable(quoted(found)), printable(report.Why), counts)
 		for _, w := range verdict.Warnings {
 			fmt.Fprintf(b, "       %s\n", v.style(dim, printable(w)))
 		}
