@@ -72,7 +72,7 @@ const (
 
 // decision is whether a text is worth a verdict, in numbers.
 type decision struct {
-	ask bool
+	ask       bool
 	attribute toxscreen.Attribute
 	doubt     doubt
 	p         float64 // of the attribute, calibrated

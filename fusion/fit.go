@@ -323,13 +323,22 @@ func normalised(all []sample) []sample {
 	return all
 }
 
-// classes returns the effective numbers of toxic and of clean rows.
+// classes returns how many equally weighted toxic and clean rows would say as
+// much as these, each kind by itself. A row that a share of people finds toxic
+// is so much of one and the rest of the other.
 func classes(all []sample) (toxic, clean float64) {
-	for _, one := range all {
-		toxic += one.w * one.y
-		clean += one.w * (1 - one.y)
+	effective := func(share func(y float64) float64) float64 {
+		sum, squares := 0.0, 0.0
+		for _, one := range all {
+			sum += one.w * share(one.y)
+			squares += one.w * one.w * share(one.y)
+		}
+		if squares == 0 {
+			return 0
+		}
+		return sum * sum / squares
 	}
-	return toxic, clean
+	return effective(func(y float64) float64 { return y }), effective(func(y float64) float64 { return 1 - y })
 }
 
 // tooFew says why nothing can be fitted on some rows, or nothing.
@@ -457,16 +466,18 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 			}
 		}
 	}
-	// Jeffreys' prior: half a case of each kind.
 	rates := func(toxic func(i int) bool) (truly, falsely float64) {
-		truly, falsely = 0.5, 0.5
+		all, found := [2]float64{}, [2]float64{} // weights of clean and of toxic rows
 		for i, one := range near {
-			if toxic(i) {
-				truly += one.w * one.y
-				falsely += one.w * (1 - one.y)
+			for kind, w := range []float64{one.w * (1 - one.y), one.w * one.y} {
+				all[kind] += w
+				if toxic(i) {
+					found[kind] += w
+				}
 			}
 		}
-		return truly / (o.Toxic + 1), falsely / (o.Clean + 1)
+		// Jeffreys' prior: half a case of either outcome.
+		return (found[1]/all[1]*o.Toxic + 0.5) / (o.Toxic + 1), (found[0]/all[0]*o.Clean + 0.5) / (o.Clean + 1)
 	}
 	o.TruePositive, o.FalsePositive = rates(func(i int) bool { return heard[i] > needed[i] })
 	if !r.Counts {
