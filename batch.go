@@ -3,6 +3,7 @@ package toxscreen
 import (
 	"context"
 	"iter"
+	"sync"
 )
 
 // Outcome is what became of one row of a [Batch].
@@ -18,25 +19,31 @@ type Outcome[Row any] struct {
 //
 // A row that fails does not end the batch. At most 64 rows for each that is
 // under way are in memory at once, however many there are and however long one
-// of them takes. When ctx ends, rows are no longer read, those under way end
-// with its error, and the sequence ends after them. All goroutines are gone
-// when the sequence ends or its consumer stops early; rows must return for
-// that, so a source that waits for input has to watch ctx itself.
+// of them takes. Texts that wait for a judge keep the classifier from nothing
+// until so many are in memory. When ctx ends, rows are no longer read, those
+// under way end with its error, and the sequence ends after them. All goroutines
+// are gone when the sequence ends or its consumer stops early; rows must return
+// for that, so a source that waits for input has to watch ctx itself.
 func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row]] {
 	return func(yield func(Outcome[Row]) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		parallel := max(s.info.Parallel, 1)
+		classifying, judging := max(s.info.Parallel, 1), 0
 		if s.judge != nil {
-			parallel += s.judge.Parallel() // they wait for it, and the classifier goes on meanwhile
+			judging = max(s.judge.Parallel(), 1)
 		}
 		type job struct {
 			text    string
+			work    *work
 			outcome Outcome[Row]
 			done    chan struct{}
 		}
-		jobs := make(chan *job)                 // to the workers
-		ordered := make(chan *job, 64*parallel) // to the consumer, in order; its capacity bounds the read-ahead
-		workers := make(chan struct{}, parallel)
+		window := 64 * (classifying + judging)
+		jobs := make(chan *job)            // to the classifier
+		ordered := make(chan *job, window) // to the consumer, in order; its capacity bounds the read-ahead
+		// To the judge. All that are in memory have room, those in the hands of
+		// the reader and of the consumer included: the classifier never waits.
+		worthy := make(chan *job, window+2)
+		var classifiers, judges sync.WaitGroup
 
 		go func() {
 			defer close(ordered)
@@ -59,27 +66,49 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 				jobs <- j
 			}
 		}()
-		for range parallel {
-			go func() {
-				defer func() { workers <- struct{}{} }()
-				for j := range jobs {
-					if err := ctx.Err(); err != nil {
-						j.outcome.Err = err
-					} else {
-						j.outcome.Result, j.outcome.Err = s.Score(ctx, j.text)
-					}
-					j.text = ""
-					close(j.done)
-				}
-			}()
+		finish := func(j *job) {
+			if j.outcome.Err == nil {
+				j.outcome.Result, j.outcome.Err = s.finish(j.work)
+			}
+			j.text, j.work = "", nil
+			close(j.done)
 		}
+		for range classifying {
+			classifiers.Go(func() {
+				for j := range jobs {
+					if j.outcome.Err = ctx.Err(); j.outcome.Err == nil {
+						j.work, j.outcome.Err = s.classify(ctx, j.text)
+					}
+					if j.outcome.Err == nil && j.work.result.Judge.Asked {
+						worthy <- j
+						continue
+					}
+					finish(j)
+				}
+			})
+		}
+		for range judging {
+			judges.Go(func() {
+				for j := range worthy {
+					if j.outcome.Err = ctx.Err(); j.outcome.Err == nil {
+						j.outcome.Err = s.consult(ctx, j.work)
+					}
+					finish(j)
+				}
+			})
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			classifiers.Wait()
+			close(worthy)
+			judges.Wait()
+		}()
 		defer func() {
 			cancel()
 			for range ordered { // lets the reader end
 			}
-			for range parallel {
-				<-workers
-			}
+			<-ended
 		}()
 		for j := range ordered {
 			<-j.done

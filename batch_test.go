@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -121,4 +123,43 @@ func TestBatchEndsWithItsConsumerAndWithItsContext(t *testing.T) {
 	if scored < 11 || taken.Load() > 10_000 {
 		t.Errorf("%d rows scored, %d read", scored, taken.Load())
 	}
+}
+
+// A slow judge keeps the classifier from nothing, and is never without work: a
+// batch takes as long as its verdicts.
+func TestBatchClassifiesWhileTheJudgeJudges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var classified, judged, most atomic.Int64
+		classifier := classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
+			time.Sleep(time.Millisecond)
+			classified.Add(1)
+			p := 0.1
+			if strings.HasSuffix(text, "7") { // a tenth of all
+				p = 0.5
+			}
+			return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, p)}, nil
+		})
+		judge := judging(func(string) (toxscreen.Verdict, error) {
+			time.Sleep(100 * time.Millisecond)
+			most.Store(max(most.Load(), classified.Load()-10*judged.Add(1)))
+			return toxscreen.Verdict{}, nil
+		})
+		screener := toxscreen.New(classifier, toxscreen.WithJudge(judge, toxscreen.DefaultBand))
+		start, want := time.Now(), 0
+		for outcome := range toxscreen.Batch(t.Context(), screener, numbered(2000, new(atomic.Int64)), asText) {
+			if outcome.Err != nil || outcome.Row != want || outcome.Result.Judge.Asked != (want%10 == 7) {
+				t.Fatalf("row %d where %d was due: %v, asked %v", outcome.Row, want, outcome.Err, outcome.Result.Judge.Asked)
+			}
+			want++
+		}
+		// 200 verdicts of 100 ms, one at a time.
+		if took := time.Since(start); want != 2000 || took < 20*time.Second || took > 20*time.Second+50*time.Millisecond {
+			t.Errorf("%d rows took %v, want 20 s and little more", want, took)
+		}
+		// The classifier goes ahead until the window of 64 for each of the two
+		// that classify and the one that judges is full.
+		if ahead := most.Load(); ahead < 150 || ahead > 64*3+10 {
+			t.Errorf("the classifier was up to %d rows ahead, want nearly 192", ahead)
+		}
+	})
 }

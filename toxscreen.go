@@ -142,14 +142,47 @@ func New(classifier Classifier, options ...Option) *Screener {
 // Score scores one text. Every byte of it counts: nothing is cut. A text over
 // the limit of bytes is refused with [ErrTooLong] in the chain.
 func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
+	w, err := s.classify(ctx, text)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := s.consult(ctx, w); err != nil {
+		return Result{}, err
+	}
+	return s.finish(w)
+}
+
+// work is a text between the steps of [Screener.Score], which [Batch] takes at
+// paces of their own.
+type work struct {
+	text   string
+	found  Classification
+	fused  Fused
+	result Result
+}
+
+// classify is the first step: what the classifier says, and whether that is
+// worth a verdict.
+func (s *Screener) classify(ctx context.Context, text string) (*work, error) {
 	if len(text) > s.maxBytes {
-		return Result{}, fmt.Errorf("failed to score text: %w: it has %d bytes, the limit is %d; raise the limit or split the text", ErrTooLong, len(text), s.maxBytes)
+		return nil, fmt.Errorf("failed to score text: %w: it has %d bytes, the limit is %d; raise the limit or split the text", ErrTooLong, len(text), s.maxBytes)
 	}
 	found, err := s.classifier.Classify(ctx, text)
 	if err != nil {
-		return Result{}, fmt.Errorf("failed to score text: %w", err)
+		return nil, fmt.Errorf("failed to score text: %w", err)
 	}
-	result := Result{
+	for a, score := range found.Scores.All() {
+		if math.IsNaN(score) || score < 0 || score > 1 {
+			return nil, fmt.Errorf("failed to score text: model %s gave %v for %s, which is no probability", s.info.Version, score, a)
+		}
+		if _, ok := s.thresholds.Get(a); !ok {
+			return nil, fmt.Errorf("failed to score text: model %s has no threshold for %s", s.info.Version, a)
+		}
+	}
+	if _, ok := found.Scores.Get(Toxicity); !ok {
+		return nil, fmt.Errorf("failed to score text: model %s gave no toxicity", s.info.Version)
+	}
+	w := &work{text: text, found: found, result: Result{
 		Direction:  HigherIsMoreToxic,
 		Attributes: make(AttributeResults, attributeCount),
 		Spans:      found.Spans,
@@ -158,42 +191,50 @@ func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
 		Judge:      JudgeReport{Why: s.notAsked},
 		Warnings:   found.Warnings,
 		Versions:   Versions{Toxscreen: Version(), Model: s.info.Version},
+	}}
+	if w.fused, err = s.fuse(found.Scores, nil); err != nil {
+		return nil, fmt.Errorf("failed to score text: %w", err)
 	}
-	for a, score := range found.Scores.All() {
-		if math.IsNaN(score) || score < 0 || score > 1 {
-			return Result{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is no probability", s.info.Version, score, a)
-		}
-		if _, ok := s.thresholds.Get(a); !ok {
-			return Result{}, fmt.Errorf("failed to score text: model %s has no threshold for %s", s.info.Version, a)
-		}
-	}
-	if _, ok := found.Scores.Get(Toxicity); !ok {
-		return Result{}, fmt.Errorf("failed to score text: model %s gave no toxicity", s.info.Version)
-	}
-	fused := Fused{Scores: found.Scores}
 	if s.fusion != nil {
-		if fused, err = s.fusion.Fuse(found.Scores, nil); err != nil {
-			return Result{}, fmt.Errorf("failed to score text: %w", err)
-		}
-		result.Versions.Calibration = s.fusion.Version()
+		w.result.Versions.Calibration = s.fusion.Version()
 	}
 	if s.judge != nil {
-		if verdict := s.ask(ctx, text, found, &result); verdict != nil {
-			if judged, err := s.fuse(found.Scores, verdict); err != nil {
-				result.Judge.Error = err.Error()
-			} else if judged.Evidence.Len() > 0 {
-				fused, result.Source = judged, SourceFused
-				result.Spans = withEvidence(result.Spans, *verdict, judged)
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return Result{}, fmt.Errorf("failed to score text: %w", err)
-		}
+		w.result.Judge.Asked, w.result.Judge.Why = s.rule.Escalate(ctx, found, s.thresholds)
 	}
-	if err := s.fill(&result, found, fused.Scores); err != nil {
+	return w, nil
+}
+
+// consult is the second step: the judge's verdict, where it is worth it.
+// Whatever goes wrong with the judge, the classifier's scores stand.
+func (s *Screener) consult(ctx context.Context, w *work) error {
+	if !w.result.Judge.Asked {
+		return nil
+	}
+	verdict := s.ask(ctx, w)
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("failed to score text: %w", err)
+	}
+	if verdict == nil {
+		return nil
+	}
+	judged, err := s.fuse(w.found.Scores, verdict)
+	switch {
+	case err != nil:
+		w.result.Judge.Error = err.Error()
+	case judged.Evidence.Len() > 0:
+		w.fused, w.result.Source = judged, SourceFused
+		w.result.Spans = withEvidence(w.result.Spans, *verdict, judged)
+	}
+	return nil
+}
+
+// finish is the last step: the final probabilities and what follows from them.
+func (s *Screener) finish(w *work) (Result, error) {
+	result := w.result
+	if err := s.fill(&result, w.found, w.fused.Scores); err != nil {
 		return Result{}, err
 	}
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(w.text) == "" {
 		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores say nothing")
 	}
 	if result.Flagged && result.Spans != nil && len(result.Spans) == 0 {
@@ -246,34 +287,29 @@ func (s *Screener) fill(result *Result, found Classification, final Scores) erro
 }
 
 // ask returns the judge's verdict, which it puts into the result, or nil with
-// the reason in the result. Whatever goes wrong with the judge, the
-// classifier's scores stand.
-func (s *Screener) ask(ctx context.Context, text string, found Classification, result *Result) *Verdict {
-	asked, why := s.rule.Escalate(ctx, found, s.thresholds)
-	result.Judge = JudgeReport{Asked: asked, Why: why}
-	if !asked {
-		return nil
-	}
+// the reason in the result.
+func (s *Screener) ask(ctx context.Context, w *work) *Verdict {
+	report := &w.result.Judge
 	start := time.Now()
-	verdict, err := s.judge.Judge(ctx, text, found.Spans)
-	result.Judge.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
+	verdict, err := s.judge.Judge(ctx, w.text, w.found.Spans)
+	report.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
 	if err != nil {
-		result.Judge.Error = err.Error()
+		report.Error = err.Error()
 		if abstained, ok := errors.AsType[*AbstentionError](err); ok {
-			result.Judge.Raw = abstained.Raw
+			report.Raw = abstained.Raw
 		}
 		return nil
 	}
 	for _, a := range verdict.Aspects {
 		if p := a.PYes; p != nil && !(*p >= 0 && *p <= 1) {
-			result.Judge.Error = fmt.Sprintf("the judge %s gave %v for %s, which is no probability", verdict.Model, float64(*p), a.Name)
+			report.Error = fmt.Sprintf("the judge %s gave %v for %s, which is no probability", verdict.Model, float64(*p), a.Name)
 			return nil
 		}
 	}
-	result.Judge.Verdicts = []Verdict{verdict}
-	result.Versions.Rubric, result.Versions.JudgeModel = verdict.Rubric, verdict.Model
+	report.Verdicts = []Verdict{verdict}
+	w.result.Versions.Rubric, w.result.Versions.JudgeModel = verdict.Rubric, verdict.Model
 	if len(verdict.Addressed) > 0 {
-		result.Warnings = append(result.Warnings, "the text speaks to whoever judges it: what the judge finds harmless in it counts for nothing")
+		w.result.Warnings = append(w.result.Warnings, "the text speaks to whoever judges it: what the judge finds harmless in it counts for nothing")
 	}
 	return &verdict
 }
