@@ -11,6 +11,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Scored is a text as the measures of this package see it.
@@ -89,19 +91,18 @@ func ECE(rows []Scored) float64 {
 }
 
 // PerfectECE is the mean ECE of a predictor that is perfectly calibrated, on as
-// many rows with the same probabilities and weights: it is not 0, since labels
-// are drawn.
-func PerfectECE(rows []Scored, rng *rand.Rand) float64 {
-	const draws = 50
+// many rows with the same probabilities and weights, and its standard deviation:
+// it is not 0, since labels are drawn.
+func PerfectECE(rows []Scored, rng *rand.Rand) (mean, deviation float64) {
+	all := make([]float64, 50)
 	drawn := slices.Clone(rows)
-	sum := 0.0
-	for range draws {
-		for i := range drawn {
-			drawn[i].Toxic = rng.Float64() < drawn[i].P
+	for i := range all {
+		for j := range drawn {
+			drawn[j].Toxic = rng.Float64() < drawn[j].P
 		}
-		sum += ECE(drawn)
+		all[i] = ECE(drawn)
 	}
-	return sum / draws
+	return stat.MeanStdDev(all, nil)
 }
 
 // AveragePrecision is the area under the curve of precision over recall, by

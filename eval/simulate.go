@@ -64,6 +64,8 @@ type Outcome struct {
 	JudgedJudge      float64 `json:"judged_judge,omitempty"`
 	JudgedFused      float64 `json:"judged_fused,omitempty"`
 	JudgedECE        float64 `json:"judged_ece_over_perfect,omitempty"`
+	// JudgedECENoise is the standard deviation of a perfect predictor's ECE there.
+	JudgedECENoise float64 `json:"judged_ece_noise,omitempty"`
 	// Held is in how many of 100 resamplings of the budget's number of texts no
 	// more than its share were judged; nil where there is no budget to keep.
 	Held *int `json:"held,omitempty"`
@@ -223,7 +225,9 @@ func (s Simulation) run(ctx context.Context, rows []toxscreen.Labelled, judge Si
 	o.ECE, o.LogLoss = ECE(all), LogLoss(all)
 	if len(judged) > 0 {
 		o.JudgedClassifier, o.JudgedJudge, o.JudgedFused = LogLoss(byClassifier), LogLoss(byJudge), LogLoss(judged)
-		o.JudgedECE = ECE(judged) - PerfectECE(judged, rand.New(rand.NewPCG(s.Seed, 1)))
+		var perfect float64
+		perfect, o.JudgedECENoise = PerfectECE(judged, rand.New(rand.NewPCG(s.Seed, 1)))
+		o.JudgedECE = ECE(judged) - perfect
 	}
 	return o, nil
 }

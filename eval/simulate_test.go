@@ -84,8 +84,8 @@ func TestPromises(t *testing.T) {
 		if ours.LogLoss > alone.LogLoss+0.002 {
 			t.Errorf("%s: log loss %.4f, of the classifier alone %.4f", judge.Name, ours.LogLoss, alone.LogLoss)
 		}
-		if ours.Judged > 0 && ours.JudgedECE > 0.01 {
-			t.Errorf("%s: the ECE on judged texts is %.4f over a perfect predictor's", judge.Name, ours.JudgedECE)
+		if ours.JudgedECE > 0.01+2*ours.JudgedECENoise {
+			t.Errorf("%s: the ECE on judged texts is %.4f over a perfect predictor's, which varies by %.4f", judge.Name, ours.JudgedECE, ours.JudgedECENoise)
 		}
 		if *ours.Held < 99 {
 			t.Errorf("%s: the budget held in %d of 100 resamplings", judge.Name, *ours.Held)

@@ -171,7 +171,7 @@ func simulationText(outcomes []eval.Outcome, sim eval.Simulation) string {
 		if o.Held != nil {
 			kept = fmt.Sprintf("%d of 100", *o.Held)
 		}
-		fmt.Fprintf(&b, "| %s | %.4f | %.4f | %.4f | %+.4f | %s | %s |\n", j.Name, o.JudgedClassifier, o.JudgedJudge, o.JudgedFused, o.JudgedECE, saved, kept)
+		fmt.Fprintf(&b, "| %s | %.4f | %.4f | %.4f | %+.4f ± %.4f | %s | %s |\n", j.Name, o.JudgedClassifier, o.JudgedJudge, o.JudgedFused, o.JudgedECE, o.JudgedECENoise, saved, kept)
 	}
 	return b.String()
 }
