@@ -88,7 +88,7 @@ func Simulate(ctx context.Context, s Simulation) ([]Outcome, error) {
 	}
 	var all []Outcome
 	for _, judge := range s.Judges {
-		rng := rand.New(rand.NewPCG(s.Seed, uint64(len(judge.Name))))
+		rng := s.random()
 		dev, err := judge.judged(rng, s.Dev)
 		if err != nil {
 			return nil, fmt.Errorf("failed to simulate: dev: %w", err)
@@ -118,6 +118,11 @@ func Simulate(ctx context.Context, s Simulation) ([]Outcome, error) {
 		}
 	}
 	return all, nil
+}
+
+// random returns the source of all that is drawn, the same for every judge.
+func (s Simulation) random() *rand.Rand {
+	return rand.New(rand.NewPCG(s.Seed, 0)) //nolint:gosec // a simulation that can be repeated
 }
 
 // judged returns rows with a verdict drawn for each.
@@ -226,7 +231,7 @@ func (s Simulation) run(ctx context.Context, rows []toxscreen.Labelled, judge Si
 	if len(judged) > 0 {
 		o.JudgedClassifier, o.JudgedJudge, o.JudgedFused = LogLoss(byClassifier), LogLoss(byJudge), LogLoss(judged)
 		var perfect float64
-		perfect, o.JudgedECENoise = PerfectECE(judged, rand.New(rand.NewPCG(s.Seed, 1)))
+		perfect, o.JudgedECENoise = PerfectECE(judged, s.random())
 		o.JudgedECE = ECE(judged) - perfect
 	}
 	return o, nil

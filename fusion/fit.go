@@ -37,6 +37,8 @@ type Traffic struct {
 const (
 	leastRows  = 100
 	leastClass = 20 // of either kind
+	// With that many near the band a fit is off by some 0.015 in probability.
+	enoughNear = 1000
 	folds      = 5
 	levels     = 15 // of what is heard, from one cap to the other
 	// gate is how many standard errors the cross-validated loss must fall for a
@@ -400,14 +402,16 @@ func compare(all []sample, before, after []float64) (lossBefore, lossAfter float
 }
 
 // fitOpinion fits what the judge's verdicts on one attribute are worth: first on
-// all judged rows, then on those near the band that follows.
+// the rows that are neither surely toxic nor surely clean, then on those near the
+// band that follows.
 func fitOpinion(all []sample, threshold float64, prices Prices, r *AttributeReport) error {
 	judged := slices.DeleteFunc(slices.Clone(all), func(one sample) bool { return !one.judged })
 	if len(judged) == 0 {
 		r.Note = "no verdict speaks of it"
 		return nil
 	}
-	near := normalised(judged)
+	// Texts far from any threshold would decide a fit that is not about them.
+	near := around(judged, logOdds(0.05, surest), logOdds(0.95, surest))
 	if why := tooFew(near); why != "" {
 		r.Note = why
 		return nil
@@ -424,15 +428,24 @@ func fitOpinion(all []sample, threshold float64, prices Prices, r *AttributeRepo
 		if !ok {
 			return nil
 		}
-		// Half a unit of log-odds more, so that the band may grow again.
-		from, to := logOdds(low, surest)-0.5, logOdds(high, surest)+0.5
-		inside := normalised(slices.DeleteFunc(slices.Clone(judged), func(one sample) bool { return one.x < from || one.x > to }))
+		inside := around(judged, logOdds(low, surest), logOdds(high, surest))
 		if len(inside) == len(near) || tooFew(inside) != "" {
 			return nil
 		}
 		near = inside
 	}
 	return nil
+}
+
+// around returns the rows in a range of log-odds and near it: half a unit
+// further, so that the band may grow again, and more where that is too few.
+func around(judged []sample, from, to float64) []sample {
+	for widened := 0.5; ; widened += 0.5 {
+		inside := normalised(slices.DeleteFunc(slices.Clone(judged), func(one sample) bool { return one.x < from-widened || one.x > to+widened }))
+		if toxic, clean := classes(inside); toxic+clean >= enoughNear || len(inside) == len(judged) {
+			return inside
+		}
+	}
 }
 
 // opinion fits the judge on rows near the band.
@@ -492,10 +505,8 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 		level.TruePositive, level.FalsePositive = rates(func(i int) bool { return heard[i] >= level.Heard })
 		o.Levels = append(o.Levels, level)
 	}
-	for _, number := range []float64{o.Overlap, o.Intercept, o.Slope, o.Beyond, o.Cap} {
-		if math.IsNaN(number) {
-			return o, fmt.Errorf("the fit gave %+v", o)
-		}
+	if slices.ContainsFunc([]float64{o.Overlap, o.Intercept, o.Slope, o.Beyond, o.Cap}, math.IsNaN) {
+		return o, fmt.Errorf("the fit gave %+v", o)
 	}
 	return o, nil
 }
