@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -242,7 +243,7 @@ func openEscalation(cmd *cobra.Command, s *settings, model string) (escalation, 
 	if s.Judge.Band != nil {
 		e.name += " in " + s.Judge.Band.String()
 	}
-	e.asked = &asked{judge: opened.Judge, folder: folder, band: s.Judge.Band, fusion: f}
+	e.asked = &asked{judge: opened.Judge, folder: folder, band: s.Judge.Band, fusion: f, best: f.AtBest()}
 	e.options = []toxscreen.Option{toxscreen.WithJudge(e.asked, e.asked), toxscreen.WithFusion(e.asked)}
 	return e, nil
 }
@@ -263,11 +264,17 @@ type asked struct {
 	folder string
 	band   *toxscreen.Band
 	fusion *fusion.Fusion // that knows no judge
+	best   *fusion.Fusion // that knows one that is never wrong
 
-	lock    sync.Mutex
-	known   *fusion.Fusion // nil before the judge is known
-	refused error
-	warning string
+	looking sync.Mutex // one finds out, which may take as long as loading the model
+	found   atomic.Pointer[knownJudge]
+}
+
+// knownJudge is what was found out about a judge.
+type knownJudge struct {
+	fusion  *fusion.Fusion // that knows it
+	refused error          // why it is not asked, if it is not
+	warning string         // for its verdicts
 }
 
 // Parallel implements [toxscreen.Judge].
@@ -276,17 +283,17 @@ func (a *asked) Parallel() int { return a.judge.Parallel() }
 // Judge implements [toxscreen.Judge]. A judge that failed its self-test is not
 // asked.
 func (a *asked) Judge(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, error) {
-	// Where the server does not answer, asking it for a verdict tells why.
-	_ = a.look(ctx)
-	a.lock.Lock()
-	refused, warning := a.refused, a.warning
-	a.lock.Unlock()
-	if refused != nil {
-		return toxscreen.Verdict{}, refused
+	known, err := a.look(ctx)
+	if err != nil {
+		// Asking for a verdict tells why the server does not answer.
+		return a.judge.Judge(ctx, text, spans)
+	}
+	if known.refused != nil {
+		return toxscreen.Verdict{}, known.refused
 	}
 	v, err := a.judge.Judge(ctx, text, spans)
-	if err == nil && warning != "" {
-		v.Warnings = append(v.Warnings, warning)
+	if err == nil && known.warning != "" {
+		v.Warnings = append(v.Warnings, known.warning)
 	}
 	return v, err
 }
@@ -296,18 +303,17 @@ func (a *asked) Escalate(ctx context.Context, found toxscreen.Classification, th
 	if a.band != nil {
 		return a.band.Escalate(ctx, found, thresholds)
 	}
-	if f := a.now(); f != a.fusion {
-		return f.Escalate(ctx, found, thresholds)
-	}
 	// The server is not asked which judge it has for a text that is worth none.
-	ask, why = a.fusion.AtBest().Escalate(ctx, found, thresholds)
+	// The sentence is the same once the judge is known.
+	ask, why = a.best.Escalate(ctx, found, thresholds)
 	if !ask {
 		return false, why + ", for a judge that is never wrong too"
 	}
-	if err := a.look(ctx); err != nil {
+	known, err := a.look(ctx)
+	if err != nil {
 		return true, why + ", for a judge that is never wrong; which one there is could not be found out"
 	}
-	return a.now().Escalate(ctx, found, thresholds)
+	return known.fusion.Escalate(ctx, found, thresholds)
 }
 
 // Version implements [toxscreen.Fusion].
@@ -321,28 +327,29 @@ func (a *asked) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxsc
 // now returns the fusion that knows the judge, or before that is known the one
 // that does not.
 func (a *asked) now() *fusion.Fusion {
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	if a.known == nil {
-		return a.fusion
+	if known := a.found.Load(); known != nil {
+		return known.fusion
 	}
-	return a.known
+	return a.fusion
 }
 
 // look finds out once which judge there is and what its self-test says.
-func (a *asked) look(ctx context.Context) error {
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	if a.known != nil {
-		return nil
+func (a *asked) look(ctx context.Context) (*knownJudge, error) {
+	if known := a.found.Load(); known != nil {
+		return known, nil
+	}
+	a.looking.Lock()
+	defer a.looking.Unlock()
+	if known := a.found.Load(); known != nil {
+		return known, nil
 	}
 	found, tested, err := a.judge.Tested(ctx, a.folder)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	model, err := a.judge.Connect(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	which := fusion.Judge{Model: model.String(), Rubric: model.Rubric}
 	if tested {
@@ -351,12 +358,13 @@ func (a *asked) look(ctx context.Context) error {
 			Advantage: found.Advantage.Low, TruePositive: found.TruePositives.Low, FalsePositive: found.FalsePositives.High,
 		}
 	}
-	a.known = a.fusion.With(which)
+	known := &knownJudge{fusion: a.fusion.With(which)}
 	switch {
 	case !tested && !a.fusion.Knows(which):
-		a.warning = "whether this judge may be believed was not tested: toxscreen judge --self-test does"
+		known.warning = "whether this judge may be believed was not tested: toxscreen judge --self-test does"
 	case tested && !found.Believe && !a.fusion.Knows(which):
-		a.refused = errors.New("the judge is not believed after its self-test of " + found.When.Format(time.DateOnly) + ": " + strings.Join(found.Why, "; "))
+		known.refused = errors.New("the judge is not believed after its self-test of " + found.When.Format(time.DateOnly) + ": " + strings.Join(found.Why, "; "))
 	}
-	return nil
+	a.found.Store(known)
+	return known, nil
 }
