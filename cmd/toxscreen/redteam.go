@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -479,13 +480,14 @@ func (n *nexaJudges) tested(ctx context.Context) (warning string, err error) {
 	if model.Dialect != "rubric" {
 		return "", fmt.Errorf("failed to judge cases: model %s is a guard, which goes by no rubric, and each metric is one; take another model", model.Name)
 	}
-	t := tested{judge: n.first.Judge, folder: n.folder}
-	untested, refused := t.look(ctx)
-	if refused != nil {
-		return "", hinted{fmt.Errorf("failed to judge cases: %w", refused), "take another model: its scores would mean nothing"}
-	}
-	if untested != "" {
+	found, known, err := n.first.Tested(ctx, n.folder)
+	switch {
+	case err != nil:
+		return "", nil //nolint:nilerr // it will be the error of every metric
+	case !known:
 		return "whether this judge may be believed was not tested: toxscreen judge --self-test --judge-rubric " + redteamRubric + " does", nil
+	case !found.Believe:
+		return "", hinted{fmt.Errorf("failed to judge cases: the judge is not believed after its self-test of %s: %s", found.When.Format(time.DateOnly), strings.Join(found.Why, "; ")), "take another model: its scores would mean nothing"}
 	}
 	return "", nil
 }
