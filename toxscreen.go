@@ -139,6 +139,19 @@ func New(classifier Classifier, options ...Option) *Screener {
 	return s
 }
 
+// With returns a Screener that differs from s by the options. It shares the
+// classifier and the judge with s, and costs nothing to make.
+func (s *Screener) With(options ...Option) *Screener {
+	other := *s
+	for _, option := range options {
+		option(&other)
+	}
+	return &other
+}
+
+// Info describes the model.
+func (s *Screener) Info() ModelInfo { return s.info }
+
 // Score scores one text. Every byte of it counts: nothing is cut. A text over
 // the limit of bytes is refused with [ErrTooLong] in the chain.
 func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
