@@ -42,6 +42,7 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	s.nativeRoutes(mux)
 	s.healthRoutes(mux)
+	s.openAPIRoutes(mux)
 	s.handleOpen(mux, "/", native, func(w http.ResponseWriter, r *http.Request) error {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
