@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -56,7 +57,7 @@ func TestOnlyWhoHasAKeyMayAsk(t *testing.T) {
 	for name, r := range map[string]reply{
 		"none":   s.post("/v1/score", body),
 		"wrong":  s.post("/v1/score", body, "Authorization", "Bearer "+alice+"x"),
-		"hash":   s.post("/v1/score", body, "x-api-key", string(a.Hash[:4])),
+		"hash":   s.post("/v1/score", body, "x-api-key", fmt.Sprintf("%x", a.Hash)),
 		"fetch":  s.get("/v1/score/some"),
 		"a name": s.post("/v1/score", body, "x-api-key", "alice"),
 	} {
