@@ -145,6 +145,9 @@ func (s *Screener) With(options ...Option) *Screener {
 	return &changed
 }
 
+// Info describes the model.
+func (s *Screener) Info() ModelInfo { return s.info }
+
 // Score scores one text. Every byte of it counts: nothing is cut. A text over
 // the limit of bytes is refused with [ErrTooLong] in the chain. It is
 // [Screener.Begin] and [Screening.Consult], for those who can wait for the judge.
