@@ -98,6 +98,9 @@ func (r AttributeResults) MarshalJSON() ([]byte, error) {
 // JudgeReport tells what part the judge had in a result.
 type JudgeReport struct {
 	Asked bool `json:"asked"`
+	// Pending tells that the judge has not answered yet: the same text may have
+	// another result when it has.
+	Pending bool `json:"pending,omitempty"`
 	// Why is a sentence that gives the reason.
 	Why string `json:"why"`
 	// Verdicts is empty where the judge was not asked or gave none.

@@ -421,11 +421,17 @@ func addRuntimeFlags(cmd *cobra.Command) {
 }
 
 func addScoringFlags(cmd *cobra.Command) {
+	addScreenerFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringArray("fail-on", nil, "exit with 4 if a score is at or over this, like 0.8 or threat=0.5; repeatable")
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", completeAttributes)
+}
+
+// addScreenerFlags adds what holds for every text that is scored.
+func addScreenerFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArray("threshold", nil, "flag an attribute from this probability, like toxicity=0.7; repeatable; default: the model's")
 	_ = cmd.RegisterFlagCompletionFunc("threshold", completeAttributes)
-	flags.StringArray("fail-on", nil, "exit with 4 if a score is at or over this, like 0.8 or threat=0.5; repeatable")
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", completeAttributes)
 	flags.String("offset-unit", string(toxscreen.Bytes), "what the offsets of spans count: byte, utf16 or code_point")
 	_ = cmd.RegisterFlagCompletionFunc("offset-unit", oneOf(string(toxscreen.Bytes), string(toxscreen.UTF16Units), string(toxscreen.CodePoints)))
 	flags.Int("max-bytes", toxscreen.DefaultMaxBytes, "refuse a text of more bytes")
