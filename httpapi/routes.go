@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/toxscreen/toxscreen/httpapi/page"
 )
 
 // api is an interface that the server speaks.
@@ -40,6 +42,9 @@ func APIs() []string {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	s.nativeRoutes(mux)
+	playground := page.Handler()
+	mux.Handle("GET /{$}", playground)
+	mux.Handle("GET /page/", playground)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	s.handleOpen(mux, "/", native, func(_ http.ResponseWriter, r *http.Request) error {
 		return fail(notFound, "there is nothing at %s %s: docs/server.md lists the routes", r.Method, r.URL.Path)
