@@ -153,6 +153,7 @@ async function score() {
     }, signal);
     $("key-form").hidden = true;
     const { id } = result;
+    $("summary").removeAttribute("aria-busy");
     show(text, result);
     remember(text, result.score);
     for (let wait = 500; result.judge.pending && id; wait = Math.min(wait * 1.5, 5000)) {
