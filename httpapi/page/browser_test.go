@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -217,11 +218,12 @@ func (b tab) press(keys string, modifiers ...chromedp.Modifier) {
 	b.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
 }
 
-// write puts a text into the field at once, as pasting does, and waits for its
-// score.
+// write puts a text into the field at once, as pasting does, has it scored
+// without a pause and waits for that.
 func (b tab) write(text string) {
 	b.Helper()
 	b.paste(text)
+	b.press(kb.Enter, chromedp.ModifierCtrl)
 	b.wait(`!document.querySelector("#marked-section").hidden && document.querySelector("#marked").textContent === $1`, text)
 }
 
@@ -344,6 +346,7 @@ func TestSpans(t *testing.T) {
 	if b.shown("#tip") {
 		t.Error("there are numbers that nobody asked for")
 	}
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("mark")))
 	at := eval[[]float64](b, `(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector("mark").getBoundingClientRect())`)
 	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
 	b.says("#tip", numbers)
@@ -501,7 +504,10 @@ func judged(t *testing.T, judge *verdicts) *site {
 		var result toxscreen.Result
 		switch r.Method + " " + r.URL.Path {
 		case "POST /v1/score":
-			var body struct{ Text string }
+			var body struct {
+				Text       string
+				DoNotStore bool `json:"do_not_store"`
+			}
 			err := json.NewDecoder(r.Body).Decode(&body)
 			if err == nil {
 				screening, err = s.screener.Begin(r.Context(), body.Text)
@@ -510,7 +516,12 @@ func judged(t *testing.T, judge *verdicts) *site {
 				t.Error(err)
 				return false
 			}
-			result = screening.Result()
+			if result = screening.Result(); body.DoNotStore {
+				result.Judge.Asked, result.Judge.Pending = false, false
+				result.Judge.Why += ", but nothing of the text may be kept"
+			} else {
+				result.Judge.ID = "a/b"
+			}
 		case "GET /v1/score/a%2Fb", "GET /v1/score/a/b":
 			result = screening.Result()
 			select {
@@ -524,7 +535,6 @@ func judged(t *testing.T, judge *verdicts) *site {
 		default:
 			return false
 		}
-		result.ID = "a/b"
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(result)
 		return true
@@ -542,6 +552,7 @@ func TestVerdictArrivesLater(t *testing.T) {
 	b.says("#judge", "It was asked, and has not answered yet. Why: toxicity")
 	b.says("#meaning", "The judge may change that.")
 	b.picture("waiting for the judge")
+	b.do(chromedp.Focus(chromedp.CSS("mark")))
 	before := b.text("#attributes li:nth-child(3) .value")
 
 	close(judge.let)
@@ -564,6 +575,9 @@ func TestVerdictArrivesLater(t *testing.T) {
 	}
 	if b.text("#marked") != borderline {
 		t.Errorf("the marked text became %q", b.text("#marked"))
+	}
+	if !eval[bool](b, `document.activeElement.matches("mark") && !document.querySelector("#tip").hidden`) {
+		t.Error("the verdict took the focus away from a marked word")
 	}
 	b.says("#announcement", "The judge has answered.")
 	polls := strings.Count(strings.Join(s.seen(), "\n"), "GET ")
@@ -712,6 +726,53 @@ func TestKey(t *testing.T) {
 	b.write(insult)
 }
 
+// TestRequests: what the page shows for each format is a command that a shell
+// understands, and the server what it sends. The shell's curl only writes down
+// what it was given.
+func TestRequests(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "curl"), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const text = "It's \"quoted\" & $HOME `id` \\ 100 %,\n!you idiot 😀"
+	s := newSite(t)
+	b := s.open(t)
+	b.write(text)
+	b.do(chromedp.Focus(chromedp.CSS("[name=format]:checked")))
+	var labels []string
+	for range eval[int](b, `document.querySelectorAll("[name=format]").length`) {
+		label := eval[string](b, `document.activeElement.nextElementSibling.textContent`)
+		labels = append(labels, label)
+		command := exec.Command("sh", "-c", eval[string](b, `document.querySelector("#request").textContent`))
+		command.Env = []string{"PATH=" + folder + ":" + os.Getenv("PATH")}
+		output, err := command.Output()
+		if err != nil {
+			t.Fatalf("%s: %v", label, err)
+		}
+		args := strings.Split(strings.TrimSuffix(string(output), "\x00"), "\x00")
+		if len(args) != 5 || args[1] != "-H" || args[3] != "-d" {
+			t.Fatalf("%s: the command is %q", label, args)
+		}
+		response, err := http.Post(args[0], strings.TrimPrefix(args[2], "Content-Type: "), strings.NewReader(args[4]))
+		if err != nil {
+			t.Fatalf("%s: %v", label, err)
+		}
+		answer, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Errorf("%s: status %d, %v: %s", label, response.StatusCode, err, answer)
+		}
+		var body any
+		if err := json.Unmarshal([]byte(args[4]), &body); err != nil || !strings.Contains(fmt.Sprint(body), text) {
+			t.Errorf("%s: the body is %s", label, args[4])
+		}
+		b.press(kb.ArrowRight)
+	}
+	if want := []string{"toxscreen", "Perspective", "OpenAI", "Patronus", "LiteLLM", "Writer"}; !slices.Equal(labels, want) {
+		t.Errorf("the formats are %q, want %q", labels, want)
+	}
+}
+
 /* History. */
 
 func TestHistory(t *testing.T) {
@@ -795,11 +856,13 @@ func TestAccessibility(t *testing.T) {
 func TestKeyboard(t *testing.T) {
 	b := newSite(t).open(t)
 	b.write(insult)
-	b.do(chromedp.Focus(chromedp.ID("text")))
-	b.press(kb.Tab, chromedp.ModifierShift) // out of the page: nothing comes before the text
+	b.wait(`document.querySelector("#history li")`)
+	b.do(chromedp.Reload())
+	b.press(kb.Tab)
+	b.press(insult)
+	b.wait(`document.querySelectorAll("#judge p").length === 2`)
 	var stops []string
 	for range 40 {
-		b.press(kb.Tab)
 		stop := eval[string](b, `(e => e === document.body ? "" : e.id || e.ariaLabel || e.value || e.textContent)(document.activeElement)`)
 		if stop == "" || len(stops) > 0 && stop == stops[0] {
 			break
@@ -808,6 +871,7 @@ func TestKeyboard(t *testing.T) {
 		if !eval[bool](b, `[document.activeElement, document.activeElement.nextElementSibling].some(e => e && getComputedStyle(e).outlineStyle === "solid" && parseFloat(getComputedStyle(e).outlineWidth) >= 2)`) {
 			t.Errorf("one does not see that the focus is on %s", stop)
 		}
+		b.press(kb.Tab)
 	}
 	want := []string{
 		"text", "clear", "stupid idiot",

@@ -38,6 +38,7 @@ const kept = {
 const state = {
   text: "", // that result is of
   result: null, // the last one that came
+  draft: false, // whether the judge is asked only if the text stays
   thresholds: kept.get("thresholds", {}), // those that were moved
 };
 
@@ -96,6 +97,7 @@ async function ask(path, request, signal) {
     }
     if (response.ok && answer.attributes) {
       report("");
+      $("key-form").hidden = true;
       return answer;
     }
     const { code = "", message = `it answered ${response.status} without a reason` } = answer.error ?? {};
@@ -127,11 +129,29 @@ function announce(sentence) {
   }, 500);
 }
 
+let judgeState = "unknown"; // of GET readyz
+
+// look finds out whether there is a judge.
+async function look() {
+  try {
+    judgeState = (await (await fetch("readyz", { cache: "no-store" })).json()).judge ?? "unknown";
+  } catch {
+    return; // the first score says that the server cannot be reached
+  }
+  $("server").textContent = {
+    none: "There is no judge: scores are the classifier's.",
+    answers: "The judge answers.",
+    fails: "The judge does not answer: scores are the classifier's.",
+  }[judgeState] ?? "";
+}
+
 let running = new AbortController();
 
 // score shows the result of the text as it is now, and what the judge says of
-// it when that is known. What was under way for an earlier one ends.
-async function score() {
+// it when that is known. What was under way for an earlier one ends. The judge
+// takes seconds and one text at a time: it is asked about a text that stays as
+// it is for the time rest, in milliseconds.
+async function score(rest = 0) {
   clearTimeout(typing);
   running.abort();
   running = new AbortController();
@@ -143,19 +163,26 @@ async function score() {
     show("", null);
     return;
   }
+  const screen = (how) => ask("v1/score", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    // The classifier's scores at once, the verdict when it is there.
+    body: JSON.stringify({ text, judge_wait: "0s", ...how }),
+  }, signal);
   $("summary").setAttribute("aria-busy", "true");
   try {
-    let result = await ask("v1/score", {
-      method: "POST",
-      // The classifier's scores at once, the verdict when it is there.
-      headers: { "Content-Type": "application/json", "Toxscreen-Judge-Wait": "0s" },
-      body: JSON.stringify({ text }),
-    }, signal);
-    $("key-form").hidden = true;
-    const { id } = result;
+    if (rest && judgeState !== "none") {
+      // A late verdict would have to be kept: so there is none.
+      const draft = await screen({ do_not_store: true });
+      $("summary").removeAttribute("aria-busy");
+      show(text, draft, true);
+      await pause(rest, signal);
+    }
+    let result = await screen();
     $("summary").removeAttribute("aria-busy");
     show(text, result);
     remember(text, result.score);
+    const { id } = result.judge;
     for (let wait = 500; result.judge.pending && id; wait = Math.min(wait * 1.5, 5000)) {
       await pause(wait, signal);
       result = await ask(`v1/score/${encodeURIComponent(id)}`, {}, signal);
@@ -183,10 +210,9 @@ function refused(problem) {
 
 /* The result. */
 
-function show(text, result) {
-  Object.assign(state, { text, result });
+function show(text, result, draft = false) {
+  Object.assign(state, { text, result, draft });
   $("examples").hidden = text !== "";
-  hideTip();
   showScore();
   showText();
   showJudge();
@@ -242,7 +268,7 @@ function showBars() {
     list.dataset.names = names.join();
     list.replaceChildren(...names.map(bar));
   }
-  $("bars").hidden = !state.result;
+  $("attributes-section").hidden = !state.result;
   $("flagged").hidden = !state.result || flaggedOnes().length === 0;
   $("reset").disabled = Object.keys(state.thresholds).length === 0;
   for (const name of names) {
@@ -255,7 +281,7 @@ function showBars() {
     slider.setAttribute("aria-valuetext", `${number(thresholdOf(name))}${name in state.thresholds ? "" : ", the server's"}`);
     slider.title = `flagged from ${number(thresholdOf(name))}`;
     const parts = [];
-    if (state.result.source === "fused" || measured.judge !== undefined) parts.push(`classifier ${number(measured.classifier)}`);
+    if (number(measured.classifier) !== number(measured.score) || measured.judge !== undefined) parts.push(`classifier ${number(measured.classifier)}`);
     if (measured.judge !== undefined) parts.push(`judge ${number(measured.judge)}`);
     if (measured.plain !== undefined) parts.push(`${number(measured.plain)} as it is written`);
     row.querySelector(".parts").textContent = parts.join(" · ");
@@ -335,10 +361,19 @@ function mainAttribute(span) {
 function showText() {
   const { text, result } = state;
   $("marked-section").hidden = !result;
-  if (!result) return;
+  if (!result) {
+    hideTip();
+    return;
+  }
   const at = inUTF16(text, result.offset_unit);
   const quoted = quotations(result, at);
   const spans = result.spans ?? [];
+  // A verdict that marks nothing anew takes nobody's pointer or focus away.
+  const shown = JSON.stringify([text, result.spans, quoted]);
+  if ($("marked").dataset.shown === shown) return;
+  $("marked").dataset.shown = shown;
+  hideTip();
+  const focused = [...$("marked").children].filter((e) => e.matches("mark")).indexOf(document.activeElement);
   const add = (parent, from, to) => {
     for (const [start, end] of quoted) {
       if (end <= from || start >= to) continue;
@@ -362,6 +397,7 @@ function showText() {
   }
   add(marked, from, text.length);
   $("marked").replaceChildren(...marked.childNodes);
+  if (focused >= 0) ($("marked").querySelectorAll("mark")[focused] ?? $("text")).focus();
   // A long text scrolls: where no mark takes the focus, the whole does.
   $("marked").tabIndex = spans.length ? -1 : 0;
   const hints = [];
@@ -440,7 +476,12 @@ function showJudge() {
   const { judge } = result;
   const out = [];
   const say = (sentence, className = "") => out.push(make("p", { className }, sentence));
-  if (judge.pending) say(result.id ? "It was asked, and has not answered yet." : "It has not answered yet, and this server keeps no answer to fetch.", result.id ? "waiting" : "");
+  if (state.draft && !judge.asked) {
+    $("judge").replaceChildren(make("p", { className: "hint" }, "It is asked, if at all, when you pause."));
+    return;
+  }
+  if (judge.pending && judge.id) say("It was asked, and has not answered yet.", "waiting");
+  else if (judge.pending) say("It was asked, and has not answered yet. This server keeps no answer to fetch.");
   else if (judge.error) say(`It was asked, and there is no verdict: ${judge.error}`);
   else if (judge.asked) say(result.source === "fused" ? "It was asked, and its verdict is part of the score." : "It was asked. The score is the classifier's all the same.");
   else say("It was not asked.");
@@ -453,7 +494,7 @@ function showJudge() {
     if (verdict.addressed?.length) out.push(make("p", { className: "reason" }, "The text speaks to whoever judges it: ", ...separated(verdict.addressed.map(quote))));
     if (verdict.reason) out.push(make("p", { className: "reason" }, "In its own words: ", make("q", { dir: "auto" }, verdict.reason)));
     for (const warning of verdict.warnings ?? []) say(warning, "hint reason");
-    say(`${verdict.model}, rubric ${verdict.rubric}${judge.milliseconds ? `, ${(judge.milliseconds / 1000).toFixed(1)} s` : ""}`, "hint reason");
+    say(`${verdict.model}, rubric ${verdict.rubric}${judge.milliseconds >= 100 ? `, ${(judge.milliseconds / 1000).toFixed(1)} s` : ""}`, "hint reason");
   }
   $("judge").replaceChildren(...out);
 }
@@ -484,7 +525,7 @@ function aspectItem(aspect, quote) {
 const formats = {
   toxscreen: {
     label: "toxscreen", path: "v1/score", header: "Authorization: Bearer ",
-    body: (text) => ({ text }),
+    body: (text) => (Object.keys(state.thresholds).length ? { text, thresholds: state.thresholds } : { text }),
     hint: "The native result, which is what this page shows.",
   },
   perspective: {
@@ -578,11 +619,14 @@ function showHistory() {
   const texts = kept.get("history", []);
   $("keep").checked = keeps();
   $("forget").disabled = texts.length === 0;
+  const buttons = () => [...$("history").querySelectorAll("button")];
+  const focused = buttons().indexOf(document.activeElement);
   $("history").replaceChildren(...texts.map(({ text, score }) => {
     const button = make("button", { type: "button" }, make("span", {}, number(score)), make("span", { dir: "auto" }, text));
     button.addEventListener("click", () => take(text));
     return make("li", {}, button);
   }));
+  buttons()[focused]?.focus();
   $("history-hint").textContent = !keeps() ? "Nothing is kept."
     : texts.length ? "" : `The last ${most} texts, in this browser only.`;
 }
@@ -604,6 +648,12 @@ $("forget").addEventListener("click", () => {
 
 let typing; // the timer until a pause counts as one
 
+function scoreSoon() {
+  clearTimeout(typing);
+  // A long text takes longer: it is asked for less often.
+  typing = setTimeout(score, $("text").value.length > longest ? 1500 : 350, 1000);
+}
+
 // take puts a text into the field and scores it.
 function take(text) {
   growing = false;
@@ -616,13 +666,9 @@ $("text").addEventListener("input", (event) => {
   clearTimeout(typing);
   running.abort(); // what was asked is outdated
   if (event.isComposing) return; // in the midst of a character
-  // A long text takes longer: it is asked for less often.
-  typing = setTimeout(score, $("text").value.length > longest ? 1500 : 350);
+  scoreSoon();
 });
-$("text").addEventListener("compositionend", () => {
-  clearTimeout(typing);
-  typing = setTimeout(score, 350);
-});
+$("text").addEventListener("compositionend", scoreSoon);
 $("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) score();
 });
@@ -648,6 +694,11 @@ $("key-form").addEventListener("submit", (event) => {
   score();
 });
 
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) look();
+});
+
+look();
 showHistory();
 show("", null);
 if ($("text").value) score(); // what the browser kept over a reload
