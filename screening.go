@@ -16,12 +16,14 @@ type Screening struct {
 	text     string
 	found    Classification
 	fused    Fused // without a verdict
+	settled  bool  // whether the judge is worth asking, which is known
 	standing Result
 }
 
 // Begin is the first step of [Screener.Score], with its errors: what the
 // classifier says, whether that is worth a verdict, and the verdict itself where
-// the judge is a [Recaller] that has it at hand.
+// the judge is a [Recaller] that has it at hand. It does not wait for a judge, nor
+// for a rule that is a [Presumer].
 func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 	found, err := s.classify(ctx, text)
 	if err != nil {
@@ -31,11 +33,15 @@ func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to score text: %w", err)
 	}
-	g := &Screening{screener: s, text: text, found: found, fused: fused}
+	g := &Screening{screener: s, text: text, found: found, fused: fused, settled: true}
 	report := JudgeReport{Why: s.notAsked}
 	if s.judge != nil {
-		report.Asked, report.Why = s.rule.Escalate(ctx, found, s.thresholds)
-		report.Pending = report.Asked
+		if rule, ok := s.rule.(Presumer); ok {
+			report.Asked, report.Why, g.settled = rule.Presume(ctx, found, s.thresholds)
+		} else {
+			report.Asked, report.Why = s.rule.Escalate(ctx, found, s.thresholds)
+		}
+		report.Pending = report.Asked || !g.settled
 	}
 	start := time.Now()
 	if verdict, ok := g.recall(ctx, report); ok {
@@ -64,8 +70,15 @@ func (g *Screening) Consult(ctx context.Context) (Result, error) {
 		return g.standing, nil
 	}
 	start := time.Now()
+	report.Pending = false
+	if !g.settled {
+		report.Asked, report.Why = g.screener.rule.Escalate(ctx, g.found, g.screener.thresholds)
+		if !report.Asked {
+			return g.result(report, g.fused, nil)
+		}
+	}
 	verdict, err := g.screener.judge.Judge(ctx, g.text, g.found.Spans)
-	report.Pending, report.Milliseconds = false, since(start)
+	report.Milliseconds = since(start)
 	if ended := ctx.Err(); ended != nil {
 		return Result{}, fmt.Errorf("failed to score text: %w", ended)
 	}
@@ -116,7 +129,7 @@ func (s *Screener) fuse(scores Scores, verdict *Verdict) (Fused, error) {
 // recall returns the verdict that the judge has at hand, if it is to be asked.
 func (g *Screening) recall(ctx context.Context, report JudgeReport) (Verdict, bool) {
 	recaller, ok := g.screener.judge.(Recaller)
-	if !ok || !report.Asked {
+	if !ok || !report.Asked || !g.settled {
 		return Verdict{}, false
 	}
 	return recaller.Recall(ctx, g.text, g.found.Spans)
@@ -210,3 +223,16 @@ func (g *Screening) fill(result *Result, final, measured Scores) error {
 	result.Severity = SeverityOf(float64(result.Score))
 	return nil
 }
+
+// withoutStoring is the key of [WithoutStoring].
+type withoutStoring struct{}
+
+// WithoutStoring returns a context for a text of which nothing may be kept: no
+// judge that keeps its verdicts keeps one that is given under it.
+func WithoutStoring(ctx context.Context) context.Context {
+	return context.WithValue(ctx, withoutStoring{}, true)
+}
+
+// MayStore tells whether anything may be kept of the text that a context is for.
+// It is for those who implement [Judge].
+func MayStore(ctx context.Context) bool { return ctx.Value(withoutStoring{}) == nil }

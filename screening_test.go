@@ -135,6 +135,42 @@ func TestAVerdictAtHandIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+// patient is a rule that knows what to do only when it may wait.
+type patient struct{ ask bool }
+
+func (patient) Presume(context.Context, toxscreen.Classification, toxscreen.Scores) (ask bool, why string, settled bool) {
+	return true, "perhaps", false
+}
+
+func (p patient) Escalate(context.Context, toxscreen.Classification, toxscreen.Scores) (ask bool, why string) {
+	return p.ask, "now it is known"
+}
+
+// Whether the judge is worth asking may take asking somebody. Nobody waits for
+// that who does not wait for the judge.
+func TestWhetherToAskMayBePendingToo(t *testing.T) {
+	judge := remembering{verdictOf(toxscreen.Insult, true, 0.9)} // at hand, but not for a rule that does not know
+	for _, ask := range []bool{true, false} {
+		screening, err := toxscreen.New(borderline, toxscreen.WithJudge(judge, patient{ask})).Begin(t.Context(), "known")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := toxscreen.JudgeReport{Asked: true, Pending: true, Why: "perhaps"}
+		if diff := cmp.Diff(want, screening.Result().Judge); diff != "" {
+			t.Error(diff)
+		}
+		final, err := screening.Consult(t.Context())
+		final.Judge.Milliseconds = 0
+		want = toxscreen.JudgeReport{Asked: ask, Why: "now it is known"}
+		if ask {
+			want.Error = "asked about known"
+		}
+		if diff := cmp.Diff(want, final.Judge); err != nil || diff != "" {
+			t.Errorf("%v, %s", err, diff)
+		}
+	}
+}
+
 func TestABrokenFusionBeginsNothing(t *testing.T) {
 	screening, err := toxscreen.New(borderline, toxscreen.WithFusion(brokenFusion{})).Begin(t.Context(), "x")
 	if screening != nil || err == nil || !strings.Contains(err.Error(), "gave 0 for toxicity") {

@@ -39,6 +39,8 @@ type Config struct {
 	// Default: what a request names as its host.
 	External *url.URL
 
+	// Keys are who may ask. Without any, everybody may.
+	Keys []Key
 	// Communities are thresholds in place of the model's, by the communityId
 	// that a request of the Perspective API names.
 	Communities map[string]toxscreen.Scores
@@ -63,6 +65,15 @@ type Config struct {
 	// JudgeWait is how long a request waits for the judge, by the name of its
 	// API. One that is not in it does not wait.
 	JudgeWait map[string]time.Duration
+	// LateVerdicts is how many verdicts that come after their answers may be
+	// outstanding: 64.
+	LateVerdicts int
+	// Results keeps the final results of answers whose verdict came after them.
+	// Without it, only the judge's own cache has the verdict.
+	Results Results
+	// FindJudge finds out whether the screener's judge answers, and loads its
+	// model; nil where there is no judge.
+	FindJudge func(context.Context) error
 }
 
 // filled returns the configuration with its defaults, or why it makes no sense.
@@ -76,9 +87,10 @@ func (c Config) filled() (Config, error) {
 	c.Memory = cmp.Or(c.Memory, 256<<20)
 	c.QueueWait = cmp.Or(c.QueueWait, 250*time.Millisecond)
 	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
+	c.LateVerdicts = cmp.Or(c.LateVerdicts, 64)
 	for _, name := range slices.Sorted(maps.Keys(c.JudgeWait)) {
 		if !slices.Contains(APIs(), name) {
-			return c, fmt.Errorf("failed to make a server: there is no API %q to wait for the judge in; there are %s", name, strings.Join(APIs(), ", "))
+			return c, fmt.Errorf("failed to make a server: there is no API %q that could wait for the judge; there are %s", name, strings.Join(APIs(), ", "))
 		}
 	}
 	if c.External != nil && (c.External.Scheme != "http" && c.External.Scheme != "https" || c.External.Host == "") {
@@ -91,13 +103,18 @@ func (c Config) filled() (Config, error) {
 type Server struct {
 	config   Config
 	screener *toxscreen.Screener
+	callers  []*caller
 	queue    *queue
+	late     late
+	metrics  *metrics
 	handler  http.Handler
 	memory   atomic.Int64 // bytes of bodies under way
+	judge    atomic.Value // string, its state
 
-	ending atomic.Bool        // no longer ready, but still answering
-	stop   context.CancelFunc // ends what works behind the answers
-	work   sync.WaitGroup     // what works behind the answers
+	ending  atomic.Bool     // no longer ready, but still answering
+	running context.Context // ends with Close
+	stop    context.CancelFunc
+	work    sync.WaitGroup // what works behind the answers
 }
 
 // New returns a server on a screener, which must not be closed before it.
@@ -106,9 +123,19 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: c, screener: screener, queue: newQueue(screener.Info().Parallel, c.QueueWait)}
-	_, s.stop = context.WithCancel(context.Background())
+	s := &Server{
+		config: c, screener: screener, callers: callers(c.Keys),
+		queue: newQueue(screener.Info().Parallel, c.QueueWait),
+		late:  late{pending: map[string][]byte{}, most: c.LateVerdicts},
+	}
+	s.metrics = newMetrics(s)
+	s.running, s.stop = context.WithCancel(context.Background())
 	s.handler = s.routes()
+	s.judge.Store(judgeNone)
+	if c.FindJudge != nil {
+		s.judge.Store(judgeUnknown)
+		s.work.Go(func() { s.watch(s.running) })
+	}
 	return s, nil
 }
 

@@ -57,24 +57,30 @@ func (q *queue) enter(ctx context.Context, bytes int) (leave func(), err error) 
 			return nil, err
 		}
 	}
-	began := time.Now()
-	return func() {
-		q.turns.Release(1)
-		q.learn(time.Since(began), cost)
-	}, nil
+	return q.entered(cost), nil
 }
 
 // await is enter for a text of a request that was let in already: it waits as
 // long as it takes.
 func (q *queue) await(ctx context.Context, bytes int) (leave func(), err error) {
-	if err := q.turns.Acquire(ctx, 1); err != nil {
+	cost := int64(bytes + textCost)
+	q.waiting.Add(cost)
+	err = q.turns.Acquire(ctx, 1)
+	q.waiting.Add(-cost)
+	if err != nil {
 		return nil, err
 	}
+	return q.entered(cost), nil
+}
+
+// entered returns what must be called when a text that had its turn was
+// classified.
+func (q *queue) entered(cost int64) (leave func()) {
 	began := time.Now()
 	return func() {
 		q.turns.Release(1)
-		q.learn(time.Since(began), int64(bytes+textCost))
-	}, nil
+		q.learn(time.Since(began), cost)
+	}
 }
 
 // expected returns how long texts of a cost take.

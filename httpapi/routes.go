@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/toxscreen/toxscreen/httpapi/page"
@@ -42,12 +43,19 @@ func APIs() []string {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	s.nativeRoutes(mux)
+	s.healthRoutes(mux)
 	playground := page.Handler()
 	mux.Handle("GET /{$}", playground)
 	mux.Handle("GET /page/", playground)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	s.handleOpen(mux, "/", native, func(_ http.ResponseWriter, r *http.Request) error {
-		return fail(notFound, "there is nothing at %s %s: docs/server.md lists the routes", r.Method, r.URL.Path)
+	s.handleOpen(mux, "/", native, func(w http.ResponseWriter, r *http.Request) error {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+			if _, pattern := mux.Handler(other); pattern != "/" {
+				w.Header().Set("Allow", method)
+				return fail(methodNotAllowed, "failed to answer %s: this route takes %s", r.Method, method)
+			}
+		}
+		return fail(notFound, "there is nothing here: GET /v1/openapi.json lists the native routes, docs/server.md all")
 	})
 	if s.config.External == nil {
 		return mux
@@ -69,13 +77,18 @@ func (s *Server) routes() http.Handler {
 // handle adds a route of an API for callers who may ask. What h returns as an
 // error, the API words. h reads the body by [Server.body].
 func (s *Server) handle(mux *http.ServeMux, pattern string, a api, h func(w http.ResponseWriter, r *http.Request) error) {
-	s.handleOpen(mux, pattern, a, h)
+	s.handleOpen(mux, pattern, a, func(w http.ResponseWriter, r *http.Request) (err error) {
+		if exchangeOf(r.Context()).caller, err = s.who(r); err != nil {
+			return err
+		}
+		return h(w, r)
+	})
 }
 
 // handleOpen is handle for a route that needs no key.
 func (s *Server) handleOpen(mux *http.ServeMux, pattern string, a api, h func(w http.ResponseWriter, r *http.Request) error) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		e := &exchange{api: a, began: time.Now()}
+		e := &exchange{api: a, caller: anyone, began: time.Now()}
 		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
 		answer := &answer{ResponseWriter: w, timeout: s.config.BodyTimeout}
 		if s.ending.Load() {
@@ -93,6 +106,7 @@ func (s *Server) handleOpen(mux *http.ServeMux, pattern string, a api, h func(w 
 				a.fail(answer, r, e.failure)
 			}
 		}
+		s.metrics.answered(e, answer.status)
 		s.log(r, pattern, e, answer.status)
 	})
 }
@@ -114,11 +128,18 @@ func guarded(h func() error) (err error) {
 // exchange is a request and what became of it.
 type exchange struct {
 	api     api
+	caller  *caller
 	began   time.Time
 	failure *failure
 	memory  int64 // bytes of the body, which count for [Config.Memory]
-	texts   int
-	bytes   int // of the texts
+	texts   atomic.Int64
+	bytes   atomic.Int64 // of the texts
+}
+
+// count counts a text.
+func (e *exchange) count(bytes int) {
+	e.texts.Add(1)
+	e.bytes.Add(int64(bytes))
 }
 
 type exchangeKey struct{}
@@ -139,8 +160,11 @@ func (s *Server) log(r *http.Request, pattern string, e *exchange, status int) {
 		slog.String("api", e.api.name), slog.String("route", pattern), slog.Int("status", status),
 		slog.Float64("milliseconds", float64(time.Since(e.began).Microseconds())/1000),
 	}
-	if e.texts > 0 {
-		attributes = append(attributes, slog.Int("texts", e.texts), slog.Int("bytes", e.bytes))
+	if e.caller.Name != "" {
+		attributes = append(attributes, slog.String("caller", e.caller.Name))
+	}
+	if n := e.texts.Load(); n > 0 {
+		attributes = append(attributes, slog.Int64("texts", n), slog.Int64("bytes", e.bytes.Load()))
 	}
 	if f := e.failure; f != nil {
 		attributes = append(attributes, slog.String("failure", string(f.code)))

@@ -47,8 +47,28 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("failed to answer all requests within %s: %w", drain, err), hs.Close())
 	}
+	if !s.finish(limited) {
+		s.config.Log.Warn("verdicts that were outstanding are lost", "waited", drain)
+	}
 	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)
 	}
 	return err
+}
+
+// finish waits for the verdicts that come after their answers. It returns false
+// when ctx ends first.
+func (s *Server) finish(ctx context.Context) bool {
+	for tick := time.NewTicker(10 * time.Millisecond); ; {
+		if s.late.outstanding() == 0 {
+			tick.Stop()
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return false
+		case <-tick.C:
+		}
+	}
 }
