@@ -75,12 +75,17 @@ type site struct {
 
 func newSite(t *testing.T, options ...toxscreen.Option) *site {
 	t.Helper()
+	return newSiteWith(t, httpapi.Config{}, options...)
+}
+
+func newSiteWith(t *testing.T, c httpapi.Config, options ...toxscreen.Option) *site {
+	t.Helper()
 	model, err := openModel()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &site{screener: toxscreen.New(model, options...)}
-	server, err := httpapi.New(s.screener, httpapi.Config{})
+	server, err := httpapi.New(s.screener, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,9 +446,20 @@ type verdicts struct {
 	verdict toxscreen.Verdict
 	err     error
 	let     chan struct{}
+	mu      sync.Mutex
+	asked   []string // texts
 }
 
-func (v *verdicts) Judge(ctx context.Context, _ string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+func (v *verdicts) texts() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.asked)
+}
+
+func (v *verdicts) Judge(ctx context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+	v.mu.Lock()
+	v.asked = append(v.asked, text)
+	v.mu.Unlock()
 	select {
 	case <-v.let:
 		return v.verdict, v.err
@@ -492,54 +508,25 @@ func verdictOn(text, quoted string) toxscreen.Verdict {
 
 const borderline = "😀 That is a stupid idea, and you know it."
 
-// judged is a site with a judge, whose answer comes behind the result.
+// results keeps final results in memory.
+type results struct{ kept sync.Map }
+
+func (r *results) Get(_ context.Context, id string) ([]byte, error) {
+	result, _ := r.kept.Load(id)
+	data, _ := result.([]byte)
+	return data, nil
+}
+
+func (r *results) Put(_ context.Context, id string, result []byte) error {
+	r.kept.Store(id, result)
+	return nil
+}
+
+// judged is a site with a judge, which is asked about every text.
 func judged(t *testing.T, judge *verdicts) *site {
 	t.Helper()
-	s := newSite(t, toxscreen.WithJudge(judge, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(raises{}))
-	var mu sync.Mutex
-	var screening *toxscreen.Screening
-	s.handle(func(w http.ResponseWriter, r *http.Request) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		var result toxscreen.Result
-		switch r.Method + " " + r.URL.Path {
-		case "POST /v1/score":
-			var body struct {
-				Text       string
-				DoNotStore bool `json:"do_not_store"`
-			}
-			err := json.NewDecoder(r.Body).Decode(&body)
-			if err == nil {
-				screening, err = s.screener.Begin(r.Context(), body.Text)
-			}
-			if err != nil {
-				t.Error(err)
-				return false
-			}
-			if result = screening.Result(); body.DoNotStore {
-				result.Judge.Asked, result.Judge.Pending = false, false
-				result.Judge.Why += ", but nothing of the text may be kept"
-			} else {
-				result.Judge.ID = "a/b"
-			}
-		case "GET /v1/score/a%2Fb", "GET /v1/score/a/b":
-			result = screening.Result()
-			select {
-			case <-judge.let:
-				var err error
-				if result, err = screening.Consult(r.Context()); err != nil {
-					t.Error(err)
-				}
-			default:
-			}
-		default:
-			return false
-		}
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(result)
-		return true
-	})
-	return s
+	c := httpapi.Config{Results: &results{}, FindJudge: func(context.Context) error { return nil }}
+	return newSiteWith(t, c, toxscreen.WithJudge(judge, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(raises{}))
 }
 
 // TestVerdictArrivesLater: the classifier's scores come at once, the verdict
@@ -591,6 +578,25 @@ func TestVerdictArrivesLater(t *testing.T) {
 	}
 }
 
+// TestDrafts: the judge is not asked about each state of a text that is being
+// typed, but about the one that stays.
+func TestDrafts(t *testing.T) {
+	judge := &verdicts{let: make(chan struct{})}
+	close(judge.let)
+	b := judged(t, judge).open(t)
+	b.says("#server", "The judge answers.")
+	b.do(chromedp.Focus(chromedp.ID("text")))
+	b.press("Take that")
+	b.says("#judge", "It is asked, if at all, when you pause.")
+	b.press(" back, you idiot.")
+	b.says("#marked", "Take that back, you idiot.")
+	b.says("#judge", "It is asked, if at all, when you pause.")
+	b.says("#judge", "It was asked.")
+	if asked := judge.texts(); !slices.Equal(asked, []string{"Take that back, you idiot."}) {
+		t.Errorf("the judge was asked about %q", asked)
+	}
+}
+
 // TestWithoutAVerdict: the page says why there is none.
 func TestWithoutAVerdict(t *testing.T) {
 	b := newSite(t, toxscreen.WithoutJudge("no judge is configured")).open(t)
@@ -603,6 +609,20 @@ func TestWithoutAVerdict(t *testing.T) {
 	b.write(borderline)
 	b.says("#judge", "It was asked, and there is no verdict: the judge gave no verdict: it answered something else")
 	b.says("#judge", "It said: Sorry, <b>no</b>")
+
+	// One that the server has lost, as it does when it ends.
+	s := judged(t, &verdicts{let: make(chan struct{})})
+	s.handle(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, "/v1/score/") {
+			return false
+		}
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"error":{"code":"not_found","message":"nothing is kept by this id"}}`)
+		return true
+	})
+	b = s.open(t)
+	b.write(borderline)
+	b.says("#judge", "It was asked, and there is no verdict: nothing is kept by this id")
 }
 
 // TestTextIsOnlyText: what anybody wrote stays text: in the marked text, in the
@@ -693,20 +713,22 @@ func TestProblems(t *testing.T) {
 // TestKey: where the server asks for a key, so does the page; it goes with
 // each request, is not shown and does not outlast the tab.
 func TestKey(t *testing.T) {
-	s := newSite(t)
-	s.handle(func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method != http.MethodPost || r.Header.Get("Authorization") == "Bearer right" {
-			return false
-		}
-		return refuse(http.StatusUnauthorized, "wrong_key", "this server needs a key")(w, r)
-	})
+	right, line, err := httpapi.NewKey("somebody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := httpapi.ParseKeys([]byte(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSiteWith(t, httpapi.Config{Keys: keys})
 	b := s.open(t)
 	if b.shown("#key-form") {
 		t.Error("the page asks for a key before the server does")
 	}
 	b.paste(insult)
 	b.says("#problem", "This server asks for an API key.")
-	for _, key := range []string{"wrong", "right"} {
+	for _, key := range []string{"wrong", right} {
 		b.do(chromedp.Focus(chromedp.ID("key")))
 		b.press(key + kb.Enter)
 		if key == "wrong" {
@@ -716,10 +738,10 @@ func TestKey(t *testing.T) {
 	}
 	b.wait(`document.querySelector("#marked").textContent === $1 && document.querySelector("#key-form").hidden`, insult)
 	request := eval[string](b, `document.querySelector("#request").textContent`)
-	if !strings.Contains(request, `-H "Authorization: Bearer $TOXSCREEN_KEY"`) || strings.Contains(request, "right") {
+	if !strings.Contains(request, `-H "Authorization: Bearer $TOXSCREEN_KEY"`) || strings.Contains(request, right) {
 		t.Errorf("the request to copy is %s", request)
 	}
-	if strings.Contains(eval[string](b, `JSON.stringify(localStorage)`), "right") {
+	if strings.Contains(eval[string](b, `JSON.stringify(localStorage)`), right) {
 		t.Error("the key outlasts the tab")
 	}
 	b.do(chromedp.Reload())

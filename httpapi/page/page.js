@@ -185,7 +185,7 @@ async function score(rest = 0) {
     const { id } = result.judge;
     for (let wait = 500; result.judge.pending && id; wait = Math.min(wait * 1.5, 5000)) {
       await pause(wait, signal);
-      result = await ask(`v1/score/${encodeURIComponent(id)}`, {}, signal);
+      result = await fetchFinal(id, result, signal);
       if (result.judge.pending) continue;
       show(text, result);
       remember(text, result.score);
@@ -194,6 +194,17 @@ async function score(rest = 0) {
     if (!signal.aborted) refused(problem);
   } finally {
     if (!signal.aborted) $("summary").removeAttribute("aria-busy");
+  }
+}
+
+// fetchFinal returns the final result, or the standing one where that is still
+// to come. Where there is none to be had, the classifier's result stays.
+async function fetchFinal(id, standing, signal) {
+  try {
+    return await ask(`v1/score/${encodeURIComponent(id)}`, {}, signal);
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem;
+    return { ...standing, judge: { ...standing.judge, pending: false, error: problem.message } };
   }
 }
 
@@ -342,7 +353,7 @@ function inUTF16(text, unit) {
 // joined where they overlap.
 function quotations(result, at) {
   const joined = [];
-  const found = (result.judge.verdicts ?? []).flatMap((v) => [...(v.addressed ?? []), ...v.aspects.flatMap((a) => a.evidence ?? [])]);
+  const found = (result.judge.verdicts ?? []).flatMap((v) => [...(v.addressed ?? []), ...(v.aspects ?? []).flatMap((a) => a.evidence ?? [])]);
   for (const [from, to] of found.map((e) => [at(e.start), at(e.end)]).sort((a, b) => a[0] - b[0])) {
     const last = joined.at(-1);
     if (last && from <= last[1]) last[1] = Math.max(last[1], to);
@@ -490,7 +501,7 @@ function showJudge() {
   const at = inUTF16(text, result.offset_unit);
   const quote = (e) => make("q", { dir: "auto" }, text.slice(at(e.start), at(e.end)));
   for (const verdict of judge.verdicts ?? []) {
-    out.push(make("ul", { className: "aspects" }, ...verdict.aspects.map((aspect) => aspectItem(aspect, quote))));
+    out.push(make("ul", { className: "aspects" }, ...(verdict.aspects ?? []).map((aspect) => aspectItem(aspect, quote))));
     if (verdict.addressed?.length) out.push(make("p", { className: "reason" }, "The text speaks to whoever judges it: ", ...separated(verdict.addressed.map(quote))));
     if (verdict.reason) out.push(make("p", { className: "reason" }, "In its own words: ", make("q", { dir: "auto" }, verdict.reason)));
     for (const warning of verdict.warnings ?? []) say(warning, "hint reason");
