@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/toxscreen/toxscreen/httpapi/page"
 )
 
 // api is an interface that the server speaks.
@@ -43,6 +45,9 @@ func (s *Server) routes() http.Handler {
 	s.nativeRoutes(mux)
 	s.healthRoutes(mux)
 	s.openAPIRoutes(mux)
+	playground := page.Handler()
+	mux.Handle("GET /{$}", playground)
+	mux.Handle("GET /page/", playground)
 	s.handleOpen(mux, "/", native, func(w http.ResponseWriter, r *http.Request) error {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
