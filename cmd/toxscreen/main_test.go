@@ -50,6 +50,7 @@ func TestStories(t *testing.T) {
 			"unversioned": unversioned,
 			"bytes":       writeBytes,
 			"longline":    longLine,
+			"labelled":    labelledFeedback,
 		},
 	})
 }
