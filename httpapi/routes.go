@@ -44,6 +44,7 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	s.nativeRoutes(mux)
 	s.healthRoutes(mux)
+	s.openAPIRoutes(mux)
 	playground := page.Handler()
 	mux.Handle("GET /{$}", playground)
 	mux.Handle("GET /page/", playground)
@@ -77,10 +78,12 @@ func (s *Server) routes() http.Handler {
 // handle adds a route of an API for callers who may ask. What h returns as an
 // error, the API words. h reads the body by [Server.body].
 func (s *Server) handle(mux *http.ServeMux, pattern string, a api, h func(w http.ResponseWriter, r *http.Request) error) {
-	s.handleOpen(mux, pattern, a, func(w http.ResponseWriter, r *http.Request) (err error) {
-		if exchangeOf(r.Context()).caller, err = s.who(r); err != nil {
+	s.handleOpen(mux, pattern, a, func(w http.ResponseWriter, r *http.Request) error {
+		who, err := s.who(r)
+		if err != nil {
 			return err
 		}
+		exchangeOf(r.Context()).caller = who
 		return h(w, r)
 	})
 }

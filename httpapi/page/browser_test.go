@@ -296,7 +296,7 @@ func TestScoresAsOneTypes(t *testing.T) {
 		t.Errorf("%d requests for %d keys", n, len(insult))
 	}
 	want := s.score(t, insult)
-	if got := b.text("#summary"); !strings.HasPrefix(got, fmt.Sprintf("%.2f severe flagged About %.0f of 100 people would call this toxic.", want.Score, 100*want.Score)) {
+	if got := b.text("#summary"); !strings.HasPrefix(got, fmt.Sprintf("%.2f severity: severe flagged About %.0f of 100 people would call this toxic.", want.Score, 100*want.Score)) {
 		t.Errorf("the summary says %q", got)
 	}
 	rows := eval[[]string](b, `[...document.querySelectorAll("#attributes li")].map(row => row.innerText.split(/\s+/).join(" ").trim())`)
@@ -695,6 +695,9 @@ func TestProblems(t *testing.T) {
 	s.handle(refuse(http.StatusTooManyRequests, "overloaded", "more texts wait than the server will get to", "Retry-After", "1"))
 	b.paste(insult)
 	b.says("#problem", "The server is busy: more texts wait than the server will get to. Trying again in 1 second.")
+	if score := b.text("#score"); score != "–" {
+		t.Errorf("a text that was not scored seems to have the score %s", score)
+	}
 	b.picture("busy")
 	s.handle(nil)
 	b.wait(`document.querySelector("#marked").textContent === $1 && document.querySelector("#problem").hidden`, insult)
