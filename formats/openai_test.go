@@ -53,7 +53,7 @@ func TestOpenAIInputs(t *testing.T) {
 		`"a"`:              {"a"},
 		`["a","b"]`:        {"a", "b"},
 		`""`:               {""},
-		` [ "a" ] `:        {"a"},
+		"\t[\n\"a\"]":      {"a"},
 		`["\ud83d\ude00"]`: {"\U0001F600"},
 		`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}},{"type":"text","text":"b"}]`: {"a\nb"},
 	} {

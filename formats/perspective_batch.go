@@ -38,6 +38,10 @@ func ReadPerspectiveBatch(contentType string, body []byte, most int) ([]Perspect
 	if err != nil || media != "multipart/mixed" || parameters["boundary"] == "" {
 		return nil, perspectiveBatchError("its Content-Type must be multipart/mixed with a boundary")
 	}
+	// The reader takes a body that breaks off in a header for one that ends.
+	if !bytes.Contains(body, []byte("--"+parameters["boundary"]+"--")) {
+		return nil, perspectiveBatchError("it breaks off")
+	}
 	var calls []PerspectiveCall
 	for parts := multipart.NewReader(bytes.NewReader(body), parameters["boundary"]); ; {
 		part, err := parts.NextRawPart()
@@ -45,14 +49,14 @@ func ReadPerspectiveBatch(contentType string, body []byte, most int) ([]Perspect
 			break
 		}
 		if err != nil {
-			return nil, perspectiveBatchError(fmt.Sprintf("part %d: %v", len(calls)+1, err))
+			return nil, perspectiveBatchError(fmt.Sprintf("part %d has a header that is none", len(calls)+1))
 		}
 		if len(calls) == most {
 			return nil, perspectiveBatchError(fmt.Sprintf("it has more than %d calls; send fewer at once", most))
 		}
 		call, err := readPerspectiveCall(part)
 		if err != nil {
-			return nil, perspectiveBatchError(fmt.Sprintf("part %d: %v", len(calls)+1, err))
+			return nil, perspectiveBatchError(fmt.Sprintf("part %d %v", len(calls)+1, err))
 		}
 		calls = append(calls, call)
 	}
@@ -68,22 +72,19 @@ func perspectiveBatchError(why string) *PerspectiveError {
 
 func readPerspectiveCall(part *multipart.Part) (PerspectiveCall, error) {
 	call := PerspectiveCall{ID: part.Header.Get("Content-ID")}
-	if strings.ContainsFunc(call.ID, func(c rune) bool { return c < ' ' || c == 0x7f }) {
-		return call, errors.New("its Content-ID has control characters")
-	}
 	if media, _, err := mime.ParseMediaType(part.Header.Get("Content-Type")); err != nil || media != "application/http" {
-		return call, errors.New("its Content-Type must be application/http")
+		return call, errors.New("must have the Content-Type application/http")
 	}
 	in := bufio.NewReader(part)
 	request, err := http.ReadRequest(in)
 	if err != nil {
-		return call, fmt.Errorf("it is no HTTP request: %w", err)
+		return call, errors.New("is no HTTP request") // the cause quotes it, which may be a text
 	}
 	call.Method, call.Target = request.Method, request.URL.RequestURI()
 	// The rest of the part is the body, whatever its length was said to be:
 	// Python counts characters.
 	if call.Body, err = io.ReadAll(in); err != nil {
-		return call, err
+		return call, errors.New("cannot be read")
 	}
 	return call, nil
 }
