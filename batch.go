@@ -32,10 +32,10 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 			judging = max(s.judge.Parallel(), 1)
 		}
 		type job struct {
-			text    string
-			work    *work
-			outcome Outcome[Row]
-			done    chan struct{}
+			text      string
+			screening *Screening
+			outcome   Outcome[Row]
+			done      chan struct{}
 		}
 		window := 64 * (classifying + judging)
 		jobs := make(chan *job)            // to the classifier
@@ -67,21 +67,20 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 			}
 		}()
 		finish := func(j *job) {
-			if j.outcome.Err == nil {
-				j.outcome.Result, j.outcome.Err = s.finish(j.work)
-			}
-			j.text, j.work = "", nil
+			j.text, j.screening = "", nil
 			close(j.done)
 		}
 		for range classifying {
 			classifiers.Go(func() {
 				for j := range jobs {
 					if j.outcome.Err = ctx.Err(); j.outcome.Err == nil {
-						j.work, j.outcome.Err = s.classify(ctx, j.text)
+						j.screening, j.outcome.Err = s.Begin(ctx, j.text)
 					}
-					if j.outcome.Err == nil && j.work.result.Judge.Asked {
-						worthy <- j
-						continue
+					if j.outcome.Err == nil {
+						if j.outcome.Result = j.screening.Result(); j.outcome.Result.Judge.Pending {
+							worthy <- j
+							continue
+						}
 					}
 					finish(j)
 				}
@@ -91,7 +90,7 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 			judges.Go(func() {
 				for j := range worthy {
 					if j.outcome.Err = ctx.Err(); j.outcome.Err == nil {
-						j.outcome.Err = s.consult(ctx, j.work)
+						j.outcome.Result, j.outcome.Err = j.screening.Consult(ctx)
 					}
 					finish(j)
 				}

@@ -11,6 +11,14 @@ type Rule interface {
 	Escalate(ctx context.Context, found Classification, thresholds Scores) (ask bool, why string)
 }
 
+// Presumer is a [Rule] that may have to ask somebody before it can tell, such as
+// a server which judge it has.
+type Presumer interface {
+	// Presume is Escalate for a caller who cannot wait. Where settled is false
+	// it is what can be said so far, and only Escalate can tell.
+	Presume(ctx context.Context, found Classification, thresholds Scores) (ask bool, why string, settled bool)
+}
+
 // Fusion makes one probability of what the classifier and the judge say. It
 // must be safe for concurrent use, and the same for the same input.
 type Fusion interface {

@@ -98,6 +98,12 @@ func (r AttributeResults) MarshalJSON() ([]byte, error) {
 // JudgeReport tells what part the judge had in a result.
 type JudgeReport struct {
 	Asked bool `json:"asked"`
+	// Pending tells that the judge has not answered yet: the same text may have
+	// another result when it has.
+	Pending bool `json:"pending,omitempty"`
+	// ID is what the final result can be fetched by from the server that answered
+	// before the judge did.
+	ID string `json:"id,omitempty"`
 	// Why is a sentence that gives the reason.
 	Why string `json:"why"`
 	// Verdicts is empty where the judge was not asked or gave none.

@@ -21,11 +21,7 @@ package toxscreen
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"runtime/debug"
-	"strings"
-	"time"
 )
 
 // Classifier is what a [Screener] needs of a model. Implementations must be
@@ -139,179 +135,28 @@ func New(classifier Classifier, options ...Option) *Screener {
 	return s
 }
 
+// With returns a Screener that differs from s by some options. It costs next to
+// nothing, so that a caller with thresholds of its own may have one.
+func (s *Screener) With(options ...Option) *Screener {
+	changed := *s
+	for _, option := range options {
+		option(&changed)
+	}
+	return &changed
+}
+
+// Info describes the model.
+func (s *Screener) Info() ModelInfo { return s.info }
+
 // Score scores one text. Every byte of it counts: nothing is cut. A text over
-// the limit of bytes is refused with [ErrTooLong] in the chain.
+// the limit of bytes is refused with [ErrTooLong] in the chain. It is
+// [Screener.Begin] and [Screening.Consult], for those who can wait for the judge.
 func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
-	w, err := s.classify(ctx, text)
+	screening, err := s.Begin(ctx, text)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := s.consult(ctx, w); err != nil {
-		return Result{}, err
-	}
-	return s.finish(w)
-}
-
-// work is a text between the steps of [Screener.Score], which [Batch] takes at
-// paces of their own.
-type work struct {
-	text   string
-	found  Classification
-	fused  Fused
-	result Result
-}
-
-// classify is the first step: what the classifier says, and whether that is
-// worth a verdict.
-func (s *Screener) classify(ctx context.Context, text string) (*work, error) {
-	if len(text) > s.maxBytes {
-		return nil, fmt.Errorf("failed to score text: %w: it has %d bytes, the limit is %d; raise the limit or split the text", ErrTooLong, len(text), s.maxBytes)
-	}
-	found, err := s.classifier.Classify(ctx, text)
-	if err != nil {
-		return nil, fmt.Errorf("failed to score text: %w", err)
-	}
-	for a, score := range found.Scores.All() {
-		if math.IsNaN(score) || score < 0 || score > 1 {
-			return nil, fmt.Errorf("failed to score text: model %s gave %v for %s, which is no probability", s.info.Version, score, a)
-		}
-		if _, ok := s.thresholds.Get(a); !ok {
-			return nil, fmt.Errorf("failed to score text: model %s has no threshold for %s", s.info.Version, a)
-		}
-	}
-	if _, ok := found.Scores.Get(Toxicity); !ok {
-		return nil, fmt.Errorf("failed to score text: model %s gave no toxicity", s.info.Version)
-	}
-	w := &work{text: text, found: found, result: Result{
-		Direction:  HigherIsMoreToxic,
-		Attributes: make(AttributeResults, attributeCount),
-		Spans:      found.Spans,
-		OffsetUnit: Bytes,
-		Source:     SourceClassifier,
-		Judge:      JudgeReport{Why: s.notAsked},
-		Warnings:   found.Warnings,
-		Versions:   Versions{Toxscreen: Version(), Model: s.info.Version},
-	}}
-	if w.fused, err = s.fuse(found.Scores, nil); err != nil {
-		return nil, fmt.Errorf("failed to score text: %w", err)
-	}
-	if s.fusion != nil {
-		w.result.Versions.Calibration = s.fusion.Version()
-	}
-	if s.judge != nil {
-		w.result.Judge.Asked, w.result.Judge.Why = s.rule.Escalate(ctx, found, s.thresholds)
-	}
-	return w, nil
-}
-
-// consult is the second step: the judge's verdict, where it is worth it.
-// Whatever goes wrong with the judge, the classifier's scores stand.
-func (s *Screener) consult(ctx context.Context, w *work) error {
-	if !w.result.Judge.Asked {
-		return nil
-	}
-	verdict := s.ask(ctx, w)
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("failed to score text: %w", err)
-	}
-	if verdict == nil {
-		return nil
-	}
-	judged, err := s.fuse(w.found.Scores, verdict)
-	switch {
-	case err != nil:
-		w.result.Judge.Error = err.Error()
-	case judged.Evidence.Len() > 0:
-		w.fused, w.result.Source = judged, SourceFused
-		w.result.Spans = withEvidence(w.result.Spans, *verdict, judged)
-	}
-	return nil
-}
-
-// finish is the last step: the final probabilities and what follows from them.
-func (s *Screener) finish(w *work) (Result, error) {
-	result := w.result
-	if err := s.fill(&result, w.found, w.fused.Scores); err != nil {
-		return Result{}, err
-	}
-	if strings.TrimSpace(w.text) == "" {
-		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores say nothing")
-	}
-	if result.Flagged && result.Spans != nil && len(result.Spans) == 0 {
-		result.Warnings = append(result.Warnings, "flagged without a span: no single word stands out")
-	}
-	if result.Warnings == nil {
-		result.Warnings = []string{}
-	}
-	return result, nil
-}
-
-// fuse is the Fusion's, or the classifier's scores where there is none.
-func (s *Screener) fuse(scores Scores, verdict *Verdict) (Fused, error) {
-	if s.fusion == nil {
-		return Fused{Scores: scores}, nil
-	}
-	return s.fusion.Fuse(scores, verdict)
-}
-
-// fill writes the final probabilities and what follows from them.
-func (s *Screener) fill(result *Result, found Classification, final Scores) error {
-	measured := Scores{}
-	for _, v := range result.Judge.Verdicts {
-		measured = v.Measured()
-	}
-	for a, score := range found.Scores.All() {
-		probability, ok := final.Get(a)
-		if !ok || math.IsNaN(probability) || probability < 0 || probability > 1 {
-			return fmt.Errorf("failed to score text: the fusion %s gave %v for %s, which is no probability", result.Versions.Calibration, probability, a)
-		}
-		threshold, _ := s.thresholds.Get(a)
-		filled := AttributeResult{
-			Score: Probability(probability), Classifier: Probability(score),
-			Threshold: Probability(threshold), Flagged: probability >= threshold,
-		}
-		if plain, ok := found.Plain.Get(a); ok {
-			shown := Probability(plain)
-			filled.Plain = &shown
-		}
-		if p, ok := measured.Get(a); ok {
-			shown := Probability(p)
-			filled.Judge = &shown
-		}
-		result.Attributes[a] = filled
-		result.Flagged = result.Flagged || filled.Flagged
-	}
-	result.Score = result.Attributes[Toxicity].Score
-	result.Severity = SeverityOf(float64(result.Score))
-	return nil
-}
-
-// ask returns the judge's verdict, which it puts into the result, or nil with
-// the reason in the result.
-func (s *Screener) ask(ctx context.Context, w *work) *Verdict {
-	report := &w.result.Judge
-	start := time.Now()
-	verdict, err := s.judge.Judge(ctx, w.text, w.found.Spans)
-	report.Milliseconds = float64(time.Since(start).Microseconds()) / 1000
-	if err != nil {
-		report.Error = err.Error()
-		if abstained, ok := errors.AsType[*AbstentionError](err); ok {
-			report.Raw = abstained.Raw
-		}
-		return nil
-	}
-	for _, a := range verdict.Aspects {
-		if p := a.PYes; p != nil && !(*p >= 0 && *p <= 1) {
-			report.Error = fmt.Sprintf("the judge %s gave %v for %s, which is no probability", verdict.Model, float64(*p), a.Name)
-			return nil
-		}
-	}
-	report.Verdicts = []Verdict{verdict}
-	w.result.Versions.Rubric, w.result.Versions.JudgeModel = verdict.Rubric, verdict.Model
-	if len(verdict.Addressed) > 0 {
-		w.result.Warnings = append(w.result.Warnings, "the text speaks to whoever judges it: what the judge finds harmless in it counts for nothing")
-	}
-	return &verdict
+	return screening.Consult(ctx)
 }
 
 const modulePath = "github.com/toxscreen/toxscreen"

@@ -17,6 +17,13 @@ type Judge interface {
 	Parallel() int
 }
 
+// Recaller is a [Judge] that keeps its verdicts.
+type Recaller interface {
+	// Recall returns the verdict on a text where it is known already. It asks
+	// nobody, so that it takes next to no time.
+	Recall(ctx context.Context, text string, spans []Span) (Verdict, bool)
+}
+
 // Verdict is what a judge says of one text under one rubric.
 type Verdict struct {
 	// Rubric is name@hash of the rubric.

@@ -223,12 +223,8 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 		// none, asking tells.
 		if session, err := j.server.connected(ctx); err == nil {
 			key = j.key(session, c)
-			// A cache that is broken costs time, but no verdict.
-			if data, err := j.config.Cache.Get(ctx, key); err == nil && data != nil {
-				var v toxscreen.Verdict
-				if json.Unmarshal(data, &v) == nil {
-					return v, nil
-				}
+			if v, ok := j.kept(ctx, key); ok {
+				return v, nil
 			}
 		}
 	}
@@ -246,7 +242,7 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 	if v.Warnings == nil {
 		v.Warnings = []string{}
 	}
-	if key != "" {
+	if key != "" && toxscreen.MayStore(ctx) {
 		// The server may have another model than when the key was made.
 		if data, err := json.Marshal(v); err == nil && j.key(session, c) == key {
 			if err := j.config.Cache.Put(ctx, key, data); err != nil && ctx.Err() == nil {
@@ -255,6 +251,26 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 		}
 	}
 	return v, nil
+}
+
+// Recall implements [toxscreen.Recaller] with the cache. It knows no verdict
+// while the server has not said which model it has.
+func (j *Judge) Recall(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, bool) {
+	session := j.server.fresh()
+	if session == nil || j.config.Cache == nil {
+		return toxscreen.Verdict{}, false
+	}
+	return j.kept(ctx, j.key(session, Case{Text: text, Spans: spans}))
+}
+
+// kept returns the verdict that the cache has. A cache that is broken costs time,
+// but no verdict.
+func (j *Judge) kept(ctx context.Context, key string) (v toxscreen.Verdict, ok bool) {
+	data, err := j.config.Cache.Get(ctx, key)
+	if err != nil || data == nil || json.Unmarshal(data, &v) != nil {
+		return toxscreen.Verdict{}, false
+	}
+	return v, true
 }
 
 // key names everything that a verdict depends on.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -266,8 +265,7 @@ type asked struct {
 	fusion *fusion.Fusion // that knows no judge
 	best   *fusion.Fusion // that knows one that is never wrong
 
-	looking sync.Mutex // one finds out, which may take as long as loading the model
-	found   atomic.Pointer[knownJudge]
+	found atomic.Pointer[knownJudge]
 }
 
 // knownJudge is what was found out about a judge.
@@ -275,6 +273,14 @@ type knownJudge struct {
 	fusion  *fusion.Fusion // that knows it
 	refused error          // why it is not asked, if it is not
 	warning string         // for its verdicts
+}
+
+// warned returns a verdict with what is to be known of its judge.
+func (k *knownJudge) warned(v toxscreen.Verdict) toxscreen.Verdict {
+	if k.warning != "" {
+		v.Warnings = append(v.Warnings, k.warning)
+	}
+	return v
 }
 
 // Parallel implements [toxscreen.Judge].
@@ -292,26 +298,54 @@ func (a *asked) Judge(ctx context.Context, text string, spans []toxscreen.Span) 
 		return toxscreen.Verdict{}, known.refused
 	}
 	v, err := a.judge.Judge(ctx, text, spans)
-	if err == nil && known.warning != "" {
-		v.Warnings = append(v.Warnings, known.warning)
+	if err != nil {
+		return v, err
 	}
-	return v, err
+	return known.warned(v), nil
 }
 
-// Escalate implements [toxscreen.Rule].
-func (a *asked) Escalate(ctx context.Context, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string) {
+// Recall implements [toxscreen.Recaller].
+func (a *asked) Recall(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, bool) {
+	known := a.found.Load()
+	if known == nil || known.refused != nil {
+		return toxscreen.Verdict{}, false
+	}
+	v, ok := a.judge.Recall(ctx, text, spans)
+	if ok {
+		v = known.warned(v)
+	}
+	return v, ok
+}
+
+// Presume implements [toxscreen.Presumer].
+func (a *asked) Presume(ctx context.Context, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string, settled bool) {
 	if a.band != nil {
-		return a.band.Escalate(ctx, found, thresholds)
+		ask, why = a.band.Escalate(ctx, found, thresholds)
+		return ask, why, true
 	}
 	// The server is not asked which judge it has for a text that is worth none.
 	// The sentence is the same once the judge is known.
 	ask, why = a.best.Escalate(ctx, found, thresholds)
 	if !ask {
-		return false, why + ", for a judge that is never wrong too"
+		return false, why + ", for a judge that is never wrong too", true
+	}
+	known := a.found.Load()
+	if known == nil {
+		return true, why + ", for a judge that is never wrong; the real one is not known yet", false
+	}
+	ask, why = known.fusion.Escalate(ctx, found, thresholds)
+	return ask, why, true
+}
+
+// Escalate implements [toxscreen.Rule].
+func (a *asked) Escalate(ctx context.Context, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string) {
+	ask, why, settled := a.Presume(ctx, found, thresholds)
+	if settled {
+		return ask, why
 	}
 	known, err := a.look(ctx)
 	if err != nil {
-		return true, why + ", for a judge that is never wrong; which one there is could not be found out"
+		return ask, why
 	}
 	return known.fusion.Escalate(ctx, found, thresholds)
 }
@@ -333,13 +367,9 @@ func (a *asked) now() *fusion.Fusion {
 	return a.fusion
 }
 
-// look finds out once which judge there is and what its self-test says.
+// look finds out which judge there is and what its self-test says, once that is
+// known. Callers at once have one answer: the judge asks its server for all.
 func (a *asked) look(ctx context.Context) (*knownJudge, error) {
-	if known := a.found.Load(); known != nil {
-		return known, nil
-	}
-	a.looking.Lock()
-	defer a.looking.Unlock()
 	if known := a.found.Load(); known != nil {
 		return known, nil
 	}

@@ -36,6 +36,7 @@ type settings struct {
 	Thresholds  toxscreen.Scores
 	Calibration string // file with fusion parameters; empty for the embedded ones
 	Judge       judgeSettings
+	Serve       serveSettings
 
 	values map[string]setting // by key
 	files  []string           // configuration files that were read, the strongest first
@@ -106,6 +107,7 @@ var keys = func() []key {
 		}},
 	}
 	all = append(all, judgeKeys...)
+	all = append(all, serveKeys...)
 	for _, a := range toxscreen.Attributes() {
 		all = append(all, key{"thresholds." + a.String(), "", func(s *settings, v string) error {
 			if v == "" {
@@ -244,7 +246,7 @@ func readConfig(path string) (map[string]string, error) {
 		return nil, errors.New("judge_host: a file in the working folder must not say where texts are sent; " +
 			"put the key into the user's configuration, or use --judge-host or OLLAMA_HOST")
 	}
-	for _, name := range []string{"model", "onnxruntime", "calibration", "judge_rubric", "judge_cache"} {
+	for _, name := range []string{"model", "onnxruntime", "calibration", "judge_rubric", "judge_cache", "api_keys", "tls_cert", "tls_key"} {
 		// A name of a rubric of ours may have a slash, but no ending.
 		if name == "judge_rubric" && filepath.Ext(values[name]) == "" {
 			continue
@@ -421,11 +423,17 @@ func addRuntimeFlags(cmd *cobra.Command) {
 }
 
 func addScoringFlags(cmd *cobra.Command) {
+	addScreenerFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringArray("fail-on", nil, "exit with 4 if a score is at or over this, like 0.8 or threat=0.5; repeatable")
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", completeAttributes)
+}
+
+// addScreenerFlags adds what holds for every text that is scored.
+func addScreenerFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArray("threshold", nil, "flag an attribute from this probability, like toxicity=0.7; repeatable; default: the model's")
 	_ = cmd.RegisterFlagCompletionFunc("threshold", completeAttributes)
-	flags.StringArray("fail-on", nil, "exit with 4 if a score is at or over this, like 0.8 or threat=0.5; repeatable")
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", completeAttributes)
 	flags.String("offset-unit", string(toxscreen.Bytes), "what the offsets of spans count: byte, utf16 or code_point")
 	_ = cmd.RegisterFlagCompletionFunc("offset-unit", oneOf(string(toxscreen.Bytes), string(toxscreen.UTF16Units), string(toxscreen.CodePoints)))
 	flags.Int("max-bytes", toxscreen.DefaultMaxBytes, "refuse a text of more bytes")

@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// metrics are what Prometheus reads. None has a label that a client chooses.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec   // by API, status and failure
+	seconds  *prometheus.HistogramVec // by API
+	texts    *prometheus.CounterVec   // by API
+	bytes    *prometheus.CounterVec   // by API
+	judged   *prometheus.CounterVec   // by outcome
+}
+
+// newMetrics returns the metrics of a server.
+func newMetrics(s *Server) *metrics {
+	const space = "toxscreen"
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "requests_total", Help: "Requests that were answered."}, []string{"api", "status", "failure"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: space, Name: "request_seconds", Help: "Time from the headers of a request to the end of its answer.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 2, 16), // to 33 s
+		}, []string{"api"}),
+		texts:  prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "texts_total", Help: "Texts that were to be scored."}, []string{"api"}),
+		bytes:  prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "text_bytes_total", Help: "Bytes of the texts that were to be scored."}, []string{"api"}),
+		judged: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "judged_total", Help: "Texts that the judge was asked about."}, []string{"outcome"}),
+	}
+	m.registry.MustRegister(m.requests, m.seconds, m.texts, m.bytes, m.judged,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "queue_seconds", Help: "How long the texts that wait will take."},
+			func() float64 { return s.queue.expected(s.queue.waiting.Load()).Seconds() }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "body_bytes", Help: "Bytes of the requests under way."},
+			func() float64 { return float64(s.memory.Load()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "late_verdicts", Help: "Verdicts that come after their answers, outstanding now."},
+			func() float64 { return float64(s.late.outstanding()) }),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return m
+}
+
+// answered counts a request.
+func (m *metrics) answered(e *exchange, status int) {
+	failed := ""
+	if e.failure != nil {
+		failed = string(e.failure.code)
+	}
+	m.requests.WithLabelValues(e.api.name, strconv.Itoa(status), failed).Inc()
+	m.seconds.WithLabelValues(e.api.name).Observe(time.Since(e.began).Seconds())
+	m.texts.WithLabelValues(e.api.name).Add(float64(e.texts.Load()))
+	m.bytes.WithLabelValues(e.api.name).Add(float64(e.bytes.Load()))
+}
+
+// judged counts what became of asking the judge, and keeps whether it answers.
+func (s *Server) judged(r toxscreen.Result, err error) {
+	outcome := "verdict"
+	switch {
+	case err != nil:
+		outcome = "interrupted"
+	case !r.Judge.Asked:
+		outcome = "not worth it" // which only the server could tell
+	case len(r.Judge.Verdicts) == 0:
+		outcome = "none"
+	}
+	s.metrics.judged.WithLabelValues(outcome).Inc()
+	switch outcome {
+	case "verdict":
+		s.judge.Store(judgeAnswers)
+	case "none":
+		s.judge.Store(judgeFails)
+	}
+}
+
+// Debug returns the handler of /metrics and /debug/pprof/, for an address of
+// its own: both tell more about a server than its clients need to know.
+func (s *Server) Debug() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
+}

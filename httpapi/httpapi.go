@@ -1,0 +1,150 @@
+// Package httpapi answers over HTTP what a [toxscreen.Screener] says, in the
+// native format and in those of other systems:
+//
+//	server, err := httpapi.New(screener, httpapi.Config{})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	defer server.Close()
+//	err = server.Serve(ctx, listener)
+//
+// Each interface has a file that knows everything about its routes, and all of
+// them score through one method, which admits or refuses, keeps to the caller's
+// rate, and answers when the time for the judge ends.
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// Config says how a server behaves. The zero value of a field is its default.
+type Config struct {
+	// Log gets one line a request, never any of a text; default: nothing.
+	Log *slog.Logger
+	// External is the address that clients know the server by, like
+	// https://tox.example.org/screen. Its path is answered with and without.
+	// Default: what a request names as its host.
+	External *url.URL
+
+	// Keys are who may ask. Without any, everybody may.
+	Keys []Key
+	// Communities are thresholds in place of the model's, by the communityId
+	// that a request of the Perspective API names.
+	Communities map[string]toxscreen.Scores
+
+	// MaxBody is how many bytes a request may have: 9 MiB, which has room for
+	// a text of 1 MiB however it is written in JSON.
+	MaxBody int64
+	// MaxTexts is how many texts a request may have: 1,000.
+	MaxTexts int
+	// MaxHeader is how many bytes the headers of a request may have: 64 KiB.
+	MaxHeader int
+	// Memory is how many bytes the bodies of all requests under way may have
+	// together: 256 MiB.
+	Memory int64
+	// QueueWait is how long a text may wait until it is its turn: 250 ms. A
+	// text that would wait longer is refused at once.
+	QueueWait time.Duration
+	// BodyTimeout is how long a client may take to send a request, and for
+	// each piece of an answer to receive it: 30 seconds.
+	BodyTimeout time.Duration
+
+	// JudgeWait is how long a request waits for the judge, by the name of its
+	// API. One that is not in it does not wait.
+	JudgeWait map[string]time.Duration
+	// LateVerdicts is how many verdicts that come after their answers may be
+	// outstanding: 64.
+	LateVerdicts int
+	// Results keeps the final results of answers whose verdict came after them.
+	// Without it, only the judge's own cache has the verdict.
+	Results Results
+	// FindJudge finds out whether the screener's judge answers, and loads its
+	// model; nil where there is no judge.
+	FindJudge func(context.Context) error
+}
+
+// filled returns the configuration with its defaults, or why it makes no sense.
+func (c Config) filled() (Config, error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	c.MaxBody = cmp.Or(c.MaxBody, 9<<20)
+	c.MaxTexts = cmp.Or(c.MaxTexts, 1000)
+	c.MaxHeader = cmp.Or(c.MaxHeader, 64<<10)
+	c.Memory = cmp.Or(c.Memory, 256<<20)
+	c.QueueWait = cmp.Or(c.QueueWait, 250*time.Millisecond)
+	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
+	c.LateVerdicts = cmp.Or(c.LateVerdicts, 64)
+	for _, name := range slices.Sorted(maps.Keys(c.JudgeWait)) {
+		if !slices.Contains(APIs(), name) {
+			return c, fmt.Errorf("failed to make a server: there is no API %q that could wait for the judge; there are %s", name, strings.Join(APIs(), ", "))
+		}
+	}
+	if c.External != nil && (c.External.Scheme != "http" && c.External.Scheme != "https" || c.External.Host == "") {
+		return c, fmt.Errorf("failed to make a server: the external address %q is none: it must be like https://tox.example.org/screen", c.External)
+	}
+	return c, nil
+}
+
+// Server answers requests. It is safe for concurrent use.
+type Server struct {
+	config   Config
+	screener *toxscreen.Screener
+	callers  []*caller
+	queue    *queue
+	late     late
+	metrics  *metrics
+	handler  http.Handler
+	memory   atomic.Int64 // bytes of bodies under way
+	judge    atomic.Value // string, its state
+
+	ending  atomic.Bool     // no longer ready, but still answering
+	running context.Context // ends with Close
+	stop    context.CancelFunc
+	work    sync.WaitGroup // what works behind the answers
+}
+
+// New returns a server on a screener, which must not be closed before it.
+func New(screener *toxscreen.Screener, c Config) (*Server, error) {
+	c, err := c.filled()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		config: c, screener: screener, callers: callers(c.Keys),
+		queue: newQueue(screener.Info().Parallel, c.QueueWait),
+		late:  late{pending: map[string][]byte{}, most: c.LateVerdicts},
+	}
+	s.metrics = newMetrics(s)
+	s.running, s.stop = context.WithCancel(context.Background())
+	s.handler = s.routes()
+	s.judge.Store(judgeNone)
+	if c.FindJudge != nil {
+		s.judge.Store(judgeUnknown)
+		s.work.Go(func() { s.watch(s.running) })
+	}
+	return s, nil
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Close ends what works behind the answers. No request may be under way.
+func (s *Server) Close() error {
+	s.stop()
+	s.work.Wait()
+	return nil
+}

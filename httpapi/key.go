@@ -1,0 +1,182 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Key is who may ask, and how much.
+type Key struct {
+	// Name is what logs and feedback call the caller.
+	Name string
+	// Hash is the SHA-256 of the key, which itself is kept nowhere.
+	Hash [sha256.Size]byte
+	// Rate is how many texts the caller may have scored in a second, on average
+	// over Burst texts; 0 is no limit.
+	Rate float64
+	// Burst is how many texts may come at once: 1 or more where there is a Rate.
+	Burst int
+	// JudgeWait takes the place of [Config.JudgeWait]; nil leaves that.
+	JudgeWait *time.Duration
+}
+
+// keyPrefix makes a key that lies where it should not easy to find.
+const keyPrefix = "tox_"
+
+// NewKey makes a key and the line that [ParseKeys] reads for it.
+func NewKey(name string) (key, line string, err error) {
+	key = keyPrefix + rand.Text()
+	hash := sha256.Sum256([]byte(key))
+	line = name + " sha256:" + hex.EncodeToString(hash[:])
+	if _, err := parseKey(line); err != nil {
+		return "", "", fmt.Errorf("failed to make a key: %w", err)
+	}
+	return key, line, nil
+}
+
+// ParseKeys reads a file of keys. Each line is a name, "sha256:" and the hash in
+// hexadecimal, and any of rate=TEXTS_A_SECOND, burst=TEXTS and judge_wait=TIME,
+// divided by blanks. Empty lines and those that begin with # are passed over.
+func ParseKeys(data []byte) ([]Key, error) {
+	var keys []Key
+	number := 0
+	for line := range strings.Lines(string(data)) {
+		number++
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		key, err := parseKey(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		for _, other := range keys {
+			if other.Name == key.Name || other.Hash == key.Hash {
+				return nil, fmt.Errorf("line %d: the name %s or its hash is there already", number, key.Name)
+			}
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("there is no key in it: toxscreen serve key NAME makes one")
+	}
+	return keys, nil
+}
+
+func parseKey(line string) (Key, error) {
+	fields := strings.Fields(line)
+	if len(fields) < 2 {
+		return Key{}, errors.New("a key is a name and sha256:HASH")
+	}
+	k := Key{Name: fields[0]}
+	written, ok := strings.CutPrefix(fields[1], "sha256:")
+	hash, err := hex.DecodeString(written)
+	if !ok || err != nil || len(hash) != sha256.Size {
+		return Key{}, fmt.Errorf("key %s: what follows the name must be sha256: and %d hexadecimal digits", k.Name, 2*sha256.Size)
+	}
+	copy(k.Hash[:], hash)
+	for _, field := range fields[2:] {
+		name, value, _ := strings.Cut(field, "=")
+		switch name {
+		case "rate":
+			if k.Rate, err = strconv.ParseFloat(value, 64); err != nil || !(k.Rate > 0 && k.Rate <= 1e6) {
+				return Key{}, fmt.Errorf("key %s: %q is no number of texts a second", k.Name, value)
+			}
+		case "burst":
+			if k.Burst, err = strconv.Atoi(value); err != nil || k.Burst < 1 {
+				return Key{}, fmt.Errorf("key %s: %q is no number of texts", k.Name, value)
+			}
+		case "judge_wait":
+			wait, err := time.ParseDuration(value)
+			if err != nil || wait < 0 {
+				return Key{}, fmt.Errorf("key %s: %q is no time: it must be like 300ms or 0s", k.Name, value)
+			}
+			k.JudgeWait = &wait
+		default:
+			return Key{}, fmt.Errorf("key %s: unknown setting %q: there are rate, burst and judge_wait", k.Name, name)
+		}
+	}
+	if k.Burst == 0 {
+		k.Burst = int(math.Ceil(k.Rate))
+	}
+	return k, nil
+}
+
+// caller is who asks.
+type caller struct {
+	Key
+	limiter *rate.Limiter // nil where there is no limit
+}
+
+// anyone is the caller where there are no keys.
+var anyone = &caller{}
+
+// callers returns the callers of keys.
+func callers(keys []Key) []*caller {
+	var all []*caller
+	for _, k := range keys {
+		c := &caller{Key: k}
+		if k.Rate > 0 {
+			c.limiter = rate.NewLimiter(rate.Limit(k.Rate), max(k.Burst, 1))
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// who returns the caller of a request, told by the key in it: as Authorization:
+// Bearer, as x-api-key, or as key in the address.
+func (s *Server) who(r *http.Request) (*caller, error) {
+	if len(s.callers) == 0 {
+		return anyone, nil
+	}
+	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || key == "" {
+		key = r.Header.Get("X-Api-Key")
+	}
+	if key == "" {
+		key = r.URL.Query().Get("key")
+	}
+	if key == "" {
+		return nil, fail(wrongKey, "failed to let the request in: it has no key: send one as Authorization: Bearer KEY, as x-api-key: KEY, or as ?key=KEY")
+	}
+	hash := sha256.Sum256([]byte(strings.TrimSpace(key)))
+	var found *caller
+	for _, c := range s.callers {
+		if subtle.ConstantTimeCompare(hash[:], c.Hash[:]) == 1 {
+			found = c
+		}
+	}
+	if found == nil {
+		return nil, fail(wrongKey, "failed to let the request in: nobody has its key")
+	}
+	return found, nil
+}
+
+// allow counts a text against the caller's rate. A text of a request that was
+// let in already waits until there is room for it.
+func (c *caller) allow(ctx context.Context, admitted bool) error {
+	if c.limiter == nil {
+		return nil
+	}
+	if admitted {
+		return c.limiter.Wait(ctx)
+	}
+	place := c.limiter.Reserve()
+	if wait := place.Delay(); wait > 0 {
+		place.Cancel()
+		return &failure{code: rateLimited, retry: wait, message: fmt.Sprintf("failed to score text: %g texts a second is the limit of the key; come again later", c.Rate)}
+	}
+	return nil
+}

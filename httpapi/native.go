@@ -1,0 +1,363 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// native is the interface of this module's own.
+var native = api{name: "native", fail: failNative}
+
+// nativeRoutes adds the routes of the native interface.
+func (s *Server) nativeRoutes(mux *http.ServeMux) {
+	s.handle(mux, "POST /v1/score", native, s.nativeScore)
+	s.handle(mux, "GET /v1/score/{id}", native, s.nativeLate)
+}
+
+// nativeError is the body of a native failure, and what a line has in place of
+// a result.
+type nativeError struct {
+	ID    string `json:"id,omitempty"`
+	Error struct {
+		Code    code   `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+func nativeErrorOf(id string, f *failure) nativeError {
+	body := nativeError{ID: id}
+	body.Error.Code, body.Error.Message = f.code, f.message
+	return body
+}
+
+func failNative(w http.ResponseWriter, _ *http.Request, f *failure) {
+	writeJSON(w, f.status(), nativeErrorOf("", f))
+}
+
+// encode returns a value as JSON and a line break. It leaves <, > and & as they
+// are: texts for people are full of them.
+func encode(value any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return nil, fmt.Errorf("failed to write the answer: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// writeJSON answers with a value.
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	data, err := encode(value)
+	if err != nil {
+		panic(err) // a type of ours that cannot be JSON
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(data) // whoever is gone misses nothing
+}
+
+// scoreRequest is the body of POST /v1/score: one text, or many.
+type scoreRequest struct {
+	ID    string      `json:"id"`
+	Text  *string     `json:"text"`
+	Texts []scoreText `json:"texts"`
+
+	Thresholds toxscreen.Scores `json:"thresholds"`
+	OffsetUnit string           `json:"offset_unit"`
+	JudgeWait  string           `json:"judge_wait"`
+	DoNotStore bool             `json:"do_not_store"`
+}
+
+// scoreText is one of many texts.
+type scoreText struct {
+	ID   string  `json:"id"`
+	Text *string `json:"text"`
+}
+
+// UnmarshalJSON reads a text by itself, or an object with its id.
+func (t *scoreText) UnmarshalJSON(data []byte) error {
+	if data[0] != '{' {
+		return json.Unmarshal(data, &t.Text)
+	}
+	type fields scoreText // which has no method
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	return dec.Decode((*fields)(t))
+}
+
+// mostWait is the longest time for the judge that a request may ask for.
+const mostWait = 10 * time.Minute
+
+// judgeWaitHeader says how long the answer may wait for the judge, for clients
+// that can change a header more easily than a body.
+const judgeWaitHeader = "Toxscreen-Judge-Wait"
+
+// scoring is a request to score that makes sense.
+type scoring struct {
+	texts []scoreText
+	many  bool
+	unit  toxscreen.OffsetUnit
+	base  request // what holds for all texts
+}
+
+func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, error) {
+	data, err := s.body(w, r, s.config.MaxBody)
+	if err != nil {
+		return nil, err
+	}
+	var in scoreRequest
+	if err := decode(data, &in); err != nil {
+		return nil, err
+	}
+	n := &scoring{texts: in.Texts, many: in.Texts != nil, unit: toxscreen.Bytes, base: request{forget: in.DoNotStore, thresholds: in.Thresholds}}
+	switch {
+	case n.many && (in.Text != nil || in.ID != ""):
+		return nil, fail(invalidRequest, "failed to read the request: it has texts and a text or id beside them; give each of the texts its id")
+	case !n.many && in.Text == nil:
+		return nil, fail(invalidRequest, `failed to read the request: it has no text: send {"text": "…"} or {"texts": ["…", …]}`)
+	case len(n.texts) > s.config.MaxTexts:
+		return nil, fail(tooManyTexts, "failed to read the request: it has %d texts, the limit is %d; send fewer at once", len(n.texts), s.config.MaxTexts)
+	case !n.many:
+		n.texts = []scoreText{{in.ID, in.Text}}
+	}
+	for i, t := range n.texts {
+		if t.Text == nil {
+			return nil, fail(invalidRequest, "failed to read the request: texts[%d] has no text", i)
+		}
+	}
+	if in.OffsetUnit != "" {
+		if n.unit, err = toxscreen.ParseOffsetUnit(in.OffsetUnit); err != nil {
+			return nil, fail(invalidRequest, "failed to read the request: offset_unit: %v", err)
+		}
+	}
+	for a, threshold := range in.Thresholds.All() {
+		if _, ok := s.screener.Info().Thresholds.Get(a); !ok {
+			return nil, fail(invalidRequest, "failed to read the request: thresholds: model %s does not measure %s", s.screener.Info().Version, a)
+		}
+		if !(threshold >= 0 && threshold <= 1) {
+			return nil, fail(invalidRequest, "failed to read the request: thresholds: %v for %s is not in 0..1", threshold, a)
+		}
+	}
+	if wait := cmp.Or(in.JudgeWait, r.Header.Get(judgeWaitHeader)); wait != "" {
+		d, err := time.ParseDuration(wait)
+		if err != nil || d < 0 || d > mostWait {
+			return nil, fail(invalidRequest, "failed to read the request: judge_wait: %q is no time up to %s: it must be like 2s or 0s", wait, mostWait)
+		}
+		n.base.wait = &d
+	}
+	return n, nil
+}
+
+// shown returns a result as it is sent.
+func (n *scoring) shown(t scoreText, r toxscreen.Result) toxscreen.Result {
+	r = r.In(n.unit, *t.Text)
+	r.ID = cmp.Or(t.ID, r.Judge.ID)
+	return r
+}
+
+// one scores one of the texts.
+func (s *Server) one(ctx context.Context, n *scoring, t scoreText, turns *semaphore.Weighted) (toxscreen.Result, error) {
+	r := n.base
+	r.text, r.turns = *t.Text, turns
+	r.late = func(final toxscreen.Result) ([]byte, error) { return encode(n.shown(t, final)) }
+	result, err := s.score(ctx, r)
+	if err != nil {
+		return result, err
+	}
+	return n.shown(t, result), nil
+}
+
+func (s *Server) nativeScore(w http.ResponseWriter, r *http.Request) error {
+	n, err := s.readScoring(w, r)
+	if err != nil {
+		return err
+	}
+	if n.many {
+		return s.nativeMany(w, r, n)
+	}
+	result, err := s.one(r.Context(), n, n.texts[0], nil)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, result)
+	return nil
+}
+
+// window is how many texts of a request are under way at once: those that wait
+// for the judge keep the classifier from nothing.
+const window = 64
+
+// nativeMany answers with a line for each text, in their order, as soon as it
+// and those before it are done. A text that failed has its error in its line; a
+// request that is not let in with its first text fails as a whole.
+func (s *Server) nativeMany(w http.ResponseWriter, r *http.Request, n *scoring) error {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	turns := semaphore.NewWeighted(int64(max(s.screener.Info().Parallel, 1)))
+	type line struct {
+		result toxscreen.Result
+		err    error
+	}
+	lines := inOrder(len(n.texts), window, func(i int) (l line) {
+		l.err = guarded(func() (err error) {
+			if i == 0 {
+				l.result, err = s.one(ctx, n, n.texts[i], nil)
+			} else {
+				l.result, err = s.one(ctx, n, n.texts[i], turns)
+			}
+			return err
+		})
+		return l
+	})
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if len(n.texts) == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	control := http.NewResponseController(w)
+	for i, l := range lines {
+		var value any = l.result
+		if l.err != nil {
+			f := failureOf(l.err)
+			switch {
+			case f.code == clientGone, i == 0 && f.retry > 0:
+				cancel() // the other texts end before lines does
+				return f
+			case f.code == internal:
+				s.config.Log.Error("failed to score a text of many", "error", f.cause)
+			}
+			value = nativeErrorOf(n.texts[i].ID, f)
+		}
+		data, err := encode(value)
+		if err == nil {
+			if _, err = w.Write(data); err == nil {
+				err = control.Flush()
+			}
+		}
+		if err != nil {
+			cancel()
+			return &failure{code: clientGone, message: "failed to send the answer", cause: err}
+		}
+	}
+	return nil
+}
+
+// inOrder calls do for 0 to n-1, so many of them at once, and yields what they
+// return in their order. It ends when all calls that began have ended.
+func inOrder[T any](n, most int, do func(i int) T) iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		var calls sync.WaitGroup
+		defer calls.Wait()
+		results := make([]chan T, n)
+		begun := 0
+		begin := func() {
+			if begun == n {
+				return
+			}
+			i := begun
+			begun++
+			results[i] = make(chan T, 1)
+			calls.Go(func() { results[i] <- do(i) })
+		}
+		for range most {
+			begin()
+		}
+		for i := range n {
+			result := <-results[i]
+			begin()
+			if !yield(i, result) {
+				return
+			}
+		}
+	}
+}
+
+// nativeLate answers with the final result of a text whose first one was
+// pending, or with that one while it still is.
+func (s *Server) nativeLate(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	data := s.late.get(id)
+	if data == nil && s.config.Results != nil {
+		var err error
+		if data, err = s.config.Results.Get(r.Context(), id); err != nil {
+			return err
+		}
+	}
+	if data == nil {
+		return fail(notFound, "failed to fetch the result: none is kept by this id; it is too old, or the server ended before the judge answered")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(data) // whoever is gone misses nothing
+	return nil
+}
+
+// maxDepth is how deep the JSON of a request may be nested: nothing that is
+// documented gets to 10.
+const maxDepth = 64
+
+// decode reads a request's JSON strictly: a misspelt field would go unnoticed.
+func decode(data []byte, into any) error {
+	if !utf8.Valid(data) {
+		return fail(invalidRequest, "failed to read the request: it is not valid UTF-8, which JSON must be")
+	}
+	if tooDeep(data) {
+		return fail(invalidRequest, "failed to read the request: its JSON is nested deeper than %d", maxDepth)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+		switch {
+		case errors.Is(err, io.EOF):
+			return fail(invalidRequest, "failed to read the request: it has no body: send a JSON object")
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return fail(invalidRequest, "failed to read the request: its JSON breaks off")
+		case ok && wrong.Field != "":
+			return fail(invalidRequest, "failed to read the request: %s must not be of the type %s", wrong.Field, wrong.Value)
+		case ok:
+			return fail(invalidRequest, "failed to read the request: it must be a JSON object, not of the type %s", wrong.Value)
+		}
+		return fail(invalidRequest, "failed to read the request: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return fail(invalidRequest, "failed to read the request: there is something behind its JSON")
+	}
+	return nil
+}
+
+// tooDeep tells whether JSON is nested deeper than maxDepth.
+func tooDeep(data []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}

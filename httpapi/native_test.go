@@ -1,0 +1,134 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/httpapi"
+)
+
+func TestOneTextIsScored(t *testing.T) {
+	s := serve(t, toxscreen.New(words), httpapi.Config{})
+	r := s.post("/v1/score", `{"id": "a", "text": "you idiot"}`)
+	result := r.result(t)
+	if result.ID != "a" || result.Score != 0.9 || !result.Flagged || len(result.Spans) != 1 || result.Spans[0].Start != 4 {
+		t.Errorf("%s", r.body)
+	}
+}
+
+// Offsets are counted as the client's language does, and thresholds are the
+// client's, where it names some.
+func TestARequestHasItsOwnUnitsAndThresholds(t *testing.T) {
+	s := serve(t, toxscreen.New(words), httpapi.Config{})
+	result := s.post("/v1/score", `{"text": "😀 idiot", "offset_unit": "utf16", "thresholds": {"insult": 0.95}}`).result(t)
+	if result.OffsetUnit != toxscreen.UTF16Units || result.Spans[0].Start != 3 || result.Attributes[toxscreen.Insult].Flagged || !result.Attributes[toxscreen.Toxicity].Flagged {
+		t.Errorf("%+v", result)
+	}
+}
+
+func TestManyTextsAreAnsweredInOrder(t *testing.T) {
+	s := serve(t, toxscreen.New(words, toxscreen.WithMaxBytes(1000)), httpapi.Config{})
+	texts := []any{"you idiot", map[string]string{"id": "b", "text": "hello"}, strings.Repeat("x", 1001)}
+	for i := range 200 {
+		texts = append(texts, map[string]string{"id": fmt.Sprint(i), "text": "hello"})
+	}
+	body, err := json.Marshal(map[string]any{"texts": texts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := s.post("/v1/score", string(body))
+	lines := strings.Split(strings.TrimSpace(r.body), "\n")
+	if r.status != http.StatusOK || r.header.Get("Content-Type") != "application/x-ndjson" || len(lines) != len(texts) {
+		t.Fatalf("status %d, %d lines of %s", r.status, len(lines), r.header.Get("Content-Type"))
+	}
+	if !strings.HasPrefix(lines[0], `{"score":0.9`) || !strings.HasPrefix(lines[1], `{"id":"b","score":0.1`) || !strings.HasPrefix(lines[2], `{"error":{"code":"too_long"`) {
+		t.Errorf("%s", strings.Join(lines[:3], "\n"))
+	}
+	for i, line := range lines[3:] {
+		if !strings.HasPrefix(line, fmt.Sprintf(`{"id":"%d",`, i)) {
+			t.Fatalf("line %d is %s", i, line)
+		}
+	}
+	if r := s.post("/v1/score", `{"texts": []}`); r.status != http.StatusOK || r.body != "" {
+		t.Errorf("no texts: status %d, %q", r.status, r.body)
+	}
+}
+
+// Every refusal names what was wrong, and none of them is the server's fault.
+func TestBadRequestsAreRefusedWithTheReason(t *testing.T) {
+	s := serve(t, toxscreen.New(words, toxscreen.WithMaxBytes(100)), httpapi.Config{MaxTexts: 2, MaxBody: 1000})
+	for body, want := range map[string]string{
+		``:                                     "it has no body",
+		`{}`:                                   "it has no text",
+		`[]`:                                   "must be a JSON object",
+		`{"text": 1}`:                          "text must not be of the type number",
+		`{"text": "x"`:                         "its JSON breaks off",
+		`{"text": "x"} {"text": "y"}`:          "something behind its JSON",
+		`{"txt": "x"}`:                         `unknown field "txt"`,
+		`{"text": "x", "texts": ["y"]}`:        "a text or id beside them",
+		`{"texts": ["x", {"id": "y"}]}`:        "texts[1] has no text",
+		`{"texts": ["x", {"txt": "y"}]}`:       `unknown field "txt"`,
+		`{"texts": ["x", "y", "z"]}`:           "it has 3 texts, the limit is 2",
+		`{"text": "x", "offset_unit": "bits"}`: `unknown offset unit "bits"`,
+		`{"text": "x", "judge_wait": "soon"}`:  `"soon" is no time`,
+		`{"text": "x", "judge_wait": "11m"}`:   "is no time up to 10m0s",
+		`{"text": "x", "thresholds": {"insult": 2}}`:    "2 for insult is not in 0..1",
+		`{"text": "x", "thresholds": {"threat": 1}}`:    "does not measure threat",
+		`{"text": "x", "thresholds": {"rude": 1}}`:      `rude`,
+		"{\"text\": \"\xff\"}":                          "not valid UTF-8",
+		strings.Repeat("[", 100):                        "nested deeper than 64",
+		`{"text": "` + strings.Repeat("x", 101) + `"}`:  "it has 101 bytes, the limit is 100",
+		`{"text": "` + strings.Repeat("x", 1000) + `"}`: "the limit is 1000",
+	} {
+		r := s.post("/v1/score", body)
+		if r.status < 400 || r.status >= 500 || !strings.Contains(r.body, want[:1]) {
+			t.Errorf("%.60s: status %d, %s", body, r.status, r.body)
+		}
+		var failure struct{ Error struct{ Message string } }
+		if err := json.Unmarshal([]byte(r.body), &failure); err != nil || !strings.Contains(failure.Error.Message, want) {
+			t.Errorf("%.60s: %q does not say %q", body, failure.Error.Message, want)
+		}
+	}
+}
+
+// A body without a length is bounded too.
+func TestABodyOfUnknownLengthIsBounded(t *testing.T) {
+	s := serve(t, toxscreen.New(words), httpapi.Config{MaxBody: 1000})
+	endless := struct{ *strings.Reader }{strings.NewReader(`{"text": "` + strings.Repeat("x", 5000) + `"}`)}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/score", endless)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := s.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("status %d", response.StatusCode)
+	}
+}
+
+func TestWhatIsNotThereIsNamed(t *testing.T) {
+	s := serve(t, toxscreen.New(words), httpapi.Config{})
+	if r := s.get("/v1/scores"); r.status != http.StatusNotFound || r.code(t) != "not_found" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if r := s.get("/v1/score"); r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != "POST" || r.code(t) != "method_not_allowed" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if r := s.get("/v1/score/nothing"); r.status != http.StatusNotFound {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+func TestTheDocumentIsServed(t *testing.T) {
+	s := serve(t, toxscreen.New(words), httpapi.Config{})
+	if r := s.get("/v1/openapi.json"); r.status != http.StatusOK || !strings.Contains(r.body, `"openapi": "3.1.0"`) {
+		t.Errorf("%d %.100s", r.status, r.body)
+	}
+}

@@ -1,0 +1,243 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// api is an interface that the server speaks.
+type api struct {
+	// name is what settings, logs and metrics call it.
+	name string
+	// fail answers with a failure. The header Retry-After is set already.
+	fail func(w http.ResponseWriter, r *http.Request, f *failure)
+}
+
+// apis are all interfaces that score.
+var apis = []api{native}
+
+// APIs returns the names of the interfaces that score, which
+// [Config.JudgeWait] goes by.
+func APIs() []string {
+	var names []string
+	for _, a := range apis {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+// routes returns the handler of all routes.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	s.nativeRoutes(mux)
+	s.healthRoutes(mux)
+	s.openAPIRoutes(mux)
+	s.handleOpen(mux, "/", native, func(w http.ResponseWriter, r *http.Request) error {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+			if _, pattern := mux.Handler(other); pattern != "/" {
+				w.Header().Set("Allow", method)
+				return fail(methodNotAllowed, "failed to answer %s: this route takes %s", r.Method, method)
+			}
+		}
+		return fail(notFound, "there is nothing here: GET /v1/openapi.json lists the native routes, docs/server.md all")
+	})
+	if s.config.External == nil {
+		return mux
+	}
+	base := strings.TrimSuffix(s.config.External.Path, "/")
+	if base == "" {
+		return mux
+	}
+	stripped := http.StripPrefix(base, mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, base+"/") {
+			stripped.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// handle adds a route of an API for callers who may ask. What h returns as an
+// error, the API words. h reads the body by [Server.body].
+func (s *Server) handle(mux *http.ServeMux, pattern string, a api, h func(w http.ResponseWriter, r *http.Request) error) {
+	s.handleOpen(mux, pattern, a, func(w http.ResponseWriter, r *http.Request) (err error) {
+		if exchangeOf(r.Context()).caller, err = s.who(r); err != nil {
+			return err
+		}
+		return h(w, r)
+	})
+}
+
+// handleOpen is handle for a route that needs no key.
+func (s *Server) handleOpen(mux *http.ServeMux, pattern string, a api, h func(w http.ResponseWriter, r *http.Request) error) {
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		e := &exchange{api: a, caller: anyone, began: time.Now()}
+		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
+		answer := &answer{ResponseWriter: w, timeout: s.config.BodyTimeout}
+		if s.ending.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		err := guarded(func() error { return h(answer, r) })
+		s.memory.Add(-e.memory)
+		if err != nil {
+			e.failure = failureOf(err)
+			if answer.status == 0 {
+				if e.failure.retry > 0 {
+					w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.failure.retry.Seconds()))))
+				}
+				a.fail(answer, r, e.failure)
+			}
+		}
+		s.metrics.answered(e, answer.status)
+		s.log(r, pattern, e, answer.status)
+	})
+}
+
+// guarded calls h and makes an error of a panic. Its value is not shown: it
+// may hold a piece of a text.
+func guarded(h func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			err = fmt.Errorf("panic with a %T\n%s", p, debug.Stack())
+		}
+	}()
+	return h()
+}
+
+// exchange is a request and what became of it.
+type exchange struct {
+	api     api
+	caller  *caller
+	began   time.Time
+	failure *failure
+	memory  int64 // bytes of the body, which count for [Config.Memory]
+	texts   atomic.Int64
+	bytes   atomic.Int64 // of the texts
+}
+
+// count counts a text.
+func (e *exchange) count(bytes int) {
+	e.texts.Add(1)
+	e.bytes.Add(int64(bytes))
+}
+
+type exchangeKey struct{}
+
+// exchangeOf returns the exchange that a context belongs to.
+func exchangeOf(ctx context.Context) *exchange {
+	e, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		panic("httpapi: a context that is none of a request") // a route that was not added by handle
+	}
+	return e
+}
+
+// log writes the line of a request. It has the route's pattern and not its
+// address, which may hold a key or a text.
+func (s *Server) log(r *http.Request, pattern string, e *exchange, status int) {
+	level, attributes := slog.LevelInfo, []slog.Attr{
+		slog.String("api", e.api.name), slog.String("route", pattern), slog.Int("status", status),
+		slog.Float64("milliseconds", float64(time.Since(e.began).Microseconds())/1000),
+	}
+	if e.caller.Name != "" {
+		attributes = append(attributes, slog.String("caller", e.caller.Name))
+	}
+	if n := e.texts.Load(); n > 0 {
+		attributes = append(attributes, slog.Int64("texts", n), slog.Int64("bytes", e.bytes.Load()))
+	}
+	if f := e.failure; f != nil {
+		attributes = append(attributes, slog.String("failure", string(f.code)))
+		if f.code == internal || f.code == notStored {
+			level = slog.LevelError
+			attributes = append(attributes, slog.Any("error", f.cause))
+		}
+	}
+	s.config.Log.LogAttrs(r.Context(), level, "request", attributes...)
+}
+
+// answer counts and bounds what a client reads slowly.
+type answer struct {
+	http.ResponseWriter
+	timeout time.Duration // for a piece
+	status  int
+}
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	// A connection that knows no deadline has none.
+	_ = http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(a.timeout))
+	return a.ResponseWriter.Write(p)
+}
+
+// Unwrap lets [http.ResponseController] find what a flushes to.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// body returns the body of a request, whole. most is how many bytes it may
+// have.
+func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	if r.ContentLength > most {
+		return nil, fail(bodyTooLarge, "failed to read the request: it has %d bytes, the limit is %d; send fewer texts at once", r.ContentLength, most)
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(s.config.BodyTimeout))
+	data, err := io.ReadAll(&counted{s: s, e: exchangeOf(r.Context()), r: http.MaxBytesReader(w, r.Body, most)})
+	if _, ok := errors.AsType[*failure](err); ok {
+		return nil, err
+	}
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, fail(bodyTooLarge, "failed to read the request: it has more than %d bytes; send fewer texts at once", large.Limit)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, fail(slowClient, "failed to read the request: it did not arrive within %s", s.config.BodyTimeout)
+	}
+	if err != nil {
+		return nil, &failure{code: clientGone, message: "failed to read the request: it broke off", cause: err}
+	}
+	// From here on the server looks whether the client is still there, which
+	// has no end of its own.
+	_ = control.SetReadDeadline(time.Time{})
+	return data, nil
+}
+
+// counted counts what is read for [Config.Memory], byte by byte as it comes:
+// what a client announces and does not send costs nothing.
+type counted struct {
+	s *Server
+	e *exchange
+	r io.Reader
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.e.memory += int64(n)
+	if c.s.memory.Add(int64(n)) > c.s.config.Memory {
+		return n, &failure{code: overloaded, retry: time.Second, message: "failed to read the request: the server holds as much as it may; come again later"}
+	}
+	return n, err
+}

@@ -1,0 +1,238 @@
+package toxscreen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// Screening is a text that the classifier has scored, for callers who answer
+// before the judge does. It does not change, and is safe for concurrent use.
+type Screening struct {
+	screener *Screener
+	text     string
+	found    Classification
+	fused    Fused // without a verdict
+	settled  bool  // whether the judge is worth asking, which is known
+	standing Result
+}
+
+// Begin is the first step of [Screener.Score], with its errors: what the
+// classifier says, whether that is worth a verdict, and the verdict itself where
+// the judge is a [Recaller] that has it at hand. It does not wait for a judge, nor
+// for a rule that is a [Presumer].
+func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
+	found, err := s.classify(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	fused, err := s.fuse(found.Scores, nil)
+	if err != nil {
+		return nil, fmt.Errorf("failed to score text: %w", err)
+	}
+	g := &Screening{screener: s, text: text, found: found, fused: fused, settled: true}
+	report := JudgeReport{Why: s.notAsked}
+	if s.judge != nil {
+		if rule, ok := s.rule.(Presumer); ok {
+			report.Asked, report.Why, g.settled = rule.Presume(ctx, found, s.thresholds)
+		} else {
+			report.Asked, report.Why = s.rule.Escalate(ctx, found, s.thresholds)
+		}
+		report.Pending = report.Asked || !g.settled
+	}
+	start := time.Now()
+	if verdict, ok := g.recall(ctx, report); ok {
+		report.Pending, report.Milliseconds = false, since(start)
+		g.standing, err = g.judged(report, verdict)
+	} else {
+		g.standing, err = g.result(report, fused, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Result returns the result as it stands. It is the final one unless
+// [JudgeReport.Pending] says that the judge is still to be asked.
+func (g *Screening) Result() Result { return g.standing }
+
+// Consult is the second step of [Screener.Score]: it asks the judge where that
+// is pending, and returns the final result. Whatever goes wrong with the judge,
+// the classifier's scores stand: an error is that of ctx, or tells of a broken
+// [Fusion].
+func (g *Screening) Consult(ctx context.Context) (Result, error) {
+	report := g.standing.Judge
+	if !report.Pending {
+		return g.standing, nil
+	}
+	start := time.Now()
+	report.Pending = false
+	if !g.settled {
+		report.Asked, report.Why = g.screener.rule.Escalate(ctx, g.found, g.screener.thresholds)
+		if !report.Asked {
+			return g.result(report, g.fused, nil)
+		}
+	}
+	verdict, err := g.screener.judge.Judge(ctx, g.text, g.found.Spans)
+	report.Milliseconds = since(start)
+	if ended := ctx.Err(); ended != nil {
+		return Result{}, fmt.Errorf("failed to score text: %w", ended)
+	}
+	if err != nil {
+		report.Error = err.Error()
+		if abstained, ok := errors.AsType[*AbstentionError](err); ok {
+			report.Raw = abstained.Raw
+		}
+		return g.result(report, g.fused, nil)
+	}
+	return g.judged(report, verdict)
+}
+
+// since returns the milliseconds since a time.
+func since(start time.Time) float64 { return float64(time.Since(start).Microseconds()) / 1000 }
+
+// classify returns what the classifier says of a text, which makes sense.
+func (s *Screener) classify(ctx context.Context, text string) (Classification, error) {
+	if len(text) > s.maxBytes {
+		return Classification{}, fmt.Errorf("failed to score text: %w: it has %d bytes, the limit is %d; raise the limit or split the text", ErrTooLong, len(text), s.maxBytes)
+	}
+	found, err := s.classifier.Classify(ctx, text)
+	if err != nil {
+		return Classification{}, fmt.Errorf("failed to score text: %w", err)
+	}
+	for a, score := range found.Scores.All() {
+		if math.IsNaN(score) || score < 0 || score > 1 {
+			return Classification{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is no probability", s.info.Version, score, a)
+		}
+		if _, ok := s.thresholds.Get(a); !ok {
+			return Classification{}, fmt.Errorf("failed to score text: model %s has no threshold for %s", s.info.Version, a)
+		}
+	}
+	if _, ok := found.Scores.Get(Toxicity); !ok {
+		return Classification{}, fmt.Errorf("failed to score text: model %s gave no toxicity", s.info.Version)
+	}
+	return found, nil
+}
+
+// fuse is the Fusion's, or the classifier's scores where there is none.
+func (s *Screener) fuse(scores Scores, verdict *Verdict) (Fused, error) {
+	if s.fusion == nil {
+		return Fused{Scores: scores}, nil
+	}
+	return s.fusion.Fuse(scores, verdict)
+}
+
+// recall returns the verdict that the judge has at hand, if it is to be asked.
+func (g *Screening) recall(ctx context.Context, report JudgeReport) (Verdict, bool) {
+	recaller, ok := g.screener.judge.(Recaller)
+	if !ok || !report.Asked || !g.settled {
+		return Verdict{}, false
+	}
+	return recaller.Recall(ctx, g.text, g.found.Spans)
+}
+
+// judged returns the result with a verdict. One that cannot be used changes no
+// score, and the report says why.
+func (g *Screening) judged(report JudgeReport, verdict Verdict) (Result, error) {
+	for _, a := range verdict.Aspects {
+		if p := a.PYes; p != nil && !(*p >= 0 && *p <= 1) {
+			report.Error = fmt.Sprintf("the judge %s gave %v for %s, which is no probability", verdict.Model, float64(*p), a.Name)
+			return g.result(report, g.fused, nil)
+		}
+	}
+	report.Verdicts = []Verdict{verdict}
+	fused, err := g.screener.fuse(g.found.Scores, &verdict)
+	if err != nil {
+		report.Error = err.Error()
+	}
+	if err != nil || fused.Evidence.Len() == 0 {
+		fused = g.fused
+	}
+	return g.result(report, fused, &verdict)
+}
+
+// result returns the result for a report and the verdict in it, if there is one:
+// the final probabilities and what follows from them.
+func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (Result, error) {
+	s := g.screener
+	result := Result{
+		Direction:  HigherIsMoreToxic,
+		Attributes: make(AttributeResults, attributeCount),
+		Spans:      g.found.Spans,
+		OffsetUnit: Bytes,
+		Source:     SourceClassifier,
+		Judge:      report,
+		Warnings:   append([]string{}, g.found.Warnings...),
+		Versions:   Versions{Toxscreen: Version(), Model: s.info.Version},
+	}
+	if s.fusion != nil {
+		result.Versions.Calibration = s.fusion.Version()
+	}
+	var measured Scores // by the judge
+	if verdict != nil {
+		measured = verdict.Measured()
+		result.Versions.Rubric, result.Versions.JudgeModel = verdict.Rubric, verdict.Model
+		if len(verdict.Addressed) > 0 {
+			result.Warnings = append(result.Warnings, "the text speaks to whoever judges it: what the judge finds harmless in it counts for nothing")
+		}
+		if fused.Evidence.Len() > 0 {
+			result.Source = SourceFused
+			result.Spans = withEvidence(result.Spans, *verdict, fused)
+		}
+	}
+	if err := g.fill(&result, fused.Scores, measured); err != nil {
+		return Result{}, err
+	}
+	if strings.TrimSpace(g.text) == "" {
+		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores say nothing")
+	}
+	if result.Flagged && result.Spans != nil && len(result.Spans) == 0 {
+		result.Warnings = append(result.Warnings, "flagged without a span: no single word stands out")
+	}
+	return result, nil
+}
+
+// fill writes the final probabilities and what follows from them.
+func (g *Screening) fill(result *Result, final, measured Scores) error {
+	for a, score := range g.found.Scores.All() {
+		probability, ok := final.Get(a)
+		if !ok || math.IsNaN(probability) || probability < 0 || probability > 1 {
+			return fmt.Errorf("failed to score text: the fusion %s gave %v for %s, which is no probability", result.Versions.Calibration, probability, a)
+		}
+		threshold, _ := g.screener.thresholds.Get(a)
+		filled := AttributeResult{
+			Score: Probability(probability), Classifier: Probability(score),
+			Threshold: Probability(threshold), Flagged: probability >= threshold,
+		}
+		if plain, ok := g.found.Plain.Get(a); ok {
+			shown := Probability(plain)
+			filled.Plain = &shown
+		}
+		if p, ok := measured.Get(a); ok {
+			shown := Probability(p)
+			filled.Judge = &shown
+		}
+		result.Attributes[a] = filled
+		result.Flagged = result.Flagged || filled.Flagged
+	}
+	result.Score = result.Attributes[Toxicity].Score
+	result.Severity = SeverityOf(float64(result.Score))
+	return nil
+}
+
+// withoutStoring is the key of [WithoutStoring].
+type withoutStoring struct{}
+
+// WithoutStoring returns a context for a text of which nothing may be kept: no
+// judge that keeps its verdicts keeps one that is given under it.
+func WithoutStoring(ctx context.Context) context.Context {
+	return context.WithValue(ctx, withoutStoring{}, true)
+}
+
+// MayStore tells whether anything may be kept of the text that a context is for.
+// It is for those who implement [Judge].
+func MayStore(ctx context.Context) bool { return ctx.Value(withoutStoring{}) == nil }
