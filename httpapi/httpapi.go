@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/language"
 )
 
 // Config says how a server behaves. The zero value of a field is its default.
@@ -71,6 +72,8 @@ type Config struct {
 	// Results keeps the final results of answers whose verdict came after them.
 	// Without it, only the judge's own cache has the verdict.
 	Results Results
+	// Feedback keeps what people say of texts; nil keeps none.
+	Feedback Feedback
 	// FindJudge finds out whether the screener's judge answers, and loads its
 	// model; nil where there is no judge.
 	FindJudge func(context.Context) error
@@ -103,6 +106,7 @@ func (c Config) filled() (Config, error) {
 type Server struct {
 	config   Config
 	screener *toxscreen.Screener
+	known    language.Known // what the model was trained on
 	callers  []*caller
 	queue    *queue
 	late     late
@@ -124,7 +128,7 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		config: c, screener: screener, callers: callers(c.Keys),
+		config: c, screener: screener, known: language.New(screener.Info().Languages), callers: callers(c.Keys),
 		queue: newQueue(screener.Info().Parallel, c.QueueWait),
 		late:  late{pending: map[string][]byte{}, most: c.LateVerdicts},
 	}
