@@ -336,6 +336,10 @@ func TestScoresAsOneTypes(t *testing.T) {
 	b.says("#versions", want.Versions.Model)
 	b.picture("scored")
 
+	b.write("Ich verstehe das alles nicht so richtig, aber das macht gar nichts, finde ich jedenfalls heute.")
+	b.says("#warnings", "the text seems to be German")
+	b.says("#announcement", "Warning: the text seems to be German")
+
 	b.click("#clear")
 	b.wait(`document.querySelector("#marked-section").hidden && document.querySelector("#score").textContent === "–"`)
 }
