@@ -85,12 +85,11 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 	standing := screening.Result()
 	wait := s.budget(ctx, r)
 	const soon = ", but the answer does not wait for the judge"
-	placed := false
 	if wait <= 0 {
 		if r.forget {
 			return unasked(standing, soon+", and nothing of the text may be kept"), nil
 		}
-		if placed = s.late.take(); !placed {
+		if !s.late.take() {
 			return unasked(standing, soon+", which has enough to do"), nil
 		}
 	}
@@ -98,10 +97,6 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 	// What is asked for may outlive the request, but not the server.
 	judging, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	end := context.AfterFunc(s.running, cancel)
-	type outcome struct {
-		result toxscreen.Result
-		err    error
-	}
 	judged := make(chan outcome, 1)
 	s.work.Go(func() {
 		defer end()
@@ -126,7 +121,7 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 			cancel()
 			return unjudged(standing, "the judge was asked"+ended+", and nothing of the text may be kept"), nil
 		}
-		if placed = s.late.take(); !placed {
+		if !s.late.take() {
 			cancel()
 			return unjudged(standing, "the judge was asked"+ended+"; too many verdicts are outstanding to wait for it"), nil
 		}
