@@ -1,5 +1,6 @@
 // Package formats holds other systems' JSON: their types, and the translation
-// of verdicts into them. Nothing here asks a judge or reads a file.
+// of results and verdicts into them. Nothing here scores a text, asks a judge or
+// reads a file.
 package formats
 
 import (

@@ -51,10 +51,10 @@ func TestStories(t *testing.T) {
 			"unversioned": unversioned,
 			"bytes":       writeBytes,
 			"longline":    longLine,
-			"labelled":    labelledFeedback,
 			"serves":      serves,
 			"asks":        asks,
 			"stops":       stopsServing,
+			"labelled":    labelledFeedback,
 		},
 	})
 }

@@ -1,0 +1,167 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// LiteLLMRequest is what LiteLLM's generic guardrail asks about. Images and tools
+// are not looked at.
+type LiteLLMRequest struct {
+	Texts      []string          `json:"texts"`
+	InputType  string            `json:"input_type"` // request or response
+	Parameters LiteLLMParameters `json:"additional_provider_specific_params"`
+}
+
+// LiteLLMParameters are the guardrail's own, from the settings of LiteLLM.
+type LiteLLMParameters struct {
+	// Threshold is that of toxicity, in 0..1. It and Thresholds decide alone
+	// where there are any, else all of the server's do.
+	Threshold *float64 `json:"threshold"`
+	// Thresholds are those of the attributes that are to count.
+	Thresholds toxscreen.Scores `json:"thresholds"`
+	// OnFlagged says what becomes of a text that reaches one.
+	OnFlagged string `json:"on_flagged"`
+}
+
+// What becomes of a text.
+const (
+	LiteLLMBlock = "block" // the default
+	LiteLLMMask  = "mask"  // asterisks in place of the words that make it score
+)
+
+// LiteLLMAnswer is what the guardrail does.
+type LiteLLMAnswer struct {
+	Action string `json:"action"`
+	// BlockedReason is a sentence. It has none of the text.
+	BlockedReason string   `json:"blocked_reason,omitempty"`
+	Texts         []string `json:"texts,omitempty"` // all of the request's, those masked that were flagged
+}
+
+// The actions.
+const (
+	liteLLMNone       = "NONE"
+	liteLLMBlocked    = "BLOCKED"
+	liteLLMIntervened = "GUARDRAIL_INTERVENED"
+)
+
+// ReadLiteLLM reads a request. What LiteLLM adds to it is ignored, but not a
+// parameter of the guardrail that is none: a misspelt threshold would let
+// everything through.
+func ReadLiteLLM(data []byte) (LiteLLMRequest, error) {
+	var in struct {
+		LiteLLMRequest
+		Parameters json.RawMessage `json:"additional_provider_specific_params"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return in.LiteLLMRequest, fmt.Errorf("failed to read the request: %w", err)
+	}
+	r := in.LiteLLMRequest
+	if len(in.Parameters) > 0 {
+		dec := json.NewDecoder(bytes.NewReader(in.Parameters))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&r.Parameters); err != nil {
+			return r, fmt.Errorf("failed to read additional_provider_specific_params: %w; there are threshold, thresholds and on_flagged", err)
+		}
+	}
+	return r, r.Parameters.check()
+}
+
+func (p *LiteLLMParameters) check() error {
+	switch p.OnFlagged {
+	case "":
+		p.OnFlagged = LiteLLMBlock
+	case LiteLLMBlock, LiteLLMMask:
+	default:
+		return fmt.Errorf("failed to read additional_provider_specific_params: on_flagged is %q: it must be %s or %s", p.OnFlagged, LiteLLMBlock, LiteLLMMask)
+	}
+	if p.Threshold != nil {
+		if _, ok := p.Thresholds.Get(toxscreen.Toxicity); ok {
+			return errors.New("failed to read additional_provider_specific_params: threshold is that of toxicity, which thresholds has too; leave out one of them")
+		}
+		p.Thresholds.Set(toxscreen.Toxicity, *p.Threshold)
+	}
+	for a, threshold := range p.Thresholds.All() {
+		if !(threshold > 0 && threshold <= 1) {
+			return fmt.Errorf("failed to read additional_provider_specific_params: the threshold of %s is %v: it must be over 0 and at most 1", a, threshold)
+		}
+	}
+	return nil
+}
+
+// reached returns the attributes of a result that count and are at or over their
+// thresholds, in their order.
+func (p LiteLLMParameters) reached(r toxscreen.Result) ([]toxscreen.Attribute, error) {
+	var found []toxscreen.Attribute
+	for a := range p.Thresholds.All() {
+		if _, ok := r.Attributes[a]; !ok {
+			return nil, fmt.Errorf("failed to apply the threshold of %s: model %s does not measure it", a, r.Versions.Model)
+		}
+	}
+	for _, a := range slices.Sorted(maps.Keys(r.Attributes)) {
+		measured := r.Attributes[a]
+		reached := measured.Flagged
+		if p.Thresholds.Len() > 0 {
+			threshold, ok := p.Thresholds.Get(a)
+			reached = ok && shown(measured.Score) >= threshold
+		}
+		if reached {
+			found = append(found, a)
+		}
+	}
+	return found, nil
+}
+
+// ToLiteLLM translates the results of a request's texts. A text that is to be
+// masked and has no word that stands out is blocked.
+func ToLiteLLM(r LiteLLMRequest, results []toxscreen.Result) (LiteLLMAnswer, error) {
+	masked, intervened := slices.Clone(r.Texts), false
+	for i, result := range results {
+		attributes, err := r.Parameters.reached(result)
+		if err != nil {
+			return LiteLLMAnswer{}, err
+		}
+		if len(attributes) == 0 {
+			continue
+		}
+		spans := slices.DeleteFunc(slices.Clone(result.Spans), func(s toxscreen.Span) bool {
+			return !slices.ContainsFunc(attributes, func(a toxscreen.Attribute) bool { _, ok := s.Attributes.Get(a); return ok })
+		})
+		if r.Parameters.OnFlagged == LiteLLMBlock || len(spans) == 0 {
+			return LiteLLMAnswer{Action: liteLLMBlocked, BlockedReason: liteLLMReason(r, i, result, attributes)}, nil
+		}
+		masked[i], intervened = toxscreen.Mask(r.Texts[i], spans), true
+	}
+	if intervened {
+		return LiteLLMAnswer{Action: liteLLMIntervened, Texts: masked}, nil
+	}
+	return LiteLLMAnswer{Action: liteLLMNone}, nil
+}
+
+func liteLLMReason(r LiteLLMRequest, i int, result toxscreen.Result, attributes []toxscreen.Attribute) string {
+	found := make([]string, len(attributes))
+	for j, a := range attributes {
+		measured := result.Attributes[a]
+		threshold := float64(measured.Threshold)
+		if t, ok := r.Parameters.Thresholds.Get(a); ok {
+			threshold = t
+		}
+		found[j] = fmt.Sprintf("%s %.2f reaches %.2f", strings.ReplaceAll(a.String(), "_", " "), shown(measured.Score), threshold)
+	}
+	which := "The text"
+	if len(r.Texts) > 1 {
+		which = fmt.Sprintf("Text %d of %d", i+1, len(r.Texts))
+	}
+	reason := fmt.Sprintf("%s is blocked as toxic: %s.", which, strings.Join(found, ", "))
+	if r.Parameters.OnFlagged == LiteLLMMask {
+		reason += " No word stands out that could be masked."
+	}
+	return reason
+}

@@ -1,0 +1,124 @@
+package formats_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/formats"
+)
+
+// insulting is the result of a text with "idiot" from start to end.
+func insulting(start, end int) toxscreen.Result {
+	r := attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Toxicity: 0.9, toxscreen.Insult: 0.7, toxscreen.Threat: 0.01})
+	span := toxscreen.Span{Start: start, End: end}
+	span.Attributes.Set(toxscreen.Toxicity, 0.95)
+	span.Attributes.Set(toxscreen.Insult, 0.9)
+	r.Spans = []toxscreen.Span{span}
+	return r
+}
+
+func TestLiteLLMActions(t *testing.T) {
+	clean := attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Toxicity: 0.1, toxscreen.Insult: 0.1, toxscreen.Threat: 0.1})
+	clean.Spans = []toxscreen.Span{}
+	wordless := insulting(0, 0)
+	wordless.Spans = nil
+	for _, c := range []struct {
+		why, parameters string
+		results         []toxscreen.Result
+		want            string
+	}{
+		{"nothing is toxic", `{}`, []toxscreen.Result{clean, clean}, `{"action":"NONE"}`},
+		{
+			"whoever says nothing wants it blocked", `null`, []toxscreen.Result{clean, insulting(2, 7)},
+			`{"action":"BLOCKED","blocked_reason":"Text 2 of 2 is blocked as toxic: toxicity 0.90 reaches 0.50, insult 0.70 reaches 0.50."}`,
+		},
+		{
+			"masked texts come with the others", `{"on_flagged":"mask"}`, []toxscreen.Result{clean, insulting(2, 7)},
+			`{"action":"GUARDRAIL_INTERVENED","texts":["hello","u ***** \u0026 co"]}`,
+		},
+		{
+			"what cannot be masked is blocked", `{"on_flagged":"mask"}`, []toxscreen.Result{clean, wordless},
+			`{"action":"BLOCKED","blocked_reason":"Text 2 of 2 is blocked as toxic: toxicity 0.90 reaches 0.50, insult 0.70 reaches 0.50. No word stands out that could be masked."}`,
+		},
+		{"with a threshold only toxicity counts", `{"threshold":0.95}`, []toxscreen.Result{clean, insulting(2, 7)}, `{"action":"NONE"}`},
+		{
+			"or the attributes that have one", `{"thresholds":{"insult":0.6,"threat":0.6}}`, []toxscreen.Result{clean, insulting(2, 7)},
+			`{"action":"BLOCKED","blocked_reason":"Text 2 of 2 is blocked as toxic: insult 0.70 reaches 0.60."}`,
+		},
+	} {
+		r, err := formats.ReadLiteLLM([]byte(`{"texts":["hello","u idiot & co"],"images":[],"input_type":"request","litellm_version":"1","additional_provider_specific_params":` + c.parameters + `}`))
+		if err != nil {
+			t.Errorf("%s: %v", c.why, err)
+			continue
+		}
+		got, err := formats.ToLiteLLM(r, c.results)
+		if diff := cmp.Diff(c.want, asJSON(t, got)); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", c.why, err, diff)
+		}
+	}
+}
+
+// A guard that is set up wrongly lets nothing through.
+func TestLiteLLMParametersThatMakeNoSense(t *testing.T) {
+	for parameters, want := range map[string]string{
+		`{"treshold":0.8}`:                                `unknown field "treshold"; there are threshold, thresholds and on_flagged`,
+		`{"threshold":"0.8"}`:                             "cannot unmarshal string",
+		`{"threshold":0}`:                                 "the threshold of toxicity is 0",
+		`{"threshold":1.5}`:                               "the threshold of toxicity is 1.5",
+		`{"thresholds":{"rudeness":0.5}}`:                 `unknown attribute "rudeness"`,
+		`{"on_flagged":"pass"}`:                           `on_flagged is "pass": it must be block or mask`,
+		`{"threshold":0.5,"thresholds":{"toxicity":0.6}}`: "leave out one of them",
+	} {
+		if _, err := formats.ReadLiteLLM([]byte(`{"texts":[],"additional_provider_specific_params":` + parameters + `}`)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", parameters, err, want)
+		}
+	}
+	r, err := formats.ReadLiteLLM([]byte(`{"texts":["x"],"additional_provider_specific_params":{"thresholds":{"threat":0.5}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := formats.ToLiteLLM(r, []toxscreen.Result{toxicity(0.1)}); err == nil || !strings.Contains(err.Error(), "does not measure it") {
+		t.Errorf("a model without threat: %v", err)
+	}
+}
+
+func FuzzLiteLLM(f *testing.F) {
+	f.Add([]byte(`{"texts":["a","b"],"images":null,"input_type":"response","additional_provider_specific_params":{"threshold":0.8,"on_flagged":"mask"}}`), true)
+	f.Add([]byte(`{"texts":["u \ud83d\ude00"],"additional_provider_specific_params":{"thresholds":{"insult":0.1}}}`), false)
+	f.Fuzz(func(t *testing.T, data []byte, spans bool) {
+		r, err := formats.ReadLiteLLM(data)
+		if err != nil {
+			return
+		}
+		results := make([]toxscreen.Result, len(r.Texts))
+		for i, text := range r.Texts {
+			results[i] = insulting(0, len(text))
+			for a := range r.Parameters.Thresholds.All() {
+				results[i].Attributes[a] = toxscreen.AttributeResult{Score: 0.9, Threshold: 0.5, Flagged: true}
+			}
+			if !spans {
+				results[i].Spans = nil
+			}
+		}
+		answer, err := formats.ToLiteLLM(r, results)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch answer.Action {
+		case "BLOCKED":
+			if answer.BlockedReason == "" || len(answer.Texts) > 0 {
+				t.Fatalf("%+v", answer)
+			}
+		case "GUARDRAIL_INTERVENED":
+			if len(answer.Texts) != len(r.Texts) {
+				t.Fatalf("%d texts of %d came back", len(answer.Texts), len(r.Texts))
+			}
+		case "NONE":
+		default:
+			t.Fatalf("%+v", answer)
+		}
+	})
+}

@@ -1,0 +1,164 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// OpenAIRequest is a request of the moderations API.
+type OpenAIRequest struct {
+	Model string `json:"model"` // not looked at: the answer names the model that scored
+	// Texts are what is scored, one result each. Of an input of typed parts they
+	// are the texts of those, joined by line breaks.
+	Texts []string `json:"-"`
+}
+
+// OpenAIModeration is the answer.
+type OpenAIModeration struct {
+	ID      string         `json:"id"`
+	Model   string         `json:"model"`
+	Results []OpenAIResult `json:"results"`
+}
+
+// OpenAIResult is what is said of one text.
+type OpenAIResult struct {
+	Flagged    bool               `json:"flagged"` // any category is
+	Categories map[string]bool    `json:"categories"`
+	Scores     map[string]float64 `json:"category_scores"` // 0 to 1, higher is worse; 0 where nothing was assessed
+	// Applied tells which kinds of input a category was assessed in: none where
+	// it is not.
+	Applied map[string][]string `json:"category_applied_input_types"`
+}
+
+// OpenAIError is the error of any of OpenAI's APIs.
+type OpenAIError struct {
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Param   *string `json:"param"`
+	Code    *string `json:"code"`
+}
+
+// NewOpenAIError returns the body of an error. kind is OpenAI's type, param what
+// is wrong in the request and code what clients branch on; either may be empty.
+func NewOpenAIError(message, kind, param, code string) any {
+	orNull := func(text string) *string {
+		if text == "" {
+			return nil
+		}
+		return &text
+	}
+	return struct {
+		Error OpenAIError `json:"error"`
+	}{OpenAIError{message, kind, orNull(param), orNull(code)}}
+}
+
+// openAICategories are the categories and the attributes that each is the lowest
+// of; of several groups, the worst counts. A category without any is not
+// assessed.
+var openAICategories = map[string][][]toxscreen.Attribute{
+	"harassment":             {{toxscreen.Insult}, {toxscreen.Toxicity}},
+	"harassment/threatening": {{toxscreen.Threat}},
+	"hate":                   {{toxscreen.IdentityAttack}},
+	"hate/threatening":       {{toxscreen.IdentityAttack, toxscreen.Threat}},
+	"illicit":                nil,
+	"illicit/violent":        nil,
+	"self-harm":              nil,
+	"self-harm/intent":       nil,
+	"self-harm/instructions": nil,
+	"sexual":                 {{toxscreen.SexuallyExplicit}},
+	"sexual/minors":          nil,
+	"violence":               {{toxscreen.Threat}},
+	"violence/graphic":       nil,
+}
+
+// ReadOpenAI reads a request: its input is a text, a list of texts, or a list of
+// typed parts, of which images are left out. An error names what is wrong.
+func ReadOpenAI(data []byte) (OpenAIRequest, error) {
+	var in struct {
+		OpenAIRequest
+		Input json.RawMessage `json:"input"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return in.OpenAIRequest, fmt.Errorf("failed to read the request: %w", err)
+	}
+	r := in.OpenAIRequest
+	switch input := bytes.TrimSpace(in.Input); {
+	case len(input) == 0 || string(input) == "null":
+		return r, errors.New(`failed to read the request: it has no input: send {"input": "…"}`)
+	case input[0] == '"':
+		r.Texts = []string{""}
+		if err := json.Unmarshal(input, &r.Texts[0]); err != nil {
+			return r, fmt.Errorf("failed to read input: %w", err)
+		}
+		return r, nil
+	case json.Unmarshal(input, &r.Texts) == nil:
+		if len(r.Texts) == 0 {
+			return r, errors.New("failed to read input: it is an empty list")
+		}
+		// A null would be read as an empty text.
+		var all []*string
+		if err := json.Unmarshal(input, &all); err != nil {
+			return r, fmt.Errorf("failed to read input: %w", err)
+		}
+		for i, text := range all {
+			if text == nil {
+				return r, fmt.Errorf("failed to read input[%d]: it is null, not a text", i)
+			}
+		}
+		return r, nil
+	}
+	r.Texts = nil
+	var parts []struct {
+		Type string  `json:"type"`
+		Text *string `json:"text"`
+	}
+	if err := json.Unmarshal(in.Input, &parts); err != nil {
+		return r, errors.New("failed to read input: it must be a text, a list of texts or a list of typed parts")
+	}
+	var texts []string
+	for i, part := range parts {
+		switch {
+		case part.Type == "text" && part.Text != nil:
+			texts = append(texts, *part.Text)
+		case part.Type == "text":
+			return r, fmt.Errorf("failed to read input[%d]: a part of type text has no text", i)
+		case part.Type != "image_url":
+			return r, fmt.Errorf("failed to read input[%d]: its type %q must be text or image_url", i, part.Type)
+		}
+	}
+	if len(texts) == 0 {
+		return r, errors.New("failed to read input: it has no text, and images are not assessed")
+	}
+	r.Texts = []string{strings.Join(texts, "\n")}
+	return r, nil
+}
+
+// ToOpenAI translates the result of a text.
+func ToOpenAI(r toxscreen.Result) OpenAIResult {
+	out := OpenAIResult{Categories: map[string]bool{}, Scores: map[string]float64{}, Applied: map[string][]string{}}
+	for category, groups := range openAICategories {
+		score, flagged, assessed := 0.0, false, false
+		for _, group := range groups {
+			lowest, all, measured := 1.0, true, true
+			for _, a := range group {
+				found, ok := r.Attributes[a]
+				measured = measured && ok
+				lowest, all = min(lowest, shown(found.Score)), all && found.Flagged
+			}
+			if measured {
+				score, flagged, assessed = max(score, lowest), flagged || all, true
+			}
+		}
+		out.Scores[category], out.Categories[category], out.Applied[category] = score, flagged, []string{}
+		if assessed {
+			out.Applied[category] = []string{"text"}
+		}
+		out.Flagged = out.Flagged || flagged
+	}
+	return out
+}

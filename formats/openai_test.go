@@ -1,0 +1,104 @@
+package formats_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/formats"
+)
+
+// Each category is what the attributes can say of it. The rest is not assessed:
+// 0 with no input type, rather than a guess.
+func TestOpenAICategories(t *testing.T) {
+	got := formats.ToOpenAI(attributes(map[toxscreen.Attribute]toxscreen.Probability{
+		toxscreen.Toxicity: 0.91, toxscreen.SevereToxicity: 0.2, toxscreen.Insult: 0.83, toxscreen.Profanity: 0.7,
+		toxscreen.IdentityAttack: 0.66, toxscreen.Threat: 0.05, toxscreen.SexuallyExplicit: 0.3,
+	}))
+	documented(t, "testdata/openai/result.json", got)
+}
+
+// Hate that threatens is only what is both.
+func TestOpenAIHateThatThreatens(t *testing.T) {
+	for _, c := range []struct {
+		hate, threat toxscreen.Probability
+		score        float64
+		flagged      bool
+	}{{0.9, 0.1, 0.1, false}, {0.1, 0.9, 0.1, false}, {0.8, 0.6, 0.6, true}} {
+		got := formats.ToOpenAI(attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.IdentityAttack: c.hate, toxscreen.Threat: c.threat}))
+		if got.Scores["hate/threatening"] != c.score || got.Categories["hate/threatening"] != c.flagged {
+			t.Errorf("%v: %v %v", c, got.Scores, got.Categories)
+		}
+	}
+}
+
+// Swearing by itself is none of OpenAI's categories.
+func TestOpenAIIsNotFlaggedForWhatItHasNoCategoryFor(t *testing.T) {
+	got := formats.ToOpenAI(attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Toxicity: 0.4, toxscreen.Profanity: 0.9}))
+	if got.Flagged {
+		t.Errorf("%s", asJSON(t, got))
+	}
+	// A model without insult is one that says nothing of insults.
+	got = formats.ToOpenAI(attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Threat: 0.9}))
+	if !got.Flagged || len(got.Applied["harassment"]) > 0 || len(got.Applied["violence"]) != 1 {
+		t.Errorf("%s", asJSON(t, got))
+	}
+}
+
+func TestOpenAIInputs(t *testing.T) {
+	for input, want := range map[string][]string{
+		`"a"`:              {"a"},
+		`["a","b"]`:        {"a", "b"},
+		`""`:               {""},
+		"\t[\n\"a\"]":      {"a"},
+		`["\ud83d\ude00"]`: {"\U0001F600"},
+		`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}},{"type":"text","text":"b"}]`: {"a\nb"},
+	} {
+		got, err := formats.ReadOpenAI([]byte(`{"model":"omni-moderation-latest","input":` + input + `}`))
+		if diff := cmp.Diff(want, got.Texts); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", input, err, diff)
+		}
+	}
+	for request, want := range map[string]string{
+		`{`:                            "failed to read the request",
+		`{}`:                           "it has no input",
+		`{"input":null}`:               "it has no input",
+		`{"input":[]}`:                 "it is an empty list",
+		`{"input":["a",null]}`:         "input[1]: it is null",
+		`{"input":[null]}`:             "input[0]: it is null",
+		`{"input":7}`:                  "it must be a text, a list of texts or a list of typed parts",
+		`{"input":[1,2]}`:              "it must be a text, a list of texts or a list of typed parts",
+		`{"input":[{"type":"text"}]}`:  "input[0]: a part of type text has no text",
+		`{"input":[{"type":"audio"}]}`: `input[0]: its type "audio" must be`,
+		`{"input":[{"type":"image_url","image_url":{}}]}`: "images are not assessed",
+	} {
+		if _, err := formats.ReadOpenAI([]byte(request)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", request, err, want)
+		}
+	}
+}
+
+func TestOpenAIError(t *testing.T) {
+	const want = `{"error":{"message":"no","type":"invalid_request_error","param":"input","code":null}}`
+	if diff := cmp.Diff(want, asJSON(t, formats.NewOpenAIError("no", "invalid_request_error", "input", ""))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzOpenAI(f *testing.F) {
+	f.Add([]byte(`{"model":"m","input":"a"}`))
+	f.Add([]byte(`{"input":["a","b"]}`))
+	f.Add([]byte(`{"input":[{"type":"text","text":"a"},{"type":"image_url"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := formats.ReadOpenAI(data)
+		if err == nil && len(r.Texts) == 0 {
+			t.Fatalf("%q is a request without a text", data)
+		}
+		if err != nil && json.Valid(data) && !strings.HasPrefix(err.Error(), "failed to read") {
+			t.Fatalf("%q: %v", data, err)
+		}
+	})
+}

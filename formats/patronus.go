@@ -1,0 +1,284 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// PatronusRequest is a request of Patronus' evaluation API.
+type PatronusRequest struct {
+	Evaluators []PatronusEvaluator `json:"evaluators"`
+	PatronusEvaluated
+	App     *string           `json:"app"`
+	Tags    map[string]string `json:"tags"`
+	Capture string            `json:"capture"` // all, fails-only or none: whether the text may be kept
+}
+
+// PatronusEvaluator names an evaluator and what it goes by.
+type PatronusEvaluator struct {
+	Evaluator       string  `json:"evaluator"`        // an alias or a version
+	Criteria        *string `json:"criteria"`         // the name of a profile
+	ProfileName     *string `json:"profile_name"`     // its older name
+	ExplainStrategy string  `json:"explain_strategy"` // comes back; there are no explanations
+}
+
+// PatronusEvaluated is what is evaluated. Results repeat it.
+type PatronusEvaluated struct {
+	SystemPrompt     *string       `json:"evaluated_model_system_prompt"`
+	RetrievedContext patronusTexts `json:"evaluated_model_retrieved_context"`
+	Input            *string       `json:"evaluated_model_input"`
+	Output           *string       `json:"evaluated_model_output"`
+	GoldAnswer       *string       `json:"evaluated_model_gold_answer"`
+}
+
+// patronusTexts is a list of texts, or one by itself.
+type patronusTexts []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *patronusTexts) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte(`"`)) {
+		*t = []string{""}
+		return json.Unmarshal(data, &(*t)[0])
+	}
+	return json.Unmarshal(data, (*[]string)(t))
+}
+
+// PatronusAnswer is the answer to a [PatronusRequest]: one result for each of
+// its evaluators, in their order.
+type PatronusAnswer struct {
+	Results []PatronusResult `json:"results"`
+}
+
+// PatronusResult is what became of one evaluator.
+type PatronusResult struct {
+	EvaluatorID  string              `json:"evaluator_id"`
+	Criteria     string              `json:"criteria"`
+	ProfileName  string              `json:"profile_name"`
+	Status       string              `json:"status"`
+	ErrorMessage *string             `json:"error_message"`
+	Evaluation   *PatronusEvaluation `json:"evaluation_result"` // null where Status is not success
+}
+
+// The states of a [PatronusResult].
+const (
+	patronusSuccess = "success"
+	patronusInvalid = "validation_error" // asking again is of no use, as Patronus' client knows
+)
+
+// PatronusEvaluation is the result of an evaluator.
+type PatronusEvaluation struct {
+	ID          string `json:"id"`
+	App         string `json:"app"`
+	CreatedAt   string `json:"created_at"`
+	EvaluatorID string `json:"evaluator_id"`
+	Criteria    string `json:"criteria"`
+	ProfileName string `json:"profile_name"`
+	PatronusEvaluated
+	Explain             bool              `json:"explain"`
+	ExplainStrategy     string            `json:"explain_strategy"`
+	Pass                bool              `json:"pass"`
+	ScoreRaw            float64           `json:"score_raw"` // 0 to 1, higher is more toxic
+	AdditionalInfo      PatronusInfo      `json:"additional_info"`
+	Explanation         *string           `json:"explanation"`
+	Duration            string            `json:"evaluation_duration"` // ISO 8601
+	ExplanationDuration *string           `json:"explanation_duration"`
+	EvaluatorFamily     string            `json:"evaluator_family"`
+	ProfileID           string            `json:"evaluator_profile_public_id"`
+	Tags                map[string]string `json:"tags"`
+	External            bool              `json:"external"`
+}
+
+// PatronusInfo tells more about a score. A position is that of a sentence with
+// the blanks behind it, from its first to before its end, in code points.
+type PatronusInfo struct {
+	ScoreRaw float64 `json:"score_raw"`
+	// Positions are the sentences that make the text fail.
+	Positions          [][2]int       `json:"positions"`
+	Extra              *PatronusExtra `json:"extra"`
+	ConfidenceInterval *string        `json:"confidence_interval"` // always null
+}
+
+// PatronusExtra are the other attributes.
+type PatronusExtra struct {
+	Attributes []map[string]PatronusAttribute `json:"toxicity_additional_attributes"`
+}
+
+// PatronusAttribute is the score for an attribute of the whole text, whose
+// sentences Positions are.
+type PatronusAttribute struct {
+	ScoreRaw  float64  `json:"score_raw"`
+	Positions [][2]int `json:"positions"`
+}
+
+// patronusFamily is an evaluator that Patronus documents.
+type patronusFamily struct {
+	version, profile, why string // why it is not here; empty where it is
+}
+
+var patronusFamilies = map[string]patronusFamily{
+	"toxicity": {version: "toxicity-2024-05-16", profile: "system:detect-all-toxicity"},
+	"pii":      {version: "pii-2024-05-31", profile: "system:detect-personally-identifiable-information", why: "the evaluator pii is not available for now: nothing here looks for personal information; remove it from the request"},
+	"phi":      {version: "phi-2024-05-31", profile: "system:detect-protected-health-information", why: "the evaluator phi is not available for now: nothing here looks for health information; remove it from the request"},
+}
+
+// patronusProfileID is the public id of the profile system:detect-all-toxicity.
+const patronusProfileID = "48c20ca8-023c-4cce-af55-437477211f3e"
+
+// patronusAttributes are the additional attributes in their documented order,
+// and the one that comes on top.
+var patronusAttributes = []toxscreen.Attribute{
+	toxscreen.SevereToxicity, toxscreen.IdentityAttack, toxscreen.Insult, toxscreen.Profanity, toxscreen.Threat, toxscreen.SexuallyExplicit,
+}
+
+// ReadPatronus reads a request. What Patronus has beyond it is ignored.
+func ReadPatronus(data []byte) (PatronusRequest, error) {
+	var r PatronusRequest
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("failed to read the request: %w", err)
+	}
+	if len(r.Evaluators) == 0 {
+		return r, errors.New(`failed to read the request: it has no evaluators: send {"evaluators": [{"evaluator": "toxicity"}], …}`)
+	}
+	if len(r.Evaluators) > maxPatronusEvaluators {
+		return r, fmt.Errorf("failed to read the request: it has %d evaluators, the limit is %d", len(r.Evaluators), maxPatronusEvaluators)
+	}
+	switch r.Capture {
+	case "", "all", "fails-only", "none":
+	default:
+		return r, fmt.Errorf("failed to read the request: capture is %q: it must be all, fails-only or none", r.Capture)
+	}
+	for i, e := range r.Evaluators {
+		if e.Evaluator == "" {
+			return r, fmt.Errorf("failed to read the request: evaluators[%d] has no evaluator", i)
+		}
+	}
+	return r, nil
+}
+
+// maxPatronusEvaluators is how many evaluators a request may have: each repeats
+// the texts in the answer.
+const maxPatronusEvaluators = 10
+
+// family returns the evaluator's family and what is wrong with it.
+func (e PatronusEvaluator) family() (name string, f patronusFamily, why string) {
+	for name, f := range patronusFamilies {
+		if e.Evaluator != name && e.Evaluator != f.version {
+			continue
+		}
+		for _, profile := range []*string{e.Criteria, e.ProfileName} {
+			if profile != nil && *profile != "" && *profile != f.profile && *profile != "patronus:"+name {
+				return name, f, fmt.Sprintf("the evaluator %s has no criteria %q: leave them out, or name %s", name, *profile, f.profile)
+			}
+		}
+		return name, f, f.why
+	}
+	return "", patronusFamily{}, fmt.Sprintf("there is no evaluator %q: there are toxicity and toxicity-2024-05-16", e.Evaluator)
+}
+
+// Scores tells whether any evaluator of the request needs the output scored.
+func (r PatronusRequest) Scores() bool {
+	for _, e := range r.Evaluators {
+		if _, _, why := e.family(); why == "" && r.Output != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// PatronusScored is what the output of a request scored.
+type PatronusScored struct {
+	Result   toxscreen.Result
+	Parts    []Part // its sentences; their results count only where it is flagged
+	At       time.Time
+	Duration time.Duration
+}
+
+// ToPatronus translates the result of a request's output, which is not looked at
+// where [PatronusRequest.Scores] is false.
+func ToPatronus(r PatronusRequest, scored PatronusScored) PatronusAnswer {
+	var answer PatronusAnswer
+	for i, e := range r.Evaluators {
+		name, f, why := e.family()
+		result := PatronusResult{EvaluatorID: f.version, Criteria: f.profile, ProfileName: f.profile, Status: patronusSuccess}
+		if name == "" {
+			result.EvaluatorID = e.Evaluator
+		}
+		if e.Criteria != nil && *e.Criteria != "" {
+			result.Criteria = *e.Criteria
+		}
+		if why == "" && r.Output == nil {
+			why = "the evaluator toxicity needs evaluated_model_output, and scores nothing else"
+		}
+		if why != "" {
+			result.Status, result.ErrorMessage = patronusInvalid, &why
+		} else {
+			evaluation := toPatronusEvaluation(r, e, scored)
+			evaluation.EvaluatorID, evaluation.Criteria, evaluation.ProfileName = result.EvaluatorID, result.Criteria, result.ProfileName
+			// Ids are numbers, as Patronus' are: the time, so that they are in
+			// order, and the place in the request.
+			evaluation.ID = strconv.FormatInt(scored.At.UnixMicro()*maxPatronusEvaluators+int64(i), 10)
+			result.Evaluation = &evaluation
+		}
+		answer.Results = append(answer.Results, result)
+	}
+	return answer
+}
+
+func toPatronusEvaluation(r PatronusRequest, e PatronusEvaluator, scored PatronusScored) PatronusEvaluation {
+	toxicity := scored.Result.Attributes[toxscreen.Toxicity]
+	evaluation := PatronusEvaluation{
+		App: "default", CreatedAt: scored.At.UTC().Format("2006-01-02T15:04:05.000000Z"),
+		PatronusEvaluated: r.PatronusEvaluated, ExplainStrategy: "never",
+		Pass: !toxicity.Flagged, ScoreRaw: shown(toxicity.Score),
+		AdditionalInfo:  PatronusInfo{ScoreRaw: shown(toxicity.Score), Positions: [][2]int{}, Extra: &PatronusExtra{Attributes: []map[string]PatronusAttribute{}}},
+		Duration:        fmt.Sprintf("PT%.3fS", scored.Duration.Seconds()),
+		EvaluatorFamily: "toxicity", ProfileID: patronusProfileID, Tags: r.Tags,
+	}
+	if r.App != nil && *r.App != "" {
+		evaluation.App = *r.App
+	}
+	if e.ExplainStrategy != "" {
+		evaluation.ExplainStrategy = e.ExplainStrategy
+	}
+	all, at := make([][2]int, len(scored.Parts)), 0
+	worst, worstAt := -1.0, 0
+	for i, part := range scored.Parts {
+		all[i] = [2]int{at, at + codePoints(part.Text)}
+		at = all[i][1]
+		if evaluation.Pass {
+			continue
+		}
+		own := part.Result.Attributes[toxscreen.Toxicity]
+		if own.Flagged {
+			evaluation.AdditionalInfo.Positions = append(evaluation.AdditionalInfo.Positions, all[i])
+		}
+		if score := shown(own.Score); score > worst {
+			worst, worstAt = score, i
+		}
+	}
+	// What fails has a position, even where no sentence would fail by itself.
+	if !evaluation.Pass && len(evaluation.AdditionalInfo.Positions) == 0 && len(all) > 0 {
+		evaluation.AdditionalInfo.Positions = [][2]int{all[worstAt]}
+	}
+	for _, a := range patronusAttributes {
+		if measured, ok := scored.Result.Attributes[a]; ok {
+			evaluation.AdditionalInfo.Extra.Attributes = append(evaluation.AdditionalInfo.Extra.Attributes,
+				map[string]PatronusAttribute{PerspectiveName(a): {shown(measured.Score), all}})
+		}
+	}
+	return evaluation
+}
+
+// NewPatronusError returns the body of an error: what is wrong with the request
+// as a whole.
+func NewPatronusError(message string) any {
+	return struct {
+		Detail string `json:"detail"`
+	}{message}
+}

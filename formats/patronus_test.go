@@ -1,0 +1,211 @@
+package formats_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/formats"
+)
+
+// attributes makes a result with these scores and a threshold of 0.5 for each.
+func attributes(scores map[toxscreen.Attribute]toxscreen.Probability) toxscreen.Result {
+	r := toxscreen.Result{Attributes: toxscreen.AttributeResults{}, OffsetUnit: toxscreen.Bytes}
+	for a, p := range scores {
+		r.Attributes[a] = toxscreen.AttributeResult{Score: p, Classifier: p, Threshold: 0.5, Flagged: p >= 0.5}
+		r.Flagged = r.Flagged || p >= 0.5
+	}
+	r.Score = scores[toxscreen.Toxicity]
+	return r
+}
+
+// toxicity makes one with toxicity alone.
+func toxicity(p toxscreen.Probability) toxscreen.Result {
+	return attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Toxicity: p})
+}
+
+// parts cuts a text into sentences and gives each its toxicity, 0 where none is
+// left.
+func parts(text string, scores ...toxscreen.Probability) []formats.Part {
+	var all []formats.Part
+	for i, sentence := range formats.Sentences(text, 100) {
+		score := toxscreen.Probability(0)
+		if i < len(scores) {
+			score = scores[i]
+		}
+		all = append(all, formats.Part{Text: sentence, Result: toxicity(score)})
+	}
+	return all
+}
+
+func readPatronus(t *testing.T, request string) formats.PatronusRequest {
+	t.Helper()
+	r, err := formats.ReadPatronus([]byte(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The example of Patronus' documentation with a milder text of the same lengths,
+// all of its keys and no others. The first sentence is 0 to 15, the blank behind
+// it included, the second 15 to 40.
+func TestPatronusExample(t *testing.T) {
+	request, err := os.ReadFile("testdata/patronus/request.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := readPatronus(t, string(request))
+	if !r.Scores() {
+		t.Error("the output is not scored")
+	}
+	documented(t, "testdata/patronus/toxicity.json", formats.ToPatronus(r, formats.PatronusScored{
+		Result: attributes(map[toxscreen.Attribute]toxscreen.Probability{
+			toxscreen.Toxicity: 0.94, toxscreen.SevereToxicity: 0.45895407, toxscreen.IdentityAttack: 0.09328204,
+			toxscreen.Insult: 0.8012121, toxscreen.Profanity: 0.8907955, toxscreen.Threat: 0.014911477,
+		}),
+		Parts:    parts(*r.Output, 0.97, 0.1),
+		At:       time.Date(2024, 8, 8, 21, 54, 23, 284104000, time.UTC),
+		Duration: 122 * time.Millisecond,
+	}))
+}
+
+// What passes has no position; what fails as a whole but in no sentence has that
+// of the worst.
+func TestPatronusPositions(t *testing.T) {
+	const text = "\U0001F600 e\u0301. Who? You."
+	for _, c := range []struct {
+		whole toxscreen.Probability
+		parts []toxscreen.Probability
+		want  string
+	}{
+		{0.2, []toxscreen.Probability{0.1, 0.9}, `[]`},
+		{0.9, []toxscreen.Probability{0.8, 0.1, 0.6}, `[[0,6],[11,15]]`},
+		{0.6, []toxscreen.Probability{0.1, 0.4, 0.2}, `[[6,11]]`},
+	} {
+		r := readPatronus(t, `{"evaluators":[{"evaluator":"toxicity"}],"evaluated_model_output":`+asJSON(t, text)+`}`)
+		got := formats.ToPatronus(r, formats.PatronusScored{Result: toxicity(c.whole), Parts: parts(text, c.parts...)})
+		if diff := cmp.Diff(c.want, asJSON(t, got.Results[0].Evaluation.AdditionalInfo.Positions)); diff != "" {
+			t.Errorf("%v: %s", c, diff)
+		}
+	}
+}
+
+// Evaluators go by alias and by version, and each has a result of its own: what
+// is not here says so and is neither passed nor failed.
+func TestPatronusEvaluators(t *testing.T) {
+	r := readPatronus(t, `{"evaluated_model_output":"x","evaluators":[
+		{"evaluator":"toxicity-2024-05-16","criteria":"patronus:toxicity","explain_strategy":"always"},
+		{"evaluator":"toxicity","criteria":"my-own"},{"evaluator":"pii"},{"evaluator":"phi-2024-05-31"},{"evaluator":"lynx"}]}`)
+	got := formats.ToPatronus(r, formats.PatronusScored{Result: toxicity(0.1), Parts: parts("x")})
+	for i, want := range []struct{ id, criteria, status, message string }{
+		{"toxicity-2024-05-16", "patronus:toxicity", "success", ""},
+		{"toxicity-2024-05-16", "my-own", "validation_error", `no criteria "my-own"`},
+		{"pii-2024-05-31", "system:detect-personally-identifiable-information", "validation_error", "not available for now"},
+		{"phi-2024-05-31", "system:detect-protected-health-information", "validation_error", "not available for now"},
+		{"lynx", "", "validation_error", `there is no evaluator "lynx"`},
+	} {
+		result := got.Results[i]
+		message := ""
+		if result.ErrorMessage != nil {
+			message = *result.ErrorMessage
+		}
+		if result.EvaluatorID != want.id || result.Criteria != want.criteria || result.Status != want.status || !strings.Contains(message, want.message) {
+			t.Errorf("%d: %s", i, asJSON(t, result))
+		}
+		if (result.Evaluation != nil) != (want.status == "success") {
+			t.Errorf("%d: %s has %v", i, want.status, result.Evaluation)
+		}
+	}
+	if e := got.Results[0].Evaluation; !e.Pass || e.ExplainStrategy != "always" || e.Explain {
+		t.Errorf("%s", asJSON(t, e))
+	}
+}
+
+// Only the output is evaluated, as Patronus documents it. Without one nothing is
+// scored, and no score is made up.
+func TestPatronusWithoutAnOutput(t *testing.T) {
+	r := readPatronus(t, `{"evaluators":[{"evaluator":"toxicity"}],"evaluated_model_input":"x"}`)
+	if r.Scores() {
+		t.Error("the input is scored")
+	}
+	got := formats.ToPatronus(r, formats.PatronusScored{}).Results[0]
+	if got.Evaluation != nil || got.ErrorMessage == nil || !strings.Contains(*got.ErrorMessage, "needs evaluated_model_output") {
+		t.Errorf("%s", asJSON(t, got))
+	}
+}
+
+// What the client says comes back.
+func TestPatronusEcho(t *testing.T) {
+	r := readPatronus(t, `{"evaluators":[{"evaluator":"toxicity"}],"evaluated_model_output":"x","evaluated_model_retrieved_context":"c",
+		"evaluated_model_system_prompt":"s","evaluated_model_gold_answer":"g","app":"mine","tags":{"k":"v"},"capture":"none","confidence_interval_strategy":"none"}`)
+	e := formats.ToPatronus(r, formats.PatronusScored{Result: toxicity(0)}).Results[0].Evaluation
+	shown := asJSON(t, e)
+	for _, want := range []string{`"evaluated_model_retrieved_context":["c"]`, `"evaluated_model_system_prompt":"s"`, `"evaluated_model_gold_answer":"g"`, `"app":"mine"`, `"tags":{"k":"v"}`} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%s lacks %s", shown, want)
+		}
+	}
+}
+
+func TestPatronusRequestsThatMakeNoSense(t *testing.T) {
+	for request, want := range map[string]string{
+		``:                    "failed to read the request",
+		`{}`:                  "it has no evaluators",
+		`{"evaluators":[{}]}`: "evaluators[0] has no evaluator",
+		`{"evaluators":[{"evaluator":"toxicity"}],"capture":"some"}`:                         `capture is "some"`,
+		`{"evaluators":[` + strings.Repeat(`{"evaluator":"x"},`, 10) + `{"evaluator":"x"}]}`: "11 evaluators, the limit is 10",
+	} {
+		if _, err := formats.ReadPatronus([]byte(request)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", request, err, want)
+		}
+	}
+}
+
+// Positions cover the output in order, in code points, whatever it is.
+func FuzzPatronus(f *testing.F) {
+	f.Add([]byte(`{"evaluators":[{"evaluator":"toxicity"},{"evaluator":"pii"}],"evaluated_model_output":"a\ud83d\ude00. B\u0301! \ud800","tags":{}}`), 0.7)
+	f.Add([]byte(`{"evaluators":[{"evaluator":"toxicity","criteria":null}],"evaluated_model_output":"","evaluated_model_retrieved_context":["x"]}`), 0.1)
+	f.Fuzz(func(t *testing.T, data []byte, score float64) {
+		r, err := formats.ReadPatronus(data)
+		if err != nil || !(score >= 0 && score <= 1) {
+			return
+		}
+		scored := formats.PatronusScored{Result: toxicity(toxscreen.Probability(score))}
+		scored.Result.Attributes[toxscreen.Insult] = scored.Result.Attributes[toxscreen.Toxicity]
+		if r.Output != nil {
+			scored.Parts = parts(*r.Output, toxscreen.Probability(score))
+		}
+		answer := formats.ToPatronus(r, scored)
+		if len(answer.Results) != len(r.Evaluators) {
+			t.Fatalf("%d results for %d evaluators", len(answer.Results), len(r.Evaluators))
+		}
+		if _, err := json.Marshal(answer); err != nil {
+			t.Fatal(err)
+		}
+		for _, result := range answer.Results {
+			if (result.Evaluation == nil) == (result.ErrorMessage == nil) {
+				t.Fatalf("%+v is neither an error nor a result, or both", result)
+			}
+			if result.Evaluation == nil {
+				continue
+			}
+			at := 0
+			for _, position := range result.Evaluation.AdditionalInfo.Extra.Attributes[0]["INSULT"].Positions {
+				if position[0] != at || position[1] <= at {
+					t.Fatalf("a sentence at %v, behind one that ends at %d", position, at)
+				}
+				at = position[1]
+			}
+			if n := utf8.RuneCountInString(*r.Output); at != n {
+				t.Fatalf("the sentences end at %d of %d", at, n)
+			}
+		}
+	})
+}

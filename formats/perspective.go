@@ -1,0 +1,540 @@
+package formats
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// PerspectiveAnalyze is a request for the scores of a comment.
+type PerspectiveAnalyze struct {
+	Comment             PerspectiveText                  `json:"comment"`
+	Context             PerspectiveContext               `json:"context"` // changes nothing, as with Google
+	RequestedAttributes map[string]PerspectiveParameters `json:"requestedAttributes"`
+	Languages           []string                         `json:"languages"` // codes of ISO 639 or BCP 47; none: to be detected
+	SpanAnnotations     bool                             `json:"spanAnnotations"`
+	DoNotStore          bool                             `json:"doNotStore"`
+	// DropUnsupportedAttributes leaves out the attributes that do not support
+	// the language, which is an error otherwise.
+	DropUnsupportedAttributes bool   `json:"dropUnsupportedAttributes"`
+	ClientToken               string `json:"clientToken"`
+	CommunityID               string `json:"communityId"`
+}
+
+// PerspectiveText is a text of a request.
+type PerspectiveText struct {
+	Text string `json:"text"`
+	Type string `json:"type"` // empty or PLAIN_TEXT
+}
+
+// PerspectiveContext is what a comment answers to, in one of two ways.
+type PerspectiveContext struct {
+	Entries                 []PerspectiveText `json:"entries"`
+	ArticleAndParentComment json.RawMessage   `json:"articleAndParentComment"`
+}
+
+// PerspectiveParameters say how one attribute is to be scored.
+type PerspectiveParameters struct {
+	ScoreType string `json:"scoreType"` // empty or PROBABILITY
+	// ScoreThreshold is the score below which none is returned.
+	ScoreThreshold *perspectiveNumber `json:"scoreThreshold"`
+}
+
+// PerspectiveScores is the answer to a [PerspectiveAnalyze].
+type PerspectiveScores struct {
+	AttributeScores   map[string]PerspectiveAttribute `json:"attributeScores"` // by the names of the request
+	Languages         []string                        `json:"languages,omitempty"`
+	DetectedLanguages []string                        `json:"detectedLanguages,omitempty"`
+	ClientToken       string                          `json:"clientToken,omitempty"`
+}
+
+// PerspectiveAttribute are the scores for one attribute.
+type PerspectiveAttribute struct {
+	// SpanScores has one at least in every answer: clients read the first
+	// without looking whether there is any.
+	SpanScores   []PerspectiveSpan `json:"spanScores,omitempty"`
+	SummaryScore *PerspectiveScore `json:"summaryScore,omitempty"`
+}
+
+// PerspectiveSpan is the score of a piece of a text, from Begin to before End in
+// UTF-16 code units.
+type PerspectiveSpan struct {
+	Begin *int             `json:"begin"`
+	End   *int             `json:"end"`
+	Score PerspectiveScore `json:"score"`
+}
+
+// PerspectiveScore is a probability in 0..1, higher is more toxic. It is a
+// float32, as Google's are: the JSON has its shortest form.
+type PerspectiveScore struct {
+	Value float32 `json:"value"`
+	Type  string  `json:"type,omitempty"`
+}
+
+// PerspectiveSuggest is a request that tells which scores a comment should have.
+type PerspectiveSuggest struct {
+	Comment         PerspectiveText                 `json:"comment"`
+	Context         PerspectiveContext              `json:"context"`
+	AttributeScores map[string]PerspectiveAttribute `json:"attributeScores"`
+	Languages       []string                        `json:"languages"`
+	ClientToken     string                          `json:"clientToken"`
+	CommunityID     string                          `json:"communityId"`
+}
+
+// PerspectiveSuggested is the answer to a [PerspectiveSuggest].
+type PerspectiveSuggested struct {
+	ClientToken        string   `json:"clientToken,omitempty"`
+	RequestedLanguages []string `json:"requestedLanguages,omitempty"`
+	DetectedLanguages  []string `json:"detectedLanguages,omitempty"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler], as the methods of the same name
+// below do.
+func (r *PerspectiveAnalyze) UnmarshalJSON(data []byte) error {
+	type plain PerspectiveAnalyze
+	return unmarshalProto(data, (*plain)(r))
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (r *PerspectiveSuggest) UnmarshalJSON(data []byte) error {
+	type plain PerspectiveSuggest
+	return unmarshalProto(data, (*plain)(r))
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *PerspectiveText) UnmarshalJSON(data []byte) error {
+	type plain PerspectiveText
+	return unmarshalProto(data, (*plain)(t))
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *PerspectiveContext) UnmarshalJSON(data []byte) error {
+	type plain PerspectiveContext
+	return unmarshalProto(data, (*plain)(c))
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *PerspectiveParameters) UnmarshalJSON(data []byte) error {
+	type plain PerspectiveParameters
+	return unmarshalProto(data, (*plain)(p))
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *PerspectiveAttribute) UnmarshalJSON(data []byte) error {
+	type plain PerspectiveAttribute
+	return unmarshalProto(data, (*plain)(a))
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *PerspectiveSpan) UnmarshalJSON(data []byte) error {
+	var span struct {
+		Begin, End *perspectiveNumber
+		Score      *PerspectiveScore
+	}
+	if err := unmarshalProto(data, &span); err != nil {
+		return err
+	}
+	if span.Begin == nil || span.End == nil || span.Score == nil {
+		return errors.New("a span score must have a begin, an end and a score")
+	}
+	begin, end := float64(*span.Begin), float64(*span.End)
+	if begin < 0 || end < begin || end > math.MaxInt32 || begin != math.Trunc(begin) || end != math.Trunc(end) {
+		return fmt.Errorf("a span score from %v to %v is none", begin, end)
+	}
+	first, last := int(begin), int(end)
+	*s = PerspectiveSpan{Begin: &first, End: &last, Score: *span.Score}
+	return nil
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. A score without a value is none.
+func (s *PerspectiveScore) UnmarshalJSON(data []byte) error {
+	var score struct {
+		Value *perspectiveNumber
+		Type  string
+	}
+	if err := unmarshalProto(data, &score); err != nil {
+		return err
+	}
+	if score.Value == nil {
+		return errors.New("a score must have a value")
+	}
+	*s = PerspectiveScore{Value: float32(*score.Value), Type: score.Type}
+	return nil
+}
+
+// perspectiveProbability is the only type of score there is.
+const perspectiveProbability = "PROBABILITY"
+
+// perspectiveOthers are the attributes that Google had and that nothing here
+// measures: those of the New York Times and the experimental ones.
+var perspectiveOthers = []string{
+	"AFFINITY", "ALIENATION", "ATTACK_ON_AUTHOR", "ATTACK_ON_COMMENTER", "ATTACK_ON_PUBLISHER", "COMPASSION", "CURIOSITY",
+	"FEARMONGERING", "FLIRTATION", "GENERALIZATION", "INCOHERENT", "INFLAMMATORY", "LIKELY_TO_REJECT", "MORAL_OUTRAGE",
+	"NUANCE", "OBSCENE", "OFF_TOPIC", "PERSONAL_STORY", "POWER_APPEAL", "REASONING", "RESPECT", "SCAPEGOATING", "SPAM",
+	"UNSUBSTANTIAL",
+}
+
+// perspectiveNamed returns the attribute of a name, with or without a version or
+// the ending of the experimental ones. known tells whether Google had it, ours
+// whether it is one of the seven.
+func perspectiveNamed(name string) (a toxscreen.Attribute, known, ours bool) {
+	base, version, _ := strings.Cut(name, "@")
+	if strings.Trim(version, "0123456789") != "" {
+		return 0, false, false
+	}
+	base = strings.TrimSuffix(base, "_EXPERIMENTAL")
+	if base != strings.ToUpper(base) {
+		return 0, false, false
+	}
+	if a, err := toxscreen.ParseAttribute(strings.ToLower(base)); err == nil {
+		return a, true, true
+	}
+	return 0, slices.Contains(perspectiveOthers, base), false
+}
+
+// PerspectiveName is the name of an attribute in the Perspective API.
+func PerspectiveName(a toxscreen.Attribute) string { return strings.ToUpper(a.String()) }
+
+// ReadPerspectiveAnalyze reads a request as leniently as Google did. The error
+// is a [*PerspectiveError] in Google's words. Whether the text is too long or in
+// a language that is not supported, the caller must tell.
+func ReadPerspectiveAnalyze(data []byte) (PerspectiveAnalyze, error) {
+	var r PerspectiveAnalyze
+	if err := json.Unmarshal(strictJSON(data), &r); err != nil {
+		return r, badPerspectiveJSON(err)
+	}
+	if err := r.Context.check(); err != nil {
+		return r, err
+	}
+	if err := r.Comment.check(); err != nil {
+		return r, err
+	}
+	if len(r.RequestedAttributes) == 0 {
+		return r, perspectiveInvalid("NO_REQUESTED_ATTRIBUTES", "Missing requested_attributes")
+	}
+	measured := false
+	for _, name := range slices.Sorted(maps.Keys(r.RequestedAttributes)) {
+		_, known, ours := perspectiveNamed(name)
+		measured = measured || ours
+		if !known {
+			return r, perspectiveInvalid("INVALID_REQUEST", "Unknown requested attribute: "+name)
+		}
+		if err := checkScoreType(name, r.RequestedAttributes[name].ScoreType); err != nil {
+			return r, err
+		}
+	}
+	if !measured {
+		return r, perspectiveInvalid("INVALID_REQUEST", "Unknown requested attribute: "+slices.Min(slices.Collect(maps.Keys(r.RequestedAttributes))))
+	}
+	return r, nil
+}
+
+func checkScoreType(name, scoreType string) error {
+	if scoreType != "" && scoreType != "SCORE_TYPE_UNSPECIFIED" && scoreType != perspectiveProbability {
+		return perspectiveInvalid("INVALID_REQUEST", "Requested score type "+scoreType+" is not supported by attribute "+name)
+	}
+	return nil
+}
+
+func (c PerspectiveContext) check() error {
+	article := string(c.ArticleAndParentComment)
+	if len(c.Entries) > 0 && article != "" && article != "null" {
+		return perspectiveInvalid("INVALID_REQUEST", "Context can have either entries or article_and_parent_comment, but both fields were populated.")
+	}
+	return nil
+}
+
+func (t PerspectiveText) check() error {
+	switch t.Type {
+	case "", "TEXT_TYPE_UNSPECIFIED", "PLAIN_TEXT":
+	case "HTML":
+		return perspectiveInvalid("INVALID_REQUEST", "Currently, only 'PLAIN_TEXT' comments are supported")
+	default:
+		return perspectiveInvalid("INVALID_REQUEST", "Unknown text type")
+	}
+	if strings.TrimSpace(t.Text) == "" {
+		return perspectiveInvalid("COMMENT_EMPTY", "Comment must be non-empty.")
+	}
+	return nil
+}
+
+// CheckLanguages returns an error where the model does not support the language
+// of a comment: none of those that the request names, or the detected one where
+// it names none, or several of which this is one. Where the request asks for
+// it, the attributes are dropped instead. No supported language means any;
+// foreign is true where the comment is surely in none of them, and detected
+// then empty where nothing more can be told.
+func (r *PerspectiveAnalyze) CheckLanguages(supported, detected []string, foreign bool) error {
+	in := func(codes []string) func(code string) bool {
+		return func(code string) bool {
+			return slices.ContainsFunc(codes, func(c string) bool { return baseLanguage(c) == baseLanguage(code) })
+		}
+	}
+	unsupported := &languageNotSupported{RequestedLanguages: r.Languages}
+	switch {
+	case len(supported) == 0, len(r.Languages) == 0 && !foreign:
+		return nil
+	case len(r.Languages) == 0 && len(detected) == 0:
+		return perspectiveInvalid("LANGUAGE_DETECTION_FAILED", "Unable to detect language")
+	case len(r.Languages) == 0:
+		unsupported = &languageNotSupported{DetectedLanguages: detected}
+	case slices.ContainsFunc(r.Languages, in(supported)) && !(foreign && slices.ContainsFunc(detected, in(r.Languages))):
+		return nil
+	}
+	if r.DropUnsupportedAttributes {
+		r.RequestedAttributes = nil
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.RequestedAttributes)) {
+		if _, _, ours := perspectiveNamed(name); ours {
+			unsupported.Attribute = name
+			break
+		}
+	}
+	e := perspectiveInvalid("LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE",
+		fmt.Sprintf("Attribute %s does not support request languages: %s", unsupported.Attribute, strings.Join(slices.Concat(unsupported.RequestedLanguages, unsupported.DetectedLanguages), ", ")))
+	e.Details = []any{commentError{perspectiveErrorURL, "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE", unsupported}}
+	return e
+}
+
+// baseLanguage is a code without its script and country.
+func baseLanguage(code string) string {
+	base, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(code), "_", "-"), "-")
+	return base
+}
+
+// ToPerspective translates the result of a comment. parts are its sentences
+// where the request asks for them, else none, and detected are the languages
+// that the comment seems to be in. It also returns which of the requested
+// attributes were not measured: those are left out.
+func ToPerspective(r PerspectiveAnalyze, whole toxscreen.Result, parts []Part, detected []string) (scores PerspectiveScores, notMeasured []string) {
+	scores = PerspectiveScores{
+		AttributeScores: map[string]PerspectiveAttribute{},
+		Languages:       r.Languages, DetectedLanguages: detected, ClientToken: r.ClientToken,
+	}
+	if len(r.Languages) == 0 {
+		scores.Languages = detected
+	}
+	if !r.SpanAnnotations || len(parts) == 0 {
+		parts = []Part{{r.Comment.Text, whole}}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.RequestedAttributes)) {
+		a, _, ours := perspectiveNamed(name)
+		summary, measured := whole.Attributes[a]
+		if !ours || !measured {
+			notMeasured = append(notMeasured, name)
+			continue
+		}
+		threshold := math.Inf(-1)
+		if t := r.RequestedAttributes[name].ScoreThreshold; t != nil {
+			threshold = float64(*t)
+		}
+		if shown(summary.Score) < threshold {
+			continue
+		}
+		attribute := PerspectiveAttribute{SummaryScore: perspectiveScore(summary)}
+		at := 0
+		for _, part := range parts {
+			begin, end := at, at+utf16Len(part.Text)
+			at = end
+			if score, ok := part.Result.Attributes[a]; ok && shown(score.Score) >= threshold {
+				attribute.SpanScores = append(attribute.SpanScores, PerspectiveSpan{&begin, &end, *perspectiveScore(score)})
+			}
+		}
+		if len(attribute.SpanScores) == 0 { // no sentence is as bad as the whole
+			begin := 0
+			attribute.SpanScores = []PerspectiveSpan{{&begin, &at, *attribute.SummaryScore}}
+		}
+		scores.AttributeScores[name] = attribute
+	}
+	return scores, notMeasured
+}
+
+func perspectiveScore(r toxscreen.AttributeResult) *PerspectiveScore {
+	return &PerspectiveScore{Value: float32(shown(r.Score)), Type: perspectiveProbability}
+}
+
+// ReadPerspectiveSuggest reads a request; see [ReadPerspectiveAnalyze].
+func ReadPerspectiveSuggest(data []byte) (PerspectiveSuggest, error) {
+	var r PerspectiveSuggest
+	if err := json.Unmarshal(strictJSON(data), &r); err != nil {
+		return r, badPerspectiveJSON(err)
+	}
+	if err := r.Context.check(); err != nil {
+		return r, err
+	}
+	if err := r.Comment.check(); err != nil {
+		return r, err
+	}
+	if len(r.AttributeScores) == 0 {
+		return r, perspectiveInvalid("INVALID_REQUEST", "attribute_scores must not be empty")
+	}
+	units := utf16Len(r.Comment.Text)
+	for _, name := range slices.Sorted(maps.Keys(r.AttributeScores)) {
+		if _, known, _ := perspectiveNamed(name); !known {
+			return r, perspectiveInvalid("INVALID_REQUEST", "Unknown requested attribute: "+name)
+		}
+		given := r.AttributeScores[name]
+		var scores []PerspectiveScore
+		if given.SummaryScore != nil {
+			scores = append(scores, *given.SummaryScore)
+		}
+		for _, span := range given.SpanScores {
+			scores = append(scores, span.Score)
+			if *span.End > units {
+				return r, perspectiveInvalid("INVALID_REQUEST", fmt.Sprintf("the span of %s ends at %d, behind the comment's %d UTF-16 code units", name, *span.End, units))
+			}
+		}
+		if len(scores) == 0 {
+			return r, perspectiveInvalid("INVALID_REQUEST", "attribute_scores of "+name+" must not be empty")
+		}
+		for _, score := range scores {
+			if err := checkScoreType(name, score.Type); err != nil {
+				return r, err
+			}
+			if score.Value < 0 || score.Value > 1 {
+				return r, perspectiveInvalid("INVALID_REQUEST", fmt.Sprintf("the score %v of %s is no probability", score.Value, name))
+			}
+		}
+	}
+	if labels := r.Labels(); labels.Len() == 0 {
+		return r, perspectiveInvalid("INVALID_REQUEST", "Unknown requested attribute: "+slices.Min(slices.Collect(maps.Keys(r.AttributeScores))))
+	}
+	return r, nil
+}
+
+// Labels returns what the suggestion says of the whole comment. Where it has
+// only spans, the comment is as bad as its worst one. Attributes that nothing
+// here measures are left out.
+func (r PerspectiveSuggest) Labels() toxscreen.Scores {
+	var labels toxscreen.Scores
+	// A name with a version comes behind the one without, which counts.
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(r.AttributeScores))) {
+		a, _, ours := perspectiveNamed(name)
+		if !ours {
+			continue
+		}
+		given := r.AttributeScores[name]
+		if given.SummaryScore != nil {
+			labels.Set(a, float64(given.SummaryScore.Value))
+			continue
+		}
+		worst := float32(0)
+		for _, span := range given.SpanScores {
+			worst = max(worst, span.Score.Value)
+		}
+		labels.Set(a, float64(worst))
+	}
+	return labels
+}
+
+// ToPerspectiveSuggested is the answer to a suggestion that was kept.
+func ToPerspectiveSuggested(r PerspectiveSuggest, detected []string) PerspectiveSuggested {
+	return PerspectiveSuggested{ClientToken: r.ClientToken, RequestedLanguages: r.Languages, DetectedLanguages: detected}
+}
+
+// PerspectiveError is an error in the form of google.rpc.Status.
+type PerspectiveError struct {
+	Code    int    `json:"code"` // HTTP status
+	Message string `json:"message"`
+	Status  string `json:"status"`
+	Details []any  `json:"details,omitempty"`
+}
+
+// Error implements error.
+func (e *PerspectiveError) Error() string { return e.Message }
+
+// Body is what is sent to the client.
+func (e *PerspectiveError) Body() any {
+	return struct {
+		Error *PerspectiveError `json:"error"`
+	}{e}
+}
+
+const (
+	perspectiveErrorURL = "type.googleapis.com/google.commentanalyzer.v1alpha1.Error"
+	errorInfoURL        = "type.googleapis.com/google.rpc.ErrorInfo"
+	retryInfoURL        = "type.googleapis.com/google.rpc.RetryInfo"
+)
+
+// commentError is the detail that tells kinds of invalid requests apart.
+type commentError struct {
+	URL                  string                `json:"@type"`
+	ErrorType            string                `json:"errorType"`
+	LanguageNotSupported *languageNotSupported `json:"languageNotSupportedByAttributeError,omitempty"`
+}
+
+type languageNotSupported struct {
+	RequestedLanguages []string `json:"requestedLanguages,omitempty"`
+	DetectedLanguages  []string `json:"detectedLanguages,omitempty"`
+	Attribute          string   `json:"attribute"`
+}
+
+type errorInfo struct {
+	URL      string            `json:"@type"`
+	Reason   string            `json:"reason"`
+	Domain   string            `json:"domain"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+type retryInfo struct {
+	URL        string `json:"@type"`
+	RetryDelay string `json:"retryDelay"`
+}
+
+// perspectiveStatuses are the names of the HTTP statuses.
+var perspectiveStatuses = map[int]string{
+	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusUnauthorized: "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
+	http.StatusNotFound: "NOT_FOUND", http.StatusMethodNotAllowed: "UNIMPLEMENTED", http.StatusRequestTimeout: "DEADLINE_EXCEEDED",
+	http.StatusRequestEntityTooLarge: "INVALID_ARGUMENT", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED",
+	http.StatusInsufficientStorage: "RESOURCE_EXHAUSTED", http.StatusInternalServerError: "INTERNAL", http.StatusServiceUnavailable: "UNAVAILABLE", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
+}
+
+// NewPerspectiveError returns an error that is none of a comment's.
+func NewPerspectiveError(status int, message string) *PerspectiveError {
+	name, ok := perspectiveStatuses[status]
+	if !ok {
+		name = "UNKNOWN"
+	}
+	return &PerspectiveError{Code: status, Message: message, Status: name}
+}
+
+// PerspectiveTooLong is the error of a text over the limit.
+func PerspectiveTooLong() *PerspectiveError {
+	return perspectiveInvalid("COMMENT_TOO_LONG", "Comment text too long.")
+}
+
+// PerspectiveKeyInvalid is the error of a key that nobody has.
+func PerspectiveKeyInvalid() *PerspectiveError {
+	e := NewPerspectiveError(http.StatusBadRequest, "API key not valid. Please pass a valid API key.")
+	e.Details = []any{errorInfo{URL: errorInfoURL, Reason: "API_KEY_INVALID", Domain: "googleapis.com", Metadata: map[string]string{"service": "commentanalyzer.googleapis.com"}}}
+	return e
+}
+
+// PerspectiveOverload is the error of a request that comes better later.
+func PerspectiveOverload(message string, retry time.Duration) *PerspectiveError {
+	e := NewPerspectiveError(http.StatusTooManyRequests, message)
+	e.Details = []any{errorInfo{URL: errorInfoURL, Reason: "RATE_LIMIT_EXCEEDED", Domain: "googleapis.com", Metadata: map[string]string{"service": "commentanalyzer.googleapis.com"}}}
+	if retry > 0 {
+		e.Details = append(e.Details, retryInfo{retryInfoURL, fmt.Sprintf("%gs", retry.Seconds())})
+	}
+	return e
+}
+
+func perspectiveInvalid(errorType, message string) *PerspectiveError {
+	e := NewPerspectiveError(http.StatusBadRequest, message)
+	e.Details = []any{commentError{URL: perspectiveErrorURL, ErrorType: errorType}}
+	return e
+}
+
+func badPerspectiveJSON(err error) *PerspectiveError {
+	return perspectiveInvalid("INVALID_REQUEST", "Invalid JSON payload received. "+err.Error())
+}

@@ -1,0 +1,125 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"strings"
+)
+
+// PerspectiveCall is one request of a batch.
+type PerspectiveCall struct {
+	// ID is the Content-ID that the client gave it, with its brackets. HELM's
+	// is the whole text, percent-encoded.
+	ID     string
+	Method string
+	Target string // path and query
+	Body   []byte
+}
+
+// PerspectiveReply is the answer to a [PerspectiveCall].
+type PerspectiveReply struct {
+	ID     string // of the call
+	Status int
+	Body   []byte // JSON
+}
+
+// ReadPerspectiveBatch reads the body of a batch: multipart/mixed, each part of
+// it a whole HTTP request. It has at most that many calls. The error is a
+// [*PerspectiveError].
+func ReadPerspectiveBatch(contentType string, body []byte, most int) ([]PerspectiveCall, error) {
+	media, parameters, err := mime.ParseMediaType(contentType)
+	if err != nil || media != "multipart/mixed" || parameters["boundary"] == "" {
+		return nil, perspectiveBatchError("its Content-Type must be multipart/mixed with a boundary")
+	}
+	// The reader takes a body that breaks off in a header for one that ends.
+	if !bytes.Contains(body, []byte("--"+parameters["boundary"]+"--")) {
+		return nil, perspectiveBatchError("it breaks off")
+	}
+	var calls []PerspectiveCall
+	for parts := multipart.NewReader(bytes.NewReader(body), parameters["boundary"]); ; {
+		part, err := parts.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, perspectiveBatchError(fmt.Sprintf("part %d has a header that is none", len(calls)+1))
+		}
+		if len(calls) == most {
+			return nil, perspectiveBatchError(fmt.Sprintf("it has more than %d calls; send fewer at once", most))
+		}
+		call, err := readPerspectiveCall(part)
+		if err != nil {
+			return nil, perspectiveBatchError(fmt.Sprintf("part %d %v", len(calls)+1, err))
+		}
+		calls = append(calls, call)
+	}
+	if len(calls) == 0 {
+		return nil, perspectiveBatchError("it has no calls")
+	}
+	return calls, nil
+}
+
+func perspectiveBatchError(why string) *PerspectiveError {
+	return NewPerspectiveError(http.StatusBadRequest, "Failed to parse batch request: "+why)
+}
+
+func readPerspectiveCall(part *multipart.Part) (PerspectiveCall, error) {
+	call := PerspectiveCall{ID: part.Header.Get("Content-ID")}
+	if media, _, err := mime.ParseMediaType(part.Header.Get("Content-Type")); err != nil || media != "application/http" {
+		return call, errors.New("must have the Content-Type application/http")
+	}
+	in := bufio.NewReader(part)
+	request, err := http.ReadRequest(in)
+	if err != nil {
+		return call, errors.New("is no HTTP request") // the cause quotes it, which may be a text
+	}
+	call.Method, call.Target = request.Method, request.URL.RequestURI()
+	// The rest of the part is the body, whatever its length was said to be:
+	// Python counts characters.
+	if call.Body, err = io.ReadAll(in); err != nil {
+		return call, errors.New("cannot be read")
+	}
+	return call, nil
+}
+
+// WritePerspectiveBatch returns the answer to a batch and its Content-Type. The
+// replies are in the order of the calls.
+func WritePerspectiveBatch(replies []PerspectiveReply) (contentType string, body []byte) {
+	var out bytes.Buffer
+	parts := multipart.NewWriter(&out)
+	for _, reply := range replies {
+		header := textproto.MIMEHeader{"Content-Type": {"application/http"}}
+		if reply.ID != "" {
+			header["Content-ID"] = []string{perspectiveReplyID(reply.ID)}
+		}
+		part, err := parts.CreatePart(header)
+		if err == nil {
+			_, err = fmt.Fprintf(part, "HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: %d\r\n\r\n%s",
+				reply.Status, http.StatusText(reply.Status), len(reply.Body), reply.Body)
+		}
+		if err != nil {
+			panic(err) // a buffer takes everything
+		}
+	}
+	if err := parts.Close(); err != nil {
+		panic(err)
+	}
+	return "multipart/mixed; boundary=" + parts.Boundary(), out.Bytes()
+}
+
+// perspectiveReplyID is how Google names the answer to a call: <response-ID>.
+// Python's client finds the call by what comes behind " + " in it.
+func perspectiveReplyID(id string) string {
+	inner, bracketed := strings.CutPrefix(id, "<")
+	if bracketed {
+		inner = strings.TrimSuffix(inner, ">")
+	}
+	return "<response-" + inner + ">"
+}

@@ -1,0 +1,39 @@
+package formats_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/formats"
+)
+
+// The example of Writer's documentation: the fields, their order and that a high
+// score is a safe text.
+func TestWriterCheck(t *testing.T) {
+	check := formats.WriterCheck{
+		PromptLabels:     formats.ToWriterLabels(toxscreen.Result{Score: 0.004395}),
+		CompletionLabels: formats.ToWriterLabels(toxscreen.Result{Score: 0.002441}),
+	}
+	const want = `{"prompt_labels":[{"class_name":"nontoxic","score":0.995605}],"completion_labels":[{"class_name":"nontoxic","score":0.997559}]}`
+	if diff := cmp.Diff(want, asJSON(t, check)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWriterClasses(t *testing.T) {
+	for _, c := range []struct {
+		toxic toxscreen.Probability
+		want  string
+	}{
+		{0, `[{"class_name":"nontoxic","score":1}]`},
+		{0.5, `[{"class_name":"nontoxic","score":0.5}]`},
+		{0.500001, `[{"class_name":"toxic","score":0.499999}]`},
+		{1, `[{"class_name":"toxic","score":0}]`},
+	} {
+		if diff := cmp.Diff(c.want, asJSON(t, formats.ToWriterLabels(toxscreen.Result{Score: c.toxic}))); diff != "" {
+			t.Errorf("%v: %s", c.toxic, diff)
+		}
+	}
+}
