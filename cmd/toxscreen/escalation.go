@@ -266,7 +266,7 @@ type asked struct {
 	fusion *fusion.Fusion // that knows no judge
 	best   *fusion.Fusion // that knows one that is never wrong
 
-	looking sync.Mutex // one finds out, which may take as long as loading the model
+	looking sync.Mutex // one finds out
 	found   atomic.Pointer[knownJudge]
 }
 
@@ -347,7 +347,7 @@ func (a *asked) look(ctx context.Context) (*knownJudge, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := a.judge.Connect(ctx)
+	model, err := a.judge.Identify(ctx)
 	if err != nil {
 		return nil, err
 	}
