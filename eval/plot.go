@@ -10,14 +10,12 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	// The format that plots are written in.
 	_ "gonum.org/v1/plot/vg/vgsvg"
 )
-
-// Viewers that lack the font take another, which for this one is as wide.
-func init() { plot.DefaultFont.Variant = "Sans" }
 
 // write writes a plot as SVG.
 func write(w io.Writer, p *plot.Plot) error {
@@ -34,6 +32,12 @@ func write(w io.Writer, p *plot.Plot) error {
 func newPlot(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	// Viewers that lack the font take another, which for this one is as wide.
+	for _, style := range []*text.Style{
+		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
+	} {
+		style.Font.Variant = "Sans"
+	}
 	p.Add(plotter.NewGrid())
 	p.Legend.Top = true
 	p.Y.Min = 0
