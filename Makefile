@@ -116,15 +116,17 @@ eval-model: build data $(VENV) ## Measure FOLDER against its goals and what othe
 	  $(if $(SAMPLE),--rows $(SAMPLE)) $(if $(BASELINE),--baseline $(BASELINE)) $(if $(AGAINST),--against $(AGAINST))
 
 .PHONY: simulate
-simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion.md (needs DATA; SAMPLE=700 is quick)
+simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion/ (needs DATA; SAMPLE=700 is quick, and goes to build/)
 	mkdir -p build/simulate
 	for split in dev test; do \
 	  $(PYTHON) scripts/simulate/rows.py --data $(DATA) --split $$split --out build/simulate/$$split.jsonl $(if $(SAMPLE),--rows $(SAMPLE)); \
-	  bin/toxscreen batch --no-judge --overwrite -i build/simulate/$$split.jsonl -o build/simulate/$$split-scored.jsonl; \
-	  grep '"id":"jigsaw/' build/simulate/$$split-scored.jsonl > build/simulate/$$split-jigsaw.jsonl; \
+	  bin/toxscreen batch --no-judge --overwrite -i build/simulate/$$split.jsonl -o build/simulate/$$split-both.jsonl; \
+	  grep '"id":"jigsaw/' build/simulate/$$split-both.jsonl > build/simulate/$$split-jigsaw.jsonl; \
 	done
-	bin/toxscreen simulate --dev build/simulate/dev-jigsaw.jsonl --test build/simulate/test-jigsaw.jsonl --plot build/simulate/jigsaw.svg | tee build/simulate/jigsaw.md
-	bin/toxscreen simulate --dev build/simulate/dev-scored.jsonl --test build/simulate/test-scored.jsonl --plot build/simulate/both.svg | tee build/simulate/both.md
+	for rows in jigsaw both; do \
+	  bin/toxscreen simulate --dev build/simulate/dev-$$rows.jsonl --test build/simulate/test-$$rows.jsonl \
+	    --plot $(if $(SAMPLE),build/simulate,docs/fusion)/$$rows.svg | tee $(if $(SAMPLE),build/simulate,docs/fusion)/$$rows.md; \
+	done
 
 .PHONY: dist
 dist: tools ## Make one archive with the binary, ONNX Runtime and all licences in dist/

@@ -1,12 +1,16 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
+	"image/color"
 	"io"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	// The format that plots are written in.
@@ -28,6 +32,12 @@ func write(w io.Writer, p *plot.Plot) error {
 func newPlot(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	// Viewers that lack the font take another, which for this one is as wide.
+	for _, style := range []*text.Style{
+		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
+	} {
+		style.Font.Variant = "Sans"
+	}
 	p.Add(plotter.NewGrid())
 	p.Legend.Top = true
 	p.Y.Min = 0
@@ -107,30 +117,50 @@ func PlotEscalation(w io.Writer, title string, curve []Saving, share float64) er
 	return write(w, p)
 }
 
+// glyphs are how the systems are drawn.
+var glyphs = map[string]draw.GlyphDrawer{
+	Alone: draw.PlusGlyph{}, Ours: draw.CircleGlyph{}, FixedBand: draw.PyramidGlyph{}, Everything: draw.BoxGlyph{},
+}
+
 // PlotSimulation draws what each judge saves by how many texts it is asked
-// about, as SVG: a line goes from the classifier alone over toxscreen and the
-// fixed band to judging everything.
+// about, as SVG: a line for each judge, with a sign for each system.
 func PlotSimulation(w io.Writer, outcomes []Outcome) error {
 	p := newPlot("Errors left, by judge and system", "share of texts that are judged", "expected price of errors, 1,000 texts")
-	p.X.Min, p.X.Max = 0, 1
-	byJudge := map[string]plotter.XYs{}
+	p.X.Min, p.X.Max = 0, 1.6 // the legend is beside the lines
+	p.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 0.25, Label: "0.25"}, {Value: 0.5, Label: "0.5"}, {Value: 0.75, Label: "0.75"}, {Value: 1, Label: "1"}}
+	byJudge := map[string][]Outcome{}
 	var names []string
 	for _, o := range outcomes {
 		if _, ok := byJudge[o.Judge]; !ok {
 			names = append(names, o.Judge)
 		}
-		byJudge[o.Judge] = append(byJudge[o.Judge], plotter.XY{X: o.Judged, Y: o.Cost})
+		byJudge[o.Judge] = append(byJudge[o.Judge], o)
 	}
 	for i, name := range names {
-		points := byJudge[name]
-		for j := range points { // by rising share; there are four
-			for k := j; k > 0 && points[k].X < points[k-1].X; k-- {
-				points[k], points[k-1] = points[k-1], points[k]
-			}
+		all := byJudge[name]
+		slices.SortStableFunc(all, func(a, b Outcome) int { return cmp.Compare(a.Judged, b.Judged) })
+		points := make(plotter.XYs, len(all))
+		for k, o := range all {
+			points[k] = plotter.XY{X: o.Judged, Y: o.Cost}
 		}
-		if err := addLine(p, name, i, points); err != nil {
-			return err
+		line, err := plotter.NewLine(points)
+		if err != nil {
+			return fmt.Errorf("failed to draw %q: %w", p.Title.Text, err)
 		}
+		signs, err := plotter.NewScatter(points)
+		if err != nil {
+			return fmt.Errorf("failed to draw %q: %w", p.Title.Text, err)
+		}
+		line.Color = plotutil.DarkColors[i%len(plotutil.DarkColors)]
+		line.Dashes = plotutil.Dashes(i / len(plotutil.DarkColors))
+		signs.GlyphStyleFunc = func(k int) draw.GlyphStyle {
+			return draw.GlyphStyle{Color: line.Color, Radius: vg.Points(3), Shape: glyphs[all[k].System]}
+		}
+		p.Add(line, signs)
+		p.Legend.Add(name, line)
+	}
+	for _, system := range []string{Alone, Ours, FixedBand, Everything} {
+		p.Legend.Add(system, &plotter.Scatter{GlyphStyle: draw.GlyphStyle{Color: color.Black, Radius: vg.Points(3), Shape: glyphs[system]}})
 	}
 	return write(w, p)
 }

@@ -167,6 +167,16 @@ type Model struct {
 // String returns the name and the beginning of the digest.
 func (m Model) String() string { return m.Name + "@" + beginning(m.Digest, 12) }
 
+// Identify asks the server which model it has, which is not loaded for that.
+// Context and Prefix are 0 where it was not loaded before.
+func (j *Judge) Identify(ctx context.Context) (Model, error) {
+	s, err := j.server.identified(ctx)
+	if err != nil {
+		return Model{}, fmt.Errorf("failed to ask the judge: %w", err)
+	}
+	return j.model(s), nil
+}
+
 // Connect asks the server for the model, which it loads, and describes it.
 func (j *Judge) Connect(ctx context.Context) (Model, error) {
 	s, err := j.server.connect(ctx)

@@ -137,9 +137,18 @@ func TestEveryJudgeKeepsTheContract(t *testing.T) {
 // The tiny model's tokens are bytes: what a prompt may need at most, it needs.
 func TestTheModelIsDescribed(t *testing.T) {
 	server := tinyServer(t)
-	m, err := tinyJudge(t, server.URL, nil).Connect(t.Context())
+	j := tinyJudge(t, server.URL, nil)
+	// Which model there is can be told before it is loaded.
+	named, err := j.Identify(t.Context())
+	if err != nil || strings.Contains(server.Log(t), "runner --model") {
+		t.Errorf("%v, and the server's log is %s", err, server.Log(t))
+	}
+	m, err := j.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if named.String() != m.String() || named.Rubric != m.Rubric {
+		t.Errorf("%+v before it is loaded, then %+v", named, m)
 	}
 	if m.Name != tiny || len(m.Digest) != 64 || m.Dialect != "rubric" || m.Context%contextStep != 0 || m.Prefix < 300 || m.Prefix > m.Context {
 		t.Errorf("%+v", m)

@@ -357,13 +357,12 @@ func (t SelfTest) Save(folder string) (file string, err error) {
 
 // Tested returns the outcome of the judge's self-test in a folder; ok is false
 // where this model was not tested with this rubric. It asks the server which
-// model it has.
+// model it has, and does not have it loaded.
 func (j *Judge) Tested(ctx context.Context, folder string) (t SelfTest, ok bool, err error) {
-	session, err := j.server.connected(ctx)
+	model, err := j.Identify(ctx)
 	if err != nil {
-		return t, false, fmt.Errorf("failed to ask the judge: %w", err)
+		return t, false, err
 	}
-	model := j.model(session)
 	file := selfTestFile(folder, model.Digest, j.dialect.rubric())
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

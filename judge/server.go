@@ -424,14 +424,41 @@ func (s *server) fresh() *session {
 	return found
 }
 
-// connect returns the session, and makes one where that is needed. Of callers
-// at once one asks the server. Where it fails, those that waited have its error
-// rather than wait for the same failure in turn, and so has whoever comes soon
-// after where asking again cannot help.
+// connect returns the session, and makes one where that is needed.
 func (s *server) connect(ctx context.Context) (*session, error) {
 	if found := s.fresh(); found != nil {
 		return found, nil
 	}
+	return s.once(ctx, func() (*session, error) {
+		found, err := s.look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found.used.Store(time.Now().Unix())
+		s.found.Store(found)
+		return found, nil
+	})
+}
+
+// identified returns a session that tells which model the server has, which is
+// not loaded for that. A server that fails is left alone.
+func (s *server) identified(ctx context.Context) (*session, error) {
+	if found := s.fresh(); found != nil {
+		return found, nil
+	}
+	if s.breaker.State() != gobreaker.StateClosed {
+		return nil, errFails
+	}
+	return s.once(ctx, func() (*session, error) {
+		found, _, err := s.identify(ctx)
+		return found, err
+	})
+}
+
+// once has one of callers at once ask the server. Where it fails, those that
+// waited have its error rather than wait for the same failure in turn, and so
+// has whoever comes soon after where asking again cannot help.
+func (s *server) once(ctx context.Context, find func() (*session, error)) (*session, error) {
 	came := time.Now()
 	select {
 	case s.lock <- struct{}{}:
@@ -445,62 +472,67 @@ func (s *server) connect(ctx context.Context) (*session, error) {
 	if s.failure != nil && (s.failed.After(came) || !s.failure.again && time.Since(s.failed) < breakerPause) {
 		return nil, s.failure
 	}
-	found, err := s.look(ctx)
+	found, err := find()
 	s.failure, _ = errors.AsType[*fault](err)
 	s.failed = time.Now()
-	if err != nil {
-		return nil, err
-	}
-	found.used.Store(time.Now().Unix())
-	s.found.Store(found)
-	return found, nil
+	return found, err
 }
 
 // connected is connect for those who can do without: a server that fails is
 // left alone.
 func (s *server) connected(ctx context.Context) (*session, error) {
 	if s.breaker.State() != gobreaker.StateClosed {
-		return nil, errors.New("the server fails")
+		return nil, errFails
 	}
 	return s.connect(ctx)
 }
 
-// look asks for the model, loads it and measures the prompt. Errors are faults
-// or the context's.
-func (s *server) look(ctx context.Context) (*session, error) {
-	found := &session{}
+var errFails = errors.New("the server fails")
+
+// identify asks for the model and what it can do, and returns how long a context
+// it has, 0 where that is not known. Errors are faults or the context's.
+func (s *server) identify(ctx context.Context) (found *session, limit int, err error) {
+	found = &session{}
 	explain := func(err error) error { return s.explain(ctx, err) }
 	soon, cancel := context.WithTimeout(ctx, s.config.Timeout)
 	defer cancel()
 	models, err := s.client.List(soon)
 	if err != nil {
-		return nil, explain(err)
+		return nil, 0, explain(err)
 	}
 	i := slices.IndexFunc(models.Models, func(m api.ListModelResponse) bool {
 		return strings.EqualFold(m.Name, s.config.Model) || strings.EqualFold(m.Name, s.config.Model+":latest")
 	})
 	if i < 0 {
-		return nil, &fault{s.missing(), false}
+		return nil, 0, &fault{s.missing(), false}
 	}
 	found.digest = models.Models[i].Digest
 	shown, err := s.client.Show(soon, &api.ShowRequest{Model: s.config.Model})
 	if err != nil {
-		return nil, explain(err)
+		return nil, 0, explain(err)
 	}
 	if shown.RemoteHost != "" || shown.RemoteModel != "" {
-		return nil, &fault{fmt.Errorf("model %s runs at %s, and the texts would be sent there: take a model that runs on the server itself", s.config.Model, cmp.Or(shown.RemoteHost, "another host")), false}
+		return nil, 0, &fault{fmt.Errorf("model %s runs at %s, and the texts would be sent there: take a model that runs on the server itself", s.config.Model, cmp.Or(shown.RemoteHost, "another host")), false}
 	}
 	if !slices.Contains(shown.Capabilities, model.CapabilityCompletion) && len(shown.Capabilities) > 0 {
-		return nil, &fault{fmt.Errorf("model %s writes no text and cannot judge: take one that does", s.config.Model), false}
+		return nil, 0, &fault{fmt.Errorf("model %s writes no text and cannot judge: take one that does", s.config.Model), false}
 	}
 	found.thinking = slices.Contains(shown.Capabilities, model.CapabilityThinking)
-	limit := 0
 	for name, value := range shown.ModelInfo {
 		if length, ok := value.(float64); ok && strings.HasSuffix(name, ".context_length") {
 			limit = int(length)
 		}
 	}
+	return found, limit, nil
+}
 
+// look asks for the model, loads it and measures the prompt. Errors are faults
+// or the context's.
+func (s *server) look(ctx context.Context) (*session, error) {
+	found, limit, err := s.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
 	// The prompt without a text loads the model, tells how many tokens it has,
 	// and is in the server's prompt cache from then on. English has some four
 	// bytes a token; a vocabulary that needs more than one for two is asked
@@ -526,7 +558,7 @@ func (s *server) look(ctx context.Context) (*session, error) {
 		}
 		tooLong := err != nil && strings.Contains(err.Error(), "exceeds the context length")
 		if err != nil && !tooLong {
-			return nil, explain(err)
+			return nil, s.explain(ctx, err)
 		}
 		if !tooLong && r.in <= guess {
 			found.budget.prefix = r.in

@@ -377,7 +377,7 @@ func (a *asked) look(ctx context.Context) (*knownJudge, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := a.judge.Connect(ctx)
+	model, err := a.judge.Identify(ctx)
 	if err != nil {
 		return nil, err
 	}

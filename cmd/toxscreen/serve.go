@@ -249,6 +249,9 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	defer judges.close()
 	if judges.asked != nil {
 		config.FindJudge = func(ctx context.Context) error {
+			if _, err := judges.asked.judge.Connect(ctx); err != nil {
+				return err
+			}
 			_, err := judges.asked.look(ctx)
 			return err
 		}
