@@ -871,6 +871,26 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// TestCopy: the request gets to the clipboard, or is selected where the browser
+// lets no page at it, as without TLS.
+func TestCopy(t *testing.T) {
+	b := newSite(t).open(t)
+	request := eval[string](b, `document.querySelector("#request").textContent`)
+	eval[any](b, `Object.defineProperty(navigator, "clipboard", {configurable: true, value: {writeText: async (text) => { window.copied = text; }}}), null`)
+	b.click("#copy")
+	b.says("#copy", "Copied")
+	if got := eval[string](b, `window.copied`); got != request {
+		t.Errorf("copied is %q", got)
+	}
+	b.says("#announcement", "Copied.")
+	eval[any](b, `Object.defineProperty(navigator, "clipboard", {value: undefined}), null`)
+	b.click("#copy")
+	b.says("#copy", "Selected")
+	if got := eval[string](b, `getSelection().toString()`); got != request {
+		t.Errorf("selected is %q", got)
+	}
+}
+
 /* History. */
 
 func TestHistory(t *testing.T) {
