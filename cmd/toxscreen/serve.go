@@ -242,12 +242,23 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	defer model.Close()
+	if s.Judge.Model != "" {
+		if err := shareContext(s); err != nil {
+			return err
+		}
+	}
 	judges, err := openEscalation(cmd, s, model.Info().Version)
 	if err != nil {
 		return err
 	}
 	defer judges.close()
 	if judges.asked != nil {
+		verdicts, err := openVerdictFormats(s)
+		if err != nil {
+			return err
+		}
+		defer verdicts.close()
+		config.VerdictFormats = verdicts.all()
 		config.FindJudge = func(ctx context.Context) error {
 			_, err := judges.asked.look(ctx)
 			return err
