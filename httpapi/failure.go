@@ -36,6 +36,7 @@ const (
 	notFound         code = "not_found"      // the route, or what an id names
 	methodNotAllowed code = "method_not_allowed"
 	notStored        code = "not_stored" // feedback that there is no room for
+	notJudged        code = "not_judged" // in a format that is a verdict
 	internal         code = "internal"
 	clientGone       code = "client_gone" // nobody reads the answer
 )
@@ -47,7 +48,7 @@ var statuses = map[code]int{
 	wrongKey: http.StatusUnauthorized, rateLimited: http.StatusTooManyRequests, overloaded: http.StatusTooManyRequests,
 	noTime: http.StatusServiceUnavailable, slowClient: http.StatusRequestTimeout,
 	notFound: http.StatusNotFound, methodNotAllowed: http.StatusMethodNotAllowed,
-	notStored: http.StatusInsufficientStorage, internal: http.StatusInternalServerError,
+	notStored: http.StatusInsufficientStorage, notJudged: http.StatusBadGateway, internal: http.StatusInternalServerError,
 	clientGone: 499, // as nginx logs it; nobody sees it
 }
 

@@ -46,6 +46,10 @@ type Config struct {
 	// that a request of the Perspective API names.
 	Communities map[string]toxscreen.Scores
 
+	// OffsetUnit is what native offsets count where a request does not say:
+	// bytes.
+	OffsetUnit toxscreen.OffsetUnit
+
 	// MaxBody is how many bytes a request may have: 9 MiB, which has room for
 	// a text of 1 MiB however it is written in JSON.
 	MaxBody int64
@@ -72,6 +76,9 @@ type Config struct {
 	// Results keeps the final results of answers whose verdict came after them.
 	// Without it, only the judge's own cache has the verdict.
 	Results Results
+	// VerdictFormats are those of POST /v1/score?format=NAME that a judge's
+	// verdict is needed for; nil where there is no judge.
+	VerdictFormats map[string]VerdictFormat
 	// Feedback keeps what people say of texts; nil keeps none.
 	Feedback Feedback
 	// FindJudge finds out whether the screener's judge answers, and loads its
@@ -79,11 +86,17 @@ type Config struct {
 	FindJudge func(context.Context) error
 }
 
+// VerdictFormat asks the judge about a text, with its caller's name for it and
+// what it answers, if there are any. It returns what is sent as JSON; its error is
+// sent too, and tells why there is no verdict.
+type VerdictFormat func(ctx context.Context, id, text, input string) (any, error)
+
 // filled returns the configuration with its defaults, or why it makes no sense.
 func (c Config) filled() (Config, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	c.OffsetUnit = cmp.Or(c.OffsetUnit, toxscreen.Bytes)
 	c.MaxBody = cmp.Or(c.MaxBody, 9<<20)
 	c.MaxTexts = cmp.Or(c.MaxTexts, 1000)
 	c.MaxHeader = cmp.Or(c.MaxHeader, 64<<10)

@@ -190,6 +190,7 @@ server when what it has accepted is answered.`,
 	flags.String("late-results", "", "`FILE` that keeps results whose verdict came after the answer, or off; default: in the user's cache folder")
 	flags.String("log-level", "info", "what is logged: debug, info (each request), warn or error")
 	_ = cmd.RegisterFlagCompletionFunc("log-level", oneOf("debug", "info", "warn", "error"))
+	addFeedbackFlags(cmd)
 	addScreenerFlags(cmd)
 	addEscalationFlags(cmd)
 	addModelFlags(cmd)
@@ -241,12 +242,23 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	defer model.Close()
+	if s.Judge.Model != "" {
+		if err := shareContext(s); err != nil {
+			return err
+		}
+	}
 	judges, err := openEscalation(cmd, s, model.Info().Version)
 	if err != nil {
 		return err
 	}
 	defer judges.close()
 	if judges.asked != nil {
+		verdicts, err := openVerdictFormats(s)
+		if err != nil {
+			return err
+		}
+		defer verdicts.close()
+		config.VerdictFormats = verdicts.all()
 		config.FindJudge = func(ctx context.Context) error {
 			_, err := judges.asked.look(ctx)
 			return err
@@ -259,6 +271,14 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 			defer func() { err = errors.Join(err, results.Close()) }()
 			config.Results = results
 		}
+	}
+	feedback, err := openFeedback(s)
+	if err != nil {
+		return err
+	}
+	if feedback != nil {
+		defer func() { err = errors.Join(err, feedback.Close()) }()
+		config.Feedback = feedback
 	}
 	server, err := httpapi.New(newScreener(s, model, judges.options...), config)
 	if err != nil {
@@ -303,7 +323,7 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 		handler = slog.NewTextHandler(a.err, options)
 	}
 	config := httpapi.Config{
-		Log: slog.New(handler), External: s.Serve.External, Communities: s.Serve.Communities,
+		Log: slog.New(handler), External: s.Serve.External, Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
 		MaxBody: int64(rowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, JudgeWait: s.Serve.JudgeWait,
 	}
 	if s.Serve.APIKeys == "" {
