@@ -21,6 +21,8 @@ SAMPLE ?=
 BASELINE ?=
 AGAINST ?=
 
+PAGE_TESTS := httpapi/page/testdata
+
 GOLANGCI_LINT_VERSION := 2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 PYTHON := .venv/bin/python
@@ -58,13 +60,24 @@ ollama: tools ## Build a real Ollama server into the user's cache, for tests (5 
 smollm2: tools ## Put the small model SmolLM2 into the user's cache, for test-all
 	@go run ./scripts/get-ollama -smollm2
 
+# Debian's, since it gets its security updates. What a browser shows is measured
+# and not compared with a picture: its version may change.
+.PHONY: chromium
+chromium: ## Install Debian's Chromium, as root, and axe-core, for the tests of the playground in test-all
+	@command -v chromium >/dev/null || command -v apt-get >/dev/null || \
+	  { echo "Chromium is missing, and so is apt-get: install a Chromium and put it on the PATH as chromium" >&2; exit 1; }
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends chromium; } || \
+	  { echo "Chromium could not be installed: run apt-get install chromium as root" >&2; exit 1; }
+	@command -v npm >/dev/null || { echo "npm is missing: install Node" >&2; exit 1; }
+	npm ci --prefix $(PAGE_TESTS) --ignore-scripts --no-audit --no-fund --loglevel=error
+
 .PHONY: test
 test: library ollama ## Everything that is needed to trust the build (minutes; 5 more the first time)
 	go vet ./...
 	go test -race ./...
 
 .PHONY: test-all
-test-all: test build smollm2 data $(VENV) ## The slow suites too: Python, fuzzing, comparison, archive (needs DATA)
+test-all: test build smollm2 chromium data $(VENV) ## The slow suites too: Python, fuzzing, comparison, archive (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
 	$(PYTHON) -m pytest -q scripts
 	$(PYTHON) scripts/train/check_splits.py $(DATA)

@@ -164,14 +164,10 @@ func (s *Server) who(r *http.Request) (*caller, error) {
 	return found, nil
 }
 
-// allow counts a text against the caller's rate. A text of a request that was
-// let in already waits until there is room for it.
-func (c *caller) allow(ctx context.Context, admitted bool) error {
+// allow counts a text against the caller's rate, or refuses it.
+func (c *caller) allow() error {
 	if c.limiter == nil {
 		return nil
-	}
-	if admitted {
-		return c.limiter.Wait(ctx)
 	}
 	place := c.limiter.Reserve()
 	if wait := place.Delay(); wait > 0 {
@@ -179,4 +175,12 @@ func (c *caller) allow(ctx context.Context, admitted bool) error {
 		return &failure{code: rateLimited, retry: wait, message: fmt.Sprintf("failed to score text: %g texts a second is the limit of the key; come again later", c.Rate)}
 	}
 	return nil
+}
+
+// await counts a text against the caller's rate when there is room for it.
+func (c *caller) await(ctx context.Context) error {
+	if c.limiter == nil {
+		return nil
+	}
+	return c.limiter.Wait(ctx)
 }

@@ -98,10 +98,6 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 	// What is asked for may outlive the request, but not the server.
 	judging, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	end := context.AfterFunc(s.running, cancel)
-	type outcome struct {
-		result toxscreen.Result
-		err    error
-	}
 	judged := make(chan outcome, 1)
 	s.work.Go(func() {
 		defer end()

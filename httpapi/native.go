@@ -3,19 +3,14 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/sync/semaphore"
 
 	"github.com/toxscreen/toxscreen"
 )
@@ -171,16 +166,12 @@ func (n *scoring) shown(t scoreText, r toxscreen.Result) toxscreen.Result {
 	return r
 }
 
-// one scores one of the texts.
-func (s *Server) one(ctx context.Context, n *scoring, t scoreText, turns *semaphore.Weighted) (toxscreen.Result, error) {
+// request returns what is asked for one of the texts.
+func (n *scoring) request(t scoreText) request {
 	r := n.base
-	r.text, r.turns = *t.Text, turns
+	r.text = *t.Text
 	r.late = func(final toxscreen.Result) ([]byte, error) { return encode(n.shown(t, final)) }
-	result, err := s.score(ctx, r)
-	if err != nil {
-		return result, err
-	}
-	return n.shown(t, result), nil
+	return r
 }
 
 func (s *Server) nativeScore(w http.ResponseWriter, r *http.Request) error {
@@ -191,52 +182,35 @@ func (s *Server) nativeScore(w http.ResponseWriter, r *http.Request) error {
 	if n.many {
 		return s.nativeMany(w, r, n)
 	}
-	result, err := s.one(r.Context(), n, n.texts[0], nil)
+	result, err := s.score(r.Context(), n.request(n.texts[0]))
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, result)
+	writeJSON(w, http.StatusOK, n.shown(n.texts[0], result))
 	return nil
 }
-
-// window is how many texts of a request are under way at once: those that wait
-// for the judge keep the classifier from nothing.
-const window = 64
 
 // nativeMany answers with a line for each text, in their order, as soon as it
 // and those before it are done. A text that failed has its error in its line; a
 // request that is not let in with its first text fails as a whole.
 func (s *Server) nativeMany(w http.ResponseWriter, r *http.Request, n *scoring) error {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	turns := semaphore.NewWeighted(int64(max(s.screener.Info().Parallel, 1)))
-	type line struct {
-		result toxscreen.Result
-		err    error
+	requests := make([]request, len(n.texts))
+	for i, t := range n.texts {
+		requests[i] = n.request(t)
 	}
-	lines := inOrder(len(n.texts), window, func(i int) (l line) {
-		l.err = guarded(func() (err error) {
-			if i == 0 {
-				l.result, err = s.one(ctx, n, n.texts[i], nil)
-			} else {
-				l.result, err = s.one(ctx, n, n.texts[i], turns)
-			}
-			return err
-		})
-		return l
-	})
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	if len(n.texts) == 0 {
+	if len(requests) == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
 	control := http.NewResponseController(w)
-	for i, l := range lines {
-		var value any = l.result
-		if l.err != nil {
-			f := failureOf(l.err)
+	for i, o := range s.scoreAll(r.Context(), requests) {
+		var value any
+		if o.err == nil {
+			value = n.shown(n.texts[i], o.result)
+		} else {
+			f := failureOf(o.err)
 			switch {
 			case f.code == clientGone, i == 0 && f.retry > 0:
-				cancel() // the other texts end before lines does
 				return f
 			case f.code == internal:
 				s.config.Log.Error("failed to score a text of many", "error", f.cause)
@@ -250,41 +224,10 @@ func (s *Server) nativeMany(w http.ResponseWriter, r *http.Request, n *scoring) 
 			}
 		}
 		if err != nil {
-			cancel()
 			return &failure{code: clientGone, message: "failed to send the answer", cause: err}
 		}
 	}
 	return nil
-}
-
-// inOrder calls do for 0 to n-1, so many of them at once, and yields what they
-// return in their order. It ends when all calls that began have ended.
-func inOrder[T any](n, most int, do func(i int) T) iter.Seq2[int, T] {
-	return func(yield func(int, T) bool) {
-		var calls sync.WaitGroup
-		defer calls.Wait()
-		results := make([]chan T, n)
-		begun := 0
-		begin := func() {
-			if begun == n {
-				return
-			}
-			i := begun
-			begun++
-			results[i] = make(chan T, 1)
-			calls.Go(func() { results[i] <- do(i) })
-		}
-		for range most {
-			begin()
-		}
-		for i := range n {
-			result := <-results[i]
-			begin()
-			if !yield(i, result) {
-				return
-			}
-		}
-	}
 }
 
 // nativeLate answers with the final result of a text whose first one was

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/toxscreen/toxscreen/httpapi/page"
 )
 
 // api is an interface that the server speaks.
@@ -43,6 +45,9 @@ func (s *Server) routes() http.Handler {
 	s.nativeRoutes(mux)
 	s.healthRoutes(mux)
 	s.openAPIRoutes(mux)
+	playground := page.Handler()
+	mux.Handle("GET /{$}", playground)
+	mux.Handle("GET /page/", playground)
 	s.handleOpen(mux, "/", native, func(w http.ResponseWriter, r *http.Request) error {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
@@ -73,10 +78,12 @@ func (s *Server) routes() http.Handler {
 // handle adds a route of an API for callers who may ask. What h returns as an
 // error, the API words. h reads the body by [Server.body].
 func (s *Server) handle(mux *http.ServeMux, pattern string, a api, h func(w http.ResponseWriter, r *http.Request) error) {
-	s.handleOpen(mux, pattern, a, func(w http.ResponseWriter, r *http.Request) (err error) {
-		if exchangeOf(r.Context()).caller, err = s.who(r); err != nil {
+	s.handleOpen(mux, pattern, a, func(w http.ResponseWriter, r *http.Request) error {
+		who, err := s.who(r)
+		if err != nil {
 			return err
 		}
+		exchangeOf(r.Context()).caller = who
 		return h(w, r)
 	})
 }

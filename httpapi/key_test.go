@@ -1,0 +1,152 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/httpapi"
+)
+
+// newKey makes a key and the server's side of it.
+func newKey(t testing.TB, name, settings string) (string, httpapi.Key) {
+	t.Helper()
+	key, line, err := httpapi.NewKey(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(line, strings.TrimPrefix(key, "tox_")) {
+		t.Fatalf("the line %s holds the key", line)
+	}
+	keys, err := httpapi.ParseKeys([]byte("# who may ask\n\n" + line + " " + settings + "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, keys[0]
+}
+
+// debugOf returns what an address of the debug handler answers.
+func debugOf(t testing.TB, s *site, path string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.server.Debug().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	return w.Body.String()
+}
+
+// A key is taken where the clients of each interface put it.
+func TestOnlyWhoHasAKeyMayAsk(t *testing.T) {
+	alice, a := newKey(t, "alice", "")
+	bob, b := newKey(t, "bob", "")
+	s := serve(t, toxscreen.New(words), httpapi.Config{Keys: []httpapi.Key{a, b}})
+	const body = `{"text": "hello"}`
+	for name, r := range map[string]reply{
+		"bearer":       s.post("/v1/score", body, "Authorization", "Bearer "+alice),
+		"x-api-key":    s.post("/v1/score", body, "X-API-KEY", bob),
+		"address":      s.post("/v1/score?key="+alice, body),
+		"wins":         s.post("/v1/score?key=other", body, "authorization", "bearer "+bob),
+		"basic is not": s.post("/v1/score?key="+bob, body, "Authorization", "Basic eDp5"),
+	} {
+		if r.status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, r.status, r.body)
+		}
+	}
+	for name, r := range map[string]reply{
+		"none":   s.post("/v1/score", body),
+		"wrong":  s.post("/v1/score", body, "Authorization", "Bearer "+alice+"x"),
+		"hash":   s.post("/v1/score", body, "x-api-key", fmt.Sprintf("%x", a.Hash)),
+		"fetch":  s.get("/v1/score/some"),
+		"a name": s.post("/v1/score", body, "x-api-key", "alice"),
+	} {
+		if r.status != http.StatusUnauthorized || r.code(t) != "wrong_key" {
+			t.Errorf("%s: %d %s", name, r.status, r.body)
+		}
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/v1/openapi.json"} {
+		if r := s.get(path); r.status != http.StatusOK {
+			t.Errorf("%s: %d", path, r.status)
+		}
+	}
+	log := s.log.String()
+	if !strings.Contains(log, "caller=alice") || strings.Contains(log, alice) || strings.Contains(log, bob) {
+		t.Errorf("%s", log)
+	}
+}
+
+// Each caller has its own rate. A request with many texts is slowed down to it
+// once it is let in.
+func TestACallerKeepsToItsRate(t *testing.T) {
+	alice, a := newKey(t, "alice", "rate=4 burst=2")
+	bob, b := newKey(t, "bob", "")
+	s := serve(t, toxscreen.New(words), httpapi.Config{Keys: []httpapi.Key{a, b}})
+	refused := 0
+	for range 5 {
+		r := s.post("/v1/score", `{"text": "hello"}`, "x-api-key", alice)
+		if r.status == http.StatusTooManyRequests {
+			refused++
+			if r.code(t) != "rate_limited" || r.header.Get("Retry-After") != "1" {
+				t.Errorf("%s", r.body)
+			}
+		}
+		if r := s.post("/v1/score", `{"text": "hello"}`, "x-api-key", bob); r.status != http.StatusOK {
+			t.Errorf("bob: %s", r.body)
+		}
+	}
+	if refused == 0 {
+		t.Error("alice was never refused")
+	}
+	wait(t, "alice may ask again", func() bool {
+		r := s.post("/v1/score", `{"texts": ["a", "b", "c", "d"]}`, "x-api-key", alice)
+		return r.status == http.StatusOK && strings.Count(r.body, "\n") == 4
+	})
+}
+
+func TestAKeyHasItsOwnTimeForTheJudge(t *testing.T) {
+	patient, p := newKey(t, "patient", "judge_wait=30s")
+	hasty, h := newKey(t, "hasty", "judge_wait=0s")
+	judge := newSlow()
+	s := serve(t, judged(judge), httpapi.Config{Keys: []httpapi.Key{p, h}, Results: newResults()})
+	if r := s.post("/v1/score", `{"text": "maybe"}`, "x-api-key", hasty).result(t); !r.Judge.Pending {
+		t.Errorf("%+v", r.Judge)
+	}
+	close(judge.answer)
+	if r := s.post("/v1/score", `{"text": "maybe"}`, "x-api-key", patient).result(t); r.Judge.Pending || len(r.Judge.Verdicts) != 1 {
+		t.Errorf("%+v", r.Judge)
+	}
+}
+
+func TestFilesOfKeysAreReadWithCare(t *testing.T) {
+	_, line, err := httpapi.NewKey("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		"":                              "there is no key in it",
+		"a\n":                           "line 1: a key is a name and sha256:HASH",
+		"a sha256:abc":                  "64 hexadecimal digits",
+		line + "\n" + line:              "line 2: the name a or its hash is there already",
+		line + " rate=fast":             `"fast" is no number of texts a second`,
+		line + " rate=0":                `"0" is no number of texts a second`,
+		line + " burst=0":               `"0" is no number of texts`,
+		line + " judge_wait=1":          `"1" is no time`,
+		line + " limit=3":               `unknown setting "limit"`,
+		line + "\n# c\n\nb sha256:zz\n": "line 4: ",
+	} {
+		if _, err := httpapi.ParseKeys([]byte(file)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v does not say %q", file, err, want)
+		}
+	}
+	if _, _, err := httpapi.NewKey("two words"); err == nil {
+		t.Error("a name of two words was taken")
+	}
+}
+
+func TestAServerThatMakesNoSenseIsNotMade(t *testing.T) {
+	_, err := httpapi.New(toxscreen.New(words), httpapi.Config{JudgeWait: map[string]time.Duration{"nothing": 1}})
+	if err == nil || !strings.Contains(err.Error(), `no API "nothing"`) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,216 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/httpapi"
+)
+
+// results is a Results.
+type results struct {
+	lock sync.Mutex
+	kept map[string][]byte
+}
+
+func newResults() *results { return &results{kept: map[string][]byte{}} }
+
+func (r *results) Get(_ context.Context, id string) ([]byte, error) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.kept[id], nil
+}
+
+func (r *results) Put(_ context.Context, id string, result []byte) error {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.kept[id] = result
+	return nil
+}
+
+func (r *results) all() map[string][]byte {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return maps.Clone(r.kept)
+}
+
+// slow is a judge that answers when it is told to.
+type slow struct {
+	answer chan struct{}
+	asked  atomic.Int64
+	ended  atomic.Int64 // calls that the server gave up
+	stored atomic.Int64 // calls whose verdict may be kept
+}
+
+func newSlow() *slow { return &slow{answer: make(chan struct{})} }
+
+func (*slow) Parallel() int { return 1 }
+
+func (s *slow) Judge(ctx context.Context, _ string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+	s.asked.Add(1)
+	if toxscreen.MayStore(ctx) {
+		s.stored.Add(1)
+	}
+	select {
+	case <-s.answer:
+		return insult(), nil
+	case <-ctx.Done():
+		s.ended.Add(1)
+		return toxscreen.Verdict{}, ctx.Err()
+	}
+}
+
+const wait30s = 30 * time.Second
+
+func TestAnAnswerWaitsForTheJudge(t *testing.T) {
+	judge := newSlow()
+	close(judge.answer)
+	s := serve(t, judged(judge), httpapi.Config{JudgeWait: map[string]time.Duration{"native": wait30s}})
+	result := s.post("/v1/score", `{"text": "maybe"}`).result(t)
+	if result.Source != toxscreen.SourceFused || result.Judge.Pending || len(result.Judge.Verdicts) != 1 || result.Attributes[toxscreen.Insult].Score != 0.9 {
+		t.Errorf("%+v", result)
+	}
+}
+
+// When the time for the judge ends first, the answer is the classifier's and
+// says so, and the final result can be fetched when it is there.
+func TestALateVerdictCanBeFetched(t *testing.T) {
+	judge, kept := newSlow(), newResults()
+	s := serve(t, judged(judge), httpapi.Config{Results: kept})
+	for _, body := range []string{`{"text": "maybe"}`, `{"text": "maybe", "id": "mine", "judge_wait": "1ms", "offset_unit": "utf16"}`} {
+		first := s.post("/v1/score", body).result(t)
+		if !first.Judge.Asked || !first.Judge.Pending || first.Judge.ID == "" || first.Source != toxscreen.SourceClassifier {
+			t.Fatalf("%+v", first)
+		}
+		path := "/v1/score/" + first.Judge.ID
+		if pending := s.get(path).result(t); !pending.Judge.Pending || pending.ID != first.ID {
+			t.Errorf("%+v", pending)
+		}
+		judge.answer <- struct{}{}
+		wait(t, "the verdict is there", func() bool { return !s.get(path).result(t).Judge.Pending })
+		final := s.get(path).result(t)
+		if final.ID != first.ID || final.Judge.ID != first.Judge.ID || final.Source != toxscreen.SourceFused || final.OffsetUnit != first.OffsetUnit || final.Attributes[toxscreen.Insult].Score != 0.9 {
+			t.Errorf("%+v", final)
+		}
+	}
+	if n := len(kept.all()); n != 2 {
+		t.Errorf("%d results are kept, want 2", n)
+	}
+	for id, data := range kept.all() {
+		if strings.Contains(string(data), "maybe") {
+			t.Errorf("what is kept by %s holds the text: %s", id, data)
+		}
+	}
+}
+
+// The header is for clients that cannot change the body.
+func TestTheHeaderSaysHowLongToWait(t *testing.T) {
+	judge := newSlow()
+	s := serve(t, judged(judge), httpapi.Config{JudgeWait: map[string]time.Duration{"native": wait30s}, Results: newResults()})
+	if result := s.post("/v1/score", `{"text": "maybe"}`, "Toxscreen-Judge-Wait", "0s").result(t); !result.Judge.Pending {
+		t.Errorf("%+v", result.Judge)
+	}
+	if r := s.post("/v1/score", `{"text": "maybe"}`, "Toxscreen-Judge-Wait", "-1s"); r.code(t) != "invalid_request" {
+		t.Errorf("%s", r.body)
+	}
+}
+
+// Of a text that must not be stored nothing outlives its request: where the
+// answer does not wait long enough, there is no verdict, and the answer says so.
+func TestNothingIsKeptOfATextThatMustNotBeStored(t *testing.T) {
+	judge, kept := newSlow(), newResults()
+	s := serve(t, judged(judge), httpapi.Config{Results: kept})
+	at := s.post("/v1/score", `{"text": "maybe", "do_not_store": true}`).result(t)
+	if at.Judge.Pending || at.Judge.Asked || !strings.Contains(at.Judge.Why, "nothing of the text may be kept") || judge.asked.Load() != 0 {
+		t.Errorf("%+v", at.Judge)
+	}
+	soon := s.post("/v1/score", `{"text": "maybe", "do_not_store": true, "judge_wait": "1ms"}`).result(t)
+	if soon.Judge.Pending || !soon.Judge.Asked || !strings.Contains(soon.Judge.Error, "gave no verdict within 1ms") {
+		t.Errorf("%+v", soon.Judge)
+	}
+	wait(t, "the judge is left alone", func() bool { return judge.ended.Load() == 1 })
+	close(judge.answer)
+	if late := s.post("/v1/score", `{"text": "maybe", "do_not_store": true, "judge_wait": "30s"}`).result(t); late.Source != toxscreen.SourceFused {
+		t.Errorf("%+v", late.Judge)
+	}
+	if len(kept.all()) != 0 || judge.stored.Load() != 0 {
+		t.Errorf("%d results are kept, %d verdicts might have been", len(kept.all()), judge.stored.Load())
+	}
+}
+
+// More verdicts than the bound are not owed: the answer says that there will be
+// none instead of promising one.
+func TestOutstandingVerdictsAreBounded(t *testing.T) {
+	judge := newSlow()
+	s := serve(t, judged(judge), httpapi.Config{LateVerdicts: 2, Results: newResults()})
+	for range 2 {
+		if r := s.post("/v1/score", `{"text": "maybe"}`).result(t); !r.Judge.Pending {
+			t.Errorf("%+v", r.Judge)
+		}
+	}
+	if r := s.post("/v1/score", `{"text": "maybe"}`).result(t); r.Judge.Pending || r.Judge.Asked || !strings.Contains(r.Judge.Why, "has enough to do") {
+		t.Errorf("%+v", r.Judge)
+	}
+	if r := s.post("/v1/score", `{"text": "maybe", "judge_wait": "1ms"}`).result(t); r.Judge.Pending || !strings.Contains(r.Judge.Error, "too many verdicts are outstanding") {
+		t.Errorf("%+v", r.Judge)
+	}
+	close(judge.answer)
+	wait(t, "there is a place again", func() bool { return s.post("/v1/score", `{"text": "maybe"}`).result(t).Judge.Pending })
+}
+
+// A client that is gone has its work dropped.
+func TestTheJudgeIsLeftAloneWhenTheClientIsGone(t *testing.T) {
+	judge := newSlow()
+	s := serve(t, judged(judge), httpapi.Config{JudgeWait: map[string]time.Duration{"native": wait30s}})
+	ctx, leave := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/score", strings.NewReader(`{"text": "maybe"}`))
+		if err == nil {
+			var response *http.Response
+			if response, err = s.Client().Do(r); err == nil {
+				err = response.Body.Close()
+			}
+		}
+		gone <- err
+	}()
+	wait(t, "the judge is asked", func() bool { return judge.asked.Load() == 1 })
+	leave()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	wait(t, "the judge is left alone", func() bool { return judge.ended.Load() == 1 })
+	wait(t, "the log says so", func() bool { return strings.Contains(s.log.String(), "client_gone") })
+}
+
+// Whether a judge answers is known before a text needs it, and when it no longer
+// does.
+func TestReadinessTellsOfTheJudge(t *testing.T) {
+	if r := serve(t, toxscreen.New(words), httpapi.Config{}).get("/readyz"); r.body != `{"ready":true,"model":"tiny@1.0.0","judge":"none"}`+"\n" {
+		t.Errorf("%s", r.body)
+	}
+	for want, find := range map[string]func(context.Context) error{
+		"answers": func(context.Context) error { return nil },
+		"fails":   func(context.Context) error { return errors.New("nobody listens") },
+	} {
+		fails := judging(func(context.Context, string) (toxscreen.Verdict, error) {
+			return toxscreen.Verdict{}, errors.New("broken")
+		})
+		s := serve(t, judged(fails), httpapi.Config{FindJudge: find, JudgeWait: map[string]time.Duration{"native": wait30s}})
+		wait(t, "the judge "+want, func() bool { return strings.Contains(s.get("/readyz").body, `"judge":"`+want+`"`) })
+		if r := s.post("/v1/score", `{"text": "maybe"}`).result(t); r.Judge.Error != "broken" {
+			t.Errorf("%+v", r.Judge)
+		}
+		if r := s.get("/readyz"); !strings.Contains(r.body, `"ready":true`) || !strings.Contains(r.body, `"judge":"fails"`) {
+			t.Errorf("%s", r.body)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/httpapi"
+)
+
+// taking is a classifier that takes its time.
+func taking(d time.Duration) classify {
+	return func(ctx context.Context, text string) (toxscreen.Classification, error) {
+		select {
+		case <-time.After(d):
+			return words(ctx, text)
+		case <-ctx.Done():
+			return toxscreen.Classification{}, ctx.Err()
+		}
+	}
+}
+
+// At several times of what the server can do, it refuses at once what would come
+// too late, and answers everything that it has let in, in the time that it says.
+func TestOverloadIsRefusedEarly(t *testing.T) {
+	const each, most = 20 * time.Millisecond, 200 * time.Millisecond
+	s := serve(t, toxscreen.New(taking(each)), httpapi.Config{QueueWait: most})
+	for range 40 { // the server learns how long a text takes
+		s.post("/v1/score", `{"text": "hello"}`)
+	}
+	var answered, refused, late atomic.Int64
+	var clients sync.WaitGroup
+	for range 64 {
+		clients.Go(func() {
+			for range 5 {
+				began := time.Now()
+				response, err := s.Client().Post(s.URL+"/v1/score", "application/json", strings.NewReader(`{"text": "hello"}`))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = io.Copy(io.Discard, response.Body)
+				response.Body.Close()
+				switch took := time.Since(began); response.StatusCode {
+				case http.StatusOK:
+					answered.Add(1)
+					if took > 2*(most+each) {
+						t.Errorf("an answer took %s", took)
+					}
+				case http.StatusTooManyRequests:
+					refused.Add(1)
+					if response.Header.Get("Retry-After") == "" {
+						t.Error("a refusal does not say when to come again")
+					}
+				case http.StatusServiceUnavailable:
+					late.Add(1)
+				default:
+					t.Errorf("status %d", response.StatusCode)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	if answered.Load() < 20 || refused.Load() < 100 || late.Load() > refused.Load()/4 {
+		t.Errorf("%d answered, %d refused at once, %d after they waited", answered.Load(), refused.Load(), late.Load())
+	}
+}
+
+// A request with many texts takes its turns like others, and leaves them theirs.
+func TestManyTextsDoNotCrowdOutOne(t *testing.T) {
+	s := serve(t, toxscreen.New(taking(5*time.Millisecond)), httpapi.Config{})
+	texts := strings.TrimSuffix(strings.Repeat(`"hello",`, 500), ",")
+	many := make(chan reply, 1)
+	go func() { many <- s.post("/v1/score", `{"texts": [`+texts+`]}`) }()
+	for range 10 {
+		began := time.Now()
+		if r := s.post("/v1/score", `{"text": "hello"}`); r.status != http.StatusOK || time.Since(began) > 200*time.Millisecond {
+			t.Errorf("status %d after %s", r.status, time.Since(began))
+		}
+	}
+	if r := <-many; r.status != http.StatusOK || strings.Count(r.body, "\n") != 500 {
+		t.Errorf("status %d, %d lines", r.status, strings.Count(r.body, "\n"))
+	}
+}
+
+// The bodies of all requests together have a bound, and it is given back.
+func TestTheMemoryOfBodiesIsBounded(t *testing.T) {
+	s := serve(t, toxscreen.New(words), httpapi.Config{Memory: 1000})
+	body := `{"text": "` + strings.Repeat("x", 1500) + `"}`
+	for range 3 {
+		if r := s.post("/v1/score", body); r.status != http.StatusTooManyRequests || r.code(t) != "overloaded" || r.header.Get("Retry-After") != "1" {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+		if r := s.post("/v1/score", `{"text": "hello"}`); r.status != http.StatusOK {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	}
+}
+
+// A server that ends answers what it has accepted: no client sees a broken
+// answer, and clients that hold connections are told to let them go.
+func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
+	judge := newSlow()
+	kept := newResults()
+	server, err := httpapi.New(toxscreen.New(taking(20*time.Millisecond), toxscreen.WithFusion(raising{}), toxscreen.WithJudge(judge, toxscreen.Band{Low: 0.4, High: 0.6})),
+		httpapi.Config{Results: kept, QueueWait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx, l, 10*time.Second) }()
+	address := "http://" + l.Addr().String()
+
+	var clients sync.WaitGroup
+	var answered, ready, closed atomic.Int64
+	for i := range 8 {
+		clients.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}} // with a connection of its own
+			defer client.CloseIdleConnections()
+			for {
+				response, err := client.Post(address+"/v1/score", "application/json", strings.NewReader(fmt.Sprintf(`{"text": "hello %d"}`, i)))
+				if err != nil {
+					var refused *net.OpError
+					if !errors.As(err, &refused) || refused.Op != "dial" {
+						t.Errorf("an accepted request got no answer: %v", err)
+					}
+					return
+				}
+				data, err := io.ReadAll(response.Body)
+				response.Body.Close()
+				if err != nil || response.StatusCode != http.StatusOK || !strings.HasPrefix(string(data), `{"score":0.1`) {
+					t.Errorf("status %d, %v, %.100s", response.StatusCode, err, data)
+				}
+				if answered.Add(1); response.Close {
+					closed.Add(1)
+				}
+			}
+		})
+	}
+	wait(t, "requests are answered", func() bool { return answered.Load() > 20 })
+	pending, err := http.Post(address+"/v1/score", "application/json", strings.NewReader(`{"text": "maybe"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending.Body.Close()
+	end()
+	wait(t, "it is no longer ready", func() bool {
+		response, err := http.Get(address + "/readyz")
+		if err != nil {
+			return true // it has ended already
+		}
+		response.Body.Close()
+		if response.StatusCode == http.StatusServiceUnavailable {
+			ready.Add(1)
+		}
+		return response.StatusCode == http.StatusServiceUnavailable
+	})
+	clients.Wait()
+	judge.answer <- struct{}{} // the verdict that is owed is waited for
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	if closed.Load() == 0 || ready.Load() == 0 || len(kept.all()) != 1 {
+		t.Errorf("%d connections were closed after an answer, readiness said so %d times, %d late results are kept", closed.Load(), ready.Load(), len(kept.all()))
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// Clients that send nothing, or slowly, hold connections and nothing else: the
+// others are answered, and the slow ones are sent away in the end.
+func TestSlowClientsHinderNobody(t *testing.T) {
+	s := serve(t, toxscreen.New(words), httpapi.Config{BodyTimeout: 200 * time.Millisecond, Memory: 10_000})
+	var slow []net.Conn
+	for range 200 {
+		c, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := io.WriteString(c, "POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n{"); err != nil {
+			t.Fatal(err)
+		}
+		slow = append(slow, c)
+	}
+	if r := s.post("/v1/score", `{"text": "you idiot"}`); r.result(t).Score != 0.9 {
+		t.Errorf("%s", r.body)
+	}
+	for _, c := range slow {
+		if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(c)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 408") {
+			t.Fatalf("%v, %.100s", err, answer)
+		}
+	}
+}
+
+// What a client is slow to think about is not the server's to hurry: a text may
+// take longer than the time for sending it.
+func TestALongTextOutlivesTheTimeForItsBody(t *testing.T) {
+	s := serve(t, toxscreen.New(taking(300*time.Millisecond)), httpapi.Config{BodyTimeout: 100 * time.Millisecond})
+	if r := s.post("/v1/score", `{"text": "hello"}`); r.result(t).Score != 0.1 {
+		t.Errorf("%s", r.body)
+	}
+}
+
+// Whatever happens to a text, the log has nothing of it, of its id or of a key.
+func TestTheLogHoldsNoText(t *testing.T) {
+	const secret = "maybe-5f0c"
+	broken := classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
+		switch {
+		case strings.Contains(text, "panic"):
+			panic(text)
+		case strings.Contains(text, "fail"):
+			return toxscreen.Classification{}, errors.New("no model")
+		}
+		return words(context.Background(), text)
+	})
+	lying := judging(func(_ context.Context, text string) (toxscreen.Verdict, error) {
+		return toxscreen.Verdict{}, &toxscreen.AbstentionError{Why: "it wrote " + text, Raw: text}
+	})
+	s := serve(t, toxscreen.New(broken, toxscreen.WithJudge(lying, toxscreen.Band{Low: 0, High: 1})), httpapi.Config{Results: newResults()})
+	for _, text := range []string{secret, secret + " panic", secret + " fail"} {
+		s.post("/v1/score", `{"text": "`+text+`", "id": "`+secret+`", "judge_wait": "10s"}`)
+		s.post("/v1/score", `{"texts": ["`+text+`"]}`)
+		s.post("/v1/score?key="+secret, `{"text": "`+text+`", "`+secret+`": 1}`)
+	}
+	s.get("/v1/" + secret)
+	s.get("/v1/score/" + secret)
+	log := s.log.String()
+	if strings.Contains(log, "5f0c") || strings.Count(log, "\n") < 9 || !strings.Contains(log, "no model") || !strings.Contains(log, "panic with a string") {
+		t.Errorf("%s", log)
+	}
+}
+
+func TestMetricsAreKept(t *testing.T) {
+	judge := newSlow()
+	s := serve(t, judged(judge), httpapi.Config{Results: newResults()})
+	s.post("/v1/score", `{"texts": ["you idiot", "hello", "maybe"]}`)
+	s.post("/v1/score", `{}`)
+	metrics := debugOf(t, s, "/metrics")
+	for _, line := range []string{
+		`toxscreen_requests_total{api="native",failure="",status="200"} 1`,
+		`toxscreen_requests_total{api="native",failure="invalid_request",status="400"} 1`,
+		`toxscreen_texts_total{api="native"} 3`,
+		`toxscreen_text_bytes_total{api="native"} 19`,
+		`toxscreen_late_verdicts 1`,
+		`toxscreen_body_bytes 0`,
+	} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("there is no line %s", line)
+		}
+	}
+	close(judge.answer)
+	wait(t, "the verdict is counted", func() bool {
+		return strings.Contains(debugOf(t, s, "/metrics"), `toxscreen_judged_total{outcome="verdict"} 1`)
+	})
+	if !strings.Contains(debugOf(t, s, "/debug/pprof/"), "goroutine") {
+		t.Error("there are no profiles")
+	}
+	if s.get("/metrics").status != http.StatusNotFound || s.get("/debug/pprof/").status != http.StatusNotFound {
+		t.Error("the debug routes are on the clients' address")
+	}
+}

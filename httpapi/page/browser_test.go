@@ -1,0 +1,907 @@
+//go:build slow
+
+package page_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/httpapi"
+	"github.com/toxscreen/toxscreen/models"
+)
+
+// These tests use the page as people do, in a real Chromium, on a real server
+// with the default model. `make chromium` installs what they need. Of what they
+// look like, `go test -tags slow -artifacts -outputdir DIR ./httpapi/page`
+// keeps pictures.
+
+const (
+	insult   = "You are a stupid idiot, and so is your edit."
+	friendly = "Thank you, that was a great help."
+)
+
+var chromium context.Context
+
+func TestMain(m *testing.M) {
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "failed to find chromium: run `make chromium`, or put one of that name on the PATH:", err)
+		os.Exit(1)
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program))
+	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	if err := chromedp.Do(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "failed to start %s: %v\n", program, err)
+		os.Exit(1)
+	}
+	chromium = ctx
+	code := m.Run()
+	cancel()
+	end()
+	os.Exit(code)
+}
+
+var openModel = sync.OnceValues(func() (*models.Model, error) { return models.OpenDefault(models.Options{}) })
+
+// site is the server that a test's page comes from. What front handles does
+// not get to the real one.
+type site struct {
+	*httptest.Server
+	screener *toxscreen.Screener
+	mu       sync.Mutex
+	front    func(w http.ResponseWriter, r *http.Request) (handled bool)
+	requests []string // method and path, without those of the page
+}
+
+func newSite(t *testing.T, options ...toxscreen.Option) *site {
+	t.Helper()
+	return newSiteWith(t, httpapi.Config{}, options...)
+}
+
+func newSiteWith(t *testing.T, c httpapi.Config, options ...toxscreen.Option) *site {
+	t.Helper()
+	model, err := openModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{screener: toxscreen.New(model, options...)}
+	server, err := httpapi.New(s.screener, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		front := s.front
+		if strings.HasPrefix(r.URL.Path, "/v1") {
+			s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+		}
+		s.mu.Unlock()
+		if front == nil || !front(w, r) {
+			server.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *site) handle(front func(w http.ResponseWriter, r *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.front = front
+}
+
+func (s *site) seen() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// score is what the page should show.
+func (s *site) score(t *testing.T, text string) toxscreen.Result {
+	t.Helper()
+	result, err := s.screener.Score(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// tab is a browser's with storage of its own.
+type tab struct {
+	*testing.T
+	ctx context.Context
+}
+
+func (s *site) open(t *testing.T) tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(stop)
+	b := tab{t, ctx}
+	b.do(chromedp.Steps())
+	// An error in the script or against the policy fails the test.
+	console := chromedp.Console(ctx)
+	go func() {
+		for message, err := range console {
+			if err != nil {
+				return
+			}
+			if message.Type == chromedp.ConsoleException || strings.Contains(message.Text, "Content Security Policy") || strings.Contains(message.Text, "TrustedHTML") {
+				t.Errorf("the console says: %s", message.Text)
+			}
+		}
+	}()
+	b.do(chromedp.Navigate(s.URL+"/"), chromedp.WaitVisible(chromedp.ID("text")))
+	b.wait(`document.querySelector("#request").textContent`)
+	return b
+}
+
+func (b tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// eval returns what an expression is in the page.
+func eval[T any](b tab, expression string, args ...any) T {
+	b.Helper()
+	for i, arg := range args {
+		literal, err := json.Marshal(arg)
+		if err != nil {
+			b.Fatal(err)
+		}
+		expression = strings.ReplaceAll(expression, fmt.Sprintf("$%d", i+1), string(literal))
+	}
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// wait returns once an expression is true in the page.
+func (b tab) wait(expression string, args ...any) {
+	b.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if eval[bool](b, "Boolean("+expression+")", args...) {
+			return
+		}
+	}
+	b.picture("failure")
+	b.Fatalf("it never came to be that %s; the page says:\n%s", fmt.Sprintf(strings.ReplaceAll(expression, "$1", "%[1]q"), args...), eval[string](b, "document.body.innerText"))
+}
+
+// text is what an element says, white space made one.
+func (b tab) text(selector string) string {
+	b.Helper()
+	return strings.Join(strings.Fields(eval[string](b, "document.querySelector($1).innerText", selector)), " ")
+}
+
+// says waits until an element says something.
+func (b tab) says(selector, part string) {
+	b.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if strings.Contains(b.text(selector), part) {
+			return
+		}
+	}
+	b.picture("failure")
+	b.Fatalf("%s never says %q, but %q", selector, part, b.text(selector))
+}
+
+func (b tab) shown(selector string) bool {
+	b.Helper()
+	return eval[bool](b, "document.querySelector($1).checkVisibility()", selector)
+}
+
+// press types keys wherever the focus is.
+func (b tab) press(keys string, modifiers ...chromedp.Modifier) {
+	b.Helper()
+	b.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
+}
+
+// write puts a text into the field at once, as pasting does, has it scored
+// without a pause and waits for that.
+func (b tab) write(text string) {
+	b.Helper()
+	b.paste(text)
+	b.press(kb.Enter, chromedp.ModifierCtrl)
+	b.wait(`!document.querySelector("#marked-section").hidden && document.querySelector("#marked").textContent === $1`, text)
+}
+
+func (b tab) paste(text string) {
+	b.Helper()
+	b.do(chromedp.Focus(chromedp.ID("text")))
+	eval[bool](b, `document.querySelector("#text").select() ?? true`)
+	_, err := chromedp.Call(b.ctx, input.InsertText, input.InsertTextParams{Text: text})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b tab) click(selector string) {
+	b.Helper()
+	b.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// picture keeps what the page looks like, if anybody wants it.
+func (b tab) picture(name string) {
+	b.Helper()
+	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(b.ArtifactDir(), name+".png"), png, 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// look is how a browser shows the page.
+type look struct {
+	name          string
+	width, height int64
+	features      []*emulation.MediaFeature
+}
+
+var looks = []look{
+	{"light", 1280, 900, []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}},
+	{"dark", 1280, 900, []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}, {Name: "prefers-reduced-motion", Value: "reduce"}}},
+	{"phone", 320, 640, []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}},
+	{"dark phone", 320, 640, []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}},
+	{"forced colours", 1280, 900, []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}},
+}
+
+func (b tab) as(l look) {
+	b.Helper()
+	b.do(chromedp.EmulateViewport(l.width, l.height))
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: l.features}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+/* Scores and spans. */
+
+// TestScoresAsOneTypes: each pause gives a score, not each key, and the page
+// shows what the library says.
+func TestScoresAsOneTypes(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	b.do(chromedp.Focus(chromedp.ID("text")))
+	b.press(insult)
+	b.wait(`document.querySelector("#marked").textContent === $1`, insult)
+	if n := len(s.seen()); n > len(insult)/2 {
+		t.Errorf("%d requests for %d keys", n, len(insult))
+	}
+	want := s.score(t, insult)
+	if got := b.text("#summary"); !strings.HasPrefix(got, fmt.Sprintf("%.2f severe flagged About %.0f of 100 people would call this toxic.", want.Score, 100*want.Score)) {
+		t.Errorf("the summary says %q", got)
+	}
+	rows := eval[[]string](b, `[...document.querySelectorAll("#attributes li")].map(row => row.innerText.split(/\s+/).join(" ").trim())`)
+	for i, a := range toxscreen.Attributes() {
+		measured := want.Attributes[a]
+		row := fmt.Sprintf("%s %.2f", strings.ReplaceAll(a.String(), "_", " "), measured.Score)
+		if measured.Flagged {
+			row += " flagged"
+		}
+		if rows[i] != row {
+			t.Errorf("row %d is %q, want %q", i, rows[i], row)
+		}
+		b.wait(fmt.Sprintf(`(row => Math.abs(row.querySelector(".fill").offsetWidth / row.querySelector(".track").offsetWidth - %g) < 0.01)(document.querySelectorAll("#attributes li")[%d])`, float64(measured.Score), i))
+	}
+	b.says("#announcement", fmt.Sprintf("Score %.2f, severity severe, flagged for toxicity, insult.", want.Score))
+	if role := eval[string](b, `document.querySelector("#announcement").role`); role != "status" {
+		t.Errorf("the announcement has the role %q, which is not a polite one", role)
+	}
+	b.says("#versions", want.Versions.Model)
+	b.picture("scored")
+
+	b.click("#clear")
+	b.wait(`document.querySelector("#marked-section").hidden && document.querySelector("#score").textContent === "–"`)
+}
+
+// TestSpans: what is marked is what the library found, whatever the text is
+// made of, and its numbers show where it is pointed at.
+func TestSpans(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	for _, text := range []string{
+		insult,
+		"👩‍👩‍👧 Ünïcödé first: you are a stupid idiot 😀, and you are an idiot.",
+		"Line one.\nYou stupid idiot!\n\n  indented idiot  ",
+	} {
+		b.write(text)
+		var want []string
+		for _, span := range s.score(t, text).Spans {
+			want = append(want, text[span.Start:span.End])
+		}
+		got := eval[[]string](b, `[...document.querySelectorAll("#marked mark")].map(m => m.textContent)`)
+		if len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%q: marked are %q, want %q", text, got, want)
+		}
+	}
+
+	b.write(insult)
+	span := s.score(t, insult).Spans[0]
+	toxicity, _ := span.Attributes.Get(toxscreen.Toxicity)
+	insulting, _ := span.Attributes.Get(toxscreen.Insult)
+	numbers := fmt.Sprintf("toxicity %.2f insult %.2f", toxicity, insulting)
+	if b.shown("#tip") {
+		t.Error("there are numbers that nobody asked for")
+	}
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("mark")))
+	at := eval[[]float64](b, `(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector("mark").getBoundingClientRect())`)
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
+	b.says("#tip", numbers)
+	b.press(kb.Escape)
+	b.wait(`document.querySelector("#tip").hidden`)
+	b.do(chromedp.Focus(chromedp.CSS("mark")))
+	b.says("#tip", numbers)
+	if eval[string](b, `document.activeElement.getAttribute("aria-describedby")`) != "tip" {
+		t.Error("who cannot see the numbers is not told them")
+	}
+	b.picture("numbers of a span")
+
+	b.write("You idiot, she said, and then, after a long pause in which nobody spoke: you moron.")
+	if n := eval[int](b, `document.querySelectorAll("mark").length`); n < 2 {
+		t.Fatalf("%d marks", n)
+	}
+	b.do(chromedp.Focus(chromedp.CSS("mark")))
+	b.press(kb.ArrowRight)
+	b.wait(`document.activeElement === document.querySelectorAll("mark")[1] && !document.querySelector("#tip").hidden`)
+	b.press(kb.ArrowLeft)
+	b.wait(`document.activeElement === document.querySelectorAll("mark")[0]`)
+}
+
+// TestOutdatedRequests: what is asked for a text that has changed since is
+// given up, on the server too, and its answer never shows.
+func TestOutdatedRequests(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	began, gone := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	s.handle(func(_ http.ResponseWriter, r *http.Request) bool {
+		first := false
+		if r.Method == http.MethodPost {
+			once.Do(func() { first = true })
+		}
+		if !first {
+			return false
+		}
+		var body bytes.Buffer
+		body.ReadFrom(r.Body) // only then the server looks whether the client is there
+		close(began)
+		<-r.Context().Done()
+		close(gone)
+		return true
+	})
+	b.paste(insult)
+	<-began
+	b.write(friendly)
+	<-gone
+	if got := b.text("#score"); got != fmt.Sprintf("%.2f", s.score(t, friendly).Score) {
+		t.Errorf("the score is %s", got)
+	}
+}
+
+// TestThresholds: they are moved with the keyboard, decide at once what is
+// flagged, outlast a reload and can be given back.
+func TestThresholds(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	b.write(insult)
+	slider := `[aria-label="Threshold of toxicity"]`
+	b.do(chromedp.Focus(chromedp.CSS(slider)))
+	b.press(kb.End)
+	b.wait(`document.querySelector("#attributes li .value").textContent === $1`, fmt.Sprintf("%.2f", s.score(t, insult).Score))
+	if got := eval[string](b, `document.activeElement.getAttribute("aria-valuetext")`); got != "1.00" {
+		t.Errorf("the slider says %q", got)
+	}
+	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of insult"]`)))
+	b.press(kb.End)
+	b.wait(`document.querySelector("#flagged").hidden`)
+	b.press(kb.Home)
+	b.press(kb.ArrowRight)
+	b.wait(`!document.querySelector("#flagged").hidden`)
+	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of threat"]`)))
+	b.press(kb.Home)
+	b.says("#attributes li:nth-child(6) .value", "flagged")
+
+	b.do(chromedp.Reload())
+	b.write(insult)
+	if got := eval[string](b, `document.querySelector($1).value`, slider); got != "1" {
+		t.Errorf("the threshold after a reload is %s", got)
+	}
+	b.click("#reset")
+	b.wait(`document.querySelector($1).value === "0.5" && document.querySelector("#reset").disabled`, slider)
+	b.says("#attributes li:nth-child(1) .value", "flagged")
+}
+
+/* The judge. */
+
+// verdicts is a judge that answers when it is let.
+type verdicts struct {
+	verdict toxscreen.Verdict
+	err     error
+	let     chan struct{}
+	mu      sync.Mutex
+	asked   []string // texts
+}
+
+func (v *verdicts) texts() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.asked)
+}
+
+func (v *verdicts) Judge(ctx context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+	v.mu.Lock()
+	v.asked = append(v.asked, text)
+	v.mu.Unlock()
+	select {
+	case <-v.let:
+		return v.verdict, v.err
+	case <-ctx.Done():
+		return toxscreen.Verdict{}, ctx.Err()
+	}
+}
+
+func (v *verdicts) Parallel() int { return 1 }
+
+// raises is a fusion that believes the judge.
+type raises struct{}
+
+func (raises) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
+	fused := toxscreen.Fused{Scores: scores}
+	if verdict != nil {
+		for a, p := range verdict.Measured().All() {
+			fused.Scores.Set(a, p)
+			fused.Evidence.Set(a, 1)
+		}
+	}
+	return fused, nil
+}
+
+func (raises) Version() string { return "sha256:0" }
+
+func verdictOn(text, quoted string) toxscreen.Verdict {
+	yes, no := toxscreen.Probability(0.93), toxscreen.Probability(0.04)
+	severity, zero := 3, 0
+	insulting, threat := toxscreen.Insult, toxscreen.Threat
+	at := strings.Index(text, quoted)
+	return toxscreen.Verdict{
+		Rubric: "attributes@1", Model: "a-model@sha256:1", Scale: 1, Reason: "It calls a reader names.",
+		Aspects: []toxscreen.AspectVerdict{
+			{
+				Name: "insult", Attribute: &insulting, Yes: true, PYes: &yes, Severity: &severity,
+				Violations: []string{"Rude, disrespectful or hostile language towards a person or a group"},
+				Evidence:   []toxscreen.Evidence{{Start: at, End: at + len(quoted), Match: toxscreen.MatchExact}},
+				NotInText:  []string{"you fool"},
+			},
+			{Name: "threat", Attribute: &threat, PYes: &no, Severity: &zero},
+		},
+		Warnings: []string{},
+	}
+}
+
+const borderline = "😀 That is a stupid idea, and you know it."
+
+// results keeps final results in memory.
+type results struct{ kept sync.Map }
+
+func (r *results) Get(_ context.Context, id string) ([]byte, error) {
+	result, _ := r.kept.Load(id)
+	data, _ := result.([]byte)
+	return data, nil
+}
+
+func (r *results) Put(_ context.Context, id string, result []byte) error {
+	r.kept.Store(id, result)
+	return nil
+}
+
+// judged is a site with a judge, which is asked about every text.
+func judged(t *testing.T, judge *verdicts) *site {
+	t.Helper()
+	c := httpapi.Config{Results: &results{}, FindJudge: func(context.Context) error { return nil }}
+	return newSiteWith(t, c, toxscreen.WithJudge(judge, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(raises{}))
+}
+
+// TestVerdictArrivesLater: the classifier's scores come at once, the verdict
+// with its evidence when it is there.
+func TestVerdictArrivesLater(t *testing.T) {
+	judge := &verdicts{verdict: verdictOn(borderline, "stupid idea"), let: make(chan struct{})}
+	s := judged(t, judge)
+	b := s.open(t)
+	b.write(borderline)
+	b.says("#judge", "It was asked, and has not answered yet. Why: toxicity")
+	b.says("#meaning", "The judge may change that.")
+	b.picture("waiting for the judge")
+	b.do(chromedp.Focus(chromedp.CSS("mark")))
+	before := b.text("#attributes li:nth-child(3) .value")
+
+	close(judge.let)
+	b.says("#judge", "It was asked, and its verdict is part of the score.")
+	if after := b.text("#attributes li:nth-child(3)"); after != "insult 0.93 flagged classifier "+strings.TrimSuffix(before, " flagged")+" · judge 0.93" {
+		t.Errorf("insult was %q and is %q", before, after)
+	}
+	said := b.text("#judge")
+	for _, want := range []string{
+		"insult: yes (probability of yes 0.93, severity 3)", "It quotes stupid idea", "Rude, disrespectful or hostile language",
+		"Not in the text, so it counts for nothing: you fool", "threat: no (probability of yes 0.04)", "In its own words: It calls a reader names.",
+		"a-model@sha256:1, rubric attributes@1",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the judge does not say %q, but %q", want, said)
+		}
+	}
+	if quoted := eval[[]string](b, `[...document.querySelectorAll("#marked .quoted")].map(q => q.textContent)`); strings.Join(quoted, "") != "stupid idea" {
+		t.Errorf("underlined is %q", quoted)
+	}
+	if b.text("#marked") != borderline {
+		t.Errorf("the marked text became %q", b.text("#marked"))
+	}
+	if !eval[bool](b, `document.activeElement.matches("mark") && !document.querySelector("#tip").hidden`) {
+		t.Error("the verdict took the focus away from a marked word")
+	}
+	b.says("#announcement", "The judge has answered.")
+	polls := strings.Count(strings.Join(s.seen(), "\n"), "GET ")
+	b.do(chromedp.Sleep(time.Second))
+	if n := strings.Count(strings.Join(s.seen(), "\n"), "GET "); n != polls {
+		t.Error("the page asks for a verdict that it has")
+	}
+	for _, l := range looks {
+		b.as(l)
+		b.picture("verdict, " + l.name)
+	}
+}
+
+// TestDrafts: the judge is not asked about each state of a text that is being
+// typed, but about the one that stays.
+func TestDrafts(t *testing.T) {
+	judge := &verdicts{let: make(chan struct{})}
+	close(judge.let)
+	b := judged(t, judge).open(t)
+	b.says("#server", "The judge answers.")
+	b.do(chromedp.Focus(chromedp.ID("text")))
+	b.press("Take that")
+	b.says("#judge", "It is asked, if at all, when you pause.")
+	b.press(" back, you idiot.")
+	b.says("#marked", "Take that back, you idiot.")
+	b.says("#judge", "It is asked, if at all, when you pause.")
+	b.says("#judge", "It was asked.")
+	if asked := judge.texts(); !slices.Equal(asked, []string{"Take that back, you idiot."}) {
+		t.Errorf("the judge was asked about %q", asked)
+	}
+}
+
+// TestWithoutAVerdict: the page says why there is none.
+func TestWithoutAVerdict(t *testing.T) {
+	b := newSite(t, toxscreen.WithoutJudge("no judge is configured")).open(t)
+	b.write(friendly)
+	b.says("#judge", "It was not asked. Why: no judge is configured.")
+
+	judge := &verdicts{err: &toxscreen.AbstentionError{Why: "it answered something else", Raw: "Sorry, <b>no</b>"}, let: make(chan struct{})}
+	close(judge.let)
+	b = judged(t, judge).open(t)
+	b.write(borderline)
+	b.says("#judge", "It was asked, and there is no verdict: the judge gave no verdict: it answered something else")
+	b.says("#judge", "It said: Sorry, <b>no</b>")
+
+	// One that the server has lost, as it does when it ends.
+	s := judged(t, &verdicts{let: make(chan struct{})})
+	s.handle(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, "/v1/score/") {
+			return false
+		}
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"error":{"code":"not_found","message":"nothing is kept by this id"}}`)
+		return true
+	})
+	b = s.open(t)
+	b.write(borderline)
+	b.says("#judge", "It was asked, and there is no verdict: nothing is kept by this id")
+}
+
+// TestTextIsOnlyText: what anybody wrote stays text: in the marked text, in the
+// judge's words, in the history after a reload, and in errors.
+func TestTextIsOnlyText(t *testing.T) {
+	const attack = `You idiot <img src=x onerror="window.hit=1"><script>window.hit=1</script><svg onload=window.hit=1>"'&amp; javascript:window.hit=1 '; rm -rf`
+	verdict := verdictOn(attack, `You idiot <img src=x onerror="window.hit=1">`)
+	verdict.Reason, verdict.Warnings, verdict.Model, verdict.Aspects[0].Name = attack, []string{attack}, attack, attack
+	verdict.Aspects[0].Violations, verdict.Aspects[0].NotInText = []string{attack}, []string{attack}
+	judge := &verdicts{verdict: verdict, let: make(chan struct{})}
+	close(judge.let)
+	s := judged(t, judge)
+	b := s.open(t)
+	b.write(attack)
+	b.says("#judge", "its verdict is part of the score")
+	b.wait(`document.querySelector("#history li")`)
+	b.do(chromedp.Reload())
+	b.wait(`document.querySelector("#history li")`)
+	b.click("#history button")
+	b.says("#judge", "its verdict is part of the score")
+	s.handle(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPost {
+			return false
+		}
+		w.WriteHeader(http.StatusBadRequest)
+		json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"code": attack, "message": attack}})
+		return true
+	})
+	b.paste("another")
+	b.says("#problem", "There is no new score: You idiot <img src=x")
+	if eval[bool](b, `window.hit !== undefined || document.querySelector("body img, body script, body svg") !== null`) {
+		t.Error("a text became markup")
+	}
+	if marked := eval[string](b, `document.querySelector("#marked").textContent`); marked != attack {
+		t.Errorf("the text became %q", marked)
+	}
+}
+
+/* When something goes wrong. */
+
+func refuse(status int, code, message string, header ...string) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPost {
+			return false
+		}
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"error":{"code":%q,"message":%q}}`, code, message)
+		return true
+	}
+}
+
+func TestProblems(t *testing.T) {
+	s := newSite(t, toxscreen.WithMaxBytes(100))
+	b := s.open(t)
+
+	b.paste(strings.Repeat("long ", 40))
+	b.says("#problem", "There is no new score: failed to score text: text too long: it has 200 bytes, the limit is 100")
+	if !eval[bool](b, `document.querySelector("#text").ariaInvalid === "true"`) {
+		t.Error("the text is not marked as what is wrong")
+	}
+	b.says("#announcement", "text too long")
+	b.write(friendly)
+	if b.shown("#problem") || eval[bool](b, `document.querySelector("#text").hasAttribute("aria-invalid")`) {
+		t.Error("a problem outlasts its text")
+	}
+
+	s.handle(refuse(http.StatusTooManyRequests, "overloaded", "more texts wait than the server will get to", "Retry-After", "1"))
+	b.paste(insult)
+	b.says("#problem", "The server is busy: more texts wait than the server will get to. Trying again in 1 second.")
+	b.picture("busy")
+	s.handle(nil)
+	b.wait(`document.querySelector("#marked").textContent === $1 && document.querySelector("#problem").hidden`, insult)
+
+	s.handle(func(w http.ResponseWriter, _ *http.Request) bool { panic(http.ErrAbortHandler) })
+	b.paste(friendly)
+	b.says("#problem", "The server cannot be reached: is it running? Trying again in 1 second.")
+	s.handle(nil)
+	b.wait(`document.querySelector("#marked").textContent === $1 && document.querySelector("#problem").hidden`, friendly)
+
+	s.handle(func(w http.ResponseWriter, r *http.Request) bool { fmt.Fprint(w, "<html>a proxy's page"); return true })
+	b.paste(insult)
+	b.says("#problem", "what answered is not toxscreen")
+}
+
+// TestKey: where the server asks for a key, so does the page; it goes with
+// each request, is not shown and does not outlast the tab.
+func TestKey(t *testing.T) {
+	right, line, err := httpapi.NewKey("somebody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := httpapi.ParseKeys([]byte(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSiteWith(t, httpapi.Config{Keys: keys})
+	b := s.open(t)
+	if b.shown("#key-form") {
+		t.Error("the page asks for a key before the server does")
+	}
+	b.paste(insult)
+	b.says("#problem", "This server asks for an API key.")
+	for _, key := range []string{"wrong", right} {
+		b.do(chromedp.Focus(chromedp.ID("key")))
+		b.press(key + kb.Enter)
+		if key == "wrong" {
+			b.says("#problem", "The server does not know this API key.")
+			b.picture("wrong key")
+		}
+	}
+	b.wait(`document.querySelector("#marked").textContent === $1 && document.querySelector("#key-form").hidden`, insult)
+	request := eval[string](b, `document.querySelector("#request").textContent`)
+	if !strings.Contains(request, `-H "Authorization: Bearer $TOXSCREEN_KEY"`) || strings.Contains(request, right) {
+		t.Errorf("the request to copy is %s", request)
+	}
+	if strings.Contains(eval[string](b, `JSON.stringify(localStorage)`), right) {
+		t.Error("the key outlasts the tab")
+	}
+	b.do(chromedp.Reload())
+	b.write(insult)
+}
+
+// TestRequests: what the page shows for each format is a command that a shell
+// understands, and the server what it sends. The shell's curl only writes down
+// what it was given.
+func TestRequests(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "curl"), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const text = "It's \"quoted\" & $HOME `id` \\ 100 %,\n!you idiot 😀"
+	s := newSite(t)
+	b := s.open(t)
+	b.write(text)
+	b.do(chromedp.Focus(chromedp.CSS("[name=format]:checked")))
+	var labels []string
+	for range eval[int](b, `document.querySelectorAll("[name=format]").length`) {
+		label := eval[string](b, `document.activeElement.nextElementSibling.textContent`)
+		labels = append(labels, label)
+		command := exec.Command("sh", "-c", eval[string](b, `document.querySelector("#request").textContent`))
+		command.Env = []string{"PATH=" + folder + ":" + os.Getenv("PATH")}
+		output, err := command.Output()
+		if err != nil {
+			t.Fatalf("%s: %v", label, err)
+		}
+		args := strings.Split(strings.TrimSuffix(string(output), "\x00"), "\x00")
+		if len(args) != 5 || args[1] != "-H" || args[3] != "-d" {
+			t.Fatalf("%s: the command is %q", label, args)
+		}
+		response, err := http.Post(args[0], strings.TrimPrefix(args[2], "Content-Type: "), strings.NewReader(args[4]))
+		if err != nil {
+			t.Fatalf("%s: %v", label, err)
+		}
+		answer, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Errorf("%s: status %d, %v: %s", label, response.StatusCode, err, answer)
+		}
+		var body any
+		if err := json.Unmarshal([]byte(args[4]), &body); err != nil || !strings.Contains(fmt.Sprint(body), text) {
+			t.Errorf("%s: the body is %s", label, args[4])
+		}
+		b.press(kb.ArrowRight)
+	}
+	if want := []string{"toxscreen", "Perspective", "OpenAI", "Patronus", "LiteLLM", "Writer"}; !slices.Equal(labels, want) {
+		t.Errorf("the formats are %q, want %q", labels, want)
+	}
+}
+
+/* History. */
+
+func TestHistory(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	b.write("You are a stupid")
+	b.write(insult) // typed on
+	b.wait(`document.querySelectorAll("#history li").length === 1`)
+	b.click("#clear")
+	b.write(friendly)
+	b.wait(`document.querySelectorAll("#history li").length === 2`)
+	if got := b.text("#history li:nth-child(2)"); got != fmt.Sprintf("%.2f %s", s.score(t, insult).Score, insult) {
+		t.Errorf("the older text is %q", got)
+	}
+	b.do(chromedp.Reload())
+	b.wait(`document.querySelectorAll("#history li").length === 2`)
+	b.click("#history li:nth-child(2) button")
+	b.wait(`document.querySelector("#marked").textContent === $1`, insult)
+	b.wait(`document.querySelector("#history li").textContent.includes("stupid")`)
+
+	b.click("#forget")
+	b.wait(`document.querySelectorAll("#history li").length === 0`)
+	b.click("#keep")
+	b.write("Nobody may know of this idiot.")
+	if kept := eval[string](b, `JSON.stringify(localStorage)`); strings.Contains(kept, "idiot") {
+		t.Errorf("kept although that is off: %s", kept)
+	}
+	b.do(chromedp.Reload())
+	b.says("#history-hint", "Nothing is kept.")
+}
+
+/* For everybody. */
+
+// TestAccessibility: axe-core finds nothing in any look and state, nothing
+// needs scrolling to the side at 320 pixels, and nothing moves for who does not
+// want that.
+func TestAccessibility(t *testing.T) {
+	axe, err := os.ReadFile("testdata/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatalf("failed to read axe-core: run `make chromium`: %v", err)
+	}
+	judge := &verdicts{verdict: verdictOn(borderline, "stupid idea"), let: make(chan struct{})}
+	s := judged(t, judge)
+	b := s.open(t)
+	eval[any](b, string(axe)+"; null")
+	check := func(state string) {
+		for _, l := range looks {
+			b.as(l)
+			// Bars fill and colours change in 0.2 seconds.
+			b.do(chromedp.Sleep(300 * time.Millisecond))
+			found := eval[[]string](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + n.html + ": " + n.failureSummary)))`)
+			for _, violation := range found {
+				t.Errorf("%s, %s: %s", state, l.name, violation)
+			}
+			if width := eval[int64](b, `document.scrollingElement.scrollWidth`); width > l.width {
+				t.Errorf("%s, %s: the page is %d pixels wide", state, l.name, width)
+			}
+			b.picture(state + ", " + l.name)
+		}
+	}
+	check("empty")
+	b.write(borderline)
+	b.says("#judge", "has not answered yet")
+	check("waiting")
+	b.as(looks[1])
+	if moving := eval[int](b, `document.getAnimations().filter(a => a.playState === "running").length`); moving != 0 {
+		t.Errorf("%d things move although nothing should", moving)
+	}
+	close(judge.let)
+	b.says("#judge", "part of the score")
+	b.do(chromedp.Focus(chromedp.CSS("mark")))
+	check("judged")
+	s.handle(refuse(http.StatusUnauthorized, "wrong_key", "this server needs a key"))
+	b.paste(strings.Repeat("Averylongwordwithoutanyblank", 20))
+	b.says("#problem", "asks for an API key")
+	check("no key")
+}
+
+// TestKeyboard: the Tab key gets to everything that can be done, in the order
+// in which it stands there, and it is seen where one is.
+func TestKeyboard(t *testing.T) {
+	b := newSite(t).open(t)
+	b.write(insult)
+	b.wait(`document.querySelector("#history li")`)
+	b.do(chromedp.Reload())
+	b.press(kb.Tab)
+	b.press(insult)
+	b.wait(`document.querySelectorAll("#judge p").length === 2`)
+	var stops []string
+	for range 40 {
+		stop := eval[string](b, `(e => e === document.body ? "" : e.id || e.ariaLabel || e.value || e.textContent)(document.activeElement)`)
+		if stop == "" || len(stops) > 0 && stop == stops[0] {
+			break
+		}
+		stops = append(stops, stop)
+		if !eval[bool](b, `[document.activeElement, document.activeElement.nextElementSibling].some(e => e && getComputedStyle(e).outlineStyle === "solid" && parseFloat(getComputedStyle(e).outlineWidth) >= 2)`) {
+			t.Errorf("one does not see that the focus is on %s", stop)
+		}
+		b.press(kb.Tab)
+	}
+	want := []string{
+		"text", "clear", "stupid idiot",
+		"Threshold of toxicity", "Threshold of severe toxicity", "Threshold of insult", "Threshold of profanity",
+		"Threshold of identity attack", "Threshold of threat", "Threshold of sexually explicit",
+		"toxscreen", "request", "copy", "keep", "forget", fmt.Sprintf("%.2f%s", newSite(t).score(t, insult).Score, insult),
+	}
+	if !slices.Equal(stops, want) {
+		t.Errorf("the Tab key gets to\n%q, want\n%q", stops, want)
+	}
+}

@@ -1,0 +1,89 @@
+// Package page is the playground, a page for people to try the server in a
+// browser:
+//
+//	playground := page.Handler()
+//	mux.Handle("GET /{$}", playground)
+//	mux.Handle("GET /page/", playground)
+//
+// It is part of the binary, loads nothing from elsewhere and talks to the
+// native routes of the server that it comes from: POST v1/score, GET
+// v1/score/{id} for a verdict that is still to come, and GET readyz. All its
+// addresses are relative, so that it works below any base path.
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"net/http"
+	"time"
+)
+
+//go:embed index.html
+var index []byte
+
+//go:embed page.css
+var styles []byte
+
+//go:embed page.js
+var script []byte
+
+//go:embed icon.svg
+var icon []byte
+
+// policy is what the page may do: run its own module, look like its own style
+// sheet and ask its own server. Nothing makes markup out of a string, which
+// Trusted Types enforce: a text is only ever a text.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// file is one that Handler serves.
+type file struct {
+	kind, tag string // Content-Type and ETag
+	content   []byte
+}
+
+// Handler serves the page at / and what it loads below /page/. A base path
+// before them must have been taken off, see [http.StripPrefix]. It is safe for
+// concurrent use.
+func Handler() http.Handler {
+	files := map[string]file{}
+	for _, f := range []struct {
+		path, kind string
+		content    []byte
+	}{
+		{"/", "text/html; charset=utf-8", index},
+		{"/page/page.css", "text/css; charset=utf-8", styles},
+		{"/page/page.js", "text/javascript; charset=utf-8", script},
+		{"/page/icon.svg", "image/svg+xml", icon},
+	} {
+		sum := sha256.Sum256(f.content)
+		files[f.path] = file{kind: f.kind, tag: `"` + hex.EncodeToString(sum[:16]) + `"`, content: f.content}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f, ok := files[r.URL.Path]
+		switch {
+		case !ok:
+			http.NotFound(w, r)
+			return
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "the page can only be read: use GET", http.StatusMethodNotAllowed)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", f.kind)
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		// Kept, but asked for each time: the page of an updated server never
+		// runs the script of the one before.
+		h.Set("Cache-Control", "no-cache")
+		h.Set("ETag", f.tag)
+		// Answers If-None-Match, HEAD and ranges.
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
+	})
+}

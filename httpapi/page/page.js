@@ -1,0 +1,715 @@
+// The playground: one text, its result, and what can be done with both. What
+// anybody wrote, the server included, gets into the page as text and never as
+// markup; the page's policy forbids the latter altogether.
+
+const $ = (id) => document.getElementById(id);
+
+// make returns an element with properties and children, which may be strings.
+function make(name, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...children);
+  return element;
+}
+
+const words = (name) => name.replaceAll("_", " ");
+const number = (p) => p.toFixed(2);
+const colour = (attribute) => `var(--${attribute}, var(--accent))`;
+
+// kept is what this browser remembers. Where that is switched off or full, the
+// page works without.
+const kept = {
+  get(name, otherwise) {
+    try {
+      return JSON.parse(localStorage.getItem(`toxscreen.${name}`)) ?? otherwise;
+    } catch {
+      return otherwise;
+    }
+  },
+  set(name, value) {
+    try {
+      localStorage.setItem(`toxscreen.${name}`, JSON.stringify(value));
+      return true;
+    } catch {
+      return false;
+    }
+  },
+};
+
+const state = {
+  text: "", // that result is of
+  result: null, // the last one that came
+  draft: false, // whether the judge is asked only if the text stays
+  thresholds: kept.get("thresholds", {}), // those that were moved
+};
+
+/* The server. */
+
+let key = "";
+try {
+  key = sessionStorage.getItem("toxscreen.key") ?? "";
+} catch {
+  // It is asked for anew with each visit, then.
+}
+
+class Refusal extends Error {
+  constructor(status, code, message) {
+    super(message);
+    Object.assign(this, { status, code });
+  }
+}
+
+function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    }, { once: true });
+  });
+}
+
+const seconds = (n) => (n === 1 ? "1 second" : `${n} seconds`);
+
+// ask returns what the server answers, as JSON. It waits while the server
+// cannot be reached or is busy, says so, and gives up when signal says so or
+// the server refuses.
+async function ask(path, request, signal) {
+  for (let attempt = 0; ; attempt++) {
+    const backOff = Math.min(2 ** attempt, 30);
+    const headers = { ...request.headers };
+    if (key) headers.Authorization = `Bearer ${key}`;
+    let response, body;
+    try {
+      response = await fetch(path, { ...request, headers, signal, cache: "no-store" });
+      body = await response.text();
+    } catch {
+      signal.throwIfAborted();
+      report(`The server cannot be reached: is it running? Trying again in ${seconds(backOff)}.`);
+      await pause(backOff * 1000, signal);
+      continue;
+    }
+    let answer;
+    try {
+      answer = JSON.parse(body);
+    } catch {
+      answer = {};
+    }
+    if (response.ok && answer.attributes) {
+      report("");
+      $("key-form").hidden = true;
+      return answer;
+    }
+    const { code = "", message = `it answered ${response.status} without a reason` } = answer.error ?? {};
+    if (response.status === 429 || response.status === 503) {
+      const wait = Math.min(Math.max(Number(response.headers.get("Retry-After")) || backOff, 1), 300);
+      report(`The server is busy: ${message}. Trying again in ${seconds(wait)}.`);
+      await pause(wait * 1000, signal);
+      continue;
+    }
+    if (response.ok) throw new Refusal(response.status, "", "what answered is not toxscreen: look at the page's address");
+    throw new Refusal(response.status, code, message);
+  }
+}
+
+// report says what is wrong, or with "" that nothing is.
+function report(problem) {
+  if ($("problem").textContent !== problem) $("problem").textContent = problem;
+  $("problem").hidden = !problem;
+  if (problem) announce(problem);
+}
+
+// announce has screen readers say something once they have time for it, and
+// only the last of what comes in quick succession.
+let announcing;
+function announce(sentence) {
+  clearTimeout(announcing);
+  announcing = setTimeout(() => {
+    $("announcement").textContent = sentence;
+  }, 500);
+}
+
+let judgeState = "unknown"; // of GET readyz
+
+// look finds out whether there is a judge.
+async function look() {
+  try {
+    judgeState = (await (await fetch("readyz", { cache: "no-store" })).json()).judge ?? "unknown";
+  } catch {
+    return; // the first score says that the server cannot be reached
+  }
+  $("server").textContent = {
+    none: "There is no judge: scores are the classifier's.",
+    answers: "The judge answers.",
+    fails: "The judge does not answer: scores are the classifier's.",
+  }[judgeState] ?? "";
+}
+
+let running = new AbortController();
+
+// score shows the result of the text as it is now, and what the judge says of
+// it when that is known. What was under way for an earlier one ends. The judge
+// takes seconds and one text at a time: it is asked about a text that stays as
+// it is for the time rest, in milliseconds.
+async function score(rest = 0) {
+  clearTimeout(typing);
+  running.abort();
+  running = new AbortController();
+  const { signal } = running;
+  const text = $("text").value;
+  $("text").removeAttribute("aria-invalid");
+  if (text === "") {
+    report("");
+    show("", null);
+    return;
+  }
+  const screen = (how) => ask("v1/score", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    // The classifier's scores at once, the verdict when it is there.
+    body: JSON.stringify({ text, judge_wait: "0s", ...how }),
+  }, signal);
+  $("summary").setAttribute("aria-busy", "true");
+  try {
+    if (rest && judgeState !== "none") {
+      // A late verdict would have to be kept: so there is none.
+      const draft = await screen({ do_not_store: true });
+      $("summary").removeAttribute("aria-busy");
+      show(text, draft, true);
+      await pause(rest, signal);
+    }
+    let result = await screen();
+    $("summary").removeAttribute("aria-busy");
+    show(text, result);
+    remember(text, result.score);
+    const { id } = result.judge;
+    for (let wait = 500; result.judge.pending && id; wait = Math.min(wait * 1.5, 5000)) {
+      await pause(wait, signal);
+      result = await fetchFinal(id, result, signal);
+      if (result.judge.pending) continue;
+      show(text, result);
+      remember(text, result.score);
+    }
+  } catch (problem) {
+    if (!signal.aborted) refused(problem);
+  } finally {
+    if (!signal.aborted) $("summary").removeAttribute("aria-busy");
+  }
+}
+
+// fetchFinal returns the final result, or the standing one where that is still
+// to come. Where there is none to be had, the classifier's result stays.
+async function fetchFinal(id, standing, signal) {
+  try {
+    return await ask(`v1/score/${encodeURIComponent(id)}`, {}, signal);
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem;
+    return { ...standing, judge: { ...standing.judge, pending: false, error: problem.message } };
+  }
+}
+
+function refused(problem) {
+  if (!(problem instanceof Refusal)) throw problem;
+  if (problem.status === 401) {
+    report(key ? "The server does not know this API key." : "This server asks for an API key.");
+    $("key-form").hidden = false;
+    return;
+  }
+  if (problem.status === 413) $("text").setAttribute("aria-invalid", "true");
+  report(`There is no new score: ${problem.message}.`);
+}
+
+/* The result. */
+
+function show(text, result, draft = false) {
+  Object.assign(state, { text, result, draft });
+  $("examples").hidden = text !== "";
+  showScore();
+  showText();
+  showJudge();
+  showList("warnings", result?.warnings ?? []);
+  showVersions();
+  showRequest();
+  announce(summary());
+}
+
+const thresholdOf = (name) => state.thresholds[name] ?? state.result.attributes[name].threshold;
+
+function isFlagged(name) {
+  const measured = state.result.attributes[name];
+  return name in state.thresholds ? measured.score >= state.thresholds[name] : measured.flagged;
+}
+
+const flaggedOnes = () => Object.keys(state.result.attributes).filter(isFlagged);
+
+function meaning(score) {
+  const people = Math.round(100 * score);
+  if (people === 0) return "Fewer than 1 of 100 people would call this toxic.";
+  if (people === 100) return "Nearly everybody would call this toxic.";
+  return `About ${people} of 100 people would call this toxic.`;
+}
+
+// summary is the result in a sentence or two.
+function summary() {
+  const { result } = state;
+  if (!result) return "";
+  const flagged = flaggedOnes();
+  const by = flagged.length ? `flagged for ${flagged.map(words).join(", ")}` : "not flagged";
+  const judge = result.judge.pending ? " The judge was asked." : result.judge.verdicts ? " The judge has answered." : "";
+  return `Score ${number(result.score)}, severity ${result.severity}, ${by}.${judge}`;
+}
+
+function showScore() {
+  const { result } = state;
+  $("score").textContent = result ? number(result.score) : "–";
+  $("severity").textContent = result ? (result.severity === "none" ? "not severe" : result.severity) : "";
+  $("summary").dataset.severity = result?.severity ?? "";
+  $("meaning").textContent = result
+    ? meaning(result.score) + (result.judge.pending ? " The judge may change that." : "")
+    : "The probability that people would call the text toxic, once there is one.";
+  showBars();
+}
+
+// showBars has a row for each attribute that was measured. Rows are made once
+// and changed then, so that a slider keeps the focus.
+function showBars() {
+  const names = Object.keys(state.result?.attributes ?? {});
+  const list = $("attributes");
+  if (state.result && list.dataset.names !== names.join()) {
+    list.dataset.names = names.join();
+    list.replaceChildren(...names.map(bar));
+  }
+  $("attributes-section").hidden = !state.result;
+  $("flagged").hidden = !state.result || flaggedOnes().length === 0;
+  $("reset").disabled = Object.keys(state.thresholds).length === 0;
+  for (const name of names) {
+    const row = list.children[names.indexOf(name)];
+    const measured = state.result.attributes[name];
+    row.style.setProperty("--score", measured.score);
+    row.querySelector(".value").replaceChildren(number(measured.score), ...(isFlagged(name) ? [" ", make("strong", {}, "flagged")] : []));
+    const slider = row.querySelector("input");
+    slider.value = thresholdOf(name);
+    slider.setAttribute("aria-valuetext", `${number(thresholdOf(name))}${name in state.thresholds ? "" : ", the server's"}`);
+    slider.title = `flagged from ${number(thresholdOf(name))}`;
+    const parts = [];
+    if (number(measured.classifier) !== number(measured.score) || measured.judge !== undefined) parts.push(`classifier ${number(measured.classifier)}`);
+    if (measured.judge !== undefined) parts.push(`judge ${number(measured.judge)}`);
+    if (measured.plain !== undefined) parts.push(`${number(measured.plain)} as it is written`);
+    row.querySelector(".parts").textContent = parts.join(" · ");
+    row.querySelector(".parts").hidden = parts.length === 0;
+  }
+}
+
+function bar(name) {
+  const slider = make("input", { type: "range", min: 0, max: 1, step: 0.01, ariaLabel: `Threshold of ${words(name)}` });
+  slider.addEventListener("input", () => {
+    state.thresholds[name] = Number(slider.value);
+    thresholdsChanged();
+  });
+  const row = make("li", {},
+    make("span", { className: "name" }, words(name)),
+    make("span", { className: "value" }),
+    make("div", { className: "scale" }, make("div", { className: "track" }, make("div", { className: "fill" })), slider),
+    make("span", { className: "parts" }));
+  row.style.setProperty("--colour", colour(name));
+  return row;
+}
+
+function thresholdsChanged() {
+  kept.set("thresholds", state.thresholds);
+  showBars();
+  showRequest();
+  announce(summary());
+}
+
+function showList(id, sentences) {
+  $(`${id}-section`).hidden = sentences.length === 0;
+  $(id).replaceChildren(...sentences.map((sentence) => make("li", {}, sentence)));
+}
+
+function showVersions() {
+  const versions = Object.entries(state.result?.versions ?? {});
+  $("versions-section").hidden = versions.length === 0;
+  $("versions").replaceChildren(...versions.flatMap(([name, version]) => [make("dt", {}, words(name)), make("dd", {}, version)]));
+}
+
+/* The text with its spans. */
+
+// inUTF16 returns what turns an offset of the result into one of a string here.
+function inUTF16(text, unit) {
+  if (unit === "utf16") return (offset) => offset;
+  const at = []; // where in text each unit begins
+  let i = 0;
+  for (const character of text) {
+    const point = character.codePointAt(0);
+    const units = unit === "code_point" ? 1 : point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    for (let n = 0; n < units; n++) at.push(i);
+    i += character.length;
+  }
+  return (offset) => at[offset] ?? i;
+}
+
+// quotations are the stretches of the text that the judge quoted, in order and
+// joined where they overlap.
+function quotations(result, at) {
+  const joined = [];
+  const found = (result.judge.verdicts ?? []).flatMap((v) => [...(v.addressed ?? []), ...(v.aspects ?? []).flatMap((a) => a.evidence ?? [])]);
+  for (const [from, to] of found.map((e) => [at(e.start), at(e.end)]).sort((a, b) => a[0] - b[0])) {
+    const last = joined.at(-1);
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
+    else joined.push([from, to]);
+  }
+  return joined;
+}
+
+// mainAttribute is what colours a span: the likeliest, and toxicity, which all
+// of them are, only by itself.
+function mainAttribute(span) {
+  const others = Object.entries(span.attributes).filter(([name]) => name !== "toxicity");
+  return others.sort((a, b) => b[1] - a[1])[0]?.[0] ?? "toxicity";
+}
+
+function showText() {
+  const { text, result } = state;
+  $("marked-section").hidden = !result;
+  if (!result) {
+    hideTip();
+    return;
+  }
+  const at = inUTF16(text, result.offset_unit);
+  const quoted = quotations(result, at);
+  const spans = result.spans ?? [];
+  // A verdict that marks nothing anew takes nobody's pointer or focus away.
+  const shown = JSON.stringify([text, result.spans, quoted]);
+  if ($("marked").dataset.shown === shown) return;
+  $("marked").dataset.shown = shown;
+  hideTip();
+  const focused = [...$("marked").children].filter((e) => e.matches("mark")).indexOf(document.activeElement);
+  const add = (parent, from, to) => {
+    for (const [start, end] of quoted) {
+      if (end <= from || start >= to) continue;
+      parent.append(text.slice(from, Math.max(from, start)));
+      from = Math.max(from, start);
+      parent.append(make("span", { className: "quoted" }, text.slice(from, Math.min(to, end))));
+      from = Math.min(to, end);
+    }
+    parent.append(text.slice(from, to));
+  };
+  const marked = make("div");
+  let from = 0;
+  for (const [i, span] of spans.entries()) {
+    add(marked, from, at(span.start));
+    const mark = make("mark", { tabIndex: i === 0 ? 0 : -1 });
+    mark.style.setProperty("--colour", colour(mainAttribute(span)));
+    mark.dataset.numbers = Object.entries(span.attributes).map(([name, p]) => `${words(name)} ${number(p)}`).join("\n");
+    add(mark, at(span.start), at(span.end));
+    marked.append(mark);
+    from = at(span.end);
+  }
+  add(marked, from, text.length);
+  $("marked").replaceChildren(...marked.childNodes);
+  if (focused >= 0) ($("marked").querySelectorAll("mark")[focused] ?? $("text")).focus();
+  // A long text scrolls: where no mark takes the focus, the whole does.
+  $("marked").tabIndex = spans.length ? -1 : 0;
+  const hints = [];
+  if (spans.length) hints.push(`Point at a marked word for its numbers${spans.length > 1 ? ", or go from one to the next with the arrow keys" : ""}.`);
+  else hints.push(result.spans ? "No single word stands out." : "The model cannot tell which words count.");
+  if (quoted.length) hints.push("The judge quoted what is underlined with dashes.");
+  $("marked-hint").textContent = hints.join(" ");
+}
+
+// The numbers of a mark stay until another is pointed at, or Escape is pressed,
+// so that they can be pointed at, too.
+let tipped, leaving;
+function showTip(mark) {
+  clearTimeout(leaving);
+  if (tipped === mark) return;
+  hideTip();
+  tipped = mark;
+  const tip = $("tip");
+  tip.textContent = mark.dataset.numbers;
+  tip.hidden = false;
+  mark.setAttribute("aria-describedby", "tip");
+  const section = $("marked-section").getBoundingClientRect();
+  const word = mark.getClientRects()[0];
+  tip.style.left = `${Math.max(8, Math.min(word.left - section.left, section.width - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${word.bottom - section.top + 2}px`;
+}
+
+function hideTip() {
+  clearTimeout(leaving);
+  tipped?.removeAttribute("aria-describedby");
+  tipped = undefined;
+  $("tip").hidden = true;
+}
+
+function leaveTip() {
+  clearTimeout(leaving);
+  leaving = setTimeout(() => {
+    if (tipped !== document.activeElement) hideTip();
+  }, 300);
+}
+
+$("marked").addEventListener("pointerover", (event) => {
+  const mark = event.target.closest("mark");
+  if (mark) showTip(mark);
+});
+$("marked").addEventListener("pointerout", leaveTip);
+$("tip").addEventListener("pointerenter", () => clearTimeout(leaving));
+$("tip").addEventListener("pointerleave", leaveTip);
+$("marked").addEventListener("focusin", (event) => {
+  if (event.target.matches("mark")) showTip(event.target);
+});
+$("marked").addEventListener("focusout", hideTip);
+$("marked").addEventListener("scroll", hideTip);
+$("marked").addEventListener("keydown", (event) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  const marks = [...$("marked").querySelectorAll("mark")];
+  const from = marks.indexOf(event.target);
+  const to = marks[from + step];
+  if (from < 0 || !to) return;
+  event.preventDefault();
+  event.target.tabIndex = -1;
+  to.tabIndex = 0;
+  to.scrollIntoView({ block: "nearest" });
+  to.focus({ preventScroll: true });
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") hideTip();
+});
+
+/* The judge. */
+
+function showJudge() {
+  const { text, result } = state;
+  $("judge-section").hidden = !result;
+  if (!result) return;
+  const { judge } = result;
+  const out = [];
+  const say = (sentence, className = "") => out.push(make("p", { className }, sentence));
+  if (state.draft && !judge.asked) {
+    $("judge").replaceChildren(make("p", { className: "hint" }, "It is asked, if at all, when you pause."));
+    return;
+  }
+  if (judge.pending && judge.id) say("It was asked, and has not answered yet.", "waiting");
+  else if (judge.pending) say("It was asked, and has not answered yet. This server keeps no answer to fetch.");
+  else if (judge.error) say(`It was asked, and there is no verdict: ${judge.error}`);
+  else if (judge.asked) say(result.source === "fused" ? "It was asked, and its verdict is part of the score." : "It was asked. The score is the classifier's all the same.");
+  else say("It was not asked.");
+  if (judge.why) out.push(make("p", { className: "hint" }, `Why: ${judge.why}.`));
+  if (judge.raw) out.push(make("p", { className: "hint" }, "It said: ", make("q", {}, judge.raw)));
+  const at = inUTF16(text, result.offset_unit);
+  const quote = (e) => make("q", { dir: "auto" }, text.slice(at(e.start), at(e.end)));
+  for (const verdict of judge.verdicts ?? []) {
+    out.push(make("ul", { className: "aspects" }, ...(verdict.aspects ?? []).map((aspect) => aspectItem(aspect, quote))));
+    if (verdict.addressed?.length) out.push(make("p", { className: "reason" }, "The text speaks to whoever judges it: ", ...separated(verdict.addressed.map(quote))));
+    if (verdict.reason) out.push(make("p", { className: "reason" }, "In its own words: ", make("q", { dir: "auto" }, verdict.reason)));
+    for (const warning of verdict.warnings ?? []) say(warning, "hint reason");
+    say(`${verdict.model}, rubric ${verdict.rubric}${judge.milliseconds >= 100 ? `, ${(judge.milliseconds / 1000).toFixed(1)} s` : ""}`, "hint reason");
+  }
+  $("judge").replaceChildren(...out);
+}
+
+const separated = (elements) => elements.flatMap((element, i) => (i ? [", ", element] : [element]));
+
+function aspectItem(aspect, quote) {
+  const numbers = [];
+  if (aspect.p_yes !== undefined) numbers.push(`probability of yes ${number(aspect.p_yes)}`);
+  if (aspect.yes && aspect.severity !== undefined) numbers.push(`severity ${aspect.severity}`);
+  const item = make("li", { className: aspect.yes ? "yes" : "no" },
+    make("strong", {}, `${words(aspect.name)}: ${aspect.yes ? "yes" : "no"}`),
+    make("span", { className: "hint" }, numbers.length ? ` (${numbers.join(", ")})` : ""));
+  const details = [];
+  if (aspect.evidence?.length) details.push(make("li", {}, "It quotes ", ...separated(aspect.evidence.map(quote))));
+  for (const violation of aspect.violations ?? []) details.push(make("li", {}, violation));
+  if (aspect.not_in_text?.length) {
+    details.push(make("li", { className: "hint" }, "Not in the text, so it counts for nothing: ", ...separated(aspect.not_in_text.map((q) => make("q", { dir: "auto" }, q)))));
+  }
+  if (details.length) item.append(make("ul", {}, ...details));
+  return item;
+}
+
+/* The same in a program. */
+
+// formats are the interfaces of the server, each with a request for the text:
+// path, how the key goes with it, body, and what to know of the answer.
+const formats = {
+  toxscreen: {
+    label: "toxscreen", path: "v1/score", header: "Authorization: Bearer ",
+    body: (text) => (Object.keys(state.thresholds).length ? { text, thresholds: state.thresholds } : { text }),
+    hint: "The native result, which is what this page shows.",
+  },
+  perspective: {
+    label: "Perspective", path: "v1alpha1/comments:analyze", query: "key",
+    body: (text, names) => ({ comment: { text }, languages: ["en"], requestedAttributes: Object.fromEntries(names.map((name) => [name.toUpperCase(), {}])) }),
+    hint: "High is toxic. Span offsets count UTF-16 units.",
+  },
+  openai: {
+    label: "OpenAI", path: "v1/moderations", header: "Authorization: Bearer ",
+    body: (text) => ({ model: "omni-moderation-latest", input: text }),
+    hint: "High is toxic. What was not assessed is 0 and has no applied input type.",
+  },
+  patronus: {
+    label: "Patronus", path: "v1/evaluate", header: "X-API-KEY: ",
+    body: (text) => ({ evaluators: [{ evaluator: "toxicity" }], evaluated_model_output: text }),
+    hint: "High is toxic, and fails. Positions count code points.",
+  },
+  litellm: {
+    label: "LiteLLM", path: "beta/litellm_basic_guardrail_api", header: "x-api-key: ",
+    body: (text) => ({ texts: [text], input_type: "request", request_data: {} }),
+    hint: "The action says whether the texts may pass.",
+  },
+  writer: {
+    label: "Writer", path: "v1/score?format=writer", header: "Authorization: Bearer ",
+    body: (text) => ({ text }),
+    hint: "The other way round: the score is that of nontoxic, and low is toxic.",
+  },
+};
+
+for (const [name, { label }] of Object.entries(formats)) {
+  const input = make("input", { type: "radio", name: "format", value: name, checked: name === "toxscreen" });
+  input.addEventListener("change", showRequest);
+  $("formats").append(make("label", {}, input, make("span", {}, label)));
+}
+
+// shellWord is a string as a shell reads it.
+const shellWord = (s) => `'${s.replaceAll("'", "'\\''")}'`;
+
+function showRequest() {
+  const format = formats[document.querySelector("[name=format]:checked").value];
+  const names = Object.keys(state.result?.attributes ?? { toxicity: 0 });
+  const body = format.body(state.text || "you are a stupid idiot", names);
+  let address = shellWord(new URL(format.path, document.baseURI).href);
+  const lines = [];
+  if (key && format.query) address += `"?${format.query}=$TOXSCREEN_KEY"`;
+  lines.push(`curl ${address}`, "-H 'Content-Type: application/json'");
+  if (key && format.header) lines.push(`-H "${format.header}$TOXSCREEN_KEY"`);
+  lines.push(`-d ${shellWord(JSON.stringify(body))}`);
+  $("request").textContent = lines.join(" \\\n  ");
+  $("request-hint").textContent = format.hint + (key ? " Put your key into TOXSCREEN_KEY." : "");
+}
+
+$("copy").addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText($("request").textContent);
+    announce("Copied.");
+    $("copy").textContent = "Copied";
+  } catch {
+    // Only a page from this machine or over TLS may write to the clipboard:
+    // elsewhere the request is selected, to be copied by hand.
+    getSelection().selectAllChildren($("request"));
+    $("request").focus();
+    announce("Selected: copy it with your keyboard.");
+    $("copy").textContent = "Selected";
+  }
+  setTimeout(() => {
+    $("copy").textContent = "Copy";
+  }, 2000);
+});
+
+/* History. */
+
+const longest = 20_000; // characters of a text that is kept
+const most = 20; // texts
+let growing = false; // whether the newest text of the history is still being typed
+
+const keeps = () => kept.get("keep", true);
+
+// remember puts a text first. What is typed on takes the place of its beginning.
+function remember(text, score) {
+  if (!keeps() || text.trim() === "" || text.length > longest) return;
+  const texts = kept.get("history", []).filter((entry) => entry.text !== text);
+  if (growing && texts.length && (text.startsWith(texts[0].text) || texts[0].text.startsWith(text))) texts.shift();
+  growing = true;
+  texts.unshift({ text, score });
+  while (texts.length && !kept.set("history", texts.slice(0, most))) texts.pop();
+  showHistory();
+}
+
+function showHistory() {
+  const texts = kept.get("history", []);
+  $("keep").checked = keeps();
+  $("forget").disabled = texts.length === 0;
+  const buttons = () => [...$("history").querySelectorAll("button")];
+  const focused = buttons().indexOf(document.activeElement);
+  $("history").replaceChildren(...texts.map(({ text, score }) => {
+    const button = make("button", { type: "button" }, make("span", {}, number(score)), make("span", { dir: "auto" }, text));
+    button.addEventListener("click", () => take(text));
+    return make("li", {}, button);
+  }));
+  buttons()[focused]?.focus();
+  $("history-hint").textContent = !keeps() ? "Nothing is kept."
+    : texts.length ? "" : `The last ${most} texts, in this browser only.`;
+}
+
+$("keep").addEventListener("change", () => {
+  kept.set("keep", $("keep").checked);
+  if (!$("keep").checked) kept.set("history", []);
+  showHistory();
+});
+
+$("forget").addEventListener("click", () => {
+  kept.set("history", []);
+  showHistory();
+  $("keep").focus(); // the button is disabled now
+  announce("The history is empty.");
+});
+
+/* What people do. */
+
+let typing; // the timer until a pause counts as one
+
+function scoreSoon() {
+  clearTimeout(typing);
+  // A long text takes longer: it is asked for less often.
+  typing = setTimeout(score, $("text").value.length > longest ? 1500 : 350, 1000);
+}
+
+// take puts a text into the field and scores it.
+function take(text) {
+  growing = false;
+  $("text").value = text;
+  $("text").focus();
+  score();
+}
+
+$("text").addEventListener("input", (event) => {
+  clearTimeout(typing);
+  running.abort(); // what was asked is outdated
+  if (event.isComposing) return; // in the midst of a character
+  scoreSoon();
+});
+$("text").addEventListener("compositionend", scoreSoon);
+$("text").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) score();
+});
+$("clear").addEventListener("click", () => take(""));
+for (const button of $("examples").querySelectorAll("button")) {
+  button.addEventListener("click", () => take(button.textContent));
+}
+$("reset").addEventListener("click", () => {
+  state.thresholds = {};
+  if (state.result) thresholdsChanged();
+  document.querySelector(".bars input")?.focus(); // the button is disabled now
+});
+$("key-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  key = $("key").value.trim();
+  $("key").value = "";
+  try {
+    sessionStorage.setItem("toxscreen.key", key);
+  } catch {
+    // It lasts as long as the page, then.
+  }
+  $("text").focus();
+  score();
+});
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) look();
+});
+
+look();
+showHistory();
+show("", null);
+if ($("text").value) score(); // what the browser kept over a reload

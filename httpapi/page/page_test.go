@@ -1,0 +1,102 @@
+package page_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen/httpapi/page"
+)
+
+func get(t *testing.T, method, path string, header http.Header) (*http.Response, string) {
+	t.Helper()
+	request := httptest.NewRequest(method, path, nil)
+	for name, values := range header {
+		request.Header[name] = values
+	}
+	recorder := httptest.NewRecorder()
+	page.Handler().ServeHTTP(recorder, request)
+	response := recorder.Result()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response, string(body)
+}
+
+// TestHeaders: each file may only do what the page needs, and a browser keeps
+// it until it changes.
+func TestHeaders(t *testing.T) {
+	for path, kind := range map[string]string{
+		"/":              "text/html; charset=utf-8",
+		"/page/page.css": "text/css; charset=utf-8",
+		"/page/page.js":  "text/javascript; charset=utf-8",
+		"/page/icon.svg": "image/svg+xml",
+	} {
+		response, body := get(t, "GET", path, nil)
+		if response.StatusCode != http.StatusOK || len(body) < 100 {
+			t.Errorf("%s: status %d with %d bytes", path, response.StatusCode, len(body))
+		}
+		h := response.Header
+		if got := h.Get("Content-Type"); got != kind {
+			t.Errorf("%s: Content-Type %q, want %q", path, got, kind)
+		}
+		policy := h.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
+			t.Errorf("%s: a policy that allows too much: %q", path, policy)
+		}
+		if h.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: a browser may take it for something else", path)
+		}
+
+		again, body := get(t, "GET", path, http.Header{"If-None-Match": {h.Get("ETag")}})
+		if again.StatusCode != http.StatusNotModified || body != "" {
+			t.Errorf("%s is sent to who has it: status %d", path, again.StatusCode)
+		}
+		other, _ := get(t, "GET", path, http.Header{"If-None-Match": {`"another"`}})
+		if other.StatusCode != http.StatusOK {
+			t.Errorf("%s is not sent to who has another: status %d", path, other.StatusCode)
+		}
+	}
+}
+
+func TestOtherRequests(t *testing.T) {
+	for _, test := range []struct {
+		method, path string
+		want         int
+	}{
+		{"HEAD", "/", http.StatusOK},
+		{"POST", "/", http.StatusMethodNotAllowed},
+		{"GET", "/page/page.go", http.StatusNotFound},
+		{"GET", "/v1/", http.StatusNotFound},
+	} {
+		if response, _ := get(t, test.method, test.path, nil); response.StatusCode != test.want {
+			t.Errorf("%s %s: status %d, want %d", test.method, test.path, response.StatusCode, test.want)
+		}
+	}
+}
+
+var address = regexp.MustCompile(`[a-z]+://[^\s"'<>]+|(?:src|href)="[^"]*"|@import|\burl\([^)]`)
+
+// TestNothingFromElsewhere: all that the page loads are the files of this
+// package, by relative addresses, so that it works below a base path. What the
+// policy would block is not there to begin with.
+func TestNothingFromElsewhere(t *testing.T) {
+	for _, path := range []string{"/", "/page/page.css", "/page/page.js", "/page/icon.svg"} {
+		_, body := get(t, "GET", path, nil)
+		for _, found := range address.FindAllString(body, -1) {
+			switch found {
+			case `href="page/icon.svg"`, `href="page/page.css"`, `src="page/page.js"`:
+			case "http://www.w3.org/2000/svg": // the name of a format, which nothing loads
+			default:
+				t.Errorf("%s names %s", path, found)
+			}
+		}
+		if inline := regexp.MustCompile(`<style|<script>|\sstyle=|\son[a-z]+=|innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(`).FindString(body); inline != "" {
+			t.Errorf("%s has %q", path, inline)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// Feedback keeps what people say of texts, together with what the screener said.
+// Nothing is ever removed from it. It is safe for concurrent use.
+type Feedback struct {
+	table
+	path    string
+	db      *sql.DB
+	options FeedbackOptions
+}
+
+// FeedbackOptions says what is kept. The zero value of a field is its default.
+type FeedbackOptions struct {
+	// KeepText keeps the texts themselves. Without it there are their hashes,
+	// which tell texts apart, and by which whoever has a text can find it.
+	KeepText bool
+	// MaxBytes is how large the file may become, its log of a few MB aside:
+	// 1 GiB, which has room for some 500,000 label sets. When it is full, no
+	// more are taken: whoever owns the file decides what goes.
+	MaxBytes int64
+}
+
+// ErrFull is in the chain of the error where the disk or the file is full.
+var ErrFull = errors.New("there is no room")
+
+// LabelSet is what one person or one program says of a text.
+type LabelSet struct {
+	Time time.Time // when it was added
+	// Text is the text, or empty where it is not kept.
+	Text string
+	// Hash is the SHA-256 of the text, hexadecimal. [Feedback.Add] computes it.
+	Hash string
+	// Source is the route that the labels came by.
+	Source string
+	// Caller is the name of the key that was used, Community the group of
+	// people that the client names. Either may be empty.
+	Caller, Community string
+	// Token is the client's own name for the text. Labels of one caller for one
+	// token and text take the place of those before; where it is empty they are
+	// another opinion.
+	Token string
+	// Labels holds the share in 0..1 of people who say that the text has an
+	// attribute. At least one has a label.
+	Labels toxscreen.Scores
+	// Weight is how many texts of the traffic this one stands for, 0 for 1.
+	Weight float64
+	// Result is what the screener says of the text.
+	Result toxscreen.Result
+}
+
+// maxName is how many bytes a name in a [LabelSet] may have.
+const maxName = 1024
+
+// Validate returns what is wrong with the labels that a client sends, for the
+// client to read.
+func (l LabelSet) Validate() error {
+	if l.Labels.Len() == 0 {
+		return errors.New("there are no labels: give at least one, like toxicity 1")
+	}
+	for a, share := range l.Labels.All() {
+		if !(share >= 0 && share <= 1) {
+			return fmt.Errorf("the label %v for %s is no share of people: it must be in 0..1", share, a)
+		}
+	}
+	if !(l.Weight >= 0) || math.IsInf(l.Weight, 0) {
+		return fmt.Errorf("the weight %v is no number of texts: it must be over 0, or left out for 1", l.Weight)
+	}
+	for _, name := range []struct{ what, value string }{{"token", l.Token}, {"community", l.Community}} {
+		if len(name.value) > maxName {
+			return fmt.Errorf("the %s has %d bytes: it may have %d", name.what, len(name.value), maxName)
+		}
+	}
+	return nil
+}
+
+var feedback = table{
+	what: "the feedback", name: "feedback", version: 1, pragmas: durable,
+	// The index is the order in which All reads.
+	schema: `CREATE TABLE feedback (
+			id INTEGER PRIMARY KEY AUTOINCREMENT,
+			time INTEGER NOT NULL, -- Unix time in milliseconds
+			source TEXT NOT NULL, caller TEXT NOT NULL, community TEXT NOT NULL, token TEXT NOT NULL,
+			hash TEXT NOT NULL, text BLOB,
+			labels TEXT NOT NULL, weight REAL NOT NULL,
+			model TEXT NOT NULL, calibration TEXT NOT NULL, rubric TEXT NOT NULL, judge_model TEXT NOT NULL,
+			result TEXT NOT NULL
+		) STRICT;
+		CREATE INDEX feedback_hash ON feedback (hash, id)`,
+	out: "move it away to begin a new one; the rows that can still be read, `sqlite3 FILE .recover` shows",
+}
+
+// OpenFeedback opens the file at path, which is made where it is not there.
+func OpenFeedback(path string, o FeedbackOptions) (*Feedback, error) {
+	o.MaxBytes = cmp.Or(o.MaxBytes, 1<<30)
+	const page = 4096 // bytes: SQLite's own for a new file
+	if o.MaxBytes < 16*page {
+		return nil, fmt.Errorf("failed to open the feedback %s: a limit of %d bytes makes no sense", path, o.MaxBytes)
+	}
+	t := feedback
+	t.pragmas = append(slices.Clone(t.pragmas), fmt.Sprintf("max_page_count(%d)", o.MaxBytes/page))
+	db, err := t.open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Feedback{table: t, path: path, db: db, options: o}, nil
+}
+
+// Add keeps a label set. When it returns nil, the set is on the disk: neither a
+// kill nor a loss of power takes it. Of the result is kept what does not quote
+// the text, unless the text itself is. The error has [ErrFull] in its chain where
+// there is no room.
+func (f *Feedback) Add(ctx context.Context, l LabelSet) error {
+	if err := l.Validate(); err != nil {
+		return fmt.Errorf("failed to keep feedback: %w", err)
+	}
+	hash := sha256.Sum256([]byte(l.Text))
+	var text []byte // as a blob: a text may be no UTF-8, and have zero bytes
+	result := l.Result
+	if f.options.KeepText {
+		text = append([]byte{}, l.Text...)
+	} else {
+		result = unquoted(result)
+	}
+	labels, err := json.Marshal(l.Labels)
+	if err != nil {
+		return fmt.Errorf("failed to keep feedback: %w", err)
+	}
+	numbers, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("failed to keep feedback: %w", err)
+	}
+	v := result.Versions
+	_, err = f.db.ExecContext(ctx, `INSERT INTO feedback
+		(time, source, caller, community, token, hash, text, labels, weight, model, calibration, rubric, judge_model, result)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		time.Now().UnixMilli(), l.Source, l.Caller, l.Community, l.Token, hex.EncodeToString(hash[:]), text, string(labels), l.Weight,
+		v.Model, v.Calibration, v.Rubric, v.JudgeModel, string(numbers))
+	if code(err) == codes.SQLITE_FULL {
+		return fmt.Errorf("failed to keep feedback: %w: %s has reached its limit of %d bytes or the disk is full: "+
+			"export it with `toxscreen feedback export` and move it away, or raise the limit: %w", ErrFull, f.path, f.options.MaxBytes, err)
+	}
+	if err != nil {
+		return f.failed("write", f.path, err)
+	}
+	return nil
+}
+
+// unquoted returns a result without what may hold parts of the text: what the
+// judge wrote in its own words, and what was wrong with it.
+func unquoted(r toxscreen.Result) toxscreen.Result {
+	r.ID = "" // the caller's
+	r.Judge.Error, r.Judge.Raw = "", ""
+	r.Judge.Verdicts = slices.Clone(r.Judge.Verdicts)
+	for i := range r.Judge.Verdicts {
+		v := &r.Judge.Verdicts[i]
+		v.Reason, v.Warnings = "", []string{}
+		v.Aspects = slices.Clone(v.Aspects)
+		for j := range v.Aspects {
+			v.Aspects[j].NotInText = nil
+		}
+	}
+	return r
+}
+
+// Newest returns the model that the newest label set was scored by, and the
+// judge of the newest verdict beside a score of that model.
+func (f *Feedback) Newest(ctx context.Context) (toxscreen.Versions, error) {
+	var v toxscreen.Versions
+	err := f.db.QueryRowContext(ctx, "SELECT model FROM feedback ORDER BY id DESC LIMIT 1").Scan(&v.Model)
+	if err == nil {
+		err = f.db.QueryRowContext(ctx, "SELECT rubric, judge_model FROM feedback WHERE model = ? AND judge_model <> '' ORDER BY id DESC LIMIT 1", v.Model).
+			Scan(&v.Rubric, &v.JudgeModel)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return v, f.failed("read", f.path, err)
+	}
+	return v, nil
+}
+
+// All yields what was added before the call, the label sets of one text after
+// each other and the oldest of them first. An error ends it. Until it ends, f has
+// to wait with everything else.
+func (f *Feedback) All(ctx context.Context) iter.Seq2[LabelSet, error] {
+	return func(yield func(LabelSet, error) bool) {
+		rows, err := f.db.QueryContext(ctx, `SELECT id, time, source, caller, community, token, hash, text, labels, weight, result
+			FROM feedback ORDER BY hash, id`)
+		if err != nil {
+			yield(LabelSet{}, f.failed("read", f.path, err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			l, err := read(rows)
+			if err != nil {
+				yield(LabelSet{}, f.failed("read", f.path, err))
+				return
+			}
+			if !yield(l, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(LabelSet{}, f.failed("read", f.path, err))
+		}
+	}
+}
+
+// read reads a row as All selects it.
+func read(rows *sql.Rows) (LabelSet, error) {
+	var l LabelSet
+	var id, milliseconds int64
+	var text, labels, result []byte
+	if err := rows.Scan(&id, &milliseconds, &l.Source, &l.Caller, &l.Community, &l.Token, &l.Hash, &text, &labels, &l.Weight, &result); err != nil {
+		return l, err
+	}
+	l.Time, l.Text = time.UnixMilli(milliseconds).UTC(), string(text)
+	if err := json.Unmarshal(labels, &l.Labels); err != nil {
+		return l, fmt.Errorf("row %d: %w", id, err)
+	}
+	if err := json.Unmarshal(result, &l.Result); err != nil {
+		return l, fmt.Errorf("row %d: its result is none: %w", id, err)
+	}
+	return l, nil
+}
+
+// Close closes the file. No call may be under way.
+func (f *Feedback) Close() error {
+	if err := f.db.Close(); err != nil {
+		return f.failed("close", f.path, err)
+	}
+	return nil
+}

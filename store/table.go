@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"modernc.org/sqlite" // the driver "sqlite" too
+	codes "modernc.org/sqlite/lib"
+)
+
+// table is a table in an SQLite file of its own.
+type table struct {
+	what    string // it holds, for errors
+	name    string
+	schema  string // statements that make it
+	version int    // of the schema
+	pragmas []string
+	cache   bool   // what it holds can be had again: one of another version is emptied rather than refused
+	out     string // what can be done about a file that cannot be used
+}
+
+// The ways that writes reach the disk. Either way a kill loses nothing.
+var (
+	// A loss of power may cost the last rows, but not the file.
+	soon = []string{"synchronous(NORMAL)"}
+	// Nothing that was written is lost. A disk's own cache macOS empties only
+	// when it is told to.
+	durable = []string{"synchronous(FULL)", "fullfsync(1)"}
+)
+
+// open opens the file at path, which is made where it is not there. Others may
+// not read it: what is said of a text may quote it.
+func (t table) open(path string) (*sql.DB, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, t.failed("open", path, err)
+	}
+	// A file that is there already is not opened here: closing it would free
+	// the locks that this process may have on it.
+	made, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = made.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, t.failed("open", path, err)
+	}
+	// Readers do not wait for a writer (WAL), and a writer waits for another.
+	address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: url.Values{
+		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)"}, t.pragmas...),
+		"_txlock": {"immediate"},
+	}.Encode()}
+	db, err := sql.Open("sqlite", address.String())
+	if err != nil {
+		return nil, t.failed("open", path, err)
+	}
+	// SQLite has one writer; more connections would only wait for each other.
+	db.SetMaxOpenConns(1)
+	if err := t.prepare(db); err != nil {
+		return nil, errors.Join(t.failed("open", path, err), db.Close())
+	}
+	return db, nil
+}
+
+// prepare makes the table where it is not there.
+func (t table) prepare(db *sql.DB) error {
+	ctx := context.Background()
+	version, ours, others := 0, false, false
+	look := func(row *sql.Row) error { return row.Scan(&version, &ours, &others) }
+	const what = `SELECT (SELECT user_version FROM pragma_user_version), count(*) FILTER (WHERE name = ?), count(*) FILTER (WHERE name <> ?)
+		FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`
+	// Whoever finds the table need not wait for those who write to it.
+	if err := look(db.QueryRowContext(ctx, what, t.name, t.name)); err != nil || ours && version == t.version {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back
+	if err := look(tx.QueryRowContext(ctx, what, t.name, t.name)); err != nil {
+		return err
+	}
+	switch {
+	case ours && version == t.version: // somebody was faster
+		return nil
+	case others:
+		return fmt.Errorf("%w: it holds something else", errForeign)
+	case ours && !t.cache:
+		return fmt.Errorf("%w: it has version %d, and this toxscreen knows version %d", errForeign, version, t.version)
+	case ours:
+		if _, err := tx.ExecContext(ctx, t.on("DROP TABLE $name")); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("%s; PRAGMA user_version = %d", t.schema, t.version)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// on returns a statement with the table's name for $name.
+func (t table) on(statement string) string { return strings.ReplaceAll(statement, "$name", t.name) }
+
+var errForeign = errors.New("it was not made by this toxscreen")
+
+// failed makes the error for a step that failed, with the way out where the file
+// is what failed.
+func (t table) failed(step, path string, err error) error {
+	err = fmt.Errorf("failed to %s %s %s: %w", step, t.what, path, err)
+	if c := code(err); c == codes.SQLITE_CORRUPT || c == codes.SQLITE_NOTADB || errors.Is(err, errForeign) {
+		return fmt.Errorf("%w; %s", err, t.out)
+	}
+	return err
+}
+
+// code returns SQLite's result code of an error, 0 where there is none. The bits
+// that tell details are left out.
+func code(err error) int {
+	if failed, ok := errors.AsType[*sqlite.Error](err); ok {
+		return failed.Code() & 0xff
+	}
+	return 0
+}
