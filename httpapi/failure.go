@@ -35,7 +35,7 @@ const (
 	slowClient       code = "slow_client"    // the body did not arrive in time
 	notFound         code = "not_found"      // the route, or what an id names
 	methodNotAllowed code = "method_not_allowed"
-	notStored        code = "not_stored" // feedback that could not be kept
+	notStored        code = "not_stored" // feedback that there is no room for
 	internal         code = "internal"
 	clientGone       code = "client_gone" // nobody reads the answer
 )

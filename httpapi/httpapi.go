@@ -71,6 +71,8 @@ type Config struct {
 	// Results keeps the final results of answers whose verdict came after them.
 	// Without it, only the judge's own cache has the verdict.
 	Results Results
+	// Feedback keeps what people say of texts; nil keeps none.
+	Feedback Feedback
 	// FindJudge finds out whether the screener's judge answers, and loads its
 	// model; nil where there is no judge.
 	FindJudge func(context.Context) error

@@ -22,6 +22,7 @@ var native = api{name: "native", fail: failNative}
 func (s *Server) nativeRoutes(mux *http.ServeMux) {
 	s.handle(mux, "POST /v1/score", native, s.nativeScore)
 	s.handle(mux, "GET /v1/score/{id}", native, s.nativeLate)
+	s.handle(mux, "POST /v1/feedback", native, s.nativeFeedback)
 }
 
 // nativeError is the body of a native failure, and what a line has in place of

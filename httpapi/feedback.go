@@ -1,0 +1,85 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/store"
+)
+
+// Feedback keeps what people say of texts. [store.Feedback] is one.
+// Implementations must be safe for concurrent use.
+type Feedback interface {
+	// Add keeps a label set. When it returns nil, the set is on the disk.
+	Add(ctx context.Context, l store.LabelSet) error
+}
+
+// label keeps what a client says of a text, together with what the screener says
+// of it; l has the client's part. The judge is not asked for that, but a verdict
+// that it has at hand is kept too. Where the server keeps no feedback, nothing is
+// kept, and that is no failure.
+func (s *Server) label(ctx context.Context, l store.LabelSet) error {
+	if err := l.Validate(); err != nil {
+		return fail(invalidRequest, "failed to keep feedback: %v", err)
+	}
+	exchange := exchangeOf(ctx)
+	exchange.count(len(l.Text))
+	screening, err := s.begin(ctx, s.screener, request{text: l.Text})
+	if err != nil {
+		return s.ended(ctx, err)
+	}
+	if s.config.Feedback == nil {
+		return nil
+	}
+	l.Result = screening.Result()
+	if l.Result.Judge.Pending {
+		l.Result = unasked(l.Result, ", but the text came with feedback")
+	}
+	l.Source, l.Caller = exchange.api.name, exchange.caller.Name
+	switch err := s.config.Feedback.Add(ctx, l); {
+	case errors.Is(err, store.ErrFull):
+		return &failure{code: notStored, message: "failed to keep feedback: there is no room; whoever runs the server has to make some", cause: err}
+	case err != nil:
+		return s.ended(ctx, err)
+	}
+	return nil
+}
+
+// feedbackRequest is the body of POST /v1/feedback.
+type feedbackRequest struct {
+	Text      *string          `json:"text"`
+	Labels    toxscreen.Scores `json:"labels"`
+	Weight    *float64         `json:"weight"`
+	Community string           `json:"community"`
+	Token     string           `json:"token"`
+}
+
+func (s *Server) nativeFeedback(w http.ResponseWriter, r *http.Request) error {
+	data, err := s.body(w, r, s.config.MaxBody)
+	if err != nil {
+		return err
+	}
+	var in feedbackRequest
+	if err := decode(data, &in); err != nil {
+		return err
+	}
+	switch {
+	case s.config.Feedback == nil:
+		return fail(unsupported, "failed to keep feedback: this server keeps none")
+	case in.Text == nil:
+		return fail(invalidRequest, `failed to keep feedback: there is no text: send {"text": "…", "labels": {"toxicity": 1}}`)
+	case in.Weight != nil && *in.Weight == 0:
+		return fail(invalidRequest, "failed to keep feedback: the weight is 0: leave the text out, or the weight")
+	}
+	l := store.LabelSet{Text: *in.Text, Labels: in.Labels, Community: in.Community, Token: in.Token}
+	if in.Weight != nil {
+		l.Weight = *in.Weight
+	}
+	if err := s.label(r.Context(), l); err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusCreated, map[string]bool{"stored": true})
+	return nil
+}

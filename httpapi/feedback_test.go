@@ -1,0 +1,97 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/httpapi"
+	"github.com/toxscreen/toxscreen/store"
+)
+
+func openFeedback(t testing.TB, o store.FeedbackOptions) *store.Feedback {
+	t.Helper()
+	f, err := store.OpenFeedback(filepath.Join(t.TempDir(), "feedback.db"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// What people say of a text is kept with who says it and what the screener says;
+// the judge is not asked for that.
+func TestFeedbackIsKept(t *testing.T) {
+	alice, a := newKey(t, "alice", "")
+	f, judge := openFeedback(t, store.FeedbackOptions{}), newSlow()
+	s := serve(t, judged(judge), httpapi.Config{Keys: []httpapi.Key{a}, Feedback: f})
+	r := s.post("/v1/feedback", `{"text": "maybe", "labels": {"toxicity": 1, "insult": 0.5}, "weight": 3, "community": "news", "token": "c1"}`, "x-api-key", alice)
+	if r.status != http.StatusCreated || r.body != `{"stored":true}`+"\n" {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	n := 0
+	for l, err := range f.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if l.Source != "native" || l.Caller != "alice" || l.Community != "news" || l.Token != "c1" || l.Weight != 3 || l.Text != "" ||
+			l.Labels != scores(toxscreen.Toxicity, 1.0, toxscreen.Insult, 0.5) || l.Result.Score != 0.5 || l.Result.Judge.Asked || l.Result.Judge.Pending {
+			t.Errorf("%+v", l)
+		}
+	}
+	if n != 1 || judge.asked.Load() != 0 {
+		t.Errorf("%d label sets, and the judge was asked %d times", n, judge.asked.Load())
+	}
+}
+
+func TestBadFeedbackIsRefusedWithTheReason(t *testing.T) {
+	s := serve(t, toxscreen.New(words), httpapi.Config{Feedback: openFeedback(t, store.FeedbackOptions{})})
+	for body, want := range map[string]string{
+		`{"labels": {"toxicity": 1}}`:                            "there is no text",
+		`{"text": "x"}`:                                          "there are no labels",
+		`{"text": "x", "labels": {}}`:                            "there are no labels",
+		`{"text": "x", "labels": {"toxicity": 2}}`:               "must be in 0..1",
+		`{"text": "x", "labels": {"rude": 1}}`:                   "rude",
+		`{"text": "x", "labels": {"toxicity": 1}, "weight": 0}`:  "the weight is 0",
+		`{"text": "x", "labels": {"toxicity": 1}, "weight": -1}`: "the weight -1",
+	} {
+		if r := s.post("/v1/feedback", body); r.status != http.StatusBadRequest || !strings.Contains(r.body, want) {
+			t.Errorf("%s: %d %s", body, r.status, r.body)
+		}
+	}
+	if r := serve(t, toxscreen.New(words), httpapi.Config{}).post("/v1/feedback", `{"text": "x", "labels": {"toxicity": 1}}`); r.code(t) != "unsupported" {
+		t.Errorf("%s", r.body)
+	}
+}
+
+// failing is a Feedback that has no room, or is broken.
+type failing struct{ error }
+
+func (f failing) Add(context.Context, store.LabelSet) error { return f }
+func (f failing) Unwrap() error                             { return f.error }
+
+// What is not on the disk is never acknowledged.
+func TestFeedbackThatIsNotStoredIsNotAcknowledged(t *testing.T) {
+	for want, err := range map[int]error{
+		http.StatusInsufficientStorage: fmt.Errorf("the disk: %w", store.ErrFull),
+		http.StatusInternalServerError: errors.New("the file is broken"),
+	} {
+		s := serve(t, toxscreen.New(words), httpapi.Config{Feedback: failing{err}})
+		if r := s.post("/v1/feedback", `{"text": "x", "labels": {"toxicity": 1}}`); r.status != want || strings.Contains(r.body, "broken") {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+		if !strings.Contains(s.log.String(), err.Error()) {
+			t.Errorf("the log does not tell why: %s", s.log)
+		}
+	}
+}
