@@ -57,6 +57,9 @@ type ModelInfo struct {
 	// Thresholds is the probability from which each attribute of the model
 	// is flagged.
 	Thresholds Scores
+	// Languages are the codes of ISO 639 or BCP 47 of the languages that the
+	// model was trained on; empty where that is not known.
+	Languages []string
 	// Parallel is how many texts at once keep the model busy: what [Batch]
 	// has under way.
 	Parallel int

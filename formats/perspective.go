@@ -269,21 +269,24 @@ func (t PerspectiveText) check() error {
 // CheckLanguages returns an error where the model does not support the language
 // of a comment: none of those that the request names, or the detected one where
 // it names none, or several of which this is one. Where the request asks for
-// it, the attributes are dropped instead. No supported language means any, and
-// no detected one that it could not be told.
-func (r *PerspectiveAnalyze) CheckLanguages(supported, detected []string) error {
-	is := func(code string) bool {
-		return len(supported) == 0 || slices.ContainsFunc(supported, func(s string) bool { return baseLanguage(s) == baseLanguage(code) })
+// it, the attributes are dropped instead. No supported language means any;
+// foreign is true where the comment is surely in none of them, and detected
+// then empty where nothing more can be told.
+func (r *PerspectiveAnalyze) CheckLanguages(supported, detected []string, foreign bool) error {
+	in := func(codes []string) func(code string) bool {
+		return func(code string) bool {
+			return slices.ContainsFunc(codes, func(c string) bool { return baseLanguage(c) == baseLanguage(code) })
+		}
 	}
-	foreign := len(detected) > 0 && !slices.ContainsFunc(detected, is)
 	unsupported := &languageNotSupported{RequestedLanguages: r.Languages}
 	switch {
-	case len(r.Languages) == 0 && len(detected) == 0 && len(supported) > 0:
+	case len(supported) == 0, len(r.Languages) == 0 && !foreign:
+		return nil
+	case len(r.Languages) == 0 && len(detected) == 0:
 		return perspectiveInvalid("LANGUAGE_DETECTION_FAILED", "Unable to detect language")
-	case len(r.Languages) == 0 && foreign:
+	case len(r.Languages) == 0:
 		unsupported = &languageNotSupported{DetectedLanguages: detected}
-	case len(r.Languages) == 0,
-		slices.ContainsFunc(r.Languages, is) && (!foreign || !slices.ContainsFunc(r.Languages, func(l string) bool { return baseLanguage(l) == baseLanguage(detected[0]) })):
+	case slices.ContainsFunc(r.Languages, in(supported)) && !(foreign && slices.ContainsFunc(detected, in(r.Languages))):
 		return nil
 	}
 	if r.DropUnsupportedAttributes {
@@ -492,7 +495,7 @@ var perspectiveStatuses = map[int]string{
 	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusUnauthorized: "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
 	http.StatusNotFound: "NOT_FOUND", http.StatusMethodNotAllowed: "UNIMPLEMENTED", http.StatusRequestTimeout: "DEADLINE_EXCEEDED",
 	http.StatusRequestEntityTooLarge: "INVALID_ARGUMENT", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED",
-	http.StatusInternalServerError: "INTERNAL", http.StatusServiceUnavailable: "UNAVAILABLE", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
+	http.StatusInsufficientStorage: "RESOURCE_EXHAUSTED", http.StatusInternalServerError: "INTERNAL", http.StatusServiceUnavailable: "UNAVAILABLE", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
 }
 
 // NewPerspectiveError returns an error that is none of a comment's.

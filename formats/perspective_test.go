@@ -156,7 +156,8 @@ func TestPerspectiveLanguages(t *testing.T) {
 	} {
 		r := readAnalyze(t, `{`+attributes+`,`+c.request+`}`)
 		got := ""
-		if err := r.CheckLanguages([]string{"en"}, c.detected); err != nil {
+		foreign := len(c.detected) == 0 || c.detected[0] != "en"
+		if err := r.CheckLanguages([]string{"en"}, c.detected, foreign); err != nil {
 			got = typed(t, err)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -165,12 +166,12 @@ func TestPerspectiveLanguages(t *testing.T) {
 		if dropped := len(r.RequestedAttributes) == 0; dropped != r.DropUnsupportedAttributes {
 			t.Errorf("%s: attributes dropped: %v", c.why, dropped)
 		}
-		if err := r.CheckLanguages(nil, c.detected); err != nil {
+		if err := r.CheckLanguages(nil, c.detected, false); err != nil {
 			t.Errorf("%s: a model that knows all: %v", c.why, err)
 		}
 	}
 	requested, detected := readAnalyze(t, `{`+attributes+`,"languages":["om"]}`), readAnalyze(t, `{`+attributes+`}`)
-	errs := []any{requested.CheckLanguages([]string{"en"}, nil), detected.CheckLanguages([]string{"en"}, []string{"om"})}
+	errs := []any{requested.CheckLanguages([]string{"en"}, nil, false), detected.CheckLanguages([]string{"en"}, []string{"om"}, true)}
 	golden(t, "testdata/perspective/language-errors.json", []any{errs[0].(*formats.PerspectiveError).Body(), errs[1].(*formats.PerspectiveError).Body()})
 }
 

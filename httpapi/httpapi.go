@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/language"
 )
 
 // Config says how a server behaves. The zero value of a field is its default.
@@ -105,6 +106,7 @@ func (c Config) filled() (Config, error) {
 type Server struct {
 	config   Config
 	screener *toxscreen.Screener
+	known    language.Known // what the model was trained on
 	callers  []*caller
 	queue    *queue
 	late     late
@@ -126,7 +128,7 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		config: c, screener: screener, callers: callers(c.Keys),
+		config: c, screener: screener, known: language.New(screener.Info().Languages), callers: callers(c.Keys),
 		queue: newQueue(screener.Info().Parallel, c.QueueWait),
 		late:  late{pending: map[string][]byte{}, most: c.LateVerdicts},
 	}

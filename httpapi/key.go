@@ -135,12 +135,9 @@ func callers(keys []Key) []*caller {
 	return all
 }
 
-// who returns the caller of a request, told by the key in it: as Authorization:
-// Bearer, as x-api-key, or as key in the address.
-func (s *Server) who(r *http.Request) (*caller, error) {
-	if len(s.callers) == 0 {
-		return anyone, nil
-	}
+// keyOf returns the key in a request: as Authorization: Bearer, as x-api-key, or
+// as key in the address.
+func keyOf(r *http.Request) string {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || key == "" {
 		key = r.Header.Get("X-Api-Key")
@@ -148,6 +145,15 @@ func (s *Server) who(r *http.Request) (*caller, error) {
 	if key == "" {
 		key = r.URL.Query().Get("key")
 	}
+	return key
+}
+
+// who returns the caller of a request, told by the key in it.
+func (s *Server) who(r *http.Request) (*caller, error) {
+	if len(s.callers) == 0 {
+		return anyone, nil
+	}
+	key := keyOf(r)
 	if key == "" {
 		return nil, fail(wrongKey, "failed to let the request in: it has no key: send one as Authorization: Bearer KEY, as x-api-key: KEY, or as ?key=KEY")
 	}

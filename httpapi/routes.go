@@ -27,7 +27,7 @@ type api struct {
 }
 
 // apis are all interfaces that score.
-var apis = []api{native}
+var apis = []api{native, perspective, openAI, liteLLM, patronus, writer}
 
 // APIs returns the names of the interfaces that score, which
 // [Config.JudgeWait] goes by.
@@ -43,6 +43,11 @@ func APIs() []string {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	s.nativeRoutes(mux)
+	s.perspectiveRoutes(mux)
+	s.openAIRoutes(mux)
+	s.liteLLMRoutes(mux)
+	s.patronusRoutes(mux)
+	s.writerRoutes(mux)
 	s.healthRoutes(mux)
 	s.openAPIRoutes(mux)
 	playground := page.Handler()

@@ -25,6 +25,9 @@ type request struct {
 	// group is nil where there is no other text; see scoreAll, which sets both.
 	group *group
 	first bool
+	// sentence is true for a sentence of a text that was scored already: it is let
+	// in, and counts neither as a text nor for the caller's rate.
+	sentence bool
 	// late returns what is kept of a final result that comes after the answer,
 	// for whoever fetches it by its id; nil keeps nothing but the verdict.
 	late func(final toxscreen.Result) ([]byte, error)
@@ -34,7 +37,9 @@ type request struct {
 // becomes one by [failureOf]. Where the time for the judge ends before it
 // answers, the result says that it is pending, or why the judge is not asked.
 func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error) {
-	exchangeOf(ctx).count(len(r.text))
+	if !r.sentence {
+		exchangeOf(ctx).count(len(r.text))
+	}
 	if r.forget {
 		ctx = toxscreen.WithoutStoring(ctx)
 	}
@@ -72,8 +77,10 @@ func (s *Server) begin(ctx context.Context, screener *toxscreen.Screener, r requ
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if err = caller.await(ctx); err != nil {
-			return nil, err
+		if !r.sentence {
+			if err = caller.await(ctx); err != nil {
+				return nil, err
+			}
 		}
 		if err = r.group.turns.Acquire(ctx, 1); err != nil {
 			return nil, err
@@ -130,6 +137,9 @@ func (s *Server) scoreAll(ctx context.Context, requests []request) iter.Seq2[int
 		defer calls.Wait()
 		defer cancel()
 		g := &group{turns: semaphore.NewWeighted(int64(max(s.screener.Info().Parallel, 1))), in: make(chan struct{})}
+		if len(requests) > 0 && requests[0].sentence {
+			close(g.in)
+		}
 		outcomes := make([]chan outcome, len(requests))
 		begun := 0
 		begin := func() {
@@ -143,7 +153,7 @@ func (s *Server) scoreAll(ctx context.Context, requests []request) iter.Seq2[int
 				var o outcome
 				o.err = guarded(func() (err error) {
 					r := requests[i]
-					r.group, r.first = g, i == 0
+					r.group, r.first = g, i == 0 && !r.sentence
 					o.result, err = s.score(ctx, r)
 					return err
 				})

@@ -12,6 +12,7 @@
 package language
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -135,6 +136,9 @@ type Finding struct {
 	// Name is its English name, such as "German". It is empty where only the
 	// letters tell that the text is not in English.
 	Name string
+	// Code is that of ISO 639-1, such as "de", or of ISO 639-3 where there is
+	// none. It is empty where Name is.
+	Code string
 	// Sure tells that it is this language. Where it is false, the text is in
 	// this one or in another that resembles it: Danish is also taken for
 	// Norwegian, and what the library does not know for what it does.
@@ -178,7 +182,10 @@ func (k Known) Other(text string) (Finding, bool) {
 	if against.Lang != found.Lang || against.Confidence < asked {
 		return Finding{}, false
 	}
-	return Finding{Name: found.Lang.String(), Sure: found.Confidence >= sureConfidence}, true
+	return Finding{
+		Name: found.Lang.String(), Code: cmp.Or(found.Lang.Iso6391(), found.Lang.Iso6393()),
+		Sure: found.Confidence >= sureConfidence,
+	}, true
 }
 
 // sample is what the beginning of a text has of words.

@@ -35,6 +35,19 @@ func TestOther(t *testing.T) {
 	}
 }
 
+// The codes are those that other systems name languages by.
+func TestOtherHasCodes(t *testing.T) {
+	english := language.New([]string{"en"})
+	for text, want := range map[string]string{
+		"Das Wetter ist heute wirklich schön, wir gehen spazieren.": "de",
+		"今天天气很好,我们去散步吧。":                                            "zh",
+	} {
+		if got, _ := english.Other(text); got.Code != want {
+			t.Errorf("%q: got %q, want %s", text, got.Code, want)
+		}
+	}
+}
+
 // TestOtherIsNotSureOfNeighbours: that a text is not English is easier to tell
 // than which of two languages that are alike it is in.
 func TestOtherIsNotSureOfNeighbours(t *testing.T) {

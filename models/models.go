@@ -63,6 +63,13 @@ var _ toxscreen.Classifier = (*Model)(nil)
 // Manifest returns what the model's folder says of itself.
 func (m *Model) Manifest() Manifest { return m.manifest }
 
+// Info implements [toxscreen.Classifier].
+func (m *Model) Info() toxscreen.ModelInfo {
+	info := m.Classifier.Info()
+	info.Languages = m.manifest.Languages
+	return info
+}
+
 // Classify implements [toxscreen.Classifier]. A text that is surely in none of
 // the manifest's languages gets a warning beside its scores.
 func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {

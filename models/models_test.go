@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/models"
@@ -165,6 +167,9 @@ func TestOpenDefault(t *testing.T) {
 	}
 	if m.Info().Thresholds.Len() != len(toxscreen.Attributes()) {
 		t.Errorf("the default model has thresholds for %d attributes only", m.Info().Thresholds.Len())
+	}
+	if diff := cmp.Diff([]string{"en"}, m.Info().Languages); diff != "" {
+		t.Error(diff)
 	}
 	if m.Manifest().Spans == nil {
 		t.Error("the default model has no token head")

@@ -43,6 +43,7 @@ func TestStories(t *testing.T) {
 			env.Setenv("HUB", filepath.Dir(tiny))
 			env.Setenv("LIBRARY", library)
 			env.Setenv(classifier.LibraryEnv, library)
+			env.Values[servedKey] = map[string]*served{}
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -50,6 +51,9 @@ func TestStories(t *testing.T) {
 			"unversioned": unversioned,
 			"bytes":       writeBytes,
 			"longline":    longLine,
+			"serves":      serves,
+			"asks":        asks,
+			"stops":       stopsServing,
 		},
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/httpapi"
+	"github.com/toxscreen/toxscreen/store"
 )
 
 // serveSettings say how the server behaves.
@@ -36,6 +38,7 @@ type serveSettings struct {
 	MaxTexts    int
 	Communities map[string]toxscreen.Scores
 	LogLevel    slog.Level
+	LateResults string // file, or off
 }
 
 var serveKeys = []key{
@@ -91,6 +94,10 @@ var serveKeys = []key{
 	{"communities", "", func(s *settings, v string) (err error) {
 		s.Serve.Communities, err = parseCommunities(v)
 		return err
+	}},
+	{"late_results", "", func(s *settings, v string) error {
+		s.Serve.LateResults = v
+		return nil
 	}},
 	{"log_level", "info", func(s *settings, v string) error {
 		if err := s.Serve.LogLevel.UnmarshalText([]byte(v)); err != nil {
@@ -180,6 +187,7 @@ server when what it has accepted is answered.`,
 	flags.String("queue-wait", "250ms", "how long a text may wait for its turn; what would wait longer is refused at once")
 	flags.Int("max-texts", 1000, "refuse a request with more texts")
 	flags.StringArray("communities", nil, "thresholds for a communityId, as `\"ID toxicity=0.7\"`; repeatable")
+	flags.String("late-results", "", "`FILE` that keeps results whose verdict came after the answer, or off; default: in the user's cache folder")
 	flags.String("log-level", "info", "what is logged: debug, info (each request), warn or error")
 	_ = cmd.RegisterFlagCompletionFunc("log-level", oneOf("debug", "info", "warn", "error"))
 	addScreenerFlags(cmd)
@@ -243,6 +251,14 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 			_, err := judges.asked.look(ctx)
 			return err
 		}
+		results, err := openResults(s)
+		if err != nil {
+			return err
+		}
+		if results != nil {
+			defer func() { err = errors.Join(err, results.Close()) }()
+			config.Results = results
+		}
 	}
 	server, err := httpapi.New(newScreener(s, model, judges.options...), config)
 	if err != nil {
@@ -301,6 +317,33 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 		return config, fmt.Errorf("failed to read the keys of %s: %w", s.Serve.APIKeys, cause(err))
 	}
 	return config, nil
+}
+
+// How many late results are kept, some 2 kB each, and how long.
+const (
+	lateResults   = 50_000
+	lateResultAge = 24 * time.Hour
+)
+
+// openResults opens the late results of the settings. It is nil where none are
+// kept.
+func openResults(s *settings) (*store.Results, error) {
+	file := s.Serve.LateResults
+	switch file {
+	case cacheOff:
+		return nil, nil //nolint:nilnil // none is no failure
+	case "":
+		folder, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fmt.Errorf("failed to find the user's cache folder: %w; name a file with --late-results, or off", err)
+		}
+		file = filepath.Join(folder, "toxscreen", "results.db")
+	}
+	results, err := store.OpenResults(file, lateResults, lateResultAge)
+	if err != nil {
+		return nil, hinted{err, "--late-results off does without it"}
+	}
+	return results, nil
 }
 
 // listen listens on an address, which a setting named.

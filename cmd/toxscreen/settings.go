@@ -246,7 +246,7 @@ func readConfig(path string) (map[string]string, error) {
 		return nil, errors.New("judge_host: a file in the working folder must not say where texts are sent; " +
 			"put the key into the user's configuration, or use --judge-host or OLLAMA_HOST")
 	}
-	for _, name := range []string{"model", "onnxruntime", "calibration", "judge_rubric", "judge_cache", "api_keys", "tls_cert", "tls_key"} {
+	for _, name := range []string{"model", "onnxruntime", "calibration", "judge_rubric", "judge_cache", "api_keys", "tls_cert", "tls_key", "late_results"} {
 		// A name of a rubric of ours may have a slash, but no ending.
 		if name == "judge_rubric" && filepath.Ext(values[name]) == "" {
 			continue

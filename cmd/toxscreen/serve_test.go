@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// served are the servers of the stories that run, by their folder.
+type served struct {
+	command *exec.Cmd
+	ended   chan error
+}
+
+const servedKey = "served"
+
+// serves ARGS... runs toxscreen serve on a free port until the story ends, and
+// sets $URL to its address. What it says on standard error is in server.log.
+func serves(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("unsupported: ! serves")
+	}
+	log, err := os.Create(ts.MkAbs("server.log"))
+	ts.Check(err)
+	command := exec.Command(filepath.Join(firstPath(ts), "toxscreen"), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	command.Dir, command.Stderr = ts.MkAbs("."), log
+	for _, name := range []string{"HOME", "PATH", "TINY", "LIBRARY", "TOXSCREEN_ONNXRUNTIME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
+		if value := ts.Getenv(name); value != "" {
+			command.Env = append(command.Env, name+"="+value)
+		}
+	}
+	out, err := command.StdoutPipe()
+	ts.Check(err)
+	ts.Check(command.Start())
+	s := &served{command, make(chan error, 1)}
+	ts.Value(servedKey).(map[string]*served)["it"] = s
+	address, err := bufio.NewReader(out).ReadString('\n')
+	go func() {
+		s.ended <- errors.Join(command.Wait(), log.Close())
+		close(s.ended)
+	}()
+	ts.Defer(func() {
+		_ = command.Process.Kill() // it may have ended
+		for range s.ended {
+		}
+	})
+	if err != nil {
+		ts.Fatalf("the server gave no address: %v\n%s", err, ts.ReadFile("server.log"))
+	}
+	ts.Setenv("URL", strings.TrimSpace(address))
+}
+
+// firstPath returns the folder where testscript puts the programs of the test.
+func firstPath(ts *testscript.TestScript) string {
+	first, _, _ := strings.Cut(ts.Getenv("PATH"), string(filepath.ListSeparator))
+	return first
+}
+
+// asks [--ca FILE --as HOST] [--header NAME=VALUE] PATH [BODY] sends a request
+// to the server and prints the status and the answer.
+func asks(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("unsupported: ! asks")
+	}
+	client := &http.Client{Timeout: 30 * time.Second}
+	header := http.Header{}
+	config := &tls.Config{RootCAs: x509.NewCertPool()}
+	for ; len(args) > 2 && strings.HasPrefix(args[0], "--"); args = args[2:] {
+		switch args[0] {
+		case "--header":
+			name, value, _ := strings.Cut(args[1], "=")
+			header.Set(name, value)
+		case "--ca":
+			config.RootCAs.AppendCertsFromPEM([]byte(ts.ReadFile(args[1])))
+		case "--as":
+			config.ServerName = args[1]
+		default:
+			ts.Fatalf("unknown flag %s", args[0])
+		}
+	}
+	transport := &http.Transport{TLSClientConfig: config}
+	defer transport.CloseIdleConnections()
+	client.Transport = transport
+	method, body := http.MethodGet, io.Reader(nil)
+	if len(args) > 1 {
+		method, body = http.MethodPost, strings.NewReader(args[1])
+	}
+	address, err := url.JoinPath(ts.Getenv("URL"), args[0])
+	ts.Check(err)
+	r, err := http.NewRequestWithContext(context.Background(), method, address, body)
+	ts.Check(err)
+	r.Header = header
+	response, err := client.Do(r)
+	if err != nil {
+		fmt.Fprintf(ts.Stdout(), "no answer: %v\n", err)
+		return
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	ts.Check(err)
+	fmt.Fprintf(ts.Stdout(), "%d\n%s", response.StatusCode, answer)
+}
+
+// stops tells the server to end and waits until it has, which must be in good
+// order.
+func stopsServing(ts *testscript.TestScript, neg bool, _ []string) {
+	if neg {
+		ts.Fatalf("unsupported: ! stops")
+	}
+	s := ts.Value(servedKey).(map[string]*served)["it"]
+	ts.Check(s.command.Process.Signal(syscall.SIGTERM))
+	select {
+	case err := <-s.ended:
+		ts.Check(err)
+	case <-time.After(30 * time.Second):
+		ts.Fatalf("the server did not end")
+	}
+}
+
+// Whoever takes the place of a host vouches for this host only: a client that
+// trusts its authority trusts it with nothing else.
+func TestTheAuthorityIsGoodForItsHostsOnly(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "authority")
+	const host = "commentanalyzer.googleapis.com"
+	ca, err := openAuthority(folder, []string{host})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := openAuthority(folder, []string{host})
+	if err != nil || !again.cert.Equal(ca.cert) {
+		t.Errorf("%v: the second time, another authority was made", err)
+	}
+	key, err := os.Stat(filepath.Join(folder, host+".key"))
+	if err != nil || key.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v: the private key may be read by others", err, key.Mode())
+	}
+	trusted := x509.NewCertPool()
+	trusted.AddCert(ca.cert)
+	verify := func(hosts ...string) error {
+		leaf, err := ca.sign(hosts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = leaf.Leaf.Verify(x509.VerifyOptions{DNSName: hosts[0], Roots: trusted})
+		return err
+	}
+	if err := verify(host); err != nil {
+		t.Errorf("a client does not take it for the host: %v", err)
+	}
+	for _, other := range []string{"example.com", "googleapis.com", "www.googleapis.com"} {
+		if err := verify(other); err == nil {
+			t.Errorf("a client takes it for %s", other)
+		}
+		if err := verify(host, other); err == nil {
+			t.Errorf("a client takes a certificate that is for %s too", other)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, host+".pem"), []byte("torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openAuthority(folder, []string{host}); err == nil || !strings.Contains(err.Error(), host+".pem") {
+		t.Errorf("a torn certificate: %v", err)
+	}
+}
+
+func TestHostsAreNames(t *testing.T) {
+	hosts, err := parseHosts("B.example.com,a.example.com, b.example.com")
+	if err != nil || strings.Join(hosts, " ") != "a.example.com b.example.com" {
+		t.Errorf("%v, %v", hosts, err)
+	}
+	for _, wrong := range []string{"localhost", "127.0.0.1", "*.example.com", "https://a.example.com", "a.example.com:443", "a.example.com,", "../a.b"} {
+		if _, err := parseHosts(wrong); err == nil {
+			t.Errorf("%s was taken", wrong)
+		}
+	}
+}

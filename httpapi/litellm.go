@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/toxscreen/toxscreen/formats"
+)
+
+// liteLLM is the interface of LiteLLM's generic guardrail. Its failures are
+// native ones: LiteLLM reads nothing of them but the status, and lets nothing
+// through.
+var liteLLM = api{name: "litellm", fail: failNative}
+
+func (s *Server) liteLLMRoutes(mux *http.ServeMux) {
+	s.handle(mux, "POST /beta/litellm_basic_guardrail_api", liteLLM, s.guard)
+}
+
+func (s *Server) guard(w http.ResponseWriter, r *http.Request) error {
+	data, err := s.body(w, r, s.config.MaxBody)
+	if err != nil {
+		return err
+	}
+	if err := checkDepth(data); err != nil {
+		return err
+	}
+	in, err := formats.ReadLiteLLM(data)
+	if err != nil {
+		return fail(invalidRequest, "%v", err)
+	}
+	base := request{thresholds: in.Parameters.Thresholds}
+	results, err := s.results(r.Context(), in.Texts, base)
+	if err != nil {
+		return err
+	}
+	answer, err := formats.ToLiteLLM(in, results)
+	if err != nil {
+		return fail(invalidRequest, "%v", err)
+	}
+	if len(answer.Texts) > 0 {
+		// What is left when the words are masked may still be toxic.
+		masked := in
+		masked.Texts, masked.Parameters.OnFlagged = answer.Texts, formats.LiteLLMBlock
+		if results, err = s.results(r.Context(), masked.Texts, base); err != nil {
+			return err
+		}
+		again, err := formats.ToLiteLLM(masked, results)
+		if err != nil {
+			return fail(invalidRequest, "%v", err)
+		}
+		if again.BlockedReason != "" {
+			again.BlockedReason += " So it is without the words that could be masked."
+			answer = again
+		}
+	}
+	writeJSON(w, http.StatusOK, answer)
+	return nil
+}

@@ -1,0 +1,290 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/store"
+)
+
+// perspective is Google's Perspective API, as its clients know it.
+var perspective = api{name: "perspective", fail: failPerspective}
+
+// perspectiveBase is where its methods are.
+const perspectiveBase = "/v1alpha1/comments:"
+
+// perspectiveRoutes adds its routes. A batch has no key: each of its calls has.
+func (s *Server) perspectiveRoutes(mux *http.ServeMux) {
+	for name, method := range s.perspectiveMethods() {
+		s.handle(mux, "POST "+perspectiveBase+name, perspective, func(w http.ResponseWriter, r *http.Request) error {
+			data, err := s.body(w, r, s.config.MaxBody)
+			if err != nil {
+				return err
+			}
+			call, err := method(data)
+			if err != nil {
+				return err
+			}
+			var result toxscreen.Result
+			if call.scored {
+				if result, err = s.score(r.Context(), call.request); err != nil {
+					return err
+				}
+			}
+			value, err := call.answer(r.Context(), w.Header(), result)
+			if err != nil {
+				return err
+			}
+			writeJSON(w, http.StatusOK, value)
+			return nil
+		})
+	}
+	s.handleOpen(mux, "POST /batch", perspective, s.perspectiveBatch)
+	s.handleOpen(mux, "GET /$discovery/rest", perspective, s.perspectiveDiscovery)
+}
+
+// perspectiveCall is a call that makes sense: what to score, if anything, and
+// what makes an answer of its result.
+type perspectiveCall struct {
+	scored  bool
+	request request
+	answer  func(ctx context.Context, header http.Header, result toxscreen.Result) (any, error)
+}
+
+// perspectiveMethods are what reads the body of a call, by its name.
+func (s *Server) perspectiveMethods() map[string]func(data []byte) (perspectiveCall, error) {
+	return map[string]func([]byte) (perspectiveCall, error){"analyze": s.analyze, "suggestscore": s.suggestScore}
+}
+
+// failPerspective words a failure as Google did.
+func failPerspective(w http.ResponseWriter, r *http.Request, f *failure) {
+	e := perspectiveErrorOf(r, f)
+	writeJSON(w, e.Code, e.Body())
+}
+
+func perspectiveErrorOf(r *http.Request, f *failure) *formats.PerspectiveError {
+	if e, ok := errors.AsType[*formats.PerspectiveError](f.cause); ok {
+		return e
+	}
+	switch {
+	case f.code == tooLong:
+		return formats.PerspectiveTooLong()
+	case f.code == wrongKey && keyOf(r) == "":
+		return formats.NewPerspectiveError(http.StatusForbidden, "The request is missing a valid API key.")
+	case f.code == wrongKey:
+		return formats.PerspectiveKeyInvalid()
+	case f.retry > 0:
+		return formats.PerspectiveOverload(f.message, f.retry)
+	}
+	return formats.NewPerspectiveError(f.status(), f.message)
+}
+
+// perspectiveFailure makes a failure of an error in Google's words.
+func perspectiveFailure(err error) error {
+	return &failure{code: invalidRequest, message: err.Error(), cause: err}
+}
+
+// checkDepth refuses JSON that is nested too deep.
+func checkDepth(data []byte) error {
+	if tooDeep(data) {
+		return fail(invalidRequest, "failed to read the request: its JSON is nested deeper than %d", maxDepth)
+	}
+	return nil
+}
+
+// notMeasuredHeader names the requested attributes that the answer has no score
+// for, since nothing here measures them.
+const notMeasuredHeader = "Toxscreen-Not-Measured"
+
+func (s *Server) analyze(data []byte) (perspectiveCall, error) {
+	if err := checkDepth(data); err != nil {
+		return perspectiveCall{}, err
+	}
+	in, err := formats.ReadPerspectiveAnalyze(data)
+	if err != nil {
+		return perspectiveCall{}, perspectiveFailure(err)
+	}
+	detected, foreign := s.detect(in.Comment.Text)
+	if err := in.CheckLanguages(s.screener.Info().Languages, detected, foreign); err != nil {
+		return perspectiveCall{}, perspectiveFailure(err)
+	}
+	thresholds := s.config.Communities[in.CommunityID]
+	return perspectiveCall{
+		scored:  true,
+		request: request{text: in.Comment.Text, forget: in.DoNotStore, thresholds: thresholds},
+		answer: func(ctx context.Context, header http.Header, whole toxscreen.Result) (any, error) {
+			var parts []formats.Part
+			if in.SpanAnnotations {
+				var err error
+				if parts, err = s.sentences(ctx, in.Comment.Text, whole, thresholds); err != nil {
+					return nil, err
+				}
+			}
+			scores, notMeasured := formats.ToPerspective(in, whole, parts, detected)
+			if len(notMeasured) > 0 {
+				header.Set(notMeasuredHeader, strings.Join(notMeasured, ", "))
+			}
+			return scores, nil
+		},
+	}, nil
+}
+
+// detect returns the code of the language that a text seems to be in, and
+// whether that is surely none of the model's. It is empty where it cannot be
+// told; a text that is too short to tell is in the model's own.
+func (s *Server) detect(text string) (codes []string, foreign bool) {
+	known := s.screener.Info().Languages
+	found, foreign := s.known.Other(text)
+	switch {
+	case foreign && found.Code != "":
+		return []string{found.Code}, true
+	case !foreign && len(known) == 1:
+		return known, false
+	}
+	return nil, foreign
+}
+
+func (s *Server) suggestScore(data []byte) (perspectiveCall, error) {
+	if err := checkDepth(data); err != nil {
+		return perspectiveCall{}, err
+	}
+	in, err := formats.ReadPerspectiveSuggest(data)
+	if err != nil {
+		return perspectiveCall{}, perspectiveFailure(err)
+	}
+	return perspectiveCall{
+		answer: func(ctx context.Context, _ http.Header, _ toxscreen.Result) (any, error) {
+			err := s.label(ctx, store.LabelSet{Text: in.Comment.Text, Community: in.CommunityID, Token: in.ClientToken, Labels: in.Labels()})
+			if err != nil {
+				return nil, err
+			}
+			detected, _ := s.detect(in.Comment.Text)
+			return formats.ToPerspectiveSuggested(in, detected), nil
+		},
+	}, nil
+}
+
+// perspectiveBatch answers many calls in one. They are let in with the first of
+// them that makes sense, and all have its key.
+func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error {
+	data, err := s.body(w, r, s.config.MaxBody)
+	if err != nil {
+		return err
+	}
+	calls, err := formats.ReadPerspectiveBatch(r.Header.Get("Content-Type"), data, s.config.MaxTexts)
+	if err != nil {
+		return perspectiveFailure(err)
+	}
+	replies := make([]formats.PerspectiveReply, len(calls))
+	reply := func(i int, value any, err error) {
+		replies[i] = formats.PerspectiveReply{ID: calls[i].ID, Status: http.StatusOK}
+		if err != nil {
+			f := failureOf(err)
+			if f.code == internal || f.code == notStored {
+				s.config.Log.Error("failed to answer a call of a batch", "error", f.cause)
+			}
+			e := perspectiveErrorOf(r, f)
+			replies[i].Status, value = e.Code, e.Body()
+		}
+		body, err := encode(value)
+		if err != nil {
+			panic(err) // a type of ours that cannot be JSON
+		}
+		replies[i].Body = body
+	}
+	var sensible []perspectiveCall
+	var requests []request
+	var places []int // of those among the calls
+	key := ""
+	for i, c := range calls {
+		read, inner, err := s.perspectiveTarget(r, c)
+		if err != nil {
+			reply(i, nil, err)
+			continue
+		}
+		if i == 0 {
+			key = keyOf(inner)
+			if exchangeOf(r.Context()).caller, err = s.who(inner); err != nil {
+				return err
+			}
+		} else if keyOf(inner) != key {
+			reply(i, nil, fail(wrongKey, "failed to let a call of a batch in: all must have the key of the first"))
+			continue
+		}
+		call, err := read(c.Body)
+		if err != nil {
+			reply(i, nil, err)
+			continue
+		}
+		if !call.scored {
+			value, err := call.answer(r.Context(), http.Header{}, toxscreen.Result{})
+			reply(i, value, err)
+			continue
+		}
+		sensible, requests, places = append(sensible, call), append(requests, call.request), append(places, i)
+	}
+	for i, o := range s.scoreAll(r.Context(), requests) {
+		if f := failureOf(o.err); o.err != nil && (f.code == clientGone || i == 0 && f.retry > 0) {
+			return f
+		}
+		var value any
+		if o.err == nil {
+			o.err = guarded(func() (err error) {
+				value, err = sensible[i].answer(r.Context(), http.Header{}, o.result)
+				return err
+			})
+		}
+		reply(places[i], value, o.err)
+	}
+	contentType, body := formats.WritePerspectiveBatch(replies)
+	w.Header().Set("Content-Type", contentType)
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body) // whoever is gone misses nothing
+	return nil
+}
+
+// perspectiveTarget returns what reads the body of a call, and the request that
+// it would be by itself.
+func (s *Server) perspectiveTarget(batch *http.Request, c formats.PerspectiveCall) (read func([]byte) (perspectiveCall, error), inner *http.Request, err error) {
+	unknown := fail(notFound, "failed to answer a call of a batch: there are POST %sanalyze and %[1]ssuggestscore", perspectiveBase)
+	inner = batch.Clone(batch.Context())
+	if inner.URL, err = url.ParseRequestURI(c.Target); err != nil {
+		return nil, nil, unknown
+	}
+	path := inner.URL.Path
+	if s.config.External != nil {
+		path = strings.TrimPrefix(path, strings.TrimSuffix(s.config.External.Path, "/"))
+	}
+	name, _ := strings.CutPrefix(path, perspectiveBase)
+	read, ok := s.perspectiveMethods()[name]
+	if !ok || name == path || c.Method != http.MethodPost {
+		return nil, nil, unknown
+	}
+	return read, inner, nil
+}
+
+// perspectiveDiscovery answers with the document that clients are built from.
+func (s *Server) perspectiveDiscovery(w http.ResponseWriter, r *http.Request) error {
+	if version := r.URL.Query().Get("version"); version != "" && version != "v1alpha1" {
+		return fail(notFound, "failed to describe the API: there is only version v1alpha1")
+	}
+	writeJSON(w, http.StatusOK, formats.PerspectiveDiscovery(s.address(r)))
+	return nil
+}
+
+// address returns the address that the client of a request knows the server by.
+func (s *Server) address(r *http.Request) *url.URL {
+	if s.config.External != nil {
+		return s.config.External
+	}
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return &url.URL{Scheme: scheme, Host: r.Host}
+}
