@@ -85,12 +85,11 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 	standing := screening.Result()
 	wait := s.budget(ctx, r)
 	const soon = ", but the answer does not wait for the judge"
-	placed := false
 	if wait <= 0 {
 		if r.forget {
 			return unasked(standing, soon+", and nothing of the text may be kept"), nil
 		}
-		if placed = s.late.take(); !placed {
+		if !s.late.take() {
 			return unasked(standing, soon+", which has enough to do"), nil
 		}
 	}
@@ -122,7 +121,7 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 			cancel()
 			return unjudged(standing, "the judge was asked"+ended+", and nothing of the text may be kept"), nil
 		}
-		if placed = s.late.take(); !placed {
+		if !s.late.take() {
 			cancel()
 			return unjudged(standing, "the judge was asked"+ended+"; too many verdicts are outstanding to wait for it"), nil
 		}
