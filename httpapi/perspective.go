@@ -181,6 +181,7 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 		return perspectiveFailure(err)
 	}
 	replies := make([]formats.PerspectiveReply, len(calls))
+	inners := make([]*http.Request, len(calls)) // the calls as requests by themselves
 	reply := func(i int, value any, err error) {
 		replies[i] = formats.PerspectiveReply{ID: calls[i].ID, Status: http.StatusOK}
 		if err != nil {
@@ -188,7 +189,7 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 			if f.code == internal || f.code == notStored {
 				s.config.Log.Error("failed to answer a call of a batch", "error", f.cause)
 			}
-			e := perspectiveErrorOf(r, f)
+			e := perspectiveErrorOf(inners[i], f)
 			replies[i].Status, value = e.Code, e.Body()
 		}
 		body, err := encode(value)
@@ -199,20 +200,23 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 	}
 	var sensible []perspectiveCall
 	var requests []request
-	var places []int // of those among the calls
-	key := ""
+	var places []int        // of those among the calls
+	key, known := "", false // whoever sent it
 	for i, c := range calls {
-		read, inner, err := s.perspectiveTarget(r, c)
+		inners[i] = r.Clone(r.Context())
+		read, err := s.perspectiveTarget(inners[i], c)
 		if err != nil {
 			reply(i, nil, err)
 			continue
 		}
-		if i == 0 {
-			key = keyOf(inner)
-			if exchangeOf(r.Context()).caller, err = s.who(inner); err != nil {
-				return err
+		if !known {
+			caller, err := s.who(inners[i])
+			if err != nil {
+				f := failureOf(err)
+				return &failure{code: f.code, message: f.message, cause: perspectiveErrorOf(inners[i], f)}
 			}
-		} else if keyOf(inner) != key {
+			exchangeOf(r.Context()).caller, key, known = caller, keyOf(inners[i]), true
+		} else if keyOf(inners[i]) != key {
 			reply(i, nil, fail(wrongKey, "failed to let a call of a batch in: all must have the key of the first"))
 			continue
 		}
@@ -248,24 +252,25 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-// perspectiveTarget returns what reads the body of a call, and the request that
-// it would be by itself.
-func (s *Server) perspectiveTarget(batch *http.Request, c formats.PerspectiveCall) (read func([]byte) (perspectiveCall, error), inner *http.Request, err error) {
+// perspectiveTarget returns what reads the body of a call, and makes of inner the
+// request that it would be by itself.
+func (s *Server) perspectiveTarget(inner *http.Request, c formats.PerspectiveCall) (func([]byte) (perspectiveCall, error), error) {
 	unknown := fail(notFound, "failed to answer a call of a batch: there are POST %sanalyze and %[1]ssuggestscore", perspectiveBase)
-	inner = batch.Clone(batch.Context())
-	if inner.URL, err = url.ParseRequestURI(c.Target); err != nil {
-		return nil, nil, unknown
+	target, err := url.ParseRequestURI(c.Target)
+	if err != nil {
+		return nil, unknown
 	}
-	path := inner.URL.Path
+	inner.Method, inner.URL = c.Method, target
+	path := target.Path
 	if s.config.External != nil {
 		path = strings.TrimPrefix(path, strings.TrimSuffix(s.config.External.Path, "/"))
 	}
-	name, _ := strings.CutPrefix(path, perspectiveBase)
-	read, ok := s.perspectiveMethods()[name]
-	if !ok || name == path || c.Method != http.MethodPost {
-		return nil, nil, unknown
+	name, ok := strings.CutPrefix(path, perspectiveBase)
+	read, known := s.perspectiveMethods()[name]
+	if !ok || !known || c.Method != http.MethodPost {
+		return nil, unknown
 	}
-	return read, inner, nil
+	return read, nil
 }
 
 // perspectiveDiscovery answers with the document that clients are built from.

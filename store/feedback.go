@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"time"
 
@@ -61,14 +60,19 @@ type LabelSet struct {
 	// Labels holds the share in 0..1 of people who say that the text has an
 	// attribute. At least one has a label.
 	Labels toxscreen.Scores
-	// Weight is how many texts of the traffic this one stands for, 0 for 1.
+	// Weight is how many texts of the traffic this one stands for, in 1e-6..1e6;
+	// 0 is 1.
 	Weight float64
-	// Result is what the screener says of the text.
+	// Result is what the screener says of the text, by its own thresholds.
 	Result toxscreen.Result
 }
 
-// maxName is how many bytes a name in a [LabelSet] may have.
-const maxName = 1024
+// The limits of a [LabelSet].
+const (
+	maxName     = 1024 // bytes of a name
+	leastWeight = 1e-6 // sums of weights are to stay numbers
+	mostWeight  = 1e6
+)
 
 // Validate returns what is wrong with the labels that a client sends, for the
 // client to read.
@@ -81,8 +85,8 @@ func (l LabelSet) Validate() error {
 			return fmt.Errorf("the label %v for %s is no share of people: it must be in 0..1", share, a)
 		}
 	}
-	if !(l.Weight >= 0) || math.IsInf(l.Weight, 0) {
-		return fmt.Errorf("the weight %v is no number of texts: it must be over 0, or left out for 1", l.Weight)
+	if l.Weight != 0 && !(l.Weight >= leastWeight && l.Weight <= mostWeight) {
+		return fmt.Errorf("the weight %v is no number of texts: it must be in %v..%v, or left out for 1", l.Weight, leastWeight, mostWeight)
 	}
 	for _, name := range []struct{ what, value string }{{"token", l.Token}, {"community", l.Community}} {
 		if len(name.value) > maxName {
@@ -135,6 +139,7 @@ func (f *Feedback) Add(ctx context.Context, l LabelSet) error {
 	hash := sha256.Sum256([]byte(l.Text))
 	var text []byte // as a blob: a text may be no UTF-8, and have zero bytes
 	result := l.Result
+	result.ID, result.Judge.ID = "", "" // the caller's
 	if f.options.KeepText {
 		text = append([]byte{}, l.Text...)
 	} else {
@@ -167,7 +172,6 @@ func (f *Feedback) Add(ctx context.Context, l LabelSet) error {
 // unquoted returns a result without what may hold parts of the text: what the
 // judge wrote in its own words, and what was wrong with it.
 func unquoted(r toxscreen.Result) toxscreen.Result {
-	r.ID = "" // the caller's
 	r.Judge.Error, r.Judge.Raw = "", ""
 	r.Judge.Verdicts = slices.Clone(r.Judge.Verdicts)
 	for i := range r.Judge.Verdicts {

@@ -54,6 +54,7 @@ func TestStories(t *testing.T) {
 			"serves":      serves,
 			"asks":        asks,
 			"stops":       stopsServing,
+			"labelled":    labelledFeedback,
 		},
 	})
 }

@@ -37,6 +37,7 @@ type settings struct {
 	Calibration string // file with fusion parameters; empty for the embedded ones
 	Judge       judgeSettings
 	Serve       serveSettings
+	Feedback    feedbackSettings
 
 	values map[string]setting // by key
 	files  []string           // configuration files that were read, the strongest first
@@ -108,6 +109,7 @@ var keys = func() []key {
 	}
 	all = append(all, judgeKeys...)
 	all = append(all, serveKeys...)
+	all = append(all, feedbackKeys...)
 	for _, a := range toxscreen.Attributes() {
 		all = append(all, key{"thresholds." + a.String(), "", func(s *settings, v string) error {
 			if v == "" {
@@ -246,7 +248,7 @@ func readConfig(path string) (map[string]string, error) {
 		return nil, errors.New("judge_host: a file in the working folder must not say where texts are sent; " +
 			"put the key into the user's configuration, or use --judge-host or OLLAMA_HOST")
 	}
-	for _, name := range []string{"model", "onnxruntime", "calibration", "judge_rubric", "judge_cache", "api_keys", "tls_cert", "tls_key", "late_results"} {
+	for _, name := range []string{"model", "onnxruntime", "calibration", "judge_rubric", "judge_cache", "feedback", "api_keys", "tls_cert", "tls_key", "late_results"} {
 		// A name of a rubric of ours may have a slash, but no ending.
 		if name == "judge_rubric" && filepath.Ext(values[name]) == "" {
 			continue

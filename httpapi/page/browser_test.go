@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,26 +40,39 @@ const (
 	friendly = "Thank you, that was a great help."
 )
 
-var chromium context.Context
+// browser is a running one, in which contexts are tabs.
+type browser struct {
+	ctx context.Context
+	end context.CancelFunc
+}
+
+// chromium is the one of all tests.
+var chromium browser
 
 func TestMain(m *testing.M) {
+	var err error
+	if chromium, err = startChromium(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	chromium.end()
+	os.Exit(code)
+}
+
+func startChromium() (browser, error) {
 	program, err := exec.LookPath("chromium")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "failed to find chromium: run `make chromium`, or put one of that name on the PATH:", err)
-		os.Exit(1)
+		return browser{}, fmt.Errorf("failed to find chromium: run `make chromium`, or put one of that name on the PATH: %w", err)
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program))
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, cancel := chromedp.NewContext(allocator)
+	ctx, _ := chromedp.NewContext(allocator)
 	if err := chromedp.Do(ctx); err != nil {
-		fmt.Fprintf(os.Stderr, "failed to start %s: %v\n", program, err)
-		os.Exit(1)
+		end()
+		return browser{}, fmt.Errorf("failed to start %s: %w", program, err)
 	}
-	chromium = ctx
-	code := m.Run()
-	cancel()
-	end()
-	os.Exit(code)
+	return browser{ctx, end}, nil
 }
 
 var openModel = sync.OnceValues(func() (*models.Model, error) { return models.OpenDefault(models.Options{}) })
@@ -67,6 +81,7 @@ var openModel = sync.OnceValues(func() (*models.Model, error) { return models.Op
 // not get to the real one.
 type site struct {
 	*httptest.Server
+	base     string // of its paths
 	screener *toxscreen.Screener
 	mu       sync.Mutex
 	front    func(w http.ResponseWriter, r *http.Request) (handled bool)
@@ -85,6 +100,9 @@ func newSiteWith(t *testing.T, c httpapi.Config, options ...toxscreen.Option) *s
 		t.Fatal(err)
 	}
 	s := &site{screener: toxscreen.New(model, options...)}
+	if c.External != nil {
+		s.base = c.External.Path
+	}
 	server, err := httpapi.New(s.screener, c)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +111,7 @@ func newSiteWith(t *testing.T, c httpapi.Config, options ...toxscreen.Option) *s
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		front := s.front
-		if strings.HasPrefix(r.URL.Path, "/v1") {
+		if strings.HasPrefix(r.URL.Path, s.base+"/v1") {
 			s.requests = append(s.requests, r.Method+" "+r.URL.Path)
 		}
 		s.mu.Unlock()
@@ -135,7 +153,7 @@ type tab struct {
 
 func (s *site) open(t *testing.T) tab {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
+	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(stop)
@@ -153,7 +171,7 @@ func (s *site) open(t *testing.T) tab {
 			}
 		}
 	}()
-	b.do(chromedp.Navigate(s.URL+"/"), chromedp.WaitVisible(chromedp.ID("text")))
+	b.do(chromedp.Navigate(s.URL+s.base+"/"), chromedp.WaitVisible(chromedp.ID("text")))
 	b.wait(`document.querySelector("#request").textContent`)
 	return b
 }
@@ -296,7 +314,7 @@ func TestScoresAsOneTypes(t *testing.T) {
 		t.Errorf("%d requests for %d keys", n, len(insult))
 	}
 	want := s.score(t, insult)
-	if got := b.text("#summary"); !strings.HasPrefix(got, fmt.Sprintf("%.2f severe flagged About %.0f of 100 people would call this toxic.", want.Score, 100*want.Score)) {
+	if got := b.text("#summary"); !strings.HasPrefix(got, fmt.Sprintf("%.2f severity: severe flagged About %.0f of 100 people would call this toxic.", want.Score, 100*want.Score)) {
 		t.Errorf("the summary says %q", got)
 	}
 	rows := eval[[]string](b, `[...document.querySelectorAll("#attributes li")].map(row => row.innerText.split(/\s+/).join(" ").trim())`)
@@ -373,6 +391,18 @@ func TestSpans(t *testing.T) {
 	b.wait(`document.activeElement === document.querySelectorAll("mark")[1] && !document.querySelector("#tip").hidden`)
 	b.press(kb.ArrowLeft)
 	b.wait(`document.activeElement === document.querySelectorAll("mark")[0]`)
+}
+
+// TestBelowABasePath: the page finds everything below the path it comes from.
+func TestBelowABasePath(t *testing.T) {
+	external := &url.URL{Scheme: "https", Host: "tox.example.org", Path: "/screen"}
+	s := newSiteWith(t, httpapi.Config{External: external})
+	b := s.open(t)
+	b.write(insult)
+	if got := s.seen(); !slices.Equal(got, []string{"POST /screen/v1/score"}) {
+		t.Errorf("the page asks for %q", got)
+	}
+	b.says("#request", s.URL+"/screen/v1/score")
 }
 
 // TestOutdatedRequests: what is asked for a text that has changed since is
@@ -695,6 +725,9 @@ func TestProblems(t *testing.T) {
 	s.handle(refuse(http.StatusTooManyRequests, "overloaded", "more texts wait than the server will get to", "Retry-After", "1"))
 	b.paste(insult)
 	b.says("#problem", "The server is busy: more texts wait than the server will get to. Trying again in 1 second.")
+	if score := b.text("#score"); score != "–" {
+		t.Errorf("a text that was not scored seems to have the score %s", score)
+	}
 	b.picture("busy")
 	s.handle(nil)
 	b.wait(`document.querySelector("#marked").textContent === $1 && document.querySelector("#problem").hidden`, insult)

@@ -112,8 +112,11 @@ async function ask(path, request, signal) {
   }
 }
 
-// report says what is wrong, or with "" that nothing is.
+// report says what is wrong, or with "" that nothing is. Scores of an earlier
+// text would be taken for those of this one.
 function report(problem) {
+  const text = $("text").value;
+  if (problem && state.result && text !== state.text) show(text, null);
   if ($("problem").textContent !== problem) $("problem").textContent = problem;
   $("problem").hidden = !problem;
   if (problem) announce(problem);
@@ -160,6 +163,7 @@ async function score(rest = 0) {
   $("text").removeAttribute("aria-invalid");
   if (text === "") {
     report("");
+    $("summary").removeAttribute("aria-busy");
     show("", null);
     return;
   }
@@ -262,7 +266,7 @@ function summary() {
 function showScore() {
   const { result } = state;
   $("score").textContent = result ? number(result.score) : "–";
-  $("severity").textContent = result ? (result.severity === "none" ? "not severe" : result.severity) : "";
+  $("severity").textContent = result ? `severity: ${result.severity}` : "";
   $("summary").dataset.severity = result?.severity ?? "";
   $("meaning").textContent = result
     ? meaning(result.score) + (result.judge.pending ? " The judge may change that." : "")
@@ -676,6 +680,7 @@ function take(text) {
 $("text").addEventListener("input", (event) => {
   clearTimeout(typing);
   running.abort(); // what was asked is outdated
+  $("summary").setAttribute("aria-busy", "true");
   if (event.isComposing) return; // in the midst of a character
   scoreSoon();
 });

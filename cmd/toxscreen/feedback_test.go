@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/store"
+)
+
+func one(a toxscreen.Attribute, share float64) (s toxscreen.Scores) {
+	s.Set(a, share)
+	return s
+}
+
+// scoredBy is a result of a model, with a verdict where a judge is named.
+func scoredBy(model, judge string, p, yes float64) toxscreen.Result {
+	probability, pYes, toxicity := toxscreen.Probability(p), toxscreen.Probability(yes), toxscreen.Toxicity
+	r := toxscreen.Result{
+		Score: probability, Severity: toxscreen.SeverityOf(p), Direction: toxscreen.HigherIsMoreToxic,
+		Attributes: toxscreen.AttributeResults{toxicity: {Score: probability, Classifier: probability, Threshold: 0.5, Flagged: p >= 0.5}},
+		Spans:      []toxscreen.Span{{Start: 0, End: 1, Attributes: one(toxicity, p)}}, OffsetUnit: toxscreen.Bytes,
+		Source: toxscreen.SourceClassifier, Warnings: []string{}, Versions: toxscreen.Versions{Model: model},
+	}
+	if judge != "" {
+		r.Versions.JudgeModel, r.Versions.Rubric = judge, "attributes@1"
+		r.Judge = toxscreen.JudgeReport{Asked: true, Milliseconds: 2000, Verdicts: []toxscreen.Verdict{{
+			Rubric: "attributes@1", Model: judge, Scale: 1, Warnings: []string{}, InputTokens: 900, OutputTokens: 100,
+			Aspects: []toxscreen.AspectVerdict{{Name: "toxicity", Attribute: &toxicity, Yes: yes >= 0.5, PYes: &pYes}},
+		}}}
+	}
+	return r
+}
+
+const (
+	tinyVersion  = "tiny@1.0.0 sha256:0123456789ab"
+	someJudge    = "some-model@0123456789ab"
+	earlierJudge = "other-model@ba9876543210"
+)
+
+// labelled FILE TEXTS adds feedback about so many texts: two moderators agree on
+// most of them, and the classifier and the judge are right more often than not.
+func labelledFeedback(ts *testscript.TestScript, _ bool, args []string) {
+	texts, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	kept, err := store.OpenFeedback(ts.MkAbs(args[0]), store.FeedbackOptions{})
+	ts.Check(err)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range texts {
+		x := -1 + 2.5*rng.NormFloat64()
+		p, label, yes := 1/(1+math.Exp(-x)), 0.0, 0.05
+		if rng.Float64() < p {
+			label = 1
+		}
+		if (label == 1) != (rng.Float64() < 0.1) {
+			yes = 0.95
+		}
+		for moderator := range 1 + i%2 {
+			ts.Check(kept.Add(context.Background(), store.LabelSet{
+				Text: fmt.Sprint("comment ", i), Source: "/v1/feedback", Caller: "forum", Token: fmt.Sprint(moderator),
+				Labels: one(toxscreen.Toxicity, label), Result: scoredBy(tinyVersion, someJudge, p, yes),
+			}))
+		}
+	}
+	ts.Check(kept.Close())
+}
+
+// What several people say of a text is one label: the share of those who say so.
+func TestWhatLabelSetsSayTogether(t *testing.T) {
+	set := func(token string, weight float64, pairs ...any) store.LabelSet {
+		l := store.LabelSet{Caller: "forum", Token: token, Weight: weight}
+		for i := 0; i < len(pairs); i += 2 {
+			l.Labels.Set(pairs[i].(toxscreen.Attribute), pairs[i+1].(float64))
+		}
+		return l
+	}
+	toxicity, insult := toxscreen.Toxicity, toxscreen.Insult
+	for name, c := range map[string]struct {
+		sets   []store.LabelSet
+		want   string
+		weight float64
+	}{
+		"one":                       {[]store.LabelSet{set("", 0, toxicity, 1.0)}, `{"toxicity":1}`, 1},
+		"several without a name":    {[]store.LabelSet{set("", 0, toxicity, 1.0), set("", 0, toxicity, 1.0), set("", 0, toxicity, 0.0)}, `{"toxicity":0.666667}`, 3},
+		"with weights":              {[]store.LabelSet{set("a", 3, toxicity, 1.0), set("b", 0, toxicity, 0.0)}, `{"toxicity":0.75}`, 4},
+		"a change of mind":          {[]store.LabelSet{set("a", 0, toxicity, 0.0), set("b", 0, toxicity, 0.0), set("a", 0, toxicity, 1.0)}, `{"toxicity":0.5}`, 2},
+		"one attribute at a time":   {[]store.LabelSet{set("a", 0, toxicity, 1.0), set("a", 0, insult, 0.0)}, `{"toxicity":1,"insult":0}`, 1},
+		"more of one than another":  {[]store.LabelSet{set("a", 0, toxicity, 1.0, insult, 1.0), set("b", 0, toxicity, 0.0)}, `{"toxicity":0.5,"insult":1}`, 2},
+		"a mind that changes twice": {[]store.LabelSet{set("a", 0, toxicity, 1.0), set("a", 5, toxicity, 0.0), set("a", 0, toxicity, 1.0)}, `{"toxicity":1}`, 1},
+	} {
+		labels, weight := meanOf(c.sets)
+		got, err := json.Marshal(labels)
+		if err != nil || string(got) != c.want || weight != c.weight {
+			t.Errorf("%s: %s with weight %v, %v; want %s with %v", name, got, weight, err, c.want, c.weight)
+		}
+	}
+	// Another caller's token is another token.
+	other := set("a", 0, toxicity, 0.0)
+	other.Caller = "blog"
+	if labels, weight := meanOf([]store.LabelSet{set("a", 0, toxicity, 1.0), other}); labels != one(toxicity, 0.5) || weight != 2 {
+		t.Errorf("%v with weight %v", labels, weight)
+	}
+}
+
+// Parameters are for one model and one judge: of each text there is the result
+// that they can be fitted to, if there is one.
+func TestExportIsOfOneModelAndOneJudge(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "feedback.db")
+	kept, err := store.OpenFeedback(file, store.FeedbackOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ text, model, judge string }{
+		{"only the old model", "old@1", someJudge},
+		{"both models", "old@1", ""},
+		{"both models", tinyVersion, ""},
+		{"another judge", tinyVersion, earlierJudge},
+		{"judged once", tinyVersion, someJudge},
+		{"judged once", tinyVersion, ""},
+	} {
+		if err := kept.Add(t.Context(), store.LabelSet{Text: c.text, Token: c.model + c.judge, Labels: one(toxscreen.Toxicity, 1), Result: scoredBy(c.model, c.judge, 0.5, 0.9)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	export := func(args ...string) (models, judges []string, errors string) {
+		code, out, errors := command(t, append([]string{"feedback", "export", "--feedback", file}, args...)...)
+		if code != 0 {
+			t.Fatal(errors)
+		}
+		for line := range strings.Lines(out) {
+			var row feedbackRow
+			if err := json.Unmarshal([]byte(line), &row); err != nil {
+				t.Fatal(err)
+			}
+			models = append(models, row.Versions.Model)
+			judge := ""
+			if len(row.Judge.Verdicts) > 0 {
+				judge = row.Judge.Verdicts[0].Model
+			}
+			judges = append(judges, judge)
+		}
+		return models, judges, errors
+	}
+	count := func(all []string) map[string]int {
+		n := map[string]int{}
+		for _, one := range all {
+			n[one]++
+		}
+		return n
+	}
+	models, judges, errors := export()
+	if diff := cmp.Diff(map[string]int{tinyVersion: 3}, count(models)) + cmp.Diff(map[string]int{"": 2, someJudge: 1}, count(judges)); diff != "" {
+		t.Error(diff)
+	}
+	want := "toxscreen: 3 texts with 5 label sets\n" +
+		"toxscreen: 1 texts are left out, which only older models than " + tinyVersion + " have scored; --all writes them\n" +
+		"toxscreen: 1 texts are without their verdicts, which are not by " + someJudge + "; --all writes them\n"
+	if diff := cmp.Diff(want, errors); diff != "" {
+		t.Error(diff)
+	}
+	models, judges, _ = export("--all")
+	if diff := cmp.Diff(map[string]int{tinyVersion: 3, "old@1": 1}, count(models)) + cmp.Diff(map[string]int{"": 1, someJudge: 2, earlierJudge: 1}, count(judges)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What export writes, calibrate reads: every row, with all that it fits on.
+func TestExportedRowsAreLabelledRows(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "feedback.db")
+	kept, err := store.OpenFeedback(file, store.FeedbackOptions{KeepText: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Add(t.Context(), store.LabelSet{Text: "you \x00\xff <idiot>", Labels: one(toxscreen.Toxicity, 0.75), Weight: 3, Result: scoredBy(tinyVersion, someJudge, 0.625, 0.9)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, out, errors := command(t, "feedback", "export", "--feedback", file)
+	read, err := readLabelled(standard, bytes.NewBufferString(out))
+	if err != nil || len(read.rows) != 1 {
+		t.Fatalf("%v: %s%s", err, out, errors)
+	}
+	row := read.rows[0]
+	if p, _ := row.Found.Scores.Get(toxscreen.Toxicity); p != 0.625 || row.Labels != one(toxscreen.Toxicity, 0.75) || row.Weight != 3 ||
+		row.Seconds != 2 || row.Verdict == nil || row.Verdict.InputTokens != 900 || len(row.Found.Spans) != 1 || read.model != tinyVersion || !strings.Contains(row.Name, "<idiot>") {
+		t.Errorf("%+v of %s", row, out)
+	}
+}

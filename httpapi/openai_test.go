@@ -1,0 +1,62 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/httpapi"
+)
+
+// A list of texts has a result each, in order; one of typed parts has one result.
+func TestOpenAIModerations(t *testing.T) {
+	s := serve(t, toxscreen.New(words), httpapi.Config{})
+	for input, want := range map[string][]bool{
+		`"you idiot"`:                       {true},
+		`["hello","you idiot","you idiot"]`: {false, true, true},
+		`[{"type":"text","text":"you"},{"type":"image_url","image_url":{"url":"x"}},{"type":"text","text":"idiot"}]`: {true},
+	} {
+		r := s.post("/v1/moderations", `{"model":"omni-moderation-latest","input":`+input+`}`)
+		var got struct {
+			ID, Model string
+			Results   []struct {
+				Flagged    bool
+				Categories map[string]bool
+				Scores     map[string]float64  `json:"category_scores"`
+				Applied    map[string][]string `json:"category_applied_input_types"`
+			}
+		}
+		if err := json.Unmarshal([]byte(r.body), &got); err != nil || r.status != http.StatusOK || len(got.Results) != len(want) {
+			t.Errorf("%s: %d %v %s", input, r.status, err, r.body)
+			continue
+		}
+		if !strings.HasPrefix(got.ID, "modr-") || got.Model != "tiny@1.0.0" {
+			t.Errorf("%s %s", got.ID, got.Model)
+		}
+		for i, flagged := range want {
+			one := got.Results[i]
+			if one.Flagged != flagged || one.Categories["harassment"] != flagged || len(one.Categories) != 13 || len(one.Scores) != 13 || len(one.Applied) != 13 {
+				t.Errorf("%s: %+v", input, one)
+			}
+		}
+	}
+}
+
+func TestOpenAIFailures(t *testing.T) {
+	alice, a := newKey(t, "alice", "rate=0.001 burst=1")
+	s := serve(t, toxscreen.New(words, toxscreen.WithMaxBytes(10)), httpapi.Config{Keys: []httpapi.Key{a}, MaxTexts: 2})
+	for _, c := range []struct{ key, body, want string }{
+		{alice, `{"input":[]}`, `400 {"error":{"message":"failed to read input: it is an empty list","type":"invalid_request_error","param":"input","code":null}}`},
+		{alice, `{"input":["a","b","c"]}`, `413 {"error":{"message":"failed to read the request: it has 3 texts, the limit is 2; send fewer at once","type":"invalid_request_error","param":"input","code":null}}`},
+		{alice, `{"input":"more than ten"}`, `413 {"error":{"message":"failed to score text: text too long: it has 13 bytes`},
+		{alice, `{"input":"a"}`, `429 {"error":{"message":"failed to score text: 0.001 texts a second`},
+		{"", `{"input":"a"}`, `401 {"error":{"message":"failed to let the request in: it has no key`},
+	} {
+		r := s.post("/v1/moderations", c.body, "Authorization", "Bearer "+c.key)
+		if !strings.HasPrefix(statusOf(r)+" "+r.body, c.want) {
+			t.Errorf("%s: %d %s", c.body, r.status, r.body)
+		}
+	}
+}

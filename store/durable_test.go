@@ -1,0 +1,21 @@
+package store
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// No test can cut the power. What SQLite promises for it rests on these.
+func TestFeedbackIsWrittenDurably(t *testing.T) {
+	f, err := OpenFeedback(filepath.Join(t.TempDir(), "feedback.db"), FeedbackOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for pragma, want := range map[string]string{"synchronous": "2", "journal_mode": "wal", "fullfsync": "1"} {
+		got := ""
+		if err := f.db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %s, %v, want %s", pragma, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package store_test
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/toxscreen/toxscreen/store"
+)
+
+// The file that the test's own binary writes feedback to when it is run anew,
+// and the name that its rows begin with.
+const (
+	writerFile = "STORE_TEST_WRITER_FILE"
+	writerName = "STORE_TEST_WRITER_NAME"
+)
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(writerFile); path != "" {
+		err := write(path, os.Getenv(writerName))
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// write adds feedback until something fails. What was taken it acknowledges on
+// standard output.
+func write(path, name string) error {
+	f, err := store.OpenFeedback(path, store.FeedbackOptions{})
+	if err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		l := said("idiot")
+		l.Token = fmt.Sprintf("%s/%d", name, i)
+		if err := f.Add(context.Background(), l); err != nil {
+			return err
+		}
+		if _, err := fmt.Println(l.Token); err != nil {
+			return err
+		}
+	}
+}
+
+// What was acknowledged is there after a kill, whatever else the process was
+// doing, and the next one can open the file. Two write at a time.
+func TestKillsLoseNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "feedback.db")
+	acknowledged := map[string]bool{}
+	for kill := 0; kill < kills; kill += 2 {
+		var writers sync.WaitGroup
+		var lock sync.Mutex
+		for i := range 2 {
+			writer := exec.CommandContext(t.Context(), os.Args[0])
+			writer.Env = append(os.Environ(), writerFile+"="+path, fmt.Sprintf("%s=%d", writerName, kill+i))
+			writer.Stderr = os.Stderr
+			out, err := writer.StdoutPipe()
+			if err == nil {
+				err = writer.Start()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			writers.Go(func() {
+				defer writer.Wait()
+				lines := bufio.NewScanner(out)
+				for rows := 0; lines.Scan(); rows++ {
+					if rows == 0 { // from when on it writes
+						time.AfterFunc(rand.N(100*time.Millisecond), func() { _ = writer.Process.Kill() })
+					}
+					lock.Lock()
+					acknowledged[lines.Text()] = true
+					lock.Unlock()
+				}
+			})
+		}
+		writers.Wait()
+		left := tokens(t, path)
+		for token := range acknowledged {
+			if !left[token] {
+				t.Fatalf("after %d kills %s is lost, which was acknowledged", kill+2, token)
+			}
+		}
+		// Each kill may have cut off one answer to what was taken.
+		if len(left) > len(acknowledged)+kill+2 {
+			t.Fatalf("after %d kills there are %d rows, of which %d were acknowledged", kill+2, len(left), len(acknowledged))
+		}
+	}
+	if len(acknowledged) < kills {
+		t.Errorf("%d rows in %d runs: the writers did not write", len(acknowledged), kills)
+	}
+	t.Logf("%d rows were acknowledged in %d runs", len(acknowledged), kills)
+	if found := all(t, openFeedback(t, path, store.FeedbackOptions{})); len(found) < len(acknowledged) {
+		t.Errorf("%d rows can be read, of %d", len(found), len(acknowledged))
+	}
+}
+
+// tokens opens the file as the next process does, and then asks SQLite whether
+// it is whole and what is in it.
+func tokens(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	f, err := store.OpenFeedback(path, store.FeedbackOptions{})
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	found := ""
+	if err := db.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&found); err != nil || found != "ok" {
+		t.Fatalf("the file is broken: %s, %v", found, err)
+	}
+	rows, err := db.QueryContext(t.Context(), "SELECT token FROM feedback")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	left := map[string]bool{}
+	for rows.Next() {
+		token := ""
+		if err := rows.Scan(&token); err != nil {
+			t.Fatal(err)
+		}
+		if left[token] {
+			t.Errorf("%s is there twice", token)
+		}
+		left[token] = true
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return left
+}

@@ -1,0 +1,7 @@
+//go:build !slow
+
+package store_test
+
+// kills is how many processes TestKillsLoseNothing kills; `make test-all` kills
+// more.
+const kills = 6

@@ -1,0 +1,5 @@
+//go:build slow
+
+package store_test
+
+const kills = 100
