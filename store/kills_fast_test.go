@@ -1,4 +1,4 @@
-//go:build !slow
+//go:build unix && !slow
 
 package store_test
 

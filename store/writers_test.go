@@ -1,3 +1,5 @@
+//go:build unix
+
 package store_test
 
 import (
@@ -8,8 +10,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,19 +23,26 @@ import (
 )
 
 // The file that the test's own binary writes feedback to when it is run anew,
-// and the name that its rows begin with.
+// the name that its rows begin with, and how many bytes a file of it may have.
 const (
-	writerFile = "STORE_TEST_WRITER_FILE"
-	writerName = "STORE_TEST_WRITER_NAME"
+	writerFile  = "STORE_TEST_WRITER_FILE"
+	writerName  = "STORE_TEST_WRITER_NAME"
+	writerLimit = "STORE_TEST_WRITER_LIMIT"
 )
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(writerFile); path != "" {
-		err := write(path, os.Getenv(writerName))
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	path := os.Getenv(writerFile)
+	if path == "" {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	if limit, err := strconv.ParseUint(os.Getenv(writerLimit), 10, 64); err == nil {
+		signal.Ignore(syscall.SIGXFSZ) // the write fails instead
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+			panic(err)
+		}
+	}
+	fmt.Fprintln(os.Stderr, write(path, os.Getenv(writerName)))
+	os.Exit(1)
 }
 
 // write adds feedback until something fails. What was taken it acknowledges on
@@ -144,4 +157,42 @@ func tokens(t *testing.T, path string) map[string]bool {
 		t.Fatal(err)
 	}
 	return left
+}
+
+// Where the system writes no more, nothing is acknowledged, and what was before
+// stays.
+func TestADiskThatTakesNoMore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "feedback.db")
+	writer := exec.CommandContext(t.Context(), os.Args[0])
+	writer.Env = append(os.Environ(), writerFile+"="+path, writerName+"=0", writerLimit+"=200000")
+	var failure strings.Builder
+	writer.Stderr = &failure
+	out, err := writer.StdoutPipe()
+	if err == nil {
+		err = writer.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var acknowledged []string
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		acknowledged = append(acknowledged, lines.Text())
+	}
+	_ = writer.Wait() // it ends with the failure
+	if !strings.Contains(failure.String(), "failed to write the feedback "+path) || len(acknowledged) < 10 {
+		t.Errorf("%d rows, and then %s", len(acknowledged), &failure)
+	}
+	left := tokens(t, path)
+	for _, token := range acknowledged {
+		if !left[token] {
+			t.Errorf("%s is lost, which was acknowledged", token)
+		}
+	}
+	if len(left) != len(acknowledged) {
+		t.Errorf("%d rows are there, %d were acknowledged", len(left), len(acknowledged))
+	}
+	// With room again, it goes on.
+	if err := openFeedback(t, path, store.FeedbackOptions{}).Add(t.Context(), said("x")); err != nil {
+		t.Error(err)
+	}
 }
