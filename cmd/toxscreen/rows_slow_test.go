@@ -2,4 +2,7 @@
 
 package main
 
-const memoryRows = 200_000
+const (
+	memoryRows  = 200_000
+	serverKills = 100
+)
