@@ -46,6 +46,10 @@ type Config struct {
 	// that a request of the Perspective API names.
 	Communities map[string]toxscreen.Scores
 
+	// OffsetUnit is what native offsets count where a request does not say:
+	// bytes.
+	OffsetUnit toxscreen.OffsetUnit
+
 	// MaxBody is how many bytes a request may have: 9 MiB, which has room for
 	// a text of 1 MiB however it is written in JSON.
 	MaxBody int64
@@ -84,6 +88,7 @@ func (c Config) filled() (Config, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	c.OffsetUnit = cmp.Or(c.OffsetUnit, toxscreen.Bytes)
 	c.MaxBody = cmp.Or(c.MaxBody, 9<<20)
 	c.MaxTexts = cmp.Or(c.MaxTexts, 1000)
 	c.MaxHeader = cmp.Or(c.MaxHeader, 64<<10)

@@ -121,7 +121,7 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 	if err := decode(data, &in); err != nil {
 		return nil, err
 	}
-	n := &scoring{texts: in.Texts, many: in.Texts != nil, unit: toxscreen.Bytes, base: request{forget: in.DoNotStore, thresholds: in.Thresholds}}
+	n := &scoring{texts: in.Texts, many: in.Texts != nil, unit: s.config.OffsetUnit, base: request{forget: in.DoNotStore, thresholds: in.Thresholds}}
 	switch {
 	case n.many && (in.Text != nil || in.ID != ""):
 		return nil, fail(invalidRequest, "failed to read the request: it has texts and a text or id beside them; give each of the texts its id")

@@ -109,10 +109,21 @@ func (s *Server) ended(ctx context.Context, err error) error {
 
 // group is a request with many texts. It is let in with its first one. The others
 // wait for their turns however long that takes, but only so many at once as turns
-// has, so that other requests have theirs between them.
+// has, so that other requests have theirs between them. Sentences of a text belong to one
+// that is in.
 type group struct {
 	turns *semaphore.Weighted
 	in    chan struct{} // closed when the request is let in
+}
+
+// isIn tells whether the request is let in.
+func (g *group) isIn() bool {
+	select {
+	case <-g.in:
+		return true
+	default:
+		return false
+	}
 }
 
 // outcome is what became of one of many texts.
@@ -157,6 +168,9 @@ func (s *Server) scoreAll(ctx context.Context, requests []request) iter.Seq2[int
 					o.result, err = s.score(ctx, r)
 					return err
 				})
+				if i == 0 && !g.isIn() {
+					cancel()
+				}
 				outcomes[i] <- o
 			})
 		}

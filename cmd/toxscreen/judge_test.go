@@ -37,6 +37,7 @@ func TestJudgeStories(t *testing.T) {
 			env.Setenv("TOXSCREEN_JUDGE_RUBRIC", "small.yaml")
 			env.Setenv("TOXSCREEN_JUDGE_TIMEOUT", "5m")
 			env.Setenv(classifier.LibraryEnv, library)
+			env.Values[servedKey] = map[string]*served{}
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -44,6 +45,11 @@ func TestJudgeStories(t *testing.T) {
 			"disbelieve": disbelieve,
 			"believe":    believe,
 			"compact":    compact,
+			"serves":     serves,
+			"asks":       asks,
+			"until":      until,
+			"fetched":    fetched,
+			"stops":      stopsServing,
 		},
 	})
 }

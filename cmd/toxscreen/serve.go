@@ -190,6 +190,7 @@ server when what it has accepted is answered.`,
 	flags.String("late-results", "", "`FILE` that keeps results whose verdict came after the answer, or off; default: in the user's cache folder")
 	flags.String("log-level", "info", "what is logged: debug, info (each request), warn or error")
 	_ = cmd.RegisterFlagCompletionFunc("log-level", oneOf("debug", "info", "warn", "error"))
+	addFeedbackFlags(cmd)
 	addScreenerFlags(cmd)
 	addEscalationFlags(cmd)
 	addModelFlags(cmd)
@@ -260,6 +261,14 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 			config.Results = results
 		}
 	}
+	feedback, err := openFeedback(s)
+	if err != nil {
+		return err
+	}
+	if feedback != nil {
+		defer func() { err = errors.Join(err, feedback.Close()) }()
+		config.Feedback = feedback
+	}
 	server, err := httpapi.New(newScreener(s, model, judges.options...), config)
 	if err != nil {
 		return err
@@ -303,7 +312,7 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 		handler = slog.NewTextHandler(a.err, options)
 	}
 	config := httpapi.Config{
-		Log: slog.New(handler), External: s.Serve.External, Communities: s.Serve.Communities,
+		Log: slog.New(handler), External: s.Serve.External, Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
 		MaxBody: int64(rowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, JudgeWait: s.Serve.JudgeWait,
 	}
 	if s.Serve.APIKeys == "" {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,12 +14,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/toxscreen/toxscreen"
 )
 
 // served are the servers of the stories that run, by their folder.
@@ -39,7 +43,11 @@ func serves(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	command := exec.Command(filepath.Join(firstPath(ts), "toxscreen"), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	command.Dir, command.Stderr = ts.MkAbs("."), log
-	for _, name := range []string{"HOME", "PATH", "TINY", "LIBRARY", "TOXSCREEN_ONNXRUNTIME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
+	names := []string{"HOME", "PATH", "OLLAMA_HOST"}
+	for _, k := range keys {
+		names = append(names, k.env())
+	}
+	for _, name := range names {
 		if value := ts.Getenv(name); value != "" {
 			command.Env = append(command.Env, name+"="+value)
 		}
@@ -114,6 +122,55 @@ func asks(ts *testscript.TestScript, neg bool, args []string) {
 	answer, err := io.ReadAll(response.Body)
 	ts.Check(err)
 	fmt.Fprintf(ts.Stdout(), "%d\n%s", response.StatusCode, answer)
+}
+
+// until PATH PATTERN waits until the server's answer matches.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("unsupported: ! until")
+	}
+	pattern := regexp.MustCompile(args[1])
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		answer, err := fetch(ts, args[0])
+		ts.Check(err)
+		if pattern.MatchString(answer) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("waited in vain for %s in %s", args[1], answer)
+		}
+	}
+}
+
+// fetched FILE waits for the final result of the pending one in a file, and
+// prints it.
+func fetched(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("unsupported: ! fetched")
+	}
+	_, body, _ := strings.Cut(ts.ReadFile(args[0]), "\n")
+	var pending toxscreen.Result
+	ts.Check(json.Unmarshal([]byte(body), &pending))
+	path := "/v1/score/" + pending.Judge.ID
+	until(ts, false, []string{path, `"judge":{"asked":true,"id"`})
+	answer, err := fetch(ts, path)
+	ts.Check(err)
+	fmt.Fprint(ts.Stdout(), answer)
+}
+
+// fetch returns what the server answers.
+func fetch(ts *testscript.TestScript, path string) (string, error) {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, ts.Getenv("URL")+path, nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	return string(answer), err
 }
 
 // stops tells the server to end and waits until it has, which must be in good
