@@ -84,7 +84,7 @@ func startTheirs(ctx context.Context, c config, a arrangement) (*server, error) 
 	}
 	s.address = "http://" + address
 	client := &http.Client{Timeout: time.Minute}
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
 		response, err := client.Post(s.address+"/v1/score", "application/json", strings.NewReader(`{"text": "hello"}`)) //nolint:noctx // its timeout ends it
 		if err != nil {
 			continue // not yet
