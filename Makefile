@@ -1,5 +1,5 @@
 # Needs Go (the version in go.mod), a C and a C++ compiler, and Python with pip
-# or npm.
+# or npm; `make test-all` needs both, and gets Chromium from Debian.
 # `make help` lists what can be made.
 
 # The folder with the data for training and comparison; see `make train`.

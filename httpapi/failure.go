@@ -29,6 +29,7 @@ const (
 	tooManyTexts     code = "too_many_texts" // of one request
 	bodyTooLarge     code = "body_too_large" // the request as a whole
 	wrongKey         code = "wrong_key"      // none, or one that nobody has
+	crossOrigin      code = "cross_origin"   // a page of another site asks
 	rateLimited      code = "rate_limited"   // the caller's own
 	overloaded       code = "overloaded"     // refused before it waited
 	noTime           code = "no_time"        // it waited for its turn in vain
@@ -36,6 +37,7 @@ const (
 	notFound         code = "not_found"      // the route, or what an id names
 	methodNotAllowed code = "method_not_allowed"
 	notStored        code = "not_stored" // feedback that there is no room for
+	notJudged        code = "not_judged" // in a format that is a verdict
 	internal         code = "internal"
 	clientGone       code = "client_gone" // nobody reads the answer
 )
@@ -44,10 +46,10 @@ const (
 var statuses = map[code]int{
 	invalidRequest: http.StatusBadRequest, unsupported: http.StatusBadRequest,
 	tooLong: http.StatusRequestEntityTooLarge, tooManyTexts: http.StatusRequestEntityTooLarge, bodyTooLarge: http.StatusRequestEntityTooLarge,
-	wrongKey: http.StatusUnauthorized, rateLimited: http.StatusTooManyRequests, overloaded: http.StatusTooManyRequests,
+	wrongKey: http.StatusUnauthorized, crossOrigin: http.StatusForbidden, rateLimited: http.StatusTooManyRequests, overloaded: http.StatusTooManyRequests,
 	noTime: http.StatusServiceUnavailable, slowClient: http.StatusRequestTimeout,
 	notFound: http.StatusNotFound, methodNotAllowed: http.StatusMethodNotAllowed,
-	notStored: http.StatusInsufficientStorage, internal: http.StatusInternalServerError,
+	notStored: http.StatusInsufficientStorage, notJudged: http.StatusBadGateway, internal: http.StatusInternalServerError,
 	clientGone: 499, // as nginx logs it; nobody sees it
 }
 

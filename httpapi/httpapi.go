@@ -76,12 +76,20 @@ type Config struct {
 	// Results keeps the final results of answers whose verdict came after them.
 	// Without it, only the judge's own cache has the verdict.
 	Results Results
+	// VerdictFormats are those of POST /v1/score?format=NAME that a judge's
+	// verdict is needed for; nil where there is no judge.
+	VerdictFormats map[string]VerdictFormat
 	// Feedback keeps what people say of texts; nil keeps none.
 	Feedback Feedback
 	// FindJudge finds out whether the screener's judge answers, and loads its
 	// model; nil where there is no judge.
 	FindJudge func(context.Context) error
 }
+
+// VerdictFormat asks the judge about a text, with its caller's name for it and
+// what it answers, if there are any. It returns what is sent as JSON; its error is
+// sent too, and tells why there is no verdict.
+type VerdictFormat func(ctx context.Context, id, text, input string) (any, error)
 
 // filled returns the configuration with its defaults, or why it makes no sense.
 func (c Config) filled() (Config, error) {

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/formats"
 )
 
 // native is the interface of this module's own.
@@ -78,6 +80,9 @@ type scoreRequest struct {
 	OffsetUnit string           `json:"offset_unit"`
 	JudgeWait  string           `json:"judge_wait"`
 	DoNotStore bool             `json:"do_not_store"`
+
+	// Input is what the text answers, for formats that look at it.
+	Input string `json:"input"`
 }
 
 // scoreText is one of many texts.
@@ -106,10 +111,12 @@ const judgeWaitHeader = "Toxscreen-Judge-Wait"
 
 // scoring is a request to score that makes sense.
 type scoring struct {
-	texts []scoreText
-	many  bool
-	unit  toxscreen.OffsetUnit
-	base  request // what holds for all texts
+	texts  []scoreText
+	many   bool
+	format string // empty for the native one
+	input  string
+	unit   toxscreen.OffsetUnit
+	base   request // what holds for all texts
 }
 
 func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, error) {
@@ -121,8 +128,20 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 	if err := decode(data, &in); err != nil {
 		return nil, err
 	}
-	n := &scoring{texts: in.Texts, many: in.Texts != nil, unit: s.config.OffsetUnit, base: request{forget: in.DoNotStore, thresholds: in.Thresholds}}
+	n := &scoring{
+		texts: in.Texts, many: in.Texts != nil, input: in.Input, unit: s.config.OffsetUnit,
+		base: request{forget: in.DoNotStore, thresholds: in.Thresholds},
+	}
+	if n.format = r.URL.Query().Get("format"); n.format == native.name {
+		n.format = ""
+	}
 	switch {
+	case n.format != "" && !slices.Contains(otherFormats, n.format):
+		return nil, fail(invalidRequest, "failed to read the request: there is no format %q: there are %s and %s", n.format, native.name, strings.Join(otherFormats, ", "))
+	case n.format != "" && n.many:
+		return nil, fail(invalidRequest, "failed to read the request: the format %s is for one text: send {\"text\": \"…\"}", n.format)
+	case n.input != "" && (n.format == "" || n.format == writer.name):
+		return nil, fail(invalidRequest, "failed to read the request: input is for the formats that look at it, mastra and nexa")
 	case n.many && (in.Text != nil || in.ID != ""):
 		return nil, fail(invalidRequest, "failed to read the request: it has texts and a text or id beside them; give each of the texts its id")
 	case !n.many && in.Text == nil:
@@ -180,6 +199,11 @@ func (s *Server) nativeScore(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	switch n.format {
+	case "", writer.name:
+	default:
+		return s.nativeVerdict(w, r, n)
+	}
 	if n.many {
 		return s.nativeMany(w, r, n)
 	}
@@ -187,7 +211,37 @@ func (s *Server) nativeScore(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if n.format == writer.name {
+		writeJSON(w, http.StatusOK, formats.WriterCheck{CompletionLabels: formats.ToWriterLabels(result)})
+		return nil
+	}
 	writeJSON(w, http.StatusOK, n.shown(n.texts[0], result))
+	return nil
+}
+
+// otherFormats are those that one text may be answered in.
+var otherFormats = []string{writer.name, "mastra", "nexa"}
+
+// nativeVerdict answers in a format that is what the judge says.
+func (s *Server) nativeVerdict(w http.ResponseWriter, r *http.Request, n *scoring) error {
+	ask := s.config.VerdictFormats[n.format]
+	if ask == nil {
+		return fail(unsupported, "failed to judge text: the format %s is what a judge says, and this server has none", n.format)
+	}
+	ctx, e := r.Context(), exchangeOf(r.Context())
+	text := *n.texts[0].Text
+	e.count(len(text))
+	if err := e.caller.allow(); err != nil {
+		return err
+	}
+	if n.base.forget {
+		ctx = toxscreen.WithoutStoring(ctx)
+	}
+	answer, err := ask(ctx, n.texts[0].ID, text, n.input)
+	if err != nil {
+		return s.ended(ctx, fail(notJudged, "%v", err))
+	}
+	writeJSON(w, http.StatusOK, answer)
 	return nil
 }
 

@@ -1,8 +1,11 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -131,4 +134,53 @@ func TestTheDocumentIsServed(t *testing.T) {
 	if r := s.get("/v1/openapi.json"); r.status != http.StatusOK || !strings.Contains(r.body, `"openapi": "3.1.0"`) {
 		t.Errorf("%d %.100s", r.status, r.body)
 	}
+}
+
+// Some formats are what a judge says, whatever the classifier does.
+func TestAFormatMayBeAVerdict(t *testing.T) {
+	says := func(ctx context.Context, id, text, input string) (any, error) {
+		if text == "odd" {
+			return nil, errors.New("the judge gave no verdict: it wrote nothing")
+		}
+		return []any{id, text, input, toxscreen.MayStore(ctx)}, nil
+	}
+	alice, a := newKey(t, "alice", "rate=0.001 burst=2")
+	s := serve(t, toxscreen.New(words), httpapi.Config{Keys: []httpapi.Key{a}, VerdictFormats: map[string]httpapi.VerdictFormat{"mastra": says}})
+	ask := func(format, body string) reply {
+		t.Helper()
+		response, err := s.Client().Do(must(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/score?key="+alice+"&format="+format, strings.NewReader(body))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		data, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply{response.StatusCode, response.Header, string(data)}
+	}
+	if r := ask("mastra", `{"text": "so", "id": "a", "input": "how?", "do_not_store": true}`); r.body != `["a","so","how?",false]`+"\n" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if r := ask("mastra", `{"text": "odd"}`); r.status != http.StatusBadGateway || r.code(t) != "not_judged" || !strings.Contains(r.body, "it wrote nothing") {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if r := ask("mastra", `{"text": "so"}`); r.code(t) != "rate_limited" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	for body, want := range map[string]string{`{"texts": ["so"]}`: "is for one text", `{"text": "so"}`: "this server has none"} {
+		if r := ask("nexa", body); r.status != http.StatusBadRequest || !strings.Contains(r.body, want) {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	}
+	if r := ask("native", `{"text": "so", "input": "how?"}`); !strings.Contains(r.body, "mastra and nexa") {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

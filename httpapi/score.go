@@ -101,7 +101,7 @@ func (s *Server) ended(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	if _, ok := errors.AsType[*failure](err); ok {
+	if f, ok := errors.AsType[*failure](err); ok && f.code != notJudged {
 		return err
 	}
 	return &failure{code: clientGone, message: "failed to score text: the client is gone", cause: ctx.Err()}

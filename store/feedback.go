@@ -32,9 +32,9 @@ type FeedbackOptions struct {
 	// KeepText keeps the texts themselves. Without it there are their hashes,
 	// which tell texts apart, and by which whoever has a text can find it.
 	KeepText bool
-	// MaxBytes is how large the file may become, its log of a few MB aside:
-	// 1 GiB, which has room for some 500,000 label sets. When it is full, no
-	// more are taken: whoever owns the file decides what goes.
+	// MaxBytes is how large the file may become, its log of a few MB aside: 1
+	// GiB. A label set takes a few kB. When the file is full, no more are taken:
+	// whoever owns it decides what goes.
 	MaxBytes int64
 }
 
@@ -100,7 +100,7 @@ var feedback = table{
 	what: "the feedback", name: "feedback", version: 1, pragmas: durable,
 	// The index is the order in which All reads.
 	schema: `CREATE TABLE feedback (
-			id INTEGER PRIMARY KEY AUTOINCREMENT,
+			id INTEGER PRIMARY KEY,
 			time INTEGER NOT NULL, -- Unix time in milliseconds
 			source TEXT NOT NULL, caller TEXT NOT NULL, community TEXT NOT NULL, token TEXT NOT NULL,
 			hash TEXT NOT NULL, text BLOB,

@@ -72,10 +72,10 @@ func (t table) prepare(db *sql.DB) error {
 	ctx := context.Background()
 	version, ours, others := 0, false, false
 	look := func(row *sql.Row) error { return row.Scan(&version, &ours, &others) }
-	const what = `SELECT (SELECT user_version FROM pragma_user_version), count(*) FILTER (WHERE name = ?), count(*) FILTER (WHERE name <> ?)
+	const query = `SELECT (SELECT user_version FROM pragma_user_version), count(*) FILTER (WHERE name = ?), count(*) FILTER (WHERE name <> ?)
 		FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`
 	// Whoever finds the table need not wait for those who write to it.
-	if err := look(db.QueryRowContext(ctx, what, t.name, t.name)); err != nil || ours && version == t.version {
+	if err := look(db.QueryRowContext(ctx, query, t.name, t.name)); err != nil || ours && version == t.version {
 		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -83,7 +83,7 @@ func (t table) prepare(db *sql.DB) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back
-	if err := look(tx.QueryRowContext(ctx, what, t.name, t.name)); err != nil {
+	if err := look(tx.QueryRowContext(ctx, query, t.name, t.name)); err != nil {
 		return err
 	}
 	switch {

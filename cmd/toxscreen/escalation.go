@@ -30,6 +30,8 @@ type judgeSettings struct {
 	Band        *toxscreen.Band // nil where what a verdict is worth decides
 	Cache       string          // file, or off
 	Price       float64
+
+	context int // tokens at least; see judge.Config
 }
 
 // cacheOff is the value of judge_cache that keeps no verdicts.
@@ -150,7 +152,7 @@ func openJudge(s *settings, change func(*judge.Config)) (openedJudge, error) {
 	var opened openedJudge
 	config := judge.Config{
 		Model: s.Judge.Model, Host: s.Judge.Host, Rubric: s.Judge.Rubric,
-		Timeout: s.Judge.Timeout, LoadTimeout: s.Judge.LoadTimeout, Parallel: s.Judge.Parallel,
+		Timeout: s.Judge.Timeout, LoadTimeout: s.Judge.LoadTimeout, Parallel: s.Judge.Parallel, Context: s.Judge.context,
 	}
 	if s.Judge.Cache != cacheOff {
 		file := s.Judge.Cache

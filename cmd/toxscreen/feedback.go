@@ -107,10 +107,11 @@ right for the texts and the people at hand.`,
 		Long: `Write feedback as JSONL that calibrate takes: a row for each text, with the result
 that it had. Its label is the mean of what was said of it. Labels that one caller
 sends for one token of its own replace those before. Rows are of one model: those
-of older ones are left out, and so are verdicts of older judges.`,
+of older ones are left out, and so are verdicts of older judges. Texts that were
+kept, batch can score anew.`,
 		Example: `  toxscreen feedback export -o feedback.jsonl
   toxscreen feedback export | toxscreen calibrate -i - -o fusion.json
-  toxscreen feedback export --all | jq -c '{text, labels: .input.labels}' | toxscreen batch -i - -o -`,
+  toxscreen feedback export --all | jq -c '.input + {text}' | toxscreen batch -i - -o scored.jsonl`,
 		Args:              arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              a.feedbackExport,

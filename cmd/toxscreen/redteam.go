@@ -425,11 +425,7 @@ func openNexaJudges(s *settings, calls []*nexaCall) (*nexaJudges, error) {
 	}
 	all := &nexaJudges{parallel: s.Judge.Parallel, folder: folder, byRubric: map[string]*nexaJudge{}}
 	var shared judge.Config
-	configOf := func(c *nexaCall) judge.Config {
-		own := shared
-		own.Rubric, own.Reason, own.Violations = c.rubric, c.block.IncludeReasoning, true
-		return own
-	}
+	configOf := func(c *nexaCall) judge.Config { return nexaConfig(shared, c) }
 	var contextErr error
 	all.first, err = openJudge(s, func(config *judge.Config) {
 		config.Rubric = rubric
@@ -461,6 +457,13 @@ func openNexaJudges(s *settings, calls []*nexaCall) (*nexaJudges, error) {
 		all.byRubric[c.key].left.Add(1)
 	}
 	return all, nil
+}
+
+// nexaConfig returns the configuration of the judge for a call, which is shared
+// but for what the call asks.
+func nexaConfig(shared judge.Config, c *nexaCall) judge.Config {
+	shared.Rubric, shared.Reason, shared.Violations = c.rubric, c.block.IncludeReasoning, true
+	return shared
 }
 
 func (n *nexaJudges) close() {

@@ -242,14 +242,28 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	defer model.Close()
+	if s.Judge.Model != "" {
+		if err := shareContext(s); err != nil {
+			return err
+		}
+	}
 	judges, err := openEscalation(cmd, s, model.Info().Version)
 	if err != nil {
 		return err
 	}
 	defer judges.close()
 	if judges.asked != nil {
+		verdicts, err := openVerdictFormats(s)
+		if err != nil {
+			return err
+		}
+		defer verdicts.close()
+		config.VerdictFormats = verdicts.all()
 		config.FindJudge = func(ctx context.Context) error {
-			_, err := judges.asked.look(ctx)
+			if _, err := judges.asked.look(ctx); err != nil {
+				return err
+			}
+			_, err := judges.Connect(ctx) // which judge it is does not tell that it is there
 			return err
 		}
 		results, err := openResults(s)

@@ -336,6 +336,10 @@ func TestScoresAsOneTypes(t *testing.T) {
 	b.says("#versions", want.Versions.Model)
 	b.picture("scored")
 
+	b.write("Ich verstehe das alles nicht so richtig, aber das macht gar nichts, finde ich jedenfalls heute.")
+	b.says("#warnings", "the text seems to be German")
+	b.says("#announcement", "Warning: the text seems to be German")
+
 	b.click("#clear")
 	b.wait(`document.querySelector("#marked-section").hidden && document.querySelector("#score").textContent === "–"`)
 }
@@ -743,10 +747,10 @@ func TestProblems(t *testing.T) {
 	b.says("#problem", "what answered is not toxscreen")
 }
 
-// TestKey: where the server asks for a key, so does the page; it goes with
-// each request, is not shown and does not outlast the tab.
-func TestKey(t *testing.T) {
-	right, line, err := httpapi.NewKey("somebody")
+// newKey makes a key and what a server knows of it.
+func newKey(t *testing.T) (string, []httpapi.Key) {
+	t.Helper()
+	key, line, err := httpapi.NewKey("somebody")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -754,6 +758,13 @@ func TestKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return key, keys
+}
+
+// TestKey: where the server asks for a key, so does the page; it goes with
+// each request, is not shown and does not outlast the tab.
+func TestKey(t *testing.T) {
+	right, keys := newKey(t)
 	s := newSiteWith(t, httpapi.Config{Keys: keys})
 	b := s.open(t)
 	if b.shown("#key-form") {
@@ -782,49 +793,101 @@ func TestKey(t *testing.T) {
 }
 
 // TestRequests: what the page shows for each format is a command that a shell
-// understands, and the server what it sends. The shell's curl only writes down
-// what it was given.
+// understands, and what it sends the server does, with a key and without. The
+// shell's curl only writes down what it was given.
 func TestRequests(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "curl"), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	const text = "It's \"quoted\" & $HOME `id` \\ 100 %,\n!you idiot 😀"
-	s := newSite(t)
-	b := s.open(t)
-	b.write(text)
-	b.do(chromedp.Focus(chromedp.CSS("[name=format]:checked")))
-	var labels []string
-	for range eval[int](b, `document.querySelectorAll("[name=format]").length`) {
-		label := eval[string](b, `document.activeElement.nextElementSibling.textContent`)
-		labels = append(labels, label)
-		command := exec.Command("sh", "-c", eval[string](b, `document.querySelector("#request").textContent`))
-		command.Env = []string{"PATH=" + folder + ":" + os.Getenv("PATH")}
-		output, err := command.Output()
+	// send does what the real curl would.
+	send := func(command, key string) (status int, body, answer string) {
+		t.Helper()
+		shell := exec.Command("sh", "-c", command)
+		shell.Env = []string{"PATH=" + folder + ":" + os.Getenv("PATH"), "TOXSCREEN_KEY=" + key}
+		output, err := shell.Output()
 		if err != nil {
-			t.Fatalf("%s: %v", label, err)
+			t.Fatalf("%s: %v", command, err)
 		}
 		args := strings.Split(strings.TrimSuffix(string(output), "\x00"), "\x00")
-		if len(args) != 5 || args[1] != "-H" || args[3] != "-d" {
-			t.Fatalf("%s: the command is %q", label, args)
+		request, err := http.NewRequest(http.MethodPost, args[0], nil)
+		if err != nil || len(args)%2 == 0 {
+			t.Fatalf("%s: the arguments are %q: %v", command, args, err)
 		}
-		response, err := http.Post(args[0], strings.TrimPrefix(args[2], "Content-Type: "), strings.NewReader(args[4]))
+		for i := 1; i < len(args); i += 2 {
+			switch name, value, _ := strings.Cut(args[i+1], ": "); args[i] {
+			case "-H":
+				request.Header.Set(name, value)
+			case "-d":
+				body = args[i+1]
+				request.Body = io.NopCloser(strings.NewReader(body))
+			default:
+				t.Fatalf("%s: an argument %q", command, args[i])
+			}
+		}
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			t.Fatalf("%s: %v", label, err)
+			t.Fatalf("%s: %v", command, err)
 		}
-		answer, err := io.ReadAll(response.Body)
-		response.Body.Close()
-		if err != nil || response.StatusCode != http.StatusOK {
-			t.Errorf("%s: status %d, %v: %s", label, response.StatusCode, err, answer)
+		defer response.Body.Close()
+		said, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatalf("%s: %v", command, err)
 		}
-		var body any
-		if err := json.Unmarshal([]byte(args[4]), &body); err != nil || !strings.Contains(fmt.Sprint(body), text) {
-			t.Errorf("%s: the body is %s", label, args[4])
-		}
-		b.press(kb.ArrowRight)
+		return response.StatusCode, body, string(said)
 	}
-	if want := []string{"toxscreen", "Perspective", "OpenAI", "Patronus", "LiteLLM", "Writer"}; !slices.Equal(labels, want) {
-		t.Errorf("the formats are %q, want %q", labels, want)
+	key, keys := newKey(t)
+	for name, s := range map[string]*site{"without a key": newSite(t), "with a key": newSiteWith(t, httpapi.Config{Keys: keys})} {
+		t.Run(name, func(t *testing.T) {
+			b := s.open(t)
+			b.paste(text)
+			b.press(kb.Enter, chromedp.ModifierCtrl)
+			if name == "with a key" {
+				b.wait(`!document.querySelector("#key-form").hidden`)
+				b.do(chromedp.Focus(chromedp.ID("key")))
+				b.press(key + kb.Enter)
+			}
+			b.wait(`document.querySelector("#marked").textContent === $1`, text)
+			b.do(chromedp.Focus(chromedp.CSS("[name=format]:checked")))
+			var labels []string
+			for range eval[int](b, `document.querySelectorAll("[name=format]").length`) {
+				label := eval[string](b, `document.activeElement.nextElementSibling.textContent`)
+				labels = append(labels, label)
+				status, body, answer := send(eval[string](b, `document.querySelector("#request").textContent`), key)
+				if status != http.StatusOK {
+					t.Errorf("%s: status %d: %s", label, status, answer)
+				}
+				var fields any
+				if err := json.Unmarshal([]byte(body), &fields); err != nil || !strings.Contains(fmt.Sprint(fields), text) {
+					t.Errorf("%s: the body is %s", label, body)
+				}
+				b.press(kb.ArrowRight)
+			}
+			if want := []string{"toxscreen", "Perspective", "OpenAI", "Patronus", "LiteLLM", "Writer"}; !slices.Equal(labels, want) {
+				t.Errorf("the formats are %q, want %q", labels, want)
+			}
+		})
+	}
+}
+
+// TestCopy: the request gets to the clipboard, or is selected where the browser
+// lets no page at it, as without TLS.
+func TestCopy(t *testing.T) {
+	b := newSite(t).open(t)
+	request := eval[string](b, `document.querySelector("#request").textContent`)
+	eval[any](b, `Object.defineProperty(navigator, "clipboard", {configurable: true, value: {writeText: async (text) => { window.copied = text; }}}), null`)
+	b.click("#copy")
+	b.says("#copy", "Copied")
+	if got := eval[string](b, `window.copied`); got != request {
+		t.Errorf("copied is %q", got)
+	}
+	b.says("#announcement", "Copied.")
+	eval[any](b, `Object.defineProperty(navigator, "clipboard", {value: undefined}), null`)
+	b.click("#copy")
+	b.says("#copy", "Selected")
+	if got := eval[string](b, `getSelection().toString()`); got != request {
+		t.Errorf("selected is %q", got)
 	}
 }
 

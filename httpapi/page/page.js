@@ -260,7 +260,8 @@ function summary() {
   const flagged = flaggedOnes();
   const by = flagged.length ? `flagged for ${flagged.map(words).join(", ")}` : "not flagged";
   const judge = result.judge.pending ? " The judge was asked." : result.judge.verdicts ? " The judge has answered." : "";
-  return `Score ${number(result.score)}, severity ${result.severity}, ${by}.${judge}`;
+  const warnings = result.warnings.map((warning) => ` Warning: ${warning}.`).join("");
+  return `Score ${number(result.score)}, severity ${result.severity}, ${by}.${judge}${warnings}`;
 }
 
 function showScore() {
@@ -665,8 +666,9 @@ let typing; // the timer until a pause counts as one
 
 function scoreSoon() {
   clearTimeout(typing);
-  // A long text takes longer: it is asked for less often.
-  typing = setTimeout(score, $("text").value.length > longest ? 1500 : 350, 1000);
+  // A long text takes long: it is scored once, after a longer pause.
+  if ($("text").value.length > longest) typing = setTimeout(score, 1500);
+  else typing = setTimeout(score, 350, 1000);
 }
 
 // take puts a text into the field and scores it.
