@@ -216,7 +216,7 @@ func fuzzing(t testing.TB) (server *httpapi.Server, idle func() bool) {
 		}
 		return insult(), nil
 	})
-	server, err = httpapi.New(judged(judge), httpapi.Config{
+	server, err = httpapi.New(toxscreen.New(english{words}, toxscreen.WithFusion(raising{}), toxscreen.WithJudge(judge, toxscreen.Band{Low: 0.4, High: 0.6})), httpapi.Config{
 		Feedback: feedback, Results: newResults(), MaxTexts: 5, MaxBody: 64 << 10,
 		Communities: map[string]toxscreen.Scores{"news": scores(toxscreen.Toxicity, 0.7)},
 	})

@@ -124,7 +124,7 @@ func traced(t *testing.T, args ...string) (s *serverProcess, trace string) {
 	folder := t.TempDir()
 	trace = filepath.Join(folder, "trace")
 	strace := []string{"strace", "-D", "-f", "-q", "--seccomp-bpf", "-e", "trace=connect,sendto,sendmsg,sendmmsg,io_uring_setup", "-e", "signal=none", "-o", trace}
-	return begin(t, strace, append(args, "--feedback", filepath.Join(folder, "feedback.db"), "--debug-listen", "127.0.0.1:0")...), trace
+	return beginServer(t, strace, append(args, "--feedback", filepath.Join(folder, "feedback.db"), "--debug-listen", "127.0.0.1:0")...), trace
 }
 
 // everyRoute asks a server for all that it has, about texts and pictures that

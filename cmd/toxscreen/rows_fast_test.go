@@ -2,9 +2,9 @@
 
 package main
 
-// memoryRows is how many rows TestBatchMemoryIsFlat scores, serverKills how
-// often TestKillsLoseNoFeedback kills a server; `make test-all` takes more.
-const (
-	memoryRows  = 50_000
-	serverKills = 5
-)
+// memoryRows is how many rows TestBatchMemoryIsFlat scores; `make test-all`
+// takes more.
+const memoryRows = 50_000
+
+// serverKills is how many servers TestAKilledServerLosesNoFeedback kills.
+const serverKills = 5

@@ -2,7 +2,6 @@
 
 package main
 
-const (
-	memoryRows  = 200_000
-	serverKills = 100
-)
+const memoryRows = 200_000
+
+const serverKills = 100

@@ -9,13 +9,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -31,9 +29,9 @@ type serverProcess struct {
 	client  *http.Client
 }
 
-// begin starts a server on a free port with the tiny model. prefix is what runs
+// beginServer starts a server on a free port with the tiny model. prefix is what runs
 // it, such as a shell with a limit.
-func begin(t *testing.T, prefix []string, args ...string) *serverProcess {
+func beginServer(t *testing.T, prefix []string, args ...string) *serverProcess {
 	t.Helper()
 	home := t.TempDir()
 	c, messages := process(append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "error"}, args...)...)
@@ -109,74 +107,6 @@ func tokensIn(t *testing.T, file string) map[string]bool {
 	return tokens
 }
 
-// The server is killed (-9) again and again while feedback is written and texts
-// are scored. Whatever was acknowledged over HTTP is in the file afterwards, and
-// the next server opens it as it is.
-func TestKillsLoseNoFeedback(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "feedback.db")
-	var lock sync.Mutex
-	var acknowledged []string
-	for kill := range serverKills {
-		s := begin(t, nil, "--no-judge", "--feedback", file)
-		first := make(chan struct{})
-		var once sync.Once
-		var clients sync.WaitGroup
-		for c := range 4 {
-			clients.Go(func() {
-				for n := 0; ; n++ {
-					token := fmt.Sprintf("%d-%d-%d", kill, c, n)
-					status, answer, err := s.post("/v1/feedback", said(token, "the garden of "+token))
-					if err != nil {
-						return // it is dead
-					}
-					switch status {
-					case http.StatusCreated:
-						lock.Lock()
-						acknowledged = append(acknowledged, token)
-						lock.Unlock()
-						once.Do(func() { close(first) })
-					case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-					default:
-						t.Errorf("status %d: %s", status, answer)
-						return
-					}
-				}
-			})
-		}
-		clients.Go(func() {
-			for {
-				if _, _, err := s.post("/v1/score", map[string]string{"text": "the garden is lovely"}); err != nil {
-					return
-				}
-			}
-		})
-		select {
-		case <-first:
-		case <-time.After(time.Minute):
-			t.Error("no feedback was acknowledged within a minute")
-		}
-		time.Sleep(time.Duration(rand.Int64N(int64(100 * time.Millisecond))))
-		if err := s.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = s.Wait() // says that it was killed
-		clients.Wait()
-		if t.Failed() {
-			t.Fatalf("%s", s.errors)
-		}
-	}
-	kept := tokensIn(t, file)
-	for _, token := range acknowledged {
-		if !kept[token] {
-			t.Errorf("%s was acknowledged and is lost", token)
-		}
-	}
-	t.Logf("%d kills, %d label sets acknowledged, %d kept", serverKills, len(acknowledged), len(kept))
-	if len(acknowledged) < serverKills {
-		t.Errorf("only %d label sets were acknowledged: that tests nothing", len(acknowledged))
-	}
-}
-
 // On a disk that is full, here a file system of 1 MB in memory, feedback is
 // refused and never acknowledged, texts are scored as ever, and what was
 // acknowledged before is kept.
@@ -187,7 +117,7 @@ func TestAFullDiskTakesNoFeedback(t *testing.T) {
 	disk := t.TempDir()
 	file := filepath.Join(disk, "feedback.db")
 	// The mount is in a namespace of the process, and gone with it.
-	s := begin(t, []string{"unshare", "--mount", "sh", "-c", `mount -t tmpfs -o size=1m none "$0" && exec "$@"`, disk}, "--no-judge", "--feedback", file, "--feedback-text")
+	s := beginServer(t, []string{"unshare", "--mount", "sh", "-c", `mount -t tmpfs -o size=1m none "$0" && exec "$@"`, disk}, "--no-judge", "--feedback", file, "--feedback-text")
 	var acknowledged []string
 	refused := 0
 	for n := 0; refused < 20; n++ {
