@@ -297,7 +297,12 @@ func (s *site) lines(route *routers.Route, data []byte) {
 // wait returns when a condition holds.
 func wait(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+	waitFor(t, 10*time.Second, what, holds)
+}
+
+func waitFor(t testing.TB, most time.Duration, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(most); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain until %s", what)
 		}

@@ -4,7 +4,8 @@
 
 They are Wikipedia talk comments of DATA/jigsaw.jsonl.gz, drawn with a fixed seed. toxscreen scores a
 longer text in windows where a usual pipeline cuts it off; here each text ends where the window does,
-so that both have the same work.
+so that both have the same work. With --most only texts of so many tokens are drawn, as short as lines
+of a chat are.
 """
 
 import argparse
@@ -22,6 +23,7 @@ def main():
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--model", required=True, type=Path, help="folder with manifest.json and tokenizer.json")
     parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--most", type=int, help="tokens of a text, those that every text has included")
     parser.add_argument("--out", required=True, type=Path)
     arguments = parser.parse_args()
 
@@ -29,6 +31,8 @@ def main():
     tokenizer = Tokenizer.from_file(str(arguments.model / "tokenizer.json"))
     with gzip.open(arguments.data / "jigsaw.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line in lines]
+    if arguments.most:
+        texts = [text for text in texts if len(tokenizer.encode(text).ids) <= arguments.most]
     texts = random.Random(1).sample(texts, arguments.count)
     lengths = []
     arguments.out.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,170 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/toxscreen/toxscreen/store"
+)
+
+// serverProcess is a server in a process of its own, which ends with the test.
+type serverProcess struct {
+	*exec.Cmd
+	address string // like http://127.0.0.1:40001
+	errors  *bytes.Buffer
+	client  *http.Client
+}
+
+// beginServer starts a server on a free port with the tiny model. prefix is what runs
+// it, such as a shell with a limit.
+func beginServer(t *testing.T, prefix []string, args ...string) *serverProcess {
+	t.Helper()
+	home := t.TempDir()
+	c, messages := process(append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "error"}, args...)...)
+	if len(prefix) > 0 {
+		whole := exec.Command(prefix[0], append(append([]string{}, prefix[1:]...), append([]string{c.Path}, c.Args[1:]...)...)...)
+		whole.Env, whole.Stderr = c.Env, c.Stderr
+		c = whole
+	}
+	c.Env = append(c.Env, "HOME="+home)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	s := &serverProcess{Cmd: c, errors: messages, client: &http.Client{Transport: transport, Timeout: time.Minute}}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		_ = c.Process.Kill() // it may have ended
+		_ = c.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		_ = c.Wait()
+		t.Fatalf("the server gave no address: %v\n%s", err, messages)
+	}
+	s.address = strings.TrimSpace(line)
+	return s
+}
+
+// post sends JSON and returns the status and the answer.
+func (s *serverProcess) post(path string, body any) (int, string, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return 0, "", err
+	}
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.address+path, bytes.NewReader(data))
+	if err != nil {
+		return 0, "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := s.client.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(answer), err
+}
+
+// said is the body of POST /v1/feedback.
+func said(token, text string) map[string]any {
+	return map[string]any{"text": text, "labels": map[string]float64{"toxicity": 1}, "token": token}
+}
+
+// tokensIn returns the tokens of the feedback in a file.
+func tokensIn(t *testing.T, file string) map[string]bool {
+	t.Helper()
+	f, err := store.OpenFeedback(file, store.FeedbackOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tokens := map[string]bool{}
+	for l, err := range f.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens[l.Token] = true
+	}
+	return tokens
+}
+
+// On a disk that is full, here a file system of 1 MB in memory, feedback is
+// refused and never acknowledged, texts are scored as ever, and what was
+// acknowledged before is kept.
+func TestAFullDiskTakesNoFeedback(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root may mount a file system that is full; the tests of store use a limit of the file's size instead")
+	}
+	disk := t.TempDir()
+	file := filepath.Join(disk, "feedback.db")
+	// The mount is in a namespace of the process, and gone with it.
+	s := beginServer(t, []string{"unshare", "--mount", "sh", "-c", `mount -t tmpfs -o size=1m none "$0" && exec "$@"`, disk}, "--no-judge", "--feedback", file, "--feedback-text")
+	var acknowledged []string
+	refused := 0
+	for n := 0; refused < 20; n++ {
+		token := fmt.Sprint(n)
+		status, answer, err := s.post("/v1/feedback", said(token, strings.Repeat("the garden is lovely ", 500)+token))
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case status == http.StatusCreated:
+			acknowledged = append(acknowledged, token)
+		case status == http.StatusInsufficientStorage && strings.Contains(answer, `"not_stored"`):
+			refused++
+		default:
+			t.Fatalf("status %d: %s", status, answer)
+		}
+		if n > 1000 {
+			t.Fatal("10 MB of feedback are on a disk of 1 MB")
+		}
+	}
+	coral := map[string]any{"comment": map[string]string{"text": strings.Repeat("the garden is lovely ", 500)}, "attributeScores": map[string]any{"TOXICITY": map[string]any{"summaryScore": map[string]int{"value": 1}}}}
+	if status, answer, err := s.post("/v1alpha1/comments:suggestscore", coral); err != nil || status < 500 || !strings.Contains(answer, "no room") {
+		t.Errorf("suggestscore: %v, status %d: %s", err, status, answer)
+	}
+	if status, answer, err := s.post("/v1/score", map[string]string{"text": "the garden is lovely"}); err != nil || status != http.StatusOK {
+		t.Errorf("a text is not scored: %v, status %d: %s", err, status, answer)
+	}
+	// The files as the process sees them, before they are gone.
+	seen, copied := filepath.Join("/proc", fmt.Sprint(s.Process.Pid), "root", disk), t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(seen)); err != nil {
+		t.Fatal(err)
+	}
+	kept := tokensIn(t, filepath.Join(copied, "feedback.db"))
+	for _, token := range acknowledged {
+		if !kept[token] {
+			t.Errorf("%s was acknowledged and is not kept", token)
+		}
+	}
+	if len(acknowledged) < 10 {
+		t.Errorf("only %d label sets were acknowledged before the disk was full", len(acknowledged))
+	}
+	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wait(); err != nil {
+		t.Errorf("it does not end in good order on a full disk: %v\n%s", err, s.errors)
+	}
+	if log := s.errors.String(); strings.Contains(log, "garden") || !strings.Contains(log, "not_stored") {
+		t.Errorf("the log has a text, or does not say what is wrong: %.1000s", log)
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// arrangement is a way to run a server in Python.
+type arrangement struct {
+	app     string // a file in scripts/serve-compare
+	workers int    // processes
+	threads int    // inside a run
+	turns   int    // runs at once in a process
+}
+
+func (a arrangement) String() string {
+	return fmt.Sprintf("%s, %d × %d runs of %d threads", a.app, a.workers, a.turns, a.threads)
+}
+
+// arrangements are the ways that are tried for each app; the fastest is what is
+// compared with.
+func arrangements(app string) []arrangement {
+	cores := runtime.NumCPU()
+	return []arrangement{
+		{app: app, workers: cores, threads: 1, turns: 1},
+		{app: app, workers: 1, threads: 1, turns: cores},
+		{app: app, workers: 1, threads: cores, turns: 1},
+	}
+}
+
+// compare prints our throughput against that of servers in Python.
+func compare(ctx context.Context, c config, sets map[string][]string) error {
+	for _, app := range []string{"onnx", "bert"} {
+		for _, name := range []string{"comments", "chat lines"} {
+			if err := compareWith(ctx, c, app, name, sets[name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func compareWith(ctx context.Context, c config, app, name string, texts []string) error {
+	ours, err := startOurs(ctx, c.binary, patient...)
+	if err != nil {
+		return err
+	}
+	defer ours.stop()
+	if _, err := ours.saturate(ctx, texts[:min(100, len(texts))], connections); err != nil {
+		return err
+	}
+	fmt.Printf("\nAgainst FastAPI, %s, %s: %d connections that are kept alive\n\n", app, name, connections)
+	fmt.Println("| tried on the first texts | texts/s |")
+	fmt.Println("|---|---|")
+	var theirs *server
+	fastest := time.Duration(0)
+	for _, a := range arrangements(app) {
+		s, err := startTheirs(ctx, c, a)
+		if err != nil {
+			return err
+		}
+		try := texts[:min(200, c.piece)]
+		_, err = s.saturate(ctx, try, connections)
+		var o outcome
+		if err == nil {
+			o, err = s.saturate(ctx, try, connections)
+		}
+		if err != nil {
+			s.stop()
+			return err
+		}
+		fmt.Printf("| %s | %.1f |\n", a, float64(len(try))/o.took.Seconds())
+		if theirs != nil && o.took >= fastest {
+			s.stop()
+			continue
+		}
+		if theirs != nil {
+			theirs.stop()
+		}
+		theirs, fastest = s, o.took
+		defer s.stop()
+	}
+	took := map[*server]time.Duration{}
+	var ratios []float64
+	for turn := range c.turns {
+		piece := texts[turn*c.piece : (turn+1)*c.piece]
+		inTurn := map[*server]time.Duration{}
+		both := []*server{ours, theirs}
+		rand.Shuffle(2, func(i, j int) { both[i], both[j] = both[j], both[i] })
+		for _, s := range both {
+			o, err := s.saturate(ctx, piece, connections)
+			if err != nil {
+				return err
+			}
+			inTurn[s] = o.took
+			took[s] += o.took
+		}
+		ratios = append(ratios, inTurn[theirs].Seconds()/inTurn[ours].Seconds())
+	}
+	slices.Sort(ratios)
+	n := float64(len(texts))
+	fmt.Printf("\n| %d turns of %d %s | texts/s | toxscreen is | of the turns: lowest, median, highest |\n", c.turns, c.piece, name)
+	fmt.Println("|---|---|---|---|")
+	fmt.Printf("| toxscreen | %.1f | | |\n", n/took[ours].Seconds())
+	fmt.Printf("| %s | %.1f | %.2f × | %.2f, %.2f, %.2f |\n", theirs.name, n/took[theirs].Seconds(), took[theirs].Seconds()/took[ours].Seconds(),
+		ratios[0], ratios[len(ratios)/2], ratios[len(ratios)-1])
+	return nil
+}

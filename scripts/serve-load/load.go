@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+)
+
+// outcome is what became of the requests of one load.
+type outcome struct {
+	took              time.Duration   // from the first request to the end of the last answer
+	accepted, refused []time.Duration // times of answers, in order
+	statuses          map[int]int
+}
+
+// saturate has each text scored once, by so many callers that send the next one
+// when they have an answer. It fails where one is refused: then it is not the
+// same work.
+func (s *server) saturate(ctx context.Context, texts []string, callers int) (outcome, error) {
+	targets, err := s.targets(texts, 1)
+	if err != nil {
+		return outcome{}, err
+	}
+	attacker := vegeta.NewAttacker(append(options, vegeta.Workers(uint64(callers)), vegeta.MaxWorkers(uint64(callers)), vegeta.MaxConnections(callers))...)
+	o, err := collect(ctx, attacker, attacker.Attack(targets, vegeta.Rate{}, 0, s.name)) // rate 0: as fast as the callers can
+	if err == nil && len(o.accepted) != len(texts) {
+		err = fmt.Errorf("failed to load %s: of %d texts %d were scored, statuses %v", s.name, len(texts), len(o.accepted), o.statuses)
+	}
+	return o, err
+}
+
+// at has texts scored at a rate a second for a time, whatever becomes of the
+// requests before.
+func (s *server) at(ctx context.Context, texts []string, rate float64, length time.Duration) (outcome, error) {
+	targets, err := s.targets(texts, 0)
+	if err != nil {
+		return outcome{}, err
+	}
+	attacker := vegeta.NewAttacker(options...)
+	return collect(ctx, attacker, attacker.Attack(targets, vegeta.Rate{Freq: int(rate * 1000), Per: 1000 * time.Second}, length, s.name))
+}
+
+// options are those of all loads. HTTP/1.1 is what servers in Python speak.
+var options = []func(*vegeta.Attacker){vegeta.KeepAlive(true), vegeta.HTTP2(false), vegeta.Timeout(time.Minute)}
+
+// targets yields a request for each text, in turn, so many times; 0 is without
+// end.
+func (s *server) targets(texts []string, times int64) (vegeta.Targeter, error) {
+	bodies := make([][]byte, len(texts))
+	for i, text := range texts {
+		var err error
+		if bodies[i], err = json.Marshal(map[string]string{"text": text}); err != nil {
+			return nil, err
+		}
+	}
+	header := http.Header{"Content-Type": {"application/json"}}
+	var next atomic.Int64
+	return func(t *vegeta.Target) error {
+		i := next.Add(1) - 1
+		if times > 0 && i >= times*int64(len(bodies)) {
+			return vegeta.ErrNoTargets
+		}
+		t.Method, t.URL, t.Body, t.Header = http.MethodPost, s.address+"/v1/score", bodies[i%int64(len(bodies))], header
+		return nil
+	}, nil
+}
+
+func collect(ctx context.Context, attacker *vegeta.Attacker, results <-chan *vegeta.Result) (outcome, error) {
+	ended := context.AfterFunc(ctx, func() { attacker.Stop() })
+	defer ended()
+	o := outcome{statuses: map[int]int{}}
+	began, failed := time.Now(), ""
+	for r := range results {
+		if r.Code == 0 && r.Error == vegeta.ErrNoTargets.Error() {
+			continue // the end of the texts
+		}
+		o.statuses[int(r.Code)]++
+		switch r.Code {
+		case http.StatusOK:
+			o.accepted = append(o.accepted, r.Latency)
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+			o.refused = append(o.refused, r.Latency)
+		default:
+			failed = fmt.Sprintf("status %d, %s: %.200s", r.Code, r.Error, r.Body)
+		}
+	}
+	o.took = time.Since(began)
+	slices.Sort(o.accepted)
+	slices.Sort(o.refused)
+	if failed != "" {
+		return o, fmt.Errorf("failed to load the server: %s", failed)
+	}
+	return o, ctx.Err()
+}

@@ -1,0 +1,284 @@
+// Serve-load measures toxscreen serve over loopback and prints Markdown:
+//
+//	go run ./scripts/serve-load -binary bin/toxscreen -comments build/bench/texts.jsonl -chat build/bench/chat.jsonl
+//	go run ./scripts/serve-load … -minutes 30
+//	go run ./scripts/serve-load … -compare scripts/serve-compare -python .venv/bin/python
+//
+// First comes its throughput at saturation against that of toxscreen batch on
+// the same texts, in turns; then the time of an answer with one caller, at 70 %
+// of that throughput and at three times of it, where what is not accepted must be
+// refused soon; then, with -minutes, resident memory under load. With -compare it
+// measures the throughput against servers in Python instead, in turns as well.
+//
+// The load comes from the same machine and takes a share of it: ratios are low
+// rather than high. Connections are kept alive. Where the throughput is measured
+// there are 8 a core, and the server has --queue-wait 1m, so that it refuses
+// nothing; where requests come at a fixed rate there are as many as it takes, and
+// the server is what TOXSCREEN_* and its defaults make of it. It needs Linux.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	var c config
+	flag.StringVar(&c.binary, "binary", "bin/toxscreen", "the `FILE` that make build made")
+	flag.StringVar(&c.comments, "comments", "", "JSONL `FILE` with comments, as scripts/bench/texts.py makes it")
+	flag.StringVar(&c.chat, "chat", "", "JSONL `FILE` with short lines, likewise")
+	flag.IntVar(&c.turns, "turns", 5, "how many turns each of those compared has")
+	flag.IntVar(&c.piece, "piece", 1000, "how many texts are scored in a turn")
+	flag.DurationVar(&c.time, "time", 30*time.Second, "how long requests come at each fixed rate")
+	flag.IntVar(&c.minutes, "minutes", 0, "how many minutes memory is looked at; 0: not at all")
+	flag.StringVar(&c.compare, "compare", "", "`FOLDER` of the servers in Python, to compare with them")
+	flag.StringVar(&c.python, "python", "python3", "the interpreter with what these servers need")
+	flag.StringVar(&c.model, "model", "models/toxicity-en", "`FOLDER` of the embedded model, for these servers")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, c)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "serve-load: "+err.Error())
+		os.Exit(1)
+	}
+}
+
+type config struct {
+	binary, comments, chat string
+	turns, piece           int
+	time                   time.Duration
+	minutes                int
+	compare, python, model string
+}
+
+// connections is how many there are where throughput is measured.
+var connections = 8 * runtime.NumCPU()
+
+func run(ctx context.Context, c config) error {
+	sets := map[string][]string{}
+	for name, file := range map[string]string{"comments": c.comments, "chat lines": c.chat} {
+		texts, err := readTexts(file, c.turns*c.piece)
+		if err != nil {
+			return fmt.Errorf("failed to read the %s: %w", name, err)
+		}
+		sets[name] = texts
+	}
+	fmt.Printf("%d cores, load %s at the start\n", runtime.NumCPU(), loadAverage())
+	if c.compare != "" {
+		return compare(ctx, c, sets)
+	}
+	waiting, err := startOurs(ctx, c.binary, patient...)
+	if err != nil {
+		return err
+	}
+	defer waiting.stop()
+	s, err := startOurs(ctx, c.binary)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	for _, name := range []string{"comments", "chat lines"} {
+		throughput, err := againstBatch(ctx, c, waiting, name, sets[name])
+		if err != nil {
+			return err
+		}
+		if err := rates(ctx, c, s, name, sets[name], throughput); err != nil {
+			return err
+		}
+		if name == "comments" && c.minutes > 0 {
+			if err := memory(ctx, c, s, sets[name], throughput); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readTexts reads the texts of a JSONL file, count of them.
+func readTexts(file string, count int) ([]string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var texts []string
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() && len(texts) < count {
+		var row struct{ Text string }
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			return nil, fmt.Errorf("%s: row %d: %w", file, len(texts)+1, err)
+		}
+		texts = append(texts, row.Text)
+	}
+	if len(texts) < count {
+		return nil, fmt.Errorf("%s has %d texts, %d are needed: make more, or take fewer -turns or a smaller -piece", file, len(texts), count)
+	}
+	return texts, lines.Err()
+}
+
+func loadAverage() string {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	load, _, _ := strings.Cut(string(data), " ")
+	return load
+}
+
+// againstBatch prints the throughput at saturation against that of batch, and
+// returns it in texts a second.
+func againstBatch(ctx context.Context, c config, s *server, name string, texts []string) (float64, error) {
+	folder, err := os.MkdirTemp("", "serve-load-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(folder)
+	start, err := batch(ctx, c.binary, folder, texts[:1]) // to load the model, which the server has done
+	if err != nil {
+		return 0, err
+	}
+	if _, err := s.saturate(ctx, texts[:min(len(texts), 200)], connections); err != nil {
+		return 0, err
+	}
+	var served, batched time.Duration
+	var ratios []float64
+	for turn := range c.turns {
+		piece := texts[turn*c.piece : (turn+1)*c.piece]
+		// Whoever is first in one turn is second in the next.
+		var byBatch, byServe time.Duration
+		for _, ours := range []bool{turn%2 == 0, turn%2 != 0} {
+			if !ours {
+				if byBatch, err = batch(ctx, c.binary, folder, piece); err != nil {
+					return 0, err
+				}
+				byBatch -= start
+				continue
+			}
+			outcome, err := s.saturate(ctx, piece, connections)
+			if err != nil {
+				return 0, err
+			}
+			byServe = outcome.took
+		}
+		served, batched = served+byServe, batched+byBatch
+		ratios = append(ratios, byBatch.Seconds()/byServe.Seconds())
+	}
+	slices.Sort(ratios)
+	fmt.Printf("\nThroughput, %s: %d turns of %d texts, %d connections that are kept alive\n\n", name, c.turns, c.piece, connections)
+	fmt.Println("| | texts/s | serve is | of the turns: lowest, median, highest |")
+	fmt.Println("|---|---|---|---|")
+	n := float64(len(texts))
+	fmt.Printf("| serve | %.1f | | |\n", n/served.Seconds())
+	fmt.Printf("| batch | %.1f | %.3f × | %.3f, %.3f, %.3f |\n", n/batched.Seconds(), batched.Seconds()/served.Seconds(), ratios[0], ratios[len(ratios)/2], ratios[len(ratios)-1])
+	return n / served.Seconds(), nil
+}
+
+// batch returns how long toxscreen batch takes for texts.
+func batch(ctx context.Context, binary, folder string, texts []string) (time.Duration, error) {
+	given := filepath.Join(folder, "given.jsonl")
+	var rows strings.Builder
+	for _, text := range texts {
+		row, err := json.Marshal(map[string]string{"text": text})
+		if err != nil {
+			return 0, err
+		}
+		rows.Write(append(row, '\n'))
+	}
+	if err := os.WriteFile(given, []byte(rows.String()), 0o600); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	out, err := exec.CommandContext(ctx, binary, "batch", "--no-judge", "-q", "--overwrite", "-i", given, "-o", filepath.Join(folder, "scored.jsonl")).CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("failed to run toxscreen batch: %w: %s", err, out)
+	}
+	return time.Since(began), nil
+}
+
+// rates prints how long answers take with one caller, at 70 % of a throughput
+// and at three times of it.
+func rates(ctx context.Context, c config, s *server, name string, texts []string, throughput float64) error {
+	alone, err := s.saturate(ctx, texts[:min(c.piece, len(texts))], 1)
+	if err != nil {
+		return err
+	}
+	usual, err := s.at(ctx, texts, 0.7*throughput, c.time)
+	if err != nil {
+		return err
+	}
+	over, err := s.at(ctx, texts, 3*throughput, c.time)
+	if err != nil {
+		return err
+	}
+	if len(usual.accepted) == 0 || len(over.accepted) == 0 || len(over.refused) == 0 {
+		return errors.New("failed to measure times: there are no accepted or no refused requests among them; take a longer -time")
+	}
+	fmt.Printf("\nTime of an answer, %s, ms: requests at a fixed rate for %s, connections kept alive, as many as it takes\n\n", name, c.time)
+	fmt.Println("| | rate | accepted | p50 | p99 | p99/p50 | refused with 429 | with 503 | refused p50 | p99 | longest | within 20 ms |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|---|")
+	for _, row := range []struct {
+		name string
+		rate float64
+		outcome
+	}{{"one caller", 0, alone}, {"70 % load", 0.7 * throughput, usual}, {"3 × overload", 3 * throughput, over}} {
+		rate := "its own"
+		if row.rate > 0 {
+			rate = fmt.Sprintf("%.0f/s", row.rate)
+		}
+		p50, p99 := quantile(row.accepted, 0.5), quantile(row.accepted, 0.99)
+		fmt.Printf("| %s | %s | %d | %s | %s | %.1f | %d | %d |", row.name, rate, len(row.accepted), milliseconds(p50), milliseconds(p99), p99.Seconds()/p50.Seconds(), row.statuses[429], row.statuses[503])
+		if len(row.refused) > 0 {
+			soon, _ := slices.BinarySearch(row.refused, 20*time.Millisecond)
+			fmt.Printf(" %s | %s | %s | %.1f %% |\n", milliseconds(quantile(row.refused, 0.5)), milliseconds(quantile(row.refused, 0.99)), milliseconds(row.refused[len(row.refused)-1]), 100*float64(soon)/float64(len(row.refused)))
+		} else {
+			fmt.Println(" | | | |")
+		}
+	}
+	return nil
+}
+
+// memory prints resident memory while requests come at 70 % of a throughput.
+func memory(ctx context.Context, c config, s *server, texts []string, throughput float64) error {
+	length := time.Duration(c.minutes) * time.Minute
+	sampling, stop := context.WithCancel(ctx)
+	defer stop()
+	samples := make(chan []float64, 1)
+	go func() { samples <- s.watch(sampling) }()
+	if _, err := s.at(ctx, texts, 0.7*throughput, length); err != nil {
+		return err
+	}
+	stop()
+	seen := <-samples
+	if len(seen) < 20 {
+		return fmt.Errorf("failed to look at the memory: there are %d samples", len(seen))
+	}
+	fmt.Printf("\nResident memory under 70 %% load for %s, highest of each tenth, MB:\n\n", length)
+	tenth := len(seen) / 10
+	for i := range 10 {
+		fmt.Printf("| %.1f ", slices.Max(seen[i*tenth:(i+1)*tenth]))
+	}
+	fmt.Println("|")
+	return nil
+}
+
+func milliseconds(d time.Duration) string { return fmt.Sprintf("%.1f", 1000*d.Seconds()) }
+
+// quantile returns a quantile of times in order.
+func quantile(times []time.Duration, q float64) time.Duration {
+	return times[min(int(q*float64(len(times))), len(times)-1)]
+}
