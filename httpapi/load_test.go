@@ -32,7 +32,7 @@ func taking(d time.Duration) classify {
 }
 
 // answering is a server without a network, for tests in which time is simulated.
-func answering(t testing.TB, screener *toxscreen.Screener, c httpapi.Config) func(body string) (r reply, took time.Duration) {
+func answering(t testing.TB, screener *toxscreen.Screener, c httpapi.Config) func(body string, header ...string) (r reply, took time.Duration) {
 	t.Helper()
 	server, err := httpapi.New(screener, c)
 	if err != nil {
@@ -43,9 +43,13 @@ func answering(t testing.TB, screener *toxscreen.Screener, c httpapi.Config) fun
 			t.Error(err)
 		}
 	})
-	return func(body string) (reply, time.Duration) {
+	return func(body string, header ...string) (reply, time.Duration) {
 		began, w := time.Now(), httptest.NewRecorder()
-		server.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/score", strings.NewReader(body)))
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/score", strings.NewReader(body))
+		for i := 0; i+1 < len(header); i += 2 {
+			request.Header.Set(header[i], header[i+1])
+		}
+		server.ServeHTTP(w, request)
 		return reply{w.Code, w.Header(), w.Body.String()}, time.Since(began)
 	}
 }
@@ -202,7 +206,7 @@ func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 // Clients that send nothing, or slowly, hold connections and nothing else: the
 // others are answered, and the slow ones are sent away in the end.
 func TestSlowClientsHinderNobody(t *testing.T) {
-	s := serve(t, toxscreen.New(words), httpapi.Config{BodyTimeout: 200 * time.Millisecond, Memory: 10_000})
+	s := serve(t, toxscreen.New(words), httpapi.Config{BodyTimeout: 2 * time.Second, Memory: 10_000})
 	var slow []net.Conn
 	for range 200 {
 		c, err := net.Dial("tcp", s.Listener.Addr().String())
