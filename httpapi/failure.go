@@ -29,6 +29,7 @@ const (
 	tooManyTexts     code = "too_many_texts" // of one request
 	bodyTooLarge     code = "body_too_large" // the request as a whole
 	wrongKey         code = "wrong_key"      // none, or one that nobody has
+	crossOrigin      code = "cross_origin"   // a page of another site asks
 	rateLimited      code = "rate_limited"   // the caller's own
 	overloaded       code = "overloaded"     // refused before it waited
 	noTime           code = "no_time"        // it waited for its turn in vain
@@ -45,7 +46,7 @@ const (
 var statuses = map[code]int{
 	invalidRequest: http.StatusBadRequest, unsupported: http.StatusBadRequest,
 	tooLong: http.StatusRequestEntityTooLarge, tooManyTexts: http.StatusRequestEntityTooLarge, bodyTooLarge: http.StatusRequestEntityTooLarge,
-	wrongKey: http.StatusUnauthorized, rateLimited: http.StatusTooManyRequests, overloaded: http.StatusTooManyRequests,
+	wrongKey: http.StatusUnauthorized, crossOrigin: http.StatusForbidden, rateLimited: http.StatusTooManyRequests, overloaded: http.StatusTooManyRequests,
 	noTime: http.StatusServiceUnavailable, slowClient: http.StatusRequestTimeout,
 	notFound: http.StatusNotFound, methodNotAllowed: http.StatusMethodNotAllowed,
 	notStored: http.StatusInsufficientStorage, notJudged: http.StatusBadGateway, internal: http.StatusInternalServerError,

@@ -76,6 +76,25 @@ func TestOnlyWhoHasAKeyMayAsk(t *testing.T) {
 	}
 }
 
+// On a machine of one's own a server needs no key, and must not answer every page
+// that its user has open.
+func TestPagesOfOtherSitesAreRefused(t *testing.T) {
+	s := serve(t, toxscreen.New(words), httpapi.Config{})
+	for name, header := range map[string][]string{
+		"by what the browser says": {"Sec-Fetch-Site", "cross-site"},
+		"by the origin":            {"Origin", "https://example.com"},
+	} {
+		if r := s.post("/v1/score", `{"text": "hello"}`, header...); r.status != http.StatusForbidden || r.code(t) != "cross_origin" {
+			t.Errorf("%s: %d %s", name, r.status, r.body)
+		}
+	}
+	for _, header := range [][]string{{"Sec-Fetch-Site", "same-origin"}, {"Origin", s.URL}} {
+		if r := s.post("/v1/score", `{"text": "hello"}`, header...); r.status != http.StatusOK {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	}
+}
+
 // Each caller has its own rate. A request with many texts is slowed down to it
 // once it is let in.
 func TestACallerKeepsToItsRate(t *testing.T) {

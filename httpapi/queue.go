@@ -42,6 +42,8 @@ func newQueue(parallel int, most time.Duration) *queue {
 func (q *queue) enter(ctx context.Context, bytes int) (leave func(), err error) {
 	cost := int64(bytes + textCost)
 	if !q.turns.TryAcquire(1) {
+		// What is left of the texts that have their turn is not known: a few that
+		// are let in wait in vain.
 		if before := q.expected(q.waiting.Load()); before > q.most {
 			return nil, &failure{code: overloaded, retry: before, message: "failed to score text: the server has as much to do as it can; come again later"}
 		}

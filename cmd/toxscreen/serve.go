@@ -260,7 +260,10 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		defer verdicts.close()
 		config.VerdictFormats = verdicts.all()
 		config.FindJudge = func(ctx context.Context) error {
-			_, err := judges.asked.look(ctx)
+			if _, err := judges.asked.look(ctx); err != nil {
+				return err
+			}
+			_, err := judges.Connect(ctx) // which judge it is does not tell that it is there
 			return err
 		}
 		results, err := openResults(s)
