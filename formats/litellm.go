@@ -120,13 +120,17 @@ func (p LiteLLMParameters) reached(r toxscreen.Result) ([]toxscreen.Attribute, e
 }
 
 // ToLiteLLM translates the results of a request's texts. A text that is to be
-// masked and has no word that stands out is blocked.
-func ToLiteLLM(r LiteLLMRequest, results []toxscreen.Result) (LiteLLMAnswer, error) {
+// masked and has no word that stands out is blocked. Where texts are masked, left
+// are all texts without the masked words: the results of these tell whether that
+// is enough. Those of the masked texts would not, since asterisks look as if they
+// hid a swear word.
+func ToLiteLLM(r LiteLLMRequest, results []toxscreen.Result) (answer LiteLLMAnswer, left []string, err error) {
 	masked, intervened := slices.Clone(r.Texts), false
+	left = slices.Clone(r.Texts)
 	for i, result := range results {
 		attributes, err := r.Parameters.reached(result)
 		if err != nil {
-			return LiteLLMAnswer{}, err
+			return LiteLLMAnswer{}, nil, err
 		}
 		if len(attributes) == 0 {
 			continue
@@ -135,14 +139,26 @@ func ToLiteLLM(r LiteLLMRequest, results []toxscreen.Result) (LiteLLMAnswer, err
 			return !slices.ContainsFunc(attributes, func(a toxscreen.Attribute) bool { _, ok := s.Attributes.Get(a); return ok })
 		})
 		if r.Parameters.OnFlagged == LiteLLMBlock || len(spans) == 0 {
-			return LiteLLMAnswer{Action: liteLLMBlocked, BlockedReason: liteLLMReason(r, i, result, attributes)}, nil
+			return LiteLLMAnswer{Action: liteLLMBlocked, BlockedReason: liteLLMReason(r, i, result, attributes)}, nil, nil
 		}
-		masked[i], intervened = toxscreen.Mask(r.Texts[i], spans), true
+		masked[i], left[i], intervened = toxscreen.Mask(r.Texts[i], spans), without(r.Texts[i], spans), true
 	}
 	if intervened {
-		return LiteLLMAnswer{Action: liteLLMIntervened, Texts: masked}, nil
+		return LiteLLMAnswer{Action: liteLLMIntervened, Texts: masked}, left, nil
 	}
-	return LiteLLMAnswer{Action: liteLLMNone}, nil
+	return LiteLLMAnswer{Action: liteLLMNone}, nil, nil
+}
+
+// without returns a text without its spans.
+func without(text string, spans []toxscreen.Span) string {
+	var b strings.Builder
+	at := 0
+	for _, s := range spans {
+		b.WriteString(text[at:s.Start])
+		at = s.End
+	}
+	b.WriteString(text[at:])
+	return b.String()
 }
 
 func liteLLMReason(r LiteLLMRequest, i int, result toxscreen.Result, attributes []toxscreen.Attribute) string {

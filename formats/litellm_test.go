@@ -54,9 +54,12 @@ func TestLiteLLMActions(t *testing.T) {
 			t.Errorf("%s: %v", c.why, err)
 			continue
 		}
-		got, err := formats.ToLiteLLM(r, c.results)
+		got, left, err := formats.ToLiteLLM(r, c.results)
 		if diff := cmp.Diff(c.want, asJSON(t, got)); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", c.why, err, diff)
+		}
+		if wanted := []string{"hello", "u  & co"}; got.Action == "GUARDRAIL_INTERVENED" && !cmp.Equal(wanted, left) || got.Action != "GUARDRAIL_INTERVENED" && left != nil {
+			t.Errorf("%s: left is %q", c.why, left)
 		}
 	}
 }
@@ -80,7 +83,7 @@ func TestLiteLLMParametersThatMakeNoSense(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := formats.ToLiteLLM(r, []toxscreen.Result{toxicity(0.1)}); err == nil || !strings.Contains(err.Error(), "does not measure it") {
+	if _, _, err := formats.ToLiteLLM(r, []toxscreen.Result{toxicity(0.1)}); err == nil || !strings.Contains(err.Error(), "does not measure it") {
 		t.Errorf("a model without threat: %v", err)
 	}
 }
@@ -103,7 +106,7 @@ func FuzzLiteLLM(f *testing.F) {
 				results[i].Spans = nil
 			}
 		}
-		answer, err := formats.ToLiteLLM(r, results)
+		answer, _, err := formats.ToLiteLLM(r, results)
 		if err != nil {
 			t.Fatal(err)
 		}

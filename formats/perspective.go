@@ -524,7 +524,7 @@ func PerspectiveOverload(message string, retry time.Duration) *PerspectiveError 
 	e := NewPerspectiveError(http.StatusTooManyRequests, message)
 	e.Details = []any{errorInfo{URL: errorInfoURL, Reason: "RATE_LIMIT_EXCEEDED", Domain: "googleapis.com", Metadata: map[string]string{"service": "commentanalyzer.googleapis.com"}}}
 	if retry > 0 {
-		e.Details = append(e.Details, retryInfo{retryInfoURL, fmt.Sprintf("%gs", retry.Seconds())})
+		e.Details = append(e.Details, retryInfo{retryInfoURL, fmt.Sprintf("%.3fs", math.Ceil(retry.Seconds()*1000)/1000)})
 	}
 	return e
 }

@@ -24,20 +24,25 @@ func (s *Server) label(ctx context.Context, l store.LabelSet) error {
 	if err := l.Validate(); err != nil {
 		return fail(invalidRequest, "failed to keep feedback: %v", err)
 	}
-	exchange := exchangeOf(ctx)
-	exchange.count(len(l.Text))
+	exchangeOf(ctx).count(len(l.Text))
 	screening, err := s.begin(ctx, s.screener, request{text: l.Text})
 	if err != nil {
 		return s.ended(ctx, err)
 	}
+	result := screening.Result()
+	if result.Judge.Pending {
+		result = unasked(result, ", but the text came with feedback")
+	}
+	return s.keep(ctx, l, result)
+}
+
+// keep keeps labels with the result of their text, where the server keeps any.
+func (s *Server) keep(ctx context.Context, l store.LabelSet, result toxscreen.Result) error {
 	if s.config.Feedback == nil {
 		return nil
 	}
-	l.Result = screening.Result()
-	if l.Result.Judge.Pending {
-		l.Result = unasked(l.Result, ", but the text came with feedback")
-	}
-	l.Source, l.Caller = exchange.api.name, exchange.caller.Name
+	exchange := exchangeOf(ctx)
+	l.Result, l.Source, l.Caller = result, exchange.api.name, exchange.caller.Name
 	switch err := s.config.Feedback.Add(ctx, l); {
 	case errors.Is(err, store.ErrFull):
 		return &failure{code: notStored, message: "failed to keep feedback: there is no room; whoever runs the server has to make some", cause: err}

@@ -32,24 +32,22 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer, err := formats.ToLiteLLM(in, results)
+	answer, left, err := formats.ToLiteLLM(in, results)
 	if err != nil {
 		return fail(invalidRequest, "%v", err)
 	}
-	if len(answer.Texts) > 0 {
-		// What is left when the words are masked may still be toxic.
-		masked := in
-		masked.Texts, masked.Parameters.OnFlagged = answer.Texts, formats.LiteLLMBlock
-		if results, err = s.results(r.Context(), masked.Texts, base); err != nil {
+	if len(left) > 0 {
+		if results, err = s.results(r.Context(), left, base); err != nil {
 			return err
 		}
-		again, err := formats.ToLiteLLM(masked, results)
+		in.Texts, in.Parameters.OnFlagged = left, formats.LiteLLMBlock
+		rest, _, err := formats.ToLiteLLM(in, results)
 		if err != nil {
 			return fail(invalidRequest, "%v", err)
 		}
-		if again.BlockedReason != "" {
-			again.BlockedReason += " So it is without the words that could be masked."
-			answer = again
+		if rest.BlockedReason != "" {
+			answer = rest
+			answer.BlockedReason += " That is without the words that could be masked."
 		}
 	}
 	writeJSON(w, http.StatusOK, answer)

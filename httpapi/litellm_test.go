@@ -23,7 +23,7 @@ func TestLiteLLMGuardrail(t *testing.T) {
 		{`["hello","you idiot"]`, `{}`, `{"action":"BLOCKED","blocked_reason":"Text 2 of 2 is blocked as toxic: toxicity 0.90 reaches 0.50, insult 0.80 reaches 0.70."}`},
 		{`["hello","you idiot"]`, `{"threshold":0.95}`, `{"action":"NONE"}`},
 		{`["hello","you idiot"]`, `{"on_flagged":"mask"}`, `{"action":"GUARDRAIL_INTERVENED","texts":["hello","you *****"]}`},
-		{`["an idiot or two idiots"]`, `{"on_flagged":"mask"}`, `{"action":"BLOCKED","blocked_reason":"The text is blocked as toxic: toxicity 0.90 reaches 0.50, insult 0.80 reaches 0.70. So it is without the words that could be masked."}`},
+		{`["an idiot or two idiots"]`, `{"on_flagged":"mask"}`, `{"action":"BLOCKED","blocked_reason":"The text is blocked as toxic: toxicity 0.90 reaches 0.50, insult 0.80 reaches 0.70. That is without the words that could be masked."}`},
 	} {
 		if r := ask(c.texts, c.parameters); r.status != http.StatusOK || strings.TrimSpace(r.body) != c.want {
 			t.Errorf("%s %s: %d %s", c.texts, c.parameters, r.status, r.body)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/formats"
@@ -30,11 +31,9 @@ func (s *Server) perspectiveRoutes(mux *http.ServeMux) {
 			if err != nil {
 				return err
 			}
-			var result toxscreen.Result
-			if call.scored {
-				if result, err = s.score(r.Context(), call.request); err != nil {
-					return err
-				}
+			result, err := s.score(r.Context(), call.request)
+			if err != nil {
+				return err
 			}
 			value, err := call.answer(r.Context(), w.Header(), result)
 			if err != nil {
@@ -48,10 +47,9 @@ func (s *Server) perspectiveRoutes(mux *http.ServeMux) {
 	s.handleOpen(mux, "GET /$discovery/rest", perspective, s.perspectiveDiscovery)
 }
 
-// perspectiveCall is a call that makes sense: what to score, if anything, and
-// what makes an answer of its result.
+// perspectiveCall is a call that makes sense: what to score, and what makes an
+// answer of its result.
 type perspectiveCall struct {
-	scored  bool
 	request request
 	answer  func(ctx context.Context, header http.Header, result toxscreen.Result) (any, error)
 }
@@ -115,7 +113,6 @@ func (s *Server) analyze(data []byte) (perspectiveCall, error) {
 	}
 	thresholds := s.config.Communities[in.CommunityID]
 	return perspectiveCall{
-		scored:  true,
 		request: request{text: in.Comment.Text, forget: in.DoNotStore, thresholds: thresholds},
 		answer: func(ctx context.Context, header http.Header, whole toxscreen.Result) (any, error) {
 			var parts []formats.Part
@@ -157,10 +154,15 @@ func (s *Server) suggestScore(data []byte) (perspectiveCall, error) {
 	if err != nil {
 		return perspectiveCall{}, perspectiveFailure(err)
 	}
+	labels := store.LabelSet{Text: in.Comment.Text, Community: in.CommunityID, Token: in.ClientToken, Labels: in.Labels()}
+	if err := labels.Validate(); err != nil {
+		return perspectiveCall{}, fail(invalidRequest, "failed to keep feedback: %v", err)
+	}
 	return perspectiveCall{
-		answer: func(ctx context.Context, _ http.Header, _ toxscreen.Result) (any, error) {
-			err := s.label(ctx, store.LabelSet{Text: in.Comment.Text, Community: in.CommunityID, Token: in.ClientToken, Labels: in.Labels()})
-			if err != nil {
+		// The judge is not asked about what people have judged.
+		request: request{text: in.Comment.Text, wait: new(time.Duration), forget: true},
+		answer: func(ctx context.Context, _ http.Header, result toxscreen.Result) (any, error) {
+			if err := s.keep(ctx, labels, result); err != nil {
 				return nil, err
 			}
 			detected, _ := s.detect(in.Comment.Text)
@@ -223,11 +225,6 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 		call, err := read(c.Body)
 		if err != nil {
 			reply(i, nil, err)
-			continue
-		}
-		if !call.scored {
-			value, err := call.answer(r.Context(), http.Header{}, toxscreen.Result{})
-			reply(i, value, err)
 			continue
 		}
 		sensible, requests, places = append(sensible, call), append(requests, call.request), append(places, i)
