@@ -10,6 +10,8 @@ FUZZTIME ?= 20s
 TEXTS ?= 5000
 # How many short rows `make bench` scores with the default model.
 ROWS ?= 200000
+# How long `make bench-serve` looks at the server's memory.
+MINUTES ?= 30
 # The default model.
 MODEL := models/toxicity-en
 # What `make eval-model` measures, on dev or test rows, at most SAMPLE of a
@@ -77,7 +79,7 @@ test: library ollama ## Everything that is needed to trust the build (minutes; 5
 	go test -race ./...
 
 .PHONY: test-all
-test-all: test build smollm2 chromium data $(VENV) ## The slow suites too: Python, fuzzing, comparison, archive (needs DATA)
+test-all: test build smollm2 chromium strace data $(VENV) ## The slow suites too: Python, fuzzing, comparison, archive (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
 	$(PYTHON) -m pytest -q scripts
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
@@ -99,6 +101,16 @@ bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DA
 	$(PYTHON) scripts/bench/start.py --binary bin/toxscreen
 	$(PYTHON) scripts/bench/batch.py --binary bin/toxscreen --rows 1000000 --folder build/bench --model testdata/models/tiny
 	$(PYTHON) scripts/bench/batch.py --binary bin/toxscreen --rows $(ROWS) --folder build/bench
+
+.PHONY: bench-serve
+bench-serve: build data $(VENV) ## Measure toxscreen serve, alone and against servers in Python (needs DATA, an idle machine and MINUTES and an hour)
+	mkdir -p build/bench
+	go build -o build/bench/serve-load ./scripts/serve-load
+	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/comments.jsonl
+	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --most 20 --out build/bench/chat.jsonl
+	build/bench/serve-load -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -minutes $(MINUTES)
+	build/bench/serve-load -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -turns 10 -piece 200 \
+	  -compare scripts/serve-compare -python $(PYTHON)
 
 .PHONY: train
 train: data $(VENV) ## Train the default model from DATA into build/train (hours)
@@ -142,6 +154,12 @@ clean: ## Remove what these targets made, the user's cache excepted
 tools:
 	@command -v go >/dev/null || { echo "Go is missing: install the version that go.mod names" >&2; exit 1; }
 	@command -v "$$(go env CC)" >/dev/null || { echo "A C compiler is missing: ONNX Runtime's binding needs cgo; install gcc or clang" >&2; exit 1; }
+
+# Shows what the server connects to.
+.PHONY: strace
+strace:
+	@command -v strace >/dev/null || { command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq --no-install-recommends strace; } || \
+	  { echo "strace is missing: install it, on Debian as root with apt-get install strace" >&2; exit 1; }
 
 .PHONY: data
 data:

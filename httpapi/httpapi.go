@@ -61,7 +61,8 @@ type Config struct {
 	// together: 256 MiB.
 	Memory int64
 	// QueueWait is how long a text may wait until it is its turn: 250 ms. A
-	// text that would wait longer is refused at once.
+	// text that is expected to wait for more than half of that is refused at
+	// once, so that those that are let in keep their time.
 	QueueWait time.Duration
 	// BodyTimeout is how long a client may take to send a request, and for
 	// each piece of an answer to receive it: 30 seconds.

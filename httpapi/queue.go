@@ -42,9 +42,9 @@ func newQueue(parallel int, most time.Duration) *queue {
 func (q *queue) enter(ctx context.Context, bytes int) (leave func(), err error) {
 	cost := int64(bytes + textCost)
 	if !q.turns.TryAcquire(1) {
-		// What is left of the texts that have their turn is not known: a few that
-		// are let in wait in vain.
-		if before := q.expected(q.waiting.Load()); before > q.most {
+		// Half of the time is for what the estimate does not know: what is left of
+		// the texts that have their turn, and a machine that becomes slower.
+		if before := q.expected(q.waiting.Load()); before > q.most/2 {
 			return nil, &failure{code: overloaded, retry: before, message: "failed to score text: the server has as much to do as it can; come again later"}
 		}
 		q.waiting.Add(cost)

@@ -184,7 +184,7 @@ server when what it has accepted is answered.`,
 	flags.String("tls-key", "", "`FILE` with the certificate's private key")
 	flags.StringSlice("as", nil, "`HOST` to be taken for, with a certificate of a private authority; repeatable")
 	flags.StringSlice("judge-wait", []string{"native=30s"}, "how long an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not")
-	flags.String("queue-wait", "250ms", "how long a text may wait for its turn; what would wait longer is refused at once")
+	flags.String("queue-wait", "250ms", "how long a text may wait for its turn; what is expected to wait longer than half of it is refused at once")
 	flags.Int("max-texts", 1000, "refuse a request with more texts")
 	flags.StringArray("communities", nil, "thresholds for a communityId, as `\"ID toxicity=0.7\"`; repeatable")
 	flags.String("late-results", "", "`FILE` that keeps results whose verdict came after the answer, or off; default: in the user's cache folder")

@@ -67,7 +67,8 @@ func startOurs(ctx context.Context, binary string, args ...string) (*server, err
 // startTheirs starts one of the servers in Python and waits until it has scored a
 // text.
 func startTheirs(ctx context.Context, c config, a arrangement) (*server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	var free net.ListenConfig
+	l, err := free.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

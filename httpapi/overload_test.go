@@ -1,0 +1,80 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/httpapi"
+)
+
+// Texts are of very different lengths, and none takes quite as long as the one
+// before: at three times of what the server can do it refuses nearly all that it
+// refuses at once, and what it lets in keeps its time. A client that waits a
+// quarter of a second to be told that it waited in vain is a failure of the
+// estimate.
+func TestOverloadByTextsOfAllLengthsIsRefusedEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 250 * time.Millisecond
+		random := rand.New(rand.NewPCG(1, 2))
+		var lock sync.Mutex
+		takes := func(text string) time.Duration { // as long as a core takes, about
+			lock.Lock()
+			defer lock.Unlock()
+			return time.Duration(float64(len(text)+200) * 10_000 * (0.7 + 0.6*random.Float64()))
+		}
+		model := classify(func(ctx context.Context, text string) (toxscreen.Classification, error) {
+			time.Sleep(takes(text))
+			return words(ctx, text)
+		})
+		ask := answering(t, toxscreen.New(model), httpapi.Config{QueueWait: most})
+		length := func() int {
+			lock.Lock()
+			defer lock.Unlock()
+			return int(min(1200, 230*math.Exp(1.1*random.NormFloat64())))
+		}
+		var answered, refused, late []time.Duration
+		var clients sync.WaitGroup
+		for i := range 10_000 {
+			text := strings.Repeat("a", length())
+			clients.Go(func() {
+				time.Sleep(time.Duration(i) * time.Millisecond) // in which two cores do a third of a text
+				body, err := json.Marshal(map[string]string{"text": text})
+				if err != nil {
+					t.Error(err)
+				}
+				r, took := ask(string(body))
+				lock.Lock()
+				defer lock.Unlock()
+				switch r.status {
+				case http.StatusOK:
+					answered = append(answered, took)
+				case http.StatusTooManyRequests:
+					refused = append(refused, took)
+				case http.StatusServiceUnavailable:
+					late = append(late, took)
+				default:
+					t.Errorf("status %d", r.status)
+				}
+			})
+		}
+		clients.Wait()
+		slices.Sort(answered)
+		slices.Sort(refused)
+		p99 := answered[len(answered)*99/100]
+		t.Logf("%d answered, p99 %s, %d refused at once, %d after they waited", len(answered), p99, len(refused), len(late))
+		// Ten seconds have room for 3,600 on two cores, and are never without work.
+		if len(answered) < 3400 || p99 > most || len(late) > len(refused)/1000 || refused[len(refused)-1] > 0 {
+			t.Errorf("%d answered, p99 %s, %d refused within %s, %d after they waited", len(answered), p99, len(refused), refused[len(refused)-1], len(late))
+		}
+	})
+}
