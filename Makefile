@@ -5,7 +5,7 @@
 # The folder with the data for training and comparison; see `make train`.
 DATA ?= ../shared/data
 # How long each fuzz target runs in `make test-all`.
-FUZZTIME ?= 20s
+FUZZTIME ?= 10s
 # How many texts `make bench` scores with toxscreen and with Python.
 TEXTS ?= 5000
 # How many short rows `make bench` scores with the default model.

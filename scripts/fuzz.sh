@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the module for a while:
 #
-#   scripts/fuzz.sh [TIME]     TIME as `go test -fuzztime` takes it, default 20s
+#   scripts/fuzz.sh [TIME]     TIME as `go test -fuzztime` takes it, default 10s
 #
 # A failing input is kept by Go under testdata/fuzz of its package.
 set -euo pipefail
 
-time=${1:-20s}
+time=${1:-10s}
 found=0
 for package in $(go list ./...); do
   targets=$(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true)
