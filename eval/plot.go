@@ -104,6 +104,7 @@ func PlotEscalation(w io.Writer, title string, curve []Saving, share float64) er
 	}
 	line.Color = plotutil.Color(0)
 	p.Add(line)
+	p.X.Min, p.X.Max, p.Y.Max = 0, 1, max(p.Y.Max, 1) // verdicts may be worth nothing
 	if len(chosen) > 0 {
 		dot, err := plotter.NewScatter(chosen)
 		if err != nil {
