@@ -86,7 +86,7 @@ func (s *Server) handle(mux *http.ServeMux, pattern string, a api, h func(w http
 	s.handleOpen(mux, pattern, a, func(w http.ResponseWriter, r *http.Request) error {
 		// A page of another site that somebody has open must not ask on their
 		// behalf, which on their own machine needs no key.
-		if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		if err := s.origins.Check(r); err != nil {
 			return fail(crossOrigin, "failed to let the request in: a page of another site sent it")
 		}
 		who, err := s.who(r)
