@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,15 @@ func TestPatronusEvaluate(t *testing.T) {
 	} {
 		if r := s.post("/v1/evaluate", body, "X-API-KEY", alice); statusOf(r) != want {
 			t.Errorf("%s: %d %s", body, r.status, r.body)
+		}
+	}
+	// What the client asks for before.
+	for path, want := range map[string]string{
+		"/v1/evaluators?by_alias_or_id=toxicity":                                                     `"default_criteria":"system:detect-all-toxicity:1"`,
+		"/v1/evaluator-criteria?name=patronus%3Atoxicity&get_last_revision=true&limit=1000&offset=0": `"name":"patronus:toxicity","revision":1`,
+	} {
+		if r := s.get(path, "X-API-KEY", alice); r.status != http.StatusOK || !strings.Contains(r.body, want) {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
 		}
 	}
 	if r := s.post("/v1/evaluate", `{}`); r.status != http.StatusUnauthorized {
