@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/toxscreen/toxscreen"
@@ -172,13 +173,63 @@ func (e PatronusEvaluator) family() (name string, f patronusFamily, why string) 
 			continue
 		}
 		for _, profile := range []*string{e.Criteria, e.ProfileName} {
-			if profile != nil && *profile != "" && *profile != f.profile && *profile != "patronus:"+name {
+			if profile == nil || *profile == "" {
+				continue
+			}
+			// Patronus' client asks for a revision by its number.
+			if asked := strings.TrimSuffix(*profile, ":1"); asked != f.profile && asked != "patronus:"+name {
 				return name, f, fmt.Sprintf("the evaluator %s has no criteria %q: leave them out, or name %s", name, *profile, f.profile)
 			}
 		}
 		return name, f, f.why
 	}
 	return "", patronusFamily{}, fmt.Sprintf("there is no evaluator %q: there are toxicity and toxicity-2024-05-16", e.Evaluator)
+}
+
+// PatronusEvaluators answers which evaluators there are, all of them or the one
+// of an alias or a version: Patronus' client asks before it evaluates. Those
+// that are not available are none.
+func PatronusEvaluators(aliasOrID string) any {
+	type evaluator struct {
+		ID              string   `json:"id"`
+		Name            string   `json:"name"`
+		Family          string   `json:"evaluator_family"`
+		Aliases         []string `json:"aliases"`
+		DefaultCriteria string   `json:"default_criteria"`
+		ProfileRequired bool     `json:"profile_required"`
+		Enabled         bool     `json:"evaluation_enabled"`
+		RunEnabled      bool     `json:"evaluation_run_enabled"`
+	}
+	found := []evaluator{}
+	for name, f := range patronusFamilies {
+		if f.why == "" && (aliasOrID == "" || aliasOrID == name || aliasOrID == f.version) {
+			found = append(found, evaluator{ID: f.version, Name: name, Family: name, Aliases: []string{name}, DefaultCriteria: f.profile, Enabled: true, RunEnabled: true})
+		}
+	}
+	return map[string]any{"evaluators": found}
+}
+
+// PatronusCriteria answers which criteria there are, all of them or those of a
+// name.
+func PatronusCriteria(name string) any {
+	type criteria struct {
+		PublicID  string         `json:"public_id"`
+		Family    string         `json:"evaluator_family"`
+		Name      string         `json:"name"`
+		Revision  int            `json:"revision"`
+		Config    map[string]any `json:"config"`
+		Managed   bool           `json:"is_patronus_managed"`
+		CreatedAt string         `json:"created_at"`
+		About     string         `json:"description"`
+	}
+	found := []criteria{}
+	if f := patronusFamilies["toxicity"]; name == "" || name == f.profile || name == "patronus:toxicity" {
+		found = append(found, criteria{
+			PublicID: patronusProfileID, Family: "toxicity", Name: f.profile, Revision: 1, Config: map[string]any{}, Managed: true,
+			CreatedAt: "2024-05-16T00:00:00Z", About: "Toxicity from the server's threshold on.",
+		})
+	}
+	return map[string]any{"evaluator_criteria": found}
 }
 
 // Scores tells whether any evaluator of the request needs the output scored.
