@@ -83,6 +83,10 @@ test-all: test build smollm2 chromium data $(VENV) ## The slow suites too: Pytho
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
 	scripts/fuzz.sh $(FUZZTIME)
 
+.PHONY: test-clients
+test-clients: library ## The clients of other systems against the server; test-all has them too (needs npm, 1.3 GB in build/)
+	go test -tags slow -count=1 -v ./scripts/clients
+
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Check the code's style with the pinned golangci-lint
 	$(GOLANGCI_LINT) run ./...

@@ -32,6 +32,8 @@ var onlyIn = map[string]string{
 	"github.com/sony/gobreaker/v2":    "judge",
 	"modernc.org/sqlite":              "store",
 	"gonum.org/v1/plot":               "eval",
+	"github.com/prometheus":           "httpapi",
+	"golang.org/x/time":               "httpapi",
 
 	"github.com/RadhiFadlillah/whatlanggo": "language",
 }

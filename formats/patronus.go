@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -128,6 +130,14 @@ var patronusFamilies = map[string]patronusFamily{
 	"phi":      {version: "phi-2024-05-31", profile: "system:detect-protected-health-information", why: "the evaluator phi is not available for now: nothing here looks for health information; remove it from the request"},
 }
 
+// criteria are the names that a family's only profile goes by.
+func (f patronusFamily) criteria(name string) []string {
+	return []string{f.profile, "patronus:" + name}
+}
+
+// patronusRevision is what Patronus' client puts behind the name of a criteria.
+const patronusRevision = ":1"
+
 // patronusProfileID is the public id of the profile system:detect-all-toxicity.
 const patronusProfileID = "48c20ca8-023c-4cce-af55-437477211f3e"
 
@@ -173,63 +183,13 @@ func (e PatronusEvaluator) family() (name string, f patronusFamily, why string) 
 			continue
 		}
 		for _, profile := range []*string{e.Criteria, e.ProfileName} {
-			if profile == nil || *profile == "" {
-				continue
-			}
-			// Patronus' client asks for a revision by its number.
-			if asked := strings.TrimSuffix(*profile, ":1"); asked != f.profile && asked != "patronus:"+name {
+			if profile != nil && *profile != "" && !slices.Contains(f.criteria(name), strings.TrimSuffix(*profile, patronusRevision)) {
 				return name, f, fmt.Sprintf("the evaluator %s has no criteria %q: leave them out, or name %s", name, *profile, f.profile)
 			}
 		}
 		return name, f, f.why
 	}
 	return "", patronusFamily{}, fmt.Sprintf("there is no evaluator %q: there are toxicity and toxicity-2024-05-16", e.Evaluator)
-}
-
-// PatronusEvaluators answers which evaluators there are, all of them or the one
-// of an alias or a version: Patronus' client asks before it evaluates. Those
-// that are not available are none.
-func PatronusEvaluators(aliasOrID string) any {
-	type evaluator struct {
-		ID              string   `json:"id"`
-		Name            string   `json:"name"`
-		Family          string   `json:"evaluator_family"`
-		Aliases         []string `json:"aliases"`
-		DefaultCriteria string   `json:"default_criteria"`
-		ProfileRequired bool     `json:"profile_required"`
-		Enabled         bool     `json:"evaluation_enabled"`
-		RunEnabled      bool     `json:"evaluation_run_enabled"`
-	}
-	found := []evaluator{}
-	for name, f := range patronusFamilies {
-		if f.why == "" && (aliasOrID == "" || aliasOrID == name || aliasOrID == f.version) {
-			found = append(found, evaluator{ID: f.version, Name: name, Family: name, Aliases: []string{name}, DefaultCriteria: f.profile, Enabled: true, RunEnabled: true})
-		}
-	}
-	return map[string]any{"evaluators": found}
-}
-
-// PatronusCriteria answers which criteria there are, all of them or those of a
-// name.
-func PatronusCriteria(name string) any {
-	type criteria struct {
-		PublicID  string         `json:"public_id"`
-		Family    string         `json:"evaluator_family"`
-		Name      string         `json:"name"`
-		Revision  int            `json:"revision"`
-		Config    map[string]any `json:"config"`
-		Managed   bool           `json:"is_patronus_managed"`
-		CreatedAt string         `json:"created_at"`
-		About     string         `json:"description"`
-	}
-	found := []criteria{}
-	if f := patronusFamilies["toxicity"]; name == "" || name == f.profile || name == "patronus:toxicity" {
-		found = append(found, criteria{
-			PublicID: patronusProfileID, Family: "toxicity", Name: f.profile, Revision: 1, Config: map[string]any{}, Managed: true,
-			CreatedAt: "2024-05-16T00:00:00Z", About: "Toxicity from the server's threshold on.",
-		})
-	}
-	return map[string]any{"evaluator_criteria": found}
 }
 
 // Scores tells whether any evaluator of the request needs the output scored.
@@ -324,6 +284,66 @@ func toPatronusEvaluation(r PatronusRequest, e PatronusEvaluator, scored Patronu
 		}
 	}
 	return evaluation
+}
+
+// PatronusEvaluators is the answer to who asks which evaluators there are.
+type PatronusEvaluators struct {
+	Evaluators []PatronusListed `json:"evaluators"`
+}
+
+// PatronusListed is an evaluator of [PatronusEvaluators].
+type PatronusListed struct {
+	ID              string   `json:"id"`
+	Name            string   `json:"name"`
+	Family          string   `json:"evaluator_family"`
+	Aliases         []string `json:"aliases"`
+	DefaultCriteria string   `json:"default_criteria"`
+}
+
+// ListPatronusEvaluators returns the evaluators that can be asked, or the one by
+// the alias or version that a client names: it asks for that before it sends it
+// anything, and learns from the evaluation why one is not available.
+func ListPatronusEvaluators(aliasOrID string) PatronusEvaluators {
+	out := PatronusEvaluators{Evaluators: []PatronusListed{}}
+	for _, name := range slices.Sorted(maps.Keys(patronusFamilies)) {
+		f := patronusFamilies[name]
+		if aliasOrID == "" && f.why == "" || aliasOrID == name || aliasOrID == f.version {
+			out.Evaluators = append(out.Evaluators, PatronusListed{f.version, name, name, []string{name}, f.profile + patronusRevision})
+		}
+	}
+	return out
+}
+
+// PatronusCriteria is the answer to who asks which criteria there are.
+type PatronusCriteria struct {
+	Criteria []PatronusProfile `json:"evaluator_criteria"`
+}
+
+// PatronusProfile is one of [PatronusCriteria].
+type PatronusProfile struct {
+	PublicID    string  `json:"public_id"`
+	Family      string  `json:"evaluator_family"`
+	Name        string  `json:"name"`
+	Revision    int     `json:"revision"`
+	Config      *string `json:"config"` // always null
+	Managed     bool    `json:"is_patronus_managed"`
+	CreatedAt   string  `json:"created_at"`
+	Description string  `json:"description"`
+}
+
+// ListPatronusCriteria returns the criteria of the evaluators that can be asked,
+// or those with a name.
+func ListPatronusCriteria(name string) PatronusCriteria {
+	out := PatronusCriteria{Criteria: []PatronusProfile{}}
+	for _, criteria := range patronusFamilies["toxicity"].criteria("toxicity") {
+		if name == "" || name == criteria {
+			out.Criteria = append(out.Criteria, PatronusProfile{
+				PublicID: patronusProfileID, Family: "toxicity", Name: criteria, Revision: 1, Managed: true,
+				CreatedAt: "2024-05-16T00:00:00Z", Description: "The threshold of the server for toxicity.",
+			})
+		}
+	}
+	return out
 }
 
 // NewPatronusError returns the body of an error: what is wrong with the request

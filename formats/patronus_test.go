@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -125,6 +126,30 @@ func TestPatronusEvaluators(t *testing.T) {
 	}
 	if e := got.Results[0].Evaluation; !e.Pass || e.ExplainStrategy != "always" || e.Explain {
 		t.Errorf("%s", asJSON(t, e))
+	}
+}
+
+// Patronus' client asks for an evaluator and its criteria before it evaluates, and
+// sends the names that it gets, with the revision behind them.
+func TestPatronusLists(t *testing.T) {
+	for name, want := range map[string]string{
+		"":                    `{"evaluators":[{"id":"toxicity-2024-05-16","name":"toxicity","evaluator_family":"toxicity","aliases":["toxicity"],"default_criteria":"system:detect-all-toxicity:1"}]}`,
+		"toxicity-2024-05-16": `{"evaluators":[{"id":"toxicity-2024-05-16","name":"toxicity","evaluator_family":"toxicity","aliases":["toxicity"],"default_criteria":"system:detect-all-toxicity:1"}]}`,
+		"pii":                 `{"evaluators":[{"id":"pii-2024-05-31","name":"pii","evaluator_family":"pii","aliases":["pii"],"default_criteria":"system:detect-personally-identifiable-information:1"}]}`,
+		"lynx":                `{"evaluators":[]}`,
+	} {
+		if diff := cmp.Diff(want, asJSON(t, formats.ListPatronusEvaluators(name))); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if n := len(formats.ListPatronusCriteria("mine").Criteria); n != 0 {
+		t.Errorf("%d criteria of that name", n)
+	}
+	for _, c := range formats.ListPatronusCriteria("").Criteria {
+		r := readPatronus(t, fmt.Sprintf(`{"evaluators":[{"evaluator":"toxicity","criteria":"%s:%d"}],"evaluated_model_output":"x"}`, c.Name, c.Revision))
+		if got := formats.ToPatronus(r, formats.PatronusScored{}).Results[0]; got.Evaluation == nil {
+			t.Errorf("%s is listed, but not taken: %s", c.Name, *got.ErrorMessage)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -137,7 +138,7 @@ func (n *perspectiveNumber) UnmarshalJSON(data []byte) error {
 		}
 	}
 	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || value != value || value-value != 0 { // NaN and infinities
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
 		return errors.New("it is no number")
 	}
 	*n = perspectiveNumber(value)

@@ -125,6 +125,7 @@ type Server struct {
 	late     late
 	metrics  *metrics
 	handler  http.Handler
+	origins  *http.CrossOriginProtection
 	memory   atomic.Int64 // bytes of bodies under way
 	judge    atomic.Value // string, its state
 
@@ -146,6 +147,13 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 		late:  late{pending: map[string][]byte{}, most: c.LateVerdicts},
 	}
 	s.metrics = newMetrics(s)
+	s.origins = http.NewCrossOriginProtection()
+	if e := c.External; e != nil {
+		// A proxy may name another host than the one that browsers ask.
+		if err := s.origins.AddTrustedOrigin(e.Scheme + "://" + e.Host); err != nil {
+			return nil, fmt.Errorf("failed to make a server: the external address %s: %w", e, err)
+		}
+	}
 	s.running, s.stop = context.WithCancel(context.Background())
 	s.handler = s.routes()
 	s.judge.Store(judgeNone)

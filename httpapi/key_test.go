@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -79,7 +80,7 @@ func TestOnlyWhoHasAKeyMayAsk(t *testing.T) {
 // On a machine of one's own a server needs no key, and must not answer every page
 // that its user has open.
 func TestPagesOfOtherSitesAreRefused(t *testing.T) {
-	s := serve(t, toxscreen.New(words), httpapi.Config{})
+	s := serve(t, toxscreen.New(words), httpapi.Config{External: &url.URL{Scheme: "http", Host: "tox.example.org", Path: "/screen"}})
 	for name, header := range map[string][]string{
 		"by what the browser says": {"Sec-Fetch-Site", "cross-site"},
 		"by the origin":            {"Origin", "https://example.com"},
@@ -88,7 +89,7 @@ func TestPagesOfOtherSitesAreRefused(t *testing.T) {
 			t.Errorf("%s: %d %s", name, r.status, r.body)
 		}
 	}
-	for _, header := range [][]string{{"Sec-Fetch-Site", "same-origin"}, {"Origin", s.URL}} {
+	for _, header := range [][]string{{"Sec-Fetch-Site", "same-origin"}, {"Origin", s.URL}, {"Origin", "http://tox.example.org"}} {
 		if r := s.post("/v1/score", `{"text": "hello"}`, header...); r.status != http.StatusOK {
 			t.Errorf("%d %s", r.status, r.body)
 		}

@@ -229,6 +229,26 @@ func TestSlowClientsHinderNobody(t *testing.T) {
 	}
 }
 
+// Neither does the body of a request that nobody reads because it is refused.
+func TestSlowClientsAreSentAwayWhenRefused(t *testing.T) {
+	_, key := newKey(t, "alice", "")
+	s := serve(t, toxscreen.New(words), httpapi.Config{Keys: []httpapi.Key{key}, BodyTimeout: 200 * time.Millisecond})
+	c, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n{"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 401") {
+		t.Errorf("%v, %.100s", err, answer)
+	}
+}
+
 // What a client is slow to think about is not the server's to hurry: a text may
 // take longer than the time for sending it.
 func TestALongTextOutlivesTheTimeForItsBody(t *testing.T) {

@@ -13,13 +13,12 @@ var patronus = api{name: "patronus", fail: failPatronus}
 
 func (s *Server) patronusRoutes(mux *http.ServeMux) {
 	s.handle(mux, "POST /v1/evaluate", patronus, s.evaluate)
-	// Patronus' client looks an evaluator up before it asks it.
 	s.handle(mux, "GET /v1/evaluators", patronus, func(w http.ResponseWriter, r *http.Request) error {
-		writeJSON(w, http.StatusOK, formats.PatronusEvaluators(r.URL.Query().Get("by_alias_or_id")))
+		writeJSON(w, http.StatusOK, formats.ListPatronusEvaluators(r.URL.Query().Get("by_alias_or_id")))
 		return nil
 	})
 	s.handle(mux, "GET /v1/evaluator-criteria", patronus, func(w http.ResponseWriter, r *http.Request) error {
-		writeJSON(w, http.StatusOK, formats.PatronusCriteria(r.URL.Query().Get("name")))
+		writeJSON(w, http.StatusOK, formats.ListPatronusCriteria(r.URL.Query().Get("name")))
 		return nil
 	})
 }

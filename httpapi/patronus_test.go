@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -62,35 +61,16 @@ func TestPatronusEvaluate(t *testing.T) {
 			t.Errorf("%s: %d %s", body, r.status, r.body)
 		}
 	}
-	if r := s.post("/v1/evaluate", `{}`); r.status != http.StatusUnauthorized {
-		t.Errorf("%d %s", r.status, r.body)
-	}
-}
-
-// Patronus' client looks up the evaluator and its criteria, and then evaluates
-// by what it found.
-func TestPatronusLookup(t *testing.T) {
-	s := serve(t, toxscreen.New(words), httpapi.Config{})
+	// What the client asks for before.
 	for path, want := range map[string]string{
-		"/v1/evaluators?by_alias_or_id=toxicity":            `"id":"toxicity-2024-05-16".*"default_criteria":"system:detect-all-toxicity"`,
-		"/v1/evaluators?by_alias_or_id=toxicity-2024-05-16": `"aliases":\["toxicity"\]`,
-		"/v1/evaluators":                        `"id":"toxicity-2024-05-16"`,
-		"/v1/evaluators?by_alias_or_id=pii":     `"evaluators":\[\]`,
-		"/v1/evaluators?by_alias_or_id=unknown": `"evaluators":\[\]`,
-		"/v1/evaluator-criteria?name=system:detect-all-toxicity&get_last_revision=true": `"name":"system:detect-all-toxicity","revision":1`,
-		"/v1/evaluator-criteria?name=mine":                                              `"evaluator_criteria":\[\]`,
+		"/v1/evaluators?by_alias_or_id=toxicity":                                                     `"default_criteria":"system:detect-all-toxicity:1"`,
+		"/v1/evaluator-criteria?name=patronus%3Atoxicity&get_last_revision=true&limit=1000&offset=0": `"name":"patronus:toxicity","revision":1`,
 	} {
-		if r := s.get(path); r.status != http.StatusOK || !regexp.MustCompile(want).MatchString(r.body) {
+		if r := s.get(path, "X-API-KEY", alice); r.status != http.StatusOK || !strings.Contains(r.body, want) {
 			t.Errorf("%s: %d %s", path, r.status, r.body)
 		}
 	}
-	for criteria, want := range map[string]string{
-		"system:detect-all-toxicity": "success", "system:detect-all-toxicity:1": "success", "patronus:toxicity:1": "success",
-		"system:detect-all-toxicity:2": "validation_error",
-	} {
-		r := s.post("/v1/evaluate", `{"evaluators":[{"evaluator":"toxicity-2024-05-16","criteria":"`+criteria+`"}],"evaluated_model_output":"hello"}`)
-		if !strings.Contains(r.body, `"status":"`+want+`"`) {
-			t.Errorf("%s: %s", criteria, r.body)
-		}
+	if r := s.post("/v1/evaluate", `{}`); r.status != http.StatusUnauthorized {
+		t.Errorf("%d %s", r.status, r.body)
 	}
 }

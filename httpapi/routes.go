@@ -86,7 +86,7 @@ func (s *Server) handle(mux *http.ServeMux, pattern string, a api, h func(w http
 	s.handleOpen(mux, pattern, a, func(w http.ResponseWriter, r *http.Request) error {
 		// A page of another site that somebody has open must not ask on their
 		// behalf, which on their own machine needs no key.
-		if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		if err := s.origins.Check(r); err != nil {
 			return fail(crossOrigin, "failed to let the request in: a page of another site sent it")
 		}
 		who, err := s.who(r)
@@ -108,11 +108,18 @@ func (s *Server) handleOpen(mux *http.ServeMux, pattern string, a api, h func(w 
 			w.Header().Set("Connection", "close")
 		}
 		w.Header().Set("X-Content-Type-Options", "nosniff")
+		// For the body too where nobody reads it: the server then looks for the
+		// next request behind it. A connection that knows no deadline has none.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.config.BodyTimeout))
 		err := guarded(func() error { return h(answer, r) })
 		s.memory.Add(-e.memory)
 		if err != nil {
 			e.failure = failureOf(err)
 			if answer.status == 0 {
+				if !e.read && r.ContentLength != 0 {
+					// Else the server would wait for the body before it answers.
+					w.Header().Set("Connection", "close")
+				}
 				if e.failure.retry > 0 {
 					w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.failure.retry.Seconds()))))
 				}
@@ -144,6 +151,7 @@ type exchange struct {
 	caller  *caller
 	began   time.Time
 	failure *failure
+	read    bool  // whether the body was asked for
 	memory  int64 // bytes of the body, which count for [Config.Memory]
 	texts   atomic.Int64
 	bytes   atomic.Int64 // of the texts
@@ -218,12 +226,12 @@ func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // body returns the body of a request, whole. most is how many bytes it may
 // have.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	e := exchangeOf(r.Context())
 	if r.ContentLength > most {
 		return nil, fail(bodyTooLarge, "failed to read the request: it has %d bytes, the limit is %d; send fewer texts at once", r.ContentLength, most)
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(s.config.BodyTimeout))
-	data, err := io.ReadAll(&counted{s: s, e: exchangeOf(r.Context()), r: http.MaxBytesReader(w, r.Body, most)})
+	e.read = true
+	data, err := io.ReadAll(&counted{s: s, e: e, r: http.MaxBytesReader(w, r.Body, most)})
 	if _, ok := errors.AsType[*failure](err); ok {
 		return nil, err
 	}
@@ -238,7 +246,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) ([]byt
 	}
 	// From here on the server looks whether the client is still there, which
 	// has no end of its own.
-	_ = control.SetReadDeadline(time.Time{})
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return data, nil
 }
 

@@ -98,14 +98,14 @@ func TestManyMayUseOneFile(t *testing.T) {
 	for name, kind := range stores {
 		path := filepath.Join(t.TempDir(), "some.db")
 		var everyone sync.WaitGroup
-		for i := range 6 {
+		for i := range 4 {
 			everyone.Go(func() {
 				s, err := kind.open(path)
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 					return
 				}
-				for j := range 10 {
+				for j := range 6 {
 					key := fmt.Sprint(i, "/", j)
 					if err := kind.put(t.Context(), s, key); err != nil {
 						t.Errorf("%s: %v", name, err)

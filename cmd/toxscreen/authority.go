@@ -53,19 +53,19 @@ type authority struct {
 }
 
 // secureAs returns the configuration of TLS for a server that is to be taken
-// for some hosts, and prints what a client's machine needs for that.
-func (a *app) secureAs(hosts []string, address string) (*tls.Config, error) {
+// for some hosts, and the authority that clients have to trust for that.
+func secureAs(hosts []string) (*tls.Config, *authority, error) {
 	folder, err := os.UserConfigDir()
 	if err != nil {
-		return nil, fmt.Errorf("failed to find the user's configuration folder: %w", err)
+		return nil, nil, fmt.Errorf("failed to find the user's configuration folder: %w", err)
 	}
 	ca, err := openAuthority(filepath.Join(folder, "toxscreen", "authority"), hosts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	leaf, err := ca.sign(hosts)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var lock sync.Mutex
 	config := tlsConfig()
@@ -82,11 +82,11 @@ func (a *app) secureAs(hosts []string, address string) (*tls.Config, error) {
 		current := leaf
 		return &current, nil
 	}
-	a.printAs(ca, hosts, address)
-	return config, nil
+	return config, ca, nil
 }
 
-// printAs prints what a client's machine needs.
+// printAs prints what a client's machine needs to take the server at an address
+// for some hosts.
 func (a *app) printAs(ca *authority, hosts []string, address string) {
 	host, port, _ := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {

@@ -3,3 +3,5 @@
 package main
 
 const memoryRows = 200_000
+
+const serverKills = 100

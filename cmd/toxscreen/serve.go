@@ -229,7 +229,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return err
 	}
-	secure, err := a.secure(s)
+	secure, ca, err := secure(s)
 	if err != nil {
 		return err
 	}
@@ -309,6 +309,9 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		scheme = "https"
 		l = tls.NewListener(l, secure)
 	}
+	if ca != nil {
+		a.printAs(ca, s.Serve.As, l.Addr().String())
+	}
 	if len(config.Keys) == 0 && !isLoopback(l.Addr()) {
 		config.Log.Warn("everybody who reaches this address may ask: --api-keys names those who may")
 	}
@@ -384,26 +387,27 @@ func isLoopback(address net.Addr) bool {
 	return err == nil && at.Addr().Unmap().IsLoopback()
 }
 
-// secure returns the configuration of TLS, nil where there is none.
-func (a *app) secure(s *settings) (*tls.Config, error) {
+// secure returns the configuration of TLS, nil where there is none, and the
+// authority behind it where that is one of ours.
+func secure(s *settings) (*tls.Config, *authority, error) {
 	cert, key := s.Serve.TLSCert, s.Serve.TLSKey
 	switch {
 	case len(s.Serve.As) > 0 && cmp.Or(cert, key) != "":
-		return nil, wrongUsage("--as makes a certificate of its own: it cannot be combined with --tls-cert and --tls-key")
+		return nil, nil, wrongUsage("--as makes a certificate of its own: it cannot be combined with --tls-cert and --tls-key")
 	case len(s.Serve.As) > 0:
-		return a.secureAs(s.Serve.As, s.Serve.Listen)
+		return secureAs(s.Serve.As)
 	case cert == "" && key == "":
-		return nil, nil //nolint:nilnil // no TLS is no failure
+		return nil, nil, nil
 	case cert == "" || key == "":
-		return nil, wrongUsage("--tls-cert and --tls-key belong together: one of them is missing")
+		return nil, nil, wrongUsage("--tls-cert and --tls-key belong together: one of them is missing")
 	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("failed to read the certificate %s with the key %s: %w", cert, key, err)
+		return nil, nil, fmt.Errorf("failed to read the certificate %s with the key %s: %w", cert, key, err)
 	}
 	config := tlsConfig()
 	config.Certificates = []tls.Certificate{pair}
-	return config, nil
+	return config, nil, nil
 }
 
 // tlsConfig returns a configuration without a certificate. HTTP/2 is not

@@ -225,11 +225,12 @@ func tell(t *testing.T, build, story string, env []string) {
 	}
 }
 
-// install builds the server and installs the clients into build/clients, all but
-// what is there already, and returns the folder.
+// install builds the server and installs the clients into build/_clients, all but
+// what is there already, and returns the folder. The underscore keeps the go
+// command out: promptfoo brings files of Go.
 func install(t *testing.T) string {
 	t.Helper()
-	build, err := filepath.Abs("../../build/clients")
+	build, err := filepath.Abs("../../build/_clients")
 	if err != nil {
 		t.Fatal(err)
 	}
