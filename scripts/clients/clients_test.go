@@ -49,13 +49,14 @@ func TestClients(t *testing.T) {
 	})
 	s.stop(t)
 
-	// What the clients suggested is kept.
-	export := exec.CommandContext(t.Context(), filepath.Join(build, "toxscreen"), "feedback", "export")
-	export.Env, export.Dir = s.environment(), s.folder
-	out, err := export.Output()
-	if err != nil || !bytes.Contains(out, []byte(`"toxicity":1`)) {
-		t.Errorf("the suggestions of the clients are not in the feedback: %v\n%s", err, out)
-	}
+	t.Run("what the clients suggested is kept", func(t *testing.T) {
+		export := exec.CommandContext(t.Context(), filepath.Join(build, "toxscreen"), "feedback", "export")
+		export.Env, export.Dir = s.environment(), s.folder
+		out, err := export.Output()
+		if err != nil || !bytes.Contains(out, []byte(`"toxicity":1`)) {
+			t.Errorf("the suggestions of the clients are not in the feedback: %v\n%s", err, out)
+		}
+	})
 }
 
 // isolated is set in the environment of the process that runs in namespaces of

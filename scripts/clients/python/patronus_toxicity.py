@@ -30,9 +30,9 @@ pinned = RemoteEvaluator("toxicity-2024-05-16", "system:detect-all-toxicity", ex
 assert pinned.evaluate(task_output="Thank you.").pass_
 
 logging.getLogger("patronus").setLevel(logging.CRITICAL)
-for name in "pii", "hallucination":
+for name, want in {"pii": "not available for now", "hallucination": "'hallucination' not found"}.items():
     try:
         RemoteEvaluator(name, explain_strategy="never").evaluate(task_output="Jane Doe")
         raise AssertionError(f"the evaluator {name} answered")
     except Exception as error:
-        assert f"'{name}' not found" in str(error), f"{name}: {error}"
+        assert want in str(error), f"{name}: {error}"

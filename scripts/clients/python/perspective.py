@@ -16,18 +16,6 @@ client = build(
     discoveryServiceUrl=f"{SERVER}/$discovery/rest?version=v1alpha1",
     static_discovery=False,
 )
-# docs: end
-
-
-def comment(text, **options):
-    return {
-        "comment": {"text": text},
-        "requestedAttributes": {"TOXICITY": {}, "INSULT": {}},
-        **options,
-    }
-
-
-# docs: begin
 answer = client.comments().analyze(body={
     "comment": {"text": "You are a stupid idiot. Have a nice day."},
     "requestedAttributes": {"TOXICITY": {}},
@@ -43,7 +31,11 @@ assert first["score"]["value"] > second["score"]["value"], f"the friendly senten
 assert answer["languages"] == ["en"] and answer["detectedLanguages"] == ["en"], answer
 
 # Without spanAnnotations there is one span all the same, in UTF-16 code units.
-answer = client.comments().analyze(body=comment("Thank you 😀", clientToken="c1")).execute()
+answer = client.comments().analyze(body={
+    "comment": {"text": "Thank you 😀"},
+    "requestedAttributes": {"TOXICITY": {}},
+    "clientToken": "c1",
+}).execute()
 only, = answer["attributeScores"]["TOXICITY"]["spanScores"]
 assert (only["begin"], only["end"]) == (0, 12), f"the span is not the comment: {answer}"
 assert only["score"]["value"] < 0.2, f"thanks score as toxic: {answer}"
@@ -66,6 +58,10 @@ def refused(body):
 
 
 # docs: begin
+def comment(text, **options):
+    return {"comment": {"text": text}, "requestedAttributes": {"TOXICITY": {}}, **options}
+
+
 german = "Das Wetter ist heute wirklich schön, wir gehen spazieren."
 try:
     client.comments().analyze(body=comment(german)).execute()
