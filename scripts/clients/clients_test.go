@@ -1,8 +1,12 @@
-//go:build slow && linux
+//go:build clients && linux
 
 // The clients of other systems, as they are, against `toxscreen serve`. Each has a
 // story: a short program that a user would write, and that ends with a sentence
 // and another status than 0 where an answer is not what the client's users know.
+//
+// The tag is not that of the other slow tests: the go command does not see what
+// this test builds, and would take its result from the cache whatever the server
+// has become.
 package clients_test
 
 import (
