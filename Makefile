@@ -39,7 +39,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 .PHONY: help
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## Set everything up and score two texts
@@ -84,6 +84,12 @@ test-all: test build smollm2 chromium strace data $(VENV) ## The slow suites too
 	$(PYTHON) -m pytest -q scripts
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
 	scripts/fuzz.sh $(FUZZTIME)
+	@$(MAKE) test-clients
+
+.PHONY: test-clients
+test-clients: library ## The clients of other systems against the server (needs pip and npm, 1.3 GB in build/)
+	cd scripts/clients/go && go vet .
+	go test -tags clients -count=1 -v ./scripts/clients
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Check the code's style with the pinned golangci-lint

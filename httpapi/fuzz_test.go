@@ -34,7 +34,7 @@ var routes = []route{
 	{"native", http.MethodPost, "/v1/score", "application/json", []string{
 		`{"text": "you idiot"}`,
 		`{"id": "a", "text": "maybe 😀 e\u0301", "thresholds": {"insult": 0.95}, "offset_unit": "utf16", "judge_wait": "0s", "do_not_store": true}`,
-		`{"texts": ["you idiot", {"id": "b", "text": "maybe"}, ""], "judge_wait": "1s"}`,
+		`{"texts": ["you idiot", {"id": "b", "text": "maybe \ud800\u0000"}, ""], "judge_wait": "1s", "id": null}`,
 	}},
 	{"native", http.MethodGet, "/v1/score/4YTBZK7SVWM2PNQ6", "", []string{""}},
 	{"native", http.MethodPost, "/v1/feedback", "application/json", []string{
@@ -122,10 +122,10 @@ func (m mutant) request(r route) (in *http.Request, body string) {
 		header.Set("Content-Type", r.contentType)
 	}
 	if m.IntN(4) == 0 {
-		name := pick(m, []string{"Content-Type", "Authorization", "X-Api-Key", "Toxscreen-Judge-Wait", "Accept", "Content-Encoding"})
+		name := pick(m, []string{"Content-Type", "Authorization", "X-Api-Key", "Toxscreen-Judge-Wait", "Accept", "Content-Encoding", "Origin", "Sec-Fetch-Site"})
 		header.Set(name, pick(m, []string{
 			"", "application/json; charset=utf-16", "multipart/mixed", "multipart/mixed; boundary=", `multipart/mixed; boundary="` + strings.Repeat("x", 80) + `"`,
-			"Bearer", "Bearer \xff", "1s", "-1s", "1e9h", "gzip", strings.Repeat("x", 10_000),
+			"Bearer", "Bearer \xff", "1s", "-1s", "1e9h", "gzip", "null", "cross-site", strings.Repeat("x", 10_000),
 		}))
 	}
 	in = &http.Request{

@@ -1,21 +1,17 @@
 package httpapi_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/httpapi"
-	"github.com/toxscreen/toxscreen/store"
 )
 
 func TestOneTextIsScored(t *testing.T) {
@@ -187,44 +183,4 @@ func must[T any](value T, err error) T {
 		panic(err)
 	}
 	return value
-}
-
-// Whatever comes in, the answer is no failure of the server's own, and it is JSON
-// where it says so.
-func FuzzNative(f *testing.F) {
-	routes := []string{"/v1/score", "/v1/score?format=writer", "/v1/feedback"}
-	for _, body := range []string{
-		`{"text": "you idiot", "thresholds": {"insult": 0.7}, "offset_unit": "utf16", "judge_wait": "0s", "do_not_store": true}`,
-		`{"texts": ["maybe", {"id": "b", "text": "\ud800\u0000 idiot"}], "id": null}`,
-		`{"text": "x", "labels": {"toxicity": 1}, "weight": 2, "token": "t"}`,
-		`{"text": 1e999}`, `[[[[`, "\xff", ``,
-	} {
-		for i := range routes {
-			f.Add(uint8(i), []byte(body))
-		}
-	}
-	feedback, err := store.OpenFeedback(filepath.Join(f.TempDir(), "feedback.db"), store.FeedbackOptions{})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { _ = feedback.Close() }) // the test is over
-	judge := newSlow()
-	close(judge.answer)
-	server, err := httpapi.New(judged(judge), httpapi.Config{Feedback: feedback, Results: newResults(), MaxTexts: 10})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { _ = server.Close() })
-	f.Fuzz(func(t *testing.T, route uint8, body []byte) {
-		path := routes[int(route)%len(routes)]
-		w := httptest.NewRecorder()
-		server.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, bytes.NewReader(body)))
-		// Only a queue that is full may be to blame on the server.
-		if w.Code >= 500 && w.Code != http.StatusServiceUnavailable {
-			t.Fatalf("%s: status %d for %q: %s", path, w.Code, body, w.Body)
-		}
-		if w.Header().Get("Content-Type") == "application/json" && !json.Valid(w.Body.Bytes()) {
-			t.Fatalf("%s: no JSON for %q: %s", path, body, w.Body)
-		}
-	})
 }

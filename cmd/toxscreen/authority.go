@@ -98,9 +98,11 @@ func (a *app) printAs(ca *authority, hosts []string, address string) {
   2. %s, copied there, which vouches for these hosts and nothing else, in the environment:
        Node      NODE_EXTRA_CA_CERTS=%[3]s
        Python    REQUESTS_CA_BUNDLE=%[3]s
+                 HTTPLIB2_CA_CERTS=%[3]s
+                 the latter for Google's client and what is built on it, such as HELM
        Go, curl  SSL_CERT_FILE=%[3]s
-     The last two take the place of what is trusted otherwise: a program that asks other hosts too needs
-     the file appended to a copy of that. For all programs but Node and Python's requests: as
+     All but Node's take the place of what is trusted otherwise: a program that asks other hosts too needs
+     the file appended to a copy of that. For all programs but Node's and Python's: as
      /usr/local/share/ca-certificates/toxscreen.crt, then run update-ca-certificates
 `, host, strings.Join(hosts, " "), ca.file)
 	if port != "443" {

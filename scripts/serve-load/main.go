@@ -1,3 +1,5 @@
+//go:build linux
+
 // Serve-load measures toxscreen serve over loopback and prints Markdown:
 //
 //	go run ./scripts/serve-load -binary bin/toxscreen -comments build/bench/texts.jsonl -chat build/bench/chat.jsonl

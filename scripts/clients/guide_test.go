@@ -1,0 +1,62 @@
+package clients_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestGuideQuotesTheStories: what the guide shows of a story is what runs against
+// the server: the lines between "docs: begin" and "docs: end", or all of a file
+// that has none.
+func TestGuideQuotesTheStories(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/migrating-from-perspective.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```\\w+ (scripts/\\S+)\n(.*?)```").FindAllStringSubmatch(string(guide), -1)
+	if len(blocks) < 5 {
+		t.Fatalf("the guide quotes %d pieces of stories only", len(blocks))
+	}
+	for _, block := range blocks {
+		story, err := os.ReadFile("../../" + block[1])
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if all := lines(shown(string(story))); !strings.Contains(all, lines(block[2])) {
+			t.Errorf("%s has not what the guide shows of it:\n%s", block[1], block[2])
+		}
+	}
+}
+
+// shown returns what a story shows to the guide.
+func shown(story string) string {
+	var out []string
+	marked, on := false, false
+	for line := range strings.Lines(story) {
+		switch mark := strings.TrimLeft(strings.TrimSpace(line), "#/ "); {
+		case mark == "docs: begin":
+			marked, on = true, true
+		case mark == "docs: end":
+			on = false
+		case on:
+			out = append(out, line)
+		}
+	}
+	if !marked {
+		return story
+	}
+	return strings.Join(out, "")
+}
+
+// lines returns a text without indentation and empty lines.
+func lines(text string) string {
+	all := strings.Split(text, "\n")
+	for i, line := range all {
+		all[i] = strings.TrimSpace(line)
+	}
+	return "\n" + strings.Join(slices.DeleteFunc(all, func(line string) bool { return line == "" }), "\n") + "\n"
+}

@@ -1,0 +1,34 @@
+// OpenAI's client library for Node.
+import assert from "node:assert/strict";
+
+// docs: begin
+import OpenAI from "openai";
+
+const SERVER = process.env.SERVER ?? "http://127.0.0.1:8080";
+const KEY = process.env.KEY ?? "any";
+
+const client = new OpenAI({ baseURL: `${SERVER}/v1`, apiKey: KEY });
+const moderation = await client.moderations.create({
+  model: "omni-moderation-latest",
+  input: ["You are a stupid idiot.", "Thank you, that was a great help."],
+});
+const [rude, friendly] = moderation.results;
+assert(rude.flagged && !friendly.flagged);
+assert(rude.categories.harassment && rude.category_scores.harassment > 0.8);
+// docs: end
+
+assert(friendly.category_scores.harassment < 0.2, "thanks score as harassment");
+// What nothing here measures is zero, and says that it was applied to no input.
+assert.equal(rude.category_scores["self-harm"], 0);
+assert.deepEqual(rude.category_applied_input_types["self-harm"], []);
+
+await assert.rejects(
+  client.moderations.create({ input: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }] }),
+  (error) => error instanceof OpenAI.BadRequestError && /images are not assessed/.test(error.message),
+);
+if (KEY !== "any") {
+  await assert.rejects(
+    new OpenAI({ baseURL: `${SERVER}/v1`, apiKey: "wrong" }).moderations.create({ input: "Hello" }),
+    (error) => error instanceof OpenAI.AuthenticationError && error.code === "invalid_api_key",
+  );
+}

@@ -1,0 +1,68 @@
+"""LiteLLM: its generic guardrail, as its proxy makes it of litellm.yaml, and its moderation call."""
+
+import asyncio
+import os
+from pathlib import Path
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # a list of prices, which is fetched otherwise
+
+# docs: begin
+import litellm
+
+# docs: end
+import yaml
+from litellm.exceptions import GuardrailRaisedException
+from litellm.proxy.guardrails.guardrail_hooks.generic_guardrail_api import initialize_guardrail
+from litellm.types.guardrails import LitellmParams
+
+# docs: begin
+SERVER = os.environ.get("SERVER", "http://127.0.0.1:8080")
+KEY = os.environ.get("KEY", "any")
+
+moderation = litellm.moderation(
+    model="openai/omni-moderation-latest",
+    input="You are a stupid idiot.",
+    api_base=f"{SERVER}/v1",
+    api_key=KEY,
+)
+assert moderation.results[0].flagged and moderation.results[0].categories["harassment"]
+# docs: end
+
+settings, = yaml.safe_load(Path(__file__).with_name("litellm.yaml").read_text())["guardrails"]
+settings["litellm_params"] |= {"api_base": SERVER, "api_key": KEY}
+
+
+async def guard(texts, kind="request", **parameters):
+    chosen = settings["litellm_params"] | ({"additional_provider_specific_params": parameters} if parameters else {})
+    guardrail = initialize_guardrail(LitellmParams(**chosen), settings)
+    inputs = await guardrail.apply_guardrail({"texts": texts}, {}, kind)
+    return inputs["texts"]
+
+
+async def stories():
+    friendly = "Thank you, that was a great help."
+    assert await guard([friendly]) == [friendly], "a friendly text was changed"
+
+    one_word = "Thanks for the help with the garden, idiot. See you on Monday at the meeting."
+    masked, = await guard([one_word])
+    assert masked == one_word.replace("idiot", "*****"), f"more or less than the insult is masked: {masked}"
+
+    for kind in "request", "response":
+        try:
+            await guard([friendly, "You are a stupid idiot."], kind, on_flagged="block")
+            raise AssertionError("an insult went through")
+        except GuardrailRaisedException as error:
+            assert "Text 2 of 2 is blocked as toxic: toxicity" in error.message, error.message
+    assert await guard([one_word], threshold=0.999) == [one_word], "the threshold has no effect"
+
+    # A mistake in the settings lets nothing through.
+    try:
+        await guard([friendly], treshold=0.8)
+        raise AssertionError("a misspelt threshold went through")
+    except Exception as error:
+        assert "400" in str(error), error
+
+    await litellm.close_litellm_async_clients()
+
+
+asyncio.run(stories())

@@ -1,0 +1,43 @@
+"""OpenAI's client library for Python."""
+
+import os
+
+# docs: begin
+from openai import AuthenticationError, BadRequestError, OpenAI
+
+SERVER = os.environ.get("SERVER", "http://127.0.0.1:8080")
+KEY = os.environ.get("KEY", "any")
+
+client = OpenAI(base_url=f"{SERVER}/v1", api_key=KEY)
+moderation = client.moderations.create(
+    model="omni-moderation-latest",
+    input=["You are a stupid idiot.", "Thank you, that was a great help."],
+)
+rude, friendly = moderation.results
+assert rude.flagged and not friendly.flagged
+assert rude.categories.harassment and rude.category_scores.harassment > 0.8
+# docs: end
+
+assert friendly.category_scores.harassment < 0.2, friendly
+# What nothing here measures is zero, and says that it was applied to no input.
+assert rude.category_applied_input_types.harassment == ["text"], rude
+assert rude.category_scores.self_harm == 0 and rude.category_applied_input_types.self_harm == [], rude
+
+parts = client.moderations.create(input=[
+    {"type": "text", "text": "You are a stupid idiot."},
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+])
+assert len(parts.results) == 1 and parts.results[0].flagged, parts
+
+try:
+    client.moderations.create(input=[{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}])
+    raise AssertionError("an image alone was moderated")
+except BadRequestError as error:
+    assert "images are not assessed" in error.message, error
+
+if KEY != "any":
+    try:
+        client.with_options(api_key="wrong").moderations.create(input="Hello")
+        raise AssertionError("a wrong key was let in")
+    except AuthenticationError as error:
+        assert error.code == "invalid_api_key", error

@@ -1,0 +1,80 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// scoring answers as servers do: a text that is too much is refused.
+func scoring(t *testing.T) (s *server, scored map[string]int) {
+	t.Helper()
+	var lock sync.Mutex
+	scored = map[string]int{}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Text string }
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/v1/score" {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		lock.Lock()
+		scored[in.Text]++
+		lock.Unlock()
+		switch in.Text {
+		case "too much":
+			w.WriteHeader(http.StatusTooManyRequests)
+		case "broken":
+			w.WriteHeader(http.StatusInternalServerError)
+		default:
+			time.Sleep(5 * time.Millisecond)
+		}
+	}))
+	t.Cleanup(site.Close)
+	return &server{name: "it", address: site.URL}, scored
+}
+
+// The throughput is that of the texts, each of them scored once: otherwise it
+// would be another work than that of batch.
+func TestSaturationScoresEachTextOnce(t *testing.T) {
+	s, scored := scoring(t)
+	texts := []string{"a", "b", "c", "d", "e", "f", "g"}
+	o, err := s.saturate(t.Context(), texts, 3)
+	if err != nil || len(o.accepted) != len(texts) || len(scored) != len(texts) || o.took < 15*time.Millisecond {
+		t.Errorf("%v: %d accepted in %s, %v", err, len(o.accepted), o.took, scored)
+	}
+	for _, text := range []string{"too much", "broken"} {
+		if _, err := s.saturate(t.Context(), []string{"a", text}, 2); err == nil || !strings.Contains(err.Error(), "failed to load") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// At a fixed rate, what is refused is no failure, and counts by itself.
+func TestARateIsKept(t *testing.T) {
+	s, _ := scoring(t)
+	o, err := s.at(t.Context(), []string{"a", "too much", "b"}, 60, time.Second)
+	if err != nil || len(o.accepted) != 40 || len(o.refused) != 20 || o.statuses[429] != 20 {
+		t.Errorf("%v: %d accepted, %d refused, %v", err, len(o.accepted), len(o.refused), o.statuses)
+	}
+	if _, err := s.at(t.Context(), []string{"broken"}, 10, time.Second); err == nil {
+		t.Error("a failure of the server goes unnoticed")
+	}
+}
+
+func TestQuantiles(t *testing.T) {
+	var times []time.Duration
+	for i := range 100 {
+		times = append(times, time.Duration(i))
+	}
+	for q, want := range map[float64]time.Duration{0: 0, 0.5: 50, 0.99: 99, 1: 99} {
+		if got := quantile(times, q); got != want {
+			t.Errorf("quantile %v is %d, want %d", q, got, want)
+		}
+	}
+}
