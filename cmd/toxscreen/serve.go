@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -242,6 +243,10 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	defer model.Close()
+	// Whoever computes in ONNX Runtime keeps a place in Go's scheduler until its
+	// monitor notices, some milliseconds later. Those who answer have places of
+	// their own: without them a refusal under overload takes 100 ms and more.
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + model.Info().Parallel)
 	if s.Judge.Model != "" {
 		if err := shareContext(s); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -105,6 +106,28 @@ func tokensIn(t *testing.T, file string) map[string]bool {
 		tokens[l.Token] = true
 	}
 	return tokens
+}
+
+// A text that is computed takes no place in Go's scheduler from those who answer:
+// with as many places as texts, a server under overload takes hundreds of
+// milliseconds to refuse what it cannot do.
+func TestThereAreMorePlacesThanTextsUnderWay(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	debug := free.Addr().String()
+	free.Close()
+	s := beginServer(t, []string{"env", "GOMAXPROCS=2"}, "--no-judge", "--feedback", "off", "--threads", "3", "--debug-listen", debug)
+	response, err := s.client.Get("http://" + debug + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	metrics, err := io.ReadAll(response.Body)
+	if err != nil || !bytes.Contains(metrics, []byte("\ngo_sched_gomaxprocs_threads 5\n")) {
+		t.Errorf("%v: there are not 2 places and one for each of 3 texts:\n%s", err, metrics)
+	}
 }
 
 // On a disk that is full, here a file system of 1 MB in memory, feedback is
