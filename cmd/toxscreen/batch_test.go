@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -24,12 +23,6 @@ import (
 func configure(t *testing.T) {
 	t.Helper()
 	library := runtimeLibrary(t)
-	for _, variable := range os.Environ() {
-		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, envPrefix) {
-			t.Setenv(name, "") // puts it back in the end
-			os.Unsetenv(name)
-		}
-	}
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", "")
 	t.Setenv("TOXSCREEN_MODEL", tinyModel(t))

@@ -20,8 +20,20 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output in the stories")
 
+// unconfigured runs the tests without the settings of whoever runs them.
+type unconfigured struct{ *testing.M }
+
+func (u unconfigured) Run() int {
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, envPrefix) && name != classifier.LibraryEnv {
+			os.Unsetenv(name)
+		}
+	}
+	return u.M.Run()
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(unconfigured{m}, map[string]func(){
 		"toxscreen": func() {
 			os.Exit(run(context.Background(), os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
 		},

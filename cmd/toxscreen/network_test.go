@@ -25,8 +25,9 @@ import (
 	"github.com/toxscreen/toxscreen/judge/ollamatest"
 )
 
-// aloneEnv is set where the test runs in its own network.
-const aloneEnv = "TOXSCREEN_TEST_ALONE"
+// aloneEnv is set where the test runs in its own network. It is no setting:
+// those are unset before the tests run.
+const aloneEnv = "IN_A_NETWORK_OF_ITS_OWN"
 
 // What is checked: in a network namespace whose only interface is the loopback
 // one, `toxscreen serve` answers on all of its routes with a real Ollama as its
