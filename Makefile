@@ -28,8 +28,11 @@ PAGE_TESTS := httpapi/page/testdata
 GOLANGCI_LINT_VERSION := 2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 PYTHON := .venv/bin/python
+PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-cache-dir
 VENV := .venv/installed
-REQUIREMENTS := $(wildcard scripts/*requirements.txt scripts/*/requirements.txt)
+SERVERS := .venv/servers-installed
+# Of all scripts but the servers that `make bench-serve` compares with.
+REQUIREMENTS := $(filter-out scripts/serve-compare/%,$(wildcard scripts/*requirements.txt scripts/*/requirements.txt))
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -109,7 +112,7 @@ bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DA
 	$(PYTHON) scripts/bench/batch.py --binary bin/toxscreen --rows $(ROWS) --folder build/bench
 
 .PHONY: bench-serve
-bench-serve: build data $(VENV) ## Measure toxscreen serve, alone and against servers in Python (needs DATA, an idle machine and MINUTES and an hour)
+bench-serve: build data $(SERVERS) ## Measure toxscreen serve, alone and against servers in Python (needs DATA, an idle machine and MINUTES and an hour)
 	mkdir -p build/bench
 	go build -o build/bench/serve-load ./scripts/serve-load
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/comments.jsonl
@@ -171,11 +174,16 @@ strace:
 data:
 	@test -d "$(DATA)" || { echo "There is no folder $(DATA): name the folder with the data, make TARGET DATA=folder" >&2; exit 1; }
 
-# The stamp comes last, so that an installation that was interrupted is done
-# again.
+# The stamps come last, so that an installation that was interrupted is done
+# again. PyTorch needs 5 GB of the disk, and half of that again while it is
+# installed; pip's cache would keep the archives as well.
 $(VENV): $(REQUIREMENTS)
 	python3 -m venv .venv
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check $(addprefix -r ,$(REQUIREMENTS))
+	$(PIP) $(addprefix -r ,$(REQUIREMENTS))
+	touch $@
+
+$(SERVERS): $(VENV) scripts/serve-compare/requirements.txt
+	$(PIP) $(addprefix -r ,$(filter %.txt,$^))
 	touch $@
 
 $(GOLANGCI_LINT):

@@ -124,19 +124,26 @@ func New(c Config) (*Judge, error) {
 	return j, nil
 }
 
-// Context returns how many tokens of context are enough for a judge with a
-// configuration, whatever the model's vocabulary: a token has a byte or more.
+// Context returns how many tokens of context are enough for judges with these
+// configurations, whatever the model's vocabulary: a token has a byte or more.
 // Judges of one model that are asked side by side need one context: a server
 // loads the model anew for each change, and Ollama 0.17 may wait in vain for
 // the calls under way when it has to.
-func Context(c Config) (int, error) {
-	c, err := c.filled()
-	if err != nil {
-		return 0, err
+func Context(configs ...Config) (int, error) {
+	most := 0
+	for _, c := range configs {
+		c, err := c.filled()
+		if err != nil {
+			return 0, err
+		}
+		d := dialectOf(c)
+		b, err := d.plan(sent(d)+frame, 0)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, b.context)
 	}
-	d := dialectOf(c)
-	b, err := d.plan(sent(d)+frame, 0)
-	return b.context, err
+	return most, nil
 }
 
 // sent returns how many bytes the prompt without a text has.

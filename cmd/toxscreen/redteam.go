@@ -434,11 +434,7 @@ func openNexaJudges(s *settings, calls []*nexaCall) (*nexaJudges, error) {
 		for _, c := range calls {
 			configs = append(configs, configOf(c))
 		}
-		for _, c := range configs {
-			n, err := judge.Context(c)
-			contextErr = cmp.Or(contextErr, err)
-			shared.Context = max(shared.Context, n)
-		}
+		shared.Context, contextErr = judge.Context(configs...)
 		config.Context = shared.Context
 	})
 	if err = errors.Join(err, contextErr); err != nil {

@@ -247,8 +247,12 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	// monitor notices, some milliseconds later. Those who answer have places of
 	// their own: without them a refusal under overload takes 100 ms and more.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + model.Info().Parallel)
+	var rubrics verdictRubrics
 	if s.Judge.Model != "" {
-		if err := shareContext(s); err != nil {
+		if rubrics, err = openVerdictRubrics(); err != nil {
+			return err
+		}
+		if s.Judge.context, err = rubrics.context(s); err != nil {
 			return err
 		}
 	}
@@ -258,7 +262,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	}
 	defer judges.close()
 	if judges.asked != nil {
-		verdicts, err := openVerdictFormats(s)
+		verdicts, err := openVerdictFormats(s, rubrics)
 		if err != nil {
 			return err
 		}

@@ -130,17 +130,31 @@ func TestThereAreMorePlacesThanTextsUnderWay(t *testing.T) {
 	}
 }
 
+// noNamespaces ends a test that needs a namespace of its own, which the system
+// refused with err. Root, as in CI, is told to mend that.
+func noNamespaces(t *testing.T, err error) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skipf("%v: this user may make no namespaces; run the test as root, or permit user namespaces", err)
+	}
+	t.Fatalf("%v: even root may make no namespaces here; run the test outside of the container, or give it the capability CAP_SYS_ADMIN", err)
+}
+
 // On a disk that is full, here a file system of 1 MB in memory, feedback is
 // refused and never acknowledged, texts are scored as ever, and what was
 // acknowledged before is kept.
 func TestAFullDiskTakesNoFeedback(t *testing.T) {
+	unshare := []string{"unshare", "--mount"}
 	if os.Getuid() != 0 {
-		t.Skip("only root may mount a file system that is full; the tests of store use a limit of the file's size instead")
+		unshare = append(unshare, "--user", "--map-root-user")
+	}
+	if out, err := exec.CommandContext(t.Context(), unshare[0], append(unshare[1:], "true")...).CombinedOutput(); err != nil {
+		noNamespaces(t, fmt.Errorf("%w: %s", err, out))
 	}
 	disk := t.TempDir()
 	file := filepath.Join(disk, "feedback.db")
 	// The mount is in a namespace of the process, and gone with it.
-	s := beginServer(t, []string{"unshare", "--mount", "sh", "-c", `mount -t tmpfs -o size=1m none "$0" && exec "$@"`, disk}, "--no-judge", "--feedback", file, "--feedback-text")
+	s := beginServer(t, append(unshare, "sh", "-c", `mount -t tmpfs -o size=1m none "$0" && exec "$@"`, disk), "--no-judge", "--feedback", file, "--feedback-text")
 	var acknowledged []string
 	refused := 0
 	for n := 0; refused < 20; n++ {

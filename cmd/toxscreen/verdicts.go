@@ -19,48 +19,41 @@ type verdictFormats struct {
 	price  float64
 }
 
-// shareContext gives all judges of a server one context: they are asked side by
-// side.
-func shareContext(s *settings) error {
+// verdictRubrics are what the formats ask the judge.
+type verdictRubrics struct {
+	mastra judge.Rubric
+	nexa   []*nexaCall
+}
+
+func openVerdictRubrics() (verdictRubrics, error) {
 	mastra, err := judge.OpenRubric(formats.MastraRubric)
 	if err != nil {
-		return err
+		return verdictRubrics{}, err
 	}
-	calls, err := nexaCalls(formats.NexaCase{Output: "a text"})
-	if err != nil {
-		return err
+	nexa, err := nexaCalls(formats.NexaCase{Output: "a text"})
+	return verdictRubrics{mastra, nexa}, err
+}
+
+// context returns the one context of all judges of a server, those of the
+// formats and that of the settings: they are asked side by side.
+func (v verdictRubrics) context(s *settings) (int, error) {
+	shared := judge.Config{Model: s.Judge.Model, Rubric: s.Judge.Rubric}
+	configs := []judge.Config{shared, {Model: s.Judge.Model, Rubric: v.mastra}}
+	for _, c := range v.nexa {
+		configs = append(configs, nexaConfig(shared, c))
 	}
-	configs := []judge.Config{{Rubric: s.Judge.Rubric}, {Rubric: mastra}}
-	for _, c := range calls {
-		configs = append(configs, nexaConfig(judge.Config{}, c))
-	}
-	for _, c := range configs {
-		c.Model = s.Judge.Model
-		n, err := judge.Context(c)
-		if err != nil {
-			return err
-		}
-		s.Judge.context = max(s.Judge.context, n)
-	}
-	return nil
+	return judge.Context(configs...)
 }
 
 // openVerdictFormats makes the judges of the settings. The server is not asked
 // yet.
-func openVerdictFormats(s *settings) (*verdictFormats, error) {
-	rubric, err := judge.OpenRubric(formats.MastraRubric)
-	if err != nil {
-		return nil, err
-	}
-	calls, err := nexaCalls(formats.NexaCase{Output: "a text"})
-	if err != nil {
-		return nil, err
-	}
+func openVerdictFormats(s *settings, rubrics verdictRubrics) (*verdictFormats, error) {
 	v := &verdictFormats{price: s.Judge.Price}
-	if v.nexa, err = openNexaJudges(s, calls); err != nil {
+	var err error
+	if v.nexa, err = openNexaJudges(s, rubrics.nexa); err != nil {
 		return nil, err
 	}
-	if v.mastra, err = openJudge(s, func(c *judge.Config) { c.Rubric = rubric }); err != nil {
+	if v.mastra, err = openJudge(s, func(c *judge.Config) { c.Rubric = rubrics.mastra }); err != nil {
 		v.nexa.close()
 		return nil, err
 	}
