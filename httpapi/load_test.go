@@ -188,6 +188,7 @@ func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 				if err != nil || response.StatusCode != http.StatusOK || !strings.HasPrefix(string(data), `{"score":0.1`) {
 					t.Errorf("status %d, %v, %.100s", response.StatusCode, err, data)
 				}
+				l.clients.Delete(from) // its port may be used again
 				if answered.Add(1); response.Close {
 					closed.Add(1)
 				}
@@ -224,6 +225,56 @@ func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 		t.Errorf("%d connections were closed after an answer, readiness said so %d times, %d late results are kept", closed.Load(), ready.Load(), len(kept.all()))
 	}
 	http.DefaultClient.CloseIdleConnections()
+}
+
+// So are requests that come on connections of their own until the last moment.
+func TestTheLastConnectionsAreAnsweredBeforeTheEnd(t *testing.T) {
+	server, err := httpapi.New(toxscreen.New(words), httpapi.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &accepting{Listener: listener}
+	ctx, end := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx, l, 10*time.Second) }()
+
+	var clients sync.WaitGroup
+	var answered atomic.Int64
+	for range 30 {
+		clients.Go(func() {
+			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+			for {
+				var from string
+				traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { from = c.Conn.LocalAddr().String() }})
+				r, err := http.NewRequestWithContext(traced, http.MethodGet, "http://"+l.Addr().String()+"/healthz", nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				response, err := client.Do(r)
+				if err != nil {
+					if _, accepted := l.clients.Load(from); accepted {
+						t.Errorf("an accepted request got no answer: %v", err)
+					}
+					return
+				}
+				response.Body.Close()
+				l.clients.Delete(from) // its port may be used again
+				answered.Add(1)
+			}
+		})
+	}
+	wait(t, "requests are answered", func() bool { return answered.Load() > 100 })
+	end()
+	clients.Wait()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
 }
 
 // Clients that send nothing, or slowly, hold connections and nothing else: the

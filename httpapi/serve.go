@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -22,11 +23,18 @@ const (
 // readiness that it is over.
 const noticed = time.Second
 
-// Serve answers on a listener until ctx ends. Then it tells so, answers what it
-// has, at most for the time drain, and returns.
+// unreadTimeout is how long a server that ends waits for the first request of a
+// connection that it has accepted, as long as [http.Server.Shutdown] does.
+const unreadTimeout = 5 * time.Second
+
+// Serve answers on a listener, which it closes, until ctx ends. Then it tells
+// so, answers what it has, at most for the time drain, and returns.
 func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
+	var unread connections
 	hs := &http.Server{
-		Handler:           s,
+		Handler:           unread.until(s),
+		ConnState:         unread.track,
+		ConnContext:       withConnection,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    s.config.MaxHeader,
@@ -43,32 +51,70 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 	time.Sleep(noticed)
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
-	err := hs.Shutdown(limited)
-	if err != nil {
-		err = errors.Join(fmt.Errorf("failed to answer all requests within %s: %w", drain, err), hs.Close())
-	}
-	if !s.finish(limited) {
-		s.config.Log.Warn("verdicts that were outstanding are lost", "waited", drain)
-	}
-	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
+	// Shutdown drops the requests that it meets between their reading and their
+	// handler. Those come on new connections by now: first there are no more of
+	// them, then the last ones get to the handler, then it is shut down.
+	err := l.Close()
+	if ended := <-served; !errors.Is(ended, net.ErrClosed) {
 		err = errors.Join(err, ended)
+	}
+	first, enough := context.WithTimeout(limited, unreadTimeout)
+	wait(first, unread.empty)
+	enough()
+	if late := hs.Shutdown(limited); late != nil {
+		err = errors.Join(err, fmt.Errorf("failed to answer all requests within %s: %w", drain, late), hs.Close())
+	}
+	if !wait(limited, func() bool { return s.late.outstanding() == 0 }) {
+		s.config.Log.Warn("verdicts that were outstanding are lost", "waited", drain)
 	}
 	return err
 }
 
-// finish waits for the verdicts that come after their answers. It returns false
-// when ctx ends first.
-func (s *Server) finish(ctx context.Context) bool {
-	for tick := time.NewTicker(10 * time.Millisecond); ; {
-		if s.late.outstanding() == 0 {
-			tick.Stop()
-			return true
-		}
+// wait waits for something. It returns false when ctx ends first.
+func wait(ctx context.Context, done func() bool) bool {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
 		select {
 		case <-ctx.Done():
-			tick.Stop()
 			return false
 		case <-tick.C:
 		}
 	}
+	return true
+}
+
+// connections are those that are accepted and whose first request has not got to
+// the handler yet.
+type connections struct{ sync.Map }
+
+func (c *connections) track(conn net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		c.Store(conn, true)
+	case http.StateHijacked, http.StateClosed:
+		c.Delete(conn)
+	case http.StateActive, http.StateIdle:
+	}
+}
+
+// until returns a handler that takes connections out.
+func (c *connections) until(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.Delete(r.Context().Value(connectionKey{}))
+		h.ServeHTTP(w, r)
+	})
+}
+
+func (c *connections) empty() bool {
+	empty := true
+	c.Range(func(any, any) bool { empty = false; return false })
+	return empty
+}
+
+// connectionKey is where the context of a request has its connection.
+type connectionKey struct{}
+
+func withConnection(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, c)
 }
