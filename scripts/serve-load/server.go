@@ -103,6 +103,32 @@ func startTheirs(ctx context.Context, c config, a arrangement) (*server, error) 
 	return nil, errors.Join(fmt.Errorf("failed to start %s: it scores nothing: %s", s.name, s.log), ctx.Err())
 }
 
+// tick is the unit of the times in /proc/[pid]/stat: see proc(5).
+const tick = 10 * time.Millisecond
+
+// cost returns how much time of processors the server has taken.
+func (s *server) cost() (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	// The fields after the name, which may have spaces, in parentheses: the
+	// twelfth is the time in the program, the next that in the system for it.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("failed to read the processor time of %s: %q", s.name, stat)
+	}
+	var sum time.Duration
+	for _, field := range fields[11:13] {
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("failed to read the processor time of %s: %w", s.name, err)
+		}
+		sum += time.Duration(ticks) * tick
+	}
+	return sum, nil
+}
+
 // watch returns the resident memory in MB, once a second until ctx ends.
 func (s *server) watch(ctx context.Context) (megabytes []float64) {
 	for {
