@@ -142,6 +142,30 @@ func (a *accepting) Accept() (net.Conn, error) {
 	return c, err
 }
 
+// ask sends a request and returns its answer, or nil where the listener is closed.
+// A request on a connection that was accepted must be answered.
+func (a *accepting) ask(t *testing.T, client *http.Client, method, path, body string) *http.Response {
+	t.Helper()
+	var from string
+	traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { from = c.Conn.LocalAddr().String() }})
+	r, err := http.NewRequestWithContext(traced, method, "http://"+a.Addr().String()+path, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		if _, accepted := a.clients.Load(from); accepted {
+			t.Errorf("an accepted request got no answer: %v", err)
+		}
+		return nil
+	}
+	if response.Close {
+		a.clients.Delete(from) // the connection ends, and its port may be used again
+	}
+	return response
+}
+
 // A server that ends answers what it has accepted: no client sees a broken
 // answer, and clients that hold connections are told to let them go.
 func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
@@ -169,18 +193,8 @@ func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 			client := &http.Client{Transport: &http.Transport{}} // with a connection of its own
 			defer client.CloseIdleConnections()
 			for {
-				var from string
-				traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { from = c.Conn.LocalAddr().String() }})
-				r, err := http.NewRequestWithContext(traced, http.MethodPost, address+"/v1/score", strings.NewReader(fmt.Sprintf(`{"text": "hello %d"}`, i)))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				response, err := client.Do(r)
-				if err != nil {
-					if _, accepted := l.clients.Load(from); accepted {
-						t.Errorf("an accepted request got no answer: %v", err)
-					}
+				response := l.ask(t, client, http.MethodPost, "/v1/score", fmt.Sprintf(`{"text": "hello %d"}`, i))
+				if response == nil {
 					return
 				}
 				data, err := io.ReadAll(response.Body)
@@ -188,7 +202,6 @@ func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 				if err != nil || response.StatusCode != http.StatusOK || !strings.HasPrefix(string(data), `{"score":0.1`) {
 					t.Errorf("status %d, %v, %.100s", response.StatusCode, err, data)
 				}
-				l.clients.Delete(from) // its port may be used again
 				if answered.Add(1); response.Close {
 					closed.Add(1)
 				}
@@ -249,22 +262,11 @@ func TestTheLastConnectionsAreAnsweredBeforeTheEnd(t *testing.T) {
 		clients.Go(func() {
 			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 			for {
-				var from string
-				traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { from = c.Conn.LocalAddr().String() }})
-				r, err := http.NewRequestWithContext(traced, http.MethodGet, "http://"+l.Addr().String()+"/healthz", nil)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				response, err := client.Do(r)
-				if err != nil {
-					if _, accepted := l.clients.Load(from); accepted {
-						t.Errorf("an accepted request got no answer: %v", err)
-					}
+				response := l.ask(t, client, http.MethodGet, "/healthz", "")
+				if response == nil {
 					return
 				}
 				response.Body.Close()
-				l.clients.Delete(from) // its port may be used again
 				answered.Add(1)
 			}
 		})
