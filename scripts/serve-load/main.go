@@ -14,10 +14,12 @@
 //
 // The load comes from the same machine and takes a share of it, a tenth or more
 // where texts are short: ratios of throughput are low rather than high. What the
-// server itself costs more than batch shows in the time of processors. Connections are kept alive. Where the throughput is measured
-// there are 8 a core, and the server has --queue-wait 1m, so that it refuses
-// nothing; where requests come at a fixed rate there are as many as it takes, and
-// the server is what TOXSCREEN_* and its defaults make of it. It needs Linux.
+// server itself costs more than batch shows in the time of processors.
+//
+// Connections are kept alive. Where the throughput is measured there are 8 a
+// core, and the server has --queue-wait 1m, so that it refuses nothing; where
+// requests come at a fixed rate there are as many as it takes, and the server is
+// what TOXSCREEN_* and its defaults make of it. It needs Linux.
 package main
 
 import (
