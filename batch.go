@@ -17,9 +17,9 @@ type Outcome[Row any] struct {
 // the rows. text returns a row's text, or an error, which then is the row's
 // outcome; it is called in order, from one goroutine at a time.
 //
-// A row that fails does not end the batch. At most 64 rows for each that is
-// under way are in memory at once, however many there are and however long one
-// of them takes. Texts that wait for a judge keep the classifier from nothing
+// A row that fails does not end the batch. In memory are at most
+// 128 rows, two more for each that is classified at once and 64 for each that is
+// judged at once, however many there are and however long one of them takes. Texts that wait for a judge keep the classifier from nothing
 // until so many are in memory. When ctx ends, rows are no longer read, those
 // under way end with its error, and the sequence ends after them. All goroutines
 // are gone when the sequence ends or its consumer stops early; rows must return
@@ -37,7 +37,7 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 			outcome   Outcome[Row]
 			done      chan struct{}
 		}
-		window := 64 * (classifying + judging)
+		window := 128 + 2*classifying + 64*judging
 		jobs := make(chan *job)            // to the classifier
 		ordered := make(chan *job, window) // to the consumer, in order; its capacity bounds the read-ahead
 		// To the judge. All that are in memory have room, those in the hands of

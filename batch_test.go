@@ -75,9 +75,9 @@ func TestBatchReadsAheadOnlySoFar(t *testing.T) {
 	}))
 	var taken atomic.Int64
 	time.AfterFunc(50*time.Millisecond, func() {
-		// 64 for each of the two under way wait for their turn; a few more
-		// are in hands.
-		if limit := int64(64*2 + 4); taken.Load() > limit {
+		// 128, and two for each of the two under way, wait for their turn; a few
+		// more are in hands.
+		if limit := int64(128 + 2*2 + 4); taken.Load() > limit {
 			t.Errorf("%d rows were read while the first was under way, want at most %d", taken.Load(), limit)
 		}
 		close(release)
@@ -156,10 +156,10 @@ func TestBatchClassifiesWhileTheJudgeJudges(t *testing.T) {
 		if took := time.Since(start); want != 2000 || took < 20*time.Second || took > 20*time.Second+50*time.Millisecond {
 			t.Errorf("%d rows took %v, want 20 s and little more", want, took)
 		}
-		// The classifier goes ahead until the window of 64 for each of the two
-		// that classify and the one that judges is full.
-		if ahead := most.Load(); ahead < 150 || ahead > 64*3+10 {
-			t.Errorf("the classifier was up to %d rows ahead, want nearly 192", ahead)
+		// The classifier goes ahead until the window of 128, 2 for each of the two
+		// that classify and 64 for the one that judges is full.
+		if ahead := most.Load(); ahead < 150 || ahead > 196+10 {
+			t.Errorf("the classifier was up to %d rows ahead, want nearly 196", ahead)
 		}
 	})
 }

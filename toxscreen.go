@@ -63,6 +63,10 @@ type ModelInfo struct {
 	// Parallel is how many texts at once keep the model busy: what [Batch]
 	// has under way.
 	Parallel int
+	// Short is the length in bytes up to which texts share the model's runs.
+	// Of texts twice as long an eighth of Parallel keeps it busy. 0 means that
+	// length makes no difference.
+	Short int
 }
 
 // DefaultMaxBytes is the length of text that [Screener.Score] accepts unless

@@ -28,7 +28,7 @@ import (
 // scripts/bench/texts.py makes the file.
 func BenchmarkEndToEnd(b *testing.B) {
 	texts := benchTexts(b)
-	c, config := openDefault(b)
+	c, config := openDefault(b, Single)
 	bare := newBareRuns(b, c, config, texts)
 	screener := toxscreen.New(c)
 
@@ -38,9 +38,9 @@ func BenchmarkEndToEnd(b *testing.B) {
 		for from := 0; from < len(texts); from += piece {
 			to := min(from+piece, len(texts))
 			first := func() {
-				endToEnd += timed(b, from, to, func(i int) error { _, err := screener.Score(b.Context(), texts[i]); return err })
+				endToEnd += timed(b, benchThreads, from, to, func(i int) error { _, err := screener.Score(b.Context(), texts[i]); return err })
 			}
-			second := func() { bareTime += timed(b, from, to, bare.run) }
+			second := func() { bareTime += timed(b, benchThreads, from, to, bare.run) }
 			if from/piece%2 == 1 {
 				first, second = second, first
 			}
@@ -55,15 +55,48 @@ func BenchmarkEndToEnd(b *testing.B) {
 	b.ReportMetric(0, "ns/op") // of both sides together: says nothing
 }
 
-// timed calls do for each number in from..to-1 with a worker a core.
-func timed(b *testing.B, from, to int, do func(i int) error) time.Duration {
+// BenchmarkSharedRuns tells what it brings that short texts of the same length
+// share runs: the metric shared/single is how many times as many texts a second
+// that is. Both sides score the same texts, as many at once as keep them busy,
+// in turns within one run.
+//
+//	TOXSCREEN_TEXTS=build/bench/chat.jsonl go test -run '^$' -bench SharedRuns -benchtime 1x ./classifier
+func BenchmarkSharedRuns(b *testing.B) {
+	texts := benchTexts(b)
+	var took [2]time.Duration
+	var sides [2]*Classifier
+	for i, batching := range []Batching{Single, Bucketed} {
+		sides[i], _ = openDefault(b, batching)
+	}
+	for b.Loop() {
+		const piece = 1024 // texts between two changes of turn
+		for from := 0; from < len(texts); from += piece {
+			to := min(from+piece, len(texts))
+			for turn := range sides {
+				i := (turn + from/piece) % len(sides)
+				took[i] += timed(b, sides[i].Info().Parallel, from, to, func(text int) error {
+					_, err := sides[i].Classify(b.Context(), texts[text])
+					return err
+				})
+			}
+		}
+	}
+	scored := float64(b.N * len(texts))
+	b.ReportMetric(scored/took[0].Seconds(), "single-texts/s")
+	b.ReportMetric(scored/took[1].Seconds(), "shared-texts/s")
+	b.ReportMetric(took[0].Seconds()/took[1].Seconds(), "shared/single")
+	b.ReportMetric(0, "ns/op") // of both sides together: says nothing
+}
+
+// timed calls do for each number in from..to-1 with so many workers.
+func timed(b *testing.B, workers, from, to int, do func(i int) error) time.Duration {
 	b.Helper()
 	var next atomic.Int64
 	next.Store(int64(from))
-	var workers sync.WaitGroup
+	var working sync.WaitGroup
 	start := time.Now()
-	for range benchThreads {
-		workers.Go(func() {
+	for range workers {
+		working.Go(func() {
 			for i := int(next.Add(1)) - 1; i < to; i = int(next.Add(1)) - 1 {
 				if err := do(i); err != nil {
 					b.Error(err)
@@ -71,7 +104,7 @@ func timed(b *testing.B, from, to int, do func(i int) error) time.Duration {
 			}
 		})
 	}
-	workers.Wait()
+	working.Wait()
 	return time.Since(start)
 }
 
@@ -104,7 +137,7 @@ func benchTexts(b *testing.B) []string {
 
 // openDefault opens the default model, which package models embeds and this
 // one cannot import.
-func openDefault(b *testing.B) (*Classifier, Config) {
+func openDefault(b testing.TB, batching Batching) (*Classifier, Config) {
 	b.Helper()
 	const folder = "../models/toxicity-en"
 	read := func(name string) []byte {
@@ -127,7 +160,7 @@ func openDefault(b *testing.B) (*Classifier, Config) {
 	}
 	config := Config{
 		Spec: manifest.Spec, Model: read("model.ort"), Tokenizer: tokenizer,
-		Provider: CPU, Batching: Single, Threads: benchThreads, Thresholds: manifest.Thresholds,
+		Provider: CPU, Batching: batching, Threads: benchThreads, Thresholds: manifest.Thresholds,
 	}
 	c, err := Open(config)
 	if err != nil {
@@ -151,7 +184,7 @@ type bareRun struct{ inputs, outputs []ort.Value }
 
 func newBareRuns(b *testing.B, c *Classifier, config Config, texts []string) *bareRuns {
 	b.Helper()
-	session := c.runner.(*singleRunner).session
+	session := c.runner.session
 	runs := &bareRuns{session: session.ort}
 	var values []ort.Value
 	b.Cleanup(func() {

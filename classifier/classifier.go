@@ -55,7 +55,7 @@ type Classifier struct {
 	spec           Spec
 	tokenizer      *tokenize.Tokenizer
 	prefix, suffix []int64
-	runner         runner
+	runner         *runner
 	info           toxscreen.ModelInfo
 	encodings      sync.Pool // of *tokenize.Encoding
 	closing        sync.Once
@@ -81,24 +81,24 @@ func Open(c Config) (*Classifier, error) {
 	if err := c.Spec.Validate(); err != nil {
 		return nil, fmt.Errorf("failed to open classifier: %w", err)
 	}
+	sharing, err := sharingOf(c.Batching, c.Threads)
+	if err != nil {
+		return nil, fmt.Errorf("failed to open classifier: %w", err)
+	}
 	if _, err := LoadLibrary(c.Library, c.Provider); err != nil {
 		return nil, err
 	}
 	cl := &Classifier{
 		spec:      c.Spec,
 		tokenizer: c.Tokenizer,
-		info:      toxscreen.ModelInfo{Version: c.Version, Thresholds: c.Thresholds, Parallel: c.Threads},
+		info:      toxscreen.ModelInfo{Version: c.Version, Thresholds: c.Thresholds, Parallel: sharing.parallel, Short: sharing.short},
 		encodings: sync.Pool{New: func() any { return new(tokenize.Encoding) }},
-	}
-	if c.Batching == Padded {
-		cl.info.Parallel = 2 * maxPaddedTexts // one run under way, the next one full
 	}
 	cl.prefix, cl.suffix = c.Tokenizer.Special()
 	if room := c.Spec.Window.Tokens - len(cl.prefix) - len(cl.suffix); room < 4 {
 		return nil, fmt.Errorf("failed to open classifier: a window of %d tokens leaves %d to the text", c.Spec.Window.Tokens, room)
 	}
-	var err error
-	if cl.runner, err = newRunner(c); err != nil {
+	if cl.runner, err = newRunner(c, sharing); err != nil {
 		return nil, fmt.Errorf("failed to open classifier: %w", err)
 	}
 	if _, err := cl.Classify(context.Background(), ""); err != nil {
@@ -249,7 +249,7 @@ func (c *Classifier) compute(ctx context.Context, ids []int64, windows []window)
 		return labels, tokens, one(ctx, 0)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(c.info.Parallel)
+	group.SetLimit(c.runner.sharing.windows)
 	for i := range windows {
 		group.Go(func() error { return one(ctx, i) })
 	}

@@ -84,7 +84,7 @@ func largestGap(t *testing.T, a, b toxscreen.Classification) float64 {
 
 // What holds for every way of running a model.
 func TestEachBatching(t *testing.T) {
-	for _, batching := range []classifier.Batching{classifier.Single, classifier.Padded} {
+	for _, batching := range []classifier.Batching{classifier.Single, classifier.Bucketed, classifier.Padded} {
 		t.Run(string(batching), func(t *testing.T) {
 			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 			c := config(t, tiny)
@@ -203,7 +203,7 @@ func endless(t *testing.T, batching classifier.Batching) *classifier.Classifier 
 // The end of the context stops a run that is under way: this test ends, and
 // so does Close, which waits for runs.
 func TestContextStopsTheRun(t *testing.T) {
-	for _, batching := range []classifier.Batching{classifier.Single, classifier.Padded} {
+	for _, batching := range []classifier.Batching{classifier.Single, classifier.Bucketed, classifier.Padded} {
 		t.Run(string(batching), func(t *testing.T) {
 			endless := endless(t, batching)
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -4,81 +4,75 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 )
-
-// runner computes single windows for many callers at once.
-type runner interface {
-	// run computes ids, which include the tokens that wrap a text, and
-	// returns float32 [labels] and [tokens, span labels], which are the
-	// caller's to keep.
-	run(ctx context.Context, ids []int64) (scores, tokens []float32, err error)
-	close() error
-}
 
 // errClosed is returned for a classifier that was closed.
 var errClosed = errors.New("the classifier is closed")
 
-// singleRunner computes one window a run, several runs side by side.
-type singleRunner struct {
+// sharing says how many runs go side by side, and which of the windows that
+// wait at the same time may share one.
+type sharing struct {
+	runs    int  // side by side
+	threads int  // inside a run
+	texts   int  // in a run, at most
+	tokens  int  // in a run of more than one text, padding included, at most
+	equal   bool // only windows of the same length share a run: there is no padding
+
+	parallel int // texts that keep the runs busy
+	short    int // see toxscreen.ModelInfo
+	windows  int // of one text that wait at the same time, so that others come between them
+}
+
+// sharingOf returns what a batching means on a number of threads.
+//
+// Bucketed: a run of 64 tokens takes a tenth longer for each of them than any
+// larger one, and a text that shares it waits no longer than for a text of that
+// length, see docs/decisions/0011-fixed-scales.md; English has some four bytes a
+// token. Lengths differ, so that many texts must wait for a run to find some of
+// the same. Padded: the limits bound the memory of a run on a GPU (tokens) and
+// how long a text waits for those that share its run (texts); one run is under
+// way while the next one fills up.
+func sharingOf(batching Batching, threads int) (sharing, error) {
+	switch batching {
+	case Single:
+		return sharing{runs: threads, threads: 1, texts: 1, parallel: threads, windows: threads}, nil
+	case Bucketed:
+		return sharing{runs: threads, threads: 1, texts: 16, tokens: 64, equal: true, parallel: 32 * threads, short: 128, windows: threads}, nil
+	case Padded:
+		return sharing{runs: 1, threads: threads, texts: 64, tokens: 32 * 512, parallel: 128, windows: 128}, nil
+	}
+	return sharing{}, fmt.Errorf("unknown batching %q: it must be single, bucketed or padded", batching)
+}
+
+// takes reports whether a window joins a run of so many texts, the longest of
+// which has so many tokens.
+func (s sharing) takes(texts, longest int, w *job) bool {
+	if s.equal && len(w.ids) != longest {
+		return false
+	}
+	return texts < s.texts && (texts+1)*max(longest, len(w.ids)) <= s.tokens
+}
+
+// runner computes windows for many callers at once. Alone a window never waits;
+// of those that wait because all runs are under way, the one that has waited
+// longest comes next, with others that may share its run.
+type runner struct {
 	session *session
-	idle    chan *run // as many as may run side by side; closed never
-	closed  chan struct{}
-}
-
-func newSingleRunner(s *session, threads int) (*singleRunner, error) {
-	r := &singleRunner{session: s, idle: make(chan *run, threads), closed: make(chan struct{})}
-	for range threads {
-		one, err := s.newRun()
-		if err != nil {
-			return nil, err
-		}
-		r.idle <- one
-	}
-	return r, nil
-}
-
-func (r *singleRunner) run(ctx context.Context, ids []int64) (scores, tokens []float32, err error) {
-	var one *run
-	select {
-	case one = <-r.idle:
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
-	case <-r.closed:
-		return nil, nil, errClosed
-	}
-	defer func() { r.idle <- one }()
-	scores, tokens, err = one.compute(ctx, [][]int64{ids}, 0)
-	return append([]float32(nil), scores...), append([]float32(nil), tokens...), err
-}
-
-// close waits for the runs under way and frees the session.
-func (r *singleRunner) close() error {
-	close(r.closed)
-	var errs []error
-	for range cap(r.idle) {
-		errs = append(errs, (<-r.idle).close())
-	}
-	return errors.Join(append(errs, r.session.close())...)
-}
-
-// Limits of one padded run. They bound the memory of a run on a GPU (tokens)
-// and how long a text waits for those that share its run (texts).
-const (
-	maxPaddedTexts  = 64
-	maxPaddedTokens = 32 * 512
-)
-
-// paddedRunner computes in one run whatever windows wait while the one before
-// is under way: alone a text never waits, and under load runs fill up.
-type paddedRunner struct {
-	session *session
+	sharing sharing
 	padID   int64
-	waiting chan *paddedWindow
-	closing chan struct{}
-	ended   chan error
+
+	lock    sync.Mutex
+	arrived sync.Cond // waiting has grown, or the runner is closed
+	waiting []*job    // in the order in which they came
+	closed  bool
+
+	computing sync.WaitGroup
+	runs      []*run
 }
 
-type paddedWindow struct {
+// job is a window to compute, and what became of it.
+type job struct {
 	ctx            context.Context
 	ids            []int64
 	scores, tokens []float32
@@ -86,124 +80,117 @@ type paddedWindow struct {
 	done           chan struct{}
 }
 
-func newPaddedRunner(s *session, padID int64) (*paddedRunner, error) {
-	one, err := s.newRun()
+// newRunner opens the session that a configuration asks for and starts its
+// runs.
+func newRunner(c Config, s sharing) (*runner, error) {
+	opened, err := openSession(c, s.threads)
 	if err != nil {
 		return nil, err
 	}
-	r := &paddedRunner{
-		session: s, padID: padID,
-		waiting: make(chan *paddedWindow, maxPaddedTexts),
-		closing: make(chan struct{}),
-		ended:   make(chan error, 1),
+	r := &runner{session: opened, sharing: s, padID: c.Spec.PadID}
+	r.arrived.L = &r.lock
+	for range s.runs {
+		one, err := opened.newRun()
+		if err != nil {
+			return nil, errors.Join(err, r.close())
+		}
+		r.runs = append(r.runs, one)
+		r.computing.Go(func() {
+			for batch := r.next(); batch != nil; batch = r.next() {
+				r.compute(one, batch)
+			}
+		})
 	}
-	go r.serve(one)
 	return r, nil
 }
 
-func (r *paddedRunner) run(ctx context.Context, ids []int64) (scores, tokens []float32, err error) {
-	w := &paddedWindow{ctx: ctx, ids: ids, done: make(chan struct{})}
-	select {
-	case r.waiting <- w:
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
-	case <-r.closing:
+// run computes ids, which include the tokens that wrap a text, and returns
+// float32 [labels] and [tokens, span labels], which are the caller's to keep.
+func (r *runner) run(ctx context.Context, ids []int64) (scores, tokens []float32, err error) {
+	w := &job{ctx: ctx, ids: ids, done: make(chan struct{})}
+	r.lock.Lock()
+	if r.closed {
+		r.lock.Unlock()
 		return nil, nil, errClosed
 	}
+	r.waiting = append(r.waiting, w)
+	r.lock.Unlock()
+	r.arrived.Signal()
 	select {
 	case <-w.done:
 		return w.scores, w.tokens, w.err
 	case <-ctx.Done():
-		return nil, nil, ctx.Err() // the run goes on for the others in it
-	case <-r.closing:
-		return nil, nil, errClosed
+		return nil, nil, ctx.Err() // a run goes on for the others in it
 	}
 }
 
-func (r *paddedRunner) serve(one *run) {
-	var held *paddedWindow // did not fit into the run before
+// next waits for windows and takes those of one run. It returns nil when the
+// runner is closed.
+func (r *runner) next() []*job {
+	r.lock.Lock()
+	defer r.lock.Unlock()
 	for {
-		first := held
-		held = nil
-		if first == nil {
-			select {
-			case first = <-r.waiting:
-			case <-r.closing:
-				r.ended <- errors.Join(one.close(), r.session.close())
-				return
-			}
-		}
-		batch, longest := []*paddedWindow{first}, len(first.ids)
-	collect:
-		for len(batch) < maxPaddedTexts {
-			select {
-			case w := <-r.waiting:
-				if l := max(longest, len(w.ids)); l*(len(batch)+1) > maxPaddedTokens {
-					held = w
-					break collect
-				} else {
-					longest = l
-				}
-				batch = append(batch, w)
+		var batch []*job
+		longest := 0
+		rest := r.waiting[:0]
+		for _, w := range r.waiting {
+			switch {
+			case w.ctx.Err() != nil: // its caller is gone
+			case len(batch) == 0 || r.sharing.takes(len(batch), longest, w):
+				batch, longest = append(batch, w), max(longest, len(w.ids))
 			default:
-				break collect
+				rest = append(rest, w)
 			}
 		}
-		r.compute(one, batch)
+		clear(r.waiting[len(rest):])
+		r.waiting = rest
+		if len(batch) > 0 {
+			return batch
+		}
+		if r.closed {
+			return nil
+		}
+		r.arrived.Wait()
 	}
 }
 
-// compute runs those windows of a batch that are still wanted.
-func (r *paddedRunner) compute(one *run, batch []*paddedWindow) {
-	wanted, texts, longest := batch[:0:0], [][]int64(nil), 0
-	for _, w := range batch {
-		if w.err = w.ctx.Err(); w.err != nil {
-			close(w.done)
-			continue
-		}
-		wanted, texts, longest = append(wanted, w), append(texts, w.ids), max(longest, len(w.ids))
-	}
-	if len(wanted) == 0 {
-		return
+// compute runs windows together.
+func (r *runner) compute(one *run, batch []*job) {
+	texts, longest := make([][]int64, len(batch)), 0
+	for i, w := range batch {
+		texts[i], longest = w.ids, max(longest, len(w.ids))
 	}
 	ctx := context.Background() // a run of several callers ends with none of them
-	if len(wanted) == 1 {
-		ctx = wanted[0].ctx
+	if len(batch) == 1 {
+		ctx = batch[0].ctx
 	}
 	scores, tokens, err := one.compute(ctx, texts, r.padID)
-	for i, w := range wanted {
-		w.err = err
-		if err == nil {
-			w.scores = append(w.scores, scores[i*r.session.scores:(i+1)*r.session.scores]...)
-			if columns := r.session.spanLabels; columns > 0 {
-				row := i * longest * columns
-				w.tokens = append(w.tokens, tokens[row:row+len(w.ids)*columns]...)
-			}
+	labels, columns := r.session.scores, r.session.spanLabels
+	for i, w := range batch {
+		if w.err = err; err == nil {
+			w.scores = append(w.scores, scores[i*labels:(i+1)*labels]...)
+			row := i * longest * columns
+			w.tokens = append(w.tokens, tokens[row:row+len(w.ids)*columns]...)
 		}
 		close(w.done)
 	}
 }
 
-func (r *paddedRunner) close() error {
-	close(r.closing)
-	return <-r.ended
-}
-
-// newRunner opens the session and the runner that a configuration asks for.
-func newRunner(c Config) (runner, error) {
-	switch c.Batching {
-	case Single:
-		s, err := openSession(c, 1)
-		if err != nil {
-			return nil, err
-		}
-		return newSingleRunner(s, c.Threads)
-	case Padded:
-		s, err := openSession(c, c.Threads)
-		if err != nil {
-			return nil, err
-		}
-		return newPaddedRunner(s, c.Spec.PadID)
+// close ends what waits, waits for the runs under way and frees the session.
+func (r *runner) close() error {
+	r.lock.Lock()
+	r.closed = true
+	for _, w := range r.waiting {
+		w.err = errClosed
+		close(w.done)
 	}
-	return nil, fmt.Errorf("unknown batching %q: it must be single or padded", c.Batching)
+	r.waiting = nil
+	r.lock.Unlock()
+	r.arrived.Broadcast()
+	r.computing.Wait()
+	var errs []error
+	for _, one := range r.runs {
+		errs = append(errs, one.close())
+	}
+	return errors.Join(append(errs, r.session.close())...)
 }

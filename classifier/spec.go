@@ -233,6 +233,11 @@ const (
 	// a whole tensor, so that texts in one tensor would change each other's
 	// scores.
 	Single Batching = "single"
+	// Bucketed collects texts of the same number of tokens that wait at the
+	// same time into one run, several runs side by side. It is for models
+	// whose quantised activations have fixed scales: what is longer or
+	// shorter would be padding, which costs time on a CPU.
+	Bucketed Batching = "bucketed"
 	// Padded collects texts that wait at the same time into one run, padded
 	// to the longest.
 	Padded Batching = "padded"

@@ -144,7 +144,7 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 	}
 	s := &Server{
 		config: c, screener: screener, known: language.New(screener.Info().Languages), callers: callers(c.Keys),
-		queue: newQueue(screener.Info().Parallel, c.QueueWait),
+		queue: newQueue(screener.Info(), c.QueueWait),
 		late:  late{pending: map[string][]byte{}, most: c.LateVerdicts},
 	}
 	s.metrics = newMetrics(s)

@@ -21,8 +21,23 @@ import (
 // before: at three times of what the server can do it refuses nearly all that it
 // refuses at once, and what it lets in keeps its time. A client that waits a
 // quarter of a second to be told that it waited in vain is a failure of the
-// estimate.
+// estimate. That holds for a model that computes a text in each run and for one
+// that has many at once, of which the short ones share runs.
 func TestOverloadByTextsOfAllLengthsIsRefusedEarly(t *testing.T) {
+	t.Run("a text a run", func(t *testing.T) { overload(t, toxscreen.ModelInfo{Parallel: 2}) })
+	t.Run("shared runs", func(t *testing.T) { overload(t, toxscreen.ModelInfo{Parallel: 64, Short: 128}) })
+}
+
+// informed is a Classifier with a word on itself.
+type informed struct {
+	classify
+	info toxscreen.ModelInfo
+}
+
+func (i informed) Info() toxscreen.ModelInfo { return i.info }
+
+func overload(t *testing.T, info toxscreen.ModelInfo) {
+	info.Thresholds = words.Info().Thresholds
 	synctest.Test(t, func(t *testing.T) {
 		const most = 250 * time.Millisecond
 		random := rand.New(rand.NewPCG(1, 2))
@@ -32,10 +47,13 @@ func TestOverloadByTextsOfAllLengthsIsRefusedEarly(t *testing.T) {
 			defer lock.Unlock()
 			return time.Duration(float64(len(text)+200) * 10_000 * (0.7 + 0.6*random.Float64()))
 		}
-		model := classify(func(ctx context.Context, text string) (toxscreen.Classification, error) {
+		cores := make(chan struct{}, 2)
+		model := informed{info: info, classify: func(ctx context.Context, text string) (toxscreen.Classification, error) {
+			cores <- struct{}{}
 			time.Sleep(takes(text))
+			<-cores
 			return words(ctx, text)
-		})
+		}}
 		ask := answering(t, toxscreen.New(model), httpapi.Config{QueueWait: most})
 		length := func() int {
 			lock.Lock()

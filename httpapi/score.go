@@ -82,10 +82,11 @@ func (s *Server) begin(ctx context.Context, screener *toxscreen.Screener, r requ
 				return nil, err
 			}
 		}
-		if err = r.group.turns.Acquire(ctx, 1); err != nil {
+		turns := s.queue.share(len(r.text))
+		if err = r.group.turns.Acquire(ctx, turns); err != nil {
 			return nil, err
 		}
-		defer r.group.turns.Release(1)
+		defer r.group.turns.Release(turns)
 		leave, err = s.queue.await(ctx, len(r.text))
 	}
 	if err != nil {
@@ -147,7 +148,7 @@ func (s *Server) scoreAll(ctx context.Context, requests []request) iter.Seq2[int
 		var calls sync.WaitGroup
 		defer calls.Wait()
 		defer cancel()
-		g := &group{turns: semaphore.NewWeighted(int64(max(s.screener.Info().Parallel, 1))), in: make(chan struct{})}
+		g := &group{turns: semaphore.NewWeighted(int64(s.queue.parallel)), in: make(chan struct{})}
 		if len(requests) > 0 && requests[0].sentence {
 			close(g.in)
 		}

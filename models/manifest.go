@@ -270,8 +270,8 @@ func (m Manifest) Validate() error {
 		if !slices.Contains(precisions, v.Precision) {
 			wrong("%sprecision: %q must be one of %s", key, v.Precision, strings.Join(precisions, ", "))
 		}
-		if v.Batching != classifier.Single && v.Batching != classifier.Padded {
-			wrong("%sbatching: %q must be single or padded", key, v.Batching)
+		if v.Batching != classifier.Single && v.Batching != classifier.Bucketed && v.Batching != classifier.Padded {
+			wrong("%sbatching: %q must be single, bucketed or padded", key, v.Batching)
 		}
 	}
 	if err := m.Spec.Validate(); err != nil {

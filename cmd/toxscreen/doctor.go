@@ -53,7 +53,7 @@ type diagnosis struct {
 	} `json:"model"`
 	Provider classifier.Provider `json:"provider"`
 	Cores    int                 `json:"cores"`
-	Threads  int                 `json:"threads"` // texts scored side by side
+	Threads  int                 `json:"threads"` // runs of the model side by side
 	Config   struct {
 		LookedFor []string `json:"looked_for"`
 		Read      []string `json:"read"`

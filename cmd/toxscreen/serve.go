@@ -246,7 +246,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	// Whoever computes in ONNX Runtime keeps a place in Go's scheduler until its
 	// monitor notices, some milliseconds later. Those who answer have places of
 	// their own: without them a refusal under overload takes 100 ms and more.
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + model.Info().Parallel)
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + cmp.Or(s.Threads, runtime.GOMAXPROCS(0)))
 	var rubrics verdictRubrics
 	if s.Judge.Model != "" {
 		if rubrics, err = openVerdictRubrics(); err != nil {

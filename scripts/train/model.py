@@ -84,6 +84,14 @@ def distance_buckets(tokens: int, buckets: int, farthest: int = 128) -> torch.Te
     return torch.where(distance < exact, distance, far.clamp(max=side - 1)) + side * (ahead < 0)
 
 
+class PerText(nn.Linear):
+    """A linear layer over [texts, channels] with a product of its own for each text: a product of several rows
+    rounds otherwise than one of a single row, and a text's score must not depend on the others in its tensor."""
+
+    def forward(self, x):
+        return (self.weight @ x.unsqueeze(-1)).squeeze(-1) + self.bias
+
+
 class Classifier(nn.Module):
     """ids, mask: int64 [texts, tokens] -> logits [texts, 7], token_logits [texts, tokens, 5]."""
 
@@ -99,8 +107,8 @@ class Classifier(nn.Module):
         self.distance = nn.Embedding(buckets, config["num_attention_heads"]) if buckets else None
         # [CLS] and the mean side by side: the mean is what the base model was trained for, [CLS]
         # can attend to the one word that matters in a long text.
-        self.text_hidden = nn.Linear(2 * width, head_width)
-        self.text_head = nn.Linear(head_width, len(ATTRIBUTES))
+        self.text_hidden = PerText(2 * width, head_width)
+        self.text_head = PerText(head_width, len(ATTRIBUTES))
         self.token_head = nn.Linear(width, len(SPAN_ATTRIBUTES))
 
     def forward(self, ids, mask):
@@ -112,7 +120,8 @@ class Classifier(nn.Module):
             x = layer(x, bias)
         x = x.float()
         real = mask.unsqueeze(-1).to(x.dtype)
-        mean = (x * real).sum(1) / real.sum(1)
+        # As a product, for the same reason as PerText: a sum over tokens rounds as the number of texts has it.
+        mean = (real.transpose(1, 2) @ x).squeeze(1) / real.sum(1)
         hidden = torch.tanh(self.text_hidden(self.dropout(torch.cat([x[:, 0], mean], dim=-1))))
         return self.text_head(self.dropout(hidden)), self.token_head(self.dropout(x))
 
