@@ -58,7 +58,7 @@ type AttributeResult struct {
 	// any Fusion.
 	Classifier Probability `json:"classifier"`
 	// Plain is the classifier's probability of the text as it is written, where
-	// reading it without its disguise raised Classifier; else nil.
+	// reading it without its disguise changed Classifier noticeably; else nil.
 	Plain *Probability `json:"plain,omitempty"`
 	// Judge is the judge's own probability, not calibrated; nil where it gave
 	// none. What it counts for in Score, the Fusion decides.

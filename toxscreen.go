@@ -41,7 +41,7 @@ type Classification struct {
 	Scores Scores
 	// Plain holds the probability of the text as it is written for those
 	// attributes that reading it as it seems to be meant, without its disguise,
-	// raised noticeably.
+	// changed noticeably.
 	Plain Scores
 	// Spans are ordered, free of overlap, with byte offsets into the text.
 	// It is nil where the model has no token head.

@@ -120,7 +120,8 @@ func (c *Classifier) Close() error {
 // Classify implements [toxscreen.Classifier]. The windows of a long text are
 // computed side by side. Where the spec says so, a text that reads otherwise
 // once disguise is undone is computed both ways, and each attribute takes the
-// higher of its two logits. The end of ctx stops runs under way.
+// higher of its two log-odds, those of what is written less [oddSpelling]. The
+// end of ctx stops runs under way.
 func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
@@ -132,28 +133,44 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 		return toxscreen.Classification{}, err
 	}
 	found := toxscreen.Classification{Spans: marked}
-	read := logits
+	var read []float64
 	if c.spec.UndoDisguise {
 		var others []toxscreen.Span
-		if read, others, err = c.scoreReading(ctx, text, enc, logits); err != nil {
+		if read, others, err = c.scoreReading(ctx, text, enc); err != nil {
 			return toxscreen.Classification{}, err
 		}
 		found.Spans = union(text, marked, others)
 	}
-	var raised []string
+	var raised, lowered []string
 	for column, label := range c.spec.Labels {
 		if label.Attribute == nil {
 			continue
 		}
-		score := c.probability(*label.Attribute, max(logits[column], read[column]))
+		odds := c.logOdds(*label.Attribute, logits[column])
+		plain, score := sigmoid(odds), sigmoid(odds)
+		if read != nil {
+			score = sigmoid(max(c.logOdds(*label.Attribute, read[column]), odds-oddSpelling))
+		}
 		found.Scores.Set(*label.Attribute, score)
-		if plain := c.probability(*label.Attribute, logits[column]); score-plain >= noteworthy {
-			found.Plain.Set(*label.Attribute, plain)
+		if math.Abs(score-plain) < noteworthy {
+			continue
+		}
+		found.Plain.Set(*label.Attribute, plain)
+		if score > plain {
 			raised = append(raised, label.Attribute.String())
+		} else {
+			lowered = append(lowered, label.Attribute.String())
 		}
 	}
+	var changed []string
 	if len(raised) > 0 {
-		found.Warnings = append(found.Warnings, "words that look disguised were read as they seem to be meant, which raised "+strings.Join(raised, ", "))
+		changed = append(changed, "raised "+strings.Join(raised, ", "))
+	}
+	if len(lowered) > 0 {
+		changed = append(changed, "lowered "+strings.Join(lowered, ", "))
+	}
+	if len(changed) > 0 {
+		found.Warnings = append(found.Warnings, "words that look disguised were read as they seem to be meant, which "+strings.Join(changed, " and "))
 	}
 	if c.spec.Spans == nil {
 		found.Warnings = append(found.Warnings, "no spans: the model has no token head")
@@ -167,16 +184,21 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 	return found, nil
 }
 
-// noteworthy is the rise of a probability by undoing disguise from which a
+// noteworthy is the change of a probability by undoing disguise from which a
 // warning tells of it: less changes no decision that is not a close one anyway.
 const noteworthy = 0.05
 
-// probability returns what a logit means, calibrated.
-func (c *Classifier) probability(a toxscreen.Attribute, logit float64) float64 {
+// oddSpelling is what is taken off the log-odds of a text as it is written that
+// reads otherwise: models take odd spelling by itself for rude. The figures are in
+// docs/decisions/0006-disguise.md.
+const oddSpelling = 1
+
+// logOdds returns the log-odds of the probability that a logit means, calibrated.
+func (c *Classifier) logOdds(a toxscreen.Attribute, logit float64) float64 {
 	if calibration, ok := c.spec.Calibration[a]; ok {
-		logit = calibration.Apply(logit)
+		return calibration.Apply(logit)
 	}
-	return sigmoid(logit)
+	return logit
 }
 
 // score computes an encoding of text. It returns the pooled logit of each label
@@ -205,14 +227,13 @@ func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encod
 }
 
 // scoreReading computes text as a reader reads it, and returns its logits and
-// spans. Where that gives the model nothing else to see than plain, the logits
-// are those of plain, and there are no spans.
-func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding, logits []float64) ([]float64, []toxscreen.Span, error) {
+// spans. Where that gives the model nothing else to see than plain, both are nil.
+func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding) ([]float64, []toxscreen.Span, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
 	differs, err := c.tokenizer.EncodeReading(text, plain, enc)
 	if err != nil || !differs {
-		return logits, nil, err
+		return nil, nil, err
 	}
 	return c.score(ctx, text, enc)
 }

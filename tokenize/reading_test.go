@@ -57,6 +57,9 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"stupid_idiot":                     "stupid idiot",
 		"#StupidIdiot":                     "#Stupid Idiot",
 		"whatastupididiot and stupididiot": "what a stupid idiot and stupid idiot",
+		// Stars, where one word fits.
+		"id*ot, ST*PID *tr*ll*?": "idiot, STUPID *troll*?",
+		"**st*p*d** b*tch*s":     "**stupid** b*tch*s", // or batches
 		// Letters in disorder.
 		"idoit, stpuid": "idiot, stupid",
 		// Several at once.
@@ -87,6 +90,8 @@ func TestReadLeavesAlone(t *testing.T) {
 		"iPhone4s AK47s 747s F16s GPT4o BERT4Rec US$ $3bn",
 		"Cnut Knut Scunthorpe Penistone penistone Cockfosters glasscock Cumberbatch Shitterton cockermouth Titchmarsh slutsky cucumber Cockburn Dickinson Clitheroe Essex Matsushita",
 		"@b0b @Stupid_Idiot YouTube iPhone eBay McDonald LaTeX JavaScript O'Neill MacArthur $AAPL",
+		// Stars that are no letters.
+		"*really* **bold** word* a*b foo*bar 2*3*4 5*x x*y*z 4*4=16 **kwargs char* *.txt ******",
 		// Lists and initials.
 		"a b c d e f g", "U S A", "J. R. R. T.", "A. B. C. D.", "L.A.P.D. i d k, w t f; D A D", "1 2 3 4 5", "x 1 y 2", "e.g. i.e. U.S.A. a.m.",
 		// Other alphabets, accents.
@@ -95,7 +100,7 @@ func TestReadLeavesAlone(t *testing.T) {
 		"/ˈstjuːpɪd/ [ʃɪt] /ɡʊd/ ɛna ɔkɔm ƙasa",
 		"नमस्ते क्\u200dष می\u200cخواهم", "👩\u200d👩\u200d👧 ❤\ufe0f 🇺🇸",
 		// What only a reader with a vocabulary could tell.
-		"id*ot", "f**k", "hmm zzz xxx XXXL WWIII www",
+		"f**k sh*t a**", "hmm zzz xxx XXXL WWIII www",
 		// No text at all.
 		"", " ", "!!!", "\xff\xfe", "a\xffb",
 	} {

@@ -91,3 +91,33 @@ func longest[S string | []byte](t *trie, root uint32, s S) (id int32, length int
 	}
 	return id, length
 }
+
+// fitting returns the only entry that a pattern fits, in which a star stands for any
+// letter from a to z; "" where there is none or more than one.
+func (t *trie) fitting(root uint32, pattern string) string {
+	found, entries := "", 0
+	word := []byte(pattern)
+	var fit func(node uint32, at int)
+	fit = func(node uint32, at int) {
+		if at == len(pattern) {
+			if t.ids[node] >= 0 {
+				found, entries = string(word), entries+1
+			}
+			return
+		}
+		first, last := pattern[at], pattern[at]
+		if pattern[at] == '*' {
+			first, last = 'a', 'z'
+		}
+		for b := first; b <= last && entries < 2; b++ {
+			if e := t.place(node<<8 | uint32(b) + 1); e.key != 0 {
+				word[at] = b
+				fit(e.to, at+1)
+			}
+		}
+	}
+	if fit(root, 0); entries != 1 {
+		return ""
+	}
+	return found
+}

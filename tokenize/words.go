@@ -36,7 +36,7 @@ var byteKinds = func() (kinds [256]uint8) {
 			kinds[b] = wide
 		}
 	}
-	for _, b := range []byte("@$!+") {
+	for _, b := range []byte("@$!+*") {
 		kinds[b] |= sign
 	}
 	for _, b := range []byte(".-_*,|/~+:") {
@@ -364,10 +364,20 @@ func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
 	for at.end > at.start && strings.IndexByte("+", text[at.start]) >= 0 {
 		at.start++
 	}
+	for at.end > at.start && text[at.end-1] == '*' {
+		at.end--
+	}
+	for at.end > at.start && text[at.start] == '*' {
+		at.start++
+	}
 	if at.end-at.start < 3 || at.end-at.start > maxGuess {
 		return
 	}
 	word := text[at.start:at.end]
+	if strings.IndexByte(word, '*') > 0 {
+		t.readStars(w, at)
+		return
+	}
 	leet, repeated := false, false
 	for i := range len(word) {
 		leet = leet || byteKinds[word[i]]&(digit|sign) != 0
@@ -389,6 +399,33 @@ func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
 		}
 		if cost, _ := t.weigh(spaced); cost > 1 {
 			_ = t.readCapitals(w, at, cost) || t.readSwapped(w, at) || t.readJoined(w, at, cost)
+		}
+	}
+}
+
+// readStars puts letters in the place of stars between letters, at most half of all,
+// where one word of the vocabulary fits and no other: id*ot, but not f**k, which may be folk.
+// It is for BERT's vocabularies; those of other models are not searched.
+func (t *Tokenizer) readStars(w *rewriting, at stretch) {
+	bert, ok := t.model.(*bert)
+	word := w.text[at.start:at.end]
+	stars := strings.Count(word, "*")
+	if !ok || len(word) < 4 || 2*stars > len(word) {
+		return
+	}
+	for i := range len(word) {
+		if byteKinds[word[i]]&letter == 0 && word[i] != '*' {
+			return
+		}
+	}
+	small := strings.ToUpper(word) != word // else what is put in is a capital
+	found := bert.vocab.fitting(startRoot, strings.ToLower(word))
+	for i := range len(found) {
+		if b := found[i : i+1]; word[i] == '*' {
+			if !small {
+				b = strings.ToUpper(b)
+			}
+			w.replace(at.start+i, at.start+i+1, b)
 		}
 	}
 }

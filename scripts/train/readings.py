@@ -22,6 +22,7 @@ import measures
 import systems
 
 SEED = 0
+LESS = (0.5, 1, 2, 3)  # off the log-odds of what is written
 CLEAN_FLAGGED = 0.01  # share of clean texts over the second threshold
 
 
@@ -66,6 +67,10 @@ def main():
         "text alone": written, "reading alone": other,
         "mean logit": 1 / (1 + np.exp(-(logit(written) + logit(other)) / 2)), "maximum": np.maximum(written, other),
     }
+    # Of texts that are read otherwise the written form counts with less.
+    differs = np.zeros(len(given))
+    differs[differ] = 1
+    ways |= {f"maximum, less {less:g}": 1 / (1 + np.exp(-np.maximum(logit(written) - less * differs, logit(other)))) for less in LESS}
     report({name: z.reshape(len(kinds), len(texts)) for name, z in ways.items()}, list(kinds), y.astype(bool))
 
 
