@@ -26,10 +26,9 @@ type sharing struct {
 
 // sharingOf returns what a batching means on a number of threads.
 //
-// Bucketed: a run of 64 tokens takes a tenth longer for each of them than any
-// larger one, and a text that shares it waits no longer than for a text of that
-// length, see docs/decisions/0011-fixed-scales.md; English has some four bytes a
-// token. Lengths differ, so that many texts must wait for a run to find some of
+// Bucketed: larger runs than those of 96 tokens gain next to nothing, and a text
+// that shares one waits no longer than for a text of that length, see
+// docs/decisions/0011-fixed-scales.md; English has some four bytes a token. Lengths differ, so that many texts must wait for a run to find some of
 // the same. Padded: the limits bound the memory of a run on a GPU (tokens) and
 // how long a text waits for those that share its run (texts); one run is under
 // way while the next one fills up.
@@ -38,7 +37,7 @@ func sharingOf(batching Batching, threads int) (sharing, error) {
 	case Single:
 		return sharing{runs: threads, threads: 1, texts: 1, parallel: threads, windows: threads}, nil
 	case Bucketed:
-		return sharing{runs: threads, threads: 1, texts: 16, tokens: 64, equal: true, parallel: 32 * threads, short: 128, windows: threads}, nil
+		return sharing{runs: threads, threads: 1, texts: 16, tokens: 96, equal: true, parallel: 32 * threads, short: 128, windows: threads}, nil
 	case Padded:
 		return sharing{runs: 1, threads: threads, texts: 64, tokens: 32 * 512, parallel: 128, windows: 128}, nil
 	}

@@ -22,8 +22,9 @@ func TestWindowsThatShareARun(t *testing.T) {
 		runs     [][]int
 	}{
 		{Single, []int{5, 5, 5}, [][]int{{5}, {5}, {5}}},
-		{Bucketed, []int{12, 30, 12, 40, 30, 12, 40}, [][]int{{12, 12, 12}, {30, 30}, {40}, {40}}},
-		{Bucketed, []int{12, 12, 12, 12, 12, 12}, [][]int{{12, 12, 12, 12, 12}, {12}}}, // 64 tokens
+		{Bucketed, []int{12, 30, 12, 40, 30, 12, 40}, [][]int{{12, 12, 12}, {30, 30}, {40, 40}}},
+		{Bucketed, slices.Repeat([]int{30}, 4), [][]int{{30, 30, 30}, {30}}}, // 96 tokens
+		{Bucketed, []int{49, 49, 48, 48}, [][]int{{49}, {49}, {48, 48}}},
 		{Bucketed, slices.Repeat([]int{2}, 18), [][]int{slices.Repeat([]int{2}, 16), {2, 2}}},
 		{Bucketed, []int{256, 3}, [][]int{{256}, {3}}},
 		{Padded, []int{12, 512, 3}, [][]int{{12, 512, 3}}},

@@ -41,7 +41,7 @@ def dynamic(fused: Path, path: Path):
     """onnxruntime's quantiser with weights of seven bits per channel, which shipped until 1.2.0."""
     heads = [node.name for node in onnx.load(fused).graph.node if any(part in node.name for part in export.HEADS)]
     quantize_dynamic(str(fused), str(path), op_types_to_quantize=["MatMul", "Attention", "Gather"], per_channel=True, reduce_range=True,
-                     weight_type=QuantType.QInt8, nodes_to_exclude=heads, extra_options={"MatMulConstBOnly": True})
+                     weight_type=QuantType.QInt8, nodes_to_exclude=heads, extra_options={"MatMulConstBOnly": True, "DefaultTensorType": onnx.TensorProto.FLOAT})
 
 
 def widths(fused: Path, texts: list[np.ndarray]):

@@ -298,6 +298,17 @@ def test_the_mean_of_two_runs_lies_between_them(tmp_path):
         average.mean([(0.5, tmp_path / "first")])
 
 
+def test_opinions_go_on_where_they_were_killed(tmp_path):
+    rows, model = data.training_rows(SAMPLE)[:130], network.from_base().eval()
+    whole = np.array(train.opinions(model, rows, "cpu", tmp_path / "whole"))
+    partial = np.array(whole)
+    partial[np.argsort([len(row.text) for row in rows])[-30:]] = np.nan  # the longest come last
+    np.lib.format.open_memmap(tmp_path / "partial", "w+", np.float32, partial.shape)[:] = np.where(np.isnan(partial), np.nan, 7)
+    resumed = np.array(train.opinions(model, rows, "cpu", tmp_path / "partial"))
+    assert (resumed == 7).any(), "what was there is not asked for again"
+    assert np.isfinite(resumed).all() and resumed[resumed != 7] == pytest.approx(whole[resumed != 7])
+
+
 def test_a_shorter_model_learns_from_a_teacher(tmp_path):
     rows = data.training_rows(SAMPLE)
     common = ["--data", str(SAMPLE), "--batch-tokens", "512", "--tokens", "2000"]

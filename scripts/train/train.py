@@ -338,24 +338,31 @@ def teach(rows: list[data.Row], teachers: list[Path], device: str, folder: Path)
         digest.update(hashlib.sha256(what).digest())
     kept = folder / f"taught-{digest.hexdigest()[:16]}.npy"
     if not kept.exists():
-        logits = sum(opinions(network.from_checkpoint(teacher).to(device), asked, device) for teacher in teachers) / len(teachers)
+        partial = [kept.with_suffix(f".{i}.partial") for i in range(len(teachers))]
+        logits = sum(opinions(network.from_checkpoint(teacher).to(device), asked, device, path) for teacher, path in zip(teachers, partial)) / len(teachers)
         np.save(kept, 1 / (1 + np.exp(-logits)))
+        for path in partial:
+            path.unlink()
     for row in rows:
         row.taught = np.full(len(data.ATTRIBUTES), np.nan, dtype=np.float32)
     for row, taught in zip(asked, np.load(kept), strict=True):
         row.taught = taught if data.SOURCES[row.source].anchored else np.where(np.isnan(row.labels), taught, np.float32(np.nan))
 
 
-def opinions(model: network.Classifier, rows: list[data.Row], device: str) -> np.ndarray:
-    """float32 [rows, 7], logits."""
+def opinions(model: network.Classifier, rows: list[data.Row], device: str, partial: Path) -> np.ndarray:
+    """float32 [rows, 7], logits. They are written to partial as they come: killed, the same call goes on from there."""
     tokenizer, rng = base_tokenizer(), np.random.default_rng(0)
-    out = np.empty((len(rows), len(data.ATTRIBUTES)), dtype=np.float32)
+    shape = (len(rows), len(data.ATTRIBUTES))
+    if not partial.exists():
+        np.lib.format.open_memmap(partial, "w+", np.float32, shape)[:] = np.nan
+    out = np.lib.format.open_memmap(partial, "r+", np.float32, shape)
     examples = tokenize(rows, tokenizer, rng)
     order = np.argsort([len(e.ids) for e in examples], kind="stable")
     with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16):
         for part in np.array_split(order, math.ceil(len(order) / 64)):
-            tensors = collate([examples[i] for i in part], device)
-            out[part] = model(tensors["ids"], tensors["mask"])[0].float().cpu().numpy()
+            if np.isnan(out[part]).any():
+                tensors = collate([examples[i] for i in part], device)
+                out[part] = model(tensors["ids"], tensors["mask"])[0].float().cpu().numpy()
     return out
 
 
