@@ -117,6 +117,7 @@ bench-serve: build data $(SERVERS) ## Measure toxscreen serve, alone and against
 	go build -o build/bench/serve-load ./scripts/serve-load
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/comments.jsonl
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --most 20 --out build/bench/chat.jsonl
+	TOXSCREEN_TEXTS=build/bench/chat.jsonl go test -run '^$$' -bench SharedRuns -benchtime 1x -count 3 ./classifier
 	build/bench/serve-load -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -minutes $(MINUTES)
 	build/bench/serve-load -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -turns 10 -piece 200 \
 	  -compare scripts/serve-compare -python $(PYTHON)
