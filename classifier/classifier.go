@@ -81,10 +81,11 @@ func Open(c Config) (*Classifier, error) {
 	if err := c.Spec.Validate(); err != nil {
 		return nil, fmt.Errorf("failed to open classifier: %w", err)
 	}
-	sharing, err := sharingOf(c.Batching, c.Threads)
+	batching, err := ParseBatching(string(c.Batching))
 	if err != nil {
 		return nil, fmt.Errorf("failed to open classifier: %w", err)
 	}
+	sharing := sharingOf(batching, c.Threads)
 	if _, err := LoadLibrary(c.Library, c.Provider); err != nil {
 		return nil, err
 	}

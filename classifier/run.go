@@ -3,7 +3,6 @@ package classifier
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 )
 
@@ -32,16 +31,15 @@ type sharing struct {
 // the same. Padded: the limits bound the memory of a run on a GPU (tokens) and
 // how long a text waits for those that share its run (texts); one run is under
 // way while the next one fills up.
-func sharingOf(batching Batching, threads int) (sharing, error) {
+func sharingOf(batching Batching, threads int) sharing {
 	switch batching {
 	case Single:
-		return sharing{runs: threads, threads: 1, texts: 1, parallel: threads, windows: threads}, nil
+		return sharing{runs: threads, threads: 1, texts: 1, parallel: threads, windows: threads}
 	case Bucketed:
-		return sharing{runs: threads, threads: 1, texts: 16, tokens: 96, equal: true, parallel: 32 * threads, short: 128, windows: threads}, nil
-	case Padded:
-		return sharing{runs: 1, threads: threads, texts: 64, tokens: 32 * 512, parallel: 128, windows: 128}, nil
+		return sharing{runs: threads, threads: 1, texts: 16, tokens: 96, equal: true, parallel: 32 * threads, short: 128, windows: threads}
+	default: // Padded
+		return sharing{runs: 1, threads: threads, texts: 64, tokens: 32 * 512, parallel: 128, windows: 128}
 	}
-	return sharing{}, fmt.Errorf("unknown batching %q: it must be single, bucketed or padded", batching)
 }
 
 // takes reports whether a window joins a run of so many texts, the longest of

@@ -32,11 +32,7 @@ func TestWindowsThatShareARun(t *testing.T) {
 		{Padded, append([]int{3}, slices.Repeat([]int{512}, 33)...), [][]int{append([]int{3}, slices.Repeat([]int{512}, 31)...), {512, 512}}},
 	} {
 		t.Run(fmt.Sprint(test.batching, test.waiting), func(t *testing.T) {
-			sharing, err := sharingOf(test.batching, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := &runner{sharing: sharing}
+			r := &runner{sharing: sharingOf(test.batching, 2)}
 			r.arrived.L = &r.lock
 			gone, cancel := context.WithCancel(t.Context())
 			cancel()

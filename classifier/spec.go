@@ -242,3 +242,12 @@ const (
 	// to the longest.
 	Padded Batching = "padded"
 )
+
+// ParseBatching returns the batching with the given name.
+func ParseBatching(name string) (Batching, error) {
+	switch b := Batching(name); b {
+	case Single, Bucketed, Padded:
+		return b, nil
+	}
+	return "", fmt.Errorf("unknown batching %q: it must be single, bucketed or padded", name)
+}

@@ -270,8 +270,8 @@ func (m Manifest) Validate() error {
 		if !slices.Contains(precisions, v.Precision) {
 			wrong("%sprecision: %q must be one of %s", key, v.Precision, strings.Join(precisions, ", "))
 		}
-		if v.Batching != classifier.Single && v.Batching != classifier.Bucketed && v.Batching != classifier.Padded {
-			wrong("%sbatching: %q must be single, bucketed or padded", key, v.Batching)
+		if _, err := classifier.ParseBatching(string(v.Batching)); err != nil {
+			wrong("%sbatching: %w", key, err)
 		}
 	}
 	if err := m.Spec.Validate(); err != nil {

@@ -136,7 +136,7 @@ func TestManifestErrors(t *testing.T) {
 		{"unknown provider", `"provider": "cuda"`, `"provider": "tpu"`, `variants[1].provider: unknown provider "tpu"`},
 		{"provider twice", `"provider": "cuda"`, `"provider": "cpu"`, `variants[1].provider: "cpu" has a variant already`},
 		{"unknown precision", `"precision": "fp32"`, `"precision": "fp31"`, `precision: "fp31" must be one of fp32, fp16, int8, int4`},
-		{"unknown batching", `"batching": "padded"`, `"batching": "some"`, `variants[1].batching: "some" must be single, bucketed or padded`},
+		{"unknown batching", `"batching": "padded"`, `"batching": "some"`, `variants[1].batching: unknown batching "some": it must be single, bucketed or padded`},
 		{"unknown attribute", `"attribute": "threat"`, `"attribute": "menace"`, `unknown attribute "menace"`},
 		{"unknown input", `"attention_mask"`, `"position_ids"`, `unknown input "position_ids"`},
 		{"unknown activation", `"sigmoid"`, `"relu"`, `activation: unknown "relu"`},
