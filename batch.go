@@ -13,17 +13,19 @@ type Outcome[Row any] struct {
 	Err    error
 }
 
-// Batch scores as many rows at once as the model can use and yields their outcomes in the order of
-// the rows. text returns a row's text, or an error, which then is the row's
-// outcome; it is called in order, from one goroutine at a time.
+// Batch scores as many rows at once as the model can use and yields their
+// outcomes in the order of the rows. text returns a row's text, or an error,
+// which then is the row's outcome; it is called in order, from one goroutine at
+// a time.
 //
-// A row that fails does not end the batch. In memory are at most
-// 128 rows, two more for each that is classified at once and 64 for each that is
-// judged at once, however many there are and however long one of them takes. Texts that wait for a judge keep the classifier from nothing
-// until so many are in memory. When ctx ends, rows are no longer read, those
-// under way end with its error, and the sequence ends after them. All goroutines
-// are gone when the sequence ends or its consumer stops early; rows must return
-// for that, so a source that waits for input has to watch ctx itself.
+// A row that fails does not end the batch. In memory are at most 128 rows, two
+// more for each that is classified at once and 64 for each that is judged at
+// once, however many there are and however long one of them takes. Texts that
+// wait for a judge keep the classifier from nothing until so many are in memory.
+// When ctx ends, rows are no longer read, those under way end with its error, and
+// the sequence ends after them. All goroutines are gone when the sequence ends or
+// its consumer stops early; rows must return for that, so a source that waits for
+// input has to watch ctx itself.
 func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row]] {
 	return func(yield func(Outcome[Row]) bool) {
 		ctx, cancel := context.WithCancel(ctx)

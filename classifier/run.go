@@ -27,10 +27,11 @@ type sharing struct {
 //
 // Bucketed: larger runs than those of 96 tokens gain next to nothing, and a text
 // that shares one waits no longer than for a text of that length, see
-// docs/decisions/0011-fixed-scales.md; English has some four bytes a token. Lengths differ, so that many texts must wait for a run to find some of
-// the same. Padded: the limits bound the memory of a run on a GPU (tokens) and
-// how long a text waits for those that share its run (texts); one run is under
-// way while the next one fills up.
+// docs/decisions/0011-fixed-scales.md; English has some four bytes a token.
+// Lengths differ, so that many texts must wait for a run to find some of the
+// same. Padded: the limits bound the memory of a run on a GPU (tokens) and how
+// long a text waits for those that share its run (texts); one run is under way
+// while the next one fills up.
 func sharingOf(batching Batching, threads int) sharing {
 	switch batching {
 	case Single:

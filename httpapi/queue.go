@@ -12,10 +12,11 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// queue lets as many texts be classified at once as keep the model busy: those that
-// are too long to share its runs take several turns each. The others wait in their order, and none is let in that would wait too long: what
-// can only be answered too late is refused while the client can still do
-// something about it, and those who wait keep their time.
+// queue lets as many texts be classified at once as keep the model busy: those
+// that are too long to share its runs take several turns each. The others wait
+// in their order, and none is let in that would wait too long: what can only be
+// answered too late is refused while the client can still do something about it,
+// and those who wait keep their time.
 type queue struct {
 	turns    *semaphore.Weighted
 	parallel int           // turns
@@ -40,8 +41,9 @@ func newQueue(model toxscreen.ModelInfo, most time.Duration) *queue {
 	return q
 }
 
-// share returns how many turns a text takes: from an eighth of what one does that is
-// twice as long as those that share runs, or all of it where none do.
+// share returns how many turns a text takes: one where length makes no difference
+// to the model; else 1 to 8, and 8 from twice the length that shares runs on, see
+// [toxscreen.ModelInfo].
 func (q *queue) share(bytes int) int64 {
 	if q.short == 0 {
 		return 1

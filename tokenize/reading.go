@@ -89,9 +89,9 @@ func (w rewriting) step(r *Reading) bool {
 // Read returns text as a reader reads it. It undoes letters of other alphabets and
 // styles ("іdіоt", "ｉｄｉｏｔ", "𝓲𝓭𝓲𝓸𝓽"), letters turned upside down ("ʇoıpı"),
 // invisible characters and heaps of combining ones, digits and signs for letters
-// ("1d10t"), stars in a word that can be no other ("id*ot"), letters with blanks or stops between them ("i d i o t"), letters repeated
-// ("idiooot"), neighbours swapped ("idoit"), and words joined ("stupid_idiot",
-// "StupidIdiot", "stupididiot").
+// ("1d10t"), stars in a word that can be no other ("id*ot"), letters with blanks or
+// stops between them ("i d i o t"), letters repeated ("idiooot"), neighbours swapped
+// ("idoit"), and words joined ("stupid_idiot", "StupidIdiot", "stupididiot").
 //
 // Where a word can be read in several ways, or need not be a disguise at all, the
 // tokenizer decides: a reading must take fewer tokens than the original, since

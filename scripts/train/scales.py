@@ -2,9 +2,9 @@
 
     python scripts/train/scales.py --data DATA --out build/train
 
-OUT is where export.py left fused.onnx. Three tables: how wide what goes into the products is in most texts and
+OUT is where export.py left fused.onnx. Four tables: how wide what goes into the products is in most texts and
 in all of them (training rows); how far the logits of dev rows are from fp32 for several ways to quantise; how
-long a text takes, alone and in runs with others of its length.
+far those of what no text is like; how long a text takes, alone and in runs with others of its length.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 import data
 import export
 import folder as folders
+import model as network
 import quantise
 import train
 
@@ -66,6 +67,21 @@ def distances(fused: Path, variants: dict[str, Path], folder: Path):
         print(f"| {name} | " + " | ".join(f"{np.abs(outputs[name][s] - outputs['fp32'][s]).mean():.4f}" for s in rows) + " |")
 
 
+def strange(fused: Path, variants: dict[str, Path]):
+    """Ids that are like no text in training, where activations may leave the ranges of the scales."""
+    generator = np.random.default_rng(3)
+    kinds = {
+        "words in disorder": generator.integers(1000, 28000, (40, 30)), "any tokens": generator.integers(0, network.LARGEST_TOKEN, (40, 30)),
+        "one token sixty times": np.repeat(generator.integers(1000, 28000, (40, 1)), 60, 1), "a token": generator.integers(0, network.LARGEST_TOKEN, (60, 1)),
+        "rare tokens": generator.integers(28000, network.LARGEST_TOKEN, (40, 100)), "254 words in disorder": generator.integers(1000, 28000, (10, 254)),
+    }
+    sessions = {name: session(path) for name, path in ({"fp32": fused} | variants).items()}
+    print("\n| mean distance of logits from fp32 | " + " | ".join(variants) + " |\n|---|" + "---|" * len(variants))
+    for kind, rows in kinds.items():
+        logits = {name: np.stack([one.run(["logits"], feed(np.array([[train.CLS, *ids, train.SEP]])))[0] for ids in rows]) for name, one in sessions.items()}
+        print(f"| {kind} | " + " | ".join(f"{np.abs(logits[name] - logits['fp32']).mean():.3f}" for name in variants) + " |")
+
+
 def times(variants: dict[str, Path]):
     """Median time of the thread that runs, by turns in random order."""
     sessions, generator = [session(path) for path in variants.values()], np.random.default_rng(1)
@@ -100,7 +116,9 @@ def main():
         quantise.UNEVEN, quantise.WEIGHT_LEVELS = uneven, 127
         quantise.quantise(fused, variants["fixed, weights of 8 bits"], export.HEADS, span)
         distances(fused, variants, args.data)
-        times({name: variants[name] for name in ("dynamic", "fixed")})
+        both = {name: variants[name] for name in ("dynamic", "fixed")}
+        strange(fused, both)
+        times(both)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,15 @@ def test_model_is_fused_and_small(trained):
     assert (trained[1] / "model.ort").stat().st_size <= 25_000_000
 
 
+def test_a_text_gets_the_same_in_every_company(trained):
+    session = folders.session(trained[1] / "model.ort")
+    ids = np.random.default_rng(0).integers(1000, 20000, (5, 13))
+    feed = lambda rows: {"input_ids": rows, "attention_mask": np.ones_like(rows)}
+    for together, alone in zip(zip(*session.run(None, feed(ids))), (session.run(None, feed(row[None])) for row in ids)):
+        for a, b in zip(together, alone):
+            assert (a == b[0]).all(), "to the last bit"
+
+
 def test_tokenizer_neither_cuts_nor_pads(trained):
     tokenizer = json.loads((trained[1] / "tokenizer.json").read_text())
     assert tokenizer["truncation"] is None and tokenizer["padding"] is None
