@@ -68,65 +68,103 @@ def widest(span: np.ndarray) -> np.ndarray:
     return np.sort(np.argsort(-width, kind="stable")[:WIDEST])
 
 
+class Rewriting:
+    """A graph's nodes and constants as they are written anew."""
+
+    def __init__(self, graph: onnx.GraphProto):
+        self.graph = graph
+        self.constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
+        self.readers = {name: node for node in graph.node for name in node.input}
+        self.nodes: list[onnx.NodeProto] = []
+        self.added: list[TensorProto] = []
+        self.replaced: set[str] = set()  # constants that nothing reads any more
+        self.done: set[str] = set()  # outputs that come of another node than before
+
+    def constant(self, name: str, values) -> str:
+        self.added.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        return name
+
+    def add(self, operator: str, inputs: list[str], outputs: list[str], like: onnx.NodeProto | None = None, **attributes):
+        """like: the node that it takes the place of, whose name and attributes it has."""
+        node = helper.make_node(operator, inputs, outputs, like.name if like else "", **attributes)
+        if like:
+            node.attribute.extend(like.attribute)
+        self.nodes.append(node)
+
+    def activations(self, name: str, span: np.ndarray) -> tuple[str, str, str]:
+        """A tensor as uint8, its scale and its zero. What leaves the span [2, channels] is cut off."""
+        low, high = min(span[0].min(), 0), max(span[1].max(), 0)
+        scale = np.float32((high - low) / ACTIVATION_LEVELS)
+        out = f"{name}_uint8"
+        names = out, self.constant(f"{out}_scale", scale), self.constant(f"{out}_zero", np.uint8(np.rint(-low / scale)))
+        self.add("QuantizeLinear", [name, *names[1:]], [out])
+        return names
+
+    def weights(self, name: str, values: np.ndarray) -> tuple[str, str, str]:
+        """Weights [channels, outputs] as int8, a scale for each output, and zeros."""
+        scales = (np.abs(values).max(0) / WEIGHT_LEVELS).astype(np.float32)
+        out = f"{name}_int8"
+        names = out, self.constant(f"{out}_scale", scales), self.constant(f"{out}_zero", np.zeros(len(scales), np.int8))
+        self.constant(out, np.rint(values / scales).astype(np.int8))
+        self.replaced.add(name)
+        return names
+
+    def attention(self, node: onnx.NodeProto, weights: np.ndarray, span: np.ndarray):
+        """Its product is not a node by itself: no channel can stay apart."""
+        a, a_scale, a_zero = self.activations(node.input[0], span)
+        w, w_scale, w_zero = self.weights(node.input[1], weights)
+        self.add("QAttention", [a, w, node.input[2], a_scale, w_scale, node.input[3], a_zero, w_zero], node.output, node, domain="com.microsoft")
+
+    def product(self, node: onnx.NodeProto, weights: np.ndarray, span: np.ndarray):
+        """The widest channels' product is added to that of the integers; a bias behind it is done within it."""
+        source, output = node.input[0], node.output[0]
+        apart = widest(span)
+        aside, weights = weights[apart], weights.copy()
+        weights[apart] = 0
+        a, a_scale, a_zero = self.activations(source, np.delete(span, apart, axis=1))
+        w, w_scale, w_zero = self.weights(node.input[1], weights)
+        inputs, behind = [a, w, a_scale, w_scale, a_zero, w_zero], self.readers[output]
+        bias = next((name for name in behind.input if name in self.constants), None)
+        if behind.op_type == "Add" and bias:
+            inputs, output = [*inputs, bias], behind.output[0]
+            self.done.add(output)
+        integers = f"{output}_int8" if len(apart) else output
+        self.add("MatMulIntegerToFloat", inputs, [integers], node, domain="com.microsoft")
+        if len(apart):
+            self.add("Gather", [source, self.constant(f"{source}_apart", apart)], [f"{source}_widest"], axis=-1)
+            self.add("MatMul", [f"{source}_widest", self.constant(f"{node.input[1]}_apart", aside)], [f"{output}_apart"])
+            self.add("Add", [integers, f"{output}_apart"], [output])
+
+    def embedding(self, node: onnx.NodeProto):
+        """Rows of int8 with a scale for each channel, made floats when they are read."""
+        table, rows = node.input[0], f"{node.output[0]}_int8"
+        scales = (np.abs(self.constants[table]).max(0) / 127).astype(np.float32)
+        self.constant(f"{table}_int8", np.rint(self.constants[table] / scales).astype(np.int8))
+        self.add("Gather", [f"{table}_int8", node.input[1]], [rows], node)
+        zeros = self.constant(f"{table}_zeros", np.zeros(len(scales), np.int8))
+        self.add("DequantizeLinear", [rows, self.constant(f"{table}_scales", scales), zeros], node.output, axis=-1)
+        self.replaced.add(table)
+
+    def finish(self):
+        kept = [i for i in self.graph.initializer if i.name not in self.replaced]
+        del self.graph.node[:], self.graph.initializer[:]
+        self.graph.node.extend(self.nodes)
+        self.graph.initializer.extend(kept + self.added)
+
+
 def quantise(fused: Path, path: Path, exact: tuple[str, ...], span: Ranges):
     """Writes the network with integer products, weights per output, and embeddings in int8. The products that
     are named exact stay in fp32."""
     model = onnx.load(fused)
-    graph = model.graph
-    named = products(graph, exact)
-    constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
-    nodes, added, replaced, done = [], [], set(), set()
-    readers = {name: node for node in graph.node for name in node.input}
-
-    def constant(name: str, values) -> str:
-        added.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
-        return name
-
-    for node in graph.node:
+    named = products(model.graph, exact)
+    rewriting = Rewriting(model.graph)
+    for node in model.graph.node:
         if node.name in named:
-            source, weights = node.input[0], named[node.name].copy()
-            apart = widest(span[source]) if node.op_type == "MatMul" else []  # attention's product is not a node by itself
-            low, high = np.delete(span[source], apart, axis=1)
-            aside, weights[apart] = weights[apart], 0
-            least = min(low.min(), 0)
-            scale = np.float32((max(high.max(), 0) - least) / ACTIVATION_LEVELS)
-            scales = (np.abs(weights).max(0) / WEIGHT_LEVELS).astype(np.float32)
-            a, w = f"{source}_uint8", f"{node.input[1]}_int8"
-            a_scale, a_zero = constant(f"{a}_scale", scale), constant(f"{a}_zero", np.uint8(np.rint(-least / scale)))
-            w_scale, w_zero = constant(f"{w}_scale", scales), constant(f"{w}_zero", np.zeros(len(scales), np.int8))
-            constant(w, np.rint(weights / scales).astype(np.int8))
-            nodes.append(helper.make_node("QuantizeLinear", [source, a_scale, a_zero], [a]))
-            if node.op_type == "Attention":
-                nodes.append(helper.make_node("QAttention", [a, w, node.input[2], a_scale, w_scale, node.input[3], a_zero, w_zero], node.output, node.name, domain="com.microsoft"))
-                nodes[-1].attribute.extend(node.attribute)
-            else:
-                inputs, output, behind = [a, w, a_scale, w_scale, a_zero, w_zero], node.output[0], readers[node.output[0]]
-                bias = next((name for name in behind.input if name in constants), None)
-                if behind.op_type == "Add" and bias:  # is done within the product
-                    inputs, output = [*inputs, bias], behind.output[0]
-                    done.add(output)
-                whole, output = output, output if len(apart) == 0 else f"{output}_int8"
-                nodes.append(helper.make_node("MatMulIntegerToFloat", inputs, [output], node.name, domain="com.microsoft"))
-                if len(apart):
-                    nodes += [
-                        helper.make_node("Gather", [source, constant(f"{source}_apart", np.array(apart))], [f"{source}_widest"], axis=-1),
-                        helper.make_node("MatMul", [f"{source}_widest", constant(f"{node.input[1]}_apart", aside)], [f"{whole}_apart"]),
-                        helper.make_node("Add", [output, f"{whole}_apart"], [whole]),
-                    ]
-            replaced.add(node.input[1])
-        elif node.op_type == "Gather" and node.input[0] in constants and constants[node.input[0]].ndim == 2:
-            table, rows = node.input[0], f"{node.output[0]}_int8"
-            scales = (np.abs(constants[table]).max(0) / 127).astype(np.float32)
-            constant(f"{table}_int8", np.rint(constants[table] / scales).astype(np.int8))
-            nodes.append(helper.make_node("Gather", [f"{table}_int8", node.input[1]], [rows], node.name))
-            nodes[-1].attribute.extend(node.attribute)
-            zeros = constant(f"{table}_zeros", np.zeros(len(scales), np.int8))
-            nodes.append(helper.make_node("DequantizeLinear", [rows, constant(f"{table}_scales", scales), zeros], node.output, axis=-1))
-            replaced.add(table)
-        elif node.output[0] not in done:
-            nodes.append(node)
-    kept = [i for i in graph.initializer if i.name not in replaced]
-    del graph.node[:], graph.initializer[:]
-    graph.node.extend(nodes)
-    graph.initializer.extend(kept + added)
+            rewrite = rewriting.attention if node.op_type == "Attention" else rewriting.product
+            rewrite(node, named[node.name], span[node.input[0]])
+        elif node.op_type == "Gather" and node.input[0] in rewriting.constants and rewriting.constants[node.input[0]].ndim == 2:
+            rewriting.embedding(node)
+        elif node.output[0] not in rewriting.done:
+            rewriting.nodes.append(node)
+    rewriting.finish()
     onnx.save(model, path)
