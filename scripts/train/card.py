@@ -77,10 +77,10 @@ def curve(points: list[dict], path: Path):
     figure, axes = plt.subplots(1, 3, figsize=(9, 2.8))
     for axis, (key, title) in zip(axes, (("jigsaw", "jigsaw: mean AUC"), ("perspective_rtp", "perspective_rtp: mean Spearman"), ("hate", "hate and sexism: mean AUC"))):
         for p in points:
-            axis.plot(p["times_as_fast"], p[key], marker="o", color="C0")
-            axis.annotate(p["name"], (p["times_as_fast"], p[key]), textcoords="offset points", xytext=(4, 4), fontsize=7)
+            axis.plot(p["times_as_fast"], p[key], marker="o", linestyle="", label=p["name"])
         axis.set(xlabel="times as fast as a plain MiniLM int8", title=title)
-        axis.margins(0.25)
+        axis.margins(0.15)
+    axes[0].legend(fontsize=7, loc="lower left")
     save(figure, path)
 
 
