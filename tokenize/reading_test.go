@@ -57,6 +57,8 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"stupid_idiot":                     "stupid idiot",
 		"#StupidIdiot":                     "#Stupid Idiot",
 		"whatastupididiot and stupididiot": "what a stupid idiot and stupid idiot",
+		"theidiotwas, youaredisgusting":    "the idiot was, you are disgusting",
+		"itisridiculous and isridiculous":  "it is ridiculous and is ridiculous",
 		// Stars, where one word fits.
 		"id*ot, ST*PID *tr*ll*?": "idiot, STUPID *troll*?",
 		"**st*p*d** b*tch*s":     "**stupid** b*tch*s", // or batches
@@ -89,6 +91,7 @@ func TestReadLeavesAlone(t *testing.T) {
 		// Names.
 		"iPhone4s AK47s 747s F16s GPT4o BERT4Rec US$ $3bn",
 		"Cnut Knut Scunthorpe Penistone penistone Cockfosters glasscock Cumberbatch Shitterton cockermouth Titchmarsh slutsky cucumber Cockburn Dickinson Clitheroe Essex Matsushita",
+		"Allcock Hiscock Witherspoon misconceptions behaving categorises unmanageable amenable adressing ahistorical JamesLucass vandalisim",
 		"@b0b @Stupid_Idiot YouTube iPhone eBay McDonald LaTeX JavaScript O'Neill MacArthur $AAPL",
 		// Stars that are no letters.
 		"*really* **bold** word* a*b foo*bar 2*3*4 5*x x*y*z 4*4=16 **kwargs char* *.txt ******",

@@ -165,7 +165,7 @@ func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
 	if letters < 2 || letters*3 < len(spelt) || rising*2 >= len(spelt) {
 		return
 	}
-	words, cost := t.segment(string(spelt))
+	words, cost := t.segment(string(spelt), 1)
 	if strings.ContainsAny(w.text[places[0]:end], "1!") {
 		for i, at := range places {
 			switch w.text[at] {
@@ -173,7 +173,7 @@ func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
 				spelt[i] = 'l'
 			}
 		}
-		if others, c := t.segment(string(spelt)); c < cost {
+		if others, c := t.segment(string(spelt), 1); c < cost {
 			words, cost = others, c
 		}
 	}
@@ -209,26 +209,46 @@ func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
 	}
 }
 
-// twoLetters are the words of two letters, behind each a blank.
-const twoLetters = "ah am an as at be by do go ha he hi if in is it me my no of oh ok on or so to up ur us we ya ye yo "
+// joining are short words that stand between others, true for those that many a longer
+// word begins with.
+var joining = func() map[string]bool {
+	words := make(map[string]bool)
+	for _, word := range strings.Fields("an is it my of one so to we all and any are been being but for from had has have her him his how its just like " +
+		"not our she such than that the them then these they this those too very was were what when who why will with you your") {
+		words[word] = false
+	}
+	for _, word := range strings.Fields("a i am as at be by do he if in me no on or up us") {
+		words[word] = true
+	}
+	return words
+}()
+
+// twoLetters are the words of two letters that join nothing, behind each a blank.
+const twoLetters = "ah go ha hi oh ok ur ya ye yo "
 
 // segment divides letters into the words that take the fewest tokens, and returns them
 // and what they cost: a token 1 and a word half a token more, so that "moron" is one
-// word and not "mo" and "ron". A lone a or i counts as a word, other lone letters as
-// three tokens, and so do two letters that are no word.
-func (t *Tokenizer) segment(letters string) (words []string, cost float64) {
+// word and not "mo" and "ron". A word that joins others costs 1, a lone a or i less,
+// other lone letters as much as three tokens, and so do two letters that are no word.
+// Each further token of a word counts as so many: 1, or more where words should be
+// known, "idiot we" and not "idiotwe".
+func (t *Tokenizer) segment(letters string, further float64) (words []string, cost float64) {
+	lower := strings.ToLower(letters)
 	best := make([]float64, len(letters)+1)
 	from := make([]int, len(letters)+1)
 	for end := 1; end <= len(letters); end++ {
 		best[end] = 1e9
 		for start := max(0, end-longestWord); start < end; start++ {
-			part := letters[start:end]
+			part := lower[start:end]
+			_, joins := joining[part]
 			c := 3.0
 			switch {
-			case len(part) == 1 && strings.ContainsAny(part, "aAiI"):
+			case joins && len(part) == 1:
 				c = 0.8
-			case len(part) > 2 || len(part) == 2 && strings.Contains(twoLetters, strings.ToLower(part)):
-				c = float64(t.cost(part)) + 0.5
+			case joins:
+				c = 1
+			case len(part) > 2 || len(part) == 2 && strings.Contains(twoLetters, part):
+				c = 1.5 + further*float64(t.cost(letters[start:end])-1)
 			}
 			if best[start]+c < best[end] {
 				best[end], from[end] = best[start]+c, start
@@ -697,21 +717,26 @@ func (t *Tokenizer) readSwapped(w *rewriting, at stretch) bool {
 	return true
 }
 
-// readJoined puts blanks into words that nothing divides, where that makes all of them
-// known: youstupididiot, but not Penistone, since two words must be long to be no name.
-// It reports whether it did.
+// readJoined puts blanks into words that nothing divides, where all of them are known
+// then: youstupididiot, theidiot, but not Penistone, Allcock or misconceptions. Whatever is
+// short must be one that joins others; of two words it must be none that many a word
+// begins with, and the other one long. It reports whether it did.
 func (t *Tokenizer) readJoined(w *rewriting, at stretch, cost int) bool {
 	word := w.text[at.start:at.end]
 	if len(word) < 8 || cost < 3 {
 		return false
 	}
-	words, _ := t.segment(word)
+	words, _ := t.segment(word, 3)
 	if len(words) < 2 || len(words) >= cost || len(words)*3 > len(word) {
 		return false
 	}
 	for _, one := range words {
-		isWord := len(one) > 1 && t.cost(one) == 1 || strings.EqualFold(one, "a") || strings.EqualFold(one, "i")
-		if !isWord || len(words) == 2 && len(one) < minGuess {
+		prefix, joins := joining[strings.ToLower(one)]
+		long := 4
+		if len(words) == 2 {
+			joins, long = joins && !prefix, minGuess
+		}
+		if !joins && (len(one) < long || t.cost(one) > 1) {
 			return false
 		}
 	}
