@@ -91,7 +91,7 @@ func TestReadLeavesAlone(t *testing.T) {
 		// Names.
 		"iPhone4s AK47s 747s F16s GPT4o BERT4Rec US$ $3bn",
 		"Cnut Knut Scunthorpe Penistone penistone Cockfosters glasscock Cumberbatch Shitterton cockermouth Titchmarsh slutsky cucumber Cockburn Dickinson Clitheroe Essex Matsushita",
-		"Allcock Hiscock Witherspoon misconceptions behaving categorises unmanageable amenable adressing ahistorical JamesLucass vandalisim",
+		"Allcock Hiscock Witherspoon misconceptions behaving categorises unmanageable amenable ahistorical JamesLucass",
 		"@b0b @Stupid_Idiot YouTube iPhone eBay McDonald LaTeX JavaScript O'Neill MacArthur $AAPL",
 		// Stars that are no letters.
 		"*really* **bold** word* a*b foo*bar 2*3*4 5*x x*y*z 4*4=16 **kwargs char* *.txt ******",

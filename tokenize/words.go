@@ -213,11 +213,11 @@ func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
 // word begins with.
 var joining = func() map[string]bool {
 	words := make(map[string]bool)
-	for _, word := range strings.Fields("an is it my of one so to we all and any are been being but for from had has have her him his how its just like " +
+	for word := range strings.FieldsSeq("an is it my of one so to we all and any are been being but for from had has have her him his how its just like " +
 		"not our she such than that the them then these they this those too very was were what when who why will with you your") {
 		words[word] = false
 	}
-	for _, word := range strings.Fields("a i am as at be by do he if in me no on or up us") {
+	for word := range strings.FieldsSeq("a i am as at be by do he if in me no on or up us") {
 		words[word] = true
 	}
 	return words
