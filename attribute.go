@@ -22,6 +22,9 @@ const (
 	attributeCount
 )
 
+// AttributeCount is how many attributes there are.
+const AttributeCount = int(attributeCount)
+
 var attributeNames = [attributeCount]string{
 	"toxicity", "severe_toxicity", "insult", "profanity", "identity_attack", "threat", "sexually_explicit",
 }

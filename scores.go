@@ -93,6 +93,9 @@ func (s *Scores) UnmarshalJSON(data []byte) error {
 // noise, since a score is only promised to 1e-4.
 type Probability float64
 
+// Rounded returns the number that JSON shows, so that what reads 0.8 is at 0.8.
+func (p Probability) Rounded() float64 { return math.Round(float64(p)*1e6) / 1e6 }
+
 // MarshalJSON implements [json.Marshaler]. It fails for NaN and infinities.
 func (p Probability) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(p)) || math.IsInf(float64(p), 0) {

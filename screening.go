@@ -12,12 +12,13 @@ import (
 // Screening is a text that the classifier has scored, for callers who answer
 // before the judge does. It does not change, and is safe for concurrent use.
 type Screening struct {
-	screener *Screener
-	text     string
-	found    Classification
-	fused    Fused // without a verdict
-	settled  bool  // whether the judge is worth asking, which is known
-	standing Result
+	screener   *Screener
+	text       string
+	found      Classification
+	thresholds Scores
+	fused      Fused // without a verdict
+	settled    bool  // whether it is known if the judge is worth asking
+	standing   Result
 }
 
 // Begin is the first step of [Screener.Score], with its errors: what the
@@ -33,13 +34,16 @@ func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to score text: %w", err)
 	}
-	g := &Screening{screener: s, text: text, found: found, fused: fused, settled: true}
+	g := &Screening{screener: s, text: text, found: found, thresholds: found.Thresholds, fused: fused, settled: true}
+	for a, threshold := range s.thresholds.All() {
+		g.thresholds.Set(a, threshold)
+	}
 	report := JudgeReport{Why: s.notAsked}
 	if s.judge != nil {
 		if rule, ok := s.rule.(Presumer); ok {
-			report.Asked, report.Why, g.settled = rule.Presume(ctx, found, s.thresholds)
+			report.Asked, report.Why, g.settled = rule.Presume(ctx, found, g.thresholds)
 		} else {
-			report.Asked, report.Why = s.rule.Escalate(ctx, found, s.thresholds)
+			report.Asked, report.Why = s.rule.Escalate(ctx, found, g.thresholds)
 		}
 		report.Pending = report.Asked || !g.settled
 	}
@@ -60,6 +64,9 @@ func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 // [JudgeReport.Pending] says that the judge is still to be asked.
 func (g *Screening) Result() Result { return g.standing }
 
+// Language returns what the classifier takes the text's language for.
+func (g *Screening) Language() Language { return g.found.Language }
+
 // Consult is the second step of [Screener.Score]: it asks the judge where that
 // is pending, and returns the final result. Whatever goes wrong with the judge,
 // the classifier's scores stand: an error is that of ctx, or tells of a broken
@@ -72,7 +79,7 @@ func (g *Screening) Consult(ctx context.Context) (Result, error) {
 	start := time.Now()
 	report.Pending = false
 	if !g.settled {
-		report.Asked, report.Why = g.screener.rule.Escalate(ctx, g.found, g.screener.thresholds)
+		report.Asked, report.Why = g.screener.rule.Escalate(ctx, g.found, g.thresholds)
 		if !report.Asked {
 			return g.result(report, g.fused, nil)
 		}
@@ -106,14 +113,14 @@ func (s *Screener) classify(ctx context.Context, text string) (Classification, e
 	}
 	for a, score := range found.Scores.All() {
 		if math.IsNaN(score) || score < 0 || score > 1 {
-			return Classification{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is no probability", s.info.Version, score, a)
+			return Classification{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is no probability", found.Model, score, a)
 		}
-		if _, ok := s.thresholds.Get(a); !ok {
-			return Classification{}, fmt.Errorf("failed to score text: model %s has no threshold for %s", s.info.Version, a)
+		if _, ok := found.Thresholds.Get(a); !ok {
+			return Classification{}, fmt.Errorf("failed to score text: model %s has no threshold for %s", found.Model, a)
 		}
 	}
 	if _, ok := found.Scores.Get(Toxicity); !ok {
-		return Classification{}, fmt.Errorf("failed to score text: model %s gave no toxicity", s.info.Version)
+		return Classification{}, fmt.Errorf("failed to score text: model %s gave no toxicity", found.Model)
 	}
 	return found, nil
 }
@@ -167,7 +174,7 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 		Source:     SourceClassifier,
 		Judge:      report,
 		Warnings:   append([]string{}, g.found.Warnings...),
-		Versions:   Versions{Toxscreen: Version(), Model: s.info.Version},
+		Versions:   Versions{Toxscreen: Version(), Model: g.found.Model},
 	}
 	if s.fusion != nil {
 		result.Versions.Calibration = s.fusion.Version()
@@ -203,7 +210,7 @@ func (g *Screening) fill(result *Result, final, measured Scores) error {
 		if !ok || math.IsNaN(probability) || probability < 0 || probability > 1 {
 			return fmt.Errorf("failed to score text: the fusion %s gave %v for %s, which is no probability", result.Versions.Calibration, probability, a)
 		}
-		threshold, _ := g.screener.thresholds.Get(a)
+		threshold, _ := g.thresholds.Get(a)
 		filled := AttributeResult{
 			Score: Probability(probability), Classifier: Probability(score),
 			Threshold: Probability(threshold), Flagged: probability >= threshold,

@@ -39,6 +39,14 @@ type Classification struct {
 	// Scores holds the calibrated probability in 0..1 of each attribute that
 	// the model has.
 	Scores Scores
+	// Model is name@version and a hash of the model that scored the text, as
+	// results show it.
+	Model string
+	// Thresholds is the probability from which each attribute is flagged. It has
+	// an entry for each of Scores.
+	Thresholds Scores
+	// Language is what the text seems to be written in.
+	Language Language
 	// Plain holds the probability of the text as it is written for those
 	// attributes that reading it as it seems to be meant, without its disguise,
 	// changed noticeably.
@@ -50,22 +58,31 @@ type Classification struct {
 	Warnings []string
 }
 
+// Language is what a text seems to be written in.
+type Language struct {
+	// Code is that of ISO 639, such as "de"; empty where it cannot be told.
+	Code string
+	// Foreign tells that the text is almost certainly in none of the languages
+	// that the model was trained on.
+	Foreign bool
+}
+
 // ModelInfo describes a model.
 type ModelInfo struct {
-	// Version is name@version and a hash, as results show it.
+	// Version is name@version and a hash, as [Classification.Model] has it.
 	Version string
-	// Thresholds is the probability from which each attribute of the model
-	// is flagged.
-	Thresholds Scores
+	// Attributes are what the model measures, in their order.
+	Attributes []Attribute
 	// Languages are the codes of ISO 639 or BCP 47 of the languages that the
 	// model was trained on; empty where that is not known.
 	Languages []string
 	// Parallel is how many texts at once keep the model busy: what [Batch]
 	// has under way.
 	Parallel int
-	// Short is the length in bytes up to which texts share the model's runs.
-	// Of texts twice as long an eighth of Parallel keeps it busy. 0 means that
-	// length makes no difference.
+	// Short is the length in bytes up to which texts share the model's runs:
+	// Parallel is for texts of that length. Texts of twice the length or more do
+	// not share runs, and an eighth of Parallel keeps the model busy. 0 means
+	// that length makes no difference.
 	Short int
 }
 
@@ -82,7 +99,7 @@ var ErrTooLong = errors.New("text too long")
 type Screener struct {
 	classifier Classifier
 	info       ModelInfo
-	thresholds Scores
+	thresholds Scores // in place of the model's
 	maxBytes   int
 	judge      Judge // nil where there is none
 	notAsked   string
@@ -133,7 +150,7 @@ func WithoutJudge(why string) Option {
 func New(classifier Classifier, options ...Option) *Screener {
 	info := classifier.Info()
 	s := &Screener{
-		classifier: classifier, info: info, thresholds: info.Thresholds, maxBytes: DefaultMaxBytes,
+		classifier: classifier, info: info, maxBytes: DefaultMaxBytes,
 		notAsked: "no judge is configured",
 	}
 	for _, option := range options {

@@ -19,11 +19,13 @@ import (
 type classify func(ctx context.Context, text string) (toxscreen.Classification, error)
 
 func (c classify) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
-	return c(ctx, text)
+	found, err := c(ctx, text)
+	found.Model, found.Thresholds = c.Info().Version, scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)
+	return found, err
 }
 
 func (c classify) Info() toxscreen.ModelInfo {
-	return toxscreen.ModelInfo{Version: "tiny@1.0.0", Parallel: 2, Thresholds: scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)}
+	return toxscreen.ModelInfo{Version: "tiny@1.0.0", Parallel: 2, Attributes: []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.Insult}}
 }
 
 // scores makes Scores of attributes and numbers in turn.

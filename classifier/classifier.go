@@ -53,6 +53,7 @@ type Config struct {
 // Classifier scores texts with one model. It is safe for concurrent use.
 type Classifier struct {
 	spec           Spec
+	thresholds     toxscreen.Scores
 	tokenizer      *tokenize.Tokenizer
 	prefix, suffix []int64
 	runner         *runner
@@ -90,9 +91,9 @@ func Open(c Config) (*Classifier, error) {
 		return nil, err
 	}
 	cl := &Classifier{
-		spec:      c.Spec,
+		spec: c.Spec, thresholds: c.Thresholds,
 		tokenizer: c.Tokenizer,
-		info:      toxscreen.ModelInfo{Version: c.Version, Thresholds: c.Thresholds, Parallel: sharing.parallel, Short: sharing.short},
+		info:      toxscreen.ModelInfo{Version: c.Version, Attributes: attributesOf(c.Spec.Labels), Parallel: sharing.parallel, Short: sharing.short},
 		encodings: sync.Pool{New: func() any { return new(tokenize.Encoding) }},
 	}
 	cl.prefix, cl.suffix = c.Tokenizer.Special()
@@ -133,7 +134,7 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 	if err != nil {
 		return toxscreen.Classification{}, err
 	}
-	found := toxscreen.Classification{Spans: marked}
+	found := toxscreen.Classification{Model: c.info.Version, Thresholds: c.thresholds, Spans: marked}
 	var read []float64
 	if c.spec.UndoDisguise {
 		var others []toxscreen.Span

@@ -27,9 +27,16 @@ var (
 	loaded  *Runtime
 )
 
+// telemetryEnv is the environment variable that keeps ONNX Runtime's telemetry
+// from starting, since release 1.30.
+const telemetryEnv = "ORT_DISABLE_TELEMETRY"
+
 // LoadLibrary finds ONNX Runtime's library, see [FindLibrary], and loads it
 // into the process. Later calls return what was loaded first; to ask for
 // another path then is an error, since a process holds only one.
+//
+// It sets ORT_DISABLE_TELEMETRY to 1 in the environment of the process, so that
+// the library sends nothing and looks nothing up.
 func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 	loading.Lock()
 	defer loading.Unlock()
@@ -46,6 +53,12 @@ func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 		}
 		return *loaded, nil
 	}
+	// The library asks for this once, when it starts: without it, its telemetry
+	// reads the machine's id, makes a folder for an id of the device in the
+	// user's cache and looks up its vendor's host, whatever is called later.
+	if err := os.Setenv(telemetryEnv, "1"); err != nil {
+		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime: failed to switch its telemetry off: %w", err)
+	}
 	ort.SetSharedLibraryPath(path)
 	// What fails comes back as an error; the library need not print it too.
 	if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
@@ -56,8 +69,8 @@ func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 		}
 		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: %w; %s", path, err, GetLibraryHint)
 	}
-	// Official Windows builds report usage unless told not to. Other builds
-	// have nothing to switch off and may say so.
+	// Windows has a second telemetry, which is switched off by a call. Other
+	// builds have nothing to switch off and may say so.
 	_ = ort.DisableTelemetry()
 	found := Runtime{Path: path, Version: ort.GetVersion(), Providers: []Provider{CPU}}
 	if cudaErr := tryCUDA(path); cudaErr == nil {

@@ -36,7 +36,7 @@ var SimulatedJudges = []SimulatedJudge{
 	{Name: "slow", Clean: -3.285, Toxic: 3.285, Deviation: 2.563, Confidence: 2, Seconds: 30, Price: 0.2}, // 0.9, 0.1
 }
 
-// simulatedModel and simulatedRubric are what verdicts of simulated judges name.
+// SimulatedModel and SimulatedRubric are what verdicts of simulated judges name.
 const simulatedRubric = "simulated@1"
 
 func (j SimulatedJudge) model() string { return j.Name + "@simulated" }

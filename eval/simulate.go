@@ -177,11 +177,13 @@ func (r replay) row(text string) toxscreen.Labelled {
 }
 
 func (r replay) Classify(_ context.Context, text string) (toxscreen.Classification, error) {
-	return r.row(text).Found, nil
+	found := r.row(text).Found
+	found.Model, found.Thresholds = r.model, r.thresholds
+	return found, nil
 }
 
 func (r replay) Info() toxscreen.ModelInfo {
-	return toxscreen.ModelInfo{Version: r.model, Thresholds: r.thresholds, Parallel: 1}
+	return toxscreen.ModelInfo{Version: r.model, Parallel: 1}
 }
 
 func (r replay) Judge(_ context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {

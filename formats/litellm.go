@@ -110,7 +110,7 @@ func (p LiteLLMParameters) reached(r toxscreen.Result) ([]toxscreen.Attribute, e
 		reached := measured.Flagged
 		if p.Thresholds.Len() > 0 {
 			threshold, ok := p.Thresholds.Get(a)
-			reached = ok && shown(measured.Score) >= threshold
+			reached = ok && measured.Score.Rounded() >= threshold
 		}
 		if reached {
 			found = append(found, a)
@@ -169,7 +169,7 @@ func liteLLMReason(r LiteLLMRequest, i int, result toxscreen.Result, attributes 
 		if t, ok := r.Parameters.Thresholds.Get(a); ok {
 			threshold = t
 		}
-		found[j] = fmt.Sprintf("%s %.2f reaches %.2f", strings.ReplaceAll(a.String(), "_", " "), shown(measured.Score), threshold)
+		found[j] = fmt.Sprintf("%s %.2f reaches %.2f", strings.ReplaceAll(a.String(), "_", " "), measured.Score.Rounded(), threshold)
 	}
 	which := "The text"
 	if len(r.Texts) > 1 {

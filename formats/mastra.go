@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -108,7 +107,7 @@ func mastraScore(v toxscreen.Verdict, scale float64) (float64, error) {
 		return 0, errors.New("failed to translate the verdict: it has no score, and Mastra's result needs one: " + why)
 	}
 	own := float64(v.Scale)
-	return math.Round(float64(*v.Score)/own*cmp.Or(scale, own)*1e6) / 1e6, nil
+	return toxscreen.Probability(float64(*v.Score) / own * cmp.Or(scale, own)).Rounded(), nil
 }
 
 // MastraBand returns the name of the band that a score falls into, as Mastra

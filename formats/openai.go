@@ -148,7 +148,7 @@ func ToOpenAI(r toxscreen.Result) OpenAIResult {
 			for _, a := range group {
 				found, ok := r.Attributes[a]
 				measured = measured && ok
-				lowest, all = min(lowest, shown(found.Score)), all && found.Flagged
+				lowest, all = min(lowest, found.Score.Rounded()), all && found.Flagged
 			}
 			if measured {
 				score, flagged, assessed = max(score, lowest), flagged || all, true

@@ -246,8 +246,8 @@ func toPatronusEvaluation(r PatronusRequest, e PatronusEvaluator, scored Patronu
 	evaluation := PatronusEvaluation{
 		App: "default", CreatedAt: scored.At.UTC().Format("2006-01-02T15:04:05.000000Z"),
 		PatronusEvaluated: r.PatronusEvaluated, ExplainStrategy: "never",
-		Pass: !toxicity.Flagged, ScoreRaw: shown(toxicity.Score),
-		AdditionalInfo:  PatronusInfo{ScoreRaw: shown(toxicity.Score), Positions: [][2]int{}, Extra: &PatronusExtra{Attributes: []map[string]PatronusAttribute{}}},
+		Pass: !toxicity.Flagged, ScoreRaw: toxicity.Score.Rounded(),
+		AdditionalInfo:  PatronusInfo{ScoreRaw: toxicity.Score.Rounded(), Positions: [][2]int{}, Extra: &PatronusExtra{Attributes: []map[string]PatronusAttribute{}}},
 		Duration:        fmt.Sprintf("PT%.3fS", scored.Duration.Seconds()),
 		EvaluatorFamily: "toxicity", ProfileID: patronusProfileID, Tags: r.Tags,
 	}
@@ -269,7 +269,7 @@ func toPatronusEvaluation(r PatronusRequest, e PatronusEvaluator, scored Patronu
 		if own.Flagged {
 			evaluation.AdditionalInfo.Positions = append(evaluation.AdditionalInfo.Positions, all[i])
 		}
-		if score := shown(own.Score); score > worst {
+		if score := own.Score.Rounded(); score > worst {
 			worst, worstAt = score, i
 		}
 	}
@@ -280,7 +280,7 @@ func toPatronusEvaluation(r PatronusRequest, e PatronusEvaluator, scored Patronu
 	for _, a := range patronusAttributes {
 		if measured, ok := scored.Result.Attributes[a]; ok {
 			evaluation.AdditionalInfo.Extra.Attributes = append(evaluation.AdditionalInfo.Extra.Attributes,
-				map[string]PatronusAttribute{PerspectiveName(a): {shown(measured.Score), all}})
+				map[string]PatronusAttribute{PerspectiveName(a): {measured.Score.Rounded(), all}})
 		}
 	}
 	return evaluation

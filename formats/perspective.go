@@ -337,7 +337,7 @@ func ToPerspective(r PerspectiveAnalyze, whole toxscreen.Result, parts []Part, d
 		if t := r.RequestedAttributes[name].ScoreThreshold; t != nil {
 			threshold = float64(*t)
 		}
-		if shown(summary.Score) < threshold {
+		if summary.Score.Rounded() < threshold {
 			continue
 		}
 		attribute := PerspectiveAttribute{SummaryScore: perspectiveScore(summary)}
@@ -345,7 +345,7 @@ func ToPerspective(r PerspectiveAnalyze, whole toxscreen.Result, parts []Part, d
 		for _, part := range parts {
 			begin, end := at, at+utf16Len(part.Text)
 			at = end
-			if score, ok := part.Result.Attributes[a]; ok && shown(score.Score) >= threshold {
+			if score, ok := part.Result.Attributes[a]; ok && score.Score.Rounded() >= threshold {
 				attribute.SpanScores = append(attribute.SpanScores, PerspectiveSpan{&begin, &end, *perspectiveScore(score)})
 			}
 		}
@@ -359,7 +359,7 @@ func ToPerspective(r PerspectiveAnalyze, whole toxscreen.Result, parts []Part, d
 }
 
 func perspectiveScore(r toxscreen.AttributeResult) *PerspectiveScore {
-	return &PerspectiveScore{Value: float32(shown(r.Score)), Type: perspectiveProbability}
+	return &PerspectiveScore{Value: float32(r.Score.Rounded()), Type: perspectiveProbability}
 }
 
 // ReadPerspectiveSuggest reads a request; see [ReadPerspectiveAnalyze].

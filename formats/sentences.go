@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -96,7 +95,3 @@ func utf16Len(text string) int {
 
 // codePoints returns how many code points a text has, counted likewise.
 func codePoints(text string) int { return utf8.RuneCountInString(text) }
-
-// shown returns a probability with the six decimals that every format shows at
-// most, so that all of them agree on whether it reaches a threshold.
-func shown(p toxscreen.Probability) float64 { return math.Round(float64(p)*1e6) / 1e6 }

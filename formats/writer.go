@@ -27,7 +27,7 @@ const writerMiddle = 0.5
 
 // ToWriterLabels translates the result of a text.
 func ToWriterLabels(r toxscreen.Result) []WriterLabel {
-	label := WriterLabel{ClassName: "nontoxic", Score: toxscreen.Probability(shown(1 - r.Score))}
+	label := WriterLabel{ClassName: "nontoxic", Score: toxscreen.Probability((1 - r.Score).Rounded())}
 	if label.Score < writerMiddle {
 		label.ClassName = "toxic"
 	}

@@ -92,14 +92,14 @@ func (o Opinion) evidence(x, heard float64) float64 {
 // Fuse implements [toxscreen.Fusion]. A verdict of another judge than the one
 // in use counts for nothing.
 func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
-	var heard [attributes]said
+	var heard [toxscreen.AttributeCount]said
 	if verdict != nil {
 		for i := range verdict.Aspects {
 			aspect := &verdict.Aspects[i]
 			if p := aspect.PYes; p != nil && !(*p >= 0 && *p <= 1) {
 				return toxscreen.Fused{}, fmt.Errorf("failed to fuse a verdict of %s: it gives %v for %s, which is no probability", verdict.Model, float64(*p), aspect.Name)
 			}
-			if aspect.Attribute == nil || *aspect.Attribute >= attributes || len(verdict.Addressed) > 0 && !aspect.Yes {
+			if aspect.Attribute == nil || *aspect.Attribute >= toxscreen.Attribute(toxscreen.AttributeCount) || len(verdict.Addressed) > 0 && !aspect.Yes {
 				continue
 			}
 			heard[*aspect.Attribute].add(*aspect)
@@ -107,7 +107,7 @@ func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxs
 	}
 	ours := verdict != nil && f.digest != "" && digestOf(verdict.Model) == f.digest && verdict.Rubric == f.rubric
 	fused := toxscreen.Fused{Scores: scores}
-	for a := range toxscreen.Attribute(attributes) {
+	for _, a := range toxscreen.Attributes() {
 		p, ok := scores.Get(a)
 		if !ok {
 			continue

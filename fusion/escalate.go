@@ -88,7 +88,7 @@ type decision struct {
 func (f *Fusion) decide(found *toxscreen.Classification, thresholds *toxscreen.Scores) decision {
 	var best decision
 	known := false
-	for a := range toxscreen.Attribute(attributes) {
+	for _, a := range toxscreen.Attributes() {
 		p, ok := found.Scores.Get(a)
 		threshold, limited := thresholds.Get(a)
 		if !ok || !limited {

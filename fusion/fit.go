@@ -118,7 +118,7 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 	if p.Budget.Share, err = o.share(judge != nil, report); err != nil {
 		return p, report, err
 	}
-	for a := range toxscreen.Attribute(attributes) {
+	for _, a := range toxscreen.Attributes() {
 		all := samplesOf(rows, a, Line{Slope: 1})
 		if len(all) == 0 {
 			continue

@@ -245,16 +245,13 @@ func (p Params) Encode() (data []byte, file File, err error) {
 // It implements [toxscreen.Fusion] and [toxscreen.Rule].
 type Fusion struct {
 	file     File
-	lines    [attributes]Line
-	opinions [attributes]Opinion // of the judge in use; the zero Opinion counts for nothing
-	digest   string              // of the judge in use
+	lines    [toxscreen.AttributeCount]Line
+	opinions [toxscreen.AttributeCount]Opinion // of the judge in use; the zero Opinion counts for nothing
+	digest   string                            // of the judge in use
 	rubric   string
 	least    float64 // what a verdict must be worth, by the budget
 	why      string  // why verdicts count for nothing, where they do
 }
-
-// attributes is how many there are.
-const attributes = 7
 
 // New returns a Fusion for a model by its version. Parameters that were fitted
 // to another are refused: its scores are other numbers. The judge is unknown, so
@@ -305,7 +302,7 @@ var untestedCap = math.Log(9)
 // where it failed or was not made.
 func (f *Fusion) With(j Judge) *Fusion {
 	with := *f
-	with.opinions, with.digest, with.rubric = [attributes]Opinion{}, digestOf(j.Model), j.Rubric
+	with.opinions, with.digest, with.rubric = [toxscreen.AttributeCount]Opinion{}, digestOf(j.Model), j.Rubric
 	with.least = f.file.Budget.LeastValue
 	switch {
 	case j.Tested == nil:

@@ -28,7 +28,6 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/language"
 )
 
 // Config says how a server behaves. The zero value of a field is its default.
@@ -120,7 +119,6 @@ func (c Config) filled() (Config, error) {
 type Server struct {
 	config   Config
 	screener *toxscreen.Screener
-	known    language.Known // what the model was trained on
 	callers  []*caller
 	queue    *queue
 	late     late
@@ -143,7 +141,7 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		config: c, screener: screener, known: language.New(screener.Info().Languages), callers: callers(c.Keys),
+		config: c, screener: screener, callers: callers(c.Keys),
 		queue: newQueue(screener.Info(), c.QueueWait),
 		late:  late{pending: map[string][]byte{}, most: c.LateVerdicts},
 	}

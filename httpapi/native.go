@@ -162,7 +162,7 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 		}
 	}
 	for a, threshold := range in.Thresholds.All() {
-		if _, ok := s.screener.Info().Thresholds.Get(a); !ok {
+		if !slices.Contains(s.screener.Info().Attributes, a) {
 			return nil, fail(invalidRequest, "failed to read the request: thresholds: model %s does not measure %s", s.screener.Info().Version, a)
 		}
 		if !(threshold >= 0 && threshold <= 1) {

@@ -37,7 +37,7 @@ type informed struct {
 func (i informed) Info() toxscreen.ModelInfo { return i.info }
 
 func overload(t *testing.T, info toxscreen.ModelInfo) {
-	info.Thresholds = words.Info().Thresholds
+	info.Attributes = words.Info().Attributes
 	synctest.Test(t, func(t *testing.T) {
 		const most = 250 * time.Millisecond
 		random := rand.New(rand.NewPCG(1, 2))

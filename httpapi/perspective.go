@@ -107,13 +107,17 @@ func (s *Server) analyze(data []byte) (perspectiveCall, error) {
 	if err != nil {
 		return perspectiveCall{}, perspectiveFailure(err)
 	}
-	detected, foreign := s.detect(in.Comment.Text)
-	if err := in.CheckLanguages(s.screener.Info().Languages, detected, foreign); err != nil {
-		return perspectiveCall{}, perspectiveFailure(err)
+	var detected []string
+	check := func(found toxscreen.Language) error {
+		detected = codes(found)
+		if err := in.CheckLanguages(s.screener.Info().Languages, detected, found.Foreign); err != nil {
+			return perspectiveFailure(err)
+		}
+		return nil
 	}
 	thresholds := s.config.Communities[in.CommunityID]
 	return perspectiveCall{
-		request: request{text: in.Comment.Text, forget: in.DoNotStore, thresholds: thresholds},
+		request: request{text: in.Comment.Text, forget: in.DoNotStore, thresholds: thresholds, check: check},
 		answer: func(ctx context.Context, header http.Header, whole toxscreen.Result) (any, error) {
 			var parts []formats.Part
 			if in.SpanAnnotations {
@@ -131,19 +135,12 @@ func (s *Server) analyze(data []byte) (perspectiveCall, error) {
 	}, nil
 }
 
-// detect returns the code of the language that a text seems to be in, and
-// whether that is surely none of the model's. It is empty where it cannot be
-// told; a text that is too short to tell is in the model's own.
-func (s *Server) detect(text string) (codes []string, foreign bool) {
-	known := s.screener.Info().Languages
-	found, foreign := s.known.Other(text)
-	switch {
-	case foreign && found.Code != "":
-		return []string{found.Code}, true
-	case !foreign && len(known) == 1:
-		return known, false
+// codes lists the code of a language, if it has one.
+func codes(found toxscreen.Language) []string {
+	if found.Code == "" {
+		return nil
 	}
-	return nil, foreign
+	return []string{found.Code}
 }
 
 func (s *Server) suggestScore(data []byte) (perspectiveCall, error) {
@@ -158,14 +155,18 @@ func (s *Server) suggestScore(data []byte) (perspectiveCall, error) {
 	if err := labels.Validate(); err != nil {
 		return perspectiveCall{}, fail(invalidRequest, "failed to keep feedback: %v", err)
 	}
+	var detected []string
+	check := func(found toxscreen.Language) error {
+		detected = codes(found)
+		return nil
+	}
 	return perspectiveCall{
 		// The judge is not asked about what people have judged.
-		request: request{text: in.Comment.Text, wait: new(time.Duration), forget: true},
+		request: request{text: in.Comment.Text, wait: new(time.Duration), forget: true, check: check},
 		answer: func(ctx context.Context, _ http.Header, result toxscreen.Result) (any, error) {
 			if err := s.keep(ctx, labels, result); err != nil {
 				return nil, err
 			}
-			detected, _ := s.detect(in.Comment.Text)
 			return formats.ToPerspectiveSuggested(in, detected), nil
 		},
 	}, nil

@@ -19,6 +19,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/httpapi"
+	"github.com/toxscreen/toxscreen/language"
 	"github.com/toxscreen/toxscreen/store"
 )
 
@@ -29,6 +30,15 @@ func (e english) Info() toxscreen.ModelInfo {
 	info := e.classify.Info()
 	info.Languages = []string{"en"}
 	return info
+}
+
+func (e english) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
+	found, err := e.classify.Classify(ctx, text)
+	found.Language.Code = "en"
+	if other, foreign := language.New([]string{"en"}).Other(text); foreign {
+		found.Language = toxscreen.Language{Code: other.Code, Foreign: true}
+	}
+	return found, err
 }
 
 const analyze = "/v1alpha1/comments:analyze"

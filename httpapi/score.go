@@ -22,6 +22,9 @@ type request struct {
 	forget bool
 	// thresholds take the place of the model's where they have one.
 	thresholds toxscreen.Scores
+	// check refuses a text by the language that the classifier takes it for,
+	// before any judge is asked; nil refuses none.
+	check func(toxscreen.Language) error
 	// group is nil where there is no other text; see scoreAll, which sets both.
 	group *group
 	first bool
@@ -50,6 +53,11 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 	screening, err := s.begin(ctx, screener, r)
 	if err != nil {
 		return toxscreen.Result{}, s.ended(ctx, err)
+	}
+	if r.check != nil {
+		if err := r.check(screening.Language()); err != nil {
+			return toxscreen.Result{}, err
+		}
 	}
 	if !screening.Result().Judge.Pending {
 		return screening.Result(), nil

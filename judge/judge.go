@@ -23,7 +23,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -412,7 +411,7 @@ func least(s *session, messages []api.Message) int {
 // shown returns a number as JSON shows it, so that a verdict from a cache is the
 // same as one from the model.
 func shown(p float64) *toxscreen.Probability {
-	rounded := toxscreen.Probability(math.Round(p*1e6) / 1e6)
+	rounded := toxscreen.Probability(toxscreen.Probability(p).Rounded())
 	return &rounded
 }
 

@@ -70,14 +70,19 @@ func (m *Model) Info() toxscreen.ModelInfo {
 	return info
 }
 
-// Classify implements [toxscreen.Classifier]. A text that is surely in none of
-// the manifest's languages gets a warning beside its scores.
+// Classify implements [toxscreen.Classifier]. A text that is almost certainly in
+// none of the manifest's languages gets a warning beside its scores.
 func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	found, err := m.Classifier.Classify(ctx, text)
 	if err != nil {
 		return found, err
 	}
-	if other, ok := m.known.Other(text); ok {
+	other, foreign := m.known.Other(text)
+	found.Language = toxscreen.Language{Code: other.Code, Foreign: foreign}
+	if known := m.manifest.Languages; !foreign && len(known) == 1 {
+		found.Language.Code = known[0]
+	}
+	if foreign {
 		seems := "in another language"
 		switch {
 		case other.Sure:

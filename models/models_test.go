@@ -165,8 +165,8 @@ func TestOpenDefault(t *testing.T) {
 	if got := m.Manifest().Identity(); got != embedded.Identity() {
 		t.Errorf("opened %s, the embedded one is %s", got, embedded.Identity())
 	}
-	if m.Info().Thresholds.Len() != len(toxscreen.Attributes()) {
-		t.Errorf("the default model has thresholds for %d attributes only", m.Info().Thresholds.Len())
+	if len(m.Info().Attributes) != len(toxscreen.Attributes()) {
+		t.Errorf("the default model measures %d attributes only", len(m.Info().Attributes))
 	}
 	if diff := cmp.Diff([]string{"en"}, m.Info().Languages); diff != "" {
 		t.Error(diff)

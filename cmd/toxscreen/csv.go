@@ -422,7 +422,7 @@ func judgeScore(j toxscreen.JudgeReport) (score *toxscreen.Probability, why stri
 }
 
 func number(p toxscreen.Probability) string {
-	return strconv.FormatFloat(rounded(p), 'f', -1, 64)
+	return strconv.FormatFloat(p.Rounded(), 'f', -1, 64)
 }
 
 // lists returns the spans and warnings of a result as JSON; no spans at all

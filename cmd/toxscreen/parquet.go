@@ -417,12 +417,12 @@ func parquetRow(o toxscreen.Outcome[row], schema *parquet.Schema, l layout) (par
 	}
 	scored := o.Err == nil
 	r := o.Result
-	set(parquet.DoubleValue(rounded(r.Score)), scored)
+	set(parquet.DoubleValue(r.Score.Rounded()), scored)
 	set(parquet.BooleanValue(r.Flagged), scored)
 	set(text(string(r.Severity)), scored)
 	for _, a := range toxscreen.Attributes() {
 		m, ok := r.Attributes[a]
-		set(parquet.DoubleValue(rounded(m.Score)), ok)
+		set(parquet.DoubleValue(m.Score.Rounded()), ok)
 	}
 	spans, warnings, err := lists(r)
 	if err != nil {
@@ -440,7 +440,7 @@ func parquetRow(o toxscreen.Outcome[row], schema *parquet.Schema, l layout) (par
 			if p == nil {
 				set(parquet.Value{}, false)
 			} else {
-				set(parquet.DoubleValue(rounded(*p)), true)
+				set(parquet.DoubleValue(p.Rounded()), true)
 			}
 		}
 		score, why := judgeScore(r.Judge)

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -172,12 +172,12 @@ func newScreener(s *settings, model *models.Model, more ...toxscreen.Option) *to
 // environment is for whichever model has the attribute.
 func fits(s *settings, info toxscreen.ModelInfo) error {
 	for a := range toxscreen.Scores(s.FailOn).All() {
-		if _, ok := info.Thresholds.Get(a); !ok {
+		if !slices.Contains(info.Attributes, a) {
 			return fmt.Errorf("failed to apply fail_on from %s: model %s does not measure %s", s.values["fail_on"].from, info.Version, a)
 		}
 	}
 	for a := range s.Thresholds.All() {
-		if _, ok := info.Thresholds.Get(a); !ok && s.values["thresholds."+a.String()].flag {
+		if !slices.Contains(info.Attributes, a) && s.values["thresholds."+a.String()].flag {
 			return fmt.Errorf("failed to apply --threshold: model %s does not measure %s", info.Version, a)
 		}
 	}
@@ -189,13 +189,8 @@ func fits(s *settings, info toxscreen.ModelInfo) error {
 func scoreOf(r toxscreen.Result) func(toxscreen.Attribute) (float64, bool) {
 	return func(a toxscreen.Attribute) (float64, bool) {
 		measured, ok := r.Attributes[a]
-		return rounded(measured.Score), ok
+		return measured.Score.Rounded(), ok
 	}
-}
-
-// rounded returns the number that the JSON of a probability shows.
-func rounded(p toxscreen.Probability) float64 {
-	return math.Round(float64(p)*1e6) / 1e6
 }
 
 // writeJSON writes a value and a line break. It leaves <, > and & as they
