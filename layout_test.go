@@ -57,7 +57,7 @@ func TestImportRule(t *testing.T) {
 			switch {
 			case folder == "." && (ours || strings.Contains(name, ".")):
 				t.Errorf("%s imports %s: the root imports only the standard library", file.path, name)
-			case !ours || name == module || slices.Contains(wiring, top):
+			case !ours || name == module || slices.Contains(wiring, top) || strings.HasPrefix(name, module+"/internal/"):
 			default:
 				other, _, _ := strings.Cut(strings.TrimPrefix(name, module+"/"), "/")
 				if other != top && !slices.Contains(allowed[top], other) {

@@ -50,6 +50,17 @@ type Result struct {
 	Versions Versions `json:"versions"`
 }
 
+// Reaches tells whether the score of any attribute is at or over its limit, as
+// both are printed. Attributes that limits has no number for do not count.
+func (r Result) Reaches(limits Scores) bool {
+	for a, limit := range limits.All() {
+		if measured, ok := r.Attributes[a]; ok && measured.Score.Rounded() >= limit {
+			return true
+		}
+	}
+	return false
+}
+
 // AttributeResult is what was measured for one attribute.
 type AttributeResult struct {
 	// Score is the final probability in 0..1.

@@ -1,0 +1,61 @@
+package files_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/toxscreen/toxscreen/internal/files"
+)
+
+func TestWriteReplacesAFileAsAWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "it")
+	for _, content := range []string{"long content", "short"} {
+		if err := files.WriteBytes(path, 0o600, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != content {
+			t.Errorf("%q, %v, want %q", got, err, content)
+		}
+	}
+	alone(t, path, "short")
+}
+
+// A source that fails half-way leaves what was there, and nothing beside it.
+func TestWriteLeavesAFileAloneWhenItsContentFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "it")
+	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	err := files.Write(path, 0o600, func(w io.Writer) error {
+		_, err := io.WriteString(w, "half of ")
+		return errors.Join(err, broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("%v, want the error of the content", err)
+	}
+	alone(t, path, "before")
+}
+
+func alone(t *testing.T, path, want string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v: there is more than the file", entries, err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}
+
+func TestErrorsDoNotRepeatThePath(t *testing.T) {
+	err := files.WriteBytes(filepath.Join(t.TempDir(), "missing", "it"), 0o600, nil)
+	if !errors.Is(err, fs.ErrNotExist) || err.Error() != fs.ErrNotExist.Error() && err.Error() != "no such file or directory" {
+		t.Errorf("%v", err)
+	}
+}
