@@ -31,8 +31,9 @@ PYTHON := .venv/bin/python
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-cache-dir
 VENV := .venv/installed
 SERVERS := .venv/servers-installed
-# Of all scripts but the servers that `make bench-serve` compares with.
-REQUIREMENTS := $(filter-out scripts/serve-compare/%,$(wildcard scripts/*requirements.txt scripts/*/requirements.txt))
+# Of all scripts but those that are installed apart: the clients, and the servers
+# that `make bench-serve` compares with.
+REQUIREMENTS := $(filter-out scripts/clients/% scripts/bench/serve/%,$(sort $(shell find scripts -name '*requirements.txt')))
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -104,7 +105,7 @@ bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DA
 	go build -o build/bench/worker ./scripts/bench/worker
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/texts.jsonl
 	TOXSCREEN_TEXTS=build/bench/texts.jsonl go test -run '^$$' -bench EndToEnd -benchtime 1x -count 3 ./classifier
-	go run ./scripts/bench-tokenize -python $(PYTHON) -data $(DATA) $(MODEL)/tokenizer.json
+	go run ./scripts/bench/tokenize -python $(PYTHON) -data $(DATA) $(MODEL)/tokenizer.json
 	$(PYTHON) scripts/bench/compare.py --worker build/bench/worker --model $(MODEL) --texts build/bench/texts.jsonl
 	$(PYTHON) scripts/bench/length.py --worker build/bench/worker --texts build/bench/texts.jsonl
 	$(PYTHON) scripts/bench/start.py --binary bin/toxscreen
@@ -114,13 +115,13 @@ bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DA
 .PHONY: bench-serve
 bench-serve: build data $(SERVERS) ## Measure toxscreen serve, alone and against servers in Python (needs DATA, an idle machine and MINUTES and an hour)
 	mkdir -p build/bench
-	go build -o build/bench/serve-load ./scripts/serve-load
+	go build -o build/bench/serve ./scripts/bench/serve
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/comments.jsonl
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --most 20 --out build/bench/chat.jsonl
 	TOXSCREEN_TEXTS=build/bench/chat.jsonl go test -run '^$$' -bench SharedRuns -benchtime 1x -count 3 ./classifier
-	build/bench/serve-load -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -minutes $(MINUTES)
-	build/bench/serve-load -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -turns 10 -piece 200 \
-	  -compare scripts/serve-compare -python $(PYTHON)
+	build/bench/serve -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -minutes $(MINUTES)
+	build/bench/serve -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -turns 10 -piece 200 \
+	  -compare scripts/bench/serve/compare -python $(PYTHON)
 
 .PHONY: train
 train: data $(VENV) ## Train the default model from DATA into build/train (hours)
@@ -141,7 +142,7 @@ eval-model: build data $(VENV) ## Measure FOLDER against its goals and what othe
 simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion/ (needs DATA; SAMPLE=700 is quick, and goes to build/)
 	mkdir -p build/simulate
 	for split in dev test; do \
-	  $(PYTHON) scripts/simulate/rows.py --data $(DATA) --split $$split --out build/simulate/$$split.jsonl $(if $(SAMPLE),--rows $(SAMPLE)); \
+	  $(PYTHON) scripts/bench/simulate/rows.py --data $(DATA) --split $$split --out build/simulate/$$split.jsonl $(if $(SAMPLE),--rows $(SAMPLE)); \
 	  bin/toxscreen batch --no-judge --overwrite -i build/simulate/$$split.jsonl -o build/simulate/$$split-both.jsonl; \
 	  grep '"id":"jigsaw/' build/simulate/$$split-both.jsonl > build/simulate/$$split-jigsaw.jsonl; \
 	done
@@ -183,7 +184,7 @@ $(VENV): $(REQUIREMENTS)
 	$(PIP) $(addprefix -r ,$(REQUIREMENTS))
 	touch $@
 
-$(SERVERS): $(VENV) scripts/serve-compare/requirements.txt
+$(SERVERS): $(VENV) scripts/bench/serve/compare/requirements.txt
 	$(PIP) $(addprefix -r ,$(filter %.txt,$^))
 	touch $@
 

@@ -1,10 +1,10 @@
-// Bench-tokenize measures toxscreen's tokenizer against Hugging Face's tokenizers and
+// Tokenize measures toxscreen's tokenizer against Hugging Face's tokenizers and
 // against sugarme/tokenizer, over the same texts, on one thread, in turns:
 //
-//	go run ./scripts/bench-tokenize -python .venv/bin/python -data ../shared/data models/toxicity-en/tokenizer.json
+//	go run ./scripts/bench/tokenize -python .venv/bin/python -data ../shared/data models/toxicity-en/tokenizer.json
 //
 // It prints the median of the rounds and the ratios as Markdown. The Python interpreter
-// needs scripts/tokenizer-requirements.txt.
+// needs scripts/bench/requirements.txt.
 package main
 
 import (
@@ -33,13 +33,13 @@ import (
 
 func main() {
 	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "bench-tokenize:", err)
+		fmt.Fprintln(os.Stderr, "tokenize:", err)
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	flags := flag.NewFlagSet("bench-tokenize", flag.ContinueOnError)
+	flags := flag.NewFlagSet("tokenize", flag.ContinueOnError)
 	python := flags.String("python", ".venv/bin/python", "interpreter with tokenizers installed")
 	data := flags.String("data", "../shared/data", `folder of *.jsonl.gz with "text"`)
 	count := flags.Int("texts", 5000, "how many texts, from all files in turn")
@@ -172,7 +172,7 @@ func startPython(ctx context.Context, python, tokenizer string, texts []string) 
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	command := exec.CommandContext(ctx, python, "scripts/bench-tokenize/worker.py", tokenizer, file.Name())
+	command := exec.CommandContext(ctx, python, "scripts/bench/tokenize/worker.py", tokenizer, file.Name())
 	p := &pythonSide{command: command, texts: file.Name()}
 	p.command.Stderr = os.Stderr
 	if p.in, err = p.command.StdinPipe(); err != nil {
@@ -187,7 +187,7 @@ func startPython(ctx context.Context, python, tokenizer string, texts []string) 
 		return nil, fmt.Errorf("failed to start %s: %w; name an interpreter with -python and run from the repository", python, err)
 	}
 	if p.version, err = p.out.ReadString('\n'); err != nil {
-		return nil, fmt.Errorf("failed to start tokenizers in %s: %w; install scripts/tokenizer-requirements.txt", python, err)
+		return nil, fmt.Errorf("failed to start tokenizers in %s: %w; install scripts/bench/requirements.txt", python, err)
 	}
 	p.version = strings.TrimSpace(p.version)
 	return p, nil

@@ -12,7 +12,7 @@ import (
 
 // arrangement is a way to run a server in Python.
 type arrangement struct {
-	app     string // a file in scripts/serve-compare
+	app     string // a file in scripts/bench/serve/compare
 	workers int    // processes
 	threads int    // inside a run
 	turns   int    // runs at once in a process

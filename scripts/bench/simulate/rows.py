@@ -1,6 +1,6 @@
 """Writes labelled rows for `toxscreen batch`, whose results `toxscreen simulate` reads.
 
-    python scripts/simulate/rows.py --data ../shared/data --split dev --out dev.jsonl
+    python scripts/bench/simulate/rows.py --data ../shared/data --split dev --out dev.jsonl
 
 Rows of jigsaw and civil_spans, each with its labels: shares of people for civil_spans, 0 or 1 for
 jigsaw. With --rows only so many of either, evenly spread over the file.

@@ -1,4 +1,4 @@
-module github.com/toxscreen/toxscreen/scripts/language/compare
+module github.com/toxscreen/toxscreen/scripts/bench/language
 
 go 1.26.8
 

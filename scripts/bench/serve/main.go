@@ -1,10 +1,10 @@
 //go:build linux
 
-// Serve-load measures toxscreen serve over loopback and prints Markdown:
+// Serve measures toxscreen serve over loopback and prints Markdown:
 //
-//	go run ./scripts/serve-load -binary bin/toxscreen -comments build/bench/texts.jsonl -chat build/bench/chat.jsonl
-//	go run ./scripts/serve-load … -minutes 30
-//	go run ./scripts/serve-load … -compare scripts/serve-compare -python .venv/bin/python
+//	go run ./scripts/bench/serve -binary bin/toxscreen -comments build/bench/texts.jsonl -chat build/bench/chat.jsonl
+//	go run ./scripts/bench/serve … -minutes 30
+//	go run ./scripts/bench/serve … -compare scripts/bench/serve/compare -python .venv/bin/python
 //
 // First comes its throughput at saturation against that of toxscreen batch on
 // the same texts, in turns; then the time of an answer with one caller, at 70 %
@@ -57,7 +57,7 @@ func main() {
 	err := run(ctx, c)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "serve-load: "+err.Error())
+		fmt.Fprintln(os.Stderr, "serve: "+err.Error())
 		os.Exit(1)
 	}
 }
@@ -148,7 +148,7 @@ func loadAverage() string {
 // againstBatch prints the throughput at saturation against that of batch, and
 // returns it in texts a second.
 func againstBatch(ctx context.Context, c config, s *server, name string, texts []string) (float64, error) {
-	folder, err := os.MkdirTemp("", "serve-load-")
+	folder, err := os.MkdirTemp("", "bench-serve-")
 	if err != nil {
 		return 0, err
 	}

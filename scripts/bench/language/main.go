@@ -1,16 +1,16 @@
-// Compare measures libraries that tell languages, each as it comes, for
+// Language measures libraries that tell languages, each as it comes, for
 // docs/decisions/0007-language.md. It is a module of its own, so that
 // toxscreen does not depend on what was turned down:
 //
-//	cd scripts/language/compare
+//	cd scripts/bench/language
 //	go run . LIBRARY DATA SENTENCES
 //
 // LIBRARY is whatlanggo, whatlanggo-fork, lingua-low or lingua-high, DATA the
-// folder of *.jsonl.gz files, and SENTENCES what ../sentences.py writes. Of the
-// dev rows of chats it takes the confidence that 0.5 % of those reach that the
-// library takes for another language than English, and prints how much of the
-// sentences reaches it, by their length in characters, with its time and
-// memory, as Linux tells them.
+// folder of *.jsonl.gz files, and SENTENCES what scripts/language/sentences.py
+// writes. Of the dev rows of chats it takes the confidence that 0.5 % of those
+// reach that the library takes for another language than English, and prints how
+// much of the sentences reaches it, by their length in characters, with its time
+// and memory, as Linux tells them.
 package main
 
 import (

@@ -1,7 +1,7 @@
-// Judge-rates measures a judge on texts that people have labelled, which the
+// Judge measures a judge on texts that people have labelled, which the
 // self-test of `toxscreen judge` does not replace:
 //
-//	go run ./scripts/judge-rates -model MODEL ../shared/data/jigsaw.jsonl.gz
+//	go run ./scripts/bench/judge -model MODEL ../shared/data/jigsaw.jsonl.gz
 //
 // The file is JSONL, gzip'd where its name says so, with the `text` of a row
 // and `toxicity` in its `labels`, the share of people who call it toxic; rows
@@ -52,13 +52,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "judge-rates:", err)
+		fmt.Fprintln(os.Stderr, "judge:", err)
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	flags := flag.NewFlagSet("judge-rates", flag.ContinueOnError)
+	flags := flag.NewFlagSet("judge", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	config := judge.Config{}
 	flags.StringVar(&config.Model, "model", "", "the judge's model")

@@ -4,7 +4,7 @@ The best that such a server can do on a CPU: one text a run, since padding to a 
 it brings, and as many runs at once as the driver says. It answers with the probabilities of the
 attributes; the token head is computed, and no spans are made of it. MODEL is the model's folder,
 THREADS how many threads a run has, TURNS how many runs there are at once in this process.
-scripts/serve-load starts it.
+scripts/bench/serve starts it.
 """
 
 import json
