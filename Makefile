@@ -33,7 +33,7 @@ VENV := .venv/installed
 SERVERS := .venv/servers-installed
 # Of all scripts but those that are installed apart: the clients, and the servers
 # that `make bench-serve` compares with.
-REQUIREMENTS := $(filter-out scripts/clients/% scripts/bench/serve/%,$(sort $(shell find scripts -name '*requirements.txt')))
+REQUIREMENTS := $(filter-out scripts/clients/% scripts/bench/serve/%,$(sort $(shell find scripts -name requirements.txt)))
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

@@ -18,7 +18,7 @@ import (
 	"github.com/toxscreen/toxscreen/language"
 )
 
-// row is one of the data or of scripts/language/sentences.py.
+// row is one of the data or of scripts/make/sentences/make.py.
 type row struct {
 	Text, Split, Language, Source string
 }
@@ -115,14 +115,14 @@ var bands = []struct {
 
 // TestOtherLanguages measures what is found, and that a model trained on
 // another language gets no false warnings. It needs TOXSCREEN_PYTHON, an
-// interpreter with scripts/language/requirements.txt installed.
+// interpreter with scripts/make/sentences/requirements.txt installed.
 func TestOtherLanguages(t *testing.T) {
 	python := os.Getenv("TOXSCREEN_PYTHON")
 	if python == "" {
 		t.Fatal("TOXSCREEN_PYTHON should name an interpreter; `make test-all` sets it")
 	}
 	path := filepath.Join(t.TempDir(), "sentences.jsonl.gz")
-	if out, err := exec.CommandContext(t.Context(), python, "../scripts/language/sentences.py", path).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), python, "../scripts/make/sentences/make.py", path).CombinedOutput(); err != nil {
 		t.Fatalf("failed to make sentences: %v\n%s", err, out)
 	}
 	english := language.New([]string{"en"})

@@ -26,7 +26,7 @@ var label1 = map[string]toxscreen.Attribute{"LABEL_1": toxscreen.Toxicity}
 // what they give with what transformers and onnxruntime gave.
 func TestImport(t *testing.T) { testImport(t, testModels) }
 
-// testImport imports the three exports that scripts/tiny-models/make.py has
+// testImport imports the three exports that scripts/make/tiny-models/make.py has
 // written to a folder.
 func testImport(t *testing.T, exports string) {
 	t.Helper()

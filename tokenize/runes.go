@@ -6,7 +6,7 @@ import (
 )
 
 // What Hugging Face's tokenizers does with a character, read off the library itself
-// (scripts/tokenizer-tables.py): its Unicode versions are not Go's.
+// (scripts/make/tokenizer/tables.py): its Unicode versions are not Go's.
 const (
 	isRemoved     = 1 << iota // clean_text removes it
 	isSpace                   // white space

@@ -12,7 +12,7 @@ import (
 // TestHuggingFaceCorpus compares with the library itself, over 10,000 texts of the data
 // folder for every kind of tokenizer, and over every code point in four surroundings for
 // the default model and a Unigram, whose normaliser knows graphemes. It needs
-// TOXSCREEN_PYTHON, an interpreter with scripts/tokenizer-requirements.txt installed,
+// TOXSCREEN_PYTHON, an interpreter with scripts/make/tokenizer/requirements.txt installed,
 // and TOXSCREEN_DATA, the folder of *.jsonl.gz files.
 func TestHuggingFaceCorpus(t *testing.T) {
 	python, data := os.Getenv("TOXSCREEN_PYTHON"), os.Getenv("TOXSCREEN_DATA")
@@ -22,7 +22,7 @@ func TestHuggingFaceCorpus(t *testing.T) {
 	vectors := func(t *testing.T, kind, tokenizer string, more ...string) string {
 		t.Helper()
 		out := filepath.Join(t.TempDir(), "vectors.jsonl.gz")
-		args := append([]string{"../scripts/tokenizer-vectors.py", kind, tokenizer, out}, more...)
+		args := append([]string{"../scripts/make/tokenizer/vectors.py", kind, tokenizer, out}, more...)
 		if output, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput(); err != nil {
 			t.Fatalf("failed to make vectors: %v\n%s", err, output)
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // vector is what Hugging Face's tokenizers makes of one text, written by
-// scripts/tokenizer-vectors.py.
+// scripts/make/tokenizer/vectors.py.
 type vector struct {
 	Text    string  `json:"text"`
 	Bytes   []byte  `json:"bytes"` // instead of Text where it is no UTF-8
@@ -125,7 +125,7 @@ func TestHuggingFace(t *testing.T) {
 }
 
 // kinds names the small tokenizers of testdata, one for each kind of tokenizer.json
-// (scripts/tokenizer-models.py).
+// (scripts/make/tokenizer/models.py).
 func kinds(t testing.TB) []string {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/*.json")

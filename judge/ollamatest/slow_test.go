@@ -14,7 +14,7 @@ import (
 )
 
 // The script makes the tiny model that is committed, byte for byte. It needs
-// TOXSCREEN_PYTHON, an interpreter with scripts/tiny-models/requirements.txt
+// TOXSCREEN_PYTHON, an interpreter with scripts/make/tiny-models/requirements.txt
 // installed, which `make test-all` sets.
 func TestTheScriptMakesTheTinyModel(t *testing.T) {
 	python := os.Getenv("TOXSCREEN_PYTHON")

@@ -2,7 +2,7 @@
 
     python testdata/models/make_tiny.py
 
-Needs onnx, numpy and tokenizers (scripts/tiny-models/requirements.txt); the files come out the same
+Needs onnx, numpy and tokenizers (scripts/make/tiny-models/requirements.txt); the files come out the same
 on every run. No weight is learned. Each token has a row of features; a text's logit for a label is
 the highest among its tokens plus a little of their mean, so that every token moves every score and
 a padding token that is not masked shows at once. The token head is the same row by itself plus the

@@ -1,6 +1,6 @@
 """Writes tiny.gguf: a language model of two Llama layers that knows nothing, for tests of the protocol.
 
-    pip install -r scripts/tiny-models/requirements.txt
+    pip install -r scripts/make/tiny-models/requirements.txt
     python judge/ollamatest/testdata/make_tiny.py [FILE]
 
 A real Ollama server runs it in milliseconds. Its tokens are the 256 bytes, so it can write and read any

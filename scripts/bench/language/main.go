@@ -6,7 +6,7 @@
 //	go run . LIBRARY DATA SENTENCES
 //
 // LIBRARY is whatlanggo, whatlanggo-fork, lingua-low or lingua-high, DATA the
-// folder of *.jsonl.gz files, and SENTENCES what scripts/language/sentences.py
+// folder of *.jsonl.gz files, and SENTENCES what scripts/make/sentences/make.py
 // writes. Of the dev rows of chats it takes the confidence that 0.5 % of those
 // reach that the library takes for another language than English, and prints how
 // much of the sentences reaches it, by their length in characters, with its time

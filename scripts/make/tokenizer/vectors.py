@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes what Hugging Face's tokenizers makes of many texts, for tokenize/'s tests to compare.
 
-    pip install -r scripts/tokenizer-requirements.txt
-    python scripts/tokenizer-vectors.py nasty  TOKENIZER.json OUT.jsonl.gz [COUNT] # 1,000, written by hand and by chance
-    python scripts/tokenizer-vectors.py corpus TOKENIZER.json OUT.jsonl.gz DATA    # 10,000 from a folder of *.jsonl.gz with "text"
-    python scripts/tokenizer-vectors.py sweep  TOKENIZER.json OUT.jsonl.gz         # every code point in four surroundings
+    pip install -r scripts/make/tokenizer/requirements.txt
+    python scripts/make/tokenizer/vectors.py nasty  TOKENIZER.json OUT.jsonl.gz [COUNT] # 1,000, written by hand and by chance
+    python scripts/make/tokenizer/vectors.py corpus TOKENIZER.json OUT.jsonl.gz DATA    # 10,000 from a folder of *.jsonl.gz with "text"
+    python scripts/make/tokenizer/vectors.py sweep  TOKENIZER.json OUT.jsonl.gz         # every code point in four surroundings
 
 One JSON object a line: text (or bytes, base64, where it is no UTF-8), ids, offsets (start and
 end of each id, flat, in bytes of the text) and words (word_ids), without special tokens and

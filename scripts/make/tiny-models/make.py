@@ -1,9 +1,9 @@
 """Makes sequence classifiers of real architectures with random weights, in folders as Hugging Face
 exports them, to try `toxscreen model import` on.
 
-    pip install -r scripts/tiny-models/requirements.txt
-    python scripts/tiny-models/make.py testdata/models          # hidden size 32, 2 layers; committed
-    python scripts/tiny-models/make.py --full build/full-models # the size of BERT-base: 350 to 430 MB each
+    pip install -r scripts/make/tiny-models/requirements.txt
+    python scripts/make/tiny-models/make.py testdata/models          # hidden size 32, 2 layers; committed
+    python scripts/make/tiny-models/make.py --full build/full-models # the size of BERT-base: 350 to 430 MB each
 
 The architectures and tokenizers are the real ones of transformers (BERT with WordPiece, RoBERTa with
 byte-level BPE, XLM-R with Unigram), and so is --full's shape: hidden size 768, 12 layers, 12 heads.

@@ -1,6 +1,6 @@
 """Writes sentences in many languages, for measuring which of them package language recognises:
 
-    .venv/bin/python scripts/language/sentences.py sentences.jsonl.gz
+    .venv/bin/python scripts/make/sentences/make.py sentences.jsonl.gz
 
 They are what two packages of requirements.txt are translated to: the messages of Django (BSD-3-Clause), as a program
 speaks to people, and the dialogues of chatterbot-corpus (BSD-3-Clause), as people chat. One JSON object a line:

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 """Trains the small tokenizers of tokenize/testdata, one for each kind that models come with.
 
-    pip install -r scripts/tokenizer-requirements.txt
-    python scripts/tokenizer-models.py tokenize/testdata
+    pip install -r scripts/make/tokenizer/requirements.txt
+    python scripts/make/tokenizer/models.py tokenize/testdata
     for t in tokenize/testdata/*.json; do
-        python scripts/tokenizer-vectors.py nasty $t ${t%.json}.jsonl.gz 300
+        python scripts/make/tokenizer/vectors.py nasty $t ${t%.json}.jsonl.gz 300
     done
 
 They have the normaliser, pre-tokenizer, post-processor and options of the models that
 they are named after, and a vocabulary of a few hundred tokens learnt from the sentences
-of tokenizer-vectors.py. The library breaks ties at random when it trains, so another run gives
+of vectors.py. The library breaks ties at random when it trains, so another run gives
 other files, as good as these: run it to add a kind, and make the vectors anew with it.
 """
-import importlib.util
 import json
 import os
 import struct
@@ -20,14 +19,11 @@ import sys
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import vectors
 
 
 def sentences():
-    spec = importlib.util.spec_from_file_location("vectors", os.path.join(HERE, "tokenizer-vectors.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return [s for s in module.SENTENCES if len(s) < 400]
+    return [s for s in vectors.SENTENCES if len(s) < 400]
 
 
 def wordpiece(normalizer, pre_tokenizer=None, prefix="##", max_chars=100, size=600):
