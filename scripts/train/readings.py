@@ -3,7 +3,7 @@ should be combined: the figures of docs/decisions/0006-disguise.md.
 
     python scripts/train/readings.py --data DATA --folder models/toxicity-en
 
-Dev rows in every kind of disguises.KINDS, a reading of each by `go run ./scripts/read`, and both
+Dev rows in every kind of disguises.KINDS, a reading of each by `go run ./scripts/train/read`, and both
 scored by `toxscreen batch` with a copy of the folder that undoes nothing.
 """
 
@@ -28,7 +28,7 @@ CLEAN_FLAGGED = 0.01  # share of clean texts over the second threshold
 
 def readings(texts: list[str], tokenizer: Path) -> list[str]:
     given = "".join(json.dumps({"text": text}) + "\n" for text in texts)
-    out = subprocess.run(["go", "run", "./scripts/read", "-tokenizer", tokenizer], input=given.encode(), stdout=subprocess.PIPE, check=True).stdout
+    out = subprocess.run(["go", "run", "./scripts/train/read", "-tokenizer", tokenizer], input=given.encode(), stdout=subprocess.PIPE, check=True).stdout
     rows = [json.loads(line) for line in out.splitlines()]
     return [row["reading"] if row["differs"] else row["text"] for row in rows]
 

@@ -2,7 +2,7 @@
 // text and writes each line again with two more: reading, the text as it is read, and
 // differs, whether the model gets other tokens from it.
 //
-//	go run ./scripts/read -tokenizer models/toxicity-en/tokenizer.json < IN.jsonl > OUT.jsonl
+//	go run ./scripts/train/read -tokenizer models/toxicity-en/tokenizer.json < IN.jsonl > OUT.jsonl
 //
 // At the end it tells on standard error how many texts there were and how many differ.
 package main
