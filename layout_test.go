@@ -16,11 +16,12 @@ const module = "github.com/toxscreen/toxscreen"
 
 // wiring are the folders that may import every package of the module: they
 // put the parts together. All others but the root are adapters.
-var wiring = []string{"models", "httpapi", "cmd", "scripts"}
+var wiring = []string{"models", "screen", "httpapi", "cmd", "scripts"}
 
 // allowed are the imports between adapters that the design names.
 var allowed = map[string][]string{
-	"classifier": {"tokenize"}, // reads its encodings
+	"classifier": {"tokenize"},         // reads its encodings
+	"redteam":    {"formats", "judge"}, // its cases, and who judges them
 }
 
 // onlyIn are the libraries of which one folder, or one file of it, knows.

@@ -562,3 +562,26 @@ func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) err
 	report.Least = cost
 	return nil
 }
+
+// Fitted returns a Fusion with the parameters that [Fit] finds for rows. It knows
+// the judge whose verdicts are among them, if any are.
+func Fitted(rows []toxscreen.Labelled, o Options) (*Fusion, error) {
+	params, _, err := Fit(rows, o)
+	if err != nil {
+		return nil, err
+	}
+	_, file, err := params.Encode()
+	if err != nil {
+		return nil, err
+	}
+	f, err := New(file, o.Model)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if v := row.Verdict; v != nil {
+			return f.With(Judge{Model: v.Model, Rubric: v.Rubric}), nil
+		}
+	}
+	return f, nil
+}

@@ -123,6 +123,15 @@ func New(c Config) (*Judge, error) {
 	return j, nil
 }
 
+// With returns another judge, whose configuration is that of j but for what change
+// does to it: the same model by another rubric, with the same cache. Judges that
+// are asked side by side need one [Config.Context].
+func (j *Judge) With(change func(*Config)) (*Judge, error) {
+	config := j.config
+	change(&config)
+	return New(config)
+}
+
 // Context returns how many tokens of context are enough for judges with these
 // configurations, whatever the model's vocabulary: a token has a byte or more.
 // Judges of one model that are asked side by side need one context: a server
@@ -156,6 +165,9 @@ func sent(d dialect) int {
 
 // Close gives the connections to the server back. No call may be under way.
 func (j *Judge) Close() { j.server.close() }
+
+// Rubric returns what texts are judged by.
+func (j *Judge) Rubric() Rubric { return j.config.Rubric }
 
 // Parallel implements [toxscreen.Judge].
 func (j *Judge) Parallel() int { return j.config.Parallel }

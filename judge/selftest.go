@@ -114,12 +114,12 @@ const (
 // none. An error means that the test could not be made: the server failed.
 func (j *Judge) SelfTest(ctx context.Context, progress func(done, all int)) (SelfTest, error) {
 	start := time.Now()
-	plain, err := j.with(func(c *Config) {})
+	plain, err := j.plainly(func(c *Config) {})
 	if err != nil {
 		return SelfTest{}, err
 	}
 	defer plain.Close()
-	reversed, err := j.with(func(c *Config) {
+	reversed, err := j.plainly(func(c *Config) {
 		c.Rubric.Aspects = slices.Clone(c.Rubric.Aspects)
 		slices.Reverse(c.Rubric.Aspects)
 	})
@@ -169,12 +169,12 @@ func (j *Judge) SelfTest(ctx context.Context, progress func(done, all int)) (Sel
 	return t, nil
 }
 
-// with returns a judge like this one with another configuration.
-func (j *Judge) with(change func(*Config)) (*Judge, error) {
-	config := j.config
-	config.Cache, config.Reason, config.Violations = nil, false, false
-	change(&config)
-	return New(config)
+// plainly returns a judge that answers verdicts only, and keeps none.
+func (j *Judge) plainly(change func(*Config)) (*Judge, error) {
+	return j.With(func(c *Config) {
+		c.Cache, c.Reason, c.Violations = nil, false, false
+		change(c)
+	})
 }
 
 // finding is what the judge found in one case.

@@ -43,9 +43,8 @@ the run goes on. A run that was cut off goes on with --resume.`,
 	for _, name := range []string{"input", "output"} {
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson", "csv", "parquet")
 	}
-	addScoringFlags(cmd)
-	addEscalationFlags(cmd)
-	addModelFlags(cmd)
+	addFlags(cmd, "fail_on")
+	addScreenerFlags(cmd)
 	return cmd
 }
 
@@ -137,25 +136,19 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	model, err := open(s)
+	screener, err := openScreener(cmd, s)
 	if err != nil {
 		return err
 	}
-	defer model.Close()
-	judges, err := openEscalation(cmd, s, model.Info().Version)
-	if err != nil {
-		return err
-	}
-	defer judges.close()
-	screener := newScreener(s, model, judges.options...)
-	out.judged = judges.Judge != nil
-	out.model = model.Info().Version
+	defer screener.Close()
+	out.judged = screener.HasJudge()
+	out.model = screener.Info().Version
 
 	// Whoever may want to resume this run needs to know what it was.
 	canResume := resumable(o.input, o.output) == nil
 	var memo note
 	if canResume {
-		if memo, err = newNote(ctx, o.input, o, s, model.Info(), judges); err != nil {
+		if memo, err = newNote(ctx, o.input, o, s, screener); err != nil {
 			return err
 		}
 	}
@@ -192,7 +185,7 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("failed to write %s: %w", outputName(o.output), err)
 	}
 	b := &batch{app: a, options: o, in: in, w: w, done: done, unit: s.OffsetUnit, limits: s.FailOn}
-	if err := b.run(ctx, stop, screener); err != nil {
+	if err := b.run(ctx, stop, screener.Screener); err != nil {
 		switch {
 		case canResume && o.overwrite:
 			err = hinted{err, "the same command with --resume in place of --overwrite goes on from there"}
@@ -253,7 +246,7 @@ type batch struct {
 	w       rowWriter
 	done    tally
 	unit    toxscreen.OffsetUnit
-	limits  limits
+	limits  toxscreen.Scores
 	shown   *progress
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 func (a *app) calibrateCommand() *cobra.Command {
@@ -34,18 +36,18 @@ them. Whatever does not show in cross-validation that it helps is left out.`,
 	flags.StringP("input", "i", "", "`FILE` of labelled results, or - for standard input")
 	flags.StringP("output", "o", "", "`FILE` to write the parameters to")
 	flags.Bool("overwrite", false, "write anew what exists")
-	flags.String("calibration", "", "`FILE` with parameters of other judges to keep")
 	flags.String("plots", "", "`FOLDER` for reliability diagrams and the escalation curve")
 	flags.Float64("prior", 0, "weigh the rows so that this share of them is toxic; default: as they are")
 	addPriceFlags(cmd, 0)
 	flags.Float64("texts-a-minute", 0, "texts that are scored a minute, for the next two")
 	flags.Float64("tokens-a-minute", 0, "tokens that the judge may read and write a minute; 0: no bound")
 	flags.Float64("seconds-a-minute", 0, "seconds that verdicts may take a minute; 0: no bound")
-	flags.StringArray("threshold", nil, "flag an attribute from this probability, like toxicity=0.7; repeatable; default: as the results were")
+	addFlags(cmd, "calibration")
+	flags.Lookup("calibration").Usage = "`FILE` with parameters of other judges to keep"
+	addThresholdFlag(cmd, "as the results were")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("output", "json")
 	_ = cmd.MarkFlagDirname("plots")
-	_ = cmd.RegisterFlagCompletionFunc("threshold", completeAttributes)
 	return cmd
 }
 
@@ -128,7 +130,7 @@ func (a *app) calibrate(cmd *cobra.Command, _ []string) error {
 		o.Thresholds.Set(attribute, threshold)
 	}
 	if s.Calibration != "" {
-		base, err := readFusion(s.Calibration)
+		base, err := screen.ReadCalibration(s.Calibration)
 		if err != nil {
 			return err
 		}
@@ -150,71 +152,17 @@ func (a *app) calibrate(cmd *cobra.Command, _ []string) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(output+".new", data, 0o644); err != nil {
-		return fmt.Errorf("failed to write %s: %w", output, cause(err))
+	if err := files.WriteBytes(output, 0o644, data); err != nil {
+		return fmt.Errorf("failed to write %s: %w", output, err)
 	}
-	if err := os.Rename(output+".new", output); err != nil {
-		return fmt.Errorf("failed to write %s: %w", output, cause(err))
-	}
-	_, err = a.out.Write([]byte(fitText(params, report, output, file.Hash)))
+	_, err = fmt.Fprintf(a.out, "%s\n%s, %s: use it with --calibration\n", printable(report.Text(params)), printable(output), file.Hash)
 	return err
-}
-
-// readFusion reads a parameter file by its name.
-func readFusion(path string) (fusion.File, error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return fusion.File{}, fmt.Errorf("failed to read fusion parameters: %w", err)
-	}
-	defer in.Close()
-	file, err := fusion.Read(in)
-	if err != nil {
-		return fusion.File{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return file, nil
-}
-
-// fitText tells what a fit changed.
-func fitText(p fusion.Params, r fusion.Report, output, hash string) string {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%d rows, %d with a verdict, scored by %s\n\n", r.Rows, r.Judged, printable(p.Model))
-	for _, one := range r.Attributes {
-		fmt.Fprintf(&b, "%s: %.0f toxic and %.0f clean texts\n", one.Attribute, one.Toxic, one.Clean)
-		if one.Before > 0 {
-			line := p.Calibration[one.Attribute]
-			what := "is left as it is"
-			if one.Calibrated {
-				what = fmt.Sprintf("is corrected: log-odds × %.3f %+.3f", line.Slope, line.Intercept)
-			}
-			fmt.Fprintf(&b, "  the classifier %s (cross-validated log loss %.4f as it is, %.4f corrected)\n", what, one.Before, one.After)
-		}
-		if o := one.Opinion; o != nil {
-			what := "counts for nothing"
-			if one.Counts {
-				what = fmt.Sprintf("counts: it finds %.0f %% of the toxic texts and blames %.0f %% of the clean ones; %.0f %% of the classifier's evidence is in it already", 100*o.TruePositive, 100*o.FalsePositive, 100*o.Overlap)
-			}
-			fmt.Fprintf(&b, "  the judge, on %.0f toxic and %.0f clean texts between %.2f and %.2f, %s (log loss %.4f without it, %.4f with it)\n",
-				o.Toxic, o.Clean, o.Low, o.High, what, one.Classifier, one.Fused)
-		}
-		if one.Note != "" {
-			fmt.Fprintf(&b, "  %s\n", one.Note)
-		}
-	}
-	if r.Judged > 0 {
-		fmt.Fprintf(&b, "\n%.1f %% of the texts are worth a verdict: those where it saves more than %.2g errors", 100*r.Share, r.Least)
-		if p.Budget.Share > 0 {
-			fmt.Fprintf(&b, "; of %d texts no more than %.3g %% are judged, which is 99 %% sure in 99 of 100 cases", p.Budget.Texts, 100*p.Budget.Share)
-		}
-		fmt.Fprintf(&b, "\na verdict took %.2g s and %.0f tokens on average\n", r.SecondsPerCall, r.TokensPerCall)
-	}
-	fmt.Fprintf(&b, "\n%s, %s: use it with --calibration\n", printable(output), hash)
-	return b.String()
 }
 
 // drawFit writes the plots of a fit into a folder.
 func drawFit(folder string, r fusion.Report) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("failed to draw plots: %w", cause(err))
+		return fmt.Errorf("failed to draw plots: %w", files.Cause(err))
 	}
 	for _, one := range r.Attributes {
 		if len(one.Held) == 0 {
@@ -240,7 +188,7 @@ func drawFit(folder string, r fusion.Report) error {
 			return err
 		}
 		if err := os.WriteFile(filepath.Join(folder, "reliability-"+one.Attribute.String()+".svg"), b.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("failed to draw plots: %w", cause(err))
+			return fmt.Errorf("failed to draw plots: %w", files.Cause(err))
 		}
 	}
 	if len(r.Curve) == 0 {
@@ -255,7 +203,7 @@ func drawFit(folder string, r fusion.Report) error {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(folder, "escalation.svg"), b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("failed to draw plots: %w", cause(err))
+		return fmt.Errorf("failed to draw plots: %w", files.Cause(err))
 	}
 	return nil
 }

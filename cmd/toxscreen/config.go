@@ -5,6 +5,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -25,10 +27,11 @@ user's configuration folder and in /etc/toxscreen, defaults.`,
 		Args: arguments(0, 0, ""),
 		RunE: a.configShow,
 	}
-	addFormatFlag(show)
-	addScoringFlags(show)
-	addJudgeFlags(show)
-	addModelFlags(show)
+	addFlags(show, "format", "fail_on")
+	addThresholdFlag(show, "the model's")
+	addFlags(show, screenerFlags...)
+	addFlags(show, judgeFlags...)
+	addFlags(show, modelFlags...)
 	cmd.AddCommand(show)
 	return cmd
 }
@@ -47,10 +50,10 @@ func (a *app) configShow(cmd *cobra.Command, _ []string) error {
 	}
 	shown := make([]shownSetting, len(keys))
 	for i, k := range keys {
-		shown[i] = shownSetting{k.name, s.values[k.name].text, s.values[k.name].from}
+		shown[i] = shownSetting{k.name, s.value(k.name), s.from(k.name)}
 	}
 	if s.Format == "json" {
-		return writeJSON(a.out, shown, "  ")
+		return plainjson.Write(a.out, shown, "  ")
 	}
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "KEY\tVALUE\tFROM")

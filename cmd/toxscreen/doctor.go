@@ -13,7 +13,9 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/models"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -27,8 +29,8 @@ configuration; then score a text. Exits with 1 if that does not work.`,
 		Args: arguments(0, 0, ""),
 		RunE: a.doctor,
 	}
-	addFormatFlag(cmd)
-	addModelFlags(cmd)
+	addFlags(cmd, "format")
+	addFlags(cmd, modelFlags...)
 	return cmd
 }
 
@@ -72,13 +74,13 @@ func (a *app) doctor(cmd *cobra.Command, _ []string) error {
 		}
 		d.problem(err)
 		s = defaultSettings()
-		if format, _ := cmd.Flags().GetString("format"); format == "json" {
-			s.Format = format
+		if cmd.Flags().Lookup("format").Value.String() == "json" {
+			s.Format = "json"
 		}
 	}
 	d.examine(cmd.Context(), s)
 	if s.Format == "json" {
-		err = writeJSON(a.out, d, "  ")
+		err = plainjson.Write(a.out, d, "  ")
 	} else {
 		_, err = a.out.Write([]byte(d.text(a.view())))
 	}
@@ -99,10 +101,10 @@ func (d *diagnosis) examine(ctx context.Context, s *settings) {
 	if d.Threads = s.Threads; d.Threads == 0 {
 		d.Threads = runtime.GOMAXPROCS(0)
 	}
-	d.Config.LookedFor, d.Config.Read = configFiles(), append([]string{}, s.files...)
+	d.Config.LookedFor, d.Config.Read = configFiles(), s.files()
 
 	d.Library.BuiltFor = classifier.LibraryVersion
-	library, err := classifier.LoadLibrary(s.ONNXRuntime, s.Provider)
+	library, err := classifier.LoadLibrary(s.Library, s.Provider)
 	haveLibrary := err == nil
 	if err != nil {
 		d.problem(err)
@@ -133,15 +135,19 @@ func (d *diagnosis) examine(ctx context.Context, s *settings) {
 	}
 
 	start := time.Now()
-	model, err := open(s)
+	s.NoJudge = "doctor scores without a judge"
+	screener, err := screen.Open(s.Settings)
+	if err == nil {
+		defer screener.Close()
+		err = fits(s, screener.Info())
+	}
 	if err != nil {
 		d.problem(err)
 		return
 	}
-	defer model.Close()
 	d.OpenMilliseconds = milliseconds(start)
 	start = time.Now()
-	if _, err := newScreener(s, model).Score(ctx, "The weather is nice today."); err != nil {
+	if _, err := screener.Score(ctx, "The weather is nice today."); err != nil {
 		d.problem(err)
 		return
 	}

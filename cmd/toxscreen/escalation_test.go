@@ -26,9 +26,7 @@ func judged(t *testing.T, host string, args ...string) *toxscreen.Screener {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv(classifier.LibraryEnv, library)
 	cmd := &cobra.Command{}
-	addScoringFlags(cmd)
-	addEscalationFlags(cmd)
-	addModelFlags(cmd)
+	addScreenerFlags(cmd)
 	args = append(args, "--judge-model", "tiny", "--judge-host", host, "--model", tinyModel(t), "--judge-timeout", "5m", "--threshold", "toxicity=0.8")
 	if err := cmd.ParseFlags(args); err != nil {
 		t.Fatal(err)
@@ -37,17 +35,12 @@ func judged(t *testing.T, host string, args ...string) *toxscreen.Screener {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := open(s)
+	screener, err := openScreener(cmd, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { model.Close() })
-	e, err := openEscalation(cmd, s, model.Info().Version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(e.close)
-	return newScreener(s, model, e.options...)
+	t.Cleanup(func() { screener.Close() })
+	return screener.Screener
 }
 
 func begin(t *testing.T, s *toxscreen.Screener, text string) *toxscreen.Screening {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -19,50 +18,10 @@ import (
 	"github.com/toxscreen/toxscreen/store"
 )
 
-// feedbackSettings say what is kept of what people say of texts.
-type feedbackSettings struct {
-	File     string // empty for the one in the user's configuration folder, or off
-	KeepText bool
-	MaxBytes int64
-}
-
-// feedbackOff is the value of feedback that keeps none.
-const feedbackOff = "off"
-
-var feedbackKeys = []key{
-	{"feedback", "", func(s *settings, v string) error {
-		s.Feedback.File = v
-		return nil
-	}},
-	{"feedback_text", "false", func(s *settings, v string) (err error) {
-		if s.Feedback.KeepText, err = strconv.ParseBool(v); err != nil {
-			return fmt.Errorf("%q is neither true nor false", v)
-		}
-		return nil
-	}},
-	{"feedback_max_bytes", strconv.Itoa(1 << 30), func(s *settings, v string) error {
-		most, err := parseInt(v, 1<<16, 1<<40)
-		s.Feedback.MaxBytes = int64(most)
-		return err
-	}},
-}
-
-// addFeedbackFlags adds the flags of commands that take feedback.
-func addFeedbackFlags(cmd *cobra.Command) {
-	addFeedbackFlag(cmd)
-	cmd.Flags().Bool("feedback-text", false, "keep the texts that feedback is about, not only their hashes")
-	cmd.Flags().String("feedback-max-bytes", strconv.Itoa(1<<30), "take no more feedback when its file has so many bytes")
-}
-
-func addFeedbackFlag(cmd *cobra.Command) {
-	cmd.Flags().String("feedback", "", "`FILE` that keeps feedback, or off; default: in the user's configuration folder")
-	_ = cmd.MarkFlagFilename("feedback", "db")
-}
-
 // feedbackFile returns where feedback is kept, empty where it is not.
 func feedbackFile(s *settings) (string, error) {
 	switch s.Feedback.File {
-	case feedbackOff:
+	case off:
 		return "", nil
 	case "":
 		folder, err := os.UserConfigDir()
@@ -121,7 +80,7 @@ kept, batch can score anew.`,
 	flags.Bool("overwrite", false, "write anew what exists")
 	flags.Bool("all", false, "write rows of older models and verdicts of older judges too, which calibrate does not mix")
 	_ = export.MarkFlagFilename("output", "jsonl", "ndjson")
-	addFeedbackFlag(export)
+	addFlags(export, "feedback")
 	cmd.AddCommand(export)
 	return cmd
 }
@@ -142,7 +101,7 @@ func (a *app) feedbackExport(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	if file == "" {
-		return fmt.Errorf("failed to read feedback: none is kept: feedback is off by %s", s.values["feedback"].from)
+		return fmt.Errorf("failed to read feedback: none is kept: feedback is off by %s", s.from("feedback"))
 	}
 	if _, err := os.Stat(file); err != nil {
 		return hinted{fmt.Errorf("failed to read feedback: %s: %w", file, cause(err)), "toxscreen serve makes it when clients send some; --feedback names another file"}

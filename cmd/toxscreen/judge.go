@@ -13,7 +13,9 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 func (a *app) judgeCommand() *cobra.Command {
@@ -42,11 +44,10 @@ failed.`,
 	flags.Bool("reason", false, "ask for the reason in words, which takes longer; default with a format of Mastra's: true")
 	flags.String("input", "", "what the text answers, for rubrics that look at it")
 	flags.Float64("scale", 0, "highest score in Mastra's formats; default: the rubric's")
-	flags.String("format", "text", "output format: text, json, mastra or mastra-measure")
-	_ = cmd.RegisterFlagCompletionFunc("format", oneOf("text", "json", formatMastra, formatMastraMeasure))
-	flags.String("offset-unit", string(toxscreen.Bytes), "what the offsets of quotations count: byte, utf16 or code_point")
-	flags.Int("max-bytes", toxscreen.DefaultMaxBytes, "refuse a text of more bytes")
-	addJudgeFlags(cmd)
+	addFlags(cmd, "format", "offset_unit", "max_bytes")
+	addFlags(cmd, judgeFlags...)
+	flags.Lookup("format").Usage = "output format: text, json, mastra or mastra-measure"
+	flags.Lookup("offset-unit").Usage = "what the offsets of quotations count: byte, utf16 or code_point"
 	return cmd
 }
 
@@ -78,7 +79,7 @@ func parseJudgeOptions(cmd *cobra.Command, s *settings, args []string) (o judgeO
 		return o, errNoJudge
 	case o.selfTest && (len(args) > 0 || o.reason || flags.Changed("input") || mastra):
 		return o, wrongUsage("--self-test has its own texts: it takes no text, --reason, --input or --format %s", formatMastra)
-	case mastra && s.values["judge_rubric"].from != "default" && s.Judge.Rubric.Name != formats.MastraRubric:
+	case mastra && s.from("judge_rubric") != fromDefault && s.Judge.Rubric.Name != formats.MastraRubric:
 		return o, wrongUsage("--format %s goes by the rubric %s, not by %s", s.Format, formats.MastraRubric, s.Judge.Rubric.Name)
 	case flags.Changed("scale") && !mastra:
 		return o, wrongUsage("--scale is for --format %s: a rubric has its own", formatMastra)
@@ -108,11 +109,12 @@ func (a *app) judge(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	opened, err := openJudge(s, func(c *judge.Config) { c.Reason = o.reason })
+	s.Judge.Reason = o.reason
+	opened, err := openJudge(s)
 	if err != nil {
 		return err
 	}
-	defer opened.close()
+	defer opened.Close()
 	if o.selfTest {
 		return a.selfTest(cmd, s, opened.Judge)
 	}
@@ -145,17 +147,26 @@ func (a *app) judge(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return writeJSON(a.out, run, "")
+		return plainjson.Write(a.out, run, "")
 	case formatMastraMeasure:
 		measure, err := formats.ToMastraMeasure(verdict, text, formats.MastraOptions{Scale: o.scale})
 		if err != nil {
 			return err
 		}
-		return writeJSON(a.out, measure, "")
+		return plainjson.Write(a.out, measure, "")
 	case "json":
-		return writeJSON(a.out, inUnit(verdict, s.OffsetUnit, text), "")
+		return plainjson.Write(a.out, inUnit(verdict, s.OffsetUnit, text), "")
 	}
 	return a.view().verdict(text, verdict)
+}
+
+// openJudge makes the judge of the settings, which must name one.
+func openJudge(s *settings) (screen.OpenedJudge, error) {
+	opened, err := screen.OpenJudge(s.Judge)
+	if _, cache := errors.AsType[*screen.CacheError](err); cache {
+		err = hinted{err, "--judge-cache off does without it"}
+	}
+	return opened, err
 }
 
 // The formats that only judge has.
@@ -175,7 +186,7 @@ func inUnit(v toxscreen.Verdict, unit toxscreen.OffsetUnit, text string) toxscre
 // selfTest tests the judge, keeps the outcome and prints it. The exit code
 // tells whether it may be believed.
 func (a *app) selfTest(cmd *cobra.Command, s *settings, j *judge.Judge) error {
-	folder, err := selfTestFolder()
+	folder, err := screen.SelfTests()
 	if err != nil {
 		return err
 	}
@@ -195,7 +206,7 @@ func (a *app) selfTest(cmd *cobra.Command, s *settings, j *judge.Judge) error {
 		return err
 	}
 	if s.Format == "json" {
-		err = writeJSON(a.out, outcome, "  ")
+		err = plainjson.Write(a.out, outcome, "  ")
 	} else {
 		_, err = a.out.Write([]byte(selfTestText(outcome, file)))
 	}

@@ -258,10 +258,5 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// oneOf returns the completions of a flag with few values.
-func oneOf(values ...string) cobra.CompletionFunc {
-	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
-}
-
 // quoted lists names for a sentence.
 func quoted(names []string) string { return strings.Join(names, ", ") }

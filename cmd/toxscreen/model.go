@@ -12,6 +12,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -36,7 +37,7 @@ func (a *app) modelListCommand() *cobra.Command {
 		Args:    arguments(0, 0, ""),
 		RunE:    a.modelList,
 	}
-	addFormatFlag(cmd)
+	addFlags(cmd, "format")
 	return cmd
 }
 
@@ -74,7 +75,7 @@ func (a *app) modelList(cmd *cobra.Command, _ []string) error {
 		listed[i].Attributes = measured(e.Manifest)
 	}
 	if s.Format == "json" {
-		return writeJSON(a.out, listed, "  ")
+		return plainjson.Write(a.out, listed, "  ")
 	}
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tMODEL\tLICENSE\tATTRIBUTES")
@@ -118,7 +119,7 @@ func (a *app) modelShowCommand() *cobra.Command {
 		ValidArgsFunction: completeModels,
 		RunE:              a.modelShow,
 	}
-	addFormatFlag(cmd)
+	addFlags(cmd, "format")
 	return cmd
 }
 
@@ -144,7 +145,7 @@ func (a *app) modelShow(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("failed to show model %s: %w", folder, err)
 	}
 	if s.Format == "json" {
-		return writeJSON(a.out, m, "  ")
+		return plainjson.Write(a.out, m, "  ")
 	}
 	var b strings.Builder
 	line := func(name, value string) {
@@ -272,7 +273,7 @@ its name.`,
 	flags.Float64("threshold", 0, "probability from which each attribute is flagged; default: 0.5")
 	flags.String("onnx", "", "the ONNX `FILE` in the folder to use, where there are several")
 	flags.String("to", "", "the `FOLDER` to make; default: one with the model's name in the user's model folder")
-	addRuntimeFlags(cmd)
+	addFlags(cmd, runtimeFlags...)
 	return cmd
 }
 
@@ -307,7 +308,7 @@ func (a *app) modelImport(cmd *cobra.Command, args []string) error {
 		Activation:  activation,
 		Threshold:   threshold,
 		Model:       filepath.ToSlash(text("onnx")),
-		Try:         models.Options{Library: s.ONNXRuntime, Provider: s.Provider, Threads: 1},
+		Try:         models.Options{Library: s.Library, Provider: s.Provider, Threads: 1},
 	})
 	if err != nil {
 		if _, missing := errors.AsType[*fs.PathError](err); !missing && len(labels) == 0 {

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 // note tells what an unfinished output was made from. It lies beside the
@@ -38,7 +39,7 @@ func noteOf(path string) string { return path + ".resume.json" }
 
 // newNote makes the note of a run. It reads the whole input once: what takes
 // the disk seconds here takes the model days.
-func newNote(ctx context.Context, input string, o *batchOptions, s *settings, model toxscreen.ModelInfo, judges escalation) (note, error) {
+func newNote(ctx context.Context, input string, o *batchOptions, s *settings, screener *screen.Screener) (note, error) {
 	n := note{Format: noteFormat}
 	sum, err := hashOf(ctx, input)
 	if err != nil {
@@ -51,10 +52,10 @@ func newNote(ctx context.Context, input string, o *batchOptions, s *settings, mo
 	}
 	n.Settings = []noted{
 		{"toxscreen's version", toxscreen.Version()},
-		{"the model", model.Version},
+		{"the model", screener.Info().Version},
 		{"--provider", string(s.Provider)},
-		{"the judge", judges.name},
-		{"--calibration", judges.fusion.Version()},
+		{"the judge", screener.JudgedBy()},
+		{"--calibration", screener.Calibration()},
 		{"the thresholds", string(thresholds)},
 		{"--max-bytes", fmt.Sprint(s.MaxBytes)},
 		{"--offset-unit", string(s.OffsetUnit)},

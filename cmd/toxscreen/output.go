@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // rowWriter writes the outcomes of rows in their order.
@@ -31,6 +32,26 @@ type tally struct {
 	firstFailure          string // "row 17: …"
 }
 
+type limits = toxscreen.Scores
+
+func reached(l limits, score func(toxscreen.Attribute) (float64, bool)) bool {
+	for a, limit := range l.All() {
+		if s, ok := score(a); ok && s >= limit {
+			return true
+		}
+	}
+	return false
+}
+
+func scoreOf(r toxscreen.Result) func(toxscreen.Attribute) (float64, bool) {
+	return func(a toxscreen.Attribute) (float64, bool) {
+		measured, ok := r.Attributes[a]
+		return measured.Score.Rounded(), ok
+	}
+}
+
+func writeJSON(w io.Writer, value any, indent string) error { return plainjson.Write(w, value, indent) }
+
 // add counts one row. score returns what the output shows of an attribute.
 func (t *tally) add(failure string, flagged bool, limits limits, score func(toxscreen.Attribute) (float64, bool)) {
 	t.rows++
@@ -43,7 +64,7 @@ func (t *tally) add(failure string, flagged bool, limits limits, score func(toxs
 	if flagged {
 		t.flagged++
 	}
-	if limits.reached(score) {
+	if reached(limits, score) {
 		t.reached++
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/models"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 func (a *app) scoreCommand() *cobra.Command {
@@ -31,10 +31,8 @@ argument. Every byte of it counts, a line break at its end too.`,
 	}
 	cmd.Flags().Bool("explain", false, "show how the scores came about: prior, evidence and posterior")
 	cmd.Flags().Bool("mask", false, "print the text with the words that make it score masked, and nothing else")
-	addFormatFlag(cmd)
-	addScoringFlags(cmd)
-	addEscalationFlags(cmd)
-	addModelFlags(cmd)
+	addFlags(cmd, "format", "fail_on")
+	addScreenerFlags(cmd)
 	return cmd
 }
 
@@ -55,17 +53,11 @@ func (a *app) score(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	model, err := open(s)
+	screener, err := openScreener(cmd, s)
 	if err != nil {
 		return err
 	}
-	defer model.Close()
-	judges, err := openEscalation(cmd, s, model.Info().Version)
-	if err != nil {
-		return err
-	}
-	defer judges.close()
-	screener := newScreener(s, model, judges.options...)
+	defer screener.Close()
 	result, err := screener.Score(cmd.Context(), text)
 	if err != nil {
 		return err
@@ -74,17 +66,17 @@ func (a *app) score(cmd *cobra.Command, args []string) error {
 	case mask:
 		err = a.printMasked(text, result, len(args) > 0 && args[0] != "-")
 	case s.Format == "json":
-		err = writeJSON(a.out, result.In(s.OffsetUnit, text), "")
+		err = plainjson.Write(a.out, result.In(s.OffsetUnit, text), "")
 	default:
 		err = a.view().print(text, result, s.OffsetUnit)
 		if err == nil && explain {
-			err = a.printExplanation(judges, result)
+			err = a.printExplanation(screener, result)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if s.FailOn.reached(scoreOf(result)) {
+	if result.Reaches(s.FailOn) {
 		return exit{code: exitReached}
 	}
 	return nil
@@ -131,8 +123,8 @@ func (a *app) printMasked(text string, result toxscreen.Result, argument bool) e
 }
 
 // printExplanation tells how the scores of a result came about.
-func (a *app) printExplanation(judges escalation, result toxscreen.Result) error {
-	steps, err := judges.explain(result)
+func (a *app) printExplanation(screener *screen.Screener, result toxscreen.Result) error {
+	steps, err := screener.Explain(result)
 	if err != nil {
 		return err
 	}
@@ -149,55 +141,47 @@ func (a *app) printExplanation(judges escalation, result toxscreen.Result) error
 	return err
 }
 
-// open opens the model of the settings.
-func open(s *settings) (*models.Model, error) {
-	model, err := models.Open(s.Model, models.Options{Library: s.ONNXRuntime, Provider: s.Provider, Threads: s.Threads})
-	if err != nil {
-		return nil, err
-	}
-	if err := fits(s, model.Info()); err != nil {
-		return nil, errors.Join(err, model.Close())
-	}
-	return model, nil
+// addScreenerFlags adds the flags of whatever scores texts.
+func addScreenerFlags(cmd *cobra.Command) {
+	addThresholdFlag(cmd, "the model's")
+	addFlags(cmd, screenerFlags...)
+	addFlags(cmd, escalationFlags...)
+	cmd.Flags().Bool("no-judge", false, "ask no judge and touch no network, whatever is configured")
+	addFlags(cmd, modelFlags...)
 }
 
-// newScreener returns the screener of the settings on a model.
-func newScreener(s *settings, model *models.Model, more ...toxscreen.Option) *toxscreen.Screener {
-	options := append([]toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithMaxBytes(s.MaxBytes)}, more...)
-	return toxscreen.New(model, options...)
+// openScreener opens what the settings and the flag --no-judge say.
+func openScreener(cmd *cobra.Command, s *settings) (*screen.Screener, error) {
+	opened := s.Settings
+	if not, _ := cmd.Flags().GetBool("no-judge"); not {
+		opened.NoJudge = "--no-judge was given"
+	}
+	screener, err := screen.Open(opened)
+	if err != nil {
+		if _, cache := errors.AsType[*screen.CacheError](err); cache {
+			err = hinted{err, "--judge-cache off does without it"}
+		}
+		return nil, err
+	}
+	if err := fits(s, screener.Info()); err != nil {
+		return nil, errors.Join(err, screener.Close())
+	}
+	return screener, nil
 }
 
 // fits refuses what asks for an attribute that the model does not have: a
 // gate that can never close is no gate. A threshold from a file or the
 // environment is for whichever model has the attribute.
 func fits(s *settings, info toxscreen.ModelInfo) error {
-	for a := range toxscreen.Scores(s.FailOn).All() {
+	for a := range s.FailOn.All() {
 		if !slices.Contains(info.Attributes, a) {
-			return fmt.Errorf("failed to apply fail_on from %s: model %s does not measure %s", s.values["fail_on"].from, info.Version, a)
+			return fmt.Errorf("failed to apply fail_on from %s: model %s does not measure %s", s.from("fail_on"), info.Version, a)
 		}
 	}
 	for a := range s.Thresholds.All() {
-		if !slices.Contains(info.Attributes, a) && s.values["thresholds."+a.String()].flag {
+		if !slices.Contains(info.Attributes, a) && s.byFlag(thresholdPrefix+a.String()) {
 			return fmt.Errorf("failed to apply --threshold: model %s does not measure %s", info.Version, a)
 		}
 	}
 	return nil
-}
-
-// scoreOf returns the scores of a result as they are printed, so that what
-// reads 0.8 is at 0.8.
-func scoreOf(r toxscreen.Result) func(toxscreen.Attribute) (float64, bool) {
-	return func(a toxscreen.Attribute) (float64, bool) {
-		measured, ok := r.Attributes[a]
-		return measured.Score.Rounded(), ok
-	}
-}
-
-// writeJSON writes a value and a line break. It leaves <, > and & as they
-// are: texts for people are full of them.
-func writeJSON(w io.Writer, value any, indent string) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", indent)
-	return enc.Encode(value)
 }

@@ -11,155 +11,20 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/httpapi"
+	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/redteam"
+	"github.com/toxscreen/toxscreen/screen"
 	"github.com/toxscreen/toxscreen/store"
 )
-
-// serveSettings say how the server behaves.
-type serveSettings struct {
-	Listen      string
-	DebugListen string
-	External    *url.URL
-	APIKeys     string // file; empty for none
-	TLSCert     string // file; empty for none
-	TLSKey      string
-	As          []string // hosts to be taken for
-	JudgeWait   map[string]time.Duration
-	QueueWait   time.Duration
-	MaxTexts    int
-	Communities map[string]toxscreen.Scores
-	LogLevel    slog.Level
-	LateResults string // file, or off
-}
-
-var serveKeys = []key{
-	{"listen", "127.0.0.1:8080", func(s *settings, v string) error {
-		s.Serve.Listen = v
-		return checkAddress(v)
-	}},
-	{"debug_listen", "", func(s *settings, v string) error {
-		s.Serve.DebugListen = v
-		if v == "" {
-			return nil
-		}
-		return checkAddress(v)
-	}},
-	{"external_url", "", func(s *settings, v string) (err error) {
-		if v == "" {
-			return nil
-		}
-		s.Serve.External, err = url.Parse(v)
-		if err != nil || s.Serve.External.Host == "" || s.Serve.External.Scheme != "http" && s.Serve.External.Scheme != "https" {
-			return fmt.Errorf("%q is no address: it must be like https://tox.example.org/screen", v)
-		}
-		return nil
-	}},
-	{"api_keys", "", func(s *settings, v string) error {
-		s.Serve.APIKeys = v
-		return nil
-	}},
-	{"tls_cert", "", func(s *settings, v string) error {
-		s.Serve.TLSCert = v
-		return nil
-	}},
-	{"tls_key", "", func(s *settings, v string) error {
-		s.Serve.TLSKey = v
-		return nil
-	}},
-	{"as", "", func(s *settings, v string) (err error) {
-		s.Serve.As, err = parseHosts(v)
-		return err
-	}},
-	{"judge_wait", "native=30s", func(s *settings, v string) (err error) {
-		s.Serve.JudgeWait, err = parseJudgeWait(v)
-		return err
-	}},
-	{"queue_wait", "250ms", func(s *settings, v string) (err error) {
-		s.Serve.QueueWait, err = parseDuration(v)
-		return err
-	}},
-	{"max_texts", "1000", func(s *settings, v string) (err error) {
-		s.Serve.MaxTexts, err = parseInt(v, 1, 1<<20)
-		return err
-	}},
-	{"communities", "", func(s *settings, v string) (err error) {
-		s.Serve.Communities, err = parseCommunities(v)
-		return err
-	}},
-	{"late_results", "", func(s *settings, v string) error {
-		s.Serve.LateResults = v
-		return nil
-	}},
-	{"log_level", "info", func(s *settings, v string) error {
-		if err := s.Serve.LogLevel.UnmarshalText([]byte(v)); err != nil {
-			return fmt.Errorf("%q is no level: it must be debug, info, warn or error", v)
-		}
-		return nil
-	}},
-}
-
-func checkAddress(text string) error {
-	if _, port, err := net.SplitHostPort(text); err != nil || port == "" {
-		return fmt.Errorf("%q is no address: it must be like 127.0.0.1:8080", text)
-	}
-	return nil
-}
-
-// parseJudgeWait reads API=TIME pairs, divided by commas.
-func parseJudgeWait(text string) (map[string]time.Duration, error) {
-	waits := map[string]time.Duration{}
-	if text == "" {
-		return waits, nil
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		name, value, _ := strings.Cut(part, "=")
-		wait, err := time.ParseDuration(value)
-		if err != nil || wait < 0 {
-			return nil, fmt.Errorf("%q must be like perspective=2s", part)
-		}
-		waits[name] = wait
-	}
-	return waits, nil
-}
-
-// parseCommunities reads "ID ATTRIBUTE=NUMBER …", divided by commas.
-func parseCommunities(text string) (map[string]toxscreen.Scores, error) {
-	communities := map[string]toxscreen.Scores{}
-	if text == "" {
-		return communities, nil
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		fields := strings.Fields(part)
-		if len(fields) < 2 {
-			return nil, fmt.Errorf("%q must be like \"Coral:news toxicity=0.7\"", part)
-		}
-		var thresholds toxscreen.Scores
-		for _, field := range fields[1:] {
-			name, number, _ := strings.Cut(field, "=")
-			a, err := toxscreen.ParseAttribute(name)
-			if err != nil {
-				return nil, err
-			}
-			threshold, err := parseProbability(number)
-			if err != nil {
-				return nil, err
-			}
-			thresholds.Set(a, threshold)
-		}
-		communities[fields[0]] = thresholds
-	}
-	return communities, nil
-}
 
 func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -176,25 +41,9 @@ server when what it has accepted is answered.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              a.serve,
 	}
-	flags := cmd.Flags()
-	flags.String("listen", "127.0.0.1:8080", "`ADDRESS` to answer on; with port 0 a free one")
-	flags.String("debug-listen", "", "`ADDRESS` for /metrics and /debug/pprof/; default: none")
-	flags.String("external-url", "", "`URL` that clients know the server by; a path in it is answered with and without")
-	flags.String("api-keys", "", "`FILE` with the keys of those who may ask; default: everybody may")
-	flags.String("tls-cert", "", "`FILE` with the certificate and those above it, for HTTPS")
-	flags.String("tls-key", "", "`FILE` with the certificate's private key")
-	flags.StringSlice("as", nil, "`HOST` to be taken for, with a certificate of a private authority; repeatable")
-	flags.StringSlice("judge-wait", []string{"native=30s"}, "how long an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not")
-	flags.String("queue-wait", "250ms", "how long a text may wait for its turn; what is expected to wait longer than half of it is refused at once")
-	flags.Int("max-texts", 1000, "refuse a request with more texts")
-	flags.StringArray("communities", nil, "thresholds for a communityId, as `\"ID toxicity=0.7\"`; repeatable")
-	flags.String("late-results", "", "`FILE` that keeps results whose verdict came after the answer, or off; default: in the user's cache folder")
-	flags.String("log-level", "info", "what is logged: debug, info (each request), warn or error")
-	_ = cmd.RegisterFlagCompletionFunc("log-level", oneOf("debug", "info", "warn", "error"))
-	addFeedbackFlags(cmd)
+	addFlags(cmd, "listen", "debug_listen", "external_url", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "max_texts", "communities",
+		"late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
 	addScreenerFlags(cmd)
-	addEscalationFlags(cmd)
-	addModelFlags(cmd)
 	cmd.AddCommand(a.serveKeyCommand())
 	return cmd
 }
@@ -238,43 +87,27 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return err
 	}
-	model, err := open(s)
-	if err != nil {
-		return err
-	}
-	defer model.Close()
-	// Whoever computes in ONNX Runtime keeps a place in Go's scheduler until its
-	// monitor notices, some milliseconds later. Those who answer have places of
-	// their own: without them a refusal under overload takes 100 ms and more.
+	// A goroutine that runs the model in C keeps its place in Go's scheduler until
+	// the scheduler's monitor notices, some milliseconds later. Handlers need
+	// places of their own: without them a refusal under overload takes 100 ms and
+	// more.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + cmp.Or(s.Threads, runtime.GOMAXPROCS(0)))
-	var rubrics verdictRubrics
-	if s.Judge.Model != "" {
-		if rubrics, err = openVerdictRubrics(); err != nil {
-			return err
-		}
-		if s.Judge.context, err = rubrics.context(s); err != nil {
-			return err
-		}
-	}
-	judges, err := openEscalation(cmd, s, model.Info().Version)
+	verdicts, err := planVerdicts(s)
 	if err != nil {
 		return err
 	}
-	defer judges.close()
-	if judges.asked != nil {
-		verdicts, err := openVerdictFormats(s, rubrics)
+	screener, err := openScreener(cmd, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, screener.Close()) }()
+	if screener.HasJudge() {
+		answers, closeAll, err := verdicts.open(s)
 		if err != nil {
 			return err
 		}
-		defer verdicts.close()
-		config.VerdictFormats = verdicts.all()
-		config.FindJudge = func(ctx context.Context) error {
-			if _, err := judges.asked.look(ctx); err != nil {
-				return err
-			}
-			_, err := judges.Connect(ctx) // which judge it is does not tell that it is there
-			return err
-		}
+		defer closeAll()
+		config.VerdictFormats, config.FindJudge = answers, screener.FindJudge
 		results, err := openResults(s)
 		if err != nil {
 			return err
@@ -292,7 +125,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		defer func() { err = errors.Join(err, feedback.Close()) }()
 		config.Feedback = feedback
 	}
-	server, err := httpapi.New(newScreener(s, model, judges.options...), config)
+	server, err := httpapi.New(screener.Screener, config)
 	if err != nil {
 		return err
 	}
@@ -330,6 +163,68 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	return server.Serve(ctx, l, drain)
 }
 
+// verdictPlan is what the judge is asked for the formats that are its verdicts.
+type verdictPlan struct {
+	mastra judge.Rubric
+	nexa   *redteam.Plan
+}
+
+// planVerdicts returns what the judge of the settings, if there is one, is asked
+// for formats. It raises the context in the settings to what all of the server's
+// judges need: they are asked side by side, see [judge.Context].
+func planVerdicts(s *settings) (p verdictPlan, err error) {
+	if s.Judge.Model == "" {
+		return p, nil
+	}
+	if p.mastra, err = judge.OpenRubric(formats.MastraRubric); err != nil {
+		return p, err
+	}
+	if p.nexa, err = redteam.NewPlan([]formats.NexaCase{{Output: "a text"}}); err != nil {
+		return p, err
+	}
+	native := judge.Config{Model: s.Judge.Model, Rubric: s.Judge.Rubric}
+	mastra := native
+	mastra.Rubric = p.mastra
+	s.Judge.Context, err = judge.Context(append(p.nexa.Configs(native), native, mastra)...)
+	return p, err
+}
+
+// open makes the judges of the formats, which share one cache, and returns what
+// closes them. The server is not asked yet.
+func (p verdictPlan) open(s *settings) (verdicts map[string]httpapi.VerdictFormat, closeAll func(), err error) {
+	settings := s.Judge
+	if settings.Rubric, err = judge.OpenRubric(redteam.Rubric); err != nil {
+		return nil, nil, err
+	}
+	tests, err := screen.SelfTests()
+	if err != nil {
+		return nil, nil, err
+	}
+	first, err := screen.OpenJudge(settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	nexa, err := redteam.NewJudges(first.Judge, p.nexa, s.JudgePrice)
+	if err != nil {
+		first.Close()
+		return nil, nil, err
+	}
+	mastra, err := first.With(func(c *judge.Config) { c.Rubric = p.mastra })
+	if err != nil {
+		nexa.Close()
+		first.Close()
+		return nil, nil, err
+	}
+	return map[string]httpapi.VerdictFormat{
+			formatMastra: httpapi.MastraVerdicts(mastra),
+			"nexa":       httpapi.NexaVerdicts(nexa, tests),
+		}, func() {
+			mastra.Close()
+			nexa.Close()
+			first.Close()
+		}, nil
+}
+
 // serverConfig returns the server's configuration by the settings.
 func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 	options := &slog.HandlerOptions{Level: s.Serve.LogLevel}
@@ -365,7 +260,7 @@ const (
 func openResults(s *settings) (*store.Results, error) {
 	file := s.Serve.LateResults
 	switch file {
-	case cacheOff:
+	case off:
 		return nil, nil //nolint:nilnil // none is no failure
 	case "":
 		folder, err := os.UserCacheDir()

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 func (a *app) simulateCommand() *cobra.Command {
@@ -35,8 +36,8 @@ the judges' answers, which are drawn.`,
 	flags.String("plot", "", "`FILE` for the plot, as SVG")
 	flags.Uint64("seed", 1, "of the judges' answers")
 	addPriceFlags(cmd, 0.15) // what the goals in docs/fusion.md are for
-	flags.StringArray("threshold", nil, "flag an attribute from this probability, like toxicity=0.7; repeatable; default: as the results were")
-	addFormatFlag(cmd)
+	addThresholdFlag(cmd, "as the results were")
+	addFlags(cmd, "format")
 	for _, name := range []string{"dev", "test"} {
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson")
 	}
@@ -92,7 +93,7 @@ func (a *app) simulate(cmd *cobra.Command, _ []string) error {
 		Fit: func(rows []toxscreen.Labelled, price float64) (eval.Combined, error) {
 			o := fusion.Options{Model: dev.model, Thresholds: thresholds, Prices: prices, Budget: budget}
 			o.Prices.Call += price
-			return fitted(rows, o)
+			return fusion.Fitted(rows, o)
 		},
 	}
 	if prices.FalseAlarm == 0 {
@@ -109,69 +110,12 @@ func (a *app) simulate(cmd *cobra.Command, _ []string) error {
 			return err
 		}
 		if err := os.WriteFile(plot, b.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("failed to write %s: %w", plot, cause(err))
+			return fmt.Errorf("failed to write %s: %w", plot, files.Cause(err))
 		}
 	}
 	if s.Format == "json" {
-		return writeJSON(a.out, outcomes, "  ")
+		return plainjson.Write(a.out, outcomes, "  ")
 	}
-	_, err = a.out.Write([]byte(simulationText(outcomes, sim)))
+	_, err = a.out.Write([]byte(sim.Table(outcomes)))
 	return err
-}
-
-// fitted returns what is fitted on rows, for their judge.
-func fitted(rows []toxscreen.Labelled, o fusion.Options) (*fusion.Fusion, error) {
-	params, _, err := fusion.Fit(rows, o)
-	if err != nil {
-		return nil, err
-	}
-	_, file, err := params.Encode()
-	if err != nil {
-		return nil, err
-	}
-	f, err := fusion.New(file, o.Model)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		if v := row.Verdict; v != nil {
-			return f.With(fusion.Judge{Model: v.Model, Rubric: v.Rubric}), nil
-		}
-	}
-	return f, nil
-}
-
-// simulationText is the table, in Markdown, and how far the goals are met.
-func simulationText(outcomes []eval.Outcome, sim eval.Simulation) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d rows to fit on, %d to measure on, scored by %s.\n\n", len(sim.Dev), len(sim.Test), sim.Model)
-	b.WriteString("| judge | system | cost of 1,000 | with calls | accuracy | F1 | AP | ECE | log loss | judged |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	kinds := map[string]string{}
-	for _, j := range sim.Judges {
-		kinds[j.Name] = j.String()
-	}
-	by := map[[2]string]eval.Outcome{}
-	for _, o := range outcomes {
-		by[[2]string{o.Judge, o.System}] = o
-		fmt.Fprintf(&b, "| %s | %s | %.1f | %.1f | %.4f | %.3f | %.3f | %.4f | %.4f | %.1f %% |\n",
-			kinds[o.Judge], o.System, o.Cost, o.CostWithCalls, o.Accuracy, o.F1, o.AP, o.ECE, o.LogLoss, 100*o.Judged)
-	}
-	b.WriteString("\nOn the texts that toxscreen has judged:\n\n| judge | log loss of the classifier | of the judge | fused | ECE over a perfect predictor's | cost saved, of what judging everything saves | budget held |\n|---|---|---|---|---|---|---|\n")
-	for _, j := range sim.Judges {
-		o, alone, everything := by[[2]string{j.Name, eval.Ours}], by[[2]string{j.Name, eval.Alone}], by[[2]string{j.Name, eval.Everything}]
-		if o.Judged == 0 {
-			fmt.Fprintf(&b, "| %s | – | – | – | – | – | nothing is judged |\n", j.Name)
-			continue
-		}
-		saved := "–"
-		if all := alone.Cost - everything.Cost; all > 0 {
-			saved = fmt.Sprintf("%.0f %%", 100*(alone.Cost-o.Cost)/all)
-		}
-		kept := "–"
-		if o.Held != nil {
-			kept = fmt.Sprintf("%d of 100", *o.Held)
-		}
-		fmt.Fprintf(&b, "| %s | %.4f | %.4f | %.4f | %+.4f ± %.4f | %s | %s |\n", j.Name, o.JudgedClassifier, o.JudgedJudge, o.JudgedFused, o.JudgedECE, o.JudgedECENoise, saved, kept)
-	}
-	return b.String()
 }

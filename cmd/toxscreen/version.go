@@ -8,6 +8,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -34,8 +35,8 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:    arguments(0, 0, ""),
 		RunE:    a.version,
 	}
-	addFormatFlag(cmd)
-	addRuntimeFlags(cmd)
+	addFlags(cmd, "format")
+	addFlags(cmd, runtimeFlags...)
 	return cmd
 }
 
@@ -55,13 +56,13 @@ func (a *app) version(cmd *cobra.Command, _ []string) error {
 		Model:     manifest.Identity(),
 	}
 	v.ONNXRuntime.BuiltFor, v.ONNXRuntime.Oldest = classifier.LibraryVersion, classifier.MinLibraryVersion
-	library, err := classifier.LoadLibrary(s.ONNXRuntime, s.Provider)
+	library, err := classifier.LoadLibrary(s.Library, s.Provider)
 	if err != nil {
 		v.ONNXRuntime.Error = err.Error() // what versions there are can be said all the same
 	}
 	v.ONNXRuntime.Found, v.ONNXRuntime.Path = library.Version, library.Path
 	if s.Format == "json" {
-		return writeJSON(a.out, v, "  ")
+		return plainjson.Write(a.out, v, "  ")
 	}
 	found := fmt.Sprintf("%s at %s", library.Version, printable(library.Path))
 	if err != nil {

@@ -1,0 +1,585 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/models"
+	"github.com/toxscreen/toxscreen/screen"
+)
+
+// settings are what the configuration says.
+type settings struct {
+	screen.Settings
+
+	OffsetUnit toxscreen.OffsetUnit
+	Format     string
+	FailOn     toxscreen.Scores
+	JudgePrice float64 // of a million tokens
+	Serve      serveSettings
+	Feedback   feedbackSettings
+
+	sources []source // the weakest first
+}
+
+// serveSettings say how the server behaves.
+type serveSettings struct {
+	Listen      string
+	DebugListen string
+	External    *url.URL
+	APIKeys     string // file; empty for none
+	TLSCert     string // file; empty for none
+	TLSKey      string
+	As          []string // hosts that the server stands in for
+	JudgeWait   map[string]time.Duration
+	QueueWait   time.Duration
+	MaxTexts    int
+	Communities map[string]toxscreen.Scores
+	LogLevel    slog.Level
+	LateResults string // file, or off
+}
+
+// feedbackSettings say what is kept of what people say of texts.
+type feedbackSettings struct {
+	File     string // empty for the one in the user's configuration folder, or off
+	KeepText bool
+	MaxBytes int64
+}
+
+// off is the value of a setting that names a file, where none is wanted.
+const off = screen.NoCache
+
+// key is one thing that can be configured. It is declared here and nowhere else:
+// its flag, its environment variable, its default and `config show` follow.
+type key struct {
+	name     string // in a file; the flag has dashes for underscores
+	fallback string
+	help     string // of the flag; empty where only files and the environment have the key
+	parse    func(s *settings, value string) error
+
+	kind     string               // of the flag's value, for the help; default: string
+	short    string               // the flag's other name, of one letter
+	path     bool                 // a relative path in a file is taken from the file's folder
+	complete cobra.CompletionFunc // of the flag's value
+}
+
+// The kinds of flags that are not strings.
+const (
+	boolean  = "bool"
+	integer  = "int"
+	repeated = "stringArray" // given several times; the value has commas between them
+	list     = "stringSlice" // likewise, and one flag may have commas too
+)
+
+// keys are all there are, in the order of `config show`.
+var keys = slices.Concat(scoringKeys, judgeKeys, serveKeys, feedbackKeys, thresholdKeys())
+
+var scoringKeys = []key{
+	{name: "model", fallback: models.DefaultName, path: true, short: "m", complete: completeModels,
+		help:  "model: default, the name of an imported one, or a folder",
+		parse: text(func(s *settings) *string { return &s.Model })},
+	{name: "provider", fallback: string(classifier.CPU), complete: oneOf(string(classifier.CPU), string(classifier.CUDA)),
+		help: "where the model runs: cpu or cuda",
+		parse: func(s *settings, v string) (err error) {
+			s.Provider, err = classifier.ParseProvider(v)
+			return err
+		}},
+	{name: "threads", fallback: "0", kind: integer,
+		help:  "texts scored side by side on the CPU; 0: one a core",
+		parse: whole(0, 1024, func(s *settings) *int { return &s.Threads })},
+	{name: "onnxruntime", path: true,
+		help:  "ONNX Runtime's library `FILE`; default: looked for, see doctor",
+		parse: text(func(s *settings) *string { return &s.Library })},
+	{name: "max_bytes", fallback: strconv.Itoa(toxscreen.DefaultMaxBytes), kind: integer,
+		help:  "refuse a text of more bytes",
+		parse: whole(1, 1<<30, func(s *settings) *int { return &s.MaxBytes })},
+	{name: "offset_unit", fallback: string(toxscreen.Bytes), complete: oneOf(string(toxscreen.Bytes), string(toxscreen.UTF16Units), string(toxscreen.CodePoints)),
+		help: "what the offsets of spans count: byte, utf16 or code_point",
+		parse: func(s *settings, v string) (err error) {
+			s.OffsetUnit, err = toxscreen.ParseOffsetUnit(v)
+			return err
+		}},
+	{name: "format", fallback: "text", complete: completeFormats,
+		help: "output format: text or json",
+		parse: func(s *settings, v string) error {
+			if v != "text" && v != "json" && !isMastra(v) {
+				return fmt.Errorf("unknown format %q: it must be text or json, or mastra or mastra-measure for judge", v)
+			}
+			s.Format = v
+			return nil
+		}},
+	{name: "calibration", path: true, complete: fileOf("json"),
+		help:  "`FILE` with fusion parameters, as calibrate makes it; default: embedded ones",
+		parse: text(func(s *settings) *string { return &s.Calibration })},
+	{name: "fail_on", kind: repeated, complete: completeAttributes,
+		help: "exit with 4 if a score is at or over this, like 0.8 or threat=0.5; repeatable",
+		parse: func(s *settings, v string) (err error) {
+			s.FailOn, err = parseLimits(v)
+			return err
+		}},
+}
+
+var judgeKeys = []key{
+	{name: "judge_model",
+		help:  "model of the judge, as `NAME` in `ollama list`; default: no judge",
+		parse: text(func(s *settings) *string { return &s.Judge.Model })},
+	{name: "judge_host",
+		help: "`ADDRESS` of the judge's Ollama server; default: OLLAMA_HOST, else 127.0.0.1:11434",
+		parse: func(s *settings, v string) error {
+			s.Judge.Host = v
+			if v == "" {
+				return nil // OLLAMA_HOST, which is looked at when it is needed
+			}
+			_, err := judge.Address(v)
+			return err
+		}},
+	{name: "judge_rubric", fallback: "attributes", path: true,
+		help: "what the judge goes by: " + strings.Join(judge.Rubrics(), ", ") + ", or a YAML file",
+		parse: func(s *settings, v string) (err error) {
+			s.Judge.Rubric, err = judge.OpenRubric(v)
+			return err
+		}},
+	{name: "judge_band",
+		help: "ask the judge about texts with a toxicity in this `BAND`, like 0.3-0.7; default: where a verdict is worth it",
+		parse: func(s *settings, v string) error {
+			if v == "" {
+				return nil
+			}
+			band, err := parseBand(v)
+			s.Judge.Band = &band
+			return err
+		}},
+	{name: "judge_timeout", fallback: "1m",
+		help:  "how long the judge may take for a text",
+		parse: duration(func(s *settings) *time.Duration { return &s.Judge.Timeout })},
+	{name: "judge_load_timeout", fallback: "5m",
+		help:  "how long the server may take to load the judge's model",
+		parse: duration(func(s *settings) *time.Duration { return &s.Judge.LoadTimeout })},
+	{name: "judge_parallel", fallback: "1", kind: integer,
+		help:  "texts that the judge has at once; the server's OLLAMA_NUM_PARALLEL",
+		parse: whole(1, 256, func(s *settings) *int { return &s.Judge.Parallel })},
+	{name: "judge_cache", path: true,
+		help:  "`FILE` that keeps verdicts, or off; default: in the user's cache folder",
+		parse: text(func(s *settings) *string { return &s.Judge.Cache })},
+	{name: "judge_price", fallback: "0", kind: "float64",
+		help: "price of a million tokens, for the cost",
+		parse: func(s *settings, v string) (err error) {
+			s.JudgePrice, err = strconv.ParseFloat(v, 64)
+			if err != nil || !(s.JudgePrice >= 0 && s.JudgePrice <= 1e6) {
+				return fmt.Errorf("%q is no price of a million tokens", v)
+			}
+			return nil
+		}},
+}
+
+var serveKeys = []key{
+	{name: "listen", fallback: "127.0.0.1:8080",
+		help:  "`ADDRESS` to answer on; with port 0 a free one",
+		parse: address(func(s *settings) *string { return &s.Serve.Listen })},
+	{name: "debug_listen",
+		help:  "`ADDRESS` for /metrics and /debug/pprof/; default: none",
+		parse: optional(address(func(s *settings) *string { return &s.Serve.DebugListen }))},
+	{name: "external_url",
+		help: "`URL` that clients know the server by; a path in it is answered with and without",
+		parse: optional(func(s *settings, v string) (err error) {
+			s.Serve.External, err = url.Parse(v)
+			if err != nil || s.Serve.External.Host == "" || s.Serve.External.Scheme != "http" && s.Serve.External.Scheme != "https" {
+				return fmt.Errorf("%q is no address: it must be like https://tox.example.org/screen", v)
+			}
+			return nil
+		})},
+	{name: "api_keys", path: true,
+		help:  "`FILE` with the keys of clients; default: every client may ask",
+		parse: text(func(s *settings) *string { return &s.Serve.APIKeys })},
+	{name: "tls_cert", path: true,
+		help:  "`FILE` with the certificate and those above it, for HTTPS",
+		parse: text(func(s *settings) *string { return &s.Serve.TLSCert })},
+	{name: "tls_key", path: true,
+		help:  "`FILE` with the certificate's private key",
+		parse: text(func(s *settings) *string { return &s.Serve.TLSKey })},
+	{name: "as", kind: list,
+		help: "`HOST` to stand in for, with a certificate of a private authority; repeatable",
+		parse: optional(func(s *settings, v string) (err error) {
+			s.Serve.As, err = parseHosts(v)
+			return err
+		})},
+	{name: "judge_wait", fallback: "native=30s", kind: list,
+		help: "how long an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not",
+		parse: func(s *settings, v string) (err error) {
+			s.Serve.JudgeWait, err = parseJudgeWait(v)
+			return err
+		}},
+	{name: "queue_wait", fallback: "250ms",
+		help:  "how long a text may wait in the queue; one that is expected to wait longer than half of it is refused at once",
+		parse: duration(func(s *settings) *time.Duration { return &s.Serve.QueueWait })},
+	{name: "max_texts", fallback: "1000", kind: integer,
+		help:  "refuse a request with more texts",
+		parse: whole(1, 1<<20, func(s *settings) *int { return &s.Serve.MaxTexts })},
+	{name: "communities", kind: repeated,
+		help: "thresholds for a communityId, as `\"ID toxicity=0.7\"`; repeatable",
+		parse: func(s *settings, v string) (err error) {
+			s.Serve.Communities, err = parseCommunities(v)
+			return err
+		}},
+	{name: "late_results", path: true,
+		help:  "`FILE` that keeps results whose verdict came after the answer, or off; default: in the user's cache folder",
+		parse: text(func(s *settings) *string { return &s.Serve.LateResults })},
+	{name: "log_level", fallback: "info", complete: oneOf("debug", "info", "warn", "error"),
+		help: "what is logged: debug, info (each request), warn or error",
+		parse: func(s *settings, v string) error {
+			if err := s.Serve.LogLevel.UnmarshalText([]byte(v)); err != nil {
+				return fmt.Errorf("%q is no level: it must be debug, info, warn or error", v)
+			}
+			return nil
+		}},
+}
+
+var feedbackKeys = []key{
+	{name: "feedback", path: true, complete: fileOf("db"),
+		help:  "`FILE` that keeps feedback, or off; default: in the user's configuration folder",
+		parse: text(func(s *settings) *string { return &s.Feedback.File })},
+	{name: "feedback_text", fallback: "false", kind: boolean,
+		help: "keep the texts that feedback is about, not only their hashes",
+		parse: func(s *settings, v string) (err error) {
+			if s.Feedback.KeepText, err = strconv.ParseBool(v); err != nil {
+				return fmt.Errorf("%q is neither true nor false", v)
+			}
+			return nil
+		}},
+	{name: "feedback_max_bytes", fallback: strconv.Itoa(1 << 30),
+		help: "take no more feedback when its file has so many bytes",
+		parse: func(s *settings, v string) error {
+			most, err := parseInt(v, 1<<16, 1<<40)
+			s.Feedback.MaxBytes = int64(most)
+			return err
+		}},
+}
+
+// thresholdKeys are the keys of the thresholds, which have one flag together.
+func thresholdKeys() []key {
+	var all []key
+	for _, a := range toxscreen.Attributes() {
+		all = append(all, key{name: thresholdPrefix + a.String(), parse: optional(func(s *settings, v string) error {
+			threshold, err := parseProbability(v)
+			if err == nil {
+				s.Thresholds.Set(a, threshold)
+			}
+			return err
+		})})
+	}
+	return all
+}
+
+const thresholdPrefix = "thresholds."
+
+// The flags that commands share, by the keys that they set.
+var (
+	runtimeFlags    = []string{"provider", "onnxruntime"}
+	modelFlags      = append([]string{"model", "threads"}, runtimeFlags...)
+	screenerFlags   = []string{"offset_unit", "max_bytes"}
+	judgeFlags      = []string{"judge_model", "judge_host", "judge_rubric", "judge_timeout", "judge_load_timeout", "judge_parallel", "judge_cache"}
+	escalationFlags = append([]string{"calibration", "judge_band"}, judgeFlags...)
+)
+
+// addFlags adds the flags of keys to a command.
+func addFlags(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		k, _ := keyOf(name)
+		f := cmd.Flags().VarPF(&flagValue{kind: k.kind, text: k.fallback}, k.flag(), k.short, k.help)
+		if k.kind == boolean {
+			f.NoOptDefVal = "true"
+		}
+		if k.complete != nil {
+			_ = cmd.RegisterFlagCompletionFunc(k.flag(), k.complete)
+		}
+	}
+}
+
+// addThresholdFlag adds the flag of all thresholds.
+func addThresholdFlag(cmd *cobra.Command, fallback string) {
+	cmd.Flags().StringArray("threshold", nil, "flag an attribute from this probability, like toxicity=0.7; repeatable; default: "+fallback)
+	_ = cmd.RegisterFlagCompletionFunc("threshold", completeAttributes)
+}
+
+// flagValue is the value of a flag that sets a key. Whether it makes sense, the
+// key's parse decides, as for a value from anywhere else.
+type flagValue struct {
+	kind  string
+	text  string
+	given bool
+}
+
+// Set implements [pflag.Value].
+func (f *flagValue) Set(value string) error {
+	if f.given && (f.kind == repeated || f.kind == list) {
+		value = f.text + "," + value
+	}
+	f.text, f.given = value, true
+	return nil
+}
+
+// String implements [pflag.Value].
+func (f *flagValue) String() string { return f.text }
+
+// Type implements [pflag.Value].
+func (f *flagValue) Type() string {
+	if f.kind == "" {
+		return "string"
+	}
+	return f.kind
+}
+
+// keyOf returns the key with a name.
+func keyOf(name string) (key, bool) {
+	i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+	if i < 0 {
+		return key{}, false
+	}
+	return keys[i], true
+}
+
+const envPrefix = "TOXSCREEN_"
+
+// env returns the environment variable of the key.
+func (k key) env() string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_"))
+}
+
+// flag returns the name of the key's flag.
+func (k key) flag() string { return strings.ReplaceAll(k.name, "_", "-") }
+
+// in returns a path in a configuration file as it is from here.
+func (k key) in(file, value string) string {
+	switch {
+	case !k.path || !strings.ContainsAny(value, `/`+string(filepath.Separator)) || filepath.IsAbs(value):
+		return value
+	case k.name == "judge_rubric" && filepath.Ext(value) == "":
+		return value // a rubric of ours, whose name may have a slash
+	}
+	value = filepath.Join(filepath.Dir(file), value)
+	if file == configFile {
+		value = "." + string(filepath.Separator) + value // it stays a path
+	}
+	return value
+}
+
+// refused returns why a file in the working folder must not set the key: whoever
+// unpacks an archive and scores a text in it has agreed neither to run a library
+// from it nor to send the text somewhere.
+func (k key) refused() error {
+	switch k.name {
+	case "onnxruntime":
+		return errors.New("onnxruntime: a file in the working folder must not name a library, which is a program; " +
+			"put the key into the user's configuration, use --onnxruntime or " + classifier.LibraryEnv)
+	case "judge_host":
+		return errors.New("judge_host: a file in the working folder must not say where texts are sent; " +
+			"put the key into the user's configuration, or use --judge-host or OLLAMA_HOST")
+	}
+	return nil
+}
+
+// What parses the values of several keys.
+
+func text(field func(*settings) *string) func(*settings, string) error {
+	return func(s *settings, v string) error {
+		*field(s) = v
+		return nil
+	}
+}
+
+func whole(least, most int, field func(*settings) *int) func(*settings, string) error {
+	return func(s *settings, v string) (err error) {
+		*field(s), err = parseInt(v, least, most)
+		return err
+	}
+}
+
+func duration(field func(*settings) *time.Duration) func(*settings, string) error {
+	return func(s *settings, v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil || d < time.Millisecond || d > 24*time.Hour {
+			return fmt.Errorf("%q is no time limit: it must be like 30s or 2m", v)
+		}
+		*field(s) = d
+		return nil
+	}
+}
+
+func address(field func(*settings) *string) func(*settings, string) error {
+	return func(s *settings, v string) error {
+		*field(s) = v
+		if _, port, err := net.SplitHostPort(v); err != nil || port == "" {
+			return fmt.Errorf("%q is no address: it must be like 127.0.0.1:8080", v)
+		}
+		return nil
+	}
+}
+
+// optional is for a key whose empty value leaves the setting as it is.
+func optional(parse func(*settings, string) error) func(*settings, string) error {
+	return func(s *settings, v string) error {
+		if v == "" {
+			return nil
+		}
+		return parse(s, v)
+	}
+}
+
+func parseInt(text string, least, most int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, fmt.Errorf("%q is not a whole number in %d..%d", text, least, most)
+	}
+	return n, nil
+}
+
+func parseProbability(text string) (float64, error) {
+	p, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(p >= 0 && p <= 1) {
+		return 0, fmt.Errorf("%q is not a number in 0..1", text)
+	}
+	return p, nil
+}
+
+func parseBand(text string) (toxscreen.Band, error) {
+	low, high, ok := strings.Cut(text, "-")
+	from, lowErr := parseProbability(low)
+	to, highErr := parseProbability(high)
+	if !ok || lowErr != nil || highErr != nil || from > to {
+		return toxscreen.Band{}, fmt.Errorf("%q is no band: it must be like 0.3-0.7", text)
+	}
+	return toxscreen.Band{Low: from, High: to}, nil
+}
+
+// parseLimits reads numbers and ATTRIBUTE=NUMBER pairs with commas between them.
+// A number without an attribute is that for toxicity, which is a text's score.
+func parseLimits(text string) (toxscreen.Scores, error) {
+	var found toxscreen.Scores
+	if text == "" {
+		return found, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		attribute := toxscreen.Toxicity
+		name, number, named := strings.Cut(part, "=")
+		if !named {
+			number = name
+		} else {
+			var err error
+			if attribute, err = toxscreen.ParseAttribute(name); err != nil {
+				return found, err
+			}
+		}
+		p, err := parseProbability(number)
+		if err != nil {
+			return found, fmt.Errorf("%w; it must be like 0.8 or threat=0.5", err)
+		}
+		found.Set(attribute, p)
+	}
+	return found, nil
+}
+
+// parseJudgeWait reads API=TIME pairs with commas between them.
+func parseJudgeWait(text string) (map[string]time.Duration, error) {
+	waits := map[string]time.Duration{}
+	if text == "" {
+		return waits, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		wait, err := time.ParseDuration(value)
+		if err != nil || wait < 0 {
+			return nil, fmt.Errorf("%q must be like perspective=2s", part)
+		}
+		waits[name] = wait
+	}
+	return waits, nil
+}
+
+// parseCommunities reads "ID ATTRIBUTE=NUMBER …" with commas between them.
+func parseCommunities(text string) (map[string]toxscreen.Scores, error) {
+	communities := map[string]toxscreen.Scores{}
+	if text == "" {
+		return communities, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		fields := strings.Fields(part)
+		if len(fields) < 2 {
+			return nil, fmt.Errorf("%q must be like \"Coral:news toxicity=0.7\"", part)
+		}
+		var thresholds toxscreen.Scores
+		for _, field := range fields[1:] {
+			name, number, _ := strings.Cut(field, "=")
+			a, err := toxscreen.ParseAttribute(name)
+			if err != nil {
+				return nil, err
+			}
+			threshold, err := parseProbability(number)
+			if err != nil {
+				return nil, err
+			}
+			thresholds.Set(a, threshold)
+		}
+		communities[fields[0]] = thresholds
+	}
+	return communities, nil
+}
+
+// Completions of flags.
+
+// oneOf completes a flag with few values.
+func oneOf(values ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// fileOf completes the name of a file with one of some endings.
+func fileOf(endings ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(endings, cobra.ShellCompDirectiveFilterFileExt)
+}
+
+func completeAttributes(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []string
+	for _, a := range toxscreen.Attributes() {
+		names = append(names, a.String()+"=")
+	}
+	return names, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeFormats(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	formats := []cobra.Completion{"text", "json"}
+	if cmd.Name() == "judge" {
+		formats = append(formats, formatMastra, formatMastraMeasure)
+	}
+	return formats, cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeModels(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	dir, err := models.UserDir()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	entries, err := models.List(dir)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name)
+	}
+	return names, cobra.ShellCompDirectiveDefault // or a folder
+}
+
+var _ pflag.Value = (*flagValue)(nil)

@@ -1,0 +1,280 @@
+package screen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/store"
+)
+
+// Judge says who gives a second opinion. The zero value of each field but Model
+// is its default.
+type Judge struct {
+	// Model is its name on the Ollama server, as `ollama list` shows it.
+	Model string
+	// Host is the address of the server; default: OLLAMA_HOST, else
+	// 127.0.0.1:11434.
+	Host string
+	// Rubric is what texts are judged by; default: the rubric "attributes".
+	Rubric judge.Rubric
+	// Timeout is for one text, LoadTimeout for loading the model; default: 1 and
+	// 5 minutes.
+	Timeout, LoadTimeout time.Duration
+	// Parallel is how many texts the judge has at once; default: 1.
+	Parallel int
+	// Context is how many tokens of context the model has at least; see
+	// [judge.Config].
+	Context int
+	// Reason asks for the reason in words, which takes longer.
+	Reason bool
+	// Band is the range of toxicity in which the judge is asked; nil asks it
+	// where its verdict is worth its price.
+	Band *toxscreen.Band
+	// Cache is the file that keeps verdicts, or [NoCache]; default: verdicts.db
+	// in toxscreen's folder of the user's cache.
+	Cache string
+}
+
+// NoCache is the value of [Judge.Cache] that keeps no verdicts.
+const NoCache = "off"
+
+// cachedVerdicts is how many verdicts the cache keeps: some 100 MB.
+const cachedVerdicts = 50_000
+
+// OpenedJudge is a judge with its cache.
+type OpenedJudge struct {
+	*judge.Judge
+	cache *store.Verdicts // nil where there is none
+}
+
+// OpenJudge makes a judge, for those who ask it themselves. The server is not
+// asked yet.
+func OpenJudge(s Judge) (OpenedJudge, error) {
+	config := judge.Config{
+		Model: s.Model, Host: s.Host, Rubric: s.Rubric, Reason: s.Reason,
+		Timeout: s.Timeout, LoadTimeout: s.LoadTimeout, Parallel: s.Parallel, Context: s.Context,
+	}
+	var cache *store.Verdicts
+	if s.Cache != NoCache {
+		file := s.Cache
+		if file == "" {
+			folder, err := os.UserCacheDir()
+			if err != nil {
+				return OpenedJudge{}, fmt.Errorf("failed to find the user's cache folder: %w; name a file for the cache of verdicts, or %s", err, NoCache)
+			}
+			file = filepath.Join(folder, "toxscreen", "verdicts.db")
+		}
+		var err error
+		if cache, err = store.OpenVerdicts(file, cachedVerdicts); err != nil {
+			return OpenedJudge{}, &CacheError{err}
+		}
+		config.Cache = cache
+	}
+	opened, err := judge.New(config)
+	if err != nil {
+		if cache != nil {
+			err = errors.Join(err, cache.Close())
+		}
+		return OpenedJudge{}, err
+	}
+	return OpenedJudge{opened, cache}, nil
+}
+
+// CacheError tells that the cache of verdicts cannot be opened. Without a cache
+// the judge would work.
+type CacheError struct{ Err error }
+
+// Error implements error.
+func (e *CacheError) Error() string { return e.Err.Error() }
+
+// Unwrap returns why.
+func (e *CacheError) Unwrap() error { return e.Err }
+
+// Close gives the connections back and closes the cache. No call may be under
+// way.
+func (o OpenedJudge) Close() {
+	o.Judge.Close()
+	if o.cache != nil {
+		_ = o.cache.Close() // what it could not write is judged again
+	}
+}
+
+// SelfTests returns the folder where the outcomes of self-tests are kept. It
+// need not exist.
+func SelfTests() (string, error) {
+	folder, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("failed to find the user's configuration folder: %w", err)
+	}
+	return filepath.Join(folder, "toxscreen", "judges"), nil
+}
+
+// FindJudge finds out whether the judge's server answers and what the judge's
+// self-test says, and has the model loaded. Without a judge it returns an error.
+func (s *Screener) FindJudge(ctx context.Context) error {
+	if s.asked == nil {
+		return errors.New("failed to find the judge: none is configured")
+	}
+	if _, err := s.asked.look(ctx); err != nil {
+		return err
+	}
+	_, err := s.asked.judge.Connect(ctx) // that it is known does not tell that it is there
+	return err
+}
+
+// HasJudge tells whether texts may be judged.
+func (s *Screener) HasJudge() bool { return s.asked != nil }
+
+// asked is a judge together with the rule and the fusion for it. Which model the
+// judge is, and what its verdicts are worth, is found out when the first text may
+// need it: the server tells the one, the judge's self-test the other.
+type asked struct {
+	judge  *judge.Judge
+	folder string // of self-tests
+	band   *toxscreen.Band
+	fusion *fusion.Fusion // that knows no judge
+	best   *fusion.Fusion // that knows one that is never wrong
+
+	found atomic.Pointer[knownJudge]
+}
+
+// knownJudge is what was found out about a judge.
+type knownJudge struct {
+	fusion  *fusion.Fusion // that knows it
+	refused error          // why it is not asked, if it is not
+	warning string         // for its verdicts
+}
+
+// warned returns a verdict with what has to be known about its judge.
+func (k *knownJudge) warned(v toxscreen.Verdict) toxscreen.Verdict {
+	if k.warning != "" {
+		v.Warnings = append(v.Warnings, k.warning)
+	}
+	return v
+}
+
+// Parallel implements [toxscreen.Judge].
+func (a *asked) Parallel() int { return a.judge.Parallel() }
+
+// Judge implements [toxscreen.Judge]. A judge that failed its self-test is not
+// asked.
+func (a *asked) Judge(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, error) {
+	known, err := a.look(ctx)
+	if err != nil {
+		// Asking for a verdict tells why the server does not answer.
+		return a.judge.Judge(ctx, text, spans)
+	}
+	if known.refused != nil {
+		return toxscreen.Verdict{}, known.refused
+	}
+	v, err := a.judge.Judge(ctx, text, spans)
+	if err != nil {
+		return v, err
+	}
+	return known.warned(v), nil
+}
+
+// Recall implements [toxscreen.Recaller].
+func (a *asked) Recall(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, bool) {
+	known := a.found.Load()
+	if known == nil || known.refused != nil {
+		return toxscreen.Verdict{}, false
+	}
+	v, ok := a.judge.Recall(ctx, text, spans)
+	if ok {
+		v = known.warned(v)
+	}
+	return v, ok
+}
+
+// Presume implements [toxscreen.Presumer].
+func (a *asked) Presume(ctx context.Context, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string, settled bool) {
+	if a.band != nil {
+		ask, why = a.band.Escalate(ctx, found, thresholds)
+		return ask, why, true
+	}
+	// For a text that even a perfect verdict is not worth, nobody asks the server
+	// which judge it has. The sentence is the same once the judge is known.
+	ask, why = a.best.Escalate(ctx, found, thresholds)
+	if !ask {
+		return false, why + ", for a judge that is never wrong too", true
+	}
+	known := a.found.Load()
+	if known == nil {
+		return true, why + ", for a judge that is never wrong; the real one is not known yet", false
+	}
+	ask, why = known.fusion.Escalate(ctx, found, thresholds)
+	return ask, why, true
+}
+
+// Escalate implements [toxscreen.Rule].
+func (a *asked) Escalate(ctx context.Context, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string) {
+	ask, why, settled := a.Presume(ctx, found, thresholds)
+	if settled {
+		return ask, why
+	}
+	known, err := a.look(ctx)
+	if err != nil {
+		return ask, why
+	}
+	return known.fusion.Escalate(ctx, found, thresholds)
+}
+
+// Version implements [toxscreen.Fusion].
+func (a *asked) Version() string { return a.fusion.Version() }
+
+// Fuse implements [toxscreen.Fusion].
+func (a *asked) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
+	return a.now().Fuse(scores, verdict)
+}
+
+// now returns the fusion that knows the judge, or the one that does not while
+// the judge is not known.
+func (a *asked) now() *fusion.Fusion {
+	if known := a.found.Load(); known != nil {
+		return known.fusion
+	}
+	return a.fusion
+}
+
+// look finds out which judge there is and what its self-test says, unless that
+// is known. Concurrent callers may both do so, with the same outcome: the judge
+// asks its server once.
+func (a *asked) look(ctx context.Context) (*knownJudge, error) {
+	if known := a.found.Load(); known != nil {
+		return known, nil
+	}
+	found, tested, err := a.judge.Tested(ctx, a.folder)
+	if err != nil {
+		return nil, err
+	}
+	model, err := a.judge.Identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	which := fusion.Judge{Model: model.String(), Rubric: model.Rubric}
+	if tested {
+		which.Tested = &fusion.Tested{
+			Believe: found.Believe, Why: "its self-test of " + found.When.Format(time.DateOnly) + " says: " + strings.Join(found.Why, "; "),
+			Advantage: found.Advantage.Low, TruePositive: found.TruePositives.Low, FalsePositive: found.FalsePositives.High,
+		}
+	}
+	known := &knownJudge{fusion: a.fusion.With(which)}
+	switch {
+	case !tested && !a.fusion.Knows(which):
+		known.warning = "whether this judge may be believed was not tested: toxscreen judge --self-test does"
+	case tested && !found.Believe && !a.fusion.Knows(which):
+		known.refused = errors.New("the judge is not believed after its self-test of " + found.When.Format(time.DateOnly) + ": " + strings.Join(found.Why, "; "))
+	}
+	a.found.Store(known)
+	return known, nil
+}
