@@ -1,0 +1,42 @@
+package screen_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/toxscreen/toxscreen/screen"
+)
+
+func Example() {
+	screener, err := screen.Open(screen.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer screener.Close()
+	result, err := screener.Score(context.Background(), "you are a stupid idiot")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.1f %s, flagged: %v\n", result.Score, result.Severity, result.Flagged)
+	// Output: 0.9 severe, flagged: true
+}
+
+// A judge is asked about texts near a decision. Without a server everything works
+// on the classifier, and the result says why no judge was heard.
+func ExampleOpen_judge() {
+	screener, err := screen.Open(screen.Settings{
+		Model: "../testdata/models/tiny",
+		Judge: screen.Judge{Model: "llama3.1:8b", Host: "127.0.0.1:1", Cache: screen.NoCache},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer screener.Close()
+	result, err := screener.Score(context.Background(), "the garden is lovely")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Source, result.Judge.Asked, len(result.Judge.Verdicts))
+	// Output: classifier false 0
+}

@@ -1,0 +1,159 @@
+//go:build unix
+
+package screen_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/judge/ollamatest"
+	"github.com/toxscreen/toxscreen/screen"
+)
+
+const tiny = "../testdata/models/tiny"
+
+// open opens a screener with the tiny model, whose threshold of toxicity is
+// raised to 0.8, and with a judge.
+func open(t *testing.T, judge screen.Judge) *screen.Screener {
+	t.Helper()
+	judge.Model, judge.Timeout = "tiny", 5*time.Minute
+	settings := screen.Settings{Model: tiny, Judge: judge}
+	settings.Thresholds.Set(toxscreen.Toxicity, 0.8)
+	screener, err := screen.Open(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := screener.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return screener
+}
+
+func begin(t *testing.T, s *screen.Screener, text string) *toxscreen.Screening {
+	t.Helper()
+	screening, err := s.Begin(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return screening
+}
+
+// A caller who does not wait for the judge does not wait until the server has
+// told which model it has either, however long that takes.
+func TestNobodyWaitsUntilTheJudgeIsFound(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // it accepts, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	screener := open(t, screen.Judge{Host: silent.Addr().String(), Cache: screen.NoCache})
+	screening := begin(t, screener, "idiot")
+	if r := screening.Result(); !r.Judge.Pending || r.Source != toxscreen.SourceClassifier {
+		t.Errorf("%+v", r.Judge)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if r, err := screening.Consult(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, %+v", err, r.Judge)
+	}
+}
+
+// The second time, the verdict is part of the first answer, with every warning
+// about its judge. A text that may not be stored has no verdict then.
+func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
+	t.Setenv("HOME", t.TempDir()) // where nobody has tested this judge
+	server := ollamatest.Start(t)
+	server.Create(t, "tiny", ollamatest.Tiny)
+	cache := filepath.Join(t.TempDir(), "verdicts.db")
+	screener := open(t, screen.Judge{Host: server.URL, Band: &toxscreen.Band{Low: 0, High: 1}, Cache: cache})
+	first, err := begin(t, screener, "idiot").Consult(t.Context())
+	if err != nil || len(first.Judge.Verdicts) != 1 || len(first.Judge.Verdicts[0].Warnings) == 0 {
+		t.Fatalf("%v, %+v", err, first.Judge)
+	}
+	again := begin(t, screener, "idiot").Result()
+	first.Judge.Milliseconds, again.Judge.Milliseconds = 0, 0
+	if diff := cmp.Diff(first, again, cmp.Comparer(func(a, b toxscreen.Scores) bool { return a == b })); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := begin(t, screener, "stupid").Consult(toxscreen.WithoutStoring(t.Context())); err != nil {
+		t.Error(err)
+	}
+	if r := begin(t, screener, "stupid").Result(); !r.Judge.Pending {
+		t.Errorf("a text that may not be kept has %+v", r.Judge)
+	}
+	if want := "tiny by attributes@"; !strings.HasPrefix(screener.JudgedBy(), want) || !strings.HasSuffix(screener.JudgedBy(), " in 0.00–1.00") {
+		t.Errorf("judged by %q, want %q… in a band", screener.JudgedBy(), want)
+	}
+
+	// Without a band, a judge that no self-test says is worth asking is not asked
+	// once that is known.
+	screener = open(t, screen.Judge{Host: server.URL, Cache: screen.NoCache})
+	screening := begin(t, screener, "idiot")
+	final, err := screening.Consult(t.Context())
+	if err != nil || !screening.Result().Judge.Pending || final.Judge.Asked || final.Judge.Error != "" {
+		t.Errorf("%v, %+v, then %+v", err, screening.Result().Judge, final.Judge)
+	}
+	if r := begin(t, screener, "idiot").Result(); r.Judge.Pending || r.Judge.Why != final.Judge.Why {
+		t.Errorf("%+v, want %+v", r.Judge, final.Judge)
+	}
+}
+
+// What cannot be opened is said before any text is scored, and nothing stays
+// open.
+func TestOpenRefuses(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing.json")
+	folder := t.TempDir()
+	for name, c := range map[string]struct {
+		settings screen.Settings
+		want     string
+	}{
+		"a model that is not there":       {screen.Settings{Model: "./nonesuch"}, "failed to find model"},
+		"a calibration that is not there": {screen.Settings{Model: tiny, Calibration: missing}, "failed to read fusion parameters: open " + missing},
+		"an address that is none":         {screen.Settings{Model: tiny, Judge: screen.Judge{Model: "m", Host: "http://", Cache: screen.NoCache}}, "is no address"},
+		"a cache that is a folder":        {screen.Settings{Model: tiny, Judge: screen.Judge{Model: "m", Cache: folder}}, folder},
+	} {
+		t.Run(name, func(t *testing.T) {
+			screener, err := screen.Open(c.settings)
+			if err == nil {
+				screener.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if _, cache := errors.AsType[*screen.CacheError](err); cache != (name == "a cache that is a folder") {
+				t.Errorf("%T", err)
+			}
+		})
+	}
+}
+
+// NoJudge is stronger than a judge that is named: nothing is asked or opened.
+func TestNoJudgeTouchesNothing(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "verdicts.db")
+	screener, err := screen.Open(screen.Settings{Model: tiny, NoJudge: "the network is down", Judge: screen.Judge{Model: "m", Cache: cache, Band: &toxscreen.Band{High: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screener.Close()
+	result, err := screener.Score(t.Context(), "idiot")
+	if err != nil || result.Judge.Asked || result.Judge.Why != "the network is down" {
+		t.Errorf("%v, %+v", err, result.Judge)
+	}
+	if _, err := os.Stat(cache); err == nil {
+		t.Error("the cache of verdicts was made")
+	}
+	if screener.HasJudge() || screener.JudgedBy() != "none" || screener.FindJudge(t.Context()) == nil {
+		t.Error("there is a judge")
+	}
+}
