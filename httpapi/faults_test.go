@@ -18,7 +18,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/httpapi"
 	"github.com/toxscreen/toxscreen/judge"
-	"github.com/toxscreen/toxscreen/judge/ollamatest"
+	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
 // serving answers on a real listener, with all timeouts of a server, until the

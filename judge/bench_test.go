@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toxscreen/toxscreen/judge/ollamatest"
+	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/store"
 )
 

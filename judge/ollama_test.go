@@ -19,7 +19,7 @@ import (
 	"github.com/ollama/ollama/api"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/judge/ollamatest"
+	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
 // These tests run against a real server. Its tiny model answers nonsense that

@@ -22,7 +22,7 @@ import (
 	"github.com/ollama/ollama/api"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/judge/ollamatest"
+	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
 // requests keeps what the proxy was asked to ask the model.

@@ -17,7 +17,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/judge"
-	"github.com/toxscreen/toxscreen/judge/ollamatest"
+	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
 // The stories in testdata/judge have a real server with a tiny model that

@@ -21,7 +21,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/toxscreen/toxscreen/judge/ollamatest"
+	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
 // aloneEnv is set where the test runs in its own network. It is no setting:

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/toxscreen/toxscreen/formats"
-	"github.com/toxscreen/toxscreen/judge/ollamatest"
+	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
 // Of several cases as many metrics are judged at once as the judge may have

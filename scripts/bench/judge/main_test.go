@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toxscreen/toxscreen/judge/ollamatest"
+	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
 // labelledFile writes rows of two sources' kinds: labels of 0 and 1, and shares.

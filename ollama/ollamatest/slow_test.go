@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toxscreen/toxscreen/judge/ollamatest"
+	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
 // The script makes the tiny model that is committed, byte for byte. It needs

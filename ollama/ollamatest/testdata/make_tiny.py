@@ -1,7 +1,7 @@
 """Writes tiny.gguf: a language model of two Llama layers that knows nothing, for tests of the protocol.
 
     pip install -r scripts/make/tiny-models/requirements.txt
-    python judge/ollamatest/testdata/make_tiny.py [FILE]
+    python ollama/ollamatest/testdata/make_tiny.py [FILE]
 
 A real Ollama server runs it in milliseconds. Its tokens are the 256 bytes, so it can write and read any
 text, with the words of verdicts and a few hundred common ones. The weights are drawn from a fixed
