@@ -22,6 +22,7 @@ var wiring = []string{"models", "screen", "httpapi", "cmd", "scripts"}
 var allowed = map[string][]string{
 	"classifier": {"tokenize"},         // reads its encodings
 	"redteam":    {"formats", "judge"}, // its cases, and who judges them
+	"judge":      {"ollama"},           // asks its models
 }
 
 // onlyIn are the libraries of which one folder, or one file of it, knows.
@@ -29,8 +30,8 @@ var allowed = map[string][]string{
 var onlyIn = map[string]string{
 	"github.com/sugarme/tokenizer":    "tokenize",
 	"github.com/yalue/onnxruntime_go": "classifier/runtime.go",
-	"github.com/ollama/ollama":        "judge",
-	"github.com/sony/gobreaker/v2":    "judge",
+	"github.com/ollama/ollama":        "ollama",
+	"github.com/sony/gobreaker/v2":    "ollama",
 	"modernc.org/sqlite":              "store",
 	"gonum.org/v1/plot":               "eval",
 	"github.com/prometheus":           "httpapi",

@@ -8,9 +8,9 @@ import (
 
 	"github.com/agext/levenshtein"
 	"github.com/google/go-cmp/cmp"
-	"github.com/ollama/ollama/api"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/ollama"
 )
 
 func smallRubric(t testing.TB) Rubric {
@@ -118,16 +118,16 @@ func FuzzParse(f *testing.F) {
 
 // tokens makes log-probabilities of what was written and its alternatives, in
 // shares of 100.
-func tokens(pieces ...any) []api.Logprob {
-	var all []api.Logprob
+func tokens(pieces ...any) []ollama.Logprob {
+	var all []ollama.Logprob
 	for _, p := range pieces {
 		switch p := p.(type) {
 		case string:
-			all = append(all, api.Logprob{TokenLogprob: api.TokenLogprob{Token: p}})
+			all = append(all, ollama.Logprob{TokenLogprob: ollama.TokenLogprob{Token: p}})
 		case map[string]float64:
 			last := &all[len(all)-1]
 			for token, share := range p {
-				last.TopLogprobs = append(last.TopLogprobs, api.TokenLogprob{Token: token, Logprob: math.Log(share / 100)})
+				last.TopLogprobs = append(last.TopLogprobs, ollama.TokenLogprob{Token: token, Logprob: math.Log(share / 100)})
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func TestProbabilityOfYes(t *testing.T) {
 	const text = `{"a":{"verdict":"no"}}`
 	at := strings.Index(text, `no"`)
 	for name, c := range map[string]struct {
-		tokens []api.Logprob
+		tokens []ollama.Logprob
 		want   float64
 	}{
 		"plain": {tokens(`{"a":{"`, `verdict":"`, "no", map[string]float64{"no": 60, "yes": 20, "maybe": 20}, `"}}`), 0.25},
@@ -154,7 +154,7 @@ func TestProbabilityOfYes(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", name, got, ok, c.want)
 		}
 	}
-	for name, none := range map[string][]api.Logprob{
+	for name, none := range map[string][]ollama.Logprob{
 		"no log-probabilities": nil,
 		"no alternatives":      tokens(text),
 		"neither verdict":      tokens(`{"a":{"verdict":"`, "no", map[string]float64{"x": 90, "z": 10}, `"}}`),
@@ -288,13 +288,13 @@ func TestAVerdictIsMadeOfAnAnswer(t *testing.T) {
 	r := smallRubric(t)
 	d := byRubric{config: Config{Rubric: r}}
 	const written = `{"loud":{"verdict":"no"},"rude":{"verdict":"yes","severity":1,"evidence":["idiot","nowhere in it"]}}`
-	read, err := d.read(reply{text: written})
+	read, err := d.read(ollama.Reply{Text: written})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var v toxscreen.Verdict
 	all := tokens(`{"loud":{"verdict":"`, "no", map[string]float64{"no": 80, "yes": 20}, `"},"rude":{"verdict":"`, "yes", map[string]float64{"no": 10, "yes": 90}, `","severity":1,"evidence":["idiot","nowhere in it"]}}`)
-	d.fill(&v, "you idiot", []part{{0, 9}}, read, reply{text: written, tokens: all})
+	d.fill(&v, "you idiot", []part{{0, 9}}, read, ollama.Reply{Text: written, Logprobs: all})
 	v.Rubric, v.Model, v.Warnings = "mine", "m", []string{}
 	got, err := json.Marshal(v)
 	if err != nil {
@@ -312,16 +312,16 @@ func TestAVerdictIsMadeOfAnAnswer(t *testing.T) {
 func TestWhyThereIsNoProbability(t *testing.T) {
 	d := byRubric{config: Config{Rubric: smallRubric(t)}}
 	const written = `{"loud":{"verdict":"no"},"rude":{"verdict":"no"}}`
-	for want, tokens := range map[string][]api.Logprob{
+	for want, tokens := range map[string][]ollama.Logprob{
 		"there is no p_yes: the server gives no log-probabilities": nil,
 		"2 aspects have no p_yes: neither yes nor no was among":    tokens(written),
 	} {
-		read, err := d.read(reply{text: written})
+		read, err := d.read(ollama.Reply{Text: written})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var v toxscreen.Verdict
-		d.fill(&v, "hello", []part{{0, 5}}, read, reply{text: written, tokens: tokens})
+		d.fill(&v, "hello", []part{{0, 5}}, read, ollama.Reply{Text: written, Logprobs: tokens})
 		if len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], want) {
 			t.Errorf("warnings %q, want %q", v.Warnings, want)
 		}

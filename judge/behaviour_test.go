@@ -20,7 +20,7 @@ import (
 // on, is so.
 func TestWhatTheServerDoes(t *testing.T) {
 	server := tinyServer(t)
-	j := tinyJudge(t, server.URL, nil)
+	client := apiClient(t, server.URL)
 	chat := func(text string, change func(*api.ChatRequest)) (api.ChatResponse, []api.Logprob, error) {
 		t.Helper()
 		request := &api.ChatRequest{
@@ -32,7 +32,7 @@ func TestWhatTheServerDoes(t *testing.T) {
 		}
 		var last api.ChatResponse
 		var tokens []api.Logprob
-		err := j.server.client.Chat(context.WithoutCancel(t.Context()), request, func(r api.ChatResponse) error {
+		err := client.Chat(context.WithoutCancel(t.Context()), request, func(r api.ChatResponse) error {
 			tokens = append(tokens, r.Logprobs...)
 			last = r
 			return nil

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ollama/ollama/api"
-
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/ollama"
 )
 
 // guard is the dialect of models that were trained to one task and know no
@@ -108,8 +107,8 @@ func (g guard) plan(prefix, limit int) (budget, error) {
 	return b, nil
 }
 
-func (g guard) probe(b budget) []api.Message {
-	messages, _ := g.messages(g.kind.questions[0], Case{}, b)
+func (g guard) probe() []ollama.Message {
+	messages, _ := g.messages(g.kind.questions[0], Case{}, budget{})
 	return messages
 }
 
@@ -118,7 +117,7 @@ var broken = strings.NewReplacer("<", "< ", "[", "[ ")
 
 // messages returns a question about a text. A guard was trained on plain text:
 // white space stays, but what could be a control token is broken all the same.
-func (g guard) messages(q guardQuestion, c Case, b budget) (messages []api.Message, warnings []string) {
+func (g guard) messages(q guardQuestion, c Case, b budget) (messages []ollama.Message, warnings []string) {
 	parts := excerpt(c.Text, c.Spans, b.text)
 	var text strings.Builder
 	for i, p := range parts {
@@ -131,33 +130,32 @@ func (g guard) messages(q guardQuestion, c Case, b budget) (messages []api.Messa
 		warnings = append(warnings, fmt.Sprintf("the judge saw %d of %d bytes", shown, len(c.Text)))
 	}
 	if q.system != "" {
-		messages = append(messages, api.Message{Role: "system", Content: q.system})
+		messages = append(messages, ollama.Message{Role: "system", Content: q.system})
 	}
-	return append(messages, api.Message{Role: "user", Content: text.String()}), warnings
+	return append(messages, ollama.Message{Role: "user", Content: text.String()}), warnings
 }
 
-func (g guard) judge(ctx context.Context, s *server, c Case) (toxscreen.Verdict, *session, error) {
+func (g guard) judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscreen.Verdict, *ollama.Session, error) {
 	v := toxscreen.Verdict{Scale: 1}
-	var last *session
-	left := g.config.Timeout
+	var last *ollama.Session
 	for _, q := range g.kind.questions {
 		var warnings []string
-		got, err := s.ask(ctx, &left, func(session *session) (question, error) {
-			var messages []api.Message
-			messages, warnings = g.messages(q, c, session.budget)
-			return question{messages: messages, predict: guardAnswer}, nil
+		got, err := e.Ask(ctx, func(session *ollama.Session) ollama.Question {
+			var messages []ollama.Message
+			messages, warnings = g.messages(q, c, budgetOf(g, session))
+			return ollama.Question{Messages: messages, Predict: guardAnswer, Logprobs: topLogprobs}
 		})
 		if err != nil {
 			return v, nil, err
 		}
-		v.InputTokens += got.reply.in
-		v.OutputTokens += got.reply.out
-		aspects, err := g.read(q, got.reply)
+		v.InputTokens += got.InputTokens
+		v.OutputTokens += got.OutputTokens
+		aspects, err := g.read(q, got)
 		if err != nil {
-			return v, nil, &toxscreen.AbstentionError{Why: err.Error(), Raw: beginning(got.reply.text, maxRaw)}
+			return v, nil, &toxscreen.AbstentionError{Why: err.Error(), Raw: beginning(got.Text, maxRaw)}
 		}
 		v.Aspects = append(v.Aspects, aspects...)
-		v.Warnings, last = warnings, got.session
+		v.Warnings, last = warnings, got.Session
 	}
 	v.Warnings = append(v.Warnings, fmt.Sprintf("%s is asked in a dialect that was tested on published transcripts only", g.kind.family))
 	return v, last, nil
@@ -170,12 +168,12 @@ var (
 
 // read reads the answer of a guard: a word, for some with categories behind
 // it, for some in tags.
-func (g guard) read(q guardQuestion, r reply) ([]toxscreen.AspectVerdict, error) {
-	at := len(r.text) - len(strings.TrimLeft(r.text, " \t\r\n"))
-	if tag := scoreTag.FindStringSubmatchIndex(r.text); tag != nil {
+func (g guard) read(q guardQuestion, r ollama.Reply) ([]toxscreen.AspectVerdict, error) {
+	at := len(r.Text) - len(strings.TrimLeft(r.Text, " \t\r\n"))
+	if tag := scoreTag.FindStringSubmatchIndex(r.Text); tag != nil {
 		at = tag[2]
 	}
-	word := strings.ToLower(r.text[at:])
+	word := strings.ToLower(r.Text[at:])
 	var yes bool
 	switch {
 	case begins(word, g.kind.yes) && strings.HasPrefix(word, g.kind.yes):
@@ -185,7 +183,7 @@ func (g guard) read(q guardQuestion, r reply) ([]toxscreen.AspectVerdict, error)
 		return nil, errors.New("its answer begins neither with " + g.kind.yes + " nor with " + g.kind.no)
 	}
 	v := toxscreen.AspectVerdict{Name: q.aspect, Attribute: q.attribute, Yes: yes}
-	p, measured := probability(r.tokens, r.text, at, g.kind.yes, g.kind.no)
+	p, measured := probability(r.Logprobs, r.Text, at, g.kind.yes, g.kind.no)
 	if measured {
 		v.PYes = shown(p)
 	}

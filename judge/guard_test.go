@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/ollama"
 )
 
 // No guard model was run. These are answers as the models' own pages show
@@ -38,7 +39,7 @@ func TestAnswersOfGuardModels(t *testing.T) {
 			t.Errorf("%s: %s is taken for no guard", name, c.model)
 			continue
 		}
-		aspects, err := g.read(g.kind.questions[c.question], reply{text: c.answer})
+		aspects, err := g.read(g.kind.questions[c.question], ollama.Reply{Text: c.answer})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -66,7 +67,7 @@ func TestAnswersOfGuardModelsThatAreNone(t *testing.T) {
 	} {
 		g, _ := guardOf(Config{Model: model})
 		for _, answer := range answers {
-			if got, err := g.read(g.kind.questions[0], reply{text: answer}); err == nil {
+			if got, err := g.read(g.kind.questions[0], ollama.Reply{Text: answer}); err == nil {
 				t.Errorf("%s: %q was read as %+v", model, answer, got)
 			}
 		}
@@ -89,7 +90,7 @@ func TestProbabilitiesOfGuardModels(t *testing.T) {
 	} {
 		first, _, _ := strings.Cut(answer, "\n")
 		all := tokens("\n\n", first, map[string]float64{"safe": 25, "unsafe": 75}, strings.TrimPrefix(answer, first))
-		aspects, err := g.read(g.kind.questions[0], reply{text: "\n\n" + answer, tokens: all})
+		aspects, err := g.read(g.kind.questions[0], ollama.Reply{Text: "\n\n" + answer, Logprobs: all})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,9 +26,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ollama/ollama/api"
-
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/ollama"
 )
 
 // Config says what a judge is. The zero value of each field but Model is a
@@ -37,7 +36,7 @@ type Config struct {
 	// Model is its name on the server, as `ollama list` shows it.
 	Model string
 	// Host is the server's address: HOST:PORT or a URL. Where it is empty,
-	// OLLAMA_HOST holds, and else 127.0.0.1:11434.
+	// OLLAMA_HOST holds, and else 127.0.0.1:11434. See [ollama.Address].
 	Host string
 	// Rubric is what texts are judged by; the rubric "attributes" where it has
 	// no name.
@@ -48,10 +47,9 @@ type Config struct {
 	// LoadTimeout is for loading the model: 5 minutes.
 	LoadTimeout time.Duration
 	// Parallel is how many calls are under way at once: 1. More than the
-	// server's OLLAMA_NUM_PARALLEL wait there.
+	// server's OLLAMA_NUM_PARALLEL wait there. At most 256 texts wait for a free
+	// place; more are refused.
 	Parallel int
-	// Queue is how many texts may wait for a free place: 256. More are refused.
-	Queue int
 	// TextBytes is how much of a text the judge sees: 2,000 bytes. Of a longer
 	// one it sees parts.
 	TextBytes int
@@ -59,8 +57,6 @@ type Config struct {
 	// of one model by several rubrics: for another context the server loads
 	// the model anew. 0 is what the rubric and TextBytes need; see [Context].
 	Context int
-	// Seed is the server's seed. It matters little at temperature 0.
-	Seed int
 	// Reason asks for a sentence with the reason, Violations for the numbers
 	// of the rubric's violations. Both cost time, and neither changes a
 	// verdict: they are written after it.
@@ -82,7 +78,7 @@ type Cache interface {
 type Judge struct {
 	config  Config
 	dialect dialect
-	server  *server
+	client  *ollama.Client
 }
 
 // filled returns the configuration with its defaults, or why it makes no sense.
@@ -99,10 +95,7 @@ func (c Config) filled() (Config, error) {
 	if err := c.Rubric.Validate(); err != nil {
 		return c, fmt.Errorf("failed to make a judge: rubric %q: %w", c.Rubric.Name, err)
 	}
-	c.Timeout = cmp.Or(c.Timeout, time.Minute)
-	c.LoadTimeout = cmp.Or(c.LoadTimeout, 5*time.Minute)
 	c.Parallel = cmp.Or(c.Parallel, 1)
-	c.Queue = cmp.Or(c.Queue, 256)
 	c.TextBytes = cmp.Or(c.TextBytes, 2000)
 	if c.TextBytes < leastText {
 		return c, fmt.Errorf("failed to make a judge: %d bytes of text are too few to judge: take %d or more", c.TextBytes, leastText)
@@ -117,7 +110,16 @@ func New(c Config) (*Judge, error) {
 		return nil, err
 	}
 	j := &Judge{config: c, dialect: dialectOf(c)}
-	if j.server, err = newServer(c, j.dialect.plan, j.dialect.probe); err != nil {
+	j.client, err = ollama.New(ollama.Config{
+		Model: c.Model, Name: "judge", Host: c.Host,
+		Timeout: c.Timeout, LoadTimeout: c.LoadTimeout, Parallel: c.Parallel,
+		Probe: j.dialect.probe(),
+		Context: func(prefix, limit int) (int, error) {
+			b, err := j.dialect.plan(prefix, limit)
+			return b.context, err
+		},
+	})
+	if err != nil {
 		return nil, err
 	}
 	return j, nil
@@ -145,7 +147,7 @@ func Context(configs ...Config) (int, error) {
 			return 0, err
 		}
 		d := dialectOf(c)
-		b, err := d.plan(sent(d)+frame, 0)
+		b, err := d.plan(ollama.MostTokens(d.probe()), 0)
 		if err != nil {
 			return 0, err
 		}
@@ -154,17 +156,8 @@ func Context(configs ...Config) (int, error) {
 	return most, nil
 }
 
-// sent returns how many bytes the prompt without a text has.
-func sent(d dialect) int {
-	bytes := 0
-	for _, m := range d.probe(budget{text: leastText, field: leastText}) {
-		bytes += len(m.Content)
-	}
-	return bytes
-}
-
 // Close gives the connections to the server back. No call may be under way.
-func (j *Judge) Close() { j.server.close() }
+func (j *Judge) Close() { j.client.Close() }
 
 // Rubric returns what texts are judged by.
 func (j *Judge) Rubric() Rubric { return j.config.Rubric }
@@ -188,7 +181,7 @@ func (m Model) String() string { return m.Name + "@" + beginning(m.Digest, 12) }
 // Identify asks the server which model it has, which is not loaded for that.
 // Context and Prefix are 0 where it was not loaded before.
 func (j *Judge) Identify(ctx context.Context) (Model, error) {
-	s, err := j.server.identified(ctx)
+	s, err := j.client.Identify(ctx)
 	if err != nil {
 		return Model{}, fmt.Errorf("failed to ask the judge: %w", err)
 	}
@@ -197,15 +190,15 @@ func (j *Judge) Identify(ctx context.Context) (Model, error) {
 
 // Connect asks the server for the model, which it loads, and describes it.
 func (j *Judge) Connect(ctx context.Context) (Model, error) {
-	s, err := j.server.connect(ctx)
+	s, err := j.client.Connect(ctx)
 	if err != nil {
 		return Model{}, fmt.Errorf("failed to ask the judge: %w", err)
 	}
 	return j.model(s), nil
 }
 
-func (j *Judge) model(s *session) Model {
-	return Model{Name: j.config.Model, Digest: s.digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(), Context: s.budget.context, Prefix: s.budget.prefix}
+func (j *Judge) model(s *ollama.Session) Model {
+	return Model{Name: j.config.Model, Digest: s.Digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(), Context: s.Context, Prefix: s.Prefix}
 }
 
 // Judge implements [toxscreen.Judge].
@@ -232,31 +225,32 @@ func (j *Judge) Prompt(ctx context.Context, c Case) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("failed to tell the prompt: model %s is a guard with a prompt of its own", j.config.Model)
 	}
-	session, err := j.server.connect(ctx)
+	session, err := j.client.Connect(ctx)
 	if err != nil {
 		return "", fmt.Errorf("failed to tell the prompt: %w", err)
 	}
-	messages, _, _ := by.messages(c, session.budget)
+	messages, _, _ := by.messages(c, budgetOf(by, session))
 	return messages[0].Content + "\n\n" + messages[1].Content, nil
 }
 
 func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
-	if err := j.server.enter(); err != nil {
+	exchange, err := j.client.Begin()
+	if err != nil {
 		return toxscreen.Verdict{}, err
 	}
-	defer j.server.leave()
+	defer exchange.End()
 	key := ""
-	if j.config.Cache != nil {
+	if j.config.Cache != nil && !j.client.Failing() {
 		// Without a session there is nothing to name a verdict by; why there is
 		// none, asking tells.
-		if session, err := j.server.connected(ctx); err == nil {
+		if session, err := j.client.Connect(ctx); err == nil {
 			key = j.key(session, c)
 			if v, ok := j.kept(ctx, key); ok {
 				return v, nil
 			}
 		}
 	}
-	v, session, err := j.dialect.judge(ctx, j.server, c)
+	v, session, err := j.dialect.judge(ctx, exchange, c)
 	if err != nil {
 		return v, err
 	}
@@ -284,7 +278,7 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 // Recall implements [toxscreen.Recaller] with the cache. It knows no verdict
 // while the server has not said which model it has.
 func (j *Judge) Recall(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, bool) {
-	session := j.server.fresh()
+	session := j.client.Session()
 	if session == nil || j.config.Cache == nil {
 		return toxscreen.Verdict{}, false
 	}
@@ -302,21 +296,23 @@ func (j *Judge) kept(ctx context.Context, key string) (v toxscreen.Verdict, ok b
 }
 
 // key names everything that a verdict depends on.
-func (j *Judge) key(s *session, c Case) string {
-	if len(c.Text) <= s.budget.text/2 {
+func (j *Judge) key(s *ollama.Session, c Case) string {
+	b := budgetOf(j.dialect, s)
+	if len(c.Text) <= b.text/2 {
 		c.Spans = nil // the judge sees all of it whatever they are
 	}
 	h := sha256.New()
 	parts, err := json.Marshal([]any{
-		"verdict 1", s.digest, j.dialect.name(), j.dialect.rubric(), j.config.Reason, j.config.Violations, j.config.Seed,
-		s.budget.context, s.budget.text, s.budget.answer, s.thinking,
+		"verdict 1", s.Digest, j.dialect.name(), j.dialect.rubric(), j.config.Reason, j.config.Violations,
+		0, // the seed; verdicts of earlier versions have it in their keys
+		b.context, b.text, b.answer, s.Thinking,
 		[]byte(c.Text), c.Spans, c.Fields,
 	})
 	if err != nil {
 		panic(err) // strings and finite numbers
 	}
 	h.Write(parts)
-	for _, m := range j.dialect.probe(s.budget) {
+	for _, m := range j.dialect.probe() {
 		h.Write([]byte(m.Content))
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -327,10 +323,23 @@ type dialect interface {
 	name() string
 	// rubric is the version of what it judges by.
 	rubric() string
+	// plan divides a context by the tokens of the prompt without a text, the
+	// prefix, and the most tokens of context that the model can have, the
+	// limit, 0 where that is not known.
 	plan(prefix, limit int) (budget, error)
 	// probe is the prompt without a text.
-	probe(b budget) []api.Message
-	judge(ctx context.Context, s *server, c Case) (toxscreen.Verdict, *session, error)
+	probe() []ollama.Message
+	judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscreen.Verdict, *ollama.Session, error)
+}
+
+// budgetOf returns how the context of a session is divided.
+func budgetOf(d dialect, s *ollama.Session) budget {
+	b, err := d.plan(s.Planned, s.Limit)
+	if err != nil {
+		panic(err) // with an error the session would not have been made
+	}
+	b.prefix = s.Prefix
+	return b
 }
 
 func dialectOf(c Config) dialect {
@@ -361,63 +370,65 @@ func (d byRubric) plan(prefix, limit int) (budget, error) {
 	return b, err
 }
 
-func (d byRubric) probe(b budget) []api.Message {
-	messages, _, _ := d.messages(Case{}, b)
+func (d byRubric) probe() []ollama.Message {
+	messages, _, _ := d.messages(Case{}, budget{})
 	return messages
 }
 
-func (d byRubric) messages(c Case, b budget) ([]api.Message, []part, []string) {
+func (d byRubric) messages(c Case, b budget) ([]ollama.Message, []part, []string) {
 	text, parts, warnings := user(d.config.Rubric, c, b)
-	return []api.Message{
+	return []ollama.Message{
 		{Role: "system", Content: system(d.config.Rubric, d.shape)},
 		{Role: "user", Content: text},
 	}, parts, warnings
 }
 
-func (d byRubric) judge(ctx context.Context, s *server, c Case) (toxscreen.Verdict, *session, error) {
+func (d byRubric) judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscreen.Verdict, *ollama.Session, error) {
 	var v toxscreen.Verdict
 	var parts []part
-	var messages []api.Message
+	var messages []ollama.Message
 	format := d.shape.schema(d.config.Rubric)
-	left := d.config.Timeout
-	first, err := s.ask(ctx, &left, func(session *session) (question, error) {
-		messages, parts, v.Warnings = d.messages(c, session.budget)
-		return question{messages: messages, format: format, predict: session.budget.answer, least: least(session, messages)}, nil
+	question := func(messages []ollama.Message, b budget) ollama.Question {
+		return ollama.Question{Messages: messages, Format: format, Predict: b.answer, Logprobs: topLogprobs, Least: least(b, messages)}
+	}
+	first, err := e.Ask(ctx, func(session *ollama.Session) ollama.Question {
+		b := budgetOf(d, session)
+		messages, parts, v.Warnings = d.messages(c, b)
+		return question(messages, b)
 	})
 	if err != nil {
 		return v, nil, err
 	}
 	last := first
-	read, why := d.read(first.reply)
-	v.InputTokens, v.OutputTokens = first.reply.in, first.reply.out
+	read, why := d.read(first)
+	v.InputTokens, v.OutputTokens = first.InputTokens, first.OutputTokens
 	if why != nil {
-		last, err = s.ask(ctx, &left, func(session *session) (question, error) {
-			again := repair(messages, first.reply.text, why)
-			return question{messages: again, format: format, predict: session.budget.answer, least: least(session, again)}, nil
+		last, err = e.Ask(ctx, func(session *ollama.Session) ollama.Question {
+			return question(repair(messages, first.Text, why), budgetOf(d, session))
 		})
 		if err != nil {
 			return v, nil, fmt.Errorf("its first answer was no verdict (%w); %w", why, err)
 		}
-		v.InputTokens += last.reply.in
-		v.OutputTokens += last.reply.out
+		v.InputTokens += last.InputTokens
+		v.OutputTokens += last.OutputTokens
 		v.Warnings = append(v.Warnings, "the judge's first answer was no verdict: "+why.Error())
-		if read, why = d.read(last.reply); why != nil {
-			return v, nil, &toxscreen.AbstentionError{Why: fmt.Sprintf("after a second attempt too, what it wrote is not what was asked for: %v", why), Raw: beginning(last.reply.text, maxRaw)}
+		if read, why = d.read(last); why != nil {
+			return v, nil, &toxscreen.AbstentionError{Why: fmt.Sprintf("after a second attempt too, what it wrote is not what was asked for: %v", why), Raw: beginning(last.Text, maxRaw)}
 		}
 	}
-	d.fill(&v, c.Text, parts, read, last.reply)
-	return v, last.session, nil
+	d.fill(&v, c.Text, parts, read, last)
+	return v, last.Session, nil
 }
 
 // least returns how many tokens a prompt has at least: those of the prompt
 // without a text, and for the text one for 128 bytes, which not even a run of
 // one sign gets below.
-func least(s *session, messages []api.Message) int {
+func least(b budget, messages []ollama.Message) int {
 	bytes := 0
 	for _, m := range messages[1:] {
 		bytes += len(m.Content)
 	}
-	return s.budget.prefix + max(bytes/128-1, 0)
+	return b.prefix + max(bytes/128-1, 0)
 }
 
 // shown returns a number as JSON shows it, so that a verdict from a cache is the
@@ -430,22 +441,22 @@ func shown(p float64) *toxscreen.Probability {
 // maxRaw is how much is kept of an answer that was no verdict, in bytes.
 const maxRaw = 500
 
-func (d byRubric) read(r reply) (answer, error) {
-	if r.cut != "" {
-		return answer{}, errors.New(r.cut)
+func (d byRubric) read(r ollama.Reply) (answer, error) {
+	if r.Cut != "" {
+		return answer{}, errors.New(r.Cut)
 	}
-	return d.shape.parse(d.config.Rubric, r.text)
+	return d.shape.parse(d.config.Rubric, r.Text)
 }
 
 // fill makes a verdict of an answer.
-func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read answer, r reply) {
+func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read answer, r ollama.Reply) {
 	rubric := d.config.Rubric
 	seen := source{text: text, parts: parts}
 	unmeasured, doubtful := 0, 0
 	for i, a := range read.aspects {
 		severity := a.severity
 		aspect := toxscreen.AspectVerdict{Name: rubric.Aspects[i].Name, Attribute: rubric.Aspects[i].Attribute, Yes: a.yes, Severity: &severity}
-		if p, ok := probability(r.tokens, r.text, a.at, verdictYes, verdictNo); ok {
+		if p, ok := probability(r.Logprobs, r.Text, a.at, verdictYes, verdictNo); ok {
 			aspect.PYes = shown(p)
 			if a.yes != (p >= 0.5) {
 				doubtful++
@@ -468,7 +479,7 @@ func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read ans
 		v.Aspects = append(v.Aspects, aspect)
 	}
 	switch {
-	case len(r.tokens) == 0:
+	case len(r.Logprobs) == 0:
 		v.Warnings = append(v.Warnings, "there is no p_yes: the server gives no log-probabilities, which Ollama does from 0.12.11 on")
 	case unmeasured > 0:
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%d aspects have no p_yes: neither yes nor no was among the model's %d likeliest words there", unmeasured, topLogprobs))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ollama/ollama/api"
+	"github.com/toxscreen/toxscreen/ollama"
 )
 
 // topLogprobs is how many tokens the server is asked for at each place: the
@@ -34,7 +34,7 @@ func plain(text string) string {
 // A verdict that none of the listed tokens begins is given the probability of
 // the last of them, which is the most that it can have. ok is false where the
 // server gave no probabilities, or none of either verdict.
-func probability(tokens []api.Logprob, text string, at int, first, second string) (p float64, ok bool) {
+func probability(tokens []ollama.Logprob, text string, at int, first, second string) (p float64, ok bool) {
 	var written strings.Builder
 	for _, t := range tokens {
 		written.WriteString(plain(t.Token))

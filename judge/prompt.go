@@ -8,9 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/ollama/ollama/api"
-
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/ollama"
 )
 
 // Case is what is judged.
@@ -269,10 +268,10 @@ func plan(r Rubric, ask answerShape, prefix, text, limit int) (budget, error) {
 }
 
 // repair returns the messages of a second attempt.
-func repair(messages []api.Message, answer string, why error) []api.Message {
+func repair(messages []ollama.Message, answer string, why error) []ollama.Message {
 	return append(slices.Clip(messages),
-		api.Message{Role: "assistant", Content: marked(beginning(answer, rawShown/2))},
-		api.Message{Role: "user", Content: fmt.Sprintf("That was not what was asked for: %s. Answer with the JSON object and nothing else.", marked(beginning(why.Error(), 100)))})
+		ollama.Message{Role: "assistant", Content: marked(beginning(answer, rawShown/2))},
+		ollama.Message{Role: "user", Content: fmt.Sprintf("That was not what was asked for: %s. Answer with the JSON object and nothing else.", marked(beginning(why.Error(), 100)))})
 }
 
 // beginning returns at most limit bytes of a text, cut between runes.

@@ -4,19 +4,19 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/ollama/ollama/api"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/ollama"
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
@@ -78,12 +78,12 @@ func believe(ts *testscript.TestScript, _ bool, args []string) {
 func keepSelfTest(ts *testscript.TestScript, file string, outcome judge.SelfTest) {
 	var verdict toxscreen.Verdict
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &verdict))
-	response, err := http.Get(ts.Getenv("OLLAMA_HOST") + "/api/tags")
+	client, err := ollama.New(ollama.Config{Model: "tiny", Host: ts.Getenv("OLLAMA_HOST")})
 	ts.Check(err)
-	defer response.Body.Close()
-	var tags api.ListResponse
-	ts.Check(json.NewDecoder(response.Body).Decode(&tags))
-	outcome.Format, outcome.Digest, outcome.Rubric = 1, tags.Models[0].Digest, verdict.Rubric
+	defer client.Close()
+	session, err := client.Identify(context.Background())
+	ts.Check(err)
+	outcome.Format, outcome.Digest, outcome.Rubric = 1, session.Digest, verdict.Rubric
 	outcome.When = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	_, err = outcome.Save(filepath.Join(ts.Getenv("HOME"), ".config", "toxscreen", "judges"))
 	ts.Check(err)

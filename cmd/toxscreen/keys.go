@@ -19,6 +19,7 @@ import (
 	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/models"
+	"github.com/toxscreen/toxscreen/ollama"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -144,7 +145,7 @@ var judgeKeys = []key{
 			if v == "" {
 				return nil // OLLAMA_HOST, which is looked at when it is needed
 			}
-			_, err := judge.Address(v)
+			_, err := ollama.Address(v)
 			return err
 		}},
 	{name: "judge_rubric", fallback: "attributes", path: true,

@@ -101,6 +101,9 @@ func InTurn(faults ...Fault) func(Call) Fault {
 	}
 }
 
+// Always is a plan with one fault for every call.
+func Always(fault Fault) func(Call) Fault { return func(Call) Fault { return fault } }
+
 // Calls returns how many requests with a path, such as /api/chat, have reached
 // the proxy, those that met a fault among them.
 func (p *Proxy) Calls(path string) int {

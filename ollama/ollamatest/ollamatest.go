@@ -18,6 +18,7 @@ import (
 	"context"
 	"crypto/sha256"
 	_ "embed" // the tiny model
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,6 +89,18 @@ func Cache() (string, error) {
 //
 //go:embed testdata/tiny.gguf
 var Tiny []byte
+
+// WithContext returns a Llama model in GGUF that says that it has so many tokens
+// of context.
+func WithContext(t testing.TB, gguf []byte, tokens uint32) []byte {
+	t.Helper()
+	key := []byte("llama.context_length\x04\x00\x00\x00") // an unsigned integer of 32 bits
+	before, after, ok := bytes.Cut(gguf, key)
+	if !ok {
+		t.Fatal("the model does not say how long its context is")
+	}
+	return bytes.Join([][]byte{before, key, binary.LittleEndian.AppendUint32(nil, tokens), after[4:]}, nil)
+}
 
 // SmolLM2 returns SmolLM2-135M-Instruct, a real model of 98 MB, which
 // `make smollm2` fetches. Without it the test fails.

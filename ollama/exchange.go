@@ -1,0 +1,124 @@
+package ollama
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+)
+
+// Exchange is a few questions that belong together, such as one and a second
+// attempt at it. They have one place in the queue and share Config.Timeout. It
+// is for one goroutine at a time.
+type Exchange struct {
+	client *Client
+	// left is what is left of the time, for calls and the waiting for them,
+	// loading aside.
+	left time.Duration
+}
+
+// Begin returns an exchange, which has to be ended, or an error where 256 of
+// them wait for a free place already.
+func (c *Client) Begin() (*Exchange, error) {
+	if in := c.in.Add(1); int(in) > c.queue+c.config.Parallel {
+		c.in.Add(-1)
+		return nil, fmt.Errorf("the %s is busy: %d texts wait already; ask fewer at once", c.config.Name, c.queue)
+	}
+	return &Exchange{client: c, left: c.config.Timeout}, nil
+}
+
+// End gives the place in the queue back.
+func (e *Exchange) End() { e.client.in.Add(-1) }
+
+// Ask asks one question in an exchange of its own. An error is that of the
+// context where it has ended, else a sentence that says what to do.
+func (c *Client) Ask(ctx context.Context, q Question) (Reply, error) {
+	e, err := c.Begin()
+	if err != nil {
+		return Reply{}, err
+	}
+	defer e.End()
+	return e.Ask(ctx, func(*Session) Question { return q })
+}
+
+// Ask is [Client.Ask] for a question that depends on the session. of is
+// called for every attempt, since the server may have another model by then.
+func (e *Exchange) Ask(ctx context.Context, of func(*Session) Question) (Reply, error) {
+	c := e.client
+	reply, err := c.breaker.Execute(func() (Reply, error) { return e.retry(ctx, of) })
+	if failed, ok := errors.AsType[*fault](err); ok {
+		c.last.Store(&failed.err)
+	}
+	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
+		cause := errors.New("it failed")
+		if last := c.last.Load(); last != nil {
+			cause = *last
+		}
+		return reply, fmt.Errorf("the %s is not asked for %v after %d failures in a row: %w", c.config.Name, breakerPause, breakerFailures, cause)
+	}
+	return reply, err
+}
+
+func (e *Exchange) retry(ctx context.Context, of func(*Session) Question) (Reply, error) {
+	c := e.client
+	pause := 100 * time.Millisecond
+	for attempt := 1; ; attempt++ {
+		session, err := c.Connect(ctx)
+		if err == nil {
+			q := of(session)
+			start := time.Now()
+			var r Reply
+			r, err = e.inTime(ctx, session, q)
+			e.left -= time.Since(start)
+			if err == nil {
+				session.used.Store(time.Now().Unix())
+				r.Session = session
+				return r, nil
+			}
+		}
+		failed, ok := errors.AsType[*fault](err)
+		if ok {
+			c.forget(session)
+		}
+		if !ok || !failed.again || attempt == attempts || ctx.Err() != nil || e.left <= 0 {
+			return Reply{}, err
+		}
+		// Callers that failed together should not come back together.
+		wait := rand.N(pause) + pause/2 //nolint:gosec // nobody gains by guessing it
+		pause = min(2*pause, 2*time.Second)
+		if wait > e.left {
+			return Reply{}, err
+		}
+		e.left -= wait
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return Reply{}, ctx.Err()
+		}
+	}
+}
+
+// inTime waits for a free slot and calls, within what is left of the time.
+func (e *Exchange) inTime(ctx context.Context, session *Session, q Question) (Reply, error) {
+	c := e.client
+	within, cancel := context.WithTimeout(ctx, e.left)
+	defer cancel()
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-within.Done():
+		if ctx.Err() != nil {
+			return Reply{}, ctx.Err()
+		}
+		// The server has not failed: it was not asked.
+		return Reply{}, fmt.Errorf("the %s was busy with other texts for %v: raise its time limit, or ask fewer at once", c.config.Name, c.config.Timeout)
+	}
+	r, err := c.call(within, session, q)
+	if err != nil {
+		return Reply{}, c.explain(ctx, err)
+	}
+	return r, whole(session, q, r)
+}

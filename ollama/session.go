@@ -1,0 +1,199 @@
+package ollama
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ollama/ollama/api"
+	"github.com/ollama/ollama/types/model"
+	"github.com/sony/gobreaker/v2"
+)
+
+// Session is what the server said of the model, which holds until the server
+// or the model changes. Nobody writes to its fields.
+type Session struct {
+	Digest   string // SHA-256 of the model's manifest, hexadecimal
+	Thinking bool   // whether the model can think before it answers
+	Limit    int    // tokens of context that the model can have, 0 where that is not known
+	// Context is how many tokens of context every call has: what Config.Context
+	// returned for Planned and Limit. It is 0 where the model was not loaded.
+	Context int
+	Planned int // tokens that were kept free for the probe
+	Prefix  int // tokens that the probe has, as the server counted them
+
+	used atomic.Int64 // Unix time of the last answer
+}
+
+// frame is for what the model's chat template adds to a prompt, in tokens.
+const frame = 400
+
+// MostTokens returns how many tokens a prompt has at most, whatever the model's
+// vocabulary: a token has a byte or more, and 400 are for the chat template.
+func MostTokens(prompt []Message) int { return bytesOf(prompt) + frame }
+
+func bytesOf(prompt []Message) int {
+	n := 0
+	for _, m := range prompt {
+		n += len(m.Content)
+	}
+	return n
+}
+
+// forget has the server asked again for what a session says.
+func (c *Client) forget(old *Session) {
+	if old != nil {
+		c.found.CompareAndSwap(old, nil)
+	}
+}
+
+// Session returns what [Client.Connect] does, but asks nothing of the server:
+// nil where there is no session, or the server may have unloaded the model
+// since.
+func (c *Client) Session() *Session {
+	found := c.found.Load()
+	if found == nil || time.Since(time.Unix(found.used.Load(), 0)) >= keepAlive-time.Minute {
+		return nil
+	}
+	return found
+}
+
+// Connect returns the session. Where there is none it asks the server for the
+// model, which it loads.
+func (c *Client) Connect(ctx context.Context) (*Session, error) {
+	if found := c.Session(); found != nil {
+		return found, nil
+	}
+	return c.once(ctx, func() (*Session, error) {
+		found, err := c.look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found.used.Store(time.Now().Unix())
+		c.found.Store(found)
+		return found, nil
+	})
+}
+
+// Identify asks the server which model it has, which is not loaded for that:
+// where it was not before, the session has no Context and no Prefix. A server
+// that fails is left alone.
+func (c *Client) Identify(ctx context.Context) (*Session, error) {
+	if found := c.Session(); found != nil {
+		return found, nil
+	}
+	if c.Failing() {
+		return nil, errors.New("the server fails")
+	}
+	return c.once(ctx, func() (*Session, error) { return c.identify(ctx) })
+}
+
+// once has one of callers at once ask the server. Where it fails, those that
+// waited have its error rather than wait for the same failure in turn, and so
+// has whoever comes soon after where asking again cannot help.
+func (c *Client) once(ctx context.Context, find func() (*Session, error)) (*Session, error) {
+	came := time.Now()
+	select {
+	case c.lock <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-c.lock }()
+	if found := c.Session(); found != nil {
+		return found, nil
+	}
+	if c.failure != nil && (c.failed.After(came) || !c.failure.again && time.Since(c.failed) < breakerPause) {
+		return nil, c.failure
+	}
+	found, err := find()
+	c.failure, _ = errors.AsType[*fault](err)
+	c.failed = time.Now()
+	return found, err
+}
+
+// Failing tells whether the server is left alone since it failed again and
+// again. Who can do without an answer need not ask then.
+func (c *Client) Failing() bool { return c.breaker.State() != gobreaker.StateClosed }
+
+// identify asks for the model and what it can do. Errors are faults or the
+// context's.
+func (c *Client) identify(ctx context.Context) (*Session, error) {
+	found := &Session{}
+	soon, cancel := context.WithTimeout(ctx, c.config.Timeout)
+	defer cancel()
+	models, err := c.api.List(soon)
+	if err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	i := slices.IndexFunc(models.Models, func(m api.ListModelResponse) bool {
+		return strings.EqualFold(m.Name, c.config.Model) || strings.EqualFold(m.Name, c.config.Model+":latest")
+	})
+	if i < 0 {
+		return nil, &fault{c.missing(), false}
+	}
+	found.Digest = models.Models[i].Digest
+	shown, err := c.api.Show(soon, &api.ShowRequest{Model: c.config.Model})
+	if err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	if shown.RemoteHost != "" || shown.RemoteModel != "" {
+		return nil, &fault{fmt.Errorf("model %s runs at %s, and the texts would be sent there: take a model that runs on the server itself", c.config.Model, cmp.Or(shown.RemoteHost, "another host")), false}
+	}
+	if !slices.Contains(shown.Capabilities, model.CapabilityCompletion) && len(shown.Capabilities) > 0 {
+		return nil, &fault{fmt.Errorf("model %s writes no text: take one that does", c.config.Model), false}
+	}
+	found.Thinking = slices.Contains(shown.Capabilities, model.CapabilityThinking)
+	for name, value := range shown.ModelInfo {
+		if length, ok := value.(float64); ok && strings.HasSuffix(name, ".context_length") {
+			found.Limit = int(length)
+		}
+	}
+	return found, nil
+}
+
+// look asks for the model, loads it and measures the probe. Errors are faults
+// or the context's.
+func (c *Client) look(ctx context.Context) (*Session, error) {
+	found, err := c.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// The probe loads the model, tells how many tokens it has, and is in the
+	// server's prompt cache from then on. English has some four bytes a token;
+	// a vocabulary that needs more than one for two is asked again with what it
+	// needs.
+	loading, cancel := context.WithTimeout(ctx, c.config.LoadTimeout)
+	defer cancel()
+	bytes, most := bytesOf(c.config.Probe), MostTokens(c.config.Probe)
+	found.Planned = bytes / 2
+	if c.measured.digest == found.Digest {
+		found.Planned = c.measured.tokens
+	}
+	for ; ; found.Planned = most {
+		if found.Context, err = c.config.Context(found.Planned, found.Limit); err != nil {
+			return nil, &fault{err, false}
+		}
+		r, err := c.call(loading, found, Question{Messages: c.config.Probe, Predict: 1})
+		if loading.Err() != nil && ctx.Err() == nil {
+			return nil, &fault{fmt.Errorf("model %s at %s was not loaded within %v: raise the limit for loading, load it with `ollama run %s` before, or take a smaller one",
+				c.config.Model, c.base.Host, c.config.LoadTimeout, c.config.Model), false}
+		}
+		tooLong := err != nil && strings.Contains(err.Error(), "exceeds the context length")
+		if err != nil && !tooLong {
+			return nil, c.explain(ctx, err)
+		}
+		if !tooLong && r.InputTokens <= found.Planned {
+			found.Prefix = r.InputTokens
+			c.measured.digest, c.measured.tokens = found.Digest, found.Planned
+			return found, nil
+		}
+		if found.Planned == most {
+			return nil, &fault{fmt.Errorf("model %s needs %d tokens for a prompt of %d bytes, which cannot be", c.config.Model, r.InputTokens, bytes), false}
+		}
+	}
+}
