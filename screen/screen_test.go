@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -72,9 +73,10 @@ func TestNobodyWaitsUntilTheJudgeIsFound(t *testing.T) {
 // The second time, the verdict is part of the first answer, with every warning
 // about its judge. A text that may not be stored has no verdict then.
 func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
-	t.Setenv("HOME", t.TempDir()) // where nobody has tested this judge
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
+	t.Setenv(classifier.LibraryEnv, library(t)) // which is looked for in the home, too
+	t.Setenv("HOME", t.TempDir())            // where nobody has tested this judge
 	cache := filepath.Join(t.TempDir(), "verdicts.db")
 	screener := open(t, screen.Judge{Host: server.URL, Band: &toxscreen.Band{Low: 0, High: 1}, Cache: cache})
 	first, err := begin(t, screener, "idiot").Consult(t.Context())
@@ -107,6 +109,16 @@ func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 	if r := begin(t, screener, "idiot").Result(); r.Judge.Pending || r.Judge.Why != final.Judge.Why {
 		t.Errorf("%+v, want %+v", r.Judge, final.Judge)
 	}
+}
+
+// library returns the path of ONNX Runtime's library.
+func library(t *testing.T) string {
+	t.Helper()
+	path, err := classifier.FindLibrary("", classifier.CPU)
+	if err != nil {
+		t.Fatalf("the test needs ONNX Runtime: %v", err)
+	}
+	return path
 }
 
 // What cannot be opened is said before any text is scored, and nothing stays
