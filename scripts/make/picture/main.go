@@ -1,0 +1,117 @@
+// Picture makes the picture of the playground in README.md from the real page:
+//
+//	go run ./scripts/make/picture -binary bin/toxscreen -o docs/playground.png
+//
+// It starts the server, has a Chromium on the PATH score a text on the page, and
+// keeps what the page looks like. `make chromium` installs the browser.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/toxscreen/toxscreen/internal/files"
+)
+
+// example shows bars over and under their thresholds, a marked word, and a word
+// that is read without its disguise.
+const example = "Thanks for looking into this. But you are an 1d10t, and so is everybody who approved it."
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	binary := flag.String("binary", "bin/toxscreen", "toxscreen `FILE`")
+	out := flag.String("o", "docs/playground.png", "`FILE` to write")
+	text := flag.String("text", example, "`TEXT` to score")
+	flag.Parse()
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	if err := run(ctx, *binary, *text, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "picture:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, binary, text, out string) (err error) {
+	server := exec.CommandContext(ctx, binary, "serve", "--listen", "127.0.0.1:0", "--feedback", "off", "--late-results", "off")
+	server.Stderr = os.Stderr
+	pipe, err := server.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := server.Start(); err != nil {
+		return fmt.Errorf("failed to start the server: %w", err)
+	}
+	defer func() { err = errors.Join(err, server.Process.Signal(syscall.SIGTERM), server.Wait()) }()
+	address, err := bufio.NewReader(pipe).ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("failed to start the server: it gave no address: %w", err)
+	}
+	png, err := look(ctx, strings.TrimSpace(address), text)
+	if err != nil {
+		return fmt.Errorf("failed to look at the page: %w", err)
+	}
+	if err := files.WriteBytes(out, 0o644, png); err != nil {
+		return fmt.Errorf("failed to write %s: %w", out, err)
+	}
+	return nil
+}
+
+// look has a browser score a text on the page and returns a picture of it.
+func look(ctx context.Context, address, text string) ([]byte, error) {
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		return nil, fmt.Errorf("%w: run `make chromium`", err)
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program))
+	if os.Getuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, end := chromedp.NewExecAllocator(ctx, options...)
+	defer end()
+	page, closePage := chromedp.NewContext(allocator)
+	defer closePage()
+	if err := chromedp.Do(page, chromedp.EmulateViewport(1180, 720)); err != nil {
+		return nil, err
+	}
+	light := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}}
+	if _, err := chromedp.Call(page, emulation.SetEmulatedMedia, light); err != nil {
+		return nil, err
+	}
+	if err := chromedp.Do(page, chromedp.Navigate(address), chromedp.WaitVisible(chromedp.ID("text")), chromedp.Focus(chromedp.ID("text"))); err != nil {
+		return nil, err
+	}
+	if _, err := chromedp.Call(page, input.InsertText, input.InsertTextParams{Text: text}); err != nil {
+		return nil, err
+	}
+	if err := chromedp.Do(page, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))); err != nil {
+		return nil, err
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return nil, err
+	}
+	for scored := false; !scored; time.Sleep(50 * time.Millisecond) {
+		scored, err = chromedp.Run(page, chromedp.Evaluate[bool](`document.querySelector("#marked").textContent === `+string(quoted)))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return chromedp.Run(page, chromedp.CaptureScreenshot())
+}
