@@ -151,6 +151,10 @@ simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion/ (n
 	    --plot $(if $(SAMPLE),build/simulate,docs/fusion)/$$rows.svg | tee $(if $(SAMPLE),build/simulate,docs/fusion)/$$rows.md; \
 	done
 
+.PHONY: picture
+picture: build chromium ## Make the picture of the playground in README.md from the real page
+	go run ./scripts/make/picture -binary bin/toxscreen -o docs/playground.png
+
 .PHONY: dist
 dist: tools ## Make one archive with the binary, ONNX Runtime and all licences in dist/
 	go run ./scripts/dist -o dist

@@ -7,16 +7,15 @@ import (
 	"slices"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/models"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 func Example() {
-	model, err := models.OpenDefault(models.Options{})
+	screener, err := screen.Open(screen.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer model.Close()
-	screener := toxscreen.New(model)
+	defer screener.Close()
 
 	result, err := screener.Score(context.Background(), "you are a stupid idiot")
 	if err != nil {
@@ -28,14 +27,14 @@ func Example() {
 
 // The words that make a text score can be masked.
 func ExampleMask() {
-	model, err := models.OpenDefault(models.Options{})
+	screener, err := screen.Open(screen.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer model.Close()
+	defer screener.Close()
 
 	const text = "Thanks, but only an idiot would say so."
-	result, err := toxscreen.New(model).Score(context.Background(), text)
+	result, err := screener.Score(context.Background(), text)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,16 +44,15 @@ func ExampleMask() {
 
 // Many texts are scored on all cores and come back in their order.
 func ExampleBatch() {
-	model, err := models.OpenDefault(models.Options{})
+	screener, err := screen.Open(screen.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer model.Close()
-	screener := toxscreen.New(model)
+	defer screener.Close()
 
 	texts := []string{"have a nice day", "what a stupid idiot", "see you tomorrow"}
 	asIs := func(text string) (string, error) { return text, nil }
-	for outcome := range toxscreen.Batch(context.Background(), screener, slices.Values(texts), asIs) {
+	for outcome := range toxscreen.Batch(context.Background(), screener.Screener, slices.Values(texts), asIs) {
 		if outcome.Err != nil {
 			log.Fatal(outcome.Err)
 		}

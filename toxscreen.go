@@ -1,21 +1,45 @@
-// Package toxscreen scores text for toxicity without a network:
+// Package toxscreen scores text for toxicity without a network. A local
+// classifier gives a calibrated probability for each of seven attributes and the
+// words that cause it; a language model on an Ollama server of one's own may
+// judge the texts near a decision.
 //
-//	model, err := models.OpenDefault(models.Options{})
+// Package screen opens what is needed:
+//
+//	screener, err := screen.Open(screen.Settings{})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	defer model.Close()
-//	screener := toxscreen.New(model)
+//	defer screener.Close()
 //	result, err := screener.Score(ctx, "you are a stupid idiot")
 //	if err != nil {
 //		log.Fatal(err)
 //	}
 //	fmt.Println(result.Score, result.Flagged, result.Spans)
 //
-// A local classifier gives a calibrated probability for each of seven
-// attributes and the words that cause it. This package holds the vocabulary
-// and the order of the steps, and imports only the standard library; package
-// models opens what it needs.
+// This package holds the vocabulary and the order of the steps, and imports only
+// the standard library.
+//
+// # What to use when
+//
+//   - One text at a time: [Screener.Score]. A caller who has to answer before the
+//     judge does takes [Screener.Begin] and [Screening.Consult].
+//   - Many texts: [Batch], which keeps the order and the memory flat. Files in
+//     JSONL, CSV and Parquet, which can be resumed: package rows.
+//   - Over HTTP, also for clients of the Perspective API, OpenAI, LiteLLM, Patronus
+//     and Writer: package httpapi, or the command toxscreen serve.
+//   - Another model than the default one: package models imports and opens it; a
+//     [Classifier] of one's own needs neither ONNX Runtime nor package screen.
+//   - A second opinion: a judge in the settings of package screen, or package judge by itself.
+//     How both become one score, and parameters for one's own texts: package fusion.
+//
+// # What stays stable
+//
+// The same text under the same [Versions] has the same result, to 1e-4. The JSON
+// form of [Result], the formats of package httpapi, the exit codes and flags of
+// the command, and the manifest of a model are contracts: they only grow, and
+// CHANGELOG.md names what is new. The Go API may still change until version 1.0.0
+// is tagged; packages in internal/ and scripts/ may change at any time. A new
+// default model is a new version in [Versions], and its scores are other numbers.
 package toxscreen
 
 import (
