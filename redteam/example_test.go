@@ -1,0 +1,25 @@
+package redteam_test
+
+import (
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/redteam"
+)
+
+// What a run takes is estimated without a server.
+func ExampleNewPlan() {
+	cases, err := formats.ReadNexaCases(strings.NewReader(`{"case_id": "hamlet", "output": "The central theme is mortality."}`), 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	plan, err := redteam.NewPlan(cases)
+	if err != nil {
+		log.Fatal(err)
+	}
+	estimate := plan.Estimate(0)
+	fmt.Println(estimate.Cases, "case,", estimate.Calls, "calls of the judge")
+	// Output: 1 case, 2 calls of the judge
+}
