@@ -9,10 +9,10 @@ import (
 // liteLLM is the interface of LiteLLM's generic guardrail. Its failures are
 // native ones: LiteLLM reads nothing of them but the status, and lets nothing
 // through.
-var liteLLM = api{name: "litellm", fail: failNative}
+var liteLLM = api{name: "litellm", fail: failNative, routes: (*Server).liteLLMRoutes}
 
-func (s *Server) liteLLMRoutes(mux *http.ServeMux) {
-	s.handle(mux, "POST /beta/litellm_basic_guardrail_api", liteLLM, s.guard)
+func (s *Server) liteLLMRoutes() []route {
+	return []route{{pattern: "POST /beta/litellm_basic_guardrail_api", handle: s.guard}}
 }
 
 func (s *Server) guard(w http.ResponseWriter, r *http.Request) error {

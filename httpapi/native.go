@@ -18,13 +18,14 @@ import (
 )
 
 // native is the interface of this module's own.
-var native = api{name: "native", fail: failNative}
+var native = api{name: "native", fail: failNative, routes: (*Server).nativeRoutes}
 
-// nativeRoutes adds the routes of the native interface.
-func (s *Server) nativeRoutes(mux *http.ServeMux) {
-	s.handle(mux, "POST /v1/score", native, s.nativeScore)
-	s.handle(mux, "GET /v1/score/{id}", native, s.nativeLate)
-	s.handle(mux, "POST /v1/feedback", native, s.nativeFeedback)
+func (s *Server) nativeRoutes() []route {
+	return []route{
+		{pattern: "POST /v1/score", handle: s.nativeScore},
+		{pattern: "GET /v1/score/{id}", handle: s.nativeLate},
+		{pattern: "POST /v1/feedback", handle: s.nativeFeedback},
+	}
 }
 
 // nativeError is the body of a native failure, and what a line has in place of
@@ -132,15 +133,15 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 		texts: in.Texts, many: in.Texts != nil, input: in.Input, unit: s.config.OffsetUnit,
 		base: request{forget: in.DoNotStore, thresholds: in.Thresholds},
 	}
-	if n.format = r.URL.Query().Get("format"); n.format == native.name {
+	if n.format = r.URL.Query().Get("format"); n.format == nativeFormat {
 		n.format = ""
 	}
 	switch {
 	case n.format != "" && !slices.Contains(otherFormats, n.format):
-		return nil, fail(invalidRequest, "failed to read the request: there is no format %q: there are %s and %s", n.format, native.name, strings.Join(otherFormats, ", "))
+		return nil, fail(invalidRequest, "failed to read the request: there is no format %q: there are %s and %s", n.format, nativeFormat, strings.Join(otherFormats, ", "))
 	case n.format != "" && n.many:
 		return nil, fail(invalidRequest, "failed to read the request: the format %s is for one text: send {\"text\": \"…\"}", n.format)
-	case n.input != "" && (n.format == "" || n.format == writer.name):
+	case n.input != "" && (n.format == "" || n.format == writerFormat):
 		return nil, fail(invalidRequest, "failed to read the request: input is for the formats that look at it, mastra and nexa")
 	case n.many && (in.Text != nil || in.ID != ""):
 		return nil, fail(invalidRequest, "failed to read the request: it has texts and a text or id beside them; give each of the texts its id")
@@ -200,7 +201,7 @@ func (s *Server) nativeScore(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	switch n.format {
-	case "", writer.name:
+	case "", writerFormat:
 	default:
 		return s.nativeVerdict(w, r, n)
 	}
@@ -211,7 +212,7 @@ func (s *Server) nativeScore(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if n.format == writer.name {
+	if n.format == writerFormat {
 		writeJSON(w, http.StatusOK, formats.WriterCheck{CompletionLabels: formats.ToWriterLabels(result)})
 		return nil
 	}
@@ -219,8 +220,14 @@ func (s *Server) nativeScore(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// otherFormats are those that one text may be answered in.
-var otherFormats = []string{writer.name, "mastra", "nexa"}
+// The formats that POST /v1/score?format=NAME answers in. All but the native one
+// are for one text.
+const (
+	nativeFormat = "native"
+	writerFormat = "writer"
+)
+
+var otherFormats = []string{writerFormat, "mastra", "nexa"}
 
 // nativeVerdict answers in a format that is what the judge says.
 func (s *Server) nativeVerdict(w http.ResponseWriter, r *http.Request, n *scoring) error {

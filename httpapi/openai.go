@@ -9,10 +9,10 @@ import (
 )
 
 // openAI is OpenAI's moderations API.
-var openAI = api{name: "openai", fail: failOpenAI}
+var openAI = api{name: "openai", fail: failOpenAI, routes: (*Server).openAIRoutes}
 
-func (s *Server) openAIRoutes(mux *http.ServeMux) {
-	s.handle(mux, "POST /v1/moderations", openAI, s.moderate)
+func (s *Server) openAIRoutes() []route {
+	return []route{{pattern: "POST /v1/moderations", handle: s.moderate}}
 }
 
 func failOpenAI(w http.ResponseWriter, _ *http.Request, f *failure) {

@@ -9,18 +9,24 @@ import (
 )
 
 // patronus is Patronus' evaluation API.
-var patronus = api{name: "patronus", fail: failPatronus}
+var patronus = api{name: "patronus", fail: failPatronus, routes: (*Server).patronusRoutes}
 
-func (s *Server) patronusRoutes(mux *http.ServeMux) {
-	s.handle(mux, "POST /v1/evaluate", patronus, s.evaluate)
-	s.handle(mux, "GET /v1/evaluators", patronus, func(w http.ResponseWriter, r *http.Request) error {
-		writeJSON(w, http.StatusOK, formats.ListPatronusEvaluators(r.URL.Query().Get("by_alias_or_id")))
-		return nil
-	})
-	s.handle(mux, "GET /v1/evaluator-criteria", patronus, func(w http.ResponseWriter, r *http.Request) error {
-		writeJSON(w, http.StatusOK, formats.ListPatronusCriteria(r.URL.Query().Get("name")))
-		return nil
-	})
+func (s *Server) patronusRoutes() []route {
+	return []route{
+		{pattern: "POST /v1/evaluate", handle: s.evaluate},
+		{pattern: "GET /v1/evaluators", handle: listEvaluators},
+		{pattern: "GET /v1/evaluator-criteria", handle: listCriteria},
+	}
+}
+
+func listEvaluators(w http.ResponseWriter, r *http.Request) error {
+	writeJSON(w, http.StatusOK, formats.ListPatronusEvaluators(r.URL.Query().Get("by_alias_or_id")))
+	return nil
+}
+
+func listCriteria(w http.ResponseWriter, r *http.Request) error {
+	writeJSON(w, http.StatusOK, formats.ListPatronusCriteria(r.URL.Query().Get("name")))
+	return nil
 }
 
 func failPatronus(w http.ResponseWriter, _ *http.Request, f *failure) {

@@ -14,20 +14,24 @@ import (
 )
 
 // perspective is Google's Perspective API, as its clients know it.
-var perspective = api{name: "perspective", fail: failPerspective}
+var perspective = api{name: "perspective", fail: failPerspective, routes: (*Server).perspectiveRoutes}
 
 // perspectiveBase is where its methods are.
 const perspectiveBase = "/v1alpha1/comments:"
 
-// perspectiveRoutes adds its routes. A batch has no key: each of its calls has.
-func (s *Server) perspectiveRoutes(mux *http.ServeMux) {
-	for name, method := range s.perspectiveMethods() {
-		s.handle(mux, "POST "+perspectiveBase+name, perspective, func(w http.ResponseWriter, r *http.Request) error {
+// perspectiveRoutes returns its routes. A batch has no key: each of its calls has.
+func (s *Server) perspectiveRoutes() []route {
+	routes := []route{
+		{pattern: "POST /batch", open: true, handle: s.perspectiveBatch},
+		{pattern: "GET /$discovery/rest", open: true, handle: s.perspectiveDiscovery},
+	}
+	for name, read := range s.perspectiveMethods() {
+		routes = append(routes, route{pattern: "POST " + perspectiveBase + name, handle: func(w http.ResponseWriter, r *http.Request) error {
 			data, err := s.body(w, r, s.config.MaxBody)
 			if err != nil {
 				return err
 			}
-			call, err := method(data)
+			call, err := read(data)
 			if err != nil {
 				return err
 			}
@@ -41,10 +45,9 @@ func (s *Server) perspectiveRoutes(mux *http.ServeMux) {
 			}
 			writeJSON(w, http.StatusOK, value)
 			return nil
-		})
+		}})
 	}
-	s.handleOpen(mux, "POST /batch", perspective, s.perspectiveBatch)
-	s.handleOpen(mux, "GET /$discovery/rest", perspective, s.perspectiveDiscovery)
+	return routes
 }
 
 // perspectiveCall is a call that makes sense: what to score, and what makes an

@@ -18,15 +18,29 @@ import (
 	"github.com/toxscreen/toxscreen/httpapi/page"
 )
 
-// api is an interface that the server speaks.
+// api is an interface that scores. Its file knows everything about it.
 type api struct {
 	// name is what settings, logs and metrics call it.
 	name string
 	// fail answers with a failure. The header Retry-After is set already.
 	fail func(w http.ResponseWriter, r *http.Request, f *failure)
+	// routes returns its routes. Their handlers must not name the api itself,
+	// which Go could not initialize then: [exchangeOf] tells which one it is.
+	routes func(s *Server) []route
 }
 
-// apis are all interfaces that score.
+// route is one way to call an API.
+type route struct {
+	pattern string // of [http.ServeMux]
+	// handle answers, or returns an error that the API words. It reads the body
+	// by [Server.body].
+	handle func(w http.ResponseWriter, r *http.Request) error
+	// open needs no key, and pages of other sites may send it.
+	open bool
+}
+
+// apis are all interfaces that score: what is here has its routes and counts in
+// settings, logs and metrics.
 var apis = []api{native, perspective, openAI, liteLLM, patronus, writer}
 
 // APIs returns the names of the interfaces that score, which
@@ -42,18 +56,17 @@ func APIs() []string {
 // routes returns the handler of all routes.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	s.nativeRoutes(mux)
-	s.perspectiveRoutes(mux)
-	s.openAIRoutes(mux)
-	s.liteLLMRoutes(mux)
-	s.patronusRoutes(mux)
-	s.writerRoutes(mux)
+	for _, a := range apis {
+		for _, r := range a.routes(s) {
+			s.handle(mux, a, r)
+		}
+	}
 	s.healthRoutes(mux)
-	s.openAPIRoutes(mux)
+	mux.HandleFunc("GET /v1/openapi.json", describe)
 	playground := page.Handler()
 	mux.Handle("GET /{$}", playground)
 	mux.Handle("GET /page/", playground)
-	s.handleOpen(mux, "/", native, func(w http.ResponseWriter, r *http.Request) error {
+	s.handle(mux, native, route{pattern: "/", open: true, handle: func(w http.ResponseWriter, r *http.Request) error {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
 			if _, pattern := mux.Handler(other); pattern != "/" {
@@ -62,7 +75,7 @@ func (s *Server) routes() http.Handler {
 			}
 		}
 		return fail(notFound, "there is nothing here: GET /v1/openapi.json lists the native routes, docs/server.md all")
-	})
+	}})
 	if s.config.External == nil {
 		return mux
 	}
@@ -80,27 +93,9 @@ func (s *Server) routes() http.Handler {
 	})
 }
 
-// handle adds a route of an API for callers who may ask. What h returns as an
-// error, the API words. h reads the body by [Server.body].
-func (s *Server) handle(mux *http.ServeMux, pattern string, a api, h func(w http.ResponseWriter, r *http.Request) error) {
-	s.handleOpen(mux, pattern, a, func(w http.ResponseWriter, r *http.Request) error {
-		// A page of another site that somebody has open must not ask on their
-		// behalf, which on their own machine needs no key.
-		if err := s.origins.Check(r); err != nil {
-			return fail(crossOrigin, "failed to let the request in: a page of another site sent it")
-		}
-		who, err := s.who(r)
-		if err != nil {
-			return err
-		}
-		exchangeOf(r.Context()).caller = who
-		return h(w, r)
-	})
-}
-
-// handleOpen is handle for a route that needs no key.
-func (s *Server) handleOpen(mux *http.ServeMux, pattern string, a api, h func(w http.ResponseWriter, r *http.Request) error) {
-	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+// handle adds a route of an API.
+func (s *Server) handle(mux *http.ServeMux, a api, to route) {
+	mux.HandleFunc(to.pattern, func(w http.ResponseWriter, r *http.Request) {
 		e := &exchange{api: a, caller: anyone, began: time.Now()}
 		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
 		answer := &answer{ResponseWriter: w, timeout: s.config.BodyTimeout}
@@ -111,7 +106,14 @@ func (s *Server) handleOpen(mux *http.ServeMux, pattern string, a api, h func(w 
 		// For the body too where nobody reads it: the server then looks for the
 		// next request behind it. A connection that knows no deadline has none.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.config.BodyTimeout))
-		err := guarded(func() error { return h(answer, r) })
+		err := guarded(func() error {
+			if !to.open {
+				if err := s.authorize(r); err != nil {
+					return err
+				}
+			}
+			return to.handle(answer, r)
+		})
 		s.memory.Add(-e.memory)
 		if err != nil {
 			e.failure = failureOf(err)
@@ -127,8 +129,23 @@ func (s *Server) handleOpen(mux *http.ServeMux, pattern string, a api, h func(w 
 			}
 		}
 		s.metrics.answered(e, answer.status)
-		s.log(r, pattern, e, answer.status)
+		s.log(r, to.pattern, e, answer.status)
 	})
+}
+
+// authorize finds the caller of a request by its key, or rejects the request.
+func (s *Server) authorize(r *http.Request) error {
+	// A page of another site that somebody has open must not send requests on
+	// their behalf: on their own machine those need no key.
+	if err := s.origins.Check(r); err != nil {
+		return fail(crossOrigin, "failed to let the request in: a page of another site sent it")
+	}
+	who, err := s.who(r)
+	if err != nil {
+		return err
+	}
+	exchangeOf(r.Context()).caller = who
+	return nil
 }
 
 // guarded calls h and makes an error of a panic. Its value is not shown: it

@@ -8,10 +8,10 @@ import (
 
 // writer is the toxic check of Writer, which has no route of its own there. Its
 // failures are native ones.
-var writer = api{name: "writer", fail: failNative}
+var writer = api{name: "writer", fail: failNative, routes: (*Server).writerRoutes}
 
-func (s *Server) writerRoutes(mux *http.ServeMux) {
-	s.handle(mux, "POST /v1/toxic-check", writer, s.toxicCheck)
+func (s *Server) writerRoutes() []route {
+	return []route{{pattern: "POST /v1/toxic-check", handle: s.toxicCheck}}
 }
 
 func (s *Server) toxicCheck(w http.ResponseWriter, r *http.Request) error {
