@@ -22,13 +22,9 @@ import (
 )
 
 // serving answers on a real listener, with all timeouts of a server, until the
-// test ends. open counts the connections that it has.
-func serving(t *testing.T, screener *toxscreen.Screener, c httpapi.Config) (address string, open *atomic.Int64) {
+// test ends, and closes the server. open counts the connections that it has.
+func serving(t *testing.T, server *httpapi.Server) (address string, open *atomic.Int64) {
 	t.Helper()
-	server, err := httpapi.New(screener, c)
-	if err != nil {
-		t.Fatal(err)
-	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +89,12 @@ func TestSlowClientsOfAllKindsHinderNobody(t *testing.T) {
 		{"body", "POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n{", ' '},
 		{"answer", fmt.Sprintf("POST /v1/score HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(long), long), 0},
 	}
-	address, open := serving(t, toxscreen.New(words), httpapi.Config{BodyTimeout: time.Second})
+	server, err := httpapi.New(toxscreen.New(words), httpapi.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.SetBodyTimeout(time.Second)
+	address, open := serving(t, server)
 	dripping := make(map[net.Conn]byte)
 	dialer := net.Dialer{Timeout: 10 * time.Second}
 	for i := range slowClients {

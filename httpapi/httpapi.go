@@ -54,25 +54,14 @@ type Config struct {
 	MaxBody int64
 	// MaxTexts is how many texts a request may have: 1,000.
 	MaxTexts int
-	// MaxHeader is how many bytes the headers of a request may have: 64 KiB.
-	MaxHeader int
-	// Memory is how many bytes the bodies of all requests under way may have
-	// together: 256 MiB.
-	Memory int64
 	// QueueWait is how long a text may wait until it is its turn: 250 ms. A
 	// text that is expected to wait for more than half of that is refused at
 	// once, so that those that are let in keep their time.
 	QueueWait time.Duration
-	// BodyTimeout is how long a client may take to send a request, and for
-	// each piece of an answer to receive it: 30 seconds.
-	BodyTimeout time.Duration
 
 	// JudgeWait is how long a request waits for the judge, by the name of its
 	// API. One that is not in it does not wait.
 	JudgeWait map[string]time.Duration
-	// LateVerdicts is how many verdicts that come after their answers may be
-	// outstanding: 64.
-	LateVerdicts int
 	// Results keeps the final results of answers whose verdict came after them.
 	// Without it, only the judge's own cache has the verdict.
 	Results Results
@@ -99,11 +88,7 @@ func (c Config) filled() (Config, error) {
 	c.OffsetUnit = cmp.Or(c.OffsetUnit, toxscreen.Bytes)
 	c.MaxBody = cmp.Or(c.MaxBody, 9<<20)
 	c.MaxTexts = cmp.Or(c.MaxTexts, 1000)
-	c.MaxHeader = cmp.Or(c.MaxHeader, 64<<10)
-	c.Memory = cmp.Or(c.Memory, 256<<20)
 	c.QueueWait = cmp.Or(c.QueueWait, 250*time.Millisecond)
-	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
-	c.LateVerdicts = cmp.Or(c.LateVerdicts, 64)
 	for _, name := range slices.Sorted(maps.Keys(c.JudgeWait)) {
 		if !slices.Contains(APIs(), name) {
 			return c, fmt.Errorf("failed to make a server: there is no API %q that could wait for the judge; there are %s", name, strings.Join(APIs(), ", "))
@@ -114,6 +99,20 @@ func (c Config) filled() (Config, error) {
 	}
 	return c, nil
 }
+
+// Limits that need no setting.
+const (
+	// maxMemory is how many bytes the bodies of all requests under way may have
+	// together: room for 28 of the largest by default.
+	maxMemory = 256 << 20
+	// bodyTimeout is how long a client may take to send a request, and to receive
+	// each piece of an answer. By default the largest request takes that long at
+	// 2.5 Mbit/s.
+	bodyTimeout = 30 * time.Second
+	// maxLate is how many verdicts may be outstanding after their answers. A judge
+	// takes seconds a text: more would be late by minutes.
+	maxLate = 64
+)
 
 // Server answers requests. It is safe for concurrent use.
 type Server struct {
@@ -127,6 +126,10 @@ type Server struct {
 	origins  *http.CrossOriginProtection
 	memory   atomic.Int64 // bytes of bodies under way
 	judge    atomic.Value // string, its state
+
+	// maxMemory and bodyTimeout are the constants; tests lower them, and late.most.
+	maxMemory   int64
+	bodyTimeout time.Duration
 
 	ending  atomic.Bool     // no longer ready, but still answering
 	running context.Context // ends with Close
@@ -143,7 +146,9 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 	s := &Server{
 		config: c, screener: screener, callers: callers(c.Keys),
 		queue: newQueue(screener.Info(), c.QueueWait),
-		late:  late{pending: map[string][]byte{}, most: c.LateVerdicts},
+		late:  late{pending: map[string][]byte{}, most: maxLate},
+
+		maxMemory: maxMemory, bodyTimeout: bodyTimeout,
 	}
 	s.metrics = newMetrics(s)
 	s.origins = http.NewCrossOriginProtection()

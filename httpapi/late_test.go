@@ -150,7 +150,8 @@ func TestNothingIsKeptOfATextThatMustNotBeStored(t *testing.T) {
 // none instead of promising one.
 func TestOutstandingVerdictsAreBounded(t *testing.T) {
 	judge := newSlow()
-	s := serve(t, judged(judge), httpapi.Config{LateVerdicts: 2, Results: newResults()})
+	s := serve(t, judged(judge), httpapi.Config{Results: newResults()})
+	s.server.SetMaxLate(2)
 	for range 2 {
 		if r := s.post("/v1/score", `{"text": "maybe"}`).result(t); !r.Judge.Pending {
 			t.Errorf("%+v", r.Judge)

@@ -115,7 +115,8 @@ func TestManyTextsDoNotCrowdOutOne(t *testing.T) {
 
 // The bodies of all requests together have a bound, and it is given back.
 func TestTheMemoryOfBodiesIsBounded(t *testing.T) {
-	s := serve(t, toxscreen.New(words), httpapi.Config{Memory: 1000})
+	s := serve(t, toxscreen.New(words), httpapi.Config{})
+	s.server.SetMaxMemory(1000)
 	body := `{"text": "` + strings.Repeat("x", 1500) + `"}`
 	for range 3 {
 		if r := s.post("/v1/score", body); r.status != http.StatusTooManyRequests || r.code(t) != "overloaded" || r.header.Get("Retry-After") != "1" {
@@ -282,7 +283,9 @@ func TestTheLastConnectionsAreAnsweredBeforeTheEnd(t *testing.T) {
 // Clients that send nothing, or slowly, hold connections and nothing else: the
 // others are answered, and the slow ones are sent away in the end.
 func TestSlowClientsHinderNobody(t *testing.T) {
-	s := serve(t, toxscreen.New(words), httpapi.Config{BodyTimeout: 2 * time.Second, Memory: 10_000})
+	s := serve(t, toxscreen.New(words), httpapi.Config{})
+	s.server.SetBodyTimeout(2 * time.Second)
+	s.server.SetMaxMemory(10_000)
 	var slow []net.Conn
 	for range 200 {
 		c, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -312,7 +315,8 @@ func TestSlowClientsHinderNobody(t *testing.T) {
 // Neither does the body of a request that nobody reads because it is refused.
 func TestSlowClientsAreSentAwayWhenRefused(t *testing.T) {
 	_, key := newKey(t, "alice", "")
-	s := serve(t, toxscreen.New(words), httpapi.Config{Keys: []httpapi.Key{key}, BodyTimeout: 200 * time.Millisecond})
+	s := serve(t, toxscreen.New(words), httpapi.Config{Keys: []httpapi.Key{key}})
+	s.server.SetBodyTimeout(200 * time.Millisecond)
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -332,7 +336,8 @@ func TestSlowClientsAreSentAwayWhenRefused(t *testing.T) {
 // What a client is slow to think about is not the server's to hurry: a text may
 // take longer than the time for sending it.
 func TestALongTextOutlivesTheTimeForItsBody(t *testing.T) {
-	s := serve(t, toxscreen.New(taking(300*time.Millisecond)), httpapi.Config{BodyTimeout: 100 * time.Millisecond})
+	s := serve(t, toxscreen.New(taking(300*time.Millisecond)), httpapi.Config{})
+	s.server.SetBodyTimeout(100 * time.Millisecond)
 	if r := s.post("/v1/score", `{"text": "hello"}`); r.result(t).Score != 0.1 {
 		t.Errorf("%s", r.body)
 	}

@@ -98,14 +98,14 @@ func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 	mux.HandleFunc(to.pattern, func(w http.ResponseWriter, r *http.Request) {
 		e := &exchange{api: a, caller: anyone, began: time.Now()}
 		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
-		answer := &answer{ResponseWriter: w, timeout: s.config.BodyTimeout}
+		answer := &answer{ResponseWriter: w, timeout: s.bodyTimeout}
 		if s.ending.Load() {
 			w.Header().Set("Connection", "close")
 		}
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		// For the body too where nobody reads it: the server then looks for the
 		// next request behind it. A connection that knows no deadline has none.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.config.BodyTimeout))
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.bodyTimeout))
 		err := guarded(func() error {
 			if !to.open {
 				if err := s.authorize(r); err != nil {
@@ -169,7 +169,7 @@ type exchange struct {
 	began   time.Time
 	failure *failure
 	read    bool  // whether the body was asked for
-	memory  int64 // bytes of the body, which count for [Config.Memory]
+	memory  int64 // bytes of the body, which count for maxMemory
 	texts   atomic.Int64
 	bytes   atomic.Int64 // of the texts
 }
@@ -256,7 +256,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) ([]byt
 		return nil, fail(bodyTooLarge, "failed to read the request: it has more than %d bytes; send fewer texts at once", large.Limit)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, fail(slowClient, "failed to read the request: it did not arrive within %s", s.config.BodyTimeout)
+		return nil, fail(slowClient, "failed to read the request: it did not arrive within %s", s.bodyTimeout)
 	}
 	if err != nil {
 		return nil, &failure{code: clientGone, message: "failed to read the request: it broke off", cause: err}
@@ -267,7 +267,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) ([]byt
 	return data, nil
 }
 
-// counted counts what is read for [Config.Memory], byte by byte as it comes:
+// counted counts what is read for maxMemory, byte by byte as it comes:
 // what a client announces and does not send costs nothing.
 type counted struct {
 	s *Server
@@ -278,7 +278,7 @@ type counted struct {
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.e.memory += int64(n)
-	if c.s.memory.Add(int64(n)) > c.s.config.Memory {
+	if c.s.memory.Add(int64(n)) > c.s.maxMemory {
 		return n, &failure{code: overloaded, retry: time.Second, message: "failed to read the request: the server holds as much as it may; come again later"}
 	}
 	return n, err

@@ -12,8 +12,11 @@ import (
 )
 
 // headerTimeout is how long a client may take for the headers of a request,
-// and idleTimeout how long it may keep a connection without one.
+// maxHeader how many bytes they may have, and idleTimeout how long a connection
+// may stay open without a request. Addresses, keys and cookies of other programs
+// on the same host take a few KiB.
 const (
+	maxHeader     = 64 << 10
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 )
@@ -37,7 +40,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 		ConnContext:       withConnection,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    s.config.MaxHeader,
+		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)
