@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -50,11 +51,24 @@ func (s *Server) evaluate(w http.ResponseWriter, r *http.Request) error {
 		if scored.Result, err = s.score(r.Context(), request{text: *in.Output, forget: in.Capture == "none"}); err != nil {
 			return err
 		}
-		if scored.Parts, err = s.sentences(r.Context(), *in.Output, scored.Result, toxscreen.Scores{}); err != nil {
+		if scored.Parts, err = s.patronusParts(r.Context(), *in.Output, scored.Result); err != nil {
 			return err
 		}
 		scored.Duration = time.Since(scored.At)
 	}
 	writeJSON(w, http.StatusOK, formats.ToPatronus(in, scored))
 	return nil
+}
+
+// patronusParts returns the sentences of a text. They are scored only where the
+// text fails: of one that passes, the answer has nothing but their positions.
+func (s *Server) patronusParts(ctx context.Context, text string, whole toxscreen.Result) ([]formats.Part, error) {
+	if whole.Attributes[toxscreen.Toxicity].Flagged {
+		return s.sentences(ctx, text, whole, toxscreen.Scores{})
+	}
+	var parts []formats.Part
+	for _, piece := range formats.Sentences(text, mostSentences) {
+		parts = append(parts, formats.Part{Text: piece})
+	}
+	return parts, nil
 }

@@ -1,9 +1,11 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,5 +74,32 @@ func TestPatronusEvaluate(t *testing.T) {
 	}
 	if r := s.post("/v1/evaluate", `{}`); r.status != http.StatusUnauthorized {
 		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+// A text that passes is classified once. Its sentences are, too, where it fails:
+// the answer names those that make it fail.
+func TestPatronusScoresSentencesOnlyOfTextsThatFail(t *testing.T) {
+	var classified atomic.Int64
+	counting := classify(func(ctx context.Context, text string) (toxscreen.Classification, error) {
+		classified.Add(1)
+		return words(ctx, text)
+	})
+	s := serve(t, toxscreen.New(counting), httpapi.Config{})
+	for _, c := range []struct {
+		text       string
+		classified int64
+		positions  string // of the attribute INSULT: all sentences
+	}{
+		{"Hello. Thank you. Bye.", 1, "[[0,7],[7,18],[18,22]]"},
+		{"Hello. You idiot! Bye.", 4, "[[0,7],[7,18],[18,22]]"},
+		{"You idiot!", 1, "[[0,10]]"}, // whose only sentence it is itself
+		{"", 1, "[]"},
+	} {
+		classified.Store(0)
+		r := s.post("/v1/evaluate", `{"evaluators":[{"evaluator":"toxicity"}],"evaluated_model_output":"`+c.text+`"}`)
+		if r.status != http.StatusOK || classified.Load() != c.classified || !strings.Contains(r.body, `{"INSULT":{"score_raw":`) || !strings.Contains(r.body, `"positions":`+c.positions+"}}") {
+			t.Errorf("%q: the classifier saw %d texts, want %d: %d %s", c.text, classified.Load(), c.classified, r.status, r.body)
+		}
 	}
 }
