@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // native is the interface of this module's own.
@@ -48,24 +48,13 @@ func failNative(w http.ResponseWriter, _ *http.Request, f *failure) {
 	writeJSON(w, f.status(), nativeErrorOf("", f))
 }
 
-// encode returns a value as JSON and a line break. It leaves <, > and & as they
-// are: texts for people are full of them.
-func encode(value any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return nil, fmt.Errorf("failed to write the answer: %w", err)
-	}
-	return b.Bytes(), nil
-}
+// line returns a value of ours, which is known to have a JSON form, as a line of
+// JSON.
+func line(value any) []byte { return append(plainjson.Append(nil, value), '\n') }
 
 // writeJSON answers with a value.
 func writeJSON(w http.ResponseWriter, status int, value any) {
-	data, err := encode(value)
-	if err != nil {
-		panic(err) // a type of ours that cannot be JSON
-	}
+	data := line(value) // before the status: it may panic
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(data) // whoever is gone misses nothing
@@ -191,7 +180,11 @@ func (n *scoring) shown(t scoreText, r toxscreen.Result) toxscreen.Result {
 func (n *scoring) request(t scoreText) request {
 	r := n.base
 	r.text = *t.Text
-	r.late = func(final toxscreen.Result) ([]byte, error) { return encode(n.shown(t, final)) }
+	r.late = func(final toxscreen.Result) ([]byte, error) {
+		var b bytes.Buffer
+		err := plainjson.Write(&b, n.shown(t, final), "")
+		return b.Bytes(), err
+	}
 	return r
 }
 
@@ -279,11 +272,9 @@ func (s *Server) nativeMany(w http.ResponseWriter, r *http.Request, n *scoring) 
 			}
 			value = nativeErrorOf(n.texts[i].ID, f)
 		}
-		data, err := encode(value)
+		err := plainjson.Write(w, value, "")
 		if err == nil {
-			if _, err = w.Write(data); err == nil {
-				err = control.Flush()
-			}
+			err = control.Flush()
 		}
 		if err != nil {
 			return &failure{code: clientGone, message: "failed to send the answer", cause: err}

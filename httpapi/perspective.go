@@ -198,11 +198,7 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 			e := perspectiveErrorOf(inners[i], f)
 			replies[i].Status, value = e.Code, e.Body()
 		}
-		body, err := encode(value)
-		if err != nil {
-			panic(err) // a type of ours that cannot be JSON
-		}
-		replies[i].Body = body
+		replies[i].Body = line(value)
 	}
 	var sensible []perspectiveCall
 	var requests []request
