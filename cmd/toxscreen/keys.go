@@ -17,6 +17,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/httpapi/authority"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/ollama"
@@ -215,7 +216,7 @@ var serveKeys = []key{
 	{name: "as", kind: list,
 		help: "`HOST` to stand in for, with a certificate of a private authority; repeatable",
 		parse: optional(func(s *settings, v string) (err error) {
-			s.Serve.As, err = parseHosts(v)
+			s.Serve.As, err = authority.ParseHosts(v)
 			return err
 		})},
 	{name: "judge_wait", fallback: "native=30s", kind: list,

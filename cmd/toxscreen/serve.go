@@ -20,6 +20,7 @@ import (
 
 	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/httpapi"
+	"github.com/toxscreen/toxscreen/httpapi/authority"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/redteam"
 	"github.com/toxscreen/toxscreen/screen"
@@ -152,7 +153,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		l = tls.NewListener(l, secure)
 	}
 	if ca != nil {
-		a.printAs(ca, s.Serve.As, l.Addr().String())
+		fmt.Fprint(a.err, ca.Instructions(l.Addr().String()))
 	}
 	if len(config.Keys) == 0 && !isLoopback(l.Addr()) {
 		config.Log.Warn("everybody who reaches this address may ask: --api-keys names those who may")
@@ -293,7 +294,7 @@ func isLoopback(address net.Addr) bool {
 
 // secure returns the configuration of TLS, nil where there is none, and the
 // authority behind it where that is one of ours.
-func secure(s *settings) (*tls.Config, *authority, error) {
+func secure(s *settings) (*tls.Config, *authority.Authority, error) {
 	cert, key := s.Serve.TLSCert, s.Serve.TLSKey
 	switch {
 	case len(s.Serve.As) > 0 && cmp.Or(cert, key) != "":

@@ -16,7 +16,6 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
-	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -183,63 +182,5 @@ func stopsServing(ts *testscript.TestScript, neg bool, _ []string) {
 		ts.Check(err)
 	case <-time.After(30 * time.Second):
 		ts.Fatalf("the server did not end")
-	}
-}
-
-// Whoever takes the place of a host vouches for this host only: a client that
-// trusts its authority trusts it with nothing else.
-func TestTheAuthorityIsGoodForItsHostsOnly(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "authority")
-	const host = "commentanalyzer.googleapis.com"
-	ca, err := openAuthority(folder, []string{host})
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := openAuthority(folder, []string{host})
-	if err != nil || !again.cert.Equal(ca.cert) {
-		t.Errorf("%v: the second time, another authority was made", err)
-	}
-	key, err := os.Stat(filepath.Join(folder, host+".key"))
-	if err != nil || key.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v: the private key may be read by others", err, key.Mode())
-	}
-	trusted := x509.NewCertPool()
-	trusted.AddCert(ca.cert)
-	verify := func(hosts ...string) error {
-		leaf, err := ca.sign(hosts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = leaf.Leaf.Verify(x509.VerifyOptions{DNSName: hosts[0], Roots: trusted})
-		return err
-	}
-	if err := verify(host); err != nil {
-		t.Errorf("a client does not take it for the host: %v", err)
-	}
-	for _, other := range []string{"example.com", "googleapis.com", "www.googleapis.com"} {
-		if err := verify(other); err == nil {
-			t.Errorf("a client takes it for %s", other)
-		}
-		if err := verify(host, other); err == nil {
-			t.Errorf("a client takes a certificate that is for %s too", other)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(folder, host+".pem"), []byte("torn"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openAuthority(folder, []string{host}); err == nil || !strings.Contains(err.Error(), host+".pem") {
-		t.Errorf("a torn certificate: %v", err)
-	}
-}
-
-func TestHostsAreNames(t *testing.T) {
-	hosts, err := parseHosts("B.example.com,a.example.com, b.example.com")
-	if err != nil || strings.Join(hosts, " ") != "a.example.com b.example.com" {
-		t.Errorf("%v, %v", hosts, err)
-	}
-	for _, wrong := range []string{"localhost", "127.0.0.1", "*.example.com", "https://a.example.com", "a.example.com:443", "a.example.com,", "../a.b"} {
-		if _, err := parseHosts(wrong); err == nil {
-			t.Errorf("%s was taken", wrong)
-		}
 	}
 }
