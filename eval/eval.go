@@ -1,9 +1,10 @@
 // Package eval measures scores against labels:
 //
-//	loss := eval.LogLoss(rows)
-//	outcome, err := eval.Simulate(ctx, eval.Simulation{Dev: dev, Test: test, Fit: fit, …})
+//	rows := []eval.Scored{{P: 0.9, Toxic: true, Weight: 1}, {P: 0.2, Toxic: false, Weight: 1}}
+//	loss, f1 := eval.LogLoss(rows), eval.Decide(rows, 0.5).F1()
 //
-// It measures and never fits: what is fitted comes from its caller.
+// [Simulate] measures a rule and a fusion with simulated judges. Nothing here is
+// fitted: that is up to the caller.
 package eval
 
 import (

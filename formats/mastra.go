@@ -1,6 +1,3 @@
-// Package formats holds other systems' JSON: their types, and the translation
-// of results and verdicts into them. Nothing here scores a text, asks a judge or
-// reads a file.
 package formats
 
 import (

@@ -1,15 +1,18 @@
-// Package fusion makes one score of what the classifier and the judge say, and
-// decides which texts are worth a verdict:
+// Package fusion combines the scores of the classifier with the verdict of a
+// judge, and decides which texts are worth asking the judge about:
 //
 //	f, err := fusion.New(fusion.Default(), model.Info().Version)
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	f = f.With(fusion.Judge{Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e", Tested: &tested})
-//	screener := toxscreen.New(model, toxscreen.WithJudge(j, f), toxscreen.WithFusion(f))
+//	f = f.With(fusion.Judge{
+//		Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e", // as its verdicts name them
+//		Tested: &fusion.Tested{Believe: true, Advantage: 0.7, TruePositive: 0.85, FalsePositive: 0.15},
+//	})
+//	screener := toxscreen.New(model, toxscreen.WithJudge(judge, f), toxscreen.WithFusion(f))
 //
-// Applying is arithmetic; what it goes by are [Params], which [Fit] finds from
-// labelled texts. docs/fusion.md derives the rule.
+// Applying it is arithmetic with [Params], which [Fit] computes from labelled
+// texts. docs/fusion.md derives the rule.
 package fusion
 
 import (

@@ -1,16 +1,23 @@
-// Package httpapi answers over HTTP what a [toxscreen.Screener] says, in the
-// native format and in those of other systems:
+// Package httpapi serves a [toxscreen.Screener] over HTTP, in the native format
+// and in those of other systems:
 //
 //	server, err := httpapi.New(screener, httpapi.Config{})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
 //	defer server.Close()
-//	err = server.Serve(ctx, listener)
+//	listener, err := net.Listen("tcp", "127.0.0.1:8080")
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	err = server.Serve(ctx, listener, 30*time.Second)
 //
-// Each interface has a file that knows everything about its routes, and all of
-// them score through one method, which admits or refuses, keeps to the caller's
-// rate, and answers when the time for the judge ends.
+// A [Server] is an [http.Handler], too. Serve adds timeouts and a shutdown that
+// answers the requests under way.
+//
+// Each API has a file with everything about its routes. All of them score through
+// one method, which admits or rejects a request, applies the caller's rate limit
+// and stops waiting for the judge in time.
 package httpapi
 
 import (

@@ -57,7 +57,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	data := line(value) // before the status: it may panic
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // whoever is gone misses nothing
+	_, _ = w.Write(data) //nolint:gosec // JSON, which no browser takes for HTML; a client that has disconnected needs no error
 }
 
 // scoreRequest is the body of POST /v1/score: one text, or many.

@@ -1,16 +1,18 @@
-// Package store keeps what outlives a process, each kind in an SQLite file of
-// its own that several processes may have open:
+// Package store keeps data between runs, each kind in an SQLite file of its own
+// that several processes may have open:
 //
 //	feedback, err := store.OpenFeedback("feedback.db", store.FeedbackOptions{})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
 //	defer feedback.Close()
-//	err = feedback.Add(ctx, store.LabelSet{Text: text, Labels: labels, Result: result})
+//	var labels toxscreen.Scores
+//	labels.Set(toxscreen.Insult, 1)
+//	err = feedback.Add(ctx, store.LabelSet{Text: "you idiot", Labels: labels})
 //
-// [Feedback] is there for good: what was added is not lost, whatever happens to
-// the process or the machine. [Verdicts] and [Results] are bounded caches: their
-// files may be deleted whenever no process has them open.
+// [Feedback] is durable: a label set that was added survives a killed process and
+// a power failure. [Verdicts] and [Results] are bounded caches: their files may be
+// deleted whenever no process has them open.
 package store
 
 import (

@@ -1,0 +1,41 @@
+package fusion_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/fusion"
+)
+
+// A judge that passed its self-test moves a borderline score. No call is made
+// here: the verdict is given.
+func Example() {
+	f, err := fusion.New(fusion.Default(), "toxicity-en@1.0.0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	f = f.With(fusion.Judge{
+		Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e",
+		Tested: &fusion.Tested{Believe: true, Advantage: 0.7, TruePositive: 0.85, FalsePositive: 0.15},
+	})
+
+	var found toxscreen.Classification
+	found.Scores.Set(toxscreen.Insult, 0.5)
+	var thresholds toxscreen.Scores
+	thresholds.Set(toxscreen.Insult, 0.5)
+	ask, _ := f.Escalate(context.Background(), found, thresholds)
+
+	attribute, yes := toxscreen.Insult, toxscreen.Probability(0.99)
+	fused, err := f.Fuse(found.Scores, &toxscreen.Verdict{
+		Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e",
+		Aspects: []toxscreen.AspectVerdict{{Name: "insult", Attribute: &attribute, Yes: true, PYes: &yes}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	insult, _ := fused.Scores.Get(toxscreen.Insult)
+	fmt.Printf("ask: %t, insult: 0.50 before and %.2f after the verdict\n", ask, insult)
+	// Output: ask: true, insult: 0.50 before and 0.82 after the verdict
+}
