@@ -13,7 +13,8 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// metrics are what Prometheus reads. None has a label that a client chooses.
+// metrics are the metrics for Prometheus. Clients choose no label values, so that
+// their number is bounded.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec   // by API, status and failure
@@ -33,16 +34,16 @@ func newMetrics(s *Server) *metrics {
 			Namespace: space, Name: "request_seconds", Help: "Time from the headers of a request to the end of its answer.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 16), // to 33 s
 		}, []string{"api"}),
-		texts:  prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "texts_total", Help: "Texts that were to be scored."}, []string{"api"}),
-		bytes:  prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "text_bytes_total", Help: "Bytes of the texts that were to be scored."}, []string{"api"}),
+		texts:  prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "texts_total", Help: "Texts in requests to score."}, []string{"api"}),
+		bytes:  prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "text_bytes_total", Help: "Bytes of the texts in requests to score."}, []string{"api"}),
 		judged: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "judged_total", Help: "Texts that the judge was asked about."}, []string{"outcome"}),
 	}
 	m.registry.MustRegister(m.requests, m.seconds, m.texts, m.bytes, m.judged,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "queue_seconds", Help: "How long the texts that wait will take."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "queue_seconds", Help: "Expected time to classify the texts in the queue."},
 			func() float64 { return s.queue.expected(s.queue.waiting.Load()).Seconds() }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "body_bytes", Help: "Bytes of the requests under way."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "body_bytes", Help: "Bytes of the bodies of requests under way."},
 			func() float64 { return float64(s.memory.Load()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "late_verdicts", Help: "Verdicts that come after their answers, outstanding now."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "late_verdicts", Help: "Verdicts that are outstanding after their answers."},
 			func() float64 { return float64(s.late.outstanding()) }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -61,14 +62,14 @@ func (m *metrics) answered(e *exchange, status int) {
 	m.bytes.WithLabelValues(e.api.name).Add(float64(e.bytes.Load()))
 }
 
-// judged counts what became of asking the judge, and keeps whether it answers.
+// judged counts the outcome of asking the judge, and sets the judge's state.
 func (s *Server) judged(r toxscreen.Result, err error) {
 	outcome := "verdict"
 	switch {
 	case err != nil:
 		outcome = "interrupted"
 	case !r.Judge.Asked:
-		outcome = "not worth it" // which only the server could tell
+		outcome = "not worth it" // known only after the judge's server was asked
 	case len(r.Judge.Verdicts) == 0:
 		outcome = "none"
 	}
@@ -81,8 +82,8 @@ func (s *Server) judged(r toxscreen.Result, err error) {
 	}
 }
 
-// Debug returns the handler of /metrics and /debug/pprof/, for an address of
-// its own: both tell more about a server than its clients need to know.
+// Debug returns the handler of /metrics and /debug/pprof/. It should listen on
+// an address of its own: both tell more about the server than clients need to know.
 func (s *Server) Debug() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))

@@ -10,36 +10,36 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// failure is why a request gets no result. Each API words it in its own way.
+// failure is an error for the client. Each API has its own form for it.
 type failure struct {
 	code    code
-	message string        // for the client: names step, input and way out
-	retry   time.Duration // after which it may go better; 0 where it will not
-	cause   error         // for the log; nil where the message says it all
+	message string        // for the client: the step, the input and what to do
+	retry   time.Duration // after which a retry may succeed; 0 where it will not
+	cause   error         // for the log only; nil where the message says everything
 }
 
-// code tells kinds of failures apart.
+// code is the kind of a failure.
 type code string
 
-// The codes, as native errors show them.
+// The codes, as native errors have them.
 const (
 	invalidRequest   code = "invalid_request"
 	unsupported      code = "unsupported"
 	tooLong          code = "too_long"       // one text
 	tooManyTexts     code = "too_many_texts" // of one request
 	bodyTooLarge     code = "body_too_large" // the request as a whole
-	wrongKey         code = "wrong_key"      // none, or one that nobody has
-	crossOrigin      code = "cross_origin"   // a page of another site asks
-	rateLimited      code = "rate_limited"   // the caller's own
-	overloaded       code = "overloaded"     // refused before it waited
-	noTime           code = "no_time"        // it waited for its turn in vain
+	wrongKey         code = "wrong_key"      // missing or unknown
+	crossOrigin      code = "cross_origin"   // sent by a page of another site
+	rateLimited      code = "rate_limited"   // by the caller's own limit
+	overloaded       code = "overloaded"     // rejected without waiting
+	noTime           code = "no_time"        // waited in the queue too long
 	slowClient       code = "slow_client"    // the body did not arrive in time
-	notFound         code = "not_found"      // the route, or what an id names
+	notFound         code = "not_found"      // no such route, or nothing with this id
 	methodNotAllowed code = "method_not_allowed"
-	notStored        code = "not_stored" // feedback that there is no room for
-	notJudged        code = "not_judged" // in a format that is a verdict
+	notStored        code = "not_stored" // feedback, for lack of space
+	notJudged        code = "not_judged" // in a format that needs a verdict
 	internal         code = "internal"
-	clientGone       code = "client_gone" // nobody reads the answer
+	clientGone       code = "client_gone" // disconnected
 )
 
 // statuses are the HTTP statuses of the codes.
@@ -50,7 +50,7 @@ var statuses = map[code]int{
 	noTime: http.StatusServiceUnavailable, slowClient: http.StatusRequestTimeout,
 	notFound: http.StatusNotFound, methodNotAllowed: http.StatusMethodNotAllowed,
 	notStored: http.StatusInsufficientStorage, notJudged: http.StatusBadGateway, internal: http.StatusInternalServerError,
-	clientGone: 499, // as nginx logs it; nobody sees it
+	clientGone: 499, // as nginx logs it; it is not sent
 }
 
 // Error implements error.
@@ -65,12 +65,12 @@ func (f *failure) Unwrap() error { return f.cause }
 
 func (f *failure) status() int { return statuses[f.code] }
 
-// fail makes a failure that says all to the client.
+// fail returns a failure whose message is all there is to say.
 func fail(c code, format string, args ...any) *failure {
 	return &failure{code: c, message: fmt.Sprintf(format, args...)}
 }
 
-// failureOf returns the failure in the chain of an error, or makes one.
+// failureOf returns the failure in the chain of an error, or one for it.
 func failureOf(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -79,7 +79,7 @@ func failureOf(err error) *failure {
 	case errors.Is(err, toxscreen.ErrTooLong):
 		return &failure{code: tooLong, message: err.Error()}
 	case errors.Is(err, context.Canceled):
-		return &failure{code: clientGone, message: "the request ended before its answer", cause: err}
+		return &failure{code: clientGone, message: "the client disconnected before the answer", cause: err}
 	}
 	return &failure{code: internal, message: "failed to answer: the server's log says why", cause: err}
 }

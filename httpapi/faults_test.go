@@ -43,8 +43,8 @@ func serving(t *testing.T, server *httpapi.Server) (address string, open *atomic
 	return l.Addr().String(), open
 }
 
-// unbuffered makes what a client does not read felt at once: the system would
-// keep some megabytes of an answer.
+// unbuffered makes writes block as soon as a client does not read: the system
+// would buffer some megabytes of an answer.
 type unbuffered struct {
 	net.Listener
 	open *atomic.Int64
@@ -71,17 +71,17 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// A drip is a client that holds a connection for as long as it is let: it sends
-// what it begins with at once, and then a byte now and then.
+// A drip is a client that holds a connection for as long as it can: it sends its
+// first bytes at once, and then a single byte now and then.
 type drip struct {
-	slow  string // with what
+	slow  string // the part that it is slow with
 	begin string
-	more  byte // 0 for one that sends no more, and does not read either
+	more  byte // 0 for a client that sends no more, and does not read either
 }
 
-// A thousand slow clients of all kinds hold connections and nothing else: while
-// they are there the others are answered as ever, and in the end the slow ones
-// are sent away.
+// A thousand slow clients of all kinds hold connections and no other resources:
+// meanwhile other clients are answered as usual, and in the end the slow ones are
+// disconnected.
 func TestSlowClientsOfAllKindsHinderNobody(t *testing.T) {
 	long := `{"texts": [` + strings.TrimSuffix(strings.Repeat(`"hello",`, 1000), ",") + `]}`
 	drips := []drip{
@@ -120,7 +120,7 @@ func TestSlowClientsOfAllKindsHinderNobody(t *testing.T) {
 	drops.Go(func() {
 		for {
 			for c, drop := range dripping {
-				_, _ = c.Write([]byte{drop}) // it may have been sent away
+				_, _ = c.Write([]byte{drop}) // it may have been disconnected
 			}
 			select {
 			case <-stop:
@@ -144,15 +144,15 @@ func TestSlowClientsOfAllKindsHinderNobody(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	left := int64(len(drips)-1+slowClients) / int64(len(drips))
 	if slowClients >= 1000 {
-		left = 0 // headers take 10 seconds to be too slow: too long to wait for each time
+		left = 0 // slow headers time out after 10 seconds, too long for each run of the tests
 	}
-	waitFor(t, 30*time.Second, "the slow clients are sent away", func() bool { return open.Load() <= left })
+	waitFor(t, 30*time.Second, "the slow clients are disconnected", func() bool { return open.Load() <= left })
 	close(stop)
 	drops.Wait()
 }
 
 // reallyJudged returns a screener on words whose borderline texts go to a real judge:
-// a model that answers nonsense, behind a proxy that makes faults.
+// a model that answers nonsense, behind a proxy that injects faults.
 func reallyJudged(t *testing.T, url string, timeout time.Duration) *toxscreen.Screener {
 	t.Helper()
 	rubric, err := judge.ParseRubric([]byte("name: small\ngoal: Decide.\nseverity: [Low, High]\naspects:\n- {name: rude, question: \"Is it rude?\", attribute: insult}"))
@@ -167,12 +167,12 @@ func reallyJudged(t *testing.T, url string, timeout time.Duration) *toxscreen.Sc
 	return judged(j)
 }
 
-// Whatever the judge does, every text gets an answer in the time that there is
-// for the judge, with the classifier's scores and what was wrong.
+// Whatever the judge does, every text gets an answer within the time limit for the
+// judge, with the classifier's scores and the error.
 func TestNoFaultOfTheJudgeIsAFaultOfTheServer(t *testing.T) {
 	ollama := ollamatest.Start(t)
 	ollama.Create(t, "tiny", ollamatest.Tiny)
-	const patience = 2 * time.Second // what it takes to load a model is longer still
+	const patience = 2 * time.Second // loading a model takes longer
 	for _, test := range []struct {
 		name  string
 		fault ollamatest.Fault
@@ -219,8 +219,8 @@ func TestNoFaultOfTheJudgeIsAFaultOfTheServer(t *testing.T) {
 	}
 }
 
-// A judge that goes away takes nothing with it, and is asked again when it is
-// back, without anybody doing anything about it.
+// A server survives that its judge stops, and asks it again when it is back,
+// without intervention.
 func TestAJudgeThatComesBackIsAskedAgain(t *testing.T) {
 	ollama := ollamatest.Start(t)
 	ollama.Create(t, "tiny", ollamatest.Tiny)

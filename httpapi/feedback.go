@@ -9,17 +9,17 @@ import (
 	"github.com/toxscreen/toxscreen/store"
 )
 
-// Feedback keeps what people say of texts. [store.Feedback] is one.
+// Feedback stores label sets. [store.Feedback] is one.
 // Implementations must be safe for concurrent use.
 type Feedback interface {
-	// Add keeps a label set. When it returns nil, the set is on the disk.
+	// Add stores a label set. When it returns nil, the set is on disk. An error has
+	// [store.ErrFull] in its chain where there is no space left.
 	Add(ctx context.Context, l store.LabelSet) error
 }
 
-// label keeps what a client says of a text, together with what the screener says
-// of it; l has the client's part. The judge is not asked for that, but a verdict
-// that it has at hand is kept too. Where the server keeps no feedback, nothing is
-// kept, and that is no failure.
+// label scores a text and stores its labels together with the result; l has the
+// client's part. The judge is not asked, but a verdict that it has cached is stored
+// too. Where the server stores no feedback, label only scores the text.
 func (s *Server) label(ctx context.Context, l store.LabelSet) error {
 	if err := l.Validate(); err != nil {
 		return fail(invalidRequest, "failed to keep feedback: %v", err)
@@ -36,7 +36,8 @@ func (s *Server) label(ctx context.Context, l store.LabelSet) error {
 	return s.keep(ctx, l, result)
 }
 
-// keep keeps labels with the result of their text, where the server keeps any.
+// keep stores labels with the result of their text. Where the server stores no
+// feedback, it does nothing.
 func (s *Server) keep(ctx context.Context, l store.LabelSet, result toxscreen.Result) error {
 	if s.config.Feedback == nil {
 		return nil
@@ -45,7 +46,7 @@ func (s *Server) keep(ctx context.Context, l store.LabelSet, result toxscreen.Re
 	l.Result, l.Source, l.Caller = result, exchange.api.name, exchange.caller.Name
 	switch err := s.config.Feedback.Add(ctx, l); {
 	case errors.Is(err, store.ErrFull):
-		return &failure{code: notStored, message: "failed to keep feedback: there is no room; whoever runs the server has to make some", cause: err}
+		return &failure{code: notStored, message: "failed to keep feedback: the feedback file or its disk is full; the operator of the server must make room", cause: err}
 	case err != nil:
 		return s.ended(ctx, err)
 	}

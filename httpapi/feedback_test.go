@@ -28,8 +28,8 @@ func openFeedback(t testing.TB, o store.FeedbackOptions) *store.Feedback {
 	return f
 }
 
-// What people say of a text is kept with who says it and what the screener says;
-// the judge is not asked for that.
+// Labels are stored with their caller and the result of the text; the judge is not
+// asked about it.
 func TestFeedbackIsKept(t *testing.T) {
 	alice, a := newKey(t, "alice", "")
 	f, judge := openFeedback(t, store.FeedbackOptions{}), newSlow()
@@ -74,13 +74,13 @@ func TestBadFeedbackIsRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-// failing is a Feedback that has no room, or is broken.
+// failing is a Feedback that is full, or broken.
 type failing struct{ error }
 
 func (f failing) Add(context.Context, store.LabelSet) error { return f }
 func (f failing) Unwrap() error                             { return f.error }
 
-// What is not on the disk is never acknowledged.
+// Feedback that is not on disk is never acknowledged.
 func TestFeedbackThatIsNotStoredIsNotAcknowledged(t *testing.T) {
 	for want, err := range map[int]error{
 		http.StatusInsufficientStorage: fmt.Errorf("the disk: %w", store.ErrFull),

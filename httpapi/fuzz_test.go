@@ -21,15 +21,15 @@ import (
 	"github.com/toxscreen/toxscreen/store"
 )
 
-// route is one that takes a body, or answers by what is in its address.
+// route is a route that reads a body, or its URL.
 type route struct {
 	api          string
 	method, path string
 	contentType  string
-	seeds        []string // bodies that it understands
+	seeds        []string // valid bodies
 }
 
-// routes are those that are fuzzed: all of every interface.
+// routes are the routes that are fuzzed: those of all APIs.
 var routes = []route{
 	{"native", http.MethodPost, "/v1/score", "application/json", []string{
 		`{"text": "you idiot"}`,
@@ -84,24 +84,24 @@ POST /v1alpha1/comments:suggestscore?key=k HTTP/1.1
 	{"writer", http.MethodPost, "/v1/toxic-check", "application/json", []string{`{"prompt": "you idiot", "completion": "maybe"}`}},
 }
 
-// weird are values that a field is not made for.
+// weird are values that fields do not expect.
 var weird = []any{
 	nil, true, false, 0, -1, 1e308, 5e-324, 0.5, 1 << 53, "", "\x00", "idiot", "maybe", "ａ\u202eb\u0301", "\U0010ffff", "NaN", "1e999", "-1s", "9999999h",
 	"\"}]", strings.Repeat("idiot ", 5000), []any{}, map[string]any{}, []any{nil}, []any{[]any{[]any{}}}, map[string]any{"text": "idiot"}, map[string]any{"": nil},
 }
 
-// scraps are what bytes are put between bytes.
+// scraps are bytes to insert.
 var scraps = []string{
 	"{", "}", "[", "]", `"`, ",", ":", `\`, `\u0000`, `\ud800`, `\udfff`, "\xff", "\xc3", "\x00", "null", "1e999", "-", "'", "/*", "//", "\r\n", "\r\n\r\n", "--===1==", "--",
 	"\ufeff", "\u2028", "😀", strings.Repeat("[", 100), strings.Repeat(`{"a":`, 100), strings.Repeat("9", 400),
 }
 
-// mutant makes requests that no client should send out of those that they do.
+// mutant turns valid requests into invalid ones.
 type mutant struct{ *rand.Rand }
 
 func pick[T any](m mutant, from []T) T { return from[m.IntN(len(from))] }
 
-// request returns a request, always the same one for the same random numbers.
+// request returns a request, the same one for the same random numbers.
 func (m mutant) request(r route) (in *http.Request, body string) {
 	body = pick(m, r.seeds)
 	for range m.IntN(4) {
@@ -134,12 +134,12 @@ func (m mutant) request(r route) (in *http.Request, body string) {
 		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
 	}
 	if m.IntN(10) == 0 {
-		in.ContentLength = -1 // as a body in chunks has it
+		in.ContentLength = -1 // as for a chunked body
 	}
 	return in, body
 }
 
-// body changes one thing of a body: a value where it is JSON, or bytes.
+// body changes one thing in a body: a value where it is JSON, or bytes.
 func (m mutant) body(body string, seeds []string) string {
 	var value any
 	if m.IntN(2) == 0 && json.Unmarshal([]byte(body), &value) == nil {
@@ -165,7 +165,7 @@ func (m mutant) body(body string, seeds []string) string {
 	return body[:from] + pick(m, seeds)
 }
 
-// value changes something of a value, at any depth.
+// value changes something in a value, at any depth.
 func (m mutant) value(value any) any {
 	if m.IntN(4) == 0 {
 		return pick(m, weird)
@@ -201,8 +201,8 @@ func (m mutant) value(value any) any {
 	return pick(m, weird)
 }
 
-// fuzzing returns a server that has all that a server can have, and a check that
-// it holds nothing any more.
+// fuzzing returns a server with everything configured, and a check that it holds no
+// resources of requests any more.
 func fuzzing(t testing.TB) (server *httpapi.Server, idle func() bool) {
 	t.Helper()
 	feedback, err := store.OpenFeedback(filepath.Join(t.TempDir(), "feedback.db"), store.FeedbackOptions{KeepText: true})
@@ -233,8 +233,8 @@ func fuzzing(t testing.TB) (server *httpapi.Server, idle func() bool) {
 	}
 }
 
-// harmless fails where an answer says that something is wrong with the server.
-// 429 and 503 are what it says when there is too much to do.
+// harmless fails where an answer shows an error of the server itself. 429 and 503
+// are its answers to overload.
 func harmless(t testing.TB, server *httpapi.Server, in *http.Request, body string) {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -247,8 +247,7 @@ func harmless(t testing.TB, server *httpapi.Server, in *http.Request, body strin
 	}
 }
 
-// The fuzzed requests are worth nothing unless those that they are made of are
-// understood.
+// Fuzzing proves nothing unless the requests that it begins with are valid.
 func TestWhatIsFuzzedIsUnderstood(t *testing.T) {
 	var fuzzed []string
 	for _, r := range routes {
@@ -271,9 +270,8 @@ func TestWhatIsFuzzedIsUnderstood(t *testing.T) {
 	}
 }
 
-// Whatever clients send, it is answered, never with a failure of the server's
-// own, and nothing of it is left behind: no goroutine, no memory, no verdict that
-// somebody waits for.
+// Whatever clients send is answered, never with an internal error, and leaves
+// nothing behind: no goroutine, no memory, no outstanding verdict.
 func TestFuzzedRequestsDoNoHarm(t *testing.T) {
 	for _, r := range routes {
 		t.Run(r.method+" "+r.path, func(t *testing.T) {

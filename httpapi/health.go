@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// The states of the judge.
+// The states of the judge, as GET /readyz shows them.
 const (
-	judgeNone    = "none"    // there is none
-	judgeUnknown = "unknown" // nobody has asked it yet
-	judgeAnswers = "answers" // when it was asked last
-	judgeFails   = "fails"   // when it was asked last
+	judgeNone    = "none"    // not configured
+	judgeUnknown = "unknown" // not asked yet
+	judgeAnswers = "answers" // the last call succeeded
+	judgeFails   = "fails"   // the last call failed
 )
 
-// lookAgain is how long a judge that does not answer is left alone.
-const lookAgain = 30 * time.Second
+// judgePause is the time between two checks of the judge.
+const judgePause = 30 * time.Second
 
-// watch looks for the judge until it answers, and again when it no longer does,
-// until ctx ends: so the first text that needs it does not wait for its model to
-// be loaded, and readiness does not depend on a text.
+// watch checks the judge until it answers, and again when it no longer does, until
+// ctx ends. So the judge's model is loaded before the first text needs it, and
+// readiness does not depend on a text.
 func (s *Server) watch(ctx context.Context) {
 	for {
 		if s.judge.Load() != judgeAnswers {
@@ -36,7 +36,7 @@ func (s *Server) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(lookAgain):
+		case <-time.After(judgePause):
 		}
 	}
 }
@@ -45,12 +45,13 @@ func (s *Server) watch(ctx context.Context) {
 type readiness struct {
 	Ready bool   `json:"ready"`
 	Model string `json:"model"`
-	// Judge is one of the states of the judge. Without it, everything works on
-	// the classifier.
+	// Judge is the state of the judge. Without a judge, or while it fails, all
+	// scores are those of the classifier.
 	Judge string `json:"judge"`
 }
 
-// healthRoutes adds the routes that tell how the server is.
+// healthRoutes adds the routes for probes: whether the process is alive, and
+// whether it is ready.
 func (s *Server) healthRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]bool{"alive": true})

@@ -37,57 +37,60 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Config says how a server behaves. The zero value of a field is its default.
+// Config configures a server. The zero value of a field means its default.
 type Config struct {
-	// Log gets one line a request, never any of a text; default: nothing.
+	// Log gets one line for each request, never with any of a text; nil logs
+	// nothing.
 	Log *slog.Logger
-	// External is the address that clients know the server by, like
-	// https://tox.example.org/screen. Its path is answered with and without.
-	// Default: what a request names as its host.
+	// External is the URL under which clients reach the server, like
+	// https://tox.example.org/screen. Routes are served with and without its path.
+	// Default: the host of each request.
 	External *url.URL
 
-	// Keys are who may ask. Without any, everybody may.
+	// Keys are the API keys that requests need one of. Without any, none is needed.
 	Keys []Key
-	// Communities are thresholds in place of the model's, by the communityId
-	// that a request of the Perspective API names.
+	// Communities are thresholds that replace the model's, by the communityId of a
+	// Perspective API request.
 	Communities map[string]toxscreen.Scores
 
-	// OffsetUnit is what native offsets count where a request does not say:
-	// bytes.
+	// OffsetUnit is the unit of offsets in native results where a request names
+	// none; default: bytes.
 	OffsetUnit toxscreen.OffsetUnit
 
-	// MaxBody is how many bytes a request may have: 9 MiB, which has room for
-	// a text of 1 MiB however it is written in JSON.
+	// MaxBody is the limit of a request's body in bytes; default: 9 MiB, which
+	// has room for a text of 1 MiB however JSON escapes it.
 	MaxBody int64
-	// MaxTexts is how many texts a request may have: 1,000.
+	// MaxTexts is the limit of texts in a request; default: 1,000.
 	MaxTexts int
-	// QueueWait is how long a text may wait until it is its turn: 250 ms. A
-	// text that is expected to wait for more than half of that is refused at
-	// once, so that those that are let in keep their time.
+	// QueueWait is how long a text may wait in the queue; default: 250 ms. A text
+	// that is expected to wait for more than half of that is rejected at once, so
+	// that the texts in the queue meet their limit.
 	QueueWait time.Duration
 
-	// JudgeWait is how long a request waits for the judge, by the name of its
-	// API. One that is not in it does not wait.
+	// JudgeWait is how long a request waits for the judge, by the name of its API,
+	// see [APIs]; 0 by default.
 	JudgeWait map[string]time.Duration
-	// Results keeps the final results of answers whose verdict came after them.
-	// Without it, only the judge's own cache has the verdict.
+	// Results stores final results whose verdict came after the answer. With nil,
+	// clients cannot fetch these, and only the judge's cache has the verdict.
 	Results Results
-	// VerdictFormats are those of POST /v1/score?format=NAME that a judge's
-	// verdict is needed for; nil where there is no judge.
+	// VerdictFormats are the formats of POST /v1/score?format=NAME that need a
+	// judge's verdict, by NAME; nil without a judge.
 	VerdictFormats map[string]VerdictFormat
-	// Feedback keeps what people say of texts; nil keeps none.
+	// Feedback stores the label sets that clients send; nil stores none.
 	Feedback Feedback
-	// FindJudge finds out whether the screener's judge answers, and loads its
-	// model; nil where there is no judge.
+	// FindJudge checks whether the screener's judge answers, and loads its model;
+	// nil without a judge. It is called every 30 seconds until it succeeds, and
+	// again after a failure of the judge.
 	FindJudge func(context.Context) error
 }
 
-// VerdictFormat asks the judge about a text, with its caller's name for it and
-// what it answers, if there are any. It returns what is sent as JSON; its error is
-// sent too, and tells why there is no verdict.
+// VerdictFormat asks the judge about a text and returns the answer, which is sent
+// as JSON. id is the client's name for the text and input what the text replies
+// to; both may be empty. The error says why there is no verdict, and is sent, too.
 type VerdictFormat func(ctx context.Context, id, text, input string) (any, error)
 
-// filled returns the configuration with its defaults, or why it makes no sense.
+// filled returns the configuration with its defaults, or an error where a value is
+// not valid.
 func (c Config) filled() (Config, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -98,30 +101,30 @@ func (c Config) filled() (Config, error) {
 	c.QueueWait = cmp.Or(c.QueueWait, 250*time.Millisecond)
 	for _, name := range slices.Sorted(maps.Keys(c.JudgeWait)) {
 		if !slices.Contains(APIs(), name) {
-			return c, fmt.Errorf("failed to make a server: there is no API %q that could wait for the judge; there are %s", name, strings.Join(APIs(), ", "))
+			return c, fmt.Errorf("failed to create a server: there is no API %q that could wait for the judge: the APIs are %s", name, strings.Join(APIs(), ", "))
 		}
 	}
 	if c.External != nil && (c.External.Scheme != "http" && c.External.Scheme != "https" || c.External.Host == "") {
-		return c, fmt.Errorf("failed to make a server: the external address %q is none: it must be like https://tox.example.org/screen", c.External)
+		return c, fmt.Errorf("failed to create a server: the external URL %q is not valid: it must be like https://tox.example.org/screen", c.External)
 	}
 	return c, nil
 }
 
 // Limits that need no setting.
 const (
-	// maxMemory is how many bytes the bodies of all requests under way may have
-	// together: room for 28 of the largest by default.
+	// maxMemory is the limit of the bodies of all requests under way together, in
+	// bytes: room for 28 of the largest by default.
 	maxMemory = 256 << 20
 	// bodyTimeout is how long a client may take to send a request, and to receive
 	// each piece of an answer. By default the largest request takes that long at
 	// 2.5 Mbit/s.
 	bodyTimeout = 30 * time.Second
 	// maxLate is how many verdicts may be outstanding after their answers. A judge
-	// takes seconds a text: more would be late by minutes.
+	// takes seconds for each: more would come minutes later.
 	maxLate = 64
 )
 
-// Server answers requests. It is safe for concurrent use.
+// Server is an [http.Handler] for all APIs. It is safe for concurrent use.
 type Server struct {
 	config   Config
 	screener *toxscreen.Screener
@@ -131,20 +134,21 @@ type Server struct {
 	metrics  *metrics
 	handler  http.Handler
 	origins  *http.CrossOriginProtection
-	memory   atomic.Int64 // bytes of bodies under way
-	judge    atomic.Value // string, its state
+	memory   atomic.Int64 // bytes of the bodies of requests under way
+	judge    atomic.Value // string, the state of the judge
 
 	// maxMemory and bodyTimeout are the constants; tests lower them, and late.most.
 	maxMemory   int64
 	bodyTimeout time.Duration
 
-	ending  atomic.Bool     // no longer ready, but still answering
+	ending  atomic.Bool     // shutting down: no longer ready, but still answering
 	running context.Context // ends with Close
 	stop    context.CancelFunc
-	work    sync.WaitGroup // what works behind the answers
+	work    sync.WaitGroup // goroutines that outlive their requests
 }
 
-// New returns a server on a screener, which must not be closed before it.
+// New returns a server for a screener, whose model must not be closed before it.
+// The error names what is wrong in c.
 func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 	c, err := c.filled()
 	if err != nil {
@@ -160,9 +164,9 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 	s.metrics = newMetrics(s)
 	s.origins = http.NewCrossOriginProtection()
 	if e := c.External; e != nil {
-		// A proxy may name another host than the one that browsers ask.
+		// A proxy may forward requests under another host than browsers know.
 		if err := s.origins.AddTrustedOrigin(e.Scheme + "://" + e.Host); err != nil {
-			return nil, fmt.Errorf("failed to make a server: the external address %s: %w", e, err)
+			return nil, fmt.Errorf("failed to create a server: the external URL %s: %w", e, err)
 		}
 	}
 	s.running, s.stop = context.WithCancel(context.Background())
@@ -178,7 +182,8 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Close ends what works behind the answers. No request may be under way.
+// Close cancels the outstanding verdicts and waits until all goroutines of the
+// server have ended. No request may be under way. The error is always nil.
 func (s *Server) Close() error {
 	s.stop()
 	s.work.Wait()

@@ -27,8 +27,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// classify is a Classifier that says of every text what the function says. What
-// matters here is what a server makes of it; cmd/toxscreen serves a real model.
+// classify is a Classifier made of a function. These tests are about the server;
+// those of cmd/toxscreen serve a real model.
 type classify func(ctx context.Context, text string) (toxscreen.Classification, error)
 
 func (c classify) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
@@ -50,8 +50,8 @@ func scores(pairs ...any) toxscreen.Scores {
 	return s
 }
 
-// words finds idiots: a text with one is toxic, and the word is a span. What is
-// "maybe" is borderline.
+// words finds the word idiot: a text with it is toxic, and the word is a span. A
+// text with the word maybe is borderline.
 var words = classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
 	found := toxscreen.Classification{Scores: scores(toxscreen.Toxicity, 0.1, toxscreen.Insult, 0.05), Spans: []toxscreen.Span{}}
 	if at := strings.Index(text, "idiot"); at >= 0 {
@@ -73,7 +73,7 @@ func (j judging) Judge(ctx context.Context, text string, _ []toxscreen.Span) (to
 
 func (judging) Parallel() int { return 1 }
 
-// insult is the verdict that a text is one.
+// insult is the verdict that a text is an insult.
 func insult() toxscreen.Verdict {
 	attribute, p, score := toxscreen.Insult, toxscreen.Probability(0.9), toxscreen.Probability(3)
 	return toxscreen.Verdict{
@@ -82,7 +82,7 @@ func insult() toxscreen.Verdict {
 	}
 }
 
-// raising is a Fusion that believes the judge.
+// raising is a Fusion that takes over the judge's probabilities.
 type raising struct{}
 
 func (raising) Version() string { return "raising" }
@@ -104,8 +104,8 @@ func judged(j toxscreen.Judge) *toxscreen.Screener {
 	return toxscreen.New(words, toxscreen.WithFusion(raising{}), toxscreen.WithJudge(j, toxscreen.Band{Low: 0.4, High: 0.6}))
 }
 
-// site is a server that answers over HTTP. Every exchange with its native
-// interface is held against the OpenAPI document.
+// site is a server that answers over HTTP. Every request to its native API and the
+// answer are validated against the OpenAPI document.
 type site struct {
 	*httptest.Server
 	server *httpapi.Server
@@ -244,7 +244,7 @@ func (s *site) ask(method, path, body string, headers ...string) reply {
 	return reply{response.StatusCode, response.Header, string(data)}
 }
 
-// check holds an exchange against the document.
+// check validates a request and its answer against the document.
 func (s *site) check(r *http.Request, body string, response *http.Response, data []byte) {
 	s.t.Helper()
 	described := r.Clone(r.Context())
@@ -277,7 +277,7 @@ func (s *site) check(r *http.Request, body string, response *http.Response, data
 	}
 }
 
-// lines holds the first lines of an answer against the document.
+// lines validates the first lines of an answer against the document.
 func (s *site) lines(route *routers.Route, data []byte) {
 	s.t.Helper()
 	line := route.Spec.Components.Schemas["Line"].Value
@@ -296,7 +296,7 @@ func (s *site) lines(route *routers.Route, data []byte) {
 	}
 }
 
-// wait returns when a condition holds.
+// wait returns when a condition holds, and fails after 10 seconds.
 func wait(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	waitFor(t, 10*time.Second, what, holds)

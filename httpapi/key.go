@@ -17,38 +17,41 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Key is who may ask, and how much.
+// Key is an API key, known by its hash, and what its caller may do.
 type Key struct {
-	// Name is what logs and feedback call the caller.
+	// Name is the caller's name in logs and feedback.
 	Name string
-	// Hash is the SHA-256 of the key, which itself is kept nowhere.
+	// Hash is the SHA-256 of the key. The key itself is stored nowhere.
 	Hash [sha256.Size]byte
-	// Rate is how many texts the caller may have scored in a second, on average
-	// over Burst texts; 0 is no limit.
+	// Rate limits the texts of the caller, in texts a second on average over Burst
+	// texts; 0 for no limit.
 	Rate float64
-	// Burst is how many texts may come at once: 1 or more where there is a Rate.
+	// Burst is how many texts may come at once, 1 or more with a Rate.
 	Burst int
-	// JudgeWait takes the place of [Config.JudgeWait]; nil leaves that.
+	// JudgeWait replaces [Config.JudgeWait] for all APIs; nil does not.
 	JudgeWait *time.Duration
 }
 
-// keyPrefix makes a key that lies where it should not easy to find.
+// keyPrefix lets scanners for leaked secrets recognize a key.
 const keyPrefix = "tox_"
 
-// NewKey makes a key and the line that [ParseKeys] reads for it.
+// NewKey returns a new random key and its line for [ParseKeys]. The error is that
+// of a name which does not fit into such a line.
 func NewKey(name string) (key, line string, err error) {
 	key = keyPrefix + rand.Text()
 	hash := sha256.Sum256([]byte(key))
 	line = name + " sha256:" + hex.EncodeToString(hash[:])
 	if _, err := parseKey(line); err != nil {
-		return "", "", fmt.Errorf("failed to make a key: %w", err)
+		return "", "", fmt.Errorf("failed to create a key: %w", err)
 	}
 	return key, line, nil
 }
 
 // ParseKeys reads a file of keys. Each line is a name, "sha256:" and the hash in
 // hexadecimal, and any of rate=TEXTS_A_SECOND, burst=TEXTS and judge_wait=TIME,
-// divided by blanks. Empty lines and those that begin with # are passed over.
+// separated by spaces. Empty lines and those that begin with # are ignored. Names
+// and hashes must be unique, and there must be at least one key; errors name the
+// line.
 func ParseKeys(data []byte) ([]Key, error) {
 	var keys []Key
 	number := 0
@@ -100,7 +103,7 @@ func parseKey(line string) (Key, error) {
 		case "judge_wait":
 			wait, err := time.ParseDuration(value)
 			if err != nil || wait < 0 {
-				return Key{}, fmt.Errorf("key %s: %q is no time: it must be like 300ms or 0s", k.Name, value)
+				return Key{}, fmt.Errorf("key %s: %q is not a duration: it must be like 300ms or 0s", k.Name, value)
 			}
 			k.JudgeWait = &wait
 		default:
@@ -113,16 +116,16 @@ func parseKey(line string) (Key, error) {
 	return k, nil
 }
 
-// caller is who asks.
+// caller is the client of a request, by its key.
 type caller struct {
 	Key
-	limiter *rate.Limiter // nil where there is no limit
+	limiter *rate.Limiter // nil for no limit
 }
 
-// anyone is the caller where there are no keys.
+// anyone is the caller where no keys are configured.
 var anyone = &caller{}
 
-// callers returns the callers of keys.
+// callers returns a caller for each key.
 func callers(keys []Key) []*caller {
 	var all []*caller
 	for _, k := range keys {
@@ -135,8 +138,8 @@ func callers(keys []Key) []*caller {
 	return all
 }
 
-// keyOf returns the key in a request: as Authorization: Bearer, as x-api-key, or
-// as key in the address.
+// keyOf returns the key in a request, from Authorization: Bearer, x-api-key or the
+// query parameter key, in this order; "" where there is none.
 func keyOf(r *http.Request) string {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || key == "" {
@@ -148,14 +151,14 @@ func keyOf(r *http.Request) string {
 	return key
 }
 
-// who returns the caller of a request, told by the key in it.
-func (s *Server) who(r *http.Request) (*caller, error) {
+// callerOf returns the caller of a request by its key.
+func (s *Server) callerOf(r *http.Request) (*caller, error) {
 	if len(s.callers) == 0 {
 		return anyone, nil
 	}
 	key := keyOf(r)
 	if key == "" {
-		return nil, fail(wrongKey, "failed to let the request in: it has no key: send one as Authorization: Bearer KEY, as x-api-key: KEY, or as ?key=KEY")
+		return nil, fail(wrongKey, "failed to authorize the request: it has no API key: send one as Authorization: Bearer KEY, as x-api-key: KEY, or as ?key=KEY")
 	}
 	hash := sha256.Sum256([]byte(strings.TrimSpace(key)))
 	var found *caller
@@ -165,26 +168,26 @@ func (s *Server) who(r *http.Request) (*caller, error) {
 		}
 	}
 	if found == nil {
-		return nil, fail(wrongKey, "failed to let the request in: nobody has its key")
+		return nil, fail(wrongKey, "failed to authorize the request: its API key is not valid")
 	}
 	return found, nil
 }
 
-// allow counts a text against the caller's rate, or refuses it.
+// allow counts a text against the caller's rate limit, or rejects it.
 func (c *caller) allow() error {
 	if c.limiter == nil {
 		return nil
 	}
-	place := c.limiter.Reserve()
-	if wait := place.Delay(); wait > 0 {
-		place.Cancel()
-		return &failure{code: rateLimited, retry: wait, message: fmt.Sprintf("failed to score text: %g texts a second is the limit of the key; come again later", c.Rate)}
+	reserved := c.limiter.Reserve()
+	if wait := reserved.Delay(); wait > 0 {
+		reserved.Cancel()
+		return &failure{code: rateLimited, retry: wait, message: fmt.Sprintf("failed to score text: the limit of the API key is %g texts a second; try again later", c.Rate)}
 	}
 	return nil
 }
 
-// await counts a text against the caller's rate when there is room for it.
-func (c *caller) await(ctx context.Context) error {
+// wait waits until a text is within the caller's rate limit, and counts it.
+func (c *caller) wait(ctx context.Context) error {
 	if c.limiter == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen/httpapi"
 )
 
-// newKey makes a key and the server's side of it.
+// newKey returns a new key and the server's side of it.
 func newKey(t testing.TB, name, settings string) (string, httpapi.Key) {
 	t.Helper()
 	key, line, err := httpapi.NewKey(name)
@@ -24,7 +24,7 @@ func newKey(t testing.TB, name, settings string) (string, httpapi.Key) {
 	if strings.Contains(line, strings.TrimPrefix(key, "tox_")) {
 		t.Fatalf("the line %s holds the key", line)
 	}
-	keys, err := httpapi.ParseKeys([]byte("# who may ask\n\n" + line + " " + settings + "\n"))
+	keys, err := httpapi.ParseKeys([]byte("# the clients\n\n" + line + " " + settings + "\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func debugOf(t testing.TB, s *site, path string) string {
 	return w.Body.String()
 }
 
-// A key is taken where the clients of each interface put it.
+// A key is accepted wherever the clients of an API put it.
 func TestOnlyWhoHasAKeyMayAsk(t *testing.T) {
 	alice, a := newKey(t, "alice", "")
 	bob, b := newKey(t, "bob", "")
@@ -78,8 +78,8 @@ func TestOnlyWhoHasAKeyMayAsk(t *testing.T) {
 	}
 }
 
-// On a machine of one's own a server needs no key, and must not answer every page
-// that its user has open.
+// A server on the user's own machine needs no key, and must not answer every page
+// that the user's browser shows.
 func TestPagesOfOtherSitesAreRefused(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{External: &url.URL{Scheme: "http", Host: "tox.example.org", Path: "/screen"}})
 	for name, header := range map[string][]string{
@@ -97,8 +97,8 @@ func TestPagesOfOtherSitesAreRefused(t *testing.T) {
 	}
 }
 
-// Each caller has its own rate. A request with many texts is slowed down to it
-// once it is let in.
+// Each caller has its own rate limit. A request with many texts is slowed down to
+// it once it is admitted.
 func TestACallerKeepsToItsRate(t *testing.T) {
 	alice, a := newKey(t, "alice", "rate=4 burst=2")
 	bob, b := newKey(t, "bob", "")
@@ -151,7 +151,7 @@ func TestFilesOfKeysAreReadWithCare(t *testing.T) {
 		line + " rate=fast":             `"fast" is no number of texts a second`,
 		line + " rate=0":                `"0" is no number of texts a second`,
 		line + " burst=0":               `"0" is no number of texts`,
-		line + " judge_wait=1":          `"1" is no time`,
+		line + " judge_wait=1":          `"1" is not a duration`,
 		line + " limit=3":               `unknown setting "limit"`,
 		line + "\n# c\n\nb sha256:zz\n": "line 4: ",
 	} {

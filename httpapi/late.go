@@ -9,25 +9,28 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Results keeps final results for those who had a pending one. store.Results is
-// one. Implementations must be safe for concurrent use.
+// Results stores final results of texts whose answer was sent while the judge was
+// pending, by the id in that answer. [store.Results] is one. Implementations must
+// be safe for concurrent use.
 type Results interface {
-	// Get returns what is kept by an id, or nil where there is nothing.
+	// Get returns the result of an id, or nil where there is none.
 	Get(ctx context.Context, id string) ([]byte, error)
+	// Put stores the result of an id, which is a JSON object.
 	Put(ctx context.Context, id string, result []byte) error
 }
 
-// late are the verdicts that come after their answers.
+// late tracks the verdicts that come after their answers. It is safe for
+// concurrent use.
 type late struct {
 	lock    sync.Mutex
-	pending map[string][]byte // the standing results, by id
-	out     int               // how many are outstanding
+	pending map[string][]byte // the results that were sent, by id
+	out     int               // verdicts that are outstanding
 	most    int               // that may be
 }
 
-// take returns whether there is a place for a verdict that comes after its
-// answer.
-func (l *late) take() bool {
+// reserve counts one more outstanding verdict, or returns false where there are
+// as many as there may be.
+func (l *late) reserve() bool {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	if l.out == l.most {
@@ -37,19 +40,21 @@ func (l *late) take() bool {
 	return true
 }
 
-func (l *late) give() {
+// release ends what reserve began.
+func (l *late) release() {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	l.out--
 }
 
-// outstanding returns how many there are.
+// outstanding returns the number of outstanding verdicts.
 func (l *late) outstanding() int {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	return l.out
 }
 
+// set sets the pending result of an id; nil removes it.
 func (l *late) set(id string, standing []byte) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -60,6 +65,7 @@ func (l *late) set(id string, standing []byte) {
 	l.pending[id] = standing
 }
 
+// get returns the pending result of an id, or nil where there is none.
 func (l *late) get(id string) []byte {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -78,9 +84,9 @@ func (s *Server) budget(ctx context.Context, r request) time.Duration {
 	return s.config.JudgeWait[e.api.name]
 }
 
-// consult asks the judge about a text and waits as long as the request does.
-// After that the verdict is completed behind the answer, which then says that
-// it is pending, unless too many are outstanding already.
+// consult asks the judge about a text and waits as long as the request may. After
+// that the verdict is completed in the background and the result says that it is
+// pending, unless too many verdicts are outstanding already.
 func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r request) (toxscreen.Result, error) {
 	standing := screening.Result()
 	wait := s.budget(ctx, r)
@@ -89,12 +95,12 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 		if r.forget {
 			return unasked(standing, soon+", and nothing of the text may be kept"), nil
 		}
-		if !s.late.take() {
-			return unasked(standing, soon+", which has enough to do"), nil
+		if !s.late.reserve() {
+			return unasked(standing, soon+", which has too many verdicts outstanding"), nil
 		}
 	}
 
-	// What is asked for may outlive the request, but not the server.
+	// The judge may take longer than the request, but not than the server.
 	judging, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	end := context.AfterFunc(s.running, cancel)
 	judged := make(chan outcome, 1)
@@ -121,7 +127,7 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 			cancel()
 			return unjudged(standing, "the judge was asked"+ended+", and nothing of the text may be kept"), nil
 		}
-		if !s.late.take() {
+		if !s.late.reserve() {
 			cancel()
 			return unjudged(standing, "the judge was asked"+ended+"; too many verdicts are outstanding to wait for it"), nil
 		}
@@ -133,13 +139,13 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 		kept, err := r.late(standing)
 		if err != nil {
 			cancel()
-			s.late.give()
+			s.late.release()
 			return toxscreen.Result{}, err
 		}
 		s.late.set(id, kept)
 	}
 	s.work.Go(func() {
-		defer s.late.give()
+		defer s.late.release()
 		o := <-judged
 		if id == "" || o.err != nil {
 			s.late.set(id, nil)
@@ -152,13 +158,14 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 		}
 		s.late.set(id, nil)
 		if err != nil {
-			s.config.Log.Error("failed to keep a late result", "error", err)
+			s.config.Log.Error("failed to store a late result", "error", err)
 		}
 	})
 	return standing, nil
 }
 
-// unasked returns a result whose judge is not asked after all.
+// unasked returns a result whose judge is not asked after all; why continues the
+// sentence of Judge.Why.
 func unasked(r toxscreen.Result, why string) toxscreen.Result {
 	r.Judge.Pending, r.Judge.Asked = false, false
 	r.Judge.Why += why

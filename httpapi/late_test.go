@@ -42,12 +42,12 @@ func (r *results) all() map[string][]byte {
 	return maps.Clone(r.kept)
 }
 
-// slow is a judge that answers when it is told to.
+// slow is a judge that answers when the test says so.
 type slow struct {
 	answer chan struct{}
 	asked  atomic.Int64
-	ended  atomic.Int64 // calls that the server gave up
-	stored atomic.Int64 // calls whose verdict may be kept
+	ended  atomic.Int64 // calls that the server cancelled
+	stored atomic.Int64 // calls whose verdict may be stored
 }
 
 func newSlow() *slow { return &slow{answer: make(chan struct{})} }
@@ -80,8 +80,9 @@ func TestAnAnswerWaitsForTheJudge(t *testing.T) {
 	}
 }
 
-// When the time for the judge ends first, the answer is the classifier's and
-// says so, and the final result can be fetched when it is there.
+// When the judge takes longer than the request may wait, the answer has the
+// classifier's result and says that the judge is pending. The final result can be
+// fetched later.
 func TestALateVerdictCanBeFetched(t *testing.T) {
 	judge, kept := newSlow(), newResults()
 	s := serve(t, judged(judge), httpapi.Config{Results: kept})
@@ -123,8 +124,8 @@ func TestTheHeaderSaysHowLongToWait(t *testing.T) {
 	}
 }
 
-// Of a text that must not be stored nothing outlives its request: where the
-// answer does not wait long enough, there is no verdict, and the answer says so.
+// Nothing of a text that must not be stored outlives its request: where the answer
+// does not wait long enough, there is no verdict, and the answer says so.
 func TestNothingIsKeptOfATextThatMustNotBeStored(t *testing.T) {
 	judge, kept := newSlow(), newResults()
 	s := serve(t, judged(judge), httpapi.Config{Results: kept})
@@ -146,8 +147,8 @@ func TestNothingIsKeptOfATextThatMustNotBeStored(t *testing.T) {
 	}
 }
 
-// More verdicts than the bound are not owed: the answer says that there will be
-// none instead of promising one.
+// The number of outstanding verdicts is limited: beyond it, the answer says that
+// there will be no verdict.
 func TestOutstandingVerdictsAreBounded(t *testing.T) {
 	judge := newSlow()
 	s := serve(t, judged(judge), httpapi.Config{Results: newResults()})
@@ -157,17 +158,17 @@ func TestOutstandingVerdictsAreBounded(t *testing.T) {
 			t.Errorf("%+v", r.Judge)
 		}
 	}
-	if r := s.post("/v1/score", `{"text": "maybe"}`).result(t); r.Judge.Pending || r.Judge.Asked || !strings.Contains(r.Judge.Why, "has enough to do") {
+	if r := s.post("/v1/score", `{"text": "maybe"}`).result(t); r.Judge.Pending || r.Judge.Asked || !strings.Contains(r.Judge.Why, "too many verdicts outstanding") {
 		t.Errorf("%+v", r.Judge)
 	}
 	if r := s.post("/v1/score", `{"text": "maybe", "judge_wait": "1ms"}`).result(t); r.Judge.Pending || !strings.Contains(r.Judge.Error, "too many verdicts are outstanding") {
 		t.Errorf("%+v", r.Judge)
 	}
 	close(judge.answer)
-	wait(t, "there is a place again", func() bool { return s.post("/v1/score", `{"text": "maybe"}`).result(t).Judge.Pending })
+	wait(t, "another verdict may be outstanding again", func() bool { return s.post("/v1/score", `{"text": "maybe"}`).result(t).Judge.Pending })
 }
 
-// A client that is gone has its work dropped.
+// When a client disconnects, its work is cancelled.
 func TestTheJudgeIsLeftAloneWhenTheClientIsGone(t *testing.T) {
 	judge := newSlow()
 	s := serve(t, judged(judge), httpapi.Config{JudgeWait: map[string]time.Duration{"native": wait30s}})
@@ -192,8 +193,8 @@ func TestTheJudgeIsLeftAloneWhenTheClientIsGone(t *testing.T) {
 	wait(t, "the log says so", func() bool { return strings.Contains(s.log.String(), "client_gone") })
 }
 
-// Whether a judge answers is known before a text needs it, and when it no longer
-// does.
+// Readiness says whether the judge answers before a text needs it, and when it no
+// longer does.
 func TestReadinessTellsOfTheJudge(t *testing.T) {
 	if r := serve(t, toxscreen.New(words), httpapi.Config{}).get("/readyz"); r.body != `{"ready":true,"model":"tiny@1.0.0","judge":"none"}`+"\n" {
 		t.Errorf("%s", r.body)

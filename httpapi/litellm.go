@@ -6,9 +6,8 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 )
 
-// liteLLM is the interface of LiteLLM's generic guardrail. Its failures are
-// native ones: LiteLLM reads nothing of them but the status, and lets nothing
-// through.
+// liteLLM is the API of LiteLLM's generic guardrail. Its failures are native ones:
+// LiteLLM reads only their status, and blocks the request.
 var liteLLM = api{name: "litellm", fail: failNative, routes: (*Server).liteLLMRoutes}
 
 func (s *Server) liteLLMRoutes() []route {

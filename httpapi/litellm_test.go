@@ -9,8 +9,8 @@ import (
 	"github.com/toxscreen/toxscreen/httpapi"
 )
 
-// What LiteLLM 1.109 sends, and what it may get. A text that is still toxic when
-// its words are masked is blocked.
+// The requests of LiteLLM 1.109, and its possible answers. A text that is still
+// toxic when its words are masked is blocked.
 func TestLiteLLMGuardrail(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{})
 	ask := func(texts, parameters string) reply {

@@ -20,7 +20,7 @@ import (
 	"github.com/toxscreen/toxscreen/httpapi"
 )
 
-// taking is a classifier that takes its time.
+// taking is a classifier that takes a time for each text.
 func taking(d time.Duration) classify {
 	return func(ctx context.Context, text string) (toxscreen.Classification, error) {
 		select {
@@ -55,8 +55,8 @@ func answering(t testing.TB, screener *toxscreen.Screener, c httpapi.Config) fun
 	}
 }
 
-// At several times of what the server can do, it refuses at once what would come
-// too late, and answers what it has let in, in the time that it says.
+// At several times its capacity, the server rejects at once the texts that would
+// wait too long, and answers the others within the limit.
 func TestOverloadIsRefusedEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const each, most = 20 * time.Millisecond, 200 * time.Millisecond
@@ -66,7 +66,7 @@ func TestOverloadIsRefusedEarly(t *testing.T) {
 		}
 		var answered, refused, late atomic.Int64
 		var clients sync.WaitGroup
-		for i := range 300 { // three a text's time, of which the server can do one
+		for i := range 300 { // six in a text's time, in which the server can do two
 			clients.Go(func() {
 				time.Sleep(time.Duration(i) * each / 6)
 				r, took := ask(`{"text": "hello"}`)
@@ -90,7 +90,7 @@ func TestOverloadIsRefusedEarly(t *testing.T) {
 	})
 }
 
-// A request with many texts takes its turns like others, and leaves them theirs.
+// A request with many texts shares the queue with other requests.
 func TestManyTextsDoNotCrowdOutOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const each = 5 * time.Millisecond
@@ -113,7 +113,7 @@ func TestManyTextsDoNotCrowdOutOne(t *testing.T) {
 	})
 }
 
-// The bodies of all requests together have a bound, and it is given back.
+// The memory of all bodies together is limited, and released after the answers.
 func TestTheMemoryOfBodiesIsBounded(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{})
 	s.server.SetMaxMemory(1000)
@@ -128,8 +128,9 @@ func TestTheMemoryOfBodiesIsBounded(t *testing.T) {
 	}
 }
 
-// accepting keeps which clients' connections were accepted: those that only the
-// system has taken when a listener is closed are reset, which no server can help.
+// accepting remembers which clients' connections were accepted: those that only
+// the operating system has accepted when the listener closes are reset, which no
+// server can prevent.
 type accepting struct {
 	net.Listener
 	clients sync.Map // their addresses
@@ -167,8 +168,8 @@ func (a *accepting) ask(t *testing.T, client *http.Client, method, path, body st
 	return response
 }
 
-// A server that ends answers what it has accepted: no client sees a broken
-// answer, and clients that hold connections are told to let them go.
+// A server that shuts down answers the requests that it has accepted: no client
+// sees a broken answer, and clients are told to close their connections.
 func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 	judge := newSlow()
 	kept := newResults()
@@ -228,7 +229,7 @@ func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 		return response.StatusCode == http.StatusServiceUnavailable
 	})
 	clients.Wait()
-	judge.answer <- struct{}{} // the verdict that is owed is waited for
+	judge.answer <- struct{}{} // the server waits for the outstanding verdict
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
@@ -241,7 +242,7 @@ func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// So are requests that come on connections of their own until the last moment.
+// So are requests on new connections until the last moment.
 func TestTheLastConnectionsAreAnsweredBeforeTheEnd(t *testing.T) {
 	server, err := httpapi.New(toxscreen.New(words), httpapi.Config{})
 	if err != nil {
@@ -280,8 +281,8 @@ func TestTheLastConnectionsAreAnsweredBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// Clients that send nothing, or slowly, hold connections and nothing else: the
-// others are answered, and the slow ones are sent away in the end.
+// Clients that send nothing, or slowly, hold connections and no other resources:
+// other clients are answered, and the slow ones are disconnected in the end.
 func TestSlowClientsHinderNobody(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{})
 	s.server.SetBodyTimeout(2 * time.Second)
@@ -312,7 +313,7 @@ func TestSlowClientsHinderNobody(t *testing.T) {
 	}
 }
 
-// Neither does the body of a request that nobody reads because it is refused.
+// Neither does the body of a request that is rejected before it is read.
 func TestSlowClientsAreSentAwayWhenRefused(t *testing.T) {
 	_, key := newKey(t, "alice", "")
 	s := serve(t, toxscreen.New(words), httpapi.Config{Keys: []httpapi.Key{key}})
@@ -333,8 +334,7 @@ func TestSlowClientsAreSentAwayWhenRefused(t *testing.T) {
 	}
 }
 
-// What a client is slow to think about is not the server's to hurry: a text may
-// take longer than the time for sending it.
+// The timeout of the body does not apply to scoring: that may take longer.
 func TestALongTextOutlivesTheTimeForItsBody(t *testing.T) {
 	s := serve(t, toxscreen.New(taking(300*time.Millisecond)), httpapi.Config{})
 	s.server.SetBodyTimeout(100 * time.Millisecond)
@@ -343,7 +343,7 @@ func TestALongTextOutlivesTheTimeForItsBody(t *testing.T) {
 	}
 }
 
-// Whatever happens to a text, the log has nothing of it, of its id or of a key.
+// Whatever happens to a text, the log contains neither the text nor its id or key.
 func TestTheLogHoldsNoText(t *testing.T) {
 	const secret = "maybe-5f0c"
 	broken := classify(func(_ context.Context, text string) (toxscreen.Classification, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// native is the interface of this module's own.
+// native is toxscreen's own API.
 var native = api{name: "native", fail: failNative, routes: (*Server).nativeRoutes}
 
 func (s *Server) nativeRoutes() []route {
@@ -28,8 +28,7 @@ func (s *Server) nativeRoutes() []route {
 	}
 }
 
-// nativeError is the body of a native failure, and what a line has in place of
-// a result.
+// nativeError is the body of a native failure, and the line of a text that failed.
 type nativeError struct {
 	ID    string `json:"id,omitempty"`
 	Error struct {
@@ -48,8 +47,8 @@ func failNative(w http.ResponseWriter, _ *http.Request, f *failure) {
 	writeJSON(w, f.status(), nativeErrorOf("", f))
 }
 
-// line returns a value of ours, which is known to have a JSON form, as a line of
-// JSON.
+// line returns the JSON form of a value and a line break. It panics where there is
+// none, which only a type of ours could cause.
 func line(value any) []byte { return append(plainjson.Append(nil, value), '\n') }
 
 // writeJSON answers with a value.
@@ -60,7 +59,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	_, _ = w.Write(data) //nolint:gosec // JSON, which no browser takes for HTML; a client that has disconnected needs no error
 }
 
-// scoreRequest is the body of POST /v1/score: one text, or many.
+// scoreRequest is the body of POST /v1/score: one text or many.
 type scoreRequest struct {
 	ID    string      `json:"id"`
 	Text  *string     `json:"text"`
@@ -71,7 +70,7 @@ type scoreRequest struct {
 	JudgeWait  string           `json:"judge_wait"`
 	DoNotStore bool             `json:"do_not_store"`
 
-	// Input is what the text answers, for formats that look at it.
+	// Input is the message that the text replies to, for formats that use it.
 	Input string `json:"input"`
 }
 
@@ -81,34 +80,35 @@ type scoreText struct {
 	Text *string `json:"text"`
 }
 
-// UnmarshalJSON reads a text by itself, or an object with its id.
+// UnmarshalJSON reads a string, or an object with text and id.
 func (t *scoreText) UnmarshalJSON(data []byte) error {
 	if data[0] != '{' {
 		return json.Unmarshal(data, &t.Text)
 	}
-	type fields scoreText // which has no method
+	type fields scoreText // without this method
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	return dec.Decode((*fields)(t))
 }
 
-// mostWait is the longest time for the judge that a request may ask for.
-const mostWait = 10 * time.Minute
+// maxJudgeWait is the longest time for the judge that a request may ask for.
+const maxJudgeWait = 10 * time.Minute
 
-// judgeWaitHeader says how long the answer may wait for the judge, for clients
-// that can change a header more easily than a body.
+// judgeWaitHeader is judge_wait for clients that can change headers more easily
+// than bodies.
 const judgeWaitHeader = "Toxscreen-Judge-Wait"
 
-// scoring is a request to score that makes sense.
+// scoring is a valid request to score.
 type scoring struct {
 	texts  []scoreText
 	many   bool
-	format string // empty for the native one
+	format string // "" for the native format
 	input  string
 	unit   toxscreen.OffsetUnit
-	base   request // what holds for all texts
+	base   request // without the text
 }
 
+// readScoring reads and validates a request to score.
 func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, error) {
 	data, err := s.body(w, r, s.config.MaxBody)
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 	case n.format != "" && n.many:
 		return nil, fail(invalidRequest, "failed to read the request: the format %s is for one text: send {\"text\": \"…\"}", n.format)
 	case n.input != "" && (n.format == "" || n.format == writerFormat):
-		return nil, fail(invalidRequest, "failed to read the request: input is for the formats that look at it, mastra and nexa")
+		return nil, fail(invalidRequest, "failed to read the request: input is only for the formats mastra and nexa")
 	case n.many && (in.Text != nil || in.ID != ""):
 		return nil, fail(invalidRequest, "failed to read the request: it has texts and a text or id beside them; give each of the texts its id")
 	case !n.many && in.Text == nil:
@@ -161,22 +161,23 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 	}
 	if wait := cmp.Or(in.JudgeWait, r.Header.Get(judgeWaitHeader)); wait != "" {
 		d, err := time.ParseDuration(wait)
-		if err != nil || d < 0 || d > mostWait {
-			return nil, fail(invalidRequest, "failed to read the request: judge_wait: %q is no time up to %s: it must be like 2s or 0s", wait, mostWait)
+		if err != nil || d < 0 || d > maxJudgeWait {
+			return nil, fail(invalidRequest, "failed to read the request: judge_wait: %q is not a duration up to %s: it must be like 2s or 0s", wait, maxJudgeWait)
 		}
 		n.base.wait = &d
 	}
 	return n, nil
 }
 
-// shown returns a result as it is sent.
+// shown returns a result as it is sent: with its id, and offsets in the unit of the
+// request.
 func (n *scoring) shown(t scoreText, r toxscreen.Result) toxscreen.Result {
 	r = r.In(n.unit, *t.Text)
 	r.ID = cmp.Or(t.ID, r.Judge.ID)
 	return r
 }
 
-// request returns what is asked for one of the texts.
+// request returns the request for one of the texts.
 func (n *scoring) request(t scoreText) request {
 	r := n.base
 	r.text = *t.Text
@@ -213,8 +214,8 @@ func (s *Server) nativeScore(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// The formats that POST /v1/score?format=NAME answers in. All but the native one
-// are for one text.
+// The formats of POST /v1/score?format=NAME. All but the native one are for a
+// single text.
 const (
 	nativeFormat = "native"
 	writerFormat = "writer"
@@ -222,11 +223,11 @@ const (
 
 var otherFormats = []string{writerFormat, "mastra", "nexa"}
 
-// nativeVerdict answers in a format that is what the judge says.
+// nativeVerdict answers in a format that needs a judge's verdict.
 func (s *Server) nativeVerdict(w http.ResponseWriter, r *http.Request, n *scoring) error {
 	ask := s.config.VerdictFormats[n.format]
 	if ask == nil {
-		return fail(unsupported, "failed to judge text: the format %s is what a judge says, and this server has none", n.format)
+		return fail(unsupported, "failed to judge text: the format %s needs a judge, and this server has none", n.format)
 	}
 	ctx, e := r.Context(), exchangeOf(r.Context())
 	text := *n.texts[0].Text
@@ -245,9 +246,9 @@ func (s *Server) nativeVerdict(w http.ResponseWriter, r *http.Request, n *scorin
 	return nil
 }
 
-// nativeMany answers with a line for each text, in their order, as soon as it
-// and those before it are done. A text that failed has its error in its line; a
-// request that is not let in with its first text fails as a whole.
+// nativeMany answers with a line for each text, in order, each as soon as it and
+// those before it are done. A text that failed has its error in its line; a request
+// that is rejected with its first text fails as a whole.
 func (s *Server) nativeMany(w http.ResponseWriter, r *http.Request, n *scoring) error {
 	requests := make([]request, len(n.texts))
 	for i, t := range n.texts {
@@ -283,8 +284,8 @@ func (s *Server) nativeMany(w http.ResponseWriter, r *http.Request, n *scoring) 
 	return nil
 }
 
-// nativeLate answers with the final result of a text whose first one was
-// pending, or with that one while it still is.
+// nativeLate answers with the final result of a text whose first result was
+// pending, or with the first one while it still is.
 func (s *Server) nativeLate(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	data := s.late.get(id)
@@ -295,19 +296,20 @@ func (s *Server) nativeLate(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if data == nil {
-		return fail(notFound, "failed to fetch the result: none is kept by this id; it is too old, or the server ended before the judge answered")
+		return fail(notFound, "failed to fetch the result: there is none with this id: it has expired, or the server stopped before the judge answered")
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(data) // whoever is gone misses nothing
+	_, _ = w.Write(data) // a client that has disconnected needs no error
 	return nil
 }
 
-// maxDepth is how deep the JSON of a request may be nested: nothing that is
-// documented gets to 10.
+// maxDepth is the limit of nesting in the JSON of a request. No documented request
+// has a depth of 10.
 const maxDepth = 64
 
-// decode reads a request's JSON strictly: a misspelt field would go unnoticed.
+// decode reads a request's JSON. Unknown fields are errors, so that a misspelt one
+// is noticed.
 func decode(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return fail(invalidRequest, "failed to read the request: it is not valid UTF-8, which JSON must be")
@@ -332,12 +334,12 @@ func decode(data []byte, into any) error {
 		return fail(invalidRequest, "failed to read the request: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return fail(invalidRequest, "failed to read the request: there is something behind its JSON")
+		return fail(invalidRequest, "failed to read the request: there is more data after its JSON")
 	}
 	return nil
 }
 
-// tooDeep tells whether JSON is nested deeper than maxDepth.
+// tooDeep reports whether JSON is nested deeper than maxDepth.
 func tooDeep(data []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(data); i++ {

@@ -23,8 +23,7 @@ func TestOneTextIsScored(t *testing.T) {
 	}
 }
 
-// Offsets are counted as the client's language does, and thresholds are the
-// client's, where it names some.
+// Offsets have the unit, and thresholds the values, that the client asks for.
 func TestARequestHasItsOwnUnitsAndThresholds(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{})
 	result := s.post("/v1/score", `{"text": "😀 idiot", "offset_unit": "utf16", "thresholds": {"insult": 0.95}}`).result(t)
@@ -61,7 +60,7 @@ func TestManyTextsAreAnsweredInOrder(t *testing.T) {
 	}
 }
 
-// Every refusal names what was wrong, and none of them is the server's fault.
+// Every rejection names the reason, and has a status of the client's fault.
 func TestBadRequestsAreRefusedWithTheReason(t *testing.T) {
 	s := serve(t, toxscreen.New(words, toxscreen.WithMaxBytes(100)), httpapi.Config{MaxTexts: 2, MaxBody: 1000})
 	for body, want := range map[string]string{
@@ -70,15 +69,15 @@ func TestBadRequestsAreRefusedWithTheReason(t *testing.T) {
 		`[]`:                                   "must be a JSON object",
 		`{"text": 1}`:                          "text must not be of the type number",
 		`{"text": "x"`:                         "its JSON breaks off",
-		`{"text": "x"} {"text": "y"}`:          "something behind its JSON",
+		`{"text": "x"} {"text": "y"}`:          "more data after its JSON",
 		`{"txt": "x"}`:                         `unknown field "txt"`,
 		`{"text": "x", "texts": ["y"]}`:        "a text or id beside them",
 		`{"texts": ["x", {"id": "y"}]}`:        "texts[1] has no text",
 		`{"texts": ["x", {"txt": "y"}]}`:       `unknown field "txt"`,
 		`{"texts": ["x", "y", "z"]}`:           "it has 3 texts, the limit is 2",
 		`{"text": "x", "offset_unit": "bits"}`: `unknown offset unit "bits"`,
-		`{"text": "x", "judge_wait": "soon"}`:  `"soon" is no time`,
-		`{"text": "x", "judge_wait": "11m"}`:   "is no time up to 10m0s",
+		`{"text": "x", "judge_wait": "soon"}`:  `"soon" is not a duration`,
+		`{"text": "x", "judge_wait": "11m"}`:   "is not a duration up to 10m0s",
 		`{"text": "x", "thresholds": {"insult": 2}}`:    "2 for insult is not in 0..1",
 		`{"text": "x", "thresholds": {"threat": 1}}`:    "does not measure threat",
 		`{"text": "x", "thresholds": {"rude": 1}}`:      `rude`,
@@ -98,7 +97,7 @@ func TestBadRequestsAreRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-// A body without a length is bounded too.
+// A body without a Content-Length is limited, too.
 func TestABodyOfUnknownLengthIsBounded(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{MaxBody: 1000})
 	endless := struct{ *strings.Reader }{strings.NewReader(`{"text": "` + strings.Repeat("x", 5000) + `"}`)}
@@ -136,7 +135,7 @@ func TestTheDocumentIsServed(t *testing.T) {
 	}
 }
 
-// Some formats are what a judge says, whatever the classifier does.
+// Some formats are verdicts of the judge, whatever the classifier finds.
 func TestAFormatMayBeAVerdict(t *testing.T) {
 	says := func(ctx context.Context, id, text, input string) (any, error) {
 		if text == "odd" {

@@ -10,7 +10,7 @@ import (
 	"github.com/toxscreen/toxscreen/httpapi"
 )
 
-// A list of texts has a result each, in order; one of typed parts has one result.
+// A list of texts has a result for each, in order; a list of typed parts has one.
 func TestOpenAIModerations(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{})
 	for input, want := range map[string][]bool{
@@ -51,8 +51,8 @@ func TestOpenAIFailures(t *testing.T) {
 		{alice, `{"input":[]}`, `400 {"error":{"message":"failed to read input: it is an empty list","type":"invalid_request_error","param":"input","code":null}}`},
 		{alice, `{"input":["a","b","c"]}`, `413 {"error":{"message":"failed to read the request: it has 3 texts, the limit is 2; send fewer at once","type":"invalid_request_error","param":"input","code":null}}`},
 		{alice, `{"input":"more than ten"}`, `413 {"error":{"message":"failed to score text: text too long: it has 13 bytes`},
-		{alice, `{"input":"a"}`, `429 {"error":{"message":"failed to score text: 0.001 texts a second`},
-		{"", `{"input":"a"}`, `401 {"error":{"message":"failed to let the request in: it has no key`},
+		{alice, `{"input":"a"}`, `429 {"error":{"message":"failed to score text: the limit of the API key is 0.001 texts a second`},
+		{"", `{"input":"a"}`, `401 {"error":{"message":"failed to authorize the request: it has no API key`},
 	} {
 		r := s.post("/v1/moderations", c.body, "Authorization", "Bearer "+c.key)
 		if !strings.HasPrefix(statusOf(r)+" "+r.body, c.want) {

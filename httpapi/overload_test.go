@@ -17,18 +17,17 @@ import (
 	"github.com/toxscreen/toxscreen/httpapi"
 )
 
-// Texts are of very different lengths, and none takes quite as long as the one
-// before: at three times of what the server can do it refuses nearly all that it
-// refuses at once, and what it lets in keeps its time. A client that waits a
-// quarter of a second to be told that it waited in vain is a failure of the
-// estimate. That holds for a model that computes a text in each run and for one
-// that has many at once, of which the short ones share runs.
+// Texts have very different lengths and times. At three times its capacity, the
+// server rejects nearly all of the surplus at once, and the texts that it admits
+// meet the limit. A client that waits for a quarter of a second and is rejected
+// then is an error of the estimate. That holds for a model that computes one text
+// in each run, and for one that computes many, of which the short ones share runs.
 func TestOverloadByTextsOfAllLengthsIsRefusedEarly(t *testing.T) {
 	t.Run("a text a run", func(t *testing.T) { overload(t, toxscreen.ModelInfo{Parallel: 2}) })
 	t.Run("shared runs", func(t *testing.T) { overload(t, toxscreen.ModelInfo{Parallel: 64, Short: 128}) })
 }
 
-// informed is a Classifier with a word on itself.
+// informed is a Classifier with its own ModelInfo.
 type informed struct {
 	classify
 	info toxscreen.ModelInfo
@@ -42,7 +41,7 @@ func overload(t *testing.T, info toxscreen.ModelInfo) {
 		const most = 250 * time.Millisecond
 		random := rand.New(rand.NewPCG(1, 2))
 		var lock sync.Mutex
-		takes := func(text string) time.Duration { // as long as a core takes, about
+		takes := func(text string) time.Duration { // about as long as a core takes
 			lock.Lock()
 			defer lock.Unlock()
 			return time.Duration(float64(len(text)+200) * 10_000 * (0.7 + 0.6*random.Float64()))
@@ -90,7 +89,7 @@ func overload(t *testing.T, info toxscreen.ModelInfo) {
 		slices.Sort(refused)
 		p99 := answered[len(answered)*99/100]
 		t.Logf("%d answered, p99 %s, %d refused at once, %d after they waited", len(answered), p99, len(refused), len(late))
-		// Ten seconds have room for 3,600 on two cores, and are never without work.
+		// In ten seconds two cores can do 3,600 texts, and are never idle.
 		if len(answered) < 3400 || p99 > most || len(late) > len(refused)/1000 || refused[len(refused)-1] > 0 {
 			t.Errorf("%d answered, p99 %s, %d refused within %s, %d after they waited", len(answered), p99, len(refused), refused[len(refused)-1], len(late))
 		}

@@ -61,13 +61,13 @@ func (s *Server) evaluate(w http.ResponseWriter, r *http.Request) error {
 }
 
 // patronusParts returns the sentences of a text. They are scored only where the
-// text fails: of one that passes, the answer has nothing but their positions.
+// text fails: for a text that passes, the answer needs only their positions.
 func (s *Server) patronusParts(ctx context.Context, text string, whole toxscreen.Result) ([]formats.Part, error) {
 	if whole.Attributes[toxscreen.Toxicity].Flagged {
 		return s.sentences(ctx, text, whole, toxscreen.Scores{})
 	}
 	var parts []formats.Part
-	for _, piece := range formats.Sentences(text, mostSentences) {
+	for _, piece := range formats.Sentences(text, maxSentences) {
 		parts = append(parts, formats.Part{Text: piece})
 	}
 	return parts, nil

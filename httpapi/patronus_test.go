@@ -63,7 +63,7 @@ func TestPatronusEvaluate(t *testing.T) {
 			t.Errorf("%s: %d %s", body, r.status, r.body)
 		}
 	}
-	// What the client asks for before.
+	// What the client asks for first.
 	for path, want := range map[string]string{
 		"/v1/evaluators?by_alias_or_id=toxicity":                                                     `"default_criteria":"system:detect-all-toxicity:1"`,
 		"/v1/evaluator-criteria?name=patronus%3Atoxicity&get_last_revision=true&limit=1000&offset=0": `"name":"patronus:toxicity","revision":1`,
@@ -77,8 +77,8 @@ func TestPatronusEvaluate(t *testing.T) {
 	}
 }
 
-// A text that passes is classified once. Its sentences are, too, where it fails:
-// the answer names those that make it fail.
+// A text that passes is classified once. Where it fails, so are its sentences: the
+// answer has the positions of those that make it fail.
 func TestPatronusScoresSentencesOnlyOfTextsThatFail(t *testing.T) {
 	var classified atomic.Int64
 	counting := classify(func(ctx context.Context, text string) (toxscreen.Classification, error) {
@@ -93,7 +93,7 @@ func TestPatronusScoresSentencesOnlyOfTextsThatFail(t *testing.T) {
 	}{
 		{"Hello. Thank you. Bye.", 1, "[[0,7],[7,18],[18,22]]"},
 		{"Hello. You idiot! Bye.", 4, "[[0,7],[7,18],[18,22]]"},
-		{"You idiot!", 1, "[[0,10]]"}, // whose only sentence it is itself
+		{"You idiot!", 1, "[[0,10]]"}, // a single sentence
 		{"", 1, "[]"},
 	} {
 		classified.Store(0)

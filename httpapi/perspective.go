@@ -13,13 +13,13 @@ import (
 	"github.com/toxscreen/toxscreen/store"
 )
 
-// perspective is Google's Perspective API, as its clients know it.
+// perspective is Google's Perspective API.
 var perspective = api{name: "perspective", fail: failPerspective, routes: (*Server).perspectiveRoutes}
 
-// perspectiveBase is where its methods are.
+// perspectiveBase is the path of its methods, but for their names.
 const perspectiveBase = "/v1alpha1/comments:"
 
-// perspectiveRoutes returns its routes. A batch has no key: each of its calls has.
+// perspectiveRoutes returns its routes. A batch is open: its calls have the key.
 func (s *Server) perspectiveRoutes() []route {
 	routes := []route{
 		{pattern: "POST /batch", open: true, handle: s.perspectiveBatch},
@@ -50,19 +50,20 @@ func (s *Server) perspectiveRoutes() []route {
 	return routes
 }
 
-// perspectiveCall is a call that makes sense: what to score, and what makes an
-// answer of its result.
+// perspectiveCall is a valid call: what to score, and how its result becomes an
+// answer.
 type perspectiveCall struct {
 	request request
 	answer  func(ctx context.Context, header http.Header, result toxscreen.Result) (any, error)
 }
 
-// perspectiveMethods are what reads the body of a call, by its name.
+// perspectiveMethods returns the functions that read the body of a call, by the
+// name of its method.
 func (s *Server) perspectiveMethods() map[string]func(data []byte) (perspectiveCall, error) {
 	return map[string]func([]byte) (perspectiveCall, error){"analyze": s.analyze, "suggestscore": s.suggestScore}
 }
 
-// failPerspective words a failure as Google did.
+// failPerspective answers with a failure in Google's form and words.
 func failPerspective(w http.ResponseWriter, r *http.Request, f *failure) {
 	e := perspectiveErrorOf(r, f)
 	writeJSON(w, e.Code, e.Body())
@@ -85,12 +86,12 @@ func perspectiveErrorOf(r *http.Request, f *failure) *formats.PerspectiveError {
 	return formats.NewPerspectiveError(f.status(), f.message)
 }
 
-// perspectiveFailure makes a failure of an error in Google's words.
+// perspectiveFailure returns the failure for an error in Google's words.
 func perspectiveFailure(err error) error {
 	return &failure{code: invalidRequest, message: err.Error(), cause: err}
 }
 
-// checkDepth refuses JSON that is nested too deep.
+// checkDepth rejects JSON that is nested too deep.
 func checkDepth(data []byte) error {
 	if tooDeep(data) {
 		return fail(invalidRequest, "failed to read the request: its JSON is nested deeper than %d", maxDepth)
@@ -98,8 +99,8 @@ func checkDepth(data []byte) error {
 	return nil
 }
 
-// notMeasuredHeader names the requested attributes that the answer has no score
-// for, since nothing here measures them.
+// notMeasuredHeader lists the requested attributes that the answer lacks, since
+// toxscreen does not measure them.
 const notMeasuredHeader = "Toxscreen-Not-Measured"
 
 func (s *Server) analyze(data []byte) (perspectiveCall, error) {
@@ -164,7 +165,7 @@ func (s *Server) suggestScore(data []byte) (perspectiveCall, error) {
 		return nil
 	}
 	return perspectiveCall{
-		// The judge is not asked about what people have judged.
+		// The judge is not asked about a text that a person has judged.
 		request: request{text: in.Comment.Text, wait: new(time.Duration), forget: true, check: check},
 		answer: func(ctx context.Context, _ http.Header, result toxscreen.Result) (any, error) {
 			if err := s.keep(ctx, labels, result); err != nil {
@@ -175,8 +176,8 @@ func (s *Server) suggestScore(data []byte) (perspectiveCall, error) {
 	}, nil
 }
 
-// perspectiveBatch answers many calls in one. They are let in with the first of
-// them that makes sense, and all have its key.
+// perspectiveBatch answers many calls in one. They are admitted or rejected with
+// the first valid one, and all must have its key.
 func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error {
 	data, err := s.body(w, r, s.config.MaxBody)
 	if err != nil {
@@ -187,7 +188,7 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 		return perspectiveFailure(err)
 	}
 	replies := make([]formats.PerspectiveReply, len(calls))
-	inners := make([]*http.Request, len(calls)) // the calls as requests by themselves
+	inners := make([]*http.Request, len(calls)) // the calls as requests of their own
 	reply := func(i int, value any, err error) {
 		replies[i] = formats.PerspectiveReply{ID: calls[i].ID, Status: http.StatusOK}
 		if err != nil {
@@ -200,10 +201,10 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 		}
 		replies[i].Body = line(value)
 	}
-	var sensible []perspectiveCall
+	var valid []perspectiveCall
 	var requests []request
-	var places []int        // of those among the calls
-	key, known := "", false // whoever sent it
+	var indices []int       // of the valid ones among calls
+	key, known := "", false // of the first call
 	for i, c := range calls {
 		inners[i] = r.Clone(r.Context())
 		read, err := s.perspectiveTarget(inners[i], c)
@@ -212,14 +213,14 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 			continue
 		}
 		if !known {
-			caller, err := s.who(inners[i])
+			caller, err := s.callerOf(inners[i])
 			if err != nil {
 				f := failureOf(err)
 				return &failure{code: f.code, message: f.message, cause: perspectiveErrorOf(inners[i], f)}
 			}
 			exchangeOf(r.Context()).caller, key, known = caller, keyOf(inners[i]), true
 		} else if keyOf(inners[i]) != key {
-			reply(i, nil, fail(wrongKey, "failed to let a call of a batch in: all must have the key of the first"))
+			reply(i, nil, fail(wrongKey, "failed to authorize a call of a batch: all must have the API key of the first"))
 			continue
 		}
 		call, err := read(c.Body)
@@ -227,7 +228,7 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 			reply(i, nil, err)
 			continue
 		}
-		sensible, requests, places = append(sensible, call), append(requests, call.request), append(places, i)
+		valid, requests, indices = append(valid, call), append(requests, call.request), append(indices, i)
 	}
 	for i, o := range s.scoreAll(r.Context(), requests) {
 		if f := failureOf(o.err); o.err != nil && (f.code == clientGone || i == 0 && f.retry > 0) {
@@ -236,21 +237,21 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 		var value any
 		if o.err == nil {
 			o.err = guarded(func() (err error) {
-				value, err = sensible[i].answer(r.Context(), http.Header{}, o.result)
+				value, err = valid[i].answer(r.Context(), http.Header{}, o.result)
 				return err
 			})
 		}
-		reply(places[i], value, o.err)
+		reply(indices[i], value, o.err)
 	}
 	contentType, body := formats.WritePerspectiveBatch(replies)
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(body) // whoever is gone misses nothing
+	_, _ = w.Write(body) // a client that has disconnected needs no error
 	return nil
 }
 
-// perspectiveTarget returns what reads the body of a call, and makes of inner the
-// request that it would be by itself.
+// perspectiveTarget returns the function that reads the body of a call, and turns
+// inner into the call as a request of its own.
 func (s *Server) perspectiveTarget(inner *http.Request, c formats.PerspectiveCall) (func([]byte) (perspectiveCall, error), error) {
 	unknown := fail(notFound, "failed to answer a call of a batch: there are POST %sanalyze and %[1]ssuggestscore", perspectiveBase)
 	target, err := url.ParseRequestURI(c.Target)
@@ -270,7 +271,7 @@ func (s *Server) perspectiveTarget(inner *http.Request, c formats.PerspectiveCal
 	return read, nil
 }
 
-// perspectiveDiscovery answers with the document that clients are built from.
+// perspectiveDiscovery answers with the document that clients are generated from.
 func (s *Server) perspectiveDiscovery(w http.ResponseWriter, r *http.Request) error {
 	if version := r.URL.Query().Get("version"); version != "" && version != "v1alpha1" {
 		return fail(notFound, "failed to describe the API: there is only version v1alpha1")
@@ -279,7 +280,7 @@ func (s *Server) perspectiveDiscovery(w http.ResponseWriter, r *http.Request) er
 	return nil
 }
 
-// address returns the address that the client of a request knows the server by.
+// address returns the URL under which the client of a request reaches the server.
 func (s *Server) address(r *http.Request) *url.URL {
 	if s.config.External != nil {
 		return s.config.External

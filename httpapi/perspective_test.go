@@ -65,8 +65,8 @@ func (r reply) perspectiveError(t testing.TB) string {
 	return shown
 }
 
-// A client of Google's changes the address and nothing else, whatever it sends
-// beside the key, and with the base path that Coral puts before the method.
+// Clients of Google's API need to change only the address. Other query parameters
+// are ignored, and a base path before the method, as Coral sends it, is accepted.
 func TestPerspectiveAnalyze(t *testing.T) {
 	external, err := url.Parse("https://tox.example.org/screen")
 	if err != nil {
@@ -89,8 +89,8 @@ func TestPerspectiveAnalyze(t *testing.T) {
 	}
 }
 
-// With spanAnnotations each sentence has what it scores by itself. It counts for
-// nobody's rate, and no judge is asked about it.
+// With spanAnnotations each sentence has its own score. Sentences do not count for
+// the rate limit, and the judge is not asked about them.
 func TestPerspectiveSentences(t *testing.T) {
 	alice, a := newKey(t, "alice", "rate=0.001 burst=1")
 	judge := newSlow()
@@ -113,8 +113,8 @@ func TestPerspectiveSentences(t *testing.T) {
 	}
 }
 
-// The classifier's answer comes at once: Coral gives up after 300 ms. Whoever
-// can wait may have the judge's.
+// The classifier's answer comes at once, since Coral gives up after 300 ms. Clients
+// that can wait may get the judge's.
 func TestPerspectiveWaitsForTheJudgeOnlyIfTold(t *testing.T) {
 	const maybe = `{"comment":{"text":"maybe"},"requestedAttributes":{"INSULT":{}}}`
 	s := serve(t, judged(newSlow()), httpapi.Config{})
@@ -128,7 +128,7 @@ func TestPerspectiveWaitsForTheJudgeOnlyIfTold(t *testing.T) {
 	}
 }
 
-// A community may have thresholds of its own: the judge is asked by them.
+// A community may have its own thresholds, which the rule for the judge uses.
 func TestPerspectiveCommunities(t *testing.T) {
 	seen := make(chan toxscreen.Scores, 2)
 	rule := ruleFunc(func(thresholds toxscreen.Scores) { seen <- thresholds })
@@ -148,7 +148,7 @@ func TestPerspectiveCommunities(t *testing.T) {
 	}
 }
 
-// ruleFunc is a Rule that asks nobody and shows the thresholds.
+// ruleFunc is a Rule that never asks the judge and shows the thresholds.
 type ruleFunc func(thresholds toxscreen.Scores)
 
 func (f ruleFunc) Escalate(_ context.Context, _ toxscreen.Classification, thresholds toxscreen.Scores) (bool, string) {
@@ -156,7 +156,7 @@ func (f ruleFunc) Escalate(_ context.Context, _ toxscreen.Classification, thresh
 	return false, "never"
 }
 
-// Failures are in Google's words, so that clients find what they look for.
+// Failures have Google's form and words, which clients look for.
 func TestPerspectiveFailures(t *testing.T) {
 	alice, a := newKey(t, "alice", "")
 	s := serve(t, toxscreen.New(english{words}, toxscreen.WithMaxBytes(60)), httpapi.Config{Keys: []httpapi.Key{a}, MaxBody: 1000})
@@ -183,7 +183,7 @@ func TestPerspectiveFailures(t *testing.T) {
 			t.Errorf("%.80s: %s", c.body, diff)
 		}
 	}
-	// The client says which language it is, or that it wants no error.
+	// A client may name the language, or ask for no error.
 	for _, more := range []string{`,"languages":["en"]`, `,"dropUnsupportedAttributes":true`} {
 		if r := s.post(analyze+"?key="+alice, ask(german, more)); r.status != http.StatusOK {
 			t.Errorf("%s: %d %s", more, r.status, r.body)
@@ -194,7 +194,7 @@ func TestPerspectiveFailures(t *testing.T) {
 	}
 }
 
-// What moderators say of a comment is kept with who says it.
+// Moderators' labels of a comment are stored with their community and token.
 func TestPerspectiveSuggestScore(t *testing.T) {
 	f := openFeedback(t, store.FeedbackOptions{})
 	s := serve(t, toxscreen.New(english{words}), httpapi.Config{Feedback: f})
@@ -257,8 +257,8 @@ func (r reply) parts(t testing.TB) map[string]string {
 	}
 }
 
-// HELM sends its texts as one batch, with sentences. Each call has an answer of
-// its own under its name; one that makes no sense does not spoil the others.
+// HELM sends its texts as one batch, with sentences. Each call has its own answer
+// under its ID; an invalid call does not affect the others.
 func TestPerspectiveBatch(t *testing.T) {
 	alice, a := newKey(t, "alice", "rate=1000 burst=1")
 	s := serve(t, toxscreen.New(english{words}), httpapi.Config{Keys: []httpapi.Key{a}, MaxTexts: 50})
@@ -269,7 +269,7 @@ func TestPerspectiveBatch(t *testing.T) {
 		{analyze + "?key=other", `{"comment":{"text":"x"},"requestedAttributes":{"TOXICITY":{}}}`},
 		{"/v1alpha1/comments:suggestscore?key=" + alice, `{"comment":{"text":"x"},"attributeScores":{"TOXICITY":{"summaryScore":{"value":0}}},"clientToken":"t"}`},
 	}
-	for range 40 { // more than may wait for their turns by themselves
+	for range 40 { // more than the queue admits as single requests
 		calls = append(calls, [2]string{analyze + "?key=" + alice, `{"comment":{"text":"hello"},"requestedAttributes":{"TOXICITY":{}}}`})
 	}
 	contentType, body := batchOf(calls...)
@@ -289,7 +289,7 @@ func TestPerspectiveBatch(t *testing.T) {
 			t.Errorf("%s is %s, want %s", id, got[id], want)
 		}
 	}
-	// Without a key, or with too many calls, none is answered.
+	// Without a key, or with too many calls, no call is answered.
 	contentType, body = batchOf([2]string{analyze, `{}`})
 	if got := s.post("/batch", body, "Content-Type", contentType).perspectiveError(t); !strings.HasPrefix(got, "400 INVALID_ARGUMENT API key") && !strings.HasPrefix(got, "403 ") {
 		t.Error(got)
@@ -300,7 +300,7 @@ func TestPerspectiveBatch(t *testing.T) {
 	}
 }
 
-// Clients are built from the document, which leads back to where it came from.
+// Clients are generated from the document, whose URLs are those of this server.
 func TestPerspectiveDiscovery(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{})
 	for _, path := range []string{"/$discovery/rest?version=v1alpha1", "/%24discovery/rest?version=v1alpha1", "/$discovery/rest"} {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
@@ -12,100 +13,101 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// queue lets as many texts be classified at once as keep the model busy: those
-// that are too long to share its runs take several turns each. The others wait
-// in their order, and none is let in that would wait too long: what can only be
-// answered too late is refused while the client can still do something about it,
-// and those who wait keep their time.
+// queue limits how many texts are classified at once to what keeps the model
+// busy. A text takes one slot or several: those that are too long to share the
+// model's runs take more. The others wait in the order of their arrival. A text
+// that would wait too long is rejected at once, while its client can still do
+// something about it, so that the wait of all others is bounded. It is safe for
+// concurrent use.
 type queue struct {
-	turns    *semaphore.Weighted
-	parallel int           // turns
+	slots    *semaphore.Weighted
+	parallel int           // number of slots
 	short    int           // see toxscreen.ModelInfo
 	most     time.Duration // that a text may wait
 	waiting  atomic.Int64  // cost of the texts that wait
-	unit     atomic.Int64  // nanoseconds of a turn that a unit of cost took of late
+	unit     atomic.Int64  // nanoseconds of one slot that a unit of cost took of late
 }
 
-// textCost is what a text costs beside its bytes: what scoring an empty one
+// textCost is the cost of a text beside its bytes: what scoring an empty one
 // takes, in bytes.
 const textCost = 200
 
-// unitAtFirst is the nanoseconds of a byte before any was measured, in a run of its own on a
-// slow core.
-const unitAtFirst = 10_000
+// firstUnit is the nanoseconds a byte takes until some are measured: in a run of
+// its own on a slow core.
+const firstUnit = 10_000
 
 func newQueue(model toxscreen.ModelInfo, most time.Duration) *queue {
 	parallel := max(model.Parallel, 1)
-	q := &queue{turns: semaphore.NewWeighted(int64(parallel)), parallel: parallel, short: model.Short, most: most}
-	q.unit.Store(unitAtFirst)
+	q := &queue{slots: semaphore.NewWeighted(int64(parallel)), parallel: parallel, short: model.Short, most: most}
+	q.unit.Store(firstUnit)
 	return q
 }
 
-// share returns how many turns a text takes: one where length makes no difference
-// to the model; else 1 to 8, and 8 from twice the length that shares runs on, see
-// [toxscreen.ModelInfo].
-func (q *queue) share(bytes int) int64 {
+// slotsOf returns how many slots a text takes: one where length makes no
+// difference to the model; else 1 to 8, and 8 from twice the length up to which
+// texts share runs, see [toxscreen.ModelInfo].
+func (q *queue) slotsOf(bytes int) int64 {
 	if q.short == 0 {
 		return 1
 	}
 	return int64(min(max(4*bytes/q.short, 1), 8, q.parallel))
 }
 
-// enter waits for a text's turn and returns what must be called when it was
-// classified.
-func (q *queue) enter(ctx context.Context, bytes int) (leave func(), err error) {
-	cost, share := int64(bytes+textCost), q.share(bytes)
-	if !q.turns.TryAcquire(share) {
-		// Half of the time is for what the estimate does not know: what is left of
-		// the texts that have their turn, and a machine that becomes slower.
+// admit waits until a text has its slots, at most for the time q.most, or rejects
+// it. release must be called when the text was classified.
+func (q *queue) admit(ctx context.Context, bytes int) (release func(), err error) {
+	cost, slots := int64(bytes+textCost), q.slotsOf(bytes)
+	if !q.slots.TryAcquire(slots) {
+		// Half of the time is for what the estimate leaves out: the rest of the
+		// texts that are being classified, and a machine that becomes slower.
 		if before := q.expected(q.waiting.Load()); before > q.most/2 {
-			return nil, &failure{code: overloaded, retry: before, message: "failed to score text: the server has as much to do as it can; come again later"}
+			return nil, &failure{code: overloaded, retry: before, message: "failed to score text: the server is overloaded; try again later"}
 		}
 		q.waiting.Add(cost)
 		limited, cancel := context.WithTimeout(ctx, q.most)
-		err := q.turns.Acquire(limited, share)
+		err := q.slots.Acquire(limited, slots)
 		cancel()
 		q.waiting.Add(-cost)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return nil, &failure{code: noTime, retry: time.Second, message: "failed to score text: it was not its turn in time; come again later"}
+			return nil, &failure{code: noTime, retry: time.Second, message: fmt.Sprintf("failed to score text: it waited in the queue for %s, the limit; try again later", q.most)}
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return q.entered(cost, share), nil
+	return q.releaser(cost, slots), nil
 }
 
-// await is enter for a text of a request that was let in already: it waits as
-// long as it takes.
-func (q *queue) await(ctx context.Context, bytes int) (leave func(), err error) {
-	cost, share := int64(bytes+textCost), q.share(bytes)
+// acquire is admit for a text of a request that was admitted already: it waits as
+// long as ctx allows, and is never rejected.
+func (q *queue) acquire(ctx context.Context, bytes int) (release func(), err error) {
+	cost, slots := int64(bytes+textCost), q.slotsOf(bytes)
 	q.waiting.Add(cost)
-	err = q.turns.Acquire(ctx, share)
+	err = q.slots.Acquire(ctx, slots)
 	q.waiting.Add(-cost)
 	if err != nil {
 		return nil, err
 	}
-	return q.entered(cost, share), nil
+	return q.releaser(cost, slots), nil
 }
 
-// entered returns what must be called when a text that had its turn was
-// classified.
-func (q *queue) entered(cost, share int64) (leave func()) {
+// releaser returns the release function of a text that has its slots since now.
+func (q *queue) releaser(cost, slots int64) (release func()) {
 	began := time.Now()
 	return func() {
-		q.turns.Release(share)
-		q.learn(time.Since(began)*time.Duration(share), cost)
+		q.slots.Release(slots)
+		q.learn(time.Since(began)*time.Duration(slots), cost)
 	}
 }
 
-// expected returns how long texts of a cost take.
+// expected returns how long texts of a total cost take.
 func (q *queue) expected(cost int64) time.Duration {
 	return time.Duration(math.Ceil(float64(cost) * float64(q.unit.Load()) / float64(q.parallel)))
 }
 
-// learn moves the time of a unit by a sixteenth towards what a text took of turns. That
-// two goroutines may overwrite each other's does not matter.
+// learn moves the estimated time of a unit by a sixteenth towards what a text
+// took, summed over its slots. Concurrent calls may overwrite each other's
+// result, which does not matter.
 func (q *queue) learn(took time.Duration, cost int64) {
 	before := q.unit.Load()
 	q.unit.Store(before + (int64(took)/cost-before)/16)

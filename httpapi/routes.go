@@ -18,33 +18,31 @@ import (
 	"github.com/toxscreen/toxscreen/httpapi/page"
 )
 
-// api is an interface that scores. Its file knows everything about it.
+// api is an API that scores. Everything about it is in a file of its own.
 type api struct {
-	// name is what settings, logs and metrics call it.
+	// name is its name in settings, logs and metrics.
 	name string
-	// fail answers with a failure. The header Retry-After is set already.
+	// fail answers with a failure in the API's form. Retry-After is set already.
 	fail func(w http.ResponseWriter, r *http.Request, f *failure)
-	// routes returns its routes. Their handlers must not name the api itself,
-	// which Go could not initialize then: [exchangeOf] tells which one it is.
+	// routes returns its routes. Their handlers must not refer to the variable of
+	// the api, since Go rejects that cycle: they find it by [exchangeOf].
 	routes func(s *Server) []route
 }
 
-// route is one way to call an API.
+// route is a route of an API.
 type route struct {
 	pattern string // of [http.ServeMux]
-	// handle answers, or returns an error that the API words. It reads the body
-	// by [Server.body].
+	// handle answers, or returns an error, which api.fail sends. It reads the body
+	// with [Server.body].
 	handle func(w http.ResponseWriter, r *http.Request) error
-	// open needs no key, and pages of other sites may send it.
+	// open is true where no key is needed and pages of other sites may send it.
 	open bool
 }
 
-// apis are all interfaces that score: what is here has its routes and counts in
-// settings, logs and metrics.
+// apis are all APIs that score. This is the only list of them.
 var apis = []api{native, perspective, openAI, liteLLM, patronus, writer}
 
-// APIs returns the names of the interfaces that score, which
-// [Config.JudgeWait] goes by.
+// APIs returns the names of the APIs that score: the keys of [Config.JudgeWait].
 func APIs() []string {
 	var names []string
 	for _, a := range apis {
@@ -103,8 +101,8 @@ func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 			w.Header().Set("Connection", "close")
 		}
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		// For the body too where nobody reads it: the server then looks for the
-		// next request behind it. A connection that knows no deadline has none.
+		// Also where the handler does not read the body: net/http then reads it to
+		// find the next request. Writers without deadlines return an error.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.bodyTimeout))
 		err := guarded(func() error {
 			if !to.open {
@@ -119,7 +117,7 @@ func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 			e.failure = failureOf(err)
 			if answer.status == 0 {
 				if !e.read && r.ContentLength != 0 {
-					// Else the server would wait for the body before it answers.
+					// Otherwise net/http would read the body before it answers.
 					w.Header().Set("Connection", "close")
 				}
 				if e.failure.retry > 0 {
@@ -133,23 +131,23 @@ func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 	})
 }
 
-// authorize finds the caller of a request by its key, or rejects the request.
+// authorize sets the caller of a request by its key, or rejects the request.
 func (s *Server) authorize(r *http.Request) error {
-	// A page of another site that somebody has open must not send requests on
-	// their behalf: on their own machine those need no key.
+	// A page of another site must not send requests through its visitors' browsers:
+	// a server on their own machine needs no key.
 	if err := s.origins.Check(r); err != nil {
-		return fail(crossOrigin, "failed to let the request in: a page of another site sent it")
+		return fail(crossOrigin, "failed to authorize the request: a page of another site sent it")
 	}
-	who, err := s.who(r)
+	caller, err := s.callerOf(r)
 	if err != nil {
 		return err
 	}
-	exchangeOf(r.Context()).caller = who
+	exchangeOf(r.Context()).caller = caller
 	return nil
 }
 
-// guarded calls h and makes an error of a panic. Its value is not shown: it
-// may hold a piece of a text.
+// guarded calls h and turns a panic into an error with the stack. The value of the
+// panic is left out: it may contain a piece of a text.
 func guarded(h func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -162,14 +160,14 @@ func guarded(h func() error) (err error) {
 	return h()
 }
 
-// exchange is a request and what became of it.
+// exchange is the state of a request while it is answered.
 type exchange struct {
 	api     api
 	caller  *caller
 	began   time.Time
 	failure *failure
-	read    bool  // whether the body was asked for
-	memory  int64 // bytes of the body, which count for maxMemory
+	read    bool  // whether the handler began to read the body
+	memory  int64 // bytes of the body, counted in Server.memory
 	texts   atomic.Int64
 	bytes   atomic.Int64 // of the texts
 }
@@ -182,17 +180,17 @@ func (e *exchange) count(bytes int) {
 
 type exchangeKey struct{}
 
-// exchangeOf returns the exchange that a context belongs to.
+// exchangeOf returns the exchange of a request's context.
 func exchangeOf(ctx context.Context) *exchange {
 	e, ok := ctx.Value(exchangeKey{}).(*exchange)
 	if !ok {
-		panic("httpapi: a context that is none of a request") // a route that was not added by handle
+		panic("httpapi: the context is not a request's") // the route was not added by handle
 	}
 	return e
 }
 
-// log writes the line of a request. It has the route's pattern and not its
-// address, which may hold a key or a text.
+// log writes the log line of a request. It has the route's pattern in place of the
+// URL, which may contain a key or a text.
 func (s *Server) log(r *http.Request, pattern string, e *exchange, status int) {
 	level, attributes := slog.LevelInfo, []slog.Attr{
 		slog.String("api", e.api.name), slog.String("route", pattern), slog.Int("status", status),
@@ -214,10 +212,11 @@ func (s *Server) log(r *http.Request, pattern string, e *exchange, status int) {
 	s.config.Log.LogAttrs(r.Context(), level, "request", attributes...)
 }
 
-// answer counts and bounds what a client reads slowly.
+// answer is a response that keeps its status, and drops clients that read too
+// slowly.
 type answer struct {
 	http.ResponseWriter
-	timeout time.Duration // for a piece
+	timeout time.Duration // of each write
 	status  int
 }
 
@@ -232,16 +231,15 @@ func (a *answer) Write(p []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
-	// A connection that knows no deadline has none.
+	// Writers without deadlines return an error.
 	_ = http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(a.timeout))
 	return a.ResponseWriter.Write(p)
 }
 
-// Unwrap lets [http.ResponseController] find what a flushes to.
+// Unwrap lets [http.ResponseController] find the connection's own writer.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// body returns the body of a request, whole. most is how many bytes it may
-// have.
+// body reads the body of a request, of at most most bytes.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	e := exchangeOf(r.Context())
 	if r.ContentLength > most {
@@ -259,16 +257,16 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) ([]byt
 		return nil, fail(slowClient, "failed to read the request: it did not arrive within %s", s.bodyTimeout)
 	}
 	if err != nil {
-		return nil, &failure{code: clientGone, message: "failed to read the request: it broke off", cause: err}
+		return nil, &failure{code: clientGone, message: "failed to read the request: it ended early", cause: err}
 	}
-	// From here on the server looks whether the client is still there, which
-	// has no end of its own.
+	// From here on net/http reads to notice a client that disconnects, which has
+	// no time limit.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return data, nil
 }
 
-// counted counts what is read for maxMemory, byte by byte as it comes:
-// what a client announces and does not send costs nothing.
+// counted counts the bytes of a body in Server.memory as they arrive: a length
+// that is announced and not sent counts nothing.
 type counted struct {
 	s *Server
 	e *exchange
@@ -279,7 +277,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.e.memory += int64(n)
 	if c.s.memory.Add(int64(n)) > c.s.maxMemory {
-		return n, &failure{code: overloaded, retry: time.Second, message: "failed to read the request: the server holds as much as it may; come again later"}
+		return n, &failure{code: overloaded, retry: time.Second, message: "failed to read the request: the bodies of all requests under way are too large together; try again later"}
 	}
 	return n, err
 }

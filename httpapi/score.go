@@ -15,30 +15,30 @@ import (
 // request is one text to score.
 type request struct {
 	text string
-	// wait is how long the answer may wait for the judge; nil is what the
-	// caller's key has, or the API.
+	// wait is how long the answer may wait for the judge; nil for the time of the
+	// caller's key, or of the API.
 	wait *time.Duration
 	// forget keeps nothing of the text: no verdict, no late result.
 	forget bool
-	// thresholds take the place of the model's where they have one.
+	// thresholds replace those of the model, attribute by attribute.
 	thresholds toxscreen.Scores
-	// check refuses a text by the language that the classifier takes it for,
-	// before any judge is asked; nil refuses none.
+	// check rejects a text by the language that the classifier found, before the
+	// judge is asked; nil rejects none.
 	check func(toxscreen.Language) error
-	// group is nil where there is no other text; see scoreAll, which sets both.
+	// group is nil for the only text of a request; scoreAll sets group and first.
 	group *group
 	first bool
-	// sentence is true for a sentence of a text that was scored already: it is let
-	// in, and counts neither as a text nor for the caller's rate.
+	// sentence is true for a sentence of a text that was scored already. It needs
+	// no admission, and counts neither as a text nor for the caller's rate limit.
 	sentence bool
-	// late returns what is kept of a final result that comes after the answer,
-	// for whoever fetches it by its id; nil keeps nothing but the verdict.
+	// late encodes a final result that comes after the answer, to be fetched by
+	// its id; nil where only the verdict is kept.
 	late func(final toxscreen.Result) ([]byte, error)
 }
 
-// score scores one text: all routes do it here. The error is a [*failure] or
-// becomes one by [failureOf]. Where the time for the judge ends before it
-// answers, the result says that it is pending, or why the judge is not asked.
+// score scores one text; all routes use it. The error is a [*failure] or becomes
+// one by [failureOf]. Where the judge does not answer in time, the result says
+// that it is pending, or why the judge is not asked.
 func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error) {
 	if !r.sentence {
 		exchangeOf(ctx).count(len(r.text))
@@ -66,46 +66,46 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 	return result, s.ended(ctx, err)
 }
 
-// begin has a text classified when it is its turn. The first text of a request is
-// let in or refused.
+// begin classifies a text when it has its slots. The first text of a request is
+// admitted or rejected, and the others with it.
 func (s *Server) begin(ctx context.Context, screener *toxscreen.Screener, r request) (*toxscreen.Screening, error) {
 	caller := exchangeOf(ctx).caller
-	var leave func()
+	var release func()
 	var err error
 	if r.group == nil || r.first {
 		if err = caller.allow(); err == nil {
-			leave, err = s.queue.enter(ctx, len(r.text))
+			release, err = s.queue.admit(ctx, len(r.text))
 		}
 		if err == nil && r.first {
-			close(r.group.in)
+			close(r.group.admitted)
 		}
 	} else {
 		select {
-		case <-r.group.in:
+		case <-r.group.admitted:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 		if !r.sentence {
-			if err = caller.await(ctx); err != nil {
+			if err = caller.wait(ctx); err != nil {
 				return nil, err
 			}
 		}
-		turns := s.queue.share(len(r.text))
-		if err = r.group.turns.Acquire(ctx, turns); err != nil {
+		slots := s.queue.slotsOf(len(r.text))
+		if err = r.group.slots.Acquire(ctx, slots); err != nil {
 			return nil, err
 		}
-		defer r.group.turns.Release(turns)
-		leave, err = s.queue.await(ctx, len(r.text))
+		defer r.group.slots.Release(slots)
+		release, err = s.queue.acquire(ctx, len(r.text))
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	return screener.Begin(ctx, r.text)
 }
 
-// ended returns the error of a request whose client is gone as such, whatever
-// it interrupted.
+// ended replaces the error of a request whose client has disconnected, whatever
+// that interrupted, and returns any other as it is.
 func (s *Server) ended(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
@@ -113,52 +113,51 @@ func (s *Server) ended(ctx context.Context, err error) error {
 	if f, ok := errors.AsType[*failure](err); ok && f.code != notJudged {
 		return err
 	}
-	return &failure{code: clientGone, message: "failed to score text: the client is gone", cause: ctx.Err()}
+	return &failure{code: clientGone, message: "failed to score text: the client has disconnected", cause: ctx.Err()}
 }
 
-// group is a request with many texts. It is let in with its first one. The others
-// wait for their turns however long that takes, but only so many at once as turns
-// has, so that other requests have theirs between them. Sentences of a text belong to one
-// that is in.
+// group is a request with many texts. It is admitted or rejected with its first
+// text. The others then wait for slots of the queue as long as it takes, but hold
+// and wait for only as many slots at once as the queue has: texts of other
+// requests get slots in between. Sentences of a text form a group that is admitted
+// from the start.
 type group struct {
-	turns *semaphore.Weighted
-	in    chan struct{} // closed when the request is let in
+	slots    *semaphore.Weighted
+	admitted chan struct{} // closed when the request is admitted
 }
 
-// isIn tells whether the request is let in.
-func (g *group) isIn() bool {
+func (g *group) isAdmitted() bool {
 	select {
-	case <-g.in:
+	case <-g.admitted:
 		return true
 	default:
 		return false
 	}
 }
 
-// outcome is what became of one of many texts.
+// outcome is the result of one of many texts, or its error.
 type outcome struct {
 	result toxscreen.Result
 	err    error
 }
 
-// window is how many texts of a request are under way at once: those that wait
-// for the judge keep the classifier from nothing.
+// window is how many texts of a request are processed at once. It exceeds the
+// slots, since texts that wait for the judge hold none.
 const window = 64
 
-// scoreAll scores the texts of one request and yields what becomes of them in
-// their order, as soon as that is known. Where the request is not let in, the
-// outcome of the first has the failure, with a time to retry after, and no other
-// text is scored. All work has ended, or is behind the answer, when the sequence
-// ends.
+// scoreAll scores the texts of one request and yields their outcomes in order,
+// each as soon as it and those before it are known. Where the request is rejected,
+// the first outcome has the failure, with a time to retry after, and no other text
+// is scored. When the sequence ends, all work has ended but late verdicts.
 func (s *Server) scoreAll(ctx context.Context, requests []request) iter.Seq2[int, outcome] {
 	return func(yield func(int, outcome) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var calls sync.WaitGroup
 		defer calls.Wait()
 		defer cancel()
-		g := &group{turns: semaphore.NewWeighted(int64(s.queue.parallel)), in: make(chan struct{})}
+		g := &group{slots: semaphore.NewWeighted(int64(s.queue.parallel)), admitted: make(chan struct{})}
 		if len(requests) > 0 && requests[0].sentence {
-			close(g.in)
+			close(g.admitted)
 		}
 		outcomes := make([]chan outcome, len(requests))
 		begun := 0
@@ -177,7 +176,7 @@ func (s *Server) scoreAll(ctx context.Context, requests []request) iter.Seq2[int
 					o.result, err = s.score(ctx, r)
 					return err
 				})
-				if i == 0 && !g.isIn() {
+				if i == 0 && !g.isAdmitted() {
 					cancel()
 				}
 				outcomes[i] <- o

@@ -11,31 +11,33 @@ import (
 	"time"
 )
 
-// headerTimeout is how long a client may take for the headers of a request,
-// maxHeader how many bytes they may have, and idleTimeout how long a connection
-// may stay open without a request. Addresses, keys and cookies of other programs
-// on the same host take a few KiB.
+// headerTimeout is how long a client may take to send the headers of a request,
+// maxHeader is their limit in bytes (URLs, keys and the cookies of other programs
+// on the host take a few KiB), and idleTimeout is how long a connection may stay
+// open without a request.
 const (
 	maxHeader     = 64 << 10
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 )
 
-// noticed is how long a server that ends goes on answering: clients that hold a
-// connection learn from the next answer that it closes, and whoever asks for
-// readiness that it is over.
-const noticed = time.Second
+// noticeTime is how long a server that shuts down still accepts requests, so that
+// others notice: each answer closes its connection, and /readyz answers 503.
+const noticeTime = time.Second
 
-// unreadTimeout is how long a server that ends waits for the first request of a
-// connection that it has accepted, as long as [http.Server.Shutdown] does.
+// unreadTimeout is how long a server that shuts down waits for the first request
+// on a connection that it has accepted: as long as [http.Server.Shutdown].
 const unreadTimeout = 5 * time.Second
 
-// Serve answers on a listener, which it closes, until ctx ends. Then it tells
-// so, answers what it has, at most for the time drain, and returns.
+// Serve serves requests on a listener until ctx ends, then shuts down and closes
+// the listener: it still accepts requests for a second, with readiness off, and
+// then waits for the answers and the late verdicts under way, for the time drain
+// at most. The error is nil where every request was answered; late verdicts that
+// are lost are only logged. Close must still be called, and Serve not again.
 func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
 	var unread connections
 	hs := &http.Server{
-		Handler:           unread.until(s),
+		Handler:           unread.removing(s),
 		ConnState:         unread.track,
 		ConnContext:       withConnection,
 		ReadHeaderTimeout: headerTimeout,
@@ -51,12 +53,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 	case <-ctx.Done():
 	}
 	s.ending.Store(true)
-	time.Sleep(noticed)
+	time.Sleep(noticeTime)
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
-	// Shutdown drops the requests that it meets between their reading and their
-	// handler. Those come on new connections by now: first there are no more of
-	// them, then the last ones get to the handler, then it is shut down.
+	// Shutdown drops requests that were read but whose handler has not been called.
+	// By now those come on new connections only: so the listener is closed first,
+	// then the last connections reach the handler, then Shutdown is called.
 	err := l.Close()
 	if ended := <-served; !errors.Is(ended, net.ErrClosed) {
 		err = errors.Join(err, ended)
@@ -68,12 +70,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 		err = errors.Join(err, fmt.Errorf("failed to answer all requests within %s: %w", drain, late), hs.Close())
 	}
 	if !wait(limited, func() bool { return s.late.outstanding() == 0 }) {
-		s.config.Log.Warn("verdicts that were outstanding are lost", "waited", drain)
+		s.config.Log.Warn("outstanding verdicts are lost", "waited", drain)
 	}
 	return err
 }
 
-// wait waits for something. It returns false when ctx ends first.
+// wait waits until done returns true. It returns false where ctx ends first.
 func wait(ctx context.Context, done func() bool) bool {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -87,7 +89,7 @@ func wait(ctx context.Context, done func() bool) bool {
 	return true
 }
 
-// connections are those that are accepted and whose first request has not got to
+// connections are those that were accepted and whose first request has not reached
 // the handler yet.
 type connections struct{ sync.Map }
 
@@ -101,8 +103,8 @@ func (c *connections) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// until returns a handler that takes connections out.
-func (c *connections) until(h http.Handler) http.Handler {
+// removing returns a handler that removes the connection of each request.
+func (c *connections) removing(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.Delete(r.Context().Value(connectionKey{}))
 		h.ServeHTTP(w, r)
@@ -115,7 +117,7 @@ func (c *connections) empty() bool {
 	return empty
 }
 
-// connectionKey is where the context of a request has its connection.
+// connectionKey is the key of the connection in a request's context.
 type connectionKey struct{}
 
 func withConnection(ctx context.Context, c net.Conn) context.Context {

@@ -8,8 +8,8 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 )
 
-// results scores the texts of a request, each as base says. It fails with the
-// first that fails.
+// results scores the texts of a request, each with the settings of base, and
+// returns their results in order, or the error of the first text that failed.
 func (s *Server) results(ctx context.Context, texts []string, base request) ([]toxscreen.Result, error) {
 	if len(texts) > s.config.MaxTexts && !base.sentence {
 		return nil, fail(tooManyTexts, "failed to read the request: it has %d texts, the limit is %d; send fewer at once", len(texts), s.config.MaxTexts)
@@ -29,15 +29,15 @@ func (s *Server) results(ctx context.Context, texts []string, base request) ([]t
 	return results, nil
 }
 
-// mostSentences is how many pieces a text is cut into: of more, neighbours are
-// one. Together they take about as long as the text.
-const mostSentences = 100
+// maxSentences is how many pieces a text is split into. Beyond that, neighbouring
+// sentences are joined. Classifying all pieces takes about as long as the text.
+const maxSentences = 100
 
-// sentences returns the sentences of a text and what each scores by itself, for
-// the formats that tell by them where a text is toxic. No judge is asked about a
-// sentence, and nothing of it is kept.
+// sentences returns the sentences of a text with their own results, for the
+// formats that use them to say where a text is toxic. The judge is not asked about
+// a sentence, and nothing of it is stored.
 func (s *Server) sentences(ctx context.Context, text string, whole toxscreen.Result, thresholds toxscreen.Scores) ([]formats.Part, error) {
-	pieces := formats.Sentences(text, mostSentences)
+	pieces := formats.Sentences(text, maxSentences)
 	if len(pieces) == 1 {
 		return []formats.Part{{Text: text, Result: whole}}, nil
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 )
 
-// writer is the toxic check of Writer, which has no route of its own there. Its
-// failures are native ones.
+// writer is Writer's toxic check. Writer has no route for it, so the route and the
+// failures are our own.
 var writer = api{name: "writer", fail: failNative, routes: (*Server).writerRoutes}
 
 func (s *Server) writerRoutes() []route {

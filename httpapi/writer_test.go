@@ -12,7 +12,7 @@ import (
 
 func statusOf(r reply) string { return strconv.Itoa(r.status) }
 
-// Scores are Writer's: high is safe. Each text that is given has labels.
+// Scores are Writer's: high is safe. Each text of the request has labels.
 func TestWriterToxicCheck(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{})
 	for body, want := range map[string]string{

@@ -1,14 +1,14 @@
-// Package page is the playground, a page for people to try the server in a
+// Package page serves the playground, a page on which people try the server in a
 // browser:
 //
 //	playground := page.Handler()
 //	mux.Handle("GET /{$}", playground)
 //	mux.Handle("GET /page/", playground)
 //
-// It is part of the binary, loads nothing from elsewhere and talks to the
-// native routes of the server that it comes from: POST v1/score, GET
-// v1/score/{id} for a verdict that is still to come, and GET readyz. All its
-// addresses are relative, so that it works below any base path.
+// It is embedded in the binary, loads nothing from other hosts and uses the native
+// routes of the server that it comes from: POST v1/score, GET v1/score/{id} for a
+// pending verdict, and GET readyz. All its URLs are relative, so that it works
+// below any base path.
 package page
 
 import (
@@ -32,21 +32,20 @@ var script []byte
 //go:embed icon.svg
 var icon []byte
 
-// policy is what the page may do: run its own module, look like its own style
-// sheet and ask its own server. Nothing makes markup out of a string, which
-// Trusted Types enforce: a text is only ever a text.
+// policy is the Content-Security-Policy: the page may load its own script, style
+// sheet and images and call its own server. Trusted Types forbid to turn strings
+// into markup, so that texts are always shown as text.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// file is one that Handler serves.
+// file is a file that Handler serves.
 type file struct {
 	kind, tag string // Content-Type and ETag
 	content   []byte
 }
 
-// Handler serves the page at / and what it loads below /page/. A base path
-// before them must have been taken off, see [http.StripPrefix]. It is safe for
-// concurrent use.
+// Handler serves the page at / and its files below /page/. A base path before
+// them must be removed first, see [http.StripPrefix]. It is safe for concurrent use.
 func Handler() http.Handler {
 	files := map[string]file{}
 	for _, f := range []struct {
@@ -79,8 +78,8 @@ func Handler() http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		// Kept, but asked for each time: the page of an updated server never
-		// runs the script of the one before.
+		// Browsers may cache it, but must revalidate it each time: after an update
+		// of the server, the page never runs the old script.
 		h.Set("Cache-Control", "no-cache")
 		h.Set("ETag", f.tag)
 		// Answers If-None-Match, HEAD and ranges.

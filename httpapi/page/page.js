@@ -1,6 +1,6 @@
-// The playground: one text, its result, and what can be done with both. What
-// anybody wrote, the server included, gets into the page as text and never as
-// markup; the page's policy forbids the latter altogether.
+// The playground: one text, its result, and what can be done with both. Everything
+// that users or the server wrote is inserted as text, never as markup, which the
+// page's policy forbids.
 
 const $ = (id) => document.getElementById(id);
 
@@ -15,8 +15,8 @@ const words = (name) => name.replaceAll("_", " ");
 const number = (p) => p.toFixed(2);
 const colour = (attribute) => `var(--${attribute}, var(--accent))`;
 
-// kept is what this browser remembers. Where that is switched off or full, the
-// page works without.
+// kept is what this browser stores. Where storage is disabled or full, the page
+// works without it.
 const kept = {
   get(name, otherwise) {
     try {
@@ -36,10 +36,10 @@ const kept = {
 };
 
 const state = {
-  text: "", // that result is of
-  result: null, // the last one that came
+  text: "", // that was scored
+  result: null, // the latest one
   draft: false, // whether the judge is asked only if the text stays
-  thresholds: kept.get("thresholds", {}), // those that were moved
+  thresholds: kept.get("thresholds", {}), // those that the user moved
 };
 
 /* The server. */
@@ -48,7 +48,7 @@ let key = "";
 try {
   key = sessionStorage.getItem("toxscreen.key") ?? "";
 } catch {
-  // It is asked for anew with each visit, then.
+  // Then the user has to enter it with each visit.
 }
 
 class Refusal extends Error {
@@ -71,9 +71,9 @@ function pause(milliseconds, signal) {
 
 const seconds = (n) => (n === 1 ? "1 second" : `${n} seconds`);
 
-// ask returns what the server answers, as JSON. It waits while the server
-// cannot be reached or is busy, says so, and gives up when signal says so or
-// the server refuses.
+// ask returns the server's answer, from JSON. While the server cannot be reached
+// or is busy, it says so and tries again. It throws when signal is aborted or the
+// server rejects the request.
 async function ask(path, request, signal) {
   for (let attempt = 0; ; attempt++) {
     const backOff = Math.min(2 ** attempt, 30);
@@ -112,8 +112,8 @@ async function ask(path, request, signal) {
   }
 }
 
-// report says what is wrong, or with "" that nothing is. Scores of an earlier
-// text would be taken for those of this one.
+// report shows a problem, or with "" that there is none. It removes the scores of
+// an earlier text, which would be taken for those of this one.
 function report(problem) {
   const text = $("text").value;
   if (problem && state.result && text !== state.text) show(text, null);
@@ -122,8 +122,8 @@ function report(problem) {
   if (problem) announce(problem);
 }
 
-// announce has screen readers say something once they have time for it, and
-// only the last of what comes in quick succession.
+// announce has screen readers say a sentence when they are idle; of several in
+// quick succession, only the last.
 let announcing;
 function announce(sentence) {
   clearTimeout(announcing);
@@ -134,12 +134,12 @@ function announce(sentence) {
 
 let judgeState = "unknown"; // of GET readyz
 
-// look finds out whether there is a judge.
+// look checks whether there is a judge.
 async function look() {
   try {
     judgeState = (await (await fetch("readyz", { cache: "no-store" })).json()).judge ?? "unknown";
   } catch {
-    return; // the first score says that the server cannot be reached
+    return; // the first score reports that the server cannot be reached
   }
   $("server").textContent = {
     none: "There is no judge: scores are the classifier's.",
@@ -150,10 +150,10 @@ async function look() {
 
 let running = new AbortController();
 
-// score shows the result of the text as it is now, and what the judge says of
-// it when that is known. What was under way for an earlier one ends. The judge
-// takes seconds and one text at a time: it is asked about a text that stays as
-// it is for the time rest, in milliseconds.
+// score shows the result of the current text, and the judge's verdict when that is
+// known. Requests for an earlier text are aborted. The judge takes seconds and one
+// text at a time, so it is asked only about a text that has not changed for rest
+// milliseconds.
 async function score(rest = 0) {
   clearTimeout(typing);
   running.abort();
@@ -170,13 +170,13 @@ async function score(rest = 0) {
   const screen = (how) => ask("v1/score", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    // The classifier's scores at once, the verdict when it is there.
+    // The classifier's scores come at once, the verdict when it is known.
     body: JSON.stringify({ text, judge_wait: "0s", ...how }),
   }, signal);
   $("summary").setAttribute("aria-busy", "true");
   try {
     if (rest && judgeState !== "none") {
-      // A late verdict would have to be kept: so there is none.
+      // A late verdict would have to be stored, so do_not_store avoids one.
       const draft = await screen({ do_not_store: true });
       $("summary").removeAttribute("aria-busy");
       show(text, draft, true);
@@ -201,8 +201,8 @@ async function score(rest = 0) {
   }
 }
 
-// fetchFinal returns the final result, or the standing one where that is still
-// to come. Where there is none to be had, the classifier's result stays.
+// fetchFinal returns the final result, or the pending one while there is none yet.
+// Where it cannot be fetched, the classifier's result stays.
 async function fetchFinal(id, standing, signal) {
   try {
     return await ask(`v1/score/${encodeURIComponent(id)}`, {}, signal);
@@ -275,8 +275,8 @@ function showScore() {
   showBars();
 }
 
-// showBars has a row for each attribute that was measured. Rows are made once
-// and changed then, so that a slider keeps the focus.
+// showBars shows a row for each attribute that was measured. Rows are created once
+// and then updated, so that a slider keeps the focus.
 function showBars() {
   const names = Object.keys(state.result?.attributes ?? {});
   const list = $("attributes");
@@ -340,7 +340,7 @@ function showVersions() {
 
 /* The text with its spans. */
 
-// inUTF16 returns what turns an offset of the result into one of a string here.
+// inUTF16 returns a function from offsets of a result to offsets of a string.
 function inUTF16(text, unit) {
   if (unit === "utf16") return (offset) => offset;
   const at = []; // where in text each unit begins
@@ -354,8 +354,8 @@ function inUTF16(text, unit) {
   return (offset) => at[offset] ?? i;
 }
 
-// quotations are the stretches of the text that the judge quoted, in order and
-// joined where they overlap.
+// quotations returns the ranges of the text that the judge quoted, in order, those
+// that overlap as one.
 function quotations(result, at) {
   const joined = [];
   const found = (result.judge.verdicts ?? []).flatMap((v) => [...(v.addressed ?? []), ...(v.aspects ?? []).flatMap((a) => a.evidence ?? [])]);
@@ -367,8 +367,8 @@ function quotations(result, at) {
   return joined;
 }
 
-// mainAttribute is what colours a span: the likeliest, and toxicity, which all
-// of them are, only by itself.
+// mainAttribute returns the attribute whose colour a span has: the most probable
+// one. Toxicity, which all spans have, counts only where there is no other.
 function mainAttribute(span) {
   const others = Object.entries(span.attributes).filter(([name]) => name !== "toxicity");
   return others.sort((a, b) => b[1] - a[1])[0]?.[0] ?? "toxicity";
@@ -384,7 +384,8 @@ function showText() {
   const at = inUTF16(text, result.offset_unit);
   const quoted = quotations(result, at);
   const spans = result.spans ?? [];
-  // A verdict that marks nothing anew takes nobody's pointer or focus away.
+  // Redrawing would take away the focus and the pointer's target, so it is done
+  // only where a mark has changed.
   const shown = JSON.stringify([text, result.spans, quoted]);
   if ($("marked").dataset.shown === shown) return;
   $("marked").dataset.shown = shown;
@@ -414,7 +415,7 @@ function showText() {
   add(marked, from, text.length);
   $("marked").replaceChildren(...marked.childNodes);
   if (focused >= 0) ($("marked").querySelectorAll("mark")[focused] ?? $("text")).focus();
-  // A long text scrolls: where no mark takes the focus, the whole does.
+  // A long text scrolls: where no mark can have the focus, the whole text can.
   $("marked").tabIndex = spans.length ? -1 : 0;
   const hints = [];
   if (spans.length) hints.push(`Point at a marked word for its numbers${spans.length > 1 ? ", or go from one to the next with the arrow keys" : ""}.`);
@@ -423,8 +424,8 @@ function showText() {
   $("marked-hint").textContent = hints.join(" ");
 }
 
-// The numbers of a mark stay until another is pointed at, or Escape is pressed,
-// so that they can be pointed at, too.
+// The numbers of a mark stay for a moment after the pointer has left it, so that
+// they can be pointed at, too.
 let tipped, leaving;
 function showTip(mark) {
   clearTimeout(leaving);
@@ -507,7 +508,7 @@ function showJudge() {
   const quote = (e) => make("q", { dir: "auto" }, text.slice(at(e.start), at(e.end)));
   for (const verdict of judge.verdicts ?? []) {
     out.push(make("ul", { className: "aspects" }, ...(verdict.aspects ?? []).map((aspect) => aspectItem(aspect, quote))));
-    if (verdict.addressed?.length) out.push(make("p", { className: "reason" }, "The text speaks to whoever judges it: ", ...separated(verdict.addressed.map(quote))));
+    if (verdict.addressed?.length) out.push(make("p", { className: "reason" }, "The text addresses the judge: ", ...separated(verdict.addressed.map(quote))));
     if (verdict.reason) out.push(make("p", { className: "reason" }, "In its own words: ", make("q", { dir: "auto" }, verdict.reason)));
     for (const warning of verdict.warnings ?? []) say(warning, "hint reason");
     say(`${verdict.model}, rubric ${verdict.rubric}${judge.milliseconds >= 100 ? `, ${(judge.milliseconds / 1000).toFixed(1)} s` : ""}`, "hint reason");
@@ -534,10 +535,10 @@ function aspectItem(aspect, quote) {
   return item;
 }
 
-/* The same in a program. */
+/* The same request in a program. */
 
-// formats are the interfaces of the server, each with a request for the text:
-// path, how the key goes with it, body, and what to know of the answer.
+// formats are the server's APIs, each with a request for the text: path, where the
+// key goes, body, and a hint on the answer.
 const formats = {
   toxscreen: {
     label: "toxscreen", path: "v1/score", header: "Authorization: Bearer ",
@@ -577,7 +578,7 @@ for (const [name, { label }] of Object.entries(formats)) {
   $("formats").append(make("label", {}, input, make("span", {}, label)));
 }
 
-// shellWord is a string as a shell reads it.
+// shellWord quotes a string for a shell.
 const shellWord = (s) => `'${s.replaceAll("'", "'\\''")}'`;
 
 function showRequest() {
@@ -600,8 +601,8 @@ $("copy").addEventListener("click", async () => {
     announce("Copied.");
     $("copy").textContent = "Copied";
   } catch {
-    // Only a page from this machine or over TLS may write to the clipboard:
-    // elsewhere the request is selected, to be copied by hand.
+    // Only pages from localhost or over TLS may write to the clipboard: elsewhere
+    // the request is selected, to be copied by hand.
     getSelection().selectAllChildren($("request"));
     $("request").focus();
     announce("Selected: copy it with your keyboard.");
@@ -614,13 +615,14 @@ $("copy").addEventListener("click", async () => {
 
 /* History. */
 
-const longest = 20_000; // characters of a text that is kept
+const longest = 20_000; // UTF-16 units of a text that is stored
 const most = 20; // texts
 let growing = false; // whether the newest text of the history is still being typed
 
 const keeps = () => kept.get("keep", true);
 
-// remember puts a text first. What is typed on takes the place of its beginning.
+// remember puts a text first. A text that is still being typed replaces its own
+// beginning.
 function remember(text, score) {
   if (!keeps() || text.trim() === "" || text.length > longest) return;
   const texts = kept.get("history", []).filter((entry) => entry.text !== text);
@@ -660,13 +662,13 @@ $("forget").addEventListener("click", () => {
   announce("The history is empty.");
 });
 
-/* What people do. */
+/* Input. */
 
-let typing; // the timer until a pause counts as one
+let typing; // the timer that waits for a pause in typing
 
 function scoreSoon() {
   clearTimeout(typing);
-  // A long text takes long: it is scored once, after a longer pause.
+  // A long text takes time: it is scored once, after a longer pause.
   if ($("text").value.length > longest) typing = setTimeout(score, 1500);
   else typing = setTimeout(score, 350, 1000);
 }
@@ -681,9 +683,9 @@ function take(text) {
 
 $("text").addEventListener("input", (event) => {
   clearTimeout(typing);
-  running.abort(); // what was asked is outdated
+  running.abort(); // its text is outdated
   $("summary").setAttribute("aria-busy", "true");
-  if (event.isComposing) return; // in the midst of a character
+  if (event.isComposing) return; // a character is being composed
   scoreSoon();
 });
 $("text").addEventListener("compositionend", scoreSoon);
@@ -706,7 +708,7 @@ $("key-form").addEventListener("submit", (event) => {
   try {
     sessionStorage.setItem("toxscreen.key", key);
   } catch {
-    // It lasts as long as the page, then.
+    // Then it lasts as long as the page.
   }
   $("text").focus();
   score();
@@ -719,4 +721,4 @@ document.addEventListener("visibilitychange", () => {
 look();
 showHistory();
 show("", null);
-if ($("text").value) score(); // what the browser kept over a reload
+if ($("text").value) score(); // that the browser restored after a reload
