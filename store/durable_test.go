@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// No test can cut the power. What SQLite promises for it rests on these.
+// No test can cut the power. SQLite's promises for a power failure depend on these.
 func TestFeedbackIsWrittenDurably(t *testing.T) {
 	f, err := OpenFeedback(filepath.Join(t.TempDir(), "feedback.db"), FeedbackOptions{})
 	if err != nil {

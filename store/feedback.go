@@ -18,8 +18,8 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Feedback keeps what people say of texts, together with what the screener said.
-// Nothing is ever removed from it. It is safe for concurrent use.
+// Feedback stores the labels that people give texts, together with the screener's
+// results. Nothing is ever removed from it. It is safe for concurrent use.
 type Feedback struct {
 	table
 	path    string
@@ -27,55 +27,56 @@ type Feedback struct {
 	options FeedbackOptions
 }
 
-// FeedbackOptions says what is kept. The zero value of a field is its default.
+// FeedbackOptions configures a [Feedback]. The zero value of a field means its
+// default.
 type FeedbackOptions struct {
-	// KeepText keeps the texts themselves. Without it there are their hashes,
-	// which tell texts apart, and by which whoever has a text can find it.
+	// KeepText stores the texts themselves. Without it, only their SHA-256 hashes
+	// are stored: these tell texts apart, and anyone who has a text can look it up.
 	KeepText bool
-	// MaxBytes is how large the file may become, its log of a few MB aside: 1
-	// GiB. A label set takes a few kB. When the file is full, no more are taken:
-	// whoever owns it decides what goes.
+	// MaxBytes is the largest size of the file in bytes, without its write-ahead
+	// log of a few MB; default: 1 GiB. A label set takes a few kB. When the file is
+	// full, Add fails with [ErrFull]: nothing is removed to make room.
 	MaxBytes int64
 }
 
-// ErrFull is in the chain of the error where the disk or the file is full.
+// ErrFull is in the chain of an error where the disk or the file is full.
 var ErrFull = errors.New("there is no room")
 
-// LabelSet is what one person or one program says of a text.
+// LabelSet holds the labels that one person or one program gives a text.
 type LabelSet struct {
 	Time time.Time // when it was added
-	// Text is the text, or empty where it is not kept.
+	// Text is the text, or empty where it is not stored.
 	Text string
 	// Hash is the SHA-256 of the text, hexadecimal. [Feedback.Add] computes it.
 	Hash string
-	// Source is the route that the labels came by.
+	// Source is the name of the API that the labels came by, like native.
 	Source string
-	// Caller is the name of the key that was used, Community the group of
-	// people that the client names. Either may be empty.
+	// Caller is the name of the client's API key, and Community the group of people
+	// that the client names. Either may be empty.
 	Caller, Community string
-	// Token is the client's own name for the text. Labels of one caller for one
-	// token and text take the place of those before; where it is empty they are
-	// another opinion.
+	// Token is the client's own name for the text. Later labels of a caller for the
+	// same token and text correct earlier ones, which stay in the file, too; with an
+	// empty token they are the opinion of another person.
 	Token string
-	// Labels holds the share in 0..1 of people who say that the text has an
-	// attribute. At least one has a label.
+	// Labels holds, for each labelled attribute, the share in 0..1 of people who say
+	// that the text has it. There is at least one.
 	Labels toxscreen.Scores
-	// Weight is how many texts of the traffic this one stands for, in 1e-6..1e6;
-	// 0 is 1.
+	// Weight is the number of texts in the traffic that this one represents, in
+	// 1e-6..1e6; 0 means 1.
 	Weight float64
-	// Result is what the screener says of the text, by its own thresholds.
+	// Result is the screener's result of the text, with its own thresholds.
 	Result toxscreen.Result
 }
 
 // The limits of a [LabelSet].
 const (
-	maxName     = 1024 // bytes of a name
-	leastWeight = 1e-6 // sums of weights are to stay numbers
-	mostWeight  = 1e6
+	maxName   = 1024 // bytes of a token or a community
+	minWeight = 1e-6 // so that sums of weights stay finite and over 0
+	maxWeight = 1e6
 )
 
-// Validate returns what is wrong with the labels that a client sends, for the
-// client to read.
+// Validate returns an error, for the client that sent the labels, where a field is
+// missing or out of range.
 func (l LabelSet) Validate() error {
 	if l.Labels.Len() == 0 {
 		return errors.New("there are no labels: give at least one, like toxicity 1")
@@ -85,8 +86,8 @@ func (l LabelSet) Validate() error {
 			return fmt.Errorf("the label %v for %s is no share of people: it must be in 0..1", share, a)
 		}
 	}
-	if l.Weight != 0 && !(l.Weight >= leastWeight && l.Weight <= mostWeight) {
-		return fmt.Errorf("the weight %v is no number of texts: it must be in %v..%v, or left out for 1", l.Weight, leastWeight, mostWeight)
+	if l.Weight != 0 && !(l.Weight >= minWeight && l.Weight <= maxWeight) {
+		return fmt.Errorf("the weight %v is no number of texts: it must be in %v..%v, or left out for 1", l.Weight, minWeight, maxWeight)
 	}
 	for _, name := range []struct{ what, value string }{{"token", l.Token}, {"community", l.Community}} {
 		if len(name.value) > maxName {
@@ -109,15 +110,16 @@ var feedback = table{
 			result TEXT NOT NULL
 		) STRICT;
 		CREATE INDEX feedback_hash ON feedback (hash, id)`,
-	out: "move it away to begin a new one; the rows that can still be read, `sqlite3 FILE .recover` shows",
+	out: "move it away to begin a new one; `sqlite3 FILE .recover` shows the rows that can still be read",
 }
 
-// OpenFeedback opens the file at path, which is made where it is not there.
+// OpenFeedback opens the file at path, and creates it where it does not exist. The
+// error says what can be done about a file that is damaged.
 func OpenFeedback(path string, o FeedbackOptions) (*Feedback, error) {
 	o.MaxBytes = cmp.Or(o.MaxBytes, 1<<30)
 	const page = 4096 // bytes: SQLite's own for a new file
 	if o.MaxBytes < 16*page {
-		return nil, fmt.Errorf("failed to open the feedback %s: a limit of %d bytes makes no sense", path, o.MaxBytes)
+		return nil, fmt.Errorf("failed to open the feedback %s: the limit of %d bytes is too small", path, o.MaxBytes)
 	}
 	t := feedback
 	t.pragmas = append(slices.Clone(t.pragmas), fmt.Sprintf("max_page_count(%d)", o.MaxBytes/page))
@@ -128,18 +130,18 @@ func OpenFeedback(path string, o FeedbackOptions) (*Feedback, error) {
 	return &Feedback{table: t, path: path, db: db, options: o}, nil
 }
 
-// Add keeps a label set. When it returns nil, the set is on the disk: neither a
-// kill nor a loss of power takes it. Of the result is kept what does not quote
-// the text, unless the text itself is. The error has [ErrFull] in its chain where
-// there is no room.
+// Add stores a label set. When it returns nil, the set is on disk and survives a
+// killed process and a power failure. Unless texts are stored, the parts of the
+// result that may quote the text are left out. The error has [ErrFull] in its chain
+// where the file or the disk is full.
 func (f *Feedback) Add(ctx context.Context, l LabelSet) error {
 	if err := l.Validate(); err != nil {
 		return fmt.Errorf("failed to keep feedback: %w", err)
 	}
 	hash := sha256.Sum256([]byte(l.Text))
-	var text []byte // as a blob: a text may be no UTF-8, and have zero bytes
+	var text []byte // as a blob: it may have invalid UTF-8 and zero bytes
 	result := l.Result
-	result.ID, result.Judge.ID = "", "" // the caller's
+	result.ID, result.Judge.ID = "", "" // of the request
 	if f.options.KeepText {
 		text = append([]byte{}, l.Text...)
 	} else {
@@ -169,8 +171,8 @@ func (f *Feedback) Add(ctx context.Context, l LabelSet) error {
 	return nil
 }
 
-// unquoted returns a result without what may hold parts of the text: what the
-// judge wrote in its own words, and what was wrong with it.
+// unquoted returns a result without the fields that may contain parts of the text:
+// the judge's own words and its errors.
 func unquoted(r toxscreen.Result) toxscreen.Result {
 	r.Judge.Error, r.Judge.Raw = "", ""
 	r.Judge.Verdicts = slices.Clone(r.Judge.Verdicts)
@@ -185,8 +187,9 @@ func unquoted(r toxscreen.Result) toxscreen.Result {
 	return r
 }
 
-// Newest returns the model that the newest label set was scored by, and the
-// judge of the newest verdict beside a score of that model.
+// Newest returns the model that scored the newest label set, and the rubric and the
+// judge of the newest verdict on a text that this model scored. Versions that are
+// not known are empty.
 func (f *Feedback) Newest(ctx context.Context) (toxscreen.Versions, error) {
 	var v toxscreen.Versions
 	err := f.db.QueryRowContext(ctx, "SELECT model FROM feedback ORDER BY id DESC LIMIT 1").Scan(&v.Model)
@@ -200,9 +203,9 @@ func (f *Feedback) Newest(ctx context.Context) (toxscreen.Versions, error) {
 	return v, nil
 }
 
-// All yields what was added before the call, the label sets of one text after
-// each other and the oldest of them first. An error ends it. Until it ends, f has
-// to wait with everything else.
+// All yields the label sets that were added before the call, those of the same text
+// together and oldest first. After an error it ends. Until it ends, other calls of f
+// wait.
 func (f *Feedback) All(ctx context.Context) iter.Seq2[LabelSet, error] {
 	return func(yield func(LabelSet, error) bool) {
 		rows, err := f.db.QueryContext(ctx, `SELECT id, time, source, caller, community, token, hash, text, labels, weight, result
@@ -228,7 +231,7 @@ func (f *Feedback) All(ctx context.Context) iter.Seq2[LabelSet, error] {
 	}
 }
 
-// read reads a row as All selects it.
+// read reads a row of the query in All.
 func read(rows *sql.Rows) (LabelSet, error) {
 	var l LabelSet
 	var id, milliseconds int64
@@ -241,7 +244,7 @@ func read(rows *sql.Rows) (LabelSet, error) {
 		return l, fmt.Errorf("row %d: %w", id, err)
 	}
 	if err := json.Unmarshal(result, &l.Result); err != nil {
-		return l, fmt.Errorf("row %d: its result is none: %w", id, err)
+		return l, fmt.Errorf("row %d: its result is not valid: %w", id, err)
 	}
 	return l, nil
 }

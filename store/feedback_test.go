@@ -47,7 +47,7 @@ func labels(a toxscreen.Attribute, share float64) (s toxscreen.Scores) {
 	return s
 }
 
-// said is what a moderator says of a text, with what the judge said before.
+// said is a moderator's label set of a text that the judge was asked about.
 func said(text string) store.LabelSet {
 	insult, p := toxscreen.Insult, toxscreen.Probability(0.9)
 	return store.LabelSet{
@@ -98,7 +98,7 @@ func TestFeedbackIsKept(t *testing.T) {
 	}
 }
 
-// Without the text there is nothing that quotes it either.
+// Where texts are not stored, nothing that quotes them is.
 func TestWithoutTheTextNothingOfItIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feedback.db")
 	f := openFeedback(t, path, store.FeedbackOptions{})
@@ -123,7 +123,7 @@ func TestWithoutTheTextNothingOfItIsKept(t *testing.T) {
 	}
 }
 
-// The sets of one text follow each other, whoever they are from.
+// The label sets of a text follow each other, from whatever caller.
 func TestFeedbackComesTextByText(t *testing.T) {
 	f := openFeedback(t, filepath.Join(t.TempDir(), "feedback.db"), store.FeedbackOptions{KeepText: true})
 	for i := range 30 {
@@ -143,7 +143,7 @@ func TestFeedbackComesTextByText(t *testing.T) {
 	if strings.Count(texts, "text ") != 3 || tokens["text 1"] != "1 4 7 10 13 16 19 22 25 28 " {
 		t.Errorf("%s, %v", texts, tokens)
 	}
-	// Whoever has enough may leave.
+	// A reader may stop early.
 	for range f.All(t.Context()) {
 		break
 	}
@@ -198,8 +198,8 @@ func TestFeedbackThatMakesNoSense(t *testing.T) {
 	}
 }
 
-// What does not fit is refused, and what was taken before stays. Nothing makes
-// room by itself.
+// A label set that does not fit is rejected, and those before stay. Nothing is
+// removed to make room.
 func TestAFullFileTakesNoMore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feedback.db")
 	f := openFeedback(t, path, store.FeedbackOptions{MaxBytes: 64 << 10})
@@ -220,7 +220,7 @@ func TestAFullFileTakesNoMore(t *testing.T) {
 	if found := all(t, f); len(found) != added || added < 5 {
 		t.Errorf("%d label sets of %d that were taken", len(found), added)
 	}
-	// A higher limit goes on where it stopped.
+	// With a higher limit, there is room again.
 	more := openFeedback(t, path, store.FeedbackOptions{})
 	if err := more.Add(t.Context(), said("one more")); err != nil {
 		t.Error(err)
@@ -230,7 +230,7 @@ func TestAFullFileTakesNoMore(t *testing.T) {
 	}
 }
 
-// Whatever a client sends comes back as it was, or is refused.
+// Whatever a client sends is stored unchanged, or rejected.
 func FuzzFeedback(f *testing.F) {
 	f.Add([]byte("idiot"), "comment-7", "cats", 1.0)
 	f.Add([]byte("\xff\x00\xf0\x9f"), "'; DROP TABLE feedback; --", "\x00", 0.123456)

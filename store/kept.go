@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// kept are values by keys, a bounded number of them.
+// kept is a table of values by keys, of a limited number.
 type kept struct {
 	table
 	path  string
 	db    *sql.DB
-	most  int
-	age   time.Duration // what is older is not there; 0: nothing is too old
+	most  int           // rows, see trimEvery
+	age   time.Duration // after which values have expired; 0: never
 	puts  atomic.Int64
 	clock atomic.Int64
 }
 
-// trimEvery is how many rows may be over the limit before the oldest go.
+// trimEvery is the number of writes after which rows over the limit are removed.
 const trimEvery = 256
 
 // schemaOfKept has used as Unix time in nanoseconds.
@@ -35,7 +35,7 @@ func openKept(t table, path string, most int, age time.Duration) (*kept, error) 
 	return &kept{table: t, path: path, db: db, most: most, age: age}, nil
 }
 
-// now returns a time that only grows, so that of two values one is older.
+// now returns the time, and never the same one twice, so that values have an order.
 func (k *kept) now() int64 {
 	for {
 		before := k.clock.Load()
@@ -46,7 +46,7 @@ func (k *kept) now() int64 {
 	}
 }
 
-// oldest returns the time from which values are not too old.
+// oldest returns the time before which values have expired.
 func (k *kept) oldest() int64 {
 	if k.age == 0 {
 		return 0
@@ -66,7 +66,7 @@ func (k *kept) get(ctx context.Context, query string, args ...any) ([]byte, erro
 	return value, nil
 }
 
-// Put keeps a value, in place of the one that the key had.
+// Put stores the value of a key and replaces the one before.
 func (k *kept) Put(ctx context.Context, key string, value []byte) error {
 	if _, err := k.db.ExecContext(ctx, k.on(`INSERT INTO $name (key, used, value) VALUES (?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET used = excluded.used, value = excluded.value`), key, k.now(), value); err != nil {
@@ -78,8 +78,8 @@ func (k *kept) Put(ctx context.Context, key string, value []byte) error {
 	return k.trim(ctx)
 }
 
-// trim removes what is too old, and of the rest what was not used for the
-// longest time.
+// trim removes the values that have expired, and of the others those over the limit
+// that were used least recently.
 func (k *kept) trim(ctx context.Context) error {
 	if _, err := k.db.ExecContext(ctx, k.on("DELETE FROM $name WHERE used < ? OR key IN (SELECT key FROM $name ORDER BY used DESC LIMIT -1 OFFSET ?)"),
 		k.oldest(), k.most); err != nil {

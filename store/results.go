@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// Results keeps results that come later than the answer, by ids: the newest of
-// them, for a while. It is safe for concurrent use.
+// Results stores results that come after their answers, by id: a limited number of
+// the newest, for a limited time. It is safe for concurrent use.
 type Results struct{ *kept }
 
-// OpenResults opens the file at path, which is made where it is not there. It
-// keeps at most some 256 rows more than most, and gives none that is older than
-// age.
+// OpenResults opens the file at path, and creates it where it does not exist. It
+// stores at most most results, at times up to 256 more, and returns none that is
+// older than age. The error says what can be done about a file that is damaged.
 func OpenResults(path string, most int, age time.Duration) (*Results, error) {
 	if most < 1 || age <= 0 {
-		return nil, fmt.Errorf("failed to open late results %s: a limit of %d results for %v makes no sense", path, most, age)
+		return nil, fmt.Errorf("failed to open late results %s: the limits of %d results and %v must be over 0", path, most, age)
 	}
 	k, err := openKept(table{what: "late results", name: "results"}, path, most, age)
 	if err != nil {
 		return nil, err
 	}
-	// A process that had little to do, or was killed, has left what is too old.
+	// A process that wrote little, or was killed, may have left expired results.
 	if err := k.trim(context.Background()); err != nil {
 		return nil, errors.Join(err, k.db.Close())
 	}
 	return &Results{k}, nil
 }
 
-// Get returns the value of an id, or nil where there is none or it is too old.
+// Get returns the result of an id, or nil where there is none or it has expired.
 func (r *Results) Get(ctx context.Context, id string) ([]byte, error) {
 	return r.get(ctx, "SELECT value FROM $name WHERE key = ? AND used >= ?", id, r.oldest())
 }

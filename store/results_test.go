@@ -18,7 +18,7 @@ func openResults(t *testing.T, path string, most int, age time.Duration) *store.
 	return r
 }
 
-// What is too old is not there, and is removed from the file.
+// Expired results are not returned, and are removed from the file.
 func TestResultsAreThereForAWhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.db")
 	r := openResults(t, path, 10, time.Hour)
@@ -45,7 +45,7 @@ func TestResultsAreThereForAWhile(t *testing.T) {
 	}
 }
 
-// Of many the newest stay: fetching one does not keep it longer.
+// The newest results stay: fetching one does not extend its life.
 func TestResultsAreBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.db")
 	r := openResults(t, path, 10, time.Hour)

@@ -16,8 +16,7 @@ import (
 	"github.com/toxscreen/toxscreen/store"
 )
 
-// stores are all kinds of files: what opens one, what puts something into it
-// and what counts what is there.
+// stores are the kinds of files: how one is opened, written and counted.
 var stores = map[string]struct {
 	open func(path string) (io.Closer, error)
 	put  func(ctx context.Context, s io.Closer, name string) error
@@ -85,15 +84,15 @@ func TestWhatIsStoredOutlivesTheProcess(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		// What is said of a text is nobody else's business.
+		// Results may quote texts: only the owner may read them.
 		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
 }
 
-// Several processes, or parts of one, may have a file open, which may be new to
-// all of them.
+// Several processes, or parts of one, may have a file open, and may all create it
+// at the same time.
 func TestManyMayUseOneFile(t *testing.T) {
 	for name, kind := range stores {
 		path := filepath.Join(t.TempDir(), "some.db")
@@ -123,8 +122,7 @@ func TestManyMayUseOneFile(t *testing.T) {
 	}
 }
 
-// A file that cannot be used is left as it is, and the error tells what can be
-// done about it.
+// An unusable file is left as it is, and the error says what can be done about it.
 func TestAFileThatCannotBeUsed(t *testing.T) {
 	sqlite := func(statement string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
@@ -210,7 +208,8 @@ func TestAFileOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// A file that is damaged in its middle is told from one that is full or busy.
+// A file that is damaged in the middle has another error than one that is full or
+// busy.
 func TestADamagedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feedback.db")
 	f, err := store.OpenFeedback(path, store.FeedbackOptions{})
@@ -229,7 +228,7 @@ func TestADamagedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := 4096; i < len(data); i++ { // the first page says what the tables are
+	for i := 4096; i < len(data); i++ { // the first page has the schema
 		data[i] = 0xa5
 	}
 	if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -250,7 +249,7 @@ func TestADamagedFile(t *testing.T) {
 	}
 }
 
-// A store in a place that cannot be written to says so.
+// The error of a store in a read-only place says so.
 func TestAFolderThatIsNone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

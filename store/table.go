@@ -17,32 +17,32 @@ import (
 
 // table is a table in an SQLite file of its own.
 type table struct {
-	what    string // it holds, for errors
+	what    string // that it stores, for errors
 	name    string
 	schema  string // statements that make it
 	version int    // of the schema
 	pragmas []string
-	cache   bool   // what it holds can be had again: one of another version is emptied rather than refused
-	out     string // what can be done about a file that cannot be used
+	cache   bool   // whether a table of another version is emptied, and not an error
+	out     string // what can be done about an unusable file, for errors
 }
 
-// The ways that writes reach the disk. Either way a kill loses nothing.
+// The durability of writes. With either, a killed process loses nothing.
 var (
-	// A loss of power may cost the last rows, but not the file.
+	// A power failure may lose the last rows, but does not damage the file.
 	soon = []string{"synchronous(NORMAL)"}
-	// Nothing that was written is lost. A disk's own cache macOS empties only
-	// when it is told to.
+	// A power failure loses nothing either. Only fullfsync flushes the disk's cache
+	// on macOS.
 	durable = []string{"synchronous(FULL)", "fullfsync(1)"}
 )
 
-// open opens the file at path, which is made where it is not there. Others may
-// not read it: what is said of a text may quote it.
+// open opens the file at path, and creates it where it does not exist, with mode
+// 0600: results may quote texts.
 func (t table) open(path string) (*sql.DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, t.failed("open", path, err)
 	}
-	// A file that is there already is not opened here: closing it would free
-	// the locks that this process may have on it.
+	// An existing file is not opened here: closing it would release the locks that
+	// this process may have on it.
 	made, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		err = made.Close()
@@ -50,7 +50,7 @@ func (t table) open(path string) (*sql.DB, error) {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, t.failed("open", path, err)
 	}
-	// Readers do not wait for a writer (WAL), and a writer waits for another.
+	// Readers do not wait for a writer (WAL); a writer waits for another.
 	address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: url.Values{
 		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)"}, t.pragmas...),
 		"_txlock": {"immediate"},
@@ -67,14 +67,14 @@ func (t table) open(path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// prepare makes the table where it is not there.
+// prepare creates the table where it does not exist.
 func (t table) prepare(db *sql.DB) error {
 	ctx := context.Background()
 	version, ours, others := 0, false, false
 	look := func(row *sql.Row) error { return row.Scan(&version, &ours, &others) }
 	const query = `SELECT (SELECT user_version FROM pragma_user_version), count(*) FILTER (WHERE name = ?), count(*) FILTER (WHERE name <> ?)
 		FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`
-	// Whoever finds the table need not wait for those who write to it.
+	// Where the table exists, there is no need to wait for its writers.
 	if err := look(db.QueryRowContext(ctx, query, t.name, t.name)); err != nil || ours && version == t.version {
 		return err
 	}
@@ -87,7 +87,7 @@ func (t table) prepare(db *sql.DB) error {
 		return err
 	}
 	switch {
-	case ours && version == t.version: // somebody was faster
+	case ours && version == t.version: // another process created it meanwhile
 		return nil
 	case others:
 		return fmt.Errorf("%w: it holds something else", errForeign)
@@ -109,8 +109,8 @@ func (t table) on(statement string) string { return strings.ReplaceAll(statement
 
 var errForeign = errors.New("it was not made by this toxscreen")
 
-// failed makes the error for a step that failed, with the way out where the file
-// is what failed.
+// failed returns the error of a step, with what can be done where the file itself is
+// the cause.
 func (t table) failed(step, path string, err error) error {
 	err = fmt.Errorf("failed to %s %s %s: %w", step, t.what, path, err)
 	if c := code(err); c == codes.SQLITE_CORRUPT || c == codes.SQLITE_NOTADB || errors.Is(err, errForeign) {
@@ -119,8 +119,7 @@ func (t table) failed(step, path string, err error) error {
 	return err
 }
 
-// code returns SQLite's result code of an error, 0 where there is none. The bits
-// that tell details are left out.
+// code returns SQLite's primary result code of an error, or 0 where it has none.
 func code(err error) int {
 	if failed, ok := errors.AsType[*sqlite.Error](err); ok {
 		return failed.Code() & 0xff

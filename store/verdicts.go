@@ -20,15 +20,16 @@ import (
 	"fmt"
 )
 
-// Verdicts keeps verdicts of judges by their keys, a bounded number of them:
-// those that were used last. It is safe for concurrent use.
+// Verdicts stores verdicts of judges by key: a limited number, those that were used
+// most recently. It is safe for concurrent use.
 type Verdicts struct{ *kept }
 
-// OpenVerdicts opens the file at path, which is made where it is not there. It
-// keeps at most some 256 rows more than most.
+// OpenVerdicts opens the file at path, and creates it where it does not exist. It
+// stores at most most verdicts, at times up to 256 more. The error says what can be
+// done about a file that is damaged.
 func OpenVerdicts(path string, most int) (*Verdicts, error) {
 	if most < 1 {
-		return nil, fmt.Errorf("failed to open the cache %s: a limit of %d verdicts makes no sense", path, most)
+		return nil, fmt.Errorf("failed to open the cache %s: the limit of %d verdicts must be over 0", path, most)
 	}
 	k, err := openKept(table{what: "the cache", name: "verdicts"}, path, most, 0)
 	if err != nil {

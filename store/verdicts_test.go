@@ -43,7 +43,7 @@ func TestAVerdictTakesThePlaceOfTheOneBefore(t *testing.T) {
 	}
 }
 
-// What was used last stays.
+// The verdicts that were used last stay.
 func TestTheCacheIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "verdicts.db")
 	v := open(t, path, 10)

@@ -22,8 +22,8 @@ import (
 	"github.com/toxscreen/toxscreen/store"
 )
 
-// The file that the test's own binary writes feedback to when it is run anew,
-// the name that its rows begin with, and how many bytes a file of it may have.
+// The file that the test's own binary writes feedback to when it is run as a child,
+// the prefix of its rows' tokens, and the limit of its files in bytes.
 const (
 	writerFile  = "STORE_TEST_WRITER_FILE"
 	writerName  = "STORE_TEST_WRITER_NAME"
@@ -45,8 +45,8 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// write adds feedback until something fails. What was taken it acknowledges on
-// standard output.
+// write adds feedback until something fails, and acknowledges each set that was
+// stored on standard output.
 func write(path, name string) error {
 	f, err := store.OpenFeedback(path, store.FeedbackOptions{})
 	if err != nil {
@@ -64,8 +64,8 @@ func write(path, name string) error {
 	}
 }
 
-// What was acknowledged is there after a kill, whatever else the process was
-// doing, and the next one can open the file. Two write at a time.
+// Feedback that was acknowledged survives a kill, whatever the process was doing,
+// and the next process can open the file. Two processes write at a time.
 func TestKillsLoseNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feedback.db")
 	acknowledged := map[string]bool{}
@@ -87,7 +87,7 @@ func TestKillsLoseNothing(t *testing.T) {
 				defer writer.Wait()
 				lines := bufio.NewScanner(out)
 				for rows := 0; lines.Scan(); rows++ {
-					if rows == 0 { // from when on it writes
+					if rows == 0 { // it has begun to write
 						time.AfterFunc(rand.N(100*time.Millisecond), func() { _ = writer.Process.Kill() })
 					}
 					lock.Lock()
@@ -103,7 +103,7 @@ func TestKillsLoseNothing(t *testing.T) {
 				t.Fatalf("after %d kills %s is lost, which was acknowledged", kill+2, token)
 			}
 		}
-		// Each kill may have cut off one answer to what was taken.
+		// Each kill may have cut off one acknowledgement.
 		if len(left) > len(acknowledged)+kill+2 {
 			t.Fatalf("after %d kills there are %d rows, of which %d were acknowledged", kill+2, len(left), len(acknowledged))
 		}
@@ -117,8 +117,8 @@ func TestKillsLoseNothing(t *testing.T) {
 	}
 }
 
-// tokens opens the file as the next process does, and then asks SQLite whether
-// it is whole and what is in it.
+// tokens opens the file as the next process does, checks its integrity with SQLite
+// and returns the tokens in it.
 func tokens(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	f, err := store.OpenFeedback(path, store.FeedbackOptions{})
@@ -159,8 +159,7 @@ func tokens(t *testing.T, path string) map[string]bool {
 	return left
 }
 
-// Where the system writes no more, nothing is acknowledged, and what was before
-// stays.
+// Where writes fail, nothing more is acknowledged, and what was stored stays.
 func TestADiskThatTakesNoMore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feedback.db")
 	writer := exec.CommandContext(t.Context(), os.Args[0])
@@ -191,7 +190,7 @@ func TestADiskThatTakesNoMore(t *testing.T) {
 	if len(left) != len(acknowledged) {
 		t.Errorf("%d rows are there, %d were acknowledged", len(left), len(acknowledged))
 	}
-	// With room again, it goes on.
+	// With room again, writes succeed.
 	if err := openFeedback(t, path, store.FeedbackOptions{}).Add(t.Context(), said("x")); err != nil {
 		t.Error(err)
 	}
