@@ -22,8 +22,8 @@ func asJSON(t *testing.T, value any) string {
 	return string(out)
 }
 
-// documented compares a value with an example of a system's documentation, all
-// of its keys and no others.
+// documented compares a value with an example in a system's documentation, with
+// all of its keys and no others.
 func documented(t *testing.T, file string, got any) {
 	t.Helper()
 	example, err := os.ReadFile(file)
@@ -60,8 +60,8 @@ func TestMastraMeasure(t *testing.T) {
 	}
 }
 
-// The second one has a scale of 10. Of five aspects with four severities each,
-// one of severity 1 is a twentieth of the highest score.
+// The second example has a scale of 10. With five aspects of four severities each,
+// one aspect of severity 1 is a twentieth of the highest score.
 func TestMastraScale(t *testing.T) {
 	const text = "The new team member shows promise but needs significant improvement in basic skills."
 	v := verdict(0.05, toxscreen.AspectVerdict{Name: "dismissive_statements", Yes: true, Severity: severity(1)})
@@ -81,7 +81,7 @@ func TestMastraScale(t *testing.T) {
 			t.Errorf("scale %v: %s", c.scale, diff)
 		}
 	}
-	// A rubric may have a scale of its own.
+	// A rubric may have its own scale.
 	v.Scale, *v.Score = 10, 0.5
 	if got, _ := formats.ToMastraMeasure(v, text, formats.MastraOptions{}); got.Score != 0.5 {
 		t.Errorf("score %v", got.Score)
@@ -101,14 +101,14 @@ func TestMastraRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Without a reason of the judge's own no prompt asked for it.
+	// A verdict without a reason has no prompt for it.
 	const want = `{"runId":"run-1","analyzeStepResult":{"verdicts":[{"verdict":"yes","reason":"personal attacks of severity 2: \"idiot\""},` +
 		`{"verdict":"no","reason":"no hate speech"}]},"analyzePrompt":"Judge this.","score":0.1,` +
 		`"reason":"Mild toxicity, 0.1 of 1: personal attacks of severity 2: \"idiot\"."}`
 	if diff := cmp.Diff(want, asJSON(t, got)); diff != "" {
 		t.Error(diff)
 	}
-	// With one, both steps are one call. Its prompt goes by both documented names.
+	// Otherwise both steps are one call, and its prompt has both documented names.
 	v.Reason = "It calls Sarah names."
 	got, err = formats.ToMastraRun(v, text, options)
 	if err != nil {
@@ -119,14 +119,15 @@ func TestMastraRun(t *testing.T) {
 	}
 }
 
-// What was not judged has no score, rather than 0 or 1, and the error says why.
+// A text that was not judged has no score, rather than 0 or 1, and the error says
+// why.
 func TestMastraWithoutAVerdict(t *testing.T) {
 	v := toxscreen.Verdict{Scale: 1, Aspects: []toxscreen.AspectVerdict{{Name: "unsafe"}}, Warnings: []string{"the text speaks to whoever judges it"}}
 	if _, err := formats.ToMastraRun(v, "", formats.MastraOptions{}); err == nil || !strings.Contains(err.Error(), "the text speaks to whoever judges it") {
 		t.Error(err)
 	}
 	v.Warnings = nil // as of a guard model
-	if _, err := formats.ToMastraMeasure(v, "", formats.MastraOptions{}); err == nil || !strings.Contains(err.Error(), "the judge tells no severity") {
+	if _, err := formats.ToMastraMeasure(v, "", formats.MastraOptions{}); err == nil || !strings.Contains(err.Error(), "the judge gives no severity") {
 		t.Error(err)
 	}
 }
@@ -154,8 +155,7 @@ func readCases(t *testing.T, text string) []formats.NexaCase {
 	return cases
 }
 
-// The sample of nexa-gauge's documentation, and the results that it shows for
-// it in both scoring modes.
+// The sample of nexa-gauge's documentation, and its results in both scoring modes.
 func TestNexaGaugeSample(t *testing.T) {
 	sample, err := os.ReadFile("testdata/nexa-gauge/sample.json")
 	if err != nil {
@@ -180,8 +180,8 @@ func TestNexaGaugeSample(t *testing.T) {
 	documented(t, "testdata/nexa-gauge/scale.json", formats.ToNexaResult("bias", block, safe, c.Output, nil))
 }
 
-// Severities 1 to 5 are scores of 1 to 0; from 0.6 on a metric is passed, which
-// the verdict follows.
+// Severities 1 to 5 are scores of 1 to 0. From 0.6 on a metric is passed, and its
+// verdict is SAFE.
 func TestNexaGaugeScale(t *testing.T) {
 	block := formats.NexaRedteam{ScoringMode: formats.NexaScale}
 	for level, want := range []struct {
@@ -225,7 +225,7 @@ func TestNexaGaugeMetricsAreMerged(t *testing.T) {
 		{"name":"bias","rubric":{"goal":"strict","violations":["all of it"]}}]}}]`)[0]
 	got := formats.MergeNexaMetrics(defaults, c.Block().Metrics)
 	want := []formats.NexaMetric{
-		// Whoever says what counts has said what does not.
+		// Own violations come with their own exceptions.
 		{Name: "bias", Rubric: formats.NexaRubric{Goal: "strict", Violations: []string{"all of it"}}, ItemFields: []string{"output"}},
 		{Name: "toxicity", Rubric: formats.NexaRubric{Goal: "mine", Violations: []string{"v"}, NonViolations: []string{"n"}}, ItemFields: []string{"output", "input"}},
 		{Name: "injection", Rubric: formats.NexaRubric{Goal: "none", Violations: []string{"p"}}},
@@ -238,8 +238,8 @@ func TestNexaGaugeMetricsAreMerged(t *testing.T) {
 	}
 }
 
-// A metric has the output judged wherever it looks at it, else the first of its
-// fields that is there.
+// The judged field is the output if a metric uses it, otherwise the first of its
+// fields that is not blank.
 func TestNexaGaugeItemFields(t *testing.T) {
 	c := readCases(t, `{"output":"answer","input":"question","context":["one","two"],"reference":" "}`)[0]
 	for _, tc := range []struct {
@@ -260,7 +260,7 @@ func TestNexaGaugeItemFields(t *testing.T) {
 	}
 }
 
-// Files that were made for nexa-gauge use other names too, and other types.
+// Files for nexa-gauge use other names and other types, too.
 func TestNexaGaugeCasesByOtherNames(t *testing.T) {
 	for text, want := range map[string]formats.NexaCase{
 		`{"id":7,"generation":"x","question":"y","contexts":["a",null,2],"label":1.50}`:   {CaseID: "7", Output: "x", Input: "y", Context: "a\n2", Reference: "1.50"},
@@ -273,8 +273,8 @@ func TestNexaGaugeCasesByOtherNames(t *testing.T) {
 	}
 }
 
-// A misspelt key is not an error, since there may be others than are documented,
-// but it is pointed out.
+// An unknown key is not an error, since not all may be documented, but it is
+// reported.
 func TestNexaGaugeKeysThatMeanNothing(t *testing.T) {
 	c := readCases(t, `{"output":"x","topic":"t","redteam":{"scoring-mode":"scale_1_5","metrics":[
 		{"name":"m","rubric":{"goal":"g","violations":["v"],"exceptions":[]},"fields":["input"]}]}}`)[0]
@@ -301,7 +301,7 @@ func TestNexaGaugeFiles(t *testing.T) {
 		if diff := cmp.Diff([]string{"a", "b", "case-3"}, ids(text, 0)); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
-		// What comes behind the limit is not read, whatever it is.
+		// Nothing after the limit is read.
 		if diff := cmp.Diff([]string{"a", "b"}, ids(text[:strings.LastIndexByte(text, '{')]+"}{", 2)); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
@@ -314,7 +314,7 @@ func TestNexaGaugeFiles(t *testing.T) {
 func TestNexaGaugeCasesThatMakeNoSense(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                          "failed to read the cases: there are none",
-		`[]{}`:                      "failed to read the cases: there is more behind the list",
+		`[]{}`:                      "failed to read the cases: there is more after the list",
 		`[{"output":"x"}`:           "failed to read case 2: unexpected EOF",
 		`{"output":`:                "failed to read case 1: unexpected EOF",
 		`"x"`:                       "failed to read case 1: json:",
@@ -332,7 +332,7 @@ func TestNexaGaugeCasesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// The cost is that of all tokens at once, without the noise of adding it up.
+// The cost is computed from the sum of the tokens, without accumulated rounding.
 func TestNexaGaugeCost(t *testing.T) {
 	var c formats.NexaCost
 	for range 3 {

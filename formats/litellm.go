@@ -12,49 +12,49 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// LiteLLMRequest is what LiteLLM's generic guardrail asks about. Images and tools
-// are not looked at.
+// LiteLLMRequest is a request of LiteLLM's generic guardrail. Images and tools are
+// ignored.
 type LiteLLMRequest struct {
 	Texts      []string          `json:"texts"`
 	InputType  string            `json:"input_type"` // request or response
 	Parameters LiteLLMParameters `json:"additional_provider_specific_params"`
 }
 
-// LiteLLMParameters are the guardrail's own, from the settings of LiteLLM.
+// LiteLLMParameters are the guardrail's parameters, from the settings of LiteLLM.
 type LiteLLMParameters struct {
-	// Threshold is that of toxicity, in 0..1. It and Thresholds decide alone
-	// where there are any, else all of the server's do.
+	// Threshold is the threshold of toxicity, over 0 to 1. If it or Thresholds is
+	// given, only the attributes in them count; otherwise those that the server's
+	// thresholds flag.
 	Threshold *float64 `json:"threshold"`
-	// Thresholds are those of the attributes that are to count.
+	// Thresholds are the thresholds of the attributes that count, over 0 to 1.
 	Thresholds toxscreen.Scores `json:"thresholds"`
-	// OnFlagged says what becomes of a text that reaches one.
+	// OnFlagged is what happens to a text that reaches a threshold.
 	OnFlagged string `json:"on_flagged"`
 }
 
-// What becomes of a text.
+// The values of [LiteLLMParameters.OnFlagged].
 const (
 	LiteLLMBlock = "block" // the default
-	LiteLLMMask  = "mask"  // asterisks in place of the words that make it score
+	LiteLLMMask  = "mask"  // replace the words that cause the score by asterisks
 )
 
-// LiteLLMAnswer is what the guardrail does.
+// LiteLLMAnswer is the answer to a [LiteLLMRequest].
 type LiteLLMAnswer struct {
 	Action string `json:"action"`
-	// BlockedReason is a sentence. It has none of the text.
+	// BlockedReason is a sentence that quotes nothing of the text.
 	BlockedReason string   `json:"blocked_reason,omitempty"`
-	Texts         []string `json:"texts,omitempty"` // all of the request's, those masked that were flagged
+	Texts         []string `json:"texts,omitempty"` // all texts of the request, the flagged ones masked
 }
 
-// The actions.
+// The values of [LiteLLMAnswer.Action].
 const (
 	liteLLMNone       = "NONE"
 	liteLLMBlocked    = "BLOCKED"
 	liteLLMIntervened = "GUARDRAIL_INTERVENED"
 )
 
-// ReadLiteLLM reads a request. What LiteLLM adds to it is ignored, but not a
-// parameter of the guardrail that is none: a misspelt threshold would let
-// everything through.
+// ReadLiteLLM reads a request. Unknown fields are ignored, but unknown parameters of
+// the guardrail are an error: a misspelt threshold would let everything through.
 func ReadLiteLLM(data []byte) (LiteLLMRequest, error) {
 	var in struct {
 		LiteLLMRequest
@@ -96,8 +96,8 @@ func (p *LiteLLMParameters) check() error {
 	return nil
 }
 
-// reached returns the attributes of a result that count and are at or over their
-// thresholds, in their order.
+// reached returns the attributes of a result that count and reach their thresholds,
+// in their order.
 func (p LiteLLMParameters) reached(r toxscreen.Result) ([]toxscreen.Attribute, error) {
 	var found []toxscreen.Attribute
 	for a := range p.Thresholds.All() {
@@ -119,11 +119,11 @@ func (p LiteLLMParameters) reached(r toxscreen.Result) ([]toxscreen.Attribute, e
 	return found, nil
 }
 
-// ToLiteLLM translates the results of a request's texts. A text that is to be
-// masked and has no word that stands out is blocked. Where texts are masked, left
-// are all texts without the masked words: the results of these tell whether that
-// is enough. Those of the masked texts would not, since asterisks look as if they
-// hid a swear word.
+// ToLiteLLM returns the answer to a request by the results of its texts. A text that
+// should be masked but has no spans is blocked. Where texts are masked, left has all
+// texts without the masked words: the caller must score these to find out whether
+// masking is enough. Scores of the masked texts would not tell, since asterisks look
+// like a hidden swear word.
 func ToLiteLLM(r LiteLLMRequest, results []toxscreen.Result) (answer LiteLLMAnswer, left []string, err error) {
 	masked, intervened := slices.Clone(r.Texts), false
 	left = slices.Clone(r.Texts)

@@ -64,7 +64,7 @@ func TestLiteLLMActions(t *testing.T) {
 	}
 }
 
-// A guard that is set up wrongly lets nothing through.
+// A guardrail with wrong settings lets nothing through.
 func TestLiteLLMParametersThatMakeNoSense(t *testing.T) {
 	for parameters, want := range map[string]string{
 		`{"treshold":0.8}`:                                `unknown field "treshold"; there are threshold, thresholds and on_flagged`,

@@ -10,7 +10,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// MastraMeasure is what the "measure" of Mastra's ToxicityMetric returns.
+// MastraMeasure is the return value of measure() of Mastra's ToxicityMetric.
 type MastraMeasure struct {
 	Score float64    `json:"score"` // 0 to scale, higher is more toxic
 	Info  MastraInfo `json:"info"`
@@ -21,16 +21,16 @@ type MastraInfo struct {
 	Reason string `json:"reason"`
 }
 
-// MastraRun is what the "run" of the scorer that Mastra's createToxicityScorer
-// makes returns.
+// MastraRun is the return value of run() of the scorer that Mastra's
+// createToxicityScorer creates.
 type MastraRun struct {
 	RunID             string        `json:"runId,omitempty"`
 	AnalyzeStepResult MastraAnalyze `json:"analyzeStepResult"`
 	AnalyzePrompt     string        `json:"analyzePrompt,omitempty"`
 	Score             float64       `json:"score"` // 0 to scale, higher is more toxic
 	Reason            string        `json:"reason"`
-	// ReasonPrompt is the prompt that the reason answers. Mastra documents two
-	// names for it, and a client may read either.
+	// ReasonPrompt is the prompt of the reason. Mastra documents two names for it,
+	// and a client may read either.
 	ReasonPrompt         string `json:"reasonPrompt,omitempty"`
 	GenerateReasonPrompt string `json:"generateReasonPrompt,omitempty"`
 }
@@ -49,19 +49,21 @@ type MastraVerdict struct {
 // MastraRubric is the name of the rubric with the aspects that Mastra documents.
 const MastraRubric = "toxicity"
 
-// MastraOptions are what a result depends on beside the verdict.
+// MastraOptions are the parameters of a result beside the verdict. The zero value of
+// a field means its default.
 type MastraOptions struct {
-	// Scale is the highest score; the verdict's own where it is 0.
+	// Scale is the highest score; default: the verdict's own.
 	Scale float64
-	// RunID is the caller's name for the run.
+	// RunID is the client's name for the run; default: none.
 	RunID string
-	// Prompt is what the judge was sent. Where the verdict has a reason, that
-	// is part of the same answer, and the prompt is the reason's too.
+	// Prompt is the prompt that the judge was sent, which is also that of the
+	// reason; default: none.
 	Prompt string
 }
 
-// ToMastraMeasure translates a verdict on a text. The score is the documented
-// one: the weighted sum of the severities by its maximum, times the scale.
+// ToMastraMeasure translates a verdict on a text. The score is as documented: the
+// weighted sum of the severities, divided by its maximum, times the scale. A verdict
+// without a score is an error.
 func ToMastraMeasure(v toxscreen.Verdict, text string, o MastraOptions) (MastraMeasure, error) {
 	score, err := mastraScore(v, o.Scale)
 	if err != nil {
@@ -70,7 +72,7 @@ func ToMastraMeasure(v toxscreen.Verdict, text string, o MastraOptions) (MastraM
 	return MastraMeasure{score, MastraInfo{mastraReason(v, text, score, o.Scale)}}, nil
 }
 
-// ToMastraRun translates a verdict on a text.
+// ToMastraRun translates a verdict on a text; see [ToMastraMeasure].
 func ToMastraRun(v toxscreen.Verdict, text string, o MastraOptions) (MastraRun, error) {
 	score, err := mastraScore(v, o.Scale)
 	if err != nil {
@@ -93,11 +95,11 @@ func ToMastraRun(v toxscreen.Verdict, text string, o MastraOptions) (MastraRun, 
 	return run, nil
 }
 
-// mastraScore returns a verdict's score on another scale. Mastra's score is a
-// number, and none is right for a text that was not judged.
+// mastraScore returns a verdict's score on another scale. A verdict without one is an
+// error, since Mastra's score is always a number.
 func mastraScore(v toxscreen.Verdict, scale float64) (float64, error) {
 	if v.Score == nil {
-		why := "the judge tells no severity"
+		why := "the judge gives no severity"
 		if len(v.Warnings) > 0 {
 			why = strings.Join(v.Warnings, "; ")
 		}
@@ -107,10 +109,9 @@ func mastraScore(v toxscreen.Verdict, scale float64) (float64, error) {
 	return toxscreen.Probability(float64(*v.Score) / own * cmp.Or(scale, own)).Rounded(), nil
 }
 
-// MastraBand returns the name of the band that a score falls into, as Mastra
-// documents them for a scale of 1. It leaves gaps between them, which belong
-// to the band below here, but for the lowest: a score over 0 is some element
-// that was detected.
+// MastraBand returns the name of the band of a score, as Mastra documents the bands
+// for a scale of 1. The gaps between them count for the band below here, except the
+// lowest: with a score over 0, some toxic element was detected.
 func MastraBand(score, scale float64) string {
 	switch share := score / scale; {
 	case share >= 0.8:
@@ -125,7 +126,8 @@ func MastraBand(score, scale float64) string {
 
 func title(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// mastraReason is the judge's own reason, or what the verdict says.
+// mastraReason returns the judge's own reason, or else a sentence that sums up the
+// verdict.
 func mastraReason(v toxscreen.Verdict, text string, score, scale float64) string {
 	if v.Reason != "" {
 		return v.Reason

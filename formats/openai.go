@@ -12,26 +12,26 @@ import (
 
 // OpenAIRequest is a request of the moderations API.
 type OpenAIRequest struct {
-	Model string `json:"model"` // not looked at: the answer names the model that scored
-	// Texts are what is scored, one result each. Of an input of typed parts they
-	// are the texts of those, joined by line breaks.
+	Model string `json:"model"` // ignored: the answer names the model that scored
+	// Texts are the texts to score, with a result for each. The text parts of an
+	// input of typed parts are one text, joined by line breaks.
 	Texts []string `json:"-"`
 }
 
-// OpenAIModeration is the answer.
+// OpenAIModeration is the answer to an [OpenAIRequest].
 type OpenAIModeration struct {
 	ID      string         `json:"id"`
 	Model   string         `json:"model"`
 	Results []OpenAIResult `json:"results"`
 }
 
-// OpenAIResult is what is said of one text.
+// OpenAIResult is the result of one text.
 type OpenAIResult struct {
-	Flagged    bool               `json:"flagged"` // any category is
+	Flagged    bool               `json:"flagged"` // whether any category is
 	Categories map[string]bool    `json:"categories"`
 	Scores     map[string]float64 `json:"category_scores"` // 0 to 1, higher is worse; 0 where nothing was assessed
-	// Applied tells which kinds of input a category was assessed in: none where
-	// it is not.
+	// Applied has the kinds of input that a category was assessed in: none where it
+	// is not assessed.
 	Applied map[string][]string `json:"category_applied_input_types"`
 }
 
@@ -43,8 +43,9 @@ type OpenAIError struct {
 	Code    *string `json:"code"`
 }
 
-// NewOpenAIError returns the body of an error. kind is OpenAI's type, param what
-// is wrong in the request and code what clients branch on; either may be empty.
+// NewOpenAIError returns the body of an error. kind is OpenAI's type, param the field
+// of the request that is wrong and code what clients branch on; param and code may
+// be empty, and are null then.
 func NewOpenAIError(message, kind, param, code string) any {
 	orNull := func(text string) *string {
 		if text == "" {
@@ -57,9 +58,9 @@ func NewOpenAIError(message, kind, param, code string) any {
 	}{OpenAIError{message, kind, orNull(param), orNull(code)}}
 }
 
-// openAICategories are the categories and the attributes that each is the lowest
-// of; of several groups, the worst counts. A category without any is not
-// assessed.
+// openAICategories has groups of attributes for each category. The score of a group
+// is its lowest, and that of a category its highest group. A category without
+// groups is not assessed.
 var openAICategories = map[string][][]toxscreen.Attribute{
 	"harassment":             {{toxscreen.Insult}, {toxscreen.Toxicity}},
 	"harassment/threatening": {{toxscreen.Threat}},
@@ -77,7 +78,7 @@ var openAICategories = map[string][][]toxscreen.Attribute{
 }
 
 // ReadOpenAI reads a request: its input is a text, a list of texts, or a list of
-// typed parts, of which images are left out. An error names what is wrong.
+// typed parts, of which images are ignored. The error names the field.
 func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 	var in struct {
 		OpenAIRequest
@@ -100,7 +101,7 @@ func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 		if len(r.Texts) == 0 {
 			return r, errors.New("failed to read input: it is an empty list")
 		}
-		// A null would be read as an empty text.
+		// encoding/json reads null as an empty string.
 		var all []*string
 		if err := json.Unmarshal(input, &all); err != nil {
 			return r, fmt.Errorf("failed to read input: %w", err)
@@ -138,7 +139,7 @@ func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 	return r, nil
 }
 
-// ToOpenAI translates the result of a text.
+// ToOpenAI returns the result of a text for all categories.
 func ToOpenAI(r toxscreen.Result) OpenAIResult {
 	out := OpenAIResult{Categories: map[string]bool{}, Scores: map[string]float64{}, Applied: map[string][]string{}}
 	for category, groups := range openAICategories {

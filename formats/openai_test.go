@@ -11,8 +11,8 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 )
 
-// Each category is what the attributes can say of it. The rest is not assessed:
-// 0 with no input type, rather than a guess.
+// Each category has a score where attributes can assess it. Others are not assessed:
+// they have 0 and no input type, rather than a guess.
 func TestOpenAICategories(t *testing.T) {
 	got := formats.ToOpenAI(attributes(map[toxscreen.Attribute]toxscreen.Probability{
 		toxscreen.Toxicity: 0.91, toxscreen.SevereToxicity: 0.2, toxscreen.Insult: 0.83, toxscreen.Profanity: 0.7,
@@ -21,7 +21,7 @@ func TestOpenAICategories(t *testing.T) {
 	documented(t, "testdata/openai/result.json", got)
 }
 
-// Hate that threatens is only what is both.
+// Threatening hate needs both attributes.
 func TestOpenAIHateThatThreatens(t *testing.T) {
 	for _, c := range []struct {
 		hate, threat toxscreen.Probability
@@ -35,13 +35,13 @@ func TestOpenAIHateThatThreatens(t *testing.T) {
 	}
 }
 
-// Swearing by itself is none of OpenAI's categories.
+// Profanity alone is in none of OpenAI's categories.
 func TestOpenAIIsNotFlaggedForWhatItHasNoCategoryFor(t *testing.T) {
 	got := formats.ToOpenAI(attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Toxicity: 0.4, toxscreen.Profanity: 0.9}))
 	if got.Flagged {
 		t.Errorf("%s", asJSON(t, got))
 	}
-	// A model without insult is one that says nothing of insults.
+	// With a model that does not measure insults, these are left out.
 	got = formats.ToOpenAI(attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Threat: 0.9}))
 	if !got.Flagged || len(got.Applied["harassment"]) > 0 || len(got.Applied["violence"]) != 1 {
 		t.Errorf("%s", asJSON(t, got))

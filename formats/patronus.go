@@ -20,18 +20,18 @@ type PatronusRequest struct {
 	PatronusEvaluated
 	App     *string           `json:"app"`
 	Tags    map[string]string `json:"tags"`
-	Capture string            `json:"capture"` // all, fails-only or none: whether the text may be kept
+	Capture string            `json:"capture"` // all, fails-only or none: whether the text may be stored
 }
 
-// PatronusEvaluator names an evaluator and what it goes by.
+// PatronusEvaluator names an evaluator and its criteria.
 type PatronusEvaluator struct {
 	Evaluator       string  `json:"evaluator"`        // an alias or a version
 	Criteria        *string `json:"criteria"`         // the name of a profile
 	ProfileName     *string `json:"profile_name"`     // its older name
-	ExplainStrategy string  `json:"explain_strategy"` // comes back; there are no explanations
+	ExplainStrategy string  `json:"explain_strategy"` // repeated in the answer; there are no explanations
 }
 
-// PatronusEvaluated is what is evaluated. Results repeat it.
+// PatronusEvaluated is the input of an evaluation, which its results repeat.
 type PatronusEvaluated struct {
 	SystemPrompt     *string       `json:"evaluated_model_system_prompt"`
 	RetrievedContext patronusTexts `json:"evaluated_model_retrieved_context"`
@@ -40,7 +40,7 @@ type PatronusEvaluated struct {
 	GoldAnswer       *string       `json:"evaluated_model_gold_answer"`
 }
 
-// patronusTexts is a list of texts, or one by itself.
+// patronusTexts is a list of texts, in JSON also a single string.
 type patronusTexts []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -58,7 +58,7 @@ type PatronusAnswer struct {
 	Results []PatronusResult `json:"results"`
 }
 
-// PatronusResult is what became of one evaluator.
+// PatronusResult is the outcome of one evaluator.
 type PatronusResult struct {
 	EvaluatorID  string              `json:"evaluator_id"`
 	Criteria     string              `json:"criteria"`
@@ -71,10 +71,10 @@ type PatronusResult struct {
 // The states of a [PatronusResult].
 const (
 	patronusSuccess = "success"
-	patronusInvalid = "validation_error" // asking again is of no use, as Patronus' client knows
+	patronusInvalid = "validation_error" // Patronus' client does not retry then
 )
 
-// PatronusEvaluation is the result of an evaluator.
+// PatronusEvaluation is the evaluation of an evaluator that succeeded.
 type PatronusEvaluation struct {
 	ID          string `json:"id"`
 	App         string `json:"app"`
@@ -97,8 +97,8 @@ type PatronusEvaluation struct {
 	External            bool              `json:"external"`
 }
 
-// PatronusInfo tells more about a score. A position is that of a sentence with
-// the blanks behind it, from its first to before its end, in code points.
+// PatronusInfo has details of a score. A position is the start and the end
+// (exclusive) of a sentence with the white space after it, in code points.
 type PatronusInfo struct {
 	ScoreRaw float64 `json:"score_raw"`
 	// Positions are the sentences that make the text fail.
@@ -112,16 +112,17 @@ type PatronusExtra struct {
 	Attributes []map[string]PatronusAttribute `json:"toxicity_additional_attributes"`
 }
 
-// PatronusAttribute is the score for an attribute of the whole text, whose
-// sentences Positions are.
+// PatronusAttribute is the score of the whole text for an attribute, with the
+// positions of all sentences.
 type PatronusAttribute struct {
 	ScoreRaw  float64  `json:"score_raw"`
 	Positions [][2]int `json:"positions"`
 }
 
-// patronusFamily is an evaluator that Patronus documents.
+// patronusFamily is an evaluator that Patronus documents. why is the reason that it
+// is not available, or empty where it is.
 type patronusFamily struct {
-	version, profile, why string // why it is not here; empty where it is
+	version, profile, why string
 }
 
 var patronusFamilies = map[string]patronusFamily{
@@ -130,24 +131,26 @@ var patronusFamilies = map[string]patronusFamily{
 	"phi":      {version: "phi-2024-05-31", profile: "system:detect-protected-health-information", why: "the evaluator phi is not available for now: nothing here looks for health information; remove it from the request"},
 }
 
-// criteria are the names that a family's only profile goes by.
+// criteria returns the names of a family's only profile.
 func (f patronusFamily) criteria(name string) []string {
 	return []string{f.profile, "patronus:" + name}
 }
 
-// patronusRevision is what Patronus' client puts behind the name of a criteria.
+// patronusRevision is the suffix that Patronus' client adds to the name of a
+// criteria.
 const patronusRevision = ":1"
 
 // patronusProfileID is the public id of the profile system:detect-all-toxicity.
 const patronusProfileID = "48c20ca8-023c-4cce-af55-437477211f3e"
 
-// patronusAttributes are the additional attributes in their documented order,
-// and the one that comes on top.
+// patronusAttributes are the additional attributes in the documented order, and
+// after them one that is not documented.
 var patronusAttributes = []toxscreen.Attribute{
 	toxscreen.SevereToxicity, toxscreen.IdentityAttack, toxscreen.Insult, toxscreen.Profanity, toxscreen.Threat, toxscreen.SexuallyExplicit,
 }
 
-// ReadPatronus reads a request. What Patronus has beyond it is ignored.
+// ReadPatronus reads a request and validates it. Fields that are not in
+// [PatronusRequest] are ignored.
 func ReadPatronus(data []byte) (PatronusRequest, error) {
 	var r PatronusRequest
 	if err := json.Unmarshal(data, &r); err != nil {
@@ -172,11 +175,12 @@ func ReadPatronus(data []byte) (PatronusRequest, error) {
 	return r, nil
 }
 
-// maxPatronusEvaluators is how many evaluators a request may have: each repeats
-// the texts in the answer.
+// maxPatronusEvaluators is the limit of evaluators in a request: the answer repeats
+// the texts for each.
 const maxPatronusEvaluators = 10
 
-// family returns the evaluator's family and what is wrong with it.
+// family returns the evaluator's family, and why it cannot be used; why is empty
+// where it can.
 func (e PatronusEvaluator) family() (name string, f patronusFamily, why string) {
 	for name, f := range patronusFamilies {
 		if e.Evaluator != name && e.Evaluator != f.version {
@@ -192,7 +196,7 @@ func (e PatronusEvaluator) family() (name string, f patronusFamily, why string) 
 	return "", patronusFamily{}, fmt.Sprintf("there is no evaluator %q: there are toxicity and toxicity-2024-05-16", e.Evaluator)
 }
 
-// Scores tells whether any evaluator of the request needs the output scored.
+// Scores reports whether any evaluator of the request needs the output scored.
 func (r PatronusRequest) Scores() bool {
 	for _, e := range r.Evaluators {
 		if _, _, why := e.family(); why == "" && r.Output != nil {
@@ -202,16 +206,18 @@ func (r PatronusRequest) Scores() bool {
 	return false
 }
 
-// PatronusScored is what the output of a request scored.
+// PatronusScored is the scored output of a request.
 type PatronusScored struct {
-	Result   toxscreen.Result
-	Parts    []Part // its sentences; their results count only where it is flagged
-	At       time.Time
+	Result toxscreen.Result
+	// Parts are the sentences of the output. Their results are read only where
+	// Result flags toxicity.
+	Parts    []Part
+	At       time.Time // when the evaluation began
 	Duration time.Duration
 }
 
-// ToPatronus translates the result of a request's output, which is not looked at
-// where [PatronusRequest.Scores] is false.
+// ToPatronus returns the answer to a request. scored is not read where
+// [PatronusRequest.Scores] is false.
 func ToPatronus(r PatronusRequest, scored PatronusScored) PatronusAnswer {
 	var answer PatronusAnswer
 	for i, e := range r.Evaluators {
@@ -231,8 +237,8 @@ func ToPatronus(r PatronusRequest, scored PatronusScored) PatronusAnswer {
 		} else {
 			evaluation := toPatronusEvaluation(r, e, scored)
 			evaluation.EvaluatorID, evaluation.Criteria, evaluation.ProfileName = result.EvaluatorID, result.Criteria, result.ProfileName
-			// Ids are numbers, as Patronus' are: the time, so that they are in
-			// order, and the place in the request.
+			// IDs are numbers, as Patronus' are: of the time, so that they are in
+			// order, and the index in the request.
 			evaluation.ID = strconv.FormatInt(scored.At.UnixMicro()*maxPatronusEvaluators+int64(i), 10)
 			result.Evaluation = &evaluation
 		}
@@ -273,7 +279,7 @@ func toPatronusEvaluation(r PatronusRequest, e PatronusEvaluator, scored Patronu
 			worst, worstAt = score, i
 		}
 	}
-	// What fails has a position, even where no sentence would fail by itself.
+	// A text that fails has a position, even where no single sentence would fail.
 	if !evaluation.Pass && len(evaluation.AdditionalInfo.Positions) == 0 && len(all) > 0 {
 		evaluation.AdditionalInfo.Positions = [][2]int{all[worstAt]}
 	}
@@ -286,7 +292,7 @@ func toPatronusEvaluation(r PatronusRequest, e PatronusEvaluator, scored Patronu
 	return evaluation
 }
 
-// PatronusEvaluators is the answer to who asks which evaluators there are.
+// PatronusEvaluators is the list of evaluators.
 type PatronusEvaluators struct {
 	Evaluators []PatronusListed `json:"evaluators"`
 }
@@ -300,9 +306,9 @@ type PatronusListed struct {
 	DefaultCriteria string   `json:"default_criteria"`
 }
 
-// ListPatronusEvaluators returns the evaluators that can be asked, or the one by
-// the alias or version that a client names: it asks for that before it sends it
-// anything, and learns from the evaluation why one is not available.
+// ListPatronusEvaluators returns the available evaluators, or the one with an alias
+// or version, if any is given. Clients look up an evaluator before they use it: so
+// evaluators that are not available are found, too, and their evaluation says why.
 func ListPatronusEvaluators(aliasOrID string) PatronusEvaluators {
 	out := PatronusEvaluators{Evaluators: []PatronusListed{}}
 	for _, name := range slices.Sorted(maps.Keys(patronusFamilies)) {
@@ -314,7 +320,7 @@ func ListPatronusEvaluators(aliasOrID string) PatronusEvaluators {
 	return out
 }
 
-// PatronusCriteria is the answer to who asks which criteria there are.
+// PatronusCriteria is the list of criteria.
 type PatronusCriteria struct {
 	Criteria []PatronusProfile `json:"evaluator_criteria"`
 }
@@ -331,8 +337,8 @@ type PatronusProfile struct {
 	Description string  `json:"description"`
 }
 
-// ListPatronusCriteria returns the criteria of the evaluators that can be asked,
-// or those with a name.
+// ListPatronusCriteria returns the criteria of the available evaluators, or those
+// with a name, if one is given.
 func ListPatronusCriteria(name string) PatronusCriteria {
 	out := PatronusCriteria{Criteria: []PatronusProfile{}}
 	for _, criteria := range patronusFamilies["toxicity"].criteria("toxicity") {
@@ -346,8 +352,7 @@ func ListPatronusCriteria(name string) PatronusCriteria {
 	return out
 }
 
-// NewPatronusError returns the body of an error: what is wrong with the request
-// as a whole.
+// NewPatronusError returns the body of an error of a whole request.
 func NewPatronusError(message string) any {
 	return struct {
 		Detail string `json:"detail"`

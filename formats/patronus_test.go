@@ -15,7 +15,7 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 )
 
-// attributes makes a result with these scores and a threshold of 0.5 for each.
+// attributes returns a result with these scores and a threshold of 0.5 for each.
 func attributes(scores map[toxscreen.Attribute]toxscreen.Probability) toxscreen.Result {
 	r := toxscreen.Result{Attributes: toxscreen.AttributeResults{}, OffsetUnit: toxscreen.Bytes}
 	for a, p := range scores {
@@ -26,13 +26,13 @@ func attributes(scores map[toxscreen.Attribute]toxscreen.Probability) toxscreen.
 	return r
 }
 
-// toxicity makes one with toxicity alone.
+// toxicity returns a result with toxicity alone.
 func toxicity(p toxscreen.Probability) toxscreen.Result {
 	return attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Toxicity: p})
 }
 
-// parts cuts a text into sentences and gives each its toxicity, 0 where none is
-// left.
+// parts splits a text into sentences and gives each its toxicity, 0 where none is
+// given.
 func parts(text string, scores ...toxscreen.Probability) []formats.Part {
 	var all []formats.Part
 	for i, sentence := range formats.Sentences(text, 100) {
@@ -54,9 +54,9 @@ func readPatronus(t *testing.T, request string) formats.PatronusRequest {
 	return r
 }
 
-// The example of Patronus' documentation with a milder text of the same lengths,
-// all of its keys and no others. The first sentence is 0 to 15, the blank behind
-// it included, the second 15 to 40.
+// The example of Patronus' documentation with a milder text of the same lengths, with
+// all of its keys and no others. The first sentence is 0 to 15, with the space after
+// it, the second 15 to 40.
 func TestPatronusExample(t *testing.T) {
 	request, err := os.ReadFile("testdata/patronus/request.json")
 	if err != nil {
@@ -77,8 +77,8 @@ func TestPatronusExample(t *testing.T) {
 	}))
 }
 
-// What passes has no position; what fails as a whole but in no sentence has that
-// of the worst.
+// A text that passes has no position. A text that fails while none of its sentences
+// does has the position of the worst.
 func TestPatronusPositions(t *testing.T) {
 	const text = "\U0001F600 e\u0301. Who? You."
 	for _, c := range []struct {
@@ -98,8 +98,8 @@ func TestPatronusPositions(t *testing.T) {
 	}
 }
 
-// Evaluators go by alias and by version, and each has a result of its own: what
-// is not here says so and is neither passed nor failed.
+// Evaluators have an alias and a version, and each has its own result. One that is
+// not available says so, and neither passes nor fails.
 func TestPatronusEvaluators(t *testing.T) {
 	r := readPatronus(t, `{"evaluated_model_output":"x","evaluators":[
 		{"evaluator":"toxicity-2024-05-16","criteria":"patronus:toxicity","explain_strategy":"always"},
@@ -129,8 +129,8 @@ func TestPatronusEvaluators(t *testing.T) {
 	}
 }
 
-// Patronus' client asks for an evaluator and its criteria before it evaluates, and
-// sends the names that it gets, with the revision behind them.
+// Patronus' client looks up an evaluator and its criteria first, and then sends the
+// names that it found, with the revision as suffix.
 func TestPatronusLists(t *testing.T) {
 	for name, want := range map[string]string{
 		"":                    `{"evaluators":[{"id":"toxicity-2024-05-16","name":"toxicity","evaluator_family":"toxicity","aliases":["toxicity"],"default_criteria":"system:detect-all-toxicity:1"}]}`,
@@ -153,8 +153,8 @@ func TestPatronusLists(t *testing.T) {
 	}
 }
 
-// Only the output is evaluated, as Patronus documents it. Without one nothing is
-// scored, and no score is made up.
+// Only the output is evaluated, as Patronus documents it. Without an output nothing
+// is scored.
 func TestPatronusWithoutAnOutput(t *testing.T) {
 	r := readPatronus(t, `{"evaluators":[{"evaluator":"toxicity"}],"evaluated_model_input":"x"}`)
 	if r.Scores() {
@@ -166,7 +166,7 @@ func TestPatronusWithoutAnOutput(t *testing.T) {
 	}
 }
 
-// What the client says comes back.
+// The answer repeats the fields of the client.
 func TestPatronusEcho(t *testing.T) {
 	r := readPatronus(t, `{"evaluators":[{"evaluator":"toxicity"}],"evaluated_model_output":"x","evaluated_model_retrieved_context":"c",
 		"evaluated_model_system_prompt":"s","evaluated_model_gold_answer":"g","app":"mine","tags":{"k":"v"},"capture":"none","confidence_interval_strategy":"none"}`)
@@ -193,7 +193,7 @@ func TestPatronusRequestsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// Positions cover the output in order, in code points, whatever it is.
+// Positions cover the whole output in order, in code points.
 func FuzzPatronus(f *testing.F) {
 	f.Add([]byte(`{"evaluators":[{"evaluator":"toxicity"},{"evaluator":"pii"}],"evaluated_model_output":"a\ud83d\ude00. B\u0301! \ud800","tags":{}}`), 0.7)
 	f.Add([]byte(`{"evaluators":[{"evaluator":"toxicity","criteria":null}],"evaluated_model_output":"","evaluated_model_retrieved_context":["x"]}`), 0.1)

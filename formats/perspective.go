@@ -17,13 +17,13 @@ import (
 // PerspectiveAnalyze is a request for the scores of a comment.
 type PerspectiveAnalyze struct {
 	Comment             PerspectiveText                  `json:"comment"`
-	Context             PerspectiveContext               `json:"context"` // changes nothing, as with Google
+	Context             PerspectiveContext               `json:"context"` // ignored, as by Google
 	RequestedAttributes map[string]PerspectiveParameters `json:"requestedAttributes"`
-	Languages           []string                         `json:"languages"` // codes of ISO 639 or BCP 47; none: to be detected
+	Languages           []string                         `json:"languages"` // ISO 639 or BCP 47 codes; none: detected
 	SpanAnnotations     bool                             `json:"spanAnnotations"`
 	DoNotStore          bool                             `json:"doNotStore"`
-	// DropUnsupportedAttributes leaves out the attributes that do not support
-	// the language, which is an error otherwise.
+	// DropUnsupportedAttributes leaves out the attributes that do not support the
+	// language. Otherwise these are an error.
 	DropUnsupportedAttributes bool   `json:"dropUnsupportedAttributes"`
 	ClientToken               string `json:"clientToken"`
 	CommunityID               string `json:"communityId"`
@@ -35,16 +35,16 @@ type PerspectiveText struct {
 	Type string `json:"type"` // empty or PLAIN_TEXT
 }
 
-// PerspectiveContext is what a comment answers to, in one of two ways.
+// PerspectiveContext is what a comment replies to, in one of two forms.
 type PerspectiveContext struct {
 	Entries                 []PerspectiveText `json:"entries"`
 	ArticleAndParentComment json.RawMessage   `json:"articleAndParentComment"`
 }
 
-// PerspectiveParameters say how one attribute is to be scored.
+// PerspectiveParameters are the parameters of one requested attribute.
 type PerspectiveParameters struct {
 	ScoreType string `json:"scoreType"` // empty or PROBABILITY
-	// ScoreThreshold is the score below which none is returned.
+	// ScoreThreshold is the lowest score that is returned; nil for all.
 	ScoreThreshold *perspectiveNumber `json:"scoreThreshold"`
 }
 
@@ -58,28 +58,28 @@ type PerspectiveScores struct {
 
 // PerspectiveAttribute are the scores for one attribute.
 type PerspectiveAttribute struct {
-	// SpanScores has one at least in every answer: clients read the first
-	// without looking whether there is any.
+	// SpanScores has at least one element in every answer: clients read the first
+	// without a check.
 	SpanScores   []PerspectiveSpan `json:"spanScores,omitempty"`
 	SummaryScore *PerspectiveScore `json:"summaryScore,omitempty"`
 }
 
-// PerspectiveSpan is the score of a piece of a text, from Begin to before End in
-// UTF-16 code units.
+// PerspectiveSpan is the score of a piece of a text, from Begin to End (exclusive) in
+// UTF-16 code units. Neither is nil.
 type PerspectiveSpan struct {
 	Begin *int             `json:"begin"`
 	End   *int             `json:"end"`
 	Score PerspectiveScore `json:"score"`
 }
 
-// PerspectiveScore is a probability in 0..1, higher is more toxic. It is a
-// float32, as Google's are: the JSON has its shortest form.
+// PerspectiveScore is a probability in 0..1, higher is more toxic. It is a float32,
+// as Google's are, which JSON has in its shortest form.
 type PerspectiveScore struct {
 	Value float32 `json:"value"`
 	Type  string  `json:"type,omitempty"`
 }
 
-// PerspectiveSuggest is a request that tells which scores a comment should have.
+// PerspectiveSuggest is a request that suggests the scores of a comment.
 type PerspectiveSuggest struct {
 	Comment         PerspectiveText                 `json:"comment"`
 	Context         PerspectiveContext              `json:"context"`
@@ -96,8 +96,8 @@ type PerspectiveSuggested struct {
 	DetectedLanguages  []string `json:"detectedLanguages,omitempty"`
 }
 
-// UnmarshalJSON implements [json.Unmarshaler], as the methods of the same name
-// below do.
+// UnmarshalJSON implements [json.Unmarshaler], as do the methods of the same name
+// below.
 func (r *PerspectiveAnalyze) UnmarshalJSON(data []byte) error {
 	type plain PerspectiveAnalyze
 	return unmarshalProto(data, (*plain)(r))
@@ -147,14 +147,14 @@ func (s *PerspectiveSpan) UnmarshalJSON(data []byte) error {
 	}
 	begin, end := float64(*span.Begin), float64(*span.End)
 	if begin < 0 || end < begin || end > math.MaxInt32 || begin != math.Trunc(begin) || end != math.Trunc(end) {
-		return fmt.Errorf("a span score from %v to %v is none", begin, end)
+		return fmt.Errorf("a span score from %v to %v is not valid", begin, end)
 	}
 	first, last := int(begin), int(end)
 	*s = PerspectiveSpan{Begin: &first, End: &last, Score: *span.Score}
 	return nil
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. A score without a value is none.
+// UnmarshalJSON implements [json.Unmarshaler]. A score without a value is an error.
 func (s *PerspectiveScore) UnmarshalJSON(data []byte) error {
 	var score struct {
 		Value *perspectiveNumber
@@ -173,8 +173,8 @@ func (s *PerspectiveScore) UnmarshalJSON(data []byte) error {
 // perspectiveProbability is the only type of score there is.
 const perspectiveProbability = "PROBABILITY"
 
-// perspectiveOthers are the attributes that Google had and that nothing here
-// measures: those of the New York Times and the experimental ones.
+// perspectiveOthers are the attributes of Google's API that toxscreen does not
+// measure: those of the New York Times and the experimental ones.
 var perspectiveOthers = []string{
 	"AFFINITY", "ALIENATION", "ATTACK_ON_AUTHOR", "ATTACK_ON_COMMENTER", "ATTACK_ON_PUBLISHER", "COMPASSION", "CURIOSITY",
 	"FEARMONGERING", "FLIRTATION", "GENERALIZATION", "INCOHERENT", "INFLAMMATORY", "LIKELY_TO_REJECT", "MORAL_OUTRAGE",
@@ -182,9 +182,9 @@ var perspectiveOthers = []string{
 	"UNSUBSTANTIAL",
 }
 
-// perspectiveNamed returns the attribute of a name, with or without a version or
-// the ending of the experimental ones. known tells whether Google had it, ours
-// whether it is one of the seven.
+// perspectiveNamed returns the attribute of a name, with or without a version or the
+// suffix of the experimental ones. known reports whether Google had it, ours whether
+// toxscreen has it.
 func perspectiveNamed(name string) (a toxscreen.Attribute, known, ours bool) {
 	base, version, _ := strings.Cut(name, "@")
 	if strings.Trim(version, "0123456789") != "" {
@@ -203,9 +203,9 @@ func perspectiveNamed(name string) (a toxscreen.Attribute, known, ours bool) {
 // PerspectiveName is the name of an attribute in the Perspective API.
 func PerspectiveName(a toxscreen.Attribute) string { return strings.ToUpper(a.String()) }
 
-// ReadPerspectiveAnalyze reads a request as leniently as Google did. The error
-// is a [*PerspectiveError] in Google's words. Whether the text is too long or in
-// a language that is not supported, the caller must tell.
+// ReadPerspectiveAnalyze reads a request as leniently as Google did. The error is a
+// [*PerspectiveError] in Google's words. The caller must check the length of the text
+// and its language, see [PerspectiveAnalyze.CheckLanguages].
 func ReadPerspectiveAnalyze(data []byte) (PerspectiveAnalyze, error) {
 	var r PerspectiveAnalyze
 	if err := json.Unmarshal(strictJSON(data), &r); err != nil {
@@ -266,12 +266,13 @@ func (t PerspectiveText) check() error {
 	return nil
 }
 
-// CheckLanguages returns an error where the model does not support the language
-// of a comment: none of those that the request names, or the detected one where
-// it names none, or several of which this is one. Where the request asks for
-// it, the attributes are dropped instead. No supported language means any;
-// foreign is true where the comment is surely in none of them, and detected
-// then empty where nothing more can be told.
+// CheckLanguages returns a [*PerspectiveError] where the model does not support the
+// language of a comment. That is so where it supports none of the languages that the
+// request names; and where foreign is true, if the request names no language, or names
+// the detected one. Where the request asks to drop unsupported attributes, all are
+// dropped instead, unless no language is known. supported is empty for a model of any
+// language. foreign is true where the comment is certainly in no supported language;
+// detected is empty then if its language is not known.
 func (r *PerspectiveAnalyze) CheckLanguages(supported, detected []string, foreign bool) error {
 	in := func(codes []string) func(code string) bool {
 		return func(code string) bool {
@@ -305,16 +306,16 @@ func (r *PerspectiveAnalyze) CheckLanguages(supported, detected []string, foreig
 	return e
 }
 
-// baseLanguage is a code without its script and country.
+// baseLanguage returns a language code without script and country.
 func baseLanguage(code string) string {
 	base, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(code), "_", "-"), "-")
 	return base
 }
 
-// ToPerspective translates the result of a comment. parts are its sentences
-// where the request asks for them, else none, and detected are the languages
-// that the comment seems to be in. It also returns which of the requested
-// attributes were not measured: those are left out.
+// ToPerspective translates the result of a comment. parts are its sentences, which are
+// needed only where the request asks for SpanAnnotations, and detected are the codes of
+// its detected languages. The requested attributes that the model does not measure are
+// left out of the scores and returned as notMeasured.
 func ToPerspective(r PerspectiveAnalyze, whole toxscreen.Result, parts []Part, detected []string) (scores PerspectiveScores, notMeasured []string) {
 	scores = PerspectiveScores{
 		AttributeScores: map[string]PerspectiveAttribute{},
@@ -349,7 +350,7 @@ func ToPerspective(r PerspectiveAnalyze, whole toxscreen.Result, parts []Part, d
 				attribute.SpanScores = append(attribute.SpanScores, PerspectiveSpan{&begin, &end, *perspectiveScore(score)})
 			}
 		}
-		if len(attribute.SpanScores) == 0 { // no sentence is as bad as the whole
+		if len(attribute.SpanScores) == 0 { // no sentence reaches the threshold
 			begin := 0
 			attribute.SpanScores = []PerspectiveSpan{{&begin, &at, *attribute.SummaryScore}}
 		}
@@ -390,7 +391,7 @@ func ReadPerspectiveSuggest(data []byte) (PerspectiveSuggest, error) {
 		for _, span := range given.SpanScores {
 			scores = append(scores, span.Score)
 			if *span.End > units {
-				return r, perspectiveInvalid("INVALID_REQUEST", fmt.Sprintf("the span of %s ends at %d, behind the comment's %d UTF-16 code units", name, *span.End, units))
+				return r, perspectiveInvalid("INVALID_REQUEST", fmt.Sprintf("the span of %s ends at %d, after the comment's %d UTF-16 code units", name, *span.End, units))
 			}
 		}
 		if len(scores) == 0 {
@@ -411,12 +412,12 @@ func ReadPerspectiveSuggest(data []byte) (PerspectiveSuggest, error) {
 	return r, nil
 }
 
-// Labels returns what the suggestion says of the whole comment. Where it has
-// only spans, the comment is as bad as its worst one. Attributes that nothing
-// here measures are left out.
+// Labels returns the suggested scores of the whole comment. For an attribute that has
+// only spans, that is the highest of their scores. Attributes that toxscreen does not
+// measure are left out.
 func (r PerspectiveSuggest) Labels() toxscreen.Scores {
 	var labels toxscreen.Scores
-	// A name with a version comes behind the one without, which counts.
+	// A name with a version sorts after the name without one, which counts.
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(r.AttributeScores))) {
 		a, _, ours := perspectiveNamed(name)
 		if !ours {
@@ -436,7 +437,7 @@ func (r PerspectiveSuggest) Labels() toxscreen.Scores {
 	return labels
 }
 
-// ToPerspectiveSuggested is the answer to a suggestion that was kept.
+// ToPerspectiveSuggested returns the answer to a suggestion that was accepted.
 func ToPerspectiveSuggested(r PerspectiveSuggest, detected []string) PerspectiveSuggested {
 	return PerspectiveSuggested{ClientToken: r.ClientToken, RequestedLanguages: r.Languages, DetectedLanguages: detected}
 }
@@ -452,7 +453,7 @@ type PerspectiveError struct {
 // Error implements error.
 func (e *PerspectiveError) Error() string { return e.Message }
 
-// Body is what is sent to the client.
+// Body returns the JSON value that is sent to the client.
 func (e *PerspectiveError) Body() any {
 	return struct {
 		Error *PerspectiveError `json:"error"`
@@ -465,7 +466,7 @@ const (
 	retryInfoURL        = "type.googleapis.com/google.rpc.RetryInfo"
 )
 
-// commentError is the detail that tells kinds of invalid requests apart.
+// commentError is the detail with the kind of an invalid request.
 type commentError struct {
 	URL                  string                `json:"@type"`
 	ErrorType            string                `json:"errorType"`
@@ -498,7 +499,7 @@ var perspectiveStatuses = map[int]string{
 	http.StatusInsufficientStorage: "RESOURCE_EXHAUSTED", http.StatusInternalServerError: "INTERNAL", http.StatusServiceUnavailable: "UNAVAILABLE", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
 }
 
-// NewPerspectiveError returns an error that is none of a comment's.
+// NewPerspectiveError returns an error with an HTTP status and without details.
 func NewPerspectiveError(status int, message string) *PerspectiveError {
 	name, ok := perspectiveStatuses[status]
 	if !ok {
@@ -512,14 +513,14 @@ func PerspectiveTooLong() *PerspectiveError {
 	return perspectiveInvalid("COMMENT_TOO_LONG", "Comment text too long.")
 }
 
-// PerspectiveKeyInvalid is the error of a key that nobody has.
+// PerspectiveKeyInvalid is the error of an API key that is not valid.
 func PerspectiveKeyInvalid() *PerspectiveError {
 	e := NewPerspectiveError(http.StatusBadRequest, "API key not valid. Please pass a valid API key.")
 	e.Details = []any{errorInfo{URL: errorInfoURL, Reason: "API_KEY_INVALID", Domain: "googleapis.com", Metadata: map[string]string{"service": "commentanalyzer.googleapis.com"}}}
 	return e
 }
 
-// PerspectiveOverload is the error of a request that comes better later.
+// PerspectiveOverload is the error of a request that may succeed after a time.
 func PerspectiveOverload(message string, retry time.Duration) *PerspectiveError {
 	e := NewPerspectiveError(http.StatusTooManyRequests, message)
 	e.Details = []any{errorInfo{URL: errorInfoURL, Reason: "RATE_LIMIT_EXCEEDED", Domain: "googleapis.com", Metadata: map[string]string{"service": "commentanalyzer.googleapis.com"}}}

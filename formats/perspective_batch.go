@@ -15,8 +15,8 @@ import (
 
 // PerspectiveCall is one request of a batch.
 type PerspectiveCall struct {
-	// ID is the Content-ID that the client gave it, with its brackets. HELM's
-	// is the whole text, percent-encoded.
+	// ID is the client's Content-ID, with its brackets. HELM's is the whole text,
+	// percent-encoded.
 	ID     string
 	Method string
 	Target string // path and query
@@ -30,15 +30,15 @@ type PerspectiveReply struct {
 	Body   []byte // JSON
 }
 
-// ReadPerspectiveBatch reads the body of a batch: multipart/mixed, each part of
-// it a whole HTTP request. It has at most that many calls. The error is a
-// [*PerspectiveError].
+// ReadPerspectiveBatch reads the body of a batch: multipart/mixed, where each part is
+// an HTTP request. A batch with more than most calls is an error, as is an empty one.
+// The error is a [*PerspectiveError].
 func ReadPerspectiveBatch(contentType string, body []byte, most int) ([]PerspectiveCall, error) {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil || media != "multipart/mixed" || parameters["boundary"] == "" {
 		return nil, perspectiveBatchError("its Content-Type must be multipart/mixed with a boundary")
 	}
-	// The reader takes a body that breaks off in a header for one that ends.
+	// The reader below does not notice a body that breaks off in a header.
 	if !bytes.Contains(body, []byte("--"+parameters["boundary"]+"--")) {
 		return nil, perspectiveBatchError("it breaks off")
 	}
@@ -49,7 +49,7 @@ func ReadPerspectiveBatch(contentType string, body []byte, most int) ([]Perspect
 			break
 		}
 		if err != nil {
-			return nil, perspectiveBatchError(fmt.Sprintf("part %d has a header that is none", len(calls)+1))
+			return nil, perspectiveBatchError(fmt.Sprintf("part %d has an invalid header", len(calls)+1))
 		}
 		if len(calls) == most {
 			return nil, perspectiveBatchError(fmt.Sprintf("it has more than %d calls; send fewer at once", most))
@@ -78,11 +78,11 @@ func readPerspectiveCall(part *multipart.Part) (PerspectiveCall, error) {
 	in := bufio.NewReader(part)
 	request, err := http.ReadRequest(in)
 	if err != nil {
-		return call, errors.New("is no HTTP request") // the cause quotes it, which may be a text
+		return call, errors.New("is not an HTTP request") // the cause would quote it, and it may be a text
 	}
 	call.Method, call.Target = request.Method, request.URL.RequestURI()
-	// The rest of the part is the body, whatever its length was said to be:
-	// Python counts characters.
+	// The rest of the part is the body, whatever its Content-Length: Python's client
+	// counts characters.
 	if call.Body, err = io.ReadAll(in); err != nil {
 		return call, errors.New("cannot be read")
 	}
@@ -114,8 +114,8 @@ func WritePerspectiveBatch(replies []PerspectiveReply) (contentType string, body
 	return "multipart/mixed; boundary=" + parts.Boundary(), out.Bytes()
 }
 
-// perspectiveReplyID is how Google names the answer to a call: <response-ID>.
-// Python's client finds the call by what comes behind " + " in it.
+// perspectiveReplyID returns Google's ID of the answer to a call: <response-ID>.
+// Python's client finds the call by the part after " + ".
 func perspectiveReplyID(id string) string {
 	inner, bracketed := strings.CutPrefix(id, "<")
 	if bracketed {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The parts of a discovery document that clients are built from. Google's
-// format has more.
+// discovery has the parts of a discovery document that clients are generated from.
+// Google's format has more.
 type discovery struct {
 	Kind              string                       `json:"kind"`
 	DiscoveryVersion  string                       `json:"discoveryVersion"`
@@ -60,9 +60,9 @@ type discoverySchema struct {
 	AdditionalProperties *discoverySchema           `json:"additionalProperties,omitempty"`
 }
 
-// PerspectiveDiscovery returns the document that clients are built from at run
-// time. address is where clients reach the server, with its base path. An
-// address for mutual TLS is left out: clients would go there instead.
+// PerspectiveDiscovery returns the document from which clients are generated at run
+// time. address is the URL under which they reach the server, with its base path. A
+// URL for mutual TLS is left out: clients would use it instead.
 func PerspectiveDiscovery(address *url.URL) any {
 	root := strings.TrimSuffix((&url.URL{Scheme: address.Scheme, Host: address.Host, Path: address.Path}).String(), "/") + "/"
 	ref := func(name, about string) discoverySchema { return discoverySchema{Ref: name, Description: about} }
@@ -168,7 +168,7 @@ func PerspectiveDiscovery(address *url.URL) any {
 		OwnerName:   "toxscreen", Protocol: "rest",
 		RootURL: root, BaseURL: root, BatchPath: "batch",
 		DocumentationLink: "https://github.com/toxscreen/toxscreen",
-		// Clients refuse to send a parameter that the document does not have.
+		// Clients do not send a parameter that is not in the document.
 		Parameters: map[string]discoverySchema{
 			"key":             parameter("string", "", "The key of the caller."),
 			"alt":             parameter("string", "json", "The form of the answer; it is JSON.", "json", "media", "proto"),
@@ -190,6 +190,6 @@ func PerspectiveDiscovery(address *url.URL) any {
 	}
 }
 
-// perspectiveScoreTypes are the types that requests may name; all but the first
-// two are refused.
+// perspectiveScoreTypes are the types in Google's document; requests with other than
+// the first two are rejected.
 var perspectiveScoreTypes = []string{"SCORE_TYPE_UNSPECIFIED", perspectiveProbability, "STD_DEV_SCORE", "PERCENTILE", "RAW"}

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// strictJSON returns JSON as Google's parser took it in the form that everyone
-// else's takes: names may lack their quotation marks or have single ones, as
-// strings may, and a comma may stand behind the last element.
+// strictJSON turns JSON in the form that Google's parser accepted into standard JSON:
+// names may lack quotation marks, names and strings may have single ones, and there may
+// be a comma after the last element.
 func strictJSON(data []byte) []byte {
 	if json.Valid(data) {
 		return data
@@ -58,8 +58,8 @@ func strictJSON(data []byte) []byte {
 	return out.Bytes()
 }
 
-// strictString writes the string that begins at data[i], which is its quotation
-// mark, with double ones, and returns where it ends.
+// strictString writes the string whose quotation mark is data[i] with double quotation
+// marks, and returns the index after it.
 func strictString(out *bytes.Buffer, data []byte, i int) int {
 	mark := data[i]
 	out.WriteByte('"')
@@ -70,7 +70,7 @@ func strictString(out *bytes.Buffer, data []byte, i int) int {
 			return i + 1
 		case c == '\\' && i+1 < len(data):
 			i++
-			if data[i] != '\'' { // which JSON does not escape
+			if data[i] != '\'' { // JSON has no such escape
 				out.WriteByte('\\')
 			}
 			out.WriteByte(data[i])
@@ -89,8 +89,8 @@ func nameJSON(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '@'
 }
 
-// unmarshalProto reads a message of Google's: its fields have two names, with
-// humps or with underscores, and PHP writes [] for one without any.
+// unmarshalProto reads a protobuf message as JSON: field names may be in camel case or
+// with underscores, and PHP clients write [] for an empty message.
 func unmarshalProto(data []byte, into any) error {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) >= 2 && trimmed[0] == '[' && len(bytes.TrimSpace(trimmed[1:len(trimmed)-1])) == 0 {
 		return nil
@@ -101,8 +101,8 @@ func unmarshalProto(data []byte, into any) error {
 	}
 	named := make(map[string]json.RawMessage, len(fields))
 	for name, value := range fields {
-		if _, ok := fields[humps(name)]; !ok || humps(name) == name {
-			named[humps(name)] = value
+		if _, ok := fields[camelCase(name)]; !ok || camelCase(name) == name {
+			named[camelCase(name)] = value
 		}
 	}
 	plain, err := json.Marshal(named)
@@ -112,9 +112,9 @@ func unmarshalProto(data []byte, into any) error {
 	return json.Unmarshal(plain, into)
 }
 
-// humps returns a field's name as JSON has it: requested_attributes is
-// requestedAttributes.
-func humps(name string) string {
+// camelCase returns the camel case form of a field's name: requestedAttributes for
+// requested_attributes.
+func camelCase(name string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words[1:] {
 		if word != "" {
@@ -124,7 +124,7 @@ func humps(name string) string {
 	return strings.Join(words, "")
 }
 
-// perspectiveNumber is a number that may stand in quotation marks.
+// perspectiveNumber is a number, in JSON also as a string.
 type perspectiveNumber float64
 
 func (n *perspectiveNumber) UnmarshalJSON(data []byte) error {
@@ -139,7 +139,7 @@ func (n *perspectiveNumber) UnmarshalJSON(data []byte) error {
 	}
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		return errors.New("it is no number")
+		return errors.New("it is not a number")
 	}
 	*n = perspectiveNumber(value)
 	return nil

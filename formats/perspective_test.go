@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
 
-// golden compares a value with a file, all of its keys and no others.
+// golden compares a value with a file, with all of its keys and no others.
 func golden(t *testing.T, file string, got any) {
 	t.Helper()
 	if *update {
@@ -47,9 +47,9 @@ func readAnalyze(t *testing.T, request string) formats.PerspectiveAnalyze {
 	return r
 }
 
-// The example of Google's documentation, whose keys have no quotation marks, and
-// an answer as it shows one: a span over the whole text, from an explicit 0, and
-// float32s in their shortest form, of six decimals as in every format.
+// The example of Google's documentation, whose keys have no quotation marks, and an
+// answer in its form: a span over the whole text, from an explicit 0, and float32s in
+// their shortest form, with six decimals as in every format.
 func TestPerspectiveExample(t *testing.T) {
 	r := readAnalyze(t, `{comment: {text: "what kind of idiot name is foo?"},
        languages: ["en"],
@@ -62,9 +62,9 @@ func TestPerspectiveExample(t *testing.T) {
 	}
 }
 
-// What Google's parser took, clients send: without quotation marks, with single
-// ones, PHP's [] for an empty object, names with underscores, a last comma,
-// numbers in quotation marks.
+// Clients send JSON as Google's parser accepted it: names without quotation marks or
+// with single ones, PHP's [] for an empty object, names with underscores, a trailing
+// comma, numbers in quotation marks.
 func TestPerspectiveIsLenient(t *testing.T) {
 	want := readAnalyze(t, `{"comment":{"text":"it's \"x\" é","type":"PLAIN_TEXT"},"requestedAttributes":{"TOXICITY":{"scoreThreshold":0.5},"THREAT":{}},
 		"languages":["en"],"doNotStore":true,"spanAnnotations":true,"clientToken":"t","communityId":"c"}`)
@@ -133,7 +133,7 @@ func typed(t *testing.T, err error) string {
 	return body.Error.Details[0].ErrorType + ": " + e.Message
 }
 
-// A language that the model does not know is an error in Google's form, by which
+// A language that the model does not support is an error in Google's form, where
 // clients find the attribute to leave out.
 func TestPerspectiveLanguages(t *testing.T) {
 	const attributes = `"comment":{"text":"x"},"requestedAttributes":{"THREAT":{},"FLIRTATION":{},"TOXICITY":{}}`
@@ -175,9 +175,9 @@ func TestPerspectiveLanguages(t *testing.T) {
 	golden(t, "testdata/perspective/language-errors.json", []any{errs[0].(*formats.PerspectiveError).Body(), errs[1].(*formats.PerspectiveError).Body()})
 }
 
-// All that an answer can have: names come back as they were asked for, with
-// versions and as experimental ones; those that nobody here measures are absent;
-// what is below its threshold is, too; sentences have scores of their own.
+// An answer with everything: names are those of the request, with versions and as
+// experimental ones; attributes that are not measured are absent, as are scores below
+// their threshold; sentences have their own scores.
 func TestPerspectiveAnswer(t *testing.T) {
 	const text = "\U0001F600 You fool! Thank you. E\u0301"
 	r := readAnalyze(t, `{"comment":{"text":`+asJSON(t, text)+`},"spanAnnotations":true,"clientToken":"id-1","requestedAttributes":{
@@ -195,7 +195,7 @@ func TestPerspectiveAnswer(t *testing.T) {
 	}
 }
 
-// Spans cover the text without a gap, in the units of JavaScript.
+// Spans cover the text without a gap, in UTF-16 code units.
 func TestPerspectiveSpansAreUTF16(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	alphabet := []rune("ab. !?\n\u00e9\u0301\U0001F600\u200d\u4e2d\u3002\ufffd")
@@ -227,8 +227,8 @@ func readSuggest(t *testing.T, request string) formats.PerspectiveSuggest {
 	return r
 }
 
-// A suggestion is a label for the whole comment. One for a span makes the whole
-// as bad as that.
+// A suggestion is a label for the whole comment: with only spans, it is the highest
+// of their scores.
 func TestPerspectiveSuggest(t *testing.T) {
 	r := readSuggest(t, `{"comment":{"text":"You fool!"},"languages":["en"],"communityId":"Coral:t","clientToken":"comment-53922","attributeScores":{
 		"TOXICITY":{"summaryScore":{"value":1}}, "TOXICITY@6":{"summaryScore":{"value":0}},
@@ -249,12 +249,12 @@ func TestPerspectiveSuggestionsThatMakeNoSense(t *testing.T) {
 		`{"TOXICITY":{}}`:                  "attribute_scores of TOXICITY must not be empty",
 		`{"TOXICITY":{"summaryScore":{}}}`: "a score must have a value",
 		`{"TOXICITY":{"summaryScore":{"value":1.5}}}`:                                       "the score 1.5 of TOXICITY is no probability",
-		`{"TOXICITY":{"summaryScore":{"value":"NaN"}}}`:                                     "it is no number",
+		`{"TOXICITY":{"summaryScore":{"value":"NaN"}}}`:                                     "it is not a number",
 		`{"TOXICITY":{"summaryScore":{"value":1,"type":"RAW"}}}`:                            "Requested score type RAW is not supported by attribute TOXICITY",
 		`{"TOXICITY":{"spanScores":[{"score":{"value":1}}]}}`:                               "must have a begin, an end and a score",
 		`{"TOXICITY":{"spanScores":[{"begin":0,"end":1}]}}`:                                 "must have a begin, an end and a score",
-		`{"TOXICITY":{"spanScores":[{"begin":2,"end":1,"score":{"value":1}}]}}`:             "a span score from 2 to 1 is none",
-		`{"TOXICITY":{"spanScores":[{"begin":0,"end":4,"score":{"value":1}}]}}`:             "ends at 4, behind the comment's 3 UTF-16 code units",
+		`{"TOXICITY":{"spanScores":[{"begin":2,"end":1,"score":{"value":1}}]}}`:             "a span score from 2 to 1 is not valid",
+		`{"TOXICITY":{"spanScores":[{"begin":0,"end":4,"score":{"value":1}}]}}`:             "ends at 4, after the comment's 3 UTF-16 code units",
 		`{"RUDENESS":{"summaryScore":{"value":1}},"TOXICITY":{"summaryScore":{"value":1}}}`: "Unknown requested attribute: RUDENESS",
 		`{"FLIRTATION":{"summaryScore":{"value":1}}}`:                                       "Unknown requested attribute: FLIRTATION",
 	} {
@@ -275,8 +275,8 @@ func TestPerspectiveOtherErrors(t *testing.T) {
 	})
 }
 
-// Clients are built from the document at run time: everything they need is in it,
-// every reference leads somewhere, and no address is another server's.
+// Clients are generated from the document at run time: it has everything they need,
+// every reference resolves, and no URL is another server's.
 func TestPerspectiveDiscovery(t *testing.T) {
 	for address, root := range map[string]string{
 		"https://tox.example.org":              "https://tox.example.org/",
@@ -384,8 +384,8 @@ func FuzzPerspectiveSuggest(f *testing.F) {
 	})
 }
 
-// pythonBatch is a batch as google-api-python-client sends it: lines end with LF,
-// and headers of 78 characters and more are folded.
+// pythonBatch is a batch as google-api-python-client sends it: lines end with LF, and
+// headers of 78 characters and more are folded.
 func pythonBatch(ids ...string) (contentType string, body []byte) {
 	var b bytes.Buffer
 	for _, id := range ids {
@@ -396,8 +396,8 @@ func pythonBatch(ids ...string) (contentType string, body []byte) {
 	return `multipart/mixed; boundary="===============123=="`, b.Bytes()
 }
 
-// HELM names each call by the whole text. The answers carry the names back as
-// Python's client takes them apart.
+// HELM's ID of a call is the whole text. The answers have the IDs in the form that
+// Python's client parses.
 func TestPerspectiveBatch(t *testing.T) {
 	long := strings.Repeat("%F0%9F%98%80", 20_480) // the longest text that HELM sends, all emoji
 	contentType, body := pythonBatch("hello%20you", long)
@@ -443,8 +443,8 @@ func TestPerspectiveBatchesThatMakeNoSense(t *testing.T) {
 		{"multipart/mixed; boundary=y", body, "it breaks off"},
 		{x, []byte("--x--\r\n"), "it has no calls"},
 		{x, part("Content-Type: text/plain", "x"), "part 1 must have the Content-Type application/http"},
-		{x, part("Content-Type: application/http", "x"), "part 1 is no HTTP request"},
-		{x, part("Content-Type: application/http\r\nContent-ID: <a\x01b>", "x"), "has a header that is none"},
+		{x, part("Content-Type: application/http", "x"), "part 1 is not an HTTP request"},
+		{x, part("Content-Type: application/http\r\nContent-ID: <a\x01b>", "x"), "has an invalid header"},
 	} {
 		_, err := formats.ReadPerspectiveBatch(c.contentType, c.body, 2)
 		e, ok := errors.AsType[*formats.PerspectiveError](err)

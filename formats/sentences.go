@@ -10,22 +10,22 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Part is a piece of a text, as [Sentences] cuts it, and what it scores by
-// itself.
+// Part is a piece of a text, as [Sentences] splits it, with its own result.
 type Part struct {
 	Text   string
 	Result toxscreen.Result
 }
 
-// maxRun is after how many characters without a letter or a number a sentence
-// ends: some of the rules look ahead from every one of them, and a text of
-// nothing else would take time with its square.
+// maxRun is the number of characters without a letter or a number after which a
+// sentence ends. Some rules look ahead from each of them, so that a text of nothing
+// else would take quadratic time.
 const maxRun = 32
 
-// Sentences cuts a text into its sentences as Unicode Standard Annex #29 has
-// them, each with the blanks behind it, so that together they are the text. What
-// has nothing to score, such as an empty line, belongs to the sentence before
-// it. Of more than most sentences, neighbours are one piece.
+// Sentences splits a text into sentences as defined by Unicode Standard Annex #29,
+// each with the white space after it: joined, they are the text. Pieces without
+// letters, numbers and symbols, such as empty lines, belong to the sentence before
+// them. There are at most most pieces: of more sentences, neighbours are joined. An
+// empty text has none.
 func Sentences(text string, most int) []string {
 	var ends []int
 	at := 0
@@ -36,7 +36,7 @@ func Sentences(text string, most int) []string {
 			sentence, rest, state = uniseg.FirstSentenceInString(rest, state)
 			at += len(sentence)
 			last := len(ends) - 1
-			// Blanks at the beginning have no sentence before them.
+			// White space at the beginning has no sentence before it.
 			if last >= 0 && (nothingIn(sentence) || last == 0 && nothingIn(text[:ends[0]])) {
 				ends[last] = at
 			} else {
@@ -54,8 +54,8 @@ func Sentences(text string, most int) []string {
 	return pieces
 }
 
-// calm returns how much of the beginning of a text has no run of more than
-// maxRun characters without a letter or a number.
+// calm returns the length in bytes of the beginning of a text that has no run of
+// more than maxRun characters without a letter or a number.
 func calm(text string) int {
 	run := 0
 	for i, c := range text {
@@ -72,16 +72,16 @@ func calm(text string) int {
 	return len(text)
 }
 
-// nothingIn tells whether a piece of a text has nothing that could be scored.
-// Symbols can be: emoji are such.
+// nothingIn reports whether a piece of a text has nothing that could be scored.
+// Symbols could be: they include emoji.
 func nothingIn(piece string) bool {
 	return strings.IndexFunc(piece, func(c rune) bool {
 		return unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.IsSymbol(c)
 	}) < 0
 }
 
-// utf16Len returns how many UTF-16 code units a text has. What is not valid
-// UTF-8 counts one a byte, as in [toxscreen.Result.In].
+// utf16Len returns the number of UTF-16 code units in a text. Each byte that is not
+// valid UTF-8 counts as one, as in [toxscreen.Result.In].
 func utf16Len(text string) int {
 	n := 0
 	for _, c := range text {
@@ -93,5 +93,6 @@ func utf16Len(text string) int {
 	return n
 }
 
-// codePoints returns how many code points a text has, counted likewise.
+// codePoints returns the number of code points in a text; bytes that are not valid
+// UTF-8 count as in utf16Len.
 func codePoints(text string) int { return utf8.RuneCountInString(text) }

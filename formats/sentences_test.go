@@ -37,7 +37,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// Of more sentences than are wanted, neighbours are one.
+// Beyond the limit, neighbouring sentences are joined.
 func TestSentencesAreLimited(t *testing.T) {
 	text := strings.Repeat("Go. ", 10)
 	if diff := cmp.Diff([]string{"Go. Go. Go. Go. ", "Go. Go. Go. Go. ", "Go. Go. "}, formats.Sentences(text, 3)); diff != "" {
@@ -45,8 +45,8 @@ func TestSentencesAreLimited(t *testing.T) {
 	}
 }
 
-// The rules look ahead, from every blank to the next letter: without a limit,
-// 1 MiB of blanks takes hours.
+// The rules look ahead, from every space to the next letter: without a limit, 1 MiB
+// of spaces takes hours.
 func TestSentencesTakeTimeInProportion(t *testing.T) {
 	for _, filler := range []string{" ", ")", "\u201d", "\u275d", " \u0301", ")1", "1 ", ". ", "a.", "\u200d)"} {
 		text := "a. " + strings.Repeat(filler, 1<<20/len(filler))

@@ -9,8 +9,8 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 )
 
-// The example of Writer's documentation: the fields, their order and that a high
-// score is a safe text.
+// The example of Writer's documentation: the fields, their order, and that a high
+// score means a safe text.
 func TestWriterCheck(t *testing.T) {
 	check := formats.WriterCheck{
 		PromptLabels:     formats.ToWriterLabels(toxscreen.Result{Score: 0.004395}),
