@@ -46,7 +46,7 @@ func (s *Server) keep(ctx context.Context, l store.LabelSet, result toxscreen.Re
 	l.Result, l.Source, l.Caller = result, exchange.api.name, exchange.caller.Name
 	switch err := s.config.Feedback.Add(ctx, l); {
 	case errors.Is(err, store.ErrFull):
-		return &failure{code: notStored, message: "failed to keep feedback: the feedback file or its disk is full; the operator of the server must make room", cause: err}
+		return &failure{code: notStored, message: "failed to keep feedback: there is no room left in the feedback file or on its disk; the operator of the server must make some", cause: err}
 	case err != nil:
 		return s.ended(ctx, err)
 	}
