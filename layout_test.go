@@ -20,9 +20,9 @@ var wiring = []string{"models", "screen", "httpapi", "cmd", "scripts"}
 
 // allowed are the imports between adapters that the design names.
 var allowed = map[string][]string{
-	"classifier": {"tokenize"},         // reads its encodings
-	"redteam":    {"formats", "judge"}, // its cases, and who judges them
-	"judge":      {"ollama"},           // asks its models
+	"classifier": {"tokenize", "disguise"}, // reads encodings; scores readings too
+	"redteam":    {"formats", "judge"},     // its cases, and who judges them
+	"judge":      {"ollama"},               // asks its models
 }
 
 // onlyIn are the libraries of which one folder, or one file of it, knows.

@@ -233,7 +233,7 @@ func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encod
 func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding) ([]float64, []toxscreen.Span, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
-	differs, err := c.tokenizer.EncodeReading(text, plain, enc)
+	differs, err := encodeReading(c.tokenizer, text, plain, enc)
 	if err != nil || !differs {
 		return nil, nil, err
 	}

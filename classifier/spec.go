@@ -33,9 +33,9 @@ type Spec struct {
 
 	Window Window `json:"window"`
 
-	// UndoDisguise has a text that reads otherwise once disguise is undone,
-	// see [tokenize.Tokenizer.Read], computed both ways. It suits models of
-	// English whose authors do no such thing themselves.
+	// UndoDisguise makes a text whose [disguise.Read] differs from it be scored
+	// both ways. It suits models of English that were not trained to read
+	// disguised words.
 	UndoDisguise bool `json:"undo_disguise,omitempty"`
 
 	// Calibration corrects the probability of an attribute; without an entry

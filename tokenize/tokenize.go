@@ -18,7 +18,9 @@ package tokenize
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"sync"
 )
 
 // MaxBytes is the longest text that Encode accepts, 1 GiB: offsets are 32 bits wide
@@ -145,4 +147,29 @@ func (enc *Encoding) append(id int64, at Offset) {
 	enc.IDs = append(enc.IDs, id)
 	enc.Offsets = append(enc.Offsets, at)
 	enc.Words = append(enc.Words, enc.words)
+}
+
+// Weigh returns how many tokens a text takes, and the highest id among them, which
+// ranks words: vocabularies begin with what is frequent. A word should have a blank
+// before it, without which a byte-level model has other tokens for it. A text without
+// tokens, or one that cannot be encoded, counts as one token a byte and ranks last.
+func (t *Tokenizer) Weigh(text string) (tokens int, rank int64) {
+	enc := encodings.Get().(*Encoding)
+	defer encodings.Put(enc)
+	if err := t.Encode(text, enc); err != nil || len(enc.IDs) == 0 {
+		return len(text), math.MaxInt64
+	}
+	return len(enc.IDs), slices.Max(enc.IDs)
+}
+
+var encodings = sync.Pool{New: func() any { return new(Encoding) }}
+
+// Complete returns the only word of the vocabulary that fits a pattern, in which a star
+// stands for any letter from a to z. It returns "" where no word fits, or more than one,
+// and for models other than BERT's, whose vocabularies are not searched.
+func (t *Tokenizer) Complete(pattern string) string {
+	if b, ok := t.model.(*bert); ok {
+		return b.vocab.fitting(startRoot, pattern)
+	}
+	return ""
 }

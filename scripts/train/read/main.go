@@ -1,4 +1,4 @@
-// Read shows what the tokenizer makes of disguised texts. It reads JSONL with a field
+// Read shows how disguised texts are read. It reads JSONL with a field
 // text and writes each line again with two more: reading, the text as it is read, and
 // differs, whether the model gets other tokens from it.
 //
@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
+	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -54,14 +56,14 @@ func read(path string, in io.Reader, out io.Writer) error {
 		if err := tokenizer.Encode(text, &plain); err != nil {
 			return err
 		}
-		differs, err := tokenizer.EncodeReading(text, &plain, &other)
-		if err != nil {
+		reading := disguise.Read(text, tokenizer)
+		if err := tokenizer.Encode(reading.Text, &other); err != nil {
 			return err
 		}
+		differs := !slices.Equal(plain.IDs, other.IDs)
 		if differs {
 			differ++
 		}
-		reading := tokenizer.Read(text)
 		row["reading"], row["differs"] = reading.Text, differs
 		if err := results.Encode(row); err != nil {
 			return fmt.Errorf("failed to write row %d: %w", texts+1, err)

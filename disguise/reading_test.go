@@ -1,15 +1,40 @@
-package tokenize_test
+package disguise_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
+// A tokenizer finds words with missing letters too.
+var _ interface {
+	disguise.Vocabulary
+	disguise.Completer
+} = (*tokenize.Tokenizer)(nil)
+
+// bert loads the vocabulary of the default model.
+func bert(t testing.TB) *tokenize.Tokenizer {
+	t.Helper()
+	data, err := os.ReadFile("../models/toxicity-en/tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := tokenize.Load(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+// boundary reports whether a character of text begins or ends at byte at.
+func boundary(text string, at int) bool { return at == len(text) || utf8.RuneStart(text[at]) }
+
 func TestReadUndoesDisguise(t *testing.T) {
-	tok := load(t, bertUncased)
+	tok := bert(t)
 	for text, want := range map[string]string{
 		// Letters of other alphabets and styles.
 		"you \u0456d\u0456\u043et":                           "you idiot",
@@ -67,7 +92,7 @@ func TestReadUndoesDisguise(t *testing.T) {
 		// Several at once.
 		"1d\u0456\u200b0\uff54": "idiot",
 	} {
-		got := tok.Read(text)
+		got := disguise.Read(text, tok)
 		if got.Text != want {
 			t.Errorf("Read(%q) = %q, want %q", text, got.Text, want)
 		}
@@ -75,7 +100,7 @@ func TestReadUndoesDisguise(t *testing.T) {
 }
 
 func TestReadLeavesAlone(t *testing.T) {
-	tok := load(t, bertUncased)
+	tok := bert(t)
 	for _, text := range []string{
 		// Models, versions, chemistry, sizes.
 		"B2B 3D mp3 mp4 h264 COVID-19 AK-47 C3PO R2D2 H1N1 windows7 PS5 XBOX360 U2 G7 5G 4K 1080p i7 F-150 B-52 C4 W3C P2P A4 B1",
@@ -107,14 +132,14 @@ func TestReadLeavesAlone(t *testing.T) {
 		// No text at all.
 		"", " ", "!!!", "\xff\xfe", "a\xffb",
 	} {
-		if got := tok.Read(text); got.Text != text {
+		if got := disguise.Read(text, tok); got.Text != text {
 			t.Errorf("Read(%q) = %q, should be left alone", text, got.Text)
 		}
 	}
 }
 
 func TestOriginal(t *testing.T) {
-	tok := load(t, bertUncased)
+	tok := bert(t)
 	for _, test := range []struct{ text, word, want string }{
 		{"you 1d10t!", "idiot", "1d10t"},
 		{"you i d i o t and", "idiot", "i d i o t"},
@@ -125,7 +150,7 @@ func TestOriginal(t *testing.T) {
 		{"\u0456\u0501\u0456ooot s o b a d idiot", "idiot", "\u0456\u0501\u0456ooot"},
 		{"ʇoıpı you", "idiot", "ʇoıpı"},
 	} {
-		r := tok.Read(test.text)
+		r := disguise.Read(test.text, tok)
 		at := strings.Index(r.Text, test.word)
 		if at < 0 {
 			t.Errorf("Read(%q) = %q, without %q", test.text, r.Text, test.word)
@@ -138,38 +163,8 @@ func TestOriginal(t *testing.T) {
 	}
 }
 
-// TestEncodeReading: offsets point into the text as it was given, and a text that the
-// tokenizer's own normaliser makes the same is no other text.
-func TestEncodeReading(t *testing.T) {
-	tok := load(t, bertUncased)
-	var plain, enc tokenize.Encoding
-	for text, want := range map[string]bool{
-		"you 1d10t":             true,
-		"a plain text":          false,
-		"i\u200bd\u200biot":     false, // BERT drops zero-width characters
-		"\u00efdi\u0335ot":      false, // and accents
-		"you \u0456diot, 1d10t": true,
-	} {
-		if err := tok.Encode(text, &plain); err != nil {
-			t.Fatal(err)
-		}
-		differs, err := tok.EncodeReading(text, &plain, &enc)
-		if err != nil || differs != want {
-			t.Errorf("EncodeReading(%q) = %v, %v, want %v", text, differs, err, want)
-		}
-		if n := len(enc.IDs); differs != (n > 0) {
-			t.Errorf("EncodeReading(%q) leaves %d ids", text, n)
-		}
-	}
-	_ = tok.Encode("you 1d10t", &plain)
-	_, _ = tok.EncodeReading("you 1d10t", &plain, &enc)
-	if want := (tokenize.Offset{Start: 4, End: 9}); len(enc.Offsets) != 2 || enc.Offsets[1] != want {
-		t.Errorf("offsets %v, the second should be %v", enc.Offsets, want)
-	}
-}
-
 func FuzzRead(f *testing.F) {
-	tok := load(f, bertUncased)
+	tok := bert(f)
 	for _, text := range []string{
 		"you 1d10t", "i d i o t", "i.d.i.o.t", "\u0456di\u043et \u0301\u0302", "ʇoıpı uɐ", "stupid_idiot StupidIdiot", "\xff1d10t\xff", "soooo ａｂｃ a$$ @sshole 1 d 1 0 t",
 		"i\u200bd\u200biot сору x", "\U0001f178\U0001f173\ufe0f",
@@ -177,8 +172,8 @@ func FuzzRead(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		r := tok.Read(text)
-		if again := tok.Read(r.Text); again.Text != r.Text {
+		r := disguise.Read(text, tok)
+		if again := disguise.Read(r.Text, tok); again.Text != r.Text {
 			t.Errorf("Read(%q) = %q, read again %q", text, r.Text, again.Text)
 		}
 		if utf8.ValidString(text) && !utf8.ValidString(r.Text) {
@@ -191,7 +186,7 @@ func FuzzRead(f *testing.F) {
 				size = 1
 			}
 			start, end := r.Original(at, at+size)
-			if start < last || start >= end || end > len(text) || valid && !(boundary(text, int32(start)) && boundary(text, int32(end))) {
+			if start < last || start >= end || end > len(text) || valid && !(boundary(text, start) && boundary(text, end)) {
 				t.Fatalf("Read(%q) = %q: byte %d comes from %d to %d, the one before from %d", text, r.Text, at, start, end, last)
 			}
 			last = start
@@ -201,7 +196,7 @@ func FuzzRead(f *testing.F) {
 
 // BenchmarkRead: ordinary text must cost next to nothing.
 func BenchmarkRead(b *testing.B) {
-	tok := load(b, bertUncased)
+	tok := bert(b)
 	ordinary := strings.Repeat("Thank you, that was a great help. I'll mend the other 12 pages (of 2019) tomorrow. ", 12)
 	for name, text := range map[string]string{
 		"ordinary":  ordinary,
@@ -213,7 +208,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				tok.Read(text)
+				disguise.Read(text, tok)
 			}
 		})
 	}
@@ -221,14 +216,14 @@ func BenchmarkRead(b *testing.B) {
 
 // BenchmarkReadLength shows that time grows with the length of a text and no faster.
 func BenchmarkReadLength(b *testing.B) {
-	tok := load(b, bertUncased)
+	tok := bert(b)
 	for _, unit := range []string{"a ", "a.", "1d10t ", "aB", "\u0456d", "a\u0301\u0302", "stupid_", "iiii", "youareastupididiot ", "xqzkvjwpxqzkvjwpxqzkvjwpxqzkvjwp "} {
 		for _, size := range []int{10_000, 1_000_000} {
 			text := strings.Repeat(unit, size/len(unit))
 			b.Run(unit+"/"+map[int]string{10_000: "10KB", 1_000_000: "1MB"}[size], func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					tok.Read(text)
+					disguise.Read(text, tok)
 				}
 			})
 		}

@@ -1,4 +1,4 @@
-package tokenize
+package disguise
 
 import (
 	"sync"
@@ -137,7 +137,7 @@ func glyphOf(r rune) (glyphKind, byte) {
 
 // readLetters replaces characters that stand for a letter, and drops those that hide
 // between letters.
-func (t *Tokenizer) readLetters(text string) rewriting {
+func (rd reader) readLetters(text string) rewriting {
 	first := 0
 	for first < len(text) && text[first] < utf8.RuneSelf {
 		first++
@@ -164,7 +164,7 @@ func (t *Tokenizer) readLetters(text string) rewriting {
 			suspicious = suspicious || kind != plainGlyph && kind != digitGlyph
 		} else {
 			if suspicious {
-				t.readGlyphs(&w, word, inEnglish)
+				rd.readGlyphs(&w, word, inEnglish)
 			}
 			word, suspicious = word[:0], false
 		}
@@ -190,17 +190,17 @@ func mostlyPlain(text string) bool {
 }
 
 // readGlyphs writes one word as it is read.
-func (t *Tokenizer) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool) {
+func (rd reader) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool) {
 	var count [otherGlyph + 1]int
 	for _, g := range word {
 		count[g.kind]++
 	}
-	if by := t.turn(word, count[digitGlyph]); by != "" {
+	if by := rd.turn(word, count[digitGlyph]); by != "" {
 		w.replace(word[0].start, word[len(word)-1].end, by)
 		return
 	}
 	letters := count[plainGlyph] + count[styledGlyph] + count[alikeGlyph] + count[latinGlyph]
-	alike := count[alikeGlyph] > 0 && count[foreignGlyph] == 0 && letters > 2 && t.meansLookalikes(word, letters, inEnglish)
+	alike := count[alikeGlyph] > 0 && count[foreignGlyph] == 0 && letters > 2 && rd.meansLookalikes(word, letters, inEnglish)
 	// In a word of another alphabet, marks and joiners belong there.
 	foreign := count[foreignGlyph] > 0 || count[alikeGlyph] > 0 && !alike
 	marks := 0
@@ -233,7 +233,7 @@ func (t *Tokenizer) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool
 
 // meansLookalikes reports whether the lookalikes in a word are there for the letters
 // that they look like.
-func (t *Tokenizer) meansLookalikes(word []glyph, letters int, inEnglish func() bool) bool {
+func (rd reader) meansLookalikes(word []glyph, letters int, inEnglish func() bool) bool {
 	others, capitals, small := 0, 0, 0 // letters of another alphabet; letters a to z that are none; small lookalikes
 	for _, g := range word {
 		if g.kind == alikeGlyph && !unicode.Is(unicode.Latin, g.r) {
@@ -251,7 +251,7 @@ func (t *Tokenizer) meansLookalikes(word []glyph, letters int, inEnglish func() 
 		return small != 1 || others > 1 || capitals < letters-1
 	}
 	// Turkish and phonetic notation have letters like ı and ɪ too.
-	return (others == 0 || inEnglish()) && t.cost(plainWord(word))*2 <= letters
+	return (others == 0 || inEnglish()) && rd.cost(plainWord(word))*2 <= letters
 }
 
 // composes reports whether a letter with a mark is a letter of its own, such as é.
@@ -282,7 +282,7 @@ const maxGuess = 40
 // turn returns the word that lies upside down, or "" where none does: all its letters
 // must be turnable, a quarter of them visibly turned. Whoever turns a text turns its
 // order, too, but some only replace the letters; the cheaper one is meant.
-func (t *Tokenizer) turn(word []glyph, digits int) string {
+func (rd reader) turn(word []glyph, digits int) string {
 	if len(word) < 2 || len(word) > maxGuess || digits > 0 {
 		return ""
 	}
@@ -301,15 +301,15 @@ func (t *Tokenizer) turn(word []glyph, digits int) string {
 	if visible*4 < len(word) {
 		return ""
 	}
-	by, cost := string(reversed), t.cost(string(reversed))
-	if other := t.cost(string(inPlace)); other < cost {
+	by, cost := string(reversed), rd.cost(string(reversed))
+	if other := rd.cost(string(inPlace)); other < cost {
 		by, cost = string(inPlace), other
 	}
 	if cost*2 > len(word) {
 		return ""
 	}
 	// A letter like ı may also be there for its own sake.
-	if plain := plainWord(word); len(plain) == len(word) && t.cost(plain) <= cost {
+	if plain := plainWord(word); len(plain) == len(word) && rd.cost(plain) <= cost {
 		return ""
 	}
 	return by

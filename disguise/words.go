@@ -1,4 +1,4 @@
-package tokenize
+package disguise
 
 import (
 	"bytes"
@@ -59,7 +59,7 @@ var standsFor = [256]byte{
 type stretch struct{ start, end int }
 
 // readWords undoes what is done to words with ASCII characters.
-func (t *Tokenizer) readWords(text string) rewriting {
+func (rd reader) readWords(text string) rewriting {
 	w := rewriting{text: text}
 	var spaced stretch // of single letters with a blank between
 	letters := 0
@@ -78,23 +78,23 @@ func (t *Tokenizer) readWords(text string) rewriting {
 		}
 		if at, last, ok := single(text, stretch{start, i}); ok {
 			if letters == 0 || at.start != start || start-spaced.end != 1 || text[spaced.end] != ' ' {
-				t.readSpaced(&w, spaced, letters)
+				rd.readSpaced(&w, spaced, letters)
 				letters, spaced = 0, stretch{at.start, at.start}
 			}
 			letters, spaced.end = letters+1, at.end
 			if last {
-				t.readSpaced(&w, spaced, letters)
+				rd.readSpaced(&w, spaced, letters)
 				letters = 0
 			}
 			continue
 		}
-		t.readSpaced(&w, spaced, letters)
+		rd.readSpaced(&w, spaced, letters)
 		letters = 0
 		if i-start >= minGuess || i-start > 2 && (seen&(digit|sign) != 0 || longest > 2) {
-			t.readChunk(&w, stretch{start, i}, seen)
+			rd.readChunk(&w, stretch{start, i}, seen)
 		}
 	}
-	t.readSpaced(&w, spaced, letters)
+	rd.readSpaced(&w, spaced, letters)
 	return w
 }
 
@@ -133,7 +133,7 @@ const (
 )
 
 // readSpaced joins single letters that spell words.
-func (t *Tokenizer) readSpaced(w *rewriting, at stretch, letters int) {
+func (rd reader) readSpaced(w *rewriting, at stretch, letters int) {
 	if letters < minSpaced {
 		return
 	}
@@ -141,12 +141,12 @@ func (t *Tokenizer) readSpaced(w *rewriting, at stretch, letters int) {
 	for i := range places {
 		places[i] = at.start + 2*i
 	}
-	t.joinLetters(w, places, at.end)
+	rd.joinLetters(w, places, at.end)
 }
 
 // joinLetters replaces letters and what stands between them by the words that they
 // spell, where they do.
-func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
+func (rd reader) joinLetters(w *rewriting, places []int, end int) {
 	letters, rising := 0, 0
 	spelt := make([]byte, len(places))
 	for i, at := range places {
@@ -165,7 +165,7 @@ func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
 	if letters < 2 || letters*3 < len(spelt) || rising*2 >= len(spelt) {
 		return
 	}
-	words, cost := t.segment(string(spelt), 1)
+	words, cost := rd.segment(string(spelt), 1)
 	if strings.ContainsAny(w.text[places[0]:end], "1!") {
 		for i, at := range places {
 			switch w.text[at] {
@@ -173,7 +173,7 @@ func (t *Tokenizer) joinLetters(w *rewriting, places []int, end int) {
 				spelt[i] = 'l'
 			}
 		}
-		if others, c := t.segment(string(spelt), 1); c < cost {
+		if others, c := rd.segment(string(spelt), 1); c < cost {
 			words, cost = others, c
 		}
 	}
@@ -232,7 +232,7 @@ const twoLetters = "ah go ha hi oh ok ur ya ye yo "
 // other lone letters as much as three tokens, and so do two letters that are no word.
 // Each further token of a word counts as so many: 1, or more where words should be
 // known, "idiot we" and not "idiotwe".
-func (t *Tokenizer) segment(letters string, further float64) (words []string, cost float64) {
+func (rd reader) segment(letters string, further float64) (words []string, cost float64) {
 	lower := strings.ToLower(letters)
 	best := make([]float64, len(letters)+1)
 	from := make([]int, len(letters)+1)
@@ -248,7 +248,7 @@ func (t *Tokenizer) segment(letters string, further float64) (words []string, co
 			case joins:
 				c = 1
 			case len(part) > 2 || len(part) == 2 && strings.Contains(twoLetters, part):
-				c = 1.5 + further*float64(t.cost(letters[start:end])-1)
+				c = 1.5 + further*float64(rd.cost(letters[start:end])-1)
 			}
 			if best[start]+c < best[end] {
 				best[end], from[end] = best[start]+c, start
@@ -263,9 +263,9 @@ func (t *Tokenizer) segment(letters string, further float64) (words []string, co
 }
 
 // readChunk undoes what is done inside a chunk, which is what stands between blanks.
-func (t *Tokenizer) readChunk(w *rewriting, at stretch, seen uint8) {
+func (rd reader) readChunk(w *rewriting, at stretch, seen uint8) {
 	text := w.text[:at.end]
-	if seen&separator != 0 && t.readDotted(w, at) {
+	if seen&separator != 0 && rd.readDotted(w, at) {
 		return
 	}
 	chunk := text[at.start:]
@@ -291,7 +291,7 @@ func (t *Tokenizer) readChunk(w *rewriting, at stretch, seen uint8) {
 		if start > 0 && byteKinds[text[start-1]]&wide != 0 || i < at.end && byteKinds[text[i]]&wide != 0 {
 			continue // the rest of a word that is not ASCII
 		}
-		t.readWord(w, stretch{start, i}, chunk)
+		rd.readWord(w, stretch{start, i}, chunk)
 	}
 }
 
@@ -343,7 +343,7 @@ func joins(chunk string) bool {
 
 // readDotted joins a chunk that is single letters with the same separator between
 // them. It reports whether the chunk is one.
-func (t *Tokenizer) readDotted(w *rewriting, at stretch) bool {
+func (rd reader) readDotted(w *rewriting, at stretch) bool {
 	start, end := at.start, at.end
 	for start < end && strings.IndexByte(opening, w.text[start]) >= 0 {
 		start++
@@ -371,12 +371,12 @@ func (t *Tokenizer) readDotted(w *rewriting, at stretch) bool {
 			places = append(places, i)
 		}
 	}
-	t.joinLetters(w, places, end)
+	rd.joinLetters(w, places, end)
 	return true
 }
 
 // readWord undoes what is done inside one word, a run of letters, digits and signs.
-func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
+func (rd reader) readWord(w *rewriting, at stretch, chunk string) {
 	text := w.text
 	for at.end > at.start && strings.IndexByte("!+@", text[at.end-1]) >= 0 {
 		at.end--
@@ -395,7 +395,7 @@ func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
 	}
 	word := text[at.start:at.end]
 	if strings.IndexByte(word, '*') > 0 {
-		t.readStars(w, at)
+		rd.readStars(w, at)
 		return
 	}
 	leet, repeated := false, false
@@ -406,28 +406,28 @@ func (t *Tokenizer) readWord(w *rewriting, at stretch, chunk string) {
 	switch {
 	case leet:
 		if tokens := mayBeLetters(word, chunk); tokens > 0 {
-			t.readSpelling(w, at.start, word, tokens)
+			rd.readSpelling(w, at.start, word, tokens)
 		}
 	case repeated:
 		if !isNumeral(word, chunk) {
-			t.readSpelling(w, at.start, word, len(word)/2)
+			rd.readSpelling(w, at.start, word, len(word)/2)
 		}
 	default:
 		spaced := " " + word
 		if at.start > 0 && text[at.start-1] == ' ' {
 			spaced = text[at.start-1 : at.end] // most words get by without an allocation
 		}
-		if cost, _ := t.weigh(spaced); cost > 1 {
-			_ = t.readCapitals(w, at, cost) || t.readSwapped(w, at) || t.readJoined(w, at, cost)
+		if cost, _ := rd.Weigh(spaced); cost > 1 {
+			_ = rd.readCapitals(w, at, cost) || rd.readSwapped(w, at) || rd.readJoined(w, at, cost)
 		}
 	}
 }
 
 // readStars puts letters in the place of stars between letters, at most half of all,
 // where one word of the vocabulary fits and no other: id*ot, but not f**k, which may be folk.
-// It is for BERT's vocabularies; those of other models are not searched.
-func (t *Tokenizer) readStars(w *rewriting, at stretch) {
-	bert, ok := t.model.(*bert)
+// It needs a vocabulary that is a [Completer].
+func (rd reader) readStars(w *rewriting, at stretch) {
+	completer, ok := rd.Vocabulary.(Completer)
 	word := w.text[at.start:at.end]
 	stars := strings.Count(word, "*")
 	if !ok || len(word) < 4 || 2*stars > len(word) {
@@ -439,7 +439,7 @@ func (t *Tokenizer) readStars(w *rewriting, at stretch) {
 		}
 	}
 	small := strings.ToUpper(word) != word // else what is put in is a capital
-	found := bert.vocab.fitting(startRoot, strings.ToLower(word))
+	found := completer.Complete(strings.ToLower(word))
 	for i := range len(found) {
 		if b := found[i : i+1]; word[i] == '*' {
 			if !small {
@@ -620,7 +620,7 @@ const maxChoices = 3
 
 // readSpelling replaces a word by the cheapest of its readings, where that is a word:
 // each repeated letter once or twice, each 1 as i or l. It must take no more than tokens.
-func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, tokens int) {
+func (rd reader) readSpelling(w *rewriting, at int, word string, tokens int) {
 	groups, either := group(word)
 	if len(groups) == 1 {
 		return // zzz, xxx, hm
@@ -656,10 +656,10 @@ func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, tokens int) 
 		return parts
 	}
 	var best [][]byte
-	cost, rank := min(tokens, t.cost(word)-1), int64(math.MaxInt64) // must take fewer
+	cost, rank := min(tokens, rd.cost(word)-1), int64(math.MaxInt64) // must take fewer
 	for choice := range 1 << (len(ambiguous) + len(repeated)) {
 		parts := spell(choice)
-		c, r := t.weigh(" " + string(bytes.Join(parts, nil)))
+		c, r := rd.Weigh(" " + string(bytes.Join(parts, nil)))
 		if c < cost || c == cost && r < rank {
 			best, cost, rank = parts, c, r
 		}
@@ -671,7 +671,7 @@ func (t *Tokenizer) readSpelling(w *rewriting, at int, word string, tokens int) 
 
 // readCapitals puts blanks between words that only capitals divide, where that makes
 // them known: StupidIdiot, but not YouTube. It reports whether it did.
-func (t *Tokenizer) readCapitals(w *rewriting, at stretch, cost int) bool {
+func (rd reader) readCapitals(w *rewriting, at stretch, cost int) bool {
 	word := w.text[at.start:at.end]
 	var words []string
 	from := 0
@@ -685,7 +685,7 @@ func (t *Tokenizer) readCapitals(w *rewriting, at stretch, cost int) bool {
 	}
 	words = append(words, word[from:])
 	for _, one := range words {
-		if len(one) < 3 || t.cost(one) > 1 {
+		if len(one) < 3 || rd.cost(one) > 1 {
 			return false // a brand or a name: eBay, LaTeX, McKnight
 		}
 	}
@@ -696,7 +696,7 @@ func (t *Tokenizer) readCapitals(w *rewriting, at stretch, cost int) bool {
 // readSwapped puts two neighbouring letters behind the first in their order, where that
 // makes a word known: idoit. It reports whether it did. Shorter words are too often a
 // known one in disorder, such as King Cnut.
-func (t *Tokenizer) readSwapped(w *rewriting, at stretch) bool {
+func (rd reader) readSwapped(w *rewriting, at stretch) bool {
 	word := w.text[at.start:at.end]
 	if len(word) < minGuess {
 		return false
@@ -705,7 +705,7 @@ func (t *Tokenizer) readSwapped(w *rewriting, at stretch) bool {
 	swapped := []byte(word)
 	for i := 1; i+1 < len(word); i++ {
 		swapped[i], swapped[i+1] = word[i+1], word[i]
-		if tokens, rank := t.weigh(" " + string(swapped)); tokens == 1 && rank < best {
+		if tokens, rank := rd.Weigh(" " + string(swapped)); tokens == 1 && rank < best {
 			found, best = i, rank
 		}
 		swapped[i], swapped[i+1] = word[i], word[i+1]
@@ -721,12 +721,12 @@ func (t *Tokenizer) readSwapped(w *rewriting, at stretch) bool {
 // then: youstupididiot, theidiot, but not Penistone, Allcock or misconceptions. Whatever is
 // short must be one that joins others; of two words it must be none that many a word
 // begins with, and the other one long. It reports whether it did.
-func (t *Tokenizer) readJoined(w *rewriting, at stretch, cost int) bool {
+func (rd reader) readJoined(w *rewriting, at stretch, cost int) bool {
 	word := w.text[at.start:at.end]
 	if len(word) < 8 || cost < 3 {
 		return false
 	}
-	words, _ := t.segment(word, 3)
+	words, _ := rd.segment(word, 3)
 	if len(words) < 2 || len(words) >= cost || len(words)*3 > len(word) {
 		return false
 	}
@@ -736,7 +736,7 @@ func (t *Tokenizer) readJoined(w *rewriting, at stretch, cost int) bool {
 		if len(words) == 2 {
 			joins, long = joins && !prefix, minGuess
 		}
-		if !joins && (len(one) < long || t.cost(one) > 1) {
+		if !joins && (len(one) < long || rd.cost(one) > 1) {
 			return false
 		}
 	}

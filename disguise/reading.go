@@ -1,14 +1,40 @@
-package tokenize
+// Package disguise reads text as people do: it undoes the spelling by which words
+// slip past filters.
+//
+//	reading := disguise.Read("you are an 1d10t", tokenizer)
+//	fmt.Println(reading.Text)              // you are an idiot
+//	start, end := reading.Original(11, 16) // the bytes of 1d10t: 11 and 16
+//
+// A [Vocabulary] decides what is a word; a tokenize.Tokenizer is one. There is no list
+// of bad words: see docs/decisions/0006-disguise.md.
+package disguise
 
 import (
-	"math"
 	"slices"
 	"sort"
-	"sync"
 )
 
-// Reading is a text as a reader reads it: with the disguise undone by which people
-// slip past filters. Text is the new text; Original leads back to the old one.
+// Vocabulary tells words from other strings of letters. Its methods must be safe for
+// concurrent use where Read is called concurrently.
+type Vocabulary interface {
+	// Weigh returns how many tokens a word takes, 1 for a word of the vocabulary, and
+	// its rank, which decides between readings of as many tokens: the lower the more
+	// frequent. The word is given with a blank before it. One that no tokens spell
+	// counts as one token a byte.
+	Weigh(spaced string) (tokens int, rank int64)
+}
+
+// Completer is implemented by vocabularies that find words of which some letters are
+// missing. With others, [Read] leaves stars in words as they are.
+type Completer interface {
+	// Complete returns the only word of the vocabulary that fits a pattern of the
+	// letters a to z, in which each star stands for one of them. It returns "" where
+	// no word fits, or more than one.
+	Complete(pattern string) string
+}
+
+// Reading is a text as a reader reads it. Text is the new text; Original leads back to
+// the old one.
 type Reading struct {
 	Text  string
 	steps [][]edit // from the original to Text; no step is empty
@@ -94,19 +120,20 @@ func (w rewriting) step(r *Reading) bool {
 // ("idoit"), and words joined ("stupid_idiot", "StupidIdiot", "stupididiot").
 //
 // Where a word can be read in several ways, or need not be a disguise at all, the
-// tokenizer decides: a reading must take fewer tokens than the original, since
+// vocabulary decides: a reading must take fewer tokens than the original, since
 // a vocabulary holds words and not disguises. What is spelt like code, an address, a
 // number, a unit or a name of a model is left alone, and so are words wholly in
 // another alphabet. Invalid UTF-8 is copied.
 //
-// Time is linear in the text.
-func (t *Tokenizer) Read(text string) Reading {
+// The time is linear in the length of the text.
+func Read(text string, words Vocabulary) Reading {
+	rd := reader{words}
 	reading := Reading{Text: text}
 	// One disguise may hide another: "s t u u u p i d".
 	for range maxPasses {
-		letters := t.readLetters(reading.Text).step(&reading)
-		words := t.readWords(reading.Text).step(&reading)
-		if !letters && !words {
+		inLetters := rd.readLetters(reading.Text).step(&reading)
+		inWords := rd.readWords(reading.Text).step(&reading)
+		if !inLetters && !inWords {
 			break
 		}
 	}
@@ -116,50 +143,11 @@ func (t *Tokenizer) Read(text string) Reading {
 // maxPasses bounds the time; no text was found that needs more than three.
 const maxPasses = 6
 
-// EncodeReading fills enc with the tokens of text as a reader reads it, their offsets
-// pointing into text itself. It reports false, and leaves enc empty, where that gives
-// the ids that plain has, which must be what Encode gave for text.
-//
-// A normaliser that drops accents or invisible characters thus makes readings that
-// differ in nothing else the same.
-func (t *Tokenizer) EncodeReading(text string, plain, enc *Encoding) (differs bool, err error) {
-	enc.IDs, enc.Offsets, enc.Words = enc.IDs[:0], enc.Offsets[:0], enc.Words[:0]
-	reading := t.Read(text)
-	if reading.Text == text {
-		return false, nil
-	}
-	if err := t.Encode(reading.Text, enc); err != nil {
-		return false, err
-	}
-	if slices.Equal(plain.IDs, enc.IDs) {
-		enc.IDs, enc.Offsets, enc.Words = enc.IDs[:0], enc.Offsets[:0], enc.Words[:0]
-		return false, nil
-	}
-	for i, o := range enc.Offsets {
-		if o.Start < o.End {
-			start, end := reading.Original(int(o.Start), int(o.End))
-			enc.Offsets[i] = Offset{int32(start), int32(end)}
-		}
-	}
-	return true, nil
-}
-
-var encodings = sync.Pool{New: func() any { return new(Encoding) }}
+// reader reads with one vocabulary.
+type reader struct{ Vocabulary }
 
 // cost is how many tokens a word takes: 1 for one of the vocabulary's words.
-func (t *Tokenizer) cost(word string) int {
-	tokens, _ := t.weigh(" " + word)
+func (rd reader) cost(word string) int {
+	tokens, _ := rd.Weigh(" " + word)
 	return tokens
-}
-
-// weigh returns how many tokens a word takes and the highest id of them: vocabularies
-// begin with what is frequent. The word must have a blank before it, without which a
-// model of bytes has another token for it.
-func (t *Tokenizer) weigh(spaced string) (tokens int, rank int64) {
-	enc := encodings.Get().(*Encoding)
-	defer encodings.Put(enc)
-	if err := t.Encode(spaced, enc); err != nil || len(enc.IDs) == 0 {
-		return len(spaced), math.MaxInt64
-	}
-	return len(enc.IDs), slices.Max(enc.IDs)
 }
