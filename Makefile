@@ -104,7 +104,7 @@ bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DA
 	mkdir -p build/bench
 	go build -o build/bench/worker ./scripts/bench/worker
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/texts.jsonl
-	TOXSCREEN_TEXTS=build/bench/texts.jsonl go test -run '^$$' -bench EndToEnd -benchtime 1x -count 3 ./classifier
+	TOXSCREEN_TEXTS=build/bench/texts.jsonl go test -run '^$$' -bench EndToEnd -benchtime 1x -count 3 ./encoder
 	go run ./scripts/bench/tokenize -python $(PYTHON) -data $(DATA) $(MODEL)/tokenizer.json
 	$(PYTHON) scripts/bench/compare.py --worker build/bench/worker --model $(MODEL) --texts build/bench/texts.jsonl
 	$(PYTHON) scripts/bench/length.py --worker build/bench/worker --texts build/bench/texts.jsonl
@@ -118,7 +118,7 @@ bench-serve: build data $(SERVERS) ## Measure toxscreen serve, alone and against
 	go build -o build/bench/serve ./scripts/bench/serve
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/comments.jsonl
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --most 20 --out build/bench/chat.jsonl
-	TOXSCREEN_TEXTS=build/bench/chat.jsonl go test -run '^$$' -bench SharedRuns -benchtime 1x -count 3 ./classifier
+	TOXSCREEN_TEXTS=build/bench/chat.jsonl go test -run '^$$' -bench SharedRuns -benchtime 1x -count 3 ./encoder
 	build/bench/serve -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -minutes $(MINUTES)
 	build/bench/serve -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -turns 10 -piece 200 \
 	  -compare scripts/bench/serve/compare -python $(PYTHON)

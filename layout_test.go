@@ -20,16 +20,20 @@ var wiring = []string{"models", "screen", "httpapi", "cmd", "scripts"}
 
 // allowed are the imports between adapters that the design names.
 var allowed = map[string][]string{
-	"classifier": {"tokenize", "disguise"}, // reads encodings; scores readings too
-	"redteam":    {"formats", "judge"},     // its cases, and who judges them
-	"judge":      {"ollama"},               // asks its models
+	"classifier": {"encoder", "tokenize", "disguise"}, // reads toxicity from heads, of readings too
+	"encoder":    {"tokenize"},                        // runs encodings
+	"redteam":    {"formats", "judge"},                // its cases, and who judges them
+	"judge":      {"ollama"},                          // asks its models
 }
+
+// general are the folders that know nothing of toxicity: they do not import the root.
+var general = []string{"encoder", "tokenize", "disguise"}
 
 // onlyIn are the libraries of which one folder, or one file of it, knows.
 // Programs in scripts/ may measure against a library: nothing is built on them.
 var onlyIn = map[string]string{
 	"github.com/sugarme/tokenizer":    "tokenize",
-	"github.com/yalue/onnxruntime_go": "classifier/runtime.go",
+	"github.com/yalue/onnxruntime_go": "encoder/runtime.go",
 	"github.com/ollama/ollama":        "ollama",
 	"github.com/sony/gobreaker/v2":    "ollama",
 	"modernc.org/sqlite":              "store",
@@ -59,6 +63,8 @@ func TestImportRule(t *testing.T) {
 			switch {
 			case folder == "." && (ours || strings.Contains(name, ".")):
 				t.Errorf("%s imports %s: the root imports only the standard library", file.path, name)
+			case name == module && slices.Contains(general, top):
+				t.Errorf("%s imports the root: %s knows nothing of toxicity", file.path, top)
 			case !ours || name == module || slices.Contains(wiring, top) || strings.HasPrefix(name, module+"/internal/"):
 			default:
 				other, _, _ := strings.Cut(strings.TrimPrefix(name, module+"/"), "/")

@@ -8,25 +8,21 @@
 //	defer c.Close()
 //	found, err := c.Classify(ctx, "some text")
 //
-// A text is encoded into tokens, divided into windows that the model can see,
-// and each window computed by itself; the windows' logits are pooled,
-// calibrated, and returned as probabilities. The score of a text does not
-// depend on what else is scored at the same time.
+// A text is encoded into tokens, and package encoder runs the model on them, in
+// windows where the text is long. The windows' logits are pooled, calibrated, and
+// returned as probabilities; the token head's mark spans. The score of a text does not
+// depend on what else is scored at the same time, but for the rounding of padded runs.
 package classifier
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"runtime"
-	"slices"
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -39,12 +35,10 @@ type Config struct {
 	Model     []byte
 	Tokenizer *tokenize.Tokenizer
 
-	Provider Provider // default CPU
-	Batching Batching // default Single
-	Library  string   // path of ONNX Runtime's library; default: FindLibrary
-	// Threads is how many runs go side by side, or for Padded how many
-	// threads share a run; default: GOMAXPROCS.
-	Threads int
+	Provider encoder.Provider // default encoder.CPU
+	Batching encoder.Batching // default encoder.Single
+	Library  string           // path of ONNX Runtime's library; default: encoder.FindLibrary
+	Threads  int              // see [encoder.Config]; default: GOMAXPROCS
 
 	Version    string           // of the model, as results show it
 	Thresholds toxscreen.Scores // for every attribute of Spec.Labels
@@ -52,61 +46,42 @@ type Config struct {
 
 // Classifier scores texts with one model. It is safe for concurrent use.
 type Classifier struct {
-	spec           Spec
-	thresholds     toxscreen.Scores
-	tokenizer      *tokenize.Tokenizer
-	prefix, suffix []int64
-	runner         *runner
-	info           toxscreen.ModelInfo
-	encodings      sync.Pool // of *tokenize.Encoding
-	closing        sync.Once
-	closeErr       error
+	spec       Spec
+	thresholds toxscreen.Scores
+	tokenizer  *tokenize.Tokenizer
+	encoder    *encoder.Encoder
+	info       toxscreen.ModelInfo
+	encodings  sync.Pool // of *tokenize.Encoding
 }
 
-// Open loads ONNX Runtime's library where that has not happened yet, opens the
-// model and computes an empty text with it, so that a model whose inputs or
-// outputs are not those of the spec is refused here.
+// Open opens the model, see [encoder.Open]. A model whose inputs or outputs are not
+// those of the spec is refused.
 func Open(c Config) (*Classifier, error) {
-	if c.Provider == "" {
-		c.Provider = CPU
-	}
-	if c.Batching == "" {
-		c.Batching = Single
-	}
-	if c.Threads == 0 {
-		c.Threads = runtime.GOMAXPROCS(0)
-	}
-	if c.Threads < 1 || c.Threads > 1024 {
-		return nil, fmt.Errorf("failed to open classifier: %d threads asked for: it must be 1 to 1024", c.Threads)
-	}
 	if err := c.Spec.Validate(); err != nil {
 		return nil, fmt.Errorf("failed to open classifier: %w", err)
 	}
-	batching, err := ParseBatching(string(c.Batching))
+	opened, err := encoder.Open(encoder.Config{
+		Model:     c.Model,
+		Tokenizer: c.Tokenizer,
+		Inputs:    c.Spec.Inputs,
+		PadID:     c.Spec.PadID,
+		Heads:     c.Spec.heads(),
+		Window:    c.Spec.Window.encoder(),
+		Provider:  c.Provider,
+		Batching:  c.Batching,
+		Library:   c.Library,
+		Threads:   c.Threads,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("failed to open classifier: %w", err)
 	}
-	sharing := sharingOf(batching, c.Threads)
-	if _, err := LoadLibrary(c.Library, c.Provider); err != nil {
-		return nil, err
-	}
-	cl := &Classifier{
+	busy := opened.Info()
+	return &Classifier{
 		spec: c.Spec, thresholds: c.Thresholds,
-		tokenizer: c.Tokenizer,
-		info:      toxscreen.ModelInfo{Version: c.Version, Attributes: attributesOf(c.Spec.Labels), Parallel: sharing.parallel, Short: sharing.short},
+		tokenizer: c.Tokenizer, encoder: opened,
+		info:      toxscreen.ModelInfo{Version: c.Version, Attributes: attributesOf(c.Spec.Labels), Parallel: busy.Parallel, Short: busy.Short},
 		encodings: sync.Pool{New: func() any { return new(tokenize.Encoding) }},
-	}
-	cl.prefix, cl.suffix = c.Tokenizer.Special()
-	if room := c.Spec.Window.Tokens - len(cl.prefix) - len(cl.suffix); room < 4 {
-		return nil, fmt.Errorf("failed to open classifier: a window of %d tokens leaves %d to the text", c.Spec.Window.Tokens, room)
-	}
-	if cl.runner, err = newRunner(c, sharing); err != nil {
-		return nil, fmt.Errorf("failed to open classifier: %w", err)
-	}
-	if _, err := cl.Classify(context.Background(), ""); err != nil {
-		return nil, errors.Join(fmt.Errorf("failed to open classifier: the model does not do what its manifest says: %w", err), cl.Close())
-	}
-	return cl, nil
+	}, nil
 }
 
 // Info implements [toxscreen.Classifier].
@@ -114,14 +89,10 @@ func (c *Classifier) Info() toxscreen.ModelInfo { return c.info }
 
 // Close waits for the runs under way and frees the model's memory. Calls of
 // Classify fail afterwards.
-func (c *Classifier) Close() error {
-	c.closing.Do(func() { c.closeErr = c.runner.close() })
-	return c.closeErr
-}
+func (c *Classifier) Close() error { return c.encoder.Close() }
 
-// Classify implements [toxscreen.Classifier]. The windows of a long text are
-// computed side by side. Where the spec says so, a text that reads otherwise
-// once disguise is undone is computed both ways, and each attribute takes the
+// Classify implements [toxscreen.Classifier]. Where the spec says so, a text that
+// differs once disguise is undone is scored both ways, and each attribute takes the
 // higher of its two log-odds, those of what is written less [oddSpelling]. The
 // end of ctx stops runs under way.
 func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
@@ -190,8 +161,8 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 // warning tells of it: less changes no decision that is not a close one anyway.
 const noteworthy = 0.05
 
-// oddSpelling is what is taken off the log-odds of a text as it is written that
-// reads otherwise: models take odd spelling by itself for rude. The figures are in
+// oddSpelling is taken off the log-odds of a text as it is written, where its reading
+// differs: models take odd spelling by itself for rude. The figures are in
 // docs/decisions/0006-disguise.md.
 const oddSpelling = 1
 
@@ -203,21 +174,21 @@ func (c *Classifier) logOdds(a toxscreen.Attribute, logit float64) float64 {
 	return logit
 }
 
-// score computes an encoding of text. It returns the pooled logit of each label
-// and the spans, nil where the model has no token head.
+// score runs the model on an encoding of text. It returns the pooled logit of each
+// label and the spans, nil where the model has no token head.
 func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encoding) ([]float64, []toxscreen.Span, error) {
-	windows := divide(text, enc.Offsets, c.spec.Window.Tokens-len(c.prefix)-len(c.suffix), c.spec.Window.Overlap)
-	labels, tokens, err := c.compute(ctx, enc.IDs, windows)
+	out, err := c.encoder.Run(ctx, text, enc)
 	if err != nil {
 		return nil, nil, err
 	}
-	perWindow := make([]float64, len(windows))
+	scores := out.Logits(scoresHead)
+	perWindow := make([]float64, len(out.Windows))
 	logits := make([]float64, len(c.spec.Labels))
 	for column := range logits {
-		for i := range windows {
-			perWindow[i] = float64(labels[i*len(logits)+column])
+		for i := range perWindow {
+			perWindow[i] = float64(scores[i*len(logits)+column])
 		}
-		logits[column] = pool(perWindow, windows, c.spec.Window.Pooling)
+		logits[column] = pool(perWindow, out.Windows, c.spec.Window.Pooling)
 	}
 	if c.spec.Activation == Softmax {
 		logits = againstTheRest(logits)
@@ -225,11 +196,11 @@ func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encod
 	if c.spec.Spans == nil {
 		return logits, nil, nil
 	}
-	return logits, spans(text, enc.Offsets, tokens, c.spec.Spans), nil
+	return logits, spans(text, enc.Offsets, out.Logits(tokensHead), c.spec.Spans), nil
 }
 
-// scoreReading computes text as a reader reads it, and returns its logits and
-// spans. Where that gives the model nothing else to see than plain, both are nil.
+// scoreReading scores text as a reader reads it, and returns its logits and spans.
+// Both are nil where the model would see the same as in plain, the encoding of text.
 func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding) ([]float64, []toxscreen.Span, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
@@ -238,45 +209,6 @@ func (c *Classifier) scoreReading(ctx context.Context, text string, plain *token
 		return nil, nil, err
 	}
 	return c.score(ctx, text, enc)
-}
-
-// compute runs every window and returns the logits [windows, labels] and,
-// where the model has a token head, [tokens, span labels].
-func (c *Classifier) compute(ctx context.Context, ids []int64, windows []window) (labels, tokens []float32, err error) {
-	columns := 0
-	if c.spec.Spans != nil {
-		columns = len(c.spec.Spans.Labels)
-	}
-	labels = make([]float32, len(windows)*len(c.spec.Labels))
-	tokens = make([]float32, len(ids)*columns)
-	one := func(ctx context.Context, i int) error {
-		w := windows[i]
-		wrapped := slices.Concat(c.prefix, ids[w.start:w.end], c.suffix)
-		scores, tokenScores, err := c.runner.run(ctx, wrapped)
-		if err != nil {
-			return err
-		}
-		for _, z := range scores {
-			if z-z != 0 {
-				return fmt.Errorf("the model gave the logit %v in window %d of %d", z, i+1, len(windows))
-			}
-		}
-		copy(labels[i*len(c.spec.Labels):], scores)
-		if columns > 0 {
-			skip := len(c.prefix) + w.from - w.start
-			copy(tokens[w.from*columns:w.to*columns], tokenScores[skip*columns:])
-		}
-		return nil
-	}
-	if len(windows) == 1 {
-		return labels, tokens, one(ctx, 0)
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(c.runner.sharing.windows)
-	for i := range windows {
-		group.Go(func() error { return one(ctx, i) })
-	}
-	return labels, tokens, group.Wait()
 }
 
 // againstTheRest returns for each logit of a softmax the log-odds of its

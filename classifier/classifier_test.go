@@ -11,12 +11,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -84,7 +84,7 @@ func largestGap(t *testing.T, a, b toxscreen.Classification) float64 {
 
 // What holds for every way of running a model.
 func TestEachBatching(t *testing.T) {
-	for _, batching := range []classifier.Batching{classifier.Single, classifier.Bucketed, classifier.Padded} {
+	for _, batching := range []encoder.Batching{encoder.Single, encoder.Bucketed, encoder.Padded} {
 		t.Run(string(batching), func(t *testing.T) {
 			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 			c := config(t, tiny)
@@ -184,56 +184,6 @@ func TestModelWithoutTokenHeadSaysSo(t *testing.T) {
 	}
 }
 
-// endless gives a model that computes for hours on any text but the empty one.
-func endless(t *testing.T, batching classifier.Batching) *classifier.Classifier {
-	c := config(t, "../testdata/models/tiny-no-spans")
-	model, err := os.ReadFile("testdata/endless.onnx")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Model, c.Batching = model, batching
-	c.Spec.Inputs = []string{"input_ids"}
-	c.Spec.Outputs.Scores = "logits"
-	toxicity := toxscreen.Toxicity
-	c.Spec.Labels, c.Spec.Activation = []classifier.Label{{Name: "toxic", Attribute: &toxicity}}, classifier.Sigmoid
-	c.Spec.Calibration = nil
-	return open(t, c)
-}
-
-// The end of the context stops a run that is under way: this test ends, and
-// so does Close, which waits for runs.
-func TestContextStopsTheRun(t *testing.T) {
-	for _, batching := range []classifier.Batching{classifier.Single, classifier.Bucketed, classifier.Padded} {
-		t.Run(string(batching), func(t *testing.T) {
-			endless := endless(t, batching)
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			defer cancel()
-			if _, err := endless.Classify(ctx, "never ends"); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("error %v, want the context's", err)
-			}
-			if _, err := endless.Classify(t.Context(), ""); err != nil {
-				t.Errorf("the classifier cannot be used after a stopped run: %v", err)
-			}
-		})
-	}
-}
-
-// A caller whose context ends does not wait for its turn either.
-func TestContextEndsTheWaiting(t *testing.T) {
-	endless := endless(t, classifier.Single)
-	ctx, cancel := context.WithCancel(t.Context())
-	var callers sync.WaitGroup
-	for range 64 {
-		callers.Go(func() {
-			if _, err := endless.Classify(ctx, "never ends"); !errors.Is(err, context.Canceled) {
-				t.Errorf("error %v, want the context's", err)
-			}
-		})
-	}
-	time.AfterFunc(20*time.Millisecond, cancel)
-	callers.Wait()
-}
-
 // A model that is not what its spec says is refused when it is opened.
 func TestOpenRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*classifier.Config){
@@ -242,10 +192,6 @@ func TestOpenRefuses(t *testing.T) {
 		"another output":    func(c *classifier.Config) { c.Spec.Outputs.Scores = "probabilities" },
 		"fewer labels":      func(c *classifier.Config) { c.Spec.Labels = c.Spec.Labels[:1]; c.Spec.Calibration = nil },
 		"no ONNX at all":    func(c *classifier.Config) { c.Model = []byte("not a model") },
-		"half an ONNX file": func(c *classifier.Config) { c.Model = c.Model[:len(c.Model)/2] },
-		"no model":          func(c *classifier.Config) { c.Model = nil },
-		"many threads":      func(c *classifier.Config) { c.Threads = 1 << 20 },
-		"unknown batching":  func(c *classifier.Config) { c.Batching = "heaps" },
 		"a window of marks": func(c *classifier.Config) { c.Spec.Window = classifier.Window{Tokens: 1} },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -260,24 +206,6 @@ func TestOpenRefuses(t *testing.T) {
 				t.Errorf("error does not name the step: %v", err)
 			}
 		})
-	}
-}
-
-// CUDA is refused with the way out where the library has no such provider.
-func TestCUDAWithoutItsProvider(t *testing.T) {
-	c := config(t, tiny)
-	runtime, err := classifier.LoadLibrary("", classifier.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range runtime.Providers {
-		if p == classifier.CUDA {
-			return // this machine has what the test wants missing
-		}
-	}
-	c.Provider, c.Library = classifier.CUDA, runtime.Path
-	if _, err := classifier.Open(c); err == nil || !strings.Contains(err.Error(), "provider cuda is not available") {
-		t.Errorf("error %v", err)
 	}
 }
 
@@ -309,7 +237,7 @@ func Example() {
 	// Output: 4 16
 }
 
-// A text with disguised words is computed as it is written and as it is read;
+// A text with disguised words is scored as it is written and as it is read;
 // each attribute takes the higher score, and spans point into the text as it
 // was given.
 func TestDisguiseIsUndone(t *testing.T) {

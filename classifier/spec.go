@@ -7,16 +7,17 @@ import (
 	"slices"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // Spec says how to run a model and how to read what it returns. Its JSON form
 // is part of a model's manifest.
 type Spec struct {
 	// Inputs names those of input_ids, attention_mask and token_type_ids that
-	// the model takes: int64 tensors of shape [texts, tokens].
+	// the model takes: int64 tensors of shape [windows, tokens].
 	Inputs []string `json:"inputs"`
 
-	// PadID is the token that fills up the shorter texts of a padded run. It
+	// PadID is the token that fills up the shorter windows of a padded run. It
 	// matters to models that count positions by it, as RoBERTa does.
 	PadID int64 `json:"pad_id,omitempty"`
 
@@ -34,8 +35,8 @@ type Spec struct {
 	Window Window `json:"window"`
 
 	// UndoDisguise makes a text whose [disguise.Read] differs from it be scored
-	// both ways. It suits models of English that were not trained to read
-	// disguised words.
+	// both ways. It suits models of English whose authors undo no disguise
+	// themselves.
 	UndoDisguise bool `json:"undo_disguise,omitempty"`
 
 	// Calibration corrects the probability of an attribute; without an entry
@@ -45,8 +46,23 @@ type Spec struct {
 
 // Outputs names the model's outputs.
 type Outputs struct {
-	Scores string `json:"scores"`           // logits, float32 [texts, labels]
-	Tokens string `json:"tokens,omitempty"` // logits of the token head, float32 [texts, tokens, span labels]
+	Scores string `json:"scores"`           // logits, float32 [windows, labels]
+	Tokens string `json:"tokens,omitempty"` // logits of the token head, float32 [windows, tokens, span labels]
+}
+
+// The names of the encoder's heads.
+const (
+	scoresHead = "scores"
+	tokensHead = "tokens"
+)
+
+// heads returns the heads that the classifier reads.
+func (s Spec) heads() []encoder.Head {
+	heads := []encoder.Head{{Name: scoresHead, Output: s.Outputs.Scores, Task: encoder.TextClassification, Columns: len(s.Labels)}}
+	if s.Spans != nil {
+		heads = append(heads, encoder.Head{Name: tokensHead, Output: s.Outputs.Tokens, Task: encoder.TokenClassification, Columns: len(s.Spans.Labels)})
+	}
+	return heads
 }
 
 // Label is one column of an output.
@@ -87,6 +103,10 @@ type Window struct {
 	Pooling float64 `json:"pooling"`
 }
 
+func (w Window) encoder() encoder.Window {
+	return encoder.Window{Tokens: w.Tokens, Overlap: w.Overlap}
+}
+
 // Calibration is a non-decreasing, piecewise-linear map from a logit to the
 // log-odds of the calibrated probability. Its first and last pieces go on
 // beyond the knots. Two knots are Platt scaling.
@@ -104,25 +124,12 @@ func (c Calibration) Apply(logit float64) float64 {
 	return from[1] + (logit-from[0])*(to[1]-from[1])/(to[0]-from[0])
 }
 
-// InputNames are the inputs that a model can ask for.
-var InputNames = []string{"input_ids", "attention_mask", "token_type_ids"}
-
 // Validate reports what makes a spec unusable, all of it at once.
 func (s Spec) Validate() error {
 	var found []error
 	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
 
-	if !slices.Contains(s.Inputs, "input_ids") {
-		wrong("inputs: input_ids is missing")
-	}
-	for i, name := range s.Inputs {
-		if !slices.Contains(InputNames, name) {
-			wrong("inputs: unknown input %q: it must be one of %v", name, InputNames)
-		}
-		if slices.Contains(s.Inputs[:i], name) {
-			wrong("inputs: %q is listed twice", name)
-		}
-	}
+	found = append(found, encoder.ValidateInputs(s.Inputs))
 	if s.Outputs.Scores == "" {
 		wrong("outputs: scores is missing")
 	}
@@ -158,12 +165,7 @@ func (s Spec) Validate() error {
 			wrong("spans.relative: %v is not 0 or more and under 1", s.Spans.Relative)
 		}
 	}
-	if s.Window.Tokens < 8 || s.Window.Tokens > 1<<16 {
-		wrong("window.tokens: %d is not in 8..65536", s.Window.Tokens)
-	}
-	if s.Window.Overlap < 0 || s.Window.Overlap > s.Window.Tokens/2 {
-		wrong("window.overlap: %d is not in 0..%d, half a window", s.Window.Overlap, s.Window.Tokens/2)
-	}
+	found = append(found, s.Window.encoder().Validate())
 	if !(s.Window.Pooling >= 0 && s.Window.Pooling <= 1000) {
 		wrong("window.pooling: %v is not in 0..1000", s.Window.Pooling)
 	}
@@ -203,51 +205,4 @@ func attributesOf(labels []Label) []toxscreen.Attribute {
 		}
 	}
 	return measured
-}
-
-// Provider is where a model is computed.
-type Provider string
-
-// The providers.
-const (
-	CPU  Provider = "cpu"
-	CUDA Provider = "cuda" // needs the library of onnxruntime-gpu
-)
-
-// ParseProvider returns the provider with the given name.
-func ParseProvider(name string) (Provider, error) {
-	switch p := Provider(name); p {
-	case CPU, CUDA:
-		return p, nil
-	}
-	return "", fmt.Errorf("unknown provider %q: it must be cpu or cuda", name)
-}
-
-// Batching is how texts share the runs of a session.
-type Batching string
-
-// The kinds of batching.
-const (
-	// Single runs one text at a time, several runs side by side. A model
-	// with dynamic int8 needs it: the scale of its activations is taken over
-	// a whole tensor, so that texts in one tensor would change each other's
-	// scores.
-	Single Batching = "single"
-	// Bucketed collects texts of the same number of tokens that wait at the
-	// same time into one run, several runs side by side. It is for models
-	// whose quantised activations have fixed scales: what is longer or
-	// shorter would be padding, which costs time on a CPU.
-	Bucketed Batching = "bucketed"
-	// Padded collects texts that wait at the same time into one run, padded
-	// to the longest.
-	Padded Batching = "padded"
-)
-
-// ParseBatching returns the batching with the given name.
-func ParseBatching(name string) (Batching, error) {
-	switch b := Batching(name); b {
-	case Single, Bucketed, Padded:
-		return b, nil
-	}
-	return "", fmt.Errorf("unknown batching %q: it must be single, bucketed or padded", name)
 }

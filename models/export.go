@@ -14,7 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // hubConfig is what an import reads of Hugging Face's config.json.
@@ -215,8 +215,8 @@ func (g *graph) signature(labels int) (inputs []string, scores string, err error
 	}
 	for _, t := range g.inputs {
 		switch {
-		case !slices.Contains(classifier.InputNames, t.name):
-			return nil, "", fmt.Errorf("it has the inputs %s; toxscreen gives %s", names(g.inputs), strings.Join(classifier.InputNames, ", "))
+		case !slices.Contains(encoder.InputNames, t.name):
+			return nil, "", fmt.Errorf("it has the inputs %s; toxscreen gives %s", names(g.inputs), strings.Join(encoder.InputNames, ", "))
 		case t.kind != onnxInt64:
 			return nil, "", fmt.Errorf("its input %s is of type %s; toxscreen gives int64", t.name, typeName(t.kind))
 		case len(t.dims) != 2:
@@ -226,7 +226,7 @@ func (g *graph) signature(labels int) (inputs []string, scores string, err error
 		}
 	}
 	// In the order of InputNames, whatever the graph's is.
-	for _, name := range classifier.InputNames {
+	for _, name := range encoder.InputNames {
 		if slices.ContainsFunc(g.inputs, func(t tensor) bool { return t.name == name }) {
 			inputs = append(inputs, name)
 		}

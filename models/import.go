@@ -14,6 +14,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -190,9 +191,9 @@ func addVariants(src fs.FS, asked string, m *Manifest, files map[string]string) 
 		return err
 	}
 	for _, v := range []struct {
-		provider classifier.Provider
+		provider encoder.Provider
 		file     string
-	}{{classifier.CPU, cpu}, {classifier.CUDA, cuda}} {
+	}{{encoder.CPU, cpu}, {encoder.CUDA, cuda}} {
 		if v.file == "" {
 			continue
 		}
@@ -208,13 +209,13 @@ func addVariants(src fs.FS, asked string, m *Manifest, files map[string]string) 
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.file, err)
 		}
-		variant := Variant{Provider: v.provider, File: path.Base(v.file), Precision: g.precision(), Batching: classifier.Single}
-		if v.provider == classifier.CUDA {
+		variant := Variant{Provider: v.provider, File: path.Base(v.file), Precision: g.precision(), Batching: encoder.Single}
+		if v.provider == encoder.CUDA {
 			if variant.Precision == "int8" || variant.Precision == "int4" {
 				continue // formats of the CPU
 			}
 			if !g.oneTextAtATime() {
-				variant.Batching = classifier.Padded
+				variant.Batching = encoder.Padded
 			}
 			if scores != m.Outputs.Scores || !slices.Equal(inputs, m.Inputs) {
 				return fmt.Errorf("%s takes %v and gives %s, but %s takes %v and gives %s: say which of them to use", v.file, inputs, scores, cpu, m.Inputs, m.Outputs.Scores)

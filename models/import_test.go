@@ -15,6 +15,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -44,7 +45,7 @@ func testImport(t *testing.T, exports string) {
 			folder:   "hub-bert",
 			options:  models.ImportOptions{Model: "onnx/model.onnx"},
 			file:     "onnx/model.onnx",
-			want:     models.Variant{Provider: classifier.CPU, File: "model.onnx", Precision: "fp32", Batching: classifier.Single},
+			want:     models.Variant{Provider: encoder.CPU, File: "model.onnx", Precision: "fp32", Batching: encoder.Single},
 			inputs:   []string{"input_ids", "attention_mask", "token_type_ids"},
 			measured: []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.SevereToxicity, toxscreen.Profanity, toxscreen.Threat, toxscreen.Insult, toxscreen.IdentityAttack},
 			sigmoid:  true,
@@ -52,7 +53,7 @@ func testImport(t *testing.T, exports string) {
 		{
 			folder:   "hub-roberta",
 			file:     "model.onnx",
-			want:     models.Variant{Provider: classifier.CPU, File: "model.onnx", Precision: "fp32", Batching: classifier.Single},
+			want:     models.Variant{Provider: encoder.CPU, File: "model.onnx", Precision: "fp32", Batching: encoder.Single},
 			inputs:   []string{"input_ids", "attention_mask"},
 			measured: []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.SevereToxicity, toxscreen.Profanity, toxscreen.IdentityAttack, toxscreen.Insult, toxscreen.Threat, toxscreen.SexuallyExplicit},
 			sigmoid:  true,
@@ -62,7 +63,7 @@ func testImport(t *testing.T, exports string) {
 			folder:   "hub-xlm-roberta",
 			options:  models.ImportOptions{Labels: label1},
 			file:     "model.onnx",
-			want:     models.Variant{Provider: classifier.CPU, File: "model.onnx", Precision: "fp32", Batching: classifier.Single},
+			want:     models.Variant{Provider: encoder.CPU, File: "model.onnx", Precision: "fp32", Batching: encoder.Single},
 			inputs:   []string{"input_ids", "attention_mask"},
 			measured: []toxscreen.Attribute{toxscreen.Toxicity},
 			padID:    1,
@@ -75,10 +76,10 @@ func testImport(t *testing.T, exports string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v, err := m.Variant(classifier.CPU); err != nil || v != test.want {
+			if v, err := m.Variant(encoder.CPU); err != nil || v != test.want {
 				t.Errorf("got the variant %+v, %v, want %+v", v, err, test.want)
 			}
-			if v, err := m.Variant(classifier.CUDA); err != nil || v.File != "model.onnx" || v.Batching != classifier.Padded {
+			if v, err := m.Variant(encoder.CUDA); err != nil || v.File != "model.onnx" || v.Batching != encoder.Padded {
 				t.Errorf("got the variant %+v, %v for CUDA, want model.onnx in padded batches", v, err)
 			}
 			if !slices.Equal(m.Inputs, test.inputs) || m.PadID != test.padID {
@@ -157,8 +158,8 @@ func TestImportPrefersInt8(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []models.Variant{
-		{Provider: classifier.CPU, File: "model_quantized.onnx", Precision: "int8", Batching: classifier.Single},
-		{Provider: classifier.CUDA, File: "model.onnx", Precision: "fp32", Batching: classifier.Padded},
+		{Provider: encoder.CPU, File: "model_quantized.onnx", Precision: "int8", Batching: encoder.Single},
+		{Provider: encoder.CUDA, File: "model.onnx", Precision: "fp32", Batching: encoder.Padded},
 	}
 	if !slices.Equal(m.Variants, want) {
 		t.Errorf("got %+v, want %+v", m.Variants, want)

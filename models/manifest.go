@@ -16,6 +16,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // ManifestName is the file that makes a folder a model.
@@ -81,10 +82,10 @@ type Figure struct {
 
 // Variant is the ONNX file for one provider.
 type Variant struct {
-	Provider  classifier.Provider `json:"provider"`
-	File      string              `json:"file"`      // one of Files
-	Precision string              `json:"precision"` // fp32, fp16, int8 or int4: for people, it changes nothing
-	Batching  classifier.Batching `json:"batching"`
+	Provider  encoder.Provider `json:"provider"`
+	File      string           `json:"file"`      // one of Files
+	Precision string           `json:"precision"` // fp32, fp16, int8 or int4: for people, it changes nothing
+	Batching  encoder.Batching `json:"batching"`
 }
 
 // precisions are the values of Variant.Precision.
@@ -121,7 +122,7 @@ func (m Manifest) Identity() string {
 }
 
 // Variant returns the variant for a provider. The error lists those there are.
-func (m Manifest) Variant(provider classifier.Provider) (Variant, error) {
+func (m Manifest) Variant(provider encoder.Provider) (Variant, error) {
 	var there []string
 	for _, v := range m.Variants {
 		if v.Provider == provider {
@@ -260,7 +261,7 @@ func (m Manifest) Validate() error {
 	}
 	for i, v := range m.Variants {
 		key := fmt.Sprintf("variants[%d].", i)
-		if _, err := classifier.ParseProvider(string(v.Provider)); err != nil {
+		if _, err := encoder.ParseProvider(string(v.Provider)); err != nil {
 			wrong("%sprovider: %w", key, err)
 		}
 		if slices.ContainsFunc(m.Variants[:i], func(w Variant) bool { return w.Provider == v.Provider }) {
@@ -270,7 +271,7 @@ func (m Manifest) Validate() error {
 		if !slices.Contains(precisions, v.Precision) {
 			wrong("%sprecision: %q must be one of %s", key, v.Precision, strings.Join(precisions, ", "))
 		}
-		if _, err := classifier.ParseBatching(string(v.Batching)); err != nil {
+		if _, err := encoder.ParseBatching(string(v.Batching)); err != nil {
 			wrong("%sbatching: %w", key, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -54,8 +55,8 @@ func TestReadManifest(t *testing.T) {
 	if got := m.Calibration[toxscreen.Threat].Apply(4); got != 3 {
 		t.Errorf("got %v from the calibration", got)
 	}
-	v, err := m.Variant(classifier.CUDA)
-	if err != nil || v.Batching != classifier.Padded || v.Precision != "fp32" {
+	v, err := m.Variant(encoder.CUDA)
+	if err != nil || v.Batching != encoder.Padded || v.Precision != "fp32" {
 		t.Errorf("got the variant %+v, %v", v, err)
 	}
 }

@@ -31,6 +31,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/language"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
@@ -42,10 +43,10 @@ const DefaultName = "default"
 // CPU.
 type Options struct {
 	// Library is the path of ONNX Runtime's library; where it is empty,
-	// [classifier.FindLibrary] looks for it.
+	// [encoder.FindLibrary] looks for it.
 	Library string
-	// Provider is where the model is computed; empty means the CPU.
-	Provider classifier.Provider
+	// Provider is where the model runs; empty means the CPU.
+	Provider encoder.Provider
 	// Threads is how many runs go side by side on the CPU; 0 means one a core.
 	Threads int
 }
@@ -131,7 +132,7 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	provider := cmp.Or(o.Provider, classifier.CPU)
+	provider := cmp.Or(o.Provider, encoder.CPU)
 	variant, err := manifest.Variant(provider)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -313,7 +313,7 @@ func TestProviderWithoutVariant(t *testing.T) {
       "precision": "fp32",
       "batching": "padded"
     }`, ``))
-	_, err := models.Open(dir, models.Options{Provider: classifier.CUDA})
+	_, err := models.Open(dir, models.Options{Provider: encoder.CUDA})
 	wantError(t, err, "model tiny has no variant for provider cuda, only for cpu")
 }
 

@@ -23,7 +23,7 @@ import (
 	"os"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/models"
 )
@@ -34,10 +34,10 @@ type Settings struct {
 	// the model inside the binary.
 	Model string
 	// Library is the path of ONNX Runtime's library. Default: the one that
-	// [classifier.FindLibrary] finds.
+	// [encoder.FindLibrary] finds.
 	Library string
 	// Provider is where the model runs. Default: the CPU.
-	Provider classifier.Provider
+	Provider encoder.Provider
 	// Threads is how many runs of the model go side by side on the CPU. Default:
 	// one for each core that Go may use.
 	Threads int

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -75,7 +75,7 @@ func TestNobodyWaitsUntilTheJudgeIsFound(t *testing.T) {
 func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
-	t.Setenv(classifier.LibraryEnv, library(t)) // which is looked for in the home, too
+	t.Setenv(encoder.LibraryEnv, library(t)) // which is looked for in the home, too
 	t.Setenv("HOME", t.TempDir())            // where nobody has tested this judge
 	cache := filepath.Join(t.TempDir(), "verdicts.db")
 	screener := open(t, screen.Judge{Host: server.URL, Band: &toxscreen.Band{Low: 0, High: 1}, Cache: cache})
@@ -114,7 +114,7 @@ func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 // library returns the path of ONNX Runtime's library.
 func library(t *testing.T) string {
 	t.Helper()
-	path, err := classifier.FindLibrary("", classifier.CPU)
+	path, err := encoder.FindLibrary("", encoder.CPU)
 	if err != nil {
 		t.Fatalf("the test needs ONNX Runtime: %v", err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // configure gives the test an environment of its own, since [run] reads it.
@@ -26,7 +26,7 @@ func configure(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", "")
 	t.Setenv("TOXSCREEN_MODEL", tinyModel(t))
-	t.Setenv(classifier.LibraryEnv, library)
+	t.Setenv(encoder.LibraryEnv, library)
 }
 
 // generator is a JSONL input of any length that holds none of it. At each

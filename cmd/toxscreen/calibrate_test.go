@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // scored writes results as batch does of labelled rows, each with a verdict of a
@@ -96,7 +96,7 @@ func TestCalibrateFitsAndTellsWhatChanged(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errors)
 	}
 	// Parameters are for the model whose scores they were fitted to.
-	t.Setenv(classifier.LibraryEnv, library)
+	t.Setenv(encoder.LibraryEnv, library)
 	if code, _, errors := command(t, "score", "-m", tinyModel(t), "--calibration", file, "idiot"); code != 1 || !strings.Contains(errors, "fitted to the scores of tiny@1.0.0 sha256:0123456789ab, and the model in use is") {
 		t.Errorf("exit code %d: %s", code, errors)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/screen"
@@ -39,10 +39,10 @@ type diagnosis struct {
 	OK        bool   `json:"ok"` // whether scoring works
 	Toxscreen string `json:"toxscreen"`
 	Library   struct {
-		BuiltFor  string                `json:"built_for"`
-		Path      string                `json:"path,omitempty"`
-		Version   string                `json:"version,omitempty"`
-		Providers []classifier.Provider `json:"providers,omitempty"`
+		BuiltFor  string             `json:"built_for"`
+		Path      string             `json:"path,omitempty"`
+		Version   string             `json:"version,omitempty"`
+		Providers []encoder.Provider `json:"providers,omitempty"`
 	} `json:"library"`
 	Model struct {
 		Folder     string                `json:"folder,omitempty"`
@@ -53,9 +53,9 @@ type diagnosis struct {
 		Spans      bool                  `json:"spans"`
 		Variants   []models.Variant      `json:"variants,omitempty"`
 	} `json:"model"`
-	Provider classifier.Provider `json:"provider"`
-	Cores    int                 `json:"cores"`
-	Threads  int                 `json:"threads"` // runs of the model side by side
+	Provider encoder.Provider `json:"provider"`
+	Cores    int              `json:"cores"`
+	Threads  int              `json:"threads"` // runs of the model side by side
 	Config   struct {
 		LookedFor []string `json:"looked_for"`
 		Read      []string `json:"read"`
@@ -103,8 +103,8 @@ func (d *diagnosis) examine(ctx context.Context, s *settings) {
 	}
 	d.Config.LookedFor, d.Config.Read = configFiles(), s.files()
 
-	d.Library.BuiltFor = classifier.LibraryVersion
-	library, err := classifier.LoadLibrary(s.Library, s.Provider)
+	d.Library.BuiltFor = encoder.LibraryVersion
+	library, err := encoder.LoadLibrary(s.Library, s.Provider)
 	haveLibrary := err == nil
 	if err != nil {
 		d.problem(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/ollama"
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
@@ -36,7 +36,7 @@ func TestJudgeStories(t *testing.T) {
 			env.Setenv("TOXSCREEN_JUDGE_MODEL", "tiny")
 			env.Setenv("TOXSCREEN_JUDGE_RUBRIC", "small.yaml")
 			env.Setenv("TOXSCREEN_JUDGE_TIMEOUT", "5m")
-			env.Setenv(classifier.LibraryEnv, library)
+			env.Setenv(encoder.LibraryEnv, library)
 			env.Values[servedKey] = map[string]*served{}
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 		},

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/httpapi/authority"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/models"
@@ -94,10 +94,10 @@ var scoringKeys = []key{
 	{name: "model", fallback: models.DefaultName, path: true, short: "m", complete: completeModels,
 		help:  "model: default, the name of an imported one, or a folder",
 		parse: text(func(s *settings) *string { return &s.Model })},
-	{name: "provider", fallback: string(classifier.CPU), complete: oneOf(string(classifier.CPU), string(classifier.CUDA)),
+	{name: "provider", fallback: string(encoder.CPU), complete: oneOf(string(encoder.CPU), string(encoder.CUDA)),
 		help: "where the model runs: cpu or cuda",
 		parse: func(s *settings, v string) (err error) {
-			s.Provider, err = classifier.ParseProvider(v)
+			s.Provider, err = encoder.ParseProvider(v)
 			return err
 		}},
 	{name: "threads", fallback: "0", kind: integer,
@@ -386,7 +386,7 @@ func (k key) refused() error {
 	switch k.name {
 	case "onnxruntime":
 		return errors.New("onnxruntime: a file in the working folder must not name a library, which is a program; " +
-			"put the key into the user's configuration, use --onnxruntime or " + classifier.LibraryEnv)
+			"put the key into the user's configuration, use --onnxruntime or " + encoder.LibraryEnv)
 	case "judge_host":
 		return errors.New("judge_host: a file in the working folder must not say where texts are sent; " +
 			"put the key into the user's configuration, or use --judge-host or OLLAMA_HOST")

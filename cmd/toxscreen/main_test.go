@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in the stories")
@@ -25,7 +25,7 @@ type unconfigured struct{ *testing.M }
 
 func (u unconfigured) Run() int {
 	for _, variable := range os.Environ() {
-		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, envPrefix) && name != classifier.LibraryEnv {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, envPrefix) && name != encoder.LibraryEnv {
 			os.Unsetenv(name)
 		}
 	}
@@ -54,7 +54,7 @@ func TestStories(t *testing.T) {
 			env.Setenv("NOSPANS", tiny+"-no-spans")
 			env.Setenv("HUB", filepath.Dir(tiny))
 			env.Setenv("LIBRARY", library)
-			env.Setenv(classifier.LibraryEnv, library)
+			env.Setenv(encoder.LibraryEnv, library)
 			env.Values[servedKey] = map[string]*served{}
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 		},
@@ -132,7 +132,7 @@ func tinyModel(t testing.TB) string {
 
 func runtimeLibrary(t testing.TB) string {
 	t.Helper()
-	library, err := classifier.FindLibrary("", classifier.CPU)
+	library, err := encoder.FindLibrary("", encoder.CPU)
 	if err != nil {
 		t.Fatalf("the tests need ONNX Runtime: %v", err)
 	}

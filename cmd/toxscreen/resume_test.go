@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // A process is killed with SIGKILL at random moments and started again with
@@ -264,12 +264,12 @@ func process(args ...string) (*exec.Cmd, *bytes.Buffer) {
 	if err != nil {
 		panic(err)
 	}
-	library, err := classifier.FindLibrary("", classifier.CPU)
+	library, err := encoder.FindLibrary("", encoder.CPU)
 	if err != nil {
 		panic(err)
 	}
 	c := exec.Command("toxscreen", args...)
-	c.Env = []string{"HOME=" + os.TempDir(), "PATH=" + os.Getenv("PATH"), "TOXSCREEN_MODEL=" + tiny, classifier.LibraryEnv + "=" + library}
+	c.Env = []string{"HOME=" + os.TempDir(), "PATH=" + os.Getenv("PATH"), "TOXSCREEN_MODEL=" + tiny, encoder.LibraryEnv + "=" + library}
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	return c, &stderr

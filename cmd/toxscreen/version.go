@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/models"
 )
@@ -55,8 +55,8 @@ func (a *app) version(cmd *cobra.Command, _ []string) error {
 		Platform:  runtime.GOOS + "/" + runtime.GOARCH,
 		Model:     manifest.Identity(),
 	}
-	v.ONNXRuntime.BuiltFor, v.ONNXRuntime.Oldest = classifier.LibraryVersion, classifier.MinLibraryVersion
-	library, err := classifier.LoadLibrary(s.Library, s.Provider)
+	v.ONNXRuntime.BuiltFor, v.ONNXRuntime.Oldest = encoder.LibraryVersion, encoder.MinLibraryVersion
+	library, err := encoder.LoadLibrary(s.Library, s.Provider)
 	if err != nil {
 		v.ONNXRuntime.Error = err.Error() // what versions there are can be said all the same
 	}

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // The archive is all that a machine needs: unpacked into an empty folder, with
@@ -55,7 +55,7 @@ func TestTheArchiveScoresWithoutANetwork(t *testing.T) {
 	if output, err = c.Output(); err != nil {
 		t.Fatal(err)
 	}
-	if beside := filepath.Join(folder, classifier.LibraryName()); !bytes.Contains(output, []byte(beside)) {
+	if beside := filepath.Join(folder, encoder.LibraryName()); !bytes.Contains(output, []byte(beside)) {
 		t.Errorf("doctor does not name the library beside the binary, %s:\n%s", beside, output)
 	}
 }

@@ -30,7 +30,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 func main() {
@@ -75,7 +75,7 @@ func dist(ctx context.Context, out string) (string, error) {
 
 	files := map[string]string{ // from the path in the archive to that on disk
 		filepath.Base(binary):          binary,
-		classifier.LibraryName():       filepath.Join(library, classifier.LibraryName()),
+		encoder.LibraryName():          filepath.Join(library, encoder.LibraryName()),
 		"LICENSE":                      "LICENSE",
 		"NOTICE":                       "NOTICE",
 		"README.md":                    "README.md",

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // The packages of these tests hold a few bytes in the library's place; what
@@ -152,8 +152,8 @@ func TestTheListOfSums(t *testing.T) {
 		t.Fatal(err)
 	}
 	libraries := map[string]string{"linux": "libonnxruntime.so", "darwin": "libonnxruntime.dylib", "windows": "onnxruntime.dll"}
-	if libraries[runtime.GOOS] != classifier.LibraryName() {
-		t.Errorf("the classifier looks for %s, these tests for %s", classifier.LibraryName(), libraries[runtime.GOOS])
+	if libraries[runtime.GOOS] != encoder.LibraryName() {
+		t.Errorf("the encoder looks for %s, these tests for %s", encoder.LibraryName(), libraries[runtime.GOOS])
 	}
 	groups := map[string]fileList{}
 	for _, f := range list {
@@ -162,14 +162,14 @@ func TestTheListOfSums(t *testing.T) {
 		if _, err := sourcesNamed(f.source); err != nil {
 			t.Error(err)
 		}
-		if _, err := classifier.ParseProvider(string(f.provider)); err != nil {
+		if _, err := encoder.ParseProvider(string(f.provider)); err != nil {
 			t.Error(err)
 		}
 		if f.source == "pip" && wheelPlatforms[f.platform] == "" {
 			t.Errorf("no wheel is known for %s", f.platform)
 		}
-		if strings.Contains(f.member, ".so.1.") && !strings.HasSuffix(f.member, classifier.LibraryVersion) {
-			t.Errorf("%s is not of release %s", f.member, classifier.LibraryVersion)
+		if strings.Contains(f.member, ".so.1.") && !strings.HasSuffix(f.member, encoder.LibraryVersion) {
+			t.Errorf("%s is not of release %s", f.member, encoder.LibraryVersion)
 		}
 	}
 	for key, files := range groups {
@@ -177,7 +177,7 @@ func TestTheListOfSums(t *testing.T) {
 		if files[0].name != libraries[goos] {
 			t.Errorf("%s: the first file is %s", key, files[0].name)
 		}
-		if files[0].provider == classifier.CUDA && (len(files) < 3 || !strings.Contains(files[1].name+files[2].name, "providers_cuda")) {
+		if files[0].provider == encoder.CUDA && (len(files) < 3 || !strings.Contains(files[1].name+files[2].name, "providers_cuda")) {
 			t.Errorf("%s: CUDA's provider is missing", key)
 		}
 	}
@@ -213,12 +213,12 @@ func testInstaller(t *testing.T, pip, npm, archive []byte) (installer, *bytes.Bu
 	log := &bytes.Buffer{}
 	return installer{
 		files: fileList{
-			{sum(library), classifier.CPU, "linux/amd64", "pip", "onnxruntime/capi/lib.so", "lib.so"},
-			{sum("terms"), classifier.CPU, "linux/amd64", "pip", "onnxruntime/LICENSE", "LICENSE"},
-			{sum(library), classifier.CPU, "linux/amd64", "npm", "package/lib.so", "lib.so"},
-			{sum(library), classifier.CPU, "linux/amd64", "archive", "release/lib/lib.so", "lib.so"},
+			{sum(library), encoder.CPU, "linux/amd64", "pip", "onnxruntime/capi/lib.so", "lib.so"},
+			{sum("terms"), encoder.CPU, "linux/amd64", "pip", "onnxruntime/LICENSE", "LICENSE"},
+			{sum(library), encoder.CPU, "linux/amd64", "npm", "package/lib.so", "lib.so"},
+			{sum(library), encoder.CPU, "linux/amd64", "archive", "release/lib/lib.so", "lib.so"},
 		},
-		provider: classifier.CPU,
+		provider: encoder.CPU,
 		platform: "linux/amd64",
 		sources:  sources,
 		releases: server.URL + "/",

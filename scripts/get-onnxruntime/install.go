@@ -17,13 +17,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // installer puts the library for one provider and platform into a folder.
 type installer struct {
 	files    fileList // for that provider and platform
-	provider classifier.Provider
+	provider encoder.Provider
 	platform string
 	sources  []source // in the order to try
 	releases string   // URL of the folder with Microsoft's release archives
@@ -35,10 +35,10 @@ type installer struct {
 func (in installer) install(ctx context.Context, dir string) error {
 	if len(in.files) == 0 {
 		return fmt.Errorf("failed to get ONNX Runtime: no SHA-256 is known for %s on %s; build it or get it another way and name its file in %s",
-			in.provider, in.platform, classifier.LibraryEnv)
+			in.provider, in.platform, encoder.LibraryEnv)
 	}
 	if in.installed(dir) {
-		fmt.Fprintf(in.log, "ONNX Runtime %s is in %s already\n", classifier.LibraryVersion, dir)
+		fmt.Fprintf(in.log, "ONNX Runtime %s is in %s already\n", encoder.LibraryVersion, dir)
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -51,7 +51,7 @@ func (in installer) install(ctx context.Context, dir string) error {
 			for _, err := range tried {
 				fmt.Fprintf(in.log, "passed over %v\n", err)
 			}
-			fmt.Fprintf(in.log, "ONNX Runtime %s from %s is in %s\n", classifier.LibraryVersion, s.name, dir)
+			fmt.Fprintf(in.log, "ONNX Runtime %s from %s is in %s\n", encoder.LibraryVersion, s.name, dir)
 			return nil
 		}
 		tried = append(tried, fmt.Errorf("%s: %w", s.name, err))
@@ -60,7 +60,7 @@ func (in installer) install(ctx context.Context, dir string) error {
 		}
 	}
 	return fmt.Errorf("failed to get ONNX Runtime %s for %s on %s; give this machine pip or npm and a network, or copy the files from another machine (-dir):\n%w",
-		classifier.LibraryVersion, in.provider, in.platform, errors.Join(tried...))
+		encoder.LibraryVersion, in.provider, in.platform, errors.Join(tried...))
 }
 
 // installed reports whether dir holds all files of one of the sources.
@@ -89,7 +89,7 @@ func (in installer) installFrom(ctx context.Context, s source, dir string) error
 	}
 	defer os.RemoveAll(temporary)
 
-	fmt.Fprintf(in.log, "getting ONNX Runtime %s from %s …\n", classifier.LibraryVersion, s.name)
+	fmt.Fprintf(in.log, "getting ONNX Runtime %s from %s …\n", encoder.LibraryVersion, s.name)
 	pack, err := s.fetch(ctx, in, temporary)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 func main() {
@@ -65,15 +65,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("%w: unexpected argument %q", errUsage, flags.Arg(0))
 	}
-	provider := classifier.CPU
+	provider := encoder.CPU
 	if *gpu {
-		provider = classifier.CUDA
+		provider = encoder.CUDA
 	}
 	if *dir == "" {
 		if *platform != runtime.GOOS+"/"+runtime.GOARCH {
 			return fmt.Errorf("%w: the library of %s has no place in this machine's cache; name a folder with -dir", errUsage, *platform)
 		}
-		cache, err := classifier.LibraryCache(provider)
+		cache, err := encoder.LibraryCache(provider)
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // Each source that this machine can reach delivers what the list says. The
@@ -28,7 +28,7 @@ func TestRealPackages(t *testing.T) {
 				t.Fatalf("%v\n%s", err, &stderr)
 			}
 			if test.platform == "linux/amd64" {
-				found, err := classifier.FindLibrary(dir, classifier.CPU)
+				found, err := encoder.FindLibrary(dir, encoder.CPU)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // source is where a package with the library can be had.
@@ -59,12 +59,12 @@ func fetchWheel(ctx context.Context, in installer, folder string) (string, error
 			continue
 		}
 		distribution := "onnxruntime"
-		if in.provider == classifier.CUDA {
+		if in.provider == encoder.CUDA {
 			distribution = "onnxruntime-gpu"
 		}
 		err := command(ctx, folder, python, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input",
 			"--no-deps", "--only-binary=:all:", "--implementation=cp", "--python-version=3.12", "--abi=cp312",
-			"--platform="+wheelPlatforms[in.platform], "--dest="+folder, distribution+"=="+classifier.LibraryVersion)
+			"--platform="+wheelPlatforms[in.platform], "--dest="+folder, distribution+"=="+encoder.LibraryVersion)
 		if err != nil {
 			return "", err
 		}
@@ -74,14 +74,14 @@ func fetchWheel(ctx context.Context, in installer, folder string) (string, error
 }
 
 func fetchNPM(ctx context.Context, in installer, folder string) (string, error) {
-	if err := command(ctx, folder, "npm", "pack", "--silent", "onnxruntime-node@"+classifier.LibraryVersion); err != nil {
+	if err := command(ctx, folder, "npm", "pack", "--silent", "onnxruntime-node@"+encoder.LibraryVersion); err != nil {
 		return "", err
 	}
 	return only(folder, "*.tgz")
 }
 
 // releasesURL is where Microsoft publishes its release archives.
-const releasesURL = "https://github.com/microsoft/onnxruntime/releases/download/v" + classifier.LibraryVersion + "/"
+const releasesURL = "https://github.com/microsoft/onnxruntime/releases/download/v" + encoder.LibraryVersion + "/"
 
 func fetchArchive(ctx context.Context, in installer, folder string) (string, error) {
 	// The archive bears the name of the one folder in it.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 //go:embed onnxruntime.sha256
@@ -16,7 +16,7 @@ var sums string
 // file is a line of onnxruntime.sha256.
 type file struct {
 	sha256   string // 64 hexadecimal digits, lower case
-	provider classifier.Provider
+	provider encoder.Provider
 	platform string // GOOS/GOARCH
 	source   string // pip, npm or archive
 	member   string // its path in the source's package
@@ -38,13 +38,13 @@ func readSums(text string) (fileList, error) {
 		if sum, err := hex.DecodeString(fields[0]); err != nil || len(sum) != 32 {
 			return nil, fmt.Errorf("failed to read the list of sums: line %d begins with %q, which is no SHA-256", i+1, fields[0])
 		}
-		list = append(list, file{fields[0], classifier.Provider(fields[1]), fields[2], fields[3], fields[4], fields[5]})
+		list = append(list, file{fields[0], encoder.Provider(fields[1]), fields[2], fields[3], fields[4], fields[5]})
 	}
 	return list, nil
 }
 
 // of returns the files for a provider on a platform, from all sources.
-func (l fileList) of(provider classifier.Provider, platform string) fileList {
+func (l fileList) of(provider encoder.Provider, platform string) fileList {
 	return l.where(func(f file) bool { return f.provider == provider && f.platform == platform })
 }
 

@@ -2,8 +2,8 @@
 
     python scripts/train/folder.py FOLDER      writes the SHA-256 of FOLDER's files into its manifest
 
-Windows, pooling and spans follow classifier/window.go and classifier/span.go step by step: what is
-calibrated and measured here must be what users get there.
+Windows, pooling and spans follow encoder/window.go, classifier/pool.go and classifier/span.go step by
+step: what is calibrated and measured here must be what users get there.
 """
 
 import hashlib

@@ -348,7 +348,7 @@ def test_a_shorter_model_learns_from_a_teacher(tmp_path):
 
 
 def test_windows_are_those_of_the_product():
-    """The case of TestDivideBreaksAtSentences in classifier/window_test.go."""
+    """The case of TestDivideBreaksAtSentences in encoder/window_test.go."""
     text = "One two tre. Two two two. Tre tre\ntre tre for. Fiv fiv"
     offsets, at = [], 0
     for word in text.split():

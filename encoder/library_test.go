@@ -1,4 +1,4 @@
-package classifier_test
+package encoder_test
 
 import (
 	"errors"
@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
 )
 
 // The library is looked for in this order; what is named is never passed over.
 func TestFindLibrary(t *testing.T) {
 	put := func(folder string) string {
 		t.Helper()
-		path := filepath.Join(folder, classifier.LibraryName())
+		path := filepath.Join(folder, encoder.LibraryName())
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -24,9 +24,9 @@ func TestFindLibrary(t *testing.T) {
 		}
 		return path
 	}
-	find := func(explicit string, provider classifier.Provider) string {
+	find := func(explicit string, provider encoder.Provider) string {
 		t.Helper()
-		path, err := classifier.FindLibrary(explicit, provider)
+		path, err := encoder.FindLibrary(explicit, provider)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,21 +34,21 @@ func TestFindLibrary(t *testing.T) {
 	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("LD_LIBRARY_PATH", "")
-	t.Setenv(classifier.LibraryEnv, "")
+	t.Setenv(encoder.LibraryEnv, "")
 
 	system := put(t.TempDir())
 	t.Setenv("LD_LIBRARY_PATH", filepath.Dir(system))
-	if got := find("", classifier.CPU); got != system {
+	if got := find("", encoder.CPU); got != system {
 		t.Errorf("found %s, want the system's", got)
 	}
-	cache, err := classifier.LibraryCache(classifier.CPU)
+	cache, err := encoder.LibraryCache(encoder.CPU)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cached := put(cache); find("", classifier.CPU) != cached {
-		t.Errorf("found %s, want the cache's before the system's", find("", classifier.CPU))
+	if cached := put(cache); find("", encoder.CPU) != cached {
+		t.Errorf("found %s, want the cache's before the system's", find("", encoder.CPU))
 	}
-	if got := find("", classifier.CUDA); got != system {
+	if got := find("", encoder.CUDA); got != system {
 		t.Errorf("found %s for CUDA, want not the CPU's", got)
 	}
 	binary, err := os.Executable()
@@ -57,22 +57,22 @@ func TestFindLibrary(t *testing.T) {
 	}
 	beside := put(filepath.Dir(binary))
 	defer os.Remove(beside)
-	if got := find("", classifier.CPU); got != beside {
+	if got := find("", encoder.CPU); got != beside {
 		t.Errorf("found %s, want the one beside the binary before the cache's", got)
 	}
 	env := put(t.TempDir())
-	t.Setenv(classifier.LibraryEnv, env)
-	if got := find("", classifier.CPU); got != env {
-		t.Errorf("found %s, want what %s names", got, classifier.LibraryEnv)
+	t.Setenv(encoder.LibraryEnv, env)
+	if got := find("", encoder.CPU); got != env {
+		t.Errorf("found %s, want what %s names", got, encoder.LibraryEnv)
 	}
 	flag := put(t.TempDir())
-	if got := find(flag, classifier.CPU); got != flag {
+	if got := find(flag, encoder.CPU); got != flag {
 		t.Errorf("found %s, want the explicit path first", got)
 	}
-	if got := find(filepath.Dir(flag), classifier.CPU); got != flag {
+	if got := find(filepath.Dir(flag), encoder.CPU); got != flag {
 		t.Errorf("found %s, want the library in the folder that was named", got)
 	}
-	if path, err := classifier.FindLibrary(flag+".gone", classifier.CPU); !errors.Is(err, classifier.ErrNoLibrary) {
+	if path, err := encoder.FindLibrary(flag+".gone", encoder.CPU); !errors.Is(err, encoder.ErrNoLibrary) {
 		t.Errorf("%s, %v: want ErrNoLibrary, since the explicit path is missing", path, err)
 	}
 }
@@ -80,15 +80,15 @@ func TestFindLibrary(t *testing.T) {
 func TestNoLibraryNamesTheWayOut(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("LD_LIBRARY_PATH", "")
-	t.Setenv(classifier.LibraryEnv, "")
-	path, err := classifier.FindLibrary("", classifier.CPU)
+	t.Setenv(encoder.LibraryEnv, "")
+	path, err := encoder.FindLibrary("", encoder.CPU)
 	if err == nil {
 		if strings.HasPrefix(path, "/usr/") {
 			return // this system has one of its own
 		}
 		t.Fatalf("found %s", path)
 	}
-	if !errors.Is(err, classifier.ErrNoLibrary) || !strings.Contains(err.Error(), "get-onnxruntime") {
+	if !errors.Is(err, encoder.ErrNoLibrary) || !strings.Contains(err.Error(), "get-onnxruntime") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -97,7 +97,7 @@ func TestNoLibraryNamesTheWayOut(t *testing.T) {
 // by a process of its own, since a process holds one library for good.
 func TestLoadLibraryRefuses(t *testing.T) {
 	if library := os.Getenv("TEST_LOAD_LIBRARY"); library != "" {
-		_, err := classifier.LoadLibrary(library, classifier.CPU)
+		_, err := encoder.LoadLibrary(library, encoder.CPU)
 		if err != nil {
 			os.Stdout.WriteString("refused: " + err.Error())
 		}
@@ -129,7 +129,7 @@ const void *OrtGetApiBase(void) { return &base; }
 `)
 	other := compile("other", `int something_else(void) { return 0; }`)
 	for _, test := range []struct{ library, want string }{
-		{old, "it is older than " + classifier.MinLibraryVersion},
+		{old, "it is older than " + encoder.MinLibraryVersion},
 		{other, "failed to load ONNX Runtime from " + other},
 		{notes, "failed to load ONNX Runtime from " + notes},
 	} {

@@ -1,4 +1,4 @@
-package classifier
+package encoder
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,7 +18,7 @@ import (
 type Runtime struct {
 	Path      string     `json:"path"`
 	Version   string     `json:"version"`
-	Providers []Provider `json:"providers"` // that this library can compute on, on this machine
+	Providers []Provider `json:"providers"` // that this library can run models on, on this machine
 }
 
 // The library is loaded once in a process and never unloaded: its threads
@@ -103,11 +104,10 @@ func appendCUDA(options *ort.SessionOptions) error {
 
 // session is one ONNX Runtime session. It is safe for concurrent use.
 type session struct {
-	ort        *ort.DynamicAdvancedSession
-	inputs     []string
-	scores     int // columns of the output of scores
-	spanLabels int // columns of the output of tokens; 0 where there is none
-	weights    runtime.Pinner
+	ort     *ort.DynamicAdvancedSession
+	inputs  []string
+	heads   []Head
+	weights runtime.Pinner
 }
 
 // openSession opens a model with the given number of threads inside a run.
@@ -138,7 +138,7 @@ func openSession(c Config, threads int) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{inputs: c.Spec.Inputs, scores: len(c.Spec.Labels)}
+	s := &session{inputs: slices.Clone(c.Inputs), heads: slices.Clone(c.Heads)}
 	if isORTFormat(c.Model) {
 		// Neither the file nor its weights are copied, which saves twice its
 		// size in memory and most of the time to open it.
@@ -151,12 +151,11 @@ func openSession(c Config, threads int) (*session, error) {
 		}
 		s.weights.Pin(&c.Model[0])
 	}
-	outputs := []string{c.Spec.Outputs.Scores}
-	if c.Spec.Spans != nil {
-		outputs = append(outputs, c.Spec.Outputs.Tokens)
-		s.spanLabels = len(c.Spec.Spans.Labels)
+	outputs := make([]string, len(s.heads))
+	for i, head := range s.heads {
+		outputs[i] = head.Output
 	}
-	s.ort, err = ort.NewDynamicAdvancedSessionWithONNXData(c.Model, c.Spec.Inputs, outputs, options)
+	s.ort, err = ort.NewDynamicAdvancedSessionWithONNXData(c.Model, s.inputs, outputs, options)
 	if err != nil {
 		s.weights.Unpin()
 		return nil, err
@@ -180,9 +179,8 @@ func (s *session) close() error {
 type run struct {
 	session *session
 	options *ort.RunOptions
-	inputs  [][]int64 // a buffer for each of session.inputs
-	scores  []float32
-	tokens  []float32
+	inputs  [][]int64   // a buffer for each of session.inputs
+	logits  [][]float32 // a buffer for each of session.heads
 }
 
 func (s *session) newRun() (*run, error) {
@@ -190,53 +188,49 @@ func (s *session) newRun() (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &run{session: s, options: options, inputs: make([][]int64, len(s.inputs))}, nil
+	return &run{session: s, options: options, inputs: make([][]int64, len(s.inputs)), logits: make([][]float32, len(s.heads))}, nil
 }
 
 func (r *run) close() error { return r.options.Destroy() }
 
-// compute runs the model over texts, padded to the longest, and returns
-// float32 [texts, labels] and [texts, longest, span labels]; both are valid
-// until the next call. It is stopped by the context.
-func (r *run) compute(ctx context.Context, texts [][]int64, padID int64) (scores, tokens []float32, err error) {
+// do runs the model over windows, padded to the longest, and returns the logits of
+// each head, float32 [windows, columns] or [windows, longest, columns], which are
+// valid until the next call. It is stopped by the context.
+func (r *run) do(ctx context.Context, windows [][]int64, padID int64) (logits [][]float32, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	longest := 0
-	for _, ids := range texts {
+	for _, ids := range windows {
 		longest = max(longest, len(ids))
 	}
-	count := len(texts) * longest
-	shape := ort.NewShape(int64(len(texts)), int64(longest))
-	values := make([]ort.Value, 0, 5)
+	count := int64(len(windows))
+	tokens := len(windows) * longest
+	values := make([]ort.Value, 0, len(r.inputs)+len(r.logits))
 	defer func() {
 		for _, v := range values {
 			err = errors.Join(err, v.Destroy())
 		}
 	}()
 	for i, name := range r.session.inputs {
-		r.inputs[i] = grow(r.inputs[i], count)
-		fill(r.inputs[i], name, texts, longest, padID)
-		tensor, err := ort.NewTensor(shape, r.inputs[i])
+		r.inputs[i] = grow(r.inputs[i], tokens)
+		fill(r.inputs[i], name, windows, longest, padID)
+		tensor, err := ort.NewTensor(ort.NewShape(count, int64(longest)), r.inputs[i])
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		values = append(values, tensor)
 	}
 	inputs := len(values)
-
-	r.scores = grow(r.scores, len(texts)*r.session.scores)
-	tensor, err := ort.NewTensor(ort.NewShape(int64(len(texts)), int64(r.session.scores)), r.scores)
-	if err != nil {
-		return nil, nil, err
-	}
-	values = append(values, tensor)
-	r.tokens = r.tokens[:0]
-	if r.session.spanLabels > 0 {
-		r.tokens = grow(r.tokens, count*r.session.spanLabels)
-		tensor, err := ort.NewTensor(ort.NewShape(int64(len(texts)), int64(longest), int64(r.session.spanLabels)), r.tokens)
+	for i, head := range r.session.heads {
+		rows, shape := len(windows), ort.NewShape(count, int64(head.Columns))
+		if head.Task == TokenClassification {
+			rows, shape = tokens, ort.NewShape(count, int64(longest), int64(head.Columns))
+		}
+		r.logits[i] = grow(r.logits[i], rows*head.Columns)
+		tensor, err := ort.NewTensor(shape, r.logits[i])
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		values = append(values, tensor)
 	}
@@ -253,14 +247,14 @@ func (r *run) compute(ctx context.Context, texts [][]int64, padID int64) (scores
 	err = r.session.ort.RunWithOptions(values[:inputs], values[inputs:], r.options)
 	if !stop() {
 		<-terminated
-		return nil, nil, errors.Join(ctx.Err(), r.options.UnsetTerminate())
+		return nil, errors.Join(ctx.Err(), r.options.UnsetTerminate())
 	}
-	return r.scores, r.tokens, err
+	return r.logits, err
 }
 
 // fill writes one input of a run: rows of length longest.
-func fill(input []int64, name string, texts [][]int64, longest int, padID int64) {
-	for row, ids := range texts {
+func fill(input []int64, name string, windows [][]int64, longest int, padID int64) {
+	for row, ids := range windows {
 		line := input[row*longest : (row+1)*longest]
 		for i := range line {
 			padding := i >= len(ids)
@@ -271,7 +265,7 @@ func fill(input []int64, name string, texts [][]int64, longest int, padID int64)
 				line[i] = padID
 			case name == "attention_mask" && !padding:
 				line[i] = 1
-			default: // the padding's mask, and the type of every token of a single text
+			default: // the padding's mask, and the type of every token of a text on its own
 				line[i] = 0
 			}
 		}

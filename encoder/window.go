@@ -1,7 +1,6 @@
-package classifier
+package encoder
 
 import (
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -89,30 +88,4 @@ func sentenceEndsBefore(text string, offsets []tokenize.Offset, i int) bool {
 		return gap != ""
 	}
 	return false
-}
-
-// pool combines the logits that the windows gave for one label, weighted by
-// the tokens that each speaks for; see [Window].
-func pool(logits []float64, windows []window, pooling float64) float64 {
-	highest, total := math.Inf(-1), 0.0
-	for i, w := range windows {
-		highest = max(highest, logits[i])
-		total += float64(w.to - w.from)
-	}
-	if len(windows) == 1 {
-		return logits[0]
-	}
-	sum := 0.0
-	for i, w := range windows {
-		share := float64(w.to-w.from) / total
-		if pooling == 0 {
-			sum += share * logits[i]
-		} else {
-			sum += share * math.Exp(pooling*(logits[i]-highest))
-		}
-	}
-	if pooling == 0 {
-		return sum
-	}
-	return highest + math.Log(sum)/pooling
 }

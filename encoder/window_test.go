@@ -1,8 +1,7 @@
-package classifier
+package encoder
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -68,28 +67,5 @@ func TestDivideCoversEveryTokenOnce(t *testing.T) {
 		if next != len(offsets) {
 			t.Fatalf("%d of %d tokens covered of %q", next, len(offsets), text)
 		}
-	}
-}
-
-func TestPool(t *testing.T) {
-	quarters := []window{{from: 0, to: 3}, {from: 3, to: 4}} // shares 3/4 and 1/4
-	for _, test := range []struct {
-		pooling, want float64
-		why           string
-	}{
-		{0, -1, "the mean, weighted by the windows' shares"},
-		{1e-9, -1, "near 0 it goes over into the mean"},
-		{1, math.Log(0.75*math.Exp(-3) + 0.25*math.Exp(5)), "the formula"},
-		{1000, 5 + math.Log(0.25)/1000, "with much pooling almost the maximum"},
-	} {
-		if got := pool([]float64{-3, 5}, quarters, test.pooling); math.Abs(got-test.want) > 1e-6 {
-			t.Errorf("%s: pooling %v gives %v, want %v", test.why, test.pooling, got, test.want)
-		}
-	}
-	if got := pool([]float64{-800, 800}, quarters, 1000); math.IsInf(got, 0) || math.IsNaN(got) {
-		t.Errorf("extreme logits give %v", got)
-	}
-	if got := pool([]float64{0.1}, quarters[:1], 3); got != 0.1 {
-		t.Errorf("a single window gives %v, want its own logit", got)
 	}
 }

@@ -1,8 +1,8 @@
-"""Writes endless.onnx: a model that answers an empty text at once and computes
+"""Writes endless.onnx: a model that answers an empty text at once and runs
 for hours on any other, so that a test can tell whether a run was stopped.
 
     pip install onnx==1.23.2 numpy
-    python classifier/testdata/make_endless.py
+    python encoder/testdata/make_endless.py
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-package classifier
+package encoder
 
 import (
 	"context"
@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// errClosed is returned for a classifier that was closed.
-var errClosed = errors.New("the classifier is closed")
+// errClosed is returned for an encoder that was closed.
+var errClosed = errors.New("the encoder is closed")
 
 // sharing says how many runs go side by side, and which of the windows that
 // wait at the same time may share one.
 type sharing struct {
 	runs    int  // side by side
 	threads int  // inside a run
-	texts   int  // in a run, at most
-	tokens  int  // in a run of more than one text, padding included, at most
+	windows int  // in a run, at most
+	tokens  int  // in a run of more than one window, padding included, at most
 	equal   bool // only windows of the same length share a run: there is no padding
 
-	parallel int // texts that keep the runs busy
-	short    int // see toxscreen.ModelInfo
-	windows  int // of one text that wait at the same time, so that others come between them
+	parallel int // texts that keep the runs busy, see Info
+	short    int // see Info
+	ofText   int // windows of one text that wait at the same time, so that others come between them
 }
 
 // sharingOf returns what a batching means on a number of threads.
@@ -35,24 +35,24 @@ type sharing struct {
 func sharingOf(batching Batching, threads int) sharing {
 	switch batching {
 	case Single:
-		return sharing{runs: threads, threads: 1, texts: 1, parallel: threads, windows: threads}
+		return sharing{runs: threads, threads: 1, windows: 1, parallel: threads, ofText: threads}
 	case Bucketed:
-		return sharing{runs: threads, threads: 1, texts: 16, tokens: 96, equal: true, parallel: 32 * threads, short: 128, windows: threads}
+		return sharing{runs: threads, threads: 1, windows: 16, tokens: 96, equal: true, parallel: 32 * threads, short: 128, ofText: threads}
 	default: // Padded
-		return sharing{runs: 1, threads: threads, texts: 64, tokens: 32 * 512, parallel: 128, windows: 128}
+		return sharing{runs: 1, threads: threads, windows: 64, tokens: 32 * 512, parallel: 128, ofText: 128}
 	}
 }
 
-// takes reports whether a window joins a run of so many texts, the longest of
+// takes reports whether a window joins a run of so many windows, the longest of
 // which has so many tokens.
-func (s sharing) takes(texts, longest int, w *job) bool {
-	if s.equal && len(w.ids) != longest {
+func (s sharing) takes(windows, longest int, j *job) bool {
+	if s.equal && len(j.ids) != longest {
 		return false
 	}
-	return texts < s.texts && (texts+1)*max(longest, len(w.ids)) <= s.tokens
+	return windows < s.windows && (windows+1)*max(longest, len(j.ids)) <= s.tokens
 }
 
-// runner computes windows for many callers at once. Alone a window never waits;
+// runner runs windows for many callers at once. Alone a window never waits;
 // of those that wait because all runs are under way, the one that has waited
 // longest comes next, with others that may share its run.
 type runner struct {
@@ -65,17 +65,20 @@ type runner struct {
 	waiting []*job    // in the order in which they came
 	closed  bool
 
-	computing sync.WaitGroup
-	runs      []*run
+	running sync.WaitGroup
+	runs    []*run
 }
 
-// job is a window to compute, and what became of it.
+// job is a window to run, and what became of it.
 type job struct {
-	ctx            context.Context
-	ids            []int64
-	scores, tokens []float32
-	err            error
-	done           chan struct{}
+	ctx      context.Context
+	ids      []int64     // those that wrap a text included
+	skip     int         // of ids, before the first that the window speaks for
+	index    int         // of the window in its text
+	from, to int         // tokens of the text that the window speaks for
+	logits   [][]float32 // of each head for the text: the window's rows are written to it
+	err      error
+	done     chan struct{}
 }
 
 // newRunner opens the session that a configuration asks for and starts its
@@ -85,7 +88,7 @@ func newRunner(c Config, s sharing) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{session: opened, sharing: s, padID: c.Spec.PadID}
+	r := &runner{session: opened, sharing: s, padID: c.PadID}
 	r.arrived.L = &r.lock
 	for range s.runs {
 		one, err := opened.newRun()
@@ -93,32 +96,32 @@ func newRunner(c Config, s sharing) (*runner, error) {
 			return nil, errors.Join(err, r.close())
 		}
 		r.runs = append(r.runs, one)
-		r.computing.Go(func() {
+		r.running.Go(func() {
 			for batch := r.next(); batch != nil; batch = r.next() {
-				r.compute(one, batch)
+				r.do(one, batch)
 			}
 		})
 	}
 	return r, nil
 }
 
-// run computes ids, which include the tokens that wrap a text, and returns
-// float32 [labels] and [tokens, span labels], which are the caller's to keep.
-func (r *runner) run(ctx context.Context, ids []int64) (scores, tokens []float32, err error) {
-	w := &job{ctx: ctx, ids: ids, done: make(chan struct{})}
+// run runs a window and writes its rows to the job's logits. After an error a run that
+// goes on for other windows may still write to them.
+func (r *runner) run(ctx context.Context, j *job) error {
+	j.ctx, j.done = ctx, make(chan struct{})
 	r.lock.Lock()
 	if r.closed {
 		r.lock.Unlock()
-		return nil, nil, errClosed
+		return errClosed
 	}
-	r.waiting = append(r.waiting, w)
+	r.waiting = append(r.waiting, j)
 	r.lock.Unlock()
 	r.arrived.Signal()
 	select {
-	case <-w.done:
-		return w.scores, w.tokens, w.err
+	case <-j.done:
+		return j.err
 	case <-ctx.Done():
-		return nil, nil, ctx.Err() // a run goes on for the others in it
+		return ctx.Err()
 	}
 }
 
@@ -131,13 +134,13 @@ func (r *runner) next() []*job {
 		var batch []*job
 		longest := 0
 		rest := r.waiting[:0]
-		for _, w := range r.waiting {
+		for _, j := range r.waiting {
 			switch {
-			case w.ctx.Err() != nil: // its caller is gone
-			case len(batch) == 0 || r.sharing.takes(len(batch), longest, w):
-				batch, longest = append(batch, w), max(longest, len(w.ids))
+			case j.ctx.Err() != nil: // its caller is gone
+			case len(batch) == 0 || r.sharing.takes(len(batch), longest, j):
+				batch, longest = append(batch, j), max(longest, len(j.ids))
 			default:
-				rest = append(rest, w)
+				rest = append(rest, j)
 			}
 		}
 		clear(r.waiting[len(rest):])
@@ -152,25 +155,28 @@ func (r *runner) next() []*job {
 	}
 }
 
-// compute runs windows together.
-func (r *runner) compute(one *run, batch []*job) {
-	texts, longest := make([][]int64, len(batch)), 0
-	for i, w := range batch {
-		texts[i], longest = w.ids, max(longest, len(w.ids))
+// do runs windows together.
+func (r *runner) do(one *run, batch []*job) {
+	windows, longest := make([][]int64, len(batch)), 0
+	for i, j := range batch {
+		windows[i], longest = j.ids, max(longest, len(j.ids))
 	}
 	ctx := context.Background() // a run of several callers ends with none of them
 	if len(batch) == 1 {
 		ctx = batch[0].ctx
 	}
-	scores, tokens, err := one.compute(ctx, texts, r.padID)
-	labels, columns := r.session.scores, r.session.spanLabels
-	for i, w := range batch {
-		if w.err = err; err == nil {
-			w.scores = append(w.scores, scores[i*labels:(i+1)*labels]...)
-			row := i * longest * columns
-			w.tokens = append(w.tokens, tokens[row:row+len(w.ids)*columns]...)
+	logits, err := one.do(ctx, windows, r.padID)
+	for i, j := range batch {
+		if j.err = err; err == nil {
+			for h, head := range r.session.heads {
+				row, from, to := i, j.index, j.index+1
+				if head.Task == TokenClassification {
+					row, from, to = i*longest+j.skip, j.from, j.to
+				}
+				copy(j.logits[h][from*head.Columns:to*head.Columns], logits[h][row*head.Columns:])
+			}
 		}
-		close(w.done)
+		close(j.done)
 	}
 }
 
@@ -178,14 +184,14 @@ func (r *runner) compute(one *run, batch []*job) {
 func (r *runner) close() error {
 	r.lock.Lock()
 	r.closed = true
-	for _, w := range r.waiting {
-		w.err = errClosed
-		close(w.done)
+	for _, j := range r.waiting {
+		j.err = errClosed
+		close(j.done)
 	}
 	r.waiting = nil
 	r.lock.Unlock()
 	r.arrived.Broadcast()
-	r.computing.Wait()
+	r.running.Wait()
 	var errs []error
 	for _, one := range r.runs {
 		errs = append(errs, one.close())

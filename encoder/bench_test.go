@@ -1,0 +1,158 @@
+package encoder_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/models"
+)
+
+// BenchmarkEndToEnd tells how much of the throughput of ONNX Runtime is left
+// when texts go in and scores and spans come out: the metric end-to-end/bare is
+// 1 where all else takes no time. Both sides run the same texts with a worker
+// a core, interleaved within one benchmark; the bare side has its tensors ready.
+//
+//	TOXSCREEN_TEXTS=build/bench/texts.jsonl go test -run '^$' -bench EndToEnd -benchtime 1x ./encoder
+//
+// scripts/bench/texts.py makes the file.
+func BenchmarkEndToEnd(b *testing.B) {
+	texts := benchTexts(b)
+	screener := toxscreen.New(openDefault(b, encoder.Single))
+	c := config(b, "../models/toxicity-en", "model.ort")
+	c.Threads = benchThreads
+	bare := encoder.NewBareRuns(b, open(b, c), c.Tokenizer, texts)
+
+	var endToEnd, bareTime time.Duration
+	for b.Loop() {
+		const piece = 128 // texts between two changes of order
+		for from := 0; from < len(texts); from += piece {
+			to := min(from+piece, len(texts))
+			first := func() {
+				endToEnd += timed(b, benchThreads, from, to, func(i int) error { _, err := screener.Score(b.Context(), texts[i]); return err })
+			}
+			second := func() { bareTime += timed(b, benchThreads, from, to, bare.Run) }
+			if from/piece%2 == 1 {
+				first, second = second, first
+			}
+			first()
+			second()
+		}
+	}
+	scored := float64(b.N * len(texts))
+	b.ReportMetric(scored/endToEnd.Seconds(), "texts/s")
+	b.ReportMetric(scored/bareTime.Seconds(), "bare-texts/s")
+	b.ReportMetric(bareTime.Seconds()/endToEnd.Seconds(), "end-to-end/bare")
+	b.ReportMetric(0, "ns/op") // of both sides together: says nothing
+}
+
+// BenchmarkSharedRuns tells what it brings that short texts of the same length
+// share runs: the metric shared/single is how many times as many texts a second
+// that is. Both sides score the same texts, as many at once as keep them busy,
+// interleaved within one benchmark.
+//
+//	TOXSCREEN_TEXTS=build/bench/chat.jsonl go test -run '^$' -bench SharedRuns -benchtime 1x ./encoder
+func BenchmarkSharedRuns(b *testing.B) {
+	texts := benchTexts(b)
+	var took [2]time.Duration
+	var sides [2]*classifier.Classifier
+	for i, batching := range []encoder.Batching{encoder.Single, encoder.Bucketed} {
+		sides[i] = openDefault(b, batching)
+	}
+	for b.Loop() {
+		const piece = 1024 // texts between two changes of order
+		for from := 0; from < len(texts); from += piece {
+			to := min(from+piece, len(texts))
+			for first := range sides {
+				i := (first + from/piece) % len(sides)
+				took[i] += timed(b, sides[i].Info().Parallel, from, to, func(text int) error {
+					_, err := sides[i].Classify(b.Context(), texts[text])
+					return err
+				})
+			}
+		}
+	}
+	scored := float64(b.N * len(texts))
+	b.ReportMetric(scored/took[0].Seconds(), "single-texts/s")
+	b.ReportMetric(scored/took[1].Seconds(), "shared-texts/s")
+	b.ReportMetric(took[0].Seconds()/took[1].Seconds(), "shared/single")
+	b.ReportMetric(0, "ns/op") // of both sides together: says nothing
+}
+
+// timed calls do for each number in from..to-1 with so many workers.
+func timed(b *testing.B, workers, from, to int, do func(i int) error) time.Duration {
+	b.Helper()
+	var next atomic.Int64
+	next.Store(int64(from))
+	var working sync.WaitGroup
+	start := time.Now()
+	for range workers {
+		working.Go(func() {
+			for i := int(next.Add(1)) - 1; i < to; i = int(next.Add(1)) - 1 {
+				if err := do(i); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	working.Wait()
+	return time.Since(start)
+}
+
+const benchThreads = 2
+
+func benchTexts(b *testing.B) []string {
+	b.Helper()
+	path := os.Getenv("TOXSCREEN_TEXTS")
+	if path == "" {
+		b.Skip("TOXSCREEN_TEXTS names no file of texts; `make bench` makes one")
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join("..", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	var texts []string
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var row struct{ Text string }
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			b.Fatal(err)
+		}
+		texts = append(texts, row.Text)
+	}
+	return texts
+}
+
+// openDefault opens the default model with another batching than its manifest's.
+func openDefault(b *testing.B, batching encoder.Batching) *classifier.Classifier {
+	b.Helper()
+	manifest, err := models.ReadManifest(models.Default())
+	if err != nil {
+		b.Fatal(err)
+	}
+	ran := config(b, "../models/toxicity-en", "model.ort")
+	c, err := classifier.Open(classifier.Config{
+		Spec: manifest.Spec, Model: ran.Model, Tokenizer: ran.Tokenizer,
+		Batching: batching, Threads: benchThreads, Thresholds: manifest.Thresholds,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return c
+}

@@ -1,0 +1,180 @@
+package encoder
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/toxscreen/toxscreen/tokenize"
+)
+
+// Config says what to open. The zero value of a field with a default takes
+// the default.
+type Config struct {
+	// Model is the file in ONNX or ORT format. It must not be changed before
+	// Close: a session uses the weights of an ORT file where they lie.
+	Model     []byte
+	Tokenizer *tokenize.Tokenizer // makes the encodings that Run is given
+
+	// Inputs names those of [InputNames] that the model takes: int64 tensors of
+	// shape [windows, tokens].
+	Inputs []string
+	// PadID is the token that fills up the shorter windows of a padded run. It
+	// matters to models that count positions by it, as RoBERTa does.
+	PadID  int64
+	Heads  []Head // at least one
+	Window Window
+
+	Provider Provider // default CPU
+	Batching Batching // default Single
+	Library  string   // path of ONNX Runtime's library; default: FindLibrary
+	// Threads is how many runs go side by side, or for Padded how many
+	// threads share a run, 1 to 1024; default: GOMAXPROCS.
+	Threads int
+}
+
+// Head is one output of a model.
+type Head struct {
+	Name    string // for [Output.Logits]; no two heads share one
+	Output  string // what the model calls it
+	Task    Task
+	Columns int // logits in a row, 1 or more
+}
+
+// Task is what a head does. The values are Hugging Face's names.
+type Task string
+
+// The tasks, with the shape of the model's output.
+const (
+	TextClassification  Task = "text-classification"  // float32 [windows, columns]
+	TokenClassification Task = "token-classification" // float32 [windows, tokens, columns]
+)
+
+// Window says how a long text is divided. A window ends at the end of a sentence where
+// one lies in its second half.
+type Window struct {
+	Tokens  int // in one window, those that wrap a text included: 8 to 65536
+	Overlap int // tokens that a window shares with the one before, at most: 0 to half of Tokens
+}
+
+// Validate reports what makes a window unusable, all of it at once.
+func (w Window) Validate() error {
+	var found []error
+	if w.Tokens < 8 || w.Tokens > 1<<16 {
+		found = append(found, fmt.Errorf("window.tokens: %d is not in 8..65536", w.Tokens))
+	}
+	if w.Overlap < 0 || w.Overlap > w.Tokens/2 {
+		found = append(found, fmt.Errorf("window.overlap: %d is not in 0..%d, half a window", w.Overlap, w.Tokens/2))
+	}
+	return errors.Join(found...)
+}
+
+// InputNames are the inputs that a model can take, as Hugging Face names them.
+var InputNames = []string{"input_ids", "attention_mask", "token_type_ids"}
+
+// ValidateInputs reports what makes a list of inputs unusable, all of it at once.
+func ValidateInputs(names []string) error {
+	var found []error
+	if !slices.Contains(names, "input_ids") {
+		found = append(found, errors.New("inputs: input_ids is missing"))
+	}
+	for i, name := range names {
+		if !slices.Contains(InputNames, name) {
+			found = append(found, fmt.Errorf("inputs: unknown input %q: it must be one of %v", name, InputNames))
+		}
+		if slices.Contains(names[:i], name) {
+			found = append(found, fmt.Errorf("inputs: %q is listed twice", name))
+		}
+	}
+	return errors.Join(found...)
+}
+
+func (c Config) withDefaults() Config {
+	c.Provider = cmp.Or(c.Provider, CPU)
+	c.Batching = cmp.Or(c.Batching, Single)
+	c.Threads = cmp.Or(c.Threads, runtime.GOMAXPROCS(0))
+	return c
+}
+
+// validate reports what makes a configuration unusable, all of it at once.
+func (c Config) validate() error {
+	found := []error{ValidateInputs(c.Inputs), c.Window.Validate()}
+	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
+	if len(c.Heads) == 0 {
+		wrong("heads: missing")
+	}
+	for i, h := range c.Heads {
+		if slices.ContainsFunc(c.Heads[:i], func(other Head) bool { return other.Name == h.Name }) {
+			wrong("heads: two are named %q", h.Name)
+		}
+		if h.Output == "" {
+			wrong("heads: %q has no output", h.Name)
+		}
+		if h.Task != TextClassification && h.Task != TokenClassification {
+			wrong("heads: %q has the unknown task %q: it must be %s or %s", h.Name, h.Task, TextClassification, TokenClassification)
+		}
+		if h.Columns < 1 {
+			wrong("heads: %q has %d columns: it must have 1 or more", h.Name, h.Columns)
+		}
+	}
+	if c.Threads < 1 || c.Threads > 1024 {
+		wrong("%d threads asked for: it must be 1 to 1024", c.Threads)
+	}
+	if _, err := ParseProvider(string(c.Provider)); err != nil {
+		wrong("%w", err)
+	}
+	if _, err := ParseBatching(string(c.Batching)); err != nil {
+		wrong("%w", err)
+	}
+	return errors.Join(found...)
+}
+
+// Provider is where a model runs.
+type Provider string
+
+// The providers.
+const (
+	CPU  Provider = "cpu"
+	CUDA Provider = "cuda" // needs the library of onnxruntime-gpu
+)
+
+// ParseProvider returns the provider with the given name.
+func ParseProvider(name string) (Provider, error) {
+	switch p := Provider(name); p {
+	case CPU, CUDA:
+		return p, nil
+	}
+	return "", fmt.Errorf("unknown provider %q: it must be cpu or cuda", name)
+}
+
+// Batching is how windows share the runs of a session. A text that is not longer than
+// a window is one.
+type Batching string
+
+// The kinds of batching.
+const (
+	// Single runs one window at a time, several runs side by side. A model
+	// with dynamic int8 needs it: the scale of its activations is taken over
+	// a whole tensor, so that windows in one tensor would change each other's
+	// logits.
+	Single Batching = "single"
+	// Bucketed collects windows of the same number of tokens that wait at the
+	// same time into one run, several runs side by side. It is for models
+	// whose quantised activations have fixed scales: what is longer or
+	// shorter would be padding, which costs time on a CPU.
+	Bucketed Batching = "bucketed"
+	// Padded collects windows that wait at the same time into one run, padded
+	// to the longest.
+	Padded Batching = "padded"
+)
+
+// ParseBatching returns the batching with the given name.
+func ParseBatching(name string) (Batching, error) {
+	switch b := Batching(name); b {
+	case Single, Bucketed, Padded:
+		return b, nil
+	}
+	return "", fmt.Errorf("unknown batching %q: it must be single, bucketed or padded", name)
+}

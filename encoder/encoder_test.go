@@ -1,0 +1,367 @@
+package encoder_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/tokenize"
+)
+
+// The heads of the models that the tests use.
+const (
+	texts  = "texts"
+	tokens = "tokens"
+)
+
+// config reads a model folder, whose manifest says what an encoder has to know.
+func config(t testing.TB, folder, file string) encoder.Config {
+	t.Helper()
+	read := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	var manifest struct {
+		Inputs  []string
+		Outputs struct{ Scores, Tokens string }
+		Labels  []any
+		Spans   struct{ Labels []any }
+		Window  encoder.Window
+	}
+	if err := json.Unmarshal(read("manifest.json"), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	tokenizer, err := tokenize.Load(read("tokenizer.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encoder.Config{
+		Model: read(file), Tokenizer: tokenizer, Inputs: manifest.Inputs, Window: manifest.Window,
+		Heads: []encoder.Head{
+			{Name: texts, Output: manifest.Outputs.Scores, Task: encoder.TextClassification, Columns: len(manifest.Labels)},
+			{Name: tokens, Output: manifest.Outputs.Tokens, Task: encoder.TokenClassification, Columns: len(manifest.Spans.Labels)},
+		},
+	}
+}
+
+// tiny is a model with hand-set weights, windows of 32 tokens and both kinds of heads.
+func tiny(t testing.TB) encoder.Config {
+	return config(t, "../testdata/models/tiny", "model.onnx")
+}
+
+func open(t testing.TB, c encoder.Config) *encoder.Encoder {
+	t.Helper()
+	e, err := encoder.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// run encodes a text and runs it.
+func run(ctx context.Context, e *encoder.Encoder, c encoder.Config, text string) (encoder.Output, error) {
+	var enc tokenize.Encoding
+	if err := c.Tokenizer.Encode(text, &enc); err != nil {
+		return encoder.Output{}, err
+	}
+	return e.Run(ctx, text, &enc)
+}
+
+// Each head has its logits, whichever others are read beside it and in whatever order.
+func TestHeads(t *testing.T) {
+	c := tiny(t)
+	both := c.Heads
+	text := strings.Repeat("you are kind and wise. ", 30) + "you stupid idiot"
+	var enc tokenize.Encoding
+	if err := c.Tokenizer.Encode(text, &enc); err != nil {
+		t.Fatal(err)
+	}
+	want, err := open(t, c).Run(t.Context(), text, &enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, n := range want.Windows {
+		count += n
+	}
+	if len(want.Windows) < 4 || count != len(enc.IDs) {
+		t.Errorf("windows that speak for %v tokens of %d", want.Windows, len(enc.IDs))
+	}
+	if n := len(want.Logits(texts)); n != len(want.Windows)*both[0].Columns {
+		t.Errorf("%d logits of %d windows", n, len(want.Windows))
+	}
+	if n := len(want.Logits(tokens)); n != len(enc.IDs)*both[1].Columns {
+		t.Errorf("%d logits of %d tokens", n, len(enc.IDs))
+	}
+	// The model marks each word by itself: the two last and no other.
+	for i := range enc.IDs {
+		row := want.Logits(tokens)[i*both[1].Columns:][:both[1].Columns]
+		if marked := slices.Max(row) > 0; marked != (i >= len(enc.IDs)-2) {
+			t.Errorf("token %d of %d has the logits %v", i, len(enc.IDs), row)
+		}
+	}
+	if want.Logits("others") != nil {
+		t.Error("a head that there is not has logits")
+	}
+	for _, heads := range [][]encoder.Head{{both[1], both[0]}, {both[0]}, {both[1]}} {
+		c.Heads = heads
+		got, err := open(t, c).Run(t.Context(), text, &enc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range heads {
+			if !slices.Equal(got.Logits(h.Name), want.Logits(h.Name)) {
+				t.Errorf("%s of the heads %+v differ", h.Name, heads)
+			}
+		}
+	}
+}
+
+// What a text gets from the default model does not depend on the texts that
+// share its run, to the last bit.
+func TestDefaultModelGivesTheSameInEveryCompany(t *testing.T) {
+	c := config(t, "../models/toxicity-en", "model.ort")
+	c.Batching, c.Threads = encoder.Bucketed, 2
+	e := open(t, c)
+	var list []string
+	for _, words := range []string{"you", "you are", "you are such a", "we know what you did and will find"} {
+		for _, last := range []string{"idiot", "friend", "whore", "moron!", "dear reader, as ever", "f*ck", "1d10t"} {
+			list = append(list, words+" "+last)
+		}
+	}
+	list = append(list, strings.Repeat("a long text with a stupid idiot in it. ", 60))
+	alone := make([]encoder.Output, len(list))
+	var err error
+	for i, text := range list {
+		if alone[i], err = run(t.Context(), e, c, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var callers sync.WaitGroup
+	for caller := range 64 {
+		callers.Go(func() {
+			for i := range list {
+				i := (i + caller) % len(list)
+				found, err := run(t.Context(), e, c, list[i])
+				if err != nil || !reflect.DeepEqual(found, alone[i]) {
+					t.Errorf("%q: %+v, %v in company, %+v alone", list[i], found, err, alone[i])
+				}
+			}
+		})
+	}
+	callers.Wait()
+}
+
+// A caller that is gone takes nothing from those that share its run.
+func TestCallersThatLeaveASharedRun(t *testing.T) {
+	c := config(t, "../models/toxicity-en", "model.ort")
+	c.Batching, c.Threads = encoder.Bucketed, 2
+	e := open(t, c)
+	want, err := run(t.Context(), e, c, "you idiot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var callers sync.WaitGroup
+	for range 100 {
+		leaving, leave := context.WithCancel(t.Context())
+		callers.Go(func() {
+			if _, err := run(leaving, e, c, "my friend"); err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+		callers.Go(func() {
+			if found, err := run(t.Context(), e, c, "you idiot"); err != nil || !reflect.DeepEqual(found, want) {
+				t.Errorf("%+v, %v, want %+v", found, err, want)
+			}
+		})
+		leave()
+	}
+	callers.Wait()
+}
+
+// A closed encoder leaves nothing running and refuses texts.
+func TestClose(t *testing.T) {
+	for _, batching := range []encoder.Batching{encoder.Single, encoder.Bucketed, encoder.Padded} {
+		t.Run(string(batching), func(t *testing.T) {
+			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+			c := tiny(t)
+			c.Batching = batching
+			e, err := encoder.Open(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(e.Close(), e.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := run(t.Context(), e, c, "you idiot"); err == nil {
+				t.Error("a closed encoder ran a text")
+			}
+		})
+	}
+}
+
+// endless gives a model that runs for hours on any text but the empty one.
+func endless(t *testing.T, batching encoder.Batching) (*encoder.Encoder, encoder.Config) {
+	t.Helper()
+	c := tiny(t)
+	model, err := os.ReadFile("testdata/endless.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Model, c.Batching, c.Inputs = model, batching, []string{"input_ids"}
+	c.Heads = []encoder.Head{{Name: texts, Output: "logits", Task: encoder.TextClassification, Columns: 1}}
+	return open(t, c), c
+}
+
+// The end of the context stops a run that is under way: this test ends, and
+// so does Close, which waits for runs.
+func TestContextStopsTheRun(t *testing.T) {
+	for _, batching := range []encoder.Batching{encoder.Single, encoder.Bucketed, encoder.Padded} {
+		t.Run(string(batching), func(t *testing.T) {
+			endless, c := endless(t, batching)
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if _, err := run(ctx, endless, c, "never ends"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v, want the context's", err)
+			}
+			if _, err := run(t.Context(), endless, c, ""); err != nil {
+				t.Errorf("the encoder cannot be used after a stopped run: %v", err)
+			}
+		})
+	}
+}
+
+// A caller whose context ends stops waiting for a run, too.
+func TestContextEndsTheWaiting(t *testing.T) {
+	endless, c := endless(t, encoder.Single)
+	ctx, cancel := context.WithCancel(t.Context())
+	var callers sync.WaitGroup
+	for range 64 {
+		callers.Go(func() {
+			if _, err := run(ctx, endless, c, "never ends"); !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v, want the context's", err)
+			}
+		})
+	}
+	time.AfterFunc(20*time.Millisecond, cancel)
+	callers.Wait()
+}
+
+// A model that is not as configured is refused when it is opened.
+func TestOpenRefuses(t *testing.T) {
+	const other = "the model's inputs or outputs are not as configured"
+	for name, test := range map[string]struct {
+		want  string
+		spoil func(*encoder.Config)
+	}{
+		"no input_ids":      {"input_ids is missing", func(c *encoder.Config) { c.Inputs = []string{"attention_mask"} }},
+		"an unknown input":  {`unknown input "pixels"`, func(c *encoder.Config) { c.Inputs = append(c.Inputs, "pixels") }},
+		"an input twice":    {`"input_ids" is listed twice`, func(c *encoder.Config) { c.Inputs = append(c.Inputs, "input_ids") }},
+		"no heads":          {"heads: missing", func(c *encoder.Config) { c.Heads = nil }},
+		"a name twice":      {`two are named "texts"`, func(c *encoder.Config) { c.Heads[1].Name = texts }},
+		"no output":         {`"texts" has no output`, func(c *encoder.Config) { c.Heads[0].Output = "" }},
+		"an unknown task":   {`unknown task "translation"`, func(c *encoder.Config) { c.Heads[0].Task = "translation" }},
+		"no columns":        {"has 0 columns", func(c *encoder.Config) { c.Heads[0].Columns = 0 }},
+		"a tiny window":     {"window.tokens: 1 is not", func(c *encoder.Config) { c.Window = encoder.Window{Tokens: 1} }},
+		"a wide overlap":    {"window.overlap: 17 is not", func(c *encoder.Config) { c.Window.Overlap = 17 }},
+		"many threads":      {"1048576 threads", func(c *encoder.Config) { c.Threads = 1 << 20 }},
+		"unknown batching":  {`unknown batching "heaps"`, func(c *encoder.Config) { c.Batching = "heaps" }},
+		"unknown provider":  {`unknown provider "abacus"`, func(c *encoder.Config) { c.Provider = "abacus" }},
+		"other inputs":      {"", func(c *encoder.Config) { c.Inputs = encoder.InputNames }},
+		"a missing input":   {"", func(c *encoder.Config) { c.Inputs = c.Inputs[:1] }},
+		"another output":    {"", func(c *encoder.Config) { c.Heads[0].Output = "probabilities" }},
+		"fewer columns":     {other, func(c *encoder.Config) { c.Heads[0].Columns = 1 }},
+		"another task":      {other, func(c *encoder.Config) { c.Heads[0].Task = encoder.TokenClassification }},
+		"no ONNX at all":    {"", func(c *encoder.Config) { c.Model = []byte("not a model") }},
+		"half an ONNX file": {"", func(c *encoder.Config) { c.Model = c.Model[:len(c.Model)/2] }},
+		"no model":          {"", func(c *encoder.Config) { c.Model = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := tiny(t)
+			test.spoil(&c)
+			e, err := encoder.Open(c)
+			if err == nil {
+				e.Close()
+				t.Fatal("it was opened")
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+		})
+	}
+}
+
+// CUDA is refused with the way out where the library has no such provider.
+func TestCUDAWithoutItsProvider(t *testing.T) {
+	c := tiny(t)
+	runtime, err := encoder.LoadLibrary("", encoder.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(runtime.Providers, encoder.CUDA) {
+		return // this machine has what the test wants missing
+	}
+	c.Provider, c.Library = encoder.CUDA, runtime.Path
+	if _, err := encoder.Open(c); err == nil || !strings.Contains(err.Error(), "provider cuda is not available") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A model with two heads: one row of logits a window, and one a token.
+func Example() {
+	folder := "../testdata/models/tiny"
+	onnx, _ := os.ReadFile(filepath.Join(folder, "model.onnx"))
+	file, _ := os.ReadFile(filepath.Join(folder, "tokenizer.json"))
+	tokenizer, err := tokenize.Load(file)
+	if err != nil {
+		panic(err)
+	}
+	e, err := encoder.Open(encoder.Config{
+		Model:     onnx,
+		Tokenizer: tokenizer,
+		Inputs:    []string{"input_ids", "attention_mask"},
+		Heads: []encoder.Head{
+			{Name: "texts", Output: "logits", Task: encoder.TextClassification, Columns: 7},
+			{Name: "words", Output: "token_logits", Task: encoder.TokenClassification, Columns: 5},
+		},
+		Window: encoder.Window{Tokens: 32, Overlap: 8},
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer e.Close()
+	const text = "you stupid idiot"
+	var encoding tokenize.Encoding
+	if err := tokenizer.Encode(text, &encoding); err != nil {
+		panic(err)
+	}
+	out, err := e.Run(context.Background(), text, &encoding)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(len(out.Windows), "window of", out.Windows[0], "tokens")
+	fmt.Println(len(out.Logits("texts")), "and", len(out.Logits("words")), "logits")
+	// Output:
+	// 1 window of 3 tokens
+	// 7 and 15 logits
+}

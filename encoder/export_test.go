@@ -1,0 +1,82 @@
+package encoder
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	ort "github.com/yalue/onnxruntime_go"
+
+	"github.com/toxscreen/toxscreen/tokenize"
+)
+
+// BareRuns are the runs of texts' windows with all tensors made before.
+type BareRuns struct {
+	session *ort.DynamicAdvancedSession
+	byText  [][]bareRun
+}
+
+type bareRun struct{ inputs, outputs []ort.Value }
+
+// NewBareRuns makes the tensors of each text's windows.
+func NewBareRuns(b *testing.B, e *Encoder, tokenizer *tokenize.Tokenizer, texts []string) *BareRuns {
+	b.Helper()
+	session := e.runner.session
+	runs := &BareRuns{session: session.ort}
+	var values []ort.Value
+	b.Cleanup(func() {
+		var errs []error
+		for _, v := range values {
+			errs = append(errs, v.Destroy())
+		}
+		if err := errors.Join(errs...); err != nil {
+			b.Error(err)
+		}
+	})
+	keep := func(v ort.Value, err error) ort.Value {
+		if err != nil {
+			b.Fatal(err)
+		}
+		values = append(values, v)
+		return v
+	}
+	for _, text := range texts {
+		var encoding tokenize.Encoding
+		if err := tokenizer.Encode(text, &encoding); err != nil {
+			b.Fatal(err)
+		}
+		var ofText []bareRun
+		for _, w := range divide(text, encoding.Offsets, e.room, e.overlap) {
+			ids := slices.Concat(e.prefix, encoding.IDs[w.start:w.end], e.suffix)
+			count := int64(len(ids))
+			var one bareRun
+			for _, name := range session.inputs {
+				buffer := make([]int64, count)
+				fill(buffer, name, [][]int64{ids}, len(ids), 0)
+				tensor, err := ort.NewTensor(ort.NewShape(1, count), buffer)
+				one.inputs = append(one.inputs, keep(tensor, err))
+			}
+			for _, head := range session.heads {
+				shape := ort.NewShape(1, int64(head.Columns))
+				if head.Task == TokenClassification {
+					shape = ort.NewShape(1, count, int64(head.Columns))
+				}
+				tensor, err := ort.NewEmptyTensor[float32](shape)
+				one.outputs = append(one.outputs, keep(tensor, err))
+			}
+			ofText = append(ofText, one)
+		}
+		runs.byText = append(runs.byText, ofText)
+	}
+	return runs
+}
+
+// Run runs the windows of a text.
+func (r *BareRuns) Run(text int) error {
+	for _, one := range r.byText[text] {
+		if err := r.session.Run(one.inputs, one.outputs); err != nil {
+			return err
+		}
+	}
+	return nil
+}

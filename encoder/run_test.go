@@ -1,0 +1,52 @@
+package encoder
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// Which of the windows that wait share a run: the one that has waited longest
+// comes first and takes along what its batching allows.
+func TestWindowsThatShareARun(t *testing.T) {
+	for _, test := range []struct {
+		batching Batching
+		waiting  []int // tokens of each, in the order in which they came
+		runs     [][]int
+	}{
+		{Single, []int{5, 5, 5}, [][]int{{5}, {5}, {5}}},
+		{Bucketed, []int{12, 30, 12, 40, 30, 12, 40}, [][]int{{12, 12, 12}, {30, 30}, {40, 40}}},
+		{Bucketed, slices.Repeat([]int{30}, 4), [][]int{{30, 30, 30}, {30}}}, // 96 tokens
+		{Bucketed, []int{49, 49, 48, 48}, [][]int{{49}, {49}, {48, 48}}},
+		{Bucketed, slices.Repeat([]int{2}, 18), [][]int{slices.Repeat([]int{2}, 16), {2, 2}}},
+		{Bucketed, []int{256, 3}, [][]int{{256}, {3}}},
+		{Padded, []int{12, 512, 3}, [][]int{{12, 512, 3}}},
+		{Padded, slices.Repeat([]int{3}, 65), [][]int{slices.Repeat([]int{3}, 64), {3}}},
+		{Padded, append([]int{3}, slices.Repeat([]int{512}, 33)...), [][]int{append([]int{3}, slices.Repeat([]int{512}, 31)...), {512, 512}}},
+	} {
+		t.Run(fmt.Sprint(test.batching, test.waiting), func(t *testing.T) {
+			r := &runner{sharing: sharingOf(test.batching, 2)}
+			r.arrived.L = &r.lock
+			gone, cancel := context.WithCancel(t.Context())
+			cancel()
+			for _, tokens := range test.waiting {
+				r.waiting = append(r.waiting,
+					&job{ctx: t.Context(), ids: make([]int64, tokens)},
+					&job{ctx: gone, ids: make([]int64, tokens)}) // its caller has given up
+			}
+			var runs [][]int
+			for len(r.waiting) > 0 {
+				var run []int
+				for _, j := range r.next() {
+					run = append(run, len(j.ids))
+				}
+				runs = append(runs, run)
+			}
+			if !reflect.DeepEqual(runs, test.runs) {
+				t.Errorf("runs of %v tokens, want %v", runs, test.runs)
+			}
+		})
+	}
+}
