@@ -14,7 +14,6 @@ type addedTokens struct {
 	first  [256]bool
 	only   byte // the byte that all begin with, where single is set
 	single bool
-	runes  *runeTable
 }
 
 // match is an added token at text[start:end], with the blanks that it swallows.
@@ -26,7 +25,7 @@ type match struct {
 // newAddedTokens takes those that are looked for in the text as it is or, with
 // normalize set, those that are looked for in the normalised text.
 func newAddedTokens(f *file, normalized bool, normalize func(string) string) (addedTokens, error) {
-	a := addedTokens{runes: runeData()}
+	a := addedTokens{}
 	last := map[string]addedToken{} // a content that is listed twice counts as listed last
 	var order []string
 	for _, t := range f.AddedTokens {
@@ -99,14 +98,14 @@ func (a *addedTokens) matches(text string) iter.Seq[match] {
 			t := &a.tokens[which]
 			start, end := i, i+n
 			i = end
-			if t.SingleWord && (a.wordBefore(text[:start]) || a.wordAfter(text[end:])) {
+			if t.SingleWord && isInWord(text[:start], text[end:]) {
 				continue
 			}
 			if t.LStrip {
-				start = max(a.trimRight(text[:start]), done)
+				start = max(len(strings.TrimRightFunc(text[:start], isBlank)), done)
 			}
 			if t.RStrip {
-				end += a.trimLeft(text[end:])
+				end = len(text) - len(strings.TrimLeftFunc(text[end:], isBlank))
 			}
 			if !yield(match{start, end, t.id}) {
 				return
@@ -116,35 +115,10 @@ func (a *addedTokens) matches(text string) iter.Seq[match] {
 	}
 }
 
-func (a *addedTokens) wordBefore(s string) bool {
-	r, n := utf8.DecodeLastRuneInString(s)
-	return n > 0 && a.runes.flags(r)&isWord != 0
-}
-
-func (a *addedTokens) wordAfter(s string) bool {
-	r, n := utf8.DecodeRuneInString(s)
-	return n > 0 && a.runes.flags(r)&isWord != 0
-}
-
-// trimRight returns the length of s without the white space at its end.
-func (a *addedTokens) trimRight(s string) int {
-	for {
-		r, n := utf8.DecodeLastRuneInString(s)
-		if n == 0 || a.runes.flags(r)&isSpace == 0 {
-			return len(s)
-		}
-		s = s[:len(s)-n]
-	}
-}
-
-// trimLeft returns the length of the white space that s begins with.
-func (a *addedTokens) trimLeft(s string) int {
-	at := 0
-	for {
-		r, n := utf8.DecodeRuneInString(s[at:])
-		if n == 0 || a.runes.flags(r)&isSpace == 0 {
-			return at
-		}
-		at += n
-	}
+// isInWord reports whether a character of a word is at the end of before or at the
+// beginning of after. U+FFFD, which an empty text gives, is in none.
+func isInWord(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	return (runeData().flags(last)|runeData().flags(first))&isWord != 0
 }

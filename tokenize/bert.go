@@ -43,11 +43,11 @@ func isBert(f *file) bool {
 
 func newBert(f *file) (*bert, int, error) {
 	b := &bert{runes: runeData()}
-	if n := f.Normalizer; n != nil {
-		if err := n.checkBert(); err != nil {
+	var err error
+	if f.Normalizer != nil {
+		if b.options, err = f.Normalizer.bertOptions(); err != nil {
 			return nil, 0, err
 		}
-		b.options = n.bertOptions()
 	}
 	size, err := f.Model.vocabularySize()
 	if err != nil {
@@ -63,19 +63,14 @@ func newBert(f *file) (*bert, int, error) {
 	return b, size, err
 }
 
-func (n *normalizer) checkBert() error {
+func (n *normalizer) bertOptions() (bertOptions, error) {
 	if n.CleanText == nil || n.HandleChineseChars == nil || n.Lowercase == nil {
-		return errors.New("BertNormalizer lacks clean_text, handle_chinese_chars or lowercase; add them")
+		return bertOptions{}, errors.New("BertNormalizer lacks clean_text, handle_chinese_chars or lowercase; add them")
 	}
-	return nil
-}
-
-func (n *normalizer) bertOptions() bertOptions {
-	o := bertOptions{clean: *n.CleanText, chinese: *n.HandleChineseChars, lower: *n.Lowercase, strip: *n.Lowercase, drop: isAccent}
-	if n.StripAccents != nil {
-		o.strip = *n.StripAccents
-	}
-	return o
+	return bertOptions{
+		clean: *n.CleanText, chinese: *n.HandleChineseChars, lower: *n.Lowercase,
+		strip: or(n.StripAccents, *n.Lowercase), drop: isAccent,
+	}, nil
 }
 
 func (b *bert) buildLanes() {
@@ -94,19 +89,11 @@ func (b *bert) buildLanes() {
 			}
 		default:
 			b.lane[c] = laneLetter
-			if b.options.lower {
-				b.fold[c] = b.runes.lower(rune(c))
+			if l, ok := b.runes.lowercase[rune(c)]; ok && b.options.lower {
+				b.fold[c] = l[0]
 			}
 		}
 	}
-}
-
-// lower is for ASCII.
-func (t *runeTable) lower(r rune) byte {
-	if l, ok := t.lowercase[r]; ok {
-		return l[0]
-	}
-	return byte(r)
 }
 
 // scratch is the memory of the long way.
@@ -266,14 +253,12 @@ func (b *bert) decompose(r rune, flags uint16, at Offset, enc *Encoding) {
 			b.starter(tail, 0, at, enc)
 		}
 	case flags&isComposed != 0:
-		first := true
-		for _, d := range b.runes.decomposition[r] {
+		for i, d := range b.runes.decomposition[r] {
 			if flags := b.runes.flags(d); flags&isMark != 0 {
-				b.mark(d, flags, first, at, enc)
+				b.mark(d, flags, i == 0, at, enc)
 			} else {
 				b.starter(d, flags, at, enc)
 			}
-			first = false
 		}
 	default:
 		b.mark(r, flags, true, at, enc)
@@ -421,36 +406,35 @@ func (b *bert) encodeNormalized(text string, from, to int, enc *Encoding) {
 
 // normalize leaves the normalised span in the scratch memory.
 func (b *bert) normalize(in span, enc *Encoding) {
-	b.collect(enc)
-	for i := 0; i < len(in.text); {
-		r, n := utf8.DecodeRune(in.text[i:])
-		b.clean(r, in.at[i], enc)
-		i += n
-	}
-	b.collected(enc)
+	b.collect(enc, func() {
+		for i := 0; i < len(in.text); {
+			r, n := utf8.DecodeRune(in.text[i:])
+			b.clean(r, in.at[i], enc)
+			i += n
+		}
+	})
 }
 
 // normalizeText does so with text[from:to].
 func (b *bert) normalizeText(text string, from, to int, enc *Encoding) {
-	b.collect(enc)
-	for i := from; i < to; {
-		r, n := decodeRune(text[i:to], enc)
-		b.clean(r, Offset{int32(i), int32(i + n)}, enc)
-		i += n
-	}
-	b.collected(enc)
+	b.collect(enc, func() {
+		for i := from; i < to; {
+			r, n := decodeRune(text[i:to], enc)
+			b.clean(r, Offset{int32(i), int32(i + n)}, enc)
+			i += n
+		}
+	})
 }
 
-func (b *bert) collect(enc *Encoding) {
+// collect has what feed normalises written to the scratch memory.
+func (b *bert) collect(enc *Encoding, feed func()) {
 	s := &enc.scratch
 	s.reset()
 	s.normalized, s.normalizedAt = s.normalized[:0], s.normalizedAt[:0]
 	s.collect = true
-}
-
-func (b *bert) collected(enc *Encoding) {
+	feed()
 	b.flushMarks(enc)
-	enc.scratch.collect = false
+	s.collect = false
 }
 
 func (b *bert) normalizeString(text string) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,7 +18,7 @@ type bpe struct {
 	prefix, suffix string
 	unknown        int32 // -1: a character that is no token leaves nothing
 	fuse           bool
-	bytes          *[256]int32 // the tokens <0x00> … <0xFF>, for byte_fallback; -1: there is none
+	bytes          *byteTokens // nil without byte_fallback
 	ignoreMerges   bool
 }
 
@@ -26,15 +27,12 @@ type merged struct{ rank, id int32 }
 func pairKey(left, right int32) uint64 { return uint64(uint32(left))<<32 | uint64(uint32(right)) }
 
 func newBPE(m *modelSpec) (*bpe, error) {
-	if m.Dropout != nil && *m.Dropout != 0 {
-		return nil, fmt.Errorf("its dropout is %v, which draws lots at every call; set it to null", *m.Dropout)
+	if dropout := or(m.Dropout, 0); dropout != 0 {
+		return nil, fmt.Errorf("its dropout is %v, which makes every call give other tokens; set it to null", dropout)
 	}
-	b := &bpe{ids: m.ids, unknown: -1, fuse: m.FuseUnk, ignoreMerges: m.IgnoreMerges, blanks: map[int32]blanks{}}
-	if m.ContinuingSubwordPrefix != nil {
-		b.prefix = *m.ContinuingSubwordPrefix
-	}
-	if m.EndOfWordSuffix != nil {
-		b.suffix = *m.EndOfWordSuffix
+	b := &bpe{
+		ids: m.ids, prefix: or(m.ContinuingSubwordPrefix, ""), suffix: or(m.EndOfWordSuffix, ""),
+		unknown: -1, fuse: m.FuseUnk, ignoreMerges: m.IgnoreMerges, blanks: map[int32]blanks{},
 	}
 	if m.UnkToken != nil {
 		id, ok := b.ids[*m.UnkToken]
@@ -44,7 +42,7 @@ func newBPE(m *modelSpec) (*bpe, error) {
 		b.unknown = id
 	}
 	if m.ByteFallback {
-		b.bytes = byteTokens(b.ids)
+		b.bytes = newByteTokens(b.ids)
 	}
 	for token, id := range b.ids {
 		if n := blanksOf(token); n != (blanks{}) {
@@ -54,9 +52,12 @@ func newBPE(m *modelSpec) (*bpe, error) {
 	return b, b.readMerges(m.Merges)
 }
 
-// byteTokens finds the tokens that byte_fallback writes a byte as.
-func byteTokens(ids map[string]int32) *[256]int32 {
-	var table [256]int32
+// byteTokens are the tokens <0x00> … <0xFF> that byte_fallback writes a byte as; -1 for
+// those that the vocabulary lacks.
+type byteTokens [256]int32
+
+func newByteTokens(ids map[string]int32) *byteTokens {
+	var table byteTokens
 	for i := range table {
 		table[i] = -1
 		if id, ok := ids[fmt.Sprintf("<0x%02X>", i)]; ok {
@@ -64,6 +65,11 @@ func byteTokens(ids map[string]int32) *[256]int32 {
 		}
 	}
 	return &table
+}
+
+// spell reports whether there is a token for each byte.
+func (t *byteTokens) spell(chars []byte) bool {
+	return t != nil && !slices.ContainsFunc(chars, func(c byte) bool { return t[c] < 0 })
 }
 
 // readMerges reads ["a b", …] or [["a", "b"], …].
@@ -174,6 +180,12 @@ func (b *bpe) symbols(word []byte) []symbol {
 		list = append(list, symbol{id, n - 1, -1, int32(size)})
 	}
 	unknown := 0 // bytes of an unknown token that may still grow
+	addUnknown := func() {
+		if unknown > 0 {
+			add(b.unknown, unknown)
+			unknown = 0
+		}
+	}
 	for i := 0; i < len(word); {
 		_, n := utf8.DecodeRune(word[i:])
 		char := word[i : i+n]
@@ -190,41 +202,26 @@ func (b *bpe) symbols(word []byte) []symbol {
 		i += n
 		id, ok := b.ids[string(char)]
 		if ok {
-			if unknown > 0 {
-				add(b.unknown, unknown)
-				unknown = 0
-			}
+			addUnknown()
 			add(id, n)
 			continue
 		}
-		if b.bytes != nil && b.addBytes(char, add) {
+		if b.bytes.spell(char) {
+			for _, c := range char {
+				add(b.bytes[c], 1)
+			}
 			continue
 		}
 		if b.unknown < 0 {
 			continue
 		}
-		if unknown > 0 && !b.fuse {
-			add(b.unknown, unknown)
-			unknown = 0
+		if !b.fuse {
+			addUnknown()
 		}
 		unknown += n
 	}
-	if unknown > 0 {
-		add(b.unknown, unknown)
-	}
+	addUnknown()
 	return list
-}
-
-func (b *bpe) addBytes(char []byte, add func(int32, int)) bool {
-	for _, c := range char {
-		if b.bytes[c] < 0 {
-			return false
-		}
-	}
-	for _, c := range char {
-		add(b.bytes[c], 1)
-	}
-	return true
 }
 
 func push(heap []candidate, c candidate) []candidate {

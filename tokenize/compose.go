@@ -123,9 +123,7 @@ func decomposed(s span, decompose func(rune) (string, bool)) []change {
 		}
 		if data.flags(r)&isMark == 0 {
 			sort()
-			out = append(out, c)
-			pending = len(out)
-			return
+			pending = len(out) + 1
 		}
 		out = append(out, c)
 	}
@@ -140,10 +138,8 @@ func decomposed(s span, decompose func(rune) (string, bool)) []change {
 				add(tail, false)
 			}
 		} else if parts, ok := decompose(r); ok {
-			first := true
-			for _, d := range parts {
-				add(d, first)
-				first = false
+			for j, d := range parts {
+				add(d, j == 0)
 			}
 		} else {
 			add(r, true)

@@ -159,11 +159,12 @@ func (m *modelSpec) inferType() string {
 	return "WordLevel"
 }
 
-func (m *modelSpec) unknown() string {
-	if m.UnkToken == nil {
-		return "[UNK]"
+// or returns a setting, or its default where the file has none.
+func or[T any](setting *T, otherwise T) T {
+	if setting == nil {
+		return otherwise
 	}
-	return *m.UnkToken
+	return *setting
 }
 
 // readVocabulary reads {"token": id, …}, or Unigram's [["token", score], …] whose ids

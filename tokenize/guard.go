@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -44,16 +45,12 @@ type token struct {
 
 // newGuarded loads what BERT's fast path does not take. A panic of the library over a
 // file that it does not understand becomes an error.
-func newGuarded(f *file) (g *guarded, size int, err error) {
+func newGuarded(f *file, trims bool) (g *guarded, size int, err error) {
 	defer recovered(&err)
 	if size, err = f.Model.vocabularySize(); err != nil {
 		return nil, 0, err
 	}
-	trims, err := readTrims(f.PostProcessor)
-	if err != nil {
-		return nil, 0, err
-	}
-	g = &guarded{trims: len(trims) > 0}
+	g = &guarded{trims: trims}
 	switch f.Model.Type {
 	case "BPE":
 		g.words, err = newBPE(&f.Model)
@@ -137,14 +134,11 @@ func (g *guarded) normalize(s span) (span, error) {
 }
 
 func (g *guarded) normalizeString(text string) string {
-	s := span{}
-	for _, r := range text {
-		s.append(r, Offset{})
+	s, err := g.normalize(span{[]byte(text), make([]Offset, len(text))})
+	if err != nil {
+		return ""
 	}
-	if s, err := g.normalize(s); err == nil {
-		return string(s.text)
-	}
-	return ""
+	return string(s.text)
 }
 
 func (g *guarded) encodeWords(s span, enc *Encoding) error {
@@ -208,12 +202,7 @@ func (m *charsmap) lookup(chars []byte) (string, bool) {
 	if len(found) == 0 {
 		return "", false
 	}
-	value := m.values[found[0]:]
-	for i := range len(value) {
-		if value[i] == 0 {
-			return value[:i], true
-		}
-	}
+	value, _, _ := strings.Cut(m.values[found[0]:], "\x00")
 	return value, true
 }
 
@@ -292,10 +281,7 @@ func firstGrapheme(text []byte) []byte {
 type wordLevel struct{ model *wordlevel.WordLevel }
 
 func newWordLevel(m *modelSpec) (*wordLevel, error) {
-	unknown := "<unk>"
-	if m.UnkToken != nil {
-		unknown = *m.UnkToken
-	}
+	unknown := or(m.UnkToken, "<unk>")
 	ids := make(map[string]int, len(m.ids))
 	for token, id := range m.ids {
 		ids[token] = int(id)

@@ -23,10 +23,8 @@ func newSteps(n *normalizer, out []step) ([]step, error) {
 		}
 		return out, nil
 	case "BertNormalizer":
-		if err := n.checkBert(); err != nil {
-			return nil, err
-		}
-		return append(out, bertStep(n.bertOptions())), nil
+		options, err := n.bertOptions()
+		return append(out, bertStep(options)), err
 	case "Lowercase":
 		return append(out, bertStep(bertOptions{lower: true})), nil
 	case "NFD":
@@ -79,7 +77,6 @@ func filterStep(keep func(rune) bool) step {
 }
 
 func stripStep(left, right bool) step {
-	isBlank := func(r rune) bool { return runeData().flags(r)&isSpace != 0 }
 	return func(s span) (span, error) {
 		from, to := 0, len(s.text)
 		if left {

@@ -31,20 +31,18 @@ func readPattern(data json.RawMessage) (pattern, error) {
 	case p.Regex == nil:
 		return nil, fmt.Errorf("pattern %.80s should be a String or a Regex", data)
 	}
-	runes := runeData()
-	space := func(r rune) bool { return runes.flags(r)&isSpace != 0 }
-	blank := func(r rune) bool { return r == ' ' }
+	space := func(r rune) bool { return r == ' ' }
 	switch *p.Regex {
 	case `\s`:
-		return run(space, 1, 1), nil
+		return run(isBlank, 1, 1), nil
 	case `\s+`:
-		return run(space, 1, 0), nil
+		return run(isBlank, 1, 0), nil
 	case ` `:
-		return run(blank, 1, 1), nil
+		return run(space, 1, 1), nil
 	case ` +`:
-		return run(blank, 1, 0), nil
+		return run(space, 1, 0), nil
 	case ` {2,}`:
-		return run(blank, 2, 0), nil
+		return run(space, 2, 0), nil
 	case gpt2Expression:
 		return gpt2, nil
 	case whitespaceExpression:

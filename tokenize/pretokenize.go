@@ -2,6 +2,7 @@ package tokenize
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -35,10 +36,7 @@ func newSplitters(p *preTokenizer, out []splitter) ([]splitter, error) {
 	case "Whitespace":
 		return append(out, splitSearching(wordsOrSymbols, "Removed", true)), nil
 	case "Punctuation":
-		behavior := p.Behavior
-		if behavior == "" {
-			behavior = "Isolated"
-		}
+		behavior := cmp.Or(p.Behavior, "Isolated")
 		return append(out, splitMatching(flag(isPunctuation), behavior)), checkBehavior(behavior)
 	case "Digits":
 		if p.IndividualDigits {
@@ -74,13 +72,9 @@ func checkBehavior(behavior string) error {
 	return fmt.Errorf("the behavior %q should be Removed, Isolated, Contiguous, MergedWithPrevious or MergedWithNext", behavior)
 }
 
+// splitMatching cuts at each character that f wants.
 func splitMatching(f func(rune) bool, behavior string) splitter {
-	return func(in []span) (out []span) {
-		for _, s := range in {
-			out = s.split(s.matching(f), behavior, out)
-		}
-		return out
-	}
+	return splitSearching(run(f, 1, 1), behavior, false)
 }
 
 func splitSearching(p pattern, behavior string, invert bool) splitter {
@@ -102,7 +96,7 @@ func newByteLevel(p *preTokenizer, out []splitter) ([]splitter, error) {
 	if p.AddPrefixSpace == nil {
 		return nil, errors.New("pre_tokenizer ByteLevel lacks add_prefix_space; add it")
 	}
-	useRegex := p.UseRegex == nil || *p.UseRegex
+	useRegex := or(p.UseRegex, true)
 	return append(out, func(in []span) (out []span) {
 		for _, s := range in {
 			if *p.AddPrefixSpace && s.text[0] != ' ' {
@@ -135,15 +129,11 @@ func byteLevel(s span) span {
 }
 
 func newMetaspace(p *preTokenizer, out []splitter) ([]splitter, error) {
-	mark, n := utf8.DecodeRuneInString(p.Replacement)
-	if n == 0 || n != len(p.Replacement) {
+	if utf8.RuneCountInString(p.Replacement) != 1 {
 		return nil, fmt.Errorf("the replacement %q of Metaspace should be one character", p.Replacement)
 	}
-	scheme := p.PrependScheme
-	if scheme == "" {
-		scheme = "always"
-	}
-	if p.AddPrefixSpace != nil && !*p.AddPrefixSpace {
+	scheme := cmp.Or(p.PrependScheme, "always")
+	if !or(p.AddPrefixSpace, true) {
 		if p.PrependScheme != "" && scheme != "never" {
 			return nil, errors.New("add_prefix_space of Metaspace contradicts its prepend_scheme; remove one of them")
 		}
@@ -155,8 +145,8 @@ func newMetaspace(p *preTokenizer, out []splitter) ([]splitter, error) {
 	if scheme != "always" && scheme != "first" && scheme != "never" {
 		return nil, fmt.Errorf("the prepend_scheme %q of Metaspace should be always, first or never", scheme)
 	}
-	cut := p.Split == nil || *p.Split
-	blank := literal([]byte(" "))
+	cut := or(p.Split, true)
+	blank, marks := literal([]byte(" ")), literal([]byte(p.Replacement))
 	return append(out, func(in []span) (out []span) {
 		for _, s := range in {
 			s = replaceAll(s, blank, p.Replacement)
@@ -164,7 +154,7 @@ func newMetaspace(p *preTokenizer, out []splitter) ([]splitter, error) {
 				s = s.prepend(p.Replacement)
 			}
 			if cut {
-				out = s.split(s.matching(func(r rune) bool { return r == mark }), "MergedWithNext", out)
+				out = s.split(s.searching(marks), "MergedWithNext", out)
 			} else {
 				out = append(out, s)
 			}

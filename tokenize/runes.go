@@ -1,6 +1,7 @@
 package tokenize
 
 import (
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -43,6 +44,8 @@ var runeData = sync.OnceValue(buildRuneTable)
 func (t *runeTable) flags(r rune) uint16 {
 	return t.blocks[t.index[r>>blockBits]][r&(1<<blockBits-1)]
 }
+
+func isBlank(r rune) bool { return runeData().flags(r)&isSpace != 0 }
 
 func buildRuneTable() *runeTable {
 	t := &runeTable{
@@ -100,13 +103,9 @@ func buildRuneTable() *runeTable {
 // readMap reads lines of a character and what it becomes.
 func readMap(lines string) map[rune]string {
 	m := make(map[rune]string, 2100)
-	for at := 0; at < len(lines); {
-		r, n := utf8.DecodeRuneInString(lines[at:])
-		from := at + n
-		for at = from; lines[at] != '\n'; at++ {
-		}
-		m[r] = lines[from:at]
-		at++
+	for line := range strings.Lines(lines) {
+		r, n := utf8.DecodeRuneInString(line)
+		m[r] = strings.TrimSuffix(line[n:], "\n")
 	}
 	return m
 }

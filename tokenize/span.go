@@ -83,15 +83,11 @@ func (s span) prepend(text string) span {
 
 // filter keeps the characters that keep wants.
 func (s span) filter(keep func(rune) bool) span {
-	out := span{make([]byte, 0, len(s.text)), make([]Offset, 0, len(s.text))}
-	for i := 0; i < len(s.text); {
-		r, n := utf8.DecodeRune(s.text[i:])
+	return s.each(func(out *span, r rune, at Offset) {
 		if keep(r) {
-			out.text, out.at = append(out.text, s.text[i:i+n]...), append(out.at, s.at[i:i+n]...)
+			out.append(r, at)
 		}
-		i += n
-	}
-	return out
+	})
 }
 
 // each replaces every character by what f makes of it, aligned with it.
@@ -124,18 +120,13 @@ func (s span) split(stretches []found, behavior string, out []span) []span {
 		}
 	case "Isolated":
 		cuts = stretches
-	case "Contiguous":
+	case "Contiguous", "MergedWithPrevious":
 		for _, f := range stretches {
-			if f.match == previous && len(cuts) > 0 {
-				cuts[len(cuts)-1].to = f.to
-			} else {
-				cuts = append(cuts, f)
+			joins := f.match == previous
+			if behavior == "MergedWithPrevious" {
+				joins = f.match && !previous
 			}
-			previous = f.match
-		}
-	case "MergedWithPrevious":
-		for _, f := range stretches {
-			if f.match && !previous && len(cuts) > 0 {
+			if joins && len(cuts) > 0 {
 				cuts[len(cuts)-1].to = f.to
 			} else {
 				cuts = append(cuts, f)
@@ -157,27 +148,6 @@ func (s span) split(stretches []found, behavior string, out []span) []span {
 		if c.from < c.to {
 			out = append(out, s.slice(c.from, c.to))
 		}
-	}
-	return out
-}
-
-// matching finds the characters that f wants, one by one.
-func (s span) matching(f func(rune) bool) []found {
-	var out []found
-	last := 0
-	for i := 0; i < len(s.text); {
-		r, n := utf8.DecodeRune(s.text[i:])
-		if f(r) {
-			if last < i {
-				out = append(out, found{last, i, false})
-			}
-			out = append(out, found{i, i + n, true})
-			last = i + n
-		}
-		i += n
-	}
-	if last < len(s.text) {
-		out = append(out, found{last, len(s.text), false})
 	}
 	return out
 }

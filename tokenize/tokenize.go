@@ -78,16 +78,16 @@ func Load(data []byte) (*Tokenizer, error) {
 		return nil, fmt.Errorf("failed to read tokenizer.json: %w", err)
 	}
 	t := &Tokenizer{kind: f.Model.Type}
-	if t.prefix, t.suffix, err = wrapping(f.PostProcessor); err != nil {
-		return nil, fmt.Errorf("failed to read post_processor of tokenizer.json: %w", err)
+	if t.prefix, t.suffix, err = wrapping(f.PostProcessor); err == nil {
+		t.trims, err = readTrims(f.PostProcessor)
 	}
-	if t.trims, err = readTrims(f.PostProcessor); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("failed to read post_processor of tokenizer.json: %w", err)
 	}
 	if f.Model.Type == "WordPiece" && isBert(f) && len(t.trims) == 0 {
 		t.model, t.size, err = newBert(f)
 	} else {
-		t.model, t.size, err = newGuarded(f)
+		t.model, t.size, err = newGuarded(f, len(t.trims) > 0)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("failed to load the %s model of tokenizer.json: %w", f.Model.Type, err)

@@ -4,7 +4,7 @@ import "math/bits"
 
 // trie maps byte strings to ids. Its edges lie in one open-addressed table, so that a
 // step is a multiplication and, nearly always, one look at memory: nothing is built or
-// hashed anew for a longer prefix. It is read-only once filled.
+// hashed again for a longer prefix. It is read-only once filled.
 type trie struct {
 	edges []edge  // a power of two; at most half full
 	shift int     // 32 − log2(len(edges))

@@ -16,10 +16,9 @@ type blanks struct{ leading, trailing int32 }
 const byteLevelBlank = 'Ġ'
 
 func blanksOf(token string) blanks {
-	data := runeData()
-	isBlank := func(r rune) bool { return r == byteLevelBlank || data.flags(r)&isSpace != 0 }
-	front := strings.TrimLeftFunc(token, isBlank)
-	back := strings.TrimRightFunc(token, isBlank)
+	blank := func(r rune) bool { return r == byteLevelBlank || isBlank(r) }
+	front := strings.TrimLeftFunc(token, blank)
+	back := strings.TrimRightFunc(token, blank)
 	return blanks{
 		int32(utf8.RuneCountInString(token[:len(token)-len(front)])),
 		int32(utf8.RuneCountInString(token[len(back):])),

@@ -3,6 +3,7 @@ package tokenize
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -13,7 +14,7 @@ type unigram struct {
 	scores  []float64
 	unknown int32       // -1: the model has none
 	unkCost float64     // the score of a character that is no piece
-	bytes   *[256]int32 // for byte_fallback
+	bytes   *byteTokens // nil without byte_fallback
 }
 
 // unknownPenalty is SentencePiece's: an unknown character scores this much less than
@@ -42,7 +43,7 @@ func newUnigram(m *modelSpec) (*unigram, error) {
 	u.pieces.ids[startRoot] = -1
 	u.unkCost = least - unknownPenalty
 	if m.ByteFallback {
-		u.bytes = byteTokens(u.ids)
+		u.bytes = newByteTokens(u.ids)
 	}
 	return u, nil
 }
@@ -102,9 +103,7 @@ func (u *unigram) tokens(word []byte, out []token) ([]token, error) {
 		}
 		to = from
 	}
-	for i, j := first, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out[first:])
 	return u.spellUnknown(word, out, first), nil
 }
 
@@ -116,7 +115,7 @@ func (u *unigram) spellUnknown(word []byte, out []token, first int) []token {
 	var spelt []token
 	for _, t := range out[first:] {
 		chars := word[t.from:t.to]
-		if t.id != u.unknown || !u.hasBytes(chars) {
+		if t.id != u.unknown || !u.bytes.spell(chars) {
 			spelt = append(spelt, t)
 			continue
 		}
@@ -125,13 +124,4 @@ func (u *unigram) spellUnknown(word []byte, out []token, first int) []token {
 		}
 	}
 	return append(out[:first], spelt...)
-}
-
-func (u *unigram) hasBytes(chars []byte) bool {
-	for _, c := range chars {
-		if u.bytes[c] < 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -18,18 +18,12 @@ const (
 )
 
 func newWordPiece(m *modelSpec) (*wordPiece, error) {
-	unknown, ok := m.ids[m.unknown()]
+	unknownToken, prefix := or(m.UnkToken, "[UNK]"), or(m.ContinuingSubwordPrefix, "##")
+	unknown, ok := m.ids[unknownToken]
 	if !ok {
-		return nil, fmt.Errorf("the vocabulary lacks unk_token %q; add it, words that it cannot spell need it", m.unknown())
+		return nil, fmt.Errorf("the vocabulary lacks unk_token %q; add it, words that it cannot spell need it", unknownToken)
 	}
-	w := &wordPiece{unknown: int64(unknown), maxChars: 100, vocab: newTrie(2, len(m.ids))}
-	if m.MaxInputCharsPerWord != nil {
-		w.maxChars = *m.MaxInputCharsPerWord
-	}
-	prefix := "##"
-	if m.ContinuingSubwordPrefix != nil {
-		prefix = *m.ContinuingSubwordPrefix
-	}
+	w := &wordPiece{unknown: int64(unknown), maxChars: or(m.MaxInputCharsPerWord, 100), vocab: newTrie(2, len(m.ids))}
 	for entry, id := range m.ids {
 		fits := w.vocab.insert(startRoot, entry, id)
 		if len(entry) > len(prefix) && entry[:len(prefix)] == prefix {
