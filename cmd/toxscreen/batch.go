@@ -136,7 +136,7 @@ func (a *app) batch(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	screener, err := openScreener(cmd, s)
+	screener, err := openScreener(s)
 	if err != nil {
 		return err
 	}

@@ -110,9 +110,9 @@ func (a *app) judge(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	s.Judge.Reason = o.reason
-	opened, err := openJudge(s)
+	opened, err := screen.OpenJudge(s.Judge)
 	if err != nil {
-		return err
+		return cacheHint(err)
 	}
 	defer opened.Close()
 	if o.selfTest {
@@ -158,15 +158,6 @@ func (a *app) judge(cmd *cobra.Command, args []string) error {
 		return plainjson.Write(a.out, inUnit(verdict, s.OffsetUnit, text), "")
 	}
 	return a.view().verdict(text, verdict)
-}
-
-// openJudge makes the judge of the settings, which must name one.
-func openJudge(s *settings) (screen.OpenedJudge, error) {
-	opened, err := screen.OpenJudge(s.Judge)
-	if _, cache := errors.AsType[*screen.CacheError](err); cache {
-		err = hinted{err, "--judge-cache off does without it"}
-	}
-	return opened, err
 }
 
 // The formats that only judge has.

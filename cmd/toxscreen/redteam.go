@@ -12,7 +12,6 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
-	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/redteam"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -106,45 +105,6 @@ func (a *app) redteamEstimate(cmd *cobra.Command, _ []string) error {
 	return err
 }
 
-// openRedteam makes the judges of a plan and what closes them, and returns the
-// warning that their reports need.
-func openRedteam(cmd *cobra.Command, s *settings, plan *redteam.Plan) (judges *redteam.Judges, closeAll func(), warning string, err error) {
-	opened := s.Judge
-	if opened.Rubric, err = judge.OpenRubric(redteam.Rubric); err != nil {
-		return nil, nil, "", err
-	}
-	base := judge.Config{Model: opened.Model, Rubric: opened.Rubric}
-	if opened.Context, err = judge.Context(append(plan.Configs(base), base)...); err != nil {
-		return nil, nil, "", err
-	}
-	folder, err := screen.SelfTests()
-	if err != nil {
-		return nil, nil, "", err
-	}
-	s.Judge = opened
-	first, err := openJudge(s)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	judges, err = redteam.NewJudges(first.Judge, plan, s.JudgePrice)
-	if err != nil {
-		first.Close()
-		return nil, nil, "", err
-	}
-	closeAll = func() {
-		judges.Close()
-		first.Close()
-	}
-	if warning, err = judges.Trust(cmd.Context(), folder); err != nil {
-		closeAll()
-		if _, disbelieved := errors.AsType[*redteam.DisbeliefError](err); disbelieved {
-			err = hinted{err, "take another model: its scores would mean nothing"}
-		}
-		return nil, nil, "", err
-	}
-	return judges, closeAll, warning, nil
-}
-
 func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	s, err := loadSettings(cmd)
 	if err != nil {
@@ -171,11 +131,18 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	judges, closeJudges, warning, err := openRedteam(cmd, s, plan)
+	judges, err := screen.OpenRedteam(s.Judge, plan, s.JudgePrice)
+	if err != nil {
+		return cacheHint(err)
+	}
+	defer judges.Close()
+	warning, err := judges.Trust(cmd.Context())
+	if _, failed := errors.AsType[*redteam.DisbeliefError](err); failed {
+		return hinted{err, "take another model: its scores would mean nothing"}
+	}
 	if err != nil {
 		return err
 	}
-	defer closeJudges()
 	if warning != "" {
 		fmt.Fprintln(a.err, "toxscreen: warning: "+warning)
 	}

@@ -53,7 +53,7 @@ func (a *app) score(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	screener, err := openScreener(cmd, s)
+	screener, err := openScreener(s)
 	if err != nil {
 		return err
 	}
@@ -150,23 +150,24 @@ func addScreenerFlags(cmd *cobra.Command) {
 	addFlags(cmd, modelFlags...)
 }
 
-// openScreener opens what the settings and the flag --no-judge say.
-func openScreener(cmd *cobra.Command, s *settings) (*screen.Screener, error) {
-	opened := s.Settings
-	if not, _ := cmd.Flags().GetBool("no-judge"); not {
-		opened.NoJudge = "--no-judge was given"
-	}
-	screener, err := screen.Open(opened)
+// openScreener opens what the settings say.
+func openScreener(s *settings) (*screen.Screener, error) {
+	screener, err := screen.Open(s.Settings)
 	if err != nil {
-		if _, cache := errors.AsType[*screen.CacheError](err); cache {
-			err = hinted{err, "--judge-cache off does without it"}
-		}
-		return nil, err
+		return nil, cacheHint(err)
 	}
 	if err := fits(s, screener.Info()); err != nil {
 		return nil, errors.Join(err, screener.Close())
 	}
 	return screener, nil
+}
+
+// cacheHint adds the way out where the cache of verdicts cannot be opened.
+func cacheHint(err error) error {
+	if _, cache := errors.AsType[*screen.CacheError](err); cache {
+		return hinted{err, "--judge-cache off does without it"}
+	}
+	return err
 }
 
 // fits refuses what asks for an attribute that the model does not have: a

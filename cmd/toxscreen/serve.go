@@ -18,12 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/httpapi"
 	"github.com/toxscreen/toxscreen/httpapi/authority"
-	"github.com/toxscreen/toxscreen/judge"
-	"github.com/toxscreen/toxscreen/redteam"
-	"github.com/toxscreen/toxscreen/screen"
 	"github.com/toxscreen/toxscreen/store"
 )
 
@@ -93,22 +89,21 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	// places of their own: without them a refusal under overload takes 100 ms and
 	// more.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + cmp.Or(s.Threads, runtime.GOMAXPROCS(0)))
-	verdicts, err := planVerdicts(s)
-	if err != nil {
-		return err
+	var verdicts *httpapi.Verdicts
+	if s.Judge.Model != "" && s.NoJudge == "" {
+		if verdicts, err = httpapi.OpenVerdicts(s.Judge, s.JudgePrice); err != nil {
+			return cacheHint(err)
+		}
+		defer verdicts.Close()
+		s.Judge.Context = verdicts.Context()
 	}
-	screener, err := openScreener(cmd, s)
+	screener, err := openScreener(s)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, screener.Close()) }()
-	if screener.HasJudge() {
-		answers, closeAll, err := verdicts.open(s)
-		if err != nil {
-			return err
-		}
-		defer closeAll()
-		config.VerdictFormats, config.FindJudge = answers, screener.FindJudge
+	if verdicts != nil {
+		config.VerdictFormats, config.FindJudge = verdicts.Formats(), screener.FindJudge
 		results, err := openResults(s)
 		if err != nil {
 			return err
@@ -162,68 +157,6 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	return server.Serve(ctx, l, drain)
-}
-
-// verdictPlan is what the judge is asked for the formats that are its verdicts.
-type verdictPlan struct {
-	mastra judge.Rubric
-	nexa   *redteam.Plan
-}
-
-// planVerdicts returns what the judge of the settings, if there is one, is asked
-// for formats. It raises the context in the settings to what all of the server's
-// judges need: they are asked side by side, see [judge.Context].
-func planVerdicts(s *settings) (p verdictPlan, err error) {
-	if s.Judge.Model == "" {
-		return p, nil
-	}
-	if p.mastra, err = judge.OpenRubric(formats.MastraRubric); err != nil {
-		return p, err
-	}
-	if p.nexa, err = redteam.NewPlan([]formats.NexaCase{{Output: "a text"}}); err != nil {
-		return p, err
-	}
-	native := judge.Config{Model: s.Judge.Model, Rubric: s.Judge.Rubric}
-	mastra := native
-	mastra.Rubric = p.mastra
-	s.Judge.Context, err = judge.Context(append(p.nexa.Configs(native), native, mastra)...)
-	return p, err
-}
-
-// open makes the judges of the formats, which share one cache, and returns what
-// closes them. The server is not asked yet.
-func (p verdictPlan) open(s *settings) (verdicts map[string]httpapi.VerdictFormat, closeAll func(), err error) {
-	settings := s.Judge
-	if settings.Rubric, err = judge.OpenRubric(redteam.Rubric); err != nil {
-		return nil, nil, err
-	}
-	tests, err := screen.SelfTests()
-	if err != nil {
-		return nil, nil, err
-	}
-	first, err := screen.OpenJudge(settings)
-	if err != nil {
-		return nil, nil, err
-	}
-	nexa, err := redteam.NewJudges(first.Judge, p.nexa, s.JudgePrice)
-	if err != nil {
-		first.Close()
-		return nil, nil, err
-	}
-	mastra, err := first.With(func(c *judge.Config) { c.Rubric = p.mastra })
-	if err != nil {
-		nexa.Close()
-		first.Close()
-		return nil, nil, err
-	}
-	return map[string]httpapi.VerdictFormat{
-			formatMastra: httpapi.MastraVerdicts(mastra),
-			"nexa":       httpapi.NexaVerdicts(nexa, tests),
-		}, func() {
-			mastra.Close()
-			nexa.Close()
-			first.Close()
-		}, nil
 }
 
 // serverConfig returns the server's configuration by the settings.

@@ -148,6 +148,9 @@ func loadSettings(cmd *cobra.Command) (*settings, error) {
 			return nil, fmt.Errorf("failed to read configuration: %s from %s: %w", k.name, from.from(k), err)
 		}
 	}
+	if not, _ := cmd.Flags().GetBool("no-judge"); not {
+		s.NoJudge = "--no-judge was given"
+	}
 	if isMastra(s.Format) && cmd.Name() != "judge" {
 		return nil, wrongUsage("format %s from %s: only judge has it; here it must be text or json", s.Format, s.from("format"))
 	}

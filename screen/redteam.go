@@ -1,0 +1,62 @@
+package screen
+
+import (
+	"context"
+
+	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/redteam"
+)
+
+// Redteam is the judges of nexa-gauge's cases, ready to be asked.
+type Redteam struct {
+	*redteam.Judges
+
+	base      OpenedJudge // by [redteam.Rubric]
+	selfTests string
+}
+
+// OpenRedteam makes the judges for a plan, of one model with one cache and one
+// context. Their rubrics are those of the metrics: the rubric in s does not count.
+// price is that of a million tokens. The server is not asked yet.
+func OpenRedteam(s Judge, p *redteam.Plan, price float64) (*Redteam, error) {
+	var err error
+	if s.Rubric, err = judge.OpenRubric(redteam.Rubric); err != nil {
+		return nil, err
+	}
+	base := judge.Config{Model: s.Model, Rubric: s.Rubric}
+	tokens, err := judge.Context(append(p.Configs(base), base)...)
+	if err != nil {
+		return nil, err
+	}
+	s.Context = max(s.Context, tokens)
+	r := &Redteam{}
+	if r.selfTests, err = SelfTests(); err != nil {
+		return nil, err
+	}
+	if r.base, err = OpenJudge(s); err != nil {
+		return nil, err
+	}
+	if r.Judges, err = redteam.NewJudges(r.base.Judge, p, price); err != nil {
+		r.base.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Trust returns a warning where the model has no self-test, and an error where it
+// failed the self-test or cannot judge cases; see [redteam.Judges.Trust].
+func (r *Redteam) Trust(ctx context.Context) (warning string, err error) {
+	return r.Judges.Trust(ctx, r.selfTests)
+}
+
+// By returns a judge by another rubric, of the same model, cache and context. Close
+// it before r.
+func (r *Redteam) By(rubric judge.Rubric) (*judge.Judge, error) {
+	return r.base.With(func(c *judge.Config) { c.Rubric = rubric })
+}
+
+// Close gives the connections back and closes the cache. No plan may be under way.
+func (r *Redteam) Close() {
+	r.Judges.Close()
+	r.base.Close()
+}
