@@ -114,6 +114,15 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Attributes returns what the model measures, in the attributes' order.
+func (m Manifest) Attributes() []toxscreen.Attribute {
+	var measured []toxscreen.Attribute
+	for attribute := range m.Thresholds.All() {
+		measured = append(measured, attribute)
+	}
+	return measured
+}
+
 // Identity returns name@version and the first twelve digits of the manifest's
 // own SHA-256. The manifest holds the hash of each file, so that two models
 // with one identity give the same results.

@@ -1,18 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/screen"
@@ -36,49 +32,34 @@ configuration; then score a text. Exits with 1 if that does not work.`,
 
 // diagnosis is what `doctor --format json` prints.
 type diagnosis struct {
-	OK        bool   `json:"ok"` // whether scoring works
-	Toxscreen string `json:"toxscreen"`
-	Library   struct {
-		BuiltFor  string             `json:"built_for"`
-		Path      string             `json:"path,omitempty"`
-		Version   string             `json:"version,omitempty"`
-		Providers []encoder.Provider `json:"providers,omitempty"`
-	} `json:"library"`
-	Model struct {
-		Folder     string                `json:"folder,omitempty"`
-		Identity   string                `json:"identity,omitempty"`
-		License    string                `json:"license,omitempty"`
-		Verified   bool                  `json:"verified"` // whether each file has the hash that it should
-		Attributes []toxscreen.Attribute `json:"attributes,omitempty"`
-		Spans      bool                  `json:"spans"`
-		Variants   []models.Variant      `json:"variants,omitempty"`
-	} `json:"model"`
-	Provider encoder.Provider `json:"provider"`
-	Cores    int              `json:"cores"`
-	Threads  int              `json:"threads"` // runs of the model side by side
-	Config   struct {
+	screen.Diagnosis
+
+	Config struct {
 		LookedFor []string `json:"looked_for"`
 		Read      []string `json:"read"`
 	} `json:"config"`
-	OpenMilliseconds  float64  `json:"open_milliseconds,omitempty"`
-	ScoreMilliseconds float64  `json:"score_milliseconds,omitempty"`
-	Problems          []string `json:"problems"`
 }
 
 func (a *app) doctor(cmd *cobra.Command, _ []string) error {
-	s, err := loadSettings(cmd)
-	d := diagnosis{Problems: []string{}}
-	if err != nil {
-		if _, usage := errors.AsType[exit](err); usage {
-			return err
+	s, wrong := loadSettings(cmd)
+	if wrong != nil {
+		if _, usage := errors.AsType[exit](wrong); usage {
+			return wrong
 		}
-		d.problem(err)
 		s = defaultSettings()
 		if cmd.Flags().Lookup("format").Value.String() == "json" {
 			s.Format = "json"
 		}
 	}
-	d.examine(cmd.Context(), s)
+	d := diagnosis{Diagnosis: screen.Examine(cmd.Context(), s.Settings)}
+	d.Config.LookedFor, d.Config.Read = configFiles(), s.files()
+	if wrong == nil && d.Model.Identity != "" {
+		wrong = fits(s, toxscreen.ModelInfo{Version: d.Model.Identity, Attributes: d.Model.Attributes})
+	}
+	if wrong != nil {
+		d.OK, d.Problems = false, append([]string{wrong.Error()}, d.Problems...)
+	}
+	var err error
 	if s.Format == "json" {
 		err = plainjson.Write(a.out, d, "  ")
 	} else {
@@ -88,75 +69,6 @@ func (a *app) doctor(cmd *cobra.Command, _ []string) error {
 		err = exit{code: exitFailed}
 	}
 	return err
-}
-
-func (d *diagnosis) problem(err error) { d.Problems = append(d.Problems, err.Error()) }
-
-// examine looks at one thing after the other, each by itself, so that all
-// that is wrong is said at once.
-func (d *diagnosis) examine(ctx context.Context, s *settings) {
-	d.Toxscreen = toxscreen.Version()
-	d.Provider = s.Provider
-	d.Cores = runtime.NumCPU()
-	if d.Threads = s.Threads; d.Threads == 0 {
-		d.Threads = runtime.GOMAXPROCS(0)
-	}
-	d.Config.LookedFor, d.Config.Read = configFiles(), s.files()
-
-	d.Library.BuiltFor = encoder.LibraryVersion
-	library, err := encoder.LoadLibrary(s.Library, s.Provider)
-	haveLibrary := err == nil
-	if err != nil {
-		d.problem(err)
-	} else {
-		d.Library.Path, d.Library.Version, d.Library.Providers = library.Path, library.Version, library.Providers
-	}
-
-	folder, err := models.Resolve(s.Model)
-	if err != nil {
-		d.problem(err)
-		return
-	}
-	d.Model.Folder = folder.String()
-	manifest, err := models.ReadManifest(folder.FS)
-	if err != nil {
-		d.problem(fmt.Errorf("model %s: %w", folder, err))
-		return
-	}
-	d.Model.Identity, d.Model.License = manifest.Identity(), manifest.License
-	d.Model.Attributes, d.Model.Spans, d.Model.Variants = measured(manifest), manifest.Spans != nil, manifest.Variants
-	if _, err := models.Verify(folder.FS); err != nil {
-		d.problem(fmt.Errorf("model %s: %w", folder, err))
-		return
-	}
-	d.Model.Verified = true
-	if !haveLibrary {
-		return
-	}
-
-	start := time.Now()
-	s.NoJudge = "doctor scores without a judge"
-	screener, err := screen.Open(s.Settings)
-	if err == nil {
-		defer screener.Close()
-		err = fits(s, screener.Info())
-	}
-	if err != nil {
-		d.problem(err)
-		return
-	}
-	d.OpenMilliseconds = milliseconds(start)
-	start = time.Now()
-	if _, err := screener.Score(ctx, "The weather is nice today."); err != nil {
-		d.problem(err)
-		return
-	}
-	d.ScoreMilliseconds = milliseconds(start)
-	d.OK = len(d.Problems) == 0
-}
-
-func milliseconds(since time.Time) float64 {
-	return float64(time.Since(since).Microseconds()) / 1000
 }
 
 // text is the diagnosis for people.

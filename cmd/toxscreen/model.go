@@ -72,7 +72,7 @@ func (a *app) modelList(cmd *cobra.Command, _ []string) error {
 			continue
 		}
 		listed[i].Model, listed[i].License = e.Manifest.Identity(), e.Manifest.License
-		listed[i].Attributes = measured(e.Manifest)
+		listed[i].Attributes = e.Manifest.Attributes()
 	}
 	if s.Format == "json" {
 		return plainjson.Write(a.out, listed, "  ")
@@ -87,15 +87,6 @@ func (a *app) modelList(cmd *cobra.Command, _ []string) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", printable(m.Name), m.Model, printable(m.License), someAttributes(m.Attributes))
 	}
 	return table.Flush()
-}
-
-// measured returns the attributes of a model in their order.
-func measured(m models.Manifest) []toxscreen.Attribute {
-	var found []toxscreen.Attribute
-	for attribute := range m.Thresholds.All() {
-		found = append(found, attribute)
-	}
-	return found
 }
 
 func someAttributes(attributes []toxscreen.Attribute) string {
@@ -323,7 +314,7 @@ func (a *app) modelImport(cmd *cobra.Command, args []string) error {
 		use = "." + string(filepath.Separator) + use
 	}
 	_, err = fmt.Fprintf(a.out, "imported %s, which measures %s\nuse it with --model %s\n",
-		m.Identity(), someAttributes(measured(m)), printable(use))
+		m.Identity(), someAttributes(m.Attributes()), printable(use))
 	return err
 }
 
