@@ -32,14 +32,15 @@ var general = []string{"encoder", "tokenize", "disguise"}
 // onlyIn are the libraries of which one folder, or one file of it, knows.
 // Programs in scripts/ may measure against a library: nothing is built on them.
 var onlyIn = map[string]string{
-	"github.com/sugarme/tokenizer":    "tokenize",
-	"github.com/yalue/onnxruntime_go": "encoder/runtime.go",
-	"github.com/ollama/ollama":        "ollama",
-	"github.com/sony/gobreaker/v2":    "ollama",
-	"modernc.org/sqlite":              "store",
-	"gonum.org/v1/plot":               "eval",
-	"github.com/prometheus":           "httpapi",
-	"golang.org/x/time":               "httpapi",
+	"github.com/sugarme/tokenizer":     "tokenize",
+	"github.com/yalue/onnxruntime_go":  "encoder/runtime.go",
+	"github.com/ollama/ollama":         "ollama",
+	"github.com/sony/gobreaker/v2":     "ollama",
+	"modernc.org/sqlite":               "store",
+	"gonum.org/v1/plot":                "eval",
+	"github.com/parquet-go/parquet-go": "rows",
+	"github.com/prometheus":            "httpapi",
+	"golang.org/x/time":                "httpapi",
 
 	"github.com/RadhiFadlillah/whatlanggo": "language",
 }

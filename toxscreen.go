@@ -196,6 +196,9 @@ func (s *Screener) With(options ...Option) *Screener {
 // Info describes the model.
 func (s *Screener) Info() ModelInfo { return s.info }
 
+// HasJudge tells whether a judge may be asked about a text.
+func (s *Screener) HasJudge() bool { return s.judge != nil }
+
 // Score scores one text. Every byte of it counts: nothing is cut. A text over
 // the limit of bytes is refused with [ErrTooLong] in the chain. It is
 // [Screener.Begin] and [Screening.Consult], for those who can wait for the judge.

@@ -131,9 +131,6 @@ func (s *Screener) FindJudge(ctx context.Context) error {
 	return err
 }
 
-// HasJudge tells whether texts may be judged.
-func (s *Screener) HasJudge() bool { return s.asked != nil }
-
 // asked is a judge together with the rule and the fusion for it. Which model the
 // judge is, and what its verdicts are worth, is found out when the first text may
 // need it: the server tells the one, the judge's self-test the other.

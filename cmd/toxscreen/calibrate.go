@@ -13,6 +13,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -116,16 +117,16 @@ func (a *app) calibrate(cmd *cobra.Command, _ []string) error {
 	if _, err := os.Stat(output); !overwrite && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s exists: choose another name, or write it anew with --overwrite", output)
 	}
-	labelled, err := readLabelled(input, a.in)
+	labelled, err := rows.ReadLabelled(input, a.in)
 	if err != nil {
 		return err
 	}
 	if prior > 0 {
-		if err := labelled.withPrior(prior); err != nil {
+		if err := labelled.SetPrior(prior); err != nil {
 			return err
 		}
 	}
-	o.Model, o.Thresholds = labelled.model, labelled.thresholds
+	o.Model, o.Thresholds = labelled.Model, labelled.Thresholds
 	for attribute, threshold := range s.Thresholds.All() {
 		o.Thresholds.Set(attribute, threshold)
 	}
@@ -139,7 +140,7 @@ func (a *app) calibrate(cmd *cobra.Command, _ []string) error {
 		}
 		o.Base = base.Params
 	}
-	params, report, err := fusion.Fit(labelled.rows, o)
+	params, report, err := fusion.Fit(labelled.Rows, o)
 	if err != nil {
 		return err
 	}

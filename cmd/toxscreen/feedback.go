@@ -2,19 +2,20 @@ package main
 
 import (
 	"bufio"
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/store"
 )
 
@@ -76,7 +77,7 @@ kept, batch can score anew.`,
 		RunE:              a.feedbackExport,
 	}
 	flags := export.Flags()
-	flags.StringP("output", "o", standard, "`FILE` to write, or - for standard output")
+	flags.StringP("output", "o", rows.Standard, "`FILE` to write, or - for standard output")
 	flags.Bool("overwrite", false, "write anew what exists")
 	flags.Bool("all", false, "write rows of older models and verdicts of older judges too, which calibrate does not mix")
 	_ = export.MarkFlagFilename("output", "jsonl", "ndjson")
@@ -93,7 +94,7 @@ func (a *app) feedbackExport(cmd *cobra.Command, _ []string) error {
 	output, _ := cmd.Flags().GetString("output")
 	overwrite, _ := cmd.Flags().GetBool("overwrite")
 	all, _ := cmd.Flags().GetBool("all")
-	if _, err := os.Stat(output); output != standard && !overwrite && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(output); output != rows.Standard && !overwrite && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s exists: choose another name, or write it anew with --overwrite", output)
 	}
 	file, err := feedbackFile(s)
@@ -104,174 +105,88 @@ func (a *app) feedbackExport(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("failed to read feedback: none is kept: feedback is off by %s", s.from("feedback"))
 	}
 	if _, err := os.Stat(file); err != nil {
-		return hinted{fmt.Errorf("failed to read feedback: %s: %w", file, cause(err)), "toxscreen serve makes it when clients send some; --feedback names another file"}
+		return hinted{fmt.Errorf("failed to read feedback: %s: %w", file, files.Cause(err)), "toxscreen serve makes it when clients send some; --feedback names another file"}
 	}
 	kept, err := store.OpenFeedback(file, store.FeedbackOptions{})
 	if err != nil {
 		return err
 	}
 	defer kept.Close()
-	e := exporter{kept: kept, all: all}
-	if e.newest, err = kept.Newest(cmd.Context()); err != nil {
+	newest, err := kept.Newest(cmd.Context())
+	if err != nil {
 		return err
 	}
-	if e.newest.Model == "" {
+	if newest.Model == "" {
 		return fmt.Errorf("failed to read feedback: %s holds none yet", file)
 	}
-	if output == standard {
-		err = e.write(cmd.Context(), a.out)
+	by := newest
+	if all {
+		by = toxscreen.Versions{}
+	}
+	var written exported
+	if output == rows.Standard {
+		written, err = exportFeedback(a.out, kept.Texts(cmd.Context(), by))
 	} else {
-		err = e.writeFile(cmd.Context(), output)
+		var failure error                                          // of the feedback, which says itself what failed
+		err = files.Write(output, 0o600, func(w io.Writer) error { // it may hold texts
+			written, failure = exportFeedback(w, kept.Texts(cmd.Context(), by))
+			return failure
+		})
+		if err != nil && failure == nil {
+			err = fmt.Errorf("failed to write %s: %w", output, err)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.err, "toxscreen: %d texts with %d label sets\n", e.texts, e.sets)
-	if e.foreign > 0 {
-		fmt.Fprintf(a.err, "toxscreen: %d texts are left out, which only older models than %s have scored; --all writes them\n", e.foreign, printable(e.newest.Model))
+	fmt.Fprintf(a.err, "toxscreen: %d texts with %d label sets\n", written.texts, written.labelSets)
+	if written.otherModel > 0 {
+		fmt.Fprintf(a.err, "toxscreen: %d texts are left out, which only older models than %s have scored; --all writes them\n", written.otherModel, printable(newest.Model))
 	}
-	if e.unjudged > 0 {
-		fmt.Fprintf(a.err, "toxscreen: %d texts are without their verdicts, which are not by %s; --all writes them\n", e.unjudged, printable(e.newest.JudgeModel))
-	}
-	return nil
-}
-
-// exporter writes feedback.
-type exporter struct {
-	kept   *store.Feedback
-	newest toxscreen.Versions // the model and the judge whose rows are written
-	all    bool               // those of others too
-
-	texts, sets       int // written
-	foreign, unjudged int // texts left out, or left without a verdict
-}
-
-// writeFile writes a file that is whole or not there.
-func (e *exporter) writeFile(ctx context.Context, path string) error {
-	fail := func(err error) error { return fmt.Errorf("failed to write %s: %w", path, cause(err)) }
-	out, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // it may hold texts
-	if err != nil {
-		return fail(err)
-	}
-	defer os.Remove(path + ".new") // gone where all went well
-	if err := e.write(ctx, out); err != nil {
-		return errors.Join(err, out.Close())
-	}
-	if err := errors.Join(out.Sync(), out.Close()); err != nil {
-		return fail(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return fail(err)
+	if written.otherJudge > 0 {
+		fmt.Fprintf(a.err, "toxscreen: %d texts are without their verdicts, which are not by %s; --all writes them\n", written.otherJudge, printable(newest.JudgeModel))
 	}
 	return nil
 }
 
-func (e *exporter) write(ctx context.Context, w io.Writer) error {
+// exported counts what an export of feedback holds.
+type exported struct {
+	texts, labelSets       int
+	otherModel, otherJudge int // texts left out, or left without a verdict
+}
+
+// exportFeedback writes texts with their labels, as [rows.ReadLabelled] reads
+// them.
+func exportFeedback(w io.Writer, texts iter.Seq2[store.LabelledText, error]) (exported, error) {
+	var e exported
 	out := bufio.NewWriter(w)
-	var sets []store.LabelSet // of one text
-	for set, err := range e.kept.All(ctx) {
+	for t, err := range texts {
 		if err != nil {
-			return err
+			return e, err
 		}
-		if len(sets) > 0 && sets[0].Hash != set.Hash {
-			if err := e.text(out, sets); err != nil {
-				return err
-			}
-			sets = sets[:0]
+		if t.OtherModel {
+			e.otherModel++
+			continue
 		}
-		sets = append(sets, set)
-	}
-	if len(sets) > 0 {
-		if err := e.text(out, sets); err != nil {
-			return err
+		if t.OtherJudge {
+			e.otherJudge++
+		}
+		e.texts++
+		e.labelSets += t.LabelSets
+		row := rows.Result{
+			ID:     plainjson.Append(nil, t.Hash), // rows with one name are one text
+			Result: t.Result,
+			Input:  plainjson.Append(nil, rows.Labels{Labels: &t.Labels, Weight: &t.Weight, LabelSets: t.LabelSets}),
+		}
+		if t.Text != "" {
+			row.Text = &t.Text
+		}
+		if err := plainjson.Write(out, row, ""); err != nil {
+			return e, fmt.Errorf("failed to write feedback: %w", files.Cause(err))
 		}
 	}
 	if err := out.Flush(); err != nil {
-		return fmt.Errorf("failed to write feedback: %w", cause(err))
+		return e, fmt.Errorf("failed to write feedback: %w", files.Cause(err))
 	}
-	return nil
-}
-
-// feedbackRow is one text with its labels, as readLabelled reads it.
-type feedbackRow struct {
-	ID string `json:"id"` // the hash: rows with one name are one text
-	toxscreen.Result
-	Text  string `json:"text,omitempty"`
-	Input struct {
-		Labels    toxscreen.Scores `json:"labels"`
-		Weight    float64          `json:"weight"`
-		LabelSets int              `json:"label_sets"`
-	} `json:"input"`
-}
-
-// text writes the row of one text, whose label sets come oldest first.
-func (e *exporter) text(w io.Writer, sets []store.LabelSet) error {
-	var row feedbackRow
-	found, judged := false, false
-	for _, set := range slices.Backward(sets) {
-		row.Text = cmp.Or(row.Text, set.Text)
-		v := set.Result.Versions
-		if judged || !e.all && v.Model != e.newest.Model {
-			continue
-		}
-		judged = len(set.Result.Judge.Verdicts) > 0 && (e.all || v.Rubric == e.newest.Rubric && v.JudgeModel == e.newest.JudgeModel)
-		if judged || !found {
-			row.Result, found = set.Result, true
-		}
-	}
-	if !found {
-		e.foreign++
-		return nil
-	}
-	if len(row.Judge.Verdicts) > 0 && !judged {
-		e.unjudged++
-		row.Judge.Verdicts = nil
-	}
-	row.ID, row.Input.LabelSets = sets[0].Hash, len(sets)
-	row.Input.Labels, row.Input.Weight = meanOf(sets)
-	e.texts++
-	e.sets += len(sets)
-	if err := writeJSON(w, row, ""); err != nil {
-		return fmt.Errorf("failed to write feedback: %w", cause(err))
-	}
-	return nil
-}
-
-// voice is who has the last word on an attribute of a text.
-type voice struct {
-	caller, community, token string
-	attribute                toxscreen.Attribute
-}
-
-// meanOf returns what label sets of one text, the oldest first, say together:
-// the mean of their labels, and how many texts they stand for.
-func meanOf(sets []store.LabelSet) (labels toxscreen.Scores, weight float64) {
-	last := map[voice]int{}
-	of := func(set store.LabelSet, a toxscreen.Attribute) voice {
-		return voice{set.Caller, set.Community, set.Token, a}
-	}
-	for i, set := range sets {
-		for a := range set.Labels.All() {
-			last[of(set, a)] = i
-		}
-	}
-	var weights toxscreen.Scores
-	for i, set := range sets {
-		for a, share := range set.Labels.All() {
-			if set.Token != "" && last[of(set, a)] != i {
-				continue
-			}
-			sum, _ := labels.Get(a)
-			total, _ := weights.Get(a)
-			w := cmp.Or(set.Weight, 1)
-			labels.Set(a, sum+w*share)
-			weights.Set(a, total+w)
-			weight = max(weight, total+w)
-		}
-	}
-	for a, sum := range labels.All() {
-		total, _ := weights.Get(a)
-		labels.Set(a, sum/total)
-	}
-	return labels, weight
+	return e, nil
 }

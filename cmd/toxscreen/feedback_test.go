@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/store"
 )
 
@@ -76,43 +77,6 @@ func labelledFeedback(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(kept.Close())
 }
 
-// What several people say of a text is one label: the share of those who say so.
-func TestWhatLabelSetsSayTogether(t *testing.T) {
-	set := func(token string, weight float64, pairs ...any) store.LabelSet {
-		l := store.LabelSet{Caller: "forum", Token: token, Weight: weight}
-		for i := 0; i < len(pairs); i += 2 {
-			l.Labels.Set(pairs[i].(toxscreen.Attribute), pairs[i+1].(float64))
-		}
-		return l
-	}
-	toxicity, insult := toxscreen.Toxicity, toxscreen.Insult
-	for name, c := range map[string]struct {
-		sets   []store.LabelSet
-		want   string
-		weight float64
-	}{
-		"one":                       {[]store.LabelSet{set("", 0, toxicity, 1.0)}, `{"toxicity":1}`, 1},
-		"several without a name":    {[]store.LabelSet{set("", 0, toxicity, 1.0), set("", 0, toxicity, 1.0), set("", 0, toxicity, 0.0)}, `{"toxicity":0.666667}`, 3},
-		"with weights":              {[]store.LabelSet{set("a", 3, toxicity, 1.0), set("b", 0, toxicity, 0.0)}, `{"toxicity":0.75}`, 4},
-		"a change of mind":          {[]store.LabelSet{set("a", 0, toxicity, 0.0), set("b", 0, toxicity, 0.0), set("a", 0, toxicity, 1.0)}, `{"toxicity":0.5}`, 2},
-		"one attribute at a time":   {[]store.LabelSet{set("a", 0, toxicity, 1.0), set("a", 0, insult, 0.0)}, `{"toxicity":1,"insult":0}`, 1},
-		"more of one than another":  {[]store.LabelSet{set("a", 0, toxicity, 1.0, insult, 1.0), set("b", 0, toxicity, 0.0)}, `{"toxicity":0.5,"insult":1}`, 2},
-		"a mind that changes twice": {[]store.LabelSet{set("a", 0, toxicity, 1.0), set("a", 5, toxicity, 0.0), set("a", 0, toxicity, 1.0)}, `{"toxicity":1}`, 1},
-	} {
-		labels, weight := meanOf(c.sets)
-		got, err := json.Marshal(labels)
-		if err != nil || string(got) != c.want || weight != c.weight {
-			t.Errorf("%s: %s with weight %v, %v; want %s with %v", name, got, weight, err, c.want, c.weight)
-		}
-	}
-	// Another caller's token is another token.
-	other := set("a", 0, toxicity, 0.0)
-	other.Caller = "blog"
-	if labels, weight := meanOf([]store.LabelSet{set("a", 0, toxicity, 1.0), other}); labels != one(toxicity, 0.5) || weight != 2 {
-		t.Errorf("%v with weight %v", labels, weight)
-	}
-}
-
 // Parameters are for one model and one judge: of each text there is the result
 // that they can be fitted to, if there is one.
 func TestExportIsOfOneModelAndOneJudge(t *testing.T) {
@@ -142,7 +106,7 @@ func TestExportIsOfOneModelAndOneJudge(t *testing.T) {
 			t.Fatal(errors)
 		}
 		for line := range strings.Lines(out) {
-			var row feedbackRow
+			var row rows.Result
 			if err := json.Unmarshal([]byte(line), &row); err != nil {
 				t.Fatal(err)
 			}
@@ -192,13 +156,13 @@ func TestExportedRowsAreLabelledRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, out, errors := command(t, "feedback", "export", "--feedback", file)
-	read, err := readLabelled(standard, bytes.NewBufferString(out))
-	if err != nil || len(read.rows) != 1 {
+	read, err := rows.ReadLabelled(rows.Standard, bytes.NewBufferString(out))
+	if err != nil || len(read.Rows) != 1 {
 		t.Fatalf("%v: %s%s", err, out, errors)
 	}
-	row := read.rows[0]
+	row := read.Rows[0]
 	if p, _ := row.Found.Scores.Get(toxscreen.Toxicity); p != 0.625 || row.Labels != one(toxscreen.Toxicity, 0.75) || row.Weight != 3 ||
-		row.Seconds != 2 || row.Verdict == nil || row.Verdict.InputTokens != 900 || len(row.Found.Spans) != 1 || read.model != tinyVersion || !strings.Contains(row.Name, "<idiot>") {
+		row.Seconds != 2 || row.Verdict == nil || row.Verdict.InputTokens != 900 || len(row.Found.Spans) != 1 || read.Model != tinyVersion || !strings.Contains(row.Name, "<idiot>") {
 		t.Errorf("%+v of %s", row, out)
 	}
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/toxscreen/toxscreen/internal/files"
 )
 
 func main() {
@@ -89,7 +91,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	if out.err != nil && (err == nil || err == out.err) {
 		// Nothing checks what cobra writes.
-		err = fmt.Errorf("failed to write to standard output: %w", cause(out.err))
+		err = fmt.Errorf("failed to write to standard output: %w", files.Cause(out.err))
 	}
 	return a.report(cmd, err)
 }

@@ -71,6 +71,16 @@ func TestStories(t *testing.T) {
 	})
 }
 
+// configure gives the test an environment of its own, since [run] reads it.
+func configure(t *testing.T) {
+	t.Helper()
+	library := runtimeLibrary(t)
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("TOXSCREEN_MODEL", tinyModel(t))
+	t.Setenv(encoder.LibraryEnv, library)
+}
+
 // exits CODE COMMAND ARGS... runs a command that must end with that exit code.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])

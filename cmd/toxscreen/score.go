@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/ctxio"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -91,7 +92,7 @@ func (a *app) textOf(ctx context.Context, args []string, limit int) (string, err
 	if len(args) == 0 && isTerminal(a.in) {
 		return "", wrongUsage("no text: give it as an argument in quotes, or - to type it and end with Ctrl-D")
 	}
-	text, err := io.ReadAll(io.LimitReader(newInterruptible(ctx, a.in), int64(limit)+1))
+	text, err := io.ReadAll(io.LimitReader(ctxio.NewReader(ctx, a.in), int64(limit)+1))
 	if err != nil {
 		return "", fmt.Errorf("failed to read standard input: %w", err)
 	}

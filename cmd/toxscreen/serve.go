@@ -20,6 +20,8 @@ import (
 
 	"github.com/toxscreen/toxscreen/httpapi"
 	"github.com/toxscreen/toxscreen/httpapi/authority"
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/store"
 )
 
@@ -168,7 +170,7 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 	}
 	config := httpapi.Config{
 		Log: slog.New(handler), External: s.Serve.External, Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
-		MaxBody: int64(rowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, JudgeWait: s.Serve.JudgeWait,
+		MaxBody: int64(rows.RowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, JudgeWait: s.Serve.JudgeWait,
 	}
 	if s.Serve.APIKeys == "" {
 		return config, nil
@@ -178,7 +180,7 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 		config.Keys, err = httpapi.ParseKeys(data)
 	}
 	if err != nil {
-		return config, fmt.Errorf("failed to read the keys of %s: %w", s.Serve.APIKeys, cause(err))
+		return config, fmt.Errorf("failed to read the keys of %s: %w", s.Serve.APIKeys, files.Cause(err))
 	}
 	return config, nil
 }

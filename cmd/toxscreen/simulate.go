@@ -12,6 +12,7 @@ import (
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/rows"
 )
 
 func (a *app) simulateCommand() *cobra.Command {
@@ -64,34 +65,34 @@ func (a *app) simulate(cmd *cobra.Command, _ []string) error {
 	case !(prior >= 0 && prior < 1):
 		return wrongUsage("--prior: %v is no share of toxic texts", prior)
 	}
-	dev, err := readLabelled(devFile, a.in)
+	dev, err := rows.ReadLabelled(devFile, a.in)
 	if err != nil {
 		return err
 	}
-	test, err := readLabelled(testFile, a.in)
+	test, err := rows.ReadLabelled(testFile, a.in)
 	if err != nil {
 		return err
 	}
-	if dev.model != test.model {
-		return fmt.Errorf("failed to simulate: %s was scored by %s, %s by %s: score both with one model", devFile, dev.model, testFile, test.model)
+	if dev.Model != test.Model {
+		return fmt.Errorf("failed to simulate: %s was scored by %s, %s by %s: score both with one model", devFile, dev.Model, testFile, test.Model)
 	}
 	if prior > 0 {
-		for _, rows := range []labelledRows{dev, test} {
-			if err := rows.withPrior(prior); err != nil {
+		for _, labelled := range []*rows.Labelled{&dev, &test} {
+			if err := labelled.SetPrior(prior); err != nil {
 				return err
 			}
 		}
 	}
-	thresholds := dev.thresholds
+	thresholds := dev.Thresholds
 	for attribute, threshold := range s.Thresholds.All() {
 		thresholds.Set(attribute, threshold)
 	}
 	threshold, _ := thresholds.Get(toxscreen.Toxicity)
 	sim := eval.Simulation{
-		Dev: dev.rows, Test: test.rows, Model: dev.model, Thresholds: thresholds, Judges: eval.SimulatedJudges,
+		Dev: dev.Rows, Test: test.Rows, Model: dev.Model, Thresholds: thresholds, Judges: eval.SimulatedJudges,
 		FalseAlarm: prices.FalseAlarm, Miss: prices.Miss, Call: prices.Call, Budget: budget.Share, Texts: budget.Texts, Fixed: toxscreen.DefaultBand,
 		Fit: func(rows []toxscreen.Labelled, price float64) (eval.Combined, error) {
-			o := fusion.Options{Model: dev.model, Thresholds: thresholds, Prices: prices, Budget: budget}
+			o := fusion.Options{Model: dev.Model, Thresholds: thresholds, Prices: prices, Budget: budget}
 			o.Prices.Call += price
 			return fusion.Fitted(rows, o)
 		},

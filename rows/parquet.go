@@ -1,18 +1,20 @@
-package main
+package rows
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // group is a group of columns in a fixed order, where [parquet.Group] has that
@@ -22,7 +24,7 @@ type group struct {
 	fields []parquet.Field
 }
 
-// Fields implements [parquet.Node].
+// Fields returns them in their order.
 func (g group) Fields() []parquet.Field { return g.fields }
 
 func ordered(columns []column) group {
@@ -51,7 +53,7 @@ func damaged(err *error) {
 
 // parquetReader reads the rows of a Parquet file.
 type parquetReader struct {
-	file   *os.File
+	file   randomAccess
 	schema *parquet.Schema
 	groups []parquet.RowGroup // not begun yet
 	total  int64
@@ -65,18 +67,27 @@ type parquetReader struct {
 	others   []column
 }
 
-func openParquet(file *os.File, size int64, o inputOptions) (r *parquetReader, err error) {
+// randomAccess is what Parquet is read from: its end tells where the rest is.
+type randomAccess interface {
+	io.ReaderAt
+	io.Closer
+}
+
+func openParquet(file randomAccess, size int64, o Options) (_ rowReader, err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, file.Close())
 		}
 	}()
 	defer damaged(&err)
+	if err := checkFooter(file, size); err != nil {
+		return nil, fmt.Errorf("it is no Parquet file, or only a part of one: %w", err)
+	}
 	opened, err := parquet.OpenFile(file, size)
 	if err != nil {
 		return nil, fmt.Errorf("it is no Parquet file, or only a part of one: %w", err)
 	}
-	r = &parquetReader{
+	r := &parquetReader{
 		file: file, schema: opened.Schema(), groups: opened.RowGroups(), total: opened.NumRows(),
 		buffer: make([]parquet.Row, 64), text: -1, at: -1,
 	}
@@ -87,27 +98,45 @@ func openParquet(file *os.File, size int64, o inputOptions) (r *parquetReader, e
 			r.leaves = append(r.leaves, i)
 		}
 		switch f.Name() {
-		case o.text:
+		case o.TextColumn:
 			r.text = i
 			if !f.Leaf() || f.Repeated() || f.Type().Kind() != parquet.ByteArray {
-				return nil, fmt.Errorf("column %q is not of strings but %s", o.text, f)
+				return nil, fmt.Errorf("column %q is not of strings but %s", o.TextColumn, f)
 			}
-		case o.id:
+		case o.idColumn():
 			r.at = i
 			if !f.Leaf() || f.Repeated() {
-				return nil, fmt.Errorf("column %q cannot be an id: it is %s", o.id, f)
+				return nil, fmt.Errorf("column %q cannot be an id: it is %s", o.idColumn(), f)
 			}
 		default:
 			r.others = append(r.others, column{"input_" + f.Name(), f})
 		}
 	}
 	if r.text < 0 {
-		return nil, missingColumn("text-column", o.text, names)
+		return nil, missingColumn("text-column", o.TextColumn, names)
 	}
-	if r.at < 0 && o.idGiven {
-		return nil, missingColumn("id-column", o.id, names)
+	if r.at < 0 && o.IDColumn != "" {
+		return nil, missingColumn("id-column", o.IDColumn, names)
 	}
 	return r, nil
+}
+
+// checkFooter refuses a file that has no room for the footer that its last bytes
+// announce: the library takes memory for it before it looks, up to 4 GiB. All
+// else that is wrong with a file the library tells.
+func checkFooter(file io.ReaderAt, size int64) error {
+	const around = 12 // bytes: the magic number at both ends and the length of the footer
+	var end [8]byte
+	if size < around {
+		return nil
+	}
+	if _, err := file.ReadAt(end[:], size-int64(len(end))); err != nil {
+		return files.Cause(err)
+	}
+	if length := int64(binary.LittleEndian.Uint32(end[:])); length > size-around && bytes.HasPrefix(end[4:], []byte("PAR")) {
+		return fmt.Errorf("its footer has %d bytes, and the file %d", length, size)
+	}
+	return nil
 }
 
 // leaves returns how many leaf columns a node has.
@@ -124,7 +153,7 @@ func leaves(n parquet.Node) int {
 
 func (p *parquetReader) columns() []column { return p.others }
 
-func (p *parquetReader) id() parquet.Node {
+func (p *parquetReader) idNode() parquet.Node {
 	if p.at < 0 {
 		return parquet.Optional(parquet.String())
 	}
@@ -280,182 +309,72 @@ func wholeNumber(value any) (int64, bool) {
 	return 0, false
 }
 
-func (p *parquetFields) json() (id, rest []byte, err error) {
+// each calls use with each column beside the text: its value and that as JSON.
+func (p *parquetFields) each(use func(name string, isID bool, value any, encoded []byte)) error {
 	tree, err := p.tree()
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	for i, f := range p.reader.schema.Fields() {
 		if i == p.reader.text {
 			continue
 		}
-		value, err := encodeJSON(tree[f.Name()])
+		value := tree[f.Name()]
+		encoded, err := plainjson.Marshal(value)
 		if err != nil {
-			return nil, nil, fmt.Errorf("failed to encode column %s: %w", f.Name(), err)
+			return fmt.Errorf("failed to encode column %s: %w", f.Name(), err)
 		}
-		if i == p.reader.at {
-			if tree[f.Name()] == nil {
-				continue
-			}
-			if value[0] != '"' && value[0] != '-' && (value[0] < '0' || value[0] > '9') {
-				value = appendJSON(nil, string(value))
-			}
-			id = value
-			continue
-		}
-		if rest == nil {
-			rest = append(rest, '{')
-		} else {
-			rest = append(rest, ',')
-		}
-		rest = appendJSON(rest, f.Name())
-		rest = append(append(rest, ':'), value...)
+		use(f.Name(), i == p.reader.at, value, encoded)
 	}
-	if rest != nil {
-		rest = append(rest, '}')
-	}
-	return id, rest, nil
+	return nil
 }
 
-func (p *parquetFields) cells() (id string, rest []string, err error) {
-	tree, err := p.tree()
-	if err != nil {
-		return "", nil, err
-	}
-	for i, f := range p.reader.schema.Fields() {
-		if i == p.reader.text {
-			continue
+func (p *parquetFields) json() (id, others []byte, err error) {
+	err = p.each(func(name string, isID bool, value any, encoded []byte) {
+		switch {
+		case !isID:
+			others = appendField(others, name, encoded)
+		case value == nil:
+		case typeOf(encoded) == aString || typeOf(encoded) == aNumber:
+			id = encoded
+		default:
+			id = plainjson.Append(nil, string(encoded))
 		}
-		cell := ""
-		switch v := tree[f.Name()].(type) {
+	})
+	if others != nil {
+		others = append(others, '}')
+	}
+	return id, others, err
+}
+
+func (p *parquetFields) cells() (id string, others []string, err error) {
+	err = p.each(func(_ string, isID bool, value any, encoded []byte) {
+		cell := string(encoded)
+		switch v := value.(type) {
 		case nil:
+			cell = ""
 		case string:
 			cell = v
-		default:
-			encoded, err := encodeJSON(v)
-			if err != nil {
-				return "", nil, fmt.Errorf("failed to encode column %s: %w", f.Name(), err)
-			}
-			cell = string(encoded)
 		}
-		if i == p.reader.at {
+		if isID {
 			id = cell
 		} else {
-			rest = append(rest, cell)
+			others = append(others, cell)
 		}
-	}
-	return id, rest, nil
+	})
+	return id, others, err
 }
 
-func (p *parquetFields) values() (id parquet.Value, rest [][]parquet.Value) {
-	id = parquet.NullValue()
+func (p *parquetFields) values() (id parquet.Value, others [][]parquet.Value) {
 	p.row.Range(func(leaf int, values []parquet.Value) bool {
 		switch p.reader.leaves[leaf] {
 		case p.reader.text:
 		case p.reader.at:
 			id = values[0]
 		default:
-			rest = append(rest, values)
+			others = append(others, values)
 		}
 		return true
 	})
-	return id, rest
-}
-
-// resultSchema returns the schema of the output for an input. Its leaf columns
-// are in the order of the layout's, with those of the input behind them.
-func resultSchema(in rowReader, l layout) *parquet.Schema {
-	var all []column
-	for _, name := range l.columns() {
-		var node parquet.Node
-		switch name {
-		case "row":
-			node = parquet.Int(64)
-		case "id":
-			node = in.id()
-		case "flagged":
-			node = parquet.Optional(parquet.Leaf(parquet.BooleanType))
-		case "text", "severity", "error", "not_judged":
-			node = parquet.Optional(parquet.String())
-		case "spans", "warnings", "judge":
-			node = parquet.Optional(parquet.JSON())
-		default: // scores and attributes
-			node = parquet.Optional(parquet.Leaf(parquet.DoubleType))
-		}
-		all = append(all, column{name, node})
-	}
-	return parquet.NewSchema("toxscreen", ordered(append(all, in.columns()...)))
-}
-
-// parquetRow returns the row of the output. What was not measured is null.
-func parquetRow(o toxscreen.Outcome[row], schema *parquet.Schema, l layout) (parquet.Row, error) {
-	id, rest := parquet.NullValue(), [][]parquet.Value(nil)
-	if o.Row.fields != nil {
-		id, rest = o.Row.fields.values()
-	}
-	var out parquet.Row
-	leaf := 0
-	add := func(values ...parquet.Value) {
-		for _, v := range values {
-			out = append(out, v.Level(v.RepetitionLevel(), v.DefinitionLevel(), leaf))
-		}
-		leaf++
-	}
-	set := func(v parquet.Value, there bool) {
-		if there {
-			add(v.Level(0, 1, 0))
-		} else {
-			add(parquet.NullValue())
-		}
-	}
-	text := func(s string) parquet.Value { return parquet.ByteArrayValue([]byte(s)) }
-
-	add(parquet.Int64Value(o.Row.number))
-	add(id)
-	if l.keepText {
-		set(text(o.Row.text), o.Row.err == nil)
-	}
-	scored := o.Err == nil
-	r := o.Result
-	set(parquet.DoubleValue(r.Score.Rounded()), scored)
-	set(parquet.BooleanValue(r.Flagged), scored)
-	set(text(string(r.Severity)), scored)
-	for _, a := range toxscreen.Attributes() {
-		m, ok := r.Attributes[a]
-		set(parquet.DoubleValue(m.Score.Rounded()), ok)
-	}
-	spans, warnings, err := lists(r)
-	if err != nil {
-		return nil, err
-	}
-	set(parquet.ByteArrayValue(spans), scored && spans != nil)
-	set(parquet.ByteArrayValue(warnings), scored)
-	if scored {
-		set(parquet.Value{}, false)
-	} else {
-		set(text(o.Err.Error()), true)
-	}
-	if l.judged {
-		probability := func(p *toxscreen.Probability) {
-			if p == nil {
-				set(parquet.Value{}, false)
-			} else {
-				set(parquet.DoubleValue(p.Rounded()), true)
-			}
-		}
-		score, why := judgeScore(r.Judge)
-		probability(score)
-		for _, a := range toxscreen.Attributes() {
-			probability(r.Attributes[a].Judge)
-		}
-		set(text(why), scored && why != "")
-		set(parquet.ByteArrayValue(appendJSON(nil, r.Judge)), scored)
-	}
-	for _, values := range rest {
-		add(values...)
-	}
-	for leaf < len(schema.Columns()) {
-		add(parquet.NullValue())
-	}
-	return out, nil
+	return id, others
 }

@@ -1,20 +1,19 @@
-package main
+package rows
 
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // csvRecords reads the records of RFC 4180. encoding/csv would do, but it
@@ -158,21 +157,21 @@ func (c *csvRecords) atLineBreak() bool {
 
 // csvReader reads CSV with a header.
 type csvReader struct {
-	source   *countingSource
+	source
 	records  csvRecords
 	names    []string // of all columns, each once
 	text, at int      // columns of the text and, unless -1, of the id
 	rows     int64
 }
 
-func openCSV(source *countingSource, in *bufio.Reader, o inputOptions) (*csvReader, error) {
-	r := &csvReader{source: source, records: csvRecords{in: in, limit: o.maxRow}}
+func openCSV(from source, in *bufio.Reader, o Options) (rowReader, error) {
+	r := &csvReader{source: from, records: csvRecords{in: in, limit: RowBytes(o.MaxBytes)}}
 	header, err := r.records.next()
 	if err == io.EOF {
 		return nil, errors.New("it is empty: the first line must name the columns")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("header: %w", cause(err))
+		return nil, fmt.Errorf("header: %w", files.Cause(err))
 	}
 	find := func(flag, name string, must bool) (int, error) {
 		i := slices.Index(header, name)
@@ -184,10 +183,10 @@ func openCSV(source *countingSource, in *bufio.Reader, o inputOptions) (*csvRead
 		}
 		return i, nil
 	}
-	if r.text, err = find("text-column", o.text, true); err != nil {
+	if r.text, err = find("text-column", o.TextColumn, true); err != nil {
 		return nil, err
 	}
-	if r.at, err = find("id-column", o.id, o.idGiven); err != nil {
+	if r.at, err = find("id-column", o.idColumn(), o.IDColumn != ""); err != nil {
 		return nil, err
 	}
 	r.names = distinct(header)
@@ -198,14 +197,17 @@ func openCSV(source *countingSource, in *bufio.Reader, o inputOptions) (*csvRead
 // its place, and one that is there already gets a number.
 func distinct(header []string) []string {
 	names := make([]string, 0, len(header))
+	taken, last := map[string]bool{}, map[string]int{} // last is the number that a name got last
 	for i, name := range header {
 		if name == "" {
 			name = fmt.Sprintf("column_%d", i+1)
 		}
 		free := name
-		for n := 2; slices.Contains(names, free); n++ {
+		for n := max(last[name], 1) + 1; taken[free]; n++ {
 			free = fmt.Sprintf("%s_%d", name, n)
+			last[name] = n
 		}
+		taken[free] = true
 		names = append(names, free)
 	}
 	return names
@@ -221,9 +223,7 @@ func (c *csvReader) columns() []column {
 	return found
 }
 
-func (c *csvReader) id() parquet.Node { return parquet.Optional(parquet.String()) }
-func (c *csvReader) length() int64    { return c.source.length }
-func (c *csvReader) close() error     { return c.source.closer.Close() }
+func (c *csvReader) idNode() parquet.Node { return parquet.Optional(parquet.String()) }
 
 func (c *csvReader) skip(ctx context.Context, rows int64) (int64, error) {
 	return skipRows(ctx, c, rows)
@@ -233,7 +233,7 @@ func (c *csvReader) next() (row, error) {
 	cells, err := c.records.next()
 	broken, ok := errors.AsType[*recordError](err)
 	if err != nil && !ok {
-		return row{}, cause(err)
+		return row{}, files.Cause(err)
 	}
 	c.rows++
 	r := row{number: c.rows, upTo: c.records.offset, size: 512}
@@ -258,184 +258,47 @@ type csvCells struct {
 	all    []string
 }
 
-func (c *csvCells) json() (id, rest []byte, err error) {
+// each calls other with each cell beside text and id, and returns the id's.
+func (c *csvCells) each(other func(name, cell string)) (id *string) {
 	for i, cell := range c.all {
 		switch i {
 		case c.reader.text:
 		case c.reader.at:
-			id = appendJSON(nil, cell)
+			id = &cell
 		default:
-			if rest == nil {
-				rest = append(rest, '{')
-			} else {
-				rest = append(rest, ',')
-			}
-			rest = appendJSON(rest, c.reader.names[i])
-			rest = append(rest, ':')
-			rest = appendJSON(rest, cell)
+			other(c.reader.names[i], cell)
 		}
 	}
-	if rest != nil {
-		rest = append(rest, '}')
-	}
-	return id, rest, nil
+	return id
 }
 
-func (c *csvCells) cells() (id string, rest []string, err error) {
-	for i, cell := range c.all {
-		switch i {
-		case c.reader.text:
-		case c.reader.at:
-			id = cell
-		default:
-			rest = append(rest, cell)
-		}
+func (c *csvCells) json() (id, others []byte, err error) {
+	name := c.each(func(name, cell string) { others = appendField(others, name, plainjson.Append(nil, cell)) })
+	if name != nil {
+		id = plainjson.Append(nil, *name)
 	}
-	return id, rest, nil
+	if others != nil {
+		others = append(others, '}')
+	}
+	return id, others, nil
 }
 
-func (c *csvCells) values() (id parquet.Value, rest [][]parquet.Value) {
-	for i, cell := range c.all {
-		value := parquet.ByteArrayValue([]byte(cell)).Level(0, 1, 0)
-		switch i {
-		case c.reader.text:
-		case c.reader.at:
-			id = value
-		default:
-			rest = append(rest, []parquet.Value{value})
-		}
+func (c *csvCells) cells() (id string, others []string, err error) {
+	if name := c.each(func(_, cell string) { others = append(others, cell) }); name != nil {
+		id = *name
 	}
-	return id, rest
+	return id, others, nil
 }
 
-// layout says which columns an output as CSV or Parquet has before those of the
-// input.
-type layout struct {
-	keepText bool // that of the text
-	judged   bool // those of the judge, where one may be asked
+func (c *csvCells) values() (id parquet.Value, others [][]parquet.Value) {
+	value := func(cell string) parquet.Value { return parquet.ByteArrayValue([]byte(cell)).Level(0, 1, 0) }
+	if name := c.each(func(_, cell string) { others = append(others, []parquet.Value{value(cell)}) }); name != nil {
+		id = value(*name)
+	}
+	return id, others
 }
 
-func (l layout) columns() []string {
-	names := []string{"row", "id"}
-	if l.keepText {
-		names = append(names, "text")
-	}
-	names = append(names, "score", "flagged", "severity")
-	for _, a := range toxscreen.Attributes() {
-		names = append(names, a.String())
-	}
-	names = append(names, "spans", "warnings", "error")
-	if l.judged {
-		names = append(names, "judge_score")
-		for _, a := range toxscreen.Attributes() {
-			names = append(names, "judge_"+a.String())
-		}
-		names = append(names, "not_judged", "judge")
-	}
-	return names
-}
-
-// csvHeader returns the header of the output.
-func csvHeader(in []column, l layout) []string {
-	names := l.columns()
-	for _, c := range in {
-		names = append(names, c.name)
-	}
-	return names
-}
-
-// csvLine returns the record of a row. What was not measured is an empty cell.
-func csvLine(o toxscreen.Outcome[row], width int, l layout) ([]byte, error) {
-	cells := make([]string, 0, width)
-	var rest []string
-	id := ""
-	if o.Row.fields != nil {
-		var err error
-		if id, rest, err = o.Row.fields.cells(); err != nil {
-			return nil, err
-		}
-	}
-	cells = append(cells, strconv.FormatInt(o.Row.number, 10), id)
-	if l.keepText {
-		cells = append(cells, o.Row.text)
-	}
-	if o.Err != nil {
-		for range 3 + len(toxscreen.Attributes()) + 2 {
-			cells = append(cells, "")
-		}
-		cells = append(cells, o.Err.Error())
-		for len(cells) < len(l.columns()) {
-			cells = append(cells, "")
-		}
-	} else {
-		r := o.Result
-		cells = append(cells, number(r.Score), strconv.FormatBool(r.Flagged), string(r.Severity))
-		for _, a := range toxscreen.Attributes() {
-			if m, ok := r.Attributes[a]; ok {
-				cells = append(cells, number(m.Score))
-			} else {
-				cells = append(cells, "")
-			}
-		}
-		spans, warnings, err := lists(r)
-		if err != nil {
-			return nil, err
-		}
-		cells = append(cells, string(spans), string(warnings), "")
-		if l.judged {
-			cells = append(cells, judgeCells(r)...)
-		}
-	}
-	cells = append(cells, rest...)
-	for len(cells) < width {
-		cells = append(cells, "")
-	}
-	return encodeRecord(cells)
-}
-
-func judgeCells(r toxscreen.Result) []string {
-	orEmpty := func(p *toxscreen.Probability) string {
-		if p == nil {
-			return ""
-		}
-		return number(*p)
-	}
-	score, why := judgeScore(r.Judge)
-	cells := []string{orEmpty(score)}
-	for _, a := range toxscreen.Attributes() {
-		cells = append(cells, orEmpty(r.Attributes[a].Judge))
-	}
-	return append(cells, why, string(appendJSON(nil, r.Judge)))
-}
-
-// judgeScore returns the score of a verdict, nil where there is none, and why
-// the text was not judged, empty where it was.
-func judgeScore(j toxscreen.JudgeReport) (score *toxscreen.Probability, why string) {
-	if len(j.Verdicts) == 0 {
-		return nil, cmp.Or(j.Error, j.Why)
-	}
-	v := j.Verdicts[0]
-	if v.Score == nil && len(v.Addressed) > 0 {
-		return nil, "the text speaks to whoever judges it, and was found harmless: that counts for nothing"
-	}
-	return v.Score, ""
-}
-
-func number(p toxscreen.Probability) string {
-	return strconv.FormatFloat(p.Rounded(), 'f', -1, 64)
-}
-
-// lists returns the spans and warnings of a result as JSON; no spans at all
-// where the model cannot tell.
-func lists(r toxscreen.Result) (spans, warnings []byte, err error) {
-	if r.Spans != nil {
-		if spans, err = encodeJSON(r.Spans); err != nil {
-			return nil, nil, err
-		}
-	}
-	return spans, appendJSON(nil, r.Warnings), nil
-}
-
+// encodeRecord returns a record with its line break.
 func encodeRecord(cells []string) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)

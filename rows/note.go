@@ -1,4 +1,4 @@
-package main
+package rows
 
 import (
 	"bytes"
@@ -14,7 +14,8 @@ import (
 	"slices"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/screen"
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // note tells what an unfinished output was made from. It lies beside the
@@ -23,13 +24,8 @@ import (
 type note struct {
 	Format int    `json:"format"`
 	Input  string `json:"input"` // SHA-256
-	// What the lines depend on, by the name that a person knows it by.
-	Settings []noted `json:"settings"`
-}
-
-type noted struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	// What the results depend on, by the name that a person knows it by.
+	Settings []Setting `json:"settings"`
 }
 
 const noteFormat = 1
@@ -39,31 +35,22 @@ func noteOf(path string) string { return path + ".resume.json" }
 
 // newNote makes the note of a run. It reads the whole input once: what takes
 // the disk seconds here takes the model days.
-func newNote(ctx context.Context, input string, o *batchOptions, s *settings, screener *screen.Screener) (note, error) {
+func newNote(ctx context.Context, o Options, model string, settings []Setting) (note, error) {
 	n := note{Format: noteFormat}
-	sum, err := hashOf(ctx, input)
+	sum, err := hashOf(ctx, o.Input)
 	if err != nil {
-		return n, fmt.Errorf("failed to read %s: %w", input, cause(err))
+		return n, fmt.Errorf("failed to read %s: %w", o.Input, files.Cause(err))
 	}
 	n.Input = sum
-	thresholds, err := json.Marshal(s.Thresholds)
-	if err != nil {
-		return n, err
-	}
-	n.Settings = []noted{
-		{"toxscreen's version", toxscreen.Version()},
-		{"the model", screener.Info().Version},
-		{"--provider", string(s.Provider)},
-		{"the judge", screener.JudgedBy()},
-		{"--calibration", screener.Calibration()},
-		{"the thresholds", string(thresholds)},
-		{"--max-bytes", fmt.Sprint(s.MaxBytes)},
-		{"--offset-unit", string(s.OffsetUnit)},
-		{"--text-column", o.text},
-		{"--id-column", o.id},
-		{"--keep-text", fmt.Sprint(o.keepText)},
-		{"--row-group", fmt.Sprint(o.rowGroup)},
-	}
+	n.Settings = append([]Setting{{"toxscreen's version", toxscreen.Version()}, {"the model", model}}, settings...)
+	n.Settings = append(n.Settings, []Setting{
+		{"--max-bytes", fmt.Sprint(o.MaxBytes)},
+		{"--offset-unit", string(o.OffsetUnit)},
+		{"--text-column", o.TextColumn},
+		{"--id-column", o.idColumn()},
+		{"--keep-text", fmt.Sprint(o.KeepText)},
+		{"--row-group", fmt.Sprint(o.rowGroup())},
+	}...)
 	return n, nil
 }
 
@@ -93,22 +80,10 @@ func hashOf(ctx context.Context, path string) (string, error) {
 // write puts the note beside the output, whole or not at all.
 func (n note) write(path string) error {
 	var b bytes.Buffer
-	if err := writeJSON(&b, n, "  "); err != nil {
+	if err := plainjson.Write(&b, n, "  "); err != nil {
 		return err
 	}
-	temp := noteOf(path) + ".new"
-	file, err := os.Create(temp)
-	if err != nil {
-		return cause(err)
-	}
-	_, err = file.Write(b.Bytes())
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return errors.Join(cause(err), os.Remove(temp))
-	}
-	return cause(os.Rename(temp, noteOf(path)))
+	return files.WriteBytes(noteOf(path), 0o666, b.Bytes())
 }
 
 // check reports why an output that lies at path is not the beginning of this
@@ -132,7 +107,7 @@ func (n note) check(path string) error {
 		return errors.New("the input is not the one that the run began with; to begin anew use --overwrite")
 	}
 	for _, now := range n.Settings {
-		i := slices.IndexFunc(before.Settings, func(b noted) bool { return b.Name == now.Name })
+		i := slices.IndexFunc(before.Settings, func(b Setting) bool { return b.Name == now.Name })
 		if i < 0 || before.Settings[i].Value != now.Value {
 			was := "not known"
 			if i >= 0 {
@@ -153,7 +128,7 @@ func hold(path string) (release func(), err error) {
 		return func() {}, nil
 	}
 	if err != nil {
-		return func() {}, cause(err)
+		return func() {}, files.Cause(err)
 	}
 	if err := lock(file); err != nil {
 		return func() {}, errors.Join(fmt.Errorf("another run is writing it: %w", err), file.Close())
@@ -164,7 +139,7 @@ func hold(path string) (release func(), err error) {
 // done removes the note of a complete output.
 func (note) done(path string) error {
 	if err := os.Remove(noteOf(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return cause(err)
+		return files.Cause(err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package rows
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
 )
 
 // lineReader reads lines of a limited length in constant memory.
@@ -54,19 +54,17 @@ func (l *lineReader) next() (line []byte, tooLong bool, err error) {
 
 // jsonReader reads an object a line.
 type jsonReader struct {
-	source  *countingSource
-	lines   lineReader
-	options inputOptions
-	rows    int64
+	source
+	lines    lineReader
+	text, id string // names of fields
+	rows     int64
 }
 
 func (j *jsonReader) columns() []column {
 	return []column{{"input", parquet.Optional(parquet.JSON())}}
 }
 
-func (j *jsonReader) id() parquet.Node { return parquet.Optional(parquet.String()) }
-func (j *jsonReader) length() int64    { return j.source.length }
-func (j *jsonReader) close() error     { return j.source.closer.Close() }
+func (j *jsonReader) idNode() parquet.Node { return parquet.Optional(parquet.String()) }
 
 func (j *jsonReader) skip(ctx context.Context, rows int64) (int64, error) {
 	return skipRows(ctx, j, rows)
@@ -77,7 +75,7 @@ func (j *jsonReader) next() (row, error) {
 	for {
 		line, tooLong, err := j.lines.next()
 		if err != nil {
-			return row{}, cause(err)
+			return row{}, files.Cause(err)
 		}
 		if len(bytes.TrimSpace(line)) == 0 && !tooLong {
 			continue
@@ -89,13 +87,13 @@ func (j *jsonReader) next() (row, error) {
 			r.err = errTooLongRow(where, j.lines.limit)
 			return r, nil
 		}
-		found, err := parseObject(line, j.options)
+		found, err := parseObject(line, j.text, j.id)
 		if err != nil {
 			r.err = fmt.Errorf("%s: %w", where, err)
 			return r, nil
 		}
 		r.fields = found
-		if r.text, err = found.text(j.options.text); err != nil {
+		if r.text, err = found.text(j.text); err != nil {
 			r.err = fmt.Errorf("%s: %w", where, err)
 		}
 		return r, nil
@@ -104,16 +102,17 @@ func (j *jsonReader) next() (row, error) {
 
 // object is a line's JSON object, taken apart.
 type object struct {
-	rawText []byte // nil where there is none
-	rawID   []byte // string or number; nil where there is none
-	rest    []byte // object of the other fields; nil where there are none
-	names   []string
+	rawText []byte   // nil where there is none
+	rawID   []byte   // nil where there is none
+	others  []byte   // object of the other fields; nil where there are none
+	names   []string // of the other fields
 }
 
 // parseObject takes a line apart without changing the order of its fields or
 // the way that numbers are written. Of a name given twice the last counts for
-// text and id, as nearly everywhere.
-func parseObject(line []byte, o inputOptions) (*object, error) {
+// text and id, as nearly everywhere. The depth of a line is limited to the
+// 10,000 of encoding/json.
+func parseObject(line []byte, text, id string) (*object, error) {
 	if !json.Valid(line) {
 		var nothing any
 		err := json.Unmarshal(line, &nothing)
@@ -128,7 +127,7 @@ func parseObject(line []byte, o inputOptions) (*object, error) {
 	}
 	found := &object{}
 	for dec.More() {
-		name, err := dec.Token()
+		token, err := dec.Token()
 		if err != nil {
 			return nil, err
 		}
@@ -136,27 +135,20 @@ func parseObject(line []byte, o inputOptions) (*object, error) {
 		if err := dec.Decode(&value); err != nil {
 			return nil, err
 		}
-		switch name {
-		case o.text:
+		switch name := token.(string); name {
+		case text:
 			found.rawText = value
-		case o.id:
+		case id:
 			found.rawID = value
 		default:
-			found.names = append(found.names, name.(string))
-			if found.rest == nil {
-				found.rest = append(found.rest, '{')
-			} else {
-				found.rest = append(found.rest, ',')
-			}
-			found.rest = appendJSON(found.rest, name)
-			found.rest = append(found.rest, ':')
-			found.rest = append(found.rest, bytes.ToValidUTF8(value, []byte("\uFFFD"))...)
+			found.names = append(found.names, name)
+			found.others = appendField(found.others, name, bytes.ToValidUTF8(value, []byte("\uFFFD")))
 		}
 	}
-	if found.rest != nil {
-		found.rest = append(found.rest, '}')
+	if found.others != nil {
+		found.others = append(found.others, '}')
 	}
-	if o.id != "" && bytes.Equal(found.rawID, []byte("null")) {
+	if bytes.Equal(found.rawID, []byte("null")) {
 		found.rawID = nil
 	}
 	return found, nil
@@ -172,14 +164,20 @@ func (o *object) text(name string) (string, error) {
 		for i, n := range o.names {
 			there[i] = fmt.Sprintf("%q", n)
 		}
-		return "", fmt.Errorf("there is no field %q; there are: %s", name, quoted(there))
+		return "", fmt.Errorf("there is no field %q; there are: %s", name, strings.Join(there, ", "))
 	case o.rawText[0] != '"':
 		return "", fmt.Errorf("the field %q is not a string but %s", name, typeOf(o.rawText))
-	case o.rawID != nil && o.rawID[0] != '"' && o.rawID[0] != '-' && (o.rawID[0] < '0' || o.rawID[0] > '9'):
+	case o.rawID != nil && typeOf(o.rawID) != aString && typeOf(o.rawID) != aNumber:
 		return "", fmt.Errorf("the id is neither a string nor a number but %s", typeOf(o.rawID))
 	}
 	return unquote(o.rawText)
 }
+
+// What [typeOf] says of the types that matter.
+const (
+	aString = "a string"
+	aNumber = "a number"
+)
 
 func typeOf(raw []byte) string {
 	switch raw[0] {
@@ -192,9 +190,9 @@ func typeOf(raw []byte) string {
 	case 'n':
 		return "null"
 	case '"':
-		return "a string"
+		return aString
 	}
-	return "a number"
+	return aNumber
 }
 
 // unquote returns what a JSON string stands for. Bytes that are not valid
@@ -227,88 +225,37 @@ func unquote(quoted []byte) (string, error) {
 	return b.String(), nil
 }
 
-func (o *object) json() (id, rest []byte, err error) {
+func (o *object) json() (id, others []byte, err error) {
 	if o.rawID != nil {
 		id = bytes.ToValidUTF8(o.rawID, []byte("\uFFFD"))
 	}
-	return id, o.rest, nil
+	return id, o.others, nil
 }
 
-// idText returns the id as a cell.
-func (o *object) idText() string {
-	if len(o.rawID) == 0 || o.rawID[0] != '"' {
-		return string(o.rawID)
-	}
-	id, err := unquote(o.rawID)
-	if err != nil {
-		return string(o.rawID)
-	}
-	return id
+func (o *object) cells() (id string, others []string, err error) {
+	return idText(o.rawID), []string{string(o.others)}, nil
 }
 
-func (o *object) cells() (id string, rest []string, err error) {
-	return o.idText(), []string{string(o.rest)}, nil
-}
-
-func (o *object) values() (id parquet.Value, rest [][]parquet.Value) {
-	id, input := parquet.NullValue(), parquet.NullValue()
+func (o *object) values() (id parquet.Value, others [][]parquet.Value) {
+	input := parquet.NullValue()
 	if o.rawID != nil {
-		id = parquet.ByteArrayValue([]byte(o.idText())).Level(0, 1, 0)
+		id = parquet.ByteArrayValue([]byte(idText(o.rawID))).Level(0, 1, 0)
 	}
-	if o.rest != nil {
-		input = parquet.ByteArrayValue(o.rest).Level(0, 1, 0)
+	if o.others != nil {
+		input = parquet.ByteArrayValue(o.others).Level(0, 1, 0)
 	}
 	return id, [][]parquet.Value{{input}}
 }
 
-// encodeJSON returns the JSON form of a value in one line.
-func encodeJSON(value any) ([]byte, error) {
-	var b bytes.Buffer
-	if err := writeJSON(&b, value, ""); err != nil {
-		return nil, err
+// idText returns an id in JSON as text: what a string stands for, and a number
+// as it is written.
+func idText(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return string(raw)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-// appendJSON appends a value that is known to have a JSON form.
-func appendJSON(to []byte, value any) []byte {
-	encoded, err := encodeJSON(value)
+	id, err := unquote(raw)
 	if err != nil {
-		panic(err)
+		return string(raw)
 	}
-	return append(to, encoded...)
-}
-
-// jsonLine returns the line of a row. It is the native result with the row's
-// number and id before it and the rest of the input's fields behind it.
-func jsonLine(o toxscreen.Outcome[row], keepText bool) ([]byte, error) {
-	line := fmt.Appendf(nil, `{"row":%d`, o.Row.number)
-	var rest []byte
-	if o.Row.fields != nil {
-		id, others, err := o.Row.fields.json()
-		if err != nil {
-			return nil, err
-		}
-		if id != nil {
-			line = append(append(line, `,"id":`...), id...)
-		}
-		rest = others
-	}
-	if keepText && o.Row.err == nil {
-		line = appendJSON(append(line, `,"text":`...), o.Row.text)
-	}
-	line = append(line, ',')
-	if o.Err != nil {
-		line = appendJSON(append(line, `"error":`...), o.Err.Error())
-	} else {
-		result, err := encodeJSON(o.Result)
-		if err != nil {
-			return nil, err
-		}
-		line = append(line, result[1:len(result)-1]...)
-	}
-	if rest != nil {
-		line = append(append(line, `,"input":`...), rest...)
-	}
-	return append(line, '}', '\n'), nil
+	return id
 }

@@ -1,4 +1,4 @@
-package main
+package rows
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
 )
 
 // partBytes is how much of the input goes into one part file: about what the
@@ -23,6 +24,7 @@ const partBytes = 64 << 20
 type partsWriter struct {
 	output
 	schema *parquet.Schema
+	encode func(row, *Result) (parquet.Row, error)
 	number int // of the part being written or the next one, from 1
 
 	// Of the part being written; w is nil where none is.
@@ -32,26 +34,31 @@ type partsWriter struct {
 	bytes int
 }
 
-// parts returns the writer for the parts from a number on.
-func (o output) parts(number int) (*partsWriter, error) {
-	if err := os.Mkdir(partsOf(o.path), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, cause(err)
+// partsOf returns the folder of a Parquet output's part files.
+func partsOf(path string) string { return path + ".parts" }
+
+// parts returns the writer for the parts, from the first.
+func (o output) parts() (_ *partsWriter, err error) {
+	defer damaged(&err)
+	if err := os.Mkdir(partsOf(o.Output), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, files.Cause(err)
 	}
-	return &partsWriter{output: o, schema: resultSchema(o.in, o.layout), number: number}, nil
+	schema := o.parquetSchema(o.in)
+	return &partsWriter{output: o, schema: schema, encode: o.parquetRow(len(schema.Columns())), number: 1}, nil
 }
 
 // The files in the folder of parts: finished ones, what a run that was
 // interrupted had of the next one, and what is being written.
 func (o output) partFile(number int) string {
-	return filepath.Join(partsOf(o.path), fmt.Sprintf("part-%06d.parquet", number))
+	return filepath.Join(partsOf(o.Output), fmt.Sprintf("part-%06d.parquet", number))
 }
 
 func (o output) partialFile(number int) string {
-	return filepath.Join(partsOf(o.path), fmt.Sprintf("part-%06d.partial.parquet", number))
+	return filepath.Join(partsOf(o.Output), fmt.Sprintf("part-%06d.partial.parquet", number))
 }
 
 func (o output) unfinishedFile() string {
-	return filepath.Join(partsOf(o.path), "unfinished")
+	return filepath.Join(partsOf(o.Output), "unfinished")
 }
 
 func (p *partsWriter) newWriter(file io.Writer) *parquet.GenericWriter[any] {
@@ -64,29 +71,29 @@ func (p *partsWriter) newWriter(file io.Writer) *parquet.GenericWriter[any] {
 
 func (p *partsWriter) begin() (err error) {
 	if p.file, err = os.Create(p.unfinishedFile()); err != nil {
-		return cause(err)
+		return files.Cause(err)
 	}
 	p.w, p.rows, p.bytes = p.newWriter(p.file), 0, 0
 	return nil
 }
 
-func (p *partsWriter) write(o toxscreen.Outcome[row]) (err error) {
+func (p *partsWriter) write(in row, r *Result) (err error) {
 	defer damaged(&err)
 	if p.w == nil {
 		if err := p.begin(); err != nil {
 			return err
 		}
 	}
-	values, err := parquetRow(o, p.schema, p.layout)
+	values, err := p.encode(in, r)
 	if err != nil {
-		return fmt.Errorf("row %d: %w", o.Row.number, err)
+		return fmt.Errorf("row %d: %w", in.number, err)
 	}
 	if _, err := p.w.WriteRows([]parquet.Row{values}); err != nil {
-		return cause(err)
+		return files.Cause(err)
 	}
 	p.rows++
-	p.bytes += o.Row.size
-	if p.rows < p.rowGroup && p.bytes < partBytes {
+	p.bytes += in.size
+	if p.rows < p.rowGroup() && p.bytes < partBytes {
 		return nil
 	}
 	return p.end(p.partFile(p.number))
@@ -101,7 +108,7 @@ func (p *partsWriter) end(name string) error {
 	p.w = nil
 	if name == p.partFile(p.number) {
 		if err := os.Remove(p.partialFile(p.number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return cause(err)
+			return files.Cause(err)
 		}
 		p.number++
 	}
@@ -115,14 +122,14 @@ func (p *partsWriter) complete(w *parquet.GenericWriter[any], file *os.File, nam
 	if err == nil {
 		err = file.Sync()
 	}
-	if err = errors.Join(cause(err), file.Close()); err != nil {
+	if err = errors.Join(files.Cause(err), file.Close()); err != nil {
 		return err
 	}
-	return cause(os.Rename(file.Name(), name))
+	return files.Cause(os.Rename(file.Name(), name))
 }
 
 // stop keeps the rows of the part being written in a file of their own, from
-// which the part is written anew when the run is resumed: so the row groups
+// which the part is written again when the run is resumed: so the row groups
 // are the same whether a run was interrupted or not.
 func (p *partsWriter) stop() error {
 	if p.w == nil {
@@ -142,7 +149,7 @@ func (p *partsWriter) finish() (err error) {
 	}
 	file, err := os.Create(p.unfinishedFile())
 	if err != nil {
-		return cause(err)
+		return files.Cause(err)
 	}
 	whole := p.newWriter(file)
 	for number := 1; number < p.number; number++ {
@@ -150,10 +157,10 @@ func (p *partsWriter) finish() (err error) {
 			return errors.Join(fmt.Errorf("part %d: %w", number, err), file.Close())
 		}
 	}
-	if err := p.complete(whole, file, p.path); err != nil {
+	if err := p.complete(whole, file, p.Output); err != nil {
 		return err
 	}
-	return os.RemoveAll(partsOf(p.path))
+	return os.RemoveAll(partsOf(p.Output))
 }
 
 func (p *partsWriter) copyPart(whole *parquet.GenericWriter[any], number int) (err error) {
@@ -164,7 +171,7 @@ func (p *partsWriter) copyPart(whole *parquet.GenericWriter[any], number int) (e
 	defer func() { err = errors.Join(err, file.Close()) }()
 	for _, group := range part.RowGroups() {
 		if _, err := whole.WriteRowGroup(group); err != nil {
-			return cause(err)
+			return files.Cause(err)
 		}
 	}
 	return nil
@@ -188,15 +195,15 @@ func openPart(path string) (*os.File, *parquet.File, error) {
 
 // resumeParts counts the rows of the finished parts and begins the next one
 // with what a run that was interrupted had of it.
-func (o output) resumeParts() (rowWriter, tally, error) {
-	var done tally
-	p, err := o.parts(1)
+func (o output) resumeParts() (rowWriter, Summary, error) {
+	var done Summary
+	p, err := o.parts()
 	if err != nil {
 		return nil, done, err
 	}
 	// The file appears in one step when all is done, so that the run was cut
 	// off between that and its very end.
-	switch err := p.eachRow(o.path, &done, nil); {
+	switch err := p.eachRow(o.Output, &done, nil); {
 	case err == nil:
 		return &wholeParquet{p}, done, nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -230,20 +237,17 @@ func (o output) resumeParts() (rowWriter, tally, error) {
 // wholeParquet is a complete file whose parts are still to be removed.
 type wholeParquet struct{ *partsWriter }
 
-func (w *wholeParquet) finish() error { return os.RemoveAll(partsOf(w.path)) }
+func (w *wholeParquet) finish() error { return os.RemoveAll(partsOf(w.Output)) }
 
 // eachRow counts the rows of a part and hands them to use, if there is one.
-func (p *partsWriter) eachRow(path string, done *tally, use func(parquet.Row) error) (err error) {
+func (p *partsWriter) eachRow(path string, done *Summary, use func(parquet.Row) error) (err error) {
 	defer damaged(&err)
 	file, part, err := openPart(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	place := map[string]int{}
-	for i, name := range p.columns() {
-		place[name] = i
-	}
+	place := p.places()
 	buffer := make([]parquet.Row, 64)
 	for _, group := range part.RowGroups() {
 		rows := group.Rows()
@@ -253,17 +257,17 @@ func (p *partsWriter) eachRow(path string, done *tally, use func(parquet.Row) er
 				return errors.Join(err, rows.Close())
 			}
 			for _, r := range buffer[:n] {
-				if r[place["row"]].Int64() != done.rows+1 {
-					return errors.Join(foreign(done.rows+1), rows.Close())
+				if r[place["row"]].Int64() != done.Rows+1 {
+					return errors.Join(foreign(done.Rows+1), rows.Close())
 				}
 				failure := ""
 				if e := r[place["error"]]; !e.IsNull() {
 					failure = string(e.ByteArray())
 				}
-				done.add(failure, r[place["flagged"]].Boolean(), p.limits, func(a toxscreen.Attribute) (float64, bool) {
+				done.add(written(failure, r[place["flagged"]].Boolean(), func(a toxscreen.Attribute) (float64, bool) {
 					score := r[place[a.String()]]
 					return score.Double(), !score.IsNull()
-				})
+				}), p.Limits)
 				if use != nil {
 					if err := use(r); err != nil {
 						return errors.Join(err, rows.Close())

@@ -1,7 +1,5 @@
 //go:build slow
 
-package main
+package rows_test
 
 const memoryRows = 200_000
-
-const serverKills = 100

@@ -1,4 +1,8 @@
-package main
+// Package ctxio reads from terminals and pipes, whose reads know no context,
+// until a context ends:
+//
+//	text, err := io.ReadAll(ctxio.NewReader(ctx, os.Stdin))
+package ctxio
 
 import (
 	"context"
@@ -6,11 +10,11 @@ import (
 	"os"
 )
 
-// newInterruptible returns a reader that gives up when ctx ends, even while r
-// waits for more: a read of a terminal or a pipe knows no context. The
-// goroutine that waits in it then is left behind until the read returns or
-// the process ends. A regular file is returned as it is, since its reads end.
-func newInterruptible(ctx context.Context, r io.Reader) io.Reader {
+// NewReader returns a reader of r whose reads return the error of ctx when that
+// ends, even while r waits for more. The goroutine that waits in r then stays
+// until that read returns or the process ends. A regular file is returned as it
+// is, since its reads do not wait.
+func NewReader(ctx context.Context, r io.Reader) io.Reader {
 	if f, ok := r.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			return r
@@ -23,7 +27,7 @@ func newInterruptible(ctx context.Context, r io.Reader) io.Reader {
 }
 
 type interruptible struct {
-	ctx    context.Context // of the command, which the reader does not outlive
+	ctx    context.Context
 	filled chan chunk
 	empty  chan []byte
 	rest   []byte // of the chunk being read

@@ -1,4 +1,4 @@
-package main
+package rows
 
 import (
 	"bufio"
@@ -13,23 +13,23 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/toxscreen/toxscreen/internal/ctxio"
+	"github.com/toxscreen/toxscreen/internal/files"
 )
 
-// A kind of file is told by the ending of its name.
-type kind string
+// fileFormat is what the ending of a file's name tells.
+type fileFormat string
 
 const (
-	jsonLines   kind = "JSONL"
-	commas      kind = "CSV"
-	parquetFile kind = "Parquet"
+	jsonLines   fileFormat = "JSONL"
+	commas      fileFormat = "CSV"
+	parquetFile fileFormat = "Parquet"
 )
 
-// standard is the name of standard input and output, which are JSONL.
-const standard = "-"
-
-func kindOf(path string) (kind, error) {
+func formatOf(path string) (fileFormat, error) {
 	switch ending := strings.ToLower(filepath.Ext(path)); {
-	case path == standard, ending == ".jsonl", ending == ".ndjson":
+	case path == Standard, ending == ".jsonl", ending == ".ndjson":
 		return jsonLines, nil
 	case ending == ".csv":
 		return commas, nil
@@ -43,7 +43,7 @@ func kindOf(path string) (kind, error) {
 
 // row is one row of the input.
 type row struct {
-	number int64 // from 1; of the rows, not of the lines
+	number int64 // from 1; blank lines and the header are not counted
 	text   string
 	err    error  // why there is no text
 	fields fields // the rest of the row; nil where it could not be read
@@ -53,18 +53,18 @@ type row struct {
 
 // fields is what a row holds beside its text, as each kind of output has it.
 type fields interface {
-	// json returns the id, a string or number or nil where there is none,
-	// and an object of the rest or nil where there is none.
-	json() (id, rest []byte, err error)
+	// json returns the id and an object of the others, each nil where there is
+	// none.
+	json() (id, others []byte, err error)
 	// cells returns the id and one cell for each column of the reader.
-	cells() (id string, rest []string, err error)
-	// values returns the id's value and those of each column of the reader,
-	// which may be several or null; their levels are set, their column
+	cells() (id string, others []string, err error)
+	// values returns the id's value and those of each leaf of the columns of the
+	// reader, which may be several or null; their levels are set, their column
 	// indexes are not.
-	values() (id parquet.Value, rest [][]parquet.Value)
+	values() (id parquet.Value, others [][]parquet.Value)
 }
 
-// column is a column of the input beside text and id.
+// column is a column of an output that came with the input.
 type column struct {
 	name string // in the output
 	node parquet.Node
@@ -78,93 +78,76 @@ type rowReader interface {
 	// skip passes over rows that have been scored before and returns how far
 	// into the input they reach.
 	skip(ctx context.Context, rows int64) (upTo int64, err error)
-	// columns returns the columns for outputs that have some.
+	// columns returns those of the input beside text and id, for outputs that
+	// have columns.
 	columns() []column
-	// id is the type of the id in Parquet.
-	id() parquet.Node
+	// idNode is the type of the id in Parquet.
+	idNode() parquet.Node
 	// length of the input in bytes or rows, 0 where it cannot be known.
 	length() int64
 	close() error
 }
 
-// inputOptions says how rows are read.
-type inputOptions struct {
-	text, id string // names of columns
-	idGiven  bool   // whether the id's column must be there
-	maxRow   int    // bytes
-}
-
-// openRows opens the input at path. ctx ends a read that waits for more.
-func openRows(ctx context.Context, path string, kind kind, stdin io.Reader, o inputOptions) (rowReader, error) {
-	r, err := openKind(ctx, path, kind, stdin, o)
+// openInput opens the input. ctx ends a read that waits for more.
+func openInput(ctx context.Context, o Options) (rowReader, error) {
+	path := o.Input
+	format, err := formatOf(path)
 	if err != nil {
-		return nil, fmt.Errorf("failed to read %s: %w", inputName(path), err)
+		return nil, err
 	}
-	return r, nil
+	if path == Standard {
+		return openText(ctx, source{reader: o.Stdin, closer: io.NopCloser(nil)}, format, o)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+	case info.IsDir():
+		err = errors.New("it is a folder: name a file in it")
+	case format == parquetFile && !info.Mode().IsRegular():
+		err = errors.New("it is not a regular file, and Parquet is read from its end: copy it to one")
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	if format == parquetFile {
+		return openParquet(file, info.Size(), o)
+	}
+	from := source{reader: file, closer: file}
+	if info.Mode().IsRegular() {
+		from.size = info.Size()
+	}
+	return openText(ctx, from, format, o)
 }
 
-func inputName(path string) string {
-	if path == standard {
-		return "standard input"
-	}
-	return path
-}
-
-func openKind(ctx context.Context, path string, kind kind, stdin io.Reader, o inputOptions) (rowReader, error) {
-	source := &countingSource{reader: stdin, closer: io.NopCloser(nil)}
-	if path != standard {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, cause(err)
-		}
-		info, err := file.Stat()
-		switch {
-		case err != nil:
-		case info.IsDir():
-			err = errors.New("it is a folder: name a file in it")
-		case kind == parquetFile && !info.Mode().IsRegular():
-			err = errors.New("it is not a regular file, and Parquet is read from its end: copy it to one")
-		}
-		if err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
-		if kind == parquetFile {
-			return openParquet(file, info.Size(), o)
-		}
-		source = &countingSource{reader: file, closer: file}
-		if info.Mode().IsRegular() {
-			source.length = info.Size()
-		}
-	}
-	source.reader = newInterruptible(ctx, source.reader)
-	buffered := bufio.NewReaderSize(source.reader, 256<<10)
-	if err := checkText(buffered, kind); err != nil {
-		return nil, errors.Join(err, source.closer.Close())
-	}
-	if kind == commas {
-		r, err := openCSV(source, buffered, o)
-		if err != nil {
-			return nil, errors.Join(err, source.closer.Close())
-		}
-		return r, nil
-	}
-	return &jsonReader{source: source, lines: lineReader{in: buffered, limit: o.maxRow}, options: o}, nil
-}
-
-// cause returns an error of the file system without the operation and path,
-// which the caller names.
-func cause(err error) error {
-	if wrapped, ok := errors.AsType[*os.PathError](err); ok {
-		return wrapped.Err
-	}
-	return err
-}
-
-// countingSource is where text is read from.
-type countingSource struct {
+// source is where text is read from.
+type source struct {
 	reader io.Reader
 	closer io.Closer
-	length int64
+	size   int64 // bytes; 0 where it is not known
+}
+
+func (s source) length() int64 { return s.size }
+func (s source) close() error  { return s.closer.Close() }
+
+// openText opens an input that is JSONL or CSV, and closes it where it fails.
+func openText(ctx context.Context, from source, format fileFormat, o Options) (r rowReader, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, from.close())
+		}
+	}()
+	in := bufio.NewReaderSize(ctxio.NewReader(ctx, from.reader), 256<<10)
+	if err := checkText(in, format); err != nil {
+		return nil, err
+	}
+	if format == commas {
+		return openCSV(from, in, o)
+	}
+	return &jsonReader{source: from, lines: lineReader{in: in, limit: RowBytes(o.MaxBytes)}, text: o.TextColumn, id: o.idColumn()}, nil
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -172,9 +155,9 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // checkText refuses what is no text by its first bytes, and passes over a byte
 // order mark. NUL is looked for in the first line only: in CSV it may be part
 // of a text.
-func checkText(in *bufio.Reader, kind kind) error {
+func checkText(in *bufio.Reader, format fileFormat) error {
 	if _, err := in.Peek(1); err != nil && err != io.EOF {
-		return cause(err)
+		return files.Cause(err)
 	}
 	start, _ := in.Peek(min(in.Buffered(), 512)) // more may be long in coming
 	for magic, what := range map[string]string{
@@ -183,7 +166,7 @@ func checkText(in *bufio.Reader, kind kind) error {
 		"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it", "PK\x03\x04": "a ZIP archive or a workbook; save it as CSV",
 	} {
 		if bytes.HasPrefix(start, []byte(magic)) {
-			return fmt.Errorf("it is no %s but %s", kind, what)
+			return fmt.Errorf("it is no %s but %s", format, what)
 		}
 	}
 	if bytes.HasPrefix(start, byteOrderMark) {
@@ -191,12 +174,12 @@ func checkText(in *bufio.Reader, kind kind) error {
 	}
 	line, _, _ := bytes.Cut(start, []byte("\n"))
 	if bytes.IndexByte(line, 0) >= 0 {
-		return fmt.Errorf("it is no %s but a binary file: its first line holds NUL", kind)
+		return fmt.Errorf("it is no %s but a binary file: its first line holds NUL", format)
 	}
 	return nil
 }
 
-// skipRows is skip for a reader that has to read what it passes over.
+// skipRows is rowReader.skip for a reader that has to read what it passes over.
 func skipRows(ctx context.Context, r rowReader, rows int64) (upTo int64, err error) {
 	for i := range rows {
 		if err := ctx.Err(); err != nil {
@@ -227,7 +210,7 @@ func missingColumn(flag, name string, there []string) error {
 	for i, n := range there {
 		shown[i] = fmt.Sprintf("%q", n)
 	}
-	return fmt.Errorf("there is no column %q; name another with --%s; there are: %s%s", name, flag, quoted(shown), hint)
+	return fmt.Errorf("there is no column %q; name another with --%s; there are: %s%s", name, flag, strings.Join(shown, ", "), hint)
 }
 
 // errTooLongRow is the error of a row over the limit, which is passed over

@@ -1,0 +1,136 @@
+package rows
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// Labelled are results with what people say of the texts.
+type Labelled struct {
+	Rows       []toxscreen.Labelled
+	Model      string           // that scored them
+	Thresholds toxscreen.Scores // that they were flagged from
+}
+
+// longestLine is the limit of a line of results in bytes: a text of 1 MiB and
+// its spans have room.
+const longestLine = 64 << 20
+
+// ReadLabelled reads results in JSONL, as a [Job] writes them, from the file at
+// path or from stdin where that is [Standard]. The labels are those that the rows
+// of the input had, see [Labels]. All results must be of one model. A line may
+// have 64 MiB.
+func ReadLabelled(path string, stdin io.Reader) (Labelled, error) {
+	var all Labelled
+	in, name := stdin, "standard input"
+	if path != Standard {
+		file, err := os.Open(path)
+		if err != nil {
+			return all, fmt.Errorf("failed to read labelled rows: %w", err)
+		}
+		defer file.Close()
+		in, name = file, path
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, longestLine)
+	for number := 1; lines.Scan(); number++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		if err := all.add(lines.Bytes(), number); err != nil {
+			return all, fmt.Errorf("failed to read labelled rows: %s: line %d: %w", name, number, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return all, fmt.Errorf("failed to read labelled rows: %s: %w", name, err)
+	}
+	if len(all.Rows) == 0 {
+		return all, fmt.Errorf("failed to read labelled rows: %s holds none: give rows with labels to `toxscreen batch`, and its JSONL to this", name)
+	}
+	return all, nil
+}
+
+// add adds the row of a line.
+func (all *Labelled) add(line []byte, number int) error {
+	var r Result
+	if err := json.Unmarshal(line, &r); err != nil {
+		return err
+	}
+	var said Labels
+	if r.Input != nil {
+		if err := json.Unmarshal(r.Input, &said); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.Error != "":
+		return fmt.Errorf("the row failed: %s; leave it out", r.Error)
+	case len(r.Attributes) == 0:
+		return errors.New("it is no result: give rows with labels to `toxscreen batch`, and its JSONL to this")
+	case said.Labels == nil:
+		return errors.New(`it has no labels: rows of batch's input need an object like "labels": {"toxicity": 1}`)
+	case all.Model == "":
+		all.Model = r.Versions.Model
+	case all.Model != r.Versions.Model:
+		return fmt.Errorf("it was scored by %s, the lines before by %s: parameters are for one model", r.Versions.Model, all.Model)
+	}
+	row := toxscreen.Labelled{
+		Name: fmt.Sprintf("line %d", number), Labels: *said.Labels, Weight: 1, Seconds: r.Judge.Milliseconds / 1000,
+		Found: toxscreen.Classification{Spans: r.Spans},
+	}
+	if id := idText(r.ID); id != "" && id != "null" {
+		row.Name = id
+	}
+	if r.Text != nil && *r.Text != "" {
+		row.Name = *r.Text
+	}
+	if said.Weight != nil {
+		row.Weight = *said.Weight
+	}
+	for a, measured := range r.Attributes {
+		row.Found.Scores.Set(a, float64(measured.Classifier))
+		if measured.Plain != nil {
+			row.Found.Plain.Set(a, float64(*measured.Plain))
+		}
+		all.Thresholds.Set(a, float64(measured.Threshold))
+	}
+	if len(r.Judge.Verdicts) > 0 {
+		row.Verdict = &r.Judge.Verdicts[0]
+	}
+	all.Rows = append(all.Rows, row)
+	return nil
+}
+
+// SetPrior scales the weights so that a share of the texts, over 0 and under 1,
+// is toxic, of those with a label of it.
+func (all *Labelled) SetPrior(prior float64) error {
+	var weights [2]float64
+	kind := func(row toxscreen.Labelled) int {
+		if y, _ := row.Labels.Get(toxscreen.Toxicity); y >= 0.5 {
+			return 1
+		}
+		return 0
+	}
+	for _, row := range all.Rows {
+		weights[kind(row)] += row.Weight
+	}
+	if weights[0] == 0 || weights[1] == 0 {
+		return fmt.Errorf("failed to weigh rows: %v of toxic and %v of clean rows: both are needed", weights[1], weights[0])
+	}
+	n := float64(len(all.Rows))
+	for i, row := range all.Rows {
+		share := 1 - prior
+		if kind(row) == 1 {
+			share = prior
+		}
+		all.Rows[i].Weight *= share * n / weights[kind(row)]
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package rows_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/rows"
+)
+
+// labelled is a line of a result with more fields.
+func labelled(fields string) string {
+	return `{"score":0.7,"attributes":{"toxicity":{"score":0.7,"classifier":0.8,"plain":0.6,"threshold":0.5}},"versions":{"model":"mine@1"}` + fields + "}\n"
+}
+
+func TestReadLabelledNamesRows(t *testing.T) {
+	const said = `,"input":{"labels":{"toxicity":1}}`
+	in := labelled(said+`,"id":"a","text":"you idiot"`) + labelled(said+`,"id":"b","text":""`) + "\n" + labelled(said+`,"id":7`) + labelled(said) + labelled(said+`,"id":null`)
+	all, err := rows.ReadLabelled(rows.Standard, strings.NewReader(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, row := range all.Rows {
+		names = append(names, row.Name)
+	}
+	if got := fmt.Sprintf("%q", names); got != `["you idiot" "b" "7" "line 5" "line 6"]` {
+		t.Error(got)
+	}
+	row := all.Rows[0]
+	plain, _ := row.Found.Plain.Get(toxscreen.Toxicity)
+	threshold, _ := all.Thresholds.Get(toxscreen.Toxicity)
+	if all.Model != "mine@1" || threshold != 0.5 || plain != 0.6 || row.Weight != 1 || row.Verdict != nil {
+		t.Errorf("%+v of %s by %v", row, all.Model, all.Thresholds)
+	}
+}
+
+func TestReadLabelledRefuses(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"nothing":           {"\n", "standard input holds none"},
+		"no JSON":           {"{", "standard input: line 1: unexpected end of JSON input"},
+		"no result":         {`{"row":1}`, "it is no result"},
+		"no labels":         {labelled(`,"input":{"stars":1}`), "it has no labels"},
+		"labels of nothing": {labelled(`,"input":{"labels":{"rudeness":1}}`), `unknown attribute "rudeness"`},
+		"no label":          {labelled(`,"input":{"labels":{"toxicity":null}}`), "toxicity is null"},
+		"a failed row":      {`{"row":1,"error":"too long"}`, "the row failed: too long; leave it out"},
+		"a line too long":   {strings.Repeat(" ", 64<<20+1), "token too long"},
+	} {
+		if _, err := rows.ReadLabelled(rows.Standard, strings.NewReader(c.in)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := rows.ReadLabelled(t.TempDir()+"/missing.jsonl", nil); err == nil || !strings.Contains(err.Error(), "failed to read labelled rows: ") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestSetPriorWeighsRows(t *testing.T) {
+	toxic, clean := labelled(`,"input":{"labels":{"toxicity":1}}`), labelled(`,"input":{"labels":{"toxicity":0}}`)
+	all, err := rows.ReadLabelled(rows.Standard, strings.NewReader(toxic+toxic+toxic+clean))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := all.SetPrior(0.25); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := all.Rows[0].Weight, all.Rows[3].Weight; 3*a != 1 || b != 3 {
+		t.Errorf("weights are %v and %v, want a third and 3: a quarter of 4 texts is toxic", a, b)
+	}
+	all.Rows = all.Rows[:3]
+	if err := all.SetPrior(0.25); err == nil {
+		t.Error("without a clean row there is nothing to weigh by")
+	}
+}

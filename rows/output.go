@@ -1,0 +1,289 @@
+package rows
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
+)
+
+// rowWriter writes the results of rows in their order.
+type rowWriter interface {
+	// write writes a result; its id and input are those of the row.
+	write(in row, r *Result) error
+	// finish completes the output and puts it on the disk.
+	finish() error
+	// stop ends the output before it is complete: what is finished stays, to be
+	// resumed.
+	stop() error
+}
+
+// output is what a job writes.
+type output struct {
+	Options
+	layout
+
+	in    rowReader
+	model string // for the metadata of Parquet
+}
+
+func (o output) format() fileFormat {
+	format, _ := formatOf(o.Output) // was checked when the job was opened
+	return format
+}
+
+// mayWrite refuses to write over what is there, and tells whether there is a
+// run to resume.
+func mayWrite(o Options) (resuming bool, err error) {
+	if o.Output == Standard {
+		return false, nil
+	}
+	file, unfinished, err := exists(o.Output)
+	switch {
+	case err != nil:
+		return false, err
+	case o.Overwrite:
+		return false, nil
+	case o.Resume:
+		return file || unfinished, nil
+	case unfinished:
+		return false, fmt.Errorf("%s is an unfinished output: go on with --resume, or write it anew with --overwrite", o.Output)
+	case file:
+		return false, fmt.Errorf("%s exists: choose another name, or write it anew with --overwrite", o.Output)
+	}
+	return false, nil
+}
+
+// exists tells which part of an output is there already.
+func exists(output string) (file, unfinished bool, err error) {
+	for path, there := range map[string]*bool{output: &file, noteOf(output): &unfinished, partsOf(output): &unfinished} {
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return false, false, err
+		case path == output && info.IsDir():
+			return false, false, fmt.Errorf("failed to write %s: it is a folder: name a file in it", path)
+		default:
+			*there = true
+		}
+	}
+	return file, unfinished, nil
+}
+
+// remove removes what is there of an output before it is written again. Nothing
+// may be left when the new run's note is written, which vouches for all that
+// lies beside it.
+func (o output) remove() error {
+	if err := os.RemoveAll(partsOf(o.Output)); err != nil {
+		return err
+	}
+	if err := os.Remove(noteOf(o.Output)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if info, err := os.Stat(o.Output); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil
+	}
+	if o.format() == parquetFile {
+		return os.Remove(o.Output) // a whole one appears when all is done
+	}
+	return os.Truncate(o.Output, 0) // a link stays one
+}
+
+// create begins a new output.
+func (o output) create() (rowWriter, error) {
+	if o.Output == Standard {
+		return &lineWriter{out: o.Stdout, encode: o.encoder(), sync: func() error { return nil }, close: func() error { return nil }}, nil
+	}
+	if o.format() == parquetFile {
+		return o.parts()
+	}
+	file, err := os.OpenFile(o.Output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	if o.format() == commas {
+		header, err := encodeRecord(o.csvHeader(o.in.columns()))
+		if err == nil {
+			_, err = file.Write(header)
+		}
+		if err != nil {
+			return nil, errors.Join(files.Cause(err), file.Close())
+		}
+	}
+	return o.lines(file), nil
+}
+
+// encoder returns what makes a line of a row.
+func (o output) encoder() func(row, *Result) ([]byte, error) {
+	if o.format() == commas {
+		return o.csvRecord(len(o.csvHeader(o.in.columns())))
+	}
+	return jsonLine
+}
+
+// jsonLine returns the line of a row.
+func jsonLine(in row, r *Result) (line []byte, err error) {
+	if in.fields != nil {
+		if r.ID, r.Input, err = in.fields.json(); err != nil {
+			return nil, err
+		}
+	}
+	if line, err = r.MarshalJSON(); err != nil {
+		return nil, err
+	}
+	return append(line, '\n'), nil
+}
+
+func (o output) lines(file *os.File) *lineWriter {
+	return &lineWriter{out: file, encode: o.encoder(), sync: func() error { return toDisk(file) }, close: file.Close}
+}
+
+// toDisk puts a file on the disk; a device or a pipe has none.
+func toDisk(file *os.File) error {
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return file.Sync()
+}
+
+// lineWriter writes JSONL and CSV. Each row is one write, so that a reader of
+// a pipe has it at once, and that only the last can be torn by a kill.
+type lineWriter struct {
+	out         io.Writer
+	encode      func(row, *Result) ([]byte, error)
+	sync, close func() error
+}
+
+func (l *lineWriter) write(in row, r *Result) error {
+	line, err := l.encode(in, r)
+	if err != nil {
+		return fmt.Errorf("row %d: %w", in.number, err)
+	}
+	_, err = l.out.Write(line)
+	return files.Cause(err)
+}
+
+func (l *lineWriter) finish() error { return errors.Join(l.sync(), l.close()) }
+func (l *lineWriter) stop() error   { return errors.Join(l.sync(), l.close()) }
+
+// resume opens an output that a run has left unfinished, cuts off a torn last
+// row and counts the others.
+func (o output) resume() (rowWriter, Summary, error) {
+	if o.format() == parquetFile {
+		return o.resumeParts()
+	}
+	var done Summary
+	file, err := os.OpenFile(o.Output, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		w, err := o.create()
+		return w, done, err
+	}
+	if err != nil {
+		return nil, done, files.Cause(err)
+	}
+	var end int64
+	if o.format() == commas {
+		end, err = o.countCSV(file, &done)
+	} else {
+		end, err = o.countJSON(file, &done)
+	}
+	if err == nil && end == 0 { // not even a header
+		return o.again(file)
+	}
+	if err == nil {
+		err = file.Truncate(end)
+	}
+	if err == nil {
+		_, err = file.Seek(end, io.SeekStart)
+	}
+	if err != nil {
+		return nil, done, errors.Join(files.Cause(err), file.Close())
+	}
+	return o.lines(file), done, nil
+}
+
+func (o output) again(file *os.File) (rowWriter, Summary, error) {
+	if err := file.Close(); err != nil {
+		return nil, Summary{}, err
+	}
+	w, err := o.create()
+	return w, Summary{}, err
+}
+
+// foreign is the error for an output that holds what no run has written.
+func foreign(row int64) error {
+	return fmt.Errorf("what should be row %d of it is not: the file has been changed since; use --overwrite", row)
+}
+
+// written returns of a row that was written what counts in a [Summary].
+func written(failure string, flagged bool, score func(toxscreen.Attribute) (float64, bool)) *Result {
+	r := &Result{Error: failure, Result: toxscreen.Result{Flagged: flagged, Attributes: toxscreen.AttributeResults{}}}
+	for _, a := range toxscreen.Attributes() {
+		if p, ok := score(a); ok {
+			r.Attributes[a] = toxscreen.AttributeResult{Score: toxscreen.Probability(p)}
+		}
+	}
+	return r
+}
+
+// countJSON counts the whole lines and returns where they end.
+func (o output) countJSON(file io.Reader, done *Summary) (end int64, err error) {
+	in := bufio.NewReaderSize(file, 1<<20)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			return end, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		var r Result
+		if err := json.Unmarshal(line, &r); err != nil || r.Row != done.Rows+1 {
+			return 0, foreign(done.Rows + 1)
+		}
+		end += int64(len(line))
+		done.add(&r, o.Limits)
+	}
+}
+
+// countCSV counts the whole records behind the header and returns where they
+// end.
+func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
+	// Without a limit: a run has written it.
+	records := csvRecords{in: bufio.NewReaderSize(file, 1<<20), limit: int(^uint(0) >> 1)}
+	header, place := o.csvHeader(o.in.columns()), o.places()
+	for begun := false; ; begun = true {
+		cells, err := records.next()
+		_, broken := errors.AsType[*recordError](err)
+		if err == io.EOF || !records.ended && (err == nil || broken) {
+			return end, nil
+		}
+		if err != nil && !broken {
+			return 0, err
+		}
+		if !begun {
+			if !slices.Equal(cells, header) {
+				return 0, errors.New("its header is not that of this run: the file has been changed since; use --overwrite")
+			}
+			end = records.offset
+			continue
+		}
+		if broken || len(cells) != len(header) || cells[place["row"]] != strconv.FormatInt(done.Rows+1, 10) {
+			return 0, foreign(done.Rows + 1)
+		}
+		end = records.offset
+		done.add(written(cells[place["error"]], cells[place["flagged"]] == "true", func(a toxscreen.Attribute) (float64, bool) {
+			score, err := strconv.ParseFloat(cells[place[a.String()]], 64)
+			return score, err == nil
+		}), o.Limits)
+	}
+}

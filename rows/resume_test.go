@@ -1,0 +1,356 @@
+//go:build unix
+
+package rows_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/rows"
+)
+
+// jobEnv holds the job of a process that is a run and no test.
+const jobEnv = "ROWS_TEST_JOB"
+
+// job is a run in a process of its own, which can be killed.
+type job struct {
+	Input, Output     string
+	Resume, Overwrite bool
+	RowGroup          int
+}
+
+func TestMain(m *testing.M) {
+	if encoded := os.Getenv(jobEnv); encoded != "" {
+		os.Exit(work([]byte(encoded)))
+	}
+	os.Exit(m.Run())
+}
+
+// work does a job: it prints the summary, or the error.
+func work(encoded []byte) (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var todo job
+	err := json.Unmarshal(encoded, &todo)
+	if err == nil {
+		var limits toxscreen.Scores
+		limits.Set(toxscreen.Threat, 0.5)
+		o := rows.Options{Input: todo.Input, Output: todo.Output, Resume: todo.Resume, Overwrite: todo.Overwrite, RowGroup: todo.RowGroup, KeepText: true, Limits: limits}
+		var opened *rows.Job
+		if opened, err = rows.Open(ctx, o); err == nil {
+			defer opened.Close()
+			var summary rows.Summary
+			summary, err = opened.Score(toxscreen.New(words{version: "words@1", pause: 200 * time.Microsecond}))
+			summary.Duration, summary.Before = 0, 0
+			fmt.Printf("%+v", summary)
+		}
+	}
+	if err != nil {
+		fmt.Fprint(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func (j job) process(t *testing.T) (c *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	encoded, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), jobEnv+"="+string(encoded))
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	c.Stdout, c.Stderr = stdout, stderr
+	return c, stdout, stderr
+}
+
+const killed = -1
+
+// run does the job in a process of its own and returns its exit code and what
+// it printed. Unless after is 0 it is killed by then.
+func (j job) run(t *testing.T, after time.Duration) (code int, summary, failure string) {
+	t.Helper()
+	c, stdout, stderr := j.process(t)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if after > 0 {
+		kill := time.AfterFunc(after, func() { _ = c.Process.Kill() })
+		defer kill.Stop()
+	}
+	_ = c.Wait()
+	return c.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
+// start begins the job and waits until a file is there.
+func (j job) start(t *testing.T, file string) (c *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	c, stdout, stderr = j.process(t)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 3000 {
+		if exists(file) {
+			return c, stdout, stderr
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s does not appear", file)
+	return nil, nil, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// note is the file that lies beside an unfinished output.
+func note(output string) string { return output + ".resume.json" }
+
+// A process is killed with SIGKILL at random moments and started again with
+// Resume until it is done. The output must then be, byte by byte, that of a
+// run that nobody disturbed: nothing is lost, nothing repeated, nothing torn.
+func TestResumeAfterKill(t *testing.T) {
+	inputs := writeInputs(t, 1000)
+	for _, test := range []struct{ in, out string }{
+		{"in.jsonl", "out.jsonl"},
+		{"in.csv", "out.csv"},
+		{"in.parquet", "out.parquet"},
+	} {
+		t.Run(test.in+" to "+test.out, func(t *testing.T) {
+			folder := t.TempDir()
+			j := job{Input: inputs[test.in]}
+			if filepath.Ext(test.out) == ".parquet" {
+				j.RowGroup = 150
+			}
+			whole, cut := filepath.Join(folder, "whole-"+test.out), filepath.Join(folder, test.out)
+			j.Output = whole
+			start := time.Now()
+			code, counted, failure := j.run(t, 0)
+			if code != 0 {
+				t.Fatalf("the undisturbed run ended with %d: %s", code, failure)
+			}
+			undisturbed := time.Since(start)
+
+			// The first as soon as there is something to be left behind, so
+			// that there is one.
+			j.Output, j.Resume = cut, true
+			c, _, _ := j.start(t, note(cut))
+			if err := c.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Wait()
+			kills := 1
+			var summary string
+			for {
+				// So early now and then that nothing is done yet, so late now
+				// and then that all is.
+				after := time.Duration(1 + rand.Int64N(int64(undisturbed)*3/4))
+				if kills == 6 {
+					after = 0 // enough
+				}
+				if code, summary, failure = j.run(t, after); code != killed {
+					break
+				}
+				kills++
+				if !exists(note(cut)) && exists(cut) {
+					break // it was done, and had only to end
+				}
+			}
+			switch {
+			case code == killed:
+			case code != 0:
+				t.Fatalf("after %d kills the last run ended with %d: %s", kills, code, failure)
+			case summary != counted:
+				t.Errorf("the resumed run counts %s\nthe undisturbed %s", summary, counted)
+			}
+			t.Logf("killed %d times", kills)
+			same(t, cut, whole)
+			for _, left := range []string{note(cut), cut + ".parts"} {
+				if exists(left) {
+					t.Errorf("%s is left behind", left)
+				}
+			}
+		})
+	}
+}
+
+// An interrupt, unlike a kill, leaves every finished row, in Parquet too; and
+// the summary of the resumed run counts what was found before.
+func TestResumeAfterInterrupt(t *testing.T) {
+	inputs := writeInputs(t, 800)
+	for _, out := range []string{"out.jsonl", "out.csv", "out.parquet"} {
+		t.Run(out, func(t *testing.T) {
+			folder := t.TempDir()
+			whole, cut := filepath.Join(folder, "whole-"+out), filepath.Join(folder, out)
+			j := job{Input: inputs["in.jsonl"], Output: whole}
+			code, counted, failure := j.run(t, 0)
+			if code != 0 {
+				t.Fatalf("the undisturbed run ended with %d: %s", code, failure)
+			}
+			j.Output = cut
+			c, _, stderr := j.start(t, note(cut))
+			time.Sleep(30 * time.Millisecond)
+			if err := c.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Wait()
+			j.Resume = true
+			if code := c.ProcessState.ExitCode(); code == 0 {
+				t.Log("the run was done before the interrupt")
+			} else if code != 1 || !strings.HasPrefix(stderr.String(), "interrupted; ") {
+				t.Fatalf("the interrupted run ended with %d: %s", code, stderr)
+			} else if code, summary, failure := j.run(t, 0); code != 0 || summary != counted {
+				t.Fatalf("the resumed run ended with %d: %s\ncounts %s\nwant   %s", code, failure, summary, counted)
+			}
+			same(t, cut, whole)
+		})
+	}
+}
+
+// Two runs cannot write one output: a supervisor may take the first for dead.
+func TestResumeWhileRunning(t *testing.T) {
+	j := job{Input: writeInputs(t, 1500)["in.jsonl"], Output: filepath.Join(t.TempDir(), "out.jsonl")}
+	c, stdout, stderr := j.start(t, j.Output)
+	if err := c.Process.Signal(syscall.SIGSTOP); err != nil { // so that it is not done too soon
+		t.Fatal(err)
+	}
+	for _, other := range []job{{Resume: true}, {Overwrite: true}} {
+		other.Input, other.Output = j.Input, j.Output
+		if code, _, failure := other.run(t, 0); code != 1 || !strings.Contains(failure, "another run is writing it") {
+			t.Errorf("%+v ended with %d: %s", other, code, failure)
+		}
+	}
+	if err := c.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	if code := c.ProcessState.ExitCode(); code != 0 || !strings.HasPrefix(stdout.String(), "{Rows:1500 ") {
+		t.Errorf("the first run ended with %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// A run is only resumed with what it began with.
+func TestResumeRefused(t *testing.T) {
+	in := strings.Repeat("{\"text\":\"you idiot\"}\n", 5)
+	begun := rows.Setting{Name: "the thresholds", Value: "0.5"}
+	for name, c := range map[string]struct {
+		change  func(o *rows.Options)
+		model   string
+		setting rows.Setting
+		want    string
+	}{
+		"nothing is changed": {},
+		"another input":      {change: func(o *rows.Options) { write(t, o.Input, in+in) }, want: "the input is not the one that the run began with"},
+		"a changed output":   {change: func(o *rows.Options) { write(t, o.Output, "{\"row\":2}\n") }, want: "what should be row 1 of it is not"},
+		"no note":            {change: func(o *rows.Options) { os.Remove(note(o.Output)) }, want: "exists, but no run has left it unfinished"},
+		"a broken note":      {change: func(o *rows.Options) { write(t, note(o.Output), "{") }, want: "is broken"},
+		"a note of tomorrow": {change: func(o *rows.Options) { write(t, note(o.Output), `{"format":2}`) }, want: "is of another version of toxscreen"},
+		"another unit":       {change: func(o *rows.Options) { o.OffsetUnit = toxscreen.UTF16Units }, want: `--offset-unit was "byte" and is "utf16" now`},
+		"without Resume":     {change: func(o *rows.Options) { o.Resume = false }, want: "is an unfinished output: go on with --resume"},
+		"another model":      {model: "words@2", want: `the model was "words@1" and is "words@2" now`},
+		"another threshold":  {setting: rows.Setting{Name: "the thresholds", Value: "0.6"}, want: `the thresholds was "0.5" and is "0.6" now`},
+		"an unknown setting": {setting: rows.Setting{Name: "the weather", Value: "fine"}, want: `the weather was "not known" and is "fine" now`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			o := rows.Options{Input: write(t, filepath.Join(folder, "in.jsonl"), in), Output: filepath.Join(folder, "out.jsonl")}
+			ctx, cancel := context.WithCancel(t.Context())
+			o.Progress = func(p rows.Progress) {
+				if p.Rows == 1 {
+					cancel()
+				}
+			}
+			opened, err := rows.Open(ctx, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			summary, err := opened.Score(toxscreen.New(words{version: "words@1", pause: 50 * time.Millisecond}), begun)
+			if _, ok := errors.AsType[*rows.UnfinishedError](err); !ok || !errors.Is(err, context.Canceled) || summary.Rows == 0 {
+				t.Fatalf("%+v, %v: want an unfinished run", summary, err)
+			}
+			if err := opened.Close(); err != nil {
+				t.Fatal(err)
+			}
+			o.Progress, o.Resume = nil, true
+			if c.change != nil {
+				c.change(&o)
+			}
+			model, setting := c.model, c.setting
+			if model == "" {
+				model = "words@1"
+			}
+			if setting.Name == "" {
+				setting = begun
+			}
+			summary, err = score(t, o, toxscreen.New(words{version: model}), setting)
+			if c.want == "" {
+				if err != nil || summary.Rows != 5 || summary.Before == 0 {
+					t.Errorf("%+v, %v", summary, err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// writeInputs writes the same rows in each format.
+func writeInputs(t *testing.T, n int) map[string]string {
+	t.Helper()
+	folder := t.TempDir()
+	vocabulary := []string{"you", "stupid", "idiot", "garden", "kill", "bread", "silly", "walk", "grün", "😀"}
+	random := rand.New(rand.NewPCG(1, 2))
+	var lines bytes.Buffer
+	lines.WriteString("id,text,note\n")
+	for i := range n {
+		text := ""
+		for range 1 + random.IntN(12) {
+			text += vocabulary[random.IntN(len(vocabulary))] + " "
+		}
+		if i%97 == 5 {
+			fmt.Fprintf(&lines, "%d,too few\n", i) // a row that fails
+		} else {
+			fmt.Fprintf(&lines, "%d,%q,\"line\nbreak, \"\"%d\"\"\"\n", i, text, i)
+		}
+	}
+	paths := map[string]string{}
+	for _, name := range []string{"in.csv", "in.jsonl", "in.parquet"} {
+		paths[name] = filepath.Join(folder, name)
+	}
+	write(t, paths["in.csv"], lines.String())
+	for _, name := range []string{"in.jsonl", "in.parquet"} {
+		if _, err := score(t, rows.Options{Input: paths["in.csv"], Output: paths[name], KeepText: true}, screener()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return paths
+}
+
+// same compares two files.
+func same(t *testing.T, path, want string) {
+	t.Helper()
+	a, b := read(t, path), read(t, want)
+	if a == b {
+		return
+	}
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	t.Errorf("the output has %d bytes, undisturbed %d; the first difference is at %d", len(a), len(b), at)
+}

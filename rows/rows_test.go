@@ -1,0 +1,374 @@
+package rows_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/models"
+	"github.com/toxscreen/toxscreen/rows"
+)
+
+// words is a model that knows some words.
+type words struct {
+	version string
+	pause   time.Duration // that a text takes
+}
+
+func (w words) Info() toxscreen.ModelInfo {
+	return toxscreen.ModelInfo{Version: w.version, Parallel: 2, Attributes: []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.Insult, toxscreen.Threat}}
+}
+
+func (w words) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
+	found := toxscreen.Classification{Model: w.version, Spans: []toxscreen.Span{}}
+	for _, a := range w.Info().Attributes {
+		found.Scores.Set(a, 0.01)
+		found.Thresholds.Set(a, 0.5)
+	}
+	for word, attribute := range map[string]toxscreen.Attribute{"idiot": toxscreen.Insult, "kill": toxscreen.Threat} {
+		if at := strings.Index(text, word); at >= 0 {
+			found.Scores.Set(attribute, 0.95)
+			found.Scores.Set(toxscreen.Toxicity, 0.9)
+			var s toxscreen.Scores
+			s.Set(attribute, 0.95)
+			found.Spans = append(found.Spans, toxscreen.Span{Start: at, End: at + len(word), Attributes: s})
+		}
+	}
+	slices.SortFunc(found.Spans, func(a, b toxscreen.Span) int { return a.Start - b.Start })
+	select {
+	case <-time.After(w.pause):
+	case <-ctx.Done():
+		return toxscreen.Classification{}, ctx.Err()
+	}
+	return found, nil
+}
+
+// yes is a judge that finds everything an insult.
+type yes struct{}
+
+func (yes) Parallel() int { return 1 }
+
+func (yes) Judge(_ context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+	if strings.Contains(text, "silence") {
+		return toxscreen.Verdict{}, errors.New("no answer")
+	}
+	insult, p := toxscreen.Insult, toxscreen.Probability(0.75)
+	return toxscreen.Verdict{
+		Rubric: "r@1", Model: "m@2", Score: &p, Scale: 1, Warnings: []string{},
+		Aspects: []toxscreen.AspectVerdict{{Name: "rude", Attribute: &insult, Yes: true, PYes: &p}},
+	}, nil
+}
+
+func screener(o ...toxscreen.Option) *toxscreen.Screener {
+	return toxscreen.New(words{version: "words@1"}, o...)
+}
+
+// score runs a job.
+func score(t *testing.T, o rows.Options, s *toxscreen.Screener, settings ...rows.Setting) (rows.Summary, error) {
+	t.Helper()
+	job, err := rows.Open(t.Context(), o)
+	if err != nil {
+		return rows.Summary{}, err
+	}
+	defer job.Close()
+	return job.Score(s, settings...)
+}
+
+func write(t *testing.T, path, content string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestSummaryCountsRows(t *testing.T) {
+	const in = `{"text": "you idiot"}
+{"comment": "no text"}
+{"text": "I kill you"}
+{"text": "what a garden"}
+`
+	var limits toxscreen.Scores
+	limits.Set(toxscreen.Threat, 0.95)
+	var out bytes.Buffer
+	var seen []rows.Progress
+	summary, err := score(t, rows.Options{Stdin: strings.NewReader(in), Stdout: &out, Limits: limits, Progress: func(p rows.Progress) { seen = append(seen, p) }}, screener())
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary.Duration = 0
+	want := rows.Summary{Rows: 4, Failed: 1, Flagged: 2, Reached: 1, FirstFailure: `row 2: line 2: there is no field "text"; there are: "comment"`}
+	if summary != want {
+		t.Errorf("%+v, want %+v", summary, want)
+	}
+	if len(seen) != 5 || seen[0].Rows != 0 || seen[0].At != 0 || seen[4].Rows != 4 || seen[4].At != int64(len(in)) || seen[4].Length != 0 {
+		t.Errorf("progress is %+v", seen)
+	}
+	if n := strings.Count(out.String(), "\n"); n != 4 {
+		t.Errorf("%d lines, want 4: %s", n, &out)
+	}
+}
+
+// What a judge says has columns of its own where one may be asked.
+func TestColumnsOfTheJudge(t *testing.T) {
+	folder := t.TempDir()
+	in, out := write(t, filepath.Join(folder, "in.csv"), "text\nyou idiot\nsilence\n"), filepath.Join(folder, "out.csv")
+	if _, err := score(t, rows.Options{Input: in, Output: out, KeepText: true}, screener(toxscreen.WithJudge(yes{}, toxscreen.Band{Low: 0, High: 1}))); err != nil {
+		t.Fatal(err)
+	}
+	got := read(t, out)
+	for _, want := range []string{
+		"row,id,text,score,flagged,severity,toxicity,severe_toxicity,insult,profanity,identity_attack,threat,sexually_explicit,spans,warnings,error," +
+			"judge_score,judge_toxicity,judge_severe_toxicity,judge_insult,judge_profanity,judge_identity_attack,judge_threat,judge_sexually_explicit,not_judged,judge\n",
+		`1,,you idiot,0.9,true,severe,0.9,,0.95,,,0.01,,"[{""start"":4,""end"":9,""attributes"":{""insult"":0.95}}]",[],,0.75,,,0.75,,,,,,"{""asked"":true,`,
+		"\n2,,silence,0.01,false,none,0.01,,0.01,,,0.01,,[],[],,,,,,,,,,no answer,\"{",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in\n%s", want, got)
+		}
+	}
+	// The same in Parquet, read again.
+	whole, again := filepath.Join(folder, "out.parquet"), filepath.Join(folder, "again.csv")
+	if _, err := score(t, rows.Options{Input: in, Output: whole, KeepText: true}, screener(toxscreen.WithJudge(yes{}, toxscreen.Band{Low: 0, High: 1}))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := score(t, rows.Options{Input: whole, Output: again}, screener()); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, again); !strings.Contains(got, ",0.75,,,0.75,,,,,,") || !strings.Contains(got, ",no answer,") {
+		t.Errorf("by way of Parquet:\n%s", got)
+	}
+}
+
+func TestOptionsThatMakeNoSense(t *testing.T) {
+	folder := t.TempDir()
+	in := write(t, filepath.Join(folder, "in.jsonl"), "")
+	link := filepath.Join(folder, "link.jsonl")
+	if err := os.Link(in, link); err != nil {
+		t.Fatal(err)
+	}
+	subfolder := filepath.Join(folder, "folder.csv")
+	if err := os.Mkdir(subfolder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		o    rows.Options
+		want string
+	}{
+		"nothing at all":         {rows.Options{}, "the input is missing"},
+		"no output":              {rows.Options{Input: in}, "the output is missing"},
+		"two ways on":            {rows.Options{Input: in, Output: "o.jsonl", Resume: true, Overwrite: true}, "use one of them"},
+		"one column for both":    {rows.Options{Input: in, Output: "o.jsonl", TextColumn: "id"}, `--text-column and --id-column are both "id"`},
+		"an unknown format":      {rows.Options{Input: "in.txt", Output: "o.jsonl"}, "--input in.txt: the ending must be"},
+		"one value":              {rows.Options{Input: in, Output: "o.json"}, "--output o.json: a .json file holds one value"},
+		"no rows in a row group": {rows.Options{Input: in, Output: "o.parquet", RowGroup: -1}, "--row-group: -1 is not in 1..1048576"},
+		"row groups in CSV":      {rows.Options{Input: in, Output: "o.csv", RowGroup: 5}, "--row-group is for Parquet, but the output is CSV"},
+		"no file to resume":      {rows.Options{Stdin: strings.NewReader(""), Output: "o.csv", Resume: true}, "--resume: standard input and output are gone"},
+		"a folder to resume":     {rows.Options{Input: in, Output: subfolder, Resume: true}, "is not a regular file, which --resume needs"},
+		"the same file":          {rows.Options{Input: in, Output: link, Overwrite: true}, "is both input and output"},
+	} {
+		if err := c.o.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if _, err := rows.Open(t.Context(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: Open gives %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// Rows of all kinds are written and read back with nothing lost.
+func TestResultsAreReadAsTheyWereWritten(t *testing.T) {
+	const in = `{"id": 7, "text": "you idiot <b>", "who": {"b":  [1, 2.50e3], "a": null}, "stars": 1.50}
+{"id": "x", "comment": "no text"}
+{"text": ""}
+`
+	var out bytes.Buffer
+	if _, err := score(t, rows.Options{Stdin: strings.NewReader(in), Stdout: &out, KeepText: true}, screener()); err != nil {
+		t.Fatal(err)
+	}
+	type short struct {
+		Row             int64
+		ID, Text, Error string
+		Score           toxscreen.Probability
+		Input           string
+	}
+	var got []short
+	for line := range strings.Lines(out.String()) {
+		var r rows.Result
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		text := "none"
+		if r.Text != nil {
+			text = *r.Text
+		}
+		got = append(got, short{r.Row, string(r.ID), text, r.Error, r.Score, string(r.Input)})
+		if again, err := r.MarshalJSON(); err != nil || string(again)+"\n" != line {
+			t.Errorf("%v: it is written again as\n%s\nwas\n%s", err, again, line)
+		}
+	}
+	want := []short{
+		{1, "7", "you idiot <b>", "", 0.9, `{"who":{"b":  [1, 2.50e3], "a": null},"stars":1.50}`},
+		{2, `"x"`, "none", `line 2: there is no field "text"; there are: "comment"`, 0, `{"comment":"no text"}`},
+		{3, "", "", "", 0.01, ""},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// generator is a JSONL input of any length that holds none of it. At each
+// tenth it looks at the heap.
+type generator struct {
+	rows, made int
+	rest       []byte
+	heap       []uint64 // bytes in use after a collection
+}
+
+func (g *generator) Read(p []byte) (int, error) {
+	if len(g.rest) == 0 {
+		if g.made == g.rows {
+			return 0, io.EOF
+		}
+		if g.made >= g.rows/20+len(g.heap)*(g.rows/10) {
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			g.heap = append(g.heap, m.HeapAlloc)
+		}
+		var b bytes.Buffer
+		for range 50 {
+			fmt.Fprintf(&b, `{"id":%d,"text":"you stupid garden %d","note":"n"}`+"\n", g.made, g.made)
+			g.made++
+		}
+		g.rest = b.Bytes()
+	}
+	n := copy(p, g.rest)
+	g.rest = g.rest[n:]
+	return n, nil
+}
+
+type counter struct{ lines int }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.lines += bytes.Count(p, []byte("\n"))
+	return len(p), nil
+}
+
+// Memory does not grow with the input, a real model's included: the heap stays
+// what it is after the first tenths.
+func TestMemoryIsFlat(t *testing.T) {
+	model, err := models.Open("../testdata/models/tiny", models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer model.Close()
+	for name, test := range map[string]struct {
+		rows int
+		o    rows.Options
+	}{
+		"JSONL to a stream": {memoryRows, rows.Options{}},
+		"Parquet":           {memoryRows / 4, rows.Options{Output: "out.parquet", RowGroup: 2000}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, out := &generator{rows: test.rows}, &counter{}
+			o := test.o
+			o.Stdin, o.Stdout = in, out
+			if o.Output != "" {
+				o.Output = filepath.Join(t.TempDir(), o.Output)
+			}
+			summary, err := score(t, o, toxscreen.New(model))
+			if err != nil || summary.Rows != int64(test.rows) {
+				t.Errorf("%d rows, %v, want %d", summary.Rows, err, test.rows)
+			}
+			if o.Output == "" && out.lines != test.rows {
+				t.Errorf("%d rows in, %d lines out", test.rows, out.lines)
+			}
+			early, late := in.heap[1], slices.Max(in.heap[2:])
+			t.Logf("heap early %d KiB, later at most %d KiB", early>>10, late>>10)
+			if late > early+2<<20 { // 40 bytes a row would be too many
+				t.Errorf("the heap grows from %d to %d bytes", early, late)
+			}
+		})
+	}
+}
+
+// A run that waits for its input ends when it is interrupted, and leaves no
+// goroutine behind once the input is closed.
+func TestInterruptedWhileWaiting(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	in, feed := io.Pipe()
+	out, printed := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		job, err := rows.Open(ctx, rows.Options{Stdin: in, Stdout: printed})
+		if err == nil {
+			_, err = job.Score(screener())
+			err = errors.Join(err, job.Close())
+		}
+		ended <- err
+	}()
+	if _, err := io.WriteString(feed, "{\"text\":\"garden\"}\n"); err != nil {
+		t.Fatal(err)
+	}
+	// The first result comes while the second row is waited for.
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(line, `{"row":1,`) {
+		t.Fatalf("%q, %v", line, err)
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if err == nil || err.Error() != "interrupted; 1 rows are done" || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		if unfinished, ok := errors.AsType[*rows.UnfinishedError](err); ok {
+			t.Errorf("a stream cannot be resumed: %v", unfinished)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the run goes on waiting")
+	}
+	feed.Close()
+}
+
+// A reader of the output that fails ends the run, though more input is coming.
+func TestOutputFails(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	summary, err := score(t, rows.Options{Stdin: &generator{rows: 1 << 30}, Stdout: &broken{after: 10}}, screener())
+	if want := "failed to write standard output: the tape is torn; 10 rows are done"; err == nil || err.Error() != want || summary.Rows != 10 {
+		t.Errorf("%+v, %v\nwant %s", summary, err, want)
+	}
+}
+
+type broken struct{ after int }
+
+func (b *broken) Write(p []byte) (int, error) {
+	if b.after--; b.after < 0 {
+		return 0, errors.New("the tape is torn")
+	}
+	return len(p), nil
+}

@@ -1,0 +1,219 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// Score scores the rows that no earlier run has scored and completes the output.
+// It is called once. What it returns with an error is the summary of what was
+// written. The error has an [UnfinishedError] in its chain where the output can
+// be resumed, and the error of [Open]'s context where that ended.
+//
+// Settings name what the results depend on beside the model and the options,
+// such as thresholds and a judge: to resume a run with others is refused.
+func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary, error) {
+	o := j.options
+	out := output{Options: o, layout: layout{keepText: o.KeepText, judged: screener.HasJudge()}, in: j.in, model: screener.Info().Version}
+
+	// Whoever may want to resume this run needs to know what it was.
+	canResume := o.resumable() == nil
+	var memo note
+	if canResume {
+		var err error
+		if memo, err = newNote(j.ctx, o, out.model, settings); err != nil {
+			return j.done, err
+		}
+	}
+	release, err := hold(o.Output)
+	if err != nil {
+		return j.done, fmt.Errorf("failed to write %s: %w", o.Output, err)
+	}
+	defer func() { release() }()
+	if j.resuming {
+		if err := memo.check(o.Output); err != nil {
+			return j.done, fmt.Errorf("failed to resume: %w", err)
+		}
+		j.w, j.done, err = out.resume()
+		j.done.Before = j.done.Rows
+	} else {
+		if o.Output != Standard {
+			err = out.remove()
+		}
+		if err == nil && canResume {
+			if err = memo.write(o.Output); err == nil {
+				release() // that was the note before
+				release, err = hold(o.Output)
+			}
+		}
+		if err == nil {
+			if j.w, err = out.create(); err != nil && canResume {
+				err = errors.Join(err, memo.done(o.Output))
+			}
+		}
+	}
+	if err != nil {
+		return j.done, fmt.Errorf("failed to write %s: %w", o.outputName(), err)
+	}
+	if err := j.run(screener); err != nil {
+		if canResume {
+			err = &UnfinishedError{err}
+		}
+		return j.done, err
+	}
+	if canResume {
+		if err := memo.done(o.Output); err != nil {
+			return j.done, fmt.Errorf("failed to remove %s: %w", noteOf(o.Output), err)
+		}
+	}
+	return j.done, nil
+}
+
+// run scores the rows that are not done yet and completes the output.
+func (j *Job) run(screener *toxscreen.Screener) error {
+	ctx := j.ctx
+	at, err := j.in.skip(ctx, j.done.Rows)
+	if err != nil {
+		return j.cutOff(ctx, fmt.Errorf("failed to read %s: %w", j.options.inputName(), err))
+	}
+	began := time.Now()
+	defer func() { j.done.Duration = time.Since(began) }()
+	report := func(at int64) {
+		if j.options.Progress != nil {
+			j.done.Duration = time.Since(began)
+			j.options.Progress(Progress{j.done, at, j.in.length()})
+		}
+	}
+	report(at)
+
+	memory := newBudget(readAhead)
+	var readErr, writeErr error
+	ended, interrupted := false, false
+	rows := func(yield func(row) bool) {
+		for ctx.Err() == nil {
+			r, err := j.in.next()
+			if err == io.EOF {
+				ended = true
+				return
+			}
+			if err != nil {
+				readErr = fmt.Errorf("failed to read %s: %w", j.options.inputName(), err)
+				return
+			}
+			if !memory.take(ctx, r.size) || !yield(r) {
+				return
+			}
+		}
+	}
+	for o := range toxscreen.Batch(ctx, screener, rows, func(r row) (string, error) { return r.text, r.err }) {
+		if interrupted = o.Err != nil && ctx.Err() != nil && errors.Is(o.Err, ctx.Err()); interrupted {
+			break // it is the first row that is to be resumed
+		}
+		if writeErr = j.write(o); writeErr != nil {
+			j.cancel() // the reader may wait for input or memory, and Batch for the reader
+			break
+		}
+		memory.give(o.Row.size)
+		report(o.Row.upTo)
+	}
+	switch {
+	case writeErr != nil:
+		return j.cutOff(context.Background(), writeErr)
+	case interrupted || !ended:
+		return j.cutOff(ctx, readErr)
+	}
+	if err := j.w.finish(); err != nil {
+		return fmt.Errorf("failed to write %s: %w", j.options.outputName(), err)
+	}
+	return nil
+}
+
+// write writes and counts the outcome of a row.
+func (j *Job) write(o toxscreen.Outcome[row]) error {
+	r := &Result{Row: o.Row.number}
+	if j.options.KeepText && o.Row.err == nil {
+		r.Text = &o.Row.text
+	}
+	if o.Err != nil {
+		r.Error = o.Err.Error()
+	} else {
+		r.Result = o.Result.In(j.options.OffsetUnit, o.Row.text)
+	}
+	if err := j.w.write(o.Row, r); err != nil {
+		return fmt.Errorf("failed to write %s: %w", j.options.outputName(), err)
+	}
+	j.done.add(r, j.options.Limits)
+	return nil
+}
+
+// interruption is the error of a context that ended, in a user's words.
+type interruption struct{ error }
+
+func (interruption) Error() string   { return "interrupted" }
+func (i interruption) Unwrap() error { return i.error }
+
+// cutOff leaves the output as far as it got and returns why.
+func (j *Job) cutOff(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		err = interruption{ctx.Err()}
+	}
+	err = fmt.Errorf("%w; %d rows are done", err, j.done.Rows)
+	if stopErr := j.w.stop(); stopErr != nil {
+		err = errors.Join(err, fmt.Errorf("failed to write %s: %w", j.options.outputName(), stopErr))
+	}
+	return err
+}
+
+// readAhead is how many bytes of rows are in memory at once, unless a single
+// row has more.
+const readAhead = 64 << 20
+
+// budget bounds the memory of the rows that are read but not written: Batch
+// bounds their number, which is not enough where each has megabytes.
+type budget struct {
+	lock  sync.Mutex
+	left  int
+	whole int
+	freed chan struct{} // holds one signal
+}
+
+func newBudget(bytes int) *budget {
+	return &budget{left: bytes, whole: bytes, freed: make(chan struct{}, 1)}
+}
+
+// take waits until there is room. It returns false when ctx ends first. Only
+// one goroutine may take.
+func (b *budget) take(ctx context.Context, bytes int) bool {
+	for {
+		b.lock.Lock()
+		fits := bytes <= b.left || b.left == b.whole
+		if fits {
+			b.left -= bytes
+		}
+		b.lock.Unlock()
+		if fits {
+			return true
+		}
+		select {
+		case <-b.freed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func (b *budget) give(bytes int) {
+	b.lock.Lock()
+	b.left += bytes
+	b.lock.Unlock()
+	select {
+	case b.freed <- struct{}{}:
+	default: // the signal that is there already tells as much
+	}
+}
