@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"modernc.org/sqlite" // the driver "sqlite" too
 	codes "modernc.org/sqlite/lib"
@@ -25,6 +26,9 @@ type table struct {
 	cache   bool   // whether a table of another version is emptied, and not an error
 	out     string // what can be done about an unusable file, for errors
 }
+
+// busyTimeout is how long a process waits for others that use the same file.
+const busyTimeout = 5 * time.Second
 
 // The durability of writes. With either, a killed process loses nothing.
 var (
@@ -52,7 +56,7 @@ func (t table) open(path string) (*sql.DB, error) {
 	}
 	// Readers do not wait for a writer (WAL); a writer waits for another.
 	address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: url.Values{
-		"_pragma": append([]string{"busy_timeout(5000)", "journal_mode(WAL)"}, t.pragmas...),
+		"_pragma": append([]string{fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)"}, t.pragmas...),
 		"_txlock": {"immediate"},
 	}.Encode()}
 	db, err := sql.Open("sqlite", address.String())
@@ -61,7 +65,13 @@ func (t table) open(path string) (*sql.DB, error) {
 	}
 	// SQLite has one writer; more connections would only wait for each other.
 	db.SetMaxOpenConns(1)
-	if err := t.prepare(db); err != nil {
+	// The first connection switches the file to WAL. Where several do so at once,
+	// SQLite fails at once in those that would deadlock, whatever busy_timeout says.
+	err = t.prepare(db)
+	for end := time.Now().Add(busyTimeout); code(err) == codes.SQLITE_BUSY && time.Now().Before(end); err = t.prepare(db) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err != nil {
 		return nil, errors.Join(t.failed("open", path, err), db.Close())
 	}
 	return db, nil
