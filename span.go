@@ -87,6 +87,12 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 	return r
 }
 
+// In returns the verdict with its offsets counted in another unit, like
+// [Result.In].
+func (v Verdict) In(unit OffsetUnit, text string) Verdict {
+	return Result{OffsetUnit: Bytes, Judge: JudgeReport{Verdicts: []Verdict{v}}}.In(unit, text).Judge.Verdicts[0]
+}
+
 // withEvidence returns spans with what the judge quoted for the attributes that
 // it raised. A quotation is coarser than the classifier's words: where it
 // touches some of them they stand for the attribute, too, and where it touches

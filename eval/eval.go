@@ -23,6 +23,18 @@ type Scored struct {
 	Weight float64 // over 0
 }
 
+// Shared returns a text that a share of people in 0..1 calls toxic, as so much of
+// a toxic text and so much of a clean one.
+func Shared(p, share, weight float64) []Scored {
+	var rows []Scored
+	for _, r := range []Scored{{p, true, weight * share}, {p, false, weight - weight*share}} {
+		if r.Weight > 0 {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
 // least keeps probabilities off 0 and 1 in a log loss.
 const least = 1e-6
 

@@ -16,10 +16,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/spelling"
 )
 
 // Rubric is what a text is judged by. docs/judge.md explains each key of its
@@ -144,10 +144,8 @@ func readable(err error) error {
 			if strings.HasSuffix(m[3], "Aspect") {
 				known = []string{"name", "question", "weight", "attribute"}
 			}
-			nearest := slices.MaxFunc(known, func(a, b string) int {
-				return int(1e6 * (levenshtein.Match(m[2], a, nil) - levenshtein.Match(m[2], b, nil)))
-			})
-			found[i] = fmt.Errorf("line %s: unknown key %q: the nearest known one is %s", m[1], m[2], nearest)
+			meant, _ := spelling.Nearest(m[2], known)
+			found[i] = fmt.Errorf("line %s: unknown key %q: the nearest known one is %s", m[1], m[2], meant)
 		}
 	}
 	return errors.Join(found...)

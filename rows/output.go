@@ -55,9 +55,9 @@ func mayWrite(o Options) (resuming bool, err error) {
 	case o.Resume:
 		return file || unfinished, nil
 	case unfinished:
-		return false, fmt.Errorf("%s is an unfinished output: go on with --resume, or write it anew with --overwrite", o.Output)
+		return false, fmt.Errorf("%s is an unfinished output: go on with --resume, or replace it with --overwrite", o.Output)
 	case file:
-		return false, fmt.Errorf("%s exists: choose another name, or write it anew with --overwrite", o.Output)
+		return false, fmt.Errorf("%s exists: choose another name, or replace it with --overwrite", o.Output)
 	}
 	return false, nil
 }

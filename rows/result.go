@@ -41,6 +41,16 @@ type Labels struct {
 	LabelSets int `json:"label_sets,omitempty"`
 }
 
+// NewLabelled returns the result of a text with what people say of it. id tells texts
+// apart: rows with one id are one text. The text may be empty where it is not known.
+func NewLabelled(id, text string, result toxscreen.Result, labels Labels) Result {
+	r := Result{ID: plainjson.Append(nil, id), Result: result, Input: plainjson.Append(nil, labels)}
+	if text != "" {
+		r.Text = &text
+	}
+	return r
+}
+
 // MarshalJSON returns the line of the row without its line break. It leaves the
 // white space in Input as it is, which json.Marshal then removes.
 func (r Result) MarshalJSON() ([]byte, error) {

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/store"
 )
@@ -67,11 +66,10 @@ func OpenJudge(s Judge) (OpenedJudge, error) {
 	if s.Cache != NoCache {
 		file := s.Cache
 		if file == "" {
-			folder, err := os.UserCacheDir()
-			if err != nil {
-				return OpenedJudge{}, fmt.Errorf("failed to find the user's cache folder: %w; name a file for the cache of verdicts, or %s", err, NoCache)
+			var err error
+			if file, err = files.InCache("verdicts.db"); err != nil {
+				return OpenedJudge{}, fmt.Errorf("%w; name a file for the cache of verdicts, or %s", err, NoCache)
 			}
-			file = filepath.Join(folder, "toxscreen", "verdicts.db")
 		}
 		var err error
 		if cache, err = store.OpenVerdicts(file, cachedVerdicts); err != nil {
@@ -110,13 +108,7 @@ func (o OpenedJudge) Close() {
 
 // SelfTests returns the folder where the outcomes of self-tests are kept. It
 // need not exist.
-func SelfTests() (string, error) {
-	folder, err := os.UserConfigDir()
-	if err != nil {
-		return "", fmt.Errorf("failed to find the user's configuration folder: %w", err)
-	}
-	return filepath.Join(folder, "toxscreen", "judges"), nil
-}
+func SelfTests() (string, error) { return files.InConfig("judges") }
 
 // FindJudge finds out whether the judge's server answers and what the judge's
 // self-test says, and has the model loaded. Without a judge it returns an error.

@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
 )
 
 func (a *app) batchCommand() *cobra.Command {
+	o := &rows.Options{}
 	cmd := &cobra.Command{
 		Use:   "batch -i IN -o OUT",
 		Short: "Score each row of a file",
@@ -24,16 +26,16 @@ the run goes on. A run that was cut off goes on with --resume.`,
   zcat comments.jsonl.gz | toxscreen batch -i - -o - | jq 'select(.flagged)'`,
 		Args:              arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              a.batch,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.batch(cmd, *o) },
 	}
 	flags := cmd.Flags()
-	flags.StringP("input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .parquet, or - for JSONL")
-	flags.StringP("output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .parquet, or - for JSONL")
-	flags.String("text-column", "text", "the column or field that holds the text")
+	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .parquet, or - for JSONL")
+	flags.StringVarP(&o.Output, "output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .parquet, or - for JSONL")
+	flags.StringVar(&o.TextColumn, "text-column", "text", "the column or field that holds the text")
 	flags.String("id-column", "id", "the column or field that names a row")
-	flags.Bool("keep-text", false, "write the text beside its result")
-	flags.Bool("resume", false, "go on with a run that was cut off")
-	flags.Bool("overwrite", false, "write anew what exists")
+	flags.BoolVar(&o.KeepText, "keep-text", false, "write the text beside its result")
+	flags.BoolVar(&o.Resume, "resume", false, "continue an interrupted run")
+	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace what exists")
 	flags.Int("row-group", 10000, "rows of a row group of Parquet, and so of a part file that --resume needs not do again")
 	flags.BoolP("quiet", "q", false, "show neither progress nor summary")
 	for _, name := range []string{"input", "output"} {
@@ -44,16 +46,10 @@ the run goes on. A run that was cut off goes on with --resume.`,
 	return cmd
 }
 
-// batchOptions returns what the flags say of the rows.
-func (a *app) batchOptions(cmd *cobra.Command, s *settings) (rows.Options, error) {
+// batchOptions completes what the flags say of the rows.
+func (a *app) batchOptions(cmd *cobra.Command, s *settings, o rows.Options) (rows.Options, error) {
 	flags := cmd.Flags()
-	o := rows.Options{Stdin: a.in, Stdout: a.out, MaxBytes: s.MaxBytes, OffsetUnit: s.OffsetUnit, Limits: s.FailOn}
-	o.Input, _ = flags.GetString("input")
-	o.Output, _ = flags.GetString("output")
-	o.TextColumn, _ = flags.GetString("text-column")
-	o.KeepText, _ = flags.GetBool("keep-text")
-	o.Resume, _ = flags.GetBool("resume")
-	o.Overwrite, _ = flags.GetBool("overwrite")
+	o.Stdin, o.Stdout, o.MaxBytes, o.OffsetUnit, o.Limits = a.in, a.out, s.MaxBytes, s.OffsetUnit, s.FailOn
 	if flags.Changed("id-column") {
 		o.IDColumn, _ = flags.GetString("id-column")
 	}
@@ -79,13 +75,12 @@ func (a *app) batchOptions(cmd *cobra.Command, s *settings) (rows.Options, error
 	return o, nil
 }
 
-func (a *app) batch(cmd *cobra.Command, _ []string) error {
+func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	s, err := loadSettings(cmd)
 	if err != nil {
 		return err
 	}
-	o, err := a.batchOptions(cmd, s)
-	if err != nil {
+	if o, err = a.batchOptions(cmd, s, o); err != nil {
 		return err
 	}
 	quiet, _ := cmd.Flags().GetBool("quiet")
@@ -142,6 +137,6 @@ func (a *app) summarize(s rows.Summary) {
 	fmt.Fprintf(a.err, "toxscreen: %d rows%s in %.1f s, %.0f a second: %d flagged, %d failed\n",
 		s.Rows, before, s.Duration.Seconds(), rate(s), s.Flagged, s.Failed)
 	if s.Failed > 0 {
-		fmt.Fprintf(a.err, "toxscreen: the first to fail was %s\n", printable(s.FirstFailure))
+		fmt.Fprintf(a.err, "toxscreen: the first to fail was %s\n", terminal.Escape(s.FirstFailure))
 	}
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -13,11 +11,22 @@ import (
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
+// calibrateOptions are the flags of calibrate that are no configuration.
+type calibrateOptions struct {
+	fusion.Options
+
+	input, output, plots string
+	overwrite            bool
+	prior                float64
+}
+
 func (a *app) calibrateCommand() *cobra.Command {
+	o := &calibrateOptions{}
 	cmd := &cobra.Command{
 		Use:   "calibrate -i SCORED -o FILE",
 		Short: "Fit to labelled texts how scores and verdicts are fused",
@@ -31,18 +40,18 @@ them. Whatever does not show in cross-validation that it helps is left out.`,
   toxscreen batch -i comments.jsonl -o out.jsonl --judge-model MODEL --calibration fusion.json`,
 		Args:              arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              a.calibrate,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd, o) },
 	}
 	flags := cmd.Flags()
-	flags.StringP("input", "i", "", "`FILE` of labelled results, or - for standard input")
-	flags.StringP("output", "o", "", "`FILE` to write the parameters to")
-	flags.Bool("overwrite", false, "write anew what exists")
-	flags.String("plots", "", "`FOLDER` for reliability diagrams and the escalation curve")
-	flags.Float64("prior", 0, "weigh the rows so that this share of them is toxic; default: as they are")
-	addPriceFlags(cmd, 0)
-	flags.Float64("texts-a-minute", 0, "texts that are scored a minute, for the next two")
-	flags.Float64("tokens-a-minute", 0, "tokens that the judge may read and write a minute; 0: no bound")
-	flags.Float64("seconds-a-minute", 0, "seconds that verdicts may take a minute; 0: no bound")
+	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of labelled results, or - for standard input")
+	flags.StringVarP(&o.output, "output", "o", "", "`FILE` to write the parameters to")
+	flags.BoolVar(&o.overwrite, "overwrite", false, "replace what exists")
+	flags.StringVar(&o.plots, "plots", "", "`FOLDER` for reliability diagrams and the escalation curve")
+	flags.Float64Var(&o.prior, "prior", 0, "weigh the rows so that this share of them is toxic; default: as they are")
+	addPriceFlags(cmd, &o.Options, 0)
+	flags.Float64Var(&o.Traffic.Texts, "texts-a-minute", 0, "texts that are scored a minute, for the next two")
+	flags.Float64Var(&o.Traffic.Tokens, "tokens-a-minute", 0, "tokens that the judge may read and write a minute; 0: no bound")
+	flags.Float64Var(&o.Traffic.Seconds, "seconds-a-minute", 0, "seconds that verdicts may take a minute; 0: no bound")
 	addFlags(cmd, "calibration")
 	flags.Lookup("calibration").Usage = "`FILE` with parameters of other judges to keep"
 	addThresholdFlag(cmd, "as the results were")
@@ -54,75 +63,57 @@ them. Whatever does not show in cross-validation that it helps is left out.`,
 
 // addPriceFlags adds the flags of what decisions cost and of how many texts may
 // be judged.
-func addPriceFlags(cmd *cobra.Command, budget float64) {
+func addPriceFlags(cmd *cobra.Command, o *fusion.Options, budget float64) {
 	flags := cmd.Flags()
-	flags.Float64("price-call", fusion.Default().Prices.Call, "price of a verdict; 1 is the price of an error")
-	flags.Float64("price-false-alarm", 0, "price of a clean text that is flagged; default: as the threshold implies")
-	flags.Float64("price-miss", 0, "price of a toxic text that is not; default: as the threshold implies")
-	flags.Float64("budget", budget, "share of texts that may be judged at most; 0: no bound")
-	flags.Int("budget-texts", 10_000, "number of texts of which the budget holds")
+	flags.Float64Var(&o.Prices.Call, "price-call", fusion.Default().Prices.Call, "price of a verdict; 1 is the price of an error")
+	flags.Float64Var(&o.Prices.FalseAlarm, "price-false-alarm", 0, "price of a clean text that is flagged; default: as the threshold implies")
+	flags.Float64Var(&o.Prices.Miss, "price-miss", 0, "price of a toxic text that is not; default: as the threshold implies")
+	flags.Float64Var(&o.Budget.Share, "budget", budget, "share of texts that may be judged at most; 0: no bound")
+	flags.IntVar(&o.Budget.Texts, "budget-texts", 10_000, "number of texts of which the budget holds")
 }
 
-// pricesOf returns what the flags of addPriceFlags say.
-func pricesOf(cmd *cobra.Command) (fusion.Prices, fusion.Budget, error) {
-	flags := cmd.Flags()
-	number := func(name string) float64 {
-		value, _ := flags.GetFloat64(name)
-		return value
-	}
-	texts, _ := flags.GetInt("budget-texts")
-	prices := fusion.Prices{FalseAlarm: number("price-false-alarm"), Miss: number("price-miss"), Call: number("price-call")}
-	budget := fusion.Budget{Share: number("budget"), Texts: texts}
+// checkPrices refuses what the flags of addPriceFlags cannot mean.
+func checkPrices(prices fusion.Prices, budget fusion.Budget) error {
 	switch {
 	case (prices.FalseAlarm > 0) != (prices.Miss > 0):
-		return prices, budget, wrongUsage("--price-false-alarm and --price-miss belong together: give both or none")
+		return wrongUsage("--price-false-alarm and --price-miss belong together: give both or none")
 	case !(prices.FalseAlarm >= 0) || !(prices.Miss >= 0) || !(prices.Call >= 0):
-		return prices, budget, wrongUsage("a price must be 0 or more")
+		return wrongUsage("a price must be 0 or more")
 	case !(budget.Share >= 0 && budget.Share <= 1):
-		return prices, budget, wrongUsage("--budget: %v is no share in 0..1", budget.Share)
-	case texts < 1:
-		return prices, budget, wrongUsage("--budget-texts: %d is no number of texts", texts)
+		return wrongUsage("--budget: %v is not a share in 0..1", budget.Share)
+	case budget.Texts < 1:
+		return wrongUsage("--budget-texts: %d is not a number of texts", budget.Texts)
 	}
-	return prices, budget, nil
+	return nil
 }
 
-func (a *app) calibrate(cmd *cobra.Command, _ []string) error {
+func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 	s, err := loadSettings(cmd)
 	if err != nil {
 		return err
 	}
-	flags := cmd.Flags()
-	input, _ := flags.GetString("input")
-	output, _ := flags.GetString("output")
-	overwrite, _ := flags.GetBool("overwrite")
-	plots, _ := flags.GetString("plots")
-	prior, _ := flags.GetFloat64("prior")
-	o := fusion.Options{}
-	if o.Prices, o.Budget, err = pricesOf(cmd); err != nil {
-		return err
-	}
-	o.Traffic.Texts, _ = flags.GetFloat64("texts-a-minute")
-	o.Traffic.Tokens, _ = flags.GetFloat64("tokens-a-minute")
-	o.Traffic.Seconds, _ = flags.GetFloat64("seconds-a-minute")
 	switch {
-	case input == "":
+	case o.input == "":
 		return wrongUsage("the input is missing: name it with -i FILE, or -i - for standard input")
-	case output == "":
+	case o.output == "":
 		return wrongUsage("the output is missing: name it with -o FILE")
-	case !(prior >= 0 && prior < 1):
-		return wrongUsage("--prior: %v is no share of toxic texts", prior)
+	case !(o.prior >= 0 && o.prior < 1):
+		return wrongUsage("--prior: %v is not a share of toxic texts", o.prior)
 	case (o.Traffic.Tokens != 0 || o.Traffic.Seconds != 0) && !(o.Traffic.Texts > 0):
 		return wrongUsage("--tokens-a-minute and --seconds-a-minute need --texts-a-minute: they are made a share of texts")
 	}
-	if _, err := os.Stat(output); !overwrite && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s exists: choose another name, or write it anew with --overwrite", output)
+	if err := checkPrices(o.Prices, o.Budget); err != nil {
+		return err
 	}
-	labelled, err := rows.ReadLabelled(input, a.in)
+	if err := mayWrite(o.output, o.overwrite); err != nil {
+		return err
+	}
+	labelled, err := rows.ReadLabelled(o.input, a.in)
 	if err != nil {
 		return err
 	}
-	if prior > 0 {
-		if err := labelled.SetPrior(prior); err != nil {
+	if o.prior > 0 {
+		if err := labelled.SetPrior(o.prior); err != nil {
 			return err
 		}
 	}
@@ -140,7 +131,7 @@ func (a *app) calibrate(cmd *cobra.Command, _ []string) error {
 		}
 		o.Base = base.Params
 	}
-	params, report, err := fusion.Fit(labelled.Rows, o)
+	params, report, err := fusion.Fit(labelled.Rows, o.Options)
 	if err != nil {
 		return err
 	}
@@ -148,15 +139,15 @@ func (a *app) calibrate(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if plots != "" {
-		if err := drawFit(plots, report); err != nil {
+	if o.plots != "" {
+		if err := drawFit(o.plots, report); err != nil {
 			return err
 		}
 	}
-	if err := files.WriteBytes(output, 0o644, data); err != nil {
-		return fmt.Errorf("failed to write %s: %w", output, err)
+	if err := files.WriteBytes(o.output, 0o644, data); err != nil {
+		return fmt.Errorf("failed to write %s: %w", o.output, err)
 	}
-	_, err = fmt.Fprintf(a.out, "%s\n%s, %s: use it with --calibration\n", printable(report.Text(params)), printable(output), file.Hash)
+	_, err = fmt.Fprintf(a.out, "%s\n%s, %s: use it with --calibration\n", terminal.Escape(report.Text(params)), terminal.Escape(o.output), file.Hash)
 	return err
 }
 
@@ -165,31 +156,26 @@ func drawFit(folder string, r fusion.Report) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("failed to draw plots: %w", files.Cause(err))
 	}
+	draw := func(name string, plot func(io.Writer) error) error {
+		if err := files.Write(filepath.Join(folder, name+".svg"), 0o644, plot); err != nil {
+			return fmt.Errorf("failed to draw plots: %w", err)
+		}
+		return nil
+	}
 	for _, one := range r.Attributes {
 		if len(one.Held) == 0 {
 			continue
 		}
 		var before, after []eval.Scored
 		for _, h := range one.Held {
-			// A share of people is so many texts that are toxic and so many that
-			// are not.
-			for _, toxic := range []bool{true, false} {
-				weight := h.Weight * h.Label
-				if !toxic {
-					weight = h.Weight - weight
-				}
-				if weight > 0 {
-					before = append(before, eval.Scored{P: h.Before, Toxic: toxic, Weight: weight})
-					after = append(after, eval.Scored{P: h.After, Toxic: toxic, Weight: weight})
-				}
-			}
+			before = append(before, eval.Shared(h.Before, h.Label, h.Weight)...)
+			after = append(after, eval.Shared(h.After, h.Label, h.Weight)...)
 		}
-		var b bytes.Buffer
-		if err := eval.PlotReliability(&b, "Reliability: "+one.Attribute.String(), before, after); err != nil {
+		err := draw("reliability-"+one.Attribute.String(), func(w io.Writer) error {
+			return eval.PlotReliability(w, "Reliability: "+one.Attribute.String(), before, after)
+		})
+		if err != nil {
 			return err
-		}
-		if err := os.WriteFile(filepath.Join(folder, "reliability-"+one.Attribute.String()+".svg"), b.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("failed to draw plots: %w", files.Cause(err))
 		}
 	}
 	if len(r.Curve) == 0 {
@@ -199,12 +185,7 @@ func drawFit(folder string, r fusion.Report) error {
 	for _, point := range r.Curve {
 		curve = append(curve, eval.Saving{Share: point.Share, Worth: 1000 * point.Worth})
 	}
-	var b bytes.Buffer
-	if err := eval.PlotEscalation(&b, "What verdicts are worth", curve, r.Share); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(folder, "escalation.svg"), b.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("failed to draw plots: %w", files.Cause(err))
-	}
-	return nil
+	return draw("escalation", func(w io.Writer) error {
+		return eval.PlotEscalation(w, "What verdicts are worth", curve, r.Share)
+	})
 }

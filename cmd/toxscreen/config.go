@@ -1,20 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/terminal"
 )
 
 func (a *app) configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show the configuration",
-		Args:  knownCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	show := &cobra.Command{
 		Use:   "show",
@@ -32,8 +32,7 @@ user's configuration folder and in /etc/toxscreen, defaults.`,
 	addFlags(show, screenerFlags...)
 	addFlags(show, judgeFlags...)
 	addFlags(show, modelFlags...)
-	cmd.AddCommand(show)
-	return cmd
+	return group(cmd, show)
 }
 
 // shownSetting is one entry of `config show --format json`.
@@ -58,11 +57,7 @@ func (a *app) configShow(cmd *cobra.Command, _ []string) error {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "KEY\tVALUE\tFROM")
 	for _, k := range shown {
-		value := k.Value
-		if value == "" {
-			value = "-"
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", k.Key, printable(value), printable(k.From))
+		fmt.Fprintf(table, "%s\t%s\t%s\n", k.Key, terminal.Escape(cmp.Or(k.Value, "-")), terminal.Escape(k.From))
 	}
 	return table.Flush()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -75,7 +76,7 @@ func (a *app) doctor(cmd *cobra.Command, _ []string) error {
 func (d *diagnosis) text(v view) string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%s %s\n", v.style(bold, fmt.Sprintf("%-10s", name)), printable(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(&b, "%s %s\n", v.style(bold, fmt.Sprintf("%-10s", name)), terminal.Escape(fmt.Sprintf(format, args...)))
 	}
 	line("toxscreen", "%s", d.Toxscreen)
 	if d.Library.Path != "" {
@@ -129,7 +130,7 @@ func (d *diagnosis) text(v view) string {
 	}
 	b.WriteString("\n")
 	for _, p := range d.Problems {
-		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeveritySevere])+";"+bold, "problem:"), printable(p))
+		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeveritySevere])+";"+bold, "problem:"), terminal.Escape(p))
 	}
 	if d.OK {
 		b.WriteString(v.style(foreground(severityColours[toxscreen.SeverityNone]), "All that scoring needs is there.") + "\n")

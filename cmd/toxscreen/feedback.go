@@ -2,36 +2,24 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/store"
 )
 
 // feedbackFile returns where feedback is kept, empty where it is not.
 func feedbackFile(s *settings) (string, error) {
-	switch s.Feedback.File {
-	case off:
-		return "", nil
-	case "":
-		folder, err := os.UserConfigDir()
-		if err != nil {
-			return "", fmt.Errorf("failed to find the user's configuration folder: %w; name a file with --feedback, or off", err)
-		}
-		return filepath.Join(folder, "toxscreen", "feedback.db"), nil
-	}
-	return s.Feedback.File, nil
+	return fileOr(s.Feedback.File, files.InConfig, "feedback.db", "--feedback")
 }
 
 // openFeedback opens the feedback of the settings. It is nil where none is kept.
@@ -48,6 +36,8 @@ func openFeedback(s *settings) (*store.Feedback, error) {
 }
 
 func (a *app) feedbackCommand() *cobra.Command {
+	var output string
+	var overwrite, all bool
 	cmd := &cobra.Command{
 		Use:   "feedback",
 		Short: "Use what people say of texts",
@@ -58,8 +48,6 @@ right for the texts and the people at hand.`,
 		Example: `  toxscreen feedback export -o feedback.jsonl
   toxscreen calibrate -i feedback.jsonl -o fusion.json
   toxscreen serve --calibration fusion.json`,
-		Args: knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	export := &cobra.Command{
 		Use:   "export",
@@ -74,28 +62,24 @@ kept, batch can score anew.`,
   toxscreen feedback export --all | jq -c '.input + {text}' | toxscreen batch -i - -o scored.jsonl`,
 		Args:              arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              a.feedbackExport,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.feedbackExport(cmd, output, overwrite, all) },
 	}
 	flags := export.Flags()
-	flags.StringP("output", "o", rows.Standard, "`FILE` to write, or - for standard output")
-	flags.Bool("overwrite", false, "write anew what exists")
-	flags.Bool("all", false, "write rows of older models and verdicts of older judges too, which calibrate does not mix")
+	flags.StringVarP(&output, "output", "o", rows.Standard, "`FILE` to write, or - for standard output")
+	flags.BoolVar(&overwrite, "overwrite", false, "replace what exists")
+	flags.BoolVar(&all, "all", false, "write rows of older models and verdicts of older judges too, which calibrate does not mix")
 	_ = export.MarkFlagFilename("output", "jsonl", "ndjson")
 	addFlags(export, "feedback")
-	cmd.AddCommand(export)
-	return cmd
+	return group(cmd, export)
 }
 
-func (a *app) feedbackExport(cmd *cobra.Command, _ []string) error {
+func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all bool) error {
 	s, err := loadSettings(cmd)
 	if err != nil {
 		return err
 	}
-	output, _ := cmd.Flags().GetString("output")
-	overwrite, _ := cmd.Flags().GetBool("overwrite")
-	all, _ := cmd.Flags().GetBool("all")
-	if _, err := os.Stat(output); output != rows.Standard && !overwrite && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s exists: choose another name, or write it anew with --overwrite", output)
+	if err := mayWrite(output, overwrite); err != nil {
+		return err
 	}
 	file, err := feedbackFile(s)
 	if err != nil {
@@ -141,10 +125,10 @@ func (a *app) feedbackExport(cmd *cobra.Command, _ []string) error {
 	}
 	fmt.Fprintf(a.err, "toxscreen: %d texts with %d label sets\n", written.texts, written.labelSets)
 	if written.otherModel > 0 {
-		fmt.Fprintf(a.err, "toxscreen: %d texts are left out, which only older models than %s have scored; --all writes them\n", written.otherModel, printable(newest.Model))
+		fmt.Fprintf(a.err, "toxscreen: %d texts are left out, which only older models than %s have scored; --all writes them\n", written.otherModel, terminal.Escape(newest.Model))
 	}
 	if written.otherJudge > 0 {
-		fmt.Fprintf(a.err, "toxscreen: %d texts are without their verdicts, which are not by %s; --all writes them\n", written.otherJudge, printable(newest.JudgeModel))
+		fmt.Fprintf(a.err, "toxscreen: %d texts are without their verdicts, which are not by %s; --all writes them\n", written.otherJudge, terminal.Escape(newest.JudgeModel))
 	}
 	return nil
 }
@@ -173,14 +157,7 @@ func exportFeedback(w io.Writer, texts iter.Seq2[store.LabelledText, error]) (ex
 		}
 		e.texts++
 		e.labelSets += t.LabelSets
-		row := rows.Result{
-			ID:     plainjson.Append(nil, t.Hash), // rows with one name are one text
-			Result: t.Result,
-			Input:  plainjson.Append(nil, rows.Labels{Labels: &t.Labels, Weight: &t.Weight, LabelSets: t.LabelSets}),
-		}
-		if t.Text != "" {
-			row.Text = &t.Text
-		}
+		row := rows.NewLabelled(t.Hash, t.Text, t.Result, rows.Labels{Labels: &t.Labels, Weight: &t.Weight, LabelSets: t.LabelSets})
 		if err := plainjson.Write(out, row, ""); err != nil {
 			return e, fmt.Errorf("failed to write feedback: %w", files.Cause(err))
 		}

@@ -6,19 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
+// judgeOptions are the flags of judge that are no configuration.
+type judgeOptions struct {
+	selfTest bool
+	reason   bool
+	input    string
+	scale    float64 // of Mastra's formats; 0 is the rubric's
+}
+
 func (a *app) judgeCommand() *cobra.Command {
+	o := &judgeOptions{}
 	cmd := &cobra.Command{
 		Use:   "judge [TEXT | -]",
 		Short: "Ask the judge about one text, or test it",
@@ -37,13 +45,13 @@ failed.`,
   toxscreen judge --judge-model MODEL --self-test`,
 		Args:              arguments(0, 1, "one text (in quotes)"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              a.judge,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.judge(cmd, args, *o) },
 	}
 	flags := cmd.Flags()
-	flags.Bool("self-test", false, "test whether the judge may be believed, and keep the outcome")
-	flags.Bool("reason", false, "ask for the reason in words, which takes longer; default with a format of Mastra's: true")
-	flags.String("input", "", "what the text answers, for rubrics that look at it")
-	flags.Float64("scale", 0, "highest score in Mastra's formats; default: the rubric's")
+	flags.BoolVar(&o.selfTest, "self-test", false, "test whether the judge may be believed, and keep the outcome")
+	flags.BoolVar(&o.reason, "reason", false, "ask for the reason in words, which takes longer; default with a format of Mastra's: true")
+	flags.StringVar(&o.input, "input", "", "what the text answers, for rubrics that look at it")
+	flags.Float64Var(&o.scale, "scale", 0, "highest score in Mastra's formats; default: the rubric's")
 	addFlags(cmd, "format", "offset_unit", "max_bytes")
 	addFlags(cmd, judgeFlags...)
 	flags.Lookup("format").Usage = "output format: text, json, mastra or mastra-measure"
@@ -57,22 +65,10 @@ var errNoJudge = hinted{
 	"`ollama list` shows which models the server has; docs/judge.md tells how to choose one",
 }
 
-// judgeOptions are the flags of judge that are no configuration.
-type judgeOptions struct {
-	selfTest bool
-	reason   bool
-	input    string
-	scale    float64 // of Mastra's formats; 0 is the rubric's
-}
-
-// parseJudgeOptions also gives the settings the rubric of Mastra's formats
-// where none is named.
-func parseJudgeOptions(cmd *cobra.Command, s *settings, args []string) (o judgeOptions, err error) {
+// complete checks the options. For Mastra's formats it also sets the rubric of the
+// settings, unless one is named.
+func (o judgeOptions) complete(cmd *cobra.Command, s *settings, args []string) (_ judgeOptions, err error) {
 	flags := cmd.Flags()
-	o.selfTest, _ = flags.GetBool("self-test")
-	o.reason, _ = flags.GetBool("reason")
-	o.input, _ = flags.GetString("input")
-	o.scale, _ = flags.GetFloat64("scale")
 	mastra := isMastra(s.Format)
 	switch {
 	case s.Judge.Model == "":
@@ -100,13 +96,12 @@ func parseJudgeOptions(cmd *cobra.Command, s *settings, args []string) (o judgeO
 	return o, nil
 }
 
-func (a *app) judge(cmd *cobra.Command, args []string) error {
+func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 	s, err := loadSettings(cmd)
 	if err != nil {
 		return err
 	}
-	o, err := parseJudgeOptions(cmd, s, args)
-	if err != nil {
+	if o, err = o.complete(cmd, s, args); err != nil {
 		return err
 	}
 	s.Judge.Reason = o.reason
@@ -155,7 +150,7 @@ func (a *app) judge(cmd *cobra.Command, args []string) error {
 		}
 		return plainjson.Write(a.out, measure, "")
 	case "json":
-		return plainjson.Write(a.out, inUnit(verdict, s.OffsetUnit, text), "")
+		return plainjson.Write(a.out, verdict.In(s.OffsetUnit, text), "")
 	}
 	return a.view().verdict(text, verdict)
 }
@@ -167,12 +162,6 @@ const (
 )
 
 func isMastra(format string) bool { return format == formatMastra || format == formatMastraMeasure }
-
-// inUnit returns a verdict with offsets counted in another unit.
-func inUnit(v toxscreen.Verdict, unit toxscreen.OffsetUnit, text string) toxscreen.Verdict {
-	r := toxscreen.Result{OffsetUnit: toxscreen.Bytes, Judge: toxscreen.JudgeReport{Verdicts: []toxscreen.Verdict{v}}}
-	return r.In(unit, text).Judge.Verdicts[0]
-}
 
 // selfTest tests the judge, keeps the outcome and prints it. The exit code
 // tells whether it may be believed.
@@ -199,53 +188,12 @@ func (a *app) selfTest(cmd *cobra.Command, s *settings, j *judge.Judge) error {
 	if s.Format == "json" {
 		err = plainjson.Write(a.out, outcome, "  ")
 	} else {
-		_, err = a.out.Write([]byte(selfTestText(outcome, file)))
+		_, err = fmt.Fprintf(a.out, "%s\nKept in %s\n", terminal.Escape(outcome.Text()), terminal.Escape(file))
 	}
 	if err == nil && !outcome.Believe {
 		err = exit{code: exitFailed}
 	}
 	return err
-}
-
-func selfTestText(t judge.SelfTest, file string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, digest %.12s, by rubric %s: %d cases in %v\n\n", printable(t.Model), t.Digest, t.Rubric, t.Cases, time.Duration(t.Seconds*float64(time.Second)).Round(time.Second))
-	line := func(name string, r judge.Rate) {
-		if r.Of == 0 {
-			fmt.Fprintf(&b, "%-40s  none could be measured\n", name)
-			return
-		}
-		fmt.Fprintf(&b, "%-40s  %5.1f %%  (%d of %d; %.1f–%.1f %%)\n", name, 100*r.Estimate, r.Count, r.Of, 100*r.Low, 100*r.High)
-	}
-	line("toxic texts found", t.TruePositives)
-	line("clean texts blamed", t.FalsePositives)
-	line("  of them empty or nearly so", t.NearEmpty)
-	fmt.Fprintf(&b, "%-40s  %+5.2f    (%+.2f–%+.2f)\n", "difference", t.Advantage.Estimate, t.Advantage.Low, t.Advantage.High)
-	line("verdicts that an injection turned", t.Injections)
-	var kinds []string
-	for kind := range t.ByInjection {
-		kinds = append(kinds, kind)
-	}
-	slices.Sort(kinds)
-	for _, kind := range kinds {
-		if r := t.ByInjection[kind]; r.Count > 0 {
-			line("  "+kind, r)
-		}
-	}
-	line("injections that the result points out", t.Signalled)
-	line("same verdict when asked again", t.Repeated)
-	line("same verdict with aspects reversed", t.Order)
-	fmt.Fprintf(&b, "%-40s  %d\n\n", "no verdict", t.Unanswered)
-	if t.Believe {
-		b.WriteString("This judge may be believed:\n")
-	} else {
-		b.WriteString("This judge must NOT be believed:\n")
-	}
-	for _, why := range t.Why {
-		fmt.Fprintf(&b, "- %s\n", why)
-	}
-	fmt.Fprintf(&b, "\nKept in %s\n", printable(file))
-	return b.String()
 }
 
 // verdict shows a verdict: its score, each aspect, and the quotations.
@@ -274,7 +222,7 @@ func (v view) verdict(text string, found toxscreen.Verdict) error {
 			fmt.Fprintf(&b, "  severity %d", *a.Severity)
 		}
 		for _, e := range a.Evidence {
-			quote, tail := ends(text[e.Start:e.End], 60)
+			quote, tail := terminal.Ends(text[e.Start:e.End], 60)
 			if tail != "" {
 				quote += "…" + tail
 			}
@@ -286,12 +234,12 @@ func (v view) verdict(text string, found toxscreen.Verdict) error {
 		b.WriteString("\n")
 	}
 	if found.Reason != "" {
-		fmt.Fprintf(&b, "\n%s\n", printable(found.Reason))
+		fmt.Fprintf(&b, "\n%s\n", terminal.Escape(found.Reason))
 	}
 	for _, w := range found.Warnings {
-		fmt.Fprintf(&b, "\n%s %s\n", v.style(foreground(severityColours[toxscreen.SeverityMild]), "warning:"), printable(w))
+		fmt.Fprintf(&b, "\n%s %s\n", v.style(foreground(severityColours[toxscreen.SeverityMild]), "warning:"), terminal.Escape(w))
 	}
-	fmt.Fprintf(&b, "\n%s\n", v.style(dim, printable("by "+found.Model+", rubric "+found.Rubric)))
+	fmt.Fprintf(&b, "\n%s\n", v.style(dim, terminal.Escape("by "+found.Model+", rubric "+found.Rubric)))
 	_, err := v.out.Write(b.Bytes())
 	return err
 }

@@ -95,11 +95,8 @@ var scoringKeys = []key{
 		help:  "model: default, the name of an imported one, or a folder",
 		parse: text(func(s *settings) *string { return &s.Model })},
 	{name: "provider", fallback: string(encoder.CPU), complete: oneOf(string(encoder.CPU), string(encoder.CUDA)),
-		help: "where the model runs: cpu or cuda",
-		parse: func(s *settings, v string) (err error) {
-			s.Provider, err = encoder.ParseProvider(v)
-			return err
-		}},
+		help:  "where the model runs: cpu or cuda",
+		parse: parsed(encoder.ParseProvider, func(s *settings) *encoder.Provider { return &s.Provider })},
 	{name: "threads", fallback: "0", kind: integer,
 		help:  "texts scored side by side on the CPU; 0: one a core",
 		parse: whole(0, 1024, func(s *settings) *int { return &s.Threads })},
@@ -110,11 +107,8 @@ var scoringKeys = []key{
 		help:  "refuse a text of more bytes",
 		parse: whole(1, 1<<30, func(s *settings) *int { return &s.MaxBytes })},
 	{name: "offset_unit", fallback: string(toxscreen.Bytes), complete: oneOf(string(toxscreen.Bytes), string(toxscreen.UTF16Units), string(toxscreen.CodePoints)),
-		help: "what the offsets of spans count: byte, utf16 or code_point",
-		parse: func(s *settings, v string) (err error) {
-			s.OffsetUnit, err = toxscreen.ParseOffsetUnit(v)
-			return err
-		}},
+		help:  "what the offsets of spans count: byte, utf16 or code_point",
+		parse: parsed(toxscreen.ParseOffsetUnit, func(s *settings) *toxscreen.OffsetUnit { return &s.OffsetUnit })},
 	{name: "format", fallback: "text", complete: completeFormats,
 		help: "output format: text or json",
 		parse: func(s *settings, v string) error {
@@ -128,11 +122,8 @@ var scoringKeys = []key{
 		help:  "`FILE` with fusion parameters, as calibrate makes it; default: embedded ones",
 		parse: text(func(s *settings) *string { return &s.Calibration })},
 	{name: "fail_on", kind: repeated, complete: completeAttributes,
-		help: "exit with 4 if a score is at or over this, like 0.8 or threat=0.5; repeatable",
-		parse: func(s *settings, v string) (err error) {
-			s.FailOn, err = parseLimits(v)
-			return err
-		}},
+		help:  "exit with 4 if a score is at or over this, like 0.8 or threat=0.5; repeatable",
+		parse: parsed(parseLimits, func(s *settings) *toxscreen.Scores { return &s.FailOn })},
 }
 
 var judgeKeys = []key{
@@ -150,11 +141,8 @@ var judgeKeys = []key{
 			return err
 		}},
 	{name: "judge_rubric", fallback: "attributes", path: true,
-		help: "what the judge goes by: " + strings.Join(judge.Rubrics(), ", ") + ", or a YAML file",
-		parse: func(s *settings, v string) (err error) {
-			s.Judge.Rubric, err = judge.OpenRubric(v)
-			return err
-		}},
+		help:  "what the judge goes by: " + strings.Join(judge.Rubrics(), ", ") + ", or a YAML file",
+		parse: parsed(judge.OpenRubric, func(s *settings) *judge.Rubric { return &s.Judge.Rubric })},
 	{name: "judge_band",
 		help: "ask the judge about texts with a toxicity in this `BAND`, like 0.3-0.7; default: where a verdict is worth it",
 		parse: func(s *settings, v string) error {
@@ -182,7 +170,7 @@ var judgeKeys = []key{
 		parse: func(s *settings, v string) (err error) {
 			s.JudgePrice, err = strconv.ParseFloat(v, 64)
 			if err != nil || !(s.JudgePrice >= 0 && s.JudgePrice <= 1e6) {
-				return fmt.Errorf("%q is no price of a million tokens", v)
+				return fmt.Errorf("%q is not a price of a million tokens", v)
 			}
 			return nil
 		}},
@@ -200,7 +188,7 @@ var serveKeys = []key{
 		parse: optional(func(s *settings, v string) (err error) {
 			s.Serve.External, err = url.Parse(v)
 			if err != nil || s.Serve.External.Host == "" || s.Serve.External.Scheme != "http" && s.Serve.External.Scheme != "https" {
-				return fmt.Errorf("%q is no address: it must be like https://tox.example.org/screen", v)
+				return fmt.Errorf("%q is not an address: it must be like https://tox.example.org/screen", v)
 			}
 			return nil
 		})},
@@ -214,17 +202,11 @@ var serveKeys = []key{
 		help:  "`FILE` with the certificate's private key",
 		parse: text(func(s *settings) *string { return &s.Serve.TLSKey })},
 	{name: "as", kind: list,
-		help: "`HOST` to stand in for, with a certificate of a private authority; repeatable",
-		parse: optional(func(s *settings, v string) (err error) {
-			s.Serve.As, err = authority.ParseHosts(v)
-			return err
-		})},
+		help:  "`HOST` to stand in for, with a certificate of a private authority; repeatable",
+		parse: optional(parsed(authority.ParseHosts, func(s *settings) *[]string { return &s.Serve.As }))},
 	{name: "judge_wait", fallback: "native=30s", kind: list,
-		help: "how long an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not",
-		parse: func(s *settings, v string) (err error) {
-			s.Serve.JudgeWait, err = parseJudgeWait(v)
-			return err
-		}},
+		help:  "how long an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not",
+		parse: parsed(parseJudgeWait, func(s *settings) *map[string]time.Duration { return &s.Serve.JudgeWait })},
 	{name: "queue_wait", fallback: "250ms",
 		help:  "how long a text may wait in the queue; one that is expected to wait longer than half of it is refused at once",
 		parse: duration(func(s *settings) *time.Duration { return &s.Serve.QueueWait })},
@@ -232,11 +214,8 @@ var serveKeys = []key{
 		help:  "refuse a request with more texts",
 		parse: whole(1, 1<<20, func(s *settings) *int { return &s.Serve.MaxTexts })},
 	{name: "communities", kind: repeated,
-		help: "thresholds for a communityId, as `\"ID toxicity=0.7\"`; repeatable",
-		parse: func(s *settings, v string) (err error) {
-			s.Serve.Communities, err = parseCommunities(v)
-			return err
-		}},
+		help:  "thresholds for a communityId, as `\"ID toxicity=0.7\"`; repeatable",
+		parse: parsed(parseCommunities, func(s *settings) *map[string]toxscreen.Scores { return &s.Serve.Communities })},
 	{name: "late_results", path: true,
 		help:  "`FILE` that keeps results whose verdict came after the answer, or off; default: in the user's cache folder",
 		parse: text(func(s *settings) *string { return &s.Serve.LateResults })},
@@ -244,7 +223,7 @@ var serveKeys = []key{
 		help: "what is logged: debug, info (each request), warn or error",
 		parse: func(s *settings, v string) error {
 			if err := s.Serve.LogLevel.UnmarshalText([]byte(v)); err != nil {
-				return fmt.Errorf("%q is no level: it must be debug, info, warn or error", v)
+				return fmt.Errorf("%q is not a level: it must be debug, info, warn or error", v)
 			}
 			return nil
 		}},
@@ -396,39 +375,38 @@ func (k key) refused() error {
 
 // What parses the values of several keys.
 
-func text(field func(*settings) *string) func(*settings, string) error {
-	return func(s *settings, v string) error {
-		*field(s) = v
-		return nil
-	}
-}
-
-func whole(least, most int, field func(*settings) *int) func(*settings, string) error {
+func parsed[T any](parse func(string) (T, error), field func(*settings) *T) func(*settings, string) error {
 	return func(s *settings, v string) (err error) {
-		*field(s), err = parseInt(v, least, most)
+		*field(s), err = parse(v)
 		return err
 	}
 }
 
+func text(field func(*settings) *string) func(*settings, string) error {
+	return parsed(func(v string) (string, error) { return v, nil }, field)
+}
+
+func whole(least, most int, field func(*settings) *int) func(*settings, string) error {
+	return parsed(func(v string) (int, error) { return parseInt(v, least, most) }, field)
+}
+
 func duration(field func(*settings) *time.Duration) func(*settings, string) error {
-	return func(s *settings, v string) error {
+	return parsed(func(v string) (time.Duration, error) {
 		d, err := time.ParseDuration(v)
 		if err != nil || d < time.Millisecond || d > 24*time.Hour {
-			return fmt.Errorf("%q is no time limit: it must be like 30s or 2m", v)
+			return 0, fmt.Errorf("%q is not a time limit: it must be like 30s or 2m", v)
 		}
-		*field(s) = d
-		return nil
-	}
+		return d, nil
+	}, field)
 }
 
 func address(field func(*settings) *string) func(*settings, string) error {
-	return func(s *settings, v string) error {
-		*field(s) = v
+	return parsed(func(v string) (string, error) {
 		if _, port, err := net.SplitHostPort(v); err != nil || port == "" {
-			return fmt.Errorf("%q is no address: it must be like 127.0.0.1:8080", v)
+			return "", fmt.Errorf("%q is not an address: it must be like 127.0.0.1:8080", v)
 		}
-		return nil
-	}
+		return v, nil
+	}, field)
 }
 
 // optional is for a key whose empty value leaves the setting as it is.
@@ -462,7 +440,7 @@ func parseBand(text string) (toxscreen.Band, error) {
 	from, lowErr := parseProbability(low)
 	to, highErr := parseProbability(high)
 	if !ok || lowErr != nil || highErr != nil || from > to {
-		return toxscreen.Band{}, fmt.Errorf("%q is no band: it must be like 0.3-0.7", text)
+		return toxscreen.Band{}, fmt.Errorf("%q is not a band: it must be like 0.3-0.7", text)
 	}
 	return toxscreen.Band{Low: from, High: to}, nil
 }
@@ -475,23 +453,29 @@ func parseLimits(text string) (toxscreen.Scores, error) {
 		return found, nil
 	}
 	for part := range strings.SplitSeq(text, ",") {
-		attribute := toxscreen.Toxicity
-		name, number, named := strings.Cut(part, "=")
-		if !named {
-			number = name
-		} else {
-			var err error
-			if attribute, err = toxscreen.ParseAttribute(name); err != nil {
-				return found, err
-			}
+		if !strings.Contains(part, "=") {
+			part = "toxicity=" + part
 		}
-		p, err := parseProbability(number)
-		if err != nil {
-			return found, fmt.Errorf("%w; it must be like 0.8 or threat=0.5", err)
+		if err := setScore(&found, part); err != nil {
+			return found, err
 		}
-		found.Set(attribute, p)
 	}
 	return found, nil
+}
+
+// setScore reads ATTRIBUTE=NUMBER.
+func setScore(s *toxscreen.Scores, text string) error {
+	name, number, _ := strings.Cut(text, "=")
+	a, err := toxscreen.ParseAttribute(name)
+	if err != nil {
+		return err
+	}
+	p, err := parseProbability(number)
+	if err != nil {
+		return fmt.Errorf("%w; it must be like 0.8 or threat=0.5", err)
+	}
+	s.Set(a, p)
+	return nil
 }
 
 // parseJudgeWait reads API=TIME pairs with commas between them.
@@ -524,16 +508,9 @@ func parseCommunities(text string) (map[string]toxscreen.Scores, error) {
 		}
 		var thresholds toxscreen.Scores
 		for _, field := range fields[1:] {
-			name, number, _ := strings.Cut(field, "=")
-			a, err := toxscreen.ParseAttribute(name)
-			if err != nil {
+			if err := setScore(&thresholds, field); err != nil {
 				return nil, err
 			}
-			threshold, err := parseProbability(number)
-			if err != nil {
-				return nil, err
-			}
-			thresholds.Set(a, threshold)
 		}
 		communities[fields[0]] = thresholds
 	}

@@ -11,18 +11,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
-	"github.com/agext/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/spelling"
+	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/rows"
 )
 
 func main() {
@@ -108,9 +110,9 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 			return code
 		}
 	}
-	fmt.Fprintln(a.err, "toxscreen: "+printable(err.Error()))
+	fmt.Fprintln(a.err, "toxscreen: "+terminal.Escape(err.Error()))
 	if h, ok := errors.AsType[hinted](err); ok {
-		fmt.Fprintln(a.err, printable(h.hint))
+		fmt.Fprintln(a.err, terminal.Escape(h.hint))
 	}
 	if code == exitUsage {
 		fmt.Fprintf(a.err, "run '%s --help' for usage\n", cmd.CommandPath())
@@ -157,6 +159,13 @@ probabilities and the words that cause them, from a model inside the binary.`,
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
+}
+
+// group makes a command of its subcommands: by itself it shows its help.
+func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	cmd.Args, cmd.RunE = knownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(subcommands...)
+	return cmd
 }
 
 // knownCommand is the Args of a command that only has subcommands: whatever
@@ -214,30 +223,34 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 // didYouMean returns "; did you mean …?" with the nearest of the names, or
 // nothing where none is near.
 func didYouMean(name string, names []string) string {
-	if n := nearest(name, names); levenshtein.Similarity(name, n, nil) >= 0.5 {
+	if n, similar := spelling.Nearest(name, names); similar {
 		return fmt.Sprintf("; did you mean %s?", n)
 	}
 	return ""
 }
 
-// nearest returns the one of the names that is most like a name.
-func nearest(name string, names []string) string {
-	if len(names) == 0 {
-		return ""
+// mayWrite refuses to write over a file that exists.
+func mayWrite(path string, overwrite bool) error {
+	if _, err := os.Stat(path); path != rows.Standard && !overwrite && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s exists: choose another name, or replace it with --overwrite", path)
 	}
-	return slices.MaxFunc(names, func(a, b string) int {
-		return compare(levenshtein.Match(name, a, nil), levenshtein.Match(name, b, nil))
-	})
+	return nil
 }
 
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
+// fileOr returns the file of a setting: empty where it is off, and where it is not
+// set the one with a name in a folder of the user.
+func fileOr(setting string, in func(name string) (string, error), name, flag string) (string, error) {
+	switch setting {
+	case off:
+		return "", nil
+	case "":
+		file, err := in(name)
+		if err != nil {
+			err = fmt.Errorf("%w; name a file with %s, or off", err, flag)
+		}
+		return file, err
 	}
-	return 0
+	return setting, nil
 }
 
 // checkedWriter keeps the first error of a writer, so that a full disk behind

@@ -13,6 +13,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -22,11 +23,8 @@ func (a *app) modelCommand() *cobra.Command {
 		Short: "List, show, verify and import models",
 		Long: `List, show, verify and import models. A model is named "default" (the one
 inside the binary), by its folder, or by the name that it was imported under.`,
-		Args: knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.modelListCommand(), a.modelShowCommand(), a.modelVerifyCommand(), a.modelImportCommand())
-	return cmd
+	return group(cmd, a.modelListCommand(), a.modelShowCommand(), a.modelVerifyCommand(), a.modelImportCommand())
 }
 
 func (a *app) modelListCommand() *cobra.Command {
@@ -81,10 +79,10 @@ func (a *app) modelList(cmd *cobra.Command, _ []string) error {
 	fmt.Fprintln(table, "NAME\tMODEL\tLICENSE\tATTRIBUTES")
 	for _, m := range listed {
 		if m.Error != "" {
-			fmt.Fprintf(table, "%s\tbroken: %s\t\t\n", printable(m.Name), printable(m.Error))
+			fmt.Fprintf(table, "%s\tbroken: %s\t\t\n", terminal.Escape(m.Name), terminal.Escape(m.Error))
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", printable(m.Name), m.Model, printable(m.License), someAttributes(m.Attributes))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", terminal.Escape(m.Name), m.Model, terminal.Escape(m.License), someAttributes(m.Attributes))
 	}
 	return table.Flush()
 }
@@ -138,68 +136,7 @@ func (a *app) modelShow(cmd *cobra.Command, args []string) error {
 	if s.Format == "json" {
 		return plainjson.Write(a.out, m, "  ")
 	}
-	var b strings.Builder
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, "%-12s %s\n", name, printable(value))
-		}
-	}
-	line("model", m.Identity())
-	line("folder", folder.String())
-	line("description", m.Description)
-	line("license", m.License)
-	line("languages", quoted(m.Languages))
-	line("base", m.Provenance.Base)
-	line("data", strings.Join(m.Provenance.Data, "; "))
-	line("made by", m.Provenance.Command)
-	line("trained", m.Provenance.Trained)
-	line("notes", m.Provenance.Notes)
-	line("use", m.Card.Use)
-	line("misuse", m.Card.Misuse)
-	for _, v := range m.Variants {
-		line("variant", fmt.Sprintf("%s: %s, %s, texts %s", v.Provider, v.File, v.Precision, v.Batching))
-	}
-	if m.UndoDisguise {
-		line("disguise", "undone; texts that had any are computed both ways")
-	}
-	line("windows", fmt.Sprintf("of %d tokens, sharing up to %d, pooled with %v", m.Window.Tokens, m.Window.Overlap, m.Window.Pooling))
-	spans := "none: the model has no token head"
-	if m.Spans != nil {
-		spans = fmt.Sprintf("of words from %v", m.Spans.Threshold)
-		if m.Spans.Relative > 0 {
-			spans += fmt.Sprintf(", and from %v of the strongest word's", m.Spans.Relative)
-		}
-	}
-	line("spans", spans)
-	b.WriteString("\n")
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ATTRIBUTE\tLABEL\tTHRESHOLD\tCALIBRATED")
-	for _, l := range m.Labels {
-		if l.Attribute == nil {
-			fmt.Fprintf(table, "-\t%s\t\t\n", printable(l.Name))
-			continue
-		}
-		threshold, _ := m.Thresholds.Get(*l.Attribute)
-		calibrated := "no"
-		if c, ok := m.Calibration[*l.Attribute]; ok {
-			calibrated = fmt.Sprintf("%d knots", len(c.Knots))
-		}
-		fmt.Fprintf(table, "%s\t%s\t%v\t%s\n", l.Attribute, printable(l.Name), threshold, calibrated)
-	}
-	if len(m.Card.Figures) > 0 {
-		fmt.Fprintln(table, "\nMEASURE\tVALUE\t95 %\tGOAL")
-	}
-	for _, f := range m.Card.Figures {
-		interval := ""
-		if f.Interval != nil {
-			interval = fmt.Sprintf("%.4g to %.4g", f.Interval[0], f.Interval[1])
-		}
-		fmt.Fprintf(table, "%s\t%.4g\t%s\t%s\n", printable(f.Measure), f.Value, interval, printable(f.Goal))
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	_, err = a.out.Write([]byte(b.String()))
+	_, err = fmt.Fprint(a.out, terminal.Escape(m.Text(folder)))
 	return err
 }
 
@@ -239,6 +176,8 @@ func (a *app) modelVerify(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) modelImportCommand() *cobra.Command {
+	var to string
+	o := &models.ImportOptions{}
 	cmd := &cobra.Command{
 		Use:   "import FOLDER",
 		Short: "Make a model from a folder as Hugging Face exports it",
@@ -251,70 +190,53 @@ its name.`,
   toxscreen model import ./my-model --label hateful=toxicity --label rude=insult --name mine
   toxscreen score --model mine "you are a stupid idiot"`,
 		Args: arguments(1, 1, "one folder"),
-		RunE: a.modelImport,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.modelImport(cmd, args[0], to, *o) },
 	}
 	flags := cmd.Flags()
-	flags.String("name", "", "name of the model; default: the folder's")
-	flags.String("version", "", "version of the model; default: 1.0.0")
-	flags.String("description", "", "a sentence; default: made from config.json")
-	flags.String("license", "", "licence of the model; default: the model card's")
+	flags.StringVar(&to, "to", "", "the `FOLDER` to make; default: one with the model's name in the user's model folder")
+	flags.StringVar(&o.Name, "name", "", "name of the model; default: the folder's")
+	flags.StringVar(&o.Version, "version", "", "version of the model; default: 1.0.0")
+	flags.StringVar(&o.Description, "description", "", "a sentence; default: made from config.json")
+	flags.StringVar(&o.License, "license", "", "licence of the model; default: the model card's")
 	flags.StringArray("label", nil, "`LABEL=ATTRIBUTE`: what a label of the model measures; repeatable; the labels not named are ignored")
-	flags.String("activation", "", "how logits become probabilities: sigmoid or softmax; default: what the labels or config.json say")
+	flags.StringVar((*string)(&o.Activation), "activation", "", "how logits become probabilities: sigmoid or softmax; default: what the labels or config.json say")
 	_ = cmd.RegisterFlagCompletionFunc("activation", oneOf(string(classifier.Sigmoid), string(classifier.Softmax)))
-	flags.Float64("threshold", 0, "probability from which each attribute is flagged; default: 0.5")
-	flags.String("onnx", "", "the ONNX `FILE` in the folder to use, where there are several")
-	flags.String("to", "", "the `FOLDER` to make; default: one with the model's name in the user's model folder")
+	flags.Float64Var(&o.Threshold, "threshold", 0, "probability from which each attribute is flagged; default: 0.5")
+	flags.StringVar(&o.Model, "onnx", "", "the ONNX `FILE` in the folder to use, where there are several")
 	addFlags(cmd, runtimeFlags...)
 	return cmd
 }
 
-func (a *app) modelImport(cmd *cobra.Command, args []string) error {
+func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOptions) error {
 	s, err := loadSettings(cmd)
 	if err != nil {
 		return err
 	}
-	flags := cmd.Flags()
-	text := func(name string) string {
-		value, _ := flags.GetString(name)
-		return value
-	}
-	labels, err := labelMap(cmd)
-	if err != nil {
+	if o.Labels, err = labelMap(cmd); err != nil {
 		return err
 	}
-	threshold, _ := flags.GetFloat64("threshold")
-	if flags.Changed("threshold") && !(threshold > 0 && threshold <= 1) {
-		return wrongUsage("--threshold: %v is not over 0 and up to 1", threshold)
+	if cmd.Flags().Changed("threshold") && !(o.Threshold > 0 && o.Threshold <= 1) {
+		return wrongUsage("--threshold: %v is not over 0 and up to 1", o.Threshold)
 	}
-	activation := classifier.Activation(text("activation"))
-	if activation != "" && activation != classifier.Sigmoid && activation != classifier.Softmax {
-		return wrongUsage("--activation: unknown %q: it must be sigmoid or softmax", activation)
+	if o.Activation != "" && o.Activation != classifier.Sigmoid && o.Activation != classifier.Softmax {
+		return wrongUsage("--activation: unknown %q: it must be sigmoid or softmax", o.Activation)
 	}
-	m, err := models.Import(args[0], text("to"), models.ImportOptions{
-		Name:        text("name"),
-		Version:     text("version"),
-		Description: text("description"),
-		License:     text("license"),
-		Labels:      labels,
-		Activation:  activation,
-		Threshold:   threshold,
-		Model:       filepath.ToSlash(text("onnx")),
-		Try:         models.Options{Library: s.Library, Provider: s.Provider, Threads: 1},
-	})
+	o.Model, o.Try = filepath.ToSlash(o.Model), models.Options{Library: s.Library, Provider: s.Provider, Threads: 1}
+	m, err := models.Import(from, to, o)
 	if err != nil {
-		if _, missing := errors.AsType[*fs.PathError](err); !missing && len(labels) == 0 {
+		if _, missing := errors.AsType[*fs.PathError](err); !missing && len(o.Labels) == 0 {
 			err = hinted{err, "the flags of `toxscreen model import --help` say what the folder does not, like --label LABEL=ATTRIBUTE"}
 		}
 		return err
 	}
-	use := text("to")
+	use := to
 	if use == "" {
 		use = m.Name
 	} else if !strings.ContainsAny(use, `/`+string(filepath.Separator)) {
 		use = "." + string(filepath.Separator) + use
 	}
 	_, err = fmt.Fprintf(a.out, "imported %s, which measures %s\nuse it with --model %s\n",
-		m.Identity(), someAttributes(m.Attributes()), printable(use))
+		m.Identity(), someAttributes(m.Attributes()), terminal.Escape(use))
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/redteam"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -20,8 +21,6 @@ func (a *app) redteamCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "redteam",
 		Short: "Judge the cases of a nexa-gauge file",
-		Args:  knownCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	estimate := &cobra.Command{
 		Use:   "estimate --input FILE",
@@ -53,8 +52,7 @@ asked. Reports by one that was not tested have a warning.`,
 	run.Flags().String("output-dir", "", "`FOLDER` for the reports; made where it is not there")
 	addFlags(run, judgeFlags...)
 	addFlags(estimate, "format")
-	cmd.AddCommand(estimate, run)
-	return cmd
+	return group(cmd, estimate, run)
 }
 
 // readCases reads what --input and --limit name.
@@ -65,7 +63,7 @@ func (a *app) readCases(cmd *cobra.Command) ([]formats.NexaCase, error) {
 		return nil, wrongUsage("the input is missing: name it with --input FILE")
 	}
 	if limit < 0 {
-		return nil, wrongUsage("--limit: %d is no number of cases", limit)
+		return nil, wrongUsage("--limit: %d is not a number of cases", limit)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -78,7 +76,7 @@ func (a *app) readCases(cmd *cobra.Command) ([]formats.NexaCase, error) {
 	}
 	for _, c := range cases {
 		for _, key := range c.Ignored {
-			fmt.Fprintf(a.err, "toxscreen: warning: case %s: %s is no known key and has no effect\n", printable(c.CaseID), printable(key))
+			fmt.Fprintf(a.err, "toxscreen: warning: case %s: %s is not a known key and has no effect\n", terminal.Escape(c.CaseID), terminal.Escape(key))
 		}
 	}
 	return cases, nil
@@ -161,7 +159,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 		for _, m := range r.Metrics {
 			if m.Error != nil {
 				failed++
-				fmt.Fprintf(a.err, "toxscreen: case %s, metric %s: %s\n", printable(r.CaseID), printable(m.Name), printable(*m.Error))
+				fmt.Fprintf(a.err, "toxscreen: case %s, metric %s: %s\n", terminal.Escape(r.CaseID), terminal.Escape(m.Name), terminal.Escape(*m.Error))
 			}
 		}
 		if err := writeReport(filepath.Join(folder, names[reports]), r); err != nil {
@@ -176,7 +174,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 		}
 		return err
 	}
-	fmt.Fprintf(a.err, "toxscreen: %d cases, reports in %s", len(cases), printable(folder))
+	fmt.Fprintf(a.err, "toxscreen: %d cases, reports in %s", len(cases), terminal.Escape(folder))
 	if blank > 0 {
 		fmt.Fprintf(a.err, "; %d without an output, which were not judged", blank)
 	}

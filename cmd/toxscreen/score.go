@@ -13,10 +13,12 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/ctxio"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
 func (a *app) scoreCommand() *cobra.Command {
+	var mask, explain bool
 	cmd := &cobra.Command{
 		Use:   "score [TEXT | -]",
 		Short: "Score one text",
@@ -28,22 +30,20 @@ argument. Every byte of it counts, a line break at its end too.`,
   toxscreen score --fail-on 0.8 --fail-on threat=0.5 - < reply.txt`,
 		Args:              arguments(0, 1, "one text (in quotes)"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              a.score,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
 	}
-	cmd.Flags().Bool("explain", false, "show how the scores came about: prior, evidence and posterior")
-	cmd.Flags().Bool("mask", false, "print the text with the words that make it score masked, and nothing else")
+	cmd.Flags().BoolVar(&explain, "explain", false, "show how the scores came about: prior, evidence and posterior")
+	cmd.Flags().BoolVar(&mask, "mask", false, "print the text with the words that make it score masked, and nothing else")
 	addFlags(cmd, "format", "fail_on")
 	addScreenerFlags(cmd)
 	return cmd
 }
 
-func (a *app) score(cmd *cobra.Command, args []string) error {
+func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error {
 	s, err := loadSettings(cmd)
 	if err != nil {
 		return err
 	}
-	mask, _ := cmd.Flags().GetBool("mask")
-	explain, _ := cmd.Flags().GetBool("explain")
 	if mask && cmd.Flags().Changed("format") {
 		return wrongUsage("--mask prints the text and nothing else: it cannot be combined with --format")
 	}
@@ -110,11 +110,11 @@ func (a *app) printMasked(text string, result toxscreen.Result, argument bool) e
 		return fmt.Errorf("failed to mask text: model %s does not tell which words make a text score", result.Versions.Model)
 	}
 	for _, w := range result.Warnings {
-		fmt.Fprintln(a.err, "toxscreen: warning: "+printable(w))
+		fmt.Fprintln(a.err, "toxscreen: warning: "+terminal.Escape(w))
 	}
 	masked := toxscreen.Mask(text, result.Spans)
 	if a.terminal {
-		masked = printable(masked)
+		masked = terminal.Escape(masked)
 	}
 	if argument || a.terminal && !strings.HasSuffix(masked, "\n") {
 		masked += "\n"
@@ -134,7 +134,7 @@ func (a *app) printExplanation(screener *screen.Screener, result toxscreen.Resul
 	if result.Judge.Asked {
 		asked = "asked"
 	}
-	fmt.Fprintf(a.out, "\n%s %s: %s\n", v.style(bold, "judge"), asked, printable(result.Judge.Why))
+	fmt.Fprintf(a.out, "\n%s %s: %s\n", v.style(bold, "judge"), asked, terminal.Escape(result.Judge.Why))
 	for _, step := range steps {
 		fmt.Fprintln(a.out, step)
 	}

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
@@ -194,16 +193,9 @@ const (
 // openResults opens the late results of the settings. It is nil where none are
 // kept.
 func openResults(s *settings) (*store.Results, error) {
-	file := s.Serve.LateResults
-	switch file {
-	case off:
-		return nil, nil //nolint:nilnil // none is no failure
-	case "":
-		folder, err := os.UserCacheDir()
-		if err != nil {
-			return nil, fmt.Errorf("failed to find the user's cache folder: %w; name a file with --late-results, or off", err)
-		}
-		file = filepath.Join(folder, "toxscreen", "results.db")
+	file, err := fileOr(s.Serve.LateResults, files.InCache, "results.db", "--late-results")
+	if file == "" || err != nil {
+		return nil, err
 	}
 	results, err := store.OpenResults(file, lateResults, lateResultAge)
 	if err != nil {
@@ -235,23 +227,21 @@ func secure(s *settings) (*tls.Config, *authority.Authority, error) {
 	case len(s.Serve.As) > 0 && cmp.Or(cert, key) != "":
 		return nil, nil, wrongUsage("--as makes a certificate of its own: it cannot be combined with --tls-cert and --tls-key")
 	case len(s.Serve.As) > 0:
-		return secureAs(s.Serve.As)
+		folder, err := files.InConfig("authority")
+		if err != nil {
+			return nil, nil, err
+		}
+		ca, err := authority.Open(folder, s.Serve.As)
+		if err != nil {
+			return nil, nil, err
+		}
+		config, err := ca.TLSConfig()
+		return config, ca, err
 	case cert == "" && key == "":
 		return nil, nil, nil
 	case cert == "" || key == "":
 		return nil, nil, wrongUsage("--tls-cert and --tls-key belong together: one of them is missing")
 	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("failed to read the certificate %s with the key %s: %w", cert, key, err)
-	}
-	config := tlsConfig()
-	config.Certificates = []tls.Certificate{pair}
-	return config, nil, nil
-}
-
-// tlsConfig returns a configuration without a certificate. HTTP/2 is not
-// offered: the timeouts of the server are those of HTTP/1.1's connections.
-func tlsConfig() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	config, err := httpapi.LoadTLS(cert, key)
+	return config, nil, err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/spelling"
 )
 
 // configFile is the name of a configuration file.
@@ -218,7 +219,8 @@ func unknownKey(name string) error {
 	for _, k := range keys {
 		names = append(names, k.name)
 	}
-	return fmt.Errorf("unknown key %q: the nearest known one is %s", name, nearest(name, names))
+	known, _ := spelling.Nearest(name, names)
+	return fmt.Errorf("unknown key %q: the nearest known one is %s", name, known)
 }
 
 // textOf returns a value of a file as the environment would have given it.
@@ -258,7 +260,8 @@ func readEnv() (map[string]any, error) {
 		if k, ok := byEnv[name]; ok {
 			values[k] = value
 		} else {
-			unknown = fmt.Errorf("failed to read configuration: unknown environment variable %s: the nearest known one is %s", name, nearest(name, names))
+			known, _ := spelling.Nearest(name, names)
+			unknown = fmt.Errorf("failed to read configuration: unknown environment variable %s: the nearest known one is %s", name, known)
 		}
 		return "", nil
 	}})

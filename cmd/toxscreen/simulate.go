@@ -1,9 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +14,17 @@ import (
 	"github.com/toxscreen/toxscreen/rows"
 )
 
+// simulateOptions are the flags of simulate that are no configuration.
+type simulateOptions struct {
+	fusion.Options
+
+	dev, test, plot string
+	prior           float64
+	seed            uint64
+}
+
 func (a *app) simulateCommand() *cobra.Command {
+	o := &simulateOptions{}
 	cmd := &cobra.Command{
 		Use:   "simulate --dev SCORED --test SCORED",
 		Short: "Show what judges of known error rates would be worth",
@@ -28,15 +37,15 @@ the judges' answers, which are drawn.`,
   toxscreen simulate --dev dev-scored.jsonl --test test-scored.jsonl --plot simulation.svg`,
 		Args:              arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              a.simulate,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.simulate(cmd, o) },
 	}
 	flags := cmd.Flags()
-	flags.String("dev", "", "`FILE` of labelled results to fit on")
-	flags.String("test", "", "`FILE` of labelled results to measure on")
-	flags.Float64("prior", 0.1, "weigh the rows so that this share of them is toxic; 0: as they are")
-	flags.String("plot", "", "`FILE` for the plot, as SVG")
-	flags.Uint64("seed", 1, "of the judges' answers")
-	addPriceFlags(cmd, 0.15) // what the goals in docs/fusion.md are for
+	flags.StringVar(&o.dev, "dev", "", "`FILE` of labelled results to fit on")
+	flags.StringVar(&o.test, "test", "", "`FILE` of labelled results to measure on")
+	flags.Float64Var(&o.prior, "prior", 0.1, "weigh the rows so that this share of them is toxic; 0: as they are")
+	flags.StringVar(&o.plot, "plot", "", "`FILE` for the plot, as SVG")
+	flags.Uint64Var(&o.seed, "seed", 1, "of the random numbers that decide the judges' answers")
+	addPriceFlags(cmd, &o.Options, 0.15) // what the goals in docs/fusion.md are for
 	addThresholdFlag(cmd, "as the results were")
 	addFlags(cmd, "format")
 	for _, name := range []string{"dev", "test"} {
@@ -46,39 +55,34 @@ the judges' answers, which are drawn.`,
 	return cmd
 }
 
-func (a *app) simulate(cmd *cobra.Command, _ []string) error {
+func (a *app) simulate(cmd *cobra.Command, o *simulateOptions) error {
 	s, err := loadSettings(cmd)
 	if err != nil {
 		return err
 	}
-	flags := cmd.Flags()
-	devFile, _ := flags.GetString("dev")
-	testFile, _ := flags.GetString("test")
-	prior, _ := flags.GetFloat64("prior")
-	plot, _ := flags.GetString("plot")
-	prices, budget, err := pricesOf(cmd)
 	switch {
-	case err != nil:
-		return err
-	case devFile == "" || testFile == "":
+	case o.dev == "" || o.test == "":
 		return wrongUsage("the rows are missing: name them with --dev FILE and --test FILE")
-	case !(prior >= 0 && prior < 1):
-		return wrongUsage("--prior: %v is no share of toxic texts", prior)
+	case !(o.prior >= 0 && o.prior < 1):
+		return wrongUsage("--prior: %v is not a share of toxic texts", o.prior)
 	}
-	dev, err := rows.ReadLabelled(devFile, a.in)
+	if err := checkPrices(o.Prices, o.Budget); err != nil {
+		return err
+	}
+	dev, err := rows.ReadLabelled(o.dev, a.in)
 	if err != nil {
 		return err
 	}
-	test, err := rows.ReadLabelled(testFile, a.in)
+	test, err := rows.ReadLabelled(o.test, a.in)
 	if err != nil {
 		return err
 	}
 	if dev.Model != test.Model {
-		return fmt.Errorf("failed to simulate: %s was scored by %s, %s by %s: score both with one model", devFile, dev.Model, testFile, test.Model)
+		return fmt.Errorf("failed to simulate: %s was scored by %s, %s by %s: score both with one model", o.dev, dev.Model, o.test, test.Model)
 	}
-	if prior > 0 {
+	if o.prior > 0 {
 		for _, labelled := range []*rows.Labelled{&dev, &test} {
-			if err := labelled.SetPrior(prior); err != nil {
+			if err := labelled.SetPrior(o.prior); err != nil {
 				return err
 			}
 		}
@@ -87,31 +91,27 @@ func (a *app) simulate(cmd *cobra.Command, _ []string) error {
 	for attribute, threshold := range s.Thresholds.All() {
 		thresholds.Set(attribute, threshold)
 	}
-	threshold, _ := thresholds.Get(toxscreen.Toxicity)
 	sim := eval.Simulation{
 		Dev: dev.Rows, Test: test.Rows, Model: dev.Model, Thresholds: thresholds, Judges: eval.SimulatedJudges,
-		FalseAlarm: prices.FalseAlarm, Miss: prices.Miss, Call: prices.Call, Budget: budget.Share, Texts: budget.Texts, Fixed: toxscreen.DefaultBand,
+		FalseAlarm: o.Prices.FalseAlarm, Miss: o.Prices.Miss, Call: o.Prices.Call, Budget: o.Budget.Share, Texts: o.Budget.Texts, Fixed: toxscreen.DefaultBand, Seed: o.seed,
 		Fit: func(rows []toxscreen.Labelled, price float64) (eval.Combined, error) {
-			o := fusion.Options{Model: dev.Model, Thresholds: thresholds, Prices: prices, Budget: budget}
-			o.Prices.Call += price
-			return fusion.Fitted(rows, o)
+			fit := fusion.Options{Model: dev.Model, Thresholds: thresholds, Prices: o.Prices, Budget: o.Budget}
+			fit.Prices.Call += price
+			return fusion.Fitted(rows, fit)
 		},
 	}
-	if prices.FalseAlarm == 0 {
+	if o.Prices.FalseAlarm == 0 {
+		threshold, _ := thresholds.Get(toxscreen.Toxicity)
 		sim.FalseAlarm, sim.Miss = 2*threshold, 2*(1-threshold) // as the threshold implies
 	}
-	sim.Seed, _ = flags.GetUint64("seed")
 	outcomes, err := eval.Simulate(cmd.Context(), sim)
 	if err != nil {
 		return err
 	}
-	if plot != "" {
-		var b bytes.Buffer
-		if err := eval.PlotSimulation(&b, outcomes); err != nil {
-			return err
-		}
-		if err := os.WriteFile(plot, b.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("failed to write %s: %w", plot, files.Cause(err))
+	if o.plot != "" {
+		err := files.Write(o.plot, 0o644, func(w io.Writer) error { return eval.PlotSimulation(w, outcomes) })
+		if err != nil {
+			return fmt.Errorf("failed to write %s: %w", o.plot, err)
 		}
 	}
 	if s.Format == "json" {

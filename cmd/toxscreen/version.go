@@ -9,6 +9,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -64,7 +65,7 @@ func (a *app) version(cmd *cobra.Command, _ []string) error {
 	if s.Format == "json" {
 		return plainjson.Write(a.out, v, "  ")
 	}
-	found := fmt.Sprintf("%s at %s", library.Version, printable(library.Path))
+	found := fmt.Sprintf("%s at %s", library.Version, terminal.Escape(library.Path))
 	if err != nil {
 		found = "none that works; see `toxscreen doctor`"
 	}

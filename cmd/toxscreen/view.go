@@ -7,12 +7,12 @@ import (
 	"math"
 	"os"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 
 	"github.com/toxscreen/toxscreen"
+
+	"github.com/toxscreen/toxscreen/internal/terminal"
 )
 
 // view prints results for people.
@@ -100,9 +100,9 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 		b.WriteString("\n")
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeverityMild]), "warning:"), printable(w))
+		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeverityMild]), "warning:"), terminal.Escape(w))
 	}
-	fmt.Fprintf(&b, "\n%s\n", v.style(dim, "by "+printable(r.Versions.Model)+", toxscreen "+r.Versions.Toxscreen))
+	fmt.Fprintf(&b, "\n%s\n", v.style(dim, "by "+terminal.Escape(r.Versions.Model)+", toxscreen "+r.Versions.Toxscreen))
 	_, err := v.out.Write(b.Bytes())
 	return err
 }
@@ -114,7 +114,7 @@ func (v view) judged(b *bytes.Buffer, report toxscreen.JudgeReport, source toxsc
 	}
 	name := v.style(bold, "judge:")
 	if report.Error != "" {
-		fmt.Fprintf(b, "\n%s no verdict: %s\n", name, printable(report.Error))
+		fmt.Fprintf(b, "\n%s no verdict: %s\n", name, terminal.Escape(report.Error))
 		return
 	}
 	for _, verdict := range report.Verdicts {
@@ -131,9 +131,9 @@ func (v view) judged(b *bytes.Buffer, report toxscreen.JudgeReport, source toxsc
 		if source == toxscreen.SourceClassifier {
 			counts = "the score is the classifier's"
 		}
-		fmt.Fprintf(b, "\n%s %s (%s; %s)\n", name, printable(quoted(found)), printable(report.Why), counts)
+		fmt.Fprintf(b, "\n%s %s (%s; %s)\n", name, terminal.Escape(quoted(found)), terminal.Escape(report.Why), counts)
 		for _, w := range verdict.Warnings {
-			fmt.Fprintf(b, "       %s\n", v.style(dim, printable(w)))
+			fmt.Fprintf(b, "       %s\n", v.style(dim, terminal.Escape(w)))
 		}
 	}
 }
@@ -187,11 +187,11 @@ func (v view) square(a toxscreen.Attribute) string {
 // span prints what one span is made of.
 func (v view) span(b *bytes.Buffer, words string, s toxscreen.Span) {
 	main := mainAttribute(s)
-	quote, tail := ends(words, 60)
+	quote, tail := terminal.Ends(words, 60)
 	if tail != "" {
 		quote += "…" + tail
 	}
-	quote = strings.ReplaceAll(printable(quote), "\n", " ")
+	quote = strings.ReplaceAll(terminal.Escape(quote), "\n", " ")
 	fmt.Fprintf(b, "%s%s  %s", v.square(main), v.style(bold, quote), v.style(dim, fmt.Sprintf("%d–%d", s.Start, s.End)))
 	for a, p := range s.Attributes.All() {
 		fmt.Fprintf(b, "  %s %.2f", a, p)
@@ -219,17 +219,17 @@ const gapBytes = 1000
 func (v view) marked(text string, spans []toxscreen.Span) string {
 	var b strings.Builder
 	gap := func(s string) {
-		head, tail := ends(s, gapBytes)
-		b.WriteString(printable(head))
+		head, tail := terminal.Ends(s, gapBytes)
+		b.WriteString(terminal.Escape(head))
 		if left := len(s) - len(head) - len(tail); left > 0 {
 			b.WriteString(v.style(dim, fmt.Sprintf(" … %d bytes … ", left)))
 		}
-		b.WriteString(printable(tail))
+		b.WriteString(terminal.Escape(tail))
 	}
 	at := 0
 	for _, s := range spans {
 		gap(text[at:s.Start])
-		words := printable(text[s.Start:s.End])
+		words := terminal.Escape(text[s.Start:s.End])
 		if v.paint {
 			b.WriteString(v.style(highlight(attributeColours[mainAttribute(s)])+";"+bold, words))
 		} else {
@@ -238,51 +238,5 @@ func (v view) marked(text string, spans []toxscreen.Span) string {
 		at = s.End
 	}
 	gap(strings.TrimRight(text[at:], "\r\n"))
-	return b.String()
-}
-
-// ends returns a text whole, or the two ends of one that is longer than limit
-// bytes: about a third of the limit each.
-func ends(text string, limit int) (head, tail string) {
-	if len(text) <= limit {
-		return text, ""
-	}
-	from, to := limit/3, len(text)-limit/3
-	for from > 0 && !utf8.RuneStart(text[from]) {
-		from--
-	}
-	for to < len(text) && !utf8.RuneStart(text[to]) {
-		to++
-	}
-	return text[:from], text[to:]
-}
-
-// printable returns a text with everything escaped that could steer a
-// terminal or turn the order of its characters round. Line breaks stay, and
-// so do the joiners that emoji and some scripts are made with.
-func printable(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		c, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case c == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case c == '\n' || c == '\u200c' || c == '\u200d':
-			b.WriteRune(c)
-		case c == '\t':
-			b.WriteString("    ")
-		case c < 0x100 && unicode.IsControl(c):
-			fmt.Fprintf(&b, `\x%02x`, c)
-		case unicode.In(c, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp):
-			if c > 0xFFFF {
-				fmt.Fprintf(&b, `\U%08x`, c)
-			} else {
-				fmt.Fprintf(&b, `\u%04x`, c)
-			}
-		default:
-			b.WriteRune(c)
-		}
-		i += size
-	}
 	return b.String()
 }

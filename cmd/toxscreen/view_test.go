@@ -2,24 +2,6 @@ package main
 
 import "testing"
 
-// What a terminal shows of a text cannot steer it.
-func TestPrintable(t *testing.T) {
-	for _, test := range []struct{ in, want string }{
-		{"plain, grün, 日本語, 😀\n", "plain, grün, 日本語, 😀\n"},
-		{"\x1b]0;title\x07", `\x1b]0;title\x07`},
-		{"a\r\x08b\x7f\u009b", `a\x0d\x08b\x7f\x9b`},
-		{"\u202eabc\u2066\ufeff\u200b", `\u202eabc\u2066\ufeff\u200b`},
-		{"\U000e0041\U0010fffd", `\U000e0041\U0010fffd`},
-		{"👩\u200d🚀", "👩\u200d🚀"},
-		{"a\tb", "a    b"},
-		{"\xff\xfe", `\xff\xfe`},
-	} {
-		if got := printable(test.in); got != test.want {
-			t.Errorf("printable(%q) = %q, want %q", test.in, got, test.want)
-		}
-	}
-}
-
 func TestBar(t *testing.T) {
 	for _, test := range []struct {
 		score, threshold float64

@@ -12,8 +12,10 @@ package files
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // Write has content write a new file and puts it at path when all of it is on
@@ -46,6 +48,21 @@ func WriteBytes(path string, perm os.FileMode, content []byte) error {
 		_, err := w.Write(content)
 		return err
 	})
+}
+
+// InCache returns the path of a file of toxscreen in the user's cache folder, and
+// InConfig of one in the user's configuration folder. Neither folder need exist.
+func InCache(name string) (string, error) { return in(os.UserCacheDir, "cache", name) }
+
+// InConfig is described at [InCache].
+func InConfig(name string) (string, error) { return in(os.UserConfigDir, "configuration", name) }
+
+func in(folder func() (string, error), kind, name string) (string, error) {
+	path, err := folder()
+	if err != nil {
+		return "", fmt.Errorf("failed to find the user's %s folder: %w", kind, err)
+	}
+	return filepath.Join(path, "toxscreen", name), nil
 }
 
 // Cause returns an error of the file system without the operation and the path,

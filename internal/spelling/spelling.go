@@ -1,0 +1,23 @@
+// Package spelling finds what somebody who misspelt a name may have meant:
+//
+//	name, similar := spelling.Nearest("thresold", []string{"threshold", "threads"}) // threshold, true
+package spelling
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/agext/levenshtein"
+)
+
+// Nearest returns the name that is most like a misspelt one, and whether both are
+// similar enough to suggest it. Without names it returns "".
+func Nearest(misspelt string, names []string) (name string, similar bool) {
+	if len(names) == 0 {
+		return "", false
+	}
+	name = slices.MaxFunc(names, func(a, b string) int {
+		return cmp.Compare(levenshtein.Match(misspelt, a, nil), levenshtein.Match(misspelt, b, nil))
+	})
+	return name, levenshtein.Similarity(misspelt, name, nil) >= 0.5
+}

@@ -1,0 +1,57 @@
+// Package terminal makes texts of strangers fit for a terminal:
+//
+//	fmt.Println(terminal.Escape("\x1b]0;title\x07")) // \x1b]0;title\x07
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Ends returns a text whole, or the two ends of one that is longer than limit
+// bytes: about a third of the limit each.
+func Ends(text string, limit int) (head, tail string) {
+	if len(text) <= limit {
+		return text, ""
+	}
+	from, to := limit/3, len(text)-limit/3
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	return text[:from], text[to:]
+}
+
+// Escape returns a text with everything escaped that could control a terminal or
+// reorder what it shows. Line breaks stay, and so do the joiners that emoji and
+// some scripts are made with.
+func Escape(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		c, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case c == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case c == '\n' || c == '\u200c' || c == '\u200d':
+			b.WriteRune(c)
+		case c == '\t':
+			b.WriteString("    ")
+		case c < 0x100 && unicode.IsControl(c):
+			fmt.Fprintf(&b, `\x%02x`, c)
+		case unicode.In(c, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp):
+			if c > 0xFFFF {
+				fmt.Fprintf(&b, `\U%08x`, c)
+			} else {
+				fmt.Fprintf(&b, `\u%04x`, c)
+			}
+		default:
+			b.WriteRune(c)
+		}
+		i += size
+	}
+	return b.String()
+}

@@ -1,0 +1,72 @@
+package models
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// Text tells people what a manifest says of the model in a folder: where it comes
+// from, how it runs, its attributes, and the figures of its card.
+func (m Manifest) Text(folder Folder) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-12s %s\n", name, value)
+		}
+	}
+	line("model", m.Identity())
+	line("folder", folder.String())
+	line("description", m.Description)
+	line("license", m.License)
+	line("languages", strings.Join(m.Languages, ", "))
+	line("base", m.Provenance.Base)
+	line("data", strings.Join(m.Provenance.Data, "; "))
+	line("made by", m.Provenance.Command)
+	line("trained", m.Provenance.Trained)
+	line("notes", m.Provenance.Notes)
+	line("use", m.Card.Use)
+	line("misuse", m.Card.Misuse)
+	for _, v := range m.Variants {
+		line("variant", fmt.Sprintf("%s: %s, %s, texts %s", v.Provider, v.File, v.Precision, v.Batching))
+	}
+	if m.UndoDisguise {
+		line("disguise", "undone; texts with disguised words run both ways")
+	}
+	line("windows", fmt.Sprintf("of %d tokens, sharing up to %d, pooled with %v", m.Window.Tokens, m.Window.Overlap, m.Window.Pooling))
+	spans := "none: the model has no token head"
+	if m.Spans != nil {
+		spans = fmt.Sprintf("of words from %v", m.Spans.Threshold)
+		if m.Spans.Relative > 0 {
+			spans += fmt.Sprintf(", and from %v of the strongest word's", m.Spans.Relative)
+		}
+	}
+	line("spans", spans)
+	b.WriteString("\n")
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ATTRIBUTE\tLABEL\tTHRESHOLD\tCALIBRATED")
+	for _, l := range m.Labels {
+		if l.Attribute == nil {
+			fmt.Fprintf(table, "-\t%s\t\t\n", l.Name)
+			continue
+		}
+		threshold, _ := m.Thresholds.Get(*l.Attribute)
+		calibrated := "no"
+		if c, ok := m.Calibration[*l.Attribute]; ok {
+			calibrated = fmt.Sprintf("%d knots", len(c.Knots))
+		}
+		fmt.Fprintf(table, "%s\t%s\t%v\t%s\n", l.Attribute, l.Name, threshold, calibrated)
+	}
+	if len(m.Card.Figures) > 0 {
+		fmt.Fprintln(table, "\nMEASURE\tVALUE\t95 %\tGOAL")
+	}
+	for _, f := range m.Card.Figures {
+		interval := ""
+		if f.Interval != nil {
+			interval = fmt.Sprintf("%.4g to %.4g", f.Interval[0], f.Interval[1])
+		}
+		fmt.Fprintf(table, "%s\t%.4g\t%s\t%s\n", f.Measure, f.Value, interval, f.Goal)
+	}
+	table.Flush() // into a builder, which does not fail
+	return b.String()
+}
