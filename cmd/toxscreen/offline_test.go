@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -68,7 +69,7 @@ func TestBatchOpensNoSocket(t *testing.T) {
 	home := t.TempDir()
 	c, messages := process("batch", "--no-judge", "-i", "-", "-o", "-")
 	traced := exec.Command(strace[0], append(append(strace[1:], c.Path), c.Args[1:]...)...)
-	traced.Env, traced.Stderr = append(c.Env, "HOME="+home), c.Stderr
+	traced.Env, traced.Stderr = slices.Concat(c.Env, []string{"HOME=" + home}), c.Stderr
 	in, err := traced.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
