@@ -169,6 +169,25 @@ func everyRoute(t *testing.T, s *serverProcess) (scored string) {
 	return scored
 }
 
+// completeTrace returns the calls of a program that has ended.
+func completeTrace(t *testing.T, trace string) (calls string) {
+	t.Helper()
+	// A call is noted before it returns, so that all of them are by now. That
+	// strace was there to the end shows in the end of threads, which it notes
+	// a little later; that of the first thread got lost once.
+	const end = "+++ exited with 0 +++"
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(calls, end); time.Sleep(10 * time.Millisecond) {
+		data, err := os.ReadFile(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls = string(data); time.Now().After(deadline) {
+			t.Fatalf("strace has not noted the end of the program:\n%s", calls)
+		}
+	}
+	return calls
+}
+
 var (
 	ipv4 = regexp.MustCompile(`sa_family=AF_INET, sin_port=htons\((\d+)\), sin_addr=inet_addr\("([^"]+)"\)`)
 	ipv6 = regexp.MustCompile(`sa_family=AF_INET6, sin6_port=htons\((\d+)\).*?inet_pton\(AF_INET6, "([^"]+)"`)
@@ -184,20 +203,7 @@ func destinations(t *testing.T, s *serverProcess, trace string) []string {
 	if err := s.Wait(); err != nil {
 		t.Fatalf("the server did not end in good order: %v\n%s", err, s.errors)
 	}
-	// A call is noted before it returns, so that all of them are by now. That
-	// strace was there to the end shows in the end of threads, which it notes
-	// a little later; that of the first thread got lost once.
-	const end = "+++ exited with 0 +++"
-	var noted string
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(noted, end); time.Sleep(10 * time.Millisecond) {
-		data, err := os.ReadFile(trace)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if noted = string(data); time.Now().After(deadline) {
-			t.Fatalf("strace has not noted the end of the server:\n%s", noted)
-		}
-	}
+	noted := completeTrace(t, trace)
 	tried := map[string]bool{}
 	for line := range strings.Lines(noted) {
 		if strings.Contains(line, "io_uring_setup(") {
