@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Attribute is one of the seven things a text is scored for. The zero value
-// is Toxicity. Its text form, in JSON too, is the snake_case name.
+// Attribute is one of the seven properties that a text is scored for. The zero
+// value is Toxicity. Its text form, in JSON too, is the snake_case name.
 type Attribute uint8
 
 // The attributes, as Google's Perspective API defined them. Their numeric
@@ -22,14 +22,14 @@ const (
 	attributeCount
 )
 
-// AttributeCount is how many attributes there are.
+// AttributeCount is the number of attributes.
 const AttributeCount = int(attributeCount)
 
 var attributeNames = [attributeCount]string{
 	"toxicity", "severe_toxicity", "insult", "profanity", "identity_attack", "threat", "sexually_explicit",
 }
 
-// Attributes returns all attributes in their order.
+// Attributes returns all attributes in their numeric order.
 func Attributes() []Attribute {
 	all := make([]Attribute, attributeCount)
 	for i := range all {
@@ -56,8 +56,8 @@ func (a Attribute) String() string {
 	return fmt.Sprintf("Attribute(%d)", uint8(a))
 }
 
-// MarshalText implements [encoding.TextMarshaler]. It fails for a value that
-// is none of the seven.
+// MarshalText implements [encoding.TextMarshaler]. It fails for a value that is not
+// one of the seven.
 func (a Attribute) MarshalText() ([]byte, error) {
 	if a >= attributeCount {
 		return nil, fmt.Errorf("failed to encode attribute: %d is out of range", uint8(a))

@@ -6,26 +6,26 @@ import (
 	"sync"
 )
 
-// Outcome is what became of one row of a [Batch].
+// Outcome is the outcome of one row of a [Batch].
 type Outcome[Row any] struct {
 	Row    Row
 	Result Result // valid where Err is nil
 	Err    error
 }
 
-// Batch scores as many rows at once as the model can use and yields their
-// outcomes in the order of the rows. text returns a row's text, or an error,
-// which then is the row's outcome; it is called in order, from one goroutine at
-// a time.
+// Batch scores rows in parallel, as many at once as the model can use, and yields
+// their outcomes in the order of the rows. text returns the text of a row, or an
+// error, which becomes the outcome of the row; it is called in order, from one
+// goroutine at a time.
 //
-// A row that fails does not end the batch. In memory are at most 128 rows, two
-// more for each that is classified at once and 64 for each that is judged at
-// once, however many there are and however long one of them takes. Texts that
-// wait for a judge keep the classifier from nothing until so many are in memory.
-// When ctx ends, rows are no longer read, those under way end with its error, and
-// the sequence ends after them. All goroutines are gone when the sequence ends or
-// its consumer stops early; rows must return for that, so a source that waits for
-// input has to watch ctx itself.
+// A failed row does not end the batch. At most 128 rows are in memory, plus two for
+// each row that is classified at once and 64 for each that is judged at once,
+// regardless of the number of rows and of how long one of them takes. Until that
+// many rows are in memory, texts that wait for the judge do not delay the
+// classifier. When ctx ends, no more rows are read, rows in progress end with its
+// error, and the sequence ends after them. All goroutines have ended when the
+// sequence ends or its consumer stops early. For that, rows must return, so a
+// source that waits for input has to watch ctx itself.
 func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row]] {
 	return func(yield func(Outcome[Row]) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -42,9 +42,9 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 		window := 128 + 2*classifying + 64*judging
 		jobs := make(chan *job)            // to the classifier
 		ordered := make(chan *job, window) // to the consumer, in order; its capacity bounds the read-ahead
-		// To the judge. All that are in memory have room, those in the hands of
-		// the reader and of the consumer included: the classifier never waits.
-		worthy := make(chan *job, window+2)
+		// To the judge. It has room for all rows in memory, including the ones that
+		// the reader and the consumer hold: the classifier never waits.
+		escalated := make(chan *job, window+2)
 		var classifiers, judges sync.WaitGroup
 
 		go func() {
@@ -62,9 +62,9 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 					close(j.done)
 					continue
 				}
-				// A job that the consumer waits for must be finished by
-				// someone: hand it over even when ctx has ended, Score then
-				// returns at once.
+				// The consumer waits for every job in ordered, so each must reach a
+				// classifier, even when ctx has ended; the classifier then returns
+				// at once.
 				jobs <- j
 			}
 		}()
@@ -80,7 +80,7 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 					}
 					if j.outcome.Err == nil {
 						if j.outcome.Result = j.screening.Result(); j.outcome.Result.Judge.Pending {
-							worthy <- j
+							escalated <- j
 							continue
 						}
 					}
@@ -90,7 +90,7 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 		}
 		for range judging {
 			judges.Go(func() {
-				for j := range worthy {
+				for j := range escalated {
 					if j.outcome.Err = ctx.Err(); j.outcome.Err == nil {
 						j.outcome.Result, j.outcome.Err = j.screening.Consult(ctx)
 					}
@@ -102,12 +102,12 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 		go func() {
 			defer close(ended)
 			classifiers.Wait()
-			close(worthy)
+			close(escalated)
 			judges.Wait()
 		}()
 		defer func() {
 			cancel()
-			for range ordered { // lets the reader end
+			for range ordered { // unblocks the reader
 			}
 			<-ended
 		}()

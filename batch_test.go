@@ -17,7 +17,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// numbered yields the numbers below n and counts how many were taken.
+// numbered yields the numbers below n and counts how many were read.
 func numbered(n int, taken *atomic.Int64) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := range n {
@@ -36,7 +36,7 @@ var clean = toxscreen.Classification{Scores: scores(toxscreen.Toxicity, 0.1)}
 func TestBatchKeepsOrderAndRowsThatFail(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	screener := toxscreen.New(classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
-		time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond) // so that rows end out of order
+		time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond) // rows finish out of order
 		if text == "13" {
 			return toxscreen.Classification{}, errors.New("cannot be scored")
 		}
@@ -51,7 +51,7 @@ func TestBatchKeepsOrderAndRowsThatFail(t *testing.T) {
 		return fmt.Sprint(i), nil
 	}) {
 		if outcome.Row != want {
-			t.Fatalf("row %d came where %d was due", outcome.Row, want)
+			t.Fatalf("got row %d, want %d", outcome.Row, want)
 		}
 		if failed := outcome.Err != nil; failed != (want == 13 || want == 42) {
 			t.Errorf("row %d: error %v", want, outcome.Err)
@@ -59,12 +59,12 @@ func TestBatchKeepsOrderAndRowsThatFail(t *testing.T) {
 		want++
 	}
 	if want != 1000 {
-		t.Errorf("%d rows came, want 1000", want)
+		t.Errorf("got %d rows, want 1000", want)
 	}
 }
 
-// One row that takes long must not let all that follow pile up in memory.
-func TestBatchReadsAheadOnlySoFar(t *testing.T) {
+// While one slow row is scored, the rows after it must not pile up in memory.
+func TestBatchReadAheadIsBounded(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	release := make(chan struct{})
 	screener := toxscreen.New(classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
@@ -75,10 +75,10 @@ func TestBatchReadsAheadOnlySoFar(t *testing.T) {
 	}))
 	var taken atomic.Int64
 	time.AfterFunc(50*time.Millisecond, func() {
-		// 128, and two for each of the two under way, wait for their turn; a few
-		// more are in hands.
+		// The window has 128 rows and two for each of the two classifiers; a few
+		// more rows are in progress.
 		if limit := int64(128 + 2*2 + 4); taken.Load() > limit {
-			t.Errorf("%d rows were read while the first was under way, want at most %d", taken.Load(), limit)
+			t.Errorf("%d rows were read while the first was in progress, want at most %d", taken.Load(), limit)
 		}
 		close(release)
 	})
@@ -87,7 +87,7 @@ func TestBatchReadsAheadOnlySoFar(t *testing.T) {
 		n++
 	}
 	if n != 5000 {
-		t.Errorf("%d rows came, want 5000", n)
+		t.Errorf("got %d rows, want 5000", n)
 	}
 }
 
@@ -125,8 +125,8 @@ func TestBatchEndsWithItsConsumerAndWithItsContext(t *testing.T) {
 	}
 }
 
-// A slow judge keeps the classifier from nothing, and is never without work: a
-// batch takes as long as its verdicts.
+// A slow judge does not delay the classifier and is never idle: a batch takes as
+// long as its verdicts.
 func TestBatchClassifiesWhileTheJudgeJudges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var classified, judged, most atomic.Int64
@@ -148,16 +148,16 @@ func TestBatchClassifiesWhileTheJudgeJudges(t *testing.T) {
 		start, want := time.Now(), 0
 		for outcome := range toxscreen.Batch(t.Context(), screener, numbered(2000, new(atomic.Int64)), asText) {
 			if outcome.Err != nil || outcome.Row != want || outcome.Result.Judge.Asked != (want%10 == 7) {
-				t.Fatalf("row %d where %d was due: %v, asked %v", outcome.Row, want, outcome.Err, outcome.Result.Judge.Asked)
+				t.Fatalf("got row %d, want %d: %v, asked %v", outcome.Row, want, outcome.Err, outcome.Result.Judge.Asked)
 			}
 			want++
 		}
 		// 200 verdicts of 100 ms, one at a time.
 		if took := time.Since(start); want != 2000 || took < 20*time.Second || took > 20*time.Second+50*time.Millisecond {
-			t.Errorf("%d rows took %v, want 20 s and little more", want, took)
+			t.Errorf("%d rows took %v, want slightly more than 20 s", want, took)
 		}
-		// The classifier goes ahead until the window of 128, 2 for each of the two
-		// that classify and 64 for the one that judges is full.
+		// The classifier runs ahead until the window is full: 128 rows, 2 for each
+		// of the two classifiers and 64 for the one judge.
 		if ahead := most.Load(); ahead < 150 || ahead > 196+10 {
 			t.Errorf("the classifier was up to %d rows ahead, want nearly 196", ahead)
 		}

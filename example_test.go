@@ -25,7 +25,7 @@ func Example() {
 	// Output: true severe
 }
 
-// The words that make a text score can be masked.
+// Mask replaces the words that cause a score.
 func ExampleMask() {
 	screener, err := screen.Open(screen.Settings{})
 	if err != nil {
@@ -42,7 +42,7 @@ func ExampleMask() {
 	// Output: Thanks, but only an ***** would say so.
 }
 
-// Many texts are scored on all cores and come back in their order.
+// Batch scores texts on all cores and yields the outcomes in order.
 func ExampleBatch() {
 	screener, err := screen.Open(screen.Settings{})
 	if err != nil {

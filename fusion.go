@@ -2,29 +2,29 @@ package toxscreen
 
 import "context"
 
-// Rule tells which texts a judge is asked about. Implementations must be safe
+// Rule decides which texts the judge is asked about. Implementations must be safe
 // for concurrent use.
 type Rule interface {
-	// Escalate tells whether a text is worth asking the judge about, and why in
-	// a sentence. found is what the classifier said; thresholds has an entry for
-	// each attribute of its scores.
+	// Escalate decides whether to ask the judge about a text; why is a sentence
+	// with the reason. found is the output of the classifier; thresholds has an
+	// entry for each attribute of its scores.
 	Escalate(ctx context.Context, found Classification, thresholds Scores) (ask bool, why string)
 }
 
-// Presumer is a [Rule] that may have to ask somebody before it can tell, such as
-// a server which judge it has.
+// Presumer is a [Rule] that may need a network call to decide, such as asking a
+// server which judge it has.
 type Presumer interface {
-	// Presume is Escalate for a caller who cannot wait. Where settled is false
-	// it is what can be said so far, and only Escalate can tell.
+	// Presume is Escalate for a caller who cannot wait. If settled is false, the
+	// decision is provisional and only Escalate can make the final one.
 	Presume(ctx context.Context, found Classification, thresholds Scores) (ask bool, why string, settled bool)
 }
 
-// Fusion makes one probability of what the classifier and the judge say. It
-// must be safe for concurrent use, and the same for the same input.
+// Fusion combines the scores of the classifier and the verdict of the judge. It
+// must be deterministic and safe for concurrent use.
 type Fusion interface {
-	// Fuse returns the final probabilities. scores are the classifier's, each
-	// in 0..1; verdict is nil where there is none. An error says what makes a
-	// verdict unusable; without a verdict there is none.
+	// Fuse returns the final probabilities. scores are the classifier's, each in
+	// 0..1; verdict is nil if there is none. An error says why a verdict is
+	// unusable; without a verdict there is no error.
 	Fuse(scores Scores, verdict *Verdict) (Fused, error)
 	// Version is the hash of the parameters, as results show it.
 	Version() string
@@ -35,23 +35,23 @@ type Fused struct {
 	// Scores has the final probability in 0..1 of each attribute that the
 	// classifier scored.
 	Scores Scores
-	// Evidence is how far the verdict moved the log-odds of each attribute that
-	// it counted for, in nats. An attribute that it said nothing of, or nothing
-	// that counts, is absent.
+	// Evidence is how far the verdict moved the log-odds of each attribute, in
+	// nats. An attribute is absent if the verdict says nothing about it or does not
+	// count.
 	Evidence Scores
 }
 
-// Labelled is what was found in a text together with what people say of it. It
-// is what a [Fusion] is fitted on and measured by.
+// Labelled is the classification and the verdict of a text, with the labels that
+// people gave it. A [Fusion] is fitted and evaluated on such rows.
 type Labelled struct {
-	// Name tells texts apart: rows with the same name are the same text.
+	// Name identifies the text: rows with the same name are the same text.
 	Name    string
 	Found   Classification
-	Verdict *Verdict // nil where there is none
-	Seconds float64  // that the verdict took
-	// Labels holds the share in 0..1 of people who would say that the text has
-	// an attribute. What nobody looked for is absent.
+	Verdict *Verdict // nil if there is none
+	Seconds float64  // how long the verdict took
+	// Labels holds the share in 0..1 of people who would say that the text has an
+	// attribute. An attribute that was not annotated is absent.
 	Labels Scores
-	// Weight is how many texts of the traffic the row stands for, over 0.
+	// Weight is the number of texts in the traffic that the row represents, over 0.
 	Weight float64
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// fusing is a Fusion that doubts the classifier by a tenth, and believes a
-// verdict outright. Real ones are tested in fusion/.
+// fusing is a Fusion that lowers the classifier's scores by 0.1 and replaces them
+// by those of a verdict. Package fusion tests the real one.
 type fusing struct{}
 
 func (fusing) Version() string { return "sha256:0123" }
@@ -38,7 +38,7 @@ func (fusing) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscre
 	return fused, nil
 }
 
-// all is a Rule that has every text judged.
+// all is a Rule that escalates every text.
 var all = toxscreen.Band{Low: 0, High: 1}
 
 func TestTheFusedScoreIsTheResult(t *testing.T) {
@@ -56,8 +56,8 @@ func TestTheFusedScoreIsTheResult(t *testing.T) {
 	if diff := cmp.Diff(want, result.Attributes[toxscreen.Insult]); diff != "" {
 		t.Error(diff)
 	}
-	// The judge said nothing of toxicity, which the Fusion corrects all the
-	// same; the insult flags the text.
+	// The judge said nothing about toxicity, but the Fusion corrects it, too. The
+	// insult flags the text.
 	if result.Score != 0.5 || result.Severity != toxscreen.SeverityModerate || !result.Flagged {
 		t.Errorf("score %v, %s, flagged %v", result.Score, result.Severity, result.Flagged)
 	}
@@ -70,8 +70,9 @@ func TestWithoutAVerdictTheFusionStillCorrects(t *testing.T) {
 	}
 }
 
-// What the judge quotes joins the words of the classifier: it is coarser, and so
-// it marks those that it touches, and itself where it touches none.
+// Quotations of the judge are added to the spans of the classifier. They are
+// coarser: a quotation marks the spans that it overlaps, and becomes a span itself
+// if it overlaps none.
 func TestEvidenceJoinsTheSpans(t *testing.T) {
 	word := func(start, end int, s toxscreen.Scores) toxscreen.Span {
 		return toxscreen.Span{Start: start, End: end, Attributes: s}
@@ -85,12 +86,12 @@ func TestEvidenceJoinsTheSpans(t *testing.T) {
 		p    toxscreen.Probability
 		want []toxscreen.Span
 	}{
-		"for what it raised": {0.9, []toxscreen.Span{
+		"an attribute that it raised": {0.9, []toxscreen.Span{
 			word(2, 5, scores(toxscreen.Insult, 0.9)),
 			word(10, 15, scores(toxscreen.Toxicity, 0.7, toxscreen.Insult, 0.9)),
 			word(30, 33, scores(toxscreen.Toxicity, 0.6)),
 		}},
-		"but not for what it lowered": {0.2, spans},
+		"an attribute that it lowered": {0.2, spans},
 	} {
 		judge := judging(func(string) (toxscreen.Verdict, error) {
 			v := verdictOf(toxscreen.Insult, true, c.p)
@@ -110,8 +111,8 @@ func TestEvidenceJoinsTheSpans(t *testing.T) {
 	}
 }
 
-// A judge whose numbers are none, or that the Fusion refuses, is one that gave
-// no verdict.
+// A verdict with an invalid number, or one that the Fusion rejects, counts as no
+// verdict.
 func TestABrokenVerdictIsAnErrorAndNoScore(t *testing.T) {
 	broken := verdictOf(toxscreen.Toxicity, true, 0.9)
 	broken.Model = "broken@1"

@@ -14,23 +14,24 @@ import (
 
 const module = "github.com/toxscreen/toxscreen"
 
-// wiring are the folders that may import every package of the module: they
-// put the parts together. All others but the root are adapters.
+// wiring lists the folders that may import every package of the module: they put
+// the parts together. All others except the root are adapters.
 var wiring = []string{"models", "screen", "httpapi", "cmd", "scripts"}
 
-// allowed are the imports between adapters that the design names.
+// allowed lists the imports between adapters that the design permits.
 var allowed = map[string][]string{
-	"classifier": {"encoder", "tokenize", "disguise"}, // reads toxicity from heads, of readings too
-	"encoder":    {"tokenize"},                        // runs encodings
-	"redteam":    {"formats", "judge"},                // its cases, and who judges them
-	"judge":      {"ollama"},                          // asks its models
+	"classifier": {"encoder", "tokenize", "disguise"}, // to read toxicity from heads, of readings, too
+	"encoder":    {"tokenize"},                        // to run encodings
+	"redteam":    {"formats", "judge"},                // for its cases and its judge
+	"judge":      {"ollama"},                          // to call its models
 }
 
-// general are the folders that know nothing of toxicity: they do not import the root.
+// general lists the folders that are not about toxicity: they do not import the root.
 var general = []string{"encoder", "tokenize", "disguise"}
 
-// onlyIn are the libraries of which one folder, or one file of it, knows.
-// Programs in scripts/ may measure against a library: nothing is built on them.
+// onlyIn lists the libraries that only one folder or one file may import. Programs
+// in scripts/ may import them for comparisons, since nothing depends on these
+// programs.
 var onlyIn = map[string]string{
 	"github.com/sugarme/tokenizer":     "tokenize",
 	"github.com/yalue/onnxruntime_go":  "encoder/runtime.go",
@@ -45,16 +46,16 @@ var onlyIn = map[string]string{
 	"github.com/RadhiFadlillah/whatlanggo": "language",
 }
 
-// source is a file of the module that is no test.
+// source is a Go file of the module, tests excluded.
 type source struct {
-	path    string // with slashes, from the module's root
+	path    string // slash-separated, relative to the module's root
 	imports []string
 	comment string // of the package
 }
 
-// TestImportRule keeps the shape of the module: the root states the domain
-// with nothing but the standard library, an adapter knows the root and its own
-// technology, and what wires them stands above.
+// TestImportRule enforces the layers of the module: the root defines the domain and
+// imports only the standard library, an adapter imports the root and its own
+// technology, and the wiring folders import the adapters.
 func TestImportRule(t *testing.T) {
 	for _, file := range sources(t) {
 		folder := path.Dir(file.path)
@@ -65,24 +66,24 @@ func TestImportRule(t *testing.T) {
 			case folder == "." && (ours || strings.Contains(name, ".")):
 				t.Errorf("%s imports %s: the root imports only the standard library", file.path, name)
 			case name == module && slices.Contains(general, top):
-				t.Errorf("%s imports the root: %s knows nothing of toxicity", file.path, top)
+				t.Errorf("%s imports the root, but %s must not depend on toxicity", file.path, top)
 			case !ours || name == module || slices.Contains(wiring, top) || strings.HasPrefix(name, module+"/internal/"):
 			default:
 				other, _, _ := strings.Cut(strings.TrimPrefix(name, module+"/"), "/")
 				if other != top && !slices.Contains(allowed[top], other) {
-					t.Errorf("%s imports %s: adapters do not know each other; the root, models, httpapi and cmd put them together", file.path, name)
+					t.Errorf("%s imports %s: adapters must not import each other; models, screen, httpapi, cmd and scripts put them together", file.path, name)
 				}
 			}
 			for library, place := range onlyIn {
 				if (name == library || strings.HasPrefix(name, library+"/")) && file.path != place && top != place && top != "scripts" {
-					t.Errorf("%s imports %s, which only %s does", file.path, name, place)
+					t.Errorf("%s imports %s: only %s may", file.path, name, place)
 				}
 			}
 		}
 	}
 }
 
-// TestPackageComments: every package says once what it is.
+// TestPackageComments checks that every package has exactly one package comment.
 func TestPackageComments(t *testing.T) {
 	comments := map[string]int{}
 	for _, file := range sources(t) {
@@ -92,7 +93,8 @@ func TestPackageComments(t *testing.T) {
 			continue
 		}
 		comments[folder]++
-		// A command's is godoc's usage, which begins with its name.
+		// The comment of a command is its usage in godoc, which begins with its
+		// name.
 		if name := path.Base(folder); !strings.HasPrefix(file.comment, "Package ") && !strings.HasPrefix(strings.ToLower(file.comment), strings.ToLower(name)) &&
 			!strings.HasPrefix(file.comment, "Command ") {
 			t.Errorf("%s: the package comment begins with %q", file.path, strings.SplitN(file.comment, "\n", 2)[0])
@@ -105,8 +107,7 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
-// sources returns the module's Go files that are no tests, those of every
-// platform.
+// sources returns the module's Go files for all platforms, tests excluded.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
@@ -116,7 +117,7 @@ func sources(t *testing.T) []source {
 		}
 		base := entry.Name()
 		if entry.IsDir() {
-			// As the go command does.
+			// The go command skips these, too.
 			if name != "." && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata") {
 				return fs.SkipDir
 			}

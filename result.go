@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// Result is what a [Screener] says of one text. Its JSON form is the native
-// format of the command line.
+// Result is the result of scoring one text. Its JSON form is the native format of
+// the command line.
 type Result struct {
 	// ID is the caller's name for the text; Score leaves it empty.
 	ID string `json:"id,omitempty"`
 
-	// Score is the calibrated probability in 0..1 that people would call the
-	// text toxic: of the texts scored 0.8, about 80 % would be called so.
+	// Score is the calibrated probability in 0..1 that people would call the text
+	// toxic: of the texts with a score of 0.8, people would call about 80 % toxic.
 	Score Probability `json:"score"`
 
-	// Flagged tells whether any attribute is at or over its threshold.
+	// Flagged is true if any attribute is at or over its threshold.
 	Flagged bool `json:"flagged"`
 
 	// Severity is the band that Score falls into.
@@ -25,16 +25,16 @@ type Result struct {
 	// because other systems' scores run the other way.
 	Direction Direction `json:"direction"`
 
-	// Attributes holds what was measured for each attribute. An attribute
-	// that the model does not have is absent.
+	// Attributes holds the measurements for each attribute. An attribute that the
+	// model does not measure is absent.
 	Attributes AttributeResults `json:"attributes"`
 
-	// Spans are the words that make the text score, ordered by Start and
-	// without overlap. It is empty where no word does, and nil where the
-	// model cannot tell, which Warnings then says.
+	// Spans are the words that cause the score, ordered by Start and without
+	// overlap. It is empty if no word does, and nil if the model cannot mark words;
+	// Warnings then says so.
 	Spans []Span `json:"spans"`
 
-	// OffsetUnit is what the offsets of Spans count.
+	// OffsetUnit is the unit of the offsets in Spans.
 	OffsetUnit OffsetUnit `json:"offset_unit"`
 
 	// Source tells which stages the Score comes from.
@@ -43,15 +43,15 @@ type Result struct {
 	// Judge tells whether the judge was asked, and why.
 	Judge JudgeReport `json:"judge"`
 
-	// Warnings are sentences about what limits this result.
+	// Warnings are sentences about the limits of this result.
 	Warnings []string `json:"warnings"`
 
-	// Versions names everything that the numbers depend on.
+	// Versions identifies everything that the numbers depend on.
 	Versions Versions `json:"versions"`
 }
 
-// Reaches tells whether the score of any attribute is at or over its limit, as
-// both are printed. Attributes that limits has no number for do not count.
+// Reaches reports whether the score of any attribute, rounded as it is printed, is
+// at or over its limit. Attributes without a limit do not count.
 func (r Result) Reaches(limits Scores) bool {
 	for a, limit := range limits.All() {
 		if measured, ok := r.Attributes[a]; ok && measured.Score.Rounded() >= limit {
@@ -61,29 +61,29 @@ func (r Result) Reaches(limits Scores) bool {
 	return false
 }
 
-// AttributeResult is what was measured for one attribute.
+// AttributeResult holds the measurements for one attribute.
 type AttributeResult struct {
 	// Score is the final probability in 0..1.
 	Score Probability `json:"score"`
 	// Classifier is the classifier's own calibrated probability in 0..1, before
 	// any Fusion.
 	Classifier Probability `json:"classifier"`
-	// Plain is the classifier's probability of the text as it is written, where
-	// reading it without its disguise changed Classifier noticeably; else nil.
+	// Plain is the classifier's probability for the text as it is written, if
+	// undoing disguise changed Classifier noticeably; otherwise nil.
 	Plain *Probability `json:"plain,omitempty"`
-	// Judge is the judge's own probability, not calibrated; nil where it gave
-	// none. What it counts for in Score, the Fusion decides.
+	// Judge is the judge's own probability, not calibrated; nil if it gave none.
+	// The Fusion decides how much it counts in Score.
 	Judge *Probability `json:"judge,omitempty"`
-	// Threshold is the probability from which Flagged is true.
+	// Threshold is the lowest probability that is flagged.
 	Threshold Probability `json:"threshold"`
 	Flagged   bool        `json:"flagged"`
 }
 
-// AttributeResults maps attributes to what was measured for them.
+// AttributeResults maps attributes to their measurements.
 type AttributeResults map[Attribute]AttributeResult
 
-// MarshalJSON writes an object with the attributes in their order rather than
-// in that of the alphabet.
+// MarshalJSON writes an object with the attributes in their numeric order, not in
+// alphabetical order.
 func (r AttributeResults) MarshalJSON() ([]byte, error) {
 	out := []byte{'{'}
 	for a := range attributeCount {
@@ -106,38 +106,37 @@ func (r AttributeResults) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// JudgeReport tells what part the judge had in a result.
+// JudgeReport describes the judge's part in a result.
 type JudgeReport struct {
 	Asked bool `json:"asked"`
-	// Pending tells that the judge has not answered yet: the same text may have
-	// another result when it has.
+	// Pending is true if the judge has not answered yet and its answer may change
+	// the result.
 	Pending bool `json:"pending,omitempty"`
-	// ID is what the final result can be fetched by from the server that answered
-	// before the judge did.
+	// ID is the id of the final result on the server, if the server answered before
+	// the judge did.
 	ID string `json:"id,omitempty"`
 	// Why is a sentence that gives the reason.
 	Why string `json:"why"`
-	// Verdicts is empty where the judge was not asked or gave none.
+	// Verdicts is empty if the judge was not asked or gave no verdict.
 	Verdicts []Verdict `json:"verdicts,omitempty"`
-	// Error tells why a judge that was asked gave no verdict.
+	// Error says why a judge that was asked gave no verdict.
 	Error string `json:"error,omitempty"`
-	// Raw is the beginning of an answer that was no verdict.
+	// Raw is the beginning of an answer that is not a valid verdict.
 	Raw string `json:"raw,omitempty"`
-	// Milliseconds is how long the verdict took, waiting included.
+	// Milliseconds is how long the verdict took, including waiting.
 	Milliseconds float64 `json:"milliseconds,omitempty"`
 }
 
-// Versions names what a result depends on: the same text under the same
-// versions gives the same result.
+// Versions identifies everything that a result depends on: the same text under the
+// same versions has the same result.
 type Versions struct {
 	Toxscreen string `json:"toxscreen"`
-	// Model is name@version and the hash of the model's manifest, which in
-	// turn holds the hash of each of its files.
+	// Model is name@version and the hash of the model's manifest, which contains
+	// the hash of each of its files.
 	Model string `json:"model"`
-	// Calibration is the hash of the parameters that scores were fused with, if
-	// they were.
+	// Calibration is the hash of the fusion parameters, if the scores were fused.
 	Calibration string `json:"calibration,omitempty"`
-	// Rubric and JudgeModel are those of the verdict, if there is one.
+	// Rubric and JudgeModel are the verdict's, if there is one.
 	Rubric     string `json:"rubric,omitempty"`
 	JudgeModel string `json:"judge_model,omitempty"`
 }
@@ -153,7 +152,7 @@ type Source string
 
 // The sources of [Result].
 const (
-	SourceClassifier Source = "classifier" // the classifier's alone
+	SourceClassifier Source = "classifier" // the classifier alone
 	SourceFused      Source = "fused"      // a verdict counted for some attribute
 )
 

@@ -26,13 +26,13 @@ func (s Scores) Get(a Attribute) (value float64, ok bool) {
 	return s.values[a], true
 }
 
-// Set stores the number for an attribute. It panics if a is none of the seven.
+// Set stores the number for an attribute. It panics if a is not one of the seven.
 func (s *Scores) Set(a Attribute, value float64) {
 	s.values[a] = value
 	s.measured |= 1 << a
 }
 
-// Len returns how many attributes have a number.
+// Len returns the number of attributes that have a number.
 func (s Scores) Len() int {
 	n := 0
 	for range s.All() {
@@ -72,8 +72,8 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// UnmarshalJSON reads an object from attribute names to numbers. A name that
-// is no attribute is an error, and so is null.
+// UnmarshalJSON reads an object from attribute names to numbers. An unknown name is
+// an error, and so is null.
 func (s *Scores) UnmarshalJSON(data []byte) error {
 	var object map[Attribute]*float64
 	if err := json.Unmarshal(data, &object); err != nil {
@@ -89,11 +89,12 @@ func (s *Scores) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Probability is a number that JSON shows with at most six decimals: more are
-// noise, since a score is only promised to 1e-4.
+// Probability is a number that JSON shows with at most six decimals: further digits
+// are noise, since scores are only guaranteed to 1e-4.
 type Probability float64
 
-// Rounded returns the number that JSON shows, so that what reads 0.8 is at 0.8.
+// Rounded returns the number that JSON shows, so that a score shown as 0.8 reaches
+// a threshold of 0.8.
 func (p Probability) Rounded() float64 { return math.Round(float64(p)*1e6) / 1e6 }
 
 // MarshalJSON implements [json.Marshaler]. It fails for NaN and infinities.

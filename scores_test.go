@@ -15,15 +15,15 @@ func TestAttributeNames(t *testing.T) {
 		}
 	}
 	if _, err := toxscreen.ParseAttribute("rudeness"); err == nil {
-		t.Error("rudeness is no attribute, but no error came")
+		t.Error("unknown attribute rudeness: got no error")
 	}
 }
 
-// What was not measured is absent, which is not the same as 0.
+// An attribute that was not measured is absent, which is not the same as 0.
 func TestScoresKeepAbsentAndZeroApart(t *testing.T) {
 	s := scores(toxscreen.Threat, 0.0, toxscreen.Toxicity, 0.25)
 	if _, ok := s.Get(toxscreen.Insult); ok {
-		t.Error("insult was never set, but is there")
+		t.Error("insult was never set, but is present")
 	}
 	if value, ok := s.Get(toxscreen.Threat); !ok || value != 0 {
 		t.Errorf("threat is %v, %v: want 0, true", value, ok)

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// Screening is a text that the classifier has scored, for callers who answer
-// before the judge does. It does not change, and is safe for concurrent use.
+// Screening is a text with its classification, for callers who must answer before
+// the judge does. It is immutable and safe for concurrent use.
 type Screening struct {
 	screener   *Screener
 	text       string
 	found      Classification
 	thresholds Scores
 	fused      Fused // without a verdict
-	settled    bool  // whether it is known if the judge is worth asking
+	settled    bool  // whether the rule has decided about asking the judge
 	standing   Result
 }
 
-// Begin is the first step of [Screener.Score], with its errors: what the
-// classifier says, whether that is worth a verdict, and the verdict itself where
-// the judge is a [Recaller] that has it at hand. It does not wait for a judge, nor
-// for a rule that is a [Presumer].
+// Begin is the first step of [Screener.Score], with the same errors. It runs the
+// classifier, applies the rule, and uses a stored verdict if the judge is a
+// [Recaller] that has one. It waits neither for a judge nor for a rule that is a
+// [Presumer].
 func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 	found, err := s.classify(ctx, text)
 	if err != nil {
@@ -60,17 +60,16 @@ func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 	return g, nil
 }
 
-// Result returns the result as it stands. It is the final one unless
-// [JudgeReport.Pending] says that the judge is still to be asked.
+// Result returns the current result. It is final unless [JudgeReport.Pending] is
+// true.
 func (g *Screening) Result() Result { return g.standing }
 
-// Language returns what the classifier takes the text's language for.
+// Language returns the language of the text according to the classifier.
 func (g *Screening) Language() Language { return g.found.Language }
 
-// Consult is the second step of [Screener.Score]: it asks the judge where that
-// is pending, and returns the final result. Whatever goes wrong with the judge,
-// the classifier's scores stand: an error is that of ctx, or tells of a broken
-// [Fusion].
+// Consult is the second step of [Screener.Score]: it asks the judge if that is
+// pending, and returns the final result. If the judge fails, the scores of the
+// classifier remain: an error is the context's or comes from a broken [Fusion].
 func (g *Screening) Consult(ctx context.Context) (Result, error) {
 	report := g.standing.Judge
 	if !report.Pending {
@@ -102,7 +101,7 @@ func (g *Screening) Consult(ctx context.Context) (Result, error) {
 // since returns the milliseconds since a time.
 func since(start time.Time) float64 { return float64(time.Since(start).Microseconds()) / 1000 }
 
-// classify returns what the classifier says of a text, which makes sense.
+// classify returns the output of the classifier, or an error if it is invalid.
 func (s *Screener) classify(ctx context.Context, text string) (Classification, error) {
 	if len(text) > s.maxBytes {
 		return Classification{}, fmt.Errorf("failed to score text: %w: it has %d bytes, the limit is %d; raise the limit or split the text", ErrTooLong, len(text), s.maxBytes)
@@ -113,7 +112,7 @@ func (s *Screener) classify(ctx context.Context, text string) (Classification, e
 	}
 	for a, score := range found.Scores.All() {
 		if math.IsNaN(score) || score < 0 || score > 1 {
-			return Classification{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is no probability", found.Model, score, a)
+			return Classification{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is not a probability", found.Model, score, a)
 		}
 		if _, ok := found.Thresholds.Get(a); !ok {
 			return Classification{}, fmt.Errorf("failed to score text: model %s has no threshold for %s", found.Model, a)
@@ -125,7 +124,7 @@ func (s *Screener) classify(ctx context.Context, text string) (Classification, e
 	return found, nil
 }
 
-// fuse is the Fusion's, or the classifier's scores where there is none.
+// fuse applies the Fusion; without one it returns the classifier's scores.
 func (s *Screener) fuse(scores Scores, verdict *Verdict) (Fused, error) {
 	if s.fusion == nil {
 		return Fused{Scores: scores}, nil
@@ -133,7 +132,7 @@ func (s *Screener) fuse(scores Scores, verdict *Verdict) (Fused, error) {
 	return s.fusion.Fuse(scores, verdict)
 }
 
-// recall returns the verdict that the judge has at hand, if it is to be asked.
+// recall returns the stored verdict of the judge, if the rule asks the judge.
 func (g *Screening) recall(ctx context.Context, report JudgeReport) (Verdict, bool) {
 	recaller, ok := g.screener.judge.(Recaller)
 	if !ok || !report.Asked || !g.settled {
@@ -142,12 +141,12 @@ func (g *Screening) recall(ctx context.Context, report JudgeReport) (Verdict, bo
 	return recaller.Recall(ctx, g.text, g.found.Spans)
 }
 
-// judged returns the result with a verdict. One that cannot be used changes no
-// score, and the report says why.
+// judged returns the result with a verdict. An unusable verdict changes no score,
+// and the report says why.
 func (g *Screening) judged(report JudgeReport, verdict Verdict) (Result, error) {
 	for _, a := range verdict.Aspects {
 		if p := a.PYes; p != nil && !(*p >= 0 && *p <= 1) {
-			report.Error = fmt.Sprintf("the judge %s gave %v for %s, which is no probability", verdict.Model, float64(*p), a.Name)
+			report.Error = fmt.Sprintf("the judge %s gave %v for %s, which is not a probability", verdict.Model, float64(*p), a.Name)
 			return g.result(report, g.fused, nil)
 		}
 	}
@@ -163,7 +162,7 @@ func (g *Screening) judged(report JudgeReport, verdict Verdict) (Result, error) 
 }
 
 // result returns the result for a report and the verdict in it, if there is one:
-// the final probabilities and what follows from them.
+// the final probabilities and everything derived from them.
 func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (Result, error) {
 	s := g.screener
 	result := Result{
@@ -184,7 +183,7 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 		measured = verdict.Measured()
 		result.Versions.Rubric, result.Versions.JudgeModel = verdict.Rubric, verdict.Model
 		if len(verdict.Addressed) > 0 {
-			result.Warnings = append(result.Warnings, "the text speaks to whoever judges it: what the judge finds harmless in it counts for nothing")
+			result.Warnings = append(result.Warnings, "the text addresses the judge: findings that it is harmless are ignored")
 		}
 		if fused.Evidence.Len() > 0 {
 			result.Source = SourceFused
@@ -195,7 +194,7 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 		return Result{}, err
 	}
 	if strings.TrimSpace(g.text) == "" {
-		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores say nothing")
+		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores mean nothing")
 	}
 	if result.Flagged && result.Spans != nil && len(result.Spans) == 0 {
 		result.Warnings = append(result.Warnings, "flagged without a span: no single word stands out")
@@ -203,12 +202,12 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 	return result, nil
 }
 
-// fill writes the final probabilities and what follows from them.
+// fill writes the final probabilities and everything derived from them.
 func (g *Screening) fill(result *Result, final, measured Scores) error {
 	for a, score := range g.found.Scores.All() {
 		probability, ok := final.Get(a)
 		if !ok || math.IsNaN(probability) || probability < 0 || probability > 1 {
-			return fmt.Errorf("failed to score text: the fusion %s gave %v for %s, which is no probability", result.Versions.Calibration, probability, a)
+			return fmt.Errorf("failed to score text: the fusion %s gave %v for %s, which is not a probability", result.Versions.Calibration, probability, a)
 		}
 		threshold, _ := g.thresholds.Get(a)
 		filled := AttributeResult{
@@ -231,15 +230,15 @@ func (g *Screening) fill(result *Result, final, measured Scores) error {
 	return nil
 }
 
-// withoutStoring is the key of [WithoutStoring].
+// withoutStoring is the context key of [WithoutStoring].
 type withoutStoring struct{}
 
-// WithoutStoring returns a context for a text of which nothing may be kept: no
-// judge that keeps its verdicts keeps one that is given under it.
+// WithoutStoring returns a context for a text that must not be stored: a judge does
+// not store its verdict on it either.
 func WithoutStoring(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutStoring{}, true)
 }
 
-// MayStore tells whether anything may be kept of the text that a context is for.
-// It is for those who implement [Judge].
+// MayStore reports whether a text and its verdict may be stored under a context. It
+// is for implementations of [Judge].
 func MayStore(ctx context.Context) bool { return ctx.Value(withoutStoring{}) == nil }

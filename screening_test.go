@@ -13,11 +13,11 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// equalScores lets cmp compare what has unexported fields.
+// equalScores lets cmp compare Scores, which have unexported fields.
 var equalScores = cmp.Comparer(func(a, b toxscreen.Scores) bool { return a == b })
 
-// Whoever cannot wait for the judge has the classifier's result at once, which
-// says that it is not the last word.
+// A caller who cannot wait for the judge gets the classifier's result at once. It
+// says that the judge is pending.
 func TestAResultIsPendingUntilTheJudgeAnswers(t *testing.T) {
 	var asked atomic.Int64
 	screener := toxscreen.New(borderline, toxscreen.WithFusion(fusing{}), toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) {
@@ -51,7 +51,7 @@ func TestAResultIsPendingUntilTheJudgeAnswers(t *testing.T) {
 	if diff := cmp.Diff(scored, final, equalScores); diff != "" {
 		t.Errorf("Score and Begin with Consult differ:\n%s", diff)
 	}
-	// What was handed out before stays as it was.
+	// The earlier result does not change.
 	if standing.Attributes[toxscreen.Insult].Judge != nil || !screening.Result().Judge.Pending {
 		t.Errorf("the standing result changed: %+v", standing)
 	}
@@ -74,8 +74,8 @@ func TestNothingIsPendingWhereTheJudgeIsNotAsked(t *testing.T) {
 	}
 }
 
-// The judge's time is the caller's to give: when it ends, the result that stands
-// is still there, and so is the judge for another attempt.
+// The caller limits the judge's time. When it ends, the classifier's result is
+// still there, and the judge can be asked again.
 func TestTheResultStandsWhenTheTimeForTheJudgeEnds(t *testing.T) {
 	screener := toxscreen.New(borderline, toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) {
 		return verdictOf(toxscreen.Insult, true, 0.9), nil
@@ -97,7 +97,7 @@ func TestTheResultStandsWhenTheTimeForTheJudgeEnds(t *testing.T) {
 	}
 }
 
-// remembering is a Judge that is never to be asked: it has one verdict at hand.
+// remembering is a Judge that must not be asked: it has one stored verdict.
 type remembering struct{ verdict toxscreen.Verdict }
 
 func (remembering) Judge(_ context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
@@ -110,8 +110,8 @@ func (r remembering) Recall(_ context.Context, text string, _ []toxscreen.Span) 
 	return r.verdict, text == "known"
 }
 
-// A verdict that is there already is part of the first answer.
-func TestAVerdictAtHandIsNotWaitedFor(t *testing.T) {
+// A stored verdict is part of the first answer.
+func TestAStoredVerdictIsPartOfTheFirstAnswer(t *testing.T) {
 	judge := remembering{verdictOf(toxscreen.Insult, true, 0.9)}
 	screener := toxscreen.New(borderline, toxscreen.WithFusion(fusing{}), toxscreen.WithJudge(judge, all))
 	for text, pending := range map[string]bool{"known": false, "new": true} {
@@ -128,14 +128,14 @@ func TestAVerdictAtHandIsNotWaitedFor(t *testing.T) {
 			t.Errorf("%s: %v, %+v", text, err, final.Judge)
 		}
 	}
-	// A text that is worth no verdict has none, whatever is at hand.
+	// A text that the rule does not escalate gets no verdict, even a stored one.
 	result, err := screener.With(toxscreen.WithJudge(judge, toxscreen.Band{Low: 0.9, High: 1})).Score(t.Context(), "known")
 	if err != nil || result.Judge.Asked || len(result.Judge.Verdicts) != 0 {
 		t.Errorf("%v, %+v", err, result.Judge)
 	}
 }
 
-// patient is a rule that knows what to do only when it may wait.
+// patient is a rule that decides only if it may wait.
 type patient struct{ ask bool }
 
 func (patient) Presume(context.Context, toxscreen.Classification, toxscreen.Scores) (ask bool, why string, settled bool) {
@@ -146,10 +146,10 @@ func (p patient) Escalate(context.Context, toxscreen.Classification, toxscreen.S
 	return p.ask, "now it is known"
 }
 
-// Whether the judge is worth asking may take asking somebody. Nobody waits for
-// that who does not wait for the judge.
+// The rule may need a network call to decide. A caller who does not wait for the
+// judge does not wait for the rule either.
 func TestWhetherToAskMayBePendingToo(t *testing.T) {
-	judge := remembering{verdictOf(toxscreen.Insult, true, 0.9)} // at hand, but not for a rule that does not know
+	judge := remembering{verdictOf(toxscreen.Insult, true, 0.9)} // stored, but the rule has not decided
 	for _, ask := range []bool{true, false} {
 		screening, err := toxscreen.New(borderline, toxscreen.WithJudge(judge, patient{ask})).Begin(t.Context(), "known")
 		if err != nil {
@@ -178,7 +178,7 @@ func TestABrokenFusionBeginsNothing(t *testing.T) {
 	}
 }
 
-// Callers with thresholds of their own share a model and a judge.
+// Callers with their own thresholds share a model and a judge.
 func TestWithChangesACopy(t *testing.T) {
 	screener := toxscreen.New(borderline)
 	strict := screener.With(toxscreen.WithThresholds(scores(toxscreen.Insult, 0.3)))

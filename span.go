@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Span is a stretch of a text that makes it score.
+// Span is a part of a text that causes its score.
 type Span struct {
 	Start int `json:"start"` // offset of its first unit
-	End   int `json:"end"`   // offset behind its last unit
-	// Attributes holds the probability in 0..1 of those attributes that the
-	// span stands for.
+	End   int `json:"end"`   // offset after its last unit
+	// Attributes holds the probability in 0..1 of each attribute that the span
+	// causes.
 	Attributes Scores `json:"attributes"`
 }
 
-// OffsetUnit is what the offsets of spans count.
+// OffsetUnit is the unit of the offsets of spans.
 type OffsetUnit string
 
 // The units of [Result.In].
@@ -36,9 +36,9 @@ func ParseOffsetUnit(name string) (OffsetUnit, error) {
 	return "", fmt.Errorf("unknown offset unit %q: it must be byte, utf16 or code_point", name)
 }
 
-// In returns the result with its offsets counted in another unit. The result
-// must be one of text in bytes, as [Screener.Score] returned it. A byte that
-// is not valid UTF-8 counts as one unit, since it reads as U+FFFD.
+// In returns the result with its offsets in another unit. The result must be the
+// one of text with offsets in bytes, as [Screener.Score] returns it. A byte that is
+// not valid UTF-8 counts as one unit, since it is decoded as U+FFFD.
 func (r Result) In(unit OffsetUnit, text string) Result {
 	if unit == r.OffsetUnit || r.OffsetUnit != Bytes {
 		return r
@@ -46,7 +46,7 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 	spans := make([]Span, len(r.Spans))
 	at, units := 0, 0
 	count := func(to int) int {
-		if to < at { // evidence is in no order
+		if to < at { // evidence is not sorted
 			at, units = 0, 0
 		}
 		for at < to {
@@ -87,16 +87,16 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 	return r
 }
 
-// In returns the verdict with its offsets counted in another unit, like
+// In returns the verdict with its offsets in another unit, like
 // [Result.In].
 func (v Verdict) In(unit OffsetUnit, text string) Verdict {
 	return Result{OffsetUnit: Bytes, Judge: JudgeReport{Verdicts: []Verdict{v}}}.In(unit, text).Judge.Verdicts[0]
 }
 
-// withEvidence returns spans with what the judge quoted for the attributes that
-// it raised. A quotation is coarser than the classifier's words: where it
-// touches some of them they stand for the attribute, too, and where it touches
-// none it becomes a span. The probability is the text's own.
+// withEvidence returns spans with the judge's quotations for the attributes that it
+// raised. A quotation is coarser than the words of the classifier: it adds the
+// attribute to the spans that it overlaps, and becomes a span itself if it overlaps
+// none. Its probability is the whole text's.
 func withEvidence(spans []Span, v Verdict, fused Fused) []Span {
 	joined := slices.Clone(spans)
 	for _, aspect := range v.Aspects {

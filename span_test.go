@@ -7,8 +7,8 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// The offsets of each unit cut the same words out of the text as a program
-// that counts in it sees it.
+// The offsets in each unit select the same words in a program that counts in this
+// unit.
 func TestOffsetUnits(t *testing.T) {
 	const text = "naïve 👩🏽‍🚀 fool \xff fool"
 	bytes := toxscreen.Result{OffsetUnit: toxscreen.Bytes, Spans: []toxscreen.Span{
@@ -31,7 +31,7 @@ func TestOffsetUnits(t *testing.T) {
 		t.Error("In changed the result that it was called on")
 	}
 	if without := (toxscreen.Result{OffsetUnit: toxscreen.Bytes}); without.In(toxscreen.UTF16Units, text).Spans != nil {
-		t.Error("no spans became empty spans: the one means that the model cannot tell")
+		t.Error("nil spans became empty spans: nil means that the model cannot mark words")
 	}
 }
 

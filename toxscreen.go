@@ -48,46 +48,44 @@ import (
 	"runtime/debug"
 )
 
-// Classifier is what a [Screener] needs of a model. Implementations must be
-// safe for concurrent use.
+// Classifier is the model of a [Screener]. Implementations must be safe for
+// concurrent use.
 type Classifier interface {
-	// Classify scores one text. It returns the context's error when that
-	// ends first.
+	// Classify scores one text. It returns the context's error if that ends first.
 	Classify(ctx context.Context, text string) (Classification, error)
-	// Info describes the model. It always returns the same.
+	// Info describes the model. It always returns the same value.
 	Info() ModelInfo
 }
 
-// Classification is what a [Classifier] says of one text.
+// Classification is the output of a [Classifier] for one text.
 type Classification struct {
-	// Scores holds the calibrated probability in 0..1 of each attribute that
-	// the model has.
+	// Scores holds the calibrated probability in 0..1 of each attribute that the
+	// model measures.
 	Scores Scores
 	// Model is name@version and a hash of the model that scored the text, as
 	// results show it.
 	Model string
-	// Thresholds is the probability from which each attribute is flagged. It has
-	// an entry for each of Scores.
+	// Thresholds holds the lowest probability at which an attribute is flagged, for
+	// each attribute in Scores.
 	Thresholds Scores
-	// Language is what the text seems to be written in.
+	// Language is the language that the text seems to be written in.
 	Language Language
-	// Plain holds the probability of the text as it is written for those
-	// attributes that reading it as it seems to be meant, without its disguise,
-	// changed noticeably.
+	// Plain holds the probability for the text as it is written, for each attribute
+	// that undoing disguise changed noticeably.
 	Plain Scores
 	// Spans are ordered, free of overlap, with byte offsets into the text.
-	// It is nil where the model has no token head.
+	// It is nil if the model has no token head.
 	Spans []Span
-	// Warnings are sentences about what limits the classification.
+	// Warnings are sentences about the limits of the classification.
 	Warnings []string
 }
 
-// Language is what a text seems to be written in.
+// Language is the language that a text seems to be written in.
 type Language struct {
-	// Code is that of ISO 639, such as "de"; empty where it cannot be told.
+	// Code is the ISO 639 code, such as "de"; empty if the language is unknown.
 	Code string
-	// Foreign tells that the text is almost certainly in none of the languages
-	// that the model was trained on.
+	// Foreign is true if the text is almost certainly in none of the languages that
+	// the model was trained on.
 	Foreign bool
 }
 
@@ -95,24 +93,24 @@ type Language struct {
 type ModelInfo struct {
 	// Version is name@version and a hash, as [Classification.Model] has it.
 	Version string
-	// Attributes are what the model measures, in their order.
+	// Attributes are the attributes that the model measures, in their numeric
+	// order.
 	Attributes []Attribute
-	// Languages are the codes of ISO 639 or BCP 47 of the languages that the
-	// model was trained on; empty where that is not known.
+	// Languages are the ISO 639 or BCP 47 codes of the languages that the model was
+	// trained on; empty if they are not known.
 	Languages []string
-	// Parallel is how many texts at once keep the model busy: what [Batch]
-	// has under way.
+	// Parallel is the number of concurrent texts that keeps the model busy. [Batch]
+	// classifies that many at once.
 	Parallel int
 	// Short is the length in bytes up to which texts share the model's runs:
-	// Parallel is for texts of that length. Texts of twice the length or more do
-	// not share runs, and an eighth of Parallel keeps the model busy. 0 means
-	// that length makes no difference.
+	// Parallel applies to texts of that length. Texts of twice the length or more
+	// do not share runs, and an eighth of Parallel of them keeps the model busy. 0
+	// means that the length makes no difference.
 	Short int
 }
 
-// DefaultMaxBytes is the length of text that [Screener.Score] accepts unless
-// [WithMaxBytes] says otherwise: 1 MiB, about 200,000 words, which take some
-// ten seconds on two cores.
+// DefaultMaxBytes is the maximum length of a text unless [WithMaxBytes] changes it:
+// 1 MiB, about 200,000 words, which take about ten seconds on two cores.
 const DefaultMaxBytes = 1 << 20
 
 // ErrTooLong is in the chain of the error for a text over the limit.
@@ -123,12 +121,12 @@ var ErrTooLong = errors.New("text too long")
 type Screener struct {
 	classifier Classifier
 	info       ModelInfo
-	thresholds Scores // in place of the model's
+	thresholds Scores // replace the model's
 	maxBytes   int
-	judge      Judge // nil where there is none
+	judge      Judge // nil if there is none
 	notAsked   string
 	rule       Rule   // which texts the judge is asked about
-	fusion     Fusion // nil where the scores are the classifier's
+	fusion     Fusion // nil if the scores are the classifier's
 }
 
 // Option changes a default of [New].
@@ -149,28 +147,28 @@ func WithMaxBytes(n int) Option {
 	return func(s *Screener) { s.maxBytes = n }
 }
 
-// WithJudge asks a judge for a second opinion on the texts that the rule picks:
-// a [Band], or one that knows what a verdict is worth, see package fusion.
-// Without [WithFusion] its verdict stands beside the classifier's scores and
-// does not change them. Where it gives none, the result says why.
+// WithJudge asks a judge for a second opinion on the texts that the rule selects.
+// The rule is a [Band], or one that knows the value of a verdict, see package
+// fusion. Without [WithFusion] the verdict is reported beside the classifier's
+// scores and does not change them. If there is no verdict, the result says why.
 func WithJudge(j Judge, rule Rule) Option {
 	return func(s *Screener) { s.judge, s.rule = j, rule }
 }
 
-// WithFusion makes one score of what the classifier and the judge say. It
-// corrects the classifier's scores where no judge is asked, too.
+// WithFusion combines the scores of the classifier and the verdict of the judge. It
+// also corrects the scores of texts that are not judged.
 func WithFusion(f Fusion) Option {
 	return func(s *Screener) { s.fusion = f }
 }
 
-// WithoutJudge makes results say why no judge is asked. The sentence is that
-// of [JudgeReport.Why].
+// WithoutJudge asks no judge. why is a sentence with the reason, for
+// [JudgeReport.Why].
 func WithoutJudge(why string) Option {
 	return func(s *Screener) { s.judge, s.notAsked = nil, why }
 }
 
-// New returns a Screener on a classifier, which the caller closes when no
-// call of the Screener is under way any more.
+// New returns a Screener for a classifier. The caller closes the classifier when no
+// call of the Screener is in progress.
 func New(classifier Classifier, options ...Option) *Screener {
 	info := classifier.Info()
 	s := &Screener{
@@ -183,8 +181,8 @@ func New(classifier Classifier, options ...Option) *Screener {
 	return s
 }
 
-// With returns a Screener that differs from s by some options. It costs next to
-// nothing, so that a caller with thresholds of its own may have one.
+// With returns a copy of s with some options changed. It is cheap, so that each
+// caller with its own thresholds may have one.
 func (s *Screener) With(options ...Option) *Screener {
 	changed := *s
 	for _, option := range options {
@@ -196,12 +194,12 @@ func (s *Screener) With(options ...Option) *Screener {
 // Info describes the model.
 func (s *Screener) Info() ModelInfo { return s.info }
 
-// HasJudge tells whether a judge may be asked about a text.
+// HasJudge reports whether a judge may be asked about a text.
 func (s *Screener) HasJudge() bool { return s.judge != nil }
 
-// Score scores one text. Every byte of it counts: nothing is cut. A text over
-// the limit of bytes is refused with [ErrTooLong] in the chain. It is
-// [Screener.Begin] and [Screening.Consult], for those who can wait for the judge.
+// Score scores one text completely: nothing is truncated. A text over the length
+// limit is rejected with [ErrTooLong] in the chain. Score is [Screener.Begin]
+// followed by [Screening.Consult], for callers who can wait for the judge.
 func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
 	screening, err := s.Begin(ctx, text)
 	if err != nil {
@@ -212,8 +210,8 @@ func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
 
 const modulePath = "github.com/toxscreen/toxscreen"
 
-// Version returns the version of this module as the build knows it: a tag, or
-// "devel" and the commit where the binary was built from a checkout.
+// Version returns the version of this module as recorded in the build: a tag, or
+// "devel" and the commit if the binary was built from a checkout.
 func Version() string { return version }
 
 var version = func() string {

@@ -13,9 +13,8 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// classify is a Classifier that says of every text what the function says.
-// What matters here is what a Screener makes of it; models/ and the command
-// line are tested with real models.
+// classify is a Classifier that returns what the function returns. These tests are
+// about the Screener; models/ and the command line are tested with real models.
 type classify func(ctx context.Context, text string) (toxscreen.Classification, error)
 
 func (c classify) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
@@ -28,7 +27,7 @@ func (c classify) Info() toxscreen.ModelInfo {
 	return toxscreen.ModelInfo{Version: "tiny@1.0.0", Parallel: 2, Attributes: []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.Insult}}
 }
 
-// scores makes Scores of attributes and numbers in turn.
+// scores makes Scores of alternating attributes and numbers.
 func scores(pairs ...any) toxscreen.Scores {
 	var s toxscreen.Scores
 	for i := 0; i < len(pairs); i += 2 {
@@ -105,9 +104,9 @@ func TestScoreWarns(t *testing.T) {
 		spans      []toxscreen.Span
 		want       string
 	}{
-		{"of a blank text", " \n", 0.1, nil, "the text is empty or blank: its scores say nothing"},
-		{"of a flag that no word explains", "text", 0.9, []toxscreen.Span{}, "flagged without a span: no single word stands out"},
-		{"of nothing else", "text", 0.9, nil, ""},
+		{"about a blank text", " \n", 0.1, nil, "the text is empty or blank: its scores mean nothing"},
+		{"about a flag without a span", "text", 0.9, []toxscreen.Span{}, "flagged without a span: no single word stands out"},
+		{"about nothing else", "text", 0.9, nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			screener := toxscreen.New(classify(func(context.Context, string) (toxscreen.Classification, error) {
@@ -122,14 +121,14 @@ func TestScoreWarns(t *testing.T) {
 }
 
 // A broken model gives an error, never a score.
-func TestScoreRefusesWhatIsNoProbability(t *testing.T) {
+func TestScoreRejectsInvalidProbabilities(t *testing.T) {
 	for name, s := range map[string]toxscreen.Scores{
-		"nan":           scores(toxscreen.Toxicity, math.NaN()),
-		"over one":      scores(toxscreen.Toxicity, 1.5),
-		"no toxicity":   scores(toxscreen.Insult, 0.5),
-		"no threshold":  scores(toxscreen.Toxicity, 0.5, toxscreen.Threat, 0.5),
-		"nothing":       {},
-		"under nothing": scores(toxscreen.Toxicity, -0.1),
+		"nan":          scores(toxscreen.Toxicity, math.NaN()),
+		"over one":     scores(toxscreen.Toxicity, 1.5),
+		"no toxicity":  scores(toxscreen.Insult, 0.5),
+		"no threshold": scores(toxscreen.Toxicity, 0.5, toxscreen.Threat, 0.5),
+		"no scores":    {},
+		"under zero":   scores(toxscreen.Toxicity, -0.1),
 	} {
 		screener := toxscreen.New(classify(func(context.Context, string) (toxscreen.Classification, error) {
 			return toxscreen.Classification{Scores: s}, nil
@@ -147,7 +146,7 @@ func TestOptions(t *testing.T) {
 	screener := toxscreen.New(c, toxscreen.WithThresholds(scores(toxscreen.Toxicity, 0.61)), toxscreen.WithMaxBytes(4))
 	result, err := screener.Score(t.Context(), "text")
 	if err != nil || result.Flagged || result.Attributes[toxscreen.Insult].Threshold != 0.7 {
-		t.Errorf("%+v, %v: want the toxicity threshold replaced and that of insult kept", result, err)
+		t.Errorf("%+v, %v: want the toxicity threshold replaced and the insult threshold kept", result, err)
 	}
 	if _, err := screener.Score(t.Context(), "text!"); !errors.Is(err, toxscreen.ErrTooLong) {
 		t.Errorf("error %v, want ErrTooLong", err)

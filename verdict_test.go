@@ -13,8 +13,8 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// judging is a Judge that says of every text what the function says. Real ones
-// are tested in judge/.
+// judging is a Judge that returns what the function returns. Package judge tests
+// the real one.
 type judging func(text string) (toxscreen.Verdict, error)
 
 func (j judging) Judge(_ context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
@@ -57,7 +57,7 @@ func TestAVerdictStandsBesideTheScore(t *testing.T) {
 	if diff := cmp.Diff(`{"score":0.4,"classifier":0.4,"judge":0.9,"threshold":0.7,"flagged":false}`, string(insult)); diff != "" {
 		t.Error(diff)
 	}
-	// Evidence is counted as spans are, and the result it came from stays.
+	// In converts evidence like spans, and does not change its receiver.
 	converted := result.In(toxscreen.CodePoints, text)
 	if got := converted.Judge.Verdicts[0].Aspects[0].Evidence[0]; got.Start != 2 || got.End != 7 {
 		t.Errorf("evidence %+v, want 2 to 7", got)
@@ -91,14 +91,14 @@ func TestOnlyTheBandIsJudged(t *testing.T) {
 	}
 }
 
-// Whatever becomes of the judge, the classifier's result stands and says why
-// there is no verdict.
+// If the judge fails, the classifier's result remains and says why there is no
+// verdict.
 func TestTheClassifiersResultStandsWithoutAVerdict(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
 		want toxscreen.JudgeReport
 	}{
-		"a server that is not there": {errors.New("no server answers"), toxscreen.JudgeReport{Error: "no server answers"}},
+		"a missing server": {errors.New("no server answers"), toxscreen.JudgeReport{Error: "no server answers"}},
 		"an abstention": {fmt.Errorf("failed: %w", &toxscreen.AbstentionError{Why: "it is empty", Raw: "{"}),
 			toxscreen.JudgeReport{Error: "failed: the judge gave no verdict: it is empty", Raw: "{"}},
 	} {
@@ -118,9 +118,9 @@ func TestTheClassifiersResultStandsWithoutAVerdict(t *testing.T) {
 	}
 }
 
-// A text may ask to be found harmless. That it was counts for nothing, that it
-// was not counts.
-func TestATextThatSpeaksToTheJudgeCannotLowerItsScore(t *testing.T) {
+// A text may ask to be found harmless. A "no" is ignored on such a text, a "yes"
+// counts.
+func TestATextThatAddressesTheJudgeCannotLowerItsScore(t *testing.T) {
 	for yes, p := range map[bool]toxscreen.Probability{false: 0.01, true: 0.8} {
 		screener := toxscreen.New(borderline, toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) {
 			v := verdictOf(toxscreen.Insult, yes, p)
@@ -134,7 +134,7 @@ func TestATextThatSpeaksToTheJudgeCannotLowerItsScore(t *testing.T) {
 		if judged := result.Attributes[toxscreen.Insult].Judge; (judged != nil) != yes {
 			t.Errorf("yes %v: the judge's insult is %v", yes, judged)
 		}
-		if len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "speaks to whoever judges it") {
+		if len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "addresses the judge") {
 			t.Errorf("warnings %q", result.Warnings)
 		}
 	}

@@ -3,8 +3,8 @@
 //	rows := []eval.Scored{{P: 0.9, Toxic: true, Weight: 1}, {P: 0.2, Toxic: false, Weight: 1}}
 //	loss, f1 := eval.LogLoss(rows), eval.Decide(rows, 0.5).F1()
 //
-// [Simulate] measures a rule and a fusion with simulated judges. Nothing here is
-// fitted: that is up to the caller.
+// [Simulate] measures a rule and a fusion with simulated judges. This package fits
+// nothing: the caller does.
 package eval
 
 import (
@@ -16,15 +16,15 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Scored is a text as the measures of this package see it.
+// Scored is a text with its score and label.
 type Scored struct {
 	P      float64 // probability in 0..1 of being toxic
-	Toxic  bool    // what people say
+	Toxic  bool    // the label
 	Weight float64 // over 0
 }
 
-// Shared returns a text that a share of people in 0..1 calls toxic, as so much of
-// a toxic text and so much of a clean one.
+// Shared returns the rows of a text that a share of people in 0..1 calls toxic: a
+// toxic row with this share of the weight, and a clean row with the rest.
 func Shared(p, share, weight float64) []Scored {
 	var rows []Scored
 	for _, r := range []Scored{{p, true, weight * share}, {p, false, weight - weight*share}} {
@@ -38,7 +38,7 @@ func Shared(p, share, weight float64) []Scored {
 // least keeps probabilities off 0 and 1 in a log loss.
 const least = 1e-6
 
-// LogLoss is the weighted mean of −ln of the probability of what is true, in
+// LogLoss is the weighted mean of −ln of the probability of the true label, in
 // nats.
 func LogLoss(rows []Scored) float64 {
 	sum, weights := 0.0, 0.0
@@ -53,7 +53,7 @@ func LogLoss(rows []Scored) float64 {
 	return sum / weights
 }
 
-// bins is how many bins of equal weight a calibration error is taken over.
+// bins is the number of bins of equal weight for the calibration error.
 const bins = 15
 
 // Bin is one point of a reliability diagram.
@@ -103,9 +103,9 @@ func ECE(rows []Scored) float64 {
 	return sum / weights
 }
 
-// PerfectECE is the mean ECE of a predictor that is perfectly calibrated, on as
-// many rows with the same probabilities and weights, and its standard deviation:
-// it is not 0, since labels are drawn.
+// PerfectECE returns the mean and the standard deviation of the ECE of a perfectly
+// calibrated predictor, with the same probabilities and weights. The mean is not 0,
+// since labels are random.
 func PerfectECE(rows []Scored, rng *rand.Rand) (mean, deviation float64) {
 	all := make([]float64, 50)
 	drawn := slices.Clone(rows)
@@ -118,8 +118,8 @@ func PerfectECE(rows []Scored, rng *rand.Rand) (mean, deviation float64) {
 	return stat.MeanStdDev(all, nil)
 }
 
-// AveragePrecision is the area under the curve of precision over recall, by
-// steps. Rows with one probability count as one step.
+// AveragePrecision is the area under the precision-recall curve, in steps. Rows
+// with the same probability are one step.
 func AveragePrecision(rows []Scored) float64 {
 	sorted := slices.Clone(rows)
 	slices.SortStableFunc(sorted, func(a, b Scored) int { return cmp.Compare(b.P, a.P) })
@@ -145,12 +145,12 @@ func AveragePrecision(rows []Scored) float64 {
 	return area
 }
 
-// Decisions are the weighted shares of what becomes of texts at a threshold.
+// Decisions are the weighted shares of the outcomes of texts at a threshold.
 type Decisions struct {
 	Found, Missed, FalseAlarms, Passed float64 // they sum to 1
 }
 
-// Decide flags the rows from a threshold on.
+// Decide flags the rows at or over a threshold.
 func Decide(rows []Scored, threshold float64) Decisions {
 	var d Decisions
 	weights := 0.0
@@ -174,7 +174,7 @@ func Decide(rows []Scored, threshold float64) Decisions {
 	return d
 }
 
-// Accuracy is the share of right decisions.
+// Accuracy is the share of correct decisions.
 func (d Decisions) Accuracy() float64 { return d.Found + d.Passed }
 
 // F1 is the harmonic mean of precision and recall.

@@ -20,7 +20,7 @@ func TestMeasuresByHand(t *testing.T) {
 	if got, want := eval.LogLoss(rows), -(math.Log(0.9)+math.Log(0.2)+2*math.Log(0.6)+4*math.Log(0.9))/8; !near(got, want) {
 		t.Errorf("log loss %v, want %v", got, want)
 	}
-	// A third of what is toxic at precision 1, the rest at 3 of 4.
+	// A third of the toxic weight at precision 1, the rest at 3 of 4.
 	if got := eval.AveragePrecision(rows); !near(got, 1.0/3+2.0/3*3/4) {
 		t.Errorf("average precision %v", got)
 	}
@@ -34,7 +34,7 @@ func TestMeasuresByHand(t *testing.T) {
 	}
 }
 
-// A calibrated predictor has the ECE of a perfect one, one that is too sure has
+// A calibrated predictor has the ECE of a perfect one, an overconfident one has
 // more.
 func TestECE(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -50,6 +50,6 @@ func TestECE(t *testing.T) {
 		t.Errorf("a calibrated predictor is %v over a perfect one's %v ± %v", over, perfect, deviation)
 	}
 	if got := eval.ECE(sure); got < 0.08 {
-		t.Errorf("one that is too sure: %v", got)
+		t.Errorf("an overconfident predictor: %v", got)
 	}
 }

@@ -8,24 +8,24 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// SimulatedJudge is a judge with known error rates. The log-odds of its P(yes)
-// are normal, around one mean for clean and another for toxic texts, and
-// stretched by Confidence, as language models are surer than they are right.
+// SimulatedJudge is a judge with known error rates. The log-odds of its P(yes) are
+// normal, with one mean for clean and another for toxic texts, and stretched by
+// Confidence, since language models are overconfident.
 type SimulatedJudge struct {
 	Name string
-	// Clean and Toxic are the means, Deviation is that of both.
+	// Clean and Toxic are the means, Deviation is the standard deviation of both.
 	Clean, Toxic, Deviation float64
 	Confidence              float64
-	// Correlated in 0..1 is the correlation of the deviation with that of the
-	// classifier's log-odds, among toxic and among clean texts.
+	// Correlated in 0..1 is the correlation of the judge's log-odds with the
+	// classifier's, among toxic and among clean texts.
 	Correlated float64
-	// Seconds is how long a verdict takes, and Price what it costs beyond the
-	// price that holds for all.
+	// Seconds is the duration of a verdict, Price its price in addition to the
+	// common price of a call.
 	Seconds, Price float64
 }
 
-// SimulatedJudges are those of the table in docs/fusion.md. The rates in the
-// comments are their true and false positive rates.
+// SimulatedJudges are the judges in the table of docs/fusion.md. The comments have
+// their true and false positive rates.
 var SimulatedJudges = []SimulatedJudge{
 	{Name: "perfect", Clean: -20, Toxic: 20, Deviation: 1, Confidence: 1},                                 // 1, 0
 	{Name: "good", Clean: -3.285, Toxic: 3.285, Deviation: 2.563, Confidence: 2},                          // 0.9, 0.1
@@ -36,19 +36,19 @@ var SimulatedJudges = []SimulatedJudge{
 	{Name: "slow", Clean: -3.285, Toxic: 3.285, Deviation: 2.563, Confidence: 2, Seconds: 30, Price: 0.2}, // 0.9, 0.1
 }
 
-// SimulatedModel and SimulatedRubric are what verdicts of simulated judges name.
+// simulatedRubric is the rubric in the verdicts of simulated judges.
 const simulatedRubric = "simulated@1"
 
 func (j SimulatedJudge) model() string { return j.Name + "@simulated" }
 
-// rates are how often its "yes" is given to toxic and to clean texts.
+// rates returns how often it answers "yes" about toxic and about clean texts.
 func (j SimulatedJudge) rates() (truePositive, falsePositive float64) {
 	over := func(mean float64) float64 { return 0.5 * math.Erfc(-mean/j.Deviation/math.Sqrt2) }
 	return over(j.Toxic), over(j.Clean)
 }
 
-// verdict draws one on a toxic or a clean text. off is how far the classifier's
-// log-odds are from the mean of such texts, in deviations.
+// verdict draws a verdict on a toxic or a clean text. off is how far the
+// classifier's log-odds are from the mean of such texts, in standard deviations.
 func (j SimulatedJudge) verdict(rng *rand.Rand, toxic bool, off float64) toxscreen.Verdict {
 	mean := j.Clean
 	if toxic {
@@ -64,7 +64,7 @@ func (j SimulatedJudge) verdict(rng *rand.Rand, toxic bool, off float64) toxscre
 	}
 }
 
-// String tells what it is.
+// String returns the name and the rates.
 func (j SimulatedJudge) String() string {
 	truly, falsely := j.rates()
 	return fmt.Sprintf("%s (TPR %.2f, FPR %.2f)", j.Name, truly, falsely)

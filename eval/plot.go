@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	// The format that plots are written in.
+	// The output format.
 	_ "gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -32,7 +32,8 @@ func write(w io.Writer, p *plot.Plot) error {
 func newPlot(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	// Viewers that lack the font take another, which for this one is as wide.
+	// Viewers without the font substitute another one. For this font, the
+	// substitute has the same width.
 	for _, style := range []*text.Style{
 		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
 	} {
@@ -56,8 +57,8 @@ func addLine(p *plot.Plot, name string, i int, points plotter.XYs) error {
 	return nil
 }
 
-// PlotReliability draws the reliability of the same texts before and after, as
-// SVG.
+// PlotReliability draws the reliability of the same texts before and after
+// calibration, as SVG.
 func PlotReliability(w io.Writer, title string, before, after []Scored) error {
 	p := newPlot(title, "mean probability", "share of toxic texts")
 	p.X.Min, p.X.Max, p.Y.Max = 0, 1, 1
@@ -81,16 +82,17 @@ func PlotReliability(w io.Writer, title string, before, after []Scored) error {
 	return write(w, p)
 }
 
-// Saving is what judging a share of texts, the worthiest first, is worth.
+// Saving is the worth of judging a share of texts, the texts with the highest worth
+// first.
 type Saving struct {
 	Share float64 // of texts that are judged
-	Worth float64 // of their verdicts, for 1,000 texts
+	Worth float64 // of their verdicts, per 1,000 texts
 }
 
-// PlotEscalation draws what more verdicts are worth, as SVG. share is that of
-// texts that are judged.
+// PlotEscalation draws the worth of verdicts by the share of judged texts, as SVG.
+// share is the share to mark.
 func PlotEscalation(w io.Writer, title string, curve []Saving, share float64) error {
-	p := newPlot(title, "share of texts that are judged", "errors that verdicts save, in 1,000 texts")
+	p := newPlot(title, "share of texts that are judged", "errors that verdicts prevent, per 1,000 texts")
 	var points, chosen plotter.XYs
 	for _, s := range curve {
 		points = append(points, plotter.XY{X: s.Share, Y: s.Worth})
@@ -118,13 +120,13 @@ func PlotEscalation(w io.Writer, title string, curve []Saving, share float64) er
 	return write(w, p)
 }
 
-// glyphs are how the systems are drawn.
+// glyphs are the symbols of the systems.
 var glyphs = map[string]draw.GlyphDrawer{
 	Alone: draw.PlusGlyph{}, Ours: draw.CircleGlyph{}, FixedBand: draw.PyramidGlyph{}, Everything: draw.BoxGlyph{},
 }
 
-// PlotSimulation draws what each judge saves by how many texts it is asked
-// about, as SVG: a line for each judge, with a sign for each system.
+// PlotSimulation draws the cost of errors by the share of judged texts, as SVG: a
+// line for each judge, with a symbol for each system.
 func PlotSimulation(w io.Writer, outcomes []Outcome) error {
 	p := newPlot("Errors left, by judge and system", "share of texts that are judged", "expected price of errors, 1,000 texts")
 	p.X.Min, p.X.Max = 0, 1.6 // the legend is beside the lines

@@ -14,40 +14,40 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Combined is a rule and a fusion that know a judge.
+// Combined is a rule and a fusion for one judge.
 type Combined interface {
 	toxscreen.Rule
 	toxscreen.Fusion
 }
 
-// Simulation says what to simulate: everything is real but the judge's answer
-// and the classifier's, which is read from the rows.
+// Simulation configures a simulation. Everything is real except the answers of the
+// judge, which are random, and of the classifier, which are read from the rows.
 type Simulation struct {
-	// Dev are the rows that is fitted on, Test those that is measured on. Both
-	// need a toxicity and a label of it; a text is toxic where half of the
-	// people or more say so.
+	// Dev are the rows to fit on, Test the rows to measure on. Both need a score
+	// and a label for toxicity; a text is toxic if at least half of the people say
+	// so.
 	Dev, Test  []toxscreen.Labelled
-	Model      string // that scored the rows
+	Model      string // the model that scored the rows
 	Thresholds toxscreen.Scores
 	Judges     []SimulatedJudge
-	// Fit returns what is fitted on rows that have verdicts of a judge; price is
-	// that of a verdict beyond the one that holds for all.
+	// Fit fits on rows that have verdicts of a judge. price is the price of a
+	// verdict in addition to the common price of a call.
 	Fit func(rows []toxscreen.Labelled, price float64) (Combined, error)
-	// FalseAlarm, Miss and Call are the prices that outcomes are counted in.
+	// FalseAlarm, Miss and Call are the prices in the costs of outcomes.
 	FalseAlarm, Miss, Call float64
-	// Budget is the share of Texts texts that may be judged, by what Fit returns.
+	// Budget is the share of Texts texts that the outcome of Fit may have judged.
 	Budget float64
 	Texts  int
 	Fixed  toxscreen.Band // the fixed band to compare with
 	Seed   uint64
 }
 
-// Outcome is what one system does with one judge, on the test rows.
+// Outcome is the result of one system with one judge on the test rows.
 type Outcome struct {
 	Judge  string `json:"judge"`
 	System string `json:"system"`
-	// Cost is the expected price of the errors of 1,000 texts, CostWithCalls
-	// that with the calls.
+	// Cost is the expected price of the errors in 1,000 texts, CostWithCalls
+	// includes the calls.
 	Cost          float64 `json:"cost"`
 	CostWithCalls float64 `json:"cost_with_calls"`
 	Accuracy      float64 `json:"accuracy"`
@@ -58,16 +58,16 @@ type Outcome struct {
 	Judged        float64 `json:"judged"` // share of texts
 
 	// On the judged texts: the log losses of the classifier, of the judge's own
-	// P(yes) and of the fused score, and how far its ECE is over that of a
-	// perfect predictor. 0 where none is judged.
+	// P(yes) and of the fused score, and how far the ECE of the fused score is over
+	// the ECE of a perfect predictor. 0 if no text is judged.
 	JudgedClassifier float64 `json:"judged_classifier,omitempty"`
 	JudgedJudge      float64 `json:"judged_judge,omitempty"`
 	JudgedFused      float64 `json:"judged_fused,omitempty"`
 	JudgedECE        float64 `json:"judged_ece_over_perfect,omitempty"`
 	// JudgedECENoise is the standard deviation of a perfect predictor's ECE there.
 	JudgedECENoise float64 `json:"judged_ece_noise,omitempty"`
-	// Held is in how many of 100 resamplings of the budget's number of texts no
-	// more than its share were judged; nil where there is no budget to keep.
+	// Held is the number of resamplings, of 100, in which the budget held; nil if
+	// there is no budget.
 	Held *int `json:"held,omitempty"`
 
 	asked []bool
@@ -84,7 +84,7 @@ const (
 // Simulate runs every system with every judge.
 func Simulate(ctx context.Context, s Simulation) ([]Outcome, error) {
 	if len(s.Test) == 0 || len(s.Dev) == 0 {
-		return nil, errors.New("failed to simulate: there must be rows to fit on and rows to measure on")
+		return nil, errors.New("failed to simulate: it needs rows to fit on and rows to measure on")
 	}
 	var all []Outcome
 	for _, judge := range s.Judges {
@@ -120,7 +120,7 @@ func Simulate(ctx context.Context, s Simulation) ([]Outcome, error) {
 	return all, nil
 }
 
-// random returns the source of all that is drawn, the same for every judge.
+// random returns the source of random numbers, the same for every judge.
 func (s Simulation) random() *rand.Rand {
 	return rand.New(rand.NewPCG(s.Seed, 0)) //nolint:gosec // a simulation that can be repeated
 }
@@ -134,7 +134,7 @@ func (j SimulatedJudge) judged(rng *rand.Rand, rows []toxscreen.Labelled) ([]tox
 		p, scored := row.Found.Scores.Get(toxscreen.Toxicity)
 		y, labelled := row.Labels.Get(toxscreen.Toxicity)
 		if !scored || !labelled {
-			return nil, fmt.Errorf("row %d has no toxicity or no label of it", i+1)
+			return nil, fmt.Errorf("row %d has no score or no label for toxicity", i+1)
 		}
 		p = min(max(p, least), 1-least)
 		x[i] = math.Log(p / (1 - p))
@@ -160,8 +160,8 @@ func (j SimulatedJudge) judged(rng *rand.Rand, rows []toxscreen.Labelled) ([]tox
 	return all, nil
 }
 
-// replay is a classifier and a judge that say what rows say. A text is the
-// number of its row.
+// replay is a classifier and a judge that return what the rows contain. A text is
+// the number of its row.
 type replay struct {
 	rows       []toxscreen.Labelled
 	model      string
@@ -239,8 +239,8 @@ func (s Simulation) run(ctx context.Context, rows []toxscreen.Labelled, judge Si
 	return o, nil
 }
 
-// held counts in how many of 100 samples of so many rows, drawn by weight, no
-// more than a share was asked for.
+// held returns the number of samples, of 100, in which at most a share of the rows
+// was judged. A sample has as many rows as texts says, drawn by weight.
 func held(rows []toxscreen.Labelled, asked []bool, texts int, share float64, rng *rand.Rand) int {
 	upTo := make([]float64, len(rows))
 	sum := 0.0

@@ -13,8 +13,8 @@ import (
 	"github.com/toxscreen/toxscreen/fusion"
 )
 
-// texts draws rows of a classifier that is calibrated for them: its log-odds are
-// normal in both kinds of texts, its AUC is 0.98, and a tenth is toxic.
+// texts draws rows of a calibrated classifier: its log-odds are normal in both
+// classes of texts, its AUC is 0.98, and a tenth of the texts is toxic.
 func texts(seed uint64, n int) []toxscreen.Labelled {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	rows := make([]toxscreen.Labelled, n)
@@ -37,7 +37,8 @@ func texts(seed uint64, n int) []toxscreen.Labelled {
 	return rows
 }
 
-// simulation is one with fusion's fit, at a budget of 15 % of texts.
+// simulation returns a simulation with the fit of package fusion and a budget of 15
+// % of texts.
 func simulation(dev, test []toxscreen.Labelled) eval.Simulation {
 	var thresholds toxscreen.Scores
 	thresholds.Set(toxscreen.Toxicity, 0.5)
@@ -64,8 +65,8 @@ func simulation(dev, test []toxscreen.Labelled) eval.Simulation {
 	}
 }
 
-// The promises of docs/fusion.md, on texts that are drawn.
-func TestPromises(t *testing.T) {
+// The guarantees of docs/fusion.md hold on simulated texts.
+func TestGuarantees(t *testing.T) {
 	outcomes, err := eval.Simulate(t.Context(), simulation(texts(1, 5000), texts(2, 10000)))
 	if err != nil {
 		t.Fatal(err)
@@ -91,14 +92,14 @@ func TestPromises(t *testing.T) {
 			t.Errorf("%s: the budget held in %d of 100 resamplings", judge.Name, *ours.Held)
 		}
 	}
-	// With so many texts far from the threshold that a judge can still turn, a
-	// budget of 15 % does not buy all that there is.
+	// A good judge can also change decisions far from the threshold, so a budget of
+	// 15 % does not save all costs.
 	alone, everything, ours := by["good, "+eval.Alone], by["good, "+eval.Everything], by["good, "+eval.Ours]
 	if saved, all := alone.Cost-ours.Cost, alone.Cost-everything.Cost; saved < 0.85*all || ours.Judged > 0.15 {
 		t.Errorf("the good judge saves %.1f of %.1f errors with %.3f of the calls", saved, all, ours.Judged)
 	}
 	if useless := by["useless, "+eval.Ours]; useless.Judged > 0 {
-		t.Errorf("a judge that knows nothing is asked about %.3f of the texts", useless.Judged)
+		t.Errorf("a useless judge is asked about %.3f of the texts", useless.Judged)
 	}
 }
 

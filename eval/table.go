@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Table returns the outcomes of [Simulate] as tables in Markdown: what each system
-// costs and how right it is, and how far the goals of docs/fusion.md are met.
+// Table returns the outcomes of [Simulate] as tables in Markdown: the cost and the
+// accuracy of each system, and how far the goals of docs/fusion.md are met.
 func (s Simulation) Table(outcomes []Outcome) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d rows to fit on, %d to measure on, scored by %s.\n\n", len(s.Dev), len(s.Test), s.Model)
-	b.WriteString("| judge | system | cost of 1,000 | with calls | accuracy | F1 | AP | ECE | log loss | judged |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "Fitted on %d rows, measured on %d, scored by %s.\n\n", len(s.Dev), len(s.Test), s.Model)
+	b.WriteString("| judge | system | cost per 1,000 | with calls | accuracy | F1 | AP | ECE | log loss | judged |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	kinds := map[string]string{}
 	for _, j := range s.Judges {
 		kinds[j.Name] = j.String()
@@ -21,7 +21,7 @@ func (s Simulation) Table(outcomes []Outcome) string {
 		fmt.Fprintf(&b, "| %s | %s | %.1f | %.1f | %.4f | %.3f | %.3f | %.4f | %.4f | %.1f %% |\n",
 			kinds[o.Judge], o.System, o.Cost, o.CostWithCalls, o.Accuracy, o.F1, o.AP, o.ECE, o.LogLoss, 100*o.Judged)
 	}
-	b.WriteString("\nOn the texts that toxscreen has judged:\n\n| judge | log loss of the classifier | of the judge | fused | ECE over a perfect predictor's | cost saved, of what judging everything saves | budget held |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("\nOn the texts that toxscreen has judged:\n\n| judge | log loss of the classifier | of the judge | fused | ECE over a perfect predictor's | cost saved, relative to judging everything | budget held |\n|---|---|---|---|---|---|---|\n")
 	for _, j := range s.Judges {
 		o, alone, everything := by[[2]string{j.Name, Ours}], by[[2]string{j.Name, Alone}], by[[2]string{j.Name, Everything}]
 		if o.Judged == 0 {

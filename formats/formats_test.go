@@ -122,8 +122,8 @@ func TestMastraRun(t *testing.T) {
 // A text that was not judged has no score, rather than 0 or 1, and the error says
 // why.
 func TestMastraWithoutAVerdict(t *testing.T) {
-	v := toxscreen.Verdict{Scale: 1, Aspects: []toxscreen.AspectVerdict{{Name: "unsafe"}}, Warnings: []string{"the text speaks to whoever judges it"}}
-	if _, err := formats.ToMastraRun(v, "", formats.MastraOptions{}); err == nil || !strings.Contains(err.Error(), "the text speaks to whoever judges it") {
+	v := toxscreen.Verdict{Scale: 1, Aspects: []toxscreen.AspectVerdict{{Name: "unsafe"}}, Warnings: []string{"the text addresses the judge"}}
+	if _, err := formats.ToMastraRun(v, "", formats.MastraOptions{}); err == nil || !strings.Contains(err.Error(), "the text addresses the judge") {
 		t.Error(err)
 	}
 	v.Warnings = nil // as of a guard model
@@ -209,7 +209,7 @@ func TestNexaGaugeUnsafe(t *testing.T) {
 	if diff := cmp.Diff(none, asJSON(t, got)); diff != "" {
 		t.Error(diff)
 	}
-	if got = formats.ToNexaResult("toxicity", formats.NexaRedteam{}, toxscreen.Verdict{Warnings: []string{"it speaks to the judge"}}, text, nil); got.Score != nil || !strings.Contains(*got.Error, "it speaks to the judge") {
+	if got = formats.ToNexaResult("toxicity", formats.NexaRedteam{}, toxscreen.Verdict{Warnings: []string{"it addresses the judge"}}, text, nil); got.Score != nil || !strings.Contains(*got.Error, "it addresses the judge") {
 		t.Errorf("%s", asJSON(t, got))
 	}
 }

@@ -8,21 +8,22 @@ import (
 )
 
 const (
-	// surest bounds the classifier's probability on both sides: a model that
-	// says 0 or 1 has not seen more than a million texts either.
+	// surest limits the classifier's probability on both sides: even a model that
+	// says 0 or 1 has not seen more than a million texts.
 	surest = 1e-6
-	// sure bounds the judge's P(yes) likewise.
+	// sure limits the judge's P(yes) on both sides.
 	sure = 1e-4
 )
 
-// knee is where the judge's log-odds get a slope of their own, at a P(yes) of
-// 0.95: how sure language models are beyond that says how they were trained more
-// than how often they are right.
+// knee is the log-odds beyond which the judge has a separate slope, at a P(yes) of
+// 0.95: how sure language models are beyond that depends more on their training
+// than on how often they are right.
 var knee = math.Log(19)
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// logOdds returns the log-odds of a probability that is kept off 0 and 1.
+// logOdds returns the log-odds of a probability, which is limited to off from 0 and
+// 1.
 func logOdds(p, off float64) float64 {
 	p = min(max(p, off), 1-off)
 	return math.Log(p / (1 - p))
@@ -31,17 +32,17 @@ func logOdds(p, off float64) float64 {
 // apply returns corrected log-odds.
 func (l Line) apply(x float64) float64 { return l.Slope*x + l.Intercept }
 
-// said is what a verdict says of one attribute: the sum over the aspects that
+// said is what a verdict says about one attribute, summed over the aspects that
 // measure it.
 type said struct {
 	aspects  int
 	measured int     // how many have P(yes)
 	near     float64 // log-odds of P(yes) up to the knee, summed
 	beyond   float64 // the rest of them
-	yes, no  int     // what was written, for the others
+	yes, no  int     // answers of the aspects without P(yes)
 }
 
-// add takes up an aspect.
+// add adds an aspect.
 func (s *said) add(a toxscreen.AspectVerdict) {
 	s.aspects++
 	if a.PYes == nil {
@@ -54,7 +55,7 @@ func (s *said) add(a toxscreen.AspectVerdict) {
 	}
 	s.measured++
 	z := logOdds(float64(*a.PYes), sure)
-	// A model that writes what it holds for unlikely says nothing.
+	// An answer that the model itself finds improbable has no weight.
 	if a.Yes {
 		z = max(z, 0)
 	} else {
@@ -65,10 +66,9 @@ func (s *said) add(a toxscreen.AspectVerdict) {
 	s.beyond += z - near
 }
 
-// heard is the log likelihood ratio of what was said, in nats, before the
-// overlap. Aspects of one verdict come from one model and are no independent
-// witnesses: their mean counts, so that those that contradict each other say
-// nothing.
+// heard returns the log likelihood ratio of what was said, in nats, before the
+// overlap. The aspects of a verdict come from one model and are not independent, so
+// their mean counts: contradicting aspects cancel out.
 func (o Opinion) heard(s said) float64 {
 	sum := 0.0
 	if s.measured > 0 {
@@ -80,24 +80,24 @@ func (o Opinion) heard(s said) float64 {
 	return sum / float64(s.aspects)
 }
 
-// ratio is the logarithm of a likelihood ratio of two rates.
+// ratio returns the logarithm of the likelihood ratio of two rates.
 func ratio(a, b float64) float64 { return math.Log(max(a, surest) / max(b, surest)) }
 
-// evidence is how far the judge moves the log-odds x of the classifier. With it
-// x + evidence rises with x and with what is heard.
+// evidence returns how far the judge moves the classifier's log-odds x. The sum x +
+// evidence rises with x and with heard.
 func (o Opinion) evidence(x, heard float64) float64 {
 	return min(max(heard-o.Overlap*x, -o.Cap), o.Cap)
 }
 
-// Fuse implements [toxscreen.Fusion]. A verdict of another judge than the one
-// in use counts for nothing.
+// Fuse implements [toxscreen.Fusion]. It ignores verdicts of judges other than the
+// one in use.
 func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
 	var heard [toxscreen.AttributeCount]said
 	if verdict != nil {
 		for i := range verdict.Aspects {
 			aspect := &verdict.Aspects[i]
 			if p := aspect.PYes; p != nil && !(*p >= 0 && *p <= 1) {
-				return toxscreen.Fused{}, fmt.Errorf("failed to fuse a verdict of %s: it gives %v for %s, which is no probability", verdict.Model, float64(*p), aspect.Name)
+				return toxscreen.Fused{}, fmt.Errorf("failed to fuse a verdict of %s: it gives %v for %s, which is not a probability", verdict.Model, float64(*p), aspect.Name)
 			}
 			if aspect.Attribute == nil || *aspect.Attribute >= toxscreen.Attribute(toxscreen.AttributeCount) || len(verdict.Addressed) > 0 && !aspect.Yes {
 				continue
@@ -113,7 +113,7 @@ func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxs
 			continue
 		}
 		if !(p >= 0 && p <= 1) {
-			return toxscreen.Fused{}, fmt.Errorf("failed to fuse scores: %v for %s is no probability", p, a)
+			return toxscreen.Fused{}, fmt.Errorf("failed to fuse scores: %v for %s is not a probability", p, a)
 		}
 		moved := 0.0
 		if o := &f.opinions[a]; ours && heard[a].aspects > 0 && o.Cap > 0 {
@@ -123,7 +123,7 @@ func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxs
 			}
 			fused.Evidence.Set(a, moved)
 		}
-		// What nothing changes stays as it is, to the last digit.
+		// Scores that do not change keep all their digits.
 		if moved != 0 || f.lines[a] != (Line{Slope: 1}) {
 			fused.Scores.Set(a, sigmoid(f.prior(a, p)+moved))
 		}

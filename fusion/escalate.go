@@ -8,10 +8,10 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// worth is the expected price of the errors that a verdict saves at a
-// probability p. The decision turns where what is heard reaches what lies
-// between p and the threshold: how often that is so for toxic and for clean
-// texts, the judge's rates at that level tell.
+// worth returns the expected price of the errors that a verdict prevents at a
+// probability p. A verdict changes the decision if its evidence reaches the
+// distance between p and the threshold. The judge's rates at that level say how
+// often it does so for toxic and for clean texts.
 func (o Opinion) worth(p, threshold float64, prices Prices) float64 {
 	if o.Cap <= 0 || p < o.Low || p > o.High {
 		return 0
@@ -20,7 +20,7 @@ func (o Opinion) worth(p, threshold float64, prices Prices) float64 {
 	x := logOdds(p, surest)
 	away := logOdds(threshold, surest) - x
 	if away > o.Cap || away <= -o.Cap {
-		return 0 // no verdict gets that far
+		return 0 // no verdict moves p that far
 	}
 	truly, falsely := o.rates(away + o.Overlap*x)
 	gain := p*truly*miss - (1-p)*falsely*falseAlarm
@@ -30,7 +30,8 @@ func (o Opinion) worth(p, threshold float64, prices Prices) float64 {
 	return max(gain, 0)
 }
 
-// rates are how often at least so much is heard of toxic and of clean texts.
+// rates returns how often the evidence is at least heard, for toxic and for clean
+// texts.
 func (o Opinion) rates(heard float64) (truly, falsely float64) {
 	if len(o.Levels) == 0 {
 		farthest := o.Slope*knee + o.Beyond*(logOdds(1, sure)-knee)
@@ -42,7 +43,7 @@ func (o Opinion) rates(heard float64) (truly, falsely float64) {
 		}
 		return o.TruePositive, o.FalsePositive
 	}
-	i := 0 // of the first level that is as strong
+	i := 0 // index of the first level that is as strong
 	for i < len(o.Levels) && o.Levels[i].Heard < heard {
 		i++
 	}
@@ -57,34 +58,33 @@ func (o Opinion) rates(heard float64) (truly, falsely float64) {
 	return from.TruePositive + part*(to.TruePositive-from.TruePositive), from.FalsePositive + part*(to.FalsePositive-from.FalsePositive)
 }
 
-// cost is what a verdict must be worth.
+// cost returns the minimum worth of a verdict.
 func (f *Fusion) cost() float64 { return max(f.file.Prices.Call, f.least) }
 
-// doubt tells why the classifier should not be believed as much as its score
-// says.
+// doubt is a reason to trust the classifier less than its score says.
 type doubt uint8
 
 const (
 	none      doubt = iota
-	noSpan          // a high score, and no word that makes it
-	disguised       // undoing disguise changed what the text reads like
+	noSpan          // a high score that no word explains
+	disguised       // undoing disguise changed the score
 )
 
-// decision is whether a text is worth a verdict, in numbers.
+// decision says whether to ask the judge about a text, with the numbers behind it.
 type decision struct {
 	ask       bool
 	attribute toxscreen.Attribute
 	doubt     doubt
 	p         float64 // of the attribute, calibrated
-	doubted   float64 // what p is taken for; p without doubt
+	doubted   float64 // p with the doubt taken into account; p without doubt
 	threshold float64
 	value     float64
 }
 
-// decide finds the attribute that a verdict is worth most for, which where it
-// does not pay is toxicity. One call answers for all, but what it is worth for
-// them is not summed: the errors in the attributes of a text go together, and
-// are one error.
+// decide finds the attribute for which a verdict is worth most; if none is worth
+// its cost, it is toxicity. One call answers for all attributes, but their worth is
+// not summed: the errors in the attributes of a text are correlated, and count as
+// one error.
 func (f *Fusion) decide(found *toxscreen.Classification, thresholds *toxscreen.Scores) decision {
 	var best decision
 	known := false
@@ -105,9 +105,9 @@ func (f *Fusion) decide(found *toxscreen.Classification, thresholds *toxscreen.S
 	return best
 }
 
-// doubted returns the log-odds that a text is asked for at. A score that no
-// word makes is taken for half as far from the threshold, and one that rests on
-// undone disguise for the mean of both readings. The score itself stays.
+// doubted returns the log-odds that the decision uses. A score that no word
+// explains counts as half as far from the threshold, and one that rests on undone
+// disguise counts as the mean of both readings. The score itself does not change.
 func (f *Fusion) doubted(found *toxscreen.Classification, a toxscreen.Attribute, x, threshold float64) (float64, doubt) {
 	if plain, ok := found.Plain.Get(a); ok {
 		return (x + f.prior(a, plain)) / 2, disguised
@@ -118,17 +118,17 @@ func (f *Fusion) doubted(found *toxscreen.Classification, a toxscreen.Attribute,
 	return x, none
 }
 
-// Escalate implements [toxscreen.Rule]. It needs no context: nothing is waited
-// for.
+// Escalate implements [toxscreen.Rule]. It ignores the context, since it never
+// waits.
 func (f *Fusion) Escalate(_ context.Context, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string) {
 	if f.why != "" {
-		return false, "a verdict would count for nothing: " + f.why
+		return false, "a verdict would be ignored: " + f.why
 	}
 	d := f.decide(&found, &thresholds)
 	return d.ask, f.sentence(d)
 }
 
-// sentence says why a text is judged, or why not.
+// sentence returns why a text is judged, or why not.
 func (f *Fusion) sentence(d decision) string {
 	score := fmt.Sprintf("%s %.2f", d.attribute, d.p)
 	switch d.doubt {
@@ -140,10 +140,10 @@ func (f *Fusion) sentence(d decision) string {
 	}
 	cost := fmt.Sprintf("a call costs %.2g", f.file.Prices.Call)
 	if f.cost() > f.file.Prices.Call {
-		cost = fmt.Sprintf("%.2g is the least that keeps judged texts under %.3g %%", f.cost(), 100*f.file.Budget.Share)
+		cost = fmt.Sprintf("the budget of %.3g %% of texts requires %.2g", 100*f.file.Budget.Share, f.cost())
 	}
 	low, high, ok := f.Band(d.attribute, d.threshold)
-	place := "is where no verdict is worth a call"
+	place := "has no band in which a verdict is worth a call"
 	if ok {
 		place = "is outside the band"
 		if d.doubted >= low && d.doubted <= high {
@@ -154,8 +154,8 @@ func (f *Fusion) sentence(d decision) string {
 	return fmt.Sprintf("%s %s: a verdict is worth %.2g errors, %s", score, place, d.value, cost)
 }
 
-// Band returns the range of probabilities in which a verdict on an attribute
-// alone is worth more than it costs; ok is false where there is none.
+// Band returns the range of probabilities in which a verdict on this attribute
+// alone is worth more than it costs; ok is false if there is none.
 func (f *Fusion) Band(a toxscreen.Attribute, threshold float64) (low, high float64, ok bool) {
 	o, cost := f.opinions[a], f.cost()
 	pays := func(p float64) bool { return o.worth(p, threshold, f.file.Prices) > cost }
@@ -171,8 +171,8 @@ func (f *Fusion) Band(a toxscreen.Attribute, threshold float64) (low, high float
 	return low, high, low < high
 }
 
-// edge returns where between out, where a condition does not hold, and in, where
-// it does, it begins to.
+// edge returns the boundary of a condition that does not hold at out and holds at
+// in.
 func edge(out, in float64, holds func(float64) bool) float64 {
 	for range 30 {
 		middle := (out + in) / 2

@@ -8,12 +8,12 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Explanation tells how the final probability of an attribute came about.
+// Explanation shows how the final probability of an attribute was computed.
 type Explanation struct {
 	Attribute  toxscreen.Attribute
 	Classifier float64 // the model's probability
 	Prior      float64 // after calibration
-	// Evidence is the verdict's, in nats; 0 where Heard is false.
+	// Evidence is the evidence of the verdict, in nats; 0 if Heard is false.
 	Evidence  float64
 	Heard     bool // whether a verdict counted
 	Posterior float64
@@ -46,19 +46,19 @@ func (f *Fusion) Explain(r toxscreen.Result) ([]Explanation, error) {
 	return all, nil
 }
 
-// String is a sentence.
+// String returns the explanation as a sentence.
 func (e Explanation) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: the classifier says %.2f", e.Attribute, e.Classifier)
 	if e.Prior != e.Classifier && fmt.Sprintf("%.2f", e.Prior) != fmt.Sprintf("%.2f", e.Classifier) {
-		fmt.Fprintf(&b, ", by labelled texts %.2f", e.Prior)
+		fmt.Fprintf(&b, ", calibrated %.2f", e.Prior)
 	}
 	fmt.Fprintf(&b, ", odds of %s", odds(e.Prior))
 	switch {
 	case !e.Heard:
 		b.WriteString("; no verdict counted")
 	case e.Evidence >= 0:
-		fmt.Fprintf(&b, "; the verdict makes them %.3g times as high (%+.2f in log-odds): %.2f, odds of %s", math.Exp(e.Evidence), e.Evidence, e.Posterior, odds(e.Posterior))
+		fmt.Fprintf(&b, "; the verdict multiplies them by %.3g (%+.2f in log-odds): %.2f, odds of %s", math.Exp(e.Evidence), e.Evidence, e.Posterior, odds(e.Posterior))
 	default:
 		fmt.Fprintf(&b, "; the verdict divides them by %.3g (%+.2f in log-odds): %.2f, odds of %s", math.Exp(-e.Evidence), e.Evidence, e.Posterior, odds(e.Posterior))
 	}

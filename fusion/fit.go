@@ -13,89 +13,88 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Options say what to fit for.
+// Options configure a fit.
 type Options struct {
 	Model      string           // version of the model that the rows were scored with
-	Thresholds toxscreen.Scores // from which attributes are flagged
+	Thresholds toxscreen.Scores // at which attributes are flagged
 	Prices     Prices
-	Budget     Budget // LeastValue is not looked at
+	Budget     Budget // LeastValue is ignored
 	Traffic    Traffic
-	// Base holds the judges to keep beside the one that is fitted.
+	// Base has the judges to keep besides the one that is fitted.
 	Base Params
 }
 
-// Traffic bounds what verdicts may take of a judge. It makes a share of it, by
-// the means of the verdicts that were given.
+// Traffic limits what verdicts may use of a judge. [Fit] turns it into a share of
+// texts, by the means of the verdicts in the rows.
 type Traffic struct {
-	Texts float64 // that are scored a minute; 0 where nothing is bounded
-	// Tokens and Seconds are what verdicts may take a minute; 0 for no bound.
+	Texts float64 // scored per minute; 0 for no limit
+	// Tokens and Seconds are what verdicts may use per minute; 0 for no limit.
 	Tokens, Seconds float64
 }
 
-// What a fit needs at least. With fewer rows than that the gate below lets
-// nothing but luck through.
+// The minimum for a fit. With fewer rows, only luck passes the gate below.
 const (
 	leastRows  = 100
-	leastClass = 20 // of either kind
-	// With that many near the band a fit is off by some 0.015 in probability.
+	leastClass = 20 // of each class
+	// With this many rows near the band, a fit is off by about 0.015 in
+	// probability.
 	enoughNear = 1000
 	folds      = 5
-	levels     = 15 // of what is heard, from one cap to the other
-	// gate is how many standard errors the cross-validated loss must fall for a
-	// parameter to be taken: the chance that a useless one passes is under 5 %.
+	levels     = 15 // of the evidence, from −cap to cap
+	// gate is the number of standard errors by which a parameter must lower the
+	// cross-validated loss to be accepted: a useless one passes with a probability
+	// under 5 %.
 	gate = 1.645
 )
 
-// Report is what a fit did.
+// Report describes a fit.
 type Report struct {
 	Attributes []AttributeReport
-	// Rows are how many rows there were, Judged those with a verdict.
+	// Rows is the number of rows, Judged the number of rows with a verdict.
 	Rows, Judged int
-	// Share is the expected share of judged texts, by the rows; Least is what a
-	// verdict must be worth.
+	// Share is the expected share of judged texts, according to the rows; Least is
+	// the minimum worth of a verdict.
 	Share, Least float64
-	// Curve is what verdicts are worth by the share of texts that have one, the
-	// worthiest first.
+	// Curve is the worth of verdicts by the share of judged texts, the texts with
+	// the highest worth first.
 	Curve []Point
 	// SecondsPerCall and TokensPerCall are means over the verdicts.
 	SecondsPerCall, TokensPerCall float64
 }
 
-// Point is one of a curve: of a share of texts in 0..1, what their verdicts are
-// worth for a text of all, on average.
+// Point is a point of a curve: a share of judged texts in 0..1, and the worth of
+// their verdicts, averaged over all texts.
 type Point struct{ Share, Worth float64 }
 
-// AttributeReport is what a fit did for one attribute. Losses are
-// cross-validated log losses in nats a row.
+// AttributeReport describes the fit of one attribute. Losses are cross-validated
+// log losses in nats per row.
 type AttributeReport struct {
 	Attribute    toxscreen.Attribute
 	Toxic, Clean float64
 	// Calibration of the classifier: the loss before and after, and whether the
-	// correction was taken.
+	// correction was accepted.
 	Before, After float64
 	Calibrated    bool
-	// The judge inside the band: the losses of the classifier alone and of
-	// both, and whether the judge counts. Where Opinion is nil there were too
-	// few rows, as Note says.
+	// The judge inside the band: the losses of the classifier alone and of both,
+	// and whether the judge counts. If Opinion is nil, there were too few rows, as
+	// Note says.
 	Classifier, Fused float64
 	Counts            bool
 	Opinion           *Opinion
 	Note              string
-	// Held are the probabilities that rows had in the folds that were fitted
-	// without them, for plots.
+	// Held are the probabilities of the rows by fits without their fold, for plots.
 	Held []Held
 }
 
-// Held is a row as those parameters see it that were fitted without it.
+// Held is a row with its probability by parameters that were fitted without it.
 type Held struct {
 	Before, After float64 // probabilities without and with the parameters
 	Label, Weight float64
 }
 
-// Fit finds the parameters for labelled texts. Every part of them has to show in
-// cross-validation that it is better than nothing, and is left out otherwise.
-// Too few rows, rows that contradict each other and rows of one kind only are
-// refused.
+// Fit computes the parameters for labelled texts. A parameter is left out unless
+// cross-validation shows that it lowers the loss. Too few rows, contradicting rows
+// and rows of one class only are rejected.
 func Fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 	fitted, report, err := fit(rows, o)
 	if err != nil {
@@ -129,7 +128,7 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 			if a == toxscreen.Toxicity {
 				return p, report, fmt.Errorf("%s: %s", a, why)
 			}
-			r.Note = why + ": left as it is"
+			r.Note = why + ": not calibrated"
 			report.Attributes = append(report.Attributes, r)
 			continue
 		}
@@ -140,7 +139,7 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 		if judge != nil {
 			threshold, ok := o.Thresholds.Get(a)
 			if !ok {
-				return p, report, fmt.Errorf("%s has labels and no threshold", a)
+				return p, report, fmt.Errorf("%s has labels but no threshold", a)
 			}
 			if err := fitOpinion(samplesOf(rows, a, line), threshold, o.Prices, &r); err != nil {
 				return p, report, fmt.Errorf("%s: %w", a, err)
@@ -148,7 +147,7 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 			if r.Opinion != nil {
 				judge.Attributes[a] = *r.Opinion
 			} else if a == toxscreen.Toxicity {
-				return p, report, fmt.Errorf("%s: verdicts: %s; judge more of them with --judge-band 0.05-0.95", a, r.Note)
+				return p, report, fmt.Errorf("%s: verdicts: %s; judge more texts with --judge-band 0.05-0.95", a, r.Note)
 			}
 		}
 		report.Attributes = append(report.Attributes, r)
@@ -170,7 +169,7 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 	return p, report, nil
 }
 
-// check refuses rows that nothing can be learned from.
+// check rejects unusable rows.
 func check(rows []toxscreen.Labelled) error {
 	seen := map[string]int{}
 	var contradicting int
@@ -181,12 +180,12 @@ func check(rows []toxscreen.Labelled) error {
 		}
 		for a, p := range row.Found.Scores.All() {
 			if !(p >= 0 && p <= 1) {
-				return fmt.Errorf("row %d: score %v for %s is no probability", i+1, p, a)
+				return fmt.Errorf("row %d: score %v for %s is not a probability", i+1, p, a)
 			}
 		}
 		for a, y := range row.Labels.All() {
 			if !(y >= 0 && y <= 1) {
-				return fmt.Errorf("row %d: label %v for %s is no share of people in 0..1", i+1, y, a)
+				return fmt.Errorf("row %d: label %v for %s is not a share of people in 0..1", i+1, y, a)
 			}
 		}
 		if row.Name == "" {
@@ -200,13 +199,13 @@ func check(rows []toxscreen.Labelled) error {
 		for a, y := range row.Labels.All() {
 			if was, ok := rows[before].Labels.Get(a); ok && (was >= 0.5) != (y >= 0.5) {
 				if contradicting++; first == "" {
-					first = fmt.Sprintf("rows %d and %d are one text, with %v and %v for %s", before+1, i+1, was, y, a)
+					first = fmt.Sprintf("rows %d and %d have %v and %v for %s", before+1, i+1, was, y, a)
 				}
 			}
 		}
 	}
 	if contradicting > 0 {
-		return fmt.Errorf("%d of %d labels contradict another one of the same text: %s; give each text once, with the share of people who say so as its label", contradicting, len(rows), first)
+		return fmt.Errorf("labels contradict another one of the same text (%d, in %d rows): %s; give each text once, with the share of people who say so as its label", contradicting, len(rows), first)
 	}
 	return nil
 }
@@ -223,15 +222,15 @@ func judgeOf(rows []toxscreen.Labelled, report *Report) (*JudgeParams, error) {
 		if judge == nil {
 			judge = &JudgeParams{Model: v.Model, Rubric: v.Rubric, Attributes: map[toxscreen.Attribute]Opinion{}}
 			if digestOf(v.Model) == "" {
-				return nil, fmt.Errorf("row %d: the verdict is by %q, which names no digest", i+1, v.Model)
+				return nil, fmt.Errorf("row %d: the verdict is from %q, which has no digest", i+1, v.Model)
 			}
 		}
 		if digestOf(v.Model) != digestOf(judge.Model) || v.Rubric != judge.Rubric {
-			return nil, fmt.Errorf("row %d: the verdict is by %s under %s, those before by %s under %s: fit one judge at a time", i+1, v.Model, v.Rubric, judge.Model, judge.Rubric)
+			return nil, fmt.Errorf("row %d: the verdict is from %s under %s, but earlier ones are from %s under %s: fit one judge at a time", i+1, v.Model, v.Rubric, judge.Model, judge.Rubric)
 		}
 		for _, a := range v.Aspects {
 			if a.PYes != nil && !(*a.PYes >= 0 && *a.PYes <= 1) {
-				return nil, fmt.Errorf("row %d: the verdict gives %v for %s, which is no probability", i+1, float64(*a.PYes), a.Name)
+				return nil, fmt.Errorf("row %d: the verdict gives %v for %s, which is not a probability", i+1, float64(*a.PYes), a.Name)
 			}
 		}
 		report.Judged++
@@ -246,8 +245,7 @@ func judgeOf(rows []toxscreen.Labelled, report *Report) (*JudgeParams, error) {
 	return judge, nil
 }
 
-// share is the smallest of the shares that the bounds allow, 0 where there is
-// none.
+// share returns the smallest share that the limits allow, 0 if there is no limit.
 func (o Options) share(judged bool, r Report) (float64, error) {
 	share := o.Budget.Share
 	for _, bound := range []struct {
@@ -258,7 +256,7 @@ func (o Options) share(judged bool, r Report) (float64, error) {
 			continue
 		}
 		if !(o.Traffic.Texts > 0) || !(bound.perCall > 0) {
-			return 0, fmt.Errorf("budget: %v %s a minute are no share of texts without the number of texts a minute and the %s that verdicts took", bound.perMinute, bound.unit, bound.unit)
+			return 0, fmt.Errorf("budget: a limit of %v %s per minute also needs the number of texts per minute, and verdicts that say how many %s they took", bound.perMinute, bound.unit, bound.unit)
 		}
 		allowed := bound.perMinute / (bound.perCall * o.Traffic.Texts)
 		if allowed < 1 && (share == 0 || allowed < share) {
@@ -272,7 +270,7 @@ func (o Options) share(judged bool, r Report) (float64, error) {
 type sample struct {
 	x      float64 // calibrated log-odds of the classifier
 	near   float64 // mean log-odds of the judge's P(yes), up to the knee
-	beyond float64 // the rest of them
+	beyond float64 // the rest of it
 	judged bool
 	y      float64 // label
 	w      float64 // weight; they sum to the effective number of rows
@@ -311,8 +309,8 @@ func samplesOf(rows []toxscreen.Labelled, a toxscreen.Attribute, line Line) []sa
 	return normalised(all)
 }
 
-// normalised scales weights so that they sum to the number of equally weighted
-// rows that would say as much, (Σw)²/Σw².
+// normalised scales weights so that they sum to the effective number of rows,
+// (Σw)²/Σw².
 func normalised(all []sample) []sample {
 	sum, squares := 0.0, 0.0
 	for _, one := range all {
@@ -325,9 +323,9 @@ func normalised(all []sample) []sample {
 	return all
 }
 
-// classes returns how many equally weighted toxic and clean rows would say as
-// much as these, each kind by itself. A row that a share of people finds toxic
-// is so much of one and the rest of the other.
+// classes returns the effective numbers of toxic and of clean rows. A row that a
+// share of people finds toxic counts by this share as toxic and by the rest as
+// clean.
 func classes(all []sample) (toxic, clean float64) {
 	effective := func(share func(y float64) float64) float64 {
 		sum, squares := 0.0, 0.0
@@ -343,14 +341,14 @@ func classes(all []sample) (toxic, clean float64) {
 	return effective(func(y float64) float64 { return y }), effective(func(y float64) float64 { return 1 - y })
 }
 
-// tooFew says why nothing can be fitted on some rows, or nothing.
+// tooFew returns why the rows are too few for a fit, or an empty string.
 func tooFew(all []sample) string {
 	toxic, clean := classes(all)
 	switch {
 	case toxic == 0 || clean == 0:
-		return fmt.Sprintf("all of %d rows have the same label: there must be %d toxic and %d clean ones at least", len(all), leastClass, leastClass)
+		return fmt.Sprintf("all %d rows have the same label: at least %d toxic and %d clean ones are needed", len(all), leastClass, leastClass)
 	case toxic+clean < leastRows || toxic < leastClass || clean < leastClass:
-		return fmt.Sprintf("%d rows, which count for %.0f toxic and %.0f clean ones, are too few: %d are needed, and %d of either kind", len(all), toxic, clean, leastRows, leastClass)
+		return fmt.Sprintf("%d rows, which are effectively %.0f toxic and %.0f clean ones, are too few: %d are needed, and %d of each class", len(all), toxic, clean, leastRows, leastClass)
 	}
 	return ""
 }
@@ -385,8 +383,8 @@ func lossOf(z, y float64) float64 {
 	return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - y*z
 }
 
-// compare returns the mean losses of the log-odds before and after, and whether
-// the second are better beyond the gate.
+// compare returns the mean losses of the log-odds before and after, and whether the
+// loss falls by more than the gate.
 func compare(all []sample, before, after []float64) (lossBefore, lossAfter float64, better bool) {
 	gains, weights := make([]float64, len(all)), make([]float64, len(all))
 	n := 0.0
@@ -401,16 +399,16 @@ func compare(all []sample, before, after []float64) (lossBefore, lossAfter float
 	return lossBefore / n, lossAfter / n, mean > gate*deviation/math.Sqrt(n)
 }
 
-// fitOpinion fits what the judge's verdicts on one attribute are worth: first on
-// the rows that are neither surely toxic nor surely clean, then on those near the
-// band that follows.
+// fitOpinion fits the judge's verdicts on one attribute: first on the rows that are
+// neither certainly toxic nor certainly clean, then on the rows near the resulting
+// band.
 func fitOpinion(all []sample, threshold float64, prices Prices, r *AttributeReport) error {
 	judged := slices.DeleteFunc(slices.Clone(all), func(one sample) bool { return !one.judged })
 	if len(judged) == 0 {
-		r.Note = "no verdict speaks of it"
+		r.Note = "no verdict measures it"
 		return nil
 	}
-	// Texts far from any threshold would decide a fit that is not about them.
+	// Texts far from any threshold would dominate a fit that is not about them.
 	near := around(judged, logOdds(0.05, surest), logOdds(0.95, surest))
 	if why := tooFew(near); why != "" {
 		r.Note = why
@@ -437,8 +435,8 @@ func fitOpinion(all []sample, threshold float64, prices Prices, r *AttributeRepo
 	return nil
 }
 
-// around returns the rows in a range of log-odds and near it: half a unit
-// further, so that the band may grow again, and more where that is too few.
+// around returns the rows in a range of log-odds that is widened by 0.5 on both
+// sides, so that the band may grow again, and further if there are too few rows.
 func around(judged []sample, from, to float64) []sample {
 	for widened := 0.5; ; widened += 0.5 {
 		inside := normalised(slices.DeleteFunc(slices.Clone(judged), func(one sample) bool { return one.x < from-widened || one.x > to+widened }))
@@ -466,8 +464,9 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 	if theta[2]+theta[3] <= 0 {
 		r.Counts = false
 	}
-	// What is heard of each row in folds that were fitted without it. Where the
-	// classifier says nothing, it says "toxic" when it reaches the threshold.
+	// The evidence for each row, by fits without its fold. If the classifier is
+	// undecided, the judge finds a text toxic when its evidence reaches the
+	// threshold.
 	at := logOdds(threshold, surest)
 	heard, needed := make([]float64, len(near)), make([]float64, len(near))
 	for fold := range folds {
@@ -489,7 +488,7 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 				}
 			}
 		}
-		// Jeffreys' prior: half a case of either outcome.
+		// Jeffreys' prior: half a case of each outcome.
 		return (found[1]/all[1]*o.Toxic + 0.5) / (o.Toxic + 1), (found[0]/all[0]*o.Clean + 0.5) / (o.Clean + 1)
 	}
 	o.TruePositive, o.FalsePositive = rates(func(i int) bool { return heard[i] > needed[i] })
@@ -497,8 +496,8 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 		return o, nil
 	}
 	o.Overlap, o.Intercept, o.Slope, o.Beyond = 1-theta[0], theta[1], theta[2], theta[3]
-	// A rate that was never seen to fail is as small as that prior makes it, and
-	// no likelihood ratio is larger than its inverse.
+	// If no error was seen, the rate is as small as that prior allows, and no
+	// likelihood ratio is larger than its inverse.
 	o.Cap = min(math.Log(2*(min(o.Toxic, o.Clean)+1)), mostCap)
 	for i := range levels {
 		level := Level{Heard: o.Cap * (2*float64(i)/(levels-1) - 1)}
@@ -511,7 +510,7 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 	return o, nil
 }
 
-// spend sets what a verdict must be worth so that the budget holds.
+// spend sets the minimum worth of a verdict, so that the budget holds.
 func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) error {
 	judge := &p.Judges[len(p.Judges)-1]
 	f, err := New(File{Params: *p}, p.Model)
@@ -535,9 +534,9 @@ func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) err
 		p.Budget.Texts = texts
 		allowed := mostOver(int(n), texts, p.Budget.Share)
 		if allowed < 0 {
-			return fmt.Errorf("budget: %d rows, which count for %.0f, are too few to promise that at most %.3g %% of %d texts are judged: label more, or allow more", len(rows), n, 100*p.Budget.Share, texts)
+			return fmt.Errorf("budget: %d rows, effectively %.0f, are too few to guarantee that at most %.3g %% of %d texts are judged: label more texts, or raise the budget", len(rows), n, 100*p.Budget.Share, texts)
 		}
-		// Values over that of the first row that is too many.
+		// Only values over the first one that exceeds the limit are judged.
 		over := 0.0
 		for _, v := range values {
 			if over += v.weight / sum * n; over > float64(allowed) {
@@ -563,8 +562,8 @@ func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) err
 	return nil
 }
 
-// Fitted returns a Fusion with the parameters that [Fit] finds for rows. It knows
-// the judge whose verdicts are among them, if any are.
+// Fitted returns a Fusion with the parameters that [Fit] computes from rows. It
+// knows the judge of their verdicts, if they have any.
 func Fitted(rows []toxscreen.Labelled, o Options) (*Fusion, error) {
 	params, _, err := Fit(rows, o)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/toxscreen/toxscreen/fusion"
 )
 
-// A simulated judge's log-odds of P(yes) are normal around mean[label], as if
-// from two Gaussians. With means ±2z² and a deviation of 2z, z being the normal
-// quantile of its true positive rate, they are calibrated; confidence stretches
-// them, as language models do.
+// simulated is a judge whose log-odds of P(yes) are normal around mean[label]. With
+// means ±2z² and a deviation of 2z, where z is the normal quantile of its true
+// positive rate, they are calibrated; confidence stretches them, since language
+// models are overconfident.
 type simulated struct {
 	name       string
 	mean       [2]float64 // clean, toxic
@@ -88,8 +88,8 @@ func fit(t *testing.T, rows []toxscreen.Labelled, o fusion.Options) (*fusion.Fus
 	return with(t, p), p, report
 }
 
-// With 300 rows a judge that knows nothing passes the gate rarely, and moves no
-// score where it does not.
+// With 300 rows, a useless judge rarely passes the gate, and otherwise moves no
+// score.
 func TestAUselessJudgeMovesNoScore(t *testing.T) {
 	for _, name := range []string{"useless", "always yes", "adversarial"} {
 		rng := rand.New(rand.NewPCG(3, 4))
@@ -120,8 +120,8 @@ func loss(p, y float64) float64 {
 	return -y*math.Log(p) - (1-y)*math.Log(1-p)
 }
 
-// Where both have spoken, the outcome is never worse than the better of the two
-// by more than 0.002 nats, whatever the judge.
+// For texts with a verdict, the fused score is never worse than the better of both
+// stages by more than 0.002 nats, for every judge.
 func TestFusionIsNeverWorseThanTheBetterStage(t *testing.T) {
 	for _, j := range judges {
 		rng := rand.New(rand.NewPCG(5, 6))
@@ -146,12 +146,12 @@ func TestFusionIsNeverWorseThanTheBetterStage(t *testing.T) {
 		classifier, judged, fused = classifier/n, judged/n, fused/n
 		t.Logf("%-12s band %.2f–%.2f: classifier %.4f, judge %.4f, fused %.4f; %+v", j.name, low, high, classifier, judged, fused, p.Judges[0].Attributes[toxscreen.Toxicity])
 		if fused > min(classifier, judged)+0.002 {
-			t.Errorf("%s: log loss %.4f, that of the classifier %.4f and of the judge %.4f", j.name, fused, classifier, judged)
+			t.Errorf("%s: log loss %.4f, classifier %.4f, judge %.4f", j.name, fused, classifier, judged)
 		}
 	}
 }
 
-// What was cut so that a share holds, holds for texts that were not seen.
+// The budget also holds for texts that were not fitted on.
 func TestTheBudgetHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	good := judgeNamed(t, "good")
@@ -177,12 +177,12 @@ func TestTheBudgetHolds(t *testing.T) {
 	}
 }
 
-// Seconds and tokens a minute are a share of the texts of a minute.
+// A limit of seconds or tokens per minute becomes a share of the texts per minute.
 func TestTrafficIsAShare(t *testing.T) {
 	rows := world(rand.New(rand.NewPCG(9, 10)), judgeNamed(t, "good"), 2000, -20, 20)
 	for name, traffic := range map[string]fusion.Traffic{
-		"seconds": {Texts: 600, Seconds: 60},    // 2 s a verdict
-		"tokens":  {Texts: 600, Tokens: 30_000}, // 1,000 a verdict
+		"seconds": {Texts: 600, Seconds: 60},    // 2 s per verdict
+		"tokens":  {Texts: 600, Tokens: 30_000}, // 1,000 per verdict
 	} {
 		o := options()
 		o.Traffic = traffic
@@ -193,13 +193,12 @@ func TestTrafficIsAShare(t *testing.T) {
 	}
 	o := options()
 	o.Traffic.Seconds = 60
-	if _, _, err := fusion.Fit(rows, o); err == nil || !strings.Contains(err.Error(), "texts a minute") {
-		t.Errorf("seconds a minute without texts a minute: %v", err)
+	if _, _, err := fusion.Fit(rows, o); err == nil || !strings.Contains(err.Error(), "texts per minute") {
+		t.Errorf("seconds per minute without texts per minute: %v", err)
 	}
 }
 
-// A classifier that is too sure of itself is corrected, one that is right is
-// left alone.
+// An overconfident classifier is corrected, a calibrated one is not.
 func TestCalibration(t *testing.T) {
 	rows := world(rand.New(rand.NewPCG(11, 12)), judgeNamed(t, "useless"), 1000, -20, 20)
 	for i := range rows {
@@ -233,7 +232,7 @@ func TestFitIsRepeatable(t *testing.T) {
 	}
 }
 
-// Another judge's parameters stay when one is fitted.
+// Fitting a judge keeps the parameters of other judges.
 func TestFitKeepsOtherJudges(t *testing.T) {
 	o := options()
 	o.Base = params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good})
@@ -244,8 +243,8 @@ func TestFitKeepsOtherJudges(t *testing.T) {
 	}
 }
 
-// What nothing can be learned from is refused, with numbers.
-func TestFitRefuses(t *testing.T) {
+// Unusable rows are rejected, with numbers.
+func TestFitRejects(t *testing.T) {
 	label := func(y func(i int) float64) func([]toxscreen.Labelled) []toxscreen.Labelled {
 		return func(rows []toxscreen.Labelled) []toxscreen.Labelled {
 			for i := range rows {
@@ -259,16 +258,16 @@ func TestFitRefuses(t *testing.T) {
 		want   string
 	}{
 		"too few rows": {func(rows []toxscreen.Labelled) []toxscreen.Labelled { return rows[:60] },
-			"toxicity: 60 rows, which count for "},
+			"toxicity: 60 rows, which are effectively "},
 		"too few toxic rows": {label(func(i int) float64 { return float64((1000 - i) / 990) }),
-			"are too few: 100 are needed, and 20 of either kind"},
-		"one kind only": {label(func(int) float64 { return 0 }),
-			"toxicity: all of 300 rows have the same label"},
+			"are too few: 100 are needed, and 20 of each class"},
+		"one class only": {label(func(int) float64 { return 0 }),
+			"toxicity: all 300 rows have the same label"},
 		"labels that contradict each other": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
 			rows[7].Name, rows[7].Labels = "text", scores(toxscreen.Toxicity, 1.0)
 			rows[9].Name, rows[9].Labels = "text", scores(toxscreen.Toxicity, 0.0)
 			return rows
-		}, "1 of 300 labels contradict another one of the same text: rows 8 and 10 are one text, with 1 and 0 for toxicity"},
+		}, "labels contradict another one of the same text (1, in 300 rows): rows 8 and 10 have 1 and 0 for toxicity"},
 		"a label that is no share": {label(func(int) float64 { return 2 }), "row 1: label 2 for toxicity"},
 		"a score that is not a number": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
 			rows[4].Found = toxicity(math.NaN())
@@ -285,7 +284,7 @@ func TestFitRefuses(t *testing.T) {
 		"two judges": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
 			rows[2].Verdict.Model = "other@ffffffffffff"
 			return rows
-		}, "row 3: the verdict is by other@ffffffffffff"},
+		}, "row 3: the verdict is from other@ffffffffffff"},
 		"too few verdicts": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
 			for i := 50; i < len(rows); i++ {
 				rows[i].Verdict = nil
@@ -298,8 +297,8 @@ func TestFitRefuses(t *testing.T) {
 			}
 			return rows
 		}, "none of the 300 rows has a label"},
-		"a budget that so few rows cannot promise": {func(rows []toxscreen.Labelled) []toxscreen.Labelled { return rows[:150] },
-			"are too few to promise that at most 1 % of 10000 texts are judged"},
+		"a budget that so few rows cannot guarantee": {func(rows []toxscreen.Labelled) []toxscreen.Labelled { return rows[:150] },
+			"are too few to guarantee that at most 1 % of 10000 texts are judged"},
 	} {
 		o := options()
 		o.Budget = fusion.Budget{Share: 0.01}

@@ -1,18 +1,18 @@
-// Package fusion combines the scores of the classifier with the verdict of a
-// judge, and decides which texts are worth asking the judge about:
+// Package fusion combines the scores of the classifier with the verdict of a judge,
+// and decides which texts are worth asking the judge about:
 //
 //	f, err := fusion.New(fusion.Default(), model.Info().Version)
 //	if err != nil {
 //		log.Fatal(err)
 //	}
 //	f = f.With(fusion.Judge{
-//		Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e", // as its verdicts name them
+//		Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e", // as in its verdicts
 //		Tested: &fusion.Tested{Believe: true, Advantage: 0.7, TruePositive: 0.85, FalsePositive: 0.15},
 //	})
 //	screener := toxscreen.New(model, toxscreen.WithJudge(judge, f), toxscreen.WithFusion(f))
 //
-// Applying it is arithmetic with [Params], which [Fit] computes from labelled
-// texts. docs/fusion.md derives the rule.
+// A Fusion is arithmetic with [Params], which [Fit] computes from labelled texts.
+// docs/fusion.md derives the formulas.
 package fusion
 
 import (
@@ -37,24 +37,24 @@ const Format = 1
 // Params is the content of a parameter file.
 type Params struct {
 	Format int `json:"format"`
-	// Model is the version of the model that the parameters were fitted to. It
-	// is empty in the embedded ones, which were fitted to none.
+	// Model is the version of the model that the parameters were fitted to. It is
+	// empty in the embedded parameters, which apply to every model.
 	Model  string `json:"model,omitempty"`
 	Prices Prices `json:"prices"`
 	Budget Budget `json:"budget"`
-	// Calibration corrects the classifier's log-odds of an attribute; without
-	// an entry they are right.
+	// Calibration corrects the classifier's log-odds of an attribute. An attribute
+	// without an entry is not corrected.
 	Calibration map[toxscreen.Attribute]Line `json:"calibration,omitempty"`
-	// Judges are those whose verdicts were compared with labels.
+	// Judges are the judges that were fitted on labelled texts.
 	Judges []JudgeParams `json:"judges,omitempty"`
 }
 
-// Prices are what decisions cost. Only their ratios matter; their unit is a
-// false alarm where a missed text costs as much.
+// Prices are the costs of decisions. Only their ratios matter; the unit is a false
+// alarm, if a missed text costs as much.
 type Prices struct {
-	// FalseAlarm is the price of a clean text that is flagged, Miss that of a
-	// toxic text that is not. Where both are 0 they follow from the threshold t
-	// of the attribute as 2t and 2(1−t): with these it is the best threshold.
+	// FalseAlarm is the price of a clean text that is flagged, Miss the price of a
+	// toxic text that is not. If both are 0, they are 2t and 2(1−t) for the
+	// threshold t of the attribute: with these prices, t is the best threshold.
 	FalseAlarm float64 `json:"false_alarm,omitempty"`
 	Miss       float64 `json:"miss,omitempty"`
 	// Call is the price of a verdict.
@@ -69,14 +69,14 @@ func (p Prices) errors(threshold float64) (falseAlarm, miss float64) {
 	return p.FalseAlarm, p.Miss
 }
 
-// Budget bounds how many texts are judged.
+// Budget limits how many texts are judged.
 type Budget struct {
-	// Share in (0, 1] is the most of any Texts texts that may be judged, 0 where
-	// there is no bound. Fit takes 10,000 for Texts where it is 0.
+	// Share in (0, 1] is the largest share of any Texts texts that may be judged; 0
+	// for no limit. If Texts is 0, [Fit] uses 10,000.
 	Share float64 `json:"share,omitempty"`
 	Texts int     `json:"texts,omitempty"`
-	// LeastValue is what a verdict of a judge that is none of Judges must be
-	// worth.
+	// LeastValue is the minimum worth of a verdict of a judge that is not in
+	// Judges.
 	LeastValue float64 `json:"least_value,omitempty"`
 }
 
@@ -86,21 +86,21 @@ type Line struct {
 	Intercept float64 `json:"intercept"`
 }
 
-// JudgeParams is what the verdicts of one model under one rubric are worth.
+// JudgeParams are the parameters for the verdicts of one model under one rubric.
 type JudgeParams struct {
-	// Model is the name and the beginning of the digest, as verdicts have it.
-	// Only the digest counts.
+	// Model is the name and the beginning of the digest, as verdicts have it. Only
+	// the digest matters.
 	Model  string `json:"model"`
 	Rubric string `json:"rubric"`
-	// LeastValue is what a verdict must be worth so that the budget's Share
-	// holds, by the texts that the parameters were fitted on.
+	// LeastValue is the minimum worth of a verdict, so that the budget's Share
+	// holds on the texts that the parameters were fitted on.
 	LeastValue float64                         `json:"least_value,omitempty"`
 	Attributes map[toxscreen.Attribute]Opinion `json:"attributes"`
 }
 
-// Opinion is what a judge's verdict on one attribute is worth. With x for the
-// classifier's log-odds, s for those of the judge's P(yes) up to 0.95 on either
-// side and r for the rest of them, the verdict moves x by Intercept + Slope·s +
+// Opinion has the parameters for a judge's verdict on one attribute. x is the
+// classifier's log-odds, s the log-odds of the judge's P(yes) up to 0.95 on either
+// side, and r the rest of these: the verdict moves x by Intercept + Slope·s +
 // Beyond·r − Overlap·x, by Cap at most.
 type Opinion struct {
 	// Overlap in 0..1 is the share of the classifier's evidence that the
@@ -108,20 +108,20 @@ type Opinion struct {
 	Overlap   float64 `json:"overlap"`
 	Intercept float64 `json:"intercept"`
 	Slope     float64 `json:"slope"`  // 0 or more
-	Beyond    float64 `json:"beyond"` // likewise
-	Cap       float64 `json:"cap"`    // 0 or more, in nats; 0 for a judge that counts for nothing
+	Beyond    float64 `json:"beyond"` // 0 or more
+	Cap       float64 `json:"cap"`    // 0 or more, in nats; 0 for a judge that is ignored
 	// TruePositive and FalsePositive are the rates in (0, 1) at which toxic and
 	// clean texts near the threshold are found toxic.
 	TruePositive  float64 `json:"true_positive"`
 	FalsePositive float64 `json:"false_positive"`
-	// Levels are those rates by how strong a "toxic" has to be, from the weakest.
-	// Where there are none, nothing is known but yes and no.
+	// Levels are these rates by the minimum strength of the evidence, from the
+	// weakest. Without levels, only the rates of yes and no are known.
 	Levels []Level `json:"levels,omitempty"`
-	// Low and High bound the classifier's probabilities of the texts that all
-	// this was measured on: elsewhere nobody knows.
+	// Low and High bound the classifier's probabilities of the texts that this was
+	// measured on: outside, nothing is known.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
-	// Toxic and Clean are how many of those texts there were.
+	// Toxic and Clean are the effective numbers of these texts.
 	Toxic float64 `json:"toxic"`
 	Clean float64 `json:"clean"`
 }
@@ -136,10 +136,10 @@ type Level struct {
 // mostCap is the largest cap: odds of a thousand to one.
 const mostCap = 7
 
-// validate reports what makes parameters unusable, all of it at once.
+// validate reports everything that makes parameters unusable.
 func (p Params) validate() error {
 	if p.Format != Format {
-		return fmt.Errorf("format: %d is not known to this version of toxscreen, which reads %d", p.Format, Format)
+		return fmt.Errorf("format: %d is unknown to this version of toxscreen, which reads %d", p.Format, Format)
 	}
 	var found []error
 	check := func(ok bool, format string, args ...any) {
@@ -149,32 +149,32 @@ func (p Params) validate() error {
 	}
 	within := func(x, low, high float64) bool { return x >= low && x <= high } // NaN is not
 	for _, price := range []float64{p.Prices.FalseAlarm, p.Prices.Miss, p.Prices.Call} {
-		check(within(price, 0, 1e9), "prices: %v is no price", price)
+		check(within(price, 0, 1e9), "prices: %v is not a price", price)
 	}
 	check((p.Prices.FalseAlarm == 0) == (p.Prices.Miss == 0), "prices: false_alarm and miss belong together: only one of them is given")
-	check(within(p.Budget.Share, 0, 1), "budget: %v is no share of texts", p.Budget.Share)
-	check(within(p.Budget.LeastValue, 0, 1e9), "budget: %v is no value", p.Budget.LeastValue)
+	check(within(p.Budget.Share, 0, 1), "budget: %v is not a share of texts", p.Budget.Share)
+	check(within(p.Budget.LeastValue, 0, 1e9), "budget: %v is not a value", p.Budget.LeastValue)
 	for a, line := range p.Calibration {
-		check(line.Slope > 0 && within(line.Slope, 0, 100) && within(line.Intercept, -100, 100), "calibration: %s: slope %v and intercept %v are no rising line", a, line.Slope, line.Intercept)
+		check(line.Slope > 0 && within(line.Slope, 0, 100) && within(line.Intercept, -100, 100), "calibration: %s: slope %v and intercept %v are not a rising line", a, line.Slope, line.Intercept)
 	}
 	for _, j := range p.Judges {
-		check(within(j.LeastValue, 0, 1e9), "judges: %s: %v is no value", j.Model, j.LeastValue)
-		check(digestOf(j.Model) != "", "judges: %q names no digest", j.Model)
+		check(within(j.LeastValue, 0, 1e9), "judges: %s: %v is not a value", j.Model, j.LeastValue)
+		check(digestOf(j.Model) != "", "judges: %q has no digest", j.Model)
 		for a, o := range j.Attributes {
 			check(within(o.Overlap, 0, 1) && within(o.Slope, 0, 100) && within(o.Beyond, 0, 100) && within(o.Intercept, -100, 100) && within(o.Cap, 0, mostCap),
 				"judges: %s: %s: overlap must be in 0..1, slope and beyond 0 or more, cap in 0..%d: %+v", j.Model, a, mostCap, o)
-			check(within(o.TruePositive, 0, 1) && within(o.FalsePositive, 0, 1), "judges: %s: %s: %v and %v are no rates", j.Model, a, o.TruePositive, o.FalsePositive)
+			check(within(o.TruePositive, 0, 1) && within(o.FalsePositive, 0, 1), "judges: %s: %s: %v and %v are not rates", j.Model, a, o.TruePositive, o.FalsePositive)
 			for i, l := range o.Levels {
 				check(within(l.Heard, -1000, 1000) && within(l.TruePositive, 0, 1) && within(l.FalsePositive, 0, 1) && (i == 0 || l.Heard > o.Levels[i-1].Heard),
-					"judges: %s: %s: levels: %+v is none, or does not rise", j.Model, a, l)
+					"judges: %s: %s: levels: %+v is invalid or not in rising order", j.Model, a, l)
 			}
-			check(within(o.Low, 0, o.High) && within(o.High, o.Low, 1), "judges: %s: %s: %v to %v is no range of probabilities", j.Model, a, o.Low, o.High)
+			check(within(o.Low, 0, o.High) && within(o.High, o.Low, 1), "judges: %s: %s: %v to %v is not a range of probabilities", j.Model, a, o.Low, o.High)
 		}
 	}
 	return errors.Join(found...)
 }
 
-// digestOf returns what stands behind the last @ of a model's name.
+// digestOf returns the part of a model's name after the last @.
 func digestOf(model string) string {
 	at := strings.LastIndexByte(model, '@')
 	if at < 0 {
@@ -186,14 +186,14 @@ func digestOf(model string) string {
 //go:embed default.json
 var embedded []byte
 
-// File is parameters with the hash of the file that they come from.
+// File is parameters with the hash of their file.
 type File struct {
 	Params
 	Hash string // "sha256:" and 12 hexadecimal digits
 }
 
-// Default returns the embedded parameters: they hold for every model, and know
-// no judge.
+// Default returns the embedded parameters: they apply to every model and have no
+// judge.
 func Default() File {
 	file, err := parse(embedded)
 	if err != nil {
@@ -210,10 +210,10 @@ func Read(r io.Reader) (File, error) {
 	}
 	file, err := parse(data)
 	if err == nil && file.Model == "" {
-		err = errors.New("model: missing: they were fitted to the scores of some model")
+		err = errors.New("model: missing: name the model that the parameters were fitted to")
 	}
 	if err != nil {
-		return File{}, fmt.Errorf("failed to read fusion parameters: %w; make them anew with toxscreen calibrate", err)
+		return File{}, fmt.Errorf("failed to read fusion parameters: %w; create them again with toxscreen calibrate", err)
 	}
 	return file, nil
 }
@@ -244,27 +244,27 @@ func (p Params) Encode() (data []byte, file File, err error) {
 	return data, file, nil
 }
 
-// Fusion applies parameters. It is immutable, and so safe for concurrent use.
-// It implements [toxscreen.Fusion] and [toxscreen.Rule].
+// Fusion applies parameters. It is immutable and safe for concurrent use. It
+// implements [toxscreen.Fusion] and [toxscreen.Rule].
 type Fusion struct {
 	file     File
 	lines    [toxscreen.AttributeCount]Line
-	opinions [toxscreen.AttributeCount]Opinion // of the judge in use; the zero Opinion counts for nothing
+	opinions [toxscreen.AttributeCount]Opinion // of the judge in use; the zero Opinion ignores verdicts
 	digest   string                            // of the judge in use
 	rubric   string
-	least    float64 // what a verdict must be worth, by the budget
-	why      string  // why verdicts count for nothing, where they do
+	least    float64 // minimum worth of a verdict, by the budget
+	why      string  // why verdicts are ignored, if they are
 }
 
-// New returns a Fusion for a model by its version. Parameters that were fitted
-// to another are refused: its scores are other numbers. The judge is unknown, so
-// that its verdicts count for nothing; see [Fusion.With].
+// New returns a Fusion for a version of a model. Parameters that were fitted to
+// another version are rejected, since its scores differ. Verdicts are ignored until
+// the judge is given with [Fusion.With].
 func New(file File, model string) (*Fusion, error) {
 	if file.Model != "" && file.Model != model {
-		return nil, fmt.Errorf("failed to use fusion parameters %s: they were fitted to the scores of %s, and the model in use is %s; fit them anew with toxscreen calibrate, or use that model",
+		return nil, fmt.Errorf("failed to use fusion parameters %s: they were fitted to the scores of %s, but the model in use is %s; fit them again with toxscreen calibrate, or use that model",
 			file.Hash, file.Model, model)
 	}
-	f := &Fusion{file: file, why: "no judge is known"}
+	f := &Fusion{file: file, why: "the judge is not known"}
 	for a := range f.lines {
 		f.lines[a] = Line{Slope: 1}
 	}
@@ -279,39 +279,39 @@ func (f *Fusion) Version() string { return f.file.Hash }
 
 // Judge names the judge in use.
 type Judge struct {
-	Model  string // as its verdicts have it: name@digest
-	Rubric string // likewise
-	// Tested is the outcome of its self-test; nil where there was none.
+	Model  string // as in its verdicts: name@digest
+	Rubric string // as in its verdicts
+	// Tested is the outcome of its self-test; nil if there is none.
 	Tested *Tested
 }
 
-// Tested is what a self-test says about a judge, at the cautious ends of its
+// Tested is the outcome of a judge's self-test, at the conservative ends of its
 // intervals.
 type Tested struct {
-	Believe       bool
-	Why           string  // a sentence, for results where it is not believed
+	Believe       bool    // whether the judge is reliable
+	Why           string  // a sentence, for results if it is not reliable
 	Advantage     float64 // lower end of TruePositive − FalsePositive
 	TruePositive  float64 // lower end
 	FalsePositive float64 // upper end
 }
 
-// untestedCap is how far a judge that was compared with no labels can move a
-// text, times its advantage: from 0.5 to 0.9. The texts of a self-test are
-// easier than borderline ones.
+// untestedCap times its advantage is how far a judge without labelled texts can
+// move a score: from 0.5 to 0.9. The texts of a self-test are easier than
+// borderline ones.
 var untestedCap = math.Log(9)
 
-// With returns a Fusion that knows the judge in use. Attributes that it was
-// fitted on have their parameters, others what its self-test says: nothing
-// where it failed or was not made.
+// With returns a Fusion for the judge in use. Attributes that the judge was fitted
+// on have their parameters. The others depend on its self-test: verdicts on them
+// are ignored if it failed or was not run.
 func (f *Fusion) With(j Judge) *Fusion {
 	with := *f
 	with.opinions, with.digest, with.rubric = [toxscreen.AttributeCount]Opinion{}, digestOf(j.Model), j.Rubric
 	with.least = f.file.Budget.LeastValue
 	switch {
 	case j.Tested == nil:
-		with.why = "it was compared with no labels and has no self-test: toxscreen judge --self-test makes one"
+		with.why = "the judge has no self-test and was not fitted on labelled texts: run toxscreen judge --self-test"
 	case !j.Tested.Believe || j.Tested.Advantage <= 0:
-		with.why = "it failed its self-test"
+		with.why = "the judge failed its self-test"
 		if j.Tested.Why != "" {
 			with.why = j.Tested.Why
 		}
@@ -329,7 +329,7 @@ func (f *Fusion) With(j Judge) *Fusion {
 			with.opinions[a] = o
 		}
 		with.least = known.LeastValue
-		with.why = "on labelled texts it told toxic from clean no better than the classifier alone"
+		with.why = "on labelled texts, the judge did not improve on the classifier alone"
 	}
 	for _, o := range with.opinions {
 		if o.Cap > 0 {
@@ -339,8 +339,7 @@ func (f *Fusion) With(j Judge) *Fusion {
 	return &with
 }
 
-// known returns what the parameters say about a judge, nil where that is
-// nothing.
+// known returns the parameters of a judge, nil if there are none.
 func (f *Fusion) known(j Judge) *JudgeParams {
 	for i, known := range f.file.Judges {
 		if digestOf(known.Model) == digestOf(j.Model) && known.Rubric == j.Rubric {
@@ -350,11 +349,11 @@ func (f *Fusion) known(j Judge) *JudgeParams {
 	return nil
 }
 
-// Knows tells whether the judge was compared with labels.
+// Knows reports whether the judge was fitted on labelled texts.
 func (f *Fusion) Knows(j Judge) bool { return f.known(j) != nil }
 
-// AtBest returns a Fusion that knows a judge that is never wrong and has no
-// budget. A text that it is not worth asking about is worth no judge.
+// AtBest returns a Fusion for a judge that is never wrong, without a budget. If it
+// does not escalate a text, no judge is worth asking about it.
 func (f *Fusion) AtBest() *Fusion {
 	best := *f
 	best.least, best.why = 0, ""

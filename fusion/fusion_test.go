@@ -18,7 +18,7 @@ const (
 
 var thresholds = scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.5, toxscreen.Threat, 0.5)
 
-// scores makes Scores of attributes and numbers in turn.
+// scores makes Scores of alternating attributes and numbers.
 func scores(pairs ...any) toxscreen.Scores {
 	var s toxscreen.Scores
 	for i := 0; i < len(pairs); i += 2 {
@@ -27,13 +27,12 @@ func scores(pairs ...any) toxscreen.Scores {
 	return s
 }
 
-// toxicity is what a classifier found that gives a text a toxicity and a word
-// that makes it.
+// toxicity returns a classification with a toxicity and one span.
 func toxicity(p float64) toxscreen.Classification {
 	return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, p), Spans: []toxscreen.Span{{Start: 0, End: 1}}}
 }
 
-// verdict is one on an attribute: P(yes), and the answer that goes with it.
+// verdict returns a verdict on one attribute, with P(yes) and the matching answer.
 func verdict(a toxscreen.Attribute, p float64) *toxscreen.Verdict {
 	yes := toxscreen.Probability(p)
 	return &toxscreen.Verdict{
@@ -72,7 +71,7 @@ func withGood(t testing.TB) *fusion.Fusion {
 	return with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good}))
 }
 
-// fuse returns the toxicity that is left of a classifier's and a verdict.
+// fuse returns the fused toxicity of a classifier's probability and a verdict.
 func fuse(t testing.TB, f *fusion.Fusion, p float64, v *toxscreen.Verdict) float64 {
 	t.Helper()
 	fused, err := f.Fuse(scores(toxscreen.Toxicity, p), v)
@@ -105,7 +104,7 @@ func TestOverlapCountsOnce(t *testing.T) {
 	o.Overlap = 1
 	f := with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o}))
 	if got := fuse(t, f, 0.8, verdict(toxscreen.Toxicity, 0.9)); !near(got, 0.9, 1e-9) {
-		t.Errorf("a verdict that holds all that the classifier knows: %v, want its own 0.9", got)
+		t.Errorf("a verdict that includes the classifier's evidence: %v, want its own 0.9", got)
 	}
 }
 
@@ -120,8 +119,8 @@ func TestCapBoundsEveryVerdict(t *testing.T) {
 	}
 }
 
-// Whatever the parameters, more of either opinion never makes a text less toxic,
-// and no verdict moves the log-odds by more than the cap.
+// For all parameters, a higher probability from either stage never makes a text
+// less toxic, and no verdict moves the log-odds by more than the cap.
 func TestFuseRisesWithBothOpinions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	at := []float64{0, 1e-9, 0.01, 0.2, 0.4999, 0.5, 0.7, 0.98, 1 - 1e-9, 1}
@@ -144,7 +143,7 @@ func TestFuseRisesWithBothOpinions(t *testing.T) {
 					t.Fatalf("%+v: falls from P(yes) %v to %v at classifier %v", o, at[j-1], yes, prior)
 				}
 				alone := fuse(t, f, prior, nil)
-				if moved := logit(got) - logit(alone); max(got, alone) < 1-1e-9 && math.Abs(moved) > o.Cap+1e-3 { // nearer to 1 there are no digits left
+				if moved := logit(got) - logit(alone); max(got, alone) < 1-1e-9 && math.Abs(moved) > o.Cap+1e-3 { // closer to 1, no digits are left
 					t.Fatalf("%+v: moved by %v from classifier %v and P(yes) %v", o, moved, prior, yes)
 				}
 			}
@@ -154,7 +153,7 @@ func TestFuseRisesWithBothOpinions(t *testing.T) {
 
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }
 
-func TestFuseTakesNoVerdictThatDoesNotCount(t *testing.T) {
+func TestFuseIgnoresVerdictsThatDoNotCount(t *testing.T) {
 	f := withGood(t)
 	yes, no := toxscreen.Probability(0.9), toxscreen.Probability(0.1)
 	tox, threat := toxscreen.Toxicity, toxscreen.Threat
@@ -175,19 +174,19 @@ func TestFuseTakesNoVerdictThatDoesNotCount(t *testing.T) {
 		verdict *toxscreen.Verdict
 		want    float64
 	}{
-		"none":                     {nil, 0.5},
-		"of another model":         {other, 0.5},
-		"under another rubric":     {rubric, 0.5},
-		"for another attribute":    {verdict(toxscreen.Threat, 0.9), 0.5},
-		"without an aspect":        {aspects(), 0.5},
-		"a no on a text that asks": {addressed, 0.5},
-		"under another name":       {renamed, 0.9},
-		"two that contradict":      {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}, toxscreen.AspectVerdict{Attribute: &tox, PYes: &no}), 0.5},
-		"two that agree":           {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}, toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}), 0.9},
-		"a yes held for unlikely":  {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &no}), 0.5},
-		"a yes without P(yes)":     {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true}), 0.9},
-		"a no without P(yes)":      {aspects(toxscreen.AspectVerdict{Attribute: &tox}), 0.1},
-		"besides an unknown":       {aspects(toxscreen.AspectVerdict{Yes: true}, toxscreen.AspectVerdict{Attribute: &threat, PYes: &no}, toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}), 0.9},
+		"none":                       {nil, 0.5},
+		"of another model":           {other, 0.5},
+		"under another rubric":       {rubric, 0.5},
+		"for another attribute":      {verdict(toxscreen.Threat, 0.9), 0.5},
+		"without an aspect":          {aspects(), 0.5},
+		"a no on an addressing text": {addressed, 0.5},
+		"under another name":         {renamed, 0.9},
+		"two that contradict":        {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}, toxscreen.AspectVerdict{Attribute: &tox, PYes: &no}), 0.5},
+		"two that agree":             {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}, toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}), 0.9},
+		"an improbable yes":          {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &no}), 0.5},
+		"a yes without P(yes)":       {aspects(toxscreen.AspectVerdict{Attribute: &tox, Yes: true}), 0.9},
+		"a no without P(yes)":        {aspects(toxscreen.AspectVerdict{Attribute: &tox}), 0.1},
+		"besides an unknown":         {aspects(toxscreen.AspectVerdict{Yes: true}, toxscreen.AspectVerdict{Attribute: &threat, PYes: &no}, toxscreen.AspectVerdict{Attribute: &tox, Yes: true, PYes: &yes}), 0.9},
 	} {
 		if got := fuse(t, f, 0.5, c.verdict); !near(got, c.want, 1e-9) {
 			t.Errorf("a verdict %s: %v, want %v", name, got, c.want)
@@ -195,15 +194,16 @@ func TestFuseTakesNoVerdictThatDoesNotCount(t *testing.T) {
 	}
 }
 
-// What the classifier did not measure stays absent, whatever the judge says.
-func TestFuseInventsNoAttribute(t *testing.T) {
+// An attribute that the classifier did not measure stays absent, even if the judge
+// measured it.
+func TestFuseAddsNoAttribute(t *testing.T) {
 	fused, err := withGood(t).Fuse(scores(toxscreen.Insult, 0.3), verdict(toxscreen.Toxicity, 0.9))
 	if err != nil || fused.Scores != scores(toxscreen.Insult, 0.3) || fused.Evidence.Len() != 0 {
 		t.Errorf("%+v, %v", fused, err)
 	}
 }
 
-func TestFuseRefusesWhatIsNoProbability(t *testing.T) {
+func TestFuseRejectsInvalidProbabilities(t *testing.T) {
 	f := withGood(t)
 	for _, bad := range []float64{math.NaN(), -0.1, 1.1, math.Inf(1)} {
 		if _, err := f.Fuse(scores(toxscreen.Toxicity, bad), nil); err == nil {
@@ -215,7 +215,7 @@ func TestFuseRefusesWhatIsNoProbability(t *testing.T) {
 	}
 }
 
-// Without labels a judge is worth what its self-test says.
+// Without labelled texts, the weight of a judge is the one of its self-test.
 func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
 	f, err := fusion.New(fusion.Default(), "any@1")
 	if err != nil {
@@ -228,8 +228,8 @@ func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
 		want   float64
 		why    string
 	}{
-		"passed": {passed, 0.75, "is inside the band"}, // half of the way to 9 to 1 is 3 to 1
-		"failed": {failed, 0.5, "it failed its self-test"},
+		"passed": {passed, 0.75, "is inside the band"}, // halfway to 9 to 1 in log-odds is 3 to 1
+		"failed": {failed, 0.5, "the judge failed its self-test"},
 		"none":   {nil, 0.5, "has no self-test"},
 	} {
 		f := f.With(fusion.Judge{Model: judgeModel, Rubric: judgeRubric, Tested: c.tested})
@@ -270,7 +270,7 @@ func TestEscalate(t *testing.T) {
 		"another attribute that is close":               {other, true, "insult 0.40 is inside the band"},
 		"a score that no word explains":                 {quiet, true, "which no word explains and so counts as 0.81 here"},
 		"no word where the model cannot tell":           {noTokenHead, false, "outside"},
-		"two readings apart":                            {disguised, true, "rests on undone disguise and so counts as 0.74 here"},
+		"two different readings":                        {disguised, true, "rests on undone disguise and so counts as 0.74 here"},
 		"no attribute that has a threshold":             {toxscreen.Classification{Scores: scores(toxscreen.Profanity, 0.5)}, false, ""},
 		"exactly 0":                                     {toxicity(0), false, "0.00"},
 		"exactly 1":                                     {toxicity(1), false, "1.00"},
@@ -282,8 +282,8 @@ func TestEscalate(t *testing.T) {
 	}
 }
 
-// The band by hand, from odds: a verdict turns a decision at p < ½ where
-// p·TPR·miss > (1−p)·FPR·false alarm + the call's price.
+// The band by hand, from odds: a verdict changes a decision at p < ½ if p·TPR·miss
+// > (1−p)·FPR·false alarm + the call's price.
 func TestBandFollowsRatesAndPrices(t *testing.T) {
 	band := func(change func(*fusion.Opinion, *fusion.Params), threshold float64) (float64, float64) {
 		o := good
@@ -300,13 +300,13 @@ func TestBandFollowsRatesAndPrices(t *testing.T) {
 		low, high float64
 	}{
 		"rates alone":               {func(*fusion.Opinion, *fusion.Params) {}, 0.5, 0.1, 0.9},
-		"a judge that blames much":  {func(o *fusion.Opinion, _ *fusion.Params) { o.FalsePositive = 0.3 }, 0.5, 0.25, 0.875},
-		"a judge that misses much":  {func(o *fusion.Opinion, _ *fusion.Params) { o.TruePositive = 0.6 }, 0.5, 1.0 / 7, 9.0 / 13},
+		"many false positives":      {func(o *fusion.Opinion, _ *fusion.Params) { o.FalsePositive = 0.3 }, 0.5, 0.25, 0.875},
+		"few true positives":        {func(o *fusion.Opinion, _ *fusion.Params) { o.TruePositive = 0.6 }, 0.5, 1.0 / 7, 9.0 / 13},
 		"a high threshold":          {func(*fusion.Opinion, *fusion.Params) {}, 0.9, 0.5, 81.0 / 82},
 		"a call that costs":         {func(_ *fusion.Opinion, p *fusion.Params) { p.Prices.Call = 0.2 }, 0.5, 0.3, 0.7},
 		"a call that costs more":    {func(_ *fusion.Opinion, p *fusion.Params) { p.Prices.Call = 0.5 }, 0.5, 0.5, 0.5},
 		"misses that cost more":     {func(_ *fusion.Opinion, p *fusion.Params) { p.Prices.FalseAlarm, p.Prices.Miss = 1, 9 }, 0.1, 1.0 / 82, 0.5},
-		"a chance judge":            {func(o *fusion.Opinion, _ *fusion.Params) { o.TruePositive, o.FalsePositive = 0.5, 0.5 }, 0.5, 0.5, 0.5},
+		"a judge at chance":         {func(o *fusion.Opinion, _ *fusion.Params) { o.TruePositive, o.FalsePositive = 0.5, 0.5 }, 0.5, 0.5, 0.5},
 		"a judge that is too weak":  {func(o *fusion.Opinion, _ *fusion.Params) { o.Cap = math.Log(3) }, 0.5, 0.25, 0.75},
 		"measured on close texts":   {func(o *fusion.Opinion, _ *fusion.Params) { o.Low, o.High = 0.3, 0.6 }, 0.5, 0.3, 0.6},
 		"a budget that allows less": {func(_ *fusion.Opinion, p *fusion.Params) { p.Judges[0].LeastValue = 0.2 }, 0.5, 0.3, 0.7},
@@ -318,7 +318,7 @@ func TestBandFollowsRatesAndPrices(t *testing.T) {
 	}
 }
 
-func TestParametersOfAnotherModelAreRefused(t *testing.T) {
+func TestParametersOfAnotherModelAreRejected(t *testing.T) {
 	_, file, err := params(nil).Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -329,7 +329,7 @@ func TestParametersOfAnotherModelAreRefused(t *testing.T) {
 	}
 }
 
-func TestReadRefusesWhatMakesNoSense(t *testing.T) {
+func TestReadRejectsInvalidParameters(t *testing.T) {
 	data, file, err := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good}).Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -341,11 +341,11 @@ func TestReadRefusesWhatMakesNoSense(t *testing.T) {
 		"another format":    {`"format": 1`, `"format": 9`, "reads 1"},
 		"no model":          {`"model": "tiny@1.0.0",`, ``, "model: missing"},
 		"an unknown key":    {`"prices"`, `"prizes"`, "prizes"},
-		"a negative price":  {`"call": 0.02`, `"call": -1`, "no price"},
+		"a negative price":  {`"call": 0.02`, `"call": -1`, "not a price"},
 		"a falling judge":   {`"slope": 1`, `"slope": -1`, "slope and beyond 0 or more"},
 		"an unbounded cap":  {`"cap": 5`, `"cap": 50`, "cap in 0..7"},
-		"no rate":           {`"true_positive": 0.9`, `"true_positive": 1.9`, "no rates"},
-		"no digest":         {judgeModel, "some-model", "names no digest"},
+		"no rate":           {`"true_positive": 0.9`, `"true_positive": 1.9`, "not rates"},
+		"no digest":         {judgeModel, "some-model", "has no digest"},
 		"no attribute":      {`"toxicity": {`, `"toxcity": {`, "toxcity"},
 		"something cut off": {`}`, ``, ""},
 	} {

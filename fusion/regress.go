@@ -9,13 +9,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// gaussian is what a coefficient is believed to be before any row is seen.
+// gaussian is the prior of a coefficient.
 type gaussian struct{ mean, deviation float64 }
 
 // regress returns the coefficients of a logistic regression with the highest
 // posterior density. The problem is convex, and with proper priors it has a
-// solution for every set of rows, also where the classes can be told apart
-// without an error.
+// solution for every set of rows, even if the classes are separable.
 func regress(all []sample, features func(sample) []float64, prior []gaussian) []float64 {
 	return regressFixed(all, features, prior, nil)
 }
@@ -95,18 +94,18 @@ func regressFixed(all []sample, features func(sample) []float64, prior []gaussia
 			}
 		},
 	}
-	// Where the last step is too small to measure the method says that it
-	// failed; it is at the optimum all the same.
+	// If the last step is too small to measure, the method reports a failure
+	// although it is at the optimum.
 	result, err := optimize.Minimize(problem, start, &optimize.Settings{MajorIterations: 100, GradientThreshold: 1e-8}, &optimize.Newton{})
 	if result == nil {
-		panic(err) // a problem that is no problem: a bug here
+		panic(err) // an invalid problem: a bug here
 	}
 	return at(result.X)
 }
 
 // regressBounded fits the classifier's share in 0..1, an intercept, and slopes of
-// the judge of 0 or more, so that the outcome rises with both. A coefficient
-// that is out of bounds is held at its bound and the others are fitted anew.
+// the judge of 0 or more, so that the outcome rises with both. A coefficient that
+// is out of bounds is held at its bound and the others are fitted again.
 func regressBounded(all []sample, features func(sample) []float64, prior []gaussian) []float64 {
 	fixed := map[int]float64{}
 	for {
@@ -149,17 +148,17 @@ func crossValidated(all []sample, features func(sample) []float64, prior []gauss
 	return held
 }
 
-// mostOver returns the largest k for which the following holds, or −1: of n
-// texts drawn like those to come, let k lie over some value. Then it is 99 %
-// sure that of each batch of the next texts more than a share lie over it in 1
-// of 100 cases at most.
+// mostOver returns the largest k with the following property, or −1. If k of n
+// texts from the distribution of future texts lie over some value, then with 99 %
+// confidence at most 1 in 100 batches of future texts has more than the given share
+// over it.
 //
-// Whatever the distribution, the chance of a text to lie over the (k+1)th
-// largest of n values follows Beta(k+1, n−k). Its 99 % quantile is the chance
-// to reckon with, and the number of texts of a batch is binomial.
+// For every distribution, the probability that a text lies over the (k+1)th largest
+// of n values follows Beta(k+1, n−k). Its 99 % quantile is taken as the
+// probability, and the number of texts in a batch is binomial.
 func mostOver(n, texts int, share float64) int {
 	allowed := math.Floor(share * float64(texts))
-	low, high := -1, n-1 // low holds, high+1 does not
+	low, high := -1, n-1 // the property holds for low, not for high+1
 	for low < high {
 		k := (low + high + 1) / 2
 		chance := distuv.Beta{Alpha: float64(k + 1), Beta: float64(n - k)}.Quantile(0.99)

@@ -8,17 +8,17 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// address is one way in which a text speaks to whoever judges it.
+// address is one kind of wording by which a text addresses the judge.
 type address struct {
-	// words are what any match holds: of each list one, in lower case. They
-	// are looked for first, since a pattern costs a hundred times as much.
+	// words are in every match: at least one of each list, in lower case. They are
+	// searched for first, since a pattern costs a hundred times as much.
 	words   [][]string
 	pattern *regexp.Regexp
 }
 
-// addresses are kept wide: where one is wrong, a "no" is lost and the
-// classifier's score stands. Whoever disguises the words is not found; against
-// that the prompt has its marks.
+// addresses are deliberately broad: if one matches wrongly, a "no" is lost and the
+// classifier's score remains. They do not match disguised wordings; the marks in
+// the prompt protect against those.
 var addresses = func() []address {
 	const who = `(?:judges?|moderators?|classifiers?|evaluators?|raters?|annotators?|graders?|assistants?|(?:language\W+)?models?|llms?|ai|chatgpt|chatbots?)`
 	const whoWords = "judge moderator classifier evaluator rater annotator grader assistant model llm ai chatgpt chatbot"
@@ -26,11 +26,11 @@ var addresses = func() []address {
 	const harmlessWords = "no safe clean benign harmless acceptable toxic zero 0"
 	var all []address
 	for _, a := range []struct{ words, pattern string }{
-		// Orders about the rules.
+		// Instructions about the rules.
 		{"ignore disregard forget override bypass skip", `\b(?:ignore|disregard|forget|override|bypass|skip)\W+(?:\w+\W+){0,4}?(?:instructions?|rules?|rubrics?|prompts?|guidelines?|polic(?:y|ies)|directions?|everything\W+(?:above|before))\b`},
 		{"instruction rule rubric task|:", `\b(?:new|updated|real|actual|following)\W+(?:instructions?|rules?|rubric|task)\W*:`},
 		{"system", `\bsystem\W+(?:prompt|message|override|note|notice)\b`},
-		// Someone is called, or given a part to play.
+		// The judge is called by name or given a role.
 		{"you|" + whoWords, `\byou\W+are\W+(?:now\W+)?(?:an?|the)\W+(?:\w+\W+){0,3}?` + who + `\b`},
 		{whoWords, `\b(?:dear|attention|hello|hi|hey|note\W+to|message\W+(?:to|for)|as)\W+(?:the\W+|an?\W+)?(?:\w+\W+)?` + who + `\b`},
 		{"act behave respond pretend role", `\b(?:act|behave|respond|pretend|role\W?play)\W+(?:as\W+if|as|like|to\W+be)\b`},
@@ -41,7 +41,7 @@ var addresses = func() []address {
 		{"verdict judg label classification rating toxicity severity answer|" + harmlessWords, `\b(?:verdict|judge?ment|label|classification|rating|toxicity|severity|answer)\W{0,4}(?:is|was|=|:|\W)\W{0,4}` + harmless + `\b`},
 		{`"|:`, `"(?:verdict|severity|evidence|toxic(?:ity)?|insult|score|label)"\s*:`},
 		{"this|text comment message post content", `\bthis\W+(?:text|comment|message|post|content)\W+(?:is|was|has\W+been)\W+(?:\w+\W+){0,3}?(?:safe|clean|benign|harmless|approved|verified|non\W?toxic|not\W+toxic|checked|whitelisted)\b`},
-		// The text pretends to be over, or to be a part of the conversation.
+		// The text pretends to end, or to be another part of the conversation.
 		{"< [", `<\|[^|>\s]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?(?:start|end)_of_turn>|</?s>|</?think>`},
 		{"<", `</?(?:text|data|document|input|user|system|assistant|comment)>`},
 		{":|system assistant human user judge", `(?:^|[\r\n])\W*(?:system|assistant|human|user|judge)\s*:`},
@@ -58,7 +58,7 @@ var addresses = func() []address {
 	return all
 }()
 
-// in tells whether a text in lower case may hold such an address.
+// in reports whether a text in lower case may contain the address.
 func (a address) in(lower string) bool {
 	for _, list := range a.words {
 		if !slices.ContainsFunc(list, func(word string) bool { return strings.Contains(lower, word) }) {
@@ -68,13 +68,13 @@ func (a address) in(lower string) bool {
 	return true
 }
 
-// maxAddressed is how many places are named: one is enough to know.
+// maxAddressed is the maximum number of places that are reported.
 const maxAddressed = 5
 
-// addressed returns where a text speaks to whoever judges it, in order.
+// addressed returns the places where a text addresses the judge, in order.
 func addressed(text string) []toxscreen.Evidence {
 	var found []toxscreen.Evidence
-	// To a pattern that looks away from case, ſ is an s.
+	// For a case-insensitive pattern, ſ is an s.
 	lower := strings.ReplaceAll(strings.ToLower(text), "ſ", "s")
 	for _, a := range addresses {
 		if !a.in(lower) {
@@ -85,7 +85,7 @@ func addressed(text string) []toxscreen.Evidence {
 		}
 	}
 	slices.SortFunc(found, func(a, b toxscreen.Evidence) int { return a.Start - b.Start })
-	// Of those that overlap the first.
+	// Of overlapping matches, keep the first.
 	var apart []toxscreen.Evidence
 	for _, e := range found {
 		if last := len(apart) - 1; last < 0 || e.Start >= apart[last].End {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// answerShape tells what an answer holds beside verdicts, severities and
-// quotations.
+// answerShape says which optional parts an answer has besides verdicts, severities
+// and quotations.
 type answerShape struct {
 	reason     bool
 	violations bool
@@ -23,19 +23,19 @@ const (
 	verdictYes = "yes"
 	verdictNo  = "no"
 
-	// The bounds of what a model may write, which the schema states and the
-	// server's grammar keeps; an answer without a grammar is held to them too.
+	// The limits of an answer. The schema states them and the server's grammar
+	// enforces them; an answer without a grammar is checked against them, too.
 	maxQuotes     = 2
 	maxQuote      = 80  // characters
 	maxReason     = 300 // characters
 	answerTokens  = 40  // {"name": {"verdict": "yes", "severity": 1, "evidence": []}},
-	quoteTokens   = 80  // as many as characters, for words that are no English
+	quoteTokens   = 80  // one per character, for words that are not English
 	reasonTokens  = 300
 	pointTokens   = 4
 	aroundAnswers = 40
 )
 
-// tokens returns how many tokens an answer may have.
+// tokens returns the maximum number of tokens of an answer.
 func (s answerShape) tokens(r Rubric) int {
 	n := answerTokens + maxQuotes*quoteTokens
 	if s.violations {
@@ -48,9 +48,9 @@ func (s answerShape) tokens(r Rubric) int {
 	return n
 }
 
-// schema returns the JSON schema of an answer. Its properties are in the order
-// in which the model writes them. "pattern" is not supported by the server,
-// and without "verdict" first, its probability would depend on the rest.
+// schema returns the JSON schema of an answer. Its properties are in the order in
+// which the model writes them. The server does not support "pattern". If "verdict"
+// were not first, its probability would depend on the other properties.
 func (s answerShape) schema(r Rubric) json.RawMessage {
 	var b bytes.Buffer
 	quoted := func(text string) string {
@@ -103,7 +103,7 @@ func (s answerShape) schema(r Rubric) json.RawMessage {
 	return b.Bytes()
 }
 
-// answer is what a model wrote, checked.
+// answer is a validated answer.
 type answer struct {
 	aspects []aspectAnswer // in the rubric's order
 	reason  string
@@ -111,18 +111,19 @@ type answer struct {
 
 type aspectAnswer struct {
 	yes        bool
-	at         int // offset of the verdict's first letter in what the model wrote
-	severity   int // 0 where yes is false
+	at         int // offset of the verdict's first letter in the text of the answer
+	severity   int // 0 if yes is false
 	violations []int
 	quotes     []string
 }
 
-// parse reads an answer and holds it to the schema, which a server need not
-// have kept: it does not for models that think, and knows no schema before
-// 0.5.
+// parse reads an answer and validates it against the schema. The server does not
+// always enforce the schema: not for models that think, and not before 0.5.
+//
+// Errors are part of the prompt for the second attempt.
 func (s answerShape) parse(r Rubric, text string) (answer, error) {
 	var found answer
-	// Models that were not held to the schema like to wrap it.
+	// Models that are not bound to the schema often wrap the object.
 	body := strings.TrimSpace(text)
 	base := strings.Index(text, body)
 	if inner, ok := strings.CutPrefix(body, "```json"); ok {
@@ -234,8 +235,7 @@ func (s answerShape) parseAspect(dec *json.Decoder, r Rubric, a *aspectAnswer) e
 	return nil
 }
 
-// eachKey reads an object and calls use for each key, which must read its
-// value.
+// eachKey reads an object and calls use for each key; use must read the value.
 func eachKey(dec *json.Decoder, use func(key string) error) error {
 	token, err := dec.Token()
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// What docs/judge.md says of the server's behaviour, and this package relies
-// on, is so.
+// The server behaves as docs/judge.md describes and this package expects.
 func TestWhatTheServerDoes(t *testing.T) {
 	server := tinyServer(t)
 	client := apiClient(t, server.URL)
@@ -44,7 +43,7 @@ func TestWhatTheServerDoes(t *testing.T) {
 		return refused.StatusCode
 	}
 
-	t.Run("a prompt that is too long is cut unless that is forbidden", func(t *testing.T) {
+	t.Run("a prompt that is too long is truncated unless the request forbids it", func(t *testing.T) {
 		long := strings.Repeat("word ", 2000)
 		r, _, err := chat(long, nil)
 		if err != nil || r.PromptEvalCount > 1024 {
@@ -56,7 +55,7 @@ func TestWhatTheServerDoes(t *testing.T) {
 		}
 	})
 
-	t.Run("another context loads the model anew and other options do not", func(t *testing.T) {
+	t.Run("another context reloads the model and other options do not", func(t *testing.T) {
 		yes, no := true, false
 		for _, c := range []struct {
 			name   string
@@ -88,17 +87,17 @@ func TestWhatTheServerDoes(t *testing.T) {
 			}
 			return r.PromptEvalCount
 		}
-		// The tiny model has one token a byte, but for those.
+		// The tiny model has one token per byte, except for control tokens.
 		plain := count("")
 		if n := count("<|im_end|>") - plain; n != 1 {
-			t.Errorf("the token has %d tokens", n)
+			t.Errorf("the control token has %d tokens", n)
 		}
 		if n := count(marked("<|im_end|>")) - plain; n != len(marked("<|im_end|>")) {
-			t.Errorf("the broken token has %d tokens", n)
+			t.Errorf("the broken control token has %d tokens", n)
 		}
 	})
 
-	t.Run("probabilities come before the schema rules tokens out, and are the same each time", func(t *testing.T) {
+	t.Run("probabilities are from before the schema excludes tokens, and are the same each time", func(t *testing.T) {
 		one := func(r *api.ChatRequest) {
 			r.Format = json.RawMessage(`{"type":"object","properties":{"verdict":{"enum":["yes","no"]}},"required":["verdict"]}`)
 			r.Logprobs, r.TopLogprobs = true, topLogprobs
@@ -117,13 +116,13 @@ func TestWhatTheServerDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What the prompt cache holds may change the last digits.
+		// The state of the prompt cache may change the last digits.
 		if diff := cmp.Diff(tokens, again, cmpopts.EquateApprox(0, 1e-4)); diff != "" {
 			t.Error(diff)
 		}
 	})
 
-	t.Run("a model that cannot think may be told not to, and no more", func(t *testing.T) {
+	t.Run("a model that cannot think accepts false for think and refuses true", func(t *testing.T) {
 		if _, _, err := chat("x", func(r *api.ChatRequest) { r.Think = &api.ThinkValue{Value: true} }); status(err) != http.StatusBadRequest {
 			t.Error(err)
 		}

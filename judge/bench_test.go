@@ -16,12 +16,12 @@ import (
 	"github.com/toxscreen/toxscreen/store"
 )
 
-// BenchmarkJudge tells what toxscreen adds to a call. It judges texts of 1,800
-// bytes by the default rubric, with a cache. overhead-ms is the median of the
-// time that a verdict takes before the question leaves and after the answer's
-// end has come, measured in the same calls as the whole, judge-ms. cpu-ms is
-// the median of what this process computes for one; most of that is reading
-// the log-probabilities of each token, while the server computes the next.
+// BenchmarkJudge measures what toxscreen adds to a call. It judges texts of 1,800
+// bytes under the default rubric, with a cache. judge-ms is the median time of a
+// verdict. overhead-ms is the median of its parts before the request is sent and
+// after the answer has ended, in the same calls. cpu-ms is the median processor
+// time of this process; most of it is for reading the log-probabilities of each
+// token, while the server computes the next one.
 //
 //	go test ./judge -run '^$' -bench Judge -benchtime 200x
 func BenchmarkJudge(b *testing.B) {
@@ -33,8 +33,7 @@ func BenchmarkJudge(b *testing.B) {
 	}
 	defer cache.Close()
 	j := tinyJudge(b, server.URL, func(c *Config) { c.Rubric, c.TextBytes, c.Cache = attributesRubric(b), 2000, cache })
-	// From a request to the end of its answer, after which its connection is
-	// kept for the next.
+	// From a request to the end of its answer, when its connection becomes idle.
 	var sent time.Time
 	var calling time.Duration
 	ctx := httptrace.WithClientTrace(b.Context(), &httptrace.ClientTrace{
@@ -62,7 +61,7 @@ func BenchmarkJudge(b *testing.B) {
 	b.ReportMetric(median(computed), "cpu-ms")
 }
 
-// cpu returns the processor time that this process has had.
+// cpu returns the processor time that this process has used.
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
@@ -72,7 +71,7 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// median is in milliseconds.
+// median returns the median in milliseconds.
 func median(all []time.Duration) float64 {
 	slices.Sort(all)
 	return float64(all[len(all)/2].Microseconds()) / 1000

@@ -8,8 +8,8 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// folded is text without case, white space and marks, with where each rune of
-// it comes from.
+// folded is a text without case, white space and marks, with the origin of each
+// rune.
 type folded struct {
 	runes      []rune
 	start, end []int // byte offsets into the original, of each rune
@@ -29,25 +29,24 @@ func fold(text string, offset int) folded {
 	return f
 }
 
-// The bounds of a search for the nearest stretch: a short quotation is near to
-// nearly anything.
+// The limits of a near match: a short quotation would match almost anything.
 const (
 	leastNear = 8 // runes, folded
-	nearShare = 5 // one in five may differ
+	nearShare = 5 // one rune in five may differ
 )
 
-// source is a text of which a judge saw parts.
+// source is a text with the parts that the judge saw.
 type source struct {
 	text   string
 	parts  []part
-	folded []folded // of the parts, when the first quotation needs them
+	folded []folded // the parts, computed when first needed
 }
 
-// locate looks a quotation up in the parts of a text that the judge saw, and
-// tells where it is in the text: as it is, then whatever its case and white
-// space, then the nearest stretch within the bound.
+// locate returns where a quotation is in the parts that the judge saw: an exact
+// match, otherwise one that differs in case and white space, otherwise the nearest
+// match within the limits.
 func (s *source) locate(quote string) (toxscreen.Evidence, bool) {
-	// The judge saw marks where the text has white space, and may repeat them.
+	// The judge saw marks in place of white space, and may copy them.
 	plain := strings.TrimSpace(unmark(quote))
 	if plain == "" {
 		return toxscreen.Evidence{}, false
@@ -86,8 +85,8 @@ func (s *source) locate(quote string) (toxscreen.Evidence, bool) {
 	return found, found.Match != ""
 }
 
-// index returns where a quotation is: between words if it is there, else
-// anywhere.
+// index returns the offset of a quotation: at word boundaries if possible,
+// otherwise anywhere.
 func index(text, quote string) (at int, ok bool) {
 	first := -1
 	for from := 0; ; {
@@ -122,11 +121,11 @@ func equal(a, b []rune) bool {
 	return true
 }
 
-// nearest returns the first stretch of a text with the least edit distance to a
-// needle that is at most a bound (Sellers 1980): rows are the needle's runes, a
-// column is one of the text, and a match may begin anywhere. Rows below the
-// last one within the bound cannot become part of a match, and are left as they
-// are (Ukkonen 1985): of a text without a match few rows are looked at.
+// nearest returns the first substring of a text with the smallest edit distance to
+// a needle, if that is at most bound (Sellers 1980). Rows are the runes of the
+// needle, a column is a rune of the text, and a match may begin anywhere. Rows
+// below the last one within the bound cannot become part of a match and are skipped
+// (Ukkonen 1985), so that few rows are computed for a text without a match.
 func nearest(text, needle []rune, bound int) (from, to, distance int, ok bool) {
 	type cell struct{ cost, from int }
 	column := make([]cell, len(needle)+1)
@@ -139,14 +138,14 @@ func nearest(text, needle []rune, bound int) (from, to, distance int, ok bool) {
 		column[0] = cell{0, j + 1}
 		rows := min(last+1, len(needle))
 		for i, n := range needle[:rows] {
-			best := diagonal // a rune that is the same or another
+			best := diagonal // the same rune or another one
 			if c != n {
 				best.cost++
 			}
-			if left := column[i+1]; left.cost+1 < best.cost { // one more in the text
+			if left := column[i+1]; left.cost+1 < best.cost { // an additional rune in the text
 				best = cell{left.cost + 1, left.from}
 			}
-			if above := column[i]; above.cost+1 < best.cost { // one fewer
+			if above := column[i]; above.cost+1 < best.cost { // a missing rune
 				best = cell{above.cost + 1, above.from}
 			}
 			diagonal, column[i+1] = column[i+1], best

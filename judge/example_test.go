@@ -25,7 +25,7 @@ func ExampleNew() { //nolint:testableexamples // it needs a server with a model
 	}
 }
 
-// Where no server answers there is no verdict, and the error says what to do.
+// If no server answers, there is no verdict, and the error says what to do.
 func ExampleJudge_Judge() {
 	j, err := judge.New(judge.Config{Model: "llama3.1:8b", Host: "127.0.0.1:1", Timeout: time.Second})
 	if err != nil {
@@ -34,7 +34,7 @@ func ExampleJudge_Judge() {
 	defer j.Close()
 	_, err = j.Judge(context.Background(), "you are a stupid idiot", nil)
 	fmt.Println(err)
-	// Output: failed to judge text: no server answers at 127.0.0.1:1: start one with `ollama serve`, or name its address: Get "http://127.0.0.1:1/api/tags": dial tcp 127.0.0.1:1: connect: connection refused
+	// Output: failed to judge text: no server answers at 127.0.0.1:1: start one with `ollama serve`, or check the address: Get "http://127.0.0.1:1/api/tags": dial tcp 127.0.0.1:1: connect: connection refused
 }
 
 // A rubric is a YAML document: what counts, what does not, and a question for each

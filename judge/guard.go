@@ -13,10 +13,10 @@ import (
 	"github.com/toxscreen/toxscreen/ollama"
 )
 
-// guard is the dialect of models that were trained to one task and know no
-// rubric: they get the text as it is, with their own words for what is looked
-// for, and answer in one word. No such model was run with this package: the
-// dialects are tested on published transcripts.
+// guard is the dialect of models that were trained for one task and use no rubric:
+// they get the plain text and the name of a category, and answer in one word. No
+// such model was run with this package: the dialects are tested on published
+// transcripts.
 type guard struct {
 	config Config
 	kind   guardKind
@@ -29,37 +29,37 @@ type guardKind struct {
 	questions []guardQuestion
 	// yes and no are the first words of its answers.
 	yes, no string
-	// categories maps what may follow "yes" to attributes; nil where an answer
-	// is the verdict on its question's attribute.
+	// categories maps the codes that may follow "yes" to attributes; nil if an
+	// answer is about the attribute of its question.
 	categories map[string]toxscreen.Attribute
 }
 
 type guardQuestion struct {
 	aspect    string
-	system    string // empty: the model's own
+	system    string // system message; empty for the model's own
 	attribute *toxscreen.Attribute
 }
 
-// The families. What they look for beside is not among our seven, and what of
-// the seven they do not look for stays absent.
+// The families. Their other categories are not among the seven attributes.
+// Attributes that they do not look for are absent.
 var guards = []guardKind{
 	{
-		// The template of the model has the fourteen categories, S1 to S14. Of
-		// them S10 is hate and S12 sexual content.
+		// The model's template has fourteen categories, S1 to S14. S10 is hate and
+		// S12 sexual content.
 		family: "llama-guard", yes: "unsafe", no: "safe",
 		questions:  []guardQuestion{{aspect: "unsafe"}},
 		categories: map[string]toxscreen.Attribute{"s10": toxscreen.IdentityAttack, "s12": toxscreen.SexuallyExplicit},
 	},
 	{
-		// The template of the model holds its four policies and takes no
-		// others: its "yes" means any of dangerous content, harassment, hate
-		// and sexually explicit content, and so none of ours.
+		// The model's template has four fixed policies. Its "yes" means any of
+		// dangerous content, harassment, hate and sexually explicit content, so it
+		// maps to no attribute.
 		family: "shieldgemma", yes: "yes", no: "no",
 		questions: []guardQuestion{{aspect: "unsafe"}},
 	},
 	{
-		// The name of a risk as the system's message, one a call. From 3.3 on
-		// the answer is in tags.
+		// The system message is the name of a risk, one per call. From 3.3 on, the
+		// answer is in tags.
 		family: "granite-guardian", yes: "yes", no: "no",
 		questions: []guardQuestion{
 			{"social_bias", "social_bias", new(toxscreen.IdentityAttack)},
@@ -70,11 +70,10 @@ var guards = []guardKind{
 	},
 }
 
-// version is what the names of families have as their number: llama-guard3,
-// granite3.3-guardian.
+// version matches the version in a model's name: llama-guard3, granite3.3-guardian.
 var version = regexp.MustCompile(`[\d.]+`)
 
-// guardOf returns the dialect of a model that is a guard, told by its name.
+// guardOf returns the dialect of a guard model, which it recognises by its name.
 func guardOf(c Config) (guard, bool) {
 	name, _, _ := strings.Cut(strings.ToLower(path.Base(c.Model)), ":")
 	name = version.ReplaceAllString(name, "")
@@ -88,7 +87,7 @@ func guardOf(c Config) (guard, bool) {
 func (g guard) name() string   { return g.kind.family }
 func (g guard) rubric() string { return g.kind.family + "@own" }
 
-// guardPrompt is how many tokens the templates of such models have, about.
+// guardPrompt is roughly the number of tokens in the template of a guard model.
 const (
 	guardPrompt = 1024
 	guardAnswer = 32 // tokens
@@ -101,7 +100,7 @@ func (g guard) plan(prefix, limit int) (budget, error) {
 	if limit > 0 && b.context > limit {
 		b.context, b.text = limit, limit-rest
 		if b.text < leastText {
-			return b, fmt.Errorf("the model's context of %d tokens is too short; take another model", limit)
+			return b, fmt.Errorf("the model's context of %d tokens is too short; use another model", limit)
 		}
 	}
 	return b, nil
@@ -112,11 +111,11 @@ func (g guard) probe() []ollama.Message {
 	return messages
 }
 
-// broken breaks what could be a control token of a chat template.
+// broken breaks up control tokens of chat templates.
 var broken = strings.NewReplacer("<", "< ", "[", "[ ")
 
-// messages returns a question about a text. A guard was trained on plain text:
-// white space stays, but what could be a control token is broken all the same.
+// messages returns the prompt of a question about a text. Guards were trained on
+// plain text, so white space stays, but control tokens are broken up.
 func (g guard) messages(q guardQuestion, c Case, b budget) (messages []ollama.Message, warnings []string) {
 	parts := excerpt(c.Text, c.Spans, b.text)
 	var text strings.Builder
@@ -157,7 +156,7 @@ func (g guard) judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscreen
 		v.Aspects = append(v.Aspects, aspects...)
 		v.Warnings, last = warnings, got.Session
 	}
-	v.Warnings = append(v.Warnings, fmt.Sprintf("%s is asked in a dialect that was tested on published transcripts only", g.kind.family))
+	v.Warnings = append(v.Warnings, fmt.Sprintf("the prompts for %s were tested only on published transcripts", g.kind.family))
 	return v, last, nil
 }
 
@@ -166,8 +165,8 @@ var (
 	category = regexp.MustCompile(`(?i)\bS\d{1,2}\b`)
 )
 
-// read reads the answer of a guard: a word, for some with categories behind
-// it, for some in tags.
+// read parses the answer of a guard: a word, for some models followed by
+// categories, for some in tags.
 func (g guard) read(q guardQuestion, r ollama.Reply) ([]toxscreen.AspectVerdict, error) {
 	at := len(r.Text) - len(strings.TrimLeft(r.Text, " \t\r\n"))
 	if tag := scoreTag.FindStringSubmatchIndex(r.Text); tag != nil {
@@ -193,8 +192,8 @@ func (g guard) read(q guardQuestion, r ollama.Reply) ([]toxscreen.AspectVerdict,
 		attribute := g.kind.categories[code]
 		one := toxscreen.AspectVerdict{Name: attribute.String(), Attribute: &attribute}
 		one.Yes = slices.Contains(named, code)
-		// The probability is that of any category: it is this one's where this
-		// one is named, or where none is.
+		// The probability is the one of any category. It is this category's if it
+		// is named, or if none is.
 		if measured && (one.Yes || !yes) {
 			one.PYes = v.PYes
 		}

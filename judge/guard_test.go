@@ -10,8 +10,7 @@ import (
 	"github.com/toxscreen/toxscreen/ollama"
 )
 
-// No guard model was run. These are answers as the models' own pages show
-// them; what they were answers to is in their examples.
+// No guard model was run. These answers are examples from the models' own pages.
 func TestAnswersOfGuardModels(t *testing.T) {
 	const yes, no = "yes", "no"
 	for name, c := range map[string]struct {
@@ -36,7 +35,7 @@ func TestAnswersOfGuardModels(t *testing.T) {
 	} {
 		g, ok := guardOf(Config{Model: c.model})
 		if !ok {
-			t.Errorf("%s: %s is taken for no guard", name, c.model)
+			t.Errorf("%s: %s is not recognised as a guard", name, c.model)
 			continue
 		}
 		aspects, err := g.read(g.kind.questions[c.question], ollama.Reply{Text: c.answer})
@@ -50,7 +49,7 @@ func TestAnswersOfGuardModels(t *testing.T) {
 				got[a.Name] = yes
 			}
 			if a.Severity != nil || a.PYes != nil {
-				t.Errorf("%s: %s has a severity or probability from nowhere", name, a.Name)
+				t.Errorf("%s: %s has an unexpected severity or probability", name, a.Name)
 			}
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -59,7 +58,7 @@ func TestAnswersOfGuardModels(t *testing.T) {
 	}
 }
 
-func TestAnswersOfGuardModelsThatAreNone(t *testing.T) {
+func TestInvalidAnswersOfGuardModels(t *testing.T) {
 	for model, answers := range map[string][]string{
 		"llama-guard3":      {"", "I cannot tell.", "unsafely", "un", "S10"},
 		"shieldgemma":       {"Yesterday", "maybe", "<score>yes</score", "N"},
@@ -74,13 +73,13 @@ func TestAnswersOfGuardModelsThatAreNone(t *testing.T) {
 	}
 	for _, model := range []string{"llama3.2", "qwen3:4b", "smollm2:135m", "granite4", "guard"} {
 		if g, ok := guardOf(Config{Model: model}); ok {
-			t.Errorf("%s is taken for a %s", model, g.kind.family)
+			t.Errorf("%s is recognised as a %s", model, g.kind.family)
 		}
 	}
 }
 
-// The probability is that of the first word, and goes with a category only
-// where it can be its own.
+// The probability belongs to the first word. A category gets it only if it must be
+// the category's own.
 func TestProbabilitiesOfGuardModels(t *testing.T) {
 	g, _ := guardOf(Config{Model: "llama-guard3"})
 	for answer, want := range map[string]map[string]bool{
@@ -102,7 +101,7 @@ func TestProbabilitiesOfGuardModels(t *testing.T) {
 	}
 }
 
-func TestWhatGuardModelsAreAsked(t *testing.T) {
+func TestPromptsForGuardModels(t *testing.T) {
 	g, _ := guardOf(Config{Model: "granite3-guardian", TextBytes: 300})
 	var got []string
 	for _, q := range g.kind.questions {

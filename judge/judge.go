@@ -1,18 +1,17 @@
-// Package judge asks a language model on an Ollama server for a second opinion
-// on a text:
+// Package judge asks a language model on an Ollama server for a second opinion on a
+// text:
 //
-//	j, err := judge.New(judge.Config{Model: model}) // a name of `ollama list`
+//	j, err := judge.New(judge.Config{Model: model}) // a name from `ollama list`
 //	if err != nil {
 //		log.Fatal(err)
 //	}
 //	defer j.Close()
 //	verdict, err := j.Judge(ctx, "you are a stupid idiot", nil)
 //
-// The text is judged under a [Rubric]: each aspect gets yes or no, its
-// probability, a severity and quotations that are looked up in the text. What
-// the model answers is checked, and where it gives no verdict there is none:
-// nothing is guessed. docs/judge.md tells how to choose a model and how to find
-// out whether it may be believed.
+// The text is judged under a [Rubric]: each aspect gets yes or no, its probability,
+// a severity and quotations that are looked up in the text. Answers are validated,
+// and an invalid answer is no verdict: nothing is guessed. docs/judge.md says how
+// to choose a model and how to test whether it is reliable.
 package judge
 
 import (
@@ -30,46 +29,46 @@ import (
 	"github.com/toxscreen/toxscreen/ollama"
 )
 
-// Config says what a judge is. The zero value of each field but Model is a
+// Config configures a judge. The zero value of each field except Model is a
 // default.
 type Config struct {
 	// Model is its name on the server, as `ollama list` shows it.
 	Model string
-	// Host is the server's address: HOST:PORT or a URL. Where it is empty,
-	// OLLAMA_HOST holds, and else 127.0.0.1:11434. See [ollama.Address].
+	// Host is the server's address: HOST:PORT or a URL. If it is empty, OLLAMA_HOST
+	// is used, otherwise 127.0.0.1:11434. See [ollama.Address].
 	Host string
-	// Rubric is what texts are judged by; the rubric "attributes" where it has
-	// no name.
+	// Rubric is the rubric; "attributes" if it has no name.
 	Rubric Rubric
-	// Timeout is for one text, waiting for a free place and second attempts
-	// included, loading the model not: 60 seconds.
+	// Timeout is the time limit for one text, including waiting for a free slot and
+	// second attempts, but not loading the model. The default is 60 seconds.
 	Timeout time.Duration
-	// LoadTimeout is for loading the model: 5 minutes.
+	// LoadTimeout is the time limit for loading the model. The default is 5
+	// minutes.
 	LoadTimeout time.Duration
-	// Parallel is how many calls are under way at once: 1. More than the
-	// server's OLLAMA_NUM_PARALLEL wait there. At most 256 texts wait for a free
-	// place; more are refused.
+	// Parallel is the number of concurrent calls. The default is 1. Calls beyond
+	// the server's OLLAMA_NUM_PARALLEL wait there. At most 256 texts wait for a
+	// free slot; more are rejected.
 	Parallel int
-	// TextBytes is how much of a text the judge sees: 2,000 bytes. Of a longer
-	// one it sees parts.
+	// TextBytes is how many bytes of a text the judge sees. The default is 2,000.
+	// It sees parts of a longer text.
 	TextBytes int
-	// Context is how many tokens of context the model has at least, for judges
-	// of one model by several rubrics: for another context the server loads
-	// the model anew. 0 is what the rubric and TextBytes need; see [Context].
+	// Context is the minimum context size in tokens, for judges of one model with
+	// several rubrics: the server reloads the model for another size. 0 is the size
+	// that the rubric and TextBytes need; see [Context].
 	Context int
 	// Reason asks for a sentence with the reason, Violations for the numbers
 	// of the rubric's violations. Both cost time, and neither changes a
 	// verdict: they are written after it.
 	Reason     bool
 	Violations bool
-	// Cache keeps verdicts; nil keeps none.
+	// Cache stores verdicts; nil stores none.
 	Cache Cache
 }
 
-// Cache keeps verdicts by keys that name all that they depend on.
+// Cache stores verdicts by keys that cover everything they depend on.
 // Implementations must be safe for concurrent use.
 type Cache interface {
-	// Get returns the value of a key, or nil where there is none.
+	// Get returns the value of a key, or nil if there is none.
 	Get(ctx context.Context, key string) ([]byte, error)
 	Put(ctx context.Context, key string, value []byte) error
 }
@@ -81,10 +80,10 @@ type Judge struct {
 	client  *ollama.Client
 }
 
-// filled returns the configuration with its defaults, or why it makes no sense.
+// filled returns the configuration with its defaults, or an error if it is invalid.
 func (c Config) filled() (Config, error) {
 	if c.Model == "" {
-		return c, errors.New("failed to make a judge: no model is named: take one of `ollama list`")
+		return c, errors.New("failed to create the judge: no model is given: choose one from `ollama list`")
 	}
 	if c.Rubric.Name == "" {
 		var err error
@@ -93,17 +92,17 @@ func (c Config) filled() (Config, error) {
 		}
 	}
 	if err := c.Rubric.Validate(); err != nil {
-		return c, fmt.Errorf("failed to make a judge: rubric %q: %w", c.Rubric.Name, err)
+		return c, fmt.Errorf("failed to create the judge: rubric %q: %w", c.Rubric.Name, err)
 	}
 	c.Parallel = cmp.Or(c.Parallel, 1)
 	c.TextBytes = cmp.Or(c.TextBytes, 2000)
 	if c.TextBytes < leastText {
-		return c, fmt.Errorf("failed to make a judge: %d bytes of text are too few to judge: take %d or more", c.TextBytes, leastText)
+		return c, fmt.Errorf("failed to create the judge: %d bytes of text are too few: use %d or more", c.TextBytes, leastText)
 	}
 	return c, nil
 }
 
-// New returns a judge. The server is not asked before the first text.
+// New returns a judge. It does not contact the server before the first text.
 func New(c Config) (*Judge, error) {
 	c, err := c.filled()
 	if err != nil {
@@ -125,20 +124,20 @@ func New(c Config) (*Judge, error) {
 	return j, nil
 }
 
-// With returns another judge, whose configuration is that of j but for what change
-// does to it: the same model by another rubric, with the same cache. Judges that
-// are asked side by side need one [Config.Context].
+// With returns a judge with a changed copy of j's configuration, such as the same
+// model with another rubric. Judges that are used side by side need the same
+// [Config.Context].
 func (j *Judge) With(change func(*Config)) (*Judge, error) {
 	config := j.config
 	change(&config)
 	return New(config)
 }
 
-// Context returns how many tokens of context are enough for judges with these
-// configurations, whatever the model's vocabulary: a token has a byte or more.
-// Judges of one model that are asked side by side need one context: a server
-// loads the model anew for each change, and Ollama 0.17 may wait in vain for
-// the calls under way when it has to.
+// Context returns a context size in tokens that is enough for judges with these
+// configurations and for every vocabulary: a token has a byte or more. Judges of
+// one model that are used side by side need the same size: the server reloads the
+// model for each change, and Ollama 0.17 may then wait in vain for the calls in
+// progress.
 func Context(configs ...Config) (int, error) {
 	most := 0
 	for _, c := range configs {
@@ -156,10 +155,10 @@ func Context(configs ...Config) (int, error) {
 	return most, nil
 }
 
-// Close gives the connections to the server back. No call may be under way.
+// Close closes the connections to the server. No call may be in progress.
 func (j *Judge) Close() { j.client.Close() }
 
-// Rubric returns what texts are judged by.
+// Rubric returns the rubric.
 func (j *Judge) Rubric() Rubric { return j.config.Rubric }
 
 // Parallel implements [toxscreen.Judge].
@@ -169,17 +168,17 @@ func (j *Judge) Parallel() int { return j.config.Parallel }
 type Model struct {
 	Name    string
 	Digest  string // SHA-256 of its manifest, hexadecimal
-	Rubric  string // version of what it judges by
-	Dialect string // in which it is asked: "rubric", or that of a guard model
-	Context int    // tokens of its context in every call
-	Prefix  int    // tokens of the prompt that is the same for every text
+	Rubric  string // version of the rubric
+	Dialect string // form of its prompts: "rubric", or the family of a guard model
+	Context int    // context size of every call, in tokens
+	Prefix  int    // tokens of the prompt without a text
 }
 
 // String returns the name and the beginning of the digest.
 func (m Model) String() string { return m.Name + "@" + beginning(m.Digest, 12) }
 
-// Identify asks the server which model it has, which is not loaded for that.
-// Context and Prefix are 0 where it was not loaded before.
+// Identify asks the server which model it has, without loading it. Context and
+// Prefix are 0 if it was not loaded before.
 func (j *Judge) Identify(ctx context.Context) (Model, error) {
 	s, err := j.client.Identify(ctx)
 	if err != nil {
@@ -188,7 +187,7 @@ func (j *Judge) Identify(ctx context.Context) (Model, error) {
 	return j.model(s), nil
 }
 
-// Connect asks the server for the model, which it loads, and describes it.
+// Connect makes the server load the model, and describes it.
 func (j *Judge) Connect(ctx context.Context) (Model, error) {
 	s, err := j.client.Connect(ctx)
 	if err != nil {
@@ -206,8 +205,8 @@ func (j *Judge) Judge(ctx context.Context, text string, spans []toxscreen.Span) 
 	return j.JudgeCase(ctx, Case{Text: text, Spans: spans})
 }
 
-// JudgeCase is [Judge.Judge] for a text with more that belongs to it. Where it
-// fails, the verdict has nothing but the tokens that were spent.
+// JudgeCase is [Judge.Judge] for a text with further fields. If it fails, the
+// verdict has only the tokens that were used.
 func (j *Judge) JudgeCase(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 	v, err := j.judge(ctx, c)
 	if err != nil {
@@ -216,18 +215,18 @@ func (j *Judge) JudgeCase(ctx context.Context, c Case) (toxscreen.Verdict, error
 	return v, nil
 }
 
-// Prompt returns what the judge sends for a case: the system's message, a blank
-// line and the user's, before the server puts them into the model's template.
-// A second attempt adds to it. How much of a long text the judge sees depends
-// on the model, so that the server is asked for that where it was not before.
+// Prompt returns the prompt for a case: the system message, a blank line and the
+// user message, before the server applies the model's template. A second attempt
+// adds messages. How much of a long text the judge sees depends on the model, so
+// Prompt connects to the server first.
 func (j *Judge) Prompt(ctx context.Context, c Case) (string, error) {
 	by, ok := j.dialect.(byRubric)
 	if !ok {
-		return "", fmt.Errorf("failed to tell the prompt: model %s is a guard with a prompt of its own", j.config.Model)
+		return "", fmt.Errorf("failed to show the prompt: model %s is a guard model, which has its own prompt", j.config.Model)
 	}
 	session, err := j.client.Connect(ctx)
 	if err != nil {
-		return "", fmt.Errorf("failed to tell the prompt: %w", err)
+		return "", fmt.Errorf("failed to show the prompt: %w", err)
 	}
 	messages, _, _ := by.messages(c, budgetOf(by, session))
 	return messages[0].Content + "\n\n" + messages[1].Content, nil
@@ -241,8 +240,8 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 	defer exchange.End()
 	key := ""
 	if j.config.Cache != nil && !j.client.Failing() {
-		// Without a session there is nothing to name a verdict by; why there is
-		// none, asking tells.
+		// The key needs a session. If there is none, the call below returns the
+		// reason.
 		if session, err := j.client.Connect(ctx); err == nil {
 			key = j.key(session, c)
 			if v, ok := j.kept(ctx, key); ok {
@@ -257,26 +256,26 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 	v.Rubric, v.Model = j.dialect.rubric(), j.model(session).String()
 	v.Addressed = addressed(c.Text)
 	if len(v.Addressed) > 0 && !slices.ContainsFunc(v.Aspects, func(a toxscreen.AspectVerdict) bool { return a.Yes }) {
-		// That it is harmless is what such a text wants to hear.
+		// Such a text may have asked for that.
 		v.Score = nil
-		v.Warnings = append(v.Warnings, "the text speaks to whoever judges it, and was found harmless: that counts for nothing")
+		v.Warnings = append(v.Warnings, "the text addresses the judge and was found harmless: that finding is ignored")
 	}
 	if v.Warnings == nil {
 		v.Warnings = []string{}
 	}
 	if key != "" && toxscreen.MayStore(ctx) {
-		// The server may have another model than when the key was made.
+		// The server may have changed the model since the key was made.
 		if data, err := json.Marshal(v); err == nil && j.key(session, c) == key {
 			if err := j.config.Cache.Put(ctx, key, data); err != nil && ctx.Err() == nil {
-				v.Warnings = append(v.Warnings, fmt.Sprintf("the verdict is not in the cache: %v", err))
+				v.Warnings = append(v.Warnings, fmt.Sprintf("the verdict was not stored in the cache: %v", err))
 			}
 		}
 	}
 	return v, nil
 }
 
-// Recall implements [toxscreen.Recaller] with the cache. It knows no verdict
-// while the server has not said which model it has.
+// Recall implements [toxscreen.Recaller] with the cache. It finds no verdict until
+// the server has said which model it has.
 func (j *Judge) Recall(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, bool) {
 	session := j.client.Session()
 	if session == nil || j.config.Cache == nil {
@@ -285,8 +284,7 @@ func (j *Judge) Recall(ctx context.Context, text string, spans []toxscreen.Span)
 	return j.kept(ctx, j.key(session, Case{Text: text, Spans: spans}))
 }
 
-// kept returns the verdict that the cache has. A cache that is broken costs time,
-// but no verdict.
+// kept returns a verdict from the cache. A broken cache costs time, but no verdict.
 func (j *Judge) kept(ctx context.Context, key string) (v toxscreen.Verdict, ok bool) {
 	data, err := j.config.Cache.Get(ctx, key)
 	if err != nil || data == nil || json.Unmarshal(data, &v) != nil {
@@ -295,11 +293,11 @@ func (j *Judge) kept(ctx context.Context, key string) (v toxscreen.Verdict, ok b
 	return v, true
 }
 
-// key names everything that a verdict depends on.
+// key returns a hash of everything that a verdict depends on.
 func (j *Judge) key(s *ollama.Session, c Case) string {
 	b := budgetOf(j.dialect, s)
 	if len(c.Text) <= b.text/2 {
-		c.Spans = nil // the judge sees all of it whatever they are
+		c.Spans = nil // the judge sees the whole text, with any spans
 	}
 	h := sha256.New()
 	parts, err := json.Marshal([]any{
@@ -318,16 +316,16 @@ func (j *Judge) key(s *ollama.Session, c Case) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// dialect is how a model is asked and how its answers are read.
+// dialect writes the prompts for a model and parses its answers.
 type dialect interface {
 	name() string
-	// rubric is the version of what it judges by.
+	// rubric returns the version of the rubric.
 	rubric() string
-	// plan divides a context by the tokens of the prompt without a text, the
-	// prefix, and the most tokens of context that the model can have, the
-	// limit, 0 where that is not known.
+	// plan divides the context. prefix is the number of tokens of the prompt
+	// without a text, limit the model's maximum context in tokens, 0 if it is not
+	// known.
 	plan(prefix, limit int) (budget, error)
-	// probe is the prompt without a text.
+	// probe returns the prompt without a text.
 	probe() []ollama.Message
 	judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscreen.Verdict, *ollama.Session, error)
 }
@@ -336,7 +334,7 @@ type dialect interface {
 func budgetOf(d dialect, s *ollama.Session) budget {
 	b, err := d.plan(s.Planned, s.Limit)
 	if err != nil {
-		panic(err) // with an error the session would not have been made
+		panic(err) // a session exists only if plan succeeds
 	}
 	b.prefix = s.Prefix
 	return b
@@ -349,8 +347,8 @@ func dialectOf(c Config) dialect {
 	return byRubric{config: c, shape: answerShape{c.Reason, c.Violations}}
 }
 
-// byRubric is the dialect of models that follow instructions: the rubric in
-// the prompt, and a JSON object as the answer.
+// byRubric is the dialect of models that follow instructions: the prompt has the
+// rubric, and the answer is a JSON object.
 type byRubric struct {
 	config Config
 	shape  answerShape
@@ -407,22 +405,22 @@ func (d byRubric) judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscr
 			return question(repair(messages, first.Text, why), budgetOf(d, session))
 		})
 		if err != nil {
-			return v, nil, fmt.Errorf("its first answer was no verdict (%w); %w", why, err)
+			return v, nil, fmt.Errorf("its first answer was invalid (%w); %w", why, err)
 		}
 		v.InputTokens += last.InputTokens
 		v.OutputTokens += last.OutputTokens
-		v.Warnings = append(v.Warnings, "the judge's first answer was no verdict: "+why.Error())
+		v.Warnings = append(v.Warnings, "the judge's first answer was invalid: "+why.Error())
 		if read, why = d.read(last); why != nil {
-			return v, nil, &toxscreen.AbstentionError{Why: fmt.Sprintf("after a second attempt too, what it wrote is not what was asked for: %v", why), Raw: beginning(last.Text, maxRaw)}
+			return v, nil, &toxscreen.AbstentionError{Why: fmt.Sprintf("its second answer is invalid, too: %v", why), Raw: beginning(last.Text, maxRaw)}
 		}
 	}
 	d.fill(&v, c.Text, parts, read, last)
 	return v, last.Session, nil
 }
 
-// least returns how many tokens a prompt has at least: those of the prompt
-// without a text, and for the text one for 128 bytes, which not even a run of
-// one sign gets below.
+// least returns the least number of tokens that a prompt can have: the prompt
+// without a text, and one for each 128 bytes of the text, which even a run of one
+// character exceeds.
 func least(b budget, messages []ollama.Message) int {
 	bytes := 0
 	for _, m := range messages[1:] {
@@ -431,14 +429,14 @@ func least(b budget, messages []ollama.Message) int {
 	return b.prefix + max(bytes/128-1, 0)
 }
 
-// shown returns a number as JSON shows it, so that a verdict from a cache is the
-// same as one from the model.
+// shown rounds a number as JSON does, so that a verdict from the cache is the same
+// as one from the model.
 func shown(p float64) *toxscreen.Probability {
 	rounded := toxscreen.Probability(toxscreen.Probability(p).Rounded())
 	return &rounded
 }
 
-// maxRaw is how much is kept of an answer that was no verdict, in bytes.
+// maxRaw is how many bytes of an invalid answer are reported.
 const maxRaw = 500
 
 func (d byRubric) read(r ollama.Reply) (answer, error) {
@@ -448,7 +446,7 @@ func (d byRubric) read(r ollama.Reply) (answer, error) {
 	return d.shape.parse(d.config.Rubric, r.Text)
 }
 
-// fill makes a verdict of an answer.
+// fill fills a verdict from an answer.
 func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read answer, r ollama.Reply) {
 	rubric := d.config.Rubric
 	seen := source{text: text, parts: parts}
@@ -480,13 +478,13 @@ func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read ans
 	}
 	switch {
 	case len(r.Logprobs) == 0:
-		v.Warnings = append(v.Warnings, "there is no p_yes: the server gives no log-probabilities, which Ollama does from 0.12.11 on")
+		v.Warnings = append(v.Warnings, "no p_yes: the server returns no log-probabilities; Ollama does from 0.12.11 on")
 	case unmeasured > 0:
-		v.Warnings = append(v.Warnings, fmt.Sprintf("%d aspects have no p_yes: neither yes nor no was among the model's %d likeliest words there", unmeasured, topLogprobs))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%d aspects have no p_yes: neither yes nor no was among the model's %d most probable tokens", unmeasured, topLogprobs))
 	}
 	if doubtful > 0 {
-		// Several tokens may begin one verdict, and the schema rules some out.
-		v.Warnings = append(v.Warnings, fmt.Sprintf("for %d aspects the model wrote the verdict that it gave the smaller probability to", doubtful))
+		// Several tokens may begin a verdict, and the schema excludes some.
+		v.Warnings = append(v.Warnings, fmt.Sprintf("for %d aspects the model wrote the verdict with the lower probability", doubtful))
 	}
 	v.Score, v.Scale, v.Reason = shown(rubric.score(v.Aspects)), toxscreen.Probability(rubric.Scale), read.reason
 }

@@ -6,7 +6,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// No call leaves a goroutine behind, whatever becomes of it.
+// No call leaves a goroutine behind, even if it fails.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// These tests run against a real server. Its tiny model answers nonsense that
-// fits the schema, always the same to the same prompt.
+// These tests run against a real server. Its tiny model answers with nonsense that
+// fits the schema, and always answers the same prompt in the same way.
 
 const tiny = "tiny"
 
@@ -59,7 +59,7 @@ func verdictOn(t testing.TB, j *Judge, text string) toxscreen.Verdict {
 	return v
 }
 
-// apiClient asks a server what judges do not.
+// apiClient returns a client for requests that judges do not make.
 func apiClient(t *testing.T, address string) *api.Client {
 	t.Helper()
 	base, err := url.Parse(address)
@@ -71,7 +71,7 @@ func apiClient(t *testing.T, address string) *api.Client {
 	return api.NewClient(base, client)
 }
 
-// contract is what holds for every judge, whatever its model thinks.
+// contract checks what holds for every judge, regardless of its model's answers.
 func contract(t *testing.T, j *Judge) {
 	texts := []string{
 		"you are a stupid idiot", "the garden is lovely", "", ":", "\xff\xfe",
@@ -112,10 +112,10 @@ func contract(t *testing.T, j *Judge) {
 	if last := verdicts[len(verdicts)-1]; !strings.HasPrefix(last.Warnings[0], "the judge saw ") {
 		t.Errorf("warnings of a long text: %q", last.Warnings)
 	}
-	if spoken := verdicts[5]; len(spoken.Addressed) == 0 {
-		t.Errorf("a text that speaks to the judge: %+v", spoken)
+	if addressing := verdicts[5]; len(addressing.Addressed) == 0 {
+		t.Errorf("a text that addresses the judge: %+v", addressing)
 	}
-	// Alone or at once, first or again, a text has the same verdict.
+	// A text has the same verdict alone and in parallel, the first time and again.
 	var all sync.WaitGroup
 	for i, text := range texts {
 		all.Go(func() {
@@ -131,7 +131,7 @@ func contract(t *testing.T, j *Judge) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := j.Judge(ended, "never asked before", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that has gone away: %v", err)
+		t.Errorf("a call whose context has ended: %v", err)
 	}
 }
 
@@ -147,11 +147,12 @@ func TestEveryJudgeKeepsTheContract(t *testing.T) {
 	}
 }
 
-// The tiny model's tokens are bytes: what a prompt may need at most, it needs.
+// The tiny model's tokens are bytes, so its prompts have the maximum number of
+// tokens.
 func TestTheModelIsDescribed(t *testing.T) {
 	server := tinyServer(t)
 	j := tinyJudge(t, server.URL, nil)
-	// Which model there is can be told before it is loaded.
+	// The model can be identified before it is loaded.
 	named, err := j.Identify(t.Context())
 	if err != nil || strings.Contains(server.Log(t), "runner --model") {
 		t.Errorf("%v, and the server's log is %s", err, server.Log(t))
@@ -179,19 +180,20 @@ func TestTheModelIsLoadedOnce(t *testing.T) {
 	for _, text := range []string{"one", strings.Repeat("a longer text ", 200), "three"} {
 		verdictOn(t, j, text)
 	}
-	// The tiny model needs a second one: its tokens are more than English
-	// usually has, which the first tells.
+	// The tiny model needs a second load: the first shows that it has more tokens
+	// than English usually has.
 	if loads := strings.Count(server.Log(t), "runner --model"); loads < 1 || loads > 2 {
 		t.Errorf("the server loaded the model %d times", loads)
 	}
 }
 
-// As many calls are under way as the judge may make. The server answers so
-// many at once as OLLAMA_NUM_PARALLEL says, and each text gets its own verdict.
-func TestCallsUnderWayAreWhatTheServerTakes(t *testing.T) {
+// The judge makes as many calls at once as Parallel says. The server answers as
+// many of them at once as OLLAMA_NUM_PARALLEL says, and each text gets its own
+// verdict.
+func TestCallsInParallel(t *testing.T) {
 	const texts = 24
 	for _, c := range []struct{ server, judge int }{{1, 3}, {3, 1}, {3, 3}} {
-		t.Run(fmt.Sprintf("%d there and %d here", c.server, c.judge), func(t *testing.T) {
+		t.Run(fmt.Sprintf("server %d, judge %d", c.server, c.judge), func(t *testing.T) {
 			server := tinyServer(t, fmt.Sprintf("OLLAMA_NUM_PARALLEL=%d", c.server))
 			var under, most atomic.Int64
 			var mu sync.Mutex
@@ -225,12 +227,11 @@ func TestCallsUnderWayAreWhatTheServerTakes(t *testing.T) {
 			}
 			all.Wait()
 			if most.Load() != int64(c.judge) {
-				t.Errorf("%d calls are under way at once, want %d", most.Load(), c.judge)
+				t.Errorf("%d calls at once, want %d", most.Load(), c.judge)
 			}
 			mean := atOnce(answered)
-			t.Logf("the server answers %.2f at once, %d are under way", mean, most.Load())
-			// Calls begin and end one after the other, which takes some time
-			// from those that are answered at once.
+			t.Logf("the server answers %.2f at once, of %d calls at once", mean, most.Load())
+			// Calls do not begin and end together, which lowers the mean.
 			if want := min(c.server, c.judge); mean > float64(want)+0.3 || want == 3 && mean < 1.5 {
 				t.Errorf("the server answers %.2f at once, want %d", mean, want)
 			}
@@ -251,7 +252,7 @@ func TestCallsUnderWayAreWhatTheServerTakes(t *testing.T) {
 	}
 }
 
-// interval is the time in which the server wrote an answer.
+// interval is the time during which the server wrote an answer.
 type interval struct{ from, to time.Time }
 
 // timesOf reads when the server wrote the first and the last line of an answer.
@@ -270,8 +271,8 @@ func timesOf(t *testing.T, answer []byte) (written interval) {
 	return written
 }
 
-// atOnce returns how many of the intervals there are at a time, over the time
-// in which there is any.
+// atOnce returns the mean number of concurrent intervals, over the time that has
+// any.
 func atOnce(all []interval) float64 {
 	slices.SortFunc(all, func(a, b interval) int { return a.from.Compare(b.from) })
 	var sum, some time.Duration
@@ -289,7 +290,7 @@ func atOnce(all []interval) float64 {
 	return float64(sum) / float64(some)
 }
 
-// recorder keeps what a client is sent.
+// recorder records what is sent to a client.
 type recorder struct {
 	http.ResponseWriter
 	sent bytes.Buffer
@@ -303,8 +304,8 @@ func (r *recorder) Write(b []byte) (int, error) {
 // Unwrap lets [http.ResponseController] flush and hijack.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// The prompt's beginning is evaluated once. Without that each text would cost
-// what the first does.
+// The beginning of the prompt is evaluated once. Otherwise each text would cost as
+// much as the first.
 func TestThePromptIsInTheServersCache(t *testing.T) {
 	server := tinyServer(t)
 	j := tinyJudge(t, server.URL, nil)
@@ -336,7 +337,7 @@ func TestThePromptIsInTheServersCache(t *testing.T) {
 	for i := range 5 {
 		without += cost(fmt.Sprintf("%d ", i), fmt.Sprintf("text %d", i))
 	}
-	t.Logf("evaluating the prompt took %v a text with the prompt cache, %v without", with/5, without/5)
+	t.Logf("evaluating the prompt took %v per text with the prompt cache, %v without", with/5, without/5)
 	if 2*with > without {
 		t.Errorf("with the prompt cache %v, without %v: the beginning is not the same for all texts", with/5, without/5)
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/toxscreen/toxscreen/ollama"
 )
 
-// topLogprobs is how many tokens the server is asked for at each place: the
-// most that it gives.
+// topLogprobs is the number of alternatives that are requested for each token: the
+// server's maximum.
 const topLogprobs = 20
 
-// plain returns what of a text is ASCII. A token may be half of a rune, which
-// the server gives as U+FFFD, so that tokens do not add up to what was written;
-// what of them is ASCII does, and verdicts and the JSON around them are.
+// plain returns the ASCII characters of a text. A token may be a part of a rune,
+// which the server returns as U+FFFD, so the tokens do not add up to the text.
+// Their ASCII characters do, and verdicts and the JSON around them are ASCII.
 func plain(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= utf8.RuneSelf {
@@ -24,22 +24,21 @@ func plain(text string) string {
 	}, text)
 }
 
-// probability returns P(first) among two possible verdicts: the share that the
-// model gave to tokens that begin the first, of what it gave to those that
-// begin either. at is where the verdict that it wrote begins in text, which is
-// what it wrote. The server computes the probabilities before the schema rules
-// tokens out, so that other words and white space are among them; they count
-// for neither.
+// probability returns P(first) of two possible verdicts: the probability of the
+// tokens that begin the first, divided by the probability of the tokens that begin
+// either. text is what the model wrote, and at is the offset of its verdict. The
+// server returns probabilities from before the schema excludes tokens, so they
+// include other words and white space, which are ignored.
 //
-// A verdict that none of the listed tokens begins is given the probability of
-// the last of them, which is the most that it can have. ok is false where the
-// server gave no probabilities, or none of either verdict.
+// If none of the listed tokens begins a verdict, it gets the probability of the
+// last one, which is the most that it can have. ok is false if the server returned
+// no probabilities, or none of either verdict.
 func probability(tokens []ollama.Logprob, text string, at int, first, second string) (p float64, ok bool) {
 	var written strings.Builder
 	for _, t := range tokens {
 		written.WriteString(plain(t.Token))
 	}
-	// What a model thinks comes before, and is no part of its text.
+	// Thinking comes first and is not part of the text.
 	offset := strings.LastIndex(written.String(), plain(text))
 	if offset < 0 || text == "" {
 		return 0, false
@@ -82,8 +81,8 @@ func probability(tokens []ollama.Logprob, text string, at int, first, second str
 	return 0, false
 }
 
-// begins tells whether a token is the beginning of a verdict, or the verdict
-// and what stands behind it: "y", " Yes", `yes",`, but not "yesterday".
+// begins reports whether a token is the beginning of a verdict, or the whole
+// verdict with something after it: "y", " Yes", `yes",`, but not "yesterday".
 func begins(token, verdict string) bool {
 	token = strings.ToLower(strings.TrimSpace(token))
 	if token == "" {

@@ -12,30 +12,30 @@ import (
 	"github.com/toxscreen/toxscreen/ollama"
 )
 
-// Case is what is judged.
+// Case is a text to judge, with the fields that belong to it.
 type Case struct {
 	Text string
-	// Spans are where to look in a long text, ordered, with offsets in bytes.
+	// Spans are the places to show of a long text, ordered, with offsets in bytes.
 	Spans []toxscreen.Span
-	// Fields hold what belongs to the text, by the names of [CaseFields]. The
-	// judge sees those that its rubric names.
+	// Fields has further texts by the names in [CaseFields]. The judge sees the
+	// fields that its rubric names.
 	Fields map[string]string
 }
 
-// CaseFields are what a case may hold beside its text.
+// CaseFields are the fields that a case may have besides its text.
 var CaseFields = []string{"input", "context", "reference"}
 
-// mark stands in the prompt wherever the judged text has white space, so that
-// no stretch of it reads like the prompt around it ("datamarking", arXiv
-// 2403.14720, which also chose this sign). The text keeps no line break, so
-// that it cannot end the line that it stands in.
+// mark replaces white space of the judged text in the prompt, so that no part of
+// the text reads like the prompt around it ("datamarking", arXiv 2403.14720, which
+// also chose this character). The text keeps no line break, so that it cannot end
+// its line.
 const mark = '^'
 
-// marked returns a text as the prompt shows it. A mark behind each < and [
-// breaks the control tokens of chat templates ("<|im_start|>", "[INST]",
-// "<start_of_turn>"), which the server would read as such, and its "[img-0]".
-// Runs of white space and control characters become one mark, and invalid
-// UTF-8 U+FFFD.
+// marked returns a text as the prompt shows it. A mark after each < and [ breaks up
+// the control tokens of chat templates ("<|im_start|>", "[INST]",
+// "<start_of_turn>"), which the server would interpret, and its "[img-0]". Runs of
+// white space and control characters become one mark, and invalid UTF-8 becomes
+// U+FFFD.
 func marked(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/8)
@@ -57,21 +57,21 @@ func marked(text string) string {
 	return b.String()
 }
 
-// unmark returns a quotation from a marked text with blanks where marks are.
+// unmark returns a quotation from a marked text with blanks in place of marks.
 func unmark(quote string) string {
 	quote = strings.NewReplacer("<^", "<", "[^", "[").Replace(quote)
 	return strings.ReplaceAll(quote, string(mark), " ")
 }
 
-// part is a stretch of a text that the judge sees.
+// part is a part of a text that the judge sees, in byte offsets.
 type part struct{ start, end int }
 
-// maxParts is how many stretches of a long text are shown.
+// maxParts is the maximum number of parts of a long text that are shown.
 const maxParts = 4
 
-// excerpt returns the parts of a text that are shown: all of it where its
-// marked form has at most limit bytes, else stretches around its likeliest
-// spans, or its beginning, middle and end where there are none.
+// excerpt returns the parts of a text that are shown: the whole text if its marked
+// form has at most limit bytes, otherwise parts around its most probable spans, or
+// its beginning, middle and end if it has no spans.
 func excerpt(text string, spans []toxscreen.Span, limit int) []part {
 	if len(text) <= limit && len(marked(text)) <= limit {
 		return []part{{0, len(text)}}
@@ -115,7 +115,7 @@ func highest(s toxscreen.Span) float64 {
 	return most
 }
 
-// snap moves an offset back to where a rune begins.
+// snap moves an offset back to the beginning of a rune.
 func snap(text string, at int) int {
 	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
 		at--
@@ -123,7 +123,7 @@ func snap(text string, at int) int {
 	return at
 }
 
-// show writes a text, or what of it is shown, one line for each part.
+// show writes the parts of a text that are shown, one line for each.
 func show(b *strings.Builder, name, text string, parts []part) {
 	if len(parts) == 1 && parts[0].end-parts[0].start == len(text) {
 		fmt.Fprintf(b, "%s: %s\n", name, marked(text))
@@ -144,9 +144,9 @@ func leftOut(b *strings.Builder, bytes int) {
 	}
 }
 
-// system returns the message that stands before every text. It is the same
-// for all texts under a rubric, so that the server evaluates it once: its
-// prompt cache keeps the longest common beginning.
+// system returns the system message. It is the same for all texts under a rubric,
+// so that the server evaluates it once: its prompt cache keeps the longest common
+// prefix.
 func system(r Rubric, ask answerShape) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You judge texts. %s\n", r.Goal)
@@ -188,7 +188,8 @@ func system(r Rubric, ask answerShape) string {
 	return b.String()
 }
 
-// user returns the message with the text, and which of its parts it shows.
+// user returns the user message, which has the text, and the parts of the text that
+// it shows.
 func user(r Rubric, c Case, b budget) (message string, parts []part, warnings []string) {
 	var m strings.Builder
 	for _, field := range r.Fields {
@@ -196,7 +197,7 @@ func user(r Rubric, c Case, b budget) (message string, parts []part, warnings []
 		if !ok {
 			continue
 		}
-		// Nothing tells where to look in it: its beginning counts.
+		// Fields have no spans: show the beginning.
 		shown := excerpt(value, []toxscreen.Span{{}}, b.field)
 		if rest := len(value) - shown[0].end; rest > 0 {
 			warnings = append(warnings, fmt.Sprintf("the judge saw the first %d of %d bytes of %s", shown[0].end, len(value), field))
@@ -206,9 +207,9 @@ func user(r Rubric, c Case, b budget) (message string, parts []part, warnings []
 	parts = excerpt(c.Text, c.Spans, b.text)
 	show(&m, "text", c.Text, parts)
 	if shown := shownBytes(parts); shown < len(c.Text) {
-		where := "its beginning, middle and end"
+		where := "the beginning, the middle and the end"
 		if len(c.Spans) > 0 {
-			where = "around its likeliest spans"
+			where = "the parts around the most probable spans"
 		}
 		warnings = append(warnings, fmt.Sprintf("the judge saw %d of %d bytes: %s", shown, len(c.Text), where))
 	}
@@ -224,8 +225,8 @@ func shownBytes(parts []part) int {
 	return sum
 }
 
-// budget is how the context of the model is divided, in tokens. A token is at
-// least a byte, so that a text of so many bytes fits whatever its tokens are.
+// budget is the division of the model's context, in tokens. A token has at least a
+// byte, so that a text of as many bytes fits with every vocabulary.
 type budget struct {
 	context int // num_ctx
 	prefix  int // of the prompt without a text
@@ -235,21 +236,20 @@ type budget struct {
 }
 
 const (
-	// repairRoom is for the second attempt: the first answer's beginning
-	// (rawShown) and what was wrong with it.
+	// repairRoom is for the second attempt: the beginning of the first answer
+	// (rawShown) and its error.
 	repairRoom = rawShown + 300
 	rawShown   = 300
-	// frame is for what stands around a text that is shown in parts, and for
-	// the chat template.
+	// frame is for the lines around the parts of a text, and for the chat template.
 	frame = 400
-	// leastText is how many bytes of text must fit for a judge to be of use.
+	// leastText is the minimum number of bytes of text that must fit.
 	leastText = 256
-	// contextStep: servers allocate contexts in such steps.
+	// contextStep is the step in which servers allocate contexts.
 	contextStep = 1024
 )
 
-// plan divides a context. prefix is how many tokens the prompt without a text
-// has, limit the longest context of the model, 0 where it is not known.
+// plan divides the context. prefix is the number of tokens of the prompt without a
+// text, limit the model's maximum context, 0 if it is not known.
 func plan(r Rubric, ask answerShape, prefix, text, limit int) (budget, error) {
 	b := budget{prefix: prefix, text: text, field: text / 2, answer: ask.tokens(r)}
 	rest := prefix + b.answer + repairRoom + frame
@@ -257,11 +257,11 @@ func plan(r Rubric, ask answerShape, prefix, text, limit int) (budget, error) {
 	b.context = (need + contextStep - 1) / contextStep * contextStep
 	if limit > 0 && b.context > limit {
 		b.context = limit
-		// text + fields × text/2 is what is left.
+		// text + fields × text/2 is the rest.
 		b.text = 2 * (limit - rest) / (2 + len(r.Fields))
 		b.field = b.text / 2
 		if b.text < leastText {
-			return b, fmt.Errorf("the model's context of %d tokens is too short for rubric %s, which needs %d; take another model or a shorter rubric", limit, r.Name, rest+leastText)
+			return b, fmt.Errorf("the model's context of %d tokens is too short for rubric %s, which needs %d; use another model or a shorter rubric", limit, r.Name, rest+leastText)
 		}
 	}
 	return b, nil
@@ -282,9 +282,9 @@ func beginning(text string, limit int) string {
 	return text[:snap(text, limit)]
 }
 
-// PromptBytes returns how many bytes a judge is sent for a case, the whole
-// text counted, and how many it writes back where it finds nothing. It serves
-// to estimate what a run costs.
+// PromptBytes returns the number of bytes in the prompt for a case, with the whole
+// text, and in an answer that finds nothing. It is for estimating the cost of a
+// run.
 func PromptBytes(r Rubric, c Case, reason bool) (in, out int) {
 	ask := answerShape{reason: reason, violations: true}
 	text, _, _ := user(r, c, budget{text: len(c.Text)*3 + leastText, field: 1 << 20})

@@ -18,8 +18,8 @@ func attributesRubric(t testing.TB) Rubric {
 	return r
 }
 
-// What a text is made of cannot end the line that it stands in, nor be read as
-// a control token: it keeps no white space, and no < or [ without a mark.
+// A text cannot end its line in the prompt and contains no control token: it keeps
+// no white space, and no < or [ without a mark.
 func TestATextCannotLeaveItsPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"you are an idiot":             "you^are^an^idiot",
@@ -54,8 +54,8 @@ func FuzzMarked(f *testing.F) {
 	})
 }
 
-// The server evaluates a prompt from the first token that is new to it: what
-// stands before the text is the same for all texts.
+// The server evaluates a prompt from the first new token on, so everything before
+// the text is the same for all texts.
 func TestTheBeginningIsTheSameForAllTexts(t *testing.T) {
 	r := attributesRubric(t)
 	d := byRubric{config: Config{Rubric: r}}
@@ -63,15 +63,15 @@ func TestTheBeginningIsTheSameForAllTexts(t *testing.T) {
 	first, _, _ := d.messages(Case{Text: "one text"}, b)
 	second, _, _ := d.messages(Case{Text: strings.Repeat("another ", 400)}, b)
 	if first[0].Content != second[0].Content {
-		t.Error("the system's message depends on the text")
+		t.Error("the system message depends on the text")
 	}
 	if !strings.HasPrefix(first[1].Content, "text: one^text\n") || !strings.HasPrefix(second[1].Content, "text, part 1 of 3: another^") {
-		t.Errorf("user's messages %.40q and %.40q", first[1].Content, second[1].Content)
+		t.Errorf("user messages %.40q and %.40q", first[1].Content, second[1].Content)
 	}
 }
 
-// Of a long text the judge sees stretches around its spans. It is told what is
-// left out, and so is the reader of the verdict.
+// The judge sees the parts of a long text around its spans. The prompt and a
+// warning say how much is left out.
 func TestALongTextIsShownAroundItsSpans(t *testing.T) {
 	r := attributesRubric(t)
 	filler := strings.Repeat("all is well here. ", 500)
@@ -90,7 +90,7 @@ func TestALongTextIsShownAroundItsSpans(t *testing.T) {
 	if !strings.HasPrefix(message, "("+itoa(left)+" bytes are left out here)\ntext, part 1 of 2: ") {
 		t.Errorf("message begins with %.80q", message)
 	}
-	if shown := shownBytes(parts); len(warnings) != 1 || warnings[0] != "the judge saw "+itoa(shown)+" of "+itoa(len(text))+" bytes: around its likeliest spans" {
+	if shown := shownBytes(parts); len(warnings) != 1 || warnings[0] != "the judge saw "+itoa(shown)+" of "+itoa(len(text))+" bytes: the parts around the most probable spans" {
 		t.Errorf("warnings %q", warnings)
 	}
 }
@@ -103,8 +103,8 @@ func itoa(n int) string {
 	return string(digits)
 }
 
-// Whatever a text is made of, what is shown of it has at most so many bytes,
-// and so at most so many tokens.
+// The parts of a text that are shown never have more bytes than the limit, and so
+// never more tokens.
 func TestWhatIsShownFits(t *testing.T) {
 	const limit = 500
 	for name, text := range map[string]string{
@@ -112,7 +112,7 @@ func TestWhatIsShownFits(t *testing.T) {
 		"one word":   strings.Repeat("x", 5000),
 		"brackets":   strings.Repeat("<[", 2000),
 		"emoji":      strings.Repeat("😀", 1000),
-		"no UTF-8":   strings.Repeat("\xff", 1000),
+		"invalid":    strings.Repeat("\xff", 1000),
 		"blanks":     strings.Repeat(" ", 5000),
 		"borderline": strings.Repeat("<", 300),
 	} {
@@ -139,7 +139,7 @@ func TestTheContextIsDividedAndNeverTooShort(t *testing.T) {
 	if err != nil || b.context%contextStep != 0 || b.context < 800+2000+b.answer+repairRoom {
 		t.Errorf("budget %+v, %v", b, err)
 	}
-	// A short context costs text, not the rubric.
+	// A short context leaves less room for the text, but keeps the whole rubric.
 	b, err = plan(r, answerShape{}, 800, 2000, 4096)
 	if err != nil || b.context != 4096 || b.text >= 2000 || b.prefix+b.text+b.answer+repairRoom > 4096 {
 		t.Errorf("budget %+v, %v", b, err)

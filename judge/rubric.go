@@ -22,21 +22,21 @@ import (
 	"github.com/toxscreen/toxscreen/internal/spelling"
 )
 
-// Rubric is what a text is judged by. docs/judge.md explains each key of its
+// Rubric defines what the judge looks for. docs/judge.md explains each key of its
 // YAML form.
 type Rubric struct {
 	Name          string   `yaml:"name"`           // of a-z, 0-9, -, _ and /
 	Goal          string   `yaml:"goal"`           // one sentence
 	Violations    []string `yaml:"violations"`     // what speaks for "yes"
 	NonViolations []string `yaml:"non_violations"` // what does not
-	Aspects       []Aspect `yaml:"aspects"`        // each is answered by itself
-	// Severity has an anchor sentence for each level from 1 on. Level 0 is an
-	// aspect that is not there.
+	Aspects       []Aspect `yaml:"aspects"`        // each is answered separately
+	// Severity has an anchor sentence for each level from 1 on. Level 0 means that
+	// the text does not have the aspect.
 	Severity []string `yaml:"severity"`
-	// Fields are those of a [Case] that the judge sees beside its text.
+	// Fields are the fields of a [Case] that the judge sees besides the text.
 	Fields []string `yaml:"fields"`
-	// Scale is the score of a text that is worst in every aspect; 1 where it
-	// is not given.
+	// Scale is the score of a text that is worst in every aspect; 1 if it is not
+	// given.
 	Scale float64 `yaml:"scale"`
 }
 
@@ -44,8 +44,8 @@ type Rubric struct {
 type Aspect struct {
 	Name     string   `yaml:"name"` // of a-z, 0-9 and _
 	Question string   `yaml:"question"`
-	Weight   *float64 `yaml:"weight"` // over 0; 1 where it is nil
-	// Attribute is the one that "yes" speaks for; nil where it is none of the
+	Weight   *float64 `yaml:"weight"` // over 0; 1 if it is nil
+	// Attribute is the attribute that the aspect measures; nil if it is none of the
 	// seven.
 	Attribute *toxscreen.Attribute `yaml:"attribute"`
 }
@@ -60,7 +60,7 @@ func (a Aspect) weight() float64 {
 //go:embed rubrics
 var embedded embed.FS
 
-// Rubrics returns the names of the rubrics that are part of this package.
+// Rubrics returns the names of the built-in rubrics.
 func Rubrics() []string {
 	var names []string
 	// It cannot fail: the files are part of the binary.
@@ -73,8 +73,8 @@ func Rubrics() []string {
 	return names
 }
 
-// OpenRubric returns the rubric of this package with the given name, or else
-// that in the file of that name, which must end in .yaml or .yml.
+// OpenRubric returns the built-in rubric with a name, or the rubric in a file,
+// whose name must end in .yaml or .yml.
 func OpenRubric(name string) (Rubric, error) {
 	if ending := path.Ext(name); ending == ".yaml" || ending == ".yml" {
 		data, err := os.ReadFile(name)
@@ -89,7 +89,7 @@ func OpenRubric(name string) (Rubric, error) {
 	}
 	data, err := fs.ReadFile(embedded, "rubrics/"+name+".yaml")
 	if err != nil {
-		return Rubric{}, fmt.Errorf("failed to find rubric %q: there are %s, or name a file that ends in .yaml", name, strings.Join(Rubrics(), ", "))
+		return Rubric{}, fmt.Errorf("failed to find rubric %q: use one of %s, or a file that ends in .yaml", name, strings.Join(Rubrics(), ", "))
 	}
 	return ParseRubric(data)
 }
@@ -101,13 +101,13 @@ const (
 	maxAspects  = 16
 	maxLevels   = 9 // so that a severity is one digit
 	maxSentence = 500
-	maxPoints   = 20 // violations, and likewise what is none
+	maxPoints   = 20 // of violations, and of non-violations
 )
 
 var unknownField = regexp.MustCompile(`^line (\d+): field (\S+) not found in type (\S+)$`)
 
-// ParseRubric reads the YAML form of a rubric. A key that is not known, a value
-// that makes no sense and anything behind it are errors that name the key.
+// ParseRubric reads the YAML form of a rubric. Unknown keys and invalid values are
+// errors that name the key. Anything after the rubric is an error, too.
 func ParseRubric(data []byte) (Rubric, error) {
 	if len(data) > maxRubric {
 		return Rubric{}, fmt.Errorf("it has %d bytes, the limit is %d", len(data), maxRubric)
@@ -119,7 +119,7 @@ func ParseRubric(data []byte) (Rubric, error) {
 		return Rubric{}, readable(err)
 	}
 	if err := dec.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
-		return Rubric{}, errors.New("there is more behind the end of the rubric: one file holds one")
+		return Rubric{}, errors.New("there is more after the rubric: a file has only one")
 	}
 	if r.Scale == 0 {
 		r.Scale = 1
@@ -127,7 +127,7 @@ func ParseRubric(data []byte) (Rubric, error) {
 	return r, r.Validate()
 }
 
-// readable makes sentences of what the YAML library reports.
+// readable turns the errors of the YAML library into sentences.
 func readable(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New("it is empty")
@@ -156,8 +156,8 @@ var (
 	aspectName = regexp.MustCompile(`^[a-z0-9_]+$`)
 )
 
-// Validate reports what makes a rubric unusable, all of it at once. Reading
-// one does so already.
+// Validate reports everything that makes a rubric unusable. [ParseRubric] includes
+// it.
 func (r Rubric) Validate() error {
 	var found []error
 	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
@@ -180,7 +180,7 @@ func (r Rubric) Validate() error {
 		}
 	}
 	if !rubricName.MatchString(r.Name) {
-		wrong("name: %q must be made of a-z, 0-9, - and _, with at most one / inside", r.Name)
+		wrong("name: %q must consist of a-z, 0-9, - and _, with at most one / inside", r.Name)
 	}
 	sentence("goal", r.Goal)
 	sentences("violations", r.Violations, maxPoints)
@@ -196,7 +196,7 @@ func (r Rubric) Validate() error {
 	for i, a := range r.Aspects {
 		key := fmt.Sprintf("aspects[%d].", i)
 		if !aspectName.MatchString(a.Name) || a.Name == reasonKey {
-			wrong("%sname: %q must be made of a-z, 0-9 and _, and not be %q", key, a.Name, reasonKey)
+			wrong("%sname: %q must consist of a-z, 0-9 and _, and not be %q", key, a.Name, reasonKey)
 		}
 		if names[a.Name] {
 			wrong("%sname: %q is given twice", key, a.Name)
@@ -204,11 +204,11 @@ func (r Rubric) Validate() error {
 		names[a.Name] = true
 		sentence(key+"question", a.Question)
 		if w := a.weight(); !(w > 0 && w <= 1000) {
-			wrong("%sweight: %v is not over 0 and up to 1000", key, w)
+			wrong("%sweight: %v must be over 0 and at most 1000", key, w)
 		}
 		if a.Attribute != nil {
 			if measured[*a.Attribute] {
-				wrong("%sattribute: %s has an aspect already", key, *a.Attribute)
+				wrong("%sattribute: another aspect measures %s already", key, *a.Attribute)
 			}
 			measured[*a.Attribute] = true
 		}
@@ -222,13 +222,13 @@ func (r Rubric) Validate() error {
 		}
 	}
 	if !(r.Scale > 0 && r.Scale <= 1000) {
-		wrong("scale: %v is not over 0 and up to 1000", r.Scale)
+		wrong("scale: %v must be over 0 and at most 1000", r.Scale)
 	}
 	return errors.Join(found...)
 }
 
 // Version returns the rubric's name and the first twelve digits of its SHA-256.
-// White space and comments of its file do not count.
+// White space and comments in the file do not change it.
 func (r Rubric) Version() string {
 	canonical, err := json.Marshal(r)
 	if err != nil {
@@ -238,8 +238,8 @@ func (r Rubric) Version() string {
 	return r.Name + "@" + hex.EncodeToString(sum[:])[:12]
 }
 
-// score returns the weighted severity of a verdict, divided by the highest
-// there can be and multiplied by the scale.
+// score returns the weighted severity of a verdict, divided by the highest possible
+// one and multiplied by the scale.
 func (r Rubric) score(aspects []toxscreen.AspectVerdict) float64 {
 	sum, most := 0.0, 0.0
 	for i, a := range r.Aspects {

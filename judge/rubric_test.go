@@ -41,7 +41,7 @@ func TestEveryRubricOfThePackageIsValid(t *testing.T) {
 	}
 }
 
-// The version is that of what a rubric says, whatever its file looks like.
+// The version depends on the content of a rubric, not on the layout of its file.
 func TestAVersionNamesTheContent(t *testing.T) {
 	parse := func(text string) Rubric {
 		r, err := ParseRubric([]byte(text))
@@ -55,14 +55,14 @@ func TestAVersionNamesTheContent(t *testing.T) {
 		t.Errorf("version %q", version)
 	}
 	if commented := parse("# mine\n" + small + "\n\n").Version(); commented != version {
-		t.Errorf("a comment made %s of %s", commented, version)
+		t.Errorf("a comment changed the version to %s from %s", commented, version)
 	}
 	if other := parse(strings.Replace(small, "weight: 3", "weight: 2", 1)).Version(); other == version {
 		t.Error("another weight has the same version")
 	}
 }
 
-// Three times 2 of 2 and once 1 of 2 is 7 of 8.
+// Weight 3 with severity 2 of 2 and weight 1 with severity 1 of 2 are 7 of 8.
 func TestTheScoreIsWeightedSeverityByItsMaximum(t *testing.T) {
 	r, err := ParseRubric([]byte(small + "scale: 10\n"))
 	if err != nil {
@@ -75,12 +75,12 @@ func TestTheScoreIsWeightedSeverityByItsMaximum(t *testing.T) {
 	}
 }
 
-func TestARubricThatMakesNoSenseSaysWhere(t *testing.T) {
+func TestInvalidRubricsAreRejected(t *testing.T) {
 	for name, c := range map[string]struct{ change, to, want string }{
 		"unknown key":        {"goal:", "gaol:", `line 2: unknown key "gaol": the nearest known one is goal`},
 		"unknown aspect key": {"weight: 3", "wieght: 3", `unknown key "wieght": the nearest known one is weight`},
 		"unknown attribute":  {"attribute: insult", "attribute: insolt", `unknown attribute "insolt"`},
-		"negative weight":    {"weight: 3", "weight: -3", "aspects[0].weight: -3 is not over 0"},
+		"negative weight":    {"weight: 3", "weight: -3", "aspects[0].weight: -3 must be over 0"},
 		"same name":          {"name: rude", "name: loud", `aspects[1].name: "loud" is given twice`},
 		"no severity":        {"severity: [Low, High]", "severity: []", "severity: missing"},
 		"no goal":            {"goal: Decide.", "goal: ''", "goal: missing"},
@@ -89,7 +89,7 @@ func TestARubricThatMakesNoSenseSaysWhere(t *testing.T) {
 	} {
 		_, err := ParseRubric([]byte(strings.Replace(small, c.change, c.to, 1)))
 		if c.want == "" {
-			if _, err := ParseRubric([]byte(small + "---\nname: second\n")); err == nil || !strings.Contains(err.Error(), "one file holds one") {
+			if _, err := ParseRubric([]byte(small + "---\nname: second\n")); err == nil || !strings.Contains(err.Error(), "there is more after the rubric") {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
@@ -98,7 +98,7 @@ func TestARubricThatMakesNoSenseSaysWhere(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := OpenRubric("toxicty"); err == nil || !strings.Contains(err.Error(), `failed to find rubric "toxicty": there are attributes`) {
+	if _, err := OpenRubric("toxicty"); err == nil || !strings.Contains(err.Error(), `failed to find rubric "toxicty": use one of attributes`) {
 		t.Error(err)
 	}
 	file := filepath.Join(t.TempDir(), "mine.yaml")

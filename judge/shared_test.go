@@ -13,8 +13,8 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// What a judge says that it sends is what the server gets, and what a judge
-// spends on a text that it gives no verdict on is told.
+// Prompt returns what the server gets. A text without a verdict still reports the
+// tokens that were used.
 func TestThePromptIsWhatIsSent(t *testing.T) {
 	server := tinyServer(t)
 	var lock sync.Mutex
@@ -36,7 +36,7 @@ func TestThePromptIsWhatIsSent(t *testing.T) {
 		}
 		return nil
 	}).URL, func(c *Config) { c.Rubric.Fields, c.TextBytes = []string{"input"}, leastText })
-	// A part of it is shown, and which depends on the model's context.
+	// Only a part of the text is shown. Which part depends on the model's context.
 	c := Case{Text: strings.Repeat("one word after the other ", 100), Fields: map[string]string{"input": "why?"}}
 	want, err := j.Prompt(t.Context(), c)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestThePromptIsWhatIsSent(t *testing.T) {
 	}
 }
 
-// Judges by several rubrics that are told one context share the loaded model.
+// Judges with several rubrics and one context size share the loaded model.
 func TestJudgesOfOneModelShareItsContext(t *testing.T) {
 	server := tinyServer(t)
 	long := smallRubric(t)
@@ -92,7 +92,7 @@ func TestJudgesOfOneModelShareItsContext(t *testing.T) {
 	if loads := strings.Count(server.Log(t), "runner --model"); loads != 1 {
 		t.Errorf("the server loaded the model %d times", loads)
 	}
-	// No judge is asked for more than the model has: the tiny one 32,768.
+	// The model's own limit holds: 32,768 tokens for the tiny one.
 	m, err := tinyJudge(t, server.URL, func(c *Config) { c.Context = 1 << 20 }).Connect(t.Context())
 	if err != nil || m.Context != 32768 {
 		t.Errorf("%+v, %v", m, err)

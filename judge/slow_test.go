@@ -26,10 +26,10 @@ import (
 
 const (
 	faultyTexts    = 10_000
-	faultyParallel = 2 // calls at once, of which the server takes all
+	faultyParallel = 2 // calls at once, all of which the server accepts
 )
 
-// The shortest question there is: its prompt and its answer are short.
+// The shortest possible question: its prompt and its answer are short.
 const shortRubric = `name: short
 goal: Judge.
 severity: [Bad]
@@ -40,9 +40,9 @@ func faultyText(i int) string { return fmt.Sprintf("text %d, you fool", i) }
 
 var faultyNumber = regexp.MustCompile(`text: text\^(\d+),\^you\^fool`)
 
-// faultsOf returns what goes wrong with a text's calls, in turn: with one in
-// ten of them something, with a few of those twice, and what the model says
-// at most once, for its second attempt is the last.
+// faultsOf returns the faults of a text's calls, in order: one text in ten has a
+// fault, a few have more. What the model says is wrong at most once, because its
+// second attempt is the last.
 func faultsOf(i int) []ollamatest.Fault {
 	broken := []ollamatest.Fault{
 		ollamatest.Reset, ollamatest.QueueFull, ollamatest.Fail(http.StatusInternalServerError, "model runner has unexpectedly stopped"),
@@ -62,8 +62,8 @@ func faultsOf(i int) []ollamatest.Fault {
 	return nil
 }
 
-// records are the answers that went to the judge, in turn, by the number of
-// the text that the proxy read in their questions.
+// records are the answers that were sent to the judge, in order, by the number of
+// the text in the question.
 type records struct {
 	mu      sync.Mutex
 	calls   [faultyTexts]int
@@ -77,7 +77,7 @@ func (r *records) plan(call ollamatest.Call) ollamatest.Fault {
 	}
 	i, err := strconv.Atoi(string(found[1]))
 	if err != nil || i >= faultyTexts {
-		panic(fmt.Sprintf("a question about text %q, which there is not", found[1]))
+		panic(fmt.Sprintf("a question about the unknown text %q", found[1]))
 	}
 	r.mu.Lock()
 	turn := r.calls[i]
@@ -89,7 +89,7 @@ func (r *records) plan(call ollamatest.Call) ollamatest.Fault {
 	}
 	return func(p *ollamatest.Proxy, w http.ResponseWriter, request *http.Request) {
 		to := &recorder{ResponseWriter: w}
-		defer func() { // also where the fault breaks off
+		defer func() { // also if the fault aborts
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.answers[i] = append(r.answers[i], to.sent.Bytes())
@@ -98,7 +98,7 @@ func (r *records) plan(call ollamatest.Call) ollamatest.Fault {
 	}
 }
 
-// said is what an answer as it was sent says.
+// said is the content of an answer as it was sent.
 type said struct {
 	yes    bool
 	pYes   float64
@@ -129,8 +129,7 @@ func readSent(sent []byte) (said, error) {
 		return found, err
 	}
 	found.yes, found.quotes = answer.Bad.Verdict == "yes", answer.Bad.Evidence
-	// The verdict is a token of its own, before which `{"bad":{"verdict":"` was
-	// written, in whatever tokens.
+	// The verdict is one token. The tokens before it spell `{"bad":{"verdict":"`.
 	at := slices.IndexFunc(logprobs, func(l api.Logprob) bool { return l.Token == answer.Bad.Verdict })
 	if at < 0 {
 		return found, fmt.Errorf("no token %q", answer.Bad.Verdict)
@@ -145,7 +144,7 @@ func readSent(sent []byte) (said, error) {
 			no += math.Exp(option.Logprob)
 		}
 	}
-	if yes == 0 { // not listed, and so no likelier than the last that is
+	if yes == 0 { // not listed, and so at most as probable as the last one
 		yes = least
 	}
 	if no == 0 {
@@ -155,9 +154,9 @@ func readSent(sent []byte) (said, error) {
 	return found, nil
 }
 
-// Of many texts through a proxy that injects faults no verdict is lost,
-// doubled or given to another text: each text has the one verdict that the
-// last answer to a question about it says, which the proxy kept.
+// Through a proxy that injects faults, no verdict is lost, doubled or given to
+// another text: each text has exactly the verdict of the last answer about it,
+// which the proxy recorded.
 func TestNoVerdictIsLostThroughFaults(t *testing.T) {
 	server := ollamatest.Start(t, fmt.Sprintf("OLLAMA_NUM_PARALLEL=%d", faultyParallel))
 	server.Create(t, tiny, ollamatest.Tiny)
@@ -187,7 +186,7 @@ func TestNoVerdictIsLostThroughFaults(t *testing.T) {
 	for outcome := range toxscreen.Batch(t.Context(), screener, numbers, func(i int) (string, error) { return faultyText(i), nil }) {
 		i := outcome.Row
 		if i != seen {
-			t.Fatalf("text %d comes as number %d", i, seen)
+			t.Fatalf("got text %d, want %d", i, seen)
 		}
 		seen++
 		report := outcome.Result.Judge
@@ -216,9 +215,9 @@ func TestNoVerdictIsLostThroughFaults(t *testing.T) {
 		different[fmt.Sprint(want.pYes, want.whole)] = true
 	}
 	if seen != faultyTexts {
-		t.Errorf("%d texts came back, want %d", seen, faultyTexts)
+		t.Errorf("got %d texts, want %d", seen, faultyTexts)
 	}
-	// A verdict of another text is noticed only if it is another one.
+	// A verdict of another text is noticed only if it differs.
 	if len(different) < faultyTexts*99/100 {
 		t.Errorf("only %d answers are different", len(different))
 	}
@@ -226,7 +225,7 @@ func TestNoVerdictIsLostThroughFaults(t *testing.T) {
 }
 
 // A small real model is a poor judge, and the self-test says so.
-func TestASmallModelIsNotBelieved(t *testing.T) {
+func TestASmallModelIsNotReliable(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "smollm2", ollamatest.SmolLM2(t))
 	r, err := OpenRubric("nexa-gauge/toxicity")
@@ -243,6 +242,6 @@ func TestASmallModelIsNotBelieved(t *testing.T) {
 	}
 	t.Logf("%s", data)
 	if outcome.Believe {
-		t.Error("it is believed")
+		t.Error("it passed the self-test")
 	}
 }

@@ -1,14 +1,13 @@
-// Package language tells whether a text is in a language that a model was not
-// trained on:
+// Package language detects texts in a language that a model was not trained on:
 //
 //	known := language.New([]string{"en"})
 //	if found, ok := known.Other("Das Wetter ist heute wirklich schön."); ok {
 //		fmt.Println(found.Name) // German
 //	}
 //
-// It holds the only use of the library whatlanggo, and the rule that keeps chat
-// in English from being taken for something else;
-// docs/decisions/0007-language.md gives what both were measured on.
+// It is the only package that uses the library whatlanggo, and has the rule that
+// keeps English chat from being detected as another language;
+// docs/decisions/0007-language.md has the measurements of both.
 package language
 
 import (
@@ -25,36 +24,36 @@ import (
 // The limits below which a text counts as being in a known language. They
 // were chosen on English dev rows; decision 0007 has the figures.
 const (
-	// maxBytes is how much of a text is looked at. The words of the first
-	// paragraph tell the language, and more of them cost time.
+	// maxBytes is how much of a text is examined. The words of the first paragraph
+	// show the language, and more words cost time.
 	maxBytes = 2048
-	// maxClean in bytes is how much the library is given of what is left of
-	// them without addresses, numbers and signs; the last word may exceed it.
+	// maxClean is how many bytes the library gets, after addresses, numbers and
+	// signs are removed; the last word may exceed it.
 	maxClean = 400
-	// minWords is how many different words in Latin letters a text needs.
-	// Letters by themselves do not count, nor do words with a capital only at
-	// their beginning, which may be names. A letter that is not of ASCII
-	// counts as one word more.
+	// minWords is the minimum number of different words in Latin letters. Single
+	// letters do not count, nor do words in which only the first letter is a
+	// capital, since they may be names. A letter that is not ASCII counts as one
+	// word more.
 	minWords = 3
-	// minLetters is how many letters of other scripts a text needs.
+	// minLetters is the minimum number of letters of other scripts.
 	minLetters = 4
-	// minConfidence in 0..1 is how sure the library must be between the
-	// language that it finds and the nearest known one. Where only English is
-	// known, each of up to three letters that are not of ASCII makes it the
-	// less by accentWorth.
+	// minConfidence in 0..1 is the library's minimum confidence in the language
+	// that it detects, compared with the nearest known one. If only English is
+	// known, each of up to three letters that are not ASCII lowers it by
+	// accentWorth.
 	minConfidence = 0.75
 	accentWorth   = 0.2
-	// sureConfidence in 0..1 is how sure the library must be among all
-	// languages for a name that is right nearly always.
+	// sureConfidence in 0..1 is the library's minimum confidence among all
+	// languages for a name that is almost always right.
 	sureConfidence = 0.3
-	// englishShare of its words make a text English, in percent: those of
-	// englishWords.
+	// englishShare is the minimum share of englishWords among the words of a text
+	// that makes it English, in percent.
 	englishShare = 17
 )
 
-// englishWords are words that nearly every English sentence has one of and
-// that are rare in other languages, "is" and "was" excepted, which their
-// share keeps harmless. The last are from chats.
+// englishWords are words of which nearly every English sentence has one and which
+// are rare in other languages. "is" and "was" are not rare, which the minimum share
+// makes harmless. The last ones are from chats.
 var englishWords = set(`
 	the and you that of this what with your they who how is are it was but just if all about when like would people
 	from she her him his why because think know were been there their them could should will which does did we he my
@@ -71,18 +70,18 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// Known is a set of languages. It is safe for concurrent use; the zero value
-// tells no text from it.
+// Known is a set of languages. It is safe for concurrent use. For the zero value,
+// no text is in another language.
 type Known struct {
-	languages   map[whatlanggo.Lang]bool // nil: whatever a text is in may be among them
-	english     bool                     // is among them
+	languages   map[whatlanggo.Lang]bool // nil: any language may be in the set
+	english     bool                     // is in the set
 	englishOnly bool
 }
 
-// New returns the set of the languages with these codes, of ISO 639-1 or
-// 639-3, with or without a country or script behind: en, eng and en-US are
-// one. If one of the codes is none of the library's ("multilingual" is not),
-// the set tells no text from it: the text may be in that language.
+// New returns the set of languages with these ISO 639-1 or 639-3 codes. A country
+// or script after the code is ignored: en, eng and en-US are the same. If the
+// library does not know one of the codes, such as "multilingual", no text is in
+// another language: it may be in the unknown one.
 func New(codes []string) Known {
 	known := Known{languages: map[whatlanggo.Lang]bool{}}
 	for _, code := range codes {
@@ -102,14 +101,14 @@ func New(codes []string) Known {
 	return known
 }
 
-// languagesOf returns the library's languages for a code: none, one, or two
-// that it has as one.
+// languagesOf returns the library's languages for a code: none, one, or two that
+// the library separates or merges.
 func languagesOf(code string) []whatlanggo.Lang {
 	code, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(code, "_", "-")), "-")
 	switch code {
 	case "no", "nor":
 		return []whatlanggo.Lang{whatlanggo.Nob, whatlanggo.Nno}
-	case "sr", "srp", "hr", "hrv": // the library knows Serbian in Cyrillic letters only: in Latin ones it is Croatian
+	case "sr", "srp", "hr", "hrv": // the library knows Serbian only in Cyrillic script: in Latin script it detects Croatian
 		return []whatlanggo.Lang{whatlanggo.Srp, whatlanggo.Hrv}
 	}
 	for l := range whatlanggo.Langs {
@@ -120,8 +119,8 @@ func languagesOf(code string) []whatlanggo.Lang {
 	return nil
 }
 
-// Names returns the languages' English names in their alphabet, such as
-// "English"; none where the set tells no text from it.
+// Names returns the English names of the languages in alphabetical order, such as
+// "English"; none for the zero value.
 func (k Known) Names() []string {
 	var names []string
 	for l := range k.languages {
@@ -133,23 +132,22 @@ func (k Known) Names() []string {
 
 // Finding is the language that a text seems to be in.
 type Finding struct {
-	// Name is its English name, such as "German". It is empty where only the
-	// letters tell that the text is not in English.
+	// Name is its English name, such as "German". It is empty if only the script
+	// shows that the text is not in English.
 	Name string
-	// Code is that of ISO 639-1, such as "de", or of ISO 639-3 where there is
-	// none. It is empty where Name is.
+	// Code is its ISO 639-1 code, such as "de", or its ISO 639-3 code if there is
+	// no such code. It is empty if Name is.
 	Code string
-	// Sure tells that it is this language. Where it is false, the text is in
-	// this one or in another that resembles it: Danish is also taken for
-	// Norwegian, and what the library does not know for what it does.
+	// Sure is true if it is almost certainly this language. Otherwise the text is
+	// in this language or in a similar one: Danish may be detected as Norwegian,
+	// and a language that the library does not know as one that it knows.
 	Sure bool
 }
 
-// Other returns the language that a text seems to be in, if that is surely
-// none of the set. A text that is too short to tell, or that has names,
-// numbers, code, addresses or symbols only, is in no other language, nor is
-// one that mixes a known language with another. The beginning of a long text
-// stands for the whole.
+// Other returns the language of a text, if that is almost certainly not in the set.
+// A text is not reported if it is too short, if it has only names, numbers, code,
+// addresses or symbols, or if it mixes a known language with another. Only the
+// beginning of a long text is examined.
 func (k Known) Other(text string) (Finding, bool) {
 	if k.languages == nil {
 		return Finding{}, false
@@ -166,8 +164,8 @@ func (k Known) Other(text string) (Finding, bool) {
 	if !latin && k.englishOnly && (found.Lang < 0 || found.Confidence == 0) { // Armenian, or a tie as below
 		return Finding{}, true
 	}
-	// Two languages that are equally likely come in any order: neither is
-	// named, so that a text gets the same answer each time.
+	// The library returns equally probable languages in any order: none of them is
+	// reported, so that a text always has the same outcome.
 	if found.Lang < 0 || k.languages[found.Lang] || found.Confidence == 0 ||
 		found.Lang == whatlanggo.Cmn && k.languages[whatlanggo.Jpn] { // a text without kana may be either
 		return Finding{}, false
@@ -188,19 +186,20 @@ func (k Known) Other(text string) (Finding, bool) {
 	}, true
 }
 
-// sample is what the beginning of a text has of words.
+// sample has counts of the words and letters in the beginning of a text.
 type sample struct {
 	clean     string // the words, with blanks between
 	words     int    // in Latin letters
-	different int    // of these, less those that may be names; see minWords
-	accents   int    // in different: letters that are Latin but not of ASCII
-	english   int    // of words, those of englishWords
+	different int    // of these, without possible names; see minWords
+	accents   int    // in different: Latin letters that are not ASCII
+	english   int    // words in englishWords
 	latin     int    // Latin letters
 	other     int    // letters of other scripts
 }
 
-// read takes a text apart. What has a sign or digit among Latin letters is an
-// address, code or a disguise and no word; nor is what mixes scripts.
+// read splits a text into words. A chunk with signs or digits among Latin letters
+// is an address, code or a disguise, not a word. A chunk that mixes scripts is not
+// a word either.
 func read(text string) sample {
 	if len(text) > maxBytes {
 		text = text[:maxBytes]
@@ -244,10 +243,10 @@ func read(text string) sample {
 	return s
 }
 
-// letters counts the letters of what stands between two blanks, and tells
-// whether it is a word.
+// letters counts the letters of a chunk between blanks, and reports whether it is a
+// word.
 func letters(word string) (latin, accents, other int, isWord bool) {
-	odd := false       // something that no word in Latin letters has
+	odd := false       // a character that no word in Latin letters has
 	lookalike := false // a letter of an alphabet that disguises Latin letters
 	for _, r := range word {
 		switch {
@@ -257,9 +256,9 @@ func letters(word string) (latin, accents, other int, isWord bool) {
 		case unicode.Is(unicode.Latin, r):
 			latin++
 			accents++
-			// Letters of phonetics and full-width ones disguise ASCII.
+			// Phonetic and full-width letters are used to disguise ASCII.
 			odd = odd || r >= 0x250 && r < 0x1e00 || r >= 0xff00
-		case unicode.IsLetter(r) && !unicode.Is(unicode.Common, r): // those of mathematics are of all scripts
+		case unicode.IsLetter(r) && !unicode.Is(unicode.Common, r): // mathematical letters are in the script Common
 			other++
 			lookalike = lookalike || unicode.In(r, unicode.Cyrillic, unicode.Greek)
 		default:

@@ -9,7 +9,7 @@ import (
 	"github.com/toxscreen/toxscreen/language"
 )
 
-// TestOther: what a model of English is told of texts in other languages.
+// An English model detects texts in other languages.
 func TestOther(t *testing.T) {
 	english := language.New([]string{"en"})
 	for _, test := range []struct{ text, want string }{
@@ -27,7 +27,7 @@ func TestOther(t *testing.T) {
 		{"מזג האוויר יפה מאוד היום", "Hebrew"},
 		{"Ο καιρός είναι πολύ ωραίος σήμερα", "Greek"},
 		{"วันนี้อากาศดีมาก", "Thai"},
-		{"Я купил новый iPhone вчера вечером", "Russian"}, // a word of English does not make it English
+		{"Я купил новый iPhone вчера вечером", "Russian"}, // an English word does not make it English
 	} {
 		if got, ok := english.Other(test.text); got.Name != test.want || !ok {
 			t.Errorf("%q: got %+v, %v, want %s", test.text, got, ok, test.want)
@@ -35,7 +35,7 @@ func TestOther(t *testing.T) {
 	}
 }
 
-// The codes are those that other systems name languages by.
+// The codes are the ones that other systems use.
 func TestOtherHasCodes(t *testing.T) {
 	english := language.New([]string{"en"})
 	for text, want := range map[string]string{
@@ -48,8 +48,8 @@ func TestOtherHasCodes(t *testing.T) {
 	}
 }
 
-// TestOtherIsNotSureOfNeighbours: that a text is not English is easier to tell
-// than which of two languages that are alike it is in.
+// It is easier to detect that a text is not English than which of two similar
+// languages it is in.
 func TestOtherIsNotSureOfNeighbours(t *testing.T) {
 	english := language.New([]string{"en"})
 	for text, sure := range map[string]bool{
@@ -63,21 +63,21 @@ func TestOtherIsNotSureOfNeighbours(t *testing.T) {
 	}
 }
 
-// TestOtherByItsLetters: letters that English is not written in tell that much
-// where the library does not know them, or names no language.
+// A script that English does not use shows that a text is not English, even if the
+// library does not know the script or names no language.
 func TestOtherByItsLetters(t *testing.T) {
 	const armenian = "Այսօր եղանակը շատ լավ է"
 	if got, ok := language.New([]string{"en"}).Other(armenian); got != (language.Finding{}) || !ok {
 		t.Errorf("got %+v, %v, want another language without a name", got, ok)
 	}
-	// Of a model of other languages it is not known what letters they take.
+	// For a model of other languages, it is not known which scripts they use.
 	if got, ok := language.New([]string{"en", "ru"}).Other(armenian); ok {
-		t.Errorf("a model of Russian too: got %+v", got)
+		t.Errorf("a model of English and Russian: got %+v", got)
 	}
 }
 
-// TestOtherKeepsSilent: what is English, or may be, or is no language at all.
-func TestOtherKeepsSilent(t *testing.T) {
+// Texts that are or may be English, or are in no language, are not reported.
+func TestOtherReportsNothing(t *testing.T) {
 	english := language.New([]string{"en"})
 	for name, texts := range map[string][]string{
 		"English":      {"The weather is really nice today, let us go for a walk.", "THE WEATHER IS NICE TODAY"},
@@ -94,13 +94,13 @@ func TestOtherKeepsSilent(t *testing.T) {
 	} {
 		for _, text := range texts {
 			if got, ok := english.Other(text); ok {
-				t.Errorf("%s: %q is taken for %s", name, text, got.Name)
+				t.Errorf("%s: %q is detected as %s", name, text, got.Name)
 			}
 		}
 	}
 }
 
-// TestOtherOfOtherModels: a model's own languages are never another one.
+// A model's own languages are never reported.
 func TestOtherOfOtherModels(t *testing.T) {
 	const (
 		german    = "Das Wetter ist heute wirklich schön, wir gehen spazieren."
@@ -122,10 +122,10 @@ func TestOtherOfOtherModels(t *testing.T) {
 		{"no", norwegian, ""},
 		{"ja", "東京都知事選挙投票日", ""}, // Japanese without kana looks like Chinese
 
-		{"", german, ""},                // a manifest that names none
-		{"multilingual", german, ""},    // no code: it may be any
+		{"", german, ""},                // a manifest without languages
+		{"multilingual", german, ""},    // not a code: it may be any language
 		{"en multilingual", german, ""}, // likewise
-		{"en hy", german, ""},           // Armenian is none of the library's languages
+		{"en hy", german, ""},           // the library does not know Armenian
 	} {
 		known := language.New(strings.Fields(test.codes))
 		if got, ok := known.Other(test.text); got.Name != test.want || ok != (test.want != "") {
@@ -147,8 +147,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestOtherIsTheSameEachTime: on one thread or many, and however the library
-// goes through its languages.
+// The outcome does not depend on concurrency, nor on the order of the library's
+// languages.
 func TestOtherIsTheSameEachTime(t *testing.T) {
 	english := language.New([]string{"en"})
 	texts := []string{
@@ -172,8 +172,7 @@ func TestOtherIsTheSameEachTime(t *testing.T) {
 	workers.Wait()
 }
 
-// TestOtherLooksAtTheBeginning: a long text costs no more than a page, and
-// one word without end no more than that.
+// A long text costs no more than a page, and neither does an endless word.
 func TestOtherLooksAtTheBeginning(t *testing.T) {
 	english := language.New([]string{"en"})
 	german := strings.Repeat("Das Wetter ist heute wirklich schön. ", 100)

@@ -18,7 +18,7 @@ import (
 	"github.com/toxscreen/toxscreen/language"
 )
 
-// row is one of the data or of scripts/make/sentences/make.py.
+// row is a row of the data or of the output of scripts/make/sentences/make.py.
 type row struct {
 	Text, Split, Language, Source string
 }
@@ -50,12 +50,12 @@ func readRows(t *testing.T, path string) []row {
 	return rows
 }
 
-// chats are the files of short lines, as people write to each other.
+// chats are the files with short messages between people.
 var chats = []string{"convabuse", "davidson", "edos", "hatexplain", "implicit_hate", "measuring_hate", "stormfront", "toxigen_human"}
 
-// TestEnglishRows: of the dev rows, which are in English but for a few, at
-// most 0.5 % get a warning, in chat and elsewhere. It needs TOXSCREEN_DATA, the
-// folder of *.jsonl.gz files.
+// At most 0.5 % of the dev rows, which are almost all in English, get a warning, in
+// chats and elsewhere. The test needs TOXSCREEN_DATA, the folder of *.jsonl.gz
+// files.
 func TestEnglishRows(t *testing.T) {
 	data := os.Getenv("TOXSCREEN_DATA")
 	if data == "" {
@@ -94,17 +94,17 @@ func TestEnglishRows(t *testing.T) {
 		share := 100 * float64(warned[kind]) / float64(n)
 		t.Logf("%-21s %5d rows, %3d warned, %.2f %%", kind, n, warned[kind], share)
 		if n < 5_000 || share > 0.5 {
-			t.Errorf("%s: %.2f %% of %d English rows get a warning, at most 0.5 %% of 5,000 or more should", kind, share, n)
+			t.Errorf("%s: %.2f %% of %d English rows get a warning, want at most 0.5 %% of at least 5,000", kind, share, n)
 		}
 	}
 }
 
-// bands are lengths in characters, with the least share of sentences that
-// must be warned of.
+// bands are ranges of length in characters, with the minimum share of sentences
+// that must get a warning.
 var bands = []struct {
 	from, below int
-	latin       float64 // in Latin letters
-	other       float64 // in other scripts
+	latin       float64 // minimum share in Latin letters
+	other       float64 // minimum share in other scripts
 }{
 	{10, 20, 0, 0.95}, // too short in Latin letters: most count as English
 	{20, 35, 0.45, 0.95},
@@ -113,9 +113,10 @@ var bands = []struct {
 	{100, 201, 0.92, 0.95},
 }
 
-// TestOtherLanguages measures what is found, and that a model trained on
-// another language gets no false warnings. It needs TOXSCREEN_PYTHON, an
-// interpreter with scripts/make/sentences/requirements.txt installed.
+// TestOtherLanguages measures how many sentences get a warning, and checks that a
+// model trained on their language gets almost no false ones. It needs
+// TOXSCREEN_PYTHON, an interpreter with scripts/make/sentences/requirements.txt
+// installed.
 func TestOtherLanguages(t *testing.T) {
 	python := os.Getenv("TOXSCREEN_PYTHON")
 	if python == "" {
@@ -187,7 +188,7 @@ func TestOtherLanguages(t *testing.T) {
 		for script, least := range map[string]float64{"latin": b.latin, "other": b.other} {
 			c := found[fmt.Sprintf("%s %3d", script, b.from)]
 			if c == nil || c.all < 100 || share(c.warned, c.all) < least {
-				t.Errorf("%s, %d to %d characters: %+v, at least %v should be found", script, b.from, b.below, c, least)
+				t.Errorf("%s, %d to %d characters: %+v, want at least %v", script, b.from, b.below, c, least)
 			}
 		}
 	}

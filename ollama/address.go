@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Address returns the address that a host setting stands for: HOST, HOST:PORT
-// or a URL, as OLLAMA_HOST has it, which holds where the setting is empty.
+// Address returns the address of a host setting: HOST, HOST:PORT or a URL, in the
+// syntax of OLLAMA_HOST, which is used if the setting is empty.
 func Address(host string) (*url.URL, error) {
 	from := "the host of the Ollama server"
 	if host == "" {
@@ -20,7 +20,7 @@ func Address(host string) (*url.URL, error) {
 		host = "127.0.0.1"
 	}
 	given := host
-	port := "11434" // Ollama's own
+	port := "11434" // Ollama's default
 	scheme, rest, ok := strings.Cut(host, "://")
 	switch {
 	case !ok:
@@ -36,11 +36,11 @@ func Address(host string) (*url.URL, error) {
 	}
 	u, err := url.Parse(host)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" && u.Port() == "" || u.User != nil || u.RawQuery != "" {
-		return nil, fmt.Errorf("failed to read %s: %q is no address: it must be like 127.0.0.1:11434 or https://host/path", from, given)
+		return nil, fmt.Errorf("failed to read %s: %q is not an address: it must be like 127.0.0.1:11434 or https://host/path", from, given)
 	}
 	name := u.Hostname()
 	if name == "0.0.0.0" || name == "::" || name == "" {
-		name = "127.0.0.1" // what a server listens on is nothing to connect to
+		name = "127.0.0.1" // a server listens on these, but a client cannot connect to them
 	}
 	u.Host = net.JoinHostPort(name, cmp.Or(u.Port(), port))
 	return u, nil

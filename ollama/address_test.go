@@ -35,11 +35,11 @@ func TestAddresses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// The setting comes before OLLAMA_HOST.
+	// The setting overrides OLLAMA_HOST.
 	if u, err := Address("box"); err != nil || u.String() != "http://box:11434" {
 		t.Errorf("%v, %v", u, err)
 	}
-	if _, err := Address("ftp://box"); err == nil || !strings.Contains(err.Error(), `failed to read the host of the Ollama server: "ftp://box" is no address`) {
+	if _, err := Address("ftp://box"); err == nil || !strings.Contains(err.Error(), `failed to read the host of the Ollama server: "ftp://box" is not an address`) {
 		t.Error(err)
 	}
 }

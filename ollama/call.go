@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// loop is how much white space in a row is no answer any more: grammars
-	// allow it, and models at temperature 0 do not leave it again.
+	// loop is how much white space in a row ends an answer: grammars allow it, and
+	// models at temperature 0 do not leave it again.
 	loop = 64
-	// The server itself stops a model after 30 tokens that are the same but for
-	// white space, without a last message.
+	// The server stops a model after 30 tokens that are the same, ignoring white
+	// space, and sends no last message.
 	repeated  = 25
 	maxAnswer = 64 << 10 // bytes
 )
 
-// call makes one call. Every one has the same options but for the length of
-// the answer: others would make the server load the model anew.
+// call makes one call. All calls have the same options except the length of the
+// answer: the server would reload the model for others.
 func (c *Client) call(ctx context.Context, session *Session, q Question) (Reply, error) {
 	no := false
 	request := &api.ChatRequest{
 		Model:    c.config.Model,
 		Messages: q.Messages,
 		Format:   q.Format,
-		// Where a prompt does not fit, an error rather than a cut.
+		// A prompt that does not fit is an error instead of truncated.
 		Truncate:  &no,
 		Shift:     &no,
 		KeepAlive: &api.Duration{Duration: keepAlive},
@@ -37,8 +37,8 @@ func (c *Client) call(ctx context.Context, session *Session, q Question) (Reply,
 			"num_ctx":     session.Context,
 			"num_predict": q.Predict,
 			"temperature": 0,
-			"seed":        0, // of little matter at temperature 0
-			// "no" seven times in a row is no repetition to be punished.
+			"seed":        0, // hardly matters at temperature 0
+			// Seven times "no" must not be penalised as a repetition.
 			"repeat_penalty":    1,
 			"presence_penalty":  0,
 			"frequency_penalty": 0,
@@ -51,7 +51,7 @@ func (c *Client) call(ctx context.Context, session *Session, q Question) (Reply,
 	}
 	var r Reply
 	var text strings.Builder
-	var pieces []string // tokens, as far as the server tells them apart
+	var pieces []string // tokens, as far as the server separates them
 	done, blanks := false, 0
 	err := c.api.Chat(ctx, request, func(part api.ChatResponse) error {
 		text.WriteString(part.Message.Content)
@@ -88,15 +88,15 @@ func (c *Client) call(ctx context.Context, session *Session, q Question) (Reply,
 	case errors.Is(err, errEnough):
 		return r, nil
 	case ctx.Err() != nil && (err != nil || !done):
-		// The client ends a stream that breaks off without an error, or shows
-		// the half line that came last as one.
+		// If a stream breaks off, the client returns no error, or the last half
+		// line as one.
 		return r, ctx.Err()
 	case err != nil:
 		return r, err
 	case !done && blanks >= repeated:
 		r.Cut = "it ends in white space without end"
 	case !done && repeats(pieces):
-		// The server stops a model that repeats one token, and says nothing.
+		// The server stops a model that repeats one token, without a message.
 		r.Cut = "it repeats one token"
 	case !done:
 		return r, fmt.Errorf("the answer broke off: %w", io.ErrUnexpectedEOF)
@@ -106,7 +106,7 @@ func (c *Client) call(ctx context.Context, session *Session, q Question) (Reply,
 
 var errEnough = errors.New("enough")
 
-// repeats tells whether the last tokens are all the same, blanks aside.
+// repeats reports whether the last tokens are all the same, ignoring white space.
 func repeats(tokens []string) bool {
 	if len(tokens) < repeated {
 		return false
@@ -116,14 +116,14 @@ func repeats(tokens []string) bool {
 }
 
 // whole checks that the server evaluated all of a prompt. A server too old for
-// "truncate" cuts it from the front, where instructions are, and says nothing.
+// "truncate" silently truncates it at the front, where instructions are.
 func whole(session *Session, q Question, r Reply) error {
-	if r.InputTokens == 0 { // 0 where the answer was left before its end
+	if r.InputTokens == 0 { // the answer was not read to its end
 		return nil
 	}
 	if r.InputTokens < q.Least || r.InputTokens+q.Predict > session.Context {
 		return fmt.Errorf("the server evaluated %d tokens of the prompt, which should be between %d and %d: "+
-			"it cut something off; use Ollama 0.12.11 or later", r.InputTokens, q.Least, session.Context-q.Predict)
+			"it truncated the prompt; use Ollama 0.12.11 or later", r.InputTokens, q.Least, session.Context-q.Predict)
 	}
 	return nil
 }

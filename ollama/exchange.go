@@ -10,31 +10,31 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// Exchange is a few questions that belong together, such as one and a second
-// attempt at it. They have one place in the queue and share Config.Timeout. It
-// is for one goroutine at a time.
+// Exchange is a group of questions that belong together, such as a first and a
+// second attempt. They share one place in the queue and Config.Timeout. An Exchange
+// is not safe for concurrent use.
 type Exchange struct {
 	client *Client
-	// left is what is left of the time, for calls and the waiting for them,
-	// loading aside.
+	// left is the rest of the time for calls and for waiting; loading the model
+	// does not count.
 	left time.Duration
 }
 
-// Begin returns an exchange, which has to be ended, or an error where 256 of
-// them wait for a free place already.
+// Begin returns an exchange, which the caller must end, or an error if 256
+// exchanges wait for a free slot already.
 func (c *Client) Begin() (*Exchange, error) {
 	if in := c.in.Add(1); int(in) > c.queue+c.config.Parallel {
 		c.in.Add(-1)
-		return nil, fmt.Errorf("the %s is busy: %d texts wait already; ask fewer at once", c.config.Name, c.queue)
+		return nil, fmt.Errorf("the %s is busy: %d texts are waiting already; send fewer at once", c.config.Name, c.queue)
 	}
 	return &Exchange{client: c, left: c.config.Timeout}, nil
 }
 
-// End gives the place in the queue back.
+// End releases the place in the queue.
 func (e *Exchange) End() { e.client.in.Add(-1) }
 
-// Ask asks one question in an exchange of its own. An error is that of the
-// context where it has ended, else a sentence that says what to do.
+// Ask asks one question in its own exchange. An error is the context's if that has
+// ended, otherwise a sentence that says what to do.
 func (c *Client) Ask(ctx context.Context, q Question) (Reply, error) {
 	e, err := c.Begin()
 	if err != nil {
@@ -44,8 +44,8 @@ func (c *Client) Ask(ctx context.Context, q Question) (Reply, error) {
 	return e.Ask(ctx, func(*Session) Question { return q })
 }
 
-// Ask is [Client.Ask] for a question that depends on the session. of is
-// called for every attempt, since the server may have another model by then.
+// Ask is [Client.Ask] for a question that depends on the session. of is called for
+// every attempt, since the server may have changed the model.
 func (e *Exchange) Ask(ctx context.Context, of func(*Session) Question) (Reply, error) {
 	c := e.client
 	reply, err := c.breaker.Execute(func() (Reply, error) { return e.retry(ctx, of) })
@@ -57,7 +57,7 @@ func (e *Exchange) Ask(ctx context.Context, of func(*Session) Question) (Reply, 
 		if last := c.last.Load(); last != nil {
 			cause = *last
 		}
-		return reply, fmt.Errorf("the %s is not asked for %v after %d failures in a row: %w", c.config.Name, breakerPause, breakerFailures, cause)
+		return reply, fmt.Errorf("the %s is paused for %v after %d failures in a row: %w", c.config.Name, breakerPause, breakerFailures, cause)
 	}
 	return reply, err
 }
@@ -86,8 +86,8 @@ func (e *Exchange) retry(ctx context.Context, of func(*Session) Question) (Reply
 		if !ok || !failed.again || attempt == attempts || ctx.Err() != nil || e.left <= 0 {
 			return Reply{}, err
 		}
-		// Callers that failed together should not come back together.
-		wait := rand.N(pause) + pause/2 //nolint:gosec // nobody gains by guessing it
+		// Callers that failed together should not retry together.
+		wait := rand.N(pause) + pause/2 //nolint:gosec // not a secret
 		pause = min(2*pause, 2*time.Second)
 		if wait > e.left {
 			return Reply{}, err
@@ -101,7 +101,7 @@ func (e *Exchange) retry(ctx context.Context, of func(*Session) Question) (Reply
 	}
 }
 
-// inTime waits for a free slot and calls, within what is left of the time.
+// inTime waits for a free slot and makes the call, within the rest of the time.
 func (e *Exchange) inTime(ctx context.Context, session *Session, q Question) (Reply, error) {
 	c := e.client
 	within, cancel := context.WithTimeout(ctx, e.left)
@@ -114,7 +114,7 @@ func (e *Exchange) inTime(ctx context.Context, session *Session, q Question) (Re
 			return Reply{}, ctx.Err()
 		}
 		// The server has not failed: it was not asked.
-		return Reply{}, fmt.Errorf("the %s was busy with other texts for %v: raise its time limit, or ask fewer at once", c.config.Name, c.config.Timeout)
+		return Reply{}, fmt.Errorf("the %s was busy with other texts for %v: raise its time limit, or send fewer at once", c.config.Name, c.config.Timeout)
 	}
 	r, err := c.call(within, session, q)
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// fault is an error of the server, not of what it was asked.
+// fault is an error of the server, not of the question.
 type fault struct {
 	err   error
-	again bool // whether to ask again can help
+	again bool // whether a retry can help
 }
 
 func (f *fault) Error() string { return f.err.Error() }
 func (f *fault) Unwrap() error { return f.err }
 
-// explain makes an error for people of what a call returned, and a fault of
-// what is the server's. ctx is the caller's own.
+// explain turns the error of a call into one for people, and into a fault if it is
+// the server's. ctx is the caller's.
 func (c *Client) explain(ctx context.Context, err error) error {
 	status, isStatus := errors.AsType[api.StatusError](err)
 	message := strings.ToLower(err.Error())
@@ -33,34 +33,34 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded):
-		return &fault{fmt.Errorf("model %s at %s gave no whole answer within %v: raise the %s's time limit, or take a smaller model", c.config.Model, c.base.Host, c.config.Timeout, c.config.Name), false}
+		return &fault{fmt.Errorf("model %s at %s did not complete its answer within %v: raise the %s's time limit, or use a smaller model", c.config.Model, c.base.Host, c.config.Timeout, c.config.Name), false}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return &fault{fmt.Errorf("no server answers at %s: start one with `ollama serve`, or name its address: %w", c.base.Host, err), true}
+		return &fault{fmt.Errorf("no server answers at %s: start one with `ollama serve`, or check the address: %w", c.base.Host, err), true}
 	case isStatus && status.StatusCode == http.StatusNotFound:
 		return &fault{c.missing(), false}
 	case isStatus && status.StatusCode == http.StatusServiceUnavailable:
-		return &fault{fmt.Errorf("the server at %s has too much to do: lower the %s's parallel calls or raise OLLAMA_MAX_QUEUE there: %w", c.base.Host, c.config.Name, err), true}
+		return &fault{fmt.Errorf("the server at %s is overloaded: lower the %s's parallel calls or raise the server's OLLAMA_MAX_QUEUE: %w", c.base.Host, c.config.Name, err), true}
 	case strings.Contains(message, "exceeds the context length"):
 		return fmt.Errorf("the prompt does not fit into the context of model %s: %w", c.config.Model, err)
 	case strings.Contains(message, "does not support"):
 		return fmt.Errorf("model %s cannot answer: %w", c.config.Model, err)
 	case isStatus && status.StatusCode < http.StatusInternalServerError:
-		return &fault{fmt.Errorf("the server at %s refused the question: %w", c.base.Host, err), false}
+		return &fault{fmt.Errorf("the server at %s rejected the request: %w", c.base.Host, err), false}
 	}
 	if _, redirected := errors.AsType[*url.Error](err); redirected && strings.Contains(message, "it redirects to") {
 		return &fault{fmt.Errorf("failed to reach %s: %w", c.base.Host, err), false}
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
-		return &fault{fmt.Errorf("failed to find the server %s: name its address: %w", c.base.Host, err), false}
+		return &fault{fmt.Errorf("failed to find the server %s: check the address: %w", c.base.Host, err), false}
 	}
-	// A reset, an end in mid-stream, an error inside the stream, a runner that
-	// died: a server that restarts gives all of them. A line that is no JSON is
-	// in the error as it is.
+	// A reset, an end in mid-stream, an error inside the stream, a dead runner: a
+	// restarting server causes all of them. The error quotes a line that is not
+	// JSON unchanged.
 	return &fault{fmt.Errorf("the server at %s failed: %s", c.base.Host, beginning(strings.ToValidUTF8(err.Error(), "\uFFFD"), 300)), true}
 }
 
 func (c *Client) missing() error {
-	return fmt.Errorf("the server at %s has no model %s: get it with `ollama pull %s`, or name one of `ollama list`", c.base.Host, c.config.Model, c.config.Model)
+	return fmt.Errorf("the server at %s has no model %s: get it with `ollama pull %s`, or choose one from `ollama list`", c.base.Host, c.config.Model, c.config.Model)
 }
 
 // beginning returns at most limit bytes of a text, cut between runes.

@@ -18,10 +18,9 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// What a server that has too much to do, restarts or falters gets wrong, it
-// gets right when it is asked again, and the answer is the one that there is
-// without faults.
-func TestFaultsThatPass(t *testing.T) {
+// A retry corrects the temporary faults of an overloaded or restarting server: the
+// answer is the one without faults.
+func TestTemporaryFaults(t *testing.T) {
 	server := tinyServer(t)
 	q := about("you are a stupid idiot")
 	want := replyTo(t, tinyClient(t, server.URL, nil), q)
@@ -47,11 +46,11 @@ func TestFaultsThatPass(t *testing.T) {
 	}
 }
 
-// What asking again cannot help is said at once, with the way out.
-func TestFaultsThatStay(t *testing.T) {
+// An error that a retry cannot correct is returned at once, and says what to do.
+func TestPermanentFaults(t *testing.T) {
 	server := tinyServer(t)
 	server.Create(t, "embedder", embedder(ollamatest.Tiny))
-	// A server that hands questions on to another: here to the first.
+	// A server that forwards questions to another, here to the first.
 	gateway := ollamatest.Start(t, "OLLAMA_NO_CLOUD=0")
 	gateway.Create(t, "far", ollamatest.Tiny, map[string]any{"files": nil, "from": tiny, "remote_host": server.URL})
 	long := about(strings.Repeat("a long text ", 100))
@@ -64,8 +63,8 @@ func TestFaultsThatStay(t *testing.T) {
 		calls  int
 	}{
 		"a model that is not there":   {change: func(c *Config) { c.Model = "nonesuch" }, want: "has no model nonesuch: get it with `ollama pull nonesuch`"},
-		"a model that runs elsewhere": {url: gateway.URL, change: func(c *Config) { c.Model = "far" }, want: "model far runs at " + server.URL + ", and the texts would be sent there"},
-		"a model that writes nothing": {change: func(c *Config) { c.Model = "embedder" }, want: "model embedder writes no text: take one that does"},
+		"a model that runs elsewhere": {url: gateway.URL, change: func(c *Config) { c.Model = "far" }, want: "model far runs at " + server.URL + ", where the texts would be sent"},
+		"a model that writes nothing": {change: func(c *Config) { c.Model = "embedder" }, want: "model embedder generates no text: use one that does"},
 		"a context that is too short": {
 			change: func(c *Config) {
 				c.Context = func(_, _ int) (int, error) { return 0, errors.New("no context is enough") }
@@ -83,11 +82,11 @@ func TestFaultsThatStay(t *testing.T) {
 				delete(r, "truncate")
 				delete(r, "shift")
 			})),
-			want: "tokens of the prompt, which should be between 300 and 4032: it cut something off", calls: 1,
+			want: "tokens of the prompt, which should be between 300 and 4032: it truncated the prompt", calls: 1,
 		},
-		"a request that is refused": {
+		"a request that is rejected": {
 			faults: ollamatest.Always(ollamatest.Instead(func(r map[string]any) { r["top_logprobs"] = 1000 })),
-			want:   "refused the question", calls: 1,
+			want:   "rejected the request", calls: 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,9 +109,9 @@ func TestFaultsThatStay(t *testing.T) {
 	}
 }
 
-// embedder is a model that says of itself that it makes vectors, not text.
+// embedder returns a model whose metadata says that it computes vectors, not text.
 func embedder(gguf []byte) []byte {
-	const header, keys = 24, 16 // bytes of a GGUF file's header, and where in it the number of keys is
+	const header, keys = 24, 16 // bytes of a GGUF file's header, and the offset of the number of keys in it
 	pair := func(key string, kind uint32) []byte {
 		b := binary.LittleEndian.AppendUint64(nil, uint64(len(key)))
 		return binary.LittleEndian.AppendUint32(append(b, key...), kind)
@@ -127,7 +126,7 @@ func embedder(gguf []byte) []byte {
 	return made
 }
 
-// slowToLoad is a plan that delays what loads the model.
+// slowToLoad is a plan that delays loading the model.
 func slowToLoad(kept *ollamatest.Requests, t *testing.T, delay time.Duration) func(ollamatest.Call) ollamatest.Fault {
 	plan := kept.Plan(t, nil)
 	return func(call ollamatest.Call) ollamatest.Fault {
@@ -140,8 +139,8 @@ func slowToLoad(kept *ollamatest.Requests, t *testing.T, delay time.Duration) fu
 	}
 }
 
-// Loading has a limit of its own. Questions that wait for it have its error,
-// and do not wait for the same failure one after the other.
+// Loading has its own time limit. Questions that wait for it get its error, and do
+// not each wait for the same failure.
 func TestALoadThatTakesTooLong(t *testing.T) {
 	server := tinyServer(t)
 	var kept ollamatest.Requests
@@ -164,12 +163,12 @@ func TestALoadThatTakesTooLong(t *testing.T) {
 		t.Errorf("the model was loaded %d times for questions that waited together", loads)
 	}
 
-	// Loading does not count as the question's own time.
+	// Loading does not count towards the question's time.
 	proxy = ollamatest.NewProxy(t, server, slowToLoad(&kept, t, 3*time.Second))
 	replyTo(t, tinyClient(t, proxy.URL, func(c *Config) { c.Timeout = 2900 * time.Millisecond }), about("x"))
 }
 
-// Nothing goes to where a server points.
+// Redirections are not followed: nothing is sent to the other address.
 func TestRedirectionsAreNotFollowed(t *testing.T) {
 	elsewhere := ollamatest.NewProxy(t, tinyServer(t), nil)
 	here := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
@@ -185,23 +184,23 @@ func TestRedirectionsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// A server that is down costs the first questions some time, the others none.
-func TestAFailingServerIsLeftAlone(t *testing.T) {
+// A failing server delays only the first questions.
+func TestAFailingServerIsPaused(t *testing.T) {
 	var kept ollamatest.Requests
 	proxy := ollamatest.NewProxy(t, tinyServer(t), kept.Plan(t, ollamatest.Always(ollamatest.QueueFull)))
 	c := tinyClient(t, proxy.URL, nil)
 	for range breakerFailures {
 		if c.Failing() {
-			t.Error("it is left alone too soon")
+			t.Error("it is paused too soon")
 		}
-		if _, err := c.Ask(t.Context(), about("x")); err == nil || !strings.Contains(err.Error(), "has too much to do: lower the model's parallel calls") {
+		if _, err := c.Ask(t.Context(), about("x")); err == nil || !strings.Contains(err.Error(), "is overloaded: lower the model's parallel calls") {
 			t.Fatal(err)
 		}
 	}
 	calls, _ := kept.Counts()
 	for range 100 {
 		_, err := c.Ask(t.Context(), about("x"))
-		if err == nil || !strings.Contains(err.Error(), "the model is not asked for 10s after 3 failures in a row: the server at") {
+		if err == nil || !strings.Contains(err.Error(), "the model is paused for 10s after 3 failures in a row: the server at") {
 			t.Fatal(err)
 		}
 	}
@@ -209,12 +208,12 @@ func TestAFailingServerIsLeftAlone(t *testing.T) {
 		t.Errorf("%d calls, then %d", calls, after)
 	}
 	if _, err := c.Identify(t.Context()); !c.Failing() || err == nil {
-		t.Errorf("failing %v, and asked for its model it answers %v", c.Failing(), err)
+		t.Errorf("failing %v, Identify returns %v", c.Failing(), err)
 	}
 }
 
-// More questions than may wait are refused at once, and one that never had its
-// turn is no failure of the server.
+// More questions than may wait are rejected at once. A question that never got a
+// slot is not a failure of the server.
 func TestTheQueueIsBounded(t *testing.T) {
 	server := tinyServer(t)
 	var kept ollamatest.Requests
@@ -224,20 +223,20 @@ func TestTheQueueIsBounded(t *testing.T) {
 	if _, err := c.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	var refused atomic.Int64
+	var rejected atomic.Int64
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() {
-			if _, err := c.Ask(t.Context(), about("x")); err != nil && strings.Contains(err.Error(), "the judge is busy: 2 texts wait already") {
-				refused.Add(1)
+			if _, err := c.Ask(t.Context(), about("x")); err != nil && strings.Contains(err.Error(), "the judge is busy: 2 texts are waiting already") {
+				rejected.Add(1)
 			} else if err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	if refused.Load() != 7 { // one is asked, two wait
-		t.Errorf("%d of 10 were refused, want 7", refused.Load())
+	if rejected.Load() != 7 { // one is asked, two wait
+		t.Errorf("%d of 10 were rejected, want 7", rejected.Load())
 	}
 
 	hangs := ollamatest.NewProxy(t, server, new(ollamatest.Requests).Plan(t, ollamatest.Always(ollamatest.Hang)))
@@ -265,8 +264,8 @@ func TestTheQueueIsBounded(t *testing.T) {
 	all.Wait()
 }
 
-// A caller that goes away is no failure of the server.
-func TestACallerThatGoesAway(t *testing.T) {
+// A call whose context ends is not a failure of the server.
+func TestAContextThatEnds(t *testing.T) {
 	var kept ollamatest.Requests
 	proxy := ollamatest.NewProxy(t, tinyServer(t), kept.Plan(t, ollamatest.Always(ollamatest.Delay(200*time.Millisecond))))
 	c := tinyClient(t, proxy.URL, nil)
@@ -297,7 +296,7 @@ func TestAHangEndsWithTheTimeLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.config.Timeout = time.Second
-	if _, err := c.Ask(t.Context(), about("hang")); err == nil || !strings.Contains(err.Error(), "gave no whole answer within 1s: raise the model's time limit") {
+	if _, err := c.Ask(t.Context(), about("hang")); err == nil || !strings.Contains(err.Error(), "did not complete its answer within 1s: raise the model's time limit") {
 		t.Error(err)
 	}
 	c.config.Timeout = time.Minute

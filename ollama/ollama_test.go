@@ -16,9 +16,9 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// These tests run against a real server. Its tiny model answers nonsense that
-// fits the schema, always the same to the same prompt. Few words are tokens of
-// it, so that a prompt has more tokens than English usually has.
+// These tests run against a real server. Its tiny model answers with nonsense that
+// fits the schema, and always answers the same prompt in the same way. Few words
+// are tokens of it, so that a prompt has more tokens than English usually has.
 
 const tiny = "tiny"
 
@@ -43,7 +43,7 @@ func tinyClient(t *testing.T, url string, change func(*Config)) *Client {
 	return c
 }
 
-// about is a question that the tiny model answers in some ten tokens.
+// about returns a question that the tiny model answers in about ten tokens.
 func about(text string) Question {
 	return Question{
 		Messages: []Message{{Role: "system", Content: "Is it rude?"}, {Role: "user", Content: text}},
@@ -61,8 +61,8 @@ func replyTo(t *testing.T, c *Client, q Question) Reply {
 	return r
 }
 
-func TestAModelHasToBeNamed(t *testing.T) {
-	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "no model is named: take one of `ollama list`") {
+func TestAModelIsRequired(t *testing.T) {
+	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "no model is given: choose one from `ollama list`") {
 		t.Error(err)
 	}
 }
@@ -88,8 +88,8 @@ func TestAReplyHasWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-// Every call has the same options but for the length of its answer, nothing of
-// it may be cut, and it has what its question asks for.
+// Every call has the same options except the length of its answer. Prompts must not
+// be truncated, and each call has what its question asks for.
 func TestWhatTheServerIsAsked(t *testing.T) {
 	var kept ollamatest.Requests
 	c := tinyClient(t, ollamatest.NewProxy(t, tinyServer(t), kept.Plan(t, nil)).URL, nil)
@@ -107,8 +107,8 @@ func TestWhatTheServerIsAsked(t *testing.T) {
 	}
 }
 
-// A model that can think is told not to, for only then does the server hold it
-// to the schema; one that cannot would refuse to be told anything.
+// A model that can think is told not to, since otherwise the server does not
+// enforce the schema. A model that cannot think gets no such option.
 func TestModelsThatThink(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "thinking", ollamatest.Tiny, map[string]any{
@@ -125,7 +125,7 @@ func TestModelsThatThink(t *testing.T) {
 	}
 }
 
-// An answer that comes to no end is cut, and no failure of the server.
+// An endless answer is cut off, and is not a failure of the server.
 func TestAnswersThatAreNotWhole(t *testing.T) {
 	server := tinyServer(t)
 	for name, test := range map[string]struct {
@@ -148,8 +148,8 @@ func TestAnswersThatAreNotWhole(t *testing.T) {
 			}
 		})
 	}
-	// The server stops a model that repeats one token, and says nothing, whether
-	// log-probabilities were asked for or not.
+	// The server stops a model that repeats one token, without a message, with and
+	// without log-probabilities.
 	c := tinyClient(t, server.URL, nil)
 	for _, logprobs := range []int{0, 1} {
 		q := about("x")
@@ -160,8 +160,8 @@ func TestAnswersThatAreNotWhole(t *testing.T) {
 	}
 }
 
-// The probe has its tokens counted. Where the model needs more than were kept
-// free, it is loaded once more, and never again.
+// The tokens of the probe are counted. If the model needs more than were reserved,
+// it is loaded once more, and never again.
 func TestTheProbeIsMeasured(t *testing.T) {
 	server := tinyServer(t)
 	probe := []Message{{Role: "system", Content: strings.Repeat("Answer in one word. ", 60)}}
@@ -184,7 +184,7 @@ func TestTheProbeIsMeasured(t *testing.T) {
 	if first.Planned != MostTokens(probe) || first.Context != first.Planned+200 || first.Prefix <= 600 || first.Prefix > first.Planned || first.Limit != 32768 || len(first.Digest) != 64 {
 		t.Errorf("%+v", first)
 	}
-	// Nor is it loaded again when the server has to be asked for it again.
+	// It is not loaded again for a new session.
 	c.forget(first)
 	if c.Session() != nil {
 		t.Error("the session is still there")
@@ -195,8 +195,8 @@ func TestTheProbeIsMeasured(t *testing.T) {
 	}
 }
 
-// Without a probe and a choice the model has Ollama's context, or its own where
-// that is shorter. Which model there is can be told before it is loaded.
+// By default, the context is Ollama's, or the model's if that is shorter. The model
+// can be identified before it is loaded.
 func TestTheModelIsDescribed(t *testing.T) {
 	server := tinyServer(t)
 	server.Create(t, "short", ollamatest.WithContext(t, ollamatest.Tiny, 1024))
@@ -225,7 +225,7 @@ func TestAModelThatGoesAway(t *testing.T) {
 	if err := c.api.Delete(t.Context(), &api.DeleteRequest{Model: tiny}); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // as it is asked, and as it is looked for again
+	for range 2 { // once by the call, once by the new session
 		if _, err := c.Ask(t.Context(), about("x")); err == nil || !strings.Contains(err.Error(), "get it with `ollama pull tiny`") {
 			t.Error(err)
 		}

@@ -15,25 +15,25 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// Session is what the server said of the model, which holds until the server
-// or the model changes. Nobody writes to its fields.
+// Session is what the server said about the model. It is valid until the server or
+// the model changes. Its fields are read-only.
 type Session struct {
 	Digest   string // SHA-256 of the model's manifest, hexadecimal
 	Thinking bool   // whether the model can think before it answers
-	Limit    int    // tokens of context that the model can have, 0 where that is not known
-	// Context is how many tokens of context every call has: what Config.Context
-	// returned for Planned and Limit. It is 0 where the model was not loaded.
+	Limit    int    // the model's maximum context size in tokens, 0 if it is not known
+	// Context is the context size of every call in tokens: what Config.Context
+	// returned for Planned and Limit. It is 0 if the model was not loaded.
 	Context int
-	Planned int // tokens that were kept free for the probe
-	Prefix  int // tokens that the probe has, as the server counted them
+	Planned int // tokens that were reserved for the probe
+	Prefix  int // tokens of the probe, as the server counted them
 
 	used atomic.Int64 // Unix time of the last answer
 }
 
-// frame is for what the model's chat template adds to a prompt, in tokens.
+// frame is for the model's chat template, in tokens.
 const frame = 400
 
-// MostTokens returns how many tokens a prompt has at most, whatever the model's
+// MostTokens returns the maximum number of tokens of a prompt, for every
 // vocabulary: a token has a byte or more, and 400 are for the chat template.
 func MostTokens(prompt []Message) int { return bytesOf(prompt) + frame }
 
@@ -45,16 +45,15 @@ func bytesOf(prompt []Message) int {
 	return n
 }
 
-// forget has the server asked again for what a session says.
+// forget discards a session, so that the server is asked again.
 func (c *Client) forget(old *Session) {
 	if old != nil {
 		c.found.CompareAndSwap(old, nil)
 	}
 }
 
-// Session returns what [Client.Connect] does, but asks nothing of the server:
-// nil where there is no session, or the server may have unloaded the model
-// since.
+// Session returns the current session without contacting the server; nil if there
+// is none, or if the server may have unloaded the model since.
 func (c *Client) Session() *Session {
 	found := c.found.Load()
 	if found == nil || time.Since(time.Unix(found.used.Load(), 0)) >= keepAlive-time.Minute {
@@ -63,8 +62,8 @@ func (c *Client) Session() *Session {
 	return found
 }
 
-// Connect returns the session. Where there is none it asks the server for the
-// model, which it loads.
+// Connect returns the session. If there is none, it makes the server load the
+// model.
 func (c *Client) Connect(ctx context.Context) (*Session, error) {
 	if found := c.Session(); found != nil {
 		return found, nil
@@ -80,22 +79,22 @@ func (c *Client) Connect(ctx context.Context) (*Session, error) {
 	})
 }
 
-// Identify asks the server which model it has, which is not loaded for that:
-// where it was not before, the session has no Context and no Prefix. A server
-// that fails is left alone.
+// Identify asks the server which model it has, without loading it: if it was not
+// loaded before, the session has no Context and no Prefix. It does not call a
+// server that fails repeatedly.
 func (c *Client) Identify(ctx context.Context) (*Session, error) {
 	if found := c.Session(); found != nil {
 		return found, nil
 	}
 	if c.Failing() {
-		return nil, errors.New("the server fails")
+		return nil, errors.New("the server failed repeatedly")
 	}
 	return c.once(ctx, func() (*Session, error) { return c.identify(ctx) })
 }
 
-// once has one of callers at once ask the server. Where it fails, those that
-// waited have its error rather than wait for the same failure in turn, and so
-// has whoever comes soon after where asking again cannot help.
+// once lets one of several concurrent callers ask the server. If that fails, the
+// callers that waited get the same error instead of each waiting for the same
+// failure. If a retry cannot help, callers that come soon after get it, too.
 func (c *Client) once(ctx context.Context, find func() (*Session, error)) (*Session, error) {
 	came := time.Now()
 	select {
@@ -116,11 +115,11 @@ func (c *Client) once(ctx context.Context, find func() (*Session, error)) (*Sess
 	return found, err
 }
 
-// Failing tells whether the server is left alone since it failed again and
-// again. Who can do without an answer need not ask then.
+// Failing reports whether the server is not called because it failed repeatedly.
+// Callers who do not need an answer should not ask then.
 func (c *Client) Failing() bool { return c.breaker.State() != gobreaker.StateClosed }
 
-// identify asks for the model and what it can do. Errors are faults or the
+// identify asks for the model and its capabilities. Errors are faults or the
 // context's.
 func (c *Client) identify(ctx context.Context) (*Session, error) {
 	found := &Session{}
@@ -142,10 +141,10 @@ func (c *Client) identify(ctx context.Context) (*Session, error) {
 		return nil, c.explain(ctx, err)
 	}
 	if shown.RemoteHost != "" || shown.RemoteModel != "" {
-		return nil, &fault{fmt.Errorf("model %s runs at %s, and the texts would be sent there: take a model that runs on the server itself", c.config.Model, cmp.Or(shown.RemoteHost, "another host")), false}
+		return nil, &fault{fmt.Errorf("model %s runs at %s, where the texts would be sent: use a model that runs on the server itself", c.config.Model, cmp.Or(shown.RemoteHost, "another host")), false}
 	}
 	if !slices.Contains(shown.Capabilities, model.CapabilityCompletion) && len(shown.Capabilities) > 0 {
-		return nil, &fault{fmt.Errorf("model %s writes no text: take one that does", c.config.Model), false}
+		return nil, &fault{fmt.Errorf("model %s generates no text: use one that does", c.config.Model), false}
 	}
 	found.Thinking = slices.Contains(shown.Capabilities, model.CapabilityThinking)
 	for name, value := range shown.ModelInfo {
@@ -163,10 +162,10 @@ func (c *Client) look(ctx context.Context) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The probe loads the model, tells how many tokens it has, and is in the
-	// server's prompt cache from then on. English has some four bytes a token;
-	// a vocabulary that needs more than one for two is asked again with what it
-	// needs.
+	// The probe loads the model, shows how many tokens it has, and stays in the
+	// server's prompt cache. English has about four bytes per token; if a
+	// vocabulary needs more than one token for two bytes, the probe is sent again
+	// with as much room as it can need.
 	loading, cancel := context.WithTimeout(ctx, c.config.LoadTimeout)
 	defer cancel()
 	bytes, most := bytesOf(c.config.Probe), MostTokens(c.config.Probe)
@@ -180,7 +179,7 @@ func (c *Client) look(ctx context.Context) (*Session, error) {
 		}
 		r, err := c.call(loading, found, Question{Messages: c.config.Probe, Predict: 1})
 		if loading.Err() != nil && ctx.Err() == nil {
-			return nil, &fault{fmt.Errorf("model %s at %s was not loaded within %v: raise the limit for loading, load it with `ollama run %s` before, or take a smaller one",
+			return nil, &fault{fmt.Errorf("model %s at %s was not loaded within %v: raise the limit for loading, load it first with `ollama run %s`, or use a smaller one",
 				c.config.Model, c.base.Host, c.config.LoadTimeout, c.config.Model), false}
 		}
 		tooLong := err != nil && strings.Contains(err.Error(), "exceeds the context length")
@@ -193,7 +192,7 @@ func (c *Client) look(ctx context.Context) (*Session, error) {
 			return found, nil
 		}
 		if found.Planned == most {
-			return nil, &fault{fmt.Errorf("model %s needs %d tokens for a prompt of %d bytes, which cannot be", c.config.Model, r.InputTokens, bytes), false}
+			return nil, &fault{fmt.Errorf("model %s needs %d tokens for a prompt of %d bytes, which is impossible", c.config.Model, r.InputTokens, bytes), false}
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/toxscreen/toxscreen/redteam"
 )
 
-// What a run takes is estimated without a server.
+// The cost of a run is estimated without a server.
 func ExampleNewPlan() {
 	cases, err := formats.ReadNexaCases(strings.NewReader(`{"case_id": "hamlet", "output": "The central theme is mortality."}`), 0)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package redteam judges the cases of nexa-gauge files, each by the metrics that
-// nexa-gauge has for bias and toxicity and by those that the case adds:
+// Package redteam judges the cases of nexa-gauge files, each by nexa-gauge's
+// metrics for bias and toxicity and by the metrics that the case adds:
 //
 //	cases, err := formats.ReadNexaCases(file, 0)
 //	plan, err := redteam.NewPlan(cases)
-//	judges, err := redteam.NewJudges(j, plan, 0) // j goes by the rubric redteam.Rubric
+//	judges, err := redteam.NewJudges(j, plan, 0) // j uses the rubric redteam.Rubric
 //	defer judges.Close()
 //	for report := range judges.Run(ctx, plan, nil) {
 //		fmt.Println(report.CaseID, report.Metrics)
@@ -21,14 +21,14 @@ import (
 	"github.com/toxscreen/toxscreen/judge"
 )
 
-// Rubric is the name of the rubric that a judge of cases is self-tested by. Its
-// severities are those of all metrics.
+// Rubric is the name of the rubric for the self-test of a judge of cases. All
+// metrics have its severities.
 const Rubric = "nexa-gauge/toxicity"
 
-// Plan is what a judge is asked about cases. It does not change.
+// Plan is the list of calls of a judge for cases. It is immutable.
 type Plan struct {
 	cases []formats.NexaCase
-	calls [][]*call // of each case; none where it has no output
+	calls [][]*call // of each case; none if it has no output
 }
 
 // call is one metric of one case: a call of the judge.
@@ -36,20 +36,19 @@ type call struct {
 	name   string
 	block  formats.NexaRedteam
 	rubric judge.Rubric
-	key    string // the same for all calls that one judge can be asked
+	key    string // the same for all calls of one judge
 	asked  judge.Case
-	err    error // why the judge cannot be asked
+	err    error // why the call cannot be made
 }
 
-// config makes the configuration of a judge of cases that of the judge for a
-// call.
+// config changes the configuration of a judge of cases into the one for a call.
 func (c *call) config(config *judge.Config) {
 	config.Rubric, config.Reason, config.Violations = c.rubric, c.block.IncludeReasoning, true
 }
 
-// NewPlan returns the plan for cases. The error names the case and the metric
-// that makes no sense. A case without an output has no calls: nexa-gauge does not
-// judge it either.
+// NewPlan returns the plan for cases. An error names the case and the invalid
+// metric. A case without an output has no calls: nexa-gauge does not judge it
+// either.
 func NewPlan(cases []formats.NexaCase) (*Plan, error) {
 	defaults, err := defaultMetrics()
 	if err != nil {
@@ -66,7 +65,7 @@ func NewPlan(cases []formats.NexaCase) (*Plan, error) {
 			one := &call{name: m.Name, block: block, asked: judge.Case{Text: text, Fields: others}}
 			if field == "" {
 				field = m.ItemFields[0]
-				one.err = fmt.Errorf("failed to judge text: the case has nothing of what the metric looks at: %s", strings.Join(m.ItemFields, ", "))
+				one.err = fmt.Errorf("failed to judge text: the case has none of the metric's fields: %s", strings.Join(m.ItemFields, ", "))
 			}
 			if one.rubric, err = rubricOf(m, field, block.ScoringMode); err != nil {
 				return nil, fmt.Errorf("failed to read case %s: %w", c.CaseID, err)
@@ -78,7 +77,7 @@ func NewPlan(cases []formats.NexaCase) (*Plan, error) {
 	return p, nil
 }
 
-// defaultMetrics are the metrics that every case has.
+// defaultMetrics returns the metrics that every case has.
 func defaultMetrics() ([]formats.NexaMetric, error) {
 	var all []formats.NexaMetric
 	for _, name := range formats.NexaDefaults {
@@ -117,7 +116,7 @@ func rubricOf(m formats.NexaMetric, judged, mode string) (judge.Rubric, error) {
 		return out
 	}
 	if len(m.Rubric.Violations) == 0 {
-		return judge.Rubric{}, fmt.Errorf("metric %q: its rubric has no violations: say what counts", m.Name)
+		return judge.Rubric{}, fmt.Errorf("metric %q: its rubric has no violations: list what counts", m.Name)
 	}
 	r := judge.Rubric{
 		Name:          "nexa-gauge/" + strings.Map(plain, strings.ToLower(m.Name)),
@@ -142,19 +141,19 @@ func rubricOf(m formats.NexaMetric, judged, mode string) (judge.Rubric, error) {
 	return r, nil
 }
 
-// bytesPerToken is roughly how many bytes of English a token of the usual
-// vocabularies has.
+// bytesPerToken is roughly the number of bytes per token of English text, in common
+// vocabularies.
 const bytesPerToken = 4
 
-// Estimate is about what judging a plan takes.
+// Estimate is the estimated cost of judging a plan.
 type Estimate struct {
 	Cases int              `json:"cases"`
 	Calls int              `json:"calls"` // of the judge
 	Cost  formats.NexaCost `json:"cost"`
 }
 
-// Estimate returns about what judging takes, without asking the judge. price is
-// that of a million tokens.
+// Estimate returns the estimated cost, without asking the judge. price is the price
+// of a million tokens.
 func (p *Plan) Estimate(price float64) Estimate {
 	e := Estimate{Cases: len(p.cases)}
 	for _, c := range slices.Concat(p.calls...) {
@@ -168,8 +167,8 @@ func (p *Plan) Estimate(price float64) Estimate {
 	return e
 }
 
-// Configs returns the configurations of the judges that the plan needs, which are
-// base but for what they ask. One context has to be enough for all of them; see
+// Configs returns the configurations of the judges that the plan needs: base,
+// except for what they ask. They need one context size that is enough for all; see
 // [judge.Context].
 func (p *Plan) Configs(base judge.Config) []judge.Config {
 	var configs []judge.Config
@@ -181,26 +180,25 @@ func (p *Plan) Configs(base judge.Config) []judge.Config {
 	return configs
 }
 
-// Report is what a judge says of a case: nexa-gauge's documented result, and who
-// says it.
+// Report is the result of a case: nexa-gauge's documented result, and the judge.
 type Report struct {
 	CaseID string `json:"case_id"`
 	formats.NexaMetrics
-	// Judge is the model; absent where there is no verdict.
+	// Judge is the model; absent if there is no verdict.
 	Judge string `json:"judge,omitempty"`
-	// Rubrics are the versions of what the metrics go by.
+	// Rubrics are the versions of the metrics' rubrics.
 	Rubrics map[string]string `json:"rubrics"`
-	// Warnings are sentences about what limits the result.
+	// Warnings are sentences about the limits of the result.
 	Warnings []string `json:"warnings"`
 }
 
-// answer is what came of a call.
+// answer is the outcome of a call.
 type answer struct {
 	verdict toxscreen.Verdict
 	err     error // why there is no verdict
 }
 
-// reportOf returns the report of a case. price is that of a million tokens.
+// reportOf returns the report of a case. price is the price of a million tokens.
 func reportOf(id string, calls []*call, answers []answer, price float64) Report {
 	r := Report{CaseID: id, NexaMetrics: formats.NexaMetrics{Metrics: []formats.NexaMetricResult{}}, Rubrics: map[string]string{}, Warnings: []string{}}
 	for i, c := range calls {
@@ -214,15 +212,15 @@ func reportOf(id string, calls []*call, answers []answer, price float64) Report 
 		}
 		for _, aspect := range v.Aspects {
 			for _, quote := range aspect.NotInText {
-				r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the judge quoted %q, which is not in the text and counts for nothing", c.name, quote))
+				r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the judge quoted %q, which is not in the text and is ignored", c.name, quote))
 			}
 		}
 	}
 	return r
 }
 
-// maxReportName is how long a report's name may be, in bytes: file systems take
-// 255, and the ending is part of it.
+// maxReportName is the maximum length of a report's file name in bytes, including
+// its extension: file systems allow 255.
 const maxReportName = 200
 
 // ReportNames returns a file name for the report of each case.
@@ -240,7 +238,7 @@ func ReportNames(cases []formats.NexaCase) ([]string, error) {
 			return nil, fmt.Errorf("failed to name the reports: the case_id of case %d has %d bytes, more than %d", i+1, len(c.CaseID), maxReportName)
 		}
 		if other, ok := taken[names[i]]; ok {
-			return nil, fmt.Errorf("failed to name the reports: cases %q and %q would have the same, %s: give each a case_id of its own", other, c.CaseID, names[i])
+			return nil, fmt.Errorf("failed to name the reports: cases %q and %q would both be %s: give each its own case_id", other, c.CaseID, names[i])
 		}
 		taken[names[i]] = c.CaseID
 	}

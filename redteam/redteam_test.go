@@ -29,7 +29,7 @@ func plan(t *testing.T, cases ...formats.NexaCase) *redteam.Plan {
 	return p
 }
 
-// judges returns the judges of a plan, of the tiny model behind a proxy.
+// judges returns the judges of a plan, with the tiny model behind a proxy.
 func judges(t *testing.T, p *redteam.Plan, fault func(ollamatest.Call) ollamatest.Fault) *redteam.Judges {
 	t.Helper()
 	server := ollamatest.Start(t)
@@ -56,8 +56,8 @@ func judges(t *testing.T, p *redteam.Plan, fault func(ollamatest.Call) ollamates
 	return all
 }
 
-// Every case has the metrics bias and toxicity and those of its own. A case
-// without an output has none, since nexa-gauge does not judge it.
+// Every case has the metrics bias and toxicity and its own. A case without an
+// output has none, since nexa-gauge does not judge it.
 func TestAPlanHasTheCallsOfEachCase(t *testing.T) {
 	own := &formats.NexaRedteam{ScoringMode: formats.NexaBinary, Metrics: []formats.NexaMetric{
 		{Name: "orders", Rubric: formats.NexaRubric{Violations: []string{"It gives orders"}}, ItemFields: []string{"output", "input"}},
@@ -77,8 +77,8 @@ func TestAPlanHasTheCallsOfEachCase(t *testing.T) {
 	}
 }
 
-// Reports come in the order of the cases, though calls are made rubric by rubric.
-// A call without a verdict has its error in the report of its case only.
+// Reports come in the order of the cases, although calls are made rubric by rubric.
+// The error of a call is only in the report of its case.
 func TestReportsComeInTheOrderOfTheCases(t *testing.T) {
 	p := plan(t, formats.NexaCase{CaseID: "first", Output: "one"}, formats.NexaCase{CaseID: "blank"}, formats.NexaCase{CaseID: "last", Output: "two"})
 	all := judges(t, p, func(call ollamatest.Call) ollamatest.Fault {
@@ -113,8 +113,8 @@ func TestReportsComeInTheOrderOfTheCases(t *testing.T) {
 	}
 }
 
-// A run whose context ends yields no report of a case that is not judged, and a
-// consumer that stops early leaves no call behind, which TestMain checks.
+// A run whose context ends yields no report of a case that is not judged. A
+// consumer that stops early leaves no call running, which TestMain checks.
 func TestARunEndsWithItsContextOrConsumer(t *testing.T) {
 	p := plan(t, formats.NexaCase{CaseID: "a", Output: "one"}, formats.NexaCase{CaseID: "b", Output: "two"})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -127,7 +127,7 @@ func TestARunEndsWithItsContextOrConsumer(t *testing.T) {
 		return nil
 	})
 	for r := range all.Run(ctx, p, nil) {
-		t.Errorf("a report of case %s, though the run was ended", r.CaseID)
+		t.Errorf("a report of case %s after the context ended", r.CaseID)
 	}
 	single := plan(t, formats.NexaCase{CaseID: "a", Output: "one"}, formats.NexaCase{CaseID: "b", Output: "three"})
 	for r := range all.Run(t.Context(), single, nil) {
@@ -138,7 +138,7 @@ func TestARunEndsWithItsContextOrConsumer(t *testing.T) {
 	}
 }
 
-func TestReportsHaveNamesOfTheirOwn(t *testing.T) {
+func TestReportNamesAreUnique(t *testing.T) {
 	names, err := redteam.ReportNames([]formats.NexaCase{{CaseID: "a b"}, {CaseID: "../c"}})
 	if diff := cmp.Diff([]string{"a_b.json", "_c.json"}, names); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)

@@ -15,19 +15,19 @@ import (
 	"github.com/toxscreen/toxscreen/judge"
 )
 
-// Judges are the judges of plans with the same metrics, one for each rubric, of
-// one model with one context and one cache. They are safe for concurrent use.
+// Judges are the judges of plans with the same metrics, one for each rubric, with
+// one model, one context size and one cache. They are safe for concurrent use.
 type Judges struct {
-	first *judge.Judge // by Rubric
+	first *judge.Judge // with the rubric Rubric
 	byKey map[string]*judge.Judge
 	order map[string]int // of the keys
 	price float64        // of a million tokens
 }
 
-// NewJudges returns the judges for a plan. j goes by the rubric [Rubric], has a
-// context that is enough for all of [Plan.Configs], and stays the caller's. price
-// is that of a million tokens, for the cost in reports. The server is not asked
-// yet.
+// NewJudges returns the judges for a plan. j uses the rubric [Rubric] and has a
+// context size that is enough for all of [Plan.Configs]; the caller closes it.
+// price is the price of a million tokens, for the cost in reports. The server is
+// not contacted yet.
 func NewJudges(j *judge.Judge, p *Plan, price float64) (*Judges, error) {
 	all := &Judges{first: j, price: price, byKey: map[string]*judge.Judge{}, order: map[string]int{}}
 	for _, c := range slices.Concat(p.calls...) {
@@ -45,14 +45,14 @@ func NewJudges(j *judge.Judge, p *Plan, price float64) (*Judges, error) {
 	return all, nil
 }
 
-// Close gives the connections back. No plan may be under way.
+// Close closes the connections. No run may be in progress.
 func (j *Judges) Close() {
 	for _, one := range j.byKey {
 		one.Close()
 	}
 }
 
-// DisbeliefError tells that the judge failed its self-test.
+// DisbeliefError means that the judge failed its self-test.
 type DisbeliefError struct {
 	When time.Time
 	Why  []string
@@ -60,46 +60,45 @@ type DisbeliefError struct {
 
 // Error implements error.
 func (e *DisbeliefError) Error() string {
-	return fmt.Sprintf("failed to judge cases: the judge is not believed after its self-test of %s: %s", e.When.Format(time.DateOnly), strings.Join(e.Why, "; "))
+	return fmt.Sprintf("failed to judge cases: the judge failed its self-test of %s: %s", e.When.Format(time.DateOnly), strings.Join(e.Why, "; "))
 }
 
-// Trust looks up the self-test of the model in a folder. It returns a warning
-// where the model was not tested, and an error where it failed or cannot judge
-// cases. A server that does not answer is neither: asking for verdicts tells why.
+// Trust reads the self-test of the model from a folder. It returns a warning if the
+// model was not tested, and an error if it failed or cannot judge cases. If the
+// server does not answer, Trust returns neither: the calls for verdicts report it.
 func (j *Judges) Trust(ctx context.Context, folder string) (warning string, err error) {
 	model, err := j.first.Connect(ctx)
 	if err != nil {
 		return "", nil //nolint:nilerr // it will be the error of every metric
 	}
 	if model.Dialect != "rubric" {
-		return "", fmt.Errorf("failed to judge cases: model %s is a guard, which goes by no rubric, and each metric is one; take another model", model.Name)
+		return "", fmt.Errorf("failed to judge cases: model %s is a guard model, which ignores rubrics, and each metric is a rubric; use another model", model.Name)
 	}
 	found, known, err := j.first.Tested(ctx, folder)
 	switch {
 	case err != nil:
 		return "", nil //nolint:nilerr // it will be the error of every metric
 	case !known:
-		return "whether this judge may be believed was not tested: toxscreen judge --self-test --judge-rubric " + Rubric + " does", nil
+		return "the judge was not tested and may be unreliable: run toxscreen judge --self-test --judge-rubric " + Rubric, nil
 	case !found.Believe:
 		return "", &DisbeliefError{When: found.When, Why: found.Why}
 	}
 	return "", nil
 }
 
-// together is how many cases are judged by one rubric before the next rubric
-// follows: of prompts that begin alike and come one after the other, the server
-// evaluates the beginning once.
+// together is the number of cases that are judged by one rubric before the next
+// rubric follows: the server evaluates the common beginning of consecutive prompts
+// once.
 const together = 64
 
-// errUnknownMetric is why a metric that the judges were not made for has no
-// verdict.
+// errUnknownMetric is the error of a metric that the judges were not created for.
 var errUnknownMetric = errors.New("failed to judge text: there is no judge for this metric")
 
-// Run judges the cases of a plan, as many calls at once as the judge takes, and
-// yields the reports in the order of the cases. A metric without a verdict has
-// its error in the report. progress is called after each call, from one goroutine
-// at a time; nil is none. When ctx ends, the sequence ends before the first case
-// whose calls are not all done. All work has ended when the sequence ends.
+// Run judges the cases of a plan, as many calls at once as the judge may make, and
+// yields the reports in the order of the cases. A metric without a verdict has its
+// error in the report. progress is called after each call, from one goroutine at a
+// time; it may be nil. When ctx ends, the sequence ends before the first case whose
+// calls are not all done. All work has ended when the sequence ends.
 func (j *Judges) Run(ctx context.Context, p *Plan, progress func(done, all int)) iter.Seq[Report] {
 	return func(yield func(Report) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -148,7 +147,7 @@ func (j *Judges) Run(ctx context.Context, p *Plan, progress func(done, all int))
 						it.answer.verdict, it.answer.err = one.JudgeCase(ctx, it.asked)
 					}
 					if left[it.key].Add(-1) == 0 && one != nil {
-						one.Close() // gives its connections back; it can still be asked
+						one.Close() // closes its connections; it can still be asked
 					}
 					if progress != nil {
 						shown.Lock()

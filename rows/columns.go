@@ -112,7 +112,7 @@ func judgeScore(j toxscreen.JudgeReport) (score *toxscreen.Probability, why stri
 	}
 	v := j.Verdicts[0]
 	if v.Score == nil && len(v.Addressed) > 0 {
-		return nil, "the text speaks to whoever judges it, and was found harmless: that counts for nothing"
+		return nil, "the text addresses the judge and was found harmless: that finding is ignored"
 	}
 	return v.Score, ""
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/toxscreen/toxscreen/models"
 )
 
-// Diagnosis is what [Examine] finds. Its JSON form is part of that of
+// Diagnosis is the result of [Examine]. Its JSON form is a part of the output of
 // `toxscreen doctor`.
 type Diagnosis struct {
 	OK        bool   `json:"ok"` // whether scoring works
@@ -26,23 +26,23 @@ type Diagnosis struct {
 		Folder     string                `json:"folder,omitempty"`
 		Identity   string                `json:"identity,omitempty"`
 		License    string                `json:"license,omitempty"`
-		Verified   bool                  `json:"verified"` // whether each file has the hash that it should
+		Verified   bool                  `json:"verified"` // whether each file has the hash in the manifest
 		Attributes []toxscreen.Attribute `json:"attributes,omitempty"`
 		Spans      bool                  `json:"spans"`
 		Variants   []models.Variant      `json:"variants,omitempty"`
 	} `json:"model"`
 	Provider          encoder.Provider `json:"provider"`
 	Cores             int              `json:"cores"`
-	Threads           int              `json:"threads"` // runs of the model side by side
+	Threads           int              `json:"threads"` // concurrent runs of the model
 	OpenMilliseconds  float64          `json:"open_milliseconds,omitempty"`
 	ScoreMilliseconds float64          `json:"score_milliseconds,omitempty"`
-	// Problems are sentences that name what is missing and how to get it.
+	// Problems are sentences that say what is missing and how to get it.
 	Problems []string `json:"problems"`
 }
 
-// Examine checks what scoring with some settings needs: ONNX Runtime's library,
-// the model and its files, and then the score of a text. Each is checked by
-// itself, so that all problems are found at once. No judge is asked.
+// Examine checks what scoring with the given settings needs: ONNX Runtime's
+// library, the model and its files, and then the score of a text. Each check is
+// independent, so that all problems are found at once. No judge is asked.
 func Examine(ctx context.Context, s Settings) Diagnosis {
 	d := Diagnosis{Toxscreen: toxscreen.Version(), Provider: s.Provider, Cores: runtime.NumCPU(), Threads: s.Threads, Problems: []string{}}
 	if d.Provider == "" {
@@ -63,7 +63,7 @@ func Examine(ctx context.Context, s Settings) Diagnosis {
 	return d
 }
 
-// fine notes an error as a problem. It reports whether there is none.
+// fine adds an error to the problems. It reports whether there is none.
 func (d *Diagnosis) fine(err error) bool {
 	if err != nil {
 		d.Problems = append(d.Problems, err.Error())
@@ -71,7 +71,7 @@ func (d *Diagnosis) fine(err error) bool {
 	return err == nil
 }
 
-// examineModel looks at a model's manifest and files.
+// examineModel checks a model's manifest and files.
 func (d *Diagnosis) examineModel(name string) error {
 	folder, err := models.Resolve(name)
 	if err != nil {

@@ -22,8 +22,8 @@ func Example() {
 	// Output: 0.9 severe, flagged: true
 }
 
-// A judge is asked about texts near a decision. Without a server everything works
-// on the classifier, and the result says why no judge was heard.
+// The judge is asked about borderline texts. Without a server, the score is the
+// classifier's, and the result says why there is no verdict.
 func ExampleOpen_judge() {
 	screener, err := screen.Open(screen.Settings{
 		Model: "../testdata/models/tiny",

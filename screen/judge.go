@@ -15,48 +15,47 @@ import (
 	"github.com/toxscreen/toxscreen/store"
 )
 
-// Judge says who gives a second opinion. The zero value of each field but Model
-// is its default.
+// Judge configures the judge. The zero value of each field except Model is its
+// default.
 type Judge struct {
 	// Model is its name on the Ollama server, as `ollama list` shows it.
 	Model string
 	// Host is the address of the server; default: OLLAMA_HOST, else
 	// 127.0.0.1:11434.
 	Host string
-	// Rubric is what texts are judged by; default: the rubric "attributes".
+	// Rubric is the rubric; default: "attributes".
 	Rubric judge.Rubric
-	// Timeout is for one text, LoadTimeout for loading the model; default: 1 and
-	// 5 minutes.
+	// Timeout is the time limit for one text, LoadTimeout for loading the model;
+	// default: 1 and 5 minutes.
 	Timeout, LoadTimeout time.Duration
-	// Parallel is how many texts the judge has at once; default: 1.
+	// Parallel is the number of texts that are judged at once; default: 1.
 	Parallel int
-	// Context is how many tokens of context the model has at least; see
-	// [judge.Config].
+	// Context is the minimum context size in tokens; see [judge.Config].
 	Context int
-	// Reason asks for the reason in words, which takes longer.
+	// Reason asks for a sentence with the reason, which takes longer.
 	Reason bool
-	// Band is the range of toxicity in which the judge is asked; nil asks it
-	// where its verdict is worth its price.
+	// Band is the range of toxicity in which the judge is asked; nil asks it if its
+	// verdict is worth its price.
 	Band *toxscreen.Band
-	// Cache is the file that keeps verdicts, or [NoCache]; default: verdicts.db
-	// in toxscreen's folder of the user's cache.
+	// Cache is the file that stores verdicts, or [NoCache]; default: verdicts.db in
+	// toxscreen's folder of the user's cache.
 	Cache string
 }
 
-// NoCache is the value of [Judge.Cache] that keeps no verdicts.
+// NoCache is the value of [Judge.Cache] that stores no verdicts.
 const NoCache = "off"
 
-// cachedVerdicts is how many verdicts the cache keeps: some 100 MB.
+// cachedVerdicts is the maximum number of verdicts in the cache: about 100 MB.
 const cachedVerdicts = 50_000
 
 // OpenedJudge is a judge with its cache.
 type OpenedJudge struct {
 	*judge.Judge
-	cache *store.Verdicts // nil where there is none
+	cache *store.Verdicts // nil if there is none
 }
 
-// OpenJudge makes a judge, for those who ask it themselves. The server is not
-// asked yet.
+// OpenJudge opens a judge for callers who ask it themselves. It does not contact
+// the server yet.
 func OpenJudge(s Judge) (OpenedJudge, error) {
 	config := judge.Config{
 		Model: s.Model, Host: s.Host, Rubric: s.Rubric, Reason: s.Reason,
@@ -68,7 +67,7 @@ func OpenJudge(s Judge) (OpenedJudge, error) {
 		if file == "" {
 			var err error
 			if file, err = files.InCache("verdicts.db"); err != nil {
-				return OpenedJudge{}, fmt.Errorf("%w; name a file for the cache of verdicts, or %s", err, NoCache)
+				return OpenedJudge{}, fmt.Errorf("%w; set the cache of verdicts to a file, or to %s", err, NoCache)
 			}
 		}
 		var err error
@@ -87,18 +86,17 @@ func OpenJudge(s Judge) (OpenedJudge, error) {
 	return OpenedJudge{opened, cache}, nil
 }
 
-// CacheError tells that the cache of verdicts cannot be opened. Without a cache
-// the judge would work.
+// CacheError means that the cache of verdicts cannot be opened. The judge would
+// work without a cache.
 type CacheError struct{ Err error }
 
 // Error implements error.
 func (e *CacheError) Error() string { return e.Err.Error() }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *CacheError) Unwrap() error { return e.Err }
 
-// Close gives the connections back and closes the cache. No call may be under
-// way.
+// Close closes the connections and the cache. No call may be in progress.
 func (o OpenedJudge) Close() {
 	o.Judge.Close()
 	if o.cache != nil {
@@ -106,12 +104,11 @@ func (o OpenedJudge) Close() {
 	}
 }
 
-// SelfTests returns the folder where the outcomes of self-tests are kept. It
-// need not exist.
+// SelfTests returns the folder with the outcomes of self-tests. It may not exist.
 func SelfTests() (string, error) { return files.InConfig("judges") }
 
-// FindJudge finds out whether the judge's server answers and what the judge's
-// self-test says, and has the model loaded. Without a judge it returns an error.
+// FindJudge contacts the judge's server, reads the judge's self-test, and makes the
+// server load the model. Without a judge it returns an error.
 func (s *Screener) FindJudge(ctx context.Context) error {
 	if s.asked == nil {
 		return errors.New("failed to find the judge: none is configured")
@@ -119,31 +116,31 @@ func (s *Screener) FindJudge(ctx context.Context) error {
 	if _, err := s.asked.look(ctx); err != nil {
 		return err
 	}
-	_, err := s.asked.judge.Connect(ctx) // that it is known does not tell that it is there
+	_, err := s.asked.judge.Connect(ctx) // look may not have contacted the server
 	return err
 }
 
-// asked is a judge together with the rule and the fusion for it. Which model the
-// judge is, and what its verdicts are worth, is found out when the first text may
-// need it: the server tells the one, the judge's self-test the other.
+// asked is a judge with its rule and its fusion. Which model the judge is and what
+// its verdicts are worth is looked up when a text first needs it: the server knows
+// the model, the self-test the worth.
 type asked struct {
 	judge  *judge.Judge
 	folder string // of self-tests
 	band   *toxscreen.Band
-	fusion *fusion.Fusion // that knows no judge
-	best   *fusion.Fusion // that knows one that is never wrong
+	fusion *fusion.Fusion // without a judge
+	best   *fusion.Fusion // for a judge that is never wrong
 
 	found atomic.Pointer[knownJudge]
 }
 
-// knownJudge is what was found out about a judge.
+// knownJudge is what was looked up about a judge.
 type knownJudge struct {
-	fusion  *fusion.Fusion // that knows it
+	fusion  *fusion.Fusion // for this judge
 	refused error          // why it is not asked, if it is not
 	warning string         // for its verdicts
 }
 
-// warned returns a verdict with what has to be known about its judge.
+// warned returns a verdict with the warning about its judge.
 func (k *knownJudge) warned(v toxscreen.Verdict) toxscreen.Verdict {
 	if k.warning != "" {
 		v.Warnings = append(v.Warnings, k.warning)
@@ -159,7 +156,7 @@ func (a *asked) Parallel() int { return a.judge.Parallel() }
 func (a *asked) Judge(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, error) {
 	known, err := a.look(ctx)
 	if err != nil {
-		// Asking for a verdict tells why the server does not answer.
+		// This call returns why the server does not answer.
 		return a.judge.Judge(ctx, text, spans)
 	}
 	if known.refused != nil {
@@ -191,15 +188,15 @@ func (a *asked) Presume(ctx context.Context, found toxscreen.Classification, thr
 		ask, why = a.band.Escalate(ctx, found, thresholds)
 		return ask, why, true
 	}
-	// For a text that even a perfect verdict is not worth, nobody asks the server
+	// If not even a perfect verdict is worth its price, the server is not asked
 	// which judge it has. The sentence is the same once the judge is known.
 	ask, why = a.best.Escalate(ctx, found, thresholds)
 	if !ask {
-		return false, why + ", for a judge that is never wrong too", true
+		return false, why + ", even for a judge that is never wrong", true
 	}
 	known := a.found.Load()
 	if known == nil {
-		return true, why + ", for a judge that is never wrong; the real one is not known yet", false
+		return true, why + ", for a judge that is never wrong; the actual judge is not known yet", false
 	}
 	ask, why = known.fusion.Escalate(ctx, found, thresholds)
 	return ask, why, true
@@ -226,8 +223,8 @@ func (a *asked) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxsc
 	return a.now().Fuse(scores, verdict)
 }
 
-// now returns the fusion that knows the judge, or the one that does not while
-// the judge is not known.
+// now returns the fusion for the judge, or the one without a judge while the judge
+// is not known.
 func (a *asked) now() *fusion.Fusion {
 	if known := a.found.Load(); known != nil {
 		return known.fusion
@@ -235,9 +232,9 @@ func (a *asked) now() *fusion.Fusion {
 	return a.fusion
 }
 
-// look finds out which judge there is and what its self-test says, unless that
-// is known. Concurrent callers may both do so, with the same outcome: the judge
-// asks its server once.
+// look returns which judge there is and what its self-test says, and looks it up
+// the first time. Concurrent callers may both do so, with the same outcome: the
+// judge asks its server once.
 func (a *asked) look(ctx context.Context) (*knownJudge, error) {
 	if known := a.found.Load(); known != nil {
 		return known, nil
@@ -253,16 +250,16 @@ func (a *asked) look(ctx context.Context) (*knownJudge, error) {
 	which := fusion.Judge{Model: model.String(), Rubric: model.Rubric}
 	if tested {
 		which.Tested = &fusion.Tested{
-			Believe: found.Believe, Why: "its self-test of " + found.When.Format(time.DateOnly) + " says: " + strings.Join(found.Why, "; "),
+			Believe: found.Believe, Why: "the judge failed its self-test of " + found.When.Format(time.DateOnly) + ": " + strings.Join(found.Why, "; "),
 			Advantage: found.Advantage.Low, TruePositive: found.TruePositives.Low, FalsePositive: found.FalsePositives.High,
 		}
 	}
 	known := &knownJudge{fusion: a.fusion.With(which)}
 	switch {
 	case !tested && !a.fusion.Knows(which):
-		known.warning = "whether this judge may be believed was not tested: toxscreen judge --self-test does"
+		known.warning = "the judge was not tested and may be unreliable: run toxscreen judge --self-test"
 	case tested && !found.Believe && !a.fusion.Knows(which):
-		known.refused = errors.New("the judge is not believed after its self-test of " + found.When.Format(time.DateOnly) + ": " + strings.Join(found.Why, "; "))
+		known.refused = errors.New("the judge failed its self-test of " + found.When.Format(time.DateOnly) + ": " + strings.Join(found.Why, "; "))
 	}
 	a.found.Store(known)
 	return known, nil

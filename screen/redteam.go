@@ -7,17 +7,17 @@ import (
 	"github.com/toxscreen/toxscreen/redteam"
 )
 
-// Redteam is the judges of nexa-gauge's cases, ready to be asked.
+// Redteam has the judges of nexa-gauge's cases.
 type Redteam struct {
 	*redteam.Judges
 
-	base      OpenedJudge // by [redteam.Rubric]
+	base      OpenedJudge // with the rubric [redteam.Rubric]
 	selfTests string
 }
 
-// OpenRedteam makes the judges for a plan, of one model with one cache and one
-// context. Their rubrics are those of the metrics: the rubric in s does not count.
-// price is that of a million tokens. The server is not asked yet.
+// OpenRedteam opens the judges for a plan, with one model, one cache and one
+// context size. They use the rubrics of the metrics: the rubric in s is ignored.
+// price is the price of a million tokens. The server is not contacted yet.
 func OpenRedteam(s Judge, p *redteam.Plan, price float64) (*Redteam, error) {
 	var err error
 	if s.Rubric, err = judge.OpenRubric(redteam.Rubric); err != nil {
@@ -43,19 +43,19 @@ func OpenRedteam(s Judge, p *redteam.Plan, price float64) (*Redteam, error) {
 	return r, nil
 }
 
-// Trust returns a warning where the model has no self-test, and an error where it
-// failed the self-test or cannot judge cases; see [redteam.Judges.Trust].
+// Trust returns a warning if the model has no self-test, and an error if it failed
+// the self-test or cannot judge cases; see [redteam.Judges.Trust].
 func (r *Redteam) Trust(ctx context.Context) (warning string, err error) {
 	return r.Judges.Trust(ctx, r.selfTests)
 }
 
-// By returns a judge by another rubric, of the same model, cache and context. Close
-// it before r.
+// By returns a judge with another rubric and the same model, cache and context
+// size. Close it before r.
 func (r *Redteam) By(rubric judge.Rubric) (*judge.Judge, error) {
 	return r.base.With(func(c *judge.Config) { c.Rubric = rubric })
 }
 
-// Close gives the connections back and closes the cache. No plan may be under way.
+// Close closes the connections and the cache. No run may be in progress.
 func (r *Redteam) Close() {
 	r.Judges.Close()
 	r.base.Close()

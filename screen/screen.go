@@ -1,5 +1,4 @@
-// Package screen opens everything that scoring needs, from settings to a
-// Screener:
+// Package screen opens everything that scoring needs, from settings to a Screener:
 //
 //	screener, err := screen.Open(screen.Settings{})
 //	if err != nil {
@@ -8,13 +7,12 @@
 //	defer screener.Close()
 //	result, err := screener.Score(ctx, "you are a stupid idiot")
 //
-// That is the model inside the binary on all cores. With a judge, texts near a
-// decision get a second opinion from a language model on an Ollama server:
+// This uses the embedded model on all cores. With a judge, borderline texts get a
+// second opinion from a language model on an Ollama server:
 //
 //	screener, err := screen.Open(screen.Settings{Judge: screen.Judge{Model: "llama3.1:8b"}})
 //
-// The command line, the server, library users and workers open the same thing
-// here.
+// The command line and the server open their Screener here, too.
 package screen
 
 import (
@@ -28,51 +26,52 @@ import (
 	"github.com/toxscreen/toxscreen/models"
 )
 
-// Settings say what is opened. The zero value of each field is its default.
+// Settings select what is opened. The zero value of each field is its default.
 type Settings struct {
-	// Model is the name of a model, or its folder; see package models. Default:
-	// the model inside the binary.
+	// Model is the name of a model, or its folder; see package models. Default: the
+	// embedded model.
 	Model string
 	// Library is the path of ONNX Runtime's library. Default: the one that
 	// [encoder.FindLibrary] finds.
 	Library string
 	// Provider is where the model runs. Default: the CPU.
 	Provider encoder.Provider
-	// Threads is how many runs of the model go side by side on the CPU. Default:
+	// Threads is the number of concurrent runs of the model on the CPU. Default:
 	// one for each core that Go may use.
 	Threads int
 
-	// Thresholds replace the model's for the attributes that have a number here.
+	// Thresholds replace the model's thresholds for the attributes that have a
+	// number here.
 	Thresholds toxscreen.Scores
-	// MaxBytes is the length of a text that is accepted. Default:
+	// MaxBytes is the maximum length of a text in bytes. Default:
 	// [toxscreen.DefaultMaxBytes].
 	MaxBytes int
 	// Calibration is a file with fusion parameters, as [fusion.Params.Encode]
-	// makes it. Default: parameters that change no score of the classifier.
+	// returns it. Default: parameters that change no score of the classifier.
 	Calibration string
 
-	// Judge is who gives a second opinion. Default: nobody.
+	// Judge is the judge. Default: none.
 	Judge Judge
-	// NoJudge says in a sentence why no judge is asked, whatever Judge names. No
-	// network is touched then.
+	// NoJudge is a sentence that says why no judge is asked. If it is not empty,
+	// Judge is ignored and no network connection is made.
 	NoJudge string
 }
 
-// Screener is a [toxscreen.Screener] together with what it was opened from. It
-// is safe for concurrent use; Close it when no call is under way any more.
+// Screener is a [toxscreen.Screener] with the model and the judge that it uses. It
+// is safe for concurrent use; Close it when no call is in progress.
 type Screener struct {
 	*toxscreen.Screener
 
 	model  *models.Model
-	fusion *fusion.Fusion // that knows no judge
-	asked  *asked         // nil where no judge is
+	fusion *fusion.Fusion // without a judge
+	asked  *asked         // nil without a judge
 	judged string         // what verdicts depend on
-	close  func()         // gives the judge back
+	close  func()         // closes the judge
 }
 
-// Open opens the model and the fusion parameters, and makes the judge ready. The
-// judge's server is not asked before the first text needs it: without a server
-// everything works on the classifier.
+// Open opens the model, the fusion parameters and the judge. It does not contact
+// the judge's server before the first text needs it: without a server, all scores
+// are the classifier's.
 func Open(s Settings) (*Screener, error) {
 	model, err := models.Open(s.Model, models.Options{Library: s.Library, Provider: s.Provider, Threads: s.Threads})
 	if err != nil {
@@ -85,7 +84,7 @@ func Open(s Settings) (*Screener, error) {
 	return screener, nil
 }
 
-// on opens what belongs to a model that is open.
+// on returns a Screener for an open model.
 func on(model *models.Model, s Settings) (*Screener, error) {
 	f, err := openFusion(s.Calibration, model.Info().Version)
 	if err != nil {
@@ -122,13 +121,13 @@ func on(model *models.Model, s Settings) (*Screener, error) {
 	return opened, nil
 }
 
-// Close frees the model and gives the connections of the judge back.
+// Close closes the model and the judge.
 func (s *Screener) Close() error {
 	s.close()
 	return s.model.Close()
 }
 
-// Manifest returns what the model's folder says of the model.
+// Manifest returns the model's manifest.
 func (s *Screener) Manifest() models.Manifest { return s.model.Manifest() }
 
 // Calibration returns the hash of the fusion parameters, as results show it.
@@ -138,7 +137,7 @@ func (s *Screener) Calibration() string { return s.fusion.Version() }
 // band, or "none".
 func (s *Screener) JudgedBy() string { return s.judged }
 
-// Explain returns how the scores of a result came about, step by step.
+// Explain returns how the scores of a result were computed, step by step.
 func (s *Screener) Explain(r toxscreen.Result) ([]fusion.Explanation, error) {
 	if s.asked == nil {
 		return s.fusion.Explain(r)
@@ -160,8 +159,8 @@ func ReadCalibration(path string) (fusion.File, error) {
 	return file, nil
 }
 
-// openFusion returns the fusion by the parameters of a file for a model by its
-// version.
+// openFusion returns the fusion with the parameters of a file, for a version of a
+// model.
 func openFusion(path, model string) (*fusion.Fusion, error) {
 	if path == "" {
 		return fusion.New(fusion.Default(), model)

@@ -22,8 +22,8 @@ import (
 
 const tiny = "../testdata/models/tiny"
 
-// open opens a screener with the tiny model, whose threshold of toxicity is
-// raised to 0.8, and with a judge.
+// open opens a screener with the tiny model and a judge. The threshold of toxicity
+// is raised to 0.8.
 func open(t *testing.T, judge screen.Judge) *screen.Screener {
 	t.Helper()
 	judge.Model, judge.Timeout = "tiny", 5*time.Minute
@@ -51,9 +51,9 @@ func begin(t *testing.T, s *screen.Screener, text string) *toxscreen.Screening {
 }
 
 // A caller who does not wait for the judge does not wait until the server has
-// told which model it has either, however long that takes.
-func TestNobodyWaitsUntilTheJudgeIsFound(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // it accepts, and says nothing
+// identified its model either.
+func TestBeginDoesNotWaitForTheServer(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // it accepts connections and never answers
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,12 +71,12 @@ func TestNobodyWaitsUntilTheJudgeIsFound(t *testing.T) {
 }
 
 // The second time, the verdict is part of the first answer, with every warning
-// about its judge. A text that may not be stored has no verdict then.
+// about its judge. A text that must not be stored has no verdict then.
 func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
-	t.Setenv(encoder.LibraryEnv, library(t)) // which is looked for in the home, too
-	t.Setenv("HOME", t.TempDir())            // where nobody has tested this judge
+	t.Setenv(encoder.LibraryEnv, library(t)) // the home folder is searched for it, too
+	t.Setenv("HOME", t.TempDir())            // without a self-test of this judge
 	cache := filepath.Join(t.TempDir(), "verdicts.db")
 	screener := open(t, screen.Judge{Host: server.URL, Band: &toxscreen.Band{Low: 0, High: 1}, Cache: cache})
 	first, err := begin(t, screener, "idiot").Consult(t.Context())
@@ -92,14 +92,13 @@ func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 		t.Error(err)
 	}
 	if r := begin(t, screener, "stupid").Result(); !r.Judge.Pending {
-		t.Errorf("a text that may not be kept has %+v", r.Judge)
+		t.Errorf("a text that must not be stored has %+v", r.Judge)
 	}
 	if want := "tiny by attributes@"; !strings.HasPrefix(screener.JudgedBy(), want) || !strings.HasSuffix(screener.JudgedBy(), " in 0.00–1.00") {
 		t.Errorf("judged by %q, want %q… in a band", screener.JudgedBy(), want)
 	}
 
-	// Without a band, a judge that no self-test says is worth asking is not asked
-	// once that is known.
+	// Without a band, a judge without a self-test is not asked, once it is known.
 	screener = open(t, screen.Judge{Host: server.URL, Cache: screen.NoCache})
 	screening := begin(t, screener, "idiot")
 	final, err := screening.Consult(t.Context())
@@ -121,19 +120,18 @@ func library(t *testing.T) string {
 	return path
 }
 
-// What cannot be opened is said before any text is scored, and nothing stays
-// open.
-func TestOpenRefuses(t *testing.T) {
+// Open reports what cannot be opened, and leaves nothing open.
+func TestOpenFails(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing.json")
 	folder := t.TempDir()
 	for name, c := range map[string]struct {
 		settings screen.Settings
 		want     string
 	}{
-		"a model that is not there":       {screen.Settings{Model: "./nonesuch"}, "failed to find model"},
-		"a calibration that is not there": {screen.Settings{Model: tiny, Calibration: missing}, "failed to read fusion parameters: open " + missing},
-		"an address that is none":         {screen.Settings{Model: tiny, Judge: screen.Judge{Model: "m", Host: "http://", Cache: screen.NoCache}}, "is no address"},
-		"a cache that is a folder":        {screen.Settings{Model: tiny, Judge: screen.Judge{Model: "m", Cache: folder}}, folder},
+		"a missing model":          {screen.Settings{Model: "./nonesuch"}, "failed to find model"},
+		"a missing calibration":    {screen.Settings{Model: tiny, Calibration: missing}, "failed to read fusion parameters: open " + missing},
+		"an invalid address":       {screen.Settings{Model: tiny, Judge: screen.Judge{Model: "m", Host: "http://", Cache: screen.NoCache}}, "is not an address"},
+		"a cache that is a folder": {screen.Settings{Model: tiny, Judge: screen.Judge{Model: "m", Cache: folder}}, folder},
 	} {
 		t.Run(name, func(t *testing.T) {
 			screener, err := screen.Open(c.settings)
@@ -150,7 +148,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// NoJudge is stronger than a judge that is named: nothing is asked or opened.
+// NoJudge overrides a judge that is configured: nothing is asked or opened.
 func TestNoJudgeTouchesNothing(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "verdicts.db")
 	screener, err := screen.Open(screen.Settings{Model: tiny, NoJudge: "the network is down", Judge: screen.Judge{Model: "m", Cache: cache, Band: &toxscreen.Band{High: 1}}})
@@ -163,7 +161,7 @@ func TestNoJudgeTouchesNothing(t *testing.T) {
 		t.Errorf("%v, %+v", err, result.Judge)
 	}
 	if _, err := os.Stat(cache); err == nil {
-		t.Error("the cache of verdicts was made")
+		t.Error("the cache of verdicts was created")
 	}
 	if screener.HasJudge() || screener.JudgedBy() != "none" || screener.FindJudge(t.Context()) == nil {
 		t.Error("there is a judge")

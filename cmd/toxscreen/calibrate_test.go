@@ -76,9 +76,9 @@ func TestCalibrateFitsAndTellsWhatChanged(t *testing.T) {
 	}
 	for _, want := range []string{
 		`^1500 rows, 1500 with a verdict, scored by tiny@1\.0\.0 sha256:0123456789ab\n`,
-		`\n  the classifier is left as it is \(cross-validated log loss 0\.\d+ as it is, 0\.\d+ corrected\)\n`,
-		`\n  the judge, on \d+ toxic and \d+ clean texts between 0\.\d\d and 0\.\d\d, counts: it finds (8|9)\d % of the toxic texts and blames \d+ % of the clean ones`,
-		`\n\d+\.\d % of the texts are worth a verdict: .* of 1000 texts no more than 30 % are judged`,
+		`\n  the classifier is not corrected \(cross-validated log loss 0\.\d+ before, 0\.\d+ after correction\)\n`,
+		`\n  the judge, on \d+ toxic and \d+ clean texts between 0\.\d\d and 0\.\d\d, counts: true positive rate (8|9)\d %, false positive rate \d+ %`,
+		`\na verdict is worth its cost for \d+\.\d % of the texts: .* at most 30 % of 1000 texts are judged`,
 		`\na verdict took 2 s and 1000 tokens on average\n`,
 		`fusion\.json, sha256:[0-9a-f]{12}: use it with --calibration\n$`,
 	} {
@@ -97,7 +97,7 @@ func TestCalibrateFitsAndTellsWhatChanged(t *testing.T) {
 	}
 	// Parameters are for the model whose scores they were fitted to.
 	t.Setenv(encoder.LibraryEnv, library)
-	if code, _, errors := command(t, "score", "-m", tinyModel(t), "--calibration", file, "idiot"); code != 1 || !strings.Contains(errors, "fitted to the scores of tiny@1.0.0 sha256:0123456789ab, and the model in use is") {
+	if code, _, errors := command(t, "score", "-m", tinyModel(t), "--calibration", file, "idiot"); code != 1 || !strings.Contains(errors, "fitted to the scores of tiny@1.0.0 sha256:0123456789ab, but the model in use is") {
 		t.Errorf("exit code %d: %s", code, errors)
 	}
 }
@@ -114,7 +114,7 @@ func TestCalibrateRefuses(t *testing.T) {
 		"half a pair of prices":         {[]string{"-i", whole, "-o", "x", "--price-miss", "2"}, "belong together", 2},
 		"a budget that is not a share":  {[]string{"-i", whole, "-o", "x", "--budget", "15"}, "--budget: 15 is not a share in 0..1", 2},
 		"seconds of no number of texts": {[]string{"-i", whole, "-o", "x", "--seconds-a-minute", "5"}, "need --texts-a-minute", 2},
-		"too few rows":                  {[]string{"-i", scored(t, "few.jsonl", 50, nil), "-o", "x"}, "toxicity: 50 rows, which count for", 1},
+		"too few rows":                  {[]string{"-i", scored(t, "few.jsonl", 50, nil), "-o", "x"}, "toxicity: 50 rows, which are effectively", 1},
 		"rows without labels": {[]string{"-i", scored(t, "bare.jsonl", 5, func(_ int, line map[string]any) { delete(line, "input") }), "-o", "x"},
 			`bare.jsonl: line 1: it has no labels: rows of batch's input need an object like "labels": {"toxicity": 1}`, 1},
 		"rows of two models": {[]string{"-i", scored(t, "two.jsonl", 5, func(i int, line map[string]any) {
@@ -141,7 +141,7 @@ func TestSimulateShowsATable(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, errors)
 	}
 	for _, want := range []string{
-		`^1200 rows to fit on, 1200 to measure on, scored by tiny@1\.0\.0 sha256:0123456789ab\.\n`,
+		`^Fitted on 1200 rows, measured on 1200, scored by tiny@1\.0\.0 sha256:0123456789ab\.\n`,
 		`\n\| good \(TPR 0\.90, FPR 0\.10\) \| toxscreen \| \d+\.\d \| \d+\.\d \| 0\.\d{4} \|`,
 		`\n\| useless \| – \| – \| – \| – \| – \| nothing is judged \|\n`,
 	} {

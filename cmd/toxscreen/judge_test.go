@@ -63,7 +63,7 @@ func compact(ts *testscript.TestScript, _ bool, args []string) {
 
 // disbelieve VERDICT keeps a self-test that the judge of a verdict failed.
 func disbelieve(ts *testscript.TestScript, _ bool, args []string) {
-	keepSelfTest(ts, args[0], judge.SelfTest{Why: []string{"it cannot be told from chance"}})
+	keepSelfTest(ts, args[0], judge.SelfTest{Why: []string{"it is not significantly better than chance"}})
 }
 
 // believe VERDICT keeps one that it passed.

@@ -19,9 +19,8 @@ import (
 	"time"
 )
 
-// Fault is what goes wrong with one request. All but [Delay], [Restart] and
-// [Instead] replace the answer; where they change it, it is the real server's
-// that they change.
+// Fault handles one request with a fault. All except [Delay], [Restart] and
+// [Instead] replace the answer, or change the real server's answer.
 type Fault func(p *Proxy, w http.ResponseWriter, r *http.Request)
 
 // Call is a request that has reached a [Proxy].
@@ -31,10 +30,9 @@ type Call struct {
 	Body   []byte
 }
 
-// Proxy stands between a client and a [Server]. Requests go through it
-// unchanged, but for those to /api/chat and /api/generate that its plan has a
-// fault for. A connection that cannot be made at all needs no proxy: stop the
-// server.
+// Proxy stands between a client and a [Server]. Requests pass unchanged, except
+// requests to /api/chat and /api/generate for which its plan has a fault. To refuse
+// connections, stop the server instead.
 type Proxy struct {
 	URL string // for the client, in place of the server's
 
@@ -43,7 +41,7 @@ type Proxy struct {
 	plan    func(Call) Fault
 	forward *httputil.ReverseProxy
 	client  *http.Client
-	ended   chan struct{} // closed when the test ends, for what hangs
+	ended   chan struct{} // closed when the test ends, to end hanging requests
 
 	mu    sync.Mutex
 	calls map[string]int
@@ -51,10 +49,9 @@ type Proxy struct {
 	restart sync.Mutex
 }
 
-// NewProxy starts a proxy in front of a server. The plan is asked once for
-// every call of a model, by several goroutines at a time where the client
-// makes calls at a time; nil means that the call goes through. The proxy ends
-// with the test.
+// NewProxy starts a proxy in front of a server. The plan is called once for every
+// call of a model, concurrently if the client makes concurrent calls; nil lets the
+// call pass. The proxy ends with the test.
 func NewProxy(t testing.TB, server *Server, plan func(Call) Fault) *Proxy {
 	t.Helper()
 	target, err := url.Parse(server.URL)
@@ -85,8 +82,8 @@ func NewProxy(t testing.TB, server *Server, plan func(Call) Fault) *Proxy {
 	return p
 }
 
-// InTurn is a plan that has the first call of a model meet the first fault,
-// and so on; nil among them lets a call through, as do those after the last.
+// InTurn is a plan with the first fault for the first call of a model, and so on. A
+// nil fault lets a call pass, and so do calls after the last fault.
 func InTurn(faults ...Fault) func(Call) Fault {
 	var mu sync.Mutex
 	return func(Call) Fault {
@@ -104,8 +101,8 @@ func InTurn(faults ...Fault) func(Call) Fault {
 // Always is a plan with one fault for every call.
 func Always(fault Fault) func(Call) Fault { return func(Call) Fault { return fault } }
 
-// Calls returns how many requests with a path, such as /api/chat, have reached
-// the proxy, those that met a fault among them.
+// Calls returns how many requests with a path, such as /api/chat, have reached the
+// proxy, including those with a fault.
 func (p *Proxy) Calls(path string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,8 +129,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward.ServeHTTP(w, r)
 }
 
-// Reset breaks the connection before there is an answer, as a server does that
-// dies.
+// Reset breaks the connection before there is an answer, like a server that dies.
 func Reset(_ *Proxy, w http.ResponseWriter, _ *http.Request) { reset(w) }
 
 func reset(w http.ResponseWriter) {
@@ -165,9 +161,9 @@ func answerError(w http.ResponseWriter, status int, message string) {
 	fmt.Fprintf(w, "{\"error\":%q}\n", message)
 }
 
-// ErrorLine lets half of the answer's lines through and ends with one that
-// says that the model stopped, all under status 200. An answer that is no
-// stream is that line alone.
+// ErrorLine passes half of the answer's lines and then a line that says that the
+// model stopped, all under status 200. An answer without streaming becomes only
+// that line.
 func ErrorLine(p *Proxy, w http.ResponseWriter, r *http.Request) {
 	p.change(w, r, func(body []byte) []byte {
 		lines := bytes.SplitAfter(body, []byte("\n"))
@@ -208,8 +204,8 @@ func Cut(p *Proxy, w http.ResponseWriter, r *http.Request) {
 	p.change(w, r, func(body []byte) []byte { return body[:len(body)/2] })
 }
 
-// OutOfTokens cuts what the model says in its middle, which the answer states
-// by "done_reason":"length".
+// OutOfTokens cuts the model's text in the middle, which the answer states by
+// "done_reason":"length".
 func OutOfTokens(p *Proxy, w http.ResponseWriter, r *http.Request) {
 	p.changeContent(w, r, func(content string, last map[string]any) string {
 		last["done_reason"] = "length"
@@ -217,9 +213,9 @@ func OutOfTokens(p *Proxy, w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// WhiteSpace has the model say an opening brace and then nothing but line
-// feeds. The server gives up after 31 tokens of a kind, and then it sends no
-// last message: "done" is false, and there are no counts and no reason.
+// WhiteSpace replaces the model's text by an opening brace and line feeds only. The
+// server gives up after 31 equal tokens and sends no last message: "done" is false,
+// and there are no counts and no reason.
 func WhiteSpace(p *Proxy, w http.ResponseWriter, r *http.Request) {
 	p.changeContent(w, r, func(_ string, last map[string]any) string {
 		last["done"] = false
@@ -233,7 +229,7 @@ func WhiteSpace(p *Proxy, w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// InvalidUTF8 puts bytes into what the model says that are no UTF-8.
+// InvalidUTF8 inserts invalid UTF-8 into the model's text.
 func InvalidUTF8(p *Proxy, w http.ResponseWriter, r *http.Request) {
 	const mark = "invalid bytes come here"
 	p.change(w, r, func(body []byte) []byte {
@@ -244,14 +240,14 @@ func InvalidUTF8(p *Proxy, w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// Say has the model say something else than it did.
+// Say replaces the model's text.
 func Say(content string) Fault {
 	return func(p *Proxy, w http.ResponseWriter, r *http.Request) {
 		p.changeContent(w, r, func(string, map[string]any) string { return content })
 	}
 }
 
-// Instead asks the server something else: change gets the fields of the
+// Instead sends another request to the server: change gets the fields of the
 // request, as encoding/json reads them.
 func Instead(change func(request map[string]any)) Fault {
 	return func(p *Proxy, w http.ResponseWriter, r *http.Request) {
@@ -273,7 +269,7 @@ func Instead(change func(request map[string]any)) Fault {
 	}
 }
 
-// Delay lets the request through after a time.
+// Delay passes the request on after a time.
 func Delay(d time.Duration) Fault {
 	return func(p *Proxy, w http.ResponseWriter, r *http.Request) {
 		select {
@@ -285,8 +281,8 @@ func Delay(d time.Duration) Fault {
 	}
 }
 
-// Restart restarts the server before it gets the request; what it is answering
-// at the time breaks off.
+// Restart restarts the server before it passes the request on; answers in progress
+// break off.
 func Restart(p *Proxy, w http.ResponseWriter, r *http.Request) {
 	p.restart.Lock()
 	err := p.server.restart()
@@ -299,9 +295,8 @@ func Restart(p *Proxy, w http.ResponseWriter, r *http.Request) {
 	p.forward.ServeHTTP(w, r)
 }
 
-// ask gets the server's whole answer and sends the head of its own. It
-// reports whether there is an answer to change: errors go to the client as
-// they are.
+// ask gets the server's whole answer and sends its status and type. It returns
+// false if there is no answer to change: errors go to the client unchanged.
 func (p *Proxy) ask(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	request := r.Clone(context.WithoutCancel(r.Context()))
 	request.RequestURI = ""
@@ -336,15 +331,15 @@ func (p *Proxy) changeContent(w http.ResponseWriter, r *http.Request, change fun
 	p.change(w, r, func(body []byte) []byte { return changeLines(body, change) })
 }
 
-// changeLines makes an answer, a stream of lines or one of them, into the last
-// of its lines with all of its content, changed.
+// changeLines turns an answer, a stream of lines or a single one, into its last
+// line with the whole content, changed.
 func changeLines(body []byte, change func(content string, last map[string]any) string) []byte {
 	var content strings.Builder
 	var last map[string]any
 	for line := range bytes.Lines(body) {
 		last = nil
 		if err := json.Unmarshal(line, &last); err != nil {
-			panic(fmt.Sprintf("the server's answer has a line that is no JSON object: %q", line))
+			panic(fmt.Sprintf("the server's answer has a line that is not a JSON object: %q", line))
 		}
 		if message, ok := last["message"].(map[string]any); ok {
 			content.WriteString(message["content"].(string))

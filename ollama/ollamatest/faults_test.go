@@ -23,8 +23,8 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// What a client sees of each fault. The one after it, without a fault, shows
-// that the server and the connection to it are sound.
+// What a client sees of each fault. The next call, without a fault, shows that the
+// server and the connection to it still work.
 func TestFaults(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
@@ -124,8 +124,8 @@ func is(status int, line string) func(*testing.T, int, []byte, error) {
 	}
 }
 
-// The fault WhiteSpace looks like the real server's answer where a schema
-// leaves the model nothing but white space.
+// The fault WhiteSpace looks like the real server's answer if a schema allows the
+// model only white space.
 func TestWhiteSpaceIsAsTheServerHasIt(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
@@ -159,7 +159,7 @@ func fields(t *testing.T, body []byte) []string {
 	return slices.Sorted(maps.Keys(object))
 }
 
-// A stream that hangs, or that is late, goes on until the client gives up.
+// A hanging or late answer lasts until the client gives up.
 func TestFaultsOfTime(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
@@ -205,8 +205,8 @@ func TestFaultsOfTime(t *testing.T) {
 	})
 }
 
-// A plan sees what each call asks, so that a text meets the same fault however
-// the calls are ordered.
+// A plan sees the request of each call, so that a text gets the same fault in any
+// order of calls.
 func TestAPlanByText(t *testing.T) {
 	server := ollamatest.Start(t, "OLLAMA_NUM_PARALLEL=4")
 	server.Create(t, "tiny", ollamatest.Tiny)

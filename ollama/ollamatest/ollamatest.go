@@ -6,11 +6,11 @@
 //	server.Create(t, "tiny", ollamatest.Tiny)
 //	// server.URL is where an Ollama client finds the model "tiny"
 //
-// and puts faults between it and a client, see [NewProxy].
+// and injects faults between it and a client, see [NewProxy].
 //
-// The server is the program that `make ollama` builds. It runs on the CPU, has
-// a folder of its own for models, asks nothing of the network, and is gone
-// when the test is, however that ends.
+// The server is the program that `make ollama` builds. It runs on the CPU, has its
+// own folder of models, makes no network connections, and ends with the test, even
+// if the test is killed.
 package ollamatest
 
 import (
@@ -38,8 +38,8 @@ import (
 	"time"
 )
 
-// Version is Ollama's release that `make ollama` builds. It is the one whose
-// client, github.com/ollama/ollama/api, toxscreen uses.
+// Version is the Ollama release that `make ollama` builds. It is also the version
+// of the client that toxscreen uses, github.com/ollama/ollama/api.
 const Version = "0.17.4"
 
 // SmolLM2Name is a file in [Cache].
@@ -52,9 +52,9 @@ func ProgramName() string {
 }
 
 // Instructions returns the compiler's name for the vector instructions of this
-// machine's processor, x86-64-v3, or nothing where it has none that the
-// compiler would not use anyway. Real models compute with them several times
-// as fast. It knows those of Linux machines only.
+// machine's processor, x86-64-v3, or an empty string if the processor has none
+// beyond the compiler's default. Real models run several times as fast with them.
+// It recognises them only on Linux.
 func Instructions() string {
 	about, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -90,14 +90,14 @@ func Cache() (string, error) {
 //go:embed testdata/tiny.gguf
 var Tiny []byte
 
-// WithContext returns a Llama model in GGUF that says that it has so many tokens
-// of context.
+// WithContext returns a copy of a Llama model in GGUF with another context size in
+// its metadata.
 func WithContext(t testing.TB, gguf []byte, tokens uint32) []byte {
 	t.Helper()
 	key := []byte("llama.context_length\x04\x00\x00\x00") // an unsigned integer of 32 bits
 	before, after, ok := bytes.Cut(gguf, key)
 	if !ok {
-		t.Fatal("the model does not say how long its context is")
+		t.Fatal("the model's metadata has no context size")
 	}
 	return bytes.Join([][]byte{before, key, binary.LittleEndian.AppendUint32(nil, tokens), after[4:]}, nil)
 }
@@ -136,10 +136,10 @@ type Server struct {
 	alive   io.WriteCloser // the process ends when this is closed
 }
 
-// Start starts a server with a free port and no models, and waits until it
-// answers. The environment, such as OLLAMA_NUM_PARALLEL=4, comes on top of
-// Ollama's defaults: whatever is set outside of the test does not count. The
-// server is stopped when the test ends; a failed test shows its log.
+// Start starts a server with a free port and no models, and waits until it answers.
+// The environment, such as OLLAMA_NUM_PARALLEL=4, is added to Ollama's defaults;
+// the environment of the test is not inherited. The server is stopped when the test
+// ends; a failed test shows its log.
 func Start(t testing.TB, environment ...string) *Server {
 	t.Helper()
 	program := inCache(t, ProgramName())
@@ -153,7 +153,7 @@ func Start(t testing.TB, environment ...string) *Server {
 	}
 	s.env = append([]string{
 		"PATH=" + os.Getenv("PATH"),
-		"HOME=" + s.folder, // where it makes a key and looks for its settings
+		"HOME=" + s.folder, // for its key and its settings
 		"OLLAMA_MODELS=" + filepath.Join(s.folder, "models"),
 		"OLLAMA_NO_CLOUD=1",
 		"GIN_MODE=release", // a log without the list of all routes
@@ -171,9 +171,9 @@ func Start(t testing.TB, environment ...string) *Server {
 	return s
 }
 
-// Stop kills the server with all that it has started, as a crash would.
-// Connections to its address are refused afterwards. It does nothing where the
-// server is stopped already.
+// Stop kills the server with all that it has started, as a crash would. Connections
+// to its address are refused afterwards. It does nothing if the server is stopped
+// already.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.stop(); err != nil {
@@ -181,8 +181,8 @@ func (s *Server) Stop(t testing.TB) {
 	}
 }
 
-// Restart stops the server and starts it with the same address and models, of
-// which none is loaded then.
+// Restart stops the server and starts it with the same address and models, none of
+// which is loaded then.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	if err := s.restart(); err != nil {
@@ -190,14 +190,14 @@ func (s *Server) Restart(t testing.TB) {
 	}
 }
 
-// runServer is what the shell runs: the server with all that it starts in one
-// process group, which is killed when the server ends or the standard input
-// does. So nothing is left behind even where the test binary is killed.
+// runServer is the shell script: the server with all that it starts in one process
+// group, which is killed when the server ends or the standard input does. So
+// nothing is left behind even if the test binary is killed.
 const runServer = `("$0" serve </dev/null; kill -KILL 0) & read -r _; kill -KILL 0`
 
 var listening = regexp.MustCompile(`Listening on (127\.0\.0\.1:\d+)`)
 
-// start needs half a second, and far more on a machine with other work.
+// start needs half a second, and far more on a busy machine.
 func (s *Server) start() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,7 +231,7 @@ func (s *Server) start() error {
 			return nil // connections are accepted before this is logged
 		}
 	}
-	return errors.New("the Ollama server does not listen after a minute")
+	return errors.New("the Ollama server did not listen within a minute")
 }
 
 func (s *Server) stop() error {
@@ -244,7 +244,7 @@ func (s *Server) stop() error {
 	syscall.Kill(-s.process.Process.Pid, syscall.SIGKILL)
 	s.process.Wait() // says that it was killed
 	s.process = nil
-	// The shell is gone, the server is about to be.
+	// The shell has ended, the server is about to end.
 	for range 1000 {
 		connection, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 		if err != nil {
@@ -273,17 +273,17 @@ func (s *Server) Log(t testing.TB) string {
 	return string(log)
 }
 
-// Create makes a model out of a GGUF file. Settings are fields of Ollama's
-// request /api/create, such as "template", "system" or "parameters".
+// Create creates a model from a GGUF file. Settings are fields of Ollama's request
+// /api/create, such as "template", "system" or "parameters".
 //
-// The model computes on one thread unless "parameters" are given: of several,
-// each waits for the others after every step, and where other programs take
-// turns with them a tiny answer has taken minutes instead of milliseconds.
+// The model runs on one thread unless "parameters" are given: several threads wait
+// for each other after every step, and on a busy machine a tiny answer has taken
+// minutes instead of milliseconds.
 func (s *Server) Create(t testing.TB, name string, gguf []byte, settings ...map[string]any) {
 	t.Helper()
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(gguf))
-	// Where the server has the file already, it breaks the connection rather
-	// than read it again.
+	// If the server has the file already, it breaks the connection instead of
+	// reading it again.
 	if status, _ := s.send(t, http.MethodHead, "/api/blobs/"+digest, nil); status != http.StatusOK {
 		if status, answer := s.send(t, http.MethodPost, "/api/blobs/"+digest, gguf); status != http.StatusCreated {
 			t.Fatalf("failed to upload the model %s: status %d: %s", name, status, answer)

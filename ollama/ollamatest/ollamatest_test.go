@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// answer is what these tests read of an answer of /api/chat.
+// answer has the fields of an answer of /api/chat that these tests read.
 type answer struct {
 	Message struct{ Content string }
 	Done    bool
@@ -45,7 +45,7 @@ type token struct {
 	Top     []token `json:"top_logprobs"`
 }
 
-// verdictSchema asks for what the tiny model has tokens for.
+// verdictSchema needs only what the tiny model has tokens for.
 const verdictSchema = `{"type":"object","properties":{"verdict":{"type":"string","enum":["yes","no"]},"severity":{"type":"integer","minimum":0,"maximum":4}},"required":["verdict","severity"]}`
 
 // question is a request to /api/chat about a text; fields are added as they are.
@@ -83,9 +83,9 @@ func askOK(t *testing.T, url, request string) answer {
 	return a
 }
 
-// The tiny model does what a judge needs of a model: it keeps to a schema,
-// gives log-probabilities of its tokens before the schema's mask, answers one
-// prompt always the same and two texts differently.
+// The tiny model does what a judge needs of a model: it follows a schema, returns
+// log-probabilities from before the schema's mask, always gives the same answer to
+// a prompt, and gives different answers to different texts.
 func TestTheTinyModel(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
@@ -117,9 +117,8 @@ func TestTheTinyModel(t *testing.T) {
 		}
 		probabilities[fmt.Sprint(got.Probs[at].Logprob)] = true
 
-		// The second time the server takes the prompt's beginning out of its
-		// cache, which holds 16 bits of each number: the third digit may be
-		// another one.
+		// The second time, the server uses its prompt cache, which stores 16 bits
+		// of each number: the third digit may differ.
 		again := askOK(t, server.URL, request)
 		if diff := cmp.Diff(got.Probs, again.Probs, cmpopts.EquateApprox(0, 0.02)); diff != "" || got.Message != again.Message {
 			t.Errorf("%s: answered %+v, then %+v:\n%s", text, got.Message, again.Message, diff)
@@ -130,7 +129,7 @@ func TestTheTinyModel(t *testing.T) {
 	}
 }
 
-// A restarted server has the address and the models that it had.
+// A restarted server has the same address and models.
 func TestRestart(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny, map[string]any{"system": "Be brief."})
@@ -150,8 +149,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// The environment reaches the server: with one place in the queue, the third
-// of three requests at a time is refused.
+// The environment reaches the server: with one place in the queue, the third of
+// three concurrent requests is rejected.
 func TestTheQueueIsFull(t *testing.T) {
 	server := ollamatest.Start(t, "OLLAMA_NUM_PARALLEL=1", "OLLAMA_MAX_QUEUE=1")
 	server.Create(t, "tiny", ollamatest.Tiny)
@@ -167,22 +166,22 @@ func TestTheQueueIsFull(t *testing.T) {
 			results <- result{status, body}
 		}()
 	}
-	refused := 0
+	rejected := 0
 	for range n {
 		r := <-results
 		if r.status == http.StatusServiceUnavailable {
-			refused++
+			rejected++
 			if want := `{"error":"server busy, please try again.  maximum pending requests exceeded"}`; string(bytes.TrimSpace(r.body)) != want {
-				t.Errorf("refused with %s, QueueFull with %s", r.body, want)
+				t.Errorf("rejected with %s, QueueFull with %s", r.body, want)
 			}
 		}
 	}
-	if refused == 0 {
-		t.Errorf("none of %d requests was refused", n)
+	if rejected == 0 {
+		t.Errorf("none of %d requests was rejected", n)
 	}
 }
 
-// Whatever ends the test, the server and the process that runs its model end.
+// When the test ends, the server and the process that runs its model end.
 func TestNothingIsLeftBehind(t *testing.T) {
 	var url, home string
 	t.Run("with a server", func(t *testing.T) {
@@ -202,7 +201,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
-// failing is a test that says why it fails.
+// failing is a testing.TB that records why it fails.
 type failing struct {
 	testing.TB
 	said string

@@ -10,17 +10,17 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// Requests keeps what a [Proxy] was asked to ask a model. Who reads the fields
-// while calls are under way reads them by [Requests.Counts].
+// Requests records the requests for a model at a [Proxy]. While calls are in
+// progress, use [Requests.Counts] instead of the fields.
 type Requests struct {
 	Asked []api.ChatRequest
-	Loads []api.ChatRequest // those for one token: they load the model
+	Loads []api.ChatRequest // requests for one token, which load the model
 
 	mu sync.Mutex
 }
 
-// Plan is a plan that keeps the requests, and has those that load nothing meet
-// the faults of another plan; nil is none.
+// Plan is a plan that records the requests, and applies the faults of another plan
+// to those that do not load the model; nil means no faults.
 func (r *Requests) Plan(t testing.TB, faults func(Call) Fault) func(Call) Fault {
 	return func(call Call) Fault {
 		var request api.ChatRequest
@@ -41,7 +41,7 @@ func (r *Requests) Plan(t testing.TB, faults func(Call) Fault) func(Call) Fault 
 	}
 }
 
-// Counts returns how often the model was asked something and loaded.
+// Counts returns how often the model was asked, and how often it was loaded.
 func (r *Requests) Counts() (asked, loads int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -30,7 +30,7 @@ func TestTheScriptMakesTheTinyModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(model, ollamatest.Tiny) {
-		t.Error("testdata/tiny.gguf is another one than testdata/make_tiny.py makes")
+		t.Error("testdata/tiny.gguf differs from what testdata/make_tiny.py makes")
 	}
 }
 

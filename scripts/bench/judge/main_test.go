@@ -95,7 +95,7 @@ func TestRatesOfARealJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !regexp.MustCompile(`(?s)^tiny@[0-9a-f]{12} by rubric nexa-gauge/toxicity@[0-9a-f]{12} on 2 texts of .*` +
-		`toxic texts found +\d+\.0 %  \([01] of 1; .*clean texts blamed +\d+\.0 %  \([01] of 1; .*AUC of P\(yes\).*no verdict +0\n.*a text took +[\d.]+ s, \d+ tokens\n$`).MatchString(out.String()) {
+		`toxic texts found +\d+\.0 %  \([01] of 1; .*clean texts found toxic +\d+\.0 %  \([01] of 1; .*AUC of P\(yes\).*no verdict +0\n.*a text took +[\d.]+ s, \d+ tokens\n$`).MatchString(out.String()) {
 		t.Errorf("%s", &out)
 	}
 	// Whoever interrupts it has what was judged until then: here, nothing.
