@@ -1,5 +1,5 @@
 // Package classifier turns texts into attribute scores and spans with an ONNX
-// model. Most users open one through package models; the pieces are
+// model. Most users open one through package models. To open one directly:
 //
 //	c, err := classifier.Open(classifier.Config{Spec: spec, Model: onnx, Tokenizer: tokenizer})
 //	if err != nil {
@@ -8,10 +8,10 @@
 //	defer c.Close()
 //	found, err := c.Classify(ctx, "some text")
 //
-// A text is encoded into tokens, and package encoder runs the model on them, in
-// windows where the text is long. The windows' logits are pooled, calibrated, and
-// returned as probabilities; the token head's mark spans. The score of a text does not
-// depend on what else is scored at the same time, but for the rounding of padded runs.
+// A text is encoded into tokens, and package encoder runs the model on them, in several
+// windows if the text is long. The windows' logits are pooled, calibrated, and
+// returned as probabilities; the token head's logits mark spans. The score of a text does
+// not depend on other texts scored at the same time, except for rounding in padded runs.
 package classifier
 
 import (
@@ -26,12 +26,12 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// Config says what to open. The zero value of a field with a default takes
+// Config describes the model to open. A zero field that has a default takes
 // the default.
 type Config struct {
 	Spec Spec
-	// Model is the file in ONNX or ORT format. It must not be changed before
-	// Close: a session uses the weights of an ORT file where they lie.
+	// Model is the file in ONNX or ORT format. It must not change before
+	// Close: a session uses the weights of an ORT file in place.
 	Model     []byte
 	Tokenizer *tokenize.Tokenizer
 
@@ -40,7 +40,7 @@ type Config struct {
 	Library  string           // path of ONNX Runtime's library; default: encoder.FindLibrary
 	Threads  int              // see [encoder.Config]; default: GOMAXPROCS
 
-	Version    string           // of the model, as results show it
+	Version    string           // of the model, shown in results
 	Thresholds toxscreen.Scores // for every attribute of Spec.Labels
 }
 
@@ -54,8 +54,8 @@ type Classifier struct {
 	encodings  sync.Pool // of *tokenize.Encoding
 }
 
-// Open opens the model, see [encoder.Open]. A model whose inputs or outputs are not
-// those of the spec is refused.
+// Open opens the model, see [encoder.Open]. It fails if the model's inputs or outputs do
+// not match the spec.
 func Open(c Config) (*Classifier, error) {
 	if err := c.Spec.Validate(); err != nil {
 		return nil, fmt.Errorf("failed to open classifier: %w", err)
@@ -87,14 +87,14 @@ func Open(c Config) (*Classifier, error) {
 // Info implements [toxscreen.Classifier].
 func (c *Classifier) Info() toxscreen.ModelInfo { return c.info }
 
-// Close waits for the runs under way and frees the model's memory. Calls of
-// Classify fail afterwards.
+// Close waits for active runs and frees the model's memory. Later calls of
+// Classify fail.
 func (c *Classifier) Close() error { return c.encoder.Close() }
 
-// Classify implements [toxscreen.Classifier]. Where the spec says so, a text that
-// differs once disguise is undone is scored both ways, and each attribute takes the
-// higher of its two log-odds, those of what is written less [oddSpelling]. The
-// end of ctx stops runs under way.
+// Classify implements [toxscreen.Classifier]. If the spec says so, a text that changes
+// when disguise is undone is scored both ways. Each attribute takes the higher of its
+// two log-odds, after [oddSpelling] is subtracted from that of the written text. When
+// ctx ends, active runs stop.
 func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
@@ -143,7 +143,7 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 		changed = append(changed, "lowered "+strings.Join(lowered, ", "))
 	}
 	if len(changed) > 0 {
-		found.Warnings = append(found.Warnings, "words that look disguised were read as they seem to be meant, which "+strings.Join(changed, " and "))
+		found.Warnings = append(found.Warnings, "words that look disguised were scored with the disguise undone, which "+strings.Join(changed, " and "))
 	}
 	if c.spec.Spans == nil {
 		found.Warnings = append(found.Warnings, "no spans: the model has no token head")
@@ -152,21 +152,21 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 		found.Warnings = append(found.Warnings, fmt.Sprintf("%d bytes are not valid UTF-8 and were read as U+FFFD", enc.InvalidBytes))
 	}
 	if len(enc.IDs) == 0 && strings.TrimSpace(text) != "" {
-		found.Warnings = append(found.Warnings, "the model reads none of the text's characters: its scores say nothing")
+		found.Warnings = append(found.Warnings, "the model recognises none of the text's characters: its scores mean nothing")
 	}
 	return found, nil
 }
 
-// noteworthy is the change of a probability by undoing disguise from which a
-// warning tells of it: less changes no decision that is not a close one anyway.
+// noteworthy is the smallest change of a probability by undoing disguise that a
+// warning reports: a smaller change affects only decisions that are close anyway.
 const noteworthy = 0.05
 
-// oddSpelling is taken off the log-odds of a text as it is written, where its reading
-// differs: models take odd spelling by itself for rude. The figures are in
+// oddSpelling is subtracted from the log-odds of a text as written if its reading
+// differs: models score odd spelling itself as rude. The figures are in
 // docs/decisions/0006-disguise.md.
 const oddSpelling = 1
 
-// logOdds returns the log-odds of the probability that a logit means, calibrated.
+// logOdds returns the calibrated log-odds for a logit.
 func (c *Classifier) logOdds(a toxscreen.Attribute, logit float64) float64 {
 	if calibration, ok := c.spec.Calibration[a]; ok {
 		return calibration.Apply(logit)
@@ -175,7 +175,7 @@ func (c *Classifier) logOdds(a toxscreen.Attribute, logit float64) float64 {
 }
 
 // score runs the model on an encoding of text. It returns the pooled logit of each
-// label and the spans, nil where the model has no token head.
+// label and the spans, nil if the model has no token head.
 func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encoding) ([]float64, []toxscreen.Span, error) {
 	out, err := c.encoder.Run(ctx, text, enc)
 	if err != nil {
@@ -199,8 +199,8 @@ func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encod
 	return logits, spans(text, enc.Offsets, out.Logits(tokensHead), c.spec.Spans), nil
 }
 
-// scoreReading scores text as a reader reads it, and returns its logits and spans.
-// Both are nil where the model would see the same as in plain, the encoding of text.
+// scoreReading scores the reading of text and returns its logits and spans. Both are
+// nil if the model would see the same as in plain, the encoding of text.
 func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding) ([]float64, []toxscreen.Span, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
@@ -211,7 +211,7 @@ func (c *Classifier) scoreReading(ctx context.Context, text string, plain *token
 	return c.score(ctx, text, enc)
 }
 
-// againstTheRest returns for each logit of a softmax the log-odds of its
+// againstTheRest returns, for each logit of a softmax, the log-odds of its
 // probability, so that a sigmoid gives that probability.
 func againstTheRest(logits []float64) []float64 {
 	odds := make([]float64, len(logits))

@@ -22,7 +22,7 @@ import (
 
 const tiny = "../testdata/models/tiny"
 
-// config reads a model folder without package models, which stands above
+// config reads a model folder without package models, which imports
 // this one.
 func config(t testing.TB, folder string) classifier.Config {
 	t.Helper()
@@ -67,8 +67,8 @@ func texts() []string {
 	return list
 }
 
-// largestGap returns how far two results are apart, and fails where they
-// differ in what they measured.
+// largestGap returns the largest score difference of two results and fails if
+// they measured different things.
 func largestGap(t *testing.T, a, b toxscreen.Classification) float64 {
 	t.Helper()
 	if len(a.Spans) != len(b.Spans) || a.Scores.Len() != b.Scores.Len() {
@@ -82,7 +82,7 @@ func largestGap(t *testing.T, a, b toxscreen.Classification) float64 {
 	return gap
 }
 
-// What holds for every way of running a model.
+// These properties hold for each batching.
 func TestEachBatching(t *testing.T) {
 	for _, batching := range []encoder.Batching{encoder.Single, encoder.Bucketed, encoder.Padded} {
 		t.Run(string(batching), func(t *testing.T) {
@@ -124,13 +124,13 @@ func TestEachBatching(t *testing.T) {
 				}
 			})
 
-			t.Run("warns of bytes that are no text", func(t *testing.T) {
+			t.Run("warns of invalid UTF-8", func(t *testing.T) {
 				if w := strings.Join(alone[3].Warnings, ""); !strings.Contains(w, "1 bytes are not valid UTF-8") {
 					t.Errorf("warnings %q", w)
 				}
 			})
 
-			t.Run("gives the same alone and in a crowd", func(t *testing.T) {
+			t.Run("gives the same alone and under load", func(t *testing.T) {
 				var callers sync.WaitGroup
 				for caller := range 16 {
 					callers.Go(func() {
@@ -140,7 +140,7 @@ func TestEachBatching(t *testing.T) {
 							if err != nil {
 								t.Error(err)
 							} else if gap := largestGap(t, alone[i], crowded); gap > 1e-4 {
-								t.Errorf("text %d is scored %v apart", i, gap)
+								t.Errorf("text %d: scores differ by %v", i, gap)
 							}
 						}
 					})
@@ -157,7 +157,7 @@ func TestEachBatching(t *testing.T) {
 						t.Fatal(err)
 					}
 					if gap := largestGap(t, alone[i], got); gap > 1e-4 {
-						t.Errorf("text %d is scored %v apart", i, gap)
+						t.Errorf("text %d: scores differ by %v", i, gap)
 					}
 				}
 			})
@@ -184,7 +184,7 @@ func TestModelWithoutTokenHeadSaysSo(t *testing.T) {
 	}
 }
 
-// A model that is not what its spec says is refused when it is opened.
+// Open refuses a model that does not match its spec.
 func TestOpenRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*classifier.Config){
 		"other inputs":      func(c *classifier.Config) { c.Spec.Inputs = []string{"input_ids", "attention_mask", "token_type_ids"} },

@@ -2,8 +2,8 @@ package classifier
 
 import "math"
 
-// pool combines the logits that the windows of a text gave for one label, weighted by
-// the number of tokens that each window speaks for; see [Window].
+// pool combines the logits of a text's windows for one label, weighted by the
+// number of tokens that each window owns; see [Window].
 func pool(logits []float64, tokens []int, pooling float64) float64 {
 	highest, total := math.Inf(-1), 0.0
 	for i, n := range tokens {

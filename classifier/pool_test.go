@@ -12,9 +12,9 @@ func TestPool(t *testing.T) {
 		why           string
 	}{
 		{0, -1, "the mean, weighted by the windows' shares"},
-		{1e-9, -1, "near 0 it goes over into the mean"},
+		{1e-9, -1, "near 0 it approaches the mean"},
 		{1, math.Log(0.75*math.Exp(-3) + 0.25*math.Exp(5)), "the formula"},
-		{1000, 5 + math.Log(0.25)/1000, "with much pooling almost the maximum"},
+		{1000, 5 + math.Log(0.25)/1000, "with high pooling almost the maximum"},
 	} {
 		if got := pool([]float64{-3, 5}, tokens, test.pooling); math.Abs(got-test.want) > 1e-6 {
 			t.Errorf("%s: pooling %v gives %v, want %v", test.why, test.pooling, got, test.want)
@@ -24,6 +24,6 @@ func TestPool(t *testing.T) {
 		t.Errorf("extreme logits give %v", got)
 	}
 	if got := pool([]float64{0.1}, tokens[:1], 3); got != 0.1 {
-		t.Errorf("a single window gives %v, want its own logit", got)
+		t.Errorf("a single window gives %v, want its logit", got)
 	}
 }

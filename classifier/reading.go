@@ -7,11 +7,11 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// encodeReading fills enc with the tokens of text as it is read once disguise is
-// undone, with offsets that point into text itself. It reports false where the model
-// would see the ids that plain has, which must be the encoding of text: enc is then
-// not to be used. A normaliser that drops accents or invisible characters makes many
-// readings the same as their text.
+// encodeReading fills enc with the tokens of text with disguise undone; the offsets
+// point into text itself. plain must be the encoding of text. If the model would see
+// the same ids as in plain, encodeReading returns false and enc must not be used. With
+// a normaliser that drops accents or invisible characters, many readings have the same
+// ids as their text.
 func encodeReading(t *tokenize.Tokenizer, text string, plain, enc *tokenize.Encoding) (differs bool, err error) {
 	reading := disguise.Read(text, t)
 	if reading.Text == text {

@@ -7,8 +7,8 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// TestEncodeReading: offsets point into the text as it was given, and a text that the
-// tokenizer's own normaliser makes the same is no other text.
+// TestEncodeReading: offsets point into the given text, and a reading with the same
+// ids as the text does not differ.
 func TestEncodeReading(t *testing.T) {
 	data, err := os.ReadFile("../models/toxicity-en/tokenizer.json")
 	if err != nil {

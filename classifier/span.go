@@ -13,10 +13,10 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// spans returns the words of text that the token head marks. A word, as
-// Unicode's annex 29 divides them, is marked where one of its tokens reaches
-// a label's threshold in this text, and stands for that label with its highest
-// token. Neighbours with nothing but blanks between them become one span.
+// spans returns the words of text that the token head marks. Words are divided
+// by Unicode's annex 29. A word is marked for a label if one of its tokens reaches
+// the label's threshold in this text; its score is that of its highest token.
+// Neighbours with only blanks between them become one span.
 //
 // logits is [tokens, labels]. The result is ordered and not nil.
 func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanSpec) []toxscreen.Span {
@@ -24,7 +24,7 @@ func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanS
 	columns := len(spec.Labels)
 	thresholds, marked := spec.thresholds(logits)
 	if !marked {
-		return found // most texts: no need to look for words
+		return found // most texts: no need to find words
 	}
 	token, start, state := 0, 0, -1
 	for rest := text; rest != ""; {
@@ -36,8 +36,8 @@ func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanS
 		}
 		if strings.TrimFunc(word, unicode.IsSpace) != "" {
 			var s toxscreen.Scores
-			// A token may reach into the next word, so the walk starts at
-			// the same one there.
+			// A token may extend into the next word, so the next word starts again
+			// at the same token.
 			for t := token; t < len(offsets) && int(offsets[t].Start) < end; t++ {
 				for column, z := range logits[t*columns : (t+1)*columns] {
 					if a := spec.Labels[column].Attribute; a != nil && z >= thresholds[column] {
@@ -54,8 +54,8 @@ func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanS
 	return found
 }
 
-// thresholds returns the logit from which a token is marked for each label,
-// and whether any token is. logits is [tokens, labels].
+// thresholds returns, for each label, the logit from which a token is marked, and
+// whether any token is. logits is [tokens, labels].
 func (s *SpanSpec) thresholds(logits []float32) (thresholds []float32, marked bool) {
 	highest := slices.Repeat([]float32{float32(math.Inf(-1))}, len(s.Labels))
 	for i, z := range logits {
@@ -70,8 +70,8 @@ func (s *SpanSpec) thresholds(logits []float32) (thresholds []float32, marked bo
 	return thresholds, marked
 }
 
-// appendSpan adds a word to the spans, or to the last of them where only
-// blanks lie between.
+// appendSpan adds a word to the spans, or to the last span if only blanks
+// lie between.
 func appendSpan(text string, found []toxscreen.Span, s toxscreen.Span) []toxscreen.Span {
 	if len(found) > 0 {
 		last := &found[len(found)-1]
@@ -94,9 +94,8 @@ func mark(s *toxscreen.Scores, a toxscreen.Attribute, value float64) {
 }
 
 // union returns the spans of two readings of text as one list, ordered and
-// without overlap. Where two overlap, or only blanks lie between them, they
-// become one, with the higher score of each attribute. It is nil where both
-// are.
+// without overlap. Spans that overlap, or have only blanks between them, become
+// one, with the higher score of each attribute. It is nil if both lists are.
 func union(text string, a, b []toxscreen.Span) []toxscreen.Span {
 	if len(b) == 0 {
 		return a

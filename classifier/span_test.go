@@ -10,8 +10,8 @@ import (
 
 func attribute(a toxscreen.Attribute) *toxscreen.Attribute { return &a }
 
-// TestSpansRelative: what would be marked alone is not marked beside a word
-// that is marked much more strongly, label by label.
+// TestSpansRelative: a word that would be marked alone is not marked next to a
+// word that is marked much more strongly. This applies to each label separately.
 func TestSpansRelative(t *testing.T) {
 	spec := &SpanSpec{
 		Labels:    []Label{{"insult", attribute(toxscreen.Insult)}, {"profanity", attribute(toxscreen.Profanity)}},
@@ -87,7 +87,7 @@ func TestSpans(t *testing.T) {
 			}
 			got := spans(test.text, offsets, logits, spec)
 			if got == nil {
-				t.Error("nil spans stand for a model without a token head")
+				t.Error("nil spans mean a model without a token head")
 			}
 			if drawn := draw(test.text, got); drawn != test.want {
 				t.Errorf("got  %s\nwant %s", drawn, test.want)

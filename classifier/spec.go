@@ -10,15 +10,15 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-// Spec says how to run a model and how to read what it returns. Its JSON form
+// Spec says how to run a model and how to read its output. Its JSON form
 // is part of a model's manifest.
 type Spec struct {
-	// Inputs names those of input_ids, attention_mask and token_type_ids that
-	// the model takes: int64 tensors of shape [windows, tokens].
+	// Inputs lists which of input_ids, attention_mask and token_type_ids the
+	// model takes: int64 tensors of shape [windows, tokens].
 	Inputs []string `json:"inputs"`
 
-	// PadID is the token that fills up the shorter windows of a padded run. It
-	// matters to models that count positions by it, as RoBERTa does.
+	// PadID is the token that pads the shorter windows of a padded run. It
+	// matters to models that derive positions from it, such as RoBERTa.
 	PadID int64 `json:"pad_id,omitempty"`
 
 	Outputs Outputs `json:"outputs"`
@@ -29,18 +29,17 @@ type Spec struct {
 	// Activation turns the logits of Outputs.Scores into probabilities.
 	Activation Activation `json:"activation"`
 
-	// Spans reads the token head; nil where the model has none.
+	// Spans says how to read the token head; nil if the model has none.
 	Spans *SpanSpec `json:"spans,omitempty"`
 
 	Window Window `json:"window"`
 
-	// UndoDisguise makes a text whose [disguise.Read] differs from it be scored
-	// both ways. It suits models of English whose authors undo no disguise
-	// themselves.
+	// UndoDisguise scores a text both ways if its [disguise.Read] differs from
+	// it. It suits English models whose authors do not undo disguise themselves.
 	UndoDisguise bool `json:"undo_disguise,omitempty"`
 
-	// Calibration corrects the probability of an attribute; without an entry
-	// it is the activation's.
+	// Calibration corrects the probability of an attribute; without an entry,
+	// the activation's probability is used.
 	Calibration map[toxscreen.Attribute]Calibration `json:"calibration,omitempty"`
 }
 
@@ -50,7 +49,7 @@ type Outputs struct {
 	Tokens string `json:"tokens,omitempty"` // logits of the token head, float32 [windows, tokens, span labels]
 }
 
-// The names of the encoder's heads.
+// The names of the heads in the encoder.
 const (
 	scoresHead = "scores"
 	tokensHead = "tokens"
@@ -67,8 +66,8 @@ func (s Spec) heads() []encoder.Head {
 
 // Label is one column of an output.
 type Label struct {
-	Name string `json:"name"` // as the model's authors call it
-	// Attribute is what the column measures; nil where it is not used.
+	Name string `json:"name"` // the model's name for it
+	// Attribute is what the column measures; nil if the column is not used.
 	Attribute *toxscreen.Attribute `json:"attribute,omitempty"`
 }
 
@@ -77,29 +76,29 @@ type Activation string
 
 // The activations.
 const (
-	Sigmoid Activation = "sigmoid" // each label by itself
+	Sigmoid Activation = "sigmoid" // labels are independent
 	Softmax Activation = "softmax" // labels exclude each other
 )
 
 // SpanSpec says how to read the token head.
 type SpanSpec struct {
 	Labels []Label `json:"labels"`
-	// Threshold in (0, 1) is the probability from which a word is part of a
-	// span.
+	// Threshold in (0, 1) is the minimum probability for a word to be part of
+	// a span.
 	Threshold float64 `json:"threshold"`
-	// Relative in [0, 1) is the share of the label's highest probability in
-	// the text that a word must reach too: beside a word that nearly all
-	// raters would mark, one that a few would is none.
+	// Relative in [0, 1) is the share of the label's highest probability in the
+	// text that a word must also reach: next to a word that nearly all raters
+	// would mark, a word that only a few would mark is not marked.
 	Relative float64 `json:"relative,omitempty"`
 }
 
 // Window says how a long text is divided and how the windows' logits become
 // one: (1/Pooling)·ln(Σ w·exp(Pooling·logit)), where w is a window's share of
-// the tokens. That is the windows' mean for Pooling 0, and the nearer to their
-// maximum the greater Pooling is.
+// the tokens. For Pooling 0 that is the mean of the windows; it approaches their
+// maximum as Pooling grows.
 type Window struct {
-	Tokens  int     `json:"tokens"`  // in one window, those that wrap a text included
-	Overlap int     `json:"overlap"` // tokens that a window shares with the one before, at most
+	Tokens  int     `json:"tokens"`  // in one window, including special tokens
+	Overlap int     `json:"overlap"` // maximum number of tokens shared with the previous window
 	Pooling float64 `json:"pooling"`
 }
 
@@ -108,7 +107,7 @@ func (w Window) encoder() encoder.Window {
 }
 
 // Calibration is a non-decreasing, piecewise-linear map from a logit to the
-// log-odds of the calibrated probability. Its first and last pieces go on
+// log-odds of the calibrated probability. Its first and last pieces extend
 // beyond the knots. Two knots are Platt scaling.
 type Calibration struct {
 	Knots [][2]float64 `json:"knots"` // [logit, log-odds], by rising logit
@@ -124,7 +123,7 @@ func (c Calibration) Apply(logit float64) float64 {
 	return from[1] + (logit-from[0])*(to[1]-from[1])/(to[0]-from[0])
 }
 
-// Validate reports what makes a spec unusable, all of it at once.
+// Validate reports everything that makes a spec unusable.
 func (s Spec) Validate() error {
 	var found []error
 	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
@@ -134,11 +133,11 @@ func (s Spec) Validate() error {
 		wrong("outputs: scores is missing")
 	}
 	if (s.Spans == nil) != (s.Outputs.Tokens == "") {
-		wrong("outputs.tokens and spans belong together: only one of them is given")
+		wrong("outputs.tokens and spans must be given together: one of them is missing")
 	}
 	measured := attributesOf(s.Labels)
 	if !slices.Contains(measured, toxscreen.Toxicity) {
-		wrong("labels: none has the attribute toxicity, which every score is made from")
+		wrong("labels: none has the attribute toxicity, which every score needs")
 	}
 	for i, a := range measured {
 		if slices.Contains(measured[:i], a) {
@@ -162,7 +161,7 @@ func (s Spec) Validate() error {
 			wrong("spans.threshold: %v is not between 0 and 1", s.Spans.Threshold)
 		}
 		if !(s.Spans.Relative >= 0 && s.Spans.Relative < 1) {
-			wrong("spans.relative: %v is not 0 or more and under 1", s.Spans.Relative)
+			wrong("spans.relative: %v is not at least 0 and less than 1", s.Spans.Relative)
 		}
 	}
 	found = append(found, s.Window.encoder().Validate())
@@ -182,21 +181,21 @@ func (s Spec) Validate() error {
 
 func (c Calibration) validate() error {
 	if len(c.Knots) < 2 {
-		return fmt.Errorf("%d knots given, two needed", len(c.Knots))
+		return fmt.Errorf("%d knots given, at least two needed", len(c.Knots))
 	}
 	for i, knot := range c.Knots {
 		if math.IsNaN(knot[0]+knot[1]) || math.IsInf(knot[0]+knot[1], 0) {
 			return fmt.Errorf("knot %d is not finite", i)
 		}
 		if i > 0 && !(knot[0] > c.Knots[i-1][0] && knot[1] >= c.Knots[i-1][1]) {
-			return fmt.Errorf("knot %d does not rise: a calibration must never turn the order of two texts round", i)
+			return fmt.Errorf("knot %d does not rise: a calibration must not reverse the order of two texts", i)
 		}
 	}
 	return nil
 }
 
-// attributesOf returns the attributes of those labels that have one, in the
-// labels' order.
+// attributesOf returns the attributes of the labels that have one, in label
+// order.
 func attributesOf(labels []Label) []toxscreen.Attribute {
 	var measured []toxscreen.Attribute
 	for _, l := range labels {

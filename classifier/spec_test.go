@@ -19,7 +19,7 @@ func plain() Spec {
 	}
 }
 
-// Each thing that can be wrong with a spec is named.
+// Each possible fault of a spec is named in the error.
 func TestValidateNamesTheFault(t *testing.T) {
 	if err := plain().Validate(); err != nil {
 		t.Fatalf("a plain spec is refused: %v", err)
@@ -30,7 +30,7 @@ func TestValidateNamesTheFault(t *testing.T) {
 	}{
 		{"input_ids is missing", func(s *Spec) { s.Inputs = []string{"attention_mask"} }},
 		{"scores is missing", func(s *Spec) { s.Outputs.Scores = "" }},
-		{"belong together", func(s *Spec) { s.Outputs.Tokens = "token_logits" }},
+		{"must be given together", func(s *Spec) { s.Outputs.Tokens = "token_logits" }},
 		{"none has the attribute toxicity", func(s *Spec) { s.Labels = []Label{{Name: "spam"}} }},
 		{"two have the attribute toxicity", func(s *Spec) { s.Labels = append(s.Labels, s.Labels[0]) }},
 		{`unknown "tanh"`, func(s *Spec) { s.Activation = "tanh" }},
@@ -65,7 +65,7 @@ func TestCalibrationGoesThroughItsKnotsAndBeyond(t *testing.T) {
 	}
 }
 
-// A softmax's log-odds put through a sigmoid are the softmax's probabilities.
+// The sigmoid of a softmax's log-odds gives the softmax's probabilities.
 func TestAgainstTheRest(t *testing.T) {
 	logits := []float64{2, -1, 0.5}
 	total := 0.0

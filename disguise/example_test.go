@@ -9,7 +9,7 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// A text as it is read, and where a word of it stands in the text as it is written.
+// The reading of a text, and the position of one of its words in the original text.
 func ExampleRead() {
 	data, err := os.ReadFile("../models/toxicity-en/tokenizer.json")
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// turned are the letters that look like one of a to z upside down, and which.
+// turned maps letters that look like one of a to z upside down to that letter.
 var turned = map[rune]byte{
 	'ɐ': 'a', 'ɒ': 'a', 'ɔ': 'c', 'ǝ': 'e', 'ə': 'e', 'ɘ': 'e', 'ɟ': 'f', 'ƃ': 'g', 'ᵷ': 'g', 'ɓ': 'g', 'ɥ': 'h', 'ᴉ': 'i', 'ı': 'i', 'ᴑ': 'o',
 	'ɾ': 'j', 'ɿ': 'j', 'ʞ': 'k', 'ꞁ': 'l', 'ɯ': 'm', 'ɹ': 'r', 'ʇ': 't', 'ʌ': 'v', 'ʍ': 'w', 'ʎ': 'y', 'Ɐ': 'A', 'Ɔ': 'C', 'Ǝ': 'E', 'Ⅎ': 'F',
 	'⅁': 'G', 'ſ': 'J', '⅂': 'L', '˥': 'L', 'Ɯ': 'M', 'Ԁ': 'P', '┴': 'T', '∩': 'U', 'Λ': 'V', '⅄': 'Y', 'l': 'l',
-	// Letters that turn into another one, or into themselves.
+	// Letters that become another letter, or the same one, when turned.
 	'b': 'q', 'd': 'p', 'n': 'u', 'p': 'd', 'q': 'b', 'u': 'n', 'o': 'o', 's': 's', 'x': 'x', 'z': 'z', 'i': 'i',
 	'H': 'H', 'I': 'I', 'M': 'W', 'N': 'N', 'O': 'O', 'S': 'S', 'W': 'M', 'X': 'X', 'Z': 'Z',
 }
 
-// letterTable holds lookalikes the other way round.
+// letterTable is lookalikes inverted.
 var letterTable = sync.OnceValue(func() map[rune]byte {
 	table := make(map[rune]byte, 600)
 	for letter, others := range lookalikes {
@@ -43,8 +43,8 @@ func lookalike(r rune) byte {
 	return 0
 }
 
-// styled returns the letter or digit that r is a form of: full-width, mathematical, in
-// a circle or box, raised. It returns 0 for others.
+// styled returns the letter or digit that r is a styled form of: full-width,
+// mathematical, in a circle or box, raised. It returns 0 for other characters.
 func styled(r rune) byte {
 	switch {
 	case r >= 0x249C && r <= 0x24B5: // in parentheses
@@ -68,8 +68,8 @@ func styled(r rune) byte {
 	return 0
 }
 
-// invisible reports whether r takes no room: zero-width characters, marks of
-// direction, tags, variation selectors, fillers.
+// invisible reports whether r takes no space: zero-width characters, direction
+// marks, tags, variation selectors, fillers.
 func invisible(r rune) bool {
 	switch {
 	case r == 0x034F, r == 0x115F, r == 0x1160, r == 0x3164, r == 0xFFA0:
@@ -87,7 +87,7 @@ type glyph struct {
 	start, end int
 	r          rune
 	kind       glyphKind
-	plain      byte // what it looks like, or the letter itself
+	plain      byte // the letter that it looks like, or the letter itself
 }
 
 type glyphKind uint8
@@ -95,12 +95,12 @@ type glyphKind uint8
 const (
 	plainGlyph   glyphKind = iota // a to z
 	digitGlyph                    // 0 to 9
-	styledGlyph                   // a form of those
+	styledGlyph                   // a styled form of these
 	alikeGlyph                    // a letter that looks like one of a to z
 	markGlyph                     // combining
-	hiddenGlyph                   // takes no room
+	hiddenGlyph                   // takes no space
 	latinGlyph                    // another letter of the Latin alphabet
-	foreignGlyph                  // a letter of another alphabet that looks like none of a to z
+	foreignGlyph                  // a letter of another alphabet that does not look like one of a to z
 	otherGlyph                    // the word ends
 )
 
@@ -135,7 +135,7 @@ func glyphOf(r rune) (glyphKind, byte) {
 	return foreignGlyph, 0
 }
 
-// readLetters replaces characters that stand for a letter, and drops those that hide
+// readLetters replaces characters that stand for a letter and removes those hidden
 // between letters.
 func (rd reader) readLetters(text string) rewriting {
 	first := 0
@@ -145,7 +145,7 @@ func (rd reader) readLetters(text string) rewriting {
 	if first == len(text) {
 		return rewriting{}
 	}
-	// A word may have begun before its first letter that is not ASCII.
+	// A word may begin before its first non-ASCII letter.
 	for first > 0 && (isPlain(text[first-1]) || text[first-1] >= '0' && text[first-1] <= '9') {
 		first--
 	}
@@ -173,8 +173,8 @@ func (rd reader) readLetters(text string) rewriting {
 	return w
 }
 
-// mostlyPlain reports whether a text is written in the letters a to z: no letter of
-// another alphabet is in it but such as look like them.
+// mostlyPlain reports whether a text is written in the letters a to z: its only letters
+// of other alphabets look like them.
 func mostlyPlain(text string) bool {
 	plain := 0
 	for _, r := range text {
@@ -189,7 +189,7 @@ func mostlyPlain(text string) bool {
 	return plain > 0
 }
 
-// readGlyphs writes one word as it is read.
+// readGlyphs writes the reading of one word.
 func (rd reader) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool) {
 	var count [otherGlyph + 1]int
 	for _, g := range word {
@@ -201,7 +201,7 @@ func (rd reader) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool) {
 	}
 	letters := count[plainGlyph] + count[styledGlyph] + count[alikeGlyph] + count[latinGlyph]
 	alike := count[alikeGlyph] > 0 && count[foreignGlyph] == 0 && letters > 2 && rd.meansLookalikes(word, letters, inEnglish)
-	// In a word of another alphabet, marks and joiners belong there.
+	// In a word of another alphabet, marks and joiners are legitimate.
 	foreign := count[foreignGlyph] > 0 || count[alikeGlyph] > 0 && !alike
 	marks := 0
 	for i, g := range word {
@@ -231,10 +231,10 @@ func (rd reader) readGlyphs(w *rewriting, word []glyph, inEnglish func() bool) {
 	}
 }
 
-// meansLookalikes reports whether the lookalikes in a word are there for the letters
-// that they look like.
+// meansLookalikes reports whether the lookalikes in a word stand for the letters that
+// they look like.
 func (rd reader) meansLookalikes(word []glyph, letters int, inEnglish func() bool) bool {
-	others, capitals, small := 0, 0, 0 // letters of another alphabet; letters a to z that are none; small lookalikes
+	others, capitals, small := 0, 0, 0 // lookalikes of other alphabets; capitals A to Z; small lookalikes
 	for _, g := range word {
 		if g.kind == alikeGlyph && !unicode.Is(unicode.Latin, g.r) {
 			others++
@@ -247,14 +247,14 @@ func (rd reader) meansLookalikes(word []glyph, letters int, inEnglish func() boo
 		}
 	}
 	if others > 0 && others < letters {
-		// No word mixes alphabets for its own sake but such as "TNFα" and "IFNγ".
+		// The only words that mix alphabets legitimately are like "TNFα" and "IFNγ".
 		return small != 1 || others > 1 || capitals < letters-1
 	}
-	// Turkish and phonetic notation have letters like ı and ɪ too.
+	// Turkish and phonetic notation also use letters such as ı and ɪ.
 	return (others == 0 || inEnglish()) && rd.cost(plainWord(word))*2 <= letters
 }
 
-// composes reports whether a letter with a mark is a letter of its own, such as é.
+// composes reports whether a letter and a mark form one letter, such as é.
 func composes(letter byte, mark rune) bool {
 	if letter == 0 {
 		return true // an accented letter with a further accent, as in Vietnamese
@@ -262,7 +262,7 @@ func composes(letter byte, mark rune) bool {
 	return utf8.RuneCount(norm.NFC.AppendString(nil, string(rune(letter))+string(mark))) == 1
 }
 
-// plainWord returns a word with what its letters look like for them.
+// plainWord returns a word with each letter replaced by the one that it looks like.
 func plainWord(word []glyph) string {
 	out := make([]rune, 0, len(word))
 	for _, g := range word {
@@ -276,12 +276,12 @@ func plainWord(word []glyph) string {
 	return string(out)
 }
 
-// maxGuess is the longest word, in characters, that several readings are tried of.
+// maxGuess is the length in characters of the longest word with several readings tried.
 const maxGuess = 40
 
-// turn returns the word that lies upside down, or "" where none does: all its letters
-// must be turnable, a quarter of them visibly turned. Whoever turns a text turns its
-// order, too, but some only replace the letters; the cheaper one is meant.
+// turn returns the word that is written upside down, or "" if there is none. All its
+// letters must be turnable and a quarter of them visibly turned. Some people also reverse
+// the order of the letters and some only replace them; the cheaper reading is used.
 func (rd reader) turn(word []glyph, digits int) string {
 	if len(word) < 2 || len(word) > maxGuess || digits > 0 {
 		return ""
@@ -308,7 +308,7 @@ func (rd reader) turn(word []glyph, digits int) string {
 	if cost*2 > len(word) {
 		return ""
 	}
-	// A letter like ı may also be there for its own sake.
+	// A letter such as ı may also be meant literally.
 	if plain := plainWord(word); len(plain) == len(word) && rd.cost(plain) <= cost {
 		return ""
 	}

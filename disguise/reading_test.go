@@ -10,7 +10,7 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// A tokenizer finds words with missing letters too.
+// A tokenizer also finds words with missing letters.
 var _ interface {
 	disguise.Vocabulary
 	disguise.Completer
@@ -44,14 +44,14 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"ⓘⓓⓘⓞⓣ":                                              "idiot",
 		"\U0001f178\U0001f173\U0001f178\U0001f17e\U0001f183": "IDIOT",
 		"ɪᴅɪᴏᴛ":                                              "idiot",
-		"you are сору":                                       "you are copy", // all of it Cyrillic, in an English text
+		"you are сору":                                       "you are copy", // entirely Cyrillic, in an English text
 		// Hidden between letters.
 		"i\u200bd\u200di\u2060o\u00adt": "idiot",
 		"i\u0335d\u0335i\u0335o\u0335t": "idiot",
-		"i\u0301\u0302\u0303d\u0308iot": "i\u0301diot", // one accent is a letter, a heap of them is none
+		"i\u0301\u0302\u0303d\u0308iot": "i\u0301diot", // one accent makes a letter, several do not
 		// Upside down.
 		"ʇoıpı uɐ ǝɹɐ noʎ": "idiot an are you",
-		"ᴉpᴉoʇ":            "idiot", // not turned round with its letters
+		"ᴉpᴉoʇ":            "idiot", // turned letters in their original order
 		// Digits and signs.
 		"an 1d10t":          "an idiot",
 		"5tup1d m0ron":      "stupid moron",
@@ -64,7 +64,7 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"h311 dum8 u91y":    "hell dumb ugly",
 		"l0ser and 1oser":   "loser and loser",
 		"(1d10t), 1d10t's.": "(idiot), idiot's.",
-		// Letters apart.
+		// Spaced letters.
 		"you i d i o t":                  "you idiot",
 		"an i.d.i.o.t. and s-t-u-p-i-d":  "an idiot. and stupid",
 		"1 d 1 0 t":                      "idiot",
@@ -73,12 +73,12 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"(an i d i o t!) a s s, p-i-g":   "(an idiot!) ass, pig",
 		"a m-o-r-o-n, h.y.p.o.c.r.i.t.e": "a moron, hypocrite",
 		strings.Repeat("i d i o t ", 20): strings.Repeat("idiot ", 20),
-		// Letters repeated.
+		// Repeated letters.
 		"idiooooot":       "idiot",
 		"STUUUUPID":       "STUPID",
 		"gooood killll":   "good kill",
 		"soooo stuppppid": "so stupid",
-		// Words joined.
+		// Joined words.
 		"stupid_idiot":                     "stupid idiot",
 		"#StupidIdiot":                     "#Stupid Idiot",
 		"whatastupididiot and stupididiot": "what a stupid idiot and stupid idiot",
@@ -87,7 +87,7 @@ func TestReadUndoesDisguise(t *testing.T) {
 		// Stars, where one word fits.
 		"id*ot, ST*PID *tr*ll*?": "idiot, STUPID *troll*?",
 		"**st*p*d** b*tch*s":     "**stupid** b*tch*s", // or batches
-		// Letters in disorder.
+		// Swapped letters.
 		"idoit, stpuid": "idiot, stupid",
 		// Several at once.
 		"1d\u0456\u200b0\uff54": "idiot",
@@ -107,7 +107,7 @@ func TestReadLeavesAlone(t *testing.T) {
 		"H2O CO2 NaCl2 C6H12O6 sha256 md5 utf8 x86 base64 ipv6 0x1f 0xdead SQL2019 v1.2.3 1.0b3 E=mc2 GPT4 Log4j",
 		// Numbers, units, times, prices.
 		"4th 1st 2nd 3rd 10k 5pm 7am 24h 30mins 5min 6ft 90s 80kg 3x5 4x4 1v1 $100 US$5 100$ 5% 1/2 0.5 3some 4chan 7up 50/50 £5 €3m 1m 2x",
-		// Abbreviations of the net.
+		// Internet abbreviations.
 		"l10n i18n k8s a11y b4 gr8 m8 l8r 2nite",
 		// Chess.
 		"e4 e5 Nf3 Nc6 Bb5 N5f3 Bxe5+ O-O-O e8=Q R1a3",
@@ -118,7 +118,7 @@ func TestReadLeavesAlone(t *testing.T) {
 		"Cnut Knut Scunthorpe Penistone penistone Cockfosters glasscock Cumberbatch Shitterton cockermouth Titchmarsh slutsky cucumber Cockburn Dickinson Clitheroe Essex Matsushita",
 		"Allcock Hiscock Witherspoon misconceptions behaving categorises unmanageable amenable ahistorical JamesLucass",
 		"@b0b @Stupid_Idiot YouTube iPhone eBay McDonald LaTeX JavaScript O'Neill MacArthur $AAPL",
-		// Stars that are no letters.
+		// Stars that do not stand for letters.
 		"*really* **bold** word* a*b foo*bar 2*3*4 5*x x*y*z 4*4=16 **kwargs char* *.txt ******",
 		// Lists and initials.
 		"a b c d e f g", "U S A", "J. R. R. T.", "A. B. C. D.", "L.A.P.D. i d k, w t f; D A D", "1 2 3 4 5", "x 1 y 2", "e.g. i.e. U.S.A. a.m.",
@@ -127,13 +127,13 @@ func TestReadLeavesAlone(t *testing.T) {
 		"café naïve résumé Zoë Łódź Đặng Åse cafe\u0301",
 		"/ˈstjuːpɪd/ [ʃɪt] /ɡʊd/ ɛna ɔkɔm ƙasa",
 		"नमस्ते क्\u200dष می\u200cخواهم", "👩\u200d👩\u200d👧 ❤\ufe0f 🇺🇸",
-		// What only a reader with a vocabulary could tell.
+		// Cases that only a reader with a larger vocabulary could decide.
 		"f**k sh*t a**", "hmm zzz xxx XXXL WWIII www",
-		// No text at all.
+		// Not text.
 		"", " ", "!!!", "\xff\xfe", "a\xffb",
 	} {
 		if got := disguise.Read(text, tok); got.Text != text {
-			t.Errorf("Read(%q) = %q, should be left alone", text, got.Text)
+			t.Errorf("Read(%q) = %q, should not change", text, got.Text)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// BenchmarkRead: ordinary text must cost next to nothing.
+// BenchmarkRead: ordinary text must cost almost nothing.
 func BenchmarkRead(b *testing.B) {
 	tok := bert(b)
 	ordinary := strings.Repeat("Thank you, that was a great help. I'll mend the other 12 pages (of 2019) tomorrow. ", 12)
@@ -214,7 +214,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkReadLength shows that time grows with the length of a text and no faster.
+// BenchmarkReadLength checks that time grows linearly with the length of a text.
 func BenchmarkReadLength(b *testing.B) {
 	tok := bert(b)
 	for _, unit := range []string{"a ", "a.", "1d10t ", "aB", "\u0456d", "a\u0301\u0302", "stupid_", "iiii", "youareastupididiot ", "xqzkvjwpxqzkvjwpxqzkvjwpxqzkvjwp "} {

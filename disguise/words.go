@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What a byte may be in the words that are looked at.
+// Kinds of bytes in words.
 const (
 	lowerLetter = 1 << iota
 	upperLetter
@@ -15,7 +15,7 @@ const (
 	sign      // may stand for a letter
 	blank     // ends a chunk
 	separator // may stand between spaced letters
-	technical // makes a chunk an address, a path or code
+	technical // in an address, a path or code
 	wide      // not ASCII
 
 	letter = lowerLetter | upperLetter
@@ -48,7 +48,7 @@ var byteKinds = func() (kinds [256]uint8) {
 	return kinds
 }()
 
-// standsFor holds what a digit or sign is read as inside a word. 1 and ! may also be
+// standsFor maps digits and signs to the letters that they are read as. 1 and ! may also be
 // an l.
 var standsFor = [256]byte{
 	'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '6': 'g', '7': 't', '8': 'b', '9': 'g',
@@ -58,7 +58,7 @@ var standsFor = [256]byte{
 // A stretch is part of a text, end exclusive.
 type stretch struct{ start, end int }
 
-// readWords undoes what is done to words with ASCII characters.
+// readWords undoes disguises made with ASCII characters.
 func (rd reader) readWords(text string) rewriting {
 	w := rewriting{text: text}
 	var spaced stretch // of single letters with a blank between
@@ -98,9 +98,9 @@ func (rd reader) readWords(text string) rewriting {
 	return w
 }
 
-// single returns where in a chunk its only letter is, or a digit or sign that may stand
-// for one. Quotes and brackets may be before it; last says that what is behind ends a
-// word.
+// single returns the position of a chunk's only letter, or of a digit or sign that may
+// stand for one. Quotes and brackets may precede it; last says that the characters after
+// it end a word.
 func single(text string, chunk stretch) (at stretch, last, ok bool) {
 	at = chunk
 	for at.start < at.end && strings.IndexByte(opening, text[at.start]) >= 0 {
@@ -115,18 +115,18 @@ func single(text string, chunk stretch) (at stretch, last, ok bool) {
 	return at, at.end < chunk.end, true
 }
 
-// What may be before and behind the letters of a word.
+// Characters that may precede and follow the letters of a word.
 const (
 	opening = "\"'(["
 	closing = "\"')].,!?;:"
 )
 
-// minGuess is from how many letters on a word may be one in disorder, or several, or a
-// row of letters with something between.
+// minGuess is the minimum number of letters of a word that may have swapped letters, be
+// several joined words, or have separators between its letters.
 const minGuess = 5
 
-// minSpaced is how many single letters are looked at as the letters of words, and
-// longestWord how many of them one word may take.
+// minSpaced is the minimum number of single letters that may spell words, and
+// longestWord the maximum number of them in one word.
 const (
 	minSpaced   = 3
 	longestWord = 14
@@ -144,8 +144,8 @@ func (rd reader) readSpaced(w *rewriting, at stretch, letters int) {
 	rd.joinLetters(w, places, at.end)
 }
 
-// joinLetters replaces letters and what stands between them by the words that they
-// spell, where they do.
+// joinLetters replaces letters and the separators between them by the words that they
+// spell, if they do.
 func (rd reader) joinLetters(w *rewriting, places []int, end int) {
 	letters, rising := 0, 0
 	spelt := make([]byte, len(places))
@@ -209,8 +209,8 @@ func (rd reader) joinLetters(w *rewriting, places []int, end int) {
 	}
 }
 
-// joining are short words that stand between others, true for those that many a longer
-// word begins with.
+// joining are short words that occur between others, true for those that begin many
+// longer words.
 var joining = func() map[string]bool {
 	words := make(map[string]bool)
 	for word := range strings.FieldsSeq("an is it my of one so to we all and any are been being but for from had has have her him his how its just like " +
@@ -223,15 +223,14 @@ var joining = func() map[string]bool {
 	return words
 }()
 
-// twoLetters are the words of two letters that join nothing, behind each a blank.
+// twoLetters are two-letter words that are not in joining, each followed by a blank.
 const twoLetters = "ah go ha hi oh ok ur ya ye yo "
 
-// segment divides letters into the words that take the fewest tokens, and returns them
-// and what they cost: a token 1 and a word half a token more, so that "moron" is one
-// word and not "mo" and "ron". A word that joins others costs 1, a lone a or i less,
-// other lone letters as much as three tokens, and so do two letters that are no word.
-// Each further token of a word counts as so many: 1, or more where words should be
-// known, "idiot we" and not "idiotwe".
+// segment divides letters into the words with the lowest cost and returns them and the
+// cost. A token costs 1 and a word half a token more, so that "moron" is one word and not
+// "mo" and "ron". A word in joining costs 1, a single a or i less. Other single letters
+// and two letters that are not a word cost as much as three tokens. Each further token of
+// a word costs further: 1, or more if words should be known: "idiot we", not "idiotwe".
 func (rd reader) segment(letters string, further float64) (words []string, cost float64) {
 	lower := strings.ToLower(letters)
 	best := make([]float64, len(letters)+1)
@@ -262,7 +261,7 @@ func (rd reader) segment(letters string, further float64) (words []string, cost 
 	return words, best[len(letters)]
 }
 
-// readChunk undoes what is done inside a chunk, which is what stands between blanks.
+// readChunk undoes disguises inside a chunk, which is the text between two blanks.
 func (rd reader) readChunk(w *rewriting, at stretch, seen uint8) {
 	text := w.text[:at.end]
 	if seen&separator != 0 && rd.readDotted(w, at) {
@@ -295,8 +294,8 @@ func (rd reader) readChunk(w *rewriting, at stretch, seen uint8) {
 	}
 }
 
-// isHandle reports whether a chunk is the name of an account, @somebody. One
-// word is disguised like that too often to be left out.
+// isHandle reports whether a chunk is an account name, @somebody. One word is disguised
+// like that too often to be excluded.
 func isHandle(chunk string) bool {
 	if chunk[0] != '@' {
 		return false
@@ -305,8 +304,8 @@ func isHandle(chunk string) bool {
 	return !found || rest != "" && byteKinds[rest[0]]&(letter|digit) != 0 && strings.IndexByte("hecwf", rest[0]) < 0
 }
 
-// isAddress reports whether a chunk is an address, a file, a version or the like:
-// there is a stop, a colon or an @ with something behind it.
+// isAddress reports whether a chunk is an address, a file, a version or similar: it has
+// a stop, a colon or an @ with text after it.
 func isAddress(chunk string) bool {
 	stop := strings.LastIndexByte(chunk, '.')
 	for i := 1; i+1 < len(chunk); i++ {
@@ -325,8 +324,8 @@ func isAddress(chunk string) bool {
 	return false
 }
 
-// joins reports whether a chunk is words joined by underscores: nothing but two or
-// more letters each, and signs around all of them.
+// joins reports whether a chunk is words joined by underscores: each has only letters,
+// two or more, and only punctuation surrounds them.
 func joins(chunk string) bool {
 	for part := range strings.SplitSeq(strings.Trim(chunk, ".,;:!?\"'()"), "_") {
 		if len(part) < 2 {
@@ -341,8 +340,8 @@ func joins(chunk string) bool {
 	return true
 }
 
-// readDotted joins a chunk that is single letters with the same separator between
-// them. It reports whether the chunk is one.
+// readDotted joins a chunk of single letters with the same separator between them. It
+// reports whether the chunk is one.
 func (rd reader) readDotted(w *rewriting, at stretch) bool {
 	start, end := at.start, at.end
 	for start < end && strings.IndexByte(opening, w.text[start]) >= 0 {
@@ -375,7 +374,7 @@ func (rd reader) readDotted(w *rewriting, at stretch) bool {
 	return true
 }
 
-// readWord undoes what is done inside one word, a run of letters, digits and signs.
+// readWord undoes disguises inside one word: consecutive letters, digits and signs.
 func (rd reader) readWord(w *rewriting, at stretch, chunk string) {
 	text := w.text
 	for at.end > at.start && strings.IndexByte("!+@", text[at.end-1]) >= 0 {
@@ -415,7 +414,7 @@ func (rd reader) readWord(w *rewriting, at stretch, chunk string) {
 	default:
 		spaced := " " + word
 		if at.start > 0 && text[at.start-1] == ' ' {
-			spaced = text[at.start-1 : at.end] // most words get by without an allocation
+			spaced = text[at.start-1 : at.end] // no allocation for most words
 		}
 		if cost, _ := rd.Weigh(spaced); cost > 1 {
 			_ = rd.readCapitals(w, at, cost) || rd.readSwapped(w, at) || rd.readJoined(w, at, cost)
@@ -423,9 +422,9 @@ func (rd reader) readWord(w *rewriting, at stretch, chunk string) {
 	}
 }
 
-// readStars puts letters in the place of stars between letters, at most half of all,
-// where one word of the vocabulary fits and no other: id*ot, but not f**k, which may be folk.
-// It needs a vocabulary that is a [Completer].
+// readStars replaces stars between letters, at most half of the word, if exactly one word
+// of the vocabulary fits: id*ot, but not f**k, which may be folk. It needs a vocabulary
+// that is a [Completer].
 func (rd reader) readStars(w *rewriting, at stretch) {
 	completer, ok := rd.Vocabulary.(Completer)
 	word := w.text[at.start:at.end]
@@ -438,7 +437,7 @@ func (rd reader) readStars(w *rewriting, at stretch) {
 			return
 		}
 	}
-	small := strings.ToUpper(word) != word // else what is put in is a capital
+	small := strings.ToUpper(word) != word // else insert capitals
 	found := completer.Complete(strings.ToLower(word))
 	for i := range len(found) {
 		if b := found[i : i+1]; word[i] == '*' {
@@ -450,9 +449,9 @@ func (rd reader) readStars(w *rewriting, at stretch) {
 	}
 }
 
-// mayBeLetters returns how many tokens a word may take whose digits and signs are read
-// as letters. That is 0 where it is likely a number, unit, name of a model, abbreviation,
-// handle, price, or move of chess, and 1 where only a word that is known leaves no doubt.
+// mayBeLetters returns how many tokens a word may take when its digits and signs are read
+// as letters: 0 if it is likely a number, unit, model name, abbreviation, handle, price
+// or chess move, and 1 if only a known word leaves no doubt.
 func mayBeLetters(word, chunk string) int {
 	c := characters(word)
 	n, first, last := len(word), byteKinds[word[0]], byteKinds[word[len(word)-1]]
@@ -477,12 +476,12 @@ func mayBeLetters(word, chunk string) int {
 	return n / 2
 }
 
-// composition tells what a word is made of.
+// composition counts the characters of a word by kind.
 type composition struct {
 	lower, upper, digits int
-	longest, behind      int  // rows of digits: the longest, and the last
+	longest, behind      int  // digit sequences: the longest, and the last
 	final                int  // digits at the end
-	readable             bool // each character is a letter or may stand for one
+	readable             bool // every character is a letter or may stand for one
 }
 
 func characters(word string) composition {
@@ -508,8 +507,8 @@ func characters(word string) composition {
 	return c
 }
 
-// isModel reports whether a word with digits is a number with its unit, the name of a
-// model, or an abbreviation.
+// isModel reports whether a word with digits is a number with a unit, a model name or an
+// abbreviation.
 func isModel(word string, c composition) bool {
 	n, first, last := len(word), byteKinds[word[0]], byteKinds[word[len(word)-1]]
 	switch {
@@ -529,7 +528,7 @@ func isModel(word string, c composition) bool {
 	return isName(strings.ToLower(word)) || isMove(word)
 }
 
-// isUnit reports whether what follows a digit is an ordinal or a unit, so that the
+// isUnit reports whether the text after a digit is an ordinal suffix or a unit, so the
 // digit is a number.
 func isUnit(rest string) bool {
 	switch strings.ToLower(strings.TrimSuffix(rest, "s")) {
@@ -545,7 +544,7 @@ func isUnit(rest string) bool {
 	return false
 }
 
-// isName reports whether a word with digits inside is a name of its own.
+// isName reports whether a word with digits is a known name.
 func isName(word string) bool {
 	switch word {
 	case "w3c", "m4a", "m4v", "f4v", "s3d", "x3d", "b4u", "d3js", "log4j", "log4net", "o3de", "p5js":
@@ -554,15 +553,15 @@ func isName(word string) bool {
 	return false
 }
 
-// isNumeral reports whether a word is or ends in a Roman number, is a size, or is a
+// isNumeral reports whether a word is or ends in a Roman numeral, is a size, or is a
 // colour in a style sheet: XXXL, WWIII, #FFFFFF.
 func isNumeral(word, chunk string) bool {
 	hex := chunk[0] == '#' && (len(word) == 3 || len(word) == 6) && strings.Trim(word, "abcdefABCDEF") == ""
 	return hex || strings.Trim(word, "IVXLCDM") == "" || strings.HasSuffix(word, "III") && !strings.HasSuffix(word, "IIII")
 }
 
-// isMove reports whether a word is a move of chess that ends in a letter or begins
-// with a piece, such as N5f3; the others end in a digit.
+// isMove reports whether a word is a chess move that ends in a letter or begins with a
+// piece, such as N5f3; other moves end in a digit.
 func isMove(word string) bool {
 	if len(word) < 4 || strings.IndexByte("KQRBN", word[0]) < 0 {
 		return false
@@ -587,7 +586,7 @@ type choices struct{ repeated, ambiguous []int }
 
 // group divides a word into its letters with their repetitions.
 func group(word string) (groups []letterGroup, either choices) {
-	small := strings.ToUpper(word) != word // else what is put in is a capital
+	small := strings.ToUpper(word) != word // else insert capitals
 	for i := range len(word) {
 		b := word[i]
 		ambiguous := b == '1' || b == '!'
@@ -614,12 +613,12 @@ func group(word string) (groups []letterGroup, either choices) {
 	return groups, either
 }
 
-// maxChoices is how many letters of a word are tried both ways; those behind them are
-// read the first way.
+// maxChoices is how many letters of a word are tried both ways; later ones are read the
+// first way.
 const maxChoices = 3
 
-// readSpelling replaces a word by the cheapest of its readings, where that is a word:
-// each repeated letter once or twice, each 1 as i or l. It must take no more than tokens.
+// readSpelling replaces a word by its cheapest reading, if that is a word: each repeated
+// letter once or twice, each 1 as i or l. The reading must take no more than tokens.
 func (rd reader) readSpelling(w *rewriting, at int, word string, tokens int) {
 	groups, either := group(word)
 	if len(groups) == 1 {
@@ -669,8 +668,8 @@ func (rd reader) readSpelling(w *rewriting, at int, word string, tokens int) {
 	}
 }
 
-// readCapitals puts blanks between words that only capitals divide, where that makes
-// them known: StupidIdiot, but not YouTube. It reports whether it did.
+// readCapitals puts blanks between words that are separated only by capitals, if that
+// makes them known: StupidIdiot, but not YouTube. It reports whether it did.
 func (rd reader) readCapitals(w *rewriting, at stretch, cost int) bool {
 	word := w.text[at.start:at.end]
 	var words []string
@@ -693,9 +692,9 @@ func (rd reader) readCapitals(w *rewriting, at stretch, cost int) bool {
 	return true
 }
 
-// readSwapped puts two neighbouring letters behind the first in their order, where that
-// makes a word known: idoit. It reports whether it did. Shorter words are too often a
-// known one in disorder, such as King Cnut.
+// readSwapped swaps two neighbouring letters after the first if that makes a word known:
+// idoit. It reports whether it did. Shorter words too often look like a known word with
+// swapped letters, such as King Cnut.
 func (rd reader) readSwapped(w *rewriting, at stretch) bool {
 	word := w.text[at.start:at.end]
 	if len(word) < minGuess {
@@ -717,10 +716,10 @@ func (rd reader) readSwapped(w *rewriting, at stretch) bool {
 	return true
 }
 
-// readJoined puts blanks into words that nothing divides, where all of them are known
-// then: youstupididiot, theidiot, but not Penistone, Allcock or misconceptions. Whatever is
-// short must be one that joins others; of two words it must be none that many a word
-// begins with, and the other one long. It reports whether it did.
+// readJoined puts blanks between joined words if all of them are then known:
+// youstupididiot, theidiot, but not Penistone, Allcock or misconceptions. Short words must
+// be in joining. If there are two words, the short one must not begin many longer words,
+// and the other must be long. It reports whether it did.
 func (rd reader) readJoined(w *rewriting, at stretch, cost int) bool {
 	word := w.text[at.start:at.end]
 	if len(word) < 8 || cost < 3 {

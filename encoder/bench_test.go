@@ -17,9 +17,10 @@ import (
 )
 
 // BenchmarkEndToEnd tells how much of the throughput of ONNX Runtime is left
-// when texts go in and scores and spans come out: the metric end-to-end/bare is
-// 1 where all else takes no time. Both sides run the same texts with a worker
-// a core, interleaved within one benchmark; the bare side has its tensors ready.
+// BenchmarkEndToEnd measures how much of ONNX Runtime's throughput remains when
+// texts go in and scores and spans come out: the metric end-to-end/bare is 1 if
+// everything else takes no time. Both sides run the same texts with one worker
+// per core, interleaved within one benchmark; the bare side has its tensors ready.
 //
 //	TOXSCREEN_TEXTS=build/bench/texts.jsonl go test -run '^$' -bench EndToEnd -benchtime 1x ./encoder
 //
@@ -33,7 +34,7 @@ func BenchmarkEndToEnd(b *testing.B) {
 
 	var endToEnd, bareTime time.Duration
 	for b.Loop() {
-		const piece = 128 // texts between two changes of order
+		const piece = 128 // texts per side before the order changes
 		for from := 0; from < len(texts); from += piece {
 			to := min(from+piece, len(texts))
 			first := func() {
@@ -51,12 +52,12 @@ func BenchmarkEndToEnd(b *testing.B) {
 	b.ReportMetric(scored/endToEnd.Seconds(), "texts/s")
 	b.ReportMetric(scored/bareTime.Seconds(), "bare-texts/s")
 	b.ReportMetric(bareTime.Seconds()/endToEnd.Seconds(), "end-to-end/bare")
-	b.ReportMetric(0, "ns/op") // of both sides together: says nothing
+	b.ReportMetric(0, "ns/op") // sum of both sides: meaningless
 }
 
-// BenchmarkSharedRuns tells what it brings that short texts of the same length
-// share runs: the metric shared/single is how many times as many texts a second
-// that is. Both sides score the same texts, as many at once as keep them busy,
+// BenchmarkSharedRuns measures the gain when short texts of the same length share
+// runs: the metric shared/single is the throughput in texts per second relative to
+// single runs. Both sides score the same texts, enough at once to stay busy,
 // interleaved within one benchmark.
 //
 //	TOXSCREEN_TEXTS=build/bench/chat.jsonl go test -run '^$' -bench SharedRuns -benchtime 1x ./encoder
@@ -68,7 +69,7 @@ func BenchmarkSharedRuns(b *testing.B) {
 		sides[i] = openDefault(b, batching)
 	}
 	for b.Loop() {
-		const piece = 1024 // texts between two changes of order
+		const piece = 1024 // texts per side before the order changes
 		for from := 0; from < len(texts); from += piece {
 			to := min(from+piece, len(texts))
 			for first := range sides {
@@ -84,10 +85,10 @@ func BenchmarkSharedRuns(b *testing.B) {
 	b.ReportMetric(scored/took[0].Seconds(), "single-texts/s")
 	b.ReportMetric(scored/took[1].Seconds(), "shared-texts/s")
 	b.ReportMetric(took[0].Seconds()/took[1].Seconds(), "shared/single")
-	b.ReportMetric(0, "ns/op") // of both sides together: says nothing
+	b.ReportMetric(0, "ns/op") // sum of both sides: meaningless
 }
 
-// timed calls do for each number in from..to-1 with so many workers.
+// timed calls do for each number in from..to-1 with the given number of workers.
 func timed(b *testing.B, workers, from, to int, do func(i int) error) time.Duration {
 	b.Helper()
 	var next atomic.Int64
@@ -113,7 +114,7 @@ func benchTexts(b *testing.B) []string {
 	b.Helper()
 	path := os.Getenv("TOXSCREEN_TEXTS")
 	if path == "" {
-		b.Skip("TOXSCREEN_TEXTS names no file of texts; `make bench` makes one")
+		b.Skip("TOXSCREEN_TEXTS does not name a file of texts; `make bench` creates one")
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join("..", path)
@@ -134,7 +135,7 @@ func benchTexts(b *testing.B) []string {
 	return texts
 }
 
-// openDefault opens the default model with another batching than its manifest's.
+// openDefault opens the default model with the given batching instead of its manifest's.
 func openDefault(b *testing.B, batching encoder.Batching) *classifier.Classifier {
 	b.Helper()
 	manifest, err := models.ReadManifest(models.Default())

@@ -10,19 +10,19 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// Config says what to open. The zero value of a field with a default takes
+// Config describes the model to open. A zero field that has a default takes
 // the default.
 type Config struct {
-	// Model is the file in ONNX or ORT format. It must not be changed before
-	// Close: a session uses the weights of an ORT file where they lie.
+	// Model is the file in ONNX or ORT format. It must not change before
+	// Close: a session uses the weights of an ORT file in place.
 	Model     []byte
-	Tokenizer *tokenize.Tokenizer // makes the encodings that Run is given
+	Tokenizer *tokenize.Tokenizer // makes the encodings passed to Run
 
-	// Inputs names those of [InputNames] that the model takes: int64 tensors of
+	// Inputs lists the [InputNames] that the model takes: int64 tensors of
 	// shape [windows, tokens].
 	Inputs []string
-	// PadID is the token that fills up the shorter windows of a padded run. It
-	// matters to models that count positions by it, as RoBERTa does.
+	// PadID is the token that pads the shorter windows of a padded run. It
+	// matters to models that derive positions from it, such as RoBERTa.
 	PadID  int64
 	Heads  []Head // at least one
 	Window Window
@@ -30,20 +30,20 @@ type Config struct {
 	Provider Provider // default CPU
 	Batching Batching // default Single
 	Library  string   // path of ONNX Runtime's library; default: FindLibrary
-	// Threads is how many runs go side by side, or for Padded how many
-	// threads share a run, 1 to 1024; default: GOMAXPROCS.
+	// Threads is the number of concurrent runs or, for Padded, the number of
+	// threads in a run, 1 to 1024; default: GOMAXPROCS.
 	Threads int
 }
 
 // Head is one output of a model.
 type Head struct {
-	Name    string // for [Output.Logits]; no two heads share one
-	Output  string // what the model calls it
+	Name    string // for [Output.Logits]; unique
+	Output  string // its name in the model
 	Task    Task
 	Columns int // logits in a row, 1 or more
 }
 
-// Task is what a head does. The values are Hugging Face's names.
+// Task is the task of a head. The values are Hugging Face's names.
 type Task string
 
 // The tasks, with the shape of the model's output.
@@ -52,14 +52,14 @@ const (
 	TokenClassification Task = "token-classification" // float32 [windows, tokens, columns]
 )
 
-// Window says how a long text is divided. A window ends at the end of a sentence where
-// one lies in its second half.
+// Window says how a long text is divided. A window ends at the end of a sentence if
+// there is one in its second half.
 type Window struct {
-	Tokens  int // in one window, those that wrap a text included: 8 to 65536
-	Overlap int // tokens that a window shares with the one before, at most: 0 to half of Tokens
+	Tokens  int // in one window, including special tokens: 8 to 65536
+	Overlap int // maximum number of tokens shared with the previous window: 0 to half of Tokens
 }
 
-// Validate reports what makes a window unusable, all of it at once.
+// Validate reports everything that makes a window unusable.
 func (w Window) Validate() error {
 	var found []error
 	if w.Tokens < 8 || w.Tokens > 1<<16 {
@@ -71,10 +71,10 @@ func (w Window) Validate() error {
 	return errors.Join(found...)
 }
 
-// InputNames are the inputs that a model can take, as Hugging Face names them.
+// InputNames are the inputs that a model can take, by Hugging Face's names.
 var InputNames = []string{"input_ids", "attention_mask", "token_type_ids"}
 
-// ValidateInputs reports what makes a list of inputs unusable, all of it at once.
+// ValidateInputs reports everything that makes a list of inputs unusable.
 func ValidateInputs(names []string) error {
 	var found []error
 	if !slices.Contains(names, "input_ids") {
@@ -98,7 +98,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate reports what makes a configuration unusable, all of it at once.
+// validate reports everything that makes a configuration unusable.
 func (c Config) validate() error {
 	found := []error{ValidateInputs(c.Inputs), c.Window.Validate()}
 	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
@@ -120,7 +120,7 @@ func (c Config) validate() error {
 		}
 	}
 	if c.Threads < 1 || c.Threads > 1024 {
-		wrong("%d threads asked for: it must be 1 to 1024", c.Threads)
+		wrong("%d threads requested: it must be 1 to 1024", c.Threads)
 	}
 	if _, err := ParseProvider(string(c.Provider)); err != nil {
 		wrong("%w", err)
@@ -149,23 +149,23 @@ func ParseProvider(name string) (Provider, error) {
 	return "", fmt.Errorf("unknown provider %q: it must be cpu or cuda", name)
 }
 
-// Batching is how windows share the runs of a session. A text that is not longer than
-// a window is one.
+// Batching is how windows share the runs of a session. A text that fits into one
+// window is one window.
 type Batching string
 
 // The kinds of batching.
 const (
-	// Single runs one window at a time, several runs side by side. A model
-	// with dynamic int8 needs it: the scale of its activations is taken over
-	// a whole tensor, so that windows in one tensor would change each other's
+	// Single runs one window per run, with several concurrent runs. A model
+	// with dynamic int8 needs it: the scale of its activations is computed over
+	// a whole tensor, so windows in one tensor would change each other's
 	// logits.
 	Single Batching = "single"
-	// Bucketed collects windows of the same number of tokens that wait at the
-	// same time into one run, several runs side by side. It is for models
-	// whose quantised activations have fixed scales: what is longer or
-	// shorter would be padding, which costs time on a CPU.
+	// Bucketed puts windows with the same number of tokens that wait at the
+	// same time into one run, with several concurrent runs. It is for models
+	// whose quantised activations have fixed scales: other lengths would need
+	// padding, which costs time on a CPU.
 	Bucketed Batching = "bucketed"
-	// Padded collects windows that wait at the same time into one run, padded
+	// Padded puts windows that wait at the same time into one run, padded
 	// to the longest.
 	Padded Batching = "padded"
 )

@@ -10,16 +10,16 @@
 //		log.Fatal(err)
 //	}
 //	defer e.Close()
-//	out, err := e.Run(ctx, text, &encoding) // what tokenizer.Encode made of text
+//	out, err := e.Run(ctx, text, &encoding) // filled by tokenizer.Encode(text, &encoding)
 //	logits := out.Logits("topics")          // 4 for each of len(out.Windows) windows
 //
-// A text is divided into windows that the model can take. Windows that wait at the same
-// time may share a run, see [Batching]; the logits of a window do not depend on the
-// others in its run, but for the rounding of a padded run. What the logits mean is the
-// caller's to know.
+// A text is divided into windows that fit the model. Windows that wait at the same
+// time may share a run, see [Batching]. The logits of a window do not depend on the
+// other windows in its run, except for rounding in a padded run. The caller decides
+// what the logits mean.
 //
-// The model runs in ONNX Runtime, a shared library that [FindLibrary] looks for and
-// that the first Open loads into the process, see [LoadLibrary].
+// The model runs in ONNX Runtime, a shared library. [FindLibrary] finds it and the
+// first Open loads it into the process, see [LoadLibrary].
 package encoder
 
 import (
@@ -45,9 +45,9 @@ type Encoder struct {
 	closeErr       error
 }
 
-// Open loads ONNX Runtime's library where that has not happened yet, opens the
-// model and runs it on an empty text, so that a model whose inputs or outputs are
-// not as configured is refused here.
+// Open loads ONNX Runtime's library if that has not happened yet, opens the model
+// and runs it on an empty text. It fails if the model's inputs or outputs are not
+// as configured.
 func Open(c Config) (*Encoder, error) {
 	c = c.withDefaults()
 	if err := c.validate(); err != nil {
@@ -56,7 +56,7 @@ func Open(c Config) (*Encoder, error) {
 	e := &Encoder{heads: slices.Clone(c.Heads), overlap: c.Window.Overlap}
 	e.prefix, e.suffix = c.Tokenizer.Special()
 	if e.room = c.Window.Tokens - len(e.prefix) - len(e.suffix); e.room < 4 {
-		return nil, fmt.Errorf("a window of %d tokens leaves %d to the text", c.Window.Tokens, e.room)
+		return nil, fmt.Errorf("a window of %d tokens leaves only %d for the text", c.Window.Tokens, e.room)
 	}
 	if _, err := LoadLibrary(c.Library, c.Provider); err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func Open(c Config) (*Encoder, error) {
 	return e, nil
 }
 
-// Close waits for the runs under way and frees the model's memory. Calls of
-// Run fail afterwards.
+// Close waits for active runs and frees the model's memory. Later calls of
+// Run fail.
 func (e *Encoder) Close() error {
 	e.closing.Do(func() { e.closeErr = e.runner.close() })
 	return e.closeErr
@@ -80,11 +80,11 @@ func (e *Encoder) Close() error {
 
 // Info describes an open encoder.
 type Info struct {
-	// Parallel is how many calls of Run at once keep the encoder busy.
+	// Parallel is how many concurrent calls of Run keep the encoder busy.
 	Parallel int
-	// Short is the length in bytes of the texts that Parallel is for, as texts of
-	// that length share runs. An eighth of Parallel suffices for texts of twice the
-	// length or more, which share none. 0 means that the length makes no difference.
+	// Short is the text length in bytes that Parallel applies to: texts of that length
+	// share runs. For texts of twice the length or more, which do not share runs, an
+	// eighth of Parallel is enough. 0 means that the length makes no difference.
 	Short int
 }
 
@@ -93,10 +93,10 @@ func (e *Encoder) Info() Info {
 	return Info{Parallel: e.runner.sharing.parallel, Short: e.runner.sharing.short}
 }
 
-// Output is what the heads of a model return for one text. It is the caller's to keep.
+// Output is what the heads of a model return for one text. The caller owns it.
 type Output struct {
-	// Windows holds for each window, in the order of the text, how many tokens it
-	// speaks for. Together they speak for each token of the text once.
+	// Windows holds, for each window in text order, the number of tokens that it
+	// owns. Each token of the text is owned by one window.
 	Windows []int
 
 	heads  []Head
@@ -105,8 +105,8 @@ type Output struct {
 
 // Logits returns the logits of the head with the given name, float32 row by row:
 // [windows, columns] for [TextClassification] and [tokens, columns] for
-// [TokenClassification], whose rows each come from the window that speaks for the
-// token. It returns nil where there is no such head.
+// [TokenClassification], where each row comes from the window that owns the token.
+// It returns nil if there is no such head.
 func (o Output) Logits(head string) []float32 {
 	for i := range o.heads {
 		if o.heads[i].Name == head {
@@ -116,10 +116,10 @@ func (o Output) Logits(head string) []float32 {
 	return nil
 }
 
-// Run runs the model on a text, whose encoding enc must be. The windows of a long
-// text run side by side. The end of ctx stops runs under way, except those that
-// another caller's windows share. A logit of a text classification that is not finite
-// is an error.
+// Run runs the model on a text. enc must be the encoding of that text. The windows of
+// a long text run concurrently. When ctx ends, active runs stop, except runs that
+// windows of another caller share. A logit of a text classification that is not
+// finite is an error.
 func (e *Encoder) Run(ctx context.Context, text string, enc *tokenize.Encoding) (Output, error) {
 	windows := divide(text, enc.Offsets, e.room, e.overlap)
 	out := Output{Windows: make([]int, len(windows)), heads: e.heads, logits: make([][]float32, len(e.heads))}
@@ -164,7 +164,7 @@ func (e *Encoder) Run(ctx context.Context, text string, enc *tokenize.Encoding) 
 	return out, nil
 }
 
-// check refuses logits of text classifications that are not finite.
+// check returns an error if a logit of a text classification is not finite.
 func (o Output) check() error {
 	for h, head := range o.heads {
 		if head.Task != TextClassification {
@@ -172,7 +172,7 @@ func (o Output) check() error {
 		}
 		for i, z := range o.logits[h] {
 			if z-z != 0 {
-				return fmt.Errorf("the model gave the logit %v in window %d of %d", z, i/head.Columns+1, len(o.Windows))
+				return fmt.Errorf("the model returned the logit %v in window %d of %d", z, i/head.Columns+1, len(o.Windows))
 			}
 		}
 	}

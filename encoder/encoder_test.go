@@ -26,7 +26,7 @@ const (
 	tokens = "tokens"
 )
 
-// config reads a model folder, whose manifest says what an encoder has to know.
+// config reads a model folder; the manifest has everything that an encoder needs.
 func config(t testing.TB, folder, file string) encoder.Config {
 	t.Helper()
 	read := func(name string) []byte {
@@ -87,7 +87,7 @@ func run(ctx context.Context, e *encoder.Encoder, c encoder.Config, text string)
 	return e.Run(ctx, text, &enc)
 }
 
-// Each head has its logits, whichever others are read beside it and in whatever order.
+// Each head returns its own logits, regardless of which heads are read and in which order.
 func TestHeads(t *testing.T) {
 	c := tiny(t)
 	both := c.Heads
@@ -105,7 +105,7 @@ func TestHeads(t *testing.T) {
 		count += n
 	}
 	if len(want.Windows) < 4 || count != len(enc.IDs) {
-		t.Errorf("windows that speak for %v tokens of %d", want.Windows, len(enc.IDs))
+		t.Errorf("windows that own %v tokens of %d", want.Windows, len(enc.IDs))
 	}
 	if n := len(want.Logits(texts)); n != len(want.Windows)*both[0].Columns {
 		t.Errorf("%d logits of %d windows", n, len(want.Windows))
@@ -113,7 +113,7 @@ func TestHeads(t *testing.T) {
 	if n := len(want.Logits(tokens)); n != len(enc.IDs)*both[1].Columns {
 		t.Errorf("%d logits of %d tokens", n, len(enc.IDs))
 	}
-	// The model marks each word by itself: the two last and no other.
+	// The model marks each word independently: only the last two.
 	for i := range enc.IDs {
 		row := want.Logits(tokens)[i*both[1].Columns:][:both[1].Columns]
 		if marked := slices.Max(row) > 0; marked != (i >= len(enc.IDs)-2) {
@@ -121,7 +121,7 @@ func TestHeads(t *testing.T) {
 		}
 	}
 	if want.Logits("others") != nil {
-		t.Error("a head that there is not has logits")
+		t.Error("an unknown head has logits")
 	}
 	for _, heads := range [][]encoder.Head{{both[1], both[0]}, {both[0]}, {both[1]}} {
 		c.Heads = heads
@@ -137,8 +137,8 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// What a text gets from the default model does not depend on the texts that
-// share its run, to the last bit.
+// The default model's output for a text does not depend on the texts that
+// share its run: it is the same to the last bit.
 func TestDefaultModelGivesTheSameInEveryCompany(t *testing.T) {
 	c := config(t, "../models/toxicity-en", "model.ort")
 	c.Batching, c.Threads = encoder.Bucketed, 2
@@ -164,7 +164,7 @@ func TestDefaultModelGivesTheSameInEveryCompany(t *testing.T) {
 				i := (i + caller) % len(list)
 				found, err := run(t.Context(), e, c, list[i])
 				if err != nil || !reflect.DeepEqual(found, alone[i]) {
-					t.Errorf("%q: %+v, %v in company, %+v alone", list[i], found, err, alone[i])
+					t.Errorf("%q: %+v, %v in a shared run, %+v alone", list[i], found, err, alone[i])
 				}
 			}
 		})
@@ -172,7 +172,7 @@ func TestDefaultModelGivesTheSameInEveryCompany(t *testing.T) {
 	callers.Wait()
 }
 
-// A caller that is gone takes nothing from those that share its run.
+// A caller that cancels does not affect other callers in its run.
 func TestCallersThatLeaveASharedRun(t *testing.T) {
 	c := config(t, "../models/toxicity-en", "model.ort")
 	c.Batching, c.Threads = encoder.Bucketed, 2
@@ -199,7 +199,7 @@ func TestCallersThatLeaveASharedRun(t *testing.T) {
 	callers.Wait()
 }
 
-// A closed encoder leaves nothing running and refuses texts.
+// A closed encoder has no active runs and refuses texts.
 func TestClose(t *testing.T) {
 	for _, batching := range []encoder.Batching{encoder.Single, encoder.Bucketed, encoder.Padded} {
 		t.Run(string(batching), func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// endless gives a model that runs for hours on any text but the empty one.
+// endless opens a model that runs for hours on any text except the empty one.
 func endless(t *testing.T, batching encoder.Batching) (*encoder.Encoder, encoder.Config) {
 	t.Helper()
 	c := tiny(t)
@@ -233,8 +233,8 @@ func endless(t *testing.T, batching encoder.Batching) (*encoder.Encoder, encoder
 	return open(t, c), c
 }
 
-// The end of the context stops a run that is under way: this test ends, and
-// so does Close, which waits for runs.
+// The end of the context stops an active run: otherwise neither this test nor
+// Close, which waits for runs, would end.
 func TestContextStopsTheRun(t *testing.T) {
 	for _, batching := range []encoder.Batching{encoder.Single, encoder.Bucketed, encoder.Padded} {
 		t.Run(string(batching), func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestContextStopsTheRun(t *testing.T) {
 	}
 }
 
-// A caller whose context ends stops waiting for a run, too.
+// A caller whose context ends also stops waiting for a run.
 func TestContextEndsTheWaiting(t *testing.T) {
 	endless, c := endless(t, encoder.Single)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -267,7 +267,7 @@ func TestContextEndsTheWaiting(t *testing.T) {
 	callers.Wait()
 }
 
-// A model that is not as configured is refused when it is opened.
+// Open refuses a model that is not as configured.
 func TestOpenRefuses(t *testing.T) {
 	const other = "the model's inputs or outputs are not as configured"
 	for name, test := range map[string]struct {
@@ -311,7 +311,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// CUDA is refused with the way out where the library has no such provider.
+// If the library has no CUDA provider, the error says what to do.
 func TestCUDAWithoutItsProvider(t *testing.T) {
 	c := tiny(t)
 	runtime, err := encoder.LoadLibrary("", encoder.CPU)
@@ -319,7 +319,7 @@ func TestCUDAWithoutItsProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	if slices.Contains(runtime.Providers, encoder.CUDA) {
-		return // this machine has what the test wants missing
+		return // this machine has the CUDA provider
 	}
 	c.Provider, c.Library = encoder.CUDA, runtime.Path
 	if _, err := encoder.Open(c); err == nil || !strings.Contains(err.Error(), "provider cuda is not available") {
@@ -327,7 +327,7 @@ func TestCUDAWithoutItsProvider(t *testing.T) {
 	}
 }
 
-// A model with two heads: one row of logits a window, and one a token.
+// A model with two heads: one returns a row of logits per window, one per token.
 func Example() {
 	folder := "../testdata/models/tiny"
 	onnx, _ := os.ReadFile(filepath.Join(folder, "model.onnx"))

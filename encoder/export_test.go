@@ -10,7 +10,7 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// BareRuns are the runs of texts' windows with all tensors made before.
+// BareRuns holds the runs for texts' windows with all tensors created in advance.
 type BareRuns struct {
 	session *ort.DynamicAdvancedSession
 	byText  [][]bareRun
@@ -18,7 +18,7 @@ type BareRuns struct {
 
 type bareRun struct{ inputs, outputs []ort.Value }
 
-// NewBareRuns makes the tensors of each text's windows.
+// NewBareRuns creates the tensors for each text's windows.
 func NewBareRuns(b *testing.B, e *Encoder, tokenizer *tokenize.Tokenizer, texts []string) *BareRuns {
 	b.Helper()
 	session := e.runner.session

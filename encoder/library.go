@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// LibraryVersion is the release of ONNX Runtime that toxscreen is built and
-// measured with. Any release with the same or a newer C API works; see
+// LibraryVersion is the ONNX Runtime release that toxscreen is built and
+// measured with. Any release with the same or a newer C API works, see
 // [MinLibraryVersion].
 const LibraryVersion = "1.30.0"
 
-// MinLibraryVersion is the oldest release whose C API (version 24) is the one
-// that the Go binding was compiled for.
+// MinLibraryVersion is the oldest release with the C API (version 24) that
+// the Go binding was compiled for.
 const MinLibraryVersion = "1.24.0"
 
-// LibraryEnv is the environment variable that names the library's file.
+// LibraryEnv is the environment variable for the library's path.
 const LibraryEnv = "TOXSCREEN_ONNXRUNTIME"
 
-// ErrNoLibrary is in the chain of the error for a library that was not found.
+// ErrNoLibrary is in the error chain if the library was not found.
 var ErrNoLibrary = errors.New("ONNX Runtime's library was not found")
 
-// GetLibraryHint tells how to get the library.
-const GetLibraryHint = "`go run github.com/toxscreen/toxscreen/scripts/get-onnxruntime@latest` puts it into the cache"
+// GetLibraryHint says how to install the library.
+const GetLibraryHint = "`go run github.com/toxscreen/toxscreen/scripts/get-onnxruntime@latest` installs it into the cache"
 
 // LibraryName returns the file name of the library on this platform.
 func LibraryName() string {
@@ -40,8 +40,8 @@ func LibraryName() string {
 	}
 }
 
-// LibraryCache returns the folder of the user's cache that scripts/get-onnxruntime
-// fills for a provider.
+// LibraryCache returns the folder in the user's cache where scripts/get-onnxruntime
+// installs the library for a provider.
 func LibraryCache(provider Provider) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -55,10 +55,10 @@ func LibraryCache(provider Provider) (string, error) {
 }
 
 // FindLibrary returns the path of ONNX Runtime's shared library: the explicit
-// path where one is given, else what the environment variable [LibraryEnv]
-// names, else the first found beside the running binary, in the user's cache
-// and in the system's library folders. An explicit path or a set variable is
-// never passed over in favour of another library.
+// path if given, else the value of the environment variable [LibraryEnv], else
+// the first library found next to the running binary, in the user's cache or in
+// the system's library folders. If an explicit path or the variable is set, no
+// other library is used.
 func FindLibrary(explicit string, provider Provider) (string, error) {
 	if explicit == "" {
 		explicit = os.Getenv(LibraryEnv)
@@ -71,7 +71,7 @@ func FindLibrary(explicit string, provider Provider) (string, error) {
 		if info.IsDir() {
 			explicit = filepath.Join(explicit, LibraryName())
 			if _, err := os.Stat(explicit); err != nil {
-				return "", fmt.Errorf("%w: %w; name the file itself", ErrNoLibrary, err)
+				return "", fmt.Errorf("%w: %w; give the path of the file itself", ErrNoLibrary, err)
 			}
 		}
 		return explicit, nil
@@ -98,8 +98,8 @@ func FindLibrary(explicit string, provider Provider) (string, error) {
 	return "", fmt.Errorf("%w: no %s in %s; %s", ErrNoLibrary, LibraryName(), strings.Join(folders, ", "), GetLibraryHint)
 }
 
-// systemLibraryFolders returns where the system's loader looks by default, as
-// far as that can be known without asking it.
+// systemLibraryFolders returns the default folders of the system's loader, as
+// far as they are known without asking it.
 func systemLibraryFolders() []string {
 	switch runtime.GOOS {
 	case "windows":

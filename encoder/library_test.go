@@ -11,7 +11,7 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-// The library is looked for in this order; what is named is never passed over.
+// The library is looked up in this order; a path that is set is never skipped.
 func TestFindLibrary(t *testing.T) {
 	put := func(folder string) string {
 		t.Helper()
@@ -49,7 +49,7 @@ func TestFindLibrary(t *testing.T) {
 		t.Errorf("found %s, want the cache's before the system's", find("", encoder.CPU))
 	}
 	if got := find("", encoder.CUDA); got != system {
-		t.Errorf("found %s for CUDA, want not the CPU's", got)
+		t.Errorf("found %s for CUDA, want a CUDA library", got)
 	}
 	binary, err := os.Executable()
 	if err != nil {
@@ -58,12 +58,12 @@ func TestFindLibrary(t *testing.T) {
 	beside := put(filepath.Dir(binary))
 	defer os.Remove(beside)
 	if got := find("", encoder.CPU); got != beside {
-		t.Errorf("found %s, want the one beside the binary before the cache's", got)
+		t.Errorf("found %s, want the one next to the binary before the cache's", got)
 	}
 	env := put(t.TempDir())
 	t.Setenv(encoder.LibraryEnv, env)
 	if got := find("", encoder.CPU); got != env {
-		t.Errorf("found %s, want what %s names", got, encoder.LibraryEnv)
+		t.Errorf("found %s, want the value of %s", got, encoder.LibraryEnv)
 	}
 	flag := put(t.TempDir())
 	if got := find(flag, encoder.CPU); got != flag {
@@ -84,7 +84,7 @@ func TestNoLibraryNamesTheWayOut(t *testing.T) {
 	path, err := encoder.FindLibrary("", encoder.CPU)
 	if err == nil {
 		if strings.HasPrefix(path, "/usr/") {
-			return // this system has one of its own
+			return // this system has its own library
 		}
 		t.Fatalf("found %s", path)
 	}
@@ -93,8 +93,8 @@ func TestNoLibraryNamesTheWayOut(t *testing.T) {
 	}
 }
 
-// Libraries that cannot be used are refused with a sentence. Each is loaded
-// by a process of its own, since a process holds one library for good.
+// Unusable libraries are refused with a clear error. Each is loaded by its
+// own process, since a process keeps the first library that it loads.
 func TestLoadLibraryRefuses(t *testing.T) {
 	if library := os.Getenv("TEST_LOAD_LIBRARY"); library != "" {
 		_, err := encoder.LoadLibrary(library, encoder.CPU)
@@ -119,8 +119,8 @@ func TestLoadLibraryRefuses(t *testing.T) {
 		}
 		return library
 	}
-	// What a release older than the binding's API answers: it knows no such
-	// version.
+	// A release older than the binding's API returns 0 for a version that it
+	// does not know.
 	old := compile("old", `
 static const void *get_api(unsigned version) { return 0; }
 static const char *get_version(void) { return "1.10.0"; }

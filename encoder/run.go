@@ -6,32 +6,32 @@ import (
 	"sync"
 )
 
-// errClosed is returned for an encoder that was closed.
+// errClosed is the error of a closed encoder.
 var errClosed = errors.New("the encoder is closed")
 
-// sharing says how many runs go side by side, and which of the windows that
-// wait at the same time may share one.
+// sharing says how many runs are concurrent and which of the waiting windows
+// may share one.
 type sharing struct {
-	runs    int  // side by side
+	runs    int  // concurrent
 	threads int  // inside a run
 	windows int  // in a run, at most
 	tokens  int  // in a run of more than one window, padding included, at most
 	equal   bool // only windows of the same length share a run: there is no padding
 
-	parallel int // texts that keep the runs busy, see Info
+	parallel int // concurrent texts that keep the runs busy, see Info
 	short    int // see Info
-	ofText   int // windows of one text that wait at the same time, so that others come between them
+	ofText   int // windows of one text that wait at the same time, so that other texts get their turn
 }
 
 // sharingOf returns what a batching means on a number of threads.
 //
-// Bucketed: larger runs than those of 96 tokens gain next to nothing, and a text
-// that shares one waits no longer than for a text of that length, see
-// docs/decisions/0011-fixed-scales.md; English has some four bytes a token.
-// Lengths differ, so that many texts must wait for a run to find some of the
-// same. Padded: the limits bound the memory of a run on a GPU (tokens) and how
-// long a text waits for those that share its run (texts); one run is under way
-// while the next one fills up.
+// Bucketed: runs of more than 96 tokens gain almost nothing, and a text in a
+// shared run waits no longer than for a text of that length, see
+// docs/decisions/0011-fixed-scales.md; English has about four bytes per token.
+// Lengths differ, so many texts must wait before a run finds some of the same
+// length. Padded: the limits bound the memory of a run on a GPU (tokens) and how
+// long a text waits for the others in its run (texts); one run is active while
+// the next one fills up.
 func sharingOf(batching Batching, threads int) sharing {
 	switch batching {
 	case Single:
@@ -43,8 +43,8 @@ func sharingOf(batching Batching, threads int) sharing {
 	}
 }
 
-// takes reports whether a window joins a run of so many windows, the longest of
-// which has so many tokens.
+// takes reports whether a window may join a run with the given number of windows,
+// the longest of which has longest tokens.
 func (s sharing) takes(windows, longest int, j *job) bool {
 	if s.equal && len(j.ids) != longest {
 		return false
@@ -52,9 +52,9 @@ func (s sharing) takes(windows, longest int, j *job) bool {
 	return windows < s.windows && (windows+1)*max(longest, len(j.ids)) <= s.tokens
 }
 
-// runner runs windows for many callers at once. Alone a window never waits;
-// of those that wait because all runs are under way, the one that has waited
-// longest comes next, with others that may share its run.
+// runner runs windows for many callers. A window waits only if all runs are
+// busy. The window that has waited longest runs next, together with others that
+// may share its run.
 type runner struct {
 	session *session
 	sharing sharing
@@ -62,27 +62,27 @@ type runner struct {
 
 	lock    sync.Mutex
 	arrived sync.Cond // waiting has grown, or the runner is closed
-	waiting []*job    // in the order in which they came
+	waiting []*job    // in order of arrival
 	closed  bool
 
 	running sync.WaitGroup
 	runs    []*run
 }
 
-// job is a window to run, and what became of it.
+// job is a window to run and its result.
 type job struct {
 	ctx      context.Context
-	ids      []int64     // those that wrap a text included
-	skip     int         // of ids, before the first that the window speaks for
-	index    int         // of the window in its text
-	from, to int         // tokens of the text that the window speaks for
-	logits   [][]float32 // of each head for the text: the window's rows are written to it
+	ids      []int64     // including special tokens
+	skip     int         // number of ids before the first one that the window owns
+	index    int         // of the window within its text
+	from, to int         // tokens of the text that the window owns
+	logits   [][]float32 // per head, for the whole text: receives the window's rows
 	err      error
 	done     chan struct{}
 }
 
-// newRunner opens the session that a configuration asks for and starts its
-// runs.
+// newRunner opens the session for a configuration and
+// starts its runs.
 func newRunner(c Config, s sharing) (*runner, error) {
 	opened, err := openSession(c, s.threads)
 	if err != nil {
@@ -105,8 +105,8 @@ func newRunner(c Config, s sharing) (*runner, error) {
 	return r, nil
 }
 
-// run runs a window and writes its rows to the job's logits. After an error a run that
-// goes on for other windows may still write to them.
+// run runs a window and writes its rows to the job's logits. After an error, a run
+// that continues for other windows may still write to them.
 func (r *runner) run(ctx context.Context, j *job) error {
 	j.ctx, j.done = ctx, make(chan struct{})
 	r.lock.Lock()
@@ -125,7 +125,7 @@ func (r *runner) run(ctx context.Context, j *job) error {
 	}
 }
 
-// next waits for windows and takes those of one run. It returns nil when the
+// next waits for windows and takes those for one run. It returns nil if the
 // runner is closed.
 func (r *runner) next() []*job {
 	r.lock.Lock()
@@ -136,7 +136,7 @@ func (r *runner) next() []*job {
 		rest := r.waiting[:0]
 		for _, j := range r.waiting {
 			switch {
-			case j.ctx.Err() != nil: // its caller is gone
+			case j.ctx.Err() != nil: // its caller has cancelled
 			case len(batch) == 0 || r.sharing.takes(len(batch), longest, j):
 				batch, longest = append(batch, j), max(longest, len(j.ids))
 			default:
@@ -155,13 +155,13 @@ func (r *runner) next() []*job {
 	}
 }
 
-// do runs windows together.
+// do runs a batch of windows.
 func (r *runner) do(one *run, batch []*job) {
 	windows, longest := make([][]int64, len(batch)), 0
 	for i, j := range batch {
 		windows[i], longest = j.ids, max(longest, len(j.ids))
 	}
-	ctx := context.Background() // a run of several callers ends with none of them
+	ctx := context.Background() // a shared run does not end when one of its callers does
 	if len(batch) == 1 {
 		ctx = batch[0].ctx
 	}
@@ -180,7 +180,7 @@ func (r *runner) do(one *run, batch []*job) {
 	}
 }
 
-// close ends what waits, waits for the runs under way and frees the session.
+// close fails the waiting windows, waits for active runs and frees the session.
 func (r *runner) close() error {
 	r.lock.Lock()
 	r.closed = true

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// Which of the windows that wait share a run: the one that has waited longest
-// comes first and takes along what its batching allows.
+// Which waiting windows share a run: the one that has waited longest goes first,
+// together with those that its batching allows.
 func TestWindowsThatShareARun(t *testing.T) {
 	for _, test := range []struct {
 		batching Batching
-		waiting  []int // tokens of each, in the order in which they came
+		waiting  []int // tokens of each, in order of arrival
 		runs     [][]int
 	}{
 		{Single, []int{5, 5, 5}, [][]int{{5}, {5}, {5}}},
@@ -34,7 +34,7 @@ func TestWindowsThatShareARun(t *testing.T) {
 			for _, tokens := range test.waiting {
 				r.waiting = append(r.waiting,
 					&job{ctx: t.Context(), ids: make([]int64, tokens)},
-					&job{ctx: gone, ids: make([]int64, tokens)}) // its caller has given up
+					&job{ctx: gone, ids: make([]int64, tokens)}) // its caller has cancelled
 			}
 			var runs [][]int
 			for len(r.waiting) > 0 {

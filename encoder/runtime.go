@@ -18,26 +18,26 @@ import (
 type Runtime struct {
 	Path      string     `json:"path"`
 	Version   string     `json:"version"`
-	Providers []Provider `json:"providers"` // that this library can run models on, on this machine
+	Providers []Provider `json:"providers"` // that work with this library on this machine
 }
 
-// The library is loaded once in a process and never unloaded: its threads
-// and allocators outlive every session.
+// The library is loaded once per process and never unloaded: its threads and
+// allocators outlive every session.
 var (
 	loading sync.Mutex
 	loaded  *Runtime
 )
 
-// telemetryEnv is the environment variable that keeps ONNX Runtime's telemetry
-// from starting, since release 1.30.
+// telemetryEnv is the environment variable that disables ONNX Runtime's
+// telemetry, since release 1.30.
 const telemetryEnv = "ORT_DISABLE_TELEMETRY"
 
 // LoadLibrary finds ONNX Runtime's library, see [FindLibrary], and loads it
-// into the process. Later calls return what was loaded first; to ask for
-// another path then is an error, since a process holds only one.
+// into the process. Later calls return the library that was loaded first, and
+// fail if they ask for another path: a process holds only one.
 //
-// It sets ORT_DISABLE_TELEMETRY to 1 in the environment of the process, so that
-// the library sends nothing and looks nothing up.
+// It sets ORT_DISABLE_TELEMETRY to 1 in the environment of the process, so
+// the library sends no data and looks up no hosts.
 func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 	loading.Lock()
 	defer loading.Unlock()
@@ -50,28 +50,28 @@ func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 	}
 	if loaded != nil {
 		if path != loaded.Path {
-			return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: this process has loaded %s already", path, loaded.Path)
+			return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: this process has already loaded %s", path, loaded.Path)
 		}
 		return *loaded, nil
 	}
-	// The library asks for this once, when it starts: without it, its telemetry
-	// reads the machine's id, makes a folder for an id of the device in the
-	// user's cache and looks up its vendor's host, whatever is called later.
+	// The library reads this once, when it starts. Without it, its telemetry reads
+	// the machine's id, creates a folder with a device id in the user's cache and
+	// looks up its vendor's host, regardless of later calls.
 	if err := os.Setenv(telemetryEnv, "1"); err != nil {
 		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime: failed to switch its telemetry off: %w", err)
 	}
 	ort.SetSharedLibraryPath(path)
-	// What fails comes back as an error; the library need not print it too.
+	// Failures are returned as errors; the library need not print them too.
 	if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
-		// The binding reports a library without its version of the C API by
-		// this number and in no other way.
+		// The binding reports a library that lacks its version of the C API only by
+		// this number.
 		if strings.Contains(err.Error(), "Error setting ORT API base: 2") {
 			return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: it is older than %s, the oldest that works; %s", path, MinLibraryVersion, GetLibraryHint)
 		}
 		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: %w; %s", path, err, GetLibraryHint)
 	}
-	// Windows has a second telemetry, which is switched off by a call. Other
-	// builds have nothing to switch off and may say so.
+	// Windows has a second telemetry, which a call disables. Other builds have
+	// nothing to disable and may return an error.
 	_ = ort.DisableTelemetry()
 	found := Runtime{Path: path, Version: ort.GetVersion(), Providers: []Provider{CPU}}
 	if cudaErr := tryCUDA(path); cudaErr == nil {
@@ -83,9 +83,9 @@ func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 
 // tryCUDA reports why sessions of the loaded library cannot use CUDA.
 func tryCUDA(library string) error {
-	// Without this file the attempt prints to standard error.
+	// Without this file, the attempt would print to standard error.
 	if _, err := os.Stat(filepath.Join(filepath.Dir(library), "libonnxruntime_providers_cuda.so")); err != nil {
-		return fmt.Errorf("the library has no CUDA provider beside it: %w; install onnxruntime-gpu's with `get-onnxruntime -gpu`", err)
+		return fmt.Errorf("the library has no CUDA provider next to it: %w; install onnxruntime-gpu's with `get-onnxruntime -gpu`", err)
 	}
 	options, err := ort.NewSessionOptions()
 	if err != nil {
@@ -116,7 +116,7 @@ func openSession(c Config, threads int) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = options.Destroy() }() // fails only for options that are closed
+	defer func() { _ = options.Destroy() }() // fails only for closed options
 	if c.Provider == CUDA {
 		if err := tryCUDA(loaded.Path); err != nil {
 			return nil, fmt.Errorf("provider cuda is not available: %w", err)
@@ -131,8 +131,8 @@ func openSession(c Config, threads int) (*session, error) {
 		options.SetInterOpNumThreads(1),
 		// A spinning thread takes a core from the next text.
 		options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"),
-		// A plan of memory per shape is never used again when no two texts
-		// have the same length.
+		// A memory plan per shape is never reused if no two texts have the
+		// same length.
 		options.SetMemPattern(false),
 	)
 	if err != nil {
@@ -140,7 +140,7 @@ func openSession(c Config, threads int) (*session, error) {
 	}
 	s := &session{inputs: slices.Clone(c.Inputs), heads: slices.Clone(c.Heads)}
 	if isORTFormat(c.Model) {
-		// Neither the file nor its weights are copied, which saves twice its
+		// Neither the file nor its weights are copied. This saves twice its
 		// size in memory and most of the time to open it.
 		err := errors.Join(
 			options.AddSessionConfigEntry("session.use_ort_model_bytes_directly", "1"),
@@ -163,7 +163,7 @@ func openSession(c Config, threads int) (*session, error) {
 	return s, nil
 }
 
-// isORTFormat tells ONNX Runtime's own format by the identifier in its header:
+// isORTFormat detects ONNX Runtime's own format by the identifier in its header:
 // file_identifier in onnxruntime/core/flatbuffers/schema/ort.fbs.
 func isORTFormat(model []byte) bool {
 	return len(model) > 8 && string(model[4:8]) == "ORTM"
@@ -174,13 +174,13 @@ func (s *session) close() error {
 	return s.ort.Destroy()
 }
 
-// run is the memory of one run at a time. Its tensors are made for each run
-// over the same buffers, so that a run allocates nothing that grows with it.
+// run holds the memory of one run at a time. Its tensors are created for each run
+// over the same buffers, so a run allocates nothing that grows with its size.
 type run struct {
 	session *session
 	options *ort.RunOptions
-	inputs  [][]int64   // a buffer for each of session.inputs
-	logits  [][]float32 // a buffer for each of session.heads
+	inputs  [][]int64   // one buffer per session.inputs
+	logits  [][]float32 // one buffer per session.heads
 }
 
 func (s *session) newRun() (*run, error) {
@@ -193,9 +193,9 @@ func (s *session) newRun() (*run, error) {
 
 func (r *run) close() error { return r.options.Destroy() }
 
-// do runs the model over windows, padded to the longest, and returns the logits of
-// each head, float32 [windows, columns] or [windows, longest, columns], which are
-// valid until the next call. It is stopped by the context.
+// do runs the model on windows, padded to the longest, and returns the logits of
+// each head, float32 [windows, columns] or [windows, longest, columns]. They are
+// valid until the next call. The end of the context stops the run.
 func (r *run) do(ctx context.Context, windows [][]int64, padID int64) (logits [][]float32, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -238,9 +238,9 @@ func (r *run) do(ctx context.Context, windows [][]int64, padID int64) (logits []
 	terminated := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(terminated)
-		_ = r.options.Terminate() // fails only for options that are closed
+		_ = r.options.Terminate() // fails only for closed options
 	})
-	// A goroutine that stays on one thread more often stays on one core with its
+	// A goroutine that is locked to a thread more often stays on one core with its
 	// caches: this saves about 1.5 % of the time, see BenchmarkEndToEnd.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -265,14 +265,14 @@ func fill(input []int64, name string, windows [][]int64, longest int, padID int6
 				line[i] = padID
 			case name == "attention_mask" && !padding:
 				line[i] = 1
-			default: // the padding's mask, and the type of every token of a text on its own
+			default: // the mask of padding, and the token type of a single text
 				line[i] = 0
 			}
 		}
 	}
 }
 
-// grow returns a slice of length n on buffer's memory where it is large enough.
+// grow returns a slice of length n that reuses buffer's memory if it is large enough.
 func grow[T any](buffer []T, n int) []T {
 	if cap(buffer) < n {
 		return make([]T, n)

@@ -14,16 +14,16 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-// traced is what strace is asked for, and call finds the name of a system call in what
-// it writes.
+// traced is the set of calls that strace records; call finds the name of a system call
+// in its output.
 const traced = "trace=%network,openat,open,mkdir,mkdirat,io_uring_setup"
 
 var call = regexp.MustCompile(`^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed)`)
 
-// What is checked: for a minute, a program that uses the Go library makes no system call
-// of the network, sets up no io_uring, by which it could do without them, makes no
-// folder, and does not read the machine's id. strace notes the calls of all threads from
-// the program's start to its end, whether they succeed or not.
+// A program that uses the Go library for a minute makes no network system call, sets up
+// no io_uring, which could replace such calls, creates no folder, and does not read the
+// machine's id. strace records the calls of all threads from the program's start to its
+// end, whether they succeed or not.
 func TestScoringCallsNobody(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {

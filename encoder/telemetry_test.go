@@ -13,11 +13,11 @@ import (
 	"github.com/toxscreen/toxscreen/models"
 )
 
-// scoreForEnv tells a process of the test binary for how long to score.
+// scoreForEnv tells a process of the test binary how long to score.
 const scoreForEnv = "TEST_SCORE_FOR"
 
-// What is checked: a program that uses the Go library leaves nothing in its user's home
-// and cache folder. ONNX Runtime's telemetry makes a folder there when it starts.
+// A program that uses the Go library leaves no files in its user's home and cache
+// folders. ONNX Runtime's telemetry would create a folder there when it starts.
 func TestScoringLeavesNoFiles(t *testing.T) {
 	if duration := os.Getenv(scoreForEnv); duration != "" {
 		score(t, duration)
@@ -31,7 +31,7 @@ func TestScoringLeavesNoFiles(t *testing.T) {
 	for _, folder := range []string{home, cache} {
 		err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 			if path != folder {
-				t.Errorf("%s was made", path)
+				t.Errorf("%s was created", path)
 			}
 			return err
 		})
@@ -41,8 +41,8 @@ func TestScoringLeavesNoFiles(t *testing.T) {
 	}
 }
 
-// scoring returns the command of a program that scores for a while with nothing but the
-// Go library, given its user's folders. Its arguments begin with the program's path.
+// scoring returns the command of a program that scores for a while with only the Go
+// library and the given user folders. Its arguments begin with the program's path.
 func scoring(t *testing.T, home, cache string, duration time.Duration) *exec.Cmd {
 	t.Helper()
 	library, err := encoder.FindLibrary("", encoder.CPU)
@@ -54,7 +54,7 @@ func scoring(t *testing.T, home, cache string, duration time.Duration) *exec.Cmd
 		t.Fatal(err)
 	}
 	program := exec.CommandContext(t.Context(), binary, "-test.run=^TestScoringLeavesNoFiles$")
-	// Nothing else is passed on: the environment may switch the telemetry off already.
+	// Nothing else is passed on: the environment may already disable the telemetry.
 	program.Env = []string{"HOME=" + home, "XDG_CACHE_HOME=" + cache, encoder.LibraryEnv + "=" + library, scoreForEnv + "=" + duration.String()}
 	return program
 }

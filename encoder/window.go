@@ -7,16 +7,16 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// window is a stretch of a text's tokens that the model sees in one run.
+// window is a range of a text's tokens that the model sees in one run.
 type window struct {
-	start, end int // what it sees: tokens start to end, exclusive
-	from, to   int // what it speaks for: every token belongs to one window
+	start, end int // tokens that it sees, end exclusive
+	from, to   int // tokens that it owns: each token belongs to one window
 }
 
 // divide covers n tokens with windows of at most size tokens. A window ends
-// behind a sentence where one ends in its second half; the next begins with
-// up to overlap tokens of it, at the start of a sentence where one lies
-// there. Of shared tokens each window speaks for the half that it sees with
+// after a sentence if one ends in its second half. The next window begins with
+// up to overlap of its last tokens, at the start of a sentence if there is one
+// among them. Each window owns the half of the shared tokens for which it sees
 // more context.
 func divide(text string, offsets []tokenize.Offset, size, overlap int) []window {
 	n := len(offsets)
@@ -46,7 +46,7 @@ func divide(text string, offsets []tokenize.Offset, size, overlap int) []window 
 }
 
 // lastBreak returns the largest i in (low, high] such that a sentence ends
-// before token i; high where there is none.
+// before token i; high if there is none.
 func lastBreak(text string, offsets []tokenize.Offset, low, high int) int {
 	for i := high; i > low; i-- {
 		if sentenceEndsBefore(text, offsets, i) {
@@ -57,7 +57,7 @@ func lastBreak(text string, offsets []tokenize.Offset, low, high int) int {
 }
 
 // firstBreak returns the smallest i in [low, high) such that a sentence ends
-// before token i; low where there is none.
+// before token i; low if there is none.
 func firstBreak(text string, offsets []tokenize.Offset, low, high int) int {
 	for i := low; i < high; i++ {
 		if sentenceEndsBefore(text, offsets, i) {
@@ -68,9 +68,9 @@ func firstBreak(text string, offsets []tokenize.Offset, low, high int) int {
 }
 
 // sentenceEndsBefore reports whether a sentence ends between tokens i-1 and
-// i: at a line break, behind a full stop of CJK, or behind another stop and a
-// blank. Abbreviations end a sentence by this rule, which costs a window
-// nothing but a place to break.
+// i: at a line break, after a CJK full stop, or after another stop and a space.
+// An abbreviation also ends a sentence by this rule. That only moves the end of
+// a window.
 func sentenceEndsBefore(text string, offsets []tokenize.Offset, i int) bool {
 	before, after := int(offsets[i-1].End), int(offsets[i].Start)
 	if after < before {

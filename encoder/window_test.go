@@ -9,7 +9,7 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// byWords gives every word of a text a token, as far as windows care.
+// byWords returns the offsets of a text's words, one token per word.
 func byWords(text string) []tokenize.Offset {
 	var offsets []tokenize.Offset
 	at := 0
@@ -35,17 +35,17 @@ func TestDivideBreaksAtSentences(t *testing.T) {
 	//       0   1   2    3   4   5    6   7    8   9   10   11  12
 	text := "One two tre. Two two two. Tre tre\ntre tre for. Fiv fiv"
 	got := divide(text, byWords(text), 7, 3)
-	// Seven words end inside a line: the last break in their second half lies
-	// before word 6. The next window begins with the sentence that starts
-	// within the three words before, and ends at the line break.
+	// Seven words end inside a line: the last break in their second half is
+	// before word 6. The next window begins with the sentence that starts within
+	// the three words before it and ends at the line break.
 	want := "[{0 6 0 5} {3 8 5 7} {6 13 7 13}]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("windows %v, want %v", got, want)
 	}
 }
 
-// However a text is made, every token belongs to exactly one window, which
-// sees it, and no window is larger than the model's.
+// For any text, every token belongs to exactly one window, which sees it,
+// and no window is larger than the limit.
 func TestDivideCoversEveryTokenOnce(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

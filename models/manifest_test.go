@@ -142,7 +142,7 @@ func TestManifestErrors(t *testing.T) {
 		{"unknown input", `"attention_mask"`, `"position_ids"`, `unknown input "position_ids"`},
 		{"unknown activation", `"sigmoid"`, `"relu"`, `activation: unknown "relu"`},
 		{"window too small", `"tokens": 32`, `"tokens": 4`, "window.tokens: 4 is not in"},
-		{"token head without spans", `"tokens": "token_logits"`, `"tokens": ""`, "outputs.tokens and spans belong together"},
+		{"token head without spans", `"tokens": "token_logits"`, `"tokens": ""`, "outputs.tokens and spans must be given together"},
 		{"no threshold for a label", `"threat": 0.5,`, ``, "thresholds: threat is missing"},
 		{"threshold of 0", `"threat": 0.5,`, `"threat": 0,`, "thresholds: 0 for threat is not over 0 and up to 1"},
 		{"threshold over 1", `"threat": 0.5,`, `"threat": 50,`, "thresholds: 50 for threat is not over 0"},

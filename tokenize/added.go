@@ -7,26 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// addedTokens finds added tokens in a text, leftmost first and of these the longest.
+// addedTokens finds added tokens in a text, leftmost first, then longest.
 type addedTokens struct {
 	tokens []addedToken
-	trie   *trie // of their contents, giving indices into tokens; nil: there are none
+	trie   *trie // from their contents to indices into tokens; nil if there are none
 	first  [256]bool
-	only   byte // the byte that all begin with, where single is set
+	only   byte // the byte that all begin with, if single is set
 	single bool
 }
 
-// match is an added token at text[start:end], with the blanks that it swallows.
+// match is an added token at text[start:end], including the blanks that it absorbs.
 type match struct {
 	start, end int
 	id         int64
 }
 
-// newAddedTokens takes those that are looked for in the text as it is or, with
-// normalize set, those that are looked for in the normalised text.
+// newAddedTokens takes the tokens that are searched in the original text or, if
+// normalized is set, those that are searched in the normalised text.
 func newAddedTokens(f *file, normalized bool, normalize func(string) string) (addedTokens, error) {
 	a := addedTokens{}
-	last := map[string]addedToken{} // a content that is listed twice counts as listed last
+	last := map[string]addedToken{} // the last entry for a content counts
 	var order []string
 	for _, t := range f.AddedTokens {
 		if t.Content == "" {
@@ -46,14 +46,14 @@ func newAddedTokens(f *file, normalized bool, normalize func(string) string) (ad
 			t.Content = normalize(content)
 		}
 		if t.Content == "" {
-			return a, fmt.Errorf("nothing is left of the added token %q once it is normalised; set its \"normalized\" to false", content)
+			return a, fmt.Errorf("the added token %q is empty after normalisation; set its \"normalized\" to false", content)
 		}
 		if a.trie == nil {
 			a.trie = newTrie(1, len(order))
 			a.only, a.single = t.Content[0], true
 		}
 		if id, n := longest(a.trie, startRoot, t.Content); id >= 0 && n == len(t.Content) {
-			return a, fmt.Errorf("the added token %q reads %q once normalised, like another; remove one of them", content, t.Content)
+			return a, fmt.Errorf("the added token %q becomes %q when normalised, like another; remove one of them", content, t.Content)
 		}
 		if !a.trie.insert(startRoot, t.Content, int32(len(a.tokens))) {
 			return a, fmt.Errorf("the added tokens have more than %d prefixes", maxNodes)
@@ -81,8 +81,8 @@ func (a *addedTokens) next(text string, i int) int {
 	return i
 }
 
-// matches yields the tokens in order. A token that must be a word and is none, still
-// takes its bytes: nothing else is found inside it.
+// matches yields the tokens in order. A token that must be a word but is not still takes
+// its bytes: no other token is found inside it.
 func (a *addedTokens) matches(text string) iter.Seq[match] {
 	return func(yield func(match) bool) {
 		if a.trie == nil {
@@ -115,8 +115,8 @@ func (a *addedTokens) matches(text string) iter.Seq[match] {
 	}
 }
 
-// isInWord reports whether a character of a word is at the end of before or at the
-// beginning of after. U+FFFD, which an empty text gives, is in none.
+// isInWord reports whether before ends, or after begins, with a character of a word.
+// U+FFFD, which an empty text gives, is not one.
 func isInWord(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	first, _ := utf8.DecodeRuneInString(after)

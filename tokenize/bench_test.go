@@ -45,8 +45,8 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-// BenchmarkLength shows that time grows with the length of a text and no faster: MB/s
-// should stay level, whatever the text is made of.
+// BenchmarkLength checks that time grows linearly with the length of a text: MB/s should
+// stay level for every kind of text.
 func BenchmarkLength(b *testing.B) {
 	for _, tokenizer := range []string{bertUncased, "testdata/bpe-roberta.json", "testdata/unigram-xlmr.json"} {
 		tok := load(b, tokenizer)
@@ -80,9 +80,9 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkSugarme is why the paths are our own: what the library's Encode gives by
-// itself, in MB/s and in the share of the vectors whose ids, or ids or offsets, are not
-// Hugging Face's. A text that panics counts as one that differs.
+// BenchmarkSugarme shows why most paths are our own: it reports the library's Encode in
+// MB/s and the share of the vectors whose ids, or ids or offsets, differ from Hugging
+// Face's. A text that panics counts as different.
 func BenchmarkSugarme(b *testing.B) {
 	log.SetOutput(io.Discard)
 	defer log.SetOutput(os.Stderr)

@@ -10,15 +10,15 @@ import (
 type bert struct {
 	options bertOptions
 	runes   *runeTable
-	// What to do with an ASCII byte at a glance, and what lowercase makes of it.
+	// The lane of each ASCII byte, and its lowercase form.
 	lane [256]uint8
 	fold [256]byte
-	// The ids of ASCII punctuation, each a word of its own.
+	// The ids of ASCII punctuation, each a separate word.
 	punctuation [128]int64
 
 	wordPiece
 
-	added addedTokens // those that are looked for in the normalised text
+	added addedTokens // those that are searched in the normalised text
 }
 
 type bertOptions struct {
@@ -27,7 +27,7 @@ type bertOptions struct {
 	drop                  uint16 // drop the characters with these flags
 }
 
-// The lanes of an ASCII byte. Anything else goes the long way, rune by rune.
+// The lanes of an ASCII byte. Everything else takes the slow path, rune by rune.
 const (
 	laneSlow = iota
 	laneLetter
@@ -35,7 +35,7 @@ const (
 	lanePunctuation
 )
 
-// isBert tells whether the normaliser and the pre-tokenizer are BERT's.
+// isBert reports whether the normaliser and the pre-tokenizer are BERT's.
 func isBert(f *file) bool {
 	return (f.Normalizer == nil || f.Normalizer.Type == "BertNormalizer") &&
 		f.PreTokenizer != nil && f.PreTokenizer.Type == "BertPreTokenizer"
@@ -96,17 +96,17 @@ func (b *bert) buildLanes() {
 	}
 }
 
-// scratch is the memory of the long way.
+// scratch is the memory of the slow path.
 type scratch struct {
-	word  []byte   // the normalised word, up to one character more than WordPiece takes
-	at    []Offset // for each of its bytes, the character it came from
+	word  []byte   // the normalised word, at most one character longer than WordPiece takes
+	at    []Offset // source character of each of its bytes
 	chars int
-	whole Offset // what the word covers, also where it is too long to keep
+	whole Offset // what the word covers, even if it is too long to keep
 
 	marks []pendingMark // combining marks not yet in canonical order
-	queue []Offset      // what the marks came from, in the order of the text
-	last  Offset        // what the character before them came from
-	keep  bool          // some of them outlive strip_accents
+	queue []Offset      // source characters of the marks, in text order
+	last  Offset        // source of the character before them
+	keep  bool          // strip_accents keeps some of them
 
 	collect      bool // write to normalized instead of word
 	normalized   []byte
@@ -116,7 +116,7 @@ type scratch struct {
 type pendingMark struct {
 	r     rune
 	class uint8
-	first bool // begins what a character decomposed into
+	first bool // begins the decomposition of a character
 }
 
 func (b *bert) encode(text string, from, to int, enc *Encoding) error {
@@ -133,8 +133,8 @@ func (b *bert) encode(text string, from, to int, enc *Encoding) error {
 			enc.append(b.punctuation[text[i]], Offset{int32(i), int32(i + 1)})
 			enc.words++
 			i++
-			// A combining mark after it would be a word of its own: nothing of it
-			// joins the punctuation, so the long way may start afresh.
+			// A combining mark after it would be a separate word: no part of it joins the
+			// punctuation, so the slow path may start afresh.
 		case laneLetter:
 			start := i
 			word := s.word[:0]
@@ -157,8 +157,8 @@ func (b *bert) encode(text string, from, to int, enc *Encoding) error {
 	return nil
 }
 
-// pieces appends the pieces of a word whose bytes are those of text[start:end] in
-// number and order.
+// pieces appends the pieces of a word whose bytes correspond one to one to those of
+// text[start:end].
 func (b *bert) pieces(word []byte, start, end int, enc *Encoding) {
 	before := len(enc.IDs)
 	if len(word) > b.maxChars {
@@ -184,7 +184,7 @@ func (enc *Encoding) truncate(n int) {
 	enc.IDs, enc.Offsets, enc.Words = enc.IDs[:n], enc.Offsets[:n], enc.Words[:n]
 }
 
-// encodeSlowly goes rune by rune until it has passed an ASCII blank and returns where.
+// encodeSlowly goes rune by rune until after an ASCII blank and returns the position.
 func (b *bert) encodeSlowly(text string, i, to int, enc *Encoding) int {
 	enc.scratch.reset()
 	for i < to {
@@ -205,7 +205,7 @@ func (s *scratch) reset() {
 	s.marks, s.queue, s.keep = s.marks[:0], s.queue[:0], false
 }
 
-// decodeRune reads a bad byte as U+FFFD and counts it.
+// decodeRune reads an invalid byte as U+FFFD and counts it.
 func decodeRune(s string, enc *Encoding) (r rune, n int) {
 	r, n = utf8.DecodeRuneInString(s)
 	if r == utf8.RuneError && n == 1 {
@@ -235,8 +235,8 @@ func (b *bert) clean(r rune, at Offset, enc *Encoding) {
 	b.decompose(r, flags, at, enc)
 }
 
-// decompose is strip_accents for one character: canonical decomposition, with marks
-// put into canonical order once the next starter shows that no more are coming.
+// decompose is strip_accents for one character: canonical decomposition. Marks are put
+// into canonical order when the next starter shows that the sequence is complete.
 func (b *bert) decompose(r rune, flags uint16, at Offset, enc *Encoding) {
 	if !b.options.strip {
 		b.lowercase(r, flags, at, enc)
@@ -283,8 +283,8 @@ func (b *bert) mark(r rune, flags uint16, first bool, at Offset, enc *Encoding) 
 }
 
 // flushMarks passes on the marks that are not stripped, sorted by class. As in the
-// library, what a mark is aligned with follows its place and not its origin: the
-// first of a decomposition takes the next character of the text, the others repeat.
+// library, the alignment of a mark follows its place and not its origin: the first mark
+// of a decomposition takes the next character of the text, the others repeat.
 func (b *bert) flushMarks(enc *Encoding) {
 	s := &enc.scratch
 	if len(s.marks) == 0 {
@@ -340,7 +340,7 @@ func (b *bert) put(r rune, flags uint16, at Offset, enc *Encoding) {
 	}
 }
 
-// add keeps no more of a word than it takes to know that it is too long.
+// add keeps only as much of a word as shows that it is too long.
 func (s *scratch) add(r rune, at Offset, maxChars int) {
 	if s.chars == 0 {
 		s.whole.Start = at.Start
@@ -380,8 +380,8 @@ func (b *bert) flushWord(enc *Encoding) {
 	s.word, s.at, s.chars = s.word[:0], s.at[:0], 0
 }
 
-// encodeNormalized is for tokenizers with added tokens that are looked for in the
-// normalised text, which therefore has to be there as a whole.
+// encodeNormalized is for tokenizers with added tokens that are searched in the
+// normalised text, which must therefore exist as a whole.
 func (b *bert) encodeNormalized(text string, from, to int, enc *Encoding) {
 	b.normalizeText(text, from, to, enc)
 	s := &enc.scratch
@@ -415,7 +415,7 @@ func (b *bert) normalize(in span, enc *Encoding) {
 	})
 }
 
-// normalizeText does so with text[from:to].
+// normalizeText does the same for text[from:to].
 func (b *bert) normalizeText(text string, from, to int, enc *Encoding) {
 	b.collect(enc, func() {
 		for i := from; i < to; {
@@ -426,7 +426,7 @@ func (b *bert) normalizeText(text string, from, to int, enc *Encoding) {
 	})
 }
 
-// collect has what feed normalises written to the scratch memory.
+// collect writes what feed normalises to the scratch memory.
 func (b *bert) collect(enc *Encoding, feed func()) {
 	s := &enc.scratch
 	s.reset()

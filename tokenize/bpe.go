@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// bpe merges neighbouring symbols of a word, the pair of the lowest rank first and of
-// equal pairs the leftmost.
+// bpe merges neighbouring symbols of a word: the pair with the lowest rank first, the
+// leftmost of equal pairs first.
 type bpe struct {
 	ids            map[string]int32
 	merges         map[uint64]merged // by pairKey
-	blanks         map[int32]blanks  // of tokens that begin or end with some
+	blanks         map[int32]blanks  // of tokens that begin or end with blanks
 	prefix, suffix string
-	unknown        int32 // -1: a character that is no token leaves nothing
+	unknown        int32 // -1: unknown characters are dropped
 	fuse           bool
 	bytes          *byteTokens // nil without byte_fallback
 	ignoreMerges   bool
@@ -28,7 +28,7 @@ func pairKey(left, right int32) uint64 { return uint64(uint32(left))<<32 | uint6
 
 func newBPE(m *modelSpec) (*bpe, error) {
 	if dropout := or(m.Dropout, 0); dropout != 0 {
-		return nil, fmt.Errorf("its dropout is %v, which makes every call give other tokens; set it to null", dropout)
+		return nil, fmt.Errorf("its dropout is %v, which gives different tokens on every call; set it to null", dropout)
 	}
 	b := &bpe{
 		ids: m.ids, prefix: or(m.ContinuingSubwordPrefix, ""), suffix: or(m.EndOfWordSuffix, ""),
@@ -52,8 +52,8 @@ func newBPE(m *modelSpec) (*bpe, error) {
 	return b, b.readMerges(m.Merges)
 }
 
-// byteTokens are the tokens <0x00> … <0xFF> that byte_fallback writes a byte as; -1 for
-// those that the vocabulary lacks.
+// byteTokens are the tokens <0x00> … <0xFF> that byte_fallback writes bytes as; -1 for
+// tokens that the vocabulary lacks.
 type byteTokens [256]int32
 
 func newByteTokens(ids map[string]int32) *byteTokens {
@@ -107,14 +107,14 @@ func (b *bpe) readMerges(data json.RawMessage) error {
 	return nil
 }
 
-// symbol is a piece of a word while it is being merged; prev and next are places in
-// the list, -1 at the ends. One that has been merged into its left neighbour has size 0.
+// symbol is a piece of a word during merging; prev and next are list positions, -1 at
+// the ends. A symbol that was merged into its left neighbour has size 0.
 type symbol struct {
 	id, prev, next int32
 	size           int32 // bytes of the word
 }
 
-// candidate is a pair that may be merged, at the place of its left symbol.
+// candidate is a pair that may be merged, at the position of its left symbol.
 type candidate struct{ rank, at, id int32 }
 
 func (c candidate) before(d candidate) bool {
@@ -149,7 +149,7 @@ func (b *bpe) tokens(word []byte, out []token) ([]token, error) {
 		}
 		right := &symbols[left.next]
 		if m, ok := b.merges[pairKey(left.id, right.id)]; !ok || m.id != c.id {
-			continue // one of the two has changed since
+			continue // one of the two has changed
 		}
 		left.id, left.size, left.next = c.id, left.size+right.size, right.next
 		right.size = 0
@@ -169,7 +169,7 @@ func (b *bpe) tokens(word []byte, out []token) ([]token, error) {
 	return out, nil
 }
 
-// symbols divides a word into the tokens of its characters.
+// symbols divides a word into one token per character.
 func (b *bpe) symbols(word []byte) []symbol {
 	list := make([]symbol, 0, len(word))
 	add := func(id int32, size int) {

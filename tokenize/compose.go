@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// compositions maps a character and the one behind it to what they compose into. It is
-// the decompositions read backwards, without those that composition leaves alone.
+// compositions maps a character and its successor to their composition. It is the
+// inverse of the decompositions, without those that composition excludes.
 var compositions = sync.OnceValue(func() map[[2]rune]rune {
 	data := runeData()
 	excluded := map[rune]bool{}
@@ -48,7 +48,7 @@ func compose(a, b rune) (rune, bool) {
 	return c, ok
 }
 
-// compatible has the compatibility decompositions, read when a tokenizer first needs them.
+// compatible has the compatibility decompositions, read on first use.
 var compatible = sync.OnceValue(func() map[rune]string { return readMap(compatibilities) })
 
 // canonical and compatibility decompose a character other than a Hangul syllable.
@@ -68,8 +68,8 @@ func compatibility(r rune) (string, bool) {
 func decomposeStep(s span) (span, error) { return s.transform(decomposed(s, compatibility), 0) }
 
 // composeStep is the normaliser NFC, or NFKC with compatibility: decomposition, then composition of each starter
-// with what follows it and is not held off by a mark of the same class. What a
-// character is aligned with follows the library's counting of changes.
+// with the characters after it unless a mark of the same class blocks it. The alignment
+// of a character follows the library's counting of changes.
 func composeStep(decompose func(rune) (string, bool)) step {
 	return func(s span) (span, error) { return s.transform(composed(decomposed(s, decompose)), 0) }
 }
@@ -78,7 +78,7 @@ func composed(changes []change) (out []change) {
 	data := runeData()
 	var held []change
 	var starter change
-	has, lastClass := false, -1 // lastClass: of the mark held last, -1 for none
+	has, lastClass := false, -1 // lastClass: class of the last held mark, -1 for none
 	for _, c := range changes {
 		class := int(data.class[c.r])
 		if !has {
@@ -112,7 +112,7 @@ func composed(changes []change) (out []change) {
 func decomposed(s span, decompose func(rune) (string, bool)) []change {
 	data := runeData()
 	var out []change
-	pending := 0 // where the marks not yet in order begin
+	pending := 0 // start of the marks that are not yet in order
 	sort := func() {
 		slices.SortStableFunc(out[pending:], func(a, b change) int { return int(data.class[a.r]) - int(data.class[b.r]) })
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// What becomes of a text, and where each token lies in it.
+// The tokens of a text and their positions in it.
 func ExampleTokenizer_Encode() {
 	data, err := os.ReadFile("../models/toxicity-en/tokenizer.json")
 	if err != nil {

@@ -27,16 +27,16 @@ type addedToken struct {
 	LStrip     bool   `json:"lstrip"`
 	RStrip     bool   `json:"rstrip"`
 	Normalized bool   `json:"normalized"`
-	id         int64  // given when the file is read, see numberAddedTokens
+	id         int64  // set when the file is read, see numberAddedTokens
 }
 
-// normalizer holds the settings of every kind of normaliser; Type says which count.
+// normalizer holds the settings of all kinds of normaliser; Type selects the kind.
 type normalizer struct {
 	Type string `json:"type"`
 
 	CleanText          *bool `json:"clean_text"` // BertNormalizer
 	HandleChineseChars *bool `json:"handle_chinese_chars"`
-	StripAccents       *bool `json:"strip_accents"` // null: as lowercase says
+	StripAccents       *bool `json:"strip_accents"` // null: same as lowercase
 	Lowercase          *bool `json:"lowercase"`
 
 	Normalizers []*normalizer   `json:"normalizers"`          // Sequence
@@ -48,7 +48,7 @@ type normalizer struct {
 	StripRight  bool            `json:"strip_right"`
 }
 
-// preTokenizer holds the settings of every kind of pre-tokenizer.
+// preTokenizer holds the settings of all kinds of pre-tokenizer.
 type preTokenizer struct {
 	Type string `json:"type"`
 
@@ -87,7 +87,7 @@ type postProcessor struct {
 	Processors     []*postProcessor `json:"processors"` // Sequence
 }
 
-// wrapToken is written ["[SEP]", 102].
+// wrapToken has the JSON form ["[SEP]", 102].
 type wrapToken struct{ id int64 }
 
 func (w *wrapToken) UnmarshalJSON(data []byte) error {
@@ -146,7 +146,7 @@ func parseFile(data []byte) (*file, error) {
 	return f, nil
 }
 
-// inferType is for files older than model.type.
+// inferType is for files that predate model.type.
 func (m *modelSpec) inferType() string {
 	switch {
 	case m.Vocab[0] == '[':
@@ -159,7 +159,7 @@ func (m *modelSpec) inferType() string {
 	return "WordLevel"
 }
 
-// or returns a setting, or its default where the file has none.
+// or returns a setting, or its default if the file has none.
 func or[T any](setting *T, otherwise T) T {
 	if setting == nil {
 		return otherwise
@@ -167,16 +167,15 @@ func or[T any](setting *T, otherwise T) T {
 	return *setting
 }
 
-// readVocabulary reads {"token": id, …}, or Unigram's [["token", score], …] whose ids
-// are the places in the list. encoding/json has found both to be sound JSON; going over
-// them by hand takes a tenth of the time that reflection does, and a vocabulary is most
-// of what there is to load.
+// readVocabulary reads {"token": id, …}, or Unigram's [["token", score], …], whose ids
+// are the list positions. encoding/json has already validated the JSON. Parsing it by hand
+// takes a tenth of the time of reflection, and the vocabulary is most of the data to load.
 func (m *modelSpec) readVocabulary() error {
 	if m.Type == "Unigram" {
 		return m.readScores()
 	}
 	if m.Vocab[0] != '{' {
-		return errors.New("it should be an object of tokens and their ids")
+		return errors.New("it should be an object that maps tokens to ids")
 	}
 	m.ids = make(map[string]int32, len(m.Vocab)/16)
 	for rest := m.Vocab[1:]; ; {
@@ -198,7 +197,7 @@ func (m *modelSpec) readVocabulary() error {
 
 func (m *modelSpec) readScores() error {
 	if m.Vocab[0] != '[' {
-		return errors.New("it should be a list of pieces and their scores")
+		return errors.New("it should be a list of pieces with scores")
 	}
 	m.ids = make(map[string]int32, len(m.Vocab)/24)
 	for rest := m.Vocab[1:]; ; {
@@ -214,7 +213,7 @@ func (m *modelSpec) readScores() error {
 		}
 		score, err := parseScore(number)
 		if err != nil {
-			return fmt.Errorf("piece %q has the score %.40s, which is no number", token, number)
+			return fmt.Errorf("piece %q has the score %.40s, which is not a number", token, number)
 		}
 		if after = bytes.TrimLeft(after, " \t\r\n"); after[0] != ']' {
 			return fmt.Errorf("piece %q has more than a score", token)
@@ -248,15 +247,15 @@ func readEntry(data []byte) (token, number string, rest []byte, err error) {
 	return token, string(rest[:n]), rest[n:], nil
 }
 
-// scored is a piece of Unigram's.
+// scored is a Unigram piece.
 type scored struct {
 	token string
 	score float64
 }
 
-// parseScore reads a number as the library's JSON reader (serde_json) does: the digits
-// as an integer, divided by a power of ten, which rounds twice and may be the last bit
-// off. Two spellings of a word whose scores tie are told apart by that bit.
+// parseScore reads a number as the library's JSON reader (serde_json) does: the digits as
+// an integer, divided by a power of ten. This rounds twice and the last bit may be off.
+// That bit decides between two spellings of a word with equal scores.
 func parseScore(s string) (float64, error) {
 	exact, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -279,7 +278,7 @@ func parseScore(s string) (float64, error) {
 			if !point {
 				return exact, nil
 			}
-			full = true // the digits beyond 64 bits are passed over
+			full = true // digits beyond 64 bits are skipped
 		default:
 			significand = significand*10 + uint64(c-'0')
 			if point {
@@ -293,7 +292,7 @@ func parseScore(s string) (float64, error) {
 	return scale(significand, exponent, negative, exact), nil
 }
 
-// scale falls back to exact beyond the powers of ten that a float64 has.
+// scale returns exact for powers of ten that a float64 cannot hold.
 func scale(significand uint64, exponent int, negative bool, exact float64) float64 {
 	if exponent > 308 || exponent < -308 {
 		return exact
@@ -326,8 +325,8 @@ func (m *modelSpec) vocabularySize() (int, error) {
 	return int(size), nil
 }
 
-// numberAddedTokens gives ids as Hugging Face does: that of the vocabulary, or else the
-// next after it. What the file says is only a comment to them, there as here.
+// numberAddedTokens assigns ids as Hugging Face does: the id in the vocabulary, or else
+// the next id after it. The ids in the file are ignored, there as here.
 func (f *file) numberAddedTokens() {
 	next := int64(max(len(f.Model.ids), len(f.Model.pieces))) // duplicate pieces take up places
 	given := map[string]int64{}
@@ -360,7 +359,7 @@ func (f *file) idLimit() int {
 	return int(limit)
 }
 
-// wrapping reads which ids go before and behind one sequence.
+// wrapping reads which ids precede and follow one sequence.
 func wrapping(p *postProcessor) (prefix, suffix []int64, err error) {
 	if p == nil {
 		return nil, nil, nil
@@ -382,7 +381,7 @@ func wrapping(p *postProcessor) (prefix, suffix []int64, err error) {
 		}
 		return prefix, suffix, nil
 	}
-	return nil, nil, fmt.Errorf("its type %q is unknown; BertProcessing, RobertaProcessing, TemplateProcessing, ByteLevel and Sequence are known", p.Type)
+	return nil, nil, fmt.Errorf("its type %q is not supported; BertProcessing, RobertaProcessing, TemplateProcessing, ByteLevel and Sequence are", p.Type)
 }
 
 func templateWrapping(p *postProcessor) (prefix, suffix []int64, err error) {
@@ -406,7 +405,7 @@ func templateWrapping(p *postProcessor) (prefix, suffix []int64, err error) {
 		}
 	}
 	if !seen {
-		return nil, nil, errors.New("single has no place for the sequence")
+		return nil, nil, errors.New("single does not contain the sequence")
 	}
 	return prefix, suffix, nil
 }

@@ -15,23 +15,23 @@ import (
 	"github.com/sugarme/tokenizer/spm"
 )
 
-// guarded is every tokenizer that is not BERT's. What github.com/sugarme/tokenizer does
-// as Hugging Face does, it does: the byte alphabet, SentencePiece's precompiled map and
-// the model WordLevel. Its Encode, its normalisers and its models BPE and Unigram give
-// other ids and offsets, end the program or slow down with the square of the text, so
-// what stands around those parts is our own (docs/decisions/0002-tokenizer-guard.md).
+// guarded is every tokenizer that is not BERT's. It uses github.com/sugarme/tokenizer
+// for what that does as Hugging Face does: the byte alphabet, SentencePiece's precompiled
+// map and the model WordLevel. The library's Encode, its normalisers and its models BPE
+// and Unigram give different ids and offsets, crash or take quadratic time, so the rest is
+// our own code (docs/decisions/0002-tokenizer-guard.md).
 type guarded struct {
 	steps     []step
 	splitters []splitter
 	words     wordModel
 	trims     bool
-	added     addedTokens // those that are looked for in the normalised text
+	added     addedTokens // those that are searched in the normalised text
 }
 
-// maxGuardedBytes bounds a text: normalising takes some 50 bytes of memory for one of it.
+// maxGuardedBytes bounds a text: normalising takes about 50 bytes of memory per byte.
 const maxGuardedBytes = 16 << 20
 
-// A wordModel divides one word into tokens, which it appends to out.
+// A wordModel divides one word into tokens and appends them to out.
 type wordModel interface {
 	tokens(word []byte, out []token) ([]token, error)
 }
@@ -43,8 +43,8 @@ type token struct {
 	blanks   blanks
 }
 
-// newGuarded loads what BERT's fast path does not take. A panic of the library over a
-// file that it does not understand becomes an error.
+// newGuarded loads a tokenizer that BERT's fast path does not support. If the library
+// panics because it does not understand the file, that becomes an error.
 func newGuarded(f *file, trims bool) (g *guarded, size int, err error) {
 	defer recovered(&err)
 	if size, err = f.Model.vocabularySize(); err != nil {
@@ -61,13 +61,13 @@ func newGuarded(f *file, trims bool) (g *guarded, size int, err error) {
 	case "WordLevel":
 		g.words, err = newWordLevel(&f.Model)
 	default:
-		err = errors.New("its type is unknown; BPE, Unigram, WordLevel and WordPiece are known")
+		err = errors.New("its type is not supported; BPE, Unigram, WordLevel and WordPiece are")
 	}
 	if err != nil {
 		return nil, 0, err
 	}
 	if g.trims && f.Model.Type != "BPE" {
-		return nil, 0, errors.New("its post_processor trims offsets, which only BPE models are known to do; set trim_offsets to false")
+		return nil, 0, errors.New("its post_processor trims offsets, which is supported only for BPE models; set trim_offsets to false")
 	}
 	if g.steps, err = newSteps(f.Normalizer, nil); err != nil {
 		return nil, 0, err
@@ -82,7 +82,7 @@ func newGuarded(f *file, trims bool) (g *guarded, size int, err error) {
 // recovered turns a panic into an error.
 func recovered(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("the tokenizer library gave up: %v", p)
+		*err = fmt.Errorf("the tokenizer library panicked: %v", p)
 	}
 }
 
@@ -94,7 +94,7 @@ func (g *guarded) encode(text string, from, to int, enc *Encoding) (err error) {
 	}()
 	defer recovered(&err)
 	if to-from > maxGuardedBytes {
-		return fmt.Errorf("%d bytes are more than the %d that this kind of tokenizer takes at once; cut the text into parts", to-from, maxGuardedBytes)
+		return fmt.Errorf("%d bytes are over this kind of tokenizer's limit of %d; cut the text into parts", to-from, maxGuardedBytes)
 	}
 	s := span{make([]byte, 0, to-from), make([]Offset, 0, to-from)}
 	for i := from; i < to; {
@@ -166,7 +166,7 @@ func (g *guarded) encodeWords(s span, enc *Encoding) error {
 	return nil
 }
 
-// byteAlphabet is how byte-level models write bytes.
+// byteAlphabet is how byte-level models represent bytes.
 var byteAlphabet = func() (table [256]string) {
 	for b, c := range pretokenizer.BytesChar {
 		table[b] = c
@@ -174,29 +174,29 @@ var byteAlphabet = func() (table [256]string) {
 	return table
 }()
 
-// charsmap is SentencePiece's map from texts to what they are normalised to.
+// charsmap is SentencePiece's map from texts to their normalised forms.
 type charsmap struct {
 	trie   *spm.DoubleArray
 	values string // each ends with a NUL
 }
 
-// newCharsmap checks what the library would read beyond the end of.
+// newCharsmap checks for data that would make the library read out of bounds.
 func newCharsmap(encoded []byte) (*charsmap, error) {
-	// encoding/json has taken the base64 off already.
+	// encoding/json has already decoded the base64.
 	if len(encoded) < 8 || uint64(binary.LittleEndian.Uint32(encoded)) > uint64(len(encoded)-4) || binary.LittleEndian.Uint32(encoded) < 4 {
-		return nil, fmt.Errorf("its precompiled_charsmap %.40s… is cut off or no map of SentencePiece's", base64.StdEncoding.EncodeToString(encoded))
+		return nil, fmt.Errorf("its precompiled_charsmap %.40s… is truncated or not a SentencePiece map", base64.StdEncoding.EncodeToString(encoded))
 	}
 	p, err := spm.NewPrecompiledFrom(encoded)
 	if err != nil {
 		return nil, err
 	}
 	if !utf8.ValidString(p.Normalized) {
-		return nil, errors.New("its precompiled_charsmap maps to texts that are no UTF-8")
+		return nil, errors.New("its precompiled_charsmap maps to texts that are not UTF-8")
 	}
 	return &charsmap{p.Trie, p.Normalized}, nil
 }
 
-// lookup returns what the shortest beginning of chars that is in the map becomes.
+// lookup returns the value of the shortest prefix of chars that is in the map.
 func (m *charsmap) lookup(chars []byte) (string, bool) {
 	found := m.trie.CommonPrefixSearch(chars)
 	if len(found) == 0 {
@@ -206,7 +206,7 @@ func (m *charsmap) lookup(chars []byte) (string, bool) {
 	return value, true
 }
 
-// longestGrapheme is how many bytes a user-perceived character may have and still be
+// longestGrapheme is the maximum size in bytes of a user-perceived character that is
 // looked up as a whole: SentencePiece's rule.
 const longestGrapheme = 5
 
@@ -257,8 +257,8 @@ func firstGrapheme(text []byte) []byte {
 		return text[:1]
 	}
 	grapheme, rest, _, _ := uniseg.FirstGraphemeCluster(text, -1)
-	// uniseg's Unicode is older than the library's: add the marks that are new, unless
-	// what they follow is a control character, which nothing joins.
+	// uniseg's Unicode is older than the library's: add the new marks, unless they
+	// follow a control character, which nothing joins.
 	if r, _ := utf8.DecodeLastRune(grapheme); unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) {
 		return grapheme
 	}
@@ -276,8 +276,8 @@ func firstGrapheme(text []byte) []byte {
 	return grapheme
 }
 
-// wordLevel looks whole words up. The library's model only reads its map, so calls
-// may run side by side; it prints unless there is a token for unknown words.
+// wordLevel looks up whole words. The library's model only reads its map, so concurrent
+// calls are safe; it prints if there is no token for unknown words.
 type wordLevel struct{ model *wordlevel.WordLevel }
 
 func newWordLevel(m *modelSpec) (*wordLevel, error) {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A step is a normaliser at work.
+// A step is one normaliser applied to a span.
 type step func(span) (span, error)
 
-// newSteps lists the normalisers in order; Sequence is taken apart.
+// newSteps lists the normalisers in order and flattens each Sequence.
 func newSteps(n *normalizer, out []step) ([]step, error) {
 	if n == nil {
 		return out, nil
@@ -105,7 +105,7 @@ func nmtBlanks(s span) (span, error) {
 	}), nil
 }
 
-// replaceAll aligns what it puts in with the last character of what it takes out.
+// replaceAll aligns the new text with the last character of the old text.
 func replaceAll(s span, p pattern, content string) span {
 	stretches := s.searching(p)
 	if len(stretches) == 0 || len(stretches) == 1 && !stretches[0].match {

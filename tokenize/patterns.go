@@ -10,8 +10,8 @@ import (
 // A pattern returns the first match in text at or after i, or -1. Matches are not empty.
 type pattern func(text []byte, i int) (from, to int)
 
-// The regular expressions that are known. Those of a tokenizer.json are Oniguruma's,
-// with look-ahead and with another Unicode than Go's, so none but these is accepted.
+// The supported regular expressions. Those of a tokenizer.json are Oniguruma's, with
+// look-ahead and another Unicode version than Go's, so only these are accepted.
 const (
 	gpt2Expression       = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 	whitespaceExpression = `\w+|[^\w\s]+`
@@ -48,8 +48,8 @@ func readPattern(data json.RawMessage) (pattern, error) {
 	case whitespaceExpression:
 		return wordsOrSymbols, nil
 	}
-	return nil, fmt.Errorf("the regular expression %q is none of those known to give the offsets of Hugging Face; "+
-		"export the model with a fast path (BERT, RoBERTa, XLM-R) or ask for the expression to be added", *p.Regex)
+	return nil, fmt.Errorf("the regular expression %q is not one known to give Hugging Face's offsets; "+
+		"export the model with a fast path (BERT, RoBERTa, XLM-R) or request support for the expression", *p.Regex)
 }
 
 func literal(what []byte) pattern {
@@ -62,7 +62,7 @@ func literal(what []byte) pattern {
 	}
 }
 
-// run matches at least least characters that f wants, and at most most; 0 is no limit.
+// run matches at least least and at most most characters for which f is true; 0 is no limit.
 func run(f func(rune) bool, least, most int) pattern {
 	return func(text []byte, i int) (int, int) {
 		from, count := i, 0
@@ -89,8 +89,7 @@ func run(f func(rune) bool, least, most int) pattern {
 	}
 }
 
-// classRun returns the end of the run of characters from i on whose flags, masked,
-// are what is wanted.
+// classRun returns the end of the characters from i on whose masked flags equal want.
 func classRun(text []byte, i int, mask, want uint16) int {
 	runes := runeData()
 	for i < len(text) {
@@ -103,7 +102,7 @@ func classRun(text []byte, i int, mask, want uint16) int {
 	return i
 }
 
-// gpt2 matches gpt2Expression, which matches at every place.
+// gpt2 matches gpt2Expression, which matches at every position.
 func gpt2(text []byte, i int) (from, to int) {
 	rest := text[i:]
 	for _, suffix := range [...]string{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"} {
@@ -123,7 +122,7 @@ func gpt2(text []byte, i int) (from, to int) {
 	}
 	end := classRun(text, i, isSpace, isSpace)
 	if end < len(text) {
-		// Leave the last blank to the word that follows, if there is another.
+		// Leave the last blank to the following word, if there is another blank.
 		_, n := utf8.DecodeLastRune(text[i:end])
 		if end-n > i {
 			end -= n

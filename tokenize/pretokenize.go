@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// A splitter is a pre-tokenizer at work: it cuts every span and may change its text.
+// A splitter is one pre-tokenizer: it cuts every span and may change its text.
 type splitter func([]span) []span
 
-// newSplitters lists the pre-tokenizers in order; Sequence is taken apart.
+// newSplitters lists the pre-tokenizers in order and flattens each Sequence.
 func newSplitters(p *preTokenizer, out []splitter) ([]splitter, error) {
 	if p == nil {
 		return out, nil
@@ -72,7 +72,7 @@ func checkBehavior(behavior string) error {
 	return fmt.Errorf("the behavior %q should be Removed, Isolated, Contiguous, MergedWithPrevious or MergedWithNext", behavior)
 }
 
-// splitMatching cuts at each character that f wants.
+// splitMatching cuts at each character for which f is true.
 func splitMatching(f func(rune) bool, behavior string) splitter {
 	return splitSearching(run(f, 1, 1), behavior, false)
 }
@@ -115,7 +115,7 @@ func newByteLevel(p *preTokenizer, out []splitter) ([]splitter, error) {
 	}), nil
 }
 
-// byteLevel writes every byte as the printable character that stands for it.
+// byteLevel replaces every byte by the printable character that represents it.
 func byteLevel(s span) span {
 	out := span{make([]byte, 0, 2*len(s.text)), make([]Offset, 0, 2*len(s.text))}
 	for i, b := range s.text {
@@ -137,7 +137,7 @@ func newMetaspace(p *preTokenizer, out []splitter) ([]splitter, error) {
 		if p.PrependScheme != "" && scheme != "never" {
 			return nil, errors.New("add_prefix_space of Metaspace contradicts its prepend_scheme; remove one of them")
 		}
-		// The library refuses a file without prepend_scheme too, whose default is "always".
+		// The library also refuses a file without prepend_scheme, whose default is "always".
 		if p.PrependScheme == "" {
 			return nil, errors.New(`add_prefix_space of Metaspace is false and it has no prepend_scheme; add "prepend_scheme": "never"`)
 		}

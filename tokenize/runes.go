@@ -6,24 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// What Hugging Face's tokenizers does with a character, read off the library itself
+// What Hugging Face's tokenizers does with a character, measured on the library itself
 // (scripts/make/tokenizer/tables.py): its Unicode versions are not Go's.
 const (
 	isRemoved     = 1 << iota // clean_text removes it
 	isSpace                   // white space
-	isPunctuation             // a word of its own
+	isPunctuation             // a separate word
 	isChinese                 // handle_chinese_chars puts blanks around it
 	isAccent                  // strip_accents removes it, after decomposition
 	isWord                    // \w
 	isComposed                // decomposes, other than Hangul
 	isHangul                  // decomposes by arithmetic
 	isCased                   // lowercase changes it
-	isMark                    // has a combining class: decomposition may move it
+	isMark                    // has a combining class: decomposition may reorder it
 	isLetter                  // \p{L}
 	isNumber                  // \p{N}
 	isNumeric                 // the pre-tokenizer Digits splits it off
 	isCombining               // the normaliser StripAccents removes it
-	isJoined                  // belongs to the character before it, which uniseg does not know yet
+	isJoined                  // belongs to the character before it; unknown to uniseg
 )
 
 // The blocks of a two-stage table; 128 code points suit how scripts are laid out.
@@ -37,8 +37,8 @@ type runeTable struct {
 	class         map[rune]uint8 // canonical combining class
 }
 
-// runeData is built when a tokenizer is first loaded, in about a millisecond, rather
-// than when the program starts.
+// runeData is built when the first tokenizer is loaded, in about a millisecond, rather
+// than at program start.
 var runeData = sync.OnceValue(buildRuneTable)
 
 func (t *runeTable) flags(r rune) uint16 {
@@ -100,7 +100,7 @@ func buildRuneTable() *runeTable {
 	return t
 }
 
-// readMap reads lines of a character and what it becomes.
+// readMap reads lines with a character and its replacement.
 func readMap(lines string) map[rune]string {
 	m := make(map[rune]string, 2100)
 	for line := range strings.Lines(lines) {
@@ -118,7 +118,7 @@ const (
 	vowels, tails                   = 21, 28
 )
 
-// hangul returns the letters of a syllable; tail is 0 where it has none.
+// hangul returns the letters of a syllable; tail is 0 if it has none.
 func hangul(r rune) (lead, vowel, tail rune) {
 	s := r - hangulFirst
 	lead, vowel, tail = leadFirst+s/(vowels*tails), vowelFirst+s%(vowels*tails)/tails, s%tails

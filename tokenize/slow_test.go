@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// TestHuggingFaceCorpus compares with the library itself, over 10,000 texts of the data
-// folder for every kind of tokenizer, and over every code point in four surroundings for
-// the default model and a Unigram, whose normaliser knows graphemes. It needs
-// TOXSCREEN_PYTHON, an interpreter with scripts/make/tokenizer/requirements.txt installed,
-// and TOXSCREEN_DATA, the folder of *.jsonl.gz files.
+// TestHuggingFaceCorpus compares with the library itself: 10,000 texts of the data folder
+// for every kind of tokenizer, and every code point in four contexts for the default model
+// and a Unigram model, whose normaliser handles graphemes. It needs TOXSCREEN_PYTHON, an
+// interpreter with scripts/make/tokenizer/requirements.txt installed, and TOXSCREEN_DATA,
+// the folder of *.jsonl.gz files.
 func TestHuggingFaceCorpus(t *testing.T) {
 	python, data := os.Getenv("TOXSCREEN_PYTHON"), os.Getenv("TOXSCREEN_DATA")
 	if python == "" || data == "" {

@@ -6,26 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// span is a part of a text on its way through normalisers and pre-tokenizers, each
-// byte with the character of the text that it came from: Hugging Face's
-// NormalizedString. Parts of one span share its memory.
+// span is a part of a text that passes through normalisers and pre-tokenizers. Each
+// byte has the character of the text that it came from: Hugging Face's NormalizedString.
+// Parts of one span share its memory.
 type span struct {
 	text []byte
 	at   []Offset
 }
 
-// change is a character of a new text and how it relates to the old: 0 replaces the
-// next character, 1 is added, −n replaces the next and removes n more.
+// change is a character of a new text and its relation to the old text: 0 replaces the
+// next character, 1 inserts, −n replaces the next one and removes n more.
 type change struct {
 	r    rune
 	kind int
 }
 
-var errMisaligned = errors.New("its normaliser removes more than there is")
+var errMisaligned = errors.New("its normaliser removes more characters than there are")
 
-// transform replaces the whole of a span by new characters, removing the first
-// removed characters. Its oddities are the library's: what an added character is
-// aligned with is whatever came before it.
+// transform replaces the whole of a span by new characters and removes the first removed
+// characters. The odd alignment is the library's: an inserted character is aligned with
+// whatever came before it.
 func (s span) transform(changes []change, removed int) (span, error) {
 	out := span{make([]byte, 0, len(s.text)), make([]Offset, 0, len(s.text))}
 	from := 0
@@ -66,10 +66,10 @@ func (s *span) append(r rune, at Offset) {
 
 func (s span) slice(from, to int) span { return span{s.text[from:to], s.at[from:to]} }
 
-// offset is what the bytes from to to of a span cover.
+// offset is the range of the text that bytes from to to of a span cover.
 func (s span) offset(from, to int) Offset { return Offset{s.at[from].Start, s.at[to-1].End} }
 
-// prepend puts text before a span, aligned with its first character.
+// prepend inserts text before a span, aligned with its first character.
 func (s span) prepend(text string) span {
 	if len(s.text) == 0 {
 		return s
@@ -81,7 +81,7 @@ func (s span) prepend(text string) span {
 	return span{append(out.text, s.text...), append(out.at, s.at...)}
 }
 
-// filter keeps the characters that keep wants.
+// filter keeps the characters for which keep is true.
 func (s span) filter(keep func(rune) bool) span {
 	return s.each(func(out *span, r rune, at Offset) {
 		if keep(r) {
@@ -90,7 +90,7 @@ func (s span) filter(keep func(rune) bool) span {
 	})
 }
 
-// each replaces every character by what f makes of it, aligned with it.
+// each replaces every character by the output of f, aligned with it.
 func (s span) each(f func(out *span, r rune, at Offset)) span {
 	out := span{make([]byte, 0, len(s.text)), make([]Offset, 0, len(s.text))}
 	for i := 0; i < len(s.text); {
@@ -101,13 +101,13 @@ func (s span) each(f func(out *span, r rune, at Offset)) span {
 	return out
 }
 
-// found is a stretch of a span, matched by a pattern or between two matches.
+// found is a range of a span, matched by a pattern or between two matches.
 type found struct {
 	from, to int
 	match    bool
 }
 
-// split cuts a span as a SplitDelimiterBehavior says; stretches cover all of it.
+// split cuts a span by a SplitDelimiterBehavior; stretches cover all of it.
 func (s span) split(stretches []found, behavior string, out []span) []span {
 	var cuts []found
 	previous := false
@@ -152,7 +152,7 @@ func (s span) split(stretches []found, behavior string, out []span) []span {
 	return out
 }
 
-// searching finds stretches with next, which returns the first match at or after i.
+// searching finds ranges with next, which returns the first match at or after i.
 func (s span) searching(next func(text []byte, i int) (from, to int)) []found {
 	var out []found
 	last := 0

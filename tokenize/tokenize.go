@@ -1,5 +1,5 @@
 // Package tokenize turns text into the token ids of a Hugging Face tokenizer.json,
-// with byte offsets into the text as it was given:
+// with byte offsets into the given text:
 //
 //	t, err := tokenize.Load(tokenizerJSON)
 //	…
@@ -7,12 +7,12 @@
 //	err = t.Encode("You are kind.", &enc)
 //	// enc.IDs[i] covers text[enc.Offsets[i].Start:enc.Offsets[i].End]
 //
-// Ids, offsets and word indices are those of Hugging Face's tokenizers library
-// (encode with add_special_tokens=False), which has one consequence worth knowing:
-// a special token that a user types, such as "[SEP]", becomes that special token.
+// Ids, offsets and word indices are those of Hugging Face's tokenizers library (encode
+// with add_special_tokens=False). One consequence: a special token typed by a user,
+// such as "[SEP]", becomes that special token.
 //
-// BERT's WordPiece runs on code of our own, without allocation and in time linear in
-// the text. Every other model goes through github.com/sugarme/tokenizer behind a guard;
+// BERT's WordPiece has its own code, which does not allocate and takes linear time.
+// Every other model goes through github.com/sugarme/tokenizer behind a guard;
 // docs/decisions/0002-tokenizer-guard.md says what the guard corrects and refuses.
 package tokenize
 
@@ -23,9 +23,9 @@ import (
 	"sync"
 )
 
-// MaxBytes is the longest text that Encode accepts, 1 GiB: offsets are 32 bits wide
-// and an encoding takes up to 20 bytes for a byte of text. Tokenizers other than BERT's
-// take 16 MiB.
+// MaxBytes is the longest text that Encode accepts, 1 GiB: offsets are 32 bits wide and
+// an encoding takes up to 20 bytes per byte of text. Tokenizers other than BERT's accept
+// 16 MiB.
 const MaxBytes = 1 << 30
 
 // Tokenizer is a loaded tokenizer.json. It is safe for concurrent use.
@@ -44,34 +44,33 @@ type model interface {
 	encode(text string, from, to int, enc *Encoding) error
 }
 
-// Encoding is what Encode makes of one text. The zero value is ready to use; giving
+// Encoding is the result of Encode for one text. The zero value is ready to use. Passing
 // the same one to Encode again reuses its memory. It must not be shared by goroutines.
 type Encoding struct {
 	// IDs are the token ids, without the special tokens that wrap a sequence.
 	IDs []int64
-	// Offsets holds for each id the bytes of the text that it stands for.
-	// Neighbours may share bytes (one character that became several tokens)
-	// or leave some out (blanks, removed control characters and accents), and
-	// a byte-level model's may be empty or out of order where its post-processor
-	// trims a blank that its pre-tokenizer put in.
+	// Offsets holds, for each id, the bytes of the text that it covers. Neighbours may
+	// share bytes (if one character became several tokens) or skip some (blanks, removed
+	// control characters and accents). Those of a byte-level model may be empty or out of
+	// order if its post-processor trims a blank that its pre-tokenizer inserted.
 	Offsets []Offset
-	// Words holds for each id the index of the word it is a piece of, counted from 0
-	// as the pre-tokenizer divides the text: Hugging Face's word_ids.
+	// Words holds, for each id, the index of its word, counted from 0 as the
+	// pre-tokenizer divides the text: Hugging Face's word_ids.
 	Words []int32
-	// InvalidBytes counts the bytes that were no UTF-8. Each was read as U+FFFD.
+	// InvalidBytes counts the bytes that are not UTF-8. Each is read as U+FFFD.
 	InvalidBytes int
 
 	words   int32    // the next word's index
-	blanks  []blanks // of each token, where offsets will be trimmed
+	blanks  []blanks // of each token, if offsets will be trimmed
 	scratch scratch
 }
 
 // Offset is a range of bytes in the original text, end exclusive.
 type Offset struct{ Start, End int32 }
 
-// Load reads a tokenizer.json. Its truncation and padding settings are ignored: texts
-// are never cut here. Parts that would give other ids or offsets than Hugging Face
-// does are refused with an error that names them.
+// Load reads a tokenizer.json. It ignores truncation and padding settings: texts are
+// never cut here. If a part would give other ids or offsets than Hugging Face does, Load
+// returns an error that names it.
 func Load(data []byte) (*Tokenizer, error) {
 	f, err := parseFile(data)
 	if err != nil {
@@ -102,18 +101,18 @@ func Load(data []byte) (*Tokenizer, error) {
 // Kind is the type of the model: "WordPiece", "BPE", "Unigram" or "WordLevel".
 func (t *Tokenizer) Kind() string { return t.kind }
 
-// VocabSize is one more than the highest id that Encode and Special can give.
+// VocabSize is one more than the highest id that Encode and Special can return.
 func (t *Tokenizer) VocabSize() int { return t.size }
 
-// Special returns the ids that wrap one sequence, [CLS] … [SEP] or <s> … </s>, from
-// the post-processor. Both are empty where it adds none.
+// Special returns the ids that wrap one sequence, [CLS] … [SEP] or <s> … </s>, from the
+// post-processor. Both are empty if it adds none.
 func (t *Tokenizer) Special() (prefix, suffix []int64) {
 	return slices.Clone(t.prefix), slices.Clone(t.suffix)
 }
 
-// Encode fills enc with the tokens of text: no special tokens are added and nothing is
-// cut. Invalid UTF-8 is read as U+FFFD, one for each bad byte, and counted; offsets
-// still point into text. The error names the offset where a text cannot be encoded.
+// Encode fills enc with the tokens of text. It adds no special tokens and cuts nothing.
+// Each invalid UTF-8 byte is read as U+FFFD and counted; offsets still point into text.
+// If a text cannot be encoded, the error names the offset.
 func (t *Tokenizer) Encode(text string, enc *Encoding) error {
 	enc.IDs, enc.Offsets, enc.Words = enc.IDs[:0], enc.Offsets[:0], enc.Words[:0]
 	enc.blanks, enc.InvalidBytes, enc.words = enc.blanks[:0], 0, 0
@@ -149,10 +148,10 @@ func (enc *Encoding) append(id int64, at Offset) {
 	enc.Words = append(enc.Words, enc.words)
 }
 
-// Weigh returns how many tokens a text takes, and the highest id among them, which
-// ranks words: vocabularies begin with what is frequent. A word should have a blank
-// before it, without which a byte-level model has other tokens for it. A text without
-// tokens, or one that cannot be encoded, counts as one token a byte and ranks last.
+// Weigh returns how many tokens a text takes and the highest id among them, which ranks
+// words: vocabularies begin with frequent ones. A word should have a blank before it;
+// otherwise a byte-level model has different tokens for it. A text without tokens, or one
+// that cannot be encoded, counts as one token per byte and ranks last.
 func (t *Tokenizer) Weigh(text string) (tokens int, rank int64) {
 	enc := encodings.Get().(*Encoding)
 	defer encodings.Put(enc)
@@ -165,8 +164,8 @@ func (t *Tokenizer) Weigh(text string) (tokens int, rank int64) {
 var encodings = sync.Pool{New: func() any { return new(Encoding) }}
 
 // Complete returns the only word of the vocabulary that fits a pattern, in which a star
-// stands for any letter from a to z. It returns "" where no word fits, or more than one,
-// and for models other than BERT's, whose vocabularies are not searched.
+// stands for any letter from a to z. It returns "" if no word fits, or more than one, and
+// for models other than BERT's, whose vocabularies are not searched.
 func (t *Tokenizer) Complete(pattern string) string {
 	if b, ok := t.model.(*bert); ok {
 		return b.vocab.fitting(startRoot, pattern)

@@ -13,7 +13,7 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// TestSpecial: what wraps a sequence comes from the post-processor, whatever its kind.
+// TestSpecial: the ids that wrap a sequence come from the post-processor of any kind.
 func TestSpecial(t *testing.T) {
 	for _, c := range []struct {
 		tokenizer      string
@@ -61,7 +61,7 @@ func highestID(t *testing.T, path string) int {
 	return highest
 }
 
-// TestInvalidUTF8: a bad byte is one U+FFFD, which BERT leaves out, and moves no offset.
+// TestInvalidUTF8: an invalid byte is one U+FFFD, which BERT drops, and moves no offset.
 func TestInvalidUTF8(t *testing.T) {
 	const text = "you\xff are \xe4\xb8 kind"
 	var enc tokenize.Encoding
@@ -78,13 +78,13 @@ func TestInvalidUTF8(t *testing.T) {
 	if want := []string{"you", "are", "kind"}; !slices.Equal(words, want) {
 		t.Errorf("offsets cover %q, should cover %q", words, want)
 	}
-	// The count is of this text, not of all that an Encoding has seen.
+	// The count is for this text only, not for all earlier texts.
 	if err := load(t, bertUncased).Encode("you", &enc); err != nil || enc.InvalidBytes != 0 {
-		t.Errorf("%d invalid bytes in a sound text, error %v", enc.InvalidBytes, err)
+		t.Errorf("%d invalid bytes in a valid text, error %v", enc.InvalidBytes, err)
 	}
 }
 
-// TestTooLong: a text that 32-bit offsets could not describe is refused, not wrapped.
+// TestTooLong: a text too long for 32-bit offsets is refused; offsets do not wrap.
 func TestTooLong(t *testing.T) {
 	text := make([]byte, tokenize.MaxBytes+1) // never touched, so it takes no memory
 	err := load(t, bertUncased).Encode(unsafe.String(&text[0], len(text)), &tokenize.Encoding{})
@@ -93,8 +93,8 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestNoAllocation: once it has grown, an Encoding takes no memory for another text, be
-// it ASCII, accented, Chinese, a long word or a sequence of combining marks.
+// TestNoAllocation: once grown, an Encoding allocates nothing for another text, whether
+// ASCII, accented, Chinese, a long word or a sequence of combining marks.
 func TestNoAllocation(t *testing.T) {
 	tok := load(t, bertUncased)
 	var enc tokenize.Encoding
@@ -111,7 +111,7 @@ func TestNoAllocation(t *testing.T) {
 	})
 }
 
-// TestConcurrent: goroutines that share a tokenizer get what one alone gets.
+// TestConcurrent: goroutines that share a tokenizer get the same results as one alone.
 func TestConcurrent(t *testing.T) {
 	for _, name := range kinds(t) {
 		t.Run(name, func(t *testing.T) {
@@ -132,8 +132,8 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestRefused: what would give other ids than Hugging Face, or end the program inside
-// the library, is an error that says what to do.
+// TestRefused: a file that would give other ids than Hugging Face, or crash the library,
+// is an error that says what to do.
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"no JSON":                {`not json`, "tokenizer.json that a Hugging Face model comes with"},
@@ -166,8 +166,8 @@ func TestRefused(t *testing.T) {
 
 func with(parts string) string { return `{"version": "1.0", ` + parts + `}` }
 
-// TestTooLongForTheGuard: the paths that are not BERT's take some 50 bytes of memory for
-// a byte of text, and refuse what would take gigabytes.
+// TestTooLongForTheGuard: paths other than BERT's take about 50 bytes of memory per byte
+// of text and refuse texts that would take gigabytes.
 func TestTooLongForTheGuard(t *testing.T) {
 	err := load(t, "testdata/bpe-roberta.json").Encode(strings.Repeat(" ", 16<<20+1), &tokenize.Encoding{})
 	if err == nil || !strings.Contains(err.Error(), "16777217 bytes") {
@@ -187,8 +187,8 @@ func TestNoUnknownPiece(t *testing.T) {
 	}
 }
 
-// FuzzEncode: whatever the text, no tokenizer panics, and offsets stay inside the text,
-// in order, and on character boundaries where the text has any.
+// FuzzEncode: for any text, no tokenizer panics, and offsets are inside the text, in
+// order, and on character boundaries where the text has them.
 func FuzzEncode(f *testing.F) {
 	toks := map[string]*tokenize.Tokenizer{"bert-uncased": load(f, bertUncased)}
 	for _, name := range kinds(f) {
@@ -228,9 +228,9 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// trimmed tells whether a tokenizer trims a blank that it put before a word itself. As
-// in Hugging Face's library this may take the word's only character and leave an empty
-// offset behind the next token's start.
+// trimmed reports whether a tokenizer trims a blank that it inserted before a word. As in
+// Hugging Face's library, this may remove the word's only character and leave an empty
+// offset after the next token's start.
 func trimmed(name string) bool { return name == "bpe-roberta-prefix" }
 
 func boundary(text string, i int32) bool { return int(i) == len(text) || utf8.RuneStart(text[i]) }

@@ -2,11 +2,11 @@ package tokenize
 
 import "math/bits"
 
-// trie maps byte strings to ids. Its edges lie in one open-addressed table, so that a
-// step is a multiplication and, nearly always, one look at memory: nothing is built or
-// hashed again for a longer prefix. It is read-only once filled.
+// trie maps byte strings to ids. Its edges are in one open-addressed table, so a step is a
+// multiplication and almost always one memory access: nothing is rebuilt or rehashed for a
+// longer prefix. It is read-only once filled.
 type trie struct {
-	edges []edge  // a power of two; at most half full
+	edges []edge  // size is a power of two; at most half full
 	shift int     // 32 − log2(len(edges))
 	used  int     // edges taken
 	ids   []int32 // by node; -1: no entry ends here
@@ -20,7 +20,7 @@ type edge struct {
 // maxNodes bounds a trie so that a node and a byte fit a 32-bit key.
 const maxNodes = 1<<24 - 1
 
-// newTrie makes room for that many entries of common length.
+// newTrie allocates space for the given number of entries of common length.
 func newTrie(roots, entries int) *trie {
 	t := &trie{}
 	t.grow(1 << max(6, bits.Len(uint(entries))+2))
@@ -40,7 +40,7 @@ func (t *trie) grow(size int) {
 	}
 }
 
-// place returns where key is or should be put. The multiplier is 2³²/φ.
+// place returns the position of key, or where to insert it. The multiplier is 2³²/φ.
 func (t *trie) place(key uint32) *edge {
 	for i := key * 0x9E3779B1 >> t.shift; ; i = (i + 1) & uint32(len(t.edges)-1) {
 		if e := &t.edges[i]; e.key == key || e.key == 0 {
@@ -74,7 +74,7 @@ func (t *trie) insert(root uint32, entry string, id int32) bool {
 }
 
 // longest returns the id and the length of the longest entry that s starts with,
-// and -1 where there is none.
+// and -1 if there is none.
 func longest[S string | []byte](t *trie, root uint32, s S) (id int32, length int) {
 	id = -1
 	node := root
@@ -92,8 +92,8 @@ func longest[S string | []byte](t *trie, root uint32, s S) (id int32, length int
 	return id, length
 }
 
-// fitting returns the only entry that a pattern fits, in which a star stands for any
-// letter from a to z; "" where there is none or more than one.
+// fitting returns the only entry that fits a pattern, in which a star stands for any
+// letter from a to z; "" if there is none or more than one.
 func (t *trie) fitting(root uint32, pattern string) string {
 	found, entries := "", 0
 	word := []byte(pattern)

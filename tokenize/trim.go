@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// trim is a post-processor that takes the blanks of a token off its offsets.
+// trim is a post-processor that removes the blanks of a token from its offsets.
 type trim struct{ addPrefixSpace bool }
 
 // blanks counts the blanks, as characters, that a token begins and ends with.
 type blanks struct{ leading, trailing int32 }
 
-// byteLevelBlank is what the byte-level alphabet writes for a blank.
+// byteLevelBlank represents a blank in the byte-level alphabet.
 const byteLevelBlank = 'Ġ'
 
 func blanksOf(token string) blanks {
@@ -52,9 +52,9 @@ func readTrims(p *postProcessor) ([]trim, error) {
 	return nil, nil
 }
 
-// trimOffsets is ByteLevel's process_offsets. It moves by characters of the text.
-// A blank that a pre-tokenizer put before a word inside the text is taken off all the
-// same, and with it the word's first character: so does Hugging Face.
+// trimOffsets is ByteLevel's process_offsets. It moves by characters of the text. A
+// blank that a pre-tokenizer inserted before a word inside the text is also removed, and
+// with it the word's first character, as Hugging Face does.
 func (t *Tokenizer) trimOffsets(text string, enc *Encoding) {
 	for _, trim := range t.trims {
 		for i, b := range enc.blanks {

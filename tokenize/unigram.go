@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// unigram finds the pieces of a word whose scores add up to the most (Viterbi).
+// unigram finds the pieces of a word with the highest total score (Viterbi).
 type unigram struct {
 	pieces  *trie
 	ids     map[string]int32
 	scores  []float64
 	unknown int32       // -1: the model has none
-	unkCost float64     // the score of a character that is no piece
+	unkCost float64     // the score of an unknown character
 	bytes   *byteTokens // nil without byte_fallback
 }
 
-// unknownPenalty is SentencePiece's: an unknown character scores this much less than
-// the least probable piece.
+// unknownPenalty is SentencePiece's: an unknown character scores this much less than the
+// least probable piece.
 const unknownPenalty = 10
 
 func newUnigram(m *modelSpec) (*unigram, error) {
@@ -48,13 +48,13 @@ func newUnigram(m *modelSpec) (*unigram, error) {
 	return u, nil
 }
 
-var errNoUnknown = errors.New("a character is no piece of the vocabulary and the model has no unk_id; set unk_id")
+var errNoUnknown = errors.New("a character is not in the vocabulary and the model has no unk_id; set unk_id")
 
-// best is the best way to spell a word up to a place.
+// best is the best way to spell a word up to a position.
 type best struct {
 	score float64
 	id    int32
-	from  int32 // where its last piece begins; -1: there is no way yet
+	from  int32 // start of its last piece; -1: no way found yet
 }
 
 func (u *unigram) tokens(word []byte, out []token) ([]token, error) {
@@ -95,7 +95,7 @@ func (u *unigram) tokens(word []byte, out []token) ([]token, error) {
 	for to := len(word); to > 0; {
 		e := ends[to]
 		from := int(e.from)
-		// Unknown characters side by side are one token.
+		// Adjacent unknown characters are one token.
 		if n := len(out); e.id == u.unknown && n > first && out[n-1].id == u.unknown {
 			out[n-1].from = from
 		} else {
@@ -107,7 +107,7 @@ func (u *unigram) tokens(word []byte, out []token) ([]token, error) {
 	return u.spellUnknown(word, out, first), nil
 }
 
-// spellUnknown writes unknown pieces as bytes where the vocabulary has them all.
+// spellUnknown writes unknown pieces as bytes if the vocabulary has them all.
 func (u *unigram) spellUnknown(word []byte, out []token, first int) []token {
 	if u.bytes == nil {
 		return out

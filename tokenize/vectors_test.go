@@ -14,11 +14,11 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// vector is what Hugging Face's tokenizers makes of one text, written by
+// vector is the output of Hugging Face's tokenizers for one text, written by
 // scripts/make/tokenizer/vectors.py.
 type vector struct {
 	Text    string  `json:"text"`
-	Bytes   []byte  `json:"bytes"` // instead of Text where it is no UTF-8
+	Bytes   []byte  `json:"bytes"` // instead of Text if it is not UTF-8
 	IDs     []int64 `json:"ids"`
 	Offsets []int32 `json:"offsets"` // start and end of each id, in bytes
 	Words   []int32 `json:"words"`
@@ -78,7 +78,7 @@ func checkVectors(t *testing.T, tok *tokenize.Tokenizer, path string) int {
 	return n
 }
 
-// difference says where an encoding departs from Hugging Face's, or "".
+// difference describes how an encoding differs from Hugging Face's, or returns "".
 func difference(tok *tokenize.Tokenizer, v vector, enc *tokenize.Encoding) string {
 	if err := tok.Encode(v.text(), enc); err != nil {
 		return err.Error()
@@ -112,7 +112,7 @@ func load(t testing.TB, path string) *tokenize.Tokenizer {
 // bertUncased is the vocabulary of the default model and of most toxicity models.
 const bertUncased = "../models/toxicity-en/tokenizer.json"
 
-// TestHuggingFace: ids, offsets and word indices equal Hugging Face's, without exception.
+// TestHuggingFace: all ids, offsets and word indices equal Hugging Face's.
 func TestHuggingFace(t *testing.T) {
 	if n := checkVectors(t, load(t, bertUncased), "testdata/bert-uncased.jsonl.gz"); n < 1000 {
 		t.Errorf("%d vectors for the default model, should be 1,000 or more", n)
@@ -124,7 +124,7 @@ func TestHuggingFace(t *testing.T) {
 	}
 }
 
-// kinds names the small tokenizers of testdata, one for each kind of tokenizer.json
+// kinds lists the small tokenizers in testdata, one for each kind of tokenizer.json
 // (scripts/make/tokenizer/models.py).
 func kinds(t testing.TB) []string {
 	t.Helper()

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// wordPiece spells words with the longest entries of a vocabulary, from left to right.
+// wordPiece divides words into the longest entries of a vocabulary, from left to right.
 type wordPiece struct {
-	vocab    *trie // entries of node startRoot begin a word, those of restRoot go on with one
+	vocab    *trie // entries under startRoot begin a word, entries under restRoot continue one
 	unknown  int64
 	maxChars int // longer words are unknown
 }
@@ -37,7 +37,7 @@ func newWordPiece(m *modelSpec) (*wordPiece, error) {
 	return w, nil
 }
 
-// tokens is for the normalisers and pre-tokenizers that are not BERT's.
+// tokens is used with normalisers and pre-tokenizers other than BERT's.
 func (w *wordPiece) tokens(word []byte, out []token) ([]token, error) {
 	first := len(out)
 	unknown := token{id: int32(w.unknown), from: 0, to: len(word)}

@@ -1,5 +1,5 @@
-"""Writes endless.onnx: a model that answers an empty text at once and runs
-for hours on any other, so that a test can tell whether a run was stopped.
+"""Writes endless.onnx: a model that returns at once for an empty text and runs
+for hours on any other, so a test can check that a run was stopped.
 
     pip install onnx==1.23.2 numpy
     python encoder/testdata/make_endless.py
