@@ -1,22 +1,22 @@
 # Needs Go (the version in go.mod), a C and a C++ compiler, and Python with pip
-# or npm; `make test-all` needs both, and gets Chromium from Debian.
-# `make help` lists what can be made.
+# or npm; `make test-all` needs both and installs Chromium from Debian.
+# `make help` lists the targets.
 
 # The folder with the data for training and comparison; see `make train`.
 DATA ?= ../shared/data
 # How long each fuzz target runs in `make test-all`.
 FUZZTIME ?= 10s
-# How many texts `make bench` scores with toxscreen and with Python.
+# Number of texts that `make bench` scores with toxscreen and with Python.
 TEXTS ?= 5000
-# How many short rows `make bench` scores with the default model.
+# Number of short rows that `make bench` scores with the default model.
 ROWS ?= 200000
-# How long `make bench-serve` looks at the server's memory.
+# How many minutes `make bench-serve` measures the server's memory.
 MINUTES ?= 30
 # The default model.
 MODEL := models/toxicity-en
-# What `make eval-model` measures, on dev or test rows, at most SAMPLE of a
-# source's (empty: all); BASELINE is the folder of an earlier model and AGAINST
-# a file of the same weights in another precision, for comparison, if given.
+# What `make eval-model` measures, on dev or test rows, at most SAMPLE per source
+# (empty: all); for comparison, BASELINE is the folder of an earlier model and
+# AGAINST a file with the same weights in another precision.
 FOLDER ?= $(MODEL)
 SPLIT ?= dev
 SAMPLE ?=
@@ -31,8 +31,8 @@ PYTHON := .venv/bin/python
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-cache-dir
 VENV := .venv/installed
 SERVERS := .venv/servers-installed
-# Of all scripts but those that are installed apart: the clients, and the servers
-# that `make bench-serve` compares with.
+# All scripts except those that are installed separately: the clients, and the
+# servers that `make bench-serve` compares with.
 REQUIREMENTS := $(filter-out scripts/clients/% scripts/bench/serve/%,$(sort $(shell find scripts -name requirements.txt)))
 
 SHELL := /bin/bash
@@ -46,7 +46,7 @@ help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: build ## Set everything up and score two texts
+run: build ## Set up everything and score two texts
 	bin/toxscreen score "Thank you, that was a great help."
 	bin/toxscreen score "You are a stupid idiot, and so is your edit."
 
@@ -66,24 +66,24 @@ ollama: tools ## Build a real Ollama server into the user's cache, for tests (5 
 smollm2: tools ## Put the small model SmolLM2 into the user's cache, for test-all
 	@go run ./scripts/get-ollama -smollm2
 
-# Debian's, since it gets its security updates. What a browser shows is measured
-# and not compared with a picture: its version may change.
+# Debian's build, since it gets security updates. The tests measure the page and do
+# not compare it with a picture, so the browser's version may change.
 .PHONY: chromium
 chromium: ## Install Debian's Chromium, as root, and axe-core, for the tests of the playground in test-all
 	@command -v chromium >/dev/null || command -v apt-get >/dev/null || \
-	  { echo "Chromium is missing, and so is apt-get: install a Chromium and put it on the PATH as chromium" >&2; exit 1; }
+	  { echo "Chromium and apt-get are missing: install Chromium and put it on the PATH as chromium" >&2; exit 1; }
 	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends chromium; } || \
 	  { echo "Chromium could not be installed: run apt-get install chromium as root" >&2; exit 1; }
 	@command -v npm >/dev/null || { echo "npm is missing: install Node" >&2; exit 1; }
 	npm ci --prefix $(PAGE_TESTS) --ignore-scripts --no-audit --no-fund --loglevel=error
 
 .PHONY: test
-test: library ollama ## Everything that is needed to trust the build (minutes; 5 more the first time)
+test: library ollama ## All tests needed to trust the build (minutes; 5 more the first time)
 	go vet ./...
 	go test -race -timeout 20m ./...
 
 .PHONY: test-all
-test-all: test build smollm2 chromium strace data $(VENV) ## The slow suites too: Python, fuzzing, comparison, archive (needs DATA)
+test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests: Python, fuzzing, comparison, archive (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
 	$(PYTHON) -m pytest -q scripts
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
@@ -91,7 +91,7 @@ test-all: test build smollm2 chromium strace data $(VENV) ## The slow suites too
 	@$(MAKE) test-clients
 
 .PHONY: test-clients
-test-clients: library ## The clients of other systems against the server (needs pip and npm, 1.3 GB in build/)
+test-clients: library ## Test other systems' clients against the server (needs pip and npm, 1.3 GB in build/)
 	cd scripts/clients/go && go vet .
 	go test -tags clients -count=1 -v ./scripts/clients
 
@@ -113,7 +113,7 @@ bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DA
 	$(PYTHON) scripts/bench/batch.py --binary bin/toxscreen --rows $(ROWS) --folder build/bench
 
 .PHONY: bench-serve
-bench-serve: build data $(SERVERS) ## Measure toxscreen serve, alone and against servers in Python (needs DATA, an idle machine and MINUTES and an hour)
+bench-serve: build data $(SERVERS) ## Measure toxscreen serve, alone and against Python servers (needs DATA, an idle machine and MINUTES and an hour)
 	mkdir -p build/bench
 	go build -o build/bench/serve ./scripts/bench/serve
 	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/comments.jsonl
@@ -134,7 +134,7 @@ train: data $(VENV) ## Train the default model from DATA into build/train (hours
 	$(PYTHON) scripts/train/export.py --data $(DATA) --out build/train
 
 .PHONY: eval-model
-eval-model: build data $(VENV) ## Measure FOLDER against its goals and what others use (needs DATA; SAMPLE=500 is quick)
+eval-model: build data $(VENV) ## Measure FOLDER against its goals and other systems (needs DATA; SAMPLE=500 is quick)
 	$(PYTHON) scripts/train/evaluate.py --data $(DATA) --folder $(FOLDER) --split $(SPLIT) --json build/eval-model.json \
 	  $(if $(SAMPLE),--rows $(SAMPLE)) $(if $(BASELINE),--baseline $(BASELINE)) $(if $(AGAINST),--against $(AGAINST))
 
@@ -160,10 +160,10 @@ dist: tools ## Make one archive with the binary, ONNX Runtime and all licences i
 	go run ./scripts/dist -o dist
 
 .PHONY: clean
-clean: ## Remove what these targets made, the user's cache excepted
+clean: ## Remove the output of these targets, except in the user's cache
 	rm -rf bin build dist .venv
 
-# From here on: what the targets above need.
+# The targets below are prerequisites of those above.
 
 .PHONY: tools
 tools:
@@ -178,11 +178,11 @@ strace:
 
 .PHONY: data
 data:
-	@test -d "$(DATA)" || { echo "There is no folder $(DATA): name the folder with the data, make TARGET DATA=folder" >&2; exit 1; }
+	@test -d "$(DATA)" || { echo "There is no folder $(DATA): give the folder with the data, make TARGET DATA=folder" >&2; exit 1; }
 
-# The stamps come last, so that an installation that was interrupted is done
-# again. PyTorch needs 5 GB of the disk, and half of that again while it is
-# installed; pip's cache would keep the archives as well.
+# The stamps come last, so an interrupted installation is repeated. PyTorch needs
+# 5 GB of disk space, and half of that again during installation; pip's cache would
+# also keep the archives.
 $(VENV): $(REQUIREMENTS)
 	python3 -m venv .venv
 	$(PIP) $(addprefix -r ,$(REQUIREMENTS))

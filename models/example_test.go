@@ -26,7 +26,7 @@ func ExampleOpenDefault() {
 	// Output: true true false
 }
 
-// A model whose labels say nothing by themselves needs a map, which its model
+// A model whose labels do not say what they mean needs a map, which its model
 // card gives.
 func ExampleImport() {
 	dir, err := os.MkdirTemp("", "models")

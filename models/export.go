@@ -17,24 +17,24 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-// hubConfig is what an import reads of Hugging Face's config.json.
+// hubConfig is the part of Hugging Face's config.json that an import reads.
 type hubConfig struct {
 	NameOrPath            string            `json:"_name_or_path"`
 	ModelType             string            `json:"model_type"`
 	Label                 map[string]string `json:"id2label"`
 	NumLabels             int               `json:"num_labels"`
-	ProblemType           string            `json:"problem_type"` // null in some
+	ProblemType           string            `json:"problem_type"` // null in some files
 	MaxPositionEmbeddings int               `json:"max_position_embeddings"`
 	PadTokenID            *int64            `json:"pad_token_id"`
 	VocabSize             int               `json:"vocab_size"`
 }
 
-// maxLabels is how many labels a model may have to be imported; classifiers of
-// toxicity have one to some dozens.
+// maxLabels is the maximum number of labels of an imported model; toxicity
+// classifiers have one to a few dozen.
 const maxLabels = 1000
 
-// maxConfig is the size in bytes over which a text file of an export is
-// refused. Most have a few kilobytes; added tokens can make it some hundreds.
+// maxConfig is the maximum size in bytes of a text file in an export. Most have a
+// few kilobytes; added tokens can make it several hundred.
 const maxConfig = 8 << 20
 
 func readConfig(src fs.FS) (hubConfig, error) {
@@ -42,9 +42,9 @@ func readConfig(src fs.FS) (hubConfig, error) {
 	data, _, err := readFile(src, "config.json", maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, statErr := fs.Stat(src, ManifestName); statErr == nil {
-			return config, fmt.Errorf("the folder has a %s: it is a model already and can be used by its path", ManifestName)
+			return config, fmt.Errorf("the folder has a %s: it already is a model: use it by its path", ManifestName)
 		}
-		return config, fmt.Errorf("%w; the folder must be one that `save_pretrained` or an export has written", err)
+		return config, fmt.Errorf("%w; the folder must be written by `save_pretrained` or an export", err)
 	}
 	if err != nil {
 		return config, err
@@ -57,7 +57,7 @@ func readConfig(src fs.FS) (hubConfig, error) {
 
 // labels returns the names of the model's labels in the order of its columns.
 func (c hubConfig) labels() ([]string, error) {
-	if len(c.Label) == 0 { // transformers leaves out what is its default
+	if len(c.Label) == 0 { // transformers omits its default
 		names := []string{"LABEL_0", "LABEL_1"}
 		for i := len(names); i < min(c.NumLabels, maxLabels); i++ {
 			names = append(names, fmt.Sprintf("LABEL_%d", i))
@@ -77,33 +77,33 @@ func (c hubConfig) labels() ([]string, error) {
 	}
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			return nil, fmt.Errorf("config.json: id2label names two labels %q", name)
+			return nil, fmt.Errorf("config.json: id2label has two labels named %q", name)
 		}
 	}
 	return names, nil
 }
 
-// maxWindow is the window in tokens that an import sets for models that could
-// see more: the time of a window grows with its square, and what classifiers
-// of toxicity were trained on is shorter.
+// maxWindow is the window in tokens that an import sets for models that support
+// longer ones: the time of a window grows with its square, and toxicity
+// classifiers were trained on shorter texts.
 const maxWindow = 512
 
-// offsetPositions are the types of models that begin to count positions
-// behind the padding token's id, so that their table of positions is longer
-// than what they can read: RoBERTa's 514 rows serve 512 tokens.
+// offsetPositions are the model types that count positions from after the padding
+// token's id, so their position table is longer than the maximum input: RoBERTa's
+// 514 rows support 512 tokens.
 var offsetPositions = []string{
 	"bertweet", "camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "phobert", "roberta",
 	"roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod",
 }
 
-// window returns how many tokens the model reads at once, those that wrap a
-// text included: the least of what config.json and tokenizer_config.json say,
-// and at most maxWindow.
+// window returns how many tokens the model reads at once, including special
+// tokens: the minimum of config.json and tokenizer_config.json, and at most
+// maxWindow.
 func (c hubConfig) window(src fs.FS) (int, error) {
 	window := maxWindow
 	if positions := c.MaxPositionEmbeddings; positions > 0 {
 		if slices.Contains(offsetPositions, c.ModelType) {
-			pad := int64(1) // of every released model of these types
+			pad := int64(1) // in every released model of these types
 			if c.PadTokenID != nil {
 				pad = *c.PadTokenID
 			}
@@ -111,7 +111,7 @@ func (c hubConfig) window(src fs.FS) (int, error) {
 		}
 		window = min(window, positions)
 	}
-	// A length that is not set is written as 1e30.
+	// An unset length is written as 1e30.
 	var tokenizer struct {
 		ModelMaxLength *float64 `json:"model_max_length"`
 	}
@@ -137,7 +137,7 @@ type card struct {
 	Language textOrList `yaml:"language"`
 }
 
-// textOrList is a list of which some cards write the only element alone.
+// textOrList is a list; some cards write a single element without a list.
 type textOrList []string
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
@@ -149,8 +149,8 @@ func (t *textOrList) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode((*[]string)(t))
 }
 
-// readCard returns the front matter of README.md. A card without one, or with
-// one that cannot be read, says nothing: an import does not depend on it.
+// readCard returns the front matter of README.md. It returns an empty card if there
+// is none or it cannot be read: an import does not depend on it.
 func readCard(readme []byte) card {
 	var c card
 	text, ok := bytes.CutPrefix(bytes.ReplaceAll(readme, []byte("\r\n"), []byte("\n")), []byte("---\n"))
@@ -161,15 +161,15 @@ func readCard(readme []byte) card {
 	return c
 }
 
-// The ONNX file for each provider is the first of these that is there, at the
-// top of the folder or in onnx/.
+// The ONNX file for each provider is the first of these that exists, at the top of
+// the folder or in onnx/.
 var (
 	cpuFiles  = []string{"model_quantized.onnx", "model_int8.onnx", "model.onnx"}
 	cudaFiles = []string{"model_fp16.onnx", "model.onnx"}
 )
 
-// onnxFiles returns the paths of the ONNX files for the CPU and, or empty, for
-// CUDA.
+// onnxFiles returns the paths of the ONNX files for the CPU and for CUDA; the
+// latter may be empty.
 func onnxFiles(src fs.FS, asked string) (cpu, cuda string, err error) {
 	var there []string
 	for _, pattern := range []string{"*.onnx", "onnx/*.onnx"} {
@@ -181,7 +181,7 @@ func onnxFiles(src fs.FS, asked string) (cpu, cuda string, err error) {
 	}
 	if asked != "" {
 		if asked = path.Clean(asked); !slices.Contains(there, asked) {
-			return "", "", fmt.Errorf("%s is not among the folder's ONNX files: %s", asked, cmp.Or(strings.Join(there, ", "), "it has none"))
+			return "", "", fmt.Errorf("%s is not among the folder's ONNX files: %s", asked, cmp.Or(strings.Join(there, ", "), "there are none"))
 		}
 		return asked, asked, nil
 	}
@@ -198,34 +198,34 @@ func onnxFiles(src fs.FS, asked string) (cpu, cuda string, err error) {
 	cpu, cuda = first(cpuFiles), first(cudaFiles)
 	switch {
 	case len(there) == 0:
-		return "", "", errors.New("the folder has no ONNX file, at its top or in onnx/: make one with `optimum-cli export onnx --task text-classification --model FOLDER OUT`, where optimum[onnxruntime] comes from pip")
+		return "", "", errors.New("the folder has no ONNX file, at its top or in onnx/: make one with `optimum-cli export onnx --task text-classification --model FOLDER OUT`, after `pip install optimum[onnxruntime]`")
 	case cpu == "" && len(there) == 1:
 		return there[0], cmp.Or(cuda, there[0]), nil
 	case cpu == "":
-		return "", "", fmt.Errorf("the folder has several ONNX files and none of them is called %s: say which one to use: %s", strings.Join(cpuFiles, " or "), strings.Join(there, ", "))
+		return "", "", fmt.Errorf("the folder has several ONNX files and none is named %s: choose one of %s", strings.Join(cpuFiles, " or "), strings.Join(there, ", "))
 	}
 	return cpu, cuda, nil
 }
 
-// signature checks that toxscreen can give a graph its inputs and read its
-// output, and returns their names.
+// signature checks that toxscreen supports a graph's inputs and output,
+// and returns their names.
 func (g *graph) signature(labels int) (inputs []string, scores string, err error) {
 	if g.external != "" {
-		return nil, "", fmt.Errorf("its weights lie in a second file, %s, which toxscreen does not read: put all into one with `python -c 'import onnx; onnx.save(onnx.load(\"model.onnx\"), \"one.onnx\")'`", g.external)
+		return nil, "", fmt.Errorf("its weights are in a second file, %s, which toxscreen does not read: merge them into one with `python -c 'import onnx; onnx.save(onnx.load(\"model.onnx\"), \"one.onnx\")'`", g.external)
 	}
 	for _, t := range g.inputs {
 		switch {
 		case !slices.Contains(encoder.InputNames, t.name):
-			return nil, "", fmt.Errorf("it has the inputs %s; toxscreen gives %s", names(g.inputs), strings.Join(encoder.InputNames, ", "))
+			return nil, "", fmt.Errorf("it has the inputs %s; toxscreen provides %s", names(g.inputs), strings.Join(encoder.InputNames, ", "))
 		case t.kind != onnxInt64:
-			return nil, "", fmt.Errorf("its input %s is of type %s; toxscreen gives int64", t.name, typeName(t.kind))
+			return nil, "", fmt.Errorf("its input %s is of type %s; toxscreen provides int64", t.name, typeName(t.kind))
 		case len(t.dims) != 2:
-			return nil, "", fmt.Errorf("its input %s has %d dimensions; toxscreen gives [texts, tokens]", t.name, len(t.dims))
+			return nil, "", fmt.Errorf("its input %s has %d dimensions; toxscreen provides [texts, tokens]", t.name, len(t.dims))
 		case t.dims[0] > 1 || t.dims[1] >= 0:
-			return nil, "", fmt.Errorf("its input %s has the fixed shape %v, where texts have any length: export it with dynamic axes", t.name, t.dims)
+			return nil, "", fmt.Errorf("its input %s has the fixed shape %v, but texts have any length: export it with dynamic axes", t.name, t.dims)
 		}
 	}
-	// In the order of InputNames, whatever the graph's is.
+	// In the order of InputNames, not the graph's.
 	for _, name := range encoder.InputNames {
 		if slices.ContainsFunc(g.inputs, func(t tensor) bool { return t.name == name }) {
 			inputs = append(inputs, name)
@@ -236,14 +236,14 @@ func (g *graph) signature(labels int) (inputs []string, scores string, err error
 		i = 0
 	}
 	if i < 0 {
-		return nil, "", fmt.Errorf("it has the outputs %s, and none is called logits: export a model for text classification", names(g.outputs))
+		return nil, "", fmt.Errorf("it has the outputs %s, but none named logits: export a model for text classification", names(g.outputs))
 	}
 	out := g.outputs[i]
 	switch {
 	case out.kind != onnxFloat:
 		return nil, "", fmt.Errorf("its output %s is of type %s; toxscreen reads float32: convert the weights alone (keep_io_types=True)", out.name, typeName(out.kind))
 	case len(out.dims) != 2 && out.dims != nil:
-		return nil, "", fmt.Errorf("its output %s has %d dimensions where a classifier of texts has [texts, labels]: export a model for text classification", out.name, len(out.dims))
+		return nil, "", fmt.Errorf("its output %s has %d dimensions, but a text classifier has [texts, labels]: export a model for text classification", out.name, len(out.dims))
 	case len(out.dims) == 2 && out.dims[1] >= 0 && out.dims[1] != int64(labels):
 		return nil, "", fmt.Errorf("its output %s has %d columns, but config.json names %d labels", out.name, out.dims[1], labels)
 	}

@@ -4,9 +4,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The ONNX files that the tests of imports need one of each of are written
-// here, field by field of onnx.proto, rather than kept as files that nobody
-// can read.
+// The ONNX files that only one test of imports needs are written here, field by
+// field of onnx.proto, instead of being stored as binary files.
 
 // onnxTensor is an input or output; -1 is a free size.
 type onnxTensor struct {
@@ -22,14 +21,14 @@ var (
 
 func logitsOf(columns int64) onnxTensor { return onnxTensor{"logits", 1, []int64{-1, columns}} }
 
-// classifierOf is a graph that gives the mean of a text's ids times 0.001 in
-// each of its columns.
+// classifierOf is a graph whose columns all have the mean of a text's ids times
+// 0.001.
 func classifierOf(columns int) []byte {
 	return onnxOf([]onnxTensor{ids}, logitsOf(int64(columns)), columns)
 }
 
-// onnxOf is the same with any inputs and output: ONNX Runtime takes it only
-// where they fit.
+// onnxOf is the same with any inputs and output: ONNX Runtime accepts it only
+// if they fit.
 func onnxOf(inputs []onnxTensor, output onnxTensor, columns int) []byte {
 	weights := make([]byte, 0, 4*columns)
 	for range columns {
@@ -43,8 +42,8 @@ func onnxOf(inputs []onnxTensor, output onnxTensor, columns int) []byte {
 	)
 }
 
-// onnxWithWeightsElsewhere names a second file, as exports of large models and
-// torch's newer exporter do.
+// onnxWithWeightsElsewhere refers to a second file, as exports of large models and
+// of torch's newer exporter do.
 func onnxWithWeightsElsewhere() []byte {
 	return onnxFile([]onnxTensor{ids}, logitsOf(16),
 		message(field(1, "input_ids"), field(2, "logits"), field(4, "MatMul")),

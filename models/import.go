@@ -18,43 +18,43 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// ImportOptions says what a folder of Hugging Face does not, or corrects it.
-// The zero value takes everything from the folder.
+// ImportOptions adds what a Hugging Face folder lacks, or overrides it. The zero
+// value takes everything from the folder.
 type ImportOptions struct {
-	// Name of the model; empty makes it from the name of the folder.
+	// Name of the model; empty derives it from the name of the folder.
 	Name string
 	// Version of the model; empty means 1.0.0.
 	Version string
-	// Description is a sentence; empty makes one from config.json.
+	// Description is a sentence; empty derives one from config.json.
 	Description string
-	// License of the model; empty takes it from the model card, and
-	// "unknown" where there is none.
+	// License of the model; empty takes it from the model card, or
+	// "unknown" if the card has none.
 	License string
-	// Labels maps labels of the model to attributes; those that it does not
-	// hold are ignored. Empty recognises the labels of Detoxify, toxic-bert
-	// and binary models of toxicity.
+	// Labels maps labels of the model to attributes; other labels are ignored.
+	// Empty recognises the labels of Detoxify, toxic-bert and binary toxicity
+	// models.
 	Labels map[string]toxscreen.Attribute
-	// Activation turns logits into probabilities; empty takes what the known
-	// set of labels or config.json says.
+	// Activation turns logits into probabilities; empty takes it from the known
+	// label set or config.json.
 	Activation classifier.Activation
-	// Threshold from which an attribute is flagged, of all attributes; 0
+	// Threshold from which an attribute is flagged, for all attributes; 0
 	// means 0.5.
 	Threshold float64
-	// Model is the path of the ONNX file in the folder, with slashes; empty
-	// chooses as docs/models.md says.
+	// Model is the slash-separated path of the ONNX file in the folder; empty
+	// chooses one as docs/models.md says.
 	Model string
-	// Try says how the imported model is run for the try.
+	// Try says how the imported model is run for a test.
 	Try Options
 }
 
-// trial is the neutral text that an imported model must be able to score.
+// trial is a neutral text that an imported model must be able to score.
 const trial = "The weather is nice today."
 
-// Import makes a model at dst from src, a folder as Hugging Face exports it:
+// Import creates a model at dst from src, a folder as Hugging Face exports it:
 // config.json, tokenizer.json, and ONNX files at its top or in onnx/. An empty
-// dst means the model's name in [UserDir]. The model is opened and scores a
-// text before it appears at dst; on an error nothing is left there. Import
-// never replaces what is at dst.
+// dst means the model's name in [UserDir]. Import opens the model and scores a
+// text before it appears at dst; on an error nothing is left there. It never
+// replaces an existing dst.
 func Import(src, dst string, o ImportOptions) (Manifest, error) {
 	m, err := importFrom(src, dst, o)
 	if err != nil {
@@ -69,9 +69,9 @@ func importFrom(src, dst string, o ImportOptions) (Manifest, error) {
 		return Manifest{}, err
 	}
 	if !info.IsDir() {
-		return Manifest{}, errors.New("it is not a folder: name the one that holds config.json")
+		return Manifest{}, errors.New("it is not a folder: give the folder that has config.json")
 	}
-	absolute, err := filepath.Abs(src) // "." has a name too
+	absolute, err := filepath.Abs(src) // gives "." a name
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -87,13 +87,13 @@ func importFrom(src, dst string, o ImportOptions) (Manifest, error) {
 		dst = filepath.Join(user, m.Name)
 	}
 	if _, err := os.Lstat(dst); err == nil {
-		return Manifest{}, fmt.Errorf("%s exists already: remove it or choose another name", dst)
+		return Manifest{}, fmt.Errorf("%s already exists: remove it or choose another name", dst)
 	}
 	undo, err := makeParents(dst)
 	if err != nil {
 		return Manifest{}, err
 	}
-	// Beside dst, so that the model appears there in one step.
+	// Next to dst, so that the model appears there in one step.
 	temp, err := os.MkdirTemp(filepath.Dir(dst), ".import-*")
 	if err != nil {
 		undo()
@@ -111,8 +111,8 @@ func importFrom(src, dst string, o ImportOptions) (Manifest, error) {
 	return m, nil
 }
 
-// describe makes the manifest of an export, without the hashes, and returns
-// the files to copy: the path in src by the name in the model's folder.
+// describe creates the manifest of an export, without the hashes, and returns
+// the files to copy: the name in the model's folder to the path in src.
 func describe(src fs.FS, name string, o ImportOptions) (Manifest, map[string]string, error) {
 	fail := func(err error) (Manifest, map[string]string, error) { return Manifest{}, nil, err }
 	config, err := readConfig(src)
@@ -157,11 +157,11 @@ func describe(src fs.FS, name string, o ImportOptions) (Manifest, map[string]str
 		Spec: classifier.Spec{
 			Labels:     labels,
 			Activation: activation,
-			// As in the default model.
+			// Same as the default model.
 			Window: classifier.Window{Tokens: window, Overlap: window / 8, Pooling: 4},
 		},
 	}
-	if !filepath.IsAbs(config.NameOrPath) { // else it is a folder of whoever exported it
+	if !filepath.IsAbs(config.NameOrPath) { // an absolute path is a folder on the exporter's machine
 		m.Provenance.Base = config.NameOrPath
 	}
 	if config.PadTokenID != nil {
@@ -175,7 +175,7 @@ func describe(src fs.FS, name string, o ImportOptions) (Manifest, map[string]str
 	files := map[string]string{"tokenizer.json": "tokenizer.json"}
 	for _, name := range []string{"README.md", "LICENSE", "LICENSE.txt", "LICENSE.md"} {
 		if _, err := fs.Stat(src, name); err == nil {
-			files[name] = name // not in the manifest: the model runs without, and they may be edited
+			files[name] = name // not in the manifest: the model does not need them, and they may be edited
 		}
 	}
 	if err := addVariants(src, o.Model, &m, files); err != nil {
@@ -212,13 +212,13 @@ func addVariants(src fs.FS, asked string, m *Manifest, files map[string]string) 
 		variant := Variant{Provider: v.provider, File: path.Base(v.file), Precision: g.precision(), Batching: encoder.Single}
 		if v.provider == encoder.CUDA {
 			if variant.Precision == "int8" || variant.Precision == "int4" {
-				continue // formats of the CPU
+				continue // formats for the CPU
 			}
 			if !g.oneTextAtATime() {
 				variant.Batching = encoder.Padded
 			}
 			if scores != m.Outputs.Scores || !slices.Equal(inputs, m.Inputs) {
-				return fmt.Errorf("%s takes %v and gives %s, but %s takes %v and gives %s: say which of them to use", v.file, inputs, scores, cpu, m.Inputs, m.Outputs.Scores)
+				return fmt.Errorf("%s takes %v and returns %s, but %s takes %v and returns %s: choose one of them", v.file, inputs, scores, cpu, m.Inputs, m.Outputs.Scores)
 			}
 		}
 		m.Inputs, m.Outputs.Scores = inputs, scores
@@ -229,8 +229,8 @@ func addVariants(src fs.FS, asked string, m *Manifest, files map[string]string) 
 	return nil
 }
 
-// checkTokenizer checks that tokenizer.json is there, can be used, and gives
-// no id beyond the model's vocabulary, which is 0 where config.json is silent.
+// checkTokenizer checks that tokenizer.json exists, can be used, and gives no id
+// beyond the model's vocabulary size, which is 0 if config.json does not say.
 func checkTokenizer(src fs.FS, vocabulary int) error {
 	data, _, err := readFile(src, "tokenizer.json", maxTokenizer)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -244,12 +244,12 @@ func checkTokenizer(src fs.FS, vocabulary int) error {
 		return fmt.Errorf("tokenizer.json: %w", err)
 	}
 	if size := tokenizer.VocabSize(); vocabulary > 0 && size > vocabulary {
-		return fmt.Errorf("tokenizer.json gives ids up to %d, but the model's vocabulary has %d: they do not belong together", size-1, vocabulary)
+		return fmt.Errorf("tokenizer.json gives ids up to %d, but the model's vocabulary has %d: they do not match", size-1, vocabulary)
 	}
 	return nil
 }
 
-// nameOf makes a model's name from that of a folder.
+// nameOf derives a model's name from a folder's name.
 func nameOf(folder string) string {
 	name := strings.Map(func(c rune) rune {
 		switch {
@@ -291,8 +291,8 @@ func writeAndTry(src fs.FS, dir string, m Manifest, files map[string]string, try
 	return model.Manifest(), nil
 }
 
-// makeParents makes the folders above a path. undo removes those that were
-// not there before and are empty.
+// makeParents creates the folders above a path. undo removes those that it
+// created and that are empty.
 func makeParents(of string) (undo func(), err error) {
 	var made []string
 	for dir := filepath.Dir(of); ; dir = filepath.Dir(dir) {
@@ -303,7 +303,7 @@ func makeParents(of string) (undo func(), err error) {
 	}
 	return func() {
 		for _, dir := range made {
-			_ = os.Remove(dir) // one that another import uses meanwhile stays
+			_ = os.Remove(dir) // fails if another import uses it
 		}
 	}, os.MkdirAll(filepath.Dir(of), 0o755)
 }

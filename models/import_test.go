@@ -19,16 +19,16 @@ import (
 	"github.com/toxscreen/toxscreen/models"
 )
 
-// label1 maps the labels of a binary model that calls them LABEL_0 and LABEL_1.
+// label1 maps the labels of a binary model with labels LABEL_0 and LABEL_1.
 var label1 = map[string]toxscreen.Attribute{"LABEL_1": toxscreen.Toxicity}
 
-// TestImport brings in real architectures with random weights, of BERT's,
-// RoBERTa's and XLM-R's shape and with their kinds of tokenizer, and compares
-// what they give with what transformers and onnxruntime gave.
+// TestImport imports real architectures with random weights, of BERT's, RoBERTa's
+// and XLM-R's shape with their kinds of tokenizer, and compares their output with
+// that of transformers and onnxruntime.
 func TestImport(t *testing.T) { testImport(t, testModels) }
 
-// testImport imports the three exports that scripts/make/tiny-models/make.py has
-// written to a folder.
+// testImport imports the three exports that scripts/make/tiny-models/make.py
+// wrote to a folder.
 func testImport(t *testing.T, exports string) {
 	t.Helper()
 	for _, test := range []struct {
@@ -85,19 +85,19 @@ func testImport(t *testing.T, exports string) {
 			if !slices.Equal(m.Inputs, test.inputs) || m.PadID != test.padID {
 				t.Errorf("got the inputs %q and the padding token %d", m.Inputs, m.PadID)
 			}
-			if m.Window.Tokens < 128 || m.Window.Tokens%128 != 0 { // RoBERTa's table of positions has two rows more
+			if m.Window.Tokens < 128 || m.Window.Tokens%128 != 0 { // RoBERTa's position table has two more rows
 				t.Errorf("got a window of %d tokens", m.Window.Tokens)
 			}
 			verified, err := models.Verify(os.DirFS(dst))
 			if err != nil || verified.Identity() != m.Identity() {
-				t.Errorf("Import returned %s, at the folder is %s, %v", m.Identity(), verified.Identity(), err)
+				t.Errorf("Import returned %s, the folder has %s, %v", m.Identity(), verified.Identity(), err)
 			}
 			compare(t, open(t, dst), expectedOf(t, src, test.file), test.measured, test.sigmoid)
 		})
 	}
 }
 
-// expectation is what transformers and onnxruntime made of a text.
+// expectation is the output of transformers and onnxruntime for a text.
 type expectation struct {
 	Text   string    `json:"text"`
 	Logits []float64 `json:"logits"`
@@ -119,9 +119,9 @@ func expectedOf(t *testing.T, src, file string) []expectation {
 	return all[file]
 }
 
-// compare fails unless a model gives the probabilities that the expected
-// logits stand for, to 1e-4, and for the measured attributes alone. These are
-// in the order of the model's columns.
+// compare fails unless a model gives the probabilities for the expected logits,
+// to 1e-4, and only for the measured attributes. These are in the order of the
+// model's columns.
 func compare(t *testing.T, m *models.Model, expected []expectation, measured []toxscreen.Attribute, sigmoid bool) {
 	t.Helper()
 	for _, e := range expected {
@@ -134,7 +134,7 @@ func compare(t *testing.T, m *models.Model, expected []expectation, measured []t
 		for i, a := range measured {
 			want[a] = 1 / (1 + math.Exp(-e.Logits[i]))
 		}
-		if !sigmoid { // two columns, of which the second is measured
+		if !sigmoid { // two columns; the second is measured
 			want[measured[0]] = 1 / (1 + math.Exp(e.Logits[0]-e.Logits[1]))
 		}
 		got := maps.Collect(found.Scores.All())
@@ -150,8 +150,8 @@ func compare(t *testing.T, m *models.Model, expected []expectation, measured []t
 	}
 }
 
-// TestImportPrefersInt8 for the CPU, where it is fastest, and leaves it out
-// for CUDA, which cannot compute it.
+// TestImportPrefersInt8 for the CPU, where it is fastest; CUDA cannot run it and
+// gets another file.
 func TestImportPrefersInt8(t *testing.T) {
 	m, err := models.Import(testModels+"hub-bert", filepath.Join(t.TempDir(), "m"), models.ImportOptions{})
 	if err != nil {
@@ -173,7 +173,7 @@ func TestImportPrefersInt8(t *testing.T) {
 	}
 }
 
-// TestImportOptions: what the caller says goes before what the folder says.
+// TestImportOptions: the caller's options override the folder.
 func TestImportOptions(t *testing.T) {
 	dir := copyOf(t, "hub-roberta")
 	card := "---\nlicense: mit\nlanguage:\n- en\n- de\n---\n# A model\n"
@@ -215,7 +215,7 @@ func TestImportOptions(t *testing.T) {
 	}
 }
 
-// TestImportIntoUserDir is where a model goes by default and is found by name.
+// TestImportIntoUserDir: a model goes there by default and is found by name.
 func TestImportIntoUserDir(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	if _, err := models.Import(testModels+"hub-xlm-roberta", "", models.ImportOptions{Name: "mine", Labels: label1}); err != nil {
@@ -224,7 +224,7 @@ func TestImportIntoUserDir(t *testing.T) {
 	open(t, "mine")
 }
 
-// TestImportLabels: sets of labels that are known need no map.
+// TestImportLabels: known label sets need no map.
 func TestImportLabels(t *testing.T) {
 	const toxicity, insult = toxscreen.Toxicity, toxscreen.Insult
 	for _, test := range []struct {
@@ -247,31 +247,31 @@ func TestImportLabels(t *testing.T) {
 		{name: "columns about identities", labels: []string{"toxicity", "insult", "male", "psychiatric_or_mental_illness"},
 			want: map[string]toxscreen.Attribute{"toxicity": toxicity, "insult": insult}, activation: classifier.Sigmoid},
 		{name: "single label said of a set that is not", labels: []string{"toxic", "obscene", "insult"}, problem: `"single_label_classification"`,
-			err: []string{"does not tell how logits become probabilities"}},
+			err: []string{"does not determine how logits become probabilities"}},
 		{name: "neutral and toxic", labels: []string{"neutral", "toxic"}, want: map[string]toxscreen.Attribute{"toxic": toxicity}, activation: classifier.Softmax},
 		{name: "toxic first", labels: []string{"Toxic", "Non-Toxic"}, want: map[string]toxscreen.Attribute{"Toxic": toxicity}, activation: classifier.Softmax},
 		{name: "not toxic", labels: []string{"not_toxic", "toxic"}, problem: `"multi_label_classification"`,
 			want: map[string]toxscreen.Attribute{"toxic": toxicity}, activation: classifier.Sigmoid},
 		{name: "one column", labels: []string{"toxic"}, want: map[string]toxscreen.Attribute{"toxic": toxicity}, activation: classifier.Sigmoid},
-		{name: "regression", labels: []string{"toxic"}, problem: `"regression"`, err: []string{`problem_type "regression"`, "say softmax", "sigmoid if not"}},
+		{name: "regression", labels: []string{"toxic"}, problem: `"regression"`, err: []string{`problem_type "regression"`, "choose softmax", "sigmoid if not"}},
 		{name: "regression, but asked", labels: []string{"toxic"}, problem: `"regression"`, asked: classifier.Sigmoid,
 			want: map[string]toxscreen.Attribute{"toxic": toxicity}, activation: classifier.Sigmoid},
 		{name: "labels that say nothing", labels: []string{"LABEL_0", "LABEL_1"},
-			err: []string{"LABEL_0, LABEL_1", "its model card tells what they mean", "as in LABEL_1=toxicity"}},
+			err: []string{"LABEL_0, LABEL_1", "see its model card for what they mean", "as in LABEL_1=toxicity"}},
 		{name: "labels that say nothing, mapped", labels: []string{"LABEL_0", "LABEL_1"}, given: label1,
 			want: label1, activation: classifier.Softmax},
 		{name: "another kind of model", labels: []string{"nothate", "hate"}, err: []string{"as in hate=toxicity"}},
 		{name: "feelings", labels: []string{"joy", "anger"}, err: []string{"joy, anger", "map those"}},
 		{name: "several mapped, and no word on the rest", labels: []string{"a", "b", "c"}, given: map[string]toxscreen.Attribute{"a": toxicity, "b": insult},
-			err: []string{"say softmax if the labels exclude each other"}},
+			err: []string{"choose softmax if the labels exclude each other"}},
 		{name: "several mapped", labels: []string{"a", "b", "c"}, given: map[string]toxscreen.Attribute{"a": toxicity, "b": insult}, asked: classifier.Sigmoid,
 			want: map[string]toxscreen.Attribute{"a": toxicity, "b": insult}, activation: classifier.Sigmoid},
 		{name: "map of a label that is not there", labels: []string{"neutral", "toxic"}, given: map[string]toxscreen.Attribute{"rude": insult},
-			err: []string{`"rude" is mapped to insult, but is none of the model's labels: neutral, toxic`}},
+			err: []string{`"rude" is mapped to insult, but is not one of the model's labels: neutral, toxic`}},
 		{name: "map without toxicity", labels: []string{"neutral", "rude"}, given: map[string]toxscreen.Attribute{"rude": insult},
 			err: []string{"none has the attribute toxicity"}},
 		{name: "two labels of one attribute", labels: []string{"toxic", "toxicity"}, err: []string{"two have the attribute toxicity"}},
-		{name: "one name twice", labels: []string{"toxic", "toxic"}, err: []string{`id2label names two labels "toxic"`}},
+		{name: "one name twice", labels: []string{"toxic", "toxic"}, err: []string{`id2label has two labels named "toxic"`}},
 		{name: "no names, which means these", err: []string{"LABEL_0, LABEL_1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -317,8 +317,8 @@ func or(a, b string) string {
 	return b
 }
 
-// TestImportWindow: how many tokens a model reads at once is told in several
-// places, and not the same everywhere.
+// TestImportWindow: several files say how many tokens a model reads at once, and
+// they may disagree.
 func TestImportWindow(t *testing.T) {
 	for _, test := range []struct {
 		name              string
@@ -331,8 +331,8 @@ func TestImportWindow(t *testing.T) {
 		{"BERTweet is a short RoBERTa", `"model_type": "roberta", "max_position_embeddings": 130, "pad_token_id": 1`, `{}`, 128},
 		{"trained on less than it could read", `"model_type": "bert", "max_position_embeddings": 512`, `{"model_max_length": 256}`, 256},
 		{"no length set", `"model_type": "bert", "max_position_embeddings": 512`, `{"model_max_length": 1000000000000000019884624838656}`, 512},
-		{"longer than pays", `"model_type": "modernbert", "max_position_embeddings": 8192`, `{"model_max_length": 8192}`, 512},
-		{"nothing said", `"model_type": "xlnet"`, ``, 512},
+		{"longer than useful", `"model_type": "modernbert", "max_position_embeddings": 8192`, `{"model_max_length": 8192}`, 512},
+		{"no length given", `"model_type": "xlnet"`, ``, 512},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := copyOf(t, "hub-roberta")
@@ -355,9 +355,9 @@ func TestImportWindow(t *testing.T) {
 	}
 }
 
-// TestImportErrors: each names what is wrong and the way out, and leaves
-// nothing behind: neither the model, nor parts of it, nor the folders made
-// for it.
+// TestImportErrors: each error says what is wrong and what to do, and leaves no
+// files behind: neither the model, nor parts of it, nor the folders created for
+// it.
 func TestImportErrors(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -369,7 +369,7 @@ func TestImportErrors(t *testing.T) {
 		{"a model already", func(t *testing.T, dir string) {
 			remove("config.json")(t, dir)
 			write("manifest.json", []byte("{}"))(t, dir)
-		}, models.ImportOptions{}, []string{"it is a model already and can be used by its path"}},
+		}, models.ImportOptions{}, []string{"it already is a model: use it by its path"}},
 		{"broken config", write("config.json", []byte("{")), models.ImportOptions{}, []string{"config.json: unexpected end"}},
 		{"ids with a gap", write("config.json", []byte(`{"id2label": {"0": "neutral", "2": "toxic"}}`)), models.ImportOptions{}, []string{`id2label has the id "2"`, "0 to 1"}},
 		{"no tokenizer", remove("tokenizer.json"), models.ImportOptions{}, []string{"no tokenizer.json", "AutoTokenizer", "use_fast=True"}},
@@ -389,14 +389,14 @@ func TestImportErrors(t *testing.T) {
 		{"empty ONNX file", write("model.onnx", nil), models.ImportOptions{}, []string{"model.onnx: it is empty"}},
 		{"ONNX file cut short", func(t *testing.T, dir string) {
 			change(t, filepath.Join(dir, "model.onnx"), func(b []byte) []byte { return b[:len(b)/2] })
-		}, models.ImportOptions{}, []string{"model.onnx: it is no ONNX file"}},
-		{"other inputs", write("model.onnx", onnxOf([]onnxTensor{ids, {"pixel_values", 1, free}}, logitsOf(16), 16)), models.ImportOptions{}, []string{"inputs input_ids, pixel_values; toxscreen gives input_ids, attention_mask, token_type_ids"}},
-		{"int32 inputs", write("model.onnx", onnxOf([]onnxTensor{{"input_ids", 6, free}}, logitsOf(16), 16)), models.ImportOptions{}, []string{"input_ids is of type int32; toxscreen gives int64"}},
+		}, models.ImportOptions{}, []string{"model.onnx: it is not an ONNX file"}},
+		{"other inputs", write("model.onnx", onnxOf([]onnxTensor{ids, {"pixel_values", 1, free}}, logitsOf(16), 16)), models.ImportOptions{}, []string{"inputs input_ids, pixel_values; toxscreen provides input_ids, attention_mask, token_type_ids"}},
+		{"int32 inputs", write("model.onnx", onnxOf([]onnxTensor{{"input_ids", 6, free}}, logitsOf(16), 16)), models.ImportOptions{}, []string{"input_ids is of type int32; toxscreen provides int64"}},
 		{"fixed length", write("model.onnx", onnxOf([]onnxTensor{{"input_ids", 7, []int64{1, 128}}}, logitsOf(16), 16)), models.ImportOptions{}, []string{"fixed shape [1 128]", "dynamic axes"}},
 		{"token classifier", write("model.onnx", onnxOf([]onnxTensor{ids}, onnxTensor{"logits", 1, []int64{-1, -1, 16}}, 16)), models.ImportOptions{}, []string{"logits has 3 dimensions", "export a model for text classification"}},
 		{"float16 output", write("model.onnx", onnxOf([]onnxTensor{ids}, onnxTensor{"logits", 10, []int64{-1, 16}}, 16)), models.ImportOptions{}, []string{"logits is of type float16", "keep_io_types=True"}},
 		{"more columns than labels", write("model.onnx", classifierOf(17)), models.ImportOptions{}, []string{"logits has 17 columns, but config.json names 16 labels"}},
-		{"weights elsewhere", write("model.onnx", onnxWithWeightsElsewhere()), models.ImportOptions{}, []string{"its weights lie in a second file, model.onnx_data", "put all into one"}},
+		{"weights elsewhere", write("model.onnx", onnxWithWeightsElsewhere()), models.ImportOptions{}, []string{"its weights are in a second file, model.onnx_data", "merge them into one"}},
 		{"graph that cannot be computed", write("model.onnx", onnxOfUnknownOperator()), models.ImportOptions{}, []string{"model.onnx", "NoSuchOperator"}},
 		{"name", nil, models.ImportOptions{Name: "My Model"}, []string{`name: "My Model" must be made of`}},
 		{"version", nil, models.ImportOptions{Version: "new"}, []string{`version: "new" must be like`}},
@@ -417,14 +417,14 @@ func TestImportErrors(t *testing.T) {
 	}
 }
 
-// TestImportNeverReplaces what lies at the place of the new model.
+// TestImportNeverReplaces an existing file or folder at the destination.
 func TestImportNeverReplaces(t *testing.T) {
 	dst := filepath.Join(t.TempDir(), "m")
 	if err := os.WriteFile(dst, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := models.Import(testModels+"hub-roberta", dst, models.ImportOptions{})
-	wantError(t, err, dst+" exists already: remove it or choose another name")
+	wantError(t, err, dst+" already exists: remove it or choose another name")
 	if data, err := os.ReadFile(dst); err != nil || string(data) != "mine" {
 		t.Errorf("the file at %s is now %q, %v", dst, data, err)
 	}
@@ -436,7 +436,7 @@ func TestImportOfNoFolder(t *testing.T) {
 		t.Errorf("the cause is lost: %v", err)
 	}
 	_, err = models.Import(testModels+"make_tiny.py", "", models.ImportOptions{})
-	wantError(t, err, "it is not a folder: name the one that holds config.json")
+	wantError(t, err, "it is not a folder: give the folder that has config.json")
 }
 
 func remove(name string) func(*testing.T, string) {
@@ -457,8 +457,8 @@ func write(name string, data []byte) func(*testing.T, string) {
 	}
 }
 
-// TestImportIsOneStep: whoever lists the models while one is imported sees all
-// of it or nothing.
+// TestImportIsOneStep: listing the models during an import shows all of the new
+// model or nothing.
 func TestImportIsOneStep(t *testing.T) {
 	parent := t.TempDir()
 	ended := make(chan error)

@@ -10,9 +10,9 @@ import (
 	"github.com/toxscreen/toxscreen/classifier"
 )
 
-// jigsaw maps the label names of the models that were trained on the data of
-// Jigsaw's competitions: those of Detoxify's original model and toxic-bert
-// (2018) and those of its unbiased and multilingual ones (2019, 2020).
+// jigsaw maps the label names of models trained on the data of Jigsaw's
+// competitions: those of Detoxify's original model and toxic-bert (2018), and
+// those of its unbiased and multilingual models (2019, 2020).
 var jigsaw = map[string]toxscreen.Attribute{
 	"toxic": toxscreen.Toxicity, "toxicity": toxscreen.Toxicity,
 	"severe_toxic": toxscreen.SevereToxicity, "severe_toxicity": toxscreen.SevereToxicity,
@@ -24,23 +24,23 @@ var jigsaw = map[string]toxscreen.Attribute{
 	"sexual_explicit": toxscreen.SexuallyExplicit,
 }
 
-// jigsawIdentities are columns of the unbiased models which tell whom a text
-// is about, and not what it does to them.
+// jigsawIdentities are columns of the unbiased models that say whom a text is
+// about, not what it does to them.
 var jigsawIdentities = []string{
 	"male", "female", "homosexual_gay_or_lesbian", "christian", "jewish", "muslim", "black", "white",
 	"psychiatric_or_mental_illness",
 }
 
-// notToxic are the names that binary models give to the other label.
+// notToxic are the names of the other label in binary models.
 var notToxic = []string{"non_toxic", "not_toxic", "nontoxic", "neutral", "normal", "clean", "safe"}
 
-// plain returns a label as the tables above spell it.
+// plain returns a label in the spelling of the tables above.
 func plain(label string) string {
 	return strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(label)))
 }
 
-// recognise returns the map of a known set of labels and its activation.
-// Either all labels belong to the set, or it is not known.
+// recognise returns the map of a known label set and its activation. A set is
+// known only if all labels belong to it.
 func recognise(labels []string) (attributes map[string]toxscreen.Attribute, activation classifier.Activation, ok bool) {
 	attributes = map[string]toxscreen.Attribute{}
 	others := 0
@@ -67,20 +67,20 @@ func recognise(labels []string) (attributes map[string]toxscreen.Attribute, acti
 }
 
 // labelsOf returns the labels of a model with their attributes: as the caller
-// maps them, else as a known set of labels means them. activation is that of
-// the known set, or empty.
+// maps them, else as a known label set maps them. activation is that of the
+// known set, or empty.
 func labelsOf(names []string, given map[string]toxscreen.Attribute) (labels []classifier.Label, activation classifier.Activation, err error) {
 	attributes := given
 	if len(given) == 0 {
 		var known bool
 		if attributes, activation, known = recognise(names); !known {
-			return nil, "", fmt.Errorf("its labels are not a set that is known: %s; its model card tells what they mean: map those that are attributes of toxscreen, as in %s=%s",
+			return nil, "", fmt.Errorf("its labels are not a known set: %s; see its model card for what they mean and map those that are attributes of toxscreen, as in %s=%s",
 				strings.Join(names, ", "), likeliest(names), toxscreen.Toxicity)
 		}
 	}
 	for _, label := range slices.Sorted(maps.Keys(attributes)) {
 		if !slices.Contains(names, label) {
-			return nil, "", fmt.Errorf("%q is mapped to %s, but is none of the model's labels: %s", label, attributes[label], strings.Join(names, ", "))
+			return nil, "", fmt.Errorf("%q is mapped to %s, but is not one of the model's labels: %s", label, attributes[label], strings.Join(names, ", "))
 		}
 	}
 	for _, name := range names {
@@ -93,9 +93,9 @@ func labelsOf(names []string, given map[string]toxscreen.Attribute) (labels []cl
 	return labels, activation, nil
 }
 
-// likeliest returns the label for an example of a map: one whose name speaks
-// of what a screen looks for, else the last, since binary models mostly have
-// the harmless label first.
+// likeliest returns the label for an example of a map: one whose name suggests
+// toxicity, else the last, since most binary models have the harmless label
+// first.
 func likeliest(names []string) string {
 	for _, word := range []string{"toxic", "hate", "offensive", "abus", "harm"} {
 		for _, name := range names {
@@ -107,10 +107,10 @@ func likeliest(names []string) string {
 	return names[len(names)-1]
 }
 
-// activationOf decides how the logits of a model become probabilities: by what
-// the caller asks, else by what config.json says, else by what a known set of
-// labels needs, else by the number of labels where that tells: one stands
-// alone, and two of which one is mapped exclude each other.
+// activationOf decides how the logits of a model become probabilities: by the
+// caller's choice, else by config.json, else by the known label set, else by the
+// number of labels if that decides: a single label is independent, and two labels
+// with one mapped exclude each other.
 func activationOf(asked, known classifier.Activation, problemType string, labels []classifier.Label) (classifier.Activation, error) {
 	mapped := 0
 	for _, l := range labels {
@@ -132,5 +132,5 @@ func activationOf(asked, known classifier.Activation, problemType string, labels
 	case problemType == "" && len(labels) == 2 && mapped == 1:
 		return classifier.Softmax, nil
 	}
-	return "", fmt.Errorf("config.json has the problem_type %q with %d labels, of which %d are mapped: that does not tell how logits become probabilities; say softmax if the labels exclude each other, sigmoid if not", problemType, len(labels), mapped)
+	return "", fmt.Errorf("config.json has the problem_type %q with %d labels, of which %d are mapped: that does not determine how logits become probabilities; choose softmax if the labels exclude each other, sigmoid if not", problemType, len(labels), mapped)
 }

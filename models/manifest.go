@@ -19,7 +19,7 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-// ManifestName is the file that makes a folder a model.
+// ManifestName is the name of the file that makes a folder a model.
 const ManifestName = "manifest.json"
 
 // Format is the version of the manifest's format that this package reads and
@@ -31,9 +31,9 @@ const Format = 1
 type Manifest struct {
 	Format      int        `json:"format"`  // [Format]
 	Name        string     `json:"name"`    // of a-z, 0-9 and -
-	Version     string     `json:"version"` // MAJOR.MINOR.PATCH, and what semantic versioning allows behind it
+	Version     string     `json:"version"` // MAJOR.MINOR.PATCH, with the suffixes of semantic versioning
 	Description string     `json:"description"`
-	License     string     `json:"license"` // SPDX expression, or what the model's authors call it
+	License     string     `json:"license"` // SPDX expression, or the authors' name for it
 	Languages   []string   `json:"languages,omitempty"`
 	Provenance  Provenance `json:"provenance"`
 
@@ -41,19 +41,19 @@ type Manifest struct {
 	Tokenizer string          `json:"tokenizer"` // one of Files
 	Variants  []Variant       `json:"variants"`  // at most one for a provider
 
-	classifier.Spec // its keys lie beside the others
+	classifier.Spec // its keys are at the same level
 
-	// Thresholds is the probability in (0, 1] from which an attribute is
+	// Thresholds is the minimum probability, in (0, 1], for an attribute to be
 	// flagged. Each attribute of Labels has one.
 	Thresholds toxscreen.Scores `json:"thresholds"`
 
 	Card Card `json:"card,omitzero"`
 
-	sum Hash // of the file that the manifest was read from
+	sum Hash // of the manifest file
 }
 
-// Provenance tells where a model comes from. It is for people and changes
-// nothing.
+// Provenance says where a model comes from. It is for people and has no
+// effect.
 type Provenance struct {
 	Base    string   `json:"base,omitempty"`
 	Data    []string `json:"data,omitempty"`
@@ -62,29 +62,29 @@ type Provenance struct {
 	Notes   string   `json:"notes,omitempty"`
 }
 
-// Card says in short what a model is for and how well it does. It is for
-// people and changes nothing.
+// Card summarises what a model is for and how well it performs. It is for
+// people and has no effect.
 type Card struct {
 	Use     string   `json:"use,omitempty"`
 	Misuse  string   `json:"misuse,omitempty"`
 	Figures []Figure `json:"figures,omitempty"`
 }
 
-// Figure is what a model reached by one measure on texts that it did not learn
-// from.
+// Figure is one measurement of a model on texts that were not used for
+// training.
 type Figure struct {
 	Measure  string      `json:"measure"`
 	Goal     string      `json:"goal,omitempty"` // such as "≥ 0.98"
 	Value    float64     `json:"value"`
-	Interval *[2]float64 `json:"interval,omitempty"` // of 95 %
-	Rows     int         `json:"rows,omitempty"`     // that it was taken on
+	Interval *[2]float64 `json:"interval,omitempty"` // 95 %
+	Rows     int         `json:"rows,omitempty"`     // that were measured
 }
 
 // Variant is the ONNX file for one provider.
 type Variant struct {
 	Provider  encoder.Provider `json:"provider"`
 	File      string           `json:"file"`      // one of Files
-	Precision string           `json:"precision"` // fp32, fp16, int8 or int4: for people, it changes nothing
+	Precision string           `json:"precision"` // fp32, fp16, int8 or int4: for people, no effect
 	Batching  encoder.Batching `json:"batching"`
 }
 
@@ -106,15 +106,15 @@ func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 func (h *Hash) UnmarshalText(text []byte) error {
 	digits, ok := strings.CutPrefix(string(text), hashPrefix)
 	if !ok || len(digits) != hex.EncodedLen(len(h)) {
-		return fmt.Errorf("%q is no hash: it must be %s and %d hexadecimal digits", text, hashPrefix, hex.EncodedLen(len(h)))
+		return fmt.Errorf("%q is not a hash: it must be %s and %d hexadecimal digits", text, hashPrefix, hex.EncodedLen(len(h)))
 	}
 	if _, err := hex.Decode(h[:], []byte(digits)); err != nil {
-		return fmt.Errorf("%q is no hash: %w", text, err)
+		return fmt.Errorf("%q is not a hash: %w", text, err)
 	}
 	return nil
 }
 
-// Attributes returns what the model measures, in the attributes' order.
+// Attributes returns the attributes that the model measures, in their order.
 func (m Manifest) Attributes() []toxscreen.Attribute {
 	var measured []toxscreen.Attribute
 	for attribute := range m.Thresholds.All() {
@@ -124,13 +124,13 @@ func (m Manifest) Attributes() []toxscreen.Attribute {
 }
 
 // Identity returns name@version and the first twelve digits of the manifest's
-// own SHA-256. The manifest holds the hash of each file, so that two models
-// with one identity give the same results.
+// SHA-256. The manifest contains the hash of each file, so two models with the
+// same identity give the same results.
 func (m Manifest) Identity() string {
 	return fmt.Sprintf("%s@%s %s", m.Name, m.Version, m.sum.String()[:len(hashPrefix)+12])
 }
 
-// Variant returns the variant for a provider. The error lists those there are.
+// Variant returns the variant for a provider. The error lists the providers.
 func (m Manifest) Variant(provider encoder.Provider) (Variant, error) {
 	var there []string
 	for _, v := range m.Variants {
@@ -142,18 +142,17 @@ func (m Manifest) Variant(provider encoder.Provider) (Variant, error) {
 	return Variant{}, fmt.Errorf("model %s has no variant for provider %s, only for %s", m.Name, provider, strings.Join(there, ", "))
 }
 
-// maxManifest is the size in bytes over which a manifest is refused: a
-// thousand times what one has.
+// maxManifest is the maximum size of a manifest in bytes: a thousand times the
+// usual size.
 const maxManifest = 1 << 20
 
 // ReadManifest reads and checks the manifest of a model's folder, but not the
-// files that it names; see [Verify]. A key that is not known or given twice,
-// a value that makes no sense and anything behind the object are errors that
-// name the key.
+// files that it lists; see [Verify]. An unknown or duplicate key, an invalid
+// value, and anything after the object are errors; the error names the key.
 func ReadManifest(fsys fs.FS) (Manifest, error) {
 	data, sum, err := readFile(fsys, ManifestName, maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Manifest{}, fmt.Errorf("failed to read model: there is no %s, which makes a folder a model: %w", ManifestName, err)
+		return Manifest{}, fmt.Errorf("failed to read model: there is no %s, so the folder is not a model: %w", ManifestName, err)
 	}
 	if err != nil {
 		return Manifest{}, fmt.Errorf("failed to read model: %w", err)
@@ -175,7 +174,7 @@ func parseManifest(data []byte) (Manifest, error) {
 			return Manifest{}, fmt.Errorf("line %d: unknown key %s", lineOf(data, key), key)
 		}
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return Manifest{}, fmt.Errorf("%s: a %s where a %s belongs", cmp.Or(strings.TrimPrefix(wrong.Field, "Spec."), "the whole"), wrong.Value, wrong.Type)
+			return Manifest{}, fmt.Errorf("%s: a %s instead of a %s", cmp.Or(strings.TrimPrefix(wrong.Field, "Spec."), "the manifest"), wrong.Value, wrong.Type)
 		}
 		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return Manifest{}, fmt.Errorf("line %d: %w", 1+bytes.Count(data[:wrong.Offset], []byte("\n")), err)
@@ -183,7 +182,7 @@ func parseManifest(data []byte) (Manifest, error) {
 		return Manifest{}, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Manifest{}, errors.New("there is more behind the end of its object")
+		return Manifest{}, errors.New("there is text after the end of its object")
 	}
 	if err := checkKeys(json.NewDecoder(bytes.NewReader(data))); err != nil {
 		return Manifest{}, err
@@ -191,8 +190,8 @@ func parseManifest(data []byte) (Manifest, error) {
 	return m, m.Validate()
 }
 
-// checkKeys reports a key that one object gives twice, of which
-// [json.Decoder.Decode] silently takes the last. The JSON must be valid.
+// checkKeys reports a key that occurs twice in one object; [json.Decoder.Decode]
+// would silently take the last. The JSON must be valid.
 func checkKeys(dec *json.Decoder) error {
 	token, err := dec.Token()
 	if err != nil {
@@ -220,7 +219,7 @@ func checkKeys(dec *json.Decoder) error {
 	return err
 }
 
-// lineOf returns the line in which a quoted key is first given.
+// lineOf returns the line of the first occurrence of a quoted key.
 func lineOf(data []byte, key string) int {
 	before, _, _ := bytes.Cut(data, []byte(key))
 	return 1 + bytes.Count(before, []byte("\n"))
@@ -231,8 +230,8 @@ var (
 	versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
 )
 
-// Validate reports what makes a manifest unusable, all of it at once. Reading
-// one does so already.
+// Validate reports everything that makes a manifest unusable. ReadManifest
+// calls it.
 func (m Manifest) Validate() error {
 	var found []error
 	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
@@ -244,7 +243,7 @@ func (m Manifest) Validate() error {
 		wrong("name: %q must be made of a-z, 0-9 and -", m.Name)
 	}
 	if m.Name == DefaultName {
-		wrong("name: %q stands for the embedded model, whichever that is", m.Name)
+		wrong("name: %q is reserved for the embedded model", m.Name)
 	}
 	if !versionPattern.MatchString(m.Version) {
 		wrong("version: %q must be like 1.0.0", m.Version)
@@ -254,7 +253,7 @@ func (m Manifest) Validate() error {
 	}
 	for name := range m.Files {
 		if name == ManifestName || name == "." || name == ".." || name == "" || strings.ContainsAny(name, `/\:`) {
-			wrong("files: %q must be the plain name of a file beside %s", name, ManifestName)
+			wrong("files: %q must be the plain name of a file next to %s", name, ManifestName)
 		}
 	}
 	listed := func(key, name string) {
@@ -274,7 +273,7 @@ func (m Manifest) Validate() error {
 			wrong("%sprovider: %w", key, err)
 		}
 		if slices.ContainsFunc(m.Variants[:i], func(w Variant) bool { return w.Provider == v.Provider }) {
-			wrong("%sprovider: %q has a variant already", key, v.Provider)
+			wrong("%sprovider: %q already has a variant", key, v.Provider)
 		}
 		listed(key+"file", v.File)
 		if !slices.Contains(precisions, v.Precision) {
@@ -294,7 +293,7 @@ func (m Manifest) Validate() error {
 		}
 		measured[*l.Attribute] = true
 		if _, ok := m.Thresholds.Get(*l.Attribute); !ok {
-			wrong("thresholds: %s is missing, which is among the labels", *l.Attribute)
+			wrong("thresholds: %s is missing, but it is among the labels", *l.Attribute)
 		}
 	}
 	for a, t := range m.Thresholds.All() {
@@ -302,7 +301,7 @@ func (m Manifest) Validate() error {
 			wrong("thresholds: %s is not among the labels", a)
 		}
 		if !(t > 0 && t <= 1) {
-			wrong("thresholds: %v for %s is not over 0 and up to 1", t, a)
+			wrong("thresholds: %v for %s must be over 0 and at most 1", t, a)
 		}
 	}
 	return errors.Join(found...)

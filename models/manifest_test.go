@@ -33,7 +33,7 @@ func read(text string) (models.Manifest, error) {
 	return models.ReadManifest(fstest.MapFS{"manifest.json": {Data: []byte(text)}})
 }
 
-// TestReadManifest reads a manifest that uses every key.
+// TestReadManifest reads a manifest with every key.
 func TestReadManifest(t *testing.T) {
 	text := strings.Replace(manifestOf(t, "tiny"), `"thresholds"`, `"pad_id": 1, "calibration": {"threat": {"knots": [[-6, -5], [4, 3]]}}, "thresholds"`, 1)
 	m, err := read(text)
@@ -61,7 +61,7 @@ func TestReadManifest(t *testing.T) {
 	}
 }
 
-// TestManifestKeepsItsMeaning writes what was read and reads it again.
+// TestManifestKeepsItsMeaning writes a manifest and reads it again.
 func TestManifestKeepsItsMeaning(t *testing.T) {
 	for _, name := range []string{"tiny", "tiny-no-spans"} {
 		m, err := read(manifestOf(t, name))
@@ -85,8 +85,8 @@ func TestManifestKeepsItsMeaning(t *testing.T) {
 	}
 }
 
-// TestIdentity: results name the hash of the manifest, which holds the hashes
-// of all else, so that a change anywhere shows.
+// TestIdentity: results have the hash of the manifest, which contains all other
+// hashes, so any change is visible.
 func TestIdentity(t *testing.T) {
 	text := manifestOf(t, "tiny")
 	m, err := read(text)
@@ -106,7 +106,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestManifestErrors: each error names the key and what was wrong with it.
+// TestManifestErrors: each error names the key and the fault.
 func TestManifestErrors(t *testing.T) {
 	hash := "sha256:" + strings.Repeat("0", 64)
 	for _, test := range []struct {
@@ -118,15 +118,15 @@ func TestManifestErrors(t *testing.T) {
 		{"unknown key inside", `"overlap"`, `"overlaps"`, `unknown key "overlaps"`},
 		{"key given twice", `"version": "1.0.0",`, `"version": "1.0.0", "version": "2.0.0",`, `key "version" is given twice`},
 		{"key given twice inside", `"overlap": 8,`, `"overlap": 8, "overlap": 9,`, `key "overlap" is given twice`},
-		{"wrong type", `"overlap": 8`, `"overlap": "8"`, "window.overlap: a string where a int belongs"},
+		{"wrong type", `"overlap": 8`, `"overlap": "8"`, "window.overlap: a string instead of a int"},
 		{"broken JSON", `"version": "1.0.0",`, `"version": "1.0.0"`, "line 5: invalid character"},
 		{"format of the future", `"format": 1`, `"format": 2`, "format: 2 is not known to this version"},
 		{"name", `"name": "tiny"`, `"name": "Tiny model"`, `name: "Tiny model" must be made of`},
-		{"name of the embedded model", `"name": "tiny"`, `"name": "default"`, `name: "default" stands for the embedded model`},
+		{"name of the embedded model", `"name": "tiny"`, `"name": "default"`, `name: "default" is reserved for the embedded model`},
 		{"version", `"version": "1.0.0"`, `"version": "one"`, `version: "one" must be like 1.0.0`},
 		{"no license", `"license": "Apache-2.0"`, `"license": ""`, "license: missing"},
-		{"hash too short", `"tokenizer.json": "sha256:`, `"tokenizer.json": "sha256:00`, "is no hash"},
-		{"hash of another kind", `"tokenizer.json": "sha256:`, `"tokenizer.json": "md5:`, "is no hash"},
+		{"hash too short", `"tokenizer.json": "sha256:`, `"tokenizer.json": "sha256:00`, "is not a hash"},
+		{"hash of another kind", `"tokenizer.json": "sha256:`, `"tokenizer.json": "md5:`, "is not a hash"},
 		{"tokenizer not listed", `"tokenizer": "tokenizer.json"`, `"tokenizer": "other.json"`, `tokenizer: "other.json" is not among files`},
 		{"variant not listed", `"file": "model.onnx"`, `"file": "model.int8.onnx"`, `variants[0].file: "model.int8.onnx" is not among files`},
 		{"file above the folder", `"files": {`, `"files": {"../secret": "` + hash + `", `, `files: "../secret" must be the plain name of a file`},
@@ -135,7 +135,7 @@ func TestManifestErrors(t *testing.T) {
 		{"parent folder", `"files": {`, `"files": {"..": "` + hash + `", `, `files: ".." must be the plain name`},
 		{"the manifest itself", `"files": {`, `"files": {"manifest.json": "` + hash + `", `, `files: "manifest.json" must be the plain name`},
 		{"unknown provider", `"provider": "cuda"`, `"provider": "tpu"`, `variants[1].provider: unknown provider "tpu"`},
-		{"provider twice", `"provider": "cuda"`, `"provider": "cpu"`, `variants[1].provider: "cpu" has a variant already`},
+		{"provider twice", `"provider": "cuda"`, `"provider": "cpu"`, `variants[1].provider: "cpu" already has a variant`},
 		{"unknown precision", `"precision": "fp32"`, `"precision": "fp31"`, `precision: "fp31" must be one of fp32, fp16, int8, int4`},
 		{"unknown batching", `"batching": "padded"`, `"batching": "some"`, `variants[1].batching: unknown batching "some": it must be single, bucketed or padded`},
 		{"unknown attribute", `"attribute": "threat"`, `"attribute": "menace"`, `unknown attribute "menace"`},
@@ -144,8 +144,8 @@ func TestManifestErrors(t *testing.T) {
 		{"window too small", `"tokens": 32`, `"tokens": 4`, "window.tokens: 4 is not in"},
 		{"token head without spans", `"tokens": "token_logits"`, `"tokens": ""`, "outputs.tokens and spans must be given together"},
 		{"no threshold for a label", `"threat": 0.5,`, ``, "thresholds: threat is missing"},
-		{"threshold of 0", `"threat": 0.5,`, `"threat": 0,`, "thresholds: 0 for threat is not over 0 and up to 1"},
-		{"threshold over 1", `"threat": 0.5,`, `"threat": 50,`, "thresholds: 50 for threat is not over 0"},
+		{"threshold of 0", `"threat": 0.5,`, `"threat": 0,`, "thresholds: 0 for threat must be over 0 and at most 1"},
+		{"threshold over 1", `"threat": 0.5,`, `"threat": 50,`, "thresholds: 50 for threat must be over 0"},
 		{"threshold of null", `"threat": 0.5,`, `"threat": null,`, "threat is null"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -159,8 +159,8 @@ func TestManifestErrors(t *testing.T) {
 	}
 }
 
-// TestManifestErrorsAllAtOnce: whoever writes a manifest sees every mistake in
-// one run.
+// TestManifestErrorsAllAtOnce: one run reports every mistake in a
+// manifest.
 func TestManifestErrorsAllAtOnce(t *testing.T) {
 	_, err := read(`{"format": 1, "name": "", "thresholds": {"insult": 0.5}}`)
 	wantError(t, err, "name:", "version:", "license:", "tokenizer:", "variants:", "inputs:", "outputs:", "labels:", "activation:", "window.tokens:",
@@ -172,12 +172,12 @@ func TestManifestThatIsNotThere(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the cause is lost: %v", err)
 	}
-	wantError(t, err, "there is no manifest.json, which makes a folder a model")
+	wantError(t, err, "there is no manifest.json, so the folder is not a model")
 }
 
 func TestManifestWithSomethingBehind(t *testing.T) {
 	_, err := read(manifestOf(t, "tiny") + "{}")
-	wantError(t, err, "there is more behind the end of its object")
+	wantError(t, err, "there is text after the end of its object")
 }
 
 func TestManifestTooLarge(t *testing.T) {
@@ -185,14 +185,14 @@ func TestManifestTooLarge(t *testing.T) {
 	wantError(t, err, "manifest.json has", "the limit is 1048576")
 }
 
-// TestManifestNestedTooDeep: a manifest comes from strangers and must not
-// exhaust the stack.
+// TestManifestNestedTooDeep: a manifest is untrusted input and must not exhaust
+// the stack.
 func TestManifestNestedTooDeep(t *testing.T) {
 	_, err := read(strings.Repeat("[", 1<<19))
 	wantError(t, err, "manifest.json")
 }
 
-// wantError fails unless err has all the parts in its text.
+// wantError fails unless the text of err contains all the parts.
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {

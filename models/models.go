@@ -1,4 +1,4 @@
-// Package models opens models and holds the default one:
+// Package models opens models and contains the default one:
 //
 //	model, err := models.OpenDefault(models.Options{})
 //	if err != nil {
@@ -8,13 +8,13 @@
 //	screener := toxscreen.New(model)
 //
 // A model is a folder with a manifest.json, ONNX files and a tokenizer.json;
-// docs/models.md describes it for people who bring their own. [Import] makes
-// such a folder from what Hugging Face exports.
+// docs/models.md describes it for people who bring their own. [Import] creates
+// such a folder from a Hugging Face export.
 //
-// Wherever a model is named, here and on the command line, the name means
+// A model's name, here and on the command line, means
 //
 //   - the model embedded in the binary, if it is "default" or empty;
-//   - the folder at that path, if it holds a separator or exists;
+//   - the folder at that path, if it contains a separator or exists;
 //   - else the folder of that name in [UserDir].
 package models
 
@@ -42,26 +42,26 @@ const DefaultName = "default"
 // Options says how a model is run. The zero value runs it on all cores of the
 // CPU.
 type Options struct {
-	// Library is the path of ONNX Runtime's library; where it is empty,
-	// [encoder.FindLibrary] looks for it.
+	// Library is the path of ONNX Runtime's library; if it is empty,
+	// [encoder.FindLibrary] finds it.
 	Library string
 	// Provider is where the model runs; empty means the CPU.
 	Provider encoder.Provider
-	// Threads is how many runs go side by side on the CPU; 0 means one a core.
+	// Threads is the number of concurrent runs on the CPU; 0 means one per core.
 	Threads int
 }
 
-// Model is an open model. It is safe for concurrent use; Close it when no
-// call is under way any more.
+// Model is an open model. It is safe for concurrent use; Close it when no call is
+// active.
 type Model struct {
 	*classifier.Classifier
 	manifest Manifest
-	known    language.Known // what it was trained on
+	known    language.Known // languages that it was trained on
 }
 
 var _ toxscreen.Classifier = (*Model)(nil)
 
-// Manifest returns what the model's folder says of itself.
+// Manifest returns the manifest of the model's folder.
 func (m *Model) Manifest() Manifest { return m.manifest }
 
 // Info implements [toxscreen.Classifier].
@@ -72,7 +72,7 @@ func (m *Model) Info() toxscreen.ModelInfo {
 }
 
 // Classify implements [toxscreen.Classifier]. A text that is almost certainly in
-// none of the manifest's languages gets a warning beside its scores.
+// none of the manifest's languages also gets a warning.
 func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	found, err := m.Classifier.Classify(ctx, text)
 	if err != nil {
@@ -97,7 +97,7 @@ func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classifica
 	return found, nil
 }
 
-// listed joins names as a sentence does; of more than three it counts the rest.
+// listed joins names for a sentence; of more than three it counts the rest.
 func listed(names []string) string {
 	if len(names) > 3 {
 		names = append(names[:2:2], fmt.Sprintf("%d more languages", len(names)-2))
@@ -112,9 +112,9 @@ func listed(names []string) string {
 // OpenDefault opens the embedded model.
 func OpenDefault(o Options) (*Model, error) { return Open(DefaultName, o) }
 
-// Open opens the model that a name stands for, as the comment of this package
-// says. Every file of its manifest is compared with its hash first, and the
-// bytes that were compared are those that are used.
+// Open opens the model with the given name, see the package comment. It first
+// compares every file of its manifest with its hash, and uses the bytes that it
+// compared.
 func Open(name string, o Options) (*Model, error) {
 	folder, err := Resolve(name)
 	if err != nil {
@@ -166,13 +166,13 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", variant.File, err)
 	}
-	// Go would keep the memory of what was read and is not needed any more for
-	// a later heap of that size, which never comes.
+	// Go would keep the unused memory of the files for a later heap of that size,
+	// which never comes.
 	debug.FreeOSMemory()
 	return &Model{Classifier: c, manifest: manifest, known: language.New(manifest.Languages)}, nil
 }
 
-// Folder is where a model lies.
+// Folder is the folder of a model.
 type Folder struct {
 	FS   fs.FS  // its files
 	Path string // empty for the embedded model
@@ -181,8 +181,8 @@ type Folder struct {
 // String returns the path, or "default" for the embedded model.
 func (f Folder) String() string { return cmp.Or(f.Path, DefaultName) }
 
-// Resolve returns the folder that a name stands for, as the comment of this
-// package says. Whether a model is in it, reading its manifest tells.
+// Resolve returns the folder for a name, see the package comment. Reading its
+// manifest shows whether it is a model.
 func Resolve(name string) (Folder, error) {
 	if name == "" || name == DefaultName {
 		return Folder{FS: Default()}, nil
@@ -217,11 +217,11 @@ func inUserDir(name string) (Folder, error) {
 	for _, e := range entries {
 		there = append(there, e.Name)
 	}
-	return Folder{}, fmt.Errorf("failed to find model %q: neither here nor in %s is a folder of that name; there are: %s", name, dir, strings.Join(there, ", "))
+	return Folder{}, fmt.Errorf("failed to find model %q: there is no folder of that name here or in %s; available models: %s", name, dir, strings.Join(there, ", "))
 }
 
 // UserDir returns the folder of the user's own models, toxscreen/models in the
-// user's configuration folder. It need not exist.
+// user's configuration folder. It may not exist.
 func UserDir() (string, error) {
 	config, err := os.UserConfigDir()
 	if err != nil {
@@ -232,15 +232,15 @@ func UserDir() (string, error) {
 
 // Entry is one model of [List].
 type Entry struct {
-	Name     string // as [Open] takes it, where List was given [UserDir]
+	Name     string // for [Open], if List was given [UserDir]
 	Folder   Folder
-	Manifest Manifest // valid where Err is nil
-	Err      error    // why the manifest cannot be used
+	Manifest Manifest // valid if Err is nil
+	Err      error    // why the manifest is unusable
 }
 
-// List returns the embedded model and then those in dir by name. It reads
-// their manifests but not their files; see [Verify]. A dir that does not exist
-// holds no models.
+// List returns the embedded model and then those in dir by name. It reads their
+// manifests but not their files; see [Verify]. A missing dir contains no
+// models.
 func List(dir string) ([]Entry, error) {
 	entries := []Entry{{Name: DefaultName, Folder: Folder{FS: Default()}}}
 	found, err := os.ReadDir(dir)
@@ -249,8 +249,8 @@ func List(dir string) ([]Entry, error) {
 	}
 	for _, f := range found {
 		path := filepath.Join(dir, f.Name())
-		// Stat, since a folder may be a link to one; a hidden one is an
-		// import under way.
+		// Stat follows links to folders; a hidden folder is an import in
+		// progress.
 		if info, err := os.Stat(path); err != nil || !info.IsDir() || strings.HasPrefix(f.Name(), ".") {
 			continue
 		}

@@ -23,7 +23,7 @@ import (
 	"github.com/toxscreen/toxscreen/models"
 )
 
-// open opens a model until the end of the test.
+// open opens a model and closes it at the end of the test.
 func open(t *testing.T, name string) *models.Model {
 	t.Helper()
 	m, err := models.Open(name, models.Options{Threads: 1})
@@ -48,7 +48,7 @@ func copyOf(t *testing.T, name string) string {
 	return dir
 }
 
-// change replaces a file by what edit makes of its content.
+// change replaces the content of a file by the output of edit.
 func change(t *testing.T, path string, edit func([]byte) []byte) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -81,9 +81,9 @@ func TestOpenScores(t *testing.T) {
 	}
 }
 
-// TestOtherLanguage: a text in none of the languages of the manifest is scored
-// with a warning. A manifest that does not tell which languages it means gets
-// none.
+// TestOtherLanguage: a text in none of the manifest's languages is scored with a
+// warning. If the manifest does not say which languages it means, there is no
+// warning.
 func TestOtherLanguage(t *testing.T) {
 	const german = "Das Wetter ist heute wirklich schön, wir gehen spazieren."
 	for _, test := range []struct {
@@ -120,7 +120,7 @@ func TestOtherLanguage(t *testing.T) {
 }
 
 // TestOpenForeignShape: columns in another order, one without an attribute,
-// token types and a calibration, as models from elsewhere have them.
+// token types and a calibration, as in models from other sources.
 func TestOpenForeignShape(t *testing.T) {
 	found, err := open(t, testModels+"tiny-no-spans").Classify(context.Background(), "you are a stupid idiot")
 	if err != nil {
@@ -143,15 +143,15 @@ func TestOpenForeignShape(t *testing.T) {
 		}
 	}
 	if found.Spans != nil {
-		t.Errorf("got the spans %v of a model that has none", found.Spans)
+		t.Errorf("got the spans %v from a model without spans", found.Spans)
 	}
 	if !slices.ContainsFunc(found.Warnings, func(w string) bool { return strings.Contains(w, "no token head") }) {
 		t.Errorf("no warning says that there are no spans: %q", found.Warnings)
 	}
 }
 
-// TestOpenDefault: the embedded model is whole, and its folder is the one that
-// "default" and the empty name stand for.
+// TestOpenDefault: the embedded model is complete, and "default" and the empty
+// name mean its folder.
 func TestOpenDefault(t *testing.T) {
 	embedded, err := models.Verify(models.Default())
 	if err != nil {
@@ -163,10 +163,10 @@ func TestOpenDefault(t *testing.T) {
 	}
 	defer m.Close()
 	if got := m.Manifest().Identity(); got != embedded.Identity() {
-		t.Errorf("opened %s, the embedded one is %s", got, embedded.Identity())
+		t.Errorf("opened %s, the embedded model is %s", got, embedded.Identity())
 	}
 	if len(m.Info().Attributes) != len(toxscreen.Attributes()) {
-		t.Errorf("the default model measures %d attributes only", len(m.Info().Attributes))
+		t.Errorf("the default model measures only %d attributes", len(m.Info().Attributes))
 	}
 	if diff := cmp.Diff([]string{"en"}, m.Info().Languages); diff != "" {
 		t.Error(diff)
@@ -181,8 +181,8 @@ func TestOpenDefault(t *testing.T) {
 	}
 }
 
-// TestOpenRefusesChangedFiles: a file that is not the one that the manifest
-// names is never used, whatever it is.
+// TestOpenRefusesChangedFiles: a file that does not match its hash in the
+// manifest is never used.
 func TestOpenRefusesChangedFiles(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -190,7 +190,7 @@ func TestOpenRefusesChangedFiles(t *testing.T) {
 		edit func([]byte) []byte
 		want []string
 	}{
-		{"one bit of the weights", "model.onnx", func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, []string{"model.onnx is not the file that manifest.json names", "it should have sha256:"}},
+		{"one bit of the weights", "model.onnx", func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, []string{"model.onnx is not the file that manifest.json lists", "it should have sha256:"}},
 		{"cut short", "model.onnx", func(b []byte) []byte { return b[:len(b)-1] }, []string{"model.onnx is not the file"}},
 		{"one byte more", "model.onnx", func(b []byte) []byte { return append(b, 0) }, []string{"model.onnx is not the file"}},
 		{"empty", "model.onnx", func([]byte) []byte { return nil }, []string{"model.onnx is not the file"}},
@@ -212,7 +212,7 @@ func TestOpenRefusesChangedFiles(t *testing.T) {
 	}
 }
 
-// TestOpenChecksFilesOfOtherProviders: a model is whole or it is not.
+// TestOpenChecksFilesOfOtherProviders: all files of a model must be intact.
 func TestOpenChecksFilesOfOtherProviders(t *testing.T) {
 	dir := copyOf(t, "tiny")
 	change(t, filepath.Join(dir, "manifest.json"), replace(`"files": {`, `"files": {"model.fp16.onnx": "sha256:`+strings.Repeat("0", 64)+`", `))
@@ -226,7 +226,7 @@ func TestOpenChecksFilesOfOtherProviders(t *testing.T) {
 	wantError(t, err, "model.fp16.onnx", "import or download the model again")
 }
 
-// TestVerifyReportsAllFiles: one run shows everything that is wrong.
+// TestVerifyReportsAllFiles: one run reports every fault.
 func TestVerifyReportsAllFiles(t *testing.T) {
 	dir := copyOf(t, "tiny")
 	change(t, filepath.Join(dir, "tokenizer.json"), func(b []byte) []byte { return b[1:] })
@@ -237,7 +237,7 @@ func TestVerifyReportsAllFiles(t *testing.T) {
 	wantError(t, err, "model.onnx", "tokenizer.json is not the file")
 }
 
-// TestVerifyIgnoresOtherFiles: a card, a license and notes may lie beside.
+// TestVerifyIgnoresOtherFiles: the folder may also have a card, a license and notes.
 func TestVerifyIgnoresOtherFiles(t *testing.T) {
 	dir := copyOf(t, "tiny")
 	if err := os.WriteFile(filepath.Join(dir, "NOTES.txt"), []byte("mine"), 0o600); err != nil {
@@ -248,8 +248,8 @@ func TestVerifyIgnoresOtherFiles(t *testing.T) {
 	}
 }
 
-// TestVerifyRefusesFolders: a folder in a file's place is an error, as is a
-// tokenizer of a size that none has.
+// TestVerifyRefusesFolders: a folder in place of a file is an error, and so is a
+// tokenizer of unreasonable size.
 func TestVerifyRefusesFolders(t *testing.T) {
 	dir := copyOf(t, "tiny")
 	path := filepath.Join(dir, "model.onnx")
@@ -257,10 +257,10 @@ func TestVerifyRefusesFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := models.Verify(os.DirFS(dir))
-	wantError(t, err, "model.onnx is no file", "tokenizer.json has 67108865 bytes, the limit is 67108864")
+	wantError(t, err, "model.onnx is not a file", "tokenizer.json has 67108865 bytes, the limit is 67108864")
 }
 
-// TestVerifyRefusesModelsOver2GiB: the file is sparse and takes no room.
+// TestVerifyRefusesModelsOver2GiB: the file is sparse and takes no space.
 func TestVerifyRefusesModelsOver2GiB(t *testing.T) {
 	dir := copyOf(t, "tiny")
 	if err := os.Truncate(filepath.Join(dir, "model.onnx"), 2<<30); err != nil {
@@ -270,8 +270,8 @@ func TestVerifyRefusesModelsOver2GiB(t *testing.T) {
 	wantError(t, err, "model.onnx has 2147483648 bytes, over the 2 GiB that an ONNX file can have")
 }
 
-// TestOpenErrors: a manifest whose hashes are right may still not fit its
-// ONNX file or the machine.
+// TestOpenErrors: a manifest with correct hashes may still not match its ONNX
+// file or the machine.
 func TestOpenErrors(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -303,7 +303,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// TestProviderWithoutVariant lists the providers that there are.
+// TestProviderWithoutVariant: the error lists the available providers.
 func TestProviderWithoutVariant(t *testing.T) {
 	dir := copyOf(t, "tiny")
 	change(t, filepath.Join(dir, "manifest.json"), replace(`,
@@ -317,7 +317,7 @@ func TestProviderWithoutVariant(t *testing.T) {
 	wantError(t, err, "model tiny has no variant for provider cuda, only for cpu")
 }
 
-// TestResolve covers how a model can be named.
+// TestResolve covers the ways to name a model.
 func TestResolve(t *testing.T) {
 	config := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", config)
@@ -326,7 +326,7 @@ func TestResolve(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := filepath.Join(config, "toxscreen", "models"); user != want {
-		t.Fatalf("the user's models lie in %s, want %s", user, want)
+		t.Fatalf("the user's models are in %s, want %s", user, want)
 	}
 	tiny := os.DirFS(testModels + "tiny")
 	for _, name := range []string{"mine", "here"} {
@@ -342,10 +342,10 @@ func TestResolve(t *testing.T) {
 	}
 	for _, test := range []struct{ name, path string }{
 		{"", ""},
-		{"default", ""}, // even where a folder has that name
+		{"default", ""}, // even if a folder has that name
 		{"./default", "./default"},
 		{"mine", filepath.Join(user, "mine")},
-		{"here", "here"}, // what exists goes before the user's folder
+		{"here", "here"}, // an existing path precedes the user's folder
 		{filepath.Join(user, "here"), filepath.Join(user, "here")},
 	} {
 		folder, err := models.Resolve(test.name)
@@ -359,7 +359,7 @@ func TestResolve(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"minr":     "there are: default, here, mine",
+		"minr":     "available models: default, here, mine",
 		"./mine":   "no such file",
 		"file":     "file is a file: a model is a folder with a manifest.json",
 		"mi\x00ne": "failed to find model",
@@ -373,8 +373,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestList: a folder that is no model is listed with what is wrong with it,
-// and neither a file nor an import under way is.
+// TestList: a folder that is not a model is listed with its fault; files and
+// imports in progress are not listed.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b", "a", ".import-1"} {
@@ -408,13 +408,13 @@ func TestList(t *testing.T) {
 		t.Errorf("got %q, want %q", names, want)
 	}
 	if entries, err = models.List(filepath.Join(dir, "none")); err != nil || len(entries) != 1 {
-		t.Errorf("got %d models and %v of a folder that is not there", len(entries), err)
+		t.Errorf("got %d models and %v from a missing folder", len(entries), err)
 	}
 }
 
-// TestOpenORTFormat: ONNX Runtime uses a file of its own format where it lies
-// in memory. One that was read from a folder gives the scores of the embedded
-// one, and stays where it is while garbage is collected.
+// TestOpenORTFormat: ONNX Runtime uses a file of its own format in place in
+// memory. A file read from a folder gives the same scores as the embedded one
+// and stays in memory during garbage collection.
 func TestOpenORTFormat(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "copy")
 	if err := os.CopyFS(dir, models.Default()); err != nil {
@@ -437,8 +437,8 @@ func TestOpenORTFormat(t *testing.T) {
 	}
 }
 
-// TestOpenRefusesBrokenORTFile: half a file whose hash is right, and one whose
-// header alone is.
+// TestOpenRefusesBrokenORTFile: half a file with a correct hash, and a file with
+// only a valid header.
 func TestOpenRefusesBrokenORTFile(t *testing.T) {
 	for name, broken := range map[string]func([]byte) []byte{
 		"half":   func(data []byte) []byte { return data[:len(data)/2] },
@@ -466,7 +466,7 @@ func TestOpenRefusesBrokenORTFile(t *testing.T) {
 				t.Fatal("the model was opened")
 			}
 			if !strings.Contains(err.Error(), "model.ort: failed to open classifier") {
-				t.Errorf("the error names neither file nor step: %v", err)
+				t.Errorf("the error lacks the file or the step: %v", err)
 			}
 		})
 	}

@@ -10,21 +10,21 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// graph is what an import has to know of an ONNX file. ONNX Runtime tells the
-// inputs and outputs of a session too, but neither which operators compute
-// them nor, without loading it, that the weights lie elsewhere.
+// graph is what an import needs to know about an ONNX file. An ONNX Runtime session
+// also reports inputs and outputs, but not the operators nor, without loading it,
+// that the weights are in another file.
 type graph struct {
 	inputs, outputs []tensor
-	operators       map[string]bool // op_type of every node, those of subgraphs and functions included
-	weights         map[int32]int   // how many numbers of each element type the initializers hold
-	external        string          // the file that holds weights, where one does
+	operators       map[string]bool // op_type of every node, including subgraphs and functions
+	weights         map[int32]int   // number of values in the initializers by element type
+	external        string          // the file with the weights, if separate
 }
 
 // tensor is an input or output of a graph.
 type tensor struct {
 	name string
 	kind int32   // element type
-	dims []int64 // -1 where the size is free
+	dims []int64 // -1 if the size is free
 }
 
 // Element types: TensorProto.DataType in onnx.proto.
@@ -44,8 +44,8 @@ func typeName(kind int32) string {
 	return fmt.Sprintf("element type %d", kind)
 }
 
-// dynamicInt8 are the operators that take the scale of an activation over the
-// whole tensor at hand, so that texts in one tensor change each other.
+// dynamicInt8 are the operators that compute the scale of an activation over a
+// whole tensor, so that texts in one tensor change each other's scores.
 var dynamicInt8 = []string{
 	"DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM", "MatMulIntegerToFloat", "MatMulInteger",
 }
@@ -54,7 +54,7 @@ func (g *graph) isDynamicInt8() bool {
 	return slices.ContainsFunc(dynamicInt8, func(op string) bool { return g.operators[op] })
 }
 
-// precision returns what a manifest calls the graph's precision.
+// precision returns the graph's precision as in a manifest.
 func (g *graph) precision() string {
 	switch {
 	case g.operators["MatMulNBits"]:
@@ -67,12 +67,12 @@ func (g *graph) precision() string {
 	return "fp32"
 }
 
-// readGraph reads an ONNX file: a ModelProto of onnx.proto, whose field
-// numbers stand in the calls below.
+// readGraph reads an ONNX file: a ModelProto of onnx.proto. The calls below use
+// its field numbers.
 func readGraph(data []byte) (*graph, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte("version https://git-lfs")):
-		return nil, errors.New("it is a pointer of Git LFS and not the file itself: run `git lfs pull` in its folder")
+		return nil, errors.New("it is a Git LFS pointer and not the file itself: run `git lfs pull` in its folder")
 	case len(data) == 0:
 		return nil, errors.New("it is empty")
 	}
@@ -97,19 +97,19 @@ func readGraph(data []byte) (*graph, error) {
 		err = errors.New("it has no graph")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("it is no ONNX file: %w", err)
+		return nil, fmt.Errorf("it is not an ONNX file: %w", err)
 	}
 	return g, nil
 }
 
-// maxNesting is how deep subgraphs may lie in each other; exporters of text
-// models use one or two levels.
+// maxNesting is the maximum nesting depth of subgraphs; exporters of text models
+// use one or two levels.
 const maxNesting = 16
 
-// read reads a GraphProto. Inputs and outputs are those of the outermost.
+// read reads a GraphProto. Inputs and outputs are those of the outermost graph.
 func (g *graph) read(data []byte, depth int) error {
 	if depth > maxNesting {
-		return fmt.Errorf("its graphs are nested more than %d deep", maxNesting)
+		return fmt.Errorf("its graphs are nested more than %d levels deep", maxNesting)
 	}
 	initialized := map[string]bool{}
 	var inputs []tensor
@@ -135,7 +135,7 @@ func (g *graph) read(data []byte, depth int) error {
 		}
 		return nil
 	})
-	// Old exporters list the weights among the inputs.
+	// Old exporters also list the weights as inputs.
 	for _, t := range inputs {
 		if !initialized[t.name] {
 			g.inputs = append(g.inputs, t)
@@ -242,8 +242,8 @@ func readTensor(data []byte) (t tensor, err error) {
 	return t, err
 }
 
-// fields calls f for each field of a protobuf message with its scalar, or
-// with its bytes where it is a string, a message or packed.
+// fields calls f for each field of a protobuf message with its scalar, or with
+// its bytes if it is a string, a message or packed.
 func fields(message []byte, f func(number protowire.Number, scalar uint64, value []byte) error) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
@@ -258,7 +258,7 @@ func fields(message []byte, f func(number protowire.Number, scalar uint64, value
 			scalar, n = protowire.ConsumeVarint(message)
 		case protowire.BytesType:
 			value, n = protowire.ConsumeBytes(message)
-		default: // numbers of fixed width: none of those read here
+		default: // fixed-width numbers: not used by the fields read here
 			n = protowire.ConsumeFieldValue(number, kind, message)
 		}
 		if n < 0 {
@@ -272,7 +272,7 @@ func fields(message []byte, f func(number protowire.Number, scalar uint64, value
 	return nil
 }
 
-// names lists tensors for a message.
+// names lists the names of tensors for a message.
 func names(tensors []tensor) string {
 	var all []string
 	for _, t := range tensors {

@@ -21,7 +21,7 @@ func readTestGraph(t testing.TB, path string) *graph {
 	return g
 }
 
-// TestReadGraph reads what torch's exporter and onnxruntime's quantiser wrote.
+// TestReadGraph reads files from torch's exporter and onnxruntime's quantiser.
 func TestReadGraph(t *testing.T) {
 	for _, test := range []struct {
 		path            string
@@ -42,7 +42,7 @@ func TestReadGraph(t *testing.T) {
 			t.Errorf("%s: got %s, dynamic %v", test.path, g.precision(), g.isDynamicInt8())
 		}
 		if g.external != "" || g.weights[onnxFloat]+g.weights[3] < 1000 {
-			t.Errorf("%s: got the weights %v, elsewhere %q", test.path, g.weights, g.external)
+			t.Errorf("%s: got the weights %v, external file %q", test.path, g.weights, g.external)
 		}
 	}
 	out := readTestGraph(t, "tiny/model.onnx").outputs[1]
@@ -51,7 +51,7 @@ func TestReadGraph(t *testing.T) {
 	}
 }
 
-// TestPrecision is told by operators first, then by what most weights are.
+// TestPrecision: operators decide first, then the type of most weights.
 func TestPrecision(t *testing.T) {
 	for _, test := range []struct {
 		graph graph
@@ -69,14 +69,14 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// TestReadGraphLooksInside: quantised operators may hide in the branches of
-// an If and in functions.
+// TestReadGraphLooksInside: quantised operators may be in the branches of an If
+// and in functions.
 func TestReadGraphLooksInside(t *testing.T) {
 	wrap := func(number protowire.Number, inner []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), inner)
 	}
 	node := wrap(1, wrap(4, []byte("DynamicQuantizeLinear")))
-	branch := wrap(1, wrap(5, wrap(6, node))) // a node with an attribute that is a graph
+	branch := wrap(1, wrap(5, wrap(6, node))) // a node with a graph attribute
 	for name, data := range map[string][]byte{
 		"branch":   wrap(7, branch),
 		"function": append(wrap(7, nil), wrap(25, wrap(7, wrap(4, []byte("DynamicQuantizeLinear"))))...),
@@ -93,8 +93,8 @@ func TestReadGraphLooksInside(t *testing.T) {
 	}
 }
 
-// TestReadGraphOfOldExporters: before version 4 of the format every weight had
-// to be listed among the inputs.
+// TestReadGraphOfOldExporters: before version 4 of the format, every weight had
+// to be listed as an input.
 func TestReadGraphOfOldExporters(t *testing.T) {
 	text := func(number protowire.Number, value string) []byte {
 		return protowire.AppendString(protowire.AppendTag(nil, number, protowire.BytesType), value)
@@ -113,8 +113,8 @@ func TestReadGraphOfOldExporters(t *testing.T) {
 	}
 }
 
-// FuzzReadGraph: an ONNX file comes from strangers; whatever is in it, it is
-// read or refused.
+// FuzzReadGraph: an ONNX file is untrusted input; any content is read or
+// refused.
 func FuzzReadGraph(f *testing.F) {
 	for _, path := range []string{"tiny/model.onnx", "tiny-no-spans/model.onnx"} {
 		data, err := os.ReadFile("../testdata/models/" + path)

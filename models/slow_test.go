@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestImportFullSize makes the architectures of TestImport anew in the size of
-// BERT-base, 86 million weights each with small vocabularies, and imports
-// them. It needs 1.6 GB below TMPDIR and TOXSCREEN_PYTHON, an interpreter with
+// TestImportFullSize recreates the architectures of TestImport in the size of
+// BERT-base, 86 million weights each with small vocabularies, and imports them. It
+// needs 1.6 GB in TMPDIR and TOXSCREEN_PYTHON, an interpreter with
 // scripts/make/tiny-models/requirements.txt installed, which `make test-all` sets.
 func TestImportFullSize(t *testing.T) {
 	python := os.Getenv("TOXSCREEN_PYTHON")

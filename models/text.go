@@ -6,8 +6,8 @@ import (
 	"text/tabwriter"
 )
 
-// Text tells people what a manifest says of the model in a folder: where it comes
-// from, how it runs, its attributes, and the figures of its card.
+// Text formats the manifest of the model in a folder for people: its source, how it
+// runs, its attributes, and the figures of its card.
 func (m Manifest) Text(folder Folder) string {
 	var b strings.Builder
 	line := func(name, value string) {
@@ -31,12 +31,12 @@ func (m Manifest) Text(folder Folder) string {
 		line("variant", fmt.Sprintf("%s: %s, %s, texts %s", v.Provider, v.File, v.Precision, v.Batching))
 	}
 	if m.UndoDisguise {
-		line("disguise", "undone; texts with disguised words run both ways")
+		line("disguise", "undone; texts with disguised words are scored both ways")
 	}
-	line("windows", fmt.Sprintf("of %d tokens, sharing up to %d, pooled with %v", m.Window.Tokens, m.Window.Overlap, m.Window.Pooling))
+	line("windows", fmt.Sprintf("%d tokens, overlap up to %d, pooling %v", m.Window.Tokens, m.Window.Overlap, m.Window.Pooling))
 	spans := "none: the model has no token head"
 	if m.Spans != nil {
-		spans = fmt.Sprintf("of words from %v", m.Spans.Threshold)
+		spans = fmt.Sprintf("words from %v", m.Spans.Threshold)
 		if m.Spans.Relative > 0 {
 			spans += fmt.Sprintf(", and from %v of the strongest word's", m.Spans.Relative)
 		}
@@ -67,6 +67,6 @@ func (m Manifest) Text(folder Folder) string {
 		}
 		fmt.Fprintf(table, "%s\t%.4g\t%s\t%s\n", f.Measure, f.Value, interval, f.Goal)
 	}
-	table.Flush() // into a builder, which does not fail
+	table.Flush() // a builder does not fail
 	return b.String()
 }

@@ -13,13 +13,13 @@ import (
 	"slices"
 )
 
-// Sizes in bytes over which a file is refused.
+// Maximum file sizes in bytes.
 const (
-	maxTokenizer = 64 << 20  // the largest tokenizers known to us have 35 MB
-	maxModel     = 2<<30 - 1 // what protobuf allows a message
+	maxTokenizer = 64 << 20  // the largest known tokenizers have 35 MB
+	maxModel     = 2<<30 - 1 // protobuf's limit for a message
 )
 
-// limitOf returns the largest size of one of the manifest's files.
+// limitOf returns the maximum size of one of the manifest's files.
 func (m Manifest) limitOf(name string) int64 {
 	if name == m.Tokenizer {
 		return maxTokenizer
@@ -28,8 +28,8 @@ func (m Manifest) limitOf(name string) int64 {
 }
 
 // Verify reads the manifest of a model's folder and compares each file that it
-// names with its SHA-256. All files that are not as they should be are
-// reported. Files that the manifest does not name are left alone.
+// lists with its SHA-256. It reports all faulty files and ignores files that the
+// manifest does not list.
 func Verify(fsys fs.FS) (Manifest, error) {
 	m, err := ReadManifest(fsys)
 	if err != nil {
@@ -51,9 +51,9 @@ func (m Manifest) verify(fsys fs.FS, checked ...string) error {
 	return errors.Join(found...)
 }
 
-// read returns the content of one of the manifest's files, whose hash it has
-// compared: the bytes that were checked are those that are returned. What is
-// part of the program needs no comparison to be as trustworthy as the program.
+// read returns the content of one of the manifest's files after comparing its
+// hash: the returned bytes are the compared ones. Files that are part of the
+// program need no comparison.
 func (m Manifest) read(fsys fs.FS, name string) ([]byte, error) {
 	if p, ok := fsys.(program); ok {
 		if data, ok := p.content(name); ok {
@@ -78,13 +78,13 @@ func wayOut(err error) error {
 
 func (m Manifest) compare(name string, sum Hash) error {
 	if want := m.Files[name]; sum != want {
-		return fmt.Errorf("failed to verify model: %s is not the file that %s names: it has %s, it should have %s; %s", name, ManifestName, sum, want, getAgain)
+		return fmt.Errorf("failed to verify model: %s is not the file that %s lists: it has %s, it should have %s; %s", name, ManifestName, sum, want, getAgain)
 	}
 	return nil
 }
 
-// hashFile returns the hash of a file of at most limit bytes without holding
-// it in memory.
+// hashFile returns the hash of a file of at most limit bytes without holding it
+// in memory.
 func hashFile(fsys fs.FS, name string, limit int64) (sum Hash, err error) {
 	file, err := openFile(fsys, name, limit)
 	if err != nil {
@@ -92,8 +92,8 @@ func hashFile(fsys fs.FS, name string, limit int64) (sum Hash, err error) {
 	}
 	defer file.Close()
 	h := sha256.New()
-	// A file that grows meanwhile is one byte longer than it may be, which
-	// no hash of the manifest is of.
+	// A file that grows meanwhile becomes one byte too long, and its hash is
+	// not in the manifest.
 	if _, err := io.Copy(h, io.LimitReader(file, limit+1)); err != nil {
 		return sum, fmt.Errorf("failed to read %s: %w", name, err)
 	}
@@ -109,7 +109,7 @@ func readFile(fsys fs.FS, name string, limit int64) (data []byte, sum Hash, err 
 	defer file.Close()
 	var content bytes.Buffer
 	if info, err := file.Stat(); err == nil {
-		content.Grow(int(info.Size()) + bytes.MinRead) // the reading then never has to move it
+		content.Grow(int(info.Size()) + bytes.MinRead) // avoids moving it while reading
 	}
 	if _, err := content.ReadFrom(io.LimitReader(file, limit+1)); err != nil {
 		return nil, sum, fmt.Errorf("failed to read %s: %w", name, err)
@@ -117,7 +117,7 @@ func readFile(fsys fs.FS, name string, limit int64) (data []byte, sum Hash, err 
 	return content.Bytes(), sha256.Sum256(content.Bytes()), nil
 }
 
-// copyFile copies a file of at most limit bytes to a path where none is, and
+// copyFile copies a file of at most limit bytes to a new path and
 // returns its hash.
 func copyFile(fsys fs.FS, name, to string, limit int64) (sum Hash, err error) {
 	from, err := openFile(fsys, name, limit)
@@ -147,9 +147,9 @@ func openFile(fsys fs.FS, name string, limit int64) (fs.File, error) {
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s is no file", name)
+		err = fmt.Errorf("%s is not a file", name)
 	case info.Size() > limit && limit == maxModel:
-		err = fmt.Errorf("%s has %d bytes, over the 2 GiB that an ONNX file can have: the weights of larger models lie in files of their own, which toxscreen does not read", name, info.Size())
+		err = fmt.Errorf("%s has %d bytes, over the 2 GiB that an ONNX file can have: the weights of larger models are in separate files, which toxscreen does not read", name, info.Size())
 	case info.Size() > limit:
 		err = fmt.Errorf("%s has %d bytes, the limit is %d", name, info.Size(), limit)
 	}

@@ -1,12 +1,12 @@
 //go:build clients && linux
 
-// The clients of other systems, as they are, against `toxscreen serve`. Each has a
-// story: a short program that a user would write, and that ends with a sentence
-// and another status than 0 where an answer is not what the client's users know.
+// The clients of other systems, unchanged, against `toxscreen serve`. Each has a
+// story: a short program as a user would write it. If an answer is not what the
+// client's users expect, it prints a sentence and exits with a status other than 0.
 //
-// The tag is not that of the other slow tests: the go command does not see what
-// this test builds, and would take its result from the cache whatever the server
-// has become.
+// The tag differs from that of the other slow tests: the go command does not see
+// what this test builds, and would take its result from the cache after changes to
+// the server.
 package clients_test
 
 import (
@@ -28,15 +28,15 @@ import (
 	"unsafe"
 )
 
-// patience is how long a story or an installation may take; on an idle machine
+// patience is the time limit of a story or an installation; on an idle machine
 // they take seconds.
 const patience = 8 * time.Minute
 
-// perspectiveHost is where programs look for the Perspective API that have its
-// address in their code.
+// perspectiveHost is the address of the Perspective API in the code of some
+// programs.
 const perspectiveHost = "commentanalyzer.googleapis.com"
 
-// TestClients: clients that can be told where the server is.
+// TestClients: clients with a configurable server address.
 func TestClients(t *testing.T) {
 	build := install(t)
 	s := serve(t, build, "--listen", "127.0.0.1:0")
@@ -53,7 +53,7 @@ func TestClients(t *testing.T) {
 	})
 	s.stop(t)
 
-	t.Run("what the clients suggested is kept", func(t *testing.T) {
+	t.Run("the clients' suggestions are stored", func(t *testing.T) {
 		export := exec.CommandContext(t.Context(), filepath.Join(build, "toxscreen"), "feedback", "export")
 		export.Env, export.Dir = s.environment(), s.folder
 		out, err := export.Output()
@@ -63,13 +63,13 @@ func TestClients(t *testing.T) {
 	})
 }
 
-// isolated is set in the environment of the process that runs in namespaces of
-// its own.
+// isolated is set in the environment of the process that runs in its own
+// namespaces.
 const isolated = "ISOLATED"
 
-// TestTransparent: clients that have Google's address in their code. They run
-// where that name is in /etc/hosts and nothing but the loopback interface is
-// there, which takes no rights but that of making namespaces.
+// TestTransparent: clients that have Google's address in their code. They run with
+// that name in /etc/hosts and only the loopback interface, which needs only the
+// right to create namespaces.
 func TestTransparent(t *testing.T) {
 	build := install(t)
 	if os.Getenv(isolated) == "" {
@@ -84,9 +84,9 @@ func TestTransparent(t *testing.T) {
 		out, err := again.CombinedOutput()
 		switch {
 		case errors.Is(err, syscall.EPERM) && os.Getuid() != 0:
-			t.Skip("this system lets users make no namespaces: set kernel.unprivileged_userns_clone or kernel.apparmor_restrict_unprivileged_userns, or run as root")
+			t.Skip("this system does not let users create namespaces: set kernel.unprivileged_userns_clone or kernel.apparmor_restrict_unprivileged_userns, or run as root")
 		case errors.Is(err, syscall.EPERM):
-			t.Fatal("not even root may make namespaces here: give the container CAP_SYS_ADMIN")
+			t.Fatal("not even root may create namespaces here: give the container CAP_SYS_ADMIN")
 		case err != nil:
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -107,7 +107,7 @@ func TestTransparent(t *testing.T) {
 	s.stop(t)
 }
 
-// becomePerspective brings the loopback interface up and lets Google's name lead
+// becomePerspective brings up the loopback interface and resolves Google's name
 // to it, in the namespaces of this process.
 func becomePerspective(t *testing.T) {
 	t.Helper()
@@ -130,7 +130,7 @@ func becomePerspective(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount(hosts, "/etc/hosts", "", syscall.MS_BIND, ""); err != nil {
-		t.Fatalf("failed to lay another file over /etc/hosts: %v", err)
+		t.Fatalf("failed to mount another file over /etc/hosts: %v", err)
 	}
 }
 
@@ -181,7 +181,7 @@ func serve(t *testing.T, build string, args ...string) *server {
 	return s
 }
 
-// stop ends the server in good order. Its log has no text of a story.
+// stop ends the server cleanly and checks that its log has no text of a story.
 func (s *server) stop(t *testing.T) {
 	t.Helper()
 	s.process.Process.Signal(syscall.SIGTERM)
@@ -196,8 +196,8 @@ func (s *server) stop(t *testing.T) {
 	}
 }
 
-// environment returns this process' environment without what would lead a
-// program elsewhere, and with what a story is told.
+// environment returns this process's environment without variables that would
+// redirect a program, and with the variables of a story.
 func (s *server) environment(more ...string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(strings.ToUpper(v), "=")
@@ -205,10 +205,10 @@ func (s *server) environment(more ...string) []string {
 	})
 	return append(append(env, "XDG_CONFIG_HOME="+s.folder,
 		"PROMPTFOO_CONFIG_DIR="+s.folder, "PROMPTFOO_DISABLE_TELEMETRY=1", "PROMPTFOO_DISABLE_UPDATE=1",
-		"METADATA_SERVER_DETECTION=none"), more...) // promptfoo looks whether it is in Google's cloud
+		"METADATA_SERVER_DETECTION=none"), more...) // promptfoo checks whether it runs in Google's cloud
 }
 
-// tell runs a story where its client is installed.
+// tell runs a story in the folder where its client is installed.
 func tell(t *testing.T, build, story string, env []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -222,7 +222,7 @@ func tell(t *testing.T, build, story string, env []string) {
 		cmd = exec.CommandContext(ctx, filepath.Join(build, "python", "bin", "python"), filepath.Join("python", file))
 	case "node":
 		cmd = exec.CommandContext(ctx, "node", file)
-		cmd.Dir = filepath.Join(build, "node") // modules are looked for beside the program
+		cmd.Dir = filepath.Join(build, "node") // modules are searched next to the program
 	}
 	cmd.Env = env
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -230,9 +230,9 @@ func tell(t *testing.T, build, story string, env []string) {
 	}
 }
 
-// install builds the server and installs the clients into build/_clients, all but
-// what is there already, and returns the folder. The underscore keeps the go
-// command out: promptfoo brings files of Go.
+// install builds the server, installs the missing clients into build/_clients and
+// returns the folder. The underscore hides it from the go command: promptfoo
+// includes Go files.
 func install(t *testing.T) string {
 	t.Helper()
 	build, err := filepath.Abs("../../build/_clients")
@@ -277,8 +277,8 @@ func install(t *testing.T) string {
 			if err := copyFile("node/package.json", filepath.Join(folder, "package.json")); err != nil {
 				return err
 			}
-			// What is optional to promptfoo are models and browsers. No script runs,
-			// so its database stays away, too: the story needs none.
+			// promptfoo's optional packages are models and browsers. No script runs,
+			// so its database is not installed either: the story does not need it.
 			return run(folder, "npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--omit=optional", "--loglevel=error")
 		})
 		stories, err := filepath.Glob("node/*js")
@@ -294,9 +294,9 @@ func install(t *testing.T) string {
 	return build
 }
 
-// once makes what a folder has of a file, unless that was done for the same file
-// already. The copy of the file comes last, so that what was interrupted is done
-// again.
+// once creates a folder's content from a file, unless that was already done for the
+// same file. The copy of the file comes last, so an interrupted installation is
+// repeated.
 func once(folder, file string, do func() error) error {
 	stamp := filepath.Join(folder, "installed")
 	want, err := os.ReadFile(file)

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestGuideQuotesTheStories: what the guide shows of a story is what runs against
-// the server: the lines between "docs: begin" and "docs: end", or all of a file
-// that has none.
+// TestGuideQuotesTheStories: the guide shows the code that runs against the server:
+// the lines between "docs: begin" and "docs: end", or all of a file without these
+// marks.
 func TestGuideQuotesTheStories(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/migrating-from-perspective.md")
 	if err != nil {
@@ -18,7 +18,7 @@ func TestGuideQuotesTheStories(t *testing.T) {
 	}
 	blocks := regexp.MustCompile("(?s)```\\w+ (scripts/\\S+)\n(.*?)```").FindAllStringSubmatch(string(guide), -1)
 	if len(blocks) < 5 {
-		t.Fatalf("the guide quotes %d pieces of stories only", len(blocks))
+		t.Fatalf("the guide quotes only %d pieces of stories", len(blocks))
 	}
 	for _, block := range blocks {
 		story, err := os.ReadFile("../../" + block[1])
@@ -27,12 +27,12 @@ func TestGuideQuotesTheStories(t *testing.T) {
 			continue
 		}
 		if all := lines(shown(string(story))); !strings.Contains(all, lines(block[2])) {
-			t.Errorf("%s has not what the guide shows of it:\n%s", block[1], block[2])
+			t.Errorf("%s differs from the guide:\n%s", block[1], block[2])
 		}
 	}
 }
 
-// shown returns what a story shows to the guide.
+// shown returns the part of a story that the guide shows.
 func shown(story string) string {
 	var out []string
 	marked, on := false, false

@@ -18,8 +18,8 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-// The archive is all that a machine needs: unpacked into an empty folder, with
-// an empty home, an empty environment and no network, its binary scores.
+// A machine needs only the archive: unpacked into an empty folder, with an empty
+// home, an empty environment and no network, its binary scores.
 func TestTheArchiveScoresWithoutANetwork(t *testing.T) {
 	t.Chdir("../..")
 	archive, err := dist(t.Context(), t.TempDir())
@@ -28,8 +28,8 @@ func TestTheArchiveScoresWithoutANetwork(t *testing.T) {
 	}
 	folder := unpack(t, archive)
 
-	// A user namespace of its own may do without root; the network namespace
-	// in it has no device but a loopback that is down.
+	// The user namespace avoids the need for root; the network namespace in it has
+	// only a loopback device that is down.
 	c := exec.Command("unshare", "--map-root-user", "--net", filepath.Join(folder, "toxscreen"), "score", "--format", "json", "You are a stupid idiot.")
 	c.Dir = t.TempDir()
 	c.Env = []string{"HOME=" + t.TempDir()}
@@ -56,11 +56,11 @@ func TestTheArchiveScoresWithoutANetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	if beside := filepath.Join(folder, encoder.LibraryName()); !bytes.Contains(output, []byte(beside)) {
-		t.Errorf("doctor does not name the library beside the binary, %s:\n%s", beside, output)
+		t.Errorf("doctor does not report the library next to the binary, %s:\n%s", beside, output)
 	}
 }
 
-// Whoever hands the archive on hands on the terms of all that is in it.
+// The archive contains the licences of everything in it.
 func TestTheArchiveHoldsTheLicenses(t *testing.T) {
 	t.Chdir("../..")
 	archive, err := dist(t.Context(), t.TempDir())
@@ -84,7 +84,7 @@ func TestTheArchiveHoldsTheLicenses(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		} else if !bytes.Contains(text, []byte(want)) {
-			t.Errorf("%s does not say %q", path, want)
+			t.Errorf("%s does not contain %q", path, want)
 		}
 	}
 }

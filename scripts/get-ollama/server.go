@@ -13,25 +13,25 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// module is a Go module with files that the server is built from.
+// module is a Go module with source files of the server.
 type module struct {
 	path, version string
-	sum           string   // as in a go.sum file, of all files
+	sum           string   // of all files, as in a go.sum file
 	headers       []header // to put on the compiler's include path
 }
 
 type header struct{ from, to string }
 
-// server is the Ollama module itself. The go command leaves folders named
-// vendor out of modules, and Ollama keeps the C++ headers of others in one, so
-// they come from elsewhere.
+// server is the Ollama module itself. The go command leaves folders named vendor
+// out of modules, and Ollama has the C++ headers of others in one, so they come
+// from other modules.
 var server = module{
 	path: "github.com/ollama/ollama", version: "v" + ollamatest.Version,
 	sum: "h1:X3KNm9x4BlHqk/AXMGtC7pBAFd46nmJmy8yDaBZLo9s=",
 }
 
 var headers = []module{
-	// An earlier release, which had two of them in another folder.
+	// An earlier release, which had two of the headers in another folder.
 	{
 		path: "github.com/ollama/ollama", version: "v0.9.0", sum: "h1:GvdGhi8G/QMnFrY0TMLDy1bXua+Ify8KTkFe4ZY/OZs=",
 		headers: []header{
@@ -46,19 +46,19 @@ var headers = []module{
 	},
 }
 
-// installServer leaves the server in a folder, or the folder without it.
+// installServer installs the server in a folder, or leaves the folder without it.
 func installServer(ctx context.Context, folder string, log io.Writer) (string, error) {
 	program := filepath.Join(folder, ollamatest.ProgramName())
 	if err := check(ctx, program); err == nil {
-		fmt.Fprintf(log, "Ollama %s is in %s already\n", ollamatest.Version, folder)
+		fmt.Fprintf(log, "Ollama %s is already in %s\n", ollamatest.Version, folder)
 		return program, nil
 	}
 	source, err := download(ctx, folder, server)
 	if err != nil {
 		return "", err
 	}
-	// The same folder every time: its path is part of what the go command
-	// knows a compiled package by, so a build that was interrupted goes on.
+	// Always the same folder: its path is part of the go command's cache key for a
+	// compiled package, so an interrupted build continues.
 	include := filepath.Join(folder, "include")
 	for _, m := range headers {
 		from, err := download(ctx, folder, m)
@@ -71,19 +71,19 @@ func installServer(ctx context.Context, folder string, log io.Writer) (string, e
 			}
 		}
 	}
-	// Declarations without definitions, which the one large header has too.
+	// Declarations without definitions; the one large header has them too.
 	if err := os.WriteFile(filepath.Join(include, "nlohmann", "json_fwd.hpp"), []byte("#include \"json.hpp\"\n"), 0o644); err != nil {
 		return "", fmt.Errorf("failed to complete the include path: %w", err)
 	}
 
-	fmt.Fprintf(log, "building Ollama %s, which takes five to six minutes of a core …\n", ollamatest.Version)
+	fmt.Fprintf(log, "building Ollama %s, which takes five to six minutes of one core …\n", ollamatest.Version)
 	built := filepath.Join(folder, "built-"+ollamatest.ProgramName())
 	defer os.Remove(built)
 	flags := "-O2"
 	if instructions := ollamatest.Instructions(); instructions != "" {
 		flags += " -march=" + instructions
 	}
-	// In the module's own folder, where its go.sum checks all that it imports.
+	// In the module's own folder, where its go.sum checks all imports.
 	_, err = command(ctx, source,
 		[]string{
 			"CGO_ENABLED=1", "CGO_CPPFLAGS=" + strconv.Quote("-I"+include), "CGO_CFLAGS=" + flags, "CGO_CXXFLAGS=" + flags,
@@ -104,25 +104,25 @@ func installServer(ctx context.Context, folder string, log io.Writer) (string, e
 	return program, nil
 }
 
-// check reports whether a file is the server in its right version.
+// check reports whether a file is the server in the right version.
 func check(ctx context.Context, program string) error {
 	if _, err := os.Stat(program); err != nil {
 		return err
 	}
-	// It asks a server for its version as well, so it is given an address at
-	// which there is none.
+	// It also asks a server for its version, so it gets an address without a
+	// server.
 	output, err := command(ctx, filepath.Dir(program), []string{"OLLAMA_HOST=127.0.0.1:1"}, program, "--version")
 	if err != nil {
 		return err
 	}
 	if !strings.Contains(string(output), "client version is "+ollamatest.Version+"\n") {
-		return fmt.Errorf("%s --version says %q", program, output)
+		return fmt.Errorf("%s --version prints %q", program, output)
 	}
 	return nil
 }
 
-// download returns the folder with a module's files, as the go command has it
-// after checking them.
+// download returns the folder with a module's files after the go command has
+// checked them.
 func download(ctx context.Context, folder string, m module) (string, error) {
 	name := m.path + "@" + m.version
 	output, err := command(ctx, folder, []string{"GOWORK=off"}, "go", "mod", "download", "-json", name)

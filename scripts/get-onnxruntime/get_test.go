@@ -19,10 +19,9 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-// The packages of these tests hold a few bytes in the library's place; what
-// goes round them is the real thing but for pip and npm, which are shell
-// scripts that deliver a file.
-const library = "a library, as far as these tests go"
+// The packages of these tests have a few bytes in place of the library. The rest
+// is real except pip and npm, which are shell scripts that deliver a file.
+const library = "a library, for these tests"
 
 func TestTheFirstSourceThatWorksIsTaken(t *testing.T) {
 	wheel := zipOf(t, "onnxruntime/capi/lib.so", library, "onnxruntime/LICENSE", "terms")
@@ -30,7 +29,7 @@ func TestTheFirstSourceThatWorksIsTaken(t *testing.T) {
 	archive := tgzOf(t, "./release/lib/lib.so", library) // "./" as in the archive for macOS
 	tests := []struct {
 		name            string
-		pip, npm, https []byte // what each delivers; nil: there is none
+		pip, npm, https []byte // what each delivers; nil if missing
 		want            string
 	}{
 		{"pip before all others", wheel, tarball, archive, "from pip"},
@@ -48,7 +47,7 @@ func TestTheFirstSourceThatWorksIsTaken(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.Contains(log.String(), test.want+" is in "+dir) {
-				t.Errorf("the log does not say %q:\n%s", test.want, log)
+				t.Errorf("the log does not contain %q:\n%s", test.want, log)
 			}
 			if got := read(t, filepath.Join(dir, "lib.so")); got != library {
 				t.Errorf("the library is %q", got)
@@ -72,7 +71,7 @@ func TestNothingIsInstalledUnlessItsSumIsKnown(t *testing.T) {
 		"-dir",
 	} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not say %q:\n%v", want, err)
+			t.Errorf("the error does not contain %q:\n%v", want, err)
 		}
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
@@ -86,14 +85,14 @@ func TestALibraryThatIsThereIsNotFetchedAgain(t *testing.T) {
 	if err := in.install(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	again, log := testInstaller(t, nil, nil, nil) // no source works any more
+	again, log := testInstaller(t, nil, nil, nil) // no source works
 	if err := again.install(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(log.String(), "already") {
 		t.Errorf("log: %s", log)
 	}
-	// A file that was changed since does not count as there.
+	// A file that was changed later does not count as installed.
 	if err := os.WriteFile(filepath.Join(dir, "lib.so"), []byte("changed"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +108,7 @@ func TestALibraryThatIsThereIsNotFetchedAgain(t *testing.T) {
 	}
 }
 
-// Where pip, npm and the network are all missing, the error says so of each.
+// If pip, npm and the network are all missing, the error reports each of them.
 func TestTheErrorNamesEverySource(t *testing.T) {
 	in, _ := testInstaller(t, nil, nil, nil)
 	in.releases = "https://127.0.0.1:1/"
@@ -119,7 +118,7 @@ func TestTheErrorNamesEverySource(t *testing.T) {
 	}
 	for _, want := range []string{"pip: no Python with pip", "npm: ", "archive: ", "127.0.0.1:1"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not say %q:\n%v", want, err)
+			t.Errorf("the error does not contain %q:\n%v", want, err)
 		}
 	}
 }
@@ -143,9 +142,8 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// The list is complete in itself: whatever a source installs, its library comes
-// first and has the name that the classifier looks for, and CUDA's has its
-// providers beside it.
+// The list is complete: for every source, the library comes first and has the name
+// that the encoder looks for, and CUDA's library has its providers next to it.
 func TestTheListOfSums(t *testing.T) {
 	list, err := readSums(sums)
 	if err != nil {
@@ -188,7 +186,7 @@ func TestTheListOfSums(t *testing.T) {
 func testInstaller(t *testing.T, pip, npm, archive []byte) (installer, *bytes.Buffer) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Fatal("these tests put shell scripts in the place of pip and npm")
+		t.Fatal("these tests replace pip and npm by shell scripts")
 	}
 	programs := t.TempDir()
 	t.Setenv("PATH", programs)
@@ -227,8 +225,8 @@ func testInstaller(t *testing.T, pip, npm, archive []byte) (installer, *bytes.Bu
 	}, log
 }
 
-// program writes a shell script that delivers a package into the folder that
-// it runs in when it is asked to download one.
+// program writes a shell script that, when asked to download a package, delivers it
+// into its current folder.
 func program(t *testing.T, folder, name string, pack []byte, as string) {
 	t.Helper()
 	packed := filepath.Join(folder, as)

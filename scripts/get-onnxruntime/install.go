@@ -31,25 +31,25 @@ type installer struct {
 	log      io.Writer
 }
 
-// install leaves dir with the files of one source, or as it was.
+// install installs the files of one source in dir, or leaves dir unchanged.
 func (in installer) install(ctx context.Context, dir string) error {
 	if len(in.files) == 0 {
-		return fmt.Errorf("failed to get ONNX Runtime: no SHA-256 is known for %s on %s; build it or get it another way and name its file in %s",
+		return fmt.Errorf("failed to get ONNX Runtime: no SHA-256 is known for %s on %s; build it or get it another way and set its path in %s",
 			in.provider, in.platform, encoder.LibraryEnv)
 	}
 	if in.installed(dir) {
-		fmt.Fprintf(in.log, "ONNX Runtime %s is in %s already\n", encoder.LibraryVersion, dir)
+		fmt.Fprintf(in.log, "ONNX Runtime %s is already in %s\n", encoder.LibraryVersion, dir)
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("failed to make the folder for ONNX Runtime: %w", err)
+		return fmt.Errorf("failed to create the folder for ONNX Runtime: %w", err)
 	}
 	var tried []error
 	for _, s := range in.sources {
 		err := in.installFrom(ctx, s, dir)
 		if err == nil {
 			for _, err := range tried {
-				fmt.Fprintf(in.log, "passed over %v\n", err)
+				fmt.Fprintf(in.log, "skipped %v\n", err)
 			}
 			fmt.Fprintf(in.log, "ONNX Runtime %s from %s is in %s\n", encoder.LibraryVersion, s.name, dir)
 			return nil
@@ -63,7 +63,7 @@ func (in installer) install(ctx context.Context, dir string) error {
 		encoder.LibraryVersion, in.provider, in.platform, errors.Join(tried...))
 }
 
-// installed reports whether dir holds all files of one of the sources.
+// installed reports whether dir has all files of one of the sources.
 func (in installer) installed(dir string) bool {
 	return slices.ContainsFunc(in.sources, func(s source) bool {
 		files := in.files.from(s.name)
@@ -74,18 +74,18 @@ func (in installer) installed(dir string) bool {
 	})
 }
 
-// installFrom fetches a package, checks every file in it that is wanted, and
-// only then moves them into dir.
+// installFrom fetches a package, checks every file that is needed, and only then
+// moves the files into dir.
 func (in installer) installFrom(ctx context.Context, s source, dir string) error {
 	files := in.files.from(s.name)
 	if len(files) == 0 {
 		return fmt.Errorf("no SHA-256 is known for %s on %s", in.provider, in.platform)
 	}
-	// Inside dir, so that the moves below stay on one file system and are
+	// Inside dir, so the moves below stay on one file system and are
 	// atomic.
 	temporary, err := os.MkdirTemp(dir, ".download-*")
 	if err != nil {
-		return fmt.Errorf("failed to make a folder for the download: %w", err)
+		return fmt.Errorf("failed to create a folder for the download: %w", err)
 	}
 	defer os.RemoveAll(temporary)
 
@@ -94,7 +94,7 @@ func (in installer) installFrom(ctx context.Context, s source, dir string) error
 	if err != nil {
 		return err
 	}
-	members := map[string]string{} // to the paths that they are unpacked to
+	members := map[string]string{} // to the paths to unpack them to
 	for _, f := range files {
 		members[f.member] = filepath.Join(temporary, "checked-"+f.name)
 	}
@@ -110,7 +110,7 @@ func (in installer) installFrom(ctx context.Context, s source, dir string) error
 			return fmt.Errorf("refused %s of %s: its SHA-256 is %s, not %s", f.member, filepath.Base(pack), sum, f.sha256)
 		}
 	}
-	// The library comes last: once it can be found, what it needs is there.
+	// The library comes last: once it can be found, its dependencies exist.
 	for _, f := range slices.Backward(files) {
 		if err := os.Rename(members[f.member], filepath.Join(dir, f.name)); err != nil {
 			return fmt.Errorf("failed to install %s: %w", f.name, err)
@@ -132,8 +132,8 @@ func sumOf(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// unpack writes the named members of a zip or gzip'd tar file to the paths
-// given for them. A member that is not there is no error.
+// unpack writes the named members of a zip or gzipped tar file to the given paths.
+// A missing member is not an error.
 func unpack(pack string, members map[string]string) error {
 	if !strings.HasSuffix(pack, ".tgz") {
 		return unpackZip(pack, members)
@@ -156,7 +156,7 @@ func unpack(pack string, members map[string]string) error {
 		if err != nil {
 			return err
 		}
-		// Microsoft's archive for macOS begins its paths with "./".
+		// Paths in Microsoft's archive for macOS begin with "./".
 		if to, ok := members[path.Clean(header.Name)]; ok && header.Typeflag == tar.TypeReg {
 			if err := write(to, archive); err != nil {
 				return err

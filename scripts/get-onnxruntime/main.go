@@ -1,19 +1,19 @@
-// Get-onnxruntime puts the release of ONNX Runtime that toxscreen is built and
-// measured with into the user's cache, where toxscreen looks for it:
+// Get-onnxruntime installs the release of ONNX Runtime that toxscreen is built and
+// measured with in the user's cache, where toxscreen finds it:
 //
 //	go run github.com/toxscreen/toxscreen/scripts/get-onnxruntime@latest
 //
 // It takes the library from pip, else from npm, else from Microsoft's release
-// archive, and installs nothing whose SHA-256 is not in onnxruntime.sha256. It
-// prints the library's path; where the right files are there already, it does
+// archive, and installs no file whose SHA-256 is not in onnxruntime.sha256. It
+// prints the library's path. If the right files are already installed, it does
 // nothing else.
 //
 // Flags:
 //
 //	-gpu              the library of onnxruntime-gpu (CUDA 13), for the provider cuda
-//	-source SOURCE    only pip, npm or archive
-//	-platform OS/ARCH of another machine, such as one without a network; needs -dir
-//	-dir DIR          install there rather than into the cache
+//	-source SOURCE    only from pip, npm or archive
+//	-platform OS/ARCH for another machine, such as one without a network; needs -dir
+//	-dir DIR          install there instead of in the cache
 package main
 
 import (
@@ -46,16 +46,16 @@ func main() {
 	}
 }
 
-// errUsage is in the chain of an error for wrong flags.
+// errUsage is in the error chain for wrong flags.
 var errUsage = errors.New("wrong usage")
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("get-onnxruntime", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	gpu := flags.Bool("gpu", false, "get the library of onnxruntime-gpu (CUDA 13)")
-	source := flags.String("source", "", "take it only from `SOURCE`: pip, npm or archive")
-	platform := flags.String("platform", runtime.GOOS+"/"+runtime.GOARCH, "get it for the platform `OS/ARCH`; another one than this machine's needs -dir")
-	dir := flags.String("dir", "", "install into `DIR` rather than the user's cache")
+	source := flags.String("source", "", "get it only from `SOURCE`: pip, npm or archive")
+	platform := flags.String("platform", runtime.GOOS+"/"+runtime.GOARCH, "get it for the platform `OS/ARCH`; another machine's platform needs -dir")
+	dir := flags.String("dir", "", "install into `DIR` instead of the user's cache")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return err
@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	if *dir == "" {
 		if *platform != runtime.GOOS+"/"+runtime.GOARCH {
-			return fmt.Errorf("%w: the library of %s has no place in this machine's cache; name a folder with -dir", errUsage, *platform)
+			return fmt.Errorf("%w: the library for %s does not belong in this machine's cache; give a folder with -dir", errUsage, *platform)
 		}
 		cache, err := encoder.LibraryCache(provider)
 		if err != nil {

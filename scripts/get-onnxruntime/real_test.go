@@ -10,9 +10,9 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-// Each source that this machine can reach delivers what the list says. The
-// release archive is not among them: where there is a network for pip there
-// need not be one for GitHub.
+// Each source that this machine can reach delivers the listed files. The release
+// archive is not tested: a machine that can reach pip's network may not reach
+// GitHub.
 func TestRealPackages(t *testing.T) {
 	for _, test := range []struct{ source, platform string }{
 		{"pip", "linux/amd64"},

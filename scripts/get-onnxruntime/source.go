@@ -14,7 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-// source is where a package with the library can be had.
+// source is a place to get a package with the library.
 type source struct {
 	name string
 	// fetch puts the package into a folder and returns its path.
@@ -22,7 +22,7 @@ type source struct {
 }
 
 // sources are tried in this order: pip's wheel is the smallest download and
-// brings the licences along.
+// includes the licences.
 var sources = []source{{"pip", fetchWheel}, {"npm", fetchNPM}, {"archive", fetchArchive}}
 
 func sourcesNamed(name string) ([]source, error) {
@@ -45,8 +45,8 @@ var wheelPlatforms = map[string]string{
 	"windows/arm64": "win_arm64",
 }
 
-// fetchWheel asks pip for one fixed wheel whatever the Python is that runs
-// pip: the library does not depend on it.
+// fetchWheel asks pip for one fixed wheel for any Python version: the library does
+// not depend on it.
 func fetchWheel(ctx context.Context, in installer, folder string) (string, error) {
 	var tried []string
 	for _, python := range []string{"python3", "python"} {
@@ -84,7 +84,7 @@ func fetchNPM(ctx context.Context, in installer, folder string) (string, error) 
 const releasesURL = "https://github.com/microsoft/onnxruntime/releases/download/v" + encoder.LibraryVersion + "/"
 
 func fetchArchive(ctx context.Context, in installer, folder string) (string, error) {
-	// The archive bears the name of the one folder in it.
+	// The archive has the name of its only folder.
 	name, _, _ := strings.Cut(in.files.from("archive")[0].member, "/")
 	if strings.HasPrefix(in.platform, "windows/") {
 		name += ".zip"
@@ -137,7 +137,7 @@ func only(folder, pattern string) (string, error) {
 		return "", err
 	}
 	if len(found) != 1 {
-		return "", fmt.Errorf("%d files %s were downloaded, one was expected", len(found), pattern)
+		return "", fmt.Errorf("%d files %s were downloaded, want one", len(found), pattern)
 	}
 	return found[0], nil
 }

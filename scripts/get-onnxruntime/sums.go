@@ -33,10 +33,10 @@ func readSums(text string) (fileList, error) {
 		}
 		fields := strings.Fields(line)
 		if len(fields) != 6 {
-			return nil, fmt.Errorf("failed to read the list of sums: line %d has %d fields, 6 needed", i+1, len(fields))
+			return nil, fmt.Errorf("failed to read the list of sums: line %d has %d fields, want 6", i+1, len(fields))
 		}
 		if sum, err := hex.DecodeString(fields[0]); err != nil || len(sum) != 32 {
-			return nil, fmt.Errorf("failed to read the list of sums: line %d begins with %q, which is no SHA-256", i+1, fields[0])
+			return nil, fmt.Errorf("failed to read the list of sums: line %d begins with %q, which is not a SHA-256", i+1, fields[0])
 		}
 		list = append(list, file{fields[0], encoder.Provider(fields[1]), fields[2], fields[3], fields[4], fields[5]})
 	}

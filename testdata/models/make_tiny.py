@@ -1,12 +1,12 @@
-"""Makes tiny/ and tiny-no-spans/: models in toxscreen's own format whose answers are known beforehand.
+"""Makes tiny/ and tiny-no-spans/: models in toxscreen's own format with known answers.
 
     python testdata/models/make_tiny.py
 
-Needs onnx, numpy and tokenizers (scripts/make/tiny-models/requirements.txt); the files come out the same
+Needs onnx, numpy and tokenizers (scripts/make/tiny-models/requirements.txt); the files are the same
 on every run. No weight is learned. Each token has a row of features; a text's logit for a label is
 the highest among its tokens plus a little of their mean, so that every token moves every score and
-a padding token that is not masked shows at once. The token head is the same row by itself plus the
-same mean. The words below are the only ones that score.
+an unmasked padding token is detected. The token head is the same row alone plus the
+same mean. Only the words below score.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 HERE = pathlib.Path(__file__).parent
 LABELS = ["toxicity", "severe_toxicity", "insult", "profanity", "identity_attack", "threat", "sexually_explicit"]
 SPAN_LABELS = ["toxicity", "insult", "profanity", "identity_attack", "threat"]
-REST = -6.0  # the logit of a text in which nothing scores
+REST = -6.0  # the logit of a text without scoring words
 
-# What a word adds to the logit, by label. Alone, "stupid" and "idiot" make 0.88 for toxicity.
+# What a word adds to the logit, by label. Alone, "stupid" and "idiot" score 0.88 for toxicity.
 WORDS = {
     "stupid": {"toxicity": 8, "insult": 9, "severe_toxicity": 2},
     "idiot": {"toxicity": 8, "insult": 10, "severe_toxicity": 3},
@@ -62,7 +62,7 @@ def features(vocab):
     """float32 [tokens of the vocabulary, labels]: what a token adds to a logit."""
     rng = np.random.default_rng(1)
     table = rng.uniform(-0.25, 0.25, (len(vocab), len(LABELS)))
-    # Rows far from the others, so that a padding token that is read as text cannot go unnoticed.
+    # Rows far from the others, so that a padding token that is read as text is detected.
     table[vocab.index("[PAD]")] = 20
     table[[vocab.index("[CLS]"), vocab.index("[SEP]")]] = 0
     for word, weights in WORDS.items():
@@ -73,7 +73,7 @@ def features(vocab):
 
 def graph(vocab, labels, span_labels, with_types):
     """A network from int64 [texts, tokens] to logits [texts, labels] and, with span labels, token_logits
-    [texts, tokens, span labels]. A label outside LABELS gets the logit 0 always."""
+    [texts, tokens, span labels]. A label outside LABELS always gets the logit 0."""
     columns = np.zeros((len(LABELS), len(labels)), np.float32)
     for i, label in enumerate(labels):
         if label in LABELS:
@@ -114,7 +114,7 @@ def graph(vocab, labels, span_labels, with_types):
         ]
         outputs.append(helper.make_tensor_value_info("token_logits", TensorProto.FLOAT, ["texts", "tokens", len(span_labels)]))
     if with_types:
-        # Token types other than 0 drown every score: a single text has type 0 throughout.
+        # Token types other than 0 change every score strongly: a single text has only type 0.
         inputs.append("token_type_ids")
         nodes[0] = helper.make_node("Gather", ["table", "input_ids"], ["rows_untyped"])
         nodes[1:1] = [
@@ -173,7 +173,7 @@ def write(name, description, labels, span_labels, with_types, calibration):
 
 
 write("tiny", "A lookup table with a token head, for tests.", LABELS, SPAN_LABELS, False, None)
-# What a foreign model may bring: columns in another order, one that is no attribute, token types, no
+# What other models may have: columns in another order, one that is not an attribute, token types, no
 # token head, and a calibration (Platt scaling for toxicity, a bend for insult).
 write("tiny-no-spans", "A lookup table without a token head, for tests.",
       ["threat", "insult", "spam", "toxicity", "sexually_explicit", "profanity", "severe_toxicity", "identity_attack"], [], True,

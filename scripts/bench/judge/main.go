@@ -1,28 +1,28 @@
-// Judge measures a judge on texts that people have labelled, which the
-// self-test of `toxscreen judge` does not replace:
+// Judge measures a judge on texts labelled by people. The self-test of
+// `toxscreen judge` does not replace that:
 //
 //	go run ./scripts/bench/judge -model MODEL ../shared/data/jigsaw.jsonl.gz
 //
-// The file is JSONL, gzip'd where its name says so, with the `text` of a row
-// and `toxicity` in its `labels`, the share of people who call it toxic; rows
-// without are passed over. Of those with the split that is asked for, half are
-// toxic (0.5 or more) and half are not, always the same in the same order:
-// those with the smallest SHA-256 of their text.
+// The file is JSONL, gzipped if its name says so. Each row has a `text` and
+// `toxicity` in its `labels`, the share of people who call it toxic; rows
+// without it are skipped. Of the rows with the given split, half are toxic (0.5
+// or more) and half are not, always the same rows in the same order: those with
+// the smallest SHA-256 of their text.
 //
-// A text counts as found toxic where any aspect is "yes". The AUC is that of
-// the highest P(yes) of a text's aspects. Nothing is read from a cache. What
-// was judged before an interrupt is reported.
+// A text counts as toxic if any aspect is "yes". The AUC uses the highest
+// P(yes) of a text's aspects. Nothing is read from a cache. After an interrupt,
+// the texts judged so far are reported.
 //
 // Flags:
 //
 //	-model NAME     the judge's model
-//	-host ADDRESS   of its server; OLLAMA_HOST else
+//	-host ADDRESS   of its server; default OLLAMA_HOST
 //	-rubric NAME    nexa-gauge/toxicity, which has one question
 //	-texts N        300
-//	-split NAME     dev; "" takes all rows
-//	-bytes N        takes texts of at most so many; 0, the default, of any length
-//	-parallel N     texts at once, 1
-//	-timeout D      for a text, 10m
+//	-split NAME     dev; "" for all rows
+//	-bytes N        maximum text length; 0, the default, for any length
+//	-parallel N     texts judged concurrently, 1
+//	-timeout D      per text, 10m
 package main
 
 import (
@@ -62,21 +62,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	config := judge.Config{}
 	flags.StringVar(&config.Model, "model", "", "the judge's model")
-	flags.StringVar(&config.Host, "host", "", "address of its server; OLLAMA_HOST else")
-	rubric := flags.String("rubric", "nexa-gauge/toxicity", "what it goes by")
-	texts := flags.Int("texts", 300, "how many texts are judged")
-	split := flags.String("split", "dev", "rows that are taken; empty: all")
-	limit := flags.Int("bytes", 0, "length of a text, at most; 0: any")
-	flags.IntVar(&config.Parallel, "parallel", 1, "texts at once")
-	flags.DurationVar(&config.Timeout, "timeout", 10*time.Minute, "for a text")
+	flags.StringVar(&config.Host, "host", "", "address of its server; default: OLLAMA_HOST")
+	rubric := flags.String("rubric", "nexa-gauge/toxicity", "the judge's rubric")
+	texts := flags.Int("texts", 300, "number of texts to judge")
+	split := flags.String("split", "dev", "rows to use; empty: all")
+	limit := flags.Int("bytes", 0, "maximum length of a text; 0: any")
+	flags.IntVar(&config.Parallel, "parallel", 1, "texts judged concurrently")
+	flags.DurationVar(&config.Timeout, "timeout", 10*time.Minute, "per text")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() != 1 {
-		return errors.New("name one file of labelled texts")
+		return errors.New("give one file of labelled texts")
 	}
 	if *texts < 2 || config.Parallel < 1 {
-		return fmt.Errorf("%d texts, %d at once make no sense", *texts, config.Parallel)
+		return fmt.Errorf("-texts %d -parallel %d: need at least 2 texts and 1 in parallel", *texts, config.Parallel)
 	}
 	var err error
 	if config.Rubric, err = judge.OpenRubric(*rubric); err != nil {
@@ -99,7 +99,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	// After an interrupt what is there counts: it is a sample too.
+	// After an interrupt, the texts judged so far count: they are a sample too.
 	fmt.Fprintf(stdout, "%s by rubric %s on %d texts of %s\n\n", model, config.Rubric.Version(), len(found), flags.Arg(0))
 	report(stdout, found)
 	return err
@@ -112,8 +112,8 @@ type labelled struct {
 	order [sha256.Size]byte
 }
 
-// sample returns n labelled rows of a file, half of them toxic. A limit over 0
-// is that of a text's bytes.
+// sample returns n labelled rows of a file, half of them toxic. limit is the maximum
+// length of a text in bytes; 0 is no limit.
 func sample(path, split string, limit, n int) ([]labelled, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -155,25 +155,25 @@ func sample(path, split string, limit, n int) ([]labelled, error) {
 		}
 	}
 	if len(taken) < n {
-		return nil, fmt.Errorf("it lacks %d toxic and %d other rows of split %q with a label", left[true], left[false], split)
+		return nil, fmt.Errorf("%d toxic and %d other labelled rows of split %q are missing", left[true], left[false], split)
 	}
 	return taken, nil
 }
 
-// finding is what the judge says of a text.
+// finding is the judge's result for a text.
 type finding struct {
-	toxic    bool // what people say
+	toxic    bool // by people
 	answered bool
 	yes      bool
-	p        *float64 // highest P(yes); nil where there is none
-	parts    bool     // whether it saw only parts of the text
-	spoken   bool     // whether the text speaks to it
-	tokens   int      // read and written
+	p        *float64 // highest P(yes); nil if there is none
+	parts    bool     // whether the judge saw only parts of the text
+	spoken   bool     // whether the text addresses the judge
+	tokens   int      // input and output
 	seconds  float64
 }
 
-// judgeAll judges texts, as many at once as the judge may, and returns the
-// findings on those that were judged before an error, in any order.
+// judgeAll judges texts, as many concurrently as the judge allows, and returns the
+// findings from before any error, in any order.
 func judgeAll(ctx context.Context, j *judge.Judge, rows []labelled, progress io.Writer) ([]finding, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -270,7 +270,7 @@ func report(out io.Writer, found []finding) {
 }
 
 // auc returns the probability that a toxic text has the higher P(yes), ties
-// counted half, with its 95 % interval after Hanley and McNeil (Radiology 143,
+// counted as half, with its 95 % interval by Hanley and McNeil (Radiology 143,
 // 1982).
 func auc(toxic, clean []float64) (area, low, high float64) {
 	n, m := float64(len(toxic)), float64(len(clean))

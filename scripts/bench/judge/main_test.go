@@ -17,7 +17,7 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// labelledFile writes rows of two sources' kinds: labels of 0 and 1, and shares.
+// labelledFile writes rows as two kinds of source have them: labels 0 and 1, and shares.
 func labelledFile(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -38,7 +38,7 @@ func labelledFile(t *testing.T) string {
 	return file
 }
 
-// Half of the texts are toxic, they are of one split, and always the same.
+// Half of the texts are toxic; all are from one split and always the same.
 func TestTheSampleIsBalanced(t *testing.T) {
 	file := labelledFile(t)
 	rows, err := sample(file, "dev", 0, 6)
@@ -57,10 +57,10 @@ func TestTheSampleIsBalanced(t *testing.T) {
 	if len(rows) != 6 || toxic != 3 {
 		t.Errorf("%d rows, %d of them toxic", len(rows), toxic)
 	}
-	if _, err := sample(file, "dev", 22, 6); err == nil || !strings.Contains(err.Error(), "it lacks 3 toxic and 0 other rows") {
+	if _, err := sample(file, "dev", 22, 6); err == nil || !strings.Contains(err.Error(), "3 toxic and 0 other labelled rows") {
 		t.Error(err)
 	}
-	if _, err := sample(file, "dev", 0, 12); err == nil || !strings.Contains(err.Error(), `it lacks 2 toxic and 2 other rows of split "dev"`) {
+	if _, err := sample(file, "dev", 0, 12); err == nil || !strings.Contains(err.Error(), `2 toxic and 2 other labelled rows of split "dev"`) {
 		t.Error(err)
 	}
 }
@@ -72,7 +72,7 @@ func TestAUC(t *testing.T) {
 	}{
 		{[]float64{0.9, 0.5}, []float64{0.5, 0.1}, 0.875}, // one tie
 		{[]float64{0.9, 0.8}, []float64{0.2, 0.1}, 1},
-		{[]float64{0.5, 0.5}, []float64{0.5}, 0.5}, // a judge that always says the same
+		{[]float64{0.5, 0.5}, []float64{0.5}, 0.5}, // a judge with a constant answer
 	} {
 		area, low, high := auc(c.toxic, c.clean)
 		if area != c.want || low > area || high < area {
@@ -84,7 +84,7 @@ func TestAUC(t *testing.T) {
 	}
 }
 
-// Against a real server: its tiny model knows nothing, and each text has an
+// With a real server: its tiny model is untrained, but each text gets an
 // answer.
 func TestRatesOfARealJudge(t *testing.T) {
 	server := ollamatest.Start(t)
@@ -98,10 +98,10 @@ func TestRatesOfARealJudge(t *testing.T) {
 		`toxic texts found +\d+\.0 %  \([01] of 1; .*clean texts found toxic +\d+\.0 %  \([01] of 1; .*AUC of P\(yes\).*no verdict +0\n.*a text took +[\d.]+ s, \d+ tokens\n$`).MatchString(out.String()) {
 		t.Errorf("%s", &out)
 	}
-	// Whoever interrupts it has what was judged until then: here, nothing.
+	// An interrupt reports the texts judged so far: here, none.
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	if err := run(ended, args, &out, &progress); err == nil {
-		t.Error("an interrupt is no error")
+		t.Error("an interrupt is not an error")
 	}
 }

@@ -1,16 +1,16 @@
-// Language measures libraries that tell languages, each as it comes, for
-// docs/decisions/0007-language.md. It is a module of its own, so that
-// toxscreen does not depend on what was turned down:
+// Language measures language detection libraries with their default settings, for
+// docs/decisions/0007-language.md. It is a separate module, so that toxscreen does
+// not depend on the rejected libraries:
 //
 //	cd scripts/bench/language
 //	go run . LIBRARY DATA SENTENCES
 //
 // LIBRARY is whatlanggo, whatlanggo-fork, lingua-low or lingua-high, DATA the
-// folder of *.jsonl.gz files, and SENTENCES what scripts/make/sentences/make.py
-// writes. Of the dev rows of chats it takes the confidence that 0.5 % of those
-// reach that the library takes for another language than English, and prints how
-// much of the sentences reaches it, by their length in characters, with its time
-// and memory, as Linux tells them.
+// folder of *.jsonl.gz files, and SENTENCES the output of
+// scripts/make/sentences/make.py. The threshold is the confidence that 0.5 % of the
+// dev rows of chats reach for another language than English. It prints the share of
+// the sentences that reach it, by length in characters, with the time and memory
+// that Linux reports.
 package main
 
 import (
@@ -34,11 +34,11 @@ import (
 	"github.com/pemistahl/lingua-go"
 )
 
-// every takes one row of so many, since lingua-high needs milliseconds for each.
+// every is the sampling interval of rows, since lingua-high needs milliseconds per row.
 const every = 4
 
-// foreign returns how sure a library is that a text is not in English, 0 if it
-// takes it for English.
+// foreign returns a library's confidence that a text is not in English, 0 if it
+// detects English.
 type foreign func(text string) float64
 
 var libraries = map[string]func() foreign{
@@ -118,11 +118,11 @@ func main() {
 	after, most := used()
 
 	slices.Sort(wrong)
-	taken, _ := slices.BinarySearch(wrong, math.SmallestNonzeroFloat64) // for English
+	taken, _ := slices.BinarySearch(wrong, math.SmallestNonzeroFloat64) // detected as English
 	limit := wrong[len(wrong)-1-len(wrong)/200]
 	fmt.Printf("%s: first text %v of processor time, then %v each, %d MB resident more than before\n", os.Args[1],
 		(opened - before).Round(time.Millisecond), ((after - opened) / time.Duration(n)).Round(time.Microsecond), (most-memory)>>20)
-	fmt.Printf("of %d English rows %.1f %% are taken for another language, 0.5 %% with more than %.3f\n", len(wrong),
+	fmt.Printf("of %d English rows, %.1f %% are detected as another language, 0.5 %% with more than %.3f\n", len(wrong),
 		100*float64(len(wrong)-taken)/float64(len(wrong)), limit)
 	for _, band := range [][2]int{{10, 20}, {20, 35}, {35, 50}, {50, 100}, {100, 201}} {
 		found, all := map[bool]int{}, map[bool]int{}

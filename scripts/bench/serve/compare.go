@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// arrangement is a way to run a server in Python.
+// arrangement is a configuration of a Python server.
 type arrangement struct {
 	app     string // a file in scripts/bench/serve/compare
 	workers int    // processes
-	threads int    // inside a run
-	turns   int    // runs at once in a process
+	threads int    // per run
+	turns   int    // concurrent runs per process
 }
 
 func (a arrangement) String() string {
 	return fmt.Sprintf("%s, %d × %d runs of %d threads", a.app, a.workers, a.turns, a.threads)
 }
 
-// arrangements are the ways that are tried for each app; the fastest is what is
-// compared with.
+// arrangements are the configurations tried for each app; the fastest is used for
+// the comparison.
 func arrangements(app string) []arrangement {
 	cores := runtime.NumCPU()
 	return []arrangement{
@@ -33,7 +33,7 @@ func arrangements(app string) []arrangement {
 	}
 }
 
-// compare prints our throughput against that of servers in Python.
+// compare prints our throughput against that of Python servers.
 func compare(ctx context.Context, c config, sets map[string][]string) error {
 	for _, app := range []string{"onnx", "bert"} {
 		for _, name := range []string{"comments", "chat lines"} {
@@ -54,7 +54,7 @@ func compareWith(ctx context.Context, c config, app, name string, texts []string
 	if _, err := ours.saturate(ctx, texts[:min(100, len(texts))], connections); err != nil {
 		return err
 	}
-	fmt.Printf("\nAgainst FastAPI, %s, %s: %d connections that are kept alive\n\n", app, name, connections)
+	fmt.Printf("\nAgainst FastAPI, %s, %s: %d keep-alive connections\n\n", app, name, connections)
 	fmt.Println("| tried on the first texts | texts/s |")
 	fmt.Println("|---|---|")
 	var theirs *server
@@ -91,7 +91,7 @@ func compareWith(ctx context.Context, c config, app, name string, texts []string
 		piece := texts[turn*c.piece : (turn+1)*c.piece]
 		inTurn := map[*server]time.Duration{}
 		both := []*server{ours, theirs}
-		if turn%2 != 0 { // so that a machine that becomes slower meets both
+		if turn%2 != 0 { // so a machine that becomes slower affects both
 			slices.Reverse(both)
 		}
 		for _, s := range both {

@@ -14,16 +14,16 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
-// outcome is what became of the requests of one load.
+// outcome is the result of one load's requests.
 type outcome struct {
 	took              time.Duration   // from the first request to the end of the last answer
 	accepted, refused []time.Duration // times of answers, in order
 	statuses          map[int]int
 }
 
-// saturate has each text scored once, by so many callers that send the next one
-// when they have an answer. It fails where one is refused: then it is not the
-// same work.
+// saturate scores each text once, with the given number of callers that each send
+// the next text after an answer. It fails if a text is refused, since the work
+// would then differ.
 func (s *server) saturate(ctx context.Context, texts []string, callers int) (outcome, error) {
 	targets, err := s.targets(texts, 1)
 	if err != nil {
@@ -37,8 +37,8 @@ func (s *server) saturate(ctx context.Context, texts []string, callers int) (out
 	return o, err
 }
 
-// at has texts scored at a rate a second for a time, whatever becomes of the
-// requests before.
+// at scores texts at a rate per second for a time, without waiting for earlier
+// requests.
 func (s *server) at(ctx context.Context, texts []string, rate float64, length time.Duration) (outcome, error) {
 	targets, err := s.targets(texts, 0)
 	if err != nil {
@@ -48,11 +48,11 @@ func (s *server) at(ctx context.Context, texts []string, rate float64, length ti
 	return collect(ctx, attacker, attacker.Attack(targets, vegeta.Rate{Freq: int(rate * 1000), Per: 1000 * time.Second}, length, s.name))
 }
 
-// options are those of all loads. HTTP/1.1 is what servers in Python speak.
+// options apply to all loads. Python servers use HTTP/1.1.
 var options = []func(*vegeta.Attacker){vegeta.KeepAlive(true), vegeta.HTTP2(false), vegeta.Timeout(time.Minute)}
 
-// targets yields a request for each text, in turn, so many times; 0 is without
-// end.
+// targets yields a request for each text, in order, the given number of times; 0 is
+// endless.
 func (s *server) targets(texts []string, times int64) (vegeta.Targeter, error) {
 	bodies := make([][]byte, len(texts))
 	for i, text := range texts {

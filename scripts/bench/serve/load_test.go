@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// scoring answers as servers do: a text that is too much is refused.
+// scoring is a test server; it refuses the text "too much".
 func scoring(t *testing.T) (s *server, scored map[string]int) {
 	t.Helper()
 	var lock sync.Mutex
@@ -39,8 +39,8 @@ func scoring(t *testing.T) (s *server, scored map[string]int) {
 	return &server{name: "it", address: site.URL}, scored
 }
 
-// The throughput is that of the texts, each of them scored once: otherwise it
-// would be another work than that of batch.
+// The throughput is measured with each text scored once: otherwise the work would
+// differ from that of batch.
 func TestSaturationScoresEachTextOnce(t *testing.T) {
 	s, scored := scoring(t)
 	texts := []string{"a", "b", "c", "d", "e", "f", "g"}
@@ -55,7 +55,7 @@ func TestSaturationScoresEachTextOnce(t *testing.T) {
 	}
 }
 
-// At a fixed rate, what is refused is no failure, and counts by itself.
+// At a fixed rate, a refused text is not a failure and is counted separately.
 func TestARateIsKept(t *testing.T) {
 	s, _ := scoring(t)
 	o, err := s.at(t.Context(), []string{"a", "too much", "b"}, 60, time.Second)
@@ -63,7 +63,7 @@ func TestARateIsKept(t *testing.T) {
 		t.Errorf("%v: %d accepted, %d refused, %v", err, len(o.accepted), len(o.refused), o.statuses)
 	}
 	if _, err := s.at(t.Context(), []string{"broken"}, 10, time.Second); err == nil {
-		t.Error("a failure of the server goes unnoticed")
+		t.Error("a server failure was not reported")
 	}
 }
 

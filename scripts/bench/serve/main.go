@@ -6,20 +6,20 @@
 //	go run ./scripts/bench/serve … -minutes 30
 //	go run ./scripts/bench/serve … -compare scripts/bench/serve/compare -python .venv/bin/python
 //
-// First comes its throughput at saturation against that of toxscreen batch on
-// the same texts, in turns; then the time of an answer with one caller, at 70 %
-// of that throughput and at three times of it, where what is not accepted must be
-// refused soon; then, with -minutes, resident memory under load. With -compare it
-// measures the throughput against servers in Python instead, in turns as well.
+// It first compares its throughput at saturation with that of toxscreen batch on
+// the same texts, interleaved. It then measures the time of an answer with one
+// caller, at 70 % of that throughput and at three times it, where requests that are
+// not accepted must be refused quickly; then, with -minutes, resident memory under
+// load. With -compare it instead compares throughput with Python servers, interleaved.
 //
-// The load comes from the same machine and takes a share of it, a tenth or more
-// where texts are short: ratios of throughput are low rather than high. What the
-// server itself costs more than batch shows in the time of processors.
+// The load comes from the same machine and takes a share of it, a tenth or more if
+// texts are short: ratios of throughput are low rather than high. The processor time
+// shows what the server itself costs in addition to batch.
 //
-// Connections are kept alive. Where the throughput is measured there are 8 a
-// core, and the server has --queue-wait 1m, so that it refuses nothing; where
-// requests come at a fixed rate there are as many as it takes, and the server is
-// what TOXSCREEN_* and its defaults make of it. It needs Linux.
+// Connections are kept alive. For throughput there are 8 per core, and the server
+// has --queue-wait 1m, so it refuses nothing. For requests at a fixed rate there
+// are as many as needed, and the server has the settings of TOXSCREEN_* and its
+// defaults. It needs Linux.
 package main
 
 import (
@@ -42,15 +42,15 @@ import (
 
 func main() {
 	var c config
-	flag.StringVar(&c.binary, "binary", "bin/toxscreen", "the `FILE` that make build made")
-	flag.StringVar(&c.comments, "comments", "", "JSONL `FILE` with comments, as scripts/bench/texts.py makes it")
-	flag.StringVar(&c.chat, "chat", "", "JSONL `FILE` with short lines, likewise")
-	flag.IntVar(&c.turns, "turns", 5, "how many turns each of those compared has")
-	flag.IntVar(&c.piece, "piece", 1000, "how many texts are scored in a turn")
-	flag.DurationVar(&c.time, "time", 30*time.Second, "how long requests come at each fixed rate")
-	flag.IntVar(&c.minutes, "minutes", 0, "how many minutes memory is looked at; 0: not at all")
-	flag.StringVar(&c.compare, "compare", "", "`FOLDER` of the servers in Python, to compare with them")
-	flag.StringVar(&c.python, "python", "python3", "the interpreter with what these servers need")
+	flag.StringVar(&c.binary, "binary", "bin/toxscreen", "the `FILE` built by make build")
+	flag.StringVar(&c.comments, "comments", "", "JSONL `FILE` of comments from scripts/bench/texts.py")
+	flag.StringVar(&c.chat, "chat", "", "JSONL `FILE` of short lines, likewise")
+	flag.IntVar(&c.turns, "turns", 5, "number of turns for each side")
+	flag.IntVar(&c.piece, "piece", 1000, "number of texts scored per turn")
+	flag.DurationVar(&c.time, "time", 30*time.Second, "duration of requests at each fixed rate")
+	flag.IntVar(&c.minutes, "minutes", 0, "minutes for which memory is measured; 0: not measured")
+	flag.StringVar(&c.compare, "compare", "", "`FOLDER` of the Python servers to compare with")
+	flag.StringVar(&c.python, "python", "python3", "the interpreter with these servers' packages")
 	flag.StringVar(&c.model, "model", "models/toxicity-en", "`FOLDER` of the embedded model, for these servers")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -70,7 +70,7 @@ type config struct {
 	compare, python, model string
 }
 
-// connections is how many there are where throughput is measured.
+// connections is the number of connections for throughput measurements.
 var connections = 8 * runtime.NumCPU()
 
 func run(ctx context.Context, c config) error {
@@ -113,7 +113,7 @@ func run(ctx context.Context, c config) error {
 	return nil
 }
 
-// readTexts reads the texts of a JSONL file, count of them.
+// readTexts reads count texts from a JSONL file.
 func readTexts(file string, count int) ([]string, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -131,7 +131,7 @@ func readTexts(file string, count int) ([]string, error) {
 		texts = append(texts, row.Text)
 	}
 	if len(texts) < count {
-		return nil, fmt.Errorf("%s has %d texts, %d are needed: make more, or take fewer -turns or a smaller -piece", file, len(texts), count)
+		return nil, fmt.Errorf("%s has %d texts, %d are needed: make more, or use fewer -turns or a smaller -piece", file, len(texts), count)
 	}
 	return texts, lines.Err()
 }
@@ -146,14 +146,14 @@ func loadAverage() string {
 }
 
 // againstBatch prints the throughput at saturation against that of batch, and
-// returns it in texts a second.
+// returns it in texts per second.
 func againstBatch(ctx context.Context, c config, s *server, name string, texts []string) (float64, error) {
 	folder, err := os.MkdirTemp("", "bench-serve-")
 	if err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(folder)
-	start, startCost, err := batch(ctx, c.binary, folder, texts[:1]) // to load the model, which the server has done
+	start, startCost, err := batch(ctx, c.binary, folder, texts[:1]) // includes loading the model, which the server has already done
 	if err != nil {
 		return 0, err
 	}
@@ -164,7 +164,7 @@ func againstBatch(ctx context.Context, c config, s *server, name string, texts [
 	var ratios []float64
 	for turn := range c.turns {
 		piece := texts[turn*c.piece : (turn+1)*c.piece]
-		// Whoever is first in one turn is second in the next.
+		// The side that is first in one turn is second in the next.
 		var byBatch, byServe time.Duration
 		for _, ours := range []bool{turn%2 == 0, turn%2 != 0} {
 			if !ours {
@@ -195,7 +195,7 @@ func againstBatch(ctx context.Context, c config, s *server, name string, texts [
 		ratios = append(ratios, byBatch.Seconds()/byServe.Seconds())
 	}
 	slices.Sort(ratios)
-	fmt.Printf("\nThroughput, %s: %d turns of %d texts, %d connections that are kept alive\n\n", name, c.turns, c.piece, connections)
+	fmt.Printf("\nThroughput, %s: %d turns of %d texts, %d keep-alive connections\n\n", name, c.turns, c.piece, connections)
 	fmt.Println("| | texts/s | serve is | of the turns: lowest, median, highest | processor ms a text | serve is |")
 	fmt.Println("|---|---|---|---|---|---|")
 	n := float64(len(texts))
@@ -205,8 +205,8 @@ func againstBatch(ctx context.Context, c config, s *server, name string, texts [
 	return n / served.Seconds(), nil
 }
 
-// batch returns how long toxscreen batch takes for texts, and how much time of
-// processors.
+// batch returns how long toxscreen batch takes for texts, and its processor
+// time.
 func batch(ctx context.Context, binary, folder string, texts []string) (took, cost time.Duration, err error) {
 	given := filepath.Join(folder, "given.jsonl")
 	var rows strings.Builder
@@ -230,7 +230,7 @@ func batch(ctx context.Context, binary, folder string, texts []string) (took, co
 }
 
 // rates prints how long answers take with one caller, at 70 % of a throughput
-// and at three times of it.
+// and at three times it.
 func rates(ctx context.Context, c config, s *server, name string, texts []string, throughput float64) error {
 	alone, err := s.saturate(ctx, texts[:min(c.piece, len(texts))], 1)
 	if err != nil {
@@ -245,9 +245,9 @@ func rates(ctx context.Context, c config, s *server, name string, texts []string
 		return err
 	}
 	if len(usual.accepted) == 0 || len(over.accepted) == 0 || len(over.refused) == 0 {
-		return errors.New("failed to measure times: there are no accepted or no refused requests among them; take a longer -time")
+		return errors.New("failed to measure times: there are no accepted or no refused requests; use a longer -time")
 	}
-	fmt.Printf("\nTime of an answer, %s, ms: requests at a fixed rate for %s, connections kept alive, as many as it takes\n\n", name, c.time)
+	fmt.Printf("\nTime of an answer, %s, ms: requests at a fixed rate for %s, as many keep-alive connections as needed\n\n", name, c.time)
 	fmt.Println("| | rate | accepted | p50 | p99 | p99/p50 | refused with 429 | with 503 | refused p50 | p99 | longest | within 20 ms |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, row := range []struct {
@@ -284,7 +284,7 @@ func memory(ctx context.Context, c config, s *server, texts []string, throughput
 	stop()
 	seen := <-samples
 	if len(seen) < 20 {
-		return fmt.Errorf("failed to look at the memory: there are %d samples", len(seen))
+		return fmt.Errorf("failed to measure memory: there are only %d samples", len(seen))
 	}
 	fmt.Printf("\nResident memory under 70 %% load for %s, highest of each tenth, MB:\n\n", length)
 	tenth := len(seen) / 10
@@ -297,7 +297,7 @@ func memory(ctx context.Context, c config, s *server, texts []string, throughput
 
 func milliseconds(d time.Duration) string { return fmt.Sprintf("%.1f", 1000*d.Seconds()) }
 
-// quantile returns a quantile of times in order.
+// quantile returns a quantile of sorted times.
 func quantile(times []time.Duration, q float64) time.Duration {
 	return times[min(int(q*float64(len(times))), len(times)-1)]
 }

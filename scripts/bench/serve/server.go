@@ -26,7 +26,7 @@ type server struct {
 	log     *bytes.Buffer
 }
 
-// start starts a program in a group of its own, with its workers.
+// start starts a program and its workers in their own process group.
 func start(name string, c *exec.Cmd) (*server, error) {
 	s := &server{name: name, process: c, log: &bytes.Buffer{}}
 	c.Stderr = s.log
@@ -37,16 +37,16 @@ func start(name string, c *exec.Cmd) (*server, error) {
 	return s, nil
 }
 
-// stop ends the server with all that it has started.
+// stop ends the server and all its processes.
 func (s *server) stop() {
-	_ = syscall.Kill(-s.process.Process.Pid, syscall.SIGKILL) // it may have ended
+	_ = syscall.Kill(-s.process.Process.Pid, syscall.SIGKILL) // it may have ended already
 	_ = s.process.Wait()
 }
 
-// patient has a server queue what comes, as the others do.
+// patient lets a server queue all requests, as the others do.
 var patient = []string{"--queue-wait", "1m"}
 
-// startOurs starts toxscreen serve, which logs no requests: neither do the others.
+// startOurs starts toxscreen serve without a request log, like the others.
 func startOurs(ctx context.Context, binary string, args ...string) (*server, error) {
 	c := exec.CommandContext(ctx, binary, append([]string{"serve", "--no-judge", "--listen", "127.0.0.1:0", "--feedback", "off", "--log-level", "warn"}, args...)...)
 	out, err := c.StdoutPipe()
@@ -60,13 +60,13 @@ func startOurs(ctx context.Context, binary string, args ...string) (*server, err
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		s.stop()
-		return nil, fmt.Errorf("failed to start %s: it gave no address: %w: %s", binary, err, s.log)
+		return nil, fmt.Errorf("failed to start %s: it printed no address: %w: %s", binary, err, s.log)
 	}
 	s.address = strings.TrimSpace(line)
 	return s, nil
 }
 
-// startTheirs starts one of the servers in Python and waits until it has scored a
+// startTheirs starts one of the Python servers and waits until it has scored a
 // text.
 func startTheirs(ctx context.Context, c config, a arrangement) (*server, error) {
 	var free net.ListenConfig
@@ -90,7 +90,7 @@ func startTheirs(ctx context.Context, c config, a arrangement) (*server, error) 
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
 		response, err := client.Post(s.address+"/v1/score", "application/json", strings.NewReader(`{"text": "hello"}`)) //nolint:noctx // its timeout ends it
 		if err != nil {
-			continue // not yet
+			continue // not ready yet
 		}
 		response.Body.Close()
 		client.CloseIdleConnections()
@@ -100,20 +100,20 @@ func startTheirs(ctx context.Context, c config, a arrangement) (*server, error) 
 		break
 	}
 	s.stop()
-	return nil, errors.Join(fmt.Errorf("failed to start %s: it scores nothing: %s", s.name, s.log), ctx.Err())
+	return nil, errors.Join(fmt.Errorf("failed to start %s: it does not score: %s", s.name, s.log), ctx.Err())
 }
 
 // tick is the unit of the times in /proc/[pid]/stat: see proc(5).
 const tick = 10 * time.Millisecond
 
-// cost returns how much time of processors the server has taken.
+// cost returns the processor time that the server has used.
 func (s *server) cost() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
-	// The fields after the name, which may have spaces, in parentheses: the
-	// twelfth is the time in the program, the next that in the system for it.
+	// The fields after the name, which is in parentheses and may have spaces: the
+	// twelfth is the time in the program, the next the time in the system for it.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("failed to read the processor time of %s: %q", s.name, stat)

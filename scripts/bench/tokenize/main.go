@@ -1,5 +1,5 @@
 // Tokenize measures toxscreen's tokenizer against Hugging Face's tokenizers and
-// against sugarme/tokenizer, over the same texts, on one thread, in turns:
+// against sugarme/tokenizer, on the same texts, on one thread, interleaved:
 //
 //	go run ./scripts/bench/tokenize -python .venv/bin/python -data ../shared/data models/toxicity-en/tokenizer.json
 //
@@ -42,13 +42,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("tokenize", flag.ContinueOnError)
 	python := flags.String("python", ".venv/bin/python", "interpreter with tokenizers installed")
 	data := flags.String("data", "../shared/data", `folder of *.jsonl.gz with "text"`)
-	count := flags.Int("texts", 5000, "how many texts, from all files in turn")
-	rounds := flags.Int("rounds", 7, "how often each side takes its turn; the median counts")
+	count := flags.Int("texts", 5000, "number of texts, from all files in turn")
+	rounds := flags.Int("rounds", 7, "rounds for each side; the median counts")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() != 1 {
-		return errors.New("name one tokenizer.json")
+		return errors.New("give one tokenizer.json")
 	}
 	runtime.GOMAXPROCS(1)
 	texts, size, err := readTexts(*data, *count)
@@ -90,7 +90,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	base := median(ownTimes)
-	fmt.Fprintf(out, "%s, %d texts, %.2f MB, one thread, median of %d rounds in turns:\n\n", own.Kind(), len(texts), float64(size)/1e6, *rounds)
+	fmt.Fprintf(out, "%s, %d texts, %.2f MB, one thread, median of %d interleaved rounds:\n\n", own.Kind(), len(texts), float64(size)/1e6, *rounds)
 	fmt.Fprintln(out, "| | MB/s | texts/s | toxscreen is |\n|---|---:|---:|---:|")
 	for _, row := range []struct {
 		name    string
@@ -144,12 +144,12 @@ func readTexts(folder string, count int) (texts []string, size int, err error) {
 		})
 	}
 	if len(texts) == 0 {
-		return nil, 0, fmt.Errorf("no *.jsonl.gz with a \"text\" in %q; name the data folder with -data", folder)
+		return nil, 0, fmt.Errorf("no *.jsonl.gz with a \"text\" in %q; give the data folder with -data", folder)
 	}
 	return texts, size, nil
 }
 
-// pythonSide is the process that worker.py runs in.
+// pythonSide is the process that runs worker.py.
 type pythonSide struct {
 	command *exec.Cmd
 	in      io.WriteCloser
@@ -184,7 +184,7 @@ func startPython(ctx context.Context, python, tokenizer string, texts []string) 
 	}
 	p.out = bufio.NewReader(output)
 	if err := p.command.Start(); err != nil {
-		return nil, fmt.Errorf("failed to start %s: %w; name an interpreter with -python and run from the repository", python, err)
+		return nil, fmt.Errorf("failed to start %s: %w; give an interpreter with -python and run from the repository", python, err)
 	}
 	if p.version, err = p.out.ReadString('\n'); err != nil {
 		return nil, fmt.Errorf("failed to start tokenizers in %s: %w; install scripts/bench/requirements.txt", python, err)
@@ -203,11 +203,11 @@ func (p *pythonSide) round() (one, batch float64, err error) {
 
 func (p *pythonSide) stop() {
 	p.in.Close()
-	_ = p.command.Wait() // its results are read already
+	_ = p.command.Wait() // its results have been read
 	os.Remove(p.texts)
 }
 
-// timeSugarme takes one round: the library is slow. Texts that make it panic count too.
+// timeSugarme runs one round, since the library is slow. Texts that make it panic count too.
 func timeSugarme(tokenizerJSON []byte, texts []string) (float64, error) {
 	log.SetOutput(io.Discard)
 	t, err := pretrained.FromReader(bytes.NewReader(tokenizerJSON))

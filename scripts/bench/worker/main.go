@@ -1,15 +1,15 @@
 // Worker is toxscreen's side of scripts/bench/compare.py: a process with the
-// embedded model that scores what it is told and says how long that took.
+// embedded model that scores on command and reports how long that took.
 //
 //	worker TEXTS.jsonl
 //
-// It reads commands from standard input, a line each, and answers each with a
+// It reads commands from standard input, one per line, and answers each with a
 // line of JSON:
 //
 //	batch FROM TO   score the rows FROM up to TO as `toxscreen batch` does
-//	one ROW TIMES   score one row again and again, by a single caller
+//	one ROW TIMES   score one row repeatedly, by a single caller
 //	bytes N         score a text of N bytes, the texts joined
-//	memory          nothing but the resident memory
+//	memory          only report the resident memory
 package main
 
 import (
@@ -29,12 +29,12 @@ import (
 	"github.com/toxscreen/toxscreen/models"
 )
 
-// answer is what the worker says to each command.
+// answer is the worker's answer to a command.
 type answer struct {
-	Seconds  []float64 `json:"seconds"`  // that each score, or the whole batch, took
+	Seconds  []float64 `json:"seconds"`  // for each score, or for the whole batch
 	Scores   []float64 `json:"scores"`   // toxicity, by row
 	Resident float64   `json:"resident"` // MB now
-	Peak     float64   `json:"peak"`     // MB at most since the start
+	Peak     float64   `json:"peak"`     // maximum MB since the start
 }
 
 func main() {
@@ -56,7 +56,7 @@ func main() {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		a, err := w.do(lines.Text())
 		if err != nil {
-			log.Fatalf("failed to do %q: %v", lines.Text(), err)
+			log.Fatalf("failed to run %q: %v", lines.Text(), err)
 		}
 		if err := out.Encode(a); err != nil {
 			log.Fatal(err)
@@ -141,7 +141,7 @@ func (w worker) do(command string) (a answer, err error) {
 	return a, err
 }
 
-// joined returns a text of n bytes, or a few less so that no character is cut.
+// joined returns a text of n bytes, or slightly fewer to avoid cutting a character.
 func (w worker) joined(n int) string {
 	var text strings.Builder
 	for i := 0; text.Len() < n; i = (i + 1) % len(w.texts) {

@@ -36,7 +36,7 @@ func run(ctx context.Context, server, key string) error {
 	}
 	toxicity := answer.AttributeScores["TOXICITY"]
 	if toxicity.SummaryScore.Value < 0.8 {
-		return fmt.Errorf("an insult scores %v only", toxicity.SummaryScore.Value)
+		return fmt.Errorf("an insult scores only %v", toxicity.SummaryScore.Value)
 	}
 	// docs: end
 

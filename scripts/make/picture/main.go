@@ -1,9 +1,9 @@
-// Picture makes the picture of the playground in README.md from the real page:
+// Picture creates the picture of the playground in README.md from the real page:
 //
 //	go run ./scripts/make/picture -binary bin/toxscreen -o docs/playground.png
 //
-// It starts the server, has a Chromium on the PATH score a text on the page, and
-// keeps what the page looks like. `make chromium` installs the browser.
+// It starts the server, lets a Chromium on the PATH score a text on the page, and
+// saves a screenshot of the page. `make chromium` installs the browser.
 package main
 
 import (
@@ -29,8 +29,8 @@ import (
 	"github.com/toxscreen/toxscreen/internal/files"
 )
 
-// example shows bars over and under their thresholds, a marked word, and a word
-// that is read without its disguise.
+// example shows bars above and below their thresholds, a marked word, and a word
+// that is read with its disguise undone.
 const example = "Thanks for looking into this. But you are an 1d10t, and so is everybody who approved it."
 
 func main() {
@@ -61,11 +61,11 @@ func run(ctx context.Context, binary, text, out string) (err error) {
 	defer func() { err = errors.Join(err, server.Process.Signal(syscall.SIGTERM), server.Wait()) }()
 	address, err := bufio.NewReader(pipe).ReadString('\n')
 	if err != nil {
-		return fmt.Errorf("failed to start the server: it gave no address: %w", err)
+		return fmt.Errorf("failed to start the server: it printed no address: %w", err)
 	}
 	png, err := look(ctx, strings.TrimSpace(address), text)
 	if err != nil {
-		return fmt.Errorf("failed to look at the page: %w", err)
+		return fmt.Errorf("failed to take a picture of the page: %w", err)
 	}
 	if err := files.WriteBytes(out, 0o644, png); err != nil {
 		return fmt.Errorf("failed to write %s: %w", out, err)
@@ -73,7 +73,7 @@ func run(ctx context.Context, binary, text, out string) (err error) {
 	return nil
 }
 
-// look has a browser score a text on the page and returns a picture of it.
+// look scores a text on the page in a browser and returns a picture of it.
 func look(ctx context.Context, address, text string) ([]byte, error) {
 	program, err := exec.LookPath("chromium")
 	if err != nil {

@@ -1,10 +1,10 @@
-// Read shows how disguised texts are read. It reads JSONL with a field
-// text and writes each line again with two more: reading, the text as it is read, and
-// differs, whether the model gets other tokens from it.
+// Read shows the readings of disguised texts. It reads JSONL with a field text and
+// writes each line with two more fields: reading, the text with disguise undone, and
+// differs, whether the model gets different tokens from it.
 //
 //	go run ./scripts/train/read -tokenizer models/toxicity-en/tokenizer.json < IN.jsonl > OUT.jsonl
 //
-// At the end it tells on standard error how many texts there were and how many differ.
+// At the end it reports on standard error the number of texts and how many differ.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 func read(path string, in io.Reader, out io.Writer) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("failed to read the tokenizer: %w; name one with -tokenizer", err)
+		return fmt.Errorf("failed to read the tokenizer: %w; give one with -tokenizer", err)
 	}
 	tokenizer, err := tokenize.Load(data)
 	if err != nil {
@@ -69,6 +69,6 @@ func read(path string, in io.Reader, out io.Writer) error {
 			return fmt.Errorf("failed to write row %d: %w", texts+1, err)
 		}
 	}
-	fmt.Fprintf(os.Stderr, "%d texts, %d of them read otherwise (%.2f %%)\n", texts, differ, 100*float64(differ)/float64(max(texts, 1)))
+	fmt.Fprintf(os.Stderr, "%d texts, %d of them with a different reading (%.2f %%)\n", texts, differ, 100*float64(differ)/float64(max(texts, 1)))
 	return nil
 }
