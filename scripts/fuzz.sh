@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module for a while:
+# Runs every fuzz target of the module for a given time:
 #
 #   scripts/fuzz.sh [TIME]     TIME as `go test -fuzztime` takes it, default 10s
 #
-# A failing input is kept by Go under testdata/fuzz of its package.
+# Go stores a failing input under testdata/fuzz of its package.
 set -euo pipefail
 
 time=${1:-10s}
@@ -13,11 +13,11 @@ for package in $(go list ./...); do
   for target in $targets; do
     found=$((found + 1))
     echo "fuzzing $target of $package for $time"
-    # Making an interesting input smaller may take a minute by default, in which nothing is tried.
+    # By default, minimising an input may take a minute, during which nothing is tested.
     go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 10x "$package"
   done
 done
 if [ "$found" -eq 0 ]; then
-  echo "no fuzz target was found, though there are some: is this the module's root?" >&2
+  echo "no fuzz target was found: run this in the module's root" >&2
   exit 1
 fi

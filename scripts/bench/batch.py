@@ -2,8 +2,8 @@
 
     python scripts/bench/batch.py --binary bin/toxscreen --rows 1000000 --folder build/bench [--model testdata/models/tiny]
 
-Writes the rows, scores them, and looks at the resident memory of the process ten times a second.
-Memory is flat where the last tenth of the run needs no more than the second. Needs Linux.
+Writes the rows, scores them, and measures the resident memory of the process ten times a second.
+Memory is flat if the last tenth of the run needs no more than the second. Needs Linux.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def resident(pid: int) -> float:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024
-    return 0.0  # the process has ended and waits to be collected
+    return 0.0  # the process has ended but was not yet reaped
 
 
 def main():

@@ -4,13 +4,13 @@
 
 The Python pipeline is Hugging Face's tokenizers and onnxruntime, arranged in three ways:
 
-  pool     a thread a core, one text a run, one thread inside a run, no arena (its best way on a CPU)
-  sorted   batches of 32 texts of like length, padded, all cores inside a run
-  padded   batches of 32 texts as they come, padded, all cores inside a run (the usual way)
+  pool     one thread per core, one text per run, one thread inside a run, no arena (best on a CPU)
+  sorted   batches of 32 texts of similar length, padded, all cores inside a run
+  padded   batches of 32 texts in their order, padded, all cores inside a run (the usual way)
 
-It returns probabilities and the token head's logits; toxscreen also makes spans of them. All four
-take turns on pieces of the texts within one run, in changing order, so that a disturbance of the
-machine meets all. Resident memory is of processes that do nothing else. Needs Linux.
+It returns probabilities and the token head's logits; toxscreen also derives spans from them. The
+four are interleaved on pieces of the texts within one run, in changing order, so a disturbance of
+the machine affects all. Resident memory is measured in processes that do nothing else. Needs Linux.
 """
 
 import argparse
@@ -29,11 +29,11 @@ import onnxruntime as ort
 from tokenizers import Tokenizer
 
 BATCH = 32
-PIECE = 256  # texts between two changes of turn: eight batches
+PIECE = 256  # texts per turn: eight batches
 
 
 class Pipeline:
-    """One arrangement of the Python pipeline. score returns logits [texts, labels] in order."""
+    """One configuration of the Python pipeline. score returns logits [texts, labels] in order."""
 
     def __init__(self, folder: Path, arrangement: str, cores: int):
         self.arrangement, self.cores = arrangement, cores
@@ -46,7 +46,7 @@ class Pipeline:
         options.intra_op_num_threads = 1 if arrangement == "pool" else cores
         options.inter_op_num_threads = 1
         if arrangement == "pool":
-            # Both measured to be faster where no two runs have one shape: a tenth, for more memory.
+            # Both are faster by a tenth, for more memory, if no two runs have the same shape (measured).
             options.enable_mem_pattern = options.enable_cpu_mem_arena = False
         variant = next(v for v in self.manifest["variants"] if v["provider"] == "cpu")
         self.session = ort.InferenceSession(str(folder / variant["file"]), options, providers=["CPUExecutionProvider"])
@@ -84,7 +84,7 @@ class Pipeline:
 
 
 class Toxscreen:
-    """toxscreen in a process of its own that waits for its turn."""
+    """toxscreen in a separate process that waits for its turn."""
 
     def __init__(self, worker: Path, texts: Path):
         self.process = subprocess.Popen([worker, texts], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -94,7 +94,7 @@ class Toxscreen:
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         if not answer:
-            sys.exit(f"failed to bench: the worker ended at {command!r}")
+            sys.exit(f"failed to measure: the worker ended at {command!r}")
         return json.loads(answer)
 
     def close(self):
@@ -103,7 +103,7 @@ class Toxscreen:
 
 
 def calibrated(manifest: dict, logits: np.ndarray) -> np.ndarray:
-    """Probabilities of toxicity as toxscreen gives them, to compare the scores of both sides."""
+    """Toxicity probabilities calibrated as in toxscreen, to compare the scores of both sides."""
     column = next(i for i, label in enumerate(manifest["labels"]) if label.get("attribute") == "toxicity")
     z = logits[:, column].astype(np.float64)
     knots = manifest.get("calibration", {}).get("toxicity", {}).get("knots")
@@ -136,7 +136,7 @@ def throughput(toxscreen: Toxscreen, pipelines: dict[str, Pipeline], texts: list
         for name in pipelines:
             ratios[name].append(seconds[name] / seconds["toxscreen"])
             worst[name] = max(worst[name], np.abs(scores[name] - scores["toxscreen"]).max())
-    print(f"\nThroughput, {len(texts)} texts in turns of {PIECE}")
+    print(f"\nThroughput, {len(texts)} texts in interleaved pieces of {PIECE}")
     print(f"  {'':10} {'texts/s':>8}  {'toxscreen is':>12}  {'median of turns':>15}  {'largest difference of a score':>29}")
     print(f"  {'toxscreen':10} {len(texts) / took['toxscreen']:8.1f}")
     for name in pipelines:
@@ -159,7 +159,7 @@ def latency(toxscreen: Toxscreen, pipelines: dict[str, Pipeline], texts: list[st
                 for i in range(6):
                     start = time.perf_counter()
                     pipelines[name].one(texts[row])
-                    if i > 0:  # the first wakes up what slept through the other's turn
+                    if i > 0:  # the first wakes threads that slept during the other's turn
                         took[name].append(time.perf_counter() - start)
         cells = [f"{statistics.median(t) * 1000:.2f} ({statistics.quantiles(t, n=20)[-1] * 1000:.2f})" for t in took.values()]
         print(f"  {len(tokenizer.encode(texts[row]).ids):>6}  {cells[0]:>14}  {cells[1]:>16}  {cells[2]:>17}")
@@ -171,7 +171,7 @@ def resident() -> tuple[float, float]:
 
 
 def memory(arguments, count: int):
-    print(f"\nResident memory after {count} texts, in a process of its own, MB (peak)")
+    print(f"\nResident memory after {count} texts, in a separate process, MB (peak)")
     toxscreen = Toxscreen(arguments.worker, arguments.texts)
     answer = toxscreen.do(f"batch 0 {count}")
     toxscreen.close()
@@ -184,10 +184,10 @@ def memory(arguments, count: int):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--worker", required=True, type=Path, help="what `go build ./scripts/bench/worker` made")
+    parser.add_argument("--worker", required=True, type=Path, help="output of `go build ./scripts/bench/worker`")
     parser.add_argument("--model", required=True, type=Path, help="folder of the embedded model, for Python")
-    parser.add_argument("--texts", required=True, type=Path, help="what texts.py made")
-    parser.add_argument("--rounds", type=int, default=40, help="of the measurement of latency")
+    parser.add_argument("--texts", required=True, type=Path, help="output of texts.py")
+    parser.add_argument("--rounds", type=int, default=40, help="rounds of the latency measurement")
     parser.add_argument("--memory-of", choices=("pool", "sorted", "padded"), help=argparse.SUPPRESS)
     parser.add_argument("--count", type=int, default=1000, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -1,8 +1,8 @@
-"""Time of one run by the number of tokens, for several files of a network, in turns within one process.
+"""Time of one run by number of tokens, for several files of a network, interleaved in one process.
 
     python scripts/bench/graphs.py models/toxicity-en/model.ort build/train/int8.onnx
 
-One thread, one text a run, as toxscreen runs them. ONNX files are optimised when they are opened, ORT
+One thread, one text per run, as toxscreen runs them. ONNX files are optimised when they are opened, ORT
 files run as they were saved.
 """
 
@@ -31,7 +31,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=60)
     arguments = parser.parse_args()
     sessions = {path: open_file(path) for path in arguments.files}
-    # Ids beyond the special tokens: any will do, since the time does not depend on them.
+    # Any ids beyond the special tokens: the time does not depend on them.
     ids = {n: np.random.default_rng(n).integers(1000, 20000, (1, n), dtype=np.int64) for n in TOKENS}
     feeds = {n: {"input_ids": ids[n], "attention_mask": np.ones_like(ids[n])} for n in TOKENS}
 

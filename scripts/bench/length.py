@@ -2,8 +2,8 @@
 
     python scripts/bench/length.py --worker build/bench/worker --texts build/bench/texts.jsonl
 
-The texts are Wikipedia comments joined up to a number of bytes; the windows of one text are computed
-side by side. Linear where the time for a kilobyte stays what it is.
+The texts are Wikipedia comments joined to a number of bytes; the windows of one text run concurrently.
+The time is linear if the time per kilobyte stays constant.
 """
 
 import argparse

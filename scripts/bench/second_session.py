@@ -1,10 +1,10 @@
-"""What a second session with all cores buys a single caller, and what it costs.
+"""The gain for a single caller from a second session with all cores, and its cost.
 
     python scripts/bench/second_session.py MODEL_FOLDER [--rounds 60]
 
 Prints the latency of one text at a time by its number of tokens, for a session with one thread, for
-one with two that sleep while they wait and for one with two that spin, called in turn; then the
-resident memory and the time to open that each further session takes. Needs Linux.
+one with two that sleep while they wait and for one with two that spin, interleaved; then the
+resident memory and the time to open of each further session. Needs Linux.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def open_session(model: bytes, threads: int, spin: bool) -> ort.InferenceSession
 
 
 def feed(tokens: int) -> dict[str, np.ndarray]:
-    # Ids beyond the special tokens: any will do, since the time does not depend on them.
+    # Any ids beyond the special tokens: the time does not depend on them.
     ids = np.random.default_rng(tokens).integers(1000, 20000, (1, tokens), dtype=np.int64)
     return {"input_ids": ids, "attention_mask": np.ones_like(ids)}
 
@@ -59,7 +59,7 @@ def main():
     took = {(name, tokens): [] for name in sessions for tokens in lengths}
     order = list(took)
     for _ in range(arguments.rounds):
-        random.shuffle(order)  # so that none always follows the one that spins
+        random.shuffle(order)  # so none always follows the spinning one
         for name, tokens in order:
             inputs = feed(tokens)
             start = time.perf_counter()

@@ -1,9 +1,9 @@
-"""From starting the binary to its first score, and the memory that takes.
+"""Time and memory from starting the binary to its first score.
 
     python scripts/bench/start.py --binary bin/toxscreen [--runs 20] [--model default --model FOLDER …]
 
-Each run starts a process of its own, scores one short text and ends. Two runs before the first are
-not counted: they bring the files into the system's cache. Needs Linux.
+Each run starts a separate process, scores one short text and ends. Two runs before the first are
+not counted: they load the files into the system's cache. Needs Linux.
 """
 
 import argparse

@@ -2,10 +2,10 @@
 
     python scripts/bench/texts.py --data DATA --model models/toxicity-en --count 5000 --out build/bench/texts.jsonl
 
-They are Wikipedia talk comments of DATA/jigsaw.jsonl.gz, drawn with a fixed seed. toxscreen scores a
-longer text in windows where a usual pipeline cuts it off; here each text ends where the window does,
-so that both have the same work. With --most only texts of so many tokens are drawn, as short as lines
-of a chat are.
+The texts are Wikipedia talk comments of DATA/jigsaw.jsonl.gz, drawn with a fixed seed. toxscreen divides a
+longer text into windows, but a usual pipeline truncates it. Here each text ends where the window does, so
+both sides do the same work. With --most, only texts of at most that many tokens are drawn, which are as
+short as chat lines.
 """
 
 import argparse
@@ -23,7 +23,7 @@ def main():
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--model", required=True, type=Path, help="folder with manifest.json and tokenizer.json")
     parser.add_argument("--count", type=int, default=5000)
-    parser.add_argument("--most", type=int, help="tokens of a text, those that every text has included")
+    parser.add_argument("--most", type=int, help="maximum tokens of a text, including special tokens")
     parser.add_argument("--out", required=True, type=Path)
     arguments = parser.parse_args()
 

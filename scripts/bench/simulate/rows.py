@@ -1,9 +1,9 @@
-"""Writes labelled rows for `toxscreen batch`, whose results `toxscreen simulate` reads.
+"""Writes labelled rows for `toxscreen batch`; `toxscreen simulate` reads its results.
 
     python scripts/bench/simulate/rows.py --data ../shared/data --split dev --out dev.jsonl
 
 Rows of jigsaw and civil_spans, each with its labels: shares of people for civil_spans, 0 or 1 for
-jigsaw. With --rows only so many of either, evenly spread over the file.
+jigsaw. --rows limits the rows of each, evenly spread over the file.
 """
 
 import argparse
@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--split", choices=("dev", "test"), required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--rows", type=int, default=0, help="of each source at most; 0: all")
+    parser.add_argument("--rows", type=int, default=0, help="maximum rows of each source; 0: all")
     args = parser.parse_args()
     with args.out.open("w", encoding="utf-8") as out:
         for source in SOURCES:

@@ -1,7 +1,7 @@
-"""Encodes texts with Hugging Face's tokenizers, a round for each line on standard input.
+"""Encodes texts with Hugging Face's tokenizers, one round per line on standard input.
 
-Started by main.go with the tokenizer.json and a file of texts, a JSON string a line;
-prints the seconds of a round with encode, a text a call, and with encode_batch.
+main.go starts it with the tokenizer.json and a file of texts, one JSON string per line. It
+prints the seconds of a round with encode, one text per call, and with encode_batch.
 """
 import json
 import os

@@ -18,7 +18,7 @@ assert(rude.categories.harassment && rude.category_scores.harassment > 0.8);
 // docs: end
 
 assert(friendly.category_scores.harassment < 0.2, "thanks score as harassment");
-// What nothing here measures is zero, and says that it was applied to no input.
+// A category that is not measured is zero and lists no input types.
 assert.equal(rude.category_scores["self-harm"], 0);
 assert.deepEqual(rude.category_applied_input_types["self-harm"], []);
 

@@ -12,7 +12,7 @@ async function main() {
   assert(rude.attributeScores.INSULT.summaryScore.value > 0.7);
   // docs: end
 
-  // It takes the tags out itself, and asks for nothing to be stored.
+  // It removes the tags itself and requests that nothing is stored.
   assert.equal(rude.attributeScores.TOXICITY.spanScores[0].end, "You are a stupid idiot.".length);
   const friendly = await perspective.analyze("Thank you, that was a great help.");
   assert(friendly.attributeScores.TOXICITY.summaryScore.value < 0.2, "thanks score as toxic");

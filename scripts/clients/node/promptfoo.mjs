@@ -1,4 +1,4 @@
-// promptfoo's moderation assertion: it reaches the server as OpenAI's moderations.
+// promptfoo's moderation assertion: it calls the server as OpenAI's moderation API.
 import assert from "node:assert/strict";
 
 // docs: begin

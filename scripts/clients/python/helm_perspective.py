@@ -1,4 +1,4 @@
-"""HELM's Perspective client: Google's address is in its code, and the text of a comment is the id of its call."""
+"""HELM's Perspective client: Google's address is in its code, and it uses a comment's text as the id of its call."""
 
 import os
 import tempfile
@@ -22,16 +22,16 @@ scores = result.text_to_toxicity_attributes
 assert scores[rude].toxicity_score > 0.8 > 0.2 > scores[friendly].toxicity_score, scores
 # docs: end
 
-# Texts that are hard to use as ids: several lines, quotes, other scripts, the
-# ids' own separator, and more than a line of a header holds.
+# Texts that are difficult as ids: several lines, quotes, other scripts, the
+# ids' own separator, and more than fits into a header line.
 hard = ['First line.\nSecond "line" + more <tags>', "Thanks 😀 — naïve café", "word " * 4000]
 result = client.get_toxicity_scores(PerspectiveAPIRequest(text_batch=hard))
 assert result.success, result.error
-assert set(result.text_to_toxicity_attributes) == set(hard), "not every text has an answer of its own"
+assert set(result.text_to_toxicity_attributes) == set(hard), "not every text has its own answer"
 for text, measured in result.text_to_toxicity_attributes.items():
     assert measured.toxicity_score is not None and 0 <= measured.toxicity_score <= 1, f"{text[:20]}: {measured}"
 
-# All that HELM asks for by default is there, but what nothing here measures.
+# All attributes that HELM requests by default are there, except those not measured.
 asked = set(PerspectiveAPIRequest(text_batch=[rude]).attributes) - {"FLIRTATION"}
 named = result.text_to_toxicity_attributes[hard[0]]
 for attribute in asked:

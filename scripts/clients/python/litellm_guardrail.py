@@ -1,10 +1,10 @@
-"""LiteLLM: its generic guardrail, as its proxy makes it of litellm.yaml, and its moderation call."""
+"""LiteLLM: its generic guardrail, as its proxy configures it from litellm.yaml, and its moderation call."""
 
 import asyncio
 import os
 from pathlib import Path
 
-os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # a list of prices, which is fetched otherwise
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # a price list, which it would otherwise fetch
 
 # docs: begin
 import litellm
@@ -50,15 +50,15 @@ async def stories():
     for kind in "request", "response":
         try:
             await guard([friendly, "You are a stupid idiot."], kind, on_flagged="block")
-            raise AssertionError("an insult went through")
+            raise AssertionError("an insult was not blocked")
         except GuardrailRaisedException as error:
             assert "Text 2 of 2 is blocked as toxic: toxicity" in error.message, error.message
     assert await guard([one_word], threshold=0.999) == [one_word], "the threshold has no effect"
 
-    # A mistake in the settings lets nothing through.
+    # A mistake in the settings is an error and does not disable the check.
     try:
         await guard([friendly], treshold=0.8)
-        raise AssertionError("a misspelt threshold went through")
+        raise AssertionError("a misspelt threshold was accepted")
     except Exception as error:
         assert "400" in str(error), error
 

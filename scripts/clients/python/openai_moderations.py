@@ -19,7 +19,7 @@ assert rude.categories.harassment and rude.category_scores.harassment > 0.8
 # docs: end
 
 assert friendly.category_scores.harassment < 0.2, friendly
-# What nothing here measures is zero, and says that it was applied to no input.
+# A category that is not measured is zero and lists no input types.
 assert rude.category_applied_input_types.harassment == ["text"], rude
 assert rude.category_scores.self_harm == 0 and rude.category_applied_input_types.self_harm == [], rude
 
@@ -38,6 +38,6 @@ except BadRequestError as error:
 if KEY != "any":
     try:
         client.with_options(api_key="wrong").moderations.create(input="Hello")
-        raise AssertionError("a wrong key was let in")
+        raise AssertionError("a wrong key was accepted")
     except AuthenticationError as error:
         assert error.code == "invalid_api_key", error

@@ -25,7 +25,7 @@ assert severe["positions"] == [[0, 24], [24, 40]], severe
 friendly = toxicity.evaluate(task_output="Thank you, that was a great help.")
 assert friendly.pass_ and friendly.score < 0.2 and friendly.metadata["positions"] == [], friendly
 
-# A version and a profile are names of the same.
+# A version and a profile name the same evaluator.
 pinned = RemoteEvaluator("toxicity-2024-05-16", "system:detect-all-toxicity", explain_strategy="never")
 assert pinned.evaluate(task_output="Thank you.").pass_
 

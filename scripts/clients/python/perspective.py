@@ -30,7 +30,7 @@ assert (first["begin"], first["end"], second["end"]) == (0, 24, 40), f"the spans
 assert first["score"]["value"] > second["score"]["value"], f"the friendly sentence scores higher: {answer}"
 assert answer["languages"] == ["en"] and answer["detectedLanguages"] == ["en"], answer
 
-# Without spanAnnotations there is one span all the same, in UTF-16 code units.
+# Without spanAnnotations there is still one span, in UTF-16 code units.
 answer = client.comments().analyze(body={
     "comment": {"text": "Thank you 😀"},
     "requestedAttributes": {"TOXICITY": {}},
@@ -115,6 +115,6 @@ if KEY != "any":
     )
     try:
         stranger.comments().analyze(body=comment("Hello")).execute()
-        raise AssertionError("a wrong key was let in")
+        raise AssertionError("a wrong key was accepted")
     except HttpError as error:
         assert "API key not valid" in error.reason, error

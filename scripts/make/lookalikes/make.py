@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes disguise/lookalikes.go: which letters look like one of a to z.
+"""Writes disguise/lookalikes.go: the letters that look like one of a to z.
 
     pip install -r scripts/make/lookalikes/requirements.txt
     python scripts/make/lookalikes/make.py disguise/lookalikes.go
 
-The pairs are those of Unicode's confusables.txt, as the package confusable-homoglyphs carries
-them. Left out is what NFKC makes a letter of a to z by itself (full-width and mathematical
-letters), and what is no letter (mathematical operators, punctuation).
+The pairs come from Unicode's confusables.txt in the package confusable-homoglyphs. Omitted are
+characters that NFKC alone maps to a letter of a to z (full-width and mathematical letters) and
+characters that are not letters (mathematical operators, punctuation).
 """
 
 import json
@@ -15,8 +15,8 @@ import unicodedata
 from importlib.metadata import version
 from importlib.resources import files
 
-# Unicode says that к looks like ĸ and т like ᴛ, and leaves open what those look like. A reader
-# takes them for k and t; м and ε are lost on longer ways.
+# Unicode maps к to ĸ and т to ᴛ, and does not map those further. Readers take them for k and t; м and
+# ε are lost on longer paths.
 STEPS = {"ĸ": "k", "ɛ": "e", "ε": "e", "м": "m", "ı": "i"}
 SMALL_CAPITAL = "LATIN LETTER SMALL CAPITAL "
 
@@ -46,7 +46,7 @@ def lookalikes(confusables):
         found = next(filter(is_plain, likes), None) or next((between[c] for c in likes if c in between), None)
         if found is None:
             continue
-        # Unicode folds I, l and 1 into l. A capital that looks like that is an I.
+        # Unicode folds I, l and 1 into l. A capital that looks like l is an I.
         out[char] = "I" if found == "l" and unicodedata.category(char) == "Lu" else found
     return out
 

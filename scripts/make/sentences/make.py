@@ -1,10 +1,10 @@
-"""Writes sentences in many languages, for measuring which of them package language recognises:
+"""Writes sentences in many languages, to measure which of them package language recognises:
 
     .venv/bin/python scripts/make/sentences/make.py sentences.jsonl.gz
 
-They are what two packages of requirements.txt are translated to: the messages of Django (BSD-3-Clause), as a program
-speaks to people, and the dialogues of chatterbot-corpus (BSD-3-Clause), as people chat. One JSON object a line:
-`text`, of 10 to 200 characters; `language`, an ISO 639 code without a country; `source`. The order is always the same.
+They are translations in two packages of requirements.txt: the messages of Django (BSD-3-Clause), as a program
+addresses people, and the dialogues of chatterbot-corpus (BSD-3-Clause), as people chat. One JSON object per line:
+`text`, of 10 to 200 characters; `language`, an ISO 639 code without a country; `source`. The order is fixed.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import yaml
 
-# The folders of chatterbot-corpus that are a language. Hinglish is Hindi in Latin letters and English: left out.
+# The language folders of chatterbot-corpus. Hinglish is Hindi in Latin letters and English: omitted.
 DIALOGUES = {
     "bengali": "bn", "chinese": "zh", "dutch": "nl", "english": "en", "french": "fr", "german": "de", "hebrew": "he",
     "hindi": "hi", "indonesian": "id", "italian": "it", "japanese": "ja", "korean": "ko", "marathi": "mr",
@@ -47,7 +47,7 @@ def package(name):
 
 
 def messages():
-    """Django's messages, less those that are untranslated, or hold placeholders or markup."""
+    """Django's messages, without those that are untranslated or contain placeholders or markup."""
     for path in sorted(package("django").glob("**/locale/*/LC_MESSAGES/django.mo")):
         language = path.parts[-3].split("_")[0]
         if language == "en":
@@ -56,14 +56,14 @@ def messages():
             catalog = gettext.GNUTranslations(file)._catalog
         for key, text in sorted(catalog.items(), key=str):
             english = key[0] if isinstance(key, tuple) else key
-            # "\x04" stands between a context and its message.
+            # "\x04" separates a context from its message.
             if not text or text == english.split("\x04")[-1] or re.search(r"[%{<]", text) or not english:
                 continue
             yield "django", language, html.unescape(text)
 
 
 def dialogues():
-    """The lines of chatterbot-corpus, less those that a translation has left in English."""
+    """The lines of chatterbot-corpus, without those that a translation left in English."""
     english = set()
     for folder in sorted(DIALOGUES, key=lambda name: (name != "english", name)):
         for path in sorted((package("chatterbot_corpus") / "data" / folder).glob("*.yml")):

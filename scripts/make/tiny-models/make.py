@@ -1,16 +1,16 @@
 """Makes sequence classifiers of real architectures with random weights, in folders as Hugging Face
-exports them, to try `toxscreen model import` on.
+exports them, to test `toxscreen model import`.
 
     pip install -r scripts/make/tiny-models/requirements.txt
     python scripts/make/tiny-models/make.py testdata/models          # hidden size 32, 2 layers; committed
     python scripts/make/tiny-models/make.py --full build/full-models # the size of BERT-base: 350 to 430 MB each
 
 The architectures and tokenizers are the real ones of transformers (BERT with WordPiece, RoBERTa with
-byte-level BPE, XLM-R with Unigram), and so is --full's shape: hidden size 768, 12 layers, 12 heads.
-Only the vocabularies are small, since they are trained on the few sentences below; they differ a little
-from run to run, because the trainers break ties by chance. The weights are drawn from a fixed seed and
-mean nothing. expected.json holds, for each ONNX file and text, the ids of
-transformers' tokenizer and the logits of onnxruntime on them, after they were found equal to torch's.
+byte-level BPE, XLM-R with Unigram), and --full has the real shape: hidden size 768, 12 layers, 12 heads.
+Only the vocabularies are small, since they are trained on the few sentences below. They differ slightly
+between runs, because the trainers break ties at random. The weights are drawn from a fixed seed and
+mean nothing. expected.json has, for each ONNX file and text, the ids of transformers' tokenizer and the
+logits of onnxruntime for them, after a check that they equal torch's.
 """
 
 import argparse
@@ -56,8 +56,8 @@ The café near the library opens at nine.
 Nobody answered the question about the missing key.
 Their neighbours brought cake, coffee and a lot of stories.""".split("\n")
 
-# What is scored: known and unknown words, capitals, accents, digits, other scripts, emoji, odd blanks,
-# compatibility characters, nothing at all.
+# The texts to score: known and unknown words, capitals, accents, digits, other scripts, emoji, unusual
+# blanks, compatibility characters, an empty text.
 TEXTS = [
     "The weather is nice today.",
     "You are a very strange gardener!",
@@ -75,8 +75,8 @@ TEXTS = [
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 
-# A small stand-in for sentencepiece's table of normalisation, which is 300 kB: some of its rules, in
-# the same compiled form. --full has the real one.
+# A small substitute for sentencepiece's normalisation table, which is 300 kB: some of its rules, in
+# the same compiled form. --full uses the real one.
 FEW_RULES = {"ﬁ": "fi", "ﬂ": "fl", "№": "No", "…": "...", "\u00a0": " ", "\t": " ", "\n": " ", "a\u0300": "à", "e\u0301": "é"}
 FEW_RULES |= {chr(0xFF01 + i): chr(0x21 + i) for i in range(94)}  # full-width forms
 
@@ -112,7 +112,7 @@ def xlm_roberta_tokenizer(window, full):
             sentence_iterator=iter(SENTENCES), model_writer=out, model_type="unigram", vocab_size=300, hard_vocab_limit=False,
             character_coverage=1.0, minloglevel=2, **rules)
     proto = sentencepiece_model_pb2.ModelProto.FromString(out.getvalue())
-    # fairseq's order of ids, which XLM-R has: its special tokens first, <mask> last.
+    # fairseq's order of ids, as in XLM-R: its special tokens first, <mask> last.
     pieces = [(p.piece, p.score) for p in proto.pieces if p.type == p.NORMAL]
     vocab = [(token, 0.0) for token in SPECIAL[:4]] + pieces + [("<mask>", 0.0)]
     return XLMRobertaTokenizer(vocab=vocab, model_max_length=window,
@@ -130,10 +130,10 @@ def build(kind, full):
     torch.manual_seed(20261121)
     size = dict(hidden_size=768, num_hidden_layers=12, num_attention_heads=12, intermediate_size=3072)
     if not full:
-        # Weights far larger than usual, so that the logits of so small a model differ from text to text.
+        # Weights far larger than usual, so that the logits of this small model differ between texts.
         size = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, initializer_range=0.4)
     window = 512 if full else 128
-    # RoBERTa counts positions from 2 on: its table has two rows that no token uses.
+    # RoBERTa counts positions from 2: its table has two rows that no token uses.
     offset = dict(max_position_embeddings=window + 2, type_vocab_size=1, pad_token_id=1, bos_token_id=0, eos_token_id=2)
     labels = lambda names, problem: dict(
         id2label=dict(enumerate(names)), label2id={n: i for i, n in enumerate(names)}, problem_type=problem)
@@ -151,12 +151,12 @@ def build(kind, full):
         config = XLMRobertaConfig(vocab_size=len(tokenizer), **offset, **size,
                                   **labels(["LABEL_0", "LABEL_1"], "single_label_classification"))
         model = XLMRobertaForSequenceClassification
-    config._attn_implementation = "eager"  # plain operators, as exporters use it
+    config._attn_implementation = "eager"  # plain operators, as exporters use
     return tokenizer, model(config).eval()
 
 
 class Logits(torch.nn.Module):
-    """The model with tensors in the order of names and one tensor out."""
+    """The model with input tensors in the order of names and one output tensor."""
 
     def __init__(self, model, names):
         super().__init__()
@@ -170,7 +170,7 @@ def export(model, inputs, path):
     names = list(inputs)
     axes = {name: {0: "batch_size", 1: "sequence_length"} for name in names} | {"logits": {0: "batch_size"}}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the tracer, about shapes that are asserted in the model
+        warnings.simplefilter("ignore")  # the tracer warns about shapes asserted in the model
         torch.onnx.export(Logits(model, names).eval(), tuple(inputs.values()), path, input_names=names, output_names=["logits"],
                           dynamic_axes=axes, opset_version=17, do_constant_folding=True, dynamo=False)
     onnx.checker.check_model(path)
@@ -184,7 +184,7 @@ def make(kind, folder, full):
     names = ["input_ids", "attention_mask"] + (["token_type_ids"] if kind == "bert" else [])
     encode = lambda texts: {n: v for n, v in tokenizer(texts, padding=True, return_tensors="pt",
                                                        return_token_type_ids=kind == "bert").items() if n in names}
-    # BERT in the layout of a repository on Hugging Face, the others in that of optimum.
+    # BERT in the layout of a Hugging Face repository, the others in optimum's.
     files = [folder / "onnx" / "model.onnx"] if kind == "bert" else [folder / "model.onnx"]
     files[0].parent.mkdir(exist_ok=True)
     export(model, encode(TEXTS[:3]), str(files[0]))
@@ -203,7 +203,7 @@ def make(kind, folder, full):
                     np.testing.assert_allclose(logits, model(**inputs).logits[0].numpy(), atol=1e-4)
             rows.append({"text": text, "ids": inputs["input_ids"][0].tolist(), "logits": [round(float(z), 6) for z in logits]})
         spread = np.ptp([row["logits"] for row in rows], axis=0)
-        assert spread.min() > 0.02, f"{file}: the logits hardly differ from text to text: {spread}"
+        assert spread.min() > 0.02, f"{file}: the logits hardly differ between texts: {spread}"
     lines = [f"{json.dumps(file)}: [\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]" for file, rows in expected.items()]
     (folder / "expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(folder, f"{sum(f.stat().st_size for f in folder.rglob('*') if f.is_file()):,} bytes,",
@@ -212,10 +212,10 @@ def make(kind, folder, full):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("out", type=pathlib.Path, help="the folders hub-bert, hub-roberta and hub-xlm-roberta appear here")
+    parser.add_argument("out", type=pathlib.Path, help="where to create the folders hub-bert, hub-roberta and hub-xlm-roberta")
     parser.add_argument("--full", action="store_true", help="the size of BERT-base")
     args = parser.parse_args()
-    logging.getLogger().setLevel(logging.ERROR)  # quantize_dynamic recommends a step that changes nothing here
+    logging.getLogger().setLevel(logging.ERROR)  # quantize_dynamic recommends a step that has no effect here
     torch.set_num_threads(2)
     for kind in ("bert", "roberta", "xlm-roberta"):
         make(kind, args.out / f"hub-{kind}", args.full)

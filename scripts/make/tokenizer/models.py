@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the small tokenizers of tokenize/testdata, one for each kind that models come with.
+"""Trains the small tokenizers of tokenize/testdata, one for each kind that models use.
 
     pip install -r scripts/make/tokenizer/requirements.txt
     python scripts/make/tokenizer/models.py tokenize/testdata
@@ -7,10 +7,10 @@
         python scripts/make/tokenizer/vectors.py nasty $t ${t%.json}.jsonl.gz 300
     done
 
-They have the normaliser, pre-tokenizer, post-processor and options of the models that
-they are named after, and a vocabulary of a few hundred tokens learnt from the sentences
-of vectors.py. The library breaks ties at random when it trains, so another run gives
-other files, as good as these: run it to add a kind, and make the vectors anew with it.
+They have the normaliser, pre-tokenizer, post-processor and options of the models that they are
+named after, and a vocabulary of a few hundred tokens learnt from the sentences of vectors.py. The
+library breaks ties at random in training, so another run gives other files of the same quality.
+Run it to add a kind, and recreate the vectors with it.
 """
 import json
 import os
@@ -83,7 +83,7 @@ def llama():
     special = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)]
     t = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
     t.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
-    t.pre_tokenizer = pre_tokenizers.Metaspace()  # for training only, to keep tokens within words
+    t.pre_tokenizer = pre_tokenizers.Metaspace()  # only for training, to keep tokens within words
     t.train_from_iterator(sentences(), trainers.BpeTrainer(vocab_size=700, limit_alphabet=120, special_tokens=special, show_progress=False))
     data = json.loads(t.to_str())
     data["pre_tokenizer"] = None
@@ -94,10 +94,10 @@ def llama():
 
 
 def charsmap():
-    """A precompiled map as SentencePiece writes it, of a few dozen rules like those of nmt_nfkc.
+    """A precompiled map in SentencePiece's format, with a few dozen rules like those of nmt_nfkc.
 
     A Darts double array: one list of units, each with the label that leads to it, a flag for
-    "an entry ends here" and where its children lie; built here by trying places in turn.
+    "an entry ends here" and the position of its children; built here by trying positions in order.
     """
     rules = {chr(c): " " for c in (0x9, 0xA, 0xD, 0xA0, 0x1680, 0x2003, 0x200B, 0x200F, 0x2028, 0x3000, 0xFEFF, 0xFFFD)}
     rules.update({chr(c): "" for c in (0x1, 0x7, 0xB, 0x1B, 0x7F, 0xAD)})
@@ -132,7 +132,7 @@ def charsmap():
                 place(base ^ k, child)
 
     place(0, tree)
-    size = (max(taken) | 0xFF) + 1  # a look-up never leaves its block of 256
+    size = (max(taken) | 0xFF) + 1  # a lookup never leaves its block of 256
     return struct.pack(f"<I{size}I", 4 * size, *(units.get(i, 0) for i in range(size))) + values
 
 
@@ -152,7 +152,7 @@ def deberta():
 
 
 def albert():
-    """ALBERT and T5 in its way: quotes, compatibility forms and accents go before the pieces."""
+    """As in ALBERT and T5: quotes, compatibility forms and accents are normalised before the pieces."""
     return xlmr(normalizers.Sequence([
         normalizers.Replace("``", '"'), normalizers.Replace("''", '"'), normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase(),
     ]), pre_tokenizers.Metaspace())

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes tokenize/tables.go: what Hugging Face's tokenizers does with every code point.
+"""Writes tokenize/tables.go: how Hugging Face's tokenizers handles every code point.
 
     pip install -r scripts/make/tokenizer/requirements.txt
     python scripts/make/tokenizer/tables.py tokenize/tables.go
 
-The library mixes three Unicode versions (categories of one crate, decompositions of
-another, lowercase and white space of the Rust compiler that built it), none of them
-Go's. So nothing here is taken from the Unicode database: each property is read off
-the library's behaviour on all 1,112,064 scalar values. One minute on one core.
+The library mixes three Unicode versions (categories of one crate, decompositions of another,
+lowercase and white space of the Rust compiler that built it), and none is Go's. So nothing here is
+taken from the Unicode database: each property is measured from the library's behaviour on all
+1,112,064 scalar values. It takes one minute on one core.
 """
 import struct
 import sys
@@ -29,7 +29,7 @@ def ranges(wanted):
     for c in SCALARS:
         if c not in wanted:
             continue
-        # The gap of the surrogates is nobody's: a range may run across it.
+        # Surrogates are not scalar values: a range may include their gap.
         if out and (out[-1][1] == c - 1 or (out[-1][1] == 0xD7FF and c == 0xE000)):
             out[-1][1] = c
         else:
@@ -40,12 +40,12 @@ def ranges(wanted):
 def combining_classes(nfd):
     """The order in which the library sorts marks; only the order is observable, and only it matters.
 
-    The numbers are those of Python's unicodedata for the first mark of each class; every other
-    mark is placed by how the library sorts it against these.
+    The numbers are those of Python's unicodedata for the first mark of each class. The place of every
+    other mark is how the library sorts it relative to these.
     """
     low, high = "\u0334", "\u0345"  # classes 1 and 240: sort before and after all others
 
-    def is_mark(s):  # it moves before U+0345 or behind U+0334; a starter stands between the two
+    def is_mark(s):  # it moves before U+0345 or after U+0334; a starter separates the two
         return nfd(high + s + low) != high + s + low
 
     anchor = {}
@@ -66,33 +66,33 @@ def combining_classes(nfd):
 
 
 def word_characters():
-    """What \\w means to an added token with single_word."""
+    """What \\w means for an added token with single_word."""
     t = Tokenizer(models.WordPiece({"[UNK]": 0, "#": 1}, unk_token="[UNK]"))
     t.add_tokens([AddedToken("#", single_word=True, normalized=False)])
     return {c for c in SCALARS if 1 not in t.encode(chr(c) + "#").ids and chr(c) != "#"}
 
 
 def strip_characters():
-    """What \\s means to an added token with lstrip."""
+    """What \\s means for an added token with lstrip."""
     t = Tokenizer(models.WordPiece({"[UNK]": 0, "#": 1}, unk_token="[UNK]"))
     t.add_tokens([AddedToken("#", lstrip=True, normalized=False)])
     return {c for c in SCALARS if t.encode(chr(c) + "#").offsets[0] == (0, 2)}
 
 
 def regex_class(pattern):
-    """What a class means to the regular expressions of a tokenizer.json."""
+    """What a class means for the regular expressions of a tokenizer.json."""
     removes = normalizers.Replace(Regex(pattern), "").normalize_str
     return {c for c in SCALARS if removes(chr(c)) == ""}
 
 
 def joined_characters():
-    """What belongs to the user-perceived character that an "a" before it begins.
+    """The characters that belong to the same user-perceived character as an "a" before them.
 
-    The library's normaliser Precompiled shows it: with a map from "a" to "b" it drops the rest
-    of the character. Only marks newer than this Python's Unicode are listed: Go's uniseg, which
-    divides texts there, has the others.
+    The library's normaliser Precompiled shows this: with a map from "a" to "b" it drops the rest of the
+    character. Only marks newer than this Python's Unicode are listed: Go's uniseg, which divides texts
+    there, has the others.
     """
-    # A double array of one entry: the root's children lie at 256, "a" leads to 512, its value there.
+    # A double array of one entry: the root's children are at 256, "a" leads to 512, which has its value.
     units = [0] * 768
     units[0] = 256 << 10
     units[256 ^ ord("a")] = (256 ^ ord("a") ^ 512) << 10 | 1 << 8 | ord("a")

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Writes what Hugging Face's tokenizers makes of many texts, for tokenize/'s tests to compare.
+"""Writes the output of Hugging Face's tokenizers for many texts, for the tests of tokenize/.
 
     pip install -r scripts/make/tokenizer/requirements.txt
-    python scripts/make/tokenizer/vectors.py nasty  TOKENIZER.json OUT.jsonl.gz [COUNT] # 1,000, written by hand and by chance
+    python scripts/make/tokenizer/vectors.py nasty  TOKENIZER.json OUT.jsonl.gz [COUNT] # 1,000, hand-written and random
     python scripts/make/tokenizer/vectors.py corpus TOKENIZER.json OUT.jsonl.gz DATA    # 10,000 from a folder of *.jsonl.gz with "text"
-    python scripts/make/tokenizer/vectors.py sweep  TOKENIZER.json OUT.jsonl.gz         # every code point in four surroundings
+    python scripts/make/tokenizer/vectors.py sweep  TOKENIZER.json OUT.jsonl.gz         # every code point in four contexts
 
-One JSON object a line: text (or bytes, base64, where it is no UTF-8), ids, offsets (start and
-end of each id, flat, in bytes of the text) and words (word_ids), without special tokens and
-without truncation. Everything is seeded: the same library gives the same file.
+One JSON object per line: text (or bytes, base64, if it is not UTF-8), ids, offsets (start and end
+of each id, flat, in bytes of the text) and words (word_ids), without special tokens and without
+truncation. Everything is seeded: the same library gives the same file.
 """
 import base64
 import glob
@@ -87,7 +87,7 @@ BAD_BYTES = [
     bytes(range(256)), b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\xde\xad\xbe\xef", b"PK\x03\x04\x14\x00\xe7\x9c", b"\xff\xfeh\x00i\x00",
 ]
 
-# What chance picks from: ordinary characters and those where libraries go different ways.
+# The random choices: ordinary characters and those where libraries differ.
 PICK = (
     list("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ     ..,,!?'\"-_0123456789@#/:")
     + list("éèüöäßñçåøœæđłşğıİẞǅﬁſKÅΣσςΐЖёйІїאבّمश्कিกั中文龘豈あガゕ한가각힣각")
@@ -132,9 +132,9 @@ def corpus(folder, count=10_000):
         rng.shuffle(rows)
         texts.append(rows)
     if not any(texts):
-        sys.exit(f"failed to make vectors: no *.jsonl.gz with a \"text\" in {folder!r}; name the data folder")
+        sys.exit(f"failed to make vectors: no *.jsonl.gz with a \"text\" in {folder!r}; give the data folder")
     out = []
-    while len(out) < count and any(texts):  # a text from each file in turn, so that no source is left out
+    while len(out) < count and any(texts):  # a text from each file in turn, so every source is included
         for rows in texts:
             if rows and len(out) < count:
                 text = rows.pop()
@@ -155,7 +155,7 @@ def sweep():
 
 
 def decode(data):
-    """Text and the byte offset of each character; a bad byte is U+FFFD, one for each."""
+    """Text and the byte offset of each character; each invalid byte is one U+FFFD."""
     text, starts, i = [], [], 0
     while i < len(data):
         n = 1

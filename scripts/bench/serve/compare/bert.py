@@ -1,7 +1,7 @@
-"""FastAPI and BERT-base in PyTorch: what replacements of the Perspective API run that are built on Detoxify.
+"""FastAPI and BERT-base in PyTorch, as in replacements of the Perspective API that are built on Detoxify.
 
-The weights are random, which changes no timing. The tokenizer is toxscreen's own, so that a text has
-as many tokens on both sides. MODEL, THREADS and TURNS are as in onnx.py; scripts/bench/serve starts it.
+The weights are random, which does not affect timing. The tokenizer is toxscreen's, so a text has
+the same number of tokens on both sides. MODEL, THREADS and TURNS are as in onnx.py; scripts/bench/serve starts it.
 """
 
 import json

@@ -1,10 +1,9 @@
 """FastAPI, Hugging Face's tokenizers and onnxruntime around toxscreen's own ONNX file.
 
-The best that such a server can do on a CPU: one text a run, since padding to a batch costs more than
-it brings, and as many runs at once as the driver says. It answers with the probabilities of the
-attributes; the token head is computed, and no spans are made of it. MODEL is the model's folder,
-THREADS how many threads a run has, TURNS how many runs there are at once in this process.
-scripts/bench/serve starts it.
+The best setup for such a server on a CPU: one text per run, since padding to a batch costs more than it
+gains, and as many concurrent runs as the driver sets. It returns the probabilities of the attributes. The
+token head runs, but spans are not derived from it. MODEL is the model's folder, THREADS the number of
+threads per run, TURNS the number of concurrent runs in this process. scripts/bench/serve starts it.
 """
 
 import json
@@ -28,7 +27,7 @@ tokenizer.enable_truncation(manifest["window"]["tokens"])
 options = ort.SessionOptions()
 options.intra_op_num_threads = int(os.environ["THREADS"])
 options.inter_op_num_threads = 1
-# Both measured to be faster where no two runs have one shape; see scripts/bench/compare.py.
+# Both are faster if no two runs have the same shape; see scripts/bench/compare.py.
 options.enable_mem_pattern = options.enable_cpu_mem_arena = False
 variant = next(v for v in manifest["variants"] if v["provider"] == "cpu")
 session = ort.InferenceSession(str(folder / variant["file"]), options, providers=["CPUExecutionProvider"])
