@@ -1,10 +1,10 @@
-"""Writes the weighted mean of the weights that several runs ended with.
+"""Writes the weighted mean of the final weights of several runs.
 
     python scripts/train/average.py --out build/mean 0.5=build/first/checkpoint.pt 0.5=build/second/checkpoint.pt
 
-The runs must have gone on from one another: only then lies a good model between theirs. What comes out
-is a checkpoint for export.py and for --start and --teacher of train.py; it has the last run's biases of
-sources.
+Each run must have started from another of them: otherwise the mean is not a good model. The output is a
+checkpoint for export.py and for --start and --teacher of train.py; it has the source biases of the last
+run.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import torch
 
 
 def mean(runs: list[tuple[float, Path]]) -> dict:
-    """A checkpoint with the mean of the moving averages, which are what a run exports. The shares must sum to 1."""
+    """A checkpoint with the mean of the moving averages, which a run exports. The shares must sum to 1."""
     total = sum(share for share, _ in runs)
     if abs(total - 1) > 1e-6:
         raise ValueError(f"failed to average: the shares sum to {total:g}; give shares that sum to 1")

@@ -1,9 +1,9 @@
-"""Fits what turns a logit into a probability, on dev rows and the quantised model's own outputs.
+"""Fits the map from logits to probabilities, on dev rows and the quantised model's own outputs.
 
-The reference scale is "the share of people who would call it so": civil_spans gives it by raters,
-Perspective's scores aim at it, though perspective_context counts by what raters said there. jigsaw
-adds Wikipedia, weighted back to its natural priors, since the cut in the data folder holds two and a
-half times the toxic comments that Wikipedia has.
+The reference scale is "the share of people who would call it so". civil_spans measures it by raters and
+Perspective's scores aim at it; perspective_context counts by its raters. jigsaw adds Wikipedia, weighted
+to its natural priors, since the cut in the data folder has two and a half times as many toxic comments
+as Wikipedia.
 """
 
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ import folder as folders
 # τ of log-mean-exp over a long text's windows; see docs/decisions/0004-window-pooling.md.
 POOLING = 0.25
 
-# Weight of each source's whole dev split in a fit, for the attributes that it annotates. Wikipedia
-# raters mean something else by severe_toxicity than Perspective does: jigsaw stays out of that one.
+# Weight of each source's whole dev split in a fit, for the attributes that it annotates. Wikipedia raters
+# define severe_toxicity differently from Perspective: jigsaw is not used for that attribute.
 SOURCES = {"civil_spans": 2.0, "perspective_rtp": 1.0, "perspective_context": 0.5, "jigsaw": 1.0, "convabuse": 0.5}
 USED = {
     "toxicity": ("civil_spans", "perspective_rtp", "perspective_context", "jigsaw"),
@@ -32,10 +32,10 @@ USED = {
     "sexually_explicit": ("perspective_rtp", "convabuse"),
 }
 
-ISOTONIC_POSITIVES = 200  # expected positives below which two knots (Platt) are all that data can carry
+ISOTONIC_POSITIVES = 200  # with fewer expected positives, the data only supports two knots (Platt)
 KNOTS = 7
-# How many times as steep or as flat as Platt's line a piece may be: the ends, which go on beyond the last
-# knot, hold few rows and would otherwise follow them anywhere.
+# Maximum ratio of a piece's slope to Platt's line, and its inverse: the end pieces, which extend beyond the
+# last knot, have few rows and could otherwise have any slope.
 MOST_BEND = 3.0
 
 
@@ -51,7 +51,7 @@ def dev_outputs(model: folders.Model, folder: Path, source: str, split: str = "d
 
 
 def prior_weights(y: np.ndarray, prior: float) -> np.ndarray:
-    """Weights that give binary labels the mean prior and sum to their number."""
+    """Weights with which binary labels have the mean prior; they sum to the number of labels."""
     rate = y.mean()
     if rate in (0, 1):
         return np.ones_like(y)
@@ -81,7 +81,7 @@ def log_loss(p: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
 
 
 def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray, most_knots: int = KNOTS) -> list[list[float]]:
-    """Two knots (Platt scaling), or most_knots where positives allow: an isotonic fit says
+    """Two knots (Platt scaling), or most_knots if there are enough positives: an isotonic fit says
     where the curve bends, a likelihood fit with non-negative slopes gives the values. The isotonic
     steps themselves would tie the scores of neighbouring texts."""
 
@@ -104,7 +104,7 @@ def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray, most_knots: int = KNO
     isotonic = IsotonicRegression(out_of_bounds="clip").fit(z, y, sample_weight=w)
     grid = np.linspace(low, high, 400)
     level = np.quantile(isotonic.predict(z), [0.02, 0.98])
-    # Knots where the isotonic fit climbs (in log-odds) and where the texts are, half and half.
+    # Half of the knots where the isotonic fit rises (in log-odds), half where the texts are.
     odds = np.clip(isotonic.predict(grid), max(level[0], 1e-3), min(level[1], 1 - 1e-3))
     odds = np.log(odds / (1 - odds))
     share = np.searchsorted(np.sort(z), grid) / len(z)
@@ -134,7 +134,7 @@ def fit(model: folders.Model, dev: dict[str, Dev]) -> dict:
 
 
 def character_f1(found: set[int], gold: set[int]) -> float:
-    """SemEval-2021 task 5: of one text; 1 where both are empty."""
+    """SemEval-2021 task 5, for one text; 1 if both are empty."""
     if not found or not gold:
         return float(found == gold)
     return 2 * len(found & gold) / (len(found) + len(gold))
@@ -152,13 +152,13 @@ def span_scores(rows: list[data.Row], outputs: list[folders.Output], threshold: 
     ])
 
 
-# Share of posts without a span that the choice assumes: declared, not measured. Annotated posts are toxic
-# ones that somebody found worth marking, and what users score has fewer words that stand out.
+# Assumed share of posts without a span: declared, not measured. Annotated posts are toxic posts that somebody
+# found worth marking; the texts that users score have fewer conspicuous words.
 WITHOUT_SPAN = 0.2
 
 
 def span_thresholds(model: folders.Model, folder: Path) -> tuple[float, float, dict[str, float]]:
-    """(threshold, relative) with the best character F1 on the toxic spans' dev rows where WITHOUT_SPAN of
+    """(threshold, relative) with the best character F1 on the toxic spans' dev rows if WITHOUT_SPAN of
     them have none, and all pairs that were tried."""
     rows = span_rows(folder, "dev")
     if not rows:

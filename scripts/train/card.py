@@ -1,10 +1,10 @@
-"""Writes what the model card shows from the figures of evaluate.py: plots, tables, and the essentials
-that `toxscreen model show` prints.
+"""Writes the figures of evaluate.py for the model card: plots, tables, and the essentials that
+`toxscreen model show` prints.
 
     python scripts/train/card.py --figures build/eval-model.json --folder models/toxicity-en
 
-The tables go between the marks of docs/model/card.md, the plots beside it, the goals' figures into
-the folder's manifest. Nothing else is changed, and the same figures give the same files.
+The tables go between the marks of docs/model/card.md, the plots next to it, the goals' figures into
+the folder's manifest. Nothing else changes, and the same figures give the same files.
 """
 
 import argparse
@@ -30,7 +30,7 @@ MODEL = "model"  # the system's name in evaluate.py's figures
 
 def save(figure, path: Path):
     figure.tight_layout()
-    # Without a date the same figures give the same bytes.
+    # Without a date, the same figures give the same bytes.
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 
@@ -52,7 +52,7 @@ def reliability(parts: dict[str, list[list[float]]], path: Path):
 
 
 def bias(terms: dict[str, float], path: Path):
-    """False positive rate of each identity term, the worst first."""
+    """False positive rate of each identity term, worst first."""
     ordered = sorted(terms.items(), key=lambda pair: -pair[1])
     figure, axis = plt.subplots(figsize=(9, 2.8))
     axis.bar(range(len(ordered)), [100 * rate for _, rate in ordered])
@@ -73,7 +73,7 @@ def disguised(kinds: dict[str, list], path: Path):
 
 
 def curve(points: list[dict], path: Path):
-    """Quality against time, one point a model; see docs/model/curve.json."""
+    """Quality against time, one point per model; see docs/model/curve.json."""
     figure, axes = plt.subplots(1, 3, figsize=(9, 2.8))
     for axis, (key, title) in zip(axes, (("jigsaw", "jigsaw: mean AUC"), ("perspective_rtp", "perspective_rtp: mean Spearman"), ("hate", "hate and sexism: mean AUC"))):
         for p in points:
@@ -85,7 +85,7 @@ def curve(points: list[dict], path: Path):
 
 
 def put(text: str, mark: str, table: str) -> str:
-    """text with table between the marks of that name."""
+    """text with table between the marks with that name."""
     begin, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
     if begin not in text or end not in text:
         raise ValueError(f"failed to write {mark}: the card has no {begin} … {end}; put these two lines where the table belongs")
@@ -93,7 +93,7 @@ def put(text: str, mark: str, table: str) -> str:
 
 
 def essentials(figures: dict[str, measures.Figure], split: str) -> list[dict]:
-    """The goals' figures as the manifest holds them."""
+    """The goals' figures in the manifest's form."""
     out = []
     for name, goal in measures.GOALS.items():
         if figure := figures.get(name):
@@ -129,7 +129,7 @@ def write(found: dict, folder: Path, card: Path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--figures", required=True, type=Path, help="what evaluate.py wrote with --json")
+    parser.add_argument("--figures", required=True, type=Path, help="output of evaluate.py --json")
     parser.add_argument("--folder", required=True, type=Path, help="the model folder that was measured")
     parser.add_argument("--card", type=Path, default=Path("docs/model/card.md"))
     args = parser.parse_args()

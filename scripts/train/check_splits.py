@@ -1,5 +1,5 @@
-"""Proves that nothing held out is trained on: no row that data.training_rows yields has the
-lower-cased words of any dev or test row of any file. Exits with 1 and the sources concerned if not.
+"""Proves that training uses no held-out text: no row from data.training_rows has the lower-cased
+words of a dev or test row of any file. Otherwise it exits with 1 and prints the sources.
 
     python scripts/train/check_splits.py DATA
 """
@@ -13,8 +13,8 @@ import grammars
 
 
 def leaks(rows: list[data.Row], folder: Path) -> Counter:
-    """How many of rows occur in a held-out row of folder, by (source, file that holds it out).
-    Reads the files again rather than trust the set that the loader filtered with."""
+    """The number of rows that occur in a held-out row of folder, by (source, file that holds it out).
+    Reads the files again instead of trusting the set that the loader filtered with."""
     where = {}
     for path in sorted(Path(folder).glob("*.jsonl.gz")):
         for raw in data.read_file(path):
@@ -32,7 +32,7 @@ def main() -> int:
     used = Counter(row.source for row in rows)
     for excluded in data.NOT_FOR_TRAINING:
         if any(source.startswith(excluded) for source in used):
-            print(f"{excluded} is not for training, yet its rows are", file=sys.stderr)
+            print(f"{excluded} is not for training, but its rows are used", file=sys.stderr)
             return 1
     found = leaks(rows, folder)
     for (source, file), n in found.most_common():

@@ -2,9 +2,9 @@
 
     python scripts/train/curve.py --data DATA --plain build/train/fp32.onnx NAME=FOLDER … > docs/model/curve.json
 
-Quality is that of dev rows, through the product. Speed is the time of one run of 64 tokens on one thread,
-against that of the unfused network of --plain, quantised to dynamic int8 with onnxruntime's defaults, in
-turns within one process.
+Quality is measured on dev rows, through the product. Speed is the time of one run of 64 tokens on one
+thread, relative to the unfused network of --plain, quantised to dynamic int8 with onnxruntime's defaults,
+interleaved in one process.
 """
 
 import argparse
@@ -32,8 +32,8 @@ SHOWN = {
 
 
 def times(files: list[Path]) -> list[float]:
-    """Median milliseconds of the thread that runs each file, by turns in random order: what other programs take of
-    the processor meanwhile is not in them."""
+    """Median milliseconds of the thread that runs each file, interleaved in random order. This excludes the
+    processor time of other programs."""
     sessions = [onnxruntime.InferenceSession(str(file), folders.options(), providers=["CPUExecutionProvider"]) for file in files]
     ids = np.random.default_rng(1).integers(1000, 20000, (1, TOKENS), dtype=np.int64)
     feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
@@ -60,8 +60,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", metavar="NAME=FOLDER")
     parser.add_argument("--data", required=True, type=Path)
-    parser.add_argument("--plain", required=True, type=Path, help="fp32.onnx of a training's --out")
-    parser.add_argument("--binary", type=Path, default=Path("bin/toxscreen"), help="what `make build` makes")
+    parser.add_argument("--plain", required=True, type=Path, help="fp32.onnx in a training's --out")
+    parser.add_argument("--binary", type=Path, default=Path("bin/toxscreen"), help="output of `make build`")
     args = parser.parse_args()
     named = {name: Path(path) for name, _, path in (f.partition("=") for f in args.folders)}
 

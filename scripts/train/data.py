@@ -1,8 +1,8 @@
-"""Reads the data folder: one loader a source, one row type for all of them.
+"""Reads the data folder: one loader per source, one row type for all of them.
 
-A row says what its source annotated and nothing more. What was not annotated is NaN, in the
-labels as in the character votes, and NaN is masked in the loss: read as 0 it would teach the
-model that thousands of threatening posts are harmless because nobody was asked about threats.
+A row has only what its source annotated. Missing annotations are NaN, in the labels and in the
+character votes, and the loss masks NaN: read as 0, it would teach the model that thousands of
+threatening posts are harmless because nobody was asked about threats.
 """
 
 import gzip
@@ -17,7 +17,7 @@ import numpy as np
 ATTRIBUTES = ("toxicity", "severe_toxicity", "insult", "profanity", "identity_attack", "threat", "sexually_explicit")
 SPAN_ATTRIBUTES = ("toxicity", "insult", "profanity", "identity_attack", "threat")
 
-# Held back for agreement with Perspective (perspective_wikipedia) or meant for other purposes.
+# Held out for agreement with Perspective (perspective_wikipedia) or meant for other purposes.
 NOT_FOR_TRAINING = ("perspective_wikipedia", "ner_", "pii_")
 
 
@@ -26,7 +26,7 @@ class Row:
     """One text. labels: float32 [7] in 0..1 in the order of ATTRIBUTES, NaN = not annotated.
     votes: None, or [5, len(text)] in 0..1, the share of raters who marked each code point, in the
     order of SPAN_ATTRIBUTES, NaN = that attribute was not marked. human: perspective_context's
-    verdict of the raters, which no training reads. raters: how many they were, where a source says.
+    verdict of the raters, not used in training. raters: their number, if the source gives it.
     taught: None, or a teacher's probabilities, float32 [7]; see train.teach."""
 
     text: str
@@ -41,10 +41,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Source:
-    """How much a source counts. weight scales the loss of its rows, repeat is how often an epoch
-    shows them, most caps the rows of an epoch (another draw each epoch). anchored names sources on
-    the reference scale, which get no bias of their own; sources of one cut were drawn from the same
-    texts with other shares than those have, and their bias is what undoes that (see model.SourceBias)."""
+    """The weight of a source. weight scales the loss of its rows, repeat is how often an epoch shows
+    them, most is the maximum of its rows in an epoch (a new draw each epoch). anchored marks sources
+    on the reference scale, which get no bias. cut: sources with one cut were drawn from the same texts
+    with other shares than the texts have; their bias corrects that (see model.SourceBias)."""
 
     weight: float = 1.0
     repeat: int = 1
@@ -67,7 +67,7 @@ SOURCES = {
     "toxic_spans_train": Source(anchored=True),
     "toxic_spans_trial": Source(anchored=True),
     "perspective_rtp": Source(weight=1.5, repeat=3, anchored=True),
-    # Perspective's mean is 0.12 on these comments, of which raters find 1 % toxic: off the scale.
+    # Perspective's mean is 0.12 on these comments; raters find 1 % of them toxic: off the scale.
     "perspective_context": Source(weight=0.5, most=8000),
     "davidson": Source(weight=0.5, most=10000),
     "edos": Source(weight=0.7),
@@ -77,7 +77,7 @@ SOURCES = {
     "stormfront": Source(weight=0.7),
     "convabuse": Source(repeat=2),
     "measuring_hate": Source(weight=0.7),
-    # 15,800 rows of two templates that differ in a name and an adjective: 4,000 say it all.
+    # 15,800 rows of two templates that differ in a name and an adjective: 4,000 are enough.
     "madlibs": Source(weight=0.5, most=4000, anchored=True),
     "bold_neutral": Source(weight=0.5, most=4000, anchored=True),
     "profanity_lexicon": Source(weight=0.5),
@@ -94,13 +94,13 @@ def labels_of(**known: float) -> np.ndarray:
 
 
 def no_votes(text: str) -> np.ndarray:
-    """All zero, all annotated: a text that its raters found clean has no toxic characters either."""
+    """All zero, all annotated: a text that its raters found clean has no toxic characters."""
     return np.broadcast_to(np.float32(0), (len(SPAN_ATTRIBUTES), len(text)))
 
 
 def rater_votes(text: str, spans: list, raters: int) -> np.ndarray:
-    """Shares of raters from [start, end, type, rater]. toxicity is the union over all types,
-    'other' included; a rater counts once a character however many of his spans cover it."""
+    """Shares of raters from [start, end, type, rater]. toxicity is the union over all types, including
+    'other'; a rater counts once per character even if several of their spans cover it."""
     marked = defaultdict(lambda: np.zeros(len(text), dtype=bool))
     for start, end, kind, rater in spans:
         marked["toxicity", rater][start:end] = True
@@ -113,7 +113,7 @@ def rater_votes(text: str, spans: list, raters: int) -> np.ndarray:
 
 
 def clean_labels(text: str, labels: np.ndarray) -> np.ndarray | None:
-    """Votes for rows of sources that annotate the whole text: none for a clean text, unknown otherwise."""
+    """Votes for rows of sources that annotate whole texts: zero for a clean text, unknown otherwise."""
     return no_votes(text) if np.nanmax(labels) == 0 else None
 
 
@@ -132,7 +132,7 @@ def load_civil(raw: dict):
 
 
 def load_toxic_spans(raw: dict):
-    """Untyped marks of the majority; the text itself carries no label."""
+    """Untyped marks of the majority; the text itself has no label."""
     votes = np.full((len(SPAN_ATTRIBUTES), len(raw["text"])), np.nan, dtype=np.float32)
     votes[0] = 0
     votes[0, [i for i in raw["offsets"] if i < len(raw["text"])]] = 1
@@ -145,8 +145,8 @@ def load_davidson(raw: dict):
 
 
 def load_edos(raw: dict):
-    """Sexism alone was annotated: a post that is not sexist may still be toxic in other ways,
-    so only the sexist ones say something about toxicity, and only category 1 about threats."""
+    """Only sexism was annotated: a post that is not sexist may be toxic in other ways,
+    so only sexist posts have a toxicity label, and only category 1 a threat label."""
     if not raw["sexist"]:
         return labels_of(identity_attack=0), None
     kind = int(raw["category"][0])
@@ -170,7 +170,7 @@ def load_hatexplain(raw: dict):
 
 
 def load_convabuse(raw: dict):
-    """severity runs from 1 (fine) over 0 (ambiguous) to -3 (strong abuse), a mean over raters."""
+    """severity is a mean over raters from 1 (fine) through 0 (ambiguous) to -3 (strong abuse)."""
     toxicity = float(np.interp(raw["severity"], [-3, -2, -1, 0, 1], [1, 0.9, 0.75, 0.35, 0]))
     return labels_of(toxicity=toxicity, sexually_explicit=raw["sexual_harassment"]), None
 
@@ -183,8 +183,8 @@ def load_madlibs(raw: dict):
 
 
 def load_lexicon(raw: dict):
-    """Single words: severity 1..3 as the chance that a reader objects. Nobody rated these words as
-    texts, so the numbers are soft and the source has a low weight and a bias of its own."""
+    """Single words: severity 1..3 as the probability that a reader objects. Nobody rated these words as
+    texts, so the numbers are rough and the source has a low weight and its own bias."""
     strong = float(np.interp(raw["severity"], [1, 3], [0.6, 0.95]))
     kinds = " ".join(raw["categories"])
     slur = "racial" in kinds or "orientation" in kinds or "religious" in kinds
@@ -215,7 +215,7 @@ def read_file(path: Path) -> list[dict]:
 
 
 def read_source(folder: Path, source: str) -> list[Row]:
-    """Every row of one source, or none where the folder lacks the file. The lexicon declares no
+    """Every row of one source, or none if the folder lacks the file. The lexicon declares no
     split and counts as train."""
     path = Path(folder) / f"{source}.jsonl.gz"
     rows = []
@@ -229,13 +229,13 @@ def read_source(folder: Path, source: str) -> list[Row]:
 
 
 def key(text: str) -> str:
-    """What makes two texts the same: their lower-cased words. Punctuation and spacing are dropped,
-    so that a re-punctuated test text is caught too; a text without words is itself."""
+    """Two texts with the same key are the same: their lower-cased words. Punctuation and spacing are
+    dropped, so a re-punctuated test text is also found; a text without words is its own key."""
     return " ".join(re.findall(r"\w+", text.lower())) or text.strip()
 
 
 def held_out_keys(folder: Path) -> set[str]:
-    """Keys of every dev and test row of every file, whatever the file is for."""
+    """Keys of every dev and test row of every file, including files not for training."""
     return {
         key(raw["text"])
         for path in sorted(Path(folder).glob("*.jsonl.gz"))
@@ -245,37 +245,37 @@ def held_out_keys(folder: Path) -> set[str]:
 
 
 def training_rows(folder: Path, generated: list[Row] = ()) -> list[Row]:
-    """Every row that training may see, in a fixed order: held-out words and duplicates dropped, those
-    of generated sentences too.
+    """Every row for training, in a fixed order, without held-out words and duplicates, including those
+    among generated sentences.
 
-    Nearly all posts of toxic_spans_train are in civil_spans too, with the votes that its marks were
-    made of; the row with the votes comes first and is the one that stays."""
+    Nearly all posts of toxic_spans_train are also in civil_spans, with the votes that their marks were
+    derived from; the row with the votes comes first and is kept."""
     held_out, seen, rows = held_out_keys(folder), set(), []
     for source in sorted(SOURCES, key=lambda s: s.startswith("toxic_spans")):
-        # The same words in two sources carry two opinions and both stay; but a post's spans once.
+        # The same words in two sources are two opinions and both stay; a post's spans stay once.
         group = "civil" if source in ("civil_spans", "toxic_spans_train", "toxic_spans_trial") else source.removesuffix("_negatives")
         for row in generated if source == "grammars" else read_source(folder, source):
             k = key(row.text)
-            # Generated sentences are drawn without repetition; the blank ones have no words to tell them apart.
+            # Generated sentences are drawn without repetition; blank ones have no words to compare.
             if row.split != "train" or k in held_out or (source != "grammars" and (group, k) in seen):
                 continue
             seen.add((group, k))
             rows.append(row)
     if not rows:
-        raise FileNotFoundError(f"found no training rows in {folder}: it should hold {', '.join(SOURCES)} as .jsonl.gz")
+        raise FileNotFoundError(f"found no training rows in {folder}: it should contain {', '.join(SOURCES)} as .jsonl.gz")
     return rows
 
 
 def cut_offsets(rows: list[Row]) -> np.ndarray:
-    """float32 [sources, 7]: what the log-odds of a label gained when its source was cut, NaN where that
-    is not known. Added to a logit in training, it leaves the logit at the share that the texts have in
+    """float32 [sources, 7]: the change of a label's log-odds caused by the cut of its source, NaN if unknown.
+    Adding it to a logit in training keeps the logit at the share that the texts have in
     nature."""
     out = np.full((len(SOURCE_NAMES), len(ATTRIBUTES)), np.nan, dtype=np.float32)
     for cut, shares in NATURAL_SHARES.items():
         members = [s for s in SOURCE_NAMES if SOURCES[s].cut == cut]
         labels = np.array([row.labels for row in rows if row.source in members])
         for attribute, share in shares.items():
-            # Wikipedia's raters mean something else by it than Perspective does: no share is on the scale.
+            # Wikipedia's raters define it differently from Perspective: no share is on the scale.
             if attribute == "severe_toxicity":
                 continue
             if len(labels) and 0 < (have := labels[:, ATTRIBUTES.index(attribute)].mean()) < 1:
@@ -292,7 +292,7 @@ WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def telling_words(rows: list[Row]) -> set[str]:
-    """Words of which most texts that hold them are toxic: those that people disguise."""
+    """Words that occur mostly in toxic texts: people disguise these."""
     count, toxic = defaultdict(float), defaultdict(float)
     for row in rows:
         if not np.isnan(row.labels[0]):
@@ -307,14 +307,14 @@ SOUNDS = (("ck", "k"), ("ph", "f"), ("f", "ph"), ("oo", "u"), ("u", "oo"), ("i",
 
 
 def disguise(text: str, rng: np.random.Generator, telling: set[str] = frozenset()) -> tuple[str, np.ndarray]:
-    """Rewrites words of three letters or more as people do to slip past filters: telling ones nearly
-    always, of others a few or a third or more than half, so that a harmless text full of stars is as
-    usual a sight as an insult with one. Returns the new text and, for each of its code points, the one
-    it came from.
+    """Rewrites words of three letters or more as people do to evade filters: telling words nearly
+    always, of other words a few or a third or more than half, so that a harmless text full of stars is
+    as common as an insult with one. Returns the new text and, for each of its code points, the one
+    that it came from.
 
-    Homoglyphs, full-width and upside-down letters, zero-width and combining characters are left to the
-    normalisation, and out of training so that they can be measured as disguises the model was never
-    shown."""
+    Homoglyphs, full-width and upside-down letters, zero-width and combining characters are left to
+    normalisation and not trained on, so that they can be measured as disguises that the model has not
+    seen."""
     words = [m.span() for m in WORD.finditer(text)]
     share = rng.choice([0.1, 0.35, 0.6])
     picked = {w for w in words if rng.random() < (0.85 if text[slice(*w)].lower() in telling else share)}
@@ -328,7 +328,7 @@ def disguise(text: str, rng: np.random.Generator, telling: set[str] = frozenset(
             out.extend(chars)
             origin.extend([start + i] * len(chars))
         at = end
-        # Written together with what follows.
+        # Joined with the next word.
         if rng.random() < 0.08 and text[at : at + 1] == " " and at + 1 < len(text):
             at += 1
     out.extend(text[at:])
@@ -340,7 +340,7 @@ WAYS = 9
 
 
 def disguise_word(word: str, way: int, rng: np.random.Generator) -> list[tuple[int, str]]:
-    """Pairs of (index of the letter, what stands for it)."""
+    """Pairs of (index of the letter, its replacement)."""
     letters = list(enumerate(word))
     i = int(rng.integers(1, len(word)))
     match way:

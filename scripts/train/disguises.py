@@ -1,8 +1,8 @@
-"""Ways in which people write words past a filter, to measure what a model keeps of them.
+"""Ways in which people disguise words, to measure how much of them a model still recognises.
 
-Whoever evades a filter rewrites the words that it looks for and leaves the rest: in a toxic text
-those are the words that its raters marked, in a clean one, where there are none, a third of them.
-data.disguise trains on some of these kinds, in ways of its own.
+People who evade a filter rewrite the words that it looks for and leave the rest. In a toxic text
+these are the words that raters marked; in a clean text, which has none, a third of the words.
+data.disguise trains on some of these kinds, in its own ways.
 """
 
 import re
@@ -20,12 +20,12 @@ UPSIDE_DOWN = dict(zip("abcdefghijklmnopqrstuvwxyz.,!?'", "ɐqɔpǝɟƃɥᴉɾʞ
 
 
 def some(rng: np.random.Generator, places: list[int], share: float) -> set[int]:
-    """About a share of the places, and one at least where there is any."""
+    """About the given share of the places, and at least one if there are any."""
     return {i for i in places if rng.random() < share} or ({int(rng.choice(places))} if places else set())
 
 
 def substitute(word: str, table: dict[str, str], share: float, rng: np.random.Generator) -> str:
-    """table gives what may stand for a letter, one character of it for each."""
+    """table gives the possible replacements of a letter, one character each."""
     picked = some(rng, [i for i, c in enumerate(word) if c in table], share)
     return "".join(table[c][rng.integers(len(table[c]))] if i in picked else c for i, c in enumerate(word))
 
@@ -37,13 +37,13 @@ def insert(word: str, marks: str, share: float, rng: np.random.Generator, last: 
 
 
 def vowel_or_letter(word: str, rng: np.random.Generator) -> int:
-    """A place within word, neither its first nor its last: a vowel's where there is one."""
+    """A position inside word, neither the first nor the last: a vowel's if there is one."""
     inner = range(1, len(word) - 1)
     return int(rng.choice([i for i in inner if word[i].lower() in "aeiou"] or list(inner)))
 
 
 def swap(word: str, rng: np.random.Generator) -> str:
-    """Two neighbours behind the first letter, unlike each other where there are such."""
+    """Swaps two neighbours after the first letter, different ones if there are any."""
     pairs = range(1, len(word) - 1)
     i = int(rng.choice([i for i in pairs if word[i] != word[i + 1]] or list(pairs)))
     return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
@@ -65,7 +65,7 @@ def star(word: str, rng: np.random.Generator) -> str:
 
 
 def upside_down(word: str, rng: np.random.Generator) -> str:
-    """As the usual generators do it: turned by half a turn, so it runs backwards, lower-cased."""
+    """As common generators do: rotated by 180 degrees, so reversed, and lower-cased."""
     return "".join(UPSIDE_DOWN.get(c, c) for c in reversed(word.lower()))
 
 
@@ -91,17 +91,17 @@ KINDS = {
     "stars": star,
     "full-width": lambda word, rng: substitute(word, FULL_WIDTH, 1, rng),
     "upside-down": upside_down,
-    JOINED: lambda word, rng: word,  # its blanks go, see rewrite
+    JOINED: lambda word, rng: word,  # its blanks are removed, see rewrite
 }
 
-# Kinds of which data.disguise makes examples for training; a test holds that it makes none of the others.
+# Kinds that data.disguise uses in training; a test checks that it uses no others.
 SHOWN = ("leet", "spaced", "dotted", "repeated letters", "dropped letters", "swapped neighbours", "stars", JOINED)
 
-Words = list[tuple[int, int]]  # start and end of words in a text, in its order
+Words = list[tuple[int, int]]  # start and end of words in a text, in order
 
 
 def marked_words(text: str, marked: np.ndarray) -> Words:
-    """The words of three letters or more with a code point that is marked, a bool of each."""
+    """The words of three letters or more with a marked code point; marked has a bool per code point."""
     return [m.span() for m in WORD.finditer(text) if marked[m.start() : m.end()].any()]
 
 
@@ -113,7 +113,7 @@ def any_words(text: str, seed: int) -> Words:
 
 
 def rewrite(kind: str, text: str, words: Words, rng: np.random.Generator) -> str:
-    """text with those words rewritten, or run together with their neighbours."""
+    """text with those words rewritten, or joined with their neighbours."""
     out, at = [], 0
     for start, end in words:
         gap = text[at:start]
@@ -123,6 +123,6 @@ def rewrite(kind: str, text: str, words: Words, rng: np.random.Generator) -> str
 
 
 def rewrite_all(kind: str, texts: list[tuple[str, Words]], seed: int) -> list[str]:
-    """Each text by a generator of its own: what becomes of it depends on no other."""
+    """Each text has its own generator, so its result does not depend on the others."""
     number = list(KINDS).index(kind)
     return [rewrite(kind, text, words, np.random.default_rng([seed, number, i])) for i, (text, words) in enumerate(texts)]

@@ -1,11 +1,11 @@
-"""Measures a model folder against its goals and against what others use, and prints one table.
+"""Measures a model folder against its goals and other systems, and prints one table.
 
     python scripts/train/evaluate.py --data DATA --folder models/toxicity-en [--split test]
 
-Scores come from the product (bin/toxscreen batch): what users get, normalisation, windows,
-calibration and spans included. Nothing that ships is fitted here. A figure comes with a bootstrap's
-95 % in brackets; the same rows, seeds and versions give the same table. `make eval-model` has
-everything that this needs.
+Scores come from the product (bin/toxscreen batch), as users get them, including normalisation,
+windows, calibration and spans. Nothing that ships is fitted here. Figures have the bootstrap's 95 %
+interval in brackets; the same rows, seeds and versions give the same table. `make eval-model` sets
+up everything that this needs.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def cell(name: str, figure: measures.Figure | None) -> str:
 
 
 def reached(goal: tuple[str, float] | None, figure: measures.Figure | None) -> bool | None:
-    """None where there is no goal or nothing was measured."""
+    """None if there is no goal or nothing was measured."""
     if goal is None or figure is None:
         return None
     sign, bound = goal
@@ -62,8 +62,8 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
 
 
 def main_table(columns: dict[str, dict[str, measures.Figure]], goals: dict[str, tuple[str, float]]) -> str:
-    """A row for each figure that any column or goal names, goals' rows in bold, in the order of the
-    first column that has it."""
+    """A row for each figure that any column or goal has, goals' rows in bold, in the order of the
+    first column that has the figure."""
     names = list(dict.fromkeys(name for figures in columns.values() for name in figures))
     names += [name for name in goals if name not in names]
     rows = []
@@ -103,16 +103,16 @@ def contrasts_table(columns: dict[str, measures.Measured]) -> str:
 
 
 def notes(tfidf: systems.TfIdf, split: str) -> str:
-    return f"""Hate and sexism are read by identity_attack, by toxicity where a system has no identity_attack; {", ".join(measures.OTHERS)} by
-toxicity. perspective_wikipedia counts with all of its rows on either split. ECE has ten bins of equal weight; the perfect predictor's
+    return f"""Hate and sexism are read from identity_attack, or from toxicity if a system has no identity_attack; {", ".join(measures.OTHERS)} from
+toxicity. perspective_wikipedia uses all of its rows on either split. ECE has ten bins of equal weight; the perfect predictor's
 outcomes are drawn from the same predictions with each row's number of raters; cross-fitted on {"dev and test rows" if split == "test" else "two halves of the dev rows"}.
-Disguise: of toxic posts of civil_spans the words that half of the raters marked are rewritten, of perspective_context's clean
-texts a third;
-the threshold is the one that {measures.CLEAN_FLAGGED:.0%} of the clean texts exceed as written (of a system of two scores: its only one); recall is
-taken where precision is as there, clean texts are counted at that threshold.
+Disguise: in toxic posts of civil_spans the words that half of the raters marked are rewritten, in perspective_context's clean
+texts a third of the words;
+the threshold is the one that {measures.CLEAN_FLAGGED:.0%} of the clean texts exceed as written (for a system with two scores: its only one); recall is
+measured at the same precision, clean texts are counted at that threshold.
 TF-IDF learned from {tfidf.rows:,} of {tfidf.of:,} training rows{", capped so that it takes no more than two minutes" if tfidf.rows < tfidf.of else ""}; alt-profanity-check's number is read as toxicity
-(its authors trained it on rows of jigsaw and davidson, so that its figures there flatter), better-profanity's yes and no as toxicity
-and profanity. {NOT_MEASURED}: not given or not measured. `make bench` measures speed.
+(its authors trained it on rows of jigsaw and davidson, so its figures there are too high), better-profanity's yes and no as toxicity
+and profanity. {NOT_MEASURED}: not available or not measured. `make bench` measures speed.
 """
 
 
@@ -121,14 +121,14 @@ def main():
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--folder", required=True, type=Path, help="the model folder")
     parser.add_argument("--split", choices=("dev", "test"), default="dev")
-    parser.add_argument("--binary", type=Path, default=Path("bin/toxscreen"), help="what `make build` makes")
+    parser.add_argument("--binary", type=Path, default=Path("bin/toxscreen"), help="output of `make build`")
     parser.add_argument("--baseline", type=Path, help="the folder of an earlier model, for comparison")
-    parser.add_argument("--against", type=Path, help="another ONNX file with the folder's inputs and outputs: fused.onnx for what int8 costs")
-    parser.add_argument("--rows", type=int, help="at most so many of a source's rows, for a quick look")
-    parser.add_argument("--json", type=Path, help="write the figures to this file, too")
+    parser.add_argument("--against", type=Path, help="another ONNX file with the folder's inputs and outputs: fused.onnx for the loss by int8")
+    parser.add_argument("--rows", type=int, help="maximum rows of each source, for a quick measurement")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     args = parser.parse_args()
     if args.rows is not None and args.rows < 20:
-        parser.error(f"--rows {args.rows} is too few to measure anything on: give 20 or more, or leave it out for all rows")
+        parser.error(f"--rows {args.rows} is too few to measure: give 20 or more, or omit it for all rows")
 
     held = measures.Held(args.data, args.split, args.rows, SEED)
     tfidf = systems.TfIdf(args.data, SEED)
@@ -142,7 +142,7 @@ def main():
             measured[name].figures["size: the CPU's file and the tokenizer, MB"] = measures.size(folder)
 
     columns, goals = {name: m.figures for name, m in measured.items()}, measures.GOALS
-    of = "all" if args.rows is None else f"at most {args.rows:,} of a source's"
+    of = "all" if args.rows is None else f"at most {args.rows:,} per source of the"
     print(f"{args.folder} on {of} {args.split} rows" + (f", first model: {args.baseline}" if args.baseline else "") + "\n")
     print(main_table(columns, goals))
     against = {}

@@ -1,4 +1,4 @@
-"""From trained weights to a model folder: ONNX, fusion, quantisation, parity, calibration.
+"""Turns trained weights into a model folder: ONNX, fusion, quantisation, parity, calibration.
 
     python scripts/train/export.py --data DATA --out build/train --folder build/train/toxicity-en
 
@@ -31,11 +31,11 @@ import train
 
 MEGABYTE = 1_000_000
 SHIPPED = Path(__file__).resolve().parents[2] / "models" / "toxicity-en"
-# Left in fp32, where 600 kB buy the last thousandths.
+# Left in fp32: 600 kB for the last thousandths.
 HEADS = ("text_hidden", "text_head", "token_head")
 MEASURED_TEXTS, SEED = 1000, 1
-VERSION = "1.3.0"  # of the shipped model, raised with every change of it
-# Joins an addition with the normalisation behind it and takes longer than both, see
+VERSION = "1.3.0"  # of the shipped model, raised with every change to it
+# Fuses an addition with the normalisation after it and takes longer than both, see
 # docs/decisions/0005-ort-format.md.
 SLOW_FUSION = "SkipLayerNormFusion"
 
@@ -51,9 +51,9 @@ def to_onnx(model: network.Classifier, path: Path):
 
 
 def fuse(path: Path, fused: Path, config: dict, layers: int) -> dict[str, int]:
-    """Rewrites the graph with onnxruntime's fused operators and returns how many of each there are."""
+    """Rewrites the graph with onnxruntime's fused operators and returns the count of each."""
     options = FusionOptions("bert")
-    # Would tie the file to a mask of one shape, and its quantised form is slower than a Gather.
+    # Would fix the shape of the mask, and its quantised form is slower than a Gather.
     options.enable_embed_layer_norm = False
     options.enable_skip_layer_norm = options.enable_bias_skip_layer_norm = False
     result = optimizer.optimize_model(
@@ -62,26 +62,26 @@ def fuse(path: Path, fused: Path, config: dict, layers: int) -> dict[str, int]:
     )
     result.save_model_to_file(str(fused))
     counts = Counter(node.op_type for node in onnx.load(fused).graph.node)
-    # A LayerNormalization stands behind the embeddings, and two in each layer.
+    # One LayerNormalization after the embeddings, and two in each layer.
     wanted = {"Attention": layers, "BiasGelu": layers, "LayerNormalization": 2 * layers + 1}
     if any(counts[op] != n for op, n in wanted.items()):
-        raise RuntimeError(f"failed to fuse {path}: wanted {wanted}, found {dict(counts)}; was another onnxruntime installed than requirements.txt names?")
+        raise RuntimeError(f"failed to fuse {path}: wanted {wanted}, found {dict(counts)}; is the installed onnxruntime not the one in requirements.txt?")
     return wanted
 
 
 def texts_to_measure(data_folder: Path) -> list[np.ndarray]:
-    """int64 [tokens] of training rows, some of them disguised as in training, whose activations set the scales."""
+    """int64 [tokens] of training rows, some disguised as in training; their activations set the scales."""
     rng, rows = np.random.default_rng(SEED), data.training_rows(data_folder, grammars.rows("train", grammars.SENTENCES, SEED))
     chosen = [rows[i] for i in rng.permutation(len(rows))[:MEASURED_TEXTS]]
     return [e.ids for e in train.tokenize(chosen, train.base_tokenizer(), rng, data.telling_words(rows), train.DISGUISED)]
 
 
 def to_ort(onnx_file: Path, path: Path):
-    """Saves the graph as ONNX Runtime would run it, in a file whose weights it uses where they lie."""
+    """Saves the graph as ONNX Runtime runs it, in a file whose weights it uses in place."""
     options = folders.options()
     options.add_session_config_entry("session.save_model_format", "ORT")
     options.optimized_model_filepath = str(path)
-    # What the next level adds suits the machine that saves the file, and others perhaps not.
+    # The next level's optimisations suit this machine, and perhaps not others.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     onnxruntime.InferenceSession(str(onnx_file), options, providers=["CPUExecutionProvider"], disabled_optimizers=[SLOW_FUSION])
     size = path.stat().st_size
@@ -117,7 +117,7 @@ def precision_loss(int8: np.ndarray, fp32: np.ndarray, rows: list[data.Row]) -> 
 
 
 def write_card(target: Path, manifest: dict, report: dict):
-    """What a machine can say of the model. The shipped folder's card is written by hand and stays."""
+    """Writes the generated part of a model card. The shipped folder's card is hand-written and is kept."""
     if target.resolve() == SHIPPED and (target / "README.md").exists():
         return
     lost = [v for figures in report["auc_lost_to_int8"].values() for v in figures.values()]
@@ -134,7 +134,7 @@ def write_card(target: Path, manifest: dict, report: dict):
 
 
 def write_folder(model: network.Classifier, data_folder: Path, out: Path, target: Path, command: str):
-    """Everything between the weights and a folder that the product loads. Leaves fp32.onnx,
+    """Does everything between the weights and a folder that the product loads. Leaves fp32.onnx,
     fused.onnx, int8.onnx and report.json in out."""
     config = json.loads((network.base_folder() / "config.json").read_text())
     raw, fused, small = out / "fp32.onnx", out / "fused.onnx", out / "int8.onnx"

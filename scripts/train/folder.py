@@ -1,9 +1,9 @@
-"""A model folder: its manifest with the hashes, and scoring with it as the product scores.
+"""A model folder: its manifest with the hashes, and scoring with it as the product does.
 
     python scripts/train/folder.py FOLDER      writes the SHA-256 of FOLDER's files into its manifest
 
 Windows, pooling and spans follow encoder/window.go, classifier/pool.go and classifier/span.go step by
-step: what is calibrated and measured here must be what users get there.
+step: calibration and measurement here must match what users get.
 """
 
 import hashlib
@@ -34,9 +34,9 @@ def write_manifest(folder: Path, manifest: dict):
 
 @dataclass
 class Output:
-    """What the model says of one text. logits: [windows, labels]; shares: [windows], the share of
-    the text's tokens that each window speaks for; token_logits: [tokens, span labels] of the
-    tokens at offsets [tokens, 2] (code points), or None."""
+    """The model's output for one text. logits: [windows, labels]; shares: [windows], the share of
+    the text's tokens that each window owns; token_logits: [tokens, span labels] of the tokens at
+    offsets [tokens, 2] (code points), or None."""
 
     logits: np.ndarray
     shares: np.ndarray
@@ -56,7 +56,7 @@ def sentence_ends_before(text: str, offsets, i: int) -> bool:
 
 
 def divide(text: str, offsets, size: int, overlap: int) -> list[tuple[int, int, int, int]]:
-    """Windows as (start, end, from, to): what one sees and what it speaks for, in tokens."""
+    """Windows as (start, end, from, to): the tokens that each sees and those that it owns."""
     n = len(offsets)
     if n <= size:
         return [(0, n, 0, n)]
@@ -94,7 +94,7 @@ def sigmoid(z):
 
 
 def apply_knots(knots, z) -> np.ndarray:
-    """Log-odds of the calibrated probability. The first and last pieces go on beyond the knots."""
+    """Log-odds of the calibrated probability. The first and last pieces extend beyond the knots."""
     x, y = np.array(knots, dtype=np.float64).T
     z = np.asarray(z, dtype=np.float64)
     piece = np.clip(np.searchsorted(x, z, side="right") - 1, 0, len(x) - 2)
@@ -114,14 +114,14 @@ def session(path: Path) -> onnxruntime.InferenceSession:
 
 class Model:
     """A folder opened for scoring on the CPU. file: another ONNX file with the same inputs and
-    outputs than the manifest's CPU variant, for comparing precisions."""
+    outputs as the manifest's CPU variant, for comparing precisions."""
 
     def __init__(self, folder: Path, file: Path | None = None):
         folder = Path(folder)
         self.manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         for name, want in self.manifest["files"].items():
             if sha256(folder / name) != want:
-                raise ValueError(f"failed to open {folder}: {name} does not have the hash that the manifest gives; run folder.py on the folder if the file is meant to be so")
+                raise ValueError(f"failed to open {folder}: {name} does not have the hash in the manifest; run folder.py on the folder if the change is intended")
         variant = next(v for v in self.manifest["variants"] if v["provider"] == "cpu")
         self.session = session(file or folder / variant["file"])
         self.tokenizer = Tokenizer.from_file(str(folder / self.manifest["tokenizer"]))
@@ -130,8 +130,8 @@ class Model:
         self.tau = self.manifest["window"]["pooling"]
 
     def run(self, text: str) -> Output:
-        """One window a run: dynamic int8 takes one scale of activations for a whole tensor, so a
-        text that shares a tensor with another would get another score."""
+        """One window per run: dynamic int8 uses one scale of activations for a whole tensor, so a
+        text that shares a tensor with another would get a different score."""
         encoding = self.tokenizer.encode(text, add_special_tokens=False)
         windows = divide(text, encoding.offsets, self.window, self.overlap)
         logits, tokens = [], []
@@ -159,8 +159,8 @@ class Model:
 
 
 def span_characters(text: str, output: Output, column: int, threshold: float, relative: float = 0) -> set[int]:
-    """Code points of the words that the token head marks for one label: words of Unicode's annex
-    29, joined over blanks."""
+    """Code points of the words that the token head marks for one label: words by Unicode's annex
+    29, joined across blanks."""
     if not len(output.offsets):
         return set()
     logits = output.token_logits[:, column]

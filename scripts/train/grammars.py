@@ -1,12 +1,12 @@
-"""Generated pairs for what the data folder shows too seldom: words that decide nothing by themselves.
+"""Generated pairs for cases that are rare in the data folder: words that decide nothing on their own.
 
     python scripts/train/grammars.py [--split dev]      prints a few sentences of each kind
 
-Every kind stands beside its counterpart: an insult and its denial, a threat and the idiom with the
-same verb, hate and the sentence that rebuts it, abuse of a person and of a printer. A classifier that
-reacts to words scores both alike; one that reads them apart has to look at what is done with the word.
+Every kind has a counterpart: an insult and its denial, a threat and the idiom with the same verb, hate
+and the sentence that rebuts it, abuse of a person and of a printer. A classifier that reacts to words
+scores both alike; to separate them it must look at how the word is used.
 
-A template belongs to training or to dev, never to both (see split_of), so that dev rows tell whether the
+A template belongs to training or to dev, never to both (see split_of), so that dev rows show whether the
 pattern was learnt and not the sentence. The labels are ours: an estimate of the share of people who
 would call the sentence so.
 """
@@ -21,7 +21,7 @@ import numpy as np
 
 import data
 
-SENTENCES = 24_000  # that training is given
+SENTENCES = 24_000  # used in training
 
 # {slot} is replaced by one of its fillers; <kind:…> marks the characters that a rater would mark.
 SLOTS = {
@@ -85,8 +85,8 @@ class Kind:
 
 
 def kind(name: str, templates: str, marked=(0.8, 0.8), weight=1.0, **labels: float) -> Kind:
-    """Attributes that are not named are 0 in what is harmless, and unknown in what is not: of an insult
-    nobody here can say how severe it is to readers, or how threatening."""
+    """Attributes that are not given are 0 for harmless kinds, and unknown for others: we cannot say how
+    severe or threatening an insult is to readers."""
     every = {a: 0.0 if labels["toxicity"] < 0.3 else math.nan for a in data.ATTRIBUTES} | labels
     return Kind(name, tuple(t.strip() for t in templates.strip().splitlines()), every, marked, weight)
 
@@ -427,14 +427,14 @@ KINDS = (
 
 
 def split_of(template: str) -> str:
-    """dev for one template in five, by its text alone: the same in every run and whatever is added."""
+    """dev for one template in five, by its text alone: the same in every run, even if templates are added."""
     return "dev" if zlib.crc32(template.encode()) % 5 == 0 else "train"
 
 
 def fill(template: str, rng: np.random.Generator) -> str:
     text = re.sub(r"\{(\w+)\}", lambda m: str(rng.choice(FILLERS[m[1]])), template)
     start = re.match(r"(?:<\w+:)?", text).end()
-    # A template that begins in capitals goes on so when a filler stands first.
+    # A template that begins with a capital keeps it if a filler comes first.
     if template[start : start + 1] in "{" and rng.random() < 0.8:
         text = text[:start] + text[start : start + 1].upper() + text[start + 1 :]
     return re.sub(r"\b([Aa])n? (<\w+:)?([aeiouAEIOU]?)", lambda m: f"{m[1]}{'n' if m[3] else ''} {m[2] or ''}{m[3]}", text)
@@ -462,8 +462,8 @@ def row(of: Kind, template: str, rng: np.random.Generator) -> data.Row:
 
 
 def rows(split: str, count: int, seed: int) -> list[data.Row]:
-    """count sentences of one split's templates, drawn kind by kind by weight and without repetition
-    where the kind has as many."""
+    """count sentences of one split's templates, drawn per kind by weight and without repetition if
+    the kind has enough."""
     rng = np.random.default_rng([seed, zlib.crc32(split.encode())])
     kinds = [k for k in KINDS if templates_of(k, split)]
     total, seen = sum(k.weight for k in kinds), set()

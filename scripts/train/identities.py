@@ -1,8 +1,8 @@
-"""Clean sentences about people, for every identity term the same ones: where a model finds one of
-them toxic and not its neighbour, it is the term that it reacts to.
+"""Clean sentences about people, the same ones for every identity term: if a model finds one of them
+toxic and not its neighbour, it reacts to the term.
 
-The templates are of this project, for measuring and nothing else: grammars.py, which makes
-sentences to train on, has none of them.
+The templates were written for this project, only for measuring: grammars.py, which makes training
+sentences, has none of them.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def described(kind: str, *names: str) -> list[Term]:
 
 
 def named(kind: str, *names: str) -> list[Term]:
-    """Adjectives that are nouns, too: a Muslim, Muslims, is Muslim."""
+    """Adjectives that are also nouns: a Muslim, Muslims, is Muslim."""
     return [Term(n, kind, n, n, f"{n}s", n) for n in names]
 
 
@@ -85,7 +85,7 @@ TEMPLATES = (
 )
 
 def with_article(words: str) -> str:
-    """"a" or "an": a vowel's letter says which for every word of this module."""
+    """"a" or "an": the first letter decides for every word of this module."""
     return ("an " if words[0].lower() in "aeiou" else "a ") + words
 
 
@@ -97,8 +97,8 @@ def fill(template: str, term: Term, fillers: dict[str, str]) -> str:
 
 
 def sentences(count: int, seed: int, templates: tuple[str, ...] = TEMPLATES, terms: tuple[Term, ...] = TERMS) -> dict[str, list[str]]:
-    """count different sentences for each term's name, the same for all but for the term, the
-    templates by turns. Raises ValueError where the templates do not hold so many."""
+    """count different sentences for each term's name, the same except for the term, cycling through
+    the templates. Raises ValueError if the templates do not give that many."""
     rng, drawn, seen = np.random.default_rng(seed), [], set()
     for attempt in range(50 * count):
         if len(drawn) == count:
@@ -110,5 +110,5 @@ def sentences(count: int, seed: int, templates: tuple[str, ...] = TEMPLATES, ter
             seen.add(key)
             drawn.append((template, fillers))
     if len(drawn) < count:
-        raise ValueError(f"failed to generate {count} different sentences from {len(templates)} templates: {len(drawn)} came out; give more templates or ask for fewer")
+        raise ValueError(f"failed to generate {count} different sentences from {len(templates)} templates: only {len(drawn)} were possible; give more templates or ask for fewer")
     return {term.name: [fill(template, term, fillers) for template, fillers in drawn] for term in terms}

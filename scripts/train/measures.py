@@ -1,6 +1,6 @@
-"""The rows of the evaluation's table: on which texts each figure is taken, how, and what it must
-reach. Nothing here is fitted for shipping; the one fit there is (cross-fitted calibration) shows
-what another calibration of the same scores would reach, and is thrown away.
+"""The rows of the evaluation's table: the texts of each figure, its computation and its goal.
+Nothing here is fitted for shipping. The only fit (cross-fitted calibration) shows what another
+calibration of the same scores would reach, and is discarded.
 """
 
 import json
@@ -19,11 +19,11 @@ import identities
 import metrics
 from systems import Scores
 
-# Which attribute is read where a source says only "hate" or "sexist": decided before measuring.
+# The attribute used for sources that say only "hate" or "sexist": decided before measuring.
 HATE = ("implicit_hate", "toxigen_human", "edos", "measuring_hate", "stormfront")
 OTHERS = ("davidson", "hatexplain", "convabuse", "madlibs")  # by toxicity
 
-# What each figure must reach: ("≥" or "≤", bound), or ("∋", 0): its interval holds 0.
+# The goal of each figure: ("≥" or "≤", bound), or ("∋", 0): its interval contains 0.
 GOALS = {
     "jigsaw: mean AUC of six labels": ("≥", 0.985),
     "perspective_rtp: mean Spearman of seven attributes": ("≥", 0.88),
@@ -44,12 +44,12 @@ GOALS = {
 }
 AGAINST_GOALS = {"AUC": ("≤", 0.001), "span F1": ("≤", 0.005)}
 
-CLEAN = 0.3  # Perspective's toxicity of a text that counts as clean among those that are disguised
-CLEAN_FLAGGED = 0.01  # share of the clean texts, as written, that the threshold of the disguises flags
+CLEAN = 0.3  # maximum Perspective toxicity of a clean text in the disguise figures
+CLEAN_FLAGGED = 0.01  # share of the clean texts, as written, that the disguise figures' threshold flags
 DISGUISED_CHARACTERS = 200
 DISGUISED_POSITIVES = 400  # and twice as many clean ones
-SENTENCES = 120  # of each identity term, and of each kind of contrast
-UNDECIDED = 0.13  # a kind of contrast nearer to 0.5 has no side to stand on
+SENTENCES = 120  # per identity term, and per kind of contrast
+UNDECIDED = 0.13  # a kind of contrast nearer to 0.5 has no clear side
 
 MADLIBS_TERMS = (
     "african american", "african", "american", "asian", "bisexual", "black", "blind", "buddhist", "canadian", "catholic", "chinese",
@@ -62,7 +62,7 @@ MADLIBS_TERMS = (
 
 @dataclass
 class Figure:
-    """n: the rows that it was taken on. low and high: 95 % of a bootstrap, or None."""
+    """n: the number of rows measured. low and high: 95 % interval of a bootstrap, or None."""
 
     value: float
     n: int
@@ -73,11 +73,11 @@ class Figure:
 
 @dataclass
 class Measured:
-    """What one system reached. kinds and terms: the parts of the figures on disguise, by kind:
+    """The figures of one system. kinds and terms: the parts of the figures on disguise, by kind:
     (recall kept, times as often flagged when clean or None), and on identity terms, by term.
     reliability: by source and attribute, (mean predicted, mean observed) of bins of equal weight.
-    contrasts: by kind of generated sentence, (its own toxicity, how many stand on the other side of
-    0.5, of how many)."""
+    contrasts: by kind of generated sentence, (its own toxicity, the number on the other side of 0.5,
+    the total)."""
 
     figures: dict[str, Figure] = field(default_factory=dict)
     reliability: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
@@ -92,8 +92,8 @@ class Measured:
 
 
 class Held:
-    """The rows to measure on, the same for every system: at most `most` of a source's split, drawn
-    by a seed."""
+    """The rows to measure, the same for every system: at most `most` of a source's split, drawn by a
+    seed."""
 
     def __init__(self, folder: Path, split: str, most: int | None, seed: int):
         self.folder, self.split, self.most, self.seed = Path(folder), split, most, seed
@@ -108,7 +108,7 @@ class Held:
         return [rows[i] for i in np.sort(self.rng(name).choice(len(rows), most, replace=False))]
 
     def rows(self, *sources: str, split: str | None = None) -> list[data.Row]:
-        """split: another than that to measure on, or "any"."""
+        """split: a different split, or "any"."""
         split = split or self.split
         key = (split, *sources)
         if key not in self.read:
@@ -117,11 +117,11 @@ class Held:
         return self.read[key]
 
     def disguised(self) -> tuple[list[tuple[str, disguises.Words]], np.ndarray]:
-        """Short texts with the words to rewrite, and whether they are toxic: posts of civil_spans
-        with a word that half of the raters marked, and at most twice as many of
-        perspective_context that are clean by its raters and by Perspective. One opinion would not
-        do: rude texts that raters let pass score like toxic ones, and with them in the mix
-        precision hardly depends on the threshold, so that equal precision says nothing."""
+        """Short texts with the words to rewrite, and whether they are toxic: posts of civil_spans with a
+        word that half of the raters marked, and at most twice as many of perspective_context that are
+        clean by its raters and by Perspective. One of the two is not enough: rude texts that raters
+        accept score like toxic ones. With them in the mix, precision hardly depends on the threshold, so
+        equal precision means little."""
         def short(source: str) -> list[data.Row]:
             return [row for row in data.split_rows(self.folder, source, self.split) if len(row.text) <= DISGUISED_CHARACTERS]
 
@@ -138,7 +138,7 @@ def labels_of(rows: list[data.Row]) -> np.ndarray:
 
 
 class Measurement:
-    """Takes every figure that a system and the folder's files allow."""
+    """Measures every figure that a system and the folder's files allow."""
 
     def __init__(self, system, held: Held):
         self.system, self.held, self.out = system, held, Measured()
@@ -151,7 +151,7 @@ class Measurement:
         return self.scored[id(rows)]
 
     def add(self, name: str, statistic, *sizes: int, interval: bool = True, note: str = ""):
-        """statistic takes the weights of each set of rows. What is not determined stays out."""
+        """statistic takes the weights of each set of rows. Undefined figures are omitted."""
         value = float(statistic(*(np.ones(n) for n in sizes)))
         if np.isnan(value):
             return
@@ -159,7 +159,7 @@ class Measurement:
         self.out.figures[name] = Figure(value, sum(sizes), low, high, note)
 
     def by_attribute(self, title: str, of_each: str, rows: list[data.Row], attributes, metric):
-        """The mean over attributes, if the system gives all of them, and each."""
+        """Adds the mean over attributes, if the system has all of them, and each attribute."""
         if not rows:
             return
         scores, labels = self.scores(rows), labels_of(rows)
@@ -182,7 +182,7 @@ class Measurement:
         self.by_attribute(
             "perspective_rtp: mean Spearman of seven attributes", "perspective_rtp: Spearman", held.rows("perspective_rtp"), data.ATTRIBUTES, metrics.spearman
         )
-        # All of its rows count on either split: nothing was trained, fitted or chosen on any.
+        # All of its rows count on either split: none was used to train, fit or choose anything.
         rows = held.rows("perspective_wikipedia", split="any")
         self.by_attribute(
             "perspective_wikipedia: mean AUC of 0.5 or more, seven attributes", "perspective_wikipedia: AUC", rows, data.ATTRIBUTES, auc
@@ -200,7 +200,7 @@ class Measurement:
         self.add("toxic spans: character F1", lambda w: metrics.mean(f1, w), len(rows))
 
     def without_a_span(self):
-        """Over every text as it was written that was scored so far."""
+        """Over all unchanged texts scored so far."""
         over = [s.marked[s.columns["toxicity"] >= 0.5] for s in self.scored.values() if s.marked is not None]
         if over and len(marked := np.concatenate(over)):
             self.add("texts over 0.5 without a single span: share", lambda w: metrics.mean(~marked, w), len(marked))
@@ -219,7 +219,7 @@ class Measurement:
             self.add(name, lambda w: metrics.excess_error(p, y, perfect, w), len(rows), note=f"ECE {ece:.4f}, a perfect predictor's {least:.4f}")
 
         excess("civil_spans: toxicity ECE beyond a perfect predictor's", self.scores(here).columns["toxicity"], here)
-        # Test rows are looked at only when test is measured; on dev its two halves do.
+        # Test rows are used only when test is measured; dev uses its two halves.
         if held.split == "test":
             parts = [held.rows("civil_spans", split="dev"), here]
             p = np.concatenate([self.scores(rows).columns["toxicity"] for rows in parts])
@@ -242,7 +242,7 @@ class Measurement:
             self.rates("jigsaw at natural priors: mean toxicity less raters' rate", p, y, importance)
             self.errors("jigsaw at natural priors: toxicity", p, y, importance)
 
-        # Perspective's scores are the only ones that cover these two.
+        # Only Perspective's scores cover these two.
         if rows := held.rows("perspective_rtp"):
             for a in ("severe_toxicity", "sexually_explicit"):
                 y = labels_of(rows)[:, data.ATTRIBUTES.index(a)]
@@ -301,14 +301,14 @@ class Measurement:
         y, z = labels_of(rows)[:, 0] >= 0.5, self.scores(rows).columns["toxicity"]
         words = [f" {data.key(row.text)} " for row in rows]
         groups = [np.array([f" {term} " in text for text in words]) for term in MADLIBS_TERMS]
-        # A term that has not both a clean and a toxic row has no AUC of its own.
+        # A term without both clean and toxic rows has no AUC.
         groups = [g for g in groups if (g & y).any() and (g & ~y).any() and (~g).any()]
         if groups:
             for part in metrics.bias(y, z, groups, np.ones(len(rows))):
                 self.add(f"madlibs bias: {part}", lambda w, part=part: metrics.bias(y, z, groups, w)[part], len(rows), note=f"{len(groups)} terms")
 
     def contrasts(self):
-        """Words that decide nothing by themselves: see grammars.py. Its dev templates, on either split."""
+        """Words that decide nothing on their own, see grammars.py. Uses its dev templates on either split."""
         kinds = [k for k in grammars.KINDS if grammars.templates_of(k, "dev") and abs(k.labels["toxicity"] - 0.5) >= UNDECIDED]
         made = {k.name: grammars.rows_of(k, "dev", SENTENCES, self.held.rng(k.name), set()) for k in kinds}
         scores = iter(self.system.score([row.text for rows in made.values() for row in rows]).columns["toxicity"])
@@ -325,12 +325,12 @@ class Measurement:
         scores = self.system.score([text for text, _ in texts] + [text for rewritten in kinds.values() for text in rewritten])
         plain, *after = scores.columns["toxicity"].reshape(1 + len(kinds), len(texts))
 
-        # At 0.5 a good model flags no clean text at all: precision would then hang on the single clean
-        # text that scores highest, and "times as often" would have nothing to compare with.
+        # At 0.5 a good model flags no clean text: precision would then depend on the single clean text
+        # with the highest score, and "times as often" would have nothing to compare with.
         at = float(np.quantile(plain[y == 0], 1 - CLEAN_FLAGGED, method="lower")) if scores.graded else 0.5
 
         def kept(z):
-            """Of binary scores there is but one threshold: precision is then what it is."""
+            """Binary scores have only one threshold, so their precision cannot be set."""
             if not scores.graded:
                 return lambda w: metrics.recall_at(y, z, at, w) / metrics.recall_at(y, plain, at, w)
             return lambda w: metrics.recall_at_precision(y, z, metrics.precision_at(y, plain, at, w), w) / metrics.recall_at(y, plain, at, w)
@@ -364,7 +364,7 @@ class Measurement:
 
 
 def cross_fitted(p: np.ndarray, y: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """p calibrated anew: each part by a fit on the other."""
+    """p recalibrated: each part by a fit on the other."""
     p = np.clip(p, 1e-6, 1 - 1e-6)
     z, out = np.log(p / (1 - p)), np.empty_like(p)
     for part in (first, ~first):
@@ -374,7 +374,7 @@ def cross_fitted(p: np.ndarray, y: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 
 def size(folder: Path) -> Figure:
-    """What a folder needs on a CPU, in 10⁶ bytes."""
+    """The size of a folder's CPU files, in 10⁶ bytes."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     file = next(v["file"] for v in manifest["variants"] if v["provider"] == "cpu")
     return Figure(sum((folder / name).stat().st_size for name in (file, manifest["tokenizer"])) / 1e6, 1)
@@ -388,8 +388,8 @@ def measure(system, held: Held) -> Measured:
 
 
 def against(folder: Path, file: Path, held: Held) -> dict[str, Figure]:
-    """What the folder's CPU file loses against another file of the same weights, row by row: by the
-    logits themselves, which the product does not show, one text a run on either side."""
+    """The loss of the folder's CPU file against another file with the same weights, row by row: from
+    the logits, which the product does not show, one text per run on either side."""
     ours, other = folders.Model(folder), folders.Model(folder, file)
     out: dict[str, Figure] = {}
 

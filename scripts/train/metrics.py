@@ -1,8 +1,8 @@
 """The figures that evaluate.py prints, as functions of rows and of weights on them.
 
-Every function takes weights of shape [..., rows] and gives figures of shape [...]: with weights of
-one it is the figure itself, with the counts of a bootstrap's draws it is all of its repetitions at
-once. A figure that the weighted rows do not determine (an AUC of one class) is NaN.
+Every function takes weights of shape [..., rows] and returns figures of shape [...]. With weights of
+one, this is the figure; with the counts of a bootstrap's draws, all of its repetitions at once. A
+figure that the weighted rows do not determine (an AUC of one class) is NaN.
 """
 
 from typing import Callable
@@ -19,7 +19,7 @@ def mean(x: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def mean_of(figures: list) -> np.ndarray:
-    """Over the figures that are determined."""
+    """Mean over the figures that are not NaN."""
     stacked = np.stack([np.asarray(f, dtype=np.float64) for f in figures])
     known = ~np.isnan(stacked)
     with np.errstate(invalid="ignore"):
@@ -27,14 +27,14 @@ def mean_of(figures: list) -> np.ndarray:
 
 
 def groups(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(order, starts): rows by rising z, and where each run of equal z begins."""
+    """(order, starts): rows by rising z, and the start of each group of equal z."""
     order = np.argsort(z, kind="stable")
     starts = np.flatnonzero(np.concatenate([[True], np.diff(z[order]) != 0]))
     return order, starts
 
 
 def auc(y: np.ndarray, z: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Share of pairs of a true and a false y whose z stand in the right order, ties as half."""
+    """Share of pairs of a true and a false y with z in the right order, ties as half."""
     order, starts = groups(z)
     y, w = y[order].astype(bool), w[..., order]
     positive = np.add.reduceat(w * y, starts, axis=-1)
@@ -45,7 +45,7 @@ def auc(y: np.ndarray, z: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def ranks(x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Mid-ranks, up to a constant, where a row of weight k counts k times."""
+    """Mid-ranks, up to a constant; a row of weight k counts k times."""
     order, starts = groups(x)
     size = np.add.reduceat(w[..., order], starts, axis=-1)
     middle = np.cumsum(size, axis=-1) - size / 2
@@ -82,13 +82,13 @@ def reliability(p: np.ndarray, y: np.ndarray, w: np.ndarray, bins: int = 10) -> 
 
 
 def perfect_outcomes(p: np.ndarray, raters: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """[PERFECT, rows]: shares of raters as they fall out where p is the truth."""
+    """[PERFECT, rows]: random shares of raters if p is the true probability."""
     return rng.binomial(raters, p, size=(PERFECT, len(p))) / raters
 
 
 def excess_error(p: np.ndarray, y: np.ndarray, perfect: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """ECE less the mean of a perfect predictor's on the same rows with the same weights: a
-    bootstrap's repetitions add noise to both alike, so that their difference stays unbiased."""
+    """ECE less the mean ECE of a perfect predictor on the same rows with the same weights: a bootstrap's
+    repetitions add the same noise to both, so their difference stays unbiased."""
     return calibration_error(p, y, w) - np.mean([calibration_error(p, drawn, w) for drawn in perfect], axis=0)
 
 
@@ -101,8 +101,8 @@ def recall_at(y: np.ndarray, z: np.ndarray, threshold: float, w: np.ndarray) -> 
 
 
 def recall_at_precision(y: np.ndarray, z: np.ndarray, precision: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """The most recall of any threshold on z whose precision is at least that given, [...]; 0 where
-    none is."""
+    """The highest recall of any threshold on z with at least the given precision, [...]; 0 if there
+    is none."""
     order, starts = groups(-z)
     y, w = y[order].astype(bool), w[..., order]
     true = np.cumsum(np.add.reduceat(w * y, starts, axis=-1), axis=-1)
@@ -113,7 +113,7 @@ def recall_at_precision(y: np.ndarray, z: np.ndarray, precision: np.ndarray, w: 
 
 
 def power_mean(figures: np.ndarray, power: float = -5) -> np.ndarray:
-    """Over the last axis; what is NaN is left out."""
+    """Over the last axis, without NaN."""
     known = ~np.isnan(figures)
     with np.errstate(invalid="ignore", divide="ignore"):
         raised = np.where(known, np.where(known, figures, 1.0) ** power, 0)
@@ -121,7 +121,7 @@ def power_mean(figures: np.ndarray, power: float = -5) -> np.ndarray:
 
 
 def bias(y: np.ndarray, z: np.ndarray, subgroups: list[np.ndarray], w: np.ndarray) -> dict[str, np.ndarray]:
-    """Unintended bias after Borkan et al. 2019: the AUC of all rows, the power mean over subgroups
+    """Unintended bias by Borkan et al. 2019: the AUC of all rows, the power mean over subgroups
     of the AUC within one (subgroup), of its clean rows against the toxic ones of the rest (BPSN)
     and of its toxic rows against the clean ones of the rest (BNSP), and the mean of the four."""
     y = y.astype(bool)
@@ -133,12 +133,12 @@ def bias(y: np.ndarray, z: np.ndarray, subgroups: list[np.ndarray], w: np.ndarra
 
 
 def draws(n: int, rng: np.random.Generator) -> np.ndarray:
-    """[REPETITIONS, n]: how often each row was drawn."""
+    """[REPETITIONS, n]: the number of times each row was drawn."""
     return rng.multinomial(n, np.full(n, 1 / n), size=REPETITIONS).astype(np.float64)
 
 
 def interval(statistic: Callable, sizes: tuple[int, ...], rng: np.random.Generator) -> tuple[float, float]:
-    """95 % of a bootstrap's repetitions; statistic takes the weights of each set of rows."""
+    """95 % interval of a bootstrap; statistic takes the weights of each set of rows."""
     repeated = statistic(*(draws(n, rng) for n in sizes))
     if np.isnan(repeated).all():
         return float("nan"), float("nan")

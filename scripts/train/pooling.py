@@ -1,12 +1,12 @@
-"""Compares ways of combining the windows of long texts, on dev rows of more than one window.
+"""Compares ways to combine the windows of long texts, on dev rows with more than one window.
 
     python scripts/train/pooling.py --data DATA --folder models/toxicity-en
 
-For each τ (0 is the mean, inf the maximum) the toxicity of long texts, with Platt scaling fitted
-on the texts of one window of the same source: a rule that suits keeps that calibration. (The
-folder's own is on the scale of other raters and would add the same offset to every τ.) Log loss
-and the calibration error tell; AUC does not see that a maximum inflates long texts. jigsaw counts
-at its natural priors.
+For each τ (0 is the mean, inf the maximum), the toxicity of long texts with Platt scaling fitted on
+the texts of one window of the same source: a suitable rule keeps that calibration. (The folder's own
+calibration is on the scale of other raters and would add the same offset to every τ.) Use log loss
+and the calibration error; AUC does not show that a maximum inflates long texts. jigsaw is weighted
+to its natural priors.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def main():
         rows = data.split_rows(args.data, source, "dev")
         is_long = [len(model.tokenizer.encode(row.text, add_special_tokens=False).ids) > model.window for row in rows]
         print(f"{source}: {sum(is_long)} of {len(rows)} dev rows have more than one window")
-    # jigsaw, the last of them, is the one with long texts enough to tell.
+    # Only jigsaw, the last source, has enough long texts.
     is_long = np.array(is_long)
     outputs = model.run_all([row.text for row in rows])
     y = np.array([row.labels[0] for row in rows], dtype=np.float64)

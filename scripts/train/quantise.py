@@ -1,10 +1,10 @@
-"""Int8 with fixed scales: the fused network in fp32, and what goes into its matrix products while it reads
-training rows, become a network whose products are those of integers.
+"""Int8 with fixed scales: converts the fused fp32 network, with the inputs of its matrix products measured on
+training rows, to a network with integer products.
 
-onnxruntime's dynamic quantiser leaves the range of what goes into a product to be found in each tensor, so
-that the texts in one tensor change each other's scores; its static one leaves attention in fp32. What a fixed
-scale needs is that the ranges hardly change from text to text, and here a few channels are responsible for
-them that are as wide in every text: see docs/decisions/0011-fixed-scales.md, also for the figures.
+onnxruntime's dynamic quantiser finds the range of a product's input in each tensor, so the texts in one tensor
+change each other's scores; its static quantiser leaves attention in fp32. Fixed scales need ranges that hardly
+change between texts. Here a few channels, which are as wide in every text, determine the ranges: see
+docs/decisions/0011-fixed-scales.md, also for the figures.
 """
 
 from pathlib import Path
@@ -16,20 +16,20 @@ from onnx import TensorProto, helper, numpy_helper
 import folder as folders
 
 ACTIVATION_LEVELS = 255  # uint8
-# Weights take seven of the eight bits: on x86 without VNNI two products of eight are summed in sixteen bits,
-# with saturation, and 2 · 255 · 63 is the most that fits.
+# Weights use seven of the eight bits: x86 without VNNI sums two products of eight bits in sixteen bits, with
+# saturation, and 2 · 255 · 63 is the most that fits.
 WEIGHT_LEVELS = 63
-# So many channels of what goes into a product, the widest, stay in fp32, as in LLM.int8() (arXiv 2208.07339)...
+# This many of the widest input channels of a product stay in fp32, as in LLM.int8() (arXiv 2208.07339)...
 WIDEST = 4
-# ... where the widest is so many times as wide as the median channel, since that costs an addition.
+# ... if the widest is this many times as wide as the median channel, since that costs an addition.
 UNEVEN = 3
 
-Ranges = dict[str, np.ndarray]  # of a tensor: float32 [2, channels], the lowest and the highest of each
+Ranges = dict[str, np.ndarray]  # by tensor: float32 [2, channels], minimum and maximum of each channel
 
 
 def products(graph: onnx.GraphProto, exact: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """The constant float32 [channels, outputs] of each product, by the name of its node. exact: parts of the
-    names of nodes that stay in fp32."""
+    """The constant float32 [channels, outputs] of each product, by node name. exact: parts of the names of nodes
+    that stay in fp32."""
     constants = {i.name: i for i in graph.initializer}
     return {
         node.name: numpy_helper.to_array(constants[node.input[1]])
@@ -40,7 +40,7 @@ def products(graph: onnx.GraphProto, exact: tuple[str, ...]) -> dict[str, np.nda
 
 
 def ranges(fused: Path, exact: tuple[str, ...], texts: list[np.ndarray]) -> Ranges:
-    """What goes into each product over texts, which are int64 [tokens] with [CLS] and [SEP]."""
+    """The input ranges of each product over texts, which are int64 [tokens] with [CLS] and [SEP]."""
     model = onnx.load(fused)
     named = products(model.graph, exact)
     tensors = [node.input[0] for node in model.graph.node if node.name in named]
@@ -61,7 +61,7 @@ def ranges(fused: Path, exact: tuple[str, ...], texts: list[np.ndarray]) -> Rang
 
 
 def widest(span: np.ndarray) -> np.ndarray:
-    """Numbers of the channels that would make the scale of all the others coarse, in rising order; often none."""
+    """Indices of the channels that would make the scale of the others coarse, in rising order; often none."""
     width = np.abs(span).max(0)
     if width.max() < UNEVEN * np.median(width):
         return np.array([], dtype=np.int64)
@@ -69,7 +69,7 @@ def widest(span: np.ndarray) -> np.ndarray:
 
 
 class Rewriting:
-    """A graph's nodes and constants as they are written anew."""
+    """A graph's nodes and constants during rewriting."""
 
     def __init__(self, graph: onnx.GraphProto):
         self.graph = graph
@@ -77,22 +77,22 @@ class Rewriting:
         self.readers = {name: node for node in graph.node for name in node.input}
         self.nodes: list[onnx.NodeProto] = []
         self.added: list[TensorProto] = []
-        self.replaced: set[str] = set()  # constants that nothing reads any more
-        self.done: set[str] = set()  # outputs that come of another node than before
+        self.replaced: set[str] = set()  # constants that are no longer used
+        self.done: set[str] = set()  # outputs that now come from another node
 
     def constant(self, name: str, values) -> str:
         self.added.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
     def add(self, operator: str, inputs: list[str], outputs: list[str], like: onnx.NodeProto | None = None, **attributes):
-        """like: the node that it takes the place of, whose name and attributes it has."""
+        """like: the node that it replaces, whose name and attributes it gets."""
         node = helper.make_node(operator, inputs, outputs, like.name if like else "", **attributes)
         if like:
             node.attribute.extend(like.attribute)
         self.nodes.append(node)
 
     def activations(self, name: str, span: np.ndarray) -> tuple[str, str, str]:
-        """A tensor as uint8, its scale and its zero. What leaves the span [2, channels] is cut off."""
+        """A tensor as uint8, its scale and its zero. Values outside the span [2, channels] are clipped."""
         low, high = min(span[0].min(), 0), max(span[1].max(), 0)
         scale = np.float32((high - low) / ACTIVATION_LEVELS)
         out = f"{name}_uint8"
@@ -110,13 +110,13 @@ class Rewriting:
         return names
 
     def attention(self, node: onnx.NodeProto, weights: np.ndarray, span: np.ndarray):
-        """Its product is not a node by itself: no channel can stay apart."""
+        """Its product is not a separate node: no channel can stay in fp32."""
         a, a_scale, a_zero = self.activations(node.input[0], span)
         w, w_scale, w_zero = self.weights(node.input[1], weights)
         self.add("QAttention", [a, w, node.input[2], a_scale, w_scale, node.input[3], a_zero, w_zero], node.output, node, domain="com.microsoft")
 
     def product(self, node: onnx.NodeProto, weights: np.ndarray, span: np.ndarray):
-        """The widest channels' product is added to that of the integers; a bias behind it is done within it."""
+        """The widest channels' product is added to the integer product, including a bias that follows."""
         source, output = node.input[0], node.output[0]
         apart = widest(span)
         aside, weights = weights[apart], weights.copy()
@@ -136,7 +136,7 @@ class Rewriting:
             self.add("Add", [integers, f"{output}_apart"], [output])
 
     def embedding(self, node: onnx.NodeProto):
-        """Rows of int8 with a scale for each channel, made floats when they are read."""
+        """Rows of int8 with a scale for each channel, converted to floats when read."""
         table, rows = node.input[0], f"{node.output[0]}_int8"
         scales = (np.abs(self.constants[table]).max(0) / 127).astype(np.float32)
         self.constant(f"{table}_int8", np.rint(self.constants[table] / scales).astype(np.int8))
@@ -153,8 +153,8 @@ class Rewriting:
 
 
 def quantise(fused: Path, path: Path, exact: tuple[str, ...], span: Ranges):
-    """Writes the network with integer products, weights per output, and embeddings in int8. The products that
-    are named exact stay in fp32."""
+    """Writes the network with integer products, weights per output, and embeddings in int8. Products with
+    a name in exact stay in fp32."""
     model = onnx.load(fused)
     named = products(model.graph, exact)
     rewriting = Rewriting(model.graph)

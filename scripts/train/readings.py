@@ -1,10 +1,10 @@
-"""What undoing disguise is worth, and how the scores of a text as it is written and as it is read
-should be combined: the figures of docs/decisions/0006-disguise.md.
+"""The benefit of undoing disguise, and ways to combine the scores of a text as written and of its
+reading: the figures of docs/decisions/0006-disguise.md.
 
     python scripts/train/readings.py --data DATA --folder models/toxicity-en
 
-Dev rows in every kind of disguises.KINDS, a reading of each by `go run ./scripts/train/read`, and both
-scored by `toxscreen batch` with a copy of the folder that undoes nothing.
+Dev rows in every kind of disguises.KINDS, a reading of each by `go run ./scripts/train/read`, both
+scored by `toxscreen batch` with a copy of the folder that does not undo disguise.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import measures
 import systems
 
 SEED = 0
-LESS = (0.5, 1, 2, 3)  # off the log-odds of what is written
+LESS = (0.5, 1, 2, 3)  # subtracted from the log-odds of the written text
 CLEAN_FLAGGED = 0.01  # share of clean texts over the second threshold
 
 
@@ -34,7 +34,7 @@ def readings(texts: list[str], tokenizer: Path) -> list[str]:
 
 
 def score(texts: list[str], binary: Path, folder: Path) -> np.ndarray:
-    """Toxicity, by a copy of folder that undoes no disguise."""
+    """Toxicity, by a copy of folder that does not undo disguise."""
     with tempfile.TemporaryDirectory() as plain:
         shutil.copytree(folder, plain, dirs_exist_ok=True)
         manifest = json.loads((Path(plain) / "manifest.json").read_text(encoding="utf-8"))
@@ -51,8 +51,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--folder", required=True, type=Path, help="the model folder")
-    parser.add_argument("--binary", type=Path, default=Path("bin/toxscreen"), help="what `make build` makes")
-    parser.add_argument("--toxic", type=int, default=200, help="toxic texts, and twice as many clean ones")
+    parser.add_argument("--binary", type=Path, default=Path("bin/toxscreen"), help="output of `make build`")
+    parser.add_argument("--toxic", type=int, default=200, help="number of toxic texts; twice as many clean ones")
     args = parser.parse_args()
 
     texts, y = measures.Held(args.data, "dev", 2 * args.toxic, SEED).disguised()
@@ -67,7 +67,7 @@ def main():
         "text alone": written, "reading alone": other,
         "mean logit": 1 / (1 + np.exp(-(logit(written) + logit(other)) / 2)), "maximum": np.maximum(written, other),
     }
-    # Of texts that are read otherwise the written form counts with less.
+    # If the reading differs, the written form counts with less.
     differs = np.zeros(len(given))
     differs[differ] = 1
     ways |= {f"maximum, less {less:g}": 1 / (1 + np.exp(-np.maximum(logit(written) - less * differs, logit(other)))) for less in LESS}

@@ -1,10 +1,10 @@
-"""What fixed scales of int8 cost and bring: the figures of docs/decisions/0011-fixed-scales.md.
+"""Costs and benefits of fixed int8 scales: the figures of docs/decisions/0011-fixed-scales.md.
 
     python scripts/train/scales.py --data DATA --out build/train
 
-OUT is where export.py left fused.onnx. Four tables: how wide what goes into the products is in most texts and
-in all of them (training rows); how far the logits of dev rows are from fp32 for several ways to quantise; how
-far those of what no text is like; how long a text takes, alone and in runs with others of its length.
+OUT is the folder with export.py's fused.onnx. Four tables: the width of the products' inputs in most texts and
+in all of them (training rows); the distance of dev rows' logits from fp32 for several ways to quantise; the same
+for ids unlike any text; the time of a text, alone and in runs with others of its length.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def distances(fused: Path, variants: dict[str, Path], folder: Path):
 
 
 def strange(fused: Path, variants: dict[str, Path]):
-    """Ids that are like no text in training, where activations may leave the ranges of the scales."""
+    """Ids unlike any text in training, for which activations may leave the ranges of the scales."""
     generator = np.random.default_rng(3)
     kinds = {
         "words in disorder": generator.integers(1000, 28000, (40, 30)), "any tokens": generator.integers(0, network.LARGEST_TOKEN, (40, 30)),
@@ -83,7 +83,7 @@ def strange(fused: Path, variants: dict[str, Path]):
 
 
 def times(variants: dict[str, Path]):
-    """Median time of the thread that runs, by turns in random order."""
+    """Median time of the thread that runs, interleaved in random order."""
     sessions, generator = [session(path) for path in variants.values()], np.random.default_rng(1)
     print("\n| texts × tokens | " + " | ".join(f"{name}, ms a text" for name in variants) + " |\n|---|" + "---|" * len(variants))
     for texts, tokens in SHAPES:
@@ -100,7 +100,7 @@ def times(variants: dict[str, Path]):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, type=Path)
-    parser.add_argument("--out", required=True, type=Path, help="where export.py left fused.onnx")
+    parser.add_argument("--out", required=True, type=Path, help="folder with export.py's fused.onnx")
     args = parser.parse_args()
     fused = args.out / "fused.onnx"
     texts = export.texts_to_measure(args.data)

@@ -1,7 +1,7 @@
-"""What evaluate.py measures: the product with a model folder, and what others use in its place.
+"""The systems that evaluate.py measures: the product with a model folder, and alternatives.
 
-A system has a name and score(texts), which gives Scores. What a system does not give is absent
-from them and stays unmeasured.
+A system has a name and score(texts), which returns Scores. Attributes that a system does not have
+are absent and are not measured.
 """
 
 import json
@@ -25,9 +25,9 @@ TFIDF_ROWS = 30_000  # training rows of TF-IDF: a minute or two on two cores
 
 @dataclass
 class Scores:
-    """columns: for an attribute the score in 0..1 of each text. spans: the code points of each text
-    that are marked as toxic, or None. marked: whether a text has a span of any attribute, or None.
-    graded: False where scores are but 0 and 1, so that they are no probabilities and have no other
+    """columns: the score in 0..1 of each text, by attribute. spans: the code points of each text that
+    are marked as toxic, or None. marked: whether a text has a span of any attribute, or None. graded:
+    False if scores are only 0 and 1, so that they are not probabilities and have no other
     threshold."""
 
     columns: dict[str, np.ndarray]
@@ -36,8 +36,8 @@ class Scores:
     graded: bool = True
 
     def read(self, attribute: str) -> np.ndarray | None:
-        """The attribute's score; of a system that gives no identity_attack its toxicity, the only
-        number that whoever uses it could read there."""
+        """The attribute's score; toxicity for a system without identity_attack, since its users have no
+        other number for that."""
         if attribute == "identity_attack" and attribute not in self.columns:
             attribute = "toxicity"
         return self.columns.get(attribute)
@@ -45,12 +45,12 @@ class Scores:
 
 class Product:
     """`toxscreen batch` with a model folder: normalised, in windows, pooled and calibrated, as users
-    get it. Needs the binary that `make build` makes."""
+    get it. Needs the binary of `make build`."""
 
     def __init__(self, name: str, binary: Path, folder: Path):
         self.name, self.binary, self.folder = name, Path(binary), Path(folder)
         if not self.binary.exists():
-            raise FileNotFoundError(f"failed to score with {self.binary}: there is no such file; make it with `make build`")
+            raise FileNotFoundError(f"failed to score with {self.binary}: there is no such file; build it with `make build`")
 
     def score(self, texts: list[str]) -> Scores:
         command = [str(self.binary.absolute()), "batch", "--input", "-", "--output", "-", "--quiet", "--offset-unit", "code_point", "--model", str(self.folder)]
@@ -67,8 +67,8 @@ class Product:
 
 
 class TfIdf:
-    """Words and pairs of words, pieces of words of two to five characters, and a logistic
-    regression for each attribute, on a seeded draw of the rows that the model trains on."""
+    """Words, pairs of words and pieces of words of two to five characters, with a logistic regression
+    for each attribute, on a seeded draw of the rows that the model trains on."""
 
     def __init__(self, folder: Path, seed: int):
         self.name = "TF-IDF"
@@ -106,8 +106,8 @@ class AltProfanityCheck:
 
 
 class Words:
-    """better_profanity's list of words, asked by one expression in place of word by word: the same
-    answers, a thousand times as fast. Each letter of a word has what may stand for it."""
+    """better_profanity's word list, checked by one regular expression instead of word by word: the same
+    results, a thousand times as fast. Each letter of a word includes its replacements."""
 
     def __init__(self, words: list):
         pattern = "|".join("".join(f"[{re.escape(''.join(may_stand))}]" for may_stand in word._char_combos) for word in words)
@@ -118,7 +118,7 @@ class Words:
 
 
 class BetterProfanity:
-    """Whether a text holds a word of a list or a spelling of it, read as toxicity and profanity."""
+    """Whether a text contains a word of a list or a spelling of it, read as toxicity and profanity."""
 
     name = "better-profanity"
 

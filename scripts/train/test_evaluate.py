@@ -1,4 +1,4 @@
-"""What evaluate.py measures with: figures by hand, disguises, sentences, systems, the table."""
+"""Tests of evaluate.py's parts: figures computed by hand, disguises, sentences, systems, the table."""
 
 import dataclasses
 import json
@@ -46,8 +46,8 @@ def ones(*values) -> np.ndarray:
 def test_auc_counts_pairs_in_order_and_ties_as_half():
     y, z = np.array([0, 0, 1, 1]), np.array([0.1, 0.5, 0.5, 0.9])
     assert metrics.auc(y, z, ones(*y)) == pytest.approx(3.5 / 4)
-    assert metrics.auc(y, z, np.array([1, 0, 1, 1])) == 1, "a row of no weight is not there"
-    assert metrics.auc(y, z, np.array([1, 3, 1, 1])) == pytest.approx((2 + 1.5 + 3) / 8), "one of weight three is there three times"
+    assert metrics.auc(y, z, np.array([1, 0, 1, 1])) == 1, "a row of weight 0 does not count"
+    assert metrics.auc(y, z, np.array([1, 3, 1, 1])) == pytest.approx((2 + 1.5 + 3) / 8), "a row of weight 3 counts three times"
     assert np.isnan(metrics.auc(np.ones(4), z, ones(*y))), "one class has no AUC"
 
 
@@ -68,8 +68,8 @@ def test_calibration_error_is_the_mean_gap_of_the_bins():
 
 @pytest.mark.parametrize(("shift", "low", "high"), [(0, -0.004, 0.004), (0.1, 0.07, 0.1)])
 def test_a_perfect_predictor_exceeds_itself_by_nothing(shift, low, high):
-    """Over 40 sets of 600 rows with four raters each. One that is off by 0.1 exceeds
-    it by that, less what noise a perfect one shows: beside a gap in one direction noise cancels out."""
+    """Over 40 sets of 600 rows with four raters each. A predictor that is off by 0.1 exceeds it by that,
+    less a perfect predictor's noise: next to a gap in one direction, noise cancels out."""
     rng, excess = np.random.default_rng(7), []
     for _ in range(40):
         p = rng.uniform(0.2, 0.8, 600)
@@ -83,7 +83,7 @@ def test_recall_at_precision_takes_the_lowest_threshold_that_is_precise_enough()
     y, z = np.array([1, 1, 0, 1, 0, 0]), np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.1])
     assert metrics.recall_at_precision(y, z, 1.0, ones(*y)) == pytest.approx(2 / 3)
     assert metrics.recall_at_precision(y, z, 0.75, ones(*y)) == 1
-    assert metrics.recall_at_precision(y, -z, 0.9, ones(*y)) == 0, "no threshold will do"
+    assert metrics.recall_at_precision(y, -z, 0.9, ones(*y)) == 0, "no threshold is precise enough"
 
 
 def test_bias_by_hand():
@@ -208,7 +208,7 @@ def test_sentences_are_grammatical():
 
 
 def test_sentences_are_clean_but_for_the_term():
-    """With a term that nobody objects to in place of the others."""
+    """With a neutral term in place of the others."""
     plain = identities.Term("tall", "none", "tall", "tall person", "tall people", "tall")
     for text in identities.sentences(100, 1, terms=(plain,))["tall"]:
         assert not better_profanity.profanity.contains_profanity(text), text
@@ -272,17 +272,17 @@ def test_the_table_has_a_row_for_every_goal_and_a_dash_for_what_was_not_measured
     assert row_of(table, "jigsaw: mean AUC")[2:] == ["–", "–", "–"], "the sample has no jigsaw"
     assert row_of(table, "toxic spans: character F1")[3] == "–", "a keyword has no spans"
     graded, yes_or_no = row_of(table, "ECE beyond a perfect")[3:]
-    assert re.match(r"0\.\d{4} \[", graded) and yes_or_no == "–", "yes and no are no probabilities"
+    assert re.match(r"0\.\d{4} \[", graded) and yes_or_no == "–", "yes and no are not probabilities"
 
 
 def test_contrasts_count_sentences_on_the_wrong_side(measured):
     contrasts = measured["graded"].contrasts
     toxicity, wrong, of = contrasts["threat"]
-    assert toxicity > 0.5 and wrong == of, "a keyword knows no threat"
+    assert toxicity > 0.5 and wrong == of, "a keyword does not detect threats"
     harmless = [contrasts[kind] for kind in ("insult denied", "insult reported", "abuse of things")]
     assert all(toxicity < 0.5 and wrong < of for toxicity, wrong, of in harmless)
-    assert sum(wrong for _, wrong, _ in harmless) > 0, "it takes a denial for the insult where it knows the word"
-    assert "joy" in contrasts and "swearing at things" not in contrasts, "which half of the readers object to"
+    assert sum(wrong for _, wrong, _ in harmless) > 0, "it scores a denial like the insult if it knows the word"
+    assert "joy" in contrasts and "swearing at things" not in contrasts, "half of the readers object to it"
 
 
 def test_the_same_run_gives_the_same_figures(measured):

@@ -2,7 +2,7 @@
 
     make build && python -m pytest scripts/train
 
-Two minutes on two cores: `make test-all` runs it so that the pipeline stays true.
+Two minutes on two cores; `make test-all` runs it to keep the pipeline working.
 """
 
 import json
@@ -32,7 +32,7 @@ SAMPLE = Path(__file__).parent / "testdata"
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory):
-    """A miniature, trained and exported: (out, folder, run)."""
+    """A tiny model, trained and exported: (out, folder, run)."""
     out = tmp_path_factory.mktemp("train")
     args = train.arguments(["--data", str(SAMPLE), "--out", str(out), "--tokens", "30000", "--batch-tokens", "512", "--log-every", "5"])
     run = train.train(args, data.training_rows(SAMPLE), [])
@@ -55,7 +55,7 @@ def test_folder_has_what_the_manifest_says(trained):
     assert set(manifest) == {
         "format", "name", "version", "description", "license", "languages", "provenance", "card", "files", "tokenizer", "variants",
         "inputs", "outputs", "labels", "activation", "spans", "window", "undo_disguise", "calibration", "thresholds",
-    }, "the product refuses a key that it does not know"
+    }, "the product refuses unknown keys"
     assert manifest["files"] == {name: folders.sha256(folder / name) for name in ("model.ort", "tokenizer.json")}
     assert [label["attribute"] for label in manifest["labels"]] == list(data.ATTRIBUTES)
     for name in ("README.md", "LICENSE"):
@@ -112,7 +112,7 @@ def test_evaluate_measures_what_the_folder_has(trained):
     system = systems.Product("model", Path(__file__).parents[2] / "bin" / "toxscreen", trained[1])
     figures = measures.measure(system, measures.Held(SAMPLE, "dev", None, 1)).figures
     assert {"toxic spans: character F1", "civil_spans: toxicity ECE", "madlibs: AUC by toxicity"} <= set(figures)
-    assert not any(name.startswith("jigsaw") for name in figures), "what was not measured is absent"
+    assert not any(name.startswith("jigsaw") for name in figures), "figures that were not measured are absent"
     assert all(math.isfinite(figure.value) for figure in figures.values())
 
 
@@ -143,7 +143,7 @@ def test_a_checkpoint_of_other_settings_is_refused(tmp_path):
 
 
 def test_no_training_row_is_held_out(tmp_path):
-    """The loader drops such rows, and the check would find them if it did not."""
+    """The loader drops such rows, and otherwise the check would find them."""
     held_out = data.split_rows(SAMPLE, "civil_spans", "dev")[0]
     for file in SAMPLE.glob("*.jsonl.gz"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
@@ -183,14 +183,14 @@ def test_a_cut_source_is_shifted_back_to_its_natural_share():
     for source in ("jigsaw", "jigsaw_negatives"):
         gained = offsets[data.SOURCE_NAMES.index(source)]
         assert folders.sigmoid(math.log(0.25 / 0.75) - gained[0]) == pytest.approx(data.NATURAL_SHARES["jigsaw"]["toxicity"])
-        assert np.isnan(gained[1:]).all(), "a share of 0 says nothing, and severe_toxicity has no natural share on the scale"
+        assert np.isnan(gained[1:]).all(), "a share of 0 gives no offset, and severe_toxicity has no natural share on the scale"
     assert np.isnan(offsets[data.SOURCE_NAMES.index("civil_spans")]).all()
 
     bias = network.SourceBias(offsets)
     got = bias(torch.tensor([data.SOURCE_NAMES.index("jigsaw")]))
     assert got[0].tolist() == pytest.approx([offsets[0, 0], 0, 0, 0, 0, 0, 0])
     got.sum().backward()
-    assert bias.bias.grad[0].tolist() == [0, 1, 1, 1, 1, 1, 1], "what is known is not learnt"
+    assert bias.bias.grad[0].tolist() == [0, 1, 1, 1, 1, 1, 1], "known biases are not learnt"
 
 
 def test_rater_votes_count_a_rater_once():
@@ -210,7 +210,7 @@ def test_disguise_keeps_track_of_every_character():
         rewritten, origin = data.disguise(text, rng)
         assert len(rewritten) == len(origin)
         assert origin.min() >= 0 and origin.max() < len(text)
-        # Marks of the text stay where they were; of blanks a few go, where words are written together.
+        # Punctuation stays in place; a few blanks are removed where words are joined.
         for i, c in enumerate(text):
             if not c.isalpha():
                 assert [rewritten[j] for j in np.flatnonzero(origin == i)] in ([[c]] if c != " " else [[c], []])
@@ -240,7 +240,7 @@ def test_grammars_mark_what_they_generate():
     for row in rows:
         assert "{" not in row.text.replace("{0}", "") and not re.search(r"<\w+:", row.text), row.text
         assert row.votes.shape == (len(data.SPAN_ATTRIBUTES), len(row.text))
-        assert not np.isnan(row.labels[0]) and (row.labels[0] >= 0.3 or not np.isnan(row.labels).any()), f"{row.text!r} is harmless in every respect"
+        assert not np.isnan(row.labels[0]) and (row.labels[0] >= 0.3 or not np.isnan(row.labels).any()), f"{row.text!r} is harmless in all attributes"
         marked = {a for a, votes in zip(data.SPAN_ATTRIBUTES, row.votes) if votes.any()}
         assert not marked or row.labels[0] > 0.3, f"{row.text!r} has a span and is not toxic"
     assert [row.text for row in rows] == [row.text for row in grammars.rows("train", 2000, seed=1)]
@@ -282,7 +282,7 @@ def test_frozen_layers_stay_as_they_are(tmp_path):
 def test_distances_are_told_apart_one_by_one_and_then_by_their_logarithm():
     buckets = network.distance_buckets(300, 32)
     assert [int(buckets[100, 100 - d]) for d in (0, 1, 7, 8, 16, 64, 100)] == [0, 1, 7, 8, 10, 14, 15]
-    assert [int(buckets[100, 100 + d]) for d in (1, 7, 128, 199)] == [17, 23, 31, 31], "what follows has buckets of its own"
+    assert [int(buckets[100, 100 + d]) for d in (1, 7, 128, 199)] == [17, 23, 31, 31], "following tokens have separate buckets"
 
 
 def test_disguise_is_a_more_usual_sight_in_harmless_texts():
@@ -314,7 +314,7 @@ def test_opinions_go_on_where_they_were_killed(tmp_path):
     partial[np.argsort([len(row.text) for row in rows])[-30:]] = np.nan  # the longest come last
     np.lib.format.open_memmap(tmp_path / "partial", "w+", np.float32, partial.shape)[:] = np.where(np.isnan(partial), np.nan, 7)
     resumed = np.array(train.opinions(model, rows, "cpu", tmp_path / "partial"))
-    assert (resumed == 7).any(), "what was there is not asked for again"
+    assert (resumed == 7).any(), "existing opinions are not recomputed"
     assert np.isfinite(resumed).all() and resumed[resumed != 7] == pytest.approx(whole[resumed != 7])
 
 
@@ -338,13 +338,13 @@ def test_a_shorter_model_learns_from_a_teacher(tmp_path):
         said = network.from_checkpoint(teacher)(ids, torch.ones_like(ids))[0].sigmoid()[0]
     unknown = np.isnan(row.labels)
     assert row.taught[unknown] == pytest.approx(said.numpy()[unknown], abs=0.02), "as written, in bfloat16"
-    assert np.isnan(row.taught[~unknown]).all(), "of what a source with another scale annotated, its labels decide"
+    assert np.isnan(row.taught[~unknown]).all(), "labels decide for attributes that a source with another scale annotated"
     assert all(np.isnan(r.taught).all() for r in rows if r.source in ("jigsaw", "grammars"))
 
     batch = train.collate(train.tokenize([row], train.base_tokenizer(), np.random.default_rng(0)))
     text, _ = train.losses(pupil.eval(), network.SourceBias(), batch)
     text.backward()
-    assert pupil.text_head.weight.grad[data.ATTRIBUTES.index("threat")].any(), "the teacher speaks where nobody annotated"
+    assert pupil.text_head.weight.grad[data.ATTRIBUTES.index("threat")].any(), "the teacher counts if nobody annotated"
 
 
 def test_windows_are_those_of_the_product():

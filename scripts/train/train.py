@@ -1,10 +1,10 @@
-"""Trains: one command, seeded, resumable. export.py makes a model folder of the checkpoint.
+"""Trains: one command, seeded, resumable. export.py turns the checkpoint into a model folder.
 
     python scripts/train/train.py --data DATA --out build/first
 
-Killed, the same command goes on from the last checkpoint in --out and ends with the same weights
-as a run that was never stopped: the order of the rows follows from (seed, epoch), the random
-numbers of a step from (seed, step).
+If it is killed, the same command resumes from the last checkpoint in --out and ends with the same
+weights as an uninterrupted run: the order of the rows follows from (seed, epoch), the random numbers
+of a step from (seed, step).
 """
 
 import argparse
@@ -32,12 +32,12 @@ import model as network
 MAX_TOKENS = 256  # [CLS] and [SEP] included; also the window of the exported model
 CLS, SEP = 101, 102
 # Shares of the toxic and of the other rows that are disguised in an epoch. Far more of our rows are toxic than
-# of the texts that people write: what no reader could decipher should look like most texts do.
+# of the texts that people write: an undecipherable text should look like most texts.
 DISGUISED = {True: 0.25, False: 0.45}
-TYPICAL_ROWS = 40  # a step's loss is a sum divided by this, so that a row counts the same in every batch
-MAX_ROWS = 96  # a step of single words would otherwise hold 500 rows and one kind of text
-TOKEN_WEIGHT = 2.0  # of the token head's loss against the text head's
-TEACHER_WEIGHT = 0.5  # of the teacher's opinion against the label's, where there is a teacher
+TYPICAL_ROWS = 40  # a step's loss is a sum divided by this, so a row counts the same in every batch
+MAX_ROWS = 96  # otherwise a step of single words would have 500 rows and one kind of text
+TOKEN_WEIGHT = 2.0  # of the token head's loss relative to the text head's
+TEACHER_WEIGHT = 0.5  # of the teacher's opinion relative to the label, if there is a teacher
 
 
 @dataclass
@@ -57,7 +57,7 @@ def base_tokenizer() -> Tokenizer:
 
 
 def epoch_rows(rows: list[data.Row], rng: np.random.Generator) -> list[data.Row]:
-    """What one epoch shows: each source repeated or capped as data.SOURCES says, shuffled."""
+    """The rows of one epoch: each source repeated or capped as data.SOURCES says, shuffled."""
     by_source = {}
     for row in rows:
         by_source.setdefault(row.source, []).append(row)
@@ -74,9 +74,9 @@ def epoch_rows(rows: list[data.Row], rng: np.random.Generator) -> list[data.Row]
 def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator, telling: set[str] = frozenset(), disguised: dict[bool, float] | None = None) -> list[Example]:
     """Disguises some rows if shares are given, tokenizes all, crops the long ones.
 
-    A crop keeps the label of the whole text, which is wrong for a page with one insult at its far
-    end; half of the crops start at the beginning, as a short text would. One jigsaw text in sixteen is
-    longer than 256 tokens, and hardly any text of another source."""
+    A crop keeps the label of the whole text, which is wrong for a page with one insult at its other end;
+    half of the crops start at the beginning, like a short text. One jigsaw text in sixteen is longer than
+    256 tokens, and hardly any text of other sources."""
     out = []
     for start in range(0, len(rows), 4096):
         batch = rows[start : start + 4096]
@@ -102,8 +102,8 @@ def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generato
 
 
 def batches(examples: list[Example], budget: int, rng: np.random.Generator) -> list[list[Example]]:
-    """Batches of at most budget tokens, padding included: sorted by length within stretches of
-    4,096 examples, which keeps padding low and the mix of sources even."""
+    """Batches of at most budget tokens, including padding: sorted by length within blocks of 4,096
+    examples, which keeps padding low and the mix of sources even."""
     out = []
     for start in range(0, len(examples), 4096):
         batch = []
@@ -141,8 +141,8 @@ def collate(batch: list[Example], device: str = "cpu") -> dict[str, torch.Tensor
 
 
 def losses(model, bias, batch) -> tuple[torch.Tensor, torch.Tensor]:
-    """Binary cross entropy on soft targets, of texts and of tokens; what is NaN counts nothing. A
-    teacher speaks on the reference scale, without a bias, of what was annotated and of what was not."""
+    """Binary cross entropy on soft targets, for texts and for tokens; NaN is ignored. A teacher's opinion is
+    on the reference scale, without a bias, for annotated and unannotated attributes."""
     with torch.autocast(batch["ids"].device.type, dtype=torch.bfloat16):
         logits, token_logits = model(batch["ids"], batch["mask"])
     logits = logits.float()
@@ -155,13 +155,13 @@ def losses(model, bias, batch) -> tuple[torch.Tensor, torch.Tensor]:
 
     known = ~batch["targets"].isnan()
     loss = F.binary_cross_entropy_with_logits(token_logits.float(), batch["targets"].nan_to_num(), reduction="none") * known
-    # A mean over a text's tokens: a long post is one post.
+    # A mean over a text's tokens: a long post counts once.
     token = ((loss.sum(1) / known.sum(1).clamp(min=1)).sum(1) * batch["weight"]).sum() / TYPICAL_ROWS
     return text, token
 
 
 class Run:
-    """The state of a training run, as a checkpoint keeps it."""
+    """The state of a training run, as stored in a checkpoint."""
 
     def __init__(self, args, rows: list[data.Row]):
         torch.manual_seed(args.seed)
@@ -180,7 +180,7 @@ class Run:
         self.optimizer = torch.optim.AdamW([
             {"params": [p for p in trained if p.ndim > 1], "weight_decay": 0.01, "scale": 1.0},
             {"params": [p for p in trained if p.ndim == 1], "weight_decay": 0.0, "scale": 1.0},
-            # A hundred numbers that start at 0 and must travel up to ±3.
+            # A hundred numbers that start at 0 and must reach up to ±3.
             {"params": list(self.bias.parameters()), "weight_decay": 0.0, "scale": 20.0},
         ], lr=args.lr, fused=True)
         self.average = {n: p.detach().clone() for n, p in self.model.named_parameters() if p.requires_grad}
@@ -188,7 +188,7 @@ class Run:
         self.seconds = 0.0
 
     def take_biases(self, path: Path):
-        """Takes the sources' biases that another run ended with; of its state only they and the model count."""
+        """Takes another run's final source biases; only these and the model are used from its state."""
         state = torch.load(path, weights_only=True, map_location="cpu")
         with torch.no_grad():
             for source, bias in zip(state["settings"]["sources"], state["bias"]["bias"]):
@@ -202,12 +202,12 @@ class Run:
         }
         partial = path.with_suffix(".partial")
         torch.save(state, partial)
-        os.replace(partial, path)  # a kill while writing leaves the previous checkpoint whole
+        os.replace(partial, path)  # a kill during writing leaves the previous checkpoint intact
 
     def load(self, path: Path, settings: dict) -> int:
-        """Takes up a checkpoint and returns the token budget that it was written under."""
+        """Loads a checkpoint and returns the token budget that it was written with."""
         state = torch.load(path, weights_only=True, map_location=next(self.model.parameters()).device)
-        # The length alone may change: a run that proves too slow is shortened, and its log says so.
+        # Only the length may change: a run that is too slow can be shortened, and its log says so.
         if state["settings"] | {"tokens": 0} != settings | {"tokens": 0}:
             raise ValueError(f"failed to resume from {path}: it was written with {state['settings']}, this run has {settings}; use the same settings or another --out")
         self.model.load_state_dict(state["model"])
@@ -218,19 +218,19 @@ class Run:
         return state["settings"]["tokens"]
 
     def averaged(self) -> network.Classifier:
-        """The model with the moving average of its weights, which is what gets exported."""
+        """The model with the moving average of its weights, which is exported."""
         model = copy.deepcopy(self.model).cpu()
         model.load_state_dict(self.model.state_dict() | self.average)
         return model.eval()
 
 
 def learning_rate(peak: float, done: float) -> float:
-    """10 % warm-up, then a cosine down to nothing. done: share of the token budget, 0..1."""
+    """10 % warm-up, then a cosine down to 0. done: share of the token budget, 0..1."""
     return peak * (done / 0.1 if done < 0.1 else 0.5 * (1 + math.cos(math.pi * min((done - 0.1) / 0.9, 1))))
 
 
 def quick_metrics(model, dev: list[Example]) -> dict[str, float]:
-    """Where the run stands: fp32 on a sample of dev rows, cropped; not the figures of evaluate.py."""
+    """Progress of the run: fp32 on a sample of dev rows, cropped; not the figures of evaluate.py."""
     scores = {}
     with torch.no_grad():
         for start in range(0, len(dev), 32):
@@ -315,7 +315,7 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
                 run.save(checkpoint, settings)
                 saved = time.monotonic()
             if stop:
-                print(f"stopped at step {run.step:,} as --stop-after asks; the same command without it goes on", flush=True)
+                print(f"stopped at step {run.step:,} as --stop-after asks; the same command without it resumes", flush=True)
                 sys.exit(0)
             if done >= 1:
                 break
@@ -325,13 +325,13 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
 
 
 def teach(rows: list[data.Row], teachers: list[Path], device: str, folder: Path):
-    """Gives rows the mean opinion (of logits) of the teachers on their text as it was written; disguised
-    later, they keep it. Opinions take minutes: they are kept in folder, for other runs with the same
-    teachers too, in a file named by what they depend on.
+    """Gives rows the mean opinion (of logits) of the teachers on their text as written; they keep it when
+    disguised later. Opinions take minutes: they are stored in folder, also for other runs with the same
+    teachers, in a file named by what they depend on.
 
-    A teacher speaks on the reference scale. Where a source's labels are on another, they alone decide
-    of what it annotated. Of generated sentences, which are there to correct the teachers, and of a cut
-    source, which annotates nearly everything in our longest texts, nobody is asked."""
+    A teacher's opinion is on the reference scale. If a source's labels are on another scale, only they count
+    for the attributes that it annotated. There are no opinions on generated sentences, which exist to correct
+    the teachers, and on a cut source, which annotates nearly everything in our longest texts."""
     asked = [row for row in rows if row.source != "grammars" and data.SOURCES[row.source].cut is None]
     digest = hashlib.sha256()
     for what in (*(teacher.read_bytes() for teacher in teachers), *(row.text.encode() for row in asked)):
@@ -350,7 +350,7 @@ def teach(rows: list[data.Row], teachers: list[Path], device: str, folder: Path)
 
 
 def opinions(model: network.Classifier, rows: list[data.Row], device: str, partial: Path) -> np.ndarray:
-    """float32 [rows, 7], logits. They are written to partial as they come: killed, the same call goes on from there."""
+    """float32 [rows, 7], logits. They are written to partial as they are computed; after a kill, the same call resumes."""
     tokenizer, rng = base_tokenizer(), np.random.default_rng(0)
     shape = (len(rows), len(data.ATTRIBUTES))
     if not partial.exists():
@@ -379,20 +379,20 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data", required=True, type=Path, help="the data folder, *.jsonl.gz")
     parser.add_argument("--out", required=True, type=Path, help="checkpoint and log")
     parser.add_argument("--tokens", type=int, default=10_000_000, help="length of the training in tokens (default %(default)s, an epoch and a quarter)")
-    parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens a step, padding included (default %(default)s)")
+    parser.add_argument("--batch-tokens", type=int, default=2048, help="tokens per step, including padding (default %(default)s)")
     parser.add_argument("--lr", type=float, default=1e-4, help="peak learning rate (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run to go on from with these rows and settings (default: the base model)")
-    parser.add_argument("--base", choices=tuple(network.BASES), default="minilm", help="what to begin with: minilm ships, mpnet is a teacher (default %(default)s)")
-    parser.add_argument("--frozen", type=int, default=0, help="how many layers from below are left as they are, which saves time (default %(default)s)")
-    parser.add_argument("--generated", type=int, default=grammars.SENTENCES, help="sentences of grammars.py that are trained on, too (default %(default)s)")
-    parser.add_argument("--teacher", type=Path, nargs="+", metavar="CHECKPOINT", help="models whose mean opinion on a text counts beside its labels")
-    parser.add_argument("--layers", type=int, help="how many of the encoder's layers to keep (default: all)")
+    parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run to continue with these rows and settings (default: the base model)")
+    parser.add_argument("--base", choices=tuple(network.BASES), default="minilm", help="base model: minilm ships, mpnet is a teacher (default %(default)s)")
+    parser.add_argument("--frozen", type=int, default=0, help="number of lowest layers that are not trained, which saves time (default %(default)s)")
+    parser.add_argument("--generated", type=int, default=grammars.SENTENCES, help="number of sentences of grammars.py to train on (default %(default)s)")
+    parser.add_argument("--teacher", type=Path, nargs="+", metavar="CHECKPOINT", help="models whose mean opinion on a text counts in addition to its labels")
+    parser.add_argument("--layers", type=int, help="number of the encoder's layers to keep (default: all)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--checkpoint-minutes", type=float, default=5)
     parser.add_argument("--log-every", type=int, default=50, help="steps between lines of OUT/log.jsonl (default %(default)s)")
-    parser.add_argument("--dev-rows", type=int, default=500, help="dev rows of a source in the log's figures (default %(default)s)")
+    parser.add_argument("--dev-rows", type=int, default=500, help="dev rows per source in the log's figures (default %(default)s)")
     parser.add_argument("--stop-after", type=int, help="stop after this step, as a kill would, with a checkpoint written")
     return parser.parse_args(argv)
 

@@ -1,10 +1,10 @@
-"""Draws the sample that the tests train on: short, mild rows of the sources whose licences allow
-it (NOTICE beside this file names them).
+"""Draws the sample for the tests: short, mild rows of the sources whose licences allow it (see
+NOTICE in this folder).
 
     python scripts/train/testdata/make_sample.py DATA
 
-Rows with a word that the lexicon rates 1.5 or more are left out, as are rows with a slur of any
-rating, a threat or an attack on a group; madlibs gives its clean rows and its mildest insults. The draw is seeded and the archives carry no date: same data, same bytes.
+Rows with a word that the lexicon rates 1.5 or more are omitted, and rows with a slur of any rating, a
+threat or an attack on a group; of madlibs, clean rows and the mildest insults are used. The draw is seeded and the archives have no date: same data, same bytes.
 """
 
 import gzip
@@ -27,7 +27,7 @@ def read(path: Path) -> list[dict]:
 
 def is_mild(row: dict, source: str, harsh: set[str]) -> bool:
     words = set(re.findall(r"\w+", row["text"].lower()))
-    if source == "madlibs":  # identity terms are its point and all rows are made of the same few words
+    if source == "madlibs":  # it tests identity terms, and all rows consist of the same few words
         return not row["labels"]["toxicity"] or bool(words & {"stupid", "dumb", "foolish"})
     labels = row.get("labels", {})
     attack = labels.get("identity_attack", 0) > 0 or labels.get("threat", 0) > 0 or row.get("sexual_harassment", 0) > 0
