@@ -116,7 +116,7 @@ func TestEachBatching(t *testing.T) {
 				}
 			})
 
-			t.Run("marks words behind the first window", func(t *testing.T) {
+			t.Run("marks words after the first window", func(t *testing.T) {
 				last := len(list) - 1
 				spans := alone[last].Spans
 				if len(spans) != 1 || list[last][spans[0].Start:spans[0].End] != "idiot" {
@@ -237,9 +237,9 @@ func Example() {
 	// Output: 4 16
 }
 
-// A text with disguised words is scored as it is written and as it is read;
-// each attribute takes the higher score, and spans point into the text as it
-// was given.
+// A text with disguised words is scored as written and with the disguise undone;
+// each attribute takes the higher score, and spans point into the original
+// text.
 func TestDisguiseIsUndone(t *testing.T) {
 	undone := config(t, tiny)
 	asWritten := config(t, tiny)
@@ -258,14 +258,14 @@ func TestDisguiseIsUndone(t *testing.T) {
 		"the i d i o t is not here":                               "i d i o t",
 		"not \u0456d\u0456\u200bot but nice":                      "\u0456d\u0456\u200bot",
 		"stupid 1d10t":                                            "stupid 1d10t", // one span of two readings
-		strings.Repeat("you are kind. ", 40) + "stup1d, say they": "stup1d",       // behind the first window
+		strings.Repeat("you are kind. ", 40) + "stup1d, say they": "stup1d",       // after the first window
 	} {
 		found, plain := classify(c, text), classify(without, text)
 		if s := found.Spans; len(s) != 1 || text[s[0].Start:s[0].End] != want {
 			t.Errorf("%q has the spans %+v, want %q", text, s, want)
 		}
 		for a, score := range plain.Scores.All() {
-			// What is written counts with a unit of log-odds less, and that is all.
+			// At most, the score of the written text drops by 1 in log-odds.
 			if now, _ := found.Scores.Get(a); now/(1-now) < score/(1-score)/math.E*(1-1e-9) {
 				t.Errorf("%q: undoing its disguise lowers %s from %v to %v", text, a, score, now)
 			}
@@ -273,7 +273,7 @@ func TestDisguiseIsUndone(t *testing.T) {
 		insult, _ := found.Scores.Get(toxscreen.Insult)
 		before, _ := plain.Scores.Get(toxscreen.Insult)
 		if insult < 0.5 {
-			t.Errorf("%q is no insult: %v", text, insult)
+			t.Errorf("%q is not scored as an insult: %v", text, insult)
 		}
 		told := strings.Contains(strings.Join(found.Warnings, ""), "disguised")
 		if told != (insult-before > 0.05) {
@@ -282,7 +282,7 @@ func TestDisguiseIsUndone(t *testing.T) {
 	}
 	for _, text := range []string{"you are a stupid idiot", "walk in Scunthorpe, 5pm", "Кот ест суп", ""} {
 		if a, b := classify(c, text), classify(without, text); largestGap(t, a, b) != 0 || len(a.Warnings) != len(b.Warnings) {
-			t.Errorf("%q is not disguised, but scored as if it were: %+v, %+v", text, a, b)
+			t.Errorf("%q is not disguised, but its scores changed: %+v, %+v", text, a, b)
 		}
 	}
 }
