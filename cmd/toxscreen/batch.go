@@ -16,10 +16,10 @@ func (a *app) batchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "batch -i IN -o OUT",
 		Short: "Score each row of a file",
-		Long: `Score each row of a JSONL, CSV or Parquet file, told by its ending, and write
-one result a row, in order, as any of the three; - is JSONL through standard
-input and output. A row that cannot be scored gets a result with an error, and
-the run goes on. A run that was cut off goes on with --resume.`,
+		Long: `Score each row of a JSONL, CSV or Parquet file and write one result per row, in
+order, in any of these formats. The file extension decides the format; - is JSONL
+through standard input and output. A row that cannot be scored gets a result with
+an error, and the run continues. --resume continues an interrupted run.`,
 		Example: `  toxscreen batch -i comments.jsonl -o scored.jsonl
   toxscreen batch -i comments.csv --text-column comment -o scored.parquet
   toxscreen batch -i comments.jsonl -o scored.jsonl --resume
@@ -31,12 +31,12 @@ the run goes on. A run that was cut off goes on with --resume.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .parquet, or - for JSONL")
 	flags.StringVarP(&o.Output, "output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .parquet, or - for JSONL")
-	flags.StringVar(&o.TextColumn, "text-column", "text", "the column or field that holds the text")
-	flags.String("id-column", "id", "the column or field that names a row")
+	flags.StringVar(&o.TextColumn, "text-column", "text", "column or field with the text")
+	flags.String("id-column", "id", "column or field with the id of the row")
 	flags.BoolVar(&o.KeepText, "keep-text", false, "write the text beside its result")
 	flags.BoolVar(&o.Resume, "resume", false, "continue an interrupted run")
-	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace what exists")
-	flags.Int("row-group", 10000, "rows of a row group of Parquet, and so of a part file that --resume needs not do again")
+	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace an existing output")
+	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
 	flags.BoolP("quiet", "q", false, "show neither progress nor summary")
 	for _, name := range []string{"input", "output"} {
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson", "csv", "parquet")
@@ -46,7 +46,7 @@ the run goes on. A run that was cut off goes on with --resume.`,
 	return cmd
 }
 
-// batchOptions completes what the flags say of the rows.
+// batchOptions completes the options that the flags set.
 func (a *app) batchOptions(cmd *cobra.Command, s *settings, o rows.Options) (rows.Options, error) {
 	flags := cmd.Flags()
 	o.Stdin, o.Stdout, o.MaxBytes, o.OffsetUnit, o.Limits = a.in, a.out, s.MaxBytes, s.OffsetUnit, s.FailOn
@@ -61,7 +61,7 @@ func (a *app) batchOptions(cmd *cobra.Command, s *settings, o rows.Options) (row
 		return o, wrongUsage("the input is missing: name it with -i FILE, or -i - for standard input")
 	case o.Output == "":
 		return o, wrongUsage("the output is missing: name it with -o FILE, or -o - for standard output")
-	// What is empty or zero in the options is their default.
+	// Empty or zero options mean their defaults, so flags must not set them.
 	case o.TextColumn == "":
 		return o, wrongUsage("--text-column: the name is empty")
 	case o.IDColumn == "" && flags.Changed("id-column"):
@@ -110,9 +110,9 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	shown.end()
 	if err != nil {
 		if _, ok := errors.AsType[*rows.UnfinishedError](err); ok && o.Overwrite {
-			err = hinted{err, "the same command with --resume in place of --overwrite goes on from there"}
+			err = hinted{err, "to continue, run the same command with --resume in place of --overwrite"}
 		} else if ok {
-			err = hinted{err, "the same command with --resume goes on from there"}
+			err = hinted{err, "to continue, run the same command with --resume"}
 		}
 		return err
 	}
@@ -128,15 +128,15 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	return nil
 }
 
-// summarize says on standard error what a complete output holds.
+// summarize prints the summary of a complete output on standard error.
 func (a *app) summarize(s rows.Summary) {
 	before := ""
 	if s.Before > 0 {
-		before = fmt.Sprintf(" (%d of them before)", s.Before)
+		before = fmt.Sprintf(" (%d of them in earlier runs)", s.Before)
 	}
-	fmt.Fprintf(a.err, "toxscreen: %d rows%s in %.1f s, %.0f a second: %d flagged, %d failed\n",
+	fmt.Fprintf(a.err, "toxscreen: %d rows%s in %.1f s, %.0f per second: %d flagged, %d failed\n",
 		s.Rows, before, s.Duration.Seconds(), rate(s), s.Flagged, s.Failed)
 	if s.Failed > 0 {
-		fmt.Fprintf(a.err, "toxscreen: the first to fail was %s\n", terminal.Escape(s.FirstFailure))
+		fmt.Fprintf(a.err, "toxscreen: first failure: %s\n", terminal.Escape(s.FirstFailure))
 	}
 }

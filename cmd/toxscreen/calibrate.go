@@ -16,7 +16,7 @@ import (
 	"github.com/toxscreen/toxscreen/screen"
 )
 
-// calibrateOptions are the flags of calibrate that are no configuration.
+// calibrateOptions are the flags of calibrate that are not configuration keys.
 type calibrateOptions struct {
 	fusion.Options
 
@@ -29,12 +29,12 @@ func (a *app) calibrateCommand() *cobra.Command {
 	o := &calibrateOptions{}
 	cmd := &cobra.Command{
 		Use:   "calibrate -i SCORED -o FILE",
-		Short: "Fit to labelled texts how scores and verdicts are fused",
-		Long: `Fit the fusion parameters to texts that people labelled: the JSONL that batch
-wrote of rows with "labels", like {"text": "…", "labels": {"toxicity": 1}}. A
-label is the share of people who say so. Where results hold verdicts, what the
-judge is worth is fitted too; --judge-band 0.05-0.95 has batch ask for enough of
-them. Whatever does not show in cross-validation that it helps is left out.`,
+		Short: "Fit fusion parameters to labelled texts",
+		Long: `Fit the fusion parameters to labelled texts: the JSONL output of batch for rows
+with "labels", like {"text": "…", "labels": {"toxicity": 1}}. A label is the share
+of people who say that the attribute applies. If results have verdicts, the weight
+of the judge is fitted too; --judge-band 0.05-0.95 makes batch ask for enough of
+them. Parameters that do not help in cross-validation are left out.`,
 		Example: `  toxscreen batch -i labelled.jsonl -o scored.jsonl --keep-text --judge-model MODEL --judge-band 0.05-0.95
   toxscreen calibrate -i scored.jsonl -o fusion.json --budget 0.15 --plots plots
   toxscreen batch -i comments.jsonl -o out.jsonl --judge-model MODEL --calibration fusion.json`,
@@ -45,34 +45,34 @@ them. Whatever does not show in cross-validation that it helps is left out.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of labelled results, or - for standard input")
 	flags.StringVarP(&o.output, "output", "o", "", "`FILE` to write the parameters to")
-	flags.BoolVar(&o.overwrite, "overwrite", false, "replace what exists")
+	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing output")
 	flags.StringVar(&o.plots, "plots", "", "`FOLDER` for reliability diagrams and the escalation curve")
-	flags.Float64Var(&o.prior, "prior", 0, "weigh the rows so that this share of them is toxic; default: as they are")
+	flags.Float64Var(&o.prior, "prior", 0, "weight the rows so that this share of them is toxic; default: weights as given")
 	addPriceFlags(cmd, &o.Options, 0)
-	flags.Float64Var(&o.Traffic.Texts, "texts-a-minute", 0, "texts that are scored a minute, for the next two")
-	flags.Float64Var(&o.Traffic.Tokens, "tokens-a-minute", 0, "tokens that the judge may read and write a minute; 0: no bound")
-	flags.Float64Var(&o.Traffic.Seconds, "seconds-a-minute", 0, "seconds that verdicts may take a minute; 0: no bound")
+	flags.Float64Var(&o.Traffic.Texts, "texts-a-minute", 0, "texts scored per minute, for --tokens-a-minute and --seconds-a-minute")
+	flags.Float64Var(&o.Traffic.Tokens, "tokens-a-minute", 0, "tokens that the judge may read and write per minute; 0: no limit")
+	flags.Float64Var(&o.Traffic.Seconds, "seconds-a-minute", 0, "seconds that verdicts may take per minute; 0: no limit")
 	addFlags(cmd, "calibration")
-	flags.Lookup("calibration").Usage = "`FILE` with parameters of other judges to keep"
-	addThresholdFlag(cmd, "as the results were")
+	flags.Lookup("calibration").Usage = "`FILE` with fusion parameters; its parameters of other judges are kept"
+	addThresholdFlag(cmd, "as in the results")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("output", "json")
 	_ = cmd.MarkFlagDirname("plots")
 	return cmd
 }
 
-// addPriceFlags adds the flags of what decisions cost and of how many texts may
-// be judged.
+// addPriceFlags adds the flags for the prices of decisions and for the share of
+// texts that may be judged.
 func addPriceFlags(cmd *cobra.Command, o *fusion.Options, budget float64) {
 	flags := cmd.Flags()
 	flags.Float64Var(&o.Prices.Call, "price-call", fusion.Default().Prices.Call, "price of a verdict; 1 is the price of an error")
-	flags.Float64Var(&o.Prices.FalseAlarm, "price-false-alarm", 0, "price of a clean text that is flagged; default: as the threshold implies")
-	flags.Float64Var(&o.Prices.Miss, "price-miss", 0, "price of a toxic text that is not; default: as the threshold implies")
-	flags.Float64Var(&o.Budget.Share, "budget", budget, "share of texts that may be judged at most; 0: no bound")
-	flags.IntVar(&o.Budget.Texts, "budget-texts", 10_000, "number of texts of which the budget holds")
+	flags.Float64Var(&o.Prices.FalseAlarm, "price-false-alarm", 0, "price of a clean text that is flagged; default: derived from the threshold")
+	flags.Float64Var(&o.Prices.Miss, "price-miss", 0, "price of a toxic text that is not flagged; default: derived from the threshold")
+	flags.Float64Var(&o.Budget.Share, "budget", budget, "maximum share of texts that may be judged; 0: no limit")
+	flags.IntVar(&o.Budget.Texts, "budget-texts", 10_000, "number of texts that the budget applies to")
 }
 
-// checkPrices refuses what the flags of addPriceFlags cannot mean.
+// checkPrices refuses invalid values of the flags of addPriceFlags.
 func checkPrices(prices fusion.Prices, budget fusion.Budget) error {
 	switch {
 	case (prices.FalseAlarm > 0) != (prices.Miss > 0):
@@ -82,7 +82,7 @@ func checkPrices(prices fusion.Prices, budget fusion.Budget) error {
 	case !(budget.Share >= 0 && budget.Share <= 1):
 		return wrongUsage("--budget: %v is not a share in 0..1", budget.Share)
 	case budget.Texts < 1:
-		return wrongUsage("--budget-texts: %d is not a number of texts", budget.Texts)
+		return wrongUsage("--budget-texts: %d is not 1 or more", budget.Texts)
 	}
 	return nil
 }
@@ -98,9 +98,9 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 	case o.output == "":
 		return wrongUsage("the output is missing: name it with -o FILE")
 	case !(o.prior >= 0 && o.prior < 1):
-		return wrongUsage("--prior: %v is not a share of toxic texts", o.prior)
+		return wrongUsage("--prior: %v is not a share of toxic texts: it must be 0 or more and less than 1", o.prior)
 	case (o.Traffic.Tokens != 0 || o.Traffic.Seconds != 0) && !(o.Traffic.Texts > 0):
-		return wrongUsage("--tokens-a-minute and --seconds-a-minute need --texts-a-minute: they are made a share of texts")
+		return wrongUsage("--tokens-a-minute and --seconds-a-minute need --texts-a-minute, to compute a share of texts")
 	}
 	if err := checkPrices(o.Prices, o.Budget); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 			return err
 		}
 		if base.Model != o.Model {
-			return fmt.Errorf("failed to keep the judges of %s: its parameters are for %s, these for %s", s.Calibration, base.Model, o.Model)
+			return fmt.Errorf("failed to keep the judges of %s: its parameters are for %s, the new ones for %s", s.Calibration, base.Model, o.Model)
 		}
 		o.Base = base.Params
 	}
@@ -186,6 +186,6 @@ func drawFit(folder string, r fusion.Report) error {
 		curve = append(curve, eval.Saving{Share: point.Share, Worth: 1000 * point.Worth})
 	}
 	return draw("escalation", func(w io.Writer) error {
-		return eval.PlotEscalation(w, "What verdicts are worth", curve, r.Share)
+		return eval.PlotEscalation(w, "Value of verdicts", curve, r.Share)
 	})
 }

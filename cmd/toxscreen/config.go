@@ -19,9 +19,9 @@ func (a *app) configCommand() *cobra.Command {
 	show := &cobra.Command{
 		Use:   "show",
 		Short: "Show each setting and where it comes from",
-		Long: `Show each setting and where it comes from. The strongest comes first: flags,
-TOXSCREEN_* in the environment, toxscreen.yaml in the working folder, in the
-user's configuration folder and in /etc/toxscreen, defaults.`,
+		Long: `Show each setting and where it comes from. The sources, the strongest first:
+flags, TOXSCREEN_* in the environment, toxscreen.yaml in the working folder, in
+the user's configuration folder and in /etc/toxscreen, defaults.`,
 		Example: `  toxscreen config show
   TOXSCREEN_THRESHOLDS_INSULT=0.7 toxscreen config show --format json`,
 		Args: arguments(0, 0, ""),

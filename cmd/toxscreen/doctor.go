@@ -18,9 +18,9 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check what scoring needs and say how to mend what is missing",
-		Long: `Check what scoring needs: ONNX Runtime's library, the model and its files, the
-configuration; then score a text. Exits with 1 if that does not work.`,
+		Short: "Check that scoring works and say how to fix problems",
+		Long: `Check what scoring needs: the ONNX Runtime library, the model and its files, the
+configuration. Then score a text. The exit code is 1 if scoring does not work.`,
 		Example: `  toxscreen doctor
   toxscreen doctor --provider cuda --format json`,
 		Args: arguments(0, 0, ""),
@@ -86,18 +86,18 @@ func (d *diagnosis) text(v view) string {
 		for i, p := range d.Library.Providers {
 			providers[i] = string(p)
 		}
-		line("", "computes on %s", strings.Join(providers, " and "))
+		line("", "runs on %s", strings.Join(providers, " and "))
 	} else {
-		line("library", "none that works")
+		line("library", "no working library")
 	}
 	if d.Model.Identity != "" {
 		line("model", "%s, license %s", d.Model.Identity, d.Model.License)
-		where, files, spans := d.Model.Folder, "files as the manifest says", "with spans"
+		where, files, spans := d.Model.Folder, "files match the manifest", "with spans"
 		if where == models.DefaultName {
 			where = "inside the binary"
 		}
 		if !d.Model.Verified {
-			files = "files NOT as the manifest says"
+			files = "files do NOT match the manifest"
 		}
 		if !d.Model.Spans {
 			spans = "without spans"
@@ -112,11 +112,11 @@ func (d *diagnosis) text(v view) string {
 			line("", "for %s: %s, texts %s%s", variant.Provider, variant.Precision, variant.Batching, chosen)
 		}
 	} else {
-		line("model", "none that works")
+		line("model", "no working model")
 	}
 	line("threads", "%d on %d cores", d.Threads, d.Cores)
 	for i, file := range d.Config.LookedFor {
-		name, state := "", "not there"
+		name, state := "", "not found"
 		if i == 0 {
 			name = "config"
 		}
@@ -133,9 +133,9 @@ func (d *diagnosis) text(v view) string {
 		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeveritySevere])+";"+bold, "problem:"), terminal.Escape(p))
 	}
 	if d.OK {
-		b.WriteString(v.style(foreground(severityColours[toxscreen.SeverityNone]), "All that scoring needs is there.") + "\n")
+		b.WriteString(v.style(foreground(severityColours[toxscreen.SeverityNone]), "Scoring works.") + "\n")
 	} else {
-		b.WriteString("Scoring does not work before this is mended.\n")
+		b.WriteString("Scoring does not work until this is fixed.\n")
 	}
 	return b.String()
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/toxscreen/toxscreen/store"
 )
 
-// feedbackFile returns where feedback is kept, empty where it is not.
+// feedbackFile returns the file that stores feedback, empty if feedback is off.
 func feedbackFile(s *settings) (string, error) {
 	return fileOr(s.Feedback.File, files.InConfig, "feedback.db", "--feedback")
 }
 
-// openFeedback opens the feedback of the settings. It is nil where none is kept.
+// openFeedback opens the feedback file of the settings. It returns nil if feedback is off.
 func openFeedback(s *settings) (*store.Feedback, error) {
 	file, err := feedbackFile(s)
 	if file == "" || err != nil {
@@ -30,7 +30,7 @@ func openFeedback(s *settings) (*store.Feedback, error) {
 	}
 	kept, err := store.OpenFeedback(file, store.FeedbackOptions{KeepText: s.Feedback.KeepText, MaxBytes: s.Feedback.MaxBytes})
 	if err != nil {
-		return nil, hinted{err, "--feedback off does without it"}
+		return nil, hinted{err, "use --feedback off to run without it"}
 	}
 	return kept, nil
 }
@@ -40,11 +40,11 @@ func (a *app) feedbackCommand() *cobra.Command {
 	var overwrite, all bool
 	cmd := &cobra.Command{
 		Use:   "feedback",
-		Short: "Use what people say of texts",
-		Long: `Use what people say of texts. The server keeps it: moderators' verdicts that a
-client of the Perspective API sends to comments:suggestscore, and whatever is sent
-to POST /v1/feedback. Fusion parameters can be fitted to it, so that scores are
-right for the texts and the people at hand.`,
+		Short: "Use people's feedback on texts",
+		Long: `Use people's feedback on texts. The server stores it: moderators' labels that a
+client of the Perspective API sends to comments:suggestscore, and labels that are
+sent to POST /v1/feedback. calibrate can fit fusion parameters to it, so that
+scores suit your texts and your users.`,
 		Example: `  toxscreen feedback export -o feedback.jsonl
   toxscreen calibrate -i feedback.jsonl -o fusion.json
   toxscreen serve --calibration fusion.json`,
@@ -52,11 +52,11 @@ right for the texts and the people at hand.`,
 	export := &cobra.Command{
 		Use:   "export",
 		Short: "Write feedback as rows for calibrate",
-		Long: `Write feedback as JSONL that calibrate takes: a row for each text, with the result
-that it had. Its label is the mean of what was said of it. Labels that one caller
-sends for one token of its own replace those before. Rows are of one model: those
-of older ones are left out, and so are verdicts of older judges. Texts that were
-kept, batch can score anew.`,
+		Long: `Write feedback as JSONL for calibrate: one row per text, with the result that it
+had. A label is the mean of all labels for the text. If a caller sends labels again
+with the same token, they replace the earlier ones. All rows are of one model: rows
+of older models and verdicts of older judges are left out. batch can score the
+stored texts again.`,
 		Example: `  toxscreen feedback export -o feedback.jsonl
   toxscreen feedback export | toxscreen calibrate -i - -o fusion.json
   toxscreen feedback export --all | jq -c '.input + {text}' | toxscreen batch -i - -o scored.jsonl`,
@@ -66,8 +66,8 @@ kept, batch can score anew.`,
 	}
 	flags := export.Flags()
 	flags.StringVarP(&output, "output", "o", rows.Standard, "`FILE` to write, or - for standard output")
-	flags.BoolVar(&overwrite, "overwrite", false, "replace what exists")
-	flags.BoolVar(&all, "all", false, "write rows of older models and verdicts of older judges too, which calibrate does not mix")
+	flags.BoolVar(&overwrite, "overwrite", false, "replace an existing output")
+	flags.BoolVar(&all, "all", false, "also write rows of older models and verdicts of older judges; calibrate refuses a mixture")
 	_ = export.MarkFlagFilename("output", "jsonl", "ndjson")
 	addFlags(export, "feedback")
 	return group(cmd, export)
@@ -86,10 +86,10 @@ func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all b
 		return err
 	}
 	if file == "" {
-		return fmt.Errorf("failed to read feedback: none is kept: feedback is off by %s", s.from("feedback"))
+		return fmt.Errorf("failed to read feedback: feedback is off by %s", s.from("feedback"))
 	}
 	if _, err := os.Stat(file); err != nil {
-		return hinted{fmt.Errorf("failed to read feedback: %s: %w", file, files.Cause(err)), "toxscreen serve makes it when clients send some; --feedback names another file"}
+		return hinted{fmt.Errorf("failed to read feedback: %s: %w", file, files.Cause(err)), "toxscreen serve creates it when clients send feedback; --feedback names another file"}
 	}
 	kept, err := store.OpenFeedback(file, store.FeedbackOptions{})
 	if err != nil {
@@ -101,7 +101,7 @@ func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all b
 		return err
 	}
 	if newest.Model == "" {
-		return fmt.Errorf("failed to read feedback: %s holds none yet", file)
+		return fmt.Errorf("failed to read feedback: %s contains none yet", file)
 	}
 	by := newest
 	if all {
@@ -111,7 +111,7 @@ func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all b
 	if output == rows.Standard {
 		written, err = exportFeedback(a.out, kept.Texts(cmd.Context(), by))
 	} else {
-		var failure error                                          // of the feedback, which says itself what failed
+		var failure error                                          // of the feedback; it already says what failed
 		err = files.Write(output, 0o600, func(w io.Writer) error { // it may hold texts
 			written, failure = exportFeedback(w, kept.Texts(cmd.Context(), by))
 			return failure
@@ -125,22 +125,22 @@ func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all b
 	}
 	fmt.Fprintf(a.err, "toxscreen: %d texts with %d label sets\n", written.texts, written.labelSets)
 	if written.otherModel > 0 {
-		fmt.Fprintf(a.err, "toxscreen: %d texts are left out, which only older models than %s have scored; --all writes them\n", written.otherModel, terminal.Escape(newest.Model))
+		fmt.Fprintf(a.err, "toxscreen: %d texts are left out: only models older than %s have scored them; --all includes them\n", written.otherModel, terminal.Escape(newest.Model))
 	}
 	if written.otherJudge > 0 {
-		fmt.Fprintf(a.err, "toxscreen: %d texts are without their verdicts, which are not by %s; --all writes them\n", written.otherJudge, terminal.Escape(newest.JudgeModel))
+		fmt.Fprintf(a.err, "toxscreen: %d texts are written without their verdicts, which are not by %s; --all includes them\n", written.otherJudge, terminal.Escape(newest.JudgeModel))
 	}
 	return nil
 }
 
-// exported counts what an export of feedback holds.
+// exported counts the texts of a feedback export.
 type exported struct {
 	texts, labelSets       int
 	otherModel, otherJudge int // texts left out, or left without a verdict
 }
 
-// exportFeedback writes texts with their labels, as [rows.ReadLabelled] reads
-// them.
+// exportFeedback writes texts with their labels in the format that
+// [rows.ReadLabelled] reads.
 func exportFeedback(w io.Writer, texts iter.Seq2[store.LabelledText, error]) (exported, error) {
 	var e exported
 	out := bufio.NewWriter(w)

@@ -17,7 +17,7 @@ import (
 	"github.com/toxscreen/toxscreen/screen"
 )
 
-// judgeOptions are the flags of judge that are no configuration.
+// judgeOptions are the flags of judge that are not configuration keys.
 type judgeOptions struct {
 	selfTest bool
 	reason   bool
@@ -29,16 +29,16 @@ func (a *app) judgeCommand() *cobra.Command {
 	o := &judgeOptions{}
 	cmd := &cobra.Command{
 		Use:   "judge [TEXT | -]",
-		Short: "Ask the judge about one text, or test it",
-		Long: `Ask a language model on an Ollama server for its verdict on one text: the
-argument, or standard input for - or when there is no argument. The text is
-sent to that server and nowhere else.
+		Short: "Ask the judge about one text, or test the judge",
+		Long: `Ask a language model on an Ollama server for its verdict on one text. The text is
+the argument, or standard input if the argument is - or missing. It is sent to
+that server and nowhere else.
 
-With --format mastra it goes by the rubric toxicity and gives what Mastra's
-toxicity scorer does; mastra-measure gives what its older metric does.
+--format mastra uses the rubric toxicity and prints what Mastra's toxicity scorer
+returns; mastra-measure prints what its older metric returns.
 
-With --self-test it is asked about some 230 built-in texts instead. That tells
-whether it may be believed, and score, batch and redteam ask no judge that
+--self-test asks the judge about some 230 built-in texts instead. The outcome says
+whether the judge is reliable; score, batch and redteam do not ask a judge that
 failed.`,
 		Example: `  toxscreen judge --judge-model MODEL "you are a stupid idiot"
   toxscreen judge --judge-model MODEL --format mastra --input "How is Sarah?" - < reply.txt
@@ -48,25 +48,25 @@ failed.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.judge(cmd, args, *o) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&o.selfTest, "self-test", false, "test whether the judge may be believed, and keep the outcome")
-	flags.BoolVar(&o.reason, "reason", false, "ask for the reason in words, which takes longer; default with a format of Mastra's: true")
-	flags.StringVar(&o.input, "input", "", "what the text answers, for rubrics that look at it")
+	flags.BoolVar(&o.selfTest, "self-test", false, "test whether the judge is reliable, and store the outcome")
+	flags.BoolVar(&o.reason, "reason", false, "ask for a reason in words, which takes longer; default with Mastra's formats: true")
+	flags.StringVar(&o.input, "input", "", "prompt that the text answers, for rubrics that use it")
 	flags.Float64Var(&o.scale, "scale", 0, "highest score in Mastra's formats; default: the rubric's")
 	addFlags(cmd, "format", "offset_unit", "max_bytes")
 	addFlags(cmd, judgeFlags...)
 	flags.Lookup("format").Usage = "output format: text, json, mastra or mastra-measure"
-	flags.Lookup("offset-unit").Usage = "what the offsets of quotations count: byte, utf16 or code_point"
+	flags.Lookup("offset-unit").Usage = "unit of the offsets of quotations: byte, utf16 or code_point"
 	return cmd
 }
 
 // errNoJudge is the error of commands that need a judge.
 var errNoJudge = hinted{
 	wrongUsage("no judge is named: use --judge-model, TOXSCREEN_JUDGE_MODEL or judge_model in toxscreen.yaml"),
-	"`ollama list` shows which models the server has; docs/judge.md tells how to choose one",
+	"`ollama list` shows which models the server has; docs/judge.md explains how to choose one",
 }
 
 // complete checks the options. For Mastra's formats it also sets the rubric of the
-// settings, unless one is named.
+// settings if none is named.
 func (o judgeOptions) complete(cmd *cobra.Command, s *settings, args []string) (_ judgeOptions, err error) {
 	flags := cmd.Flags()
 	mastra := isMastra(s.Format)
@@ -74,13 +74,13 @@ func (o judgeOptions) complete(cmd *cobra.Command, s *settings, args []string) (
 	case s.Judge.Model == "":
 		return o, errNoJudge
 	case o.selfTest && (len(args) > 0 || o.reason || flags.Changed("input") || mastra):
-		return o, wrongUsage("--self-test has its own texts: it takes no text, --reason, --input or --format %s", formatMastra)
+		return o, wrongUsage("--self-test has its own texts: it cannot be combined with a text, --reason, --input or --format %s", formatMastra)
 	case mastra && s.from("judge_rubric") != fromDefault && s.Judge.Rubric.Name != formats.MastraRubric:
-		return o, wrongUsage("--format %s goes by the rubric %s, not by %s", s.Format, formats.MastraRubric, s.Judge.Rubric.Name)
+		return o, wrongUsage("--format %s uses the rubric %s, not %s", s.Format, formats.MastraRubric, s.Judge.Rubric.Name)
 	case flags.Changed("scale") && !mastra:
-		return o, wrongUsage("--scale is for --format %s: a rubric has its own", formatMastra)
+		return o, wrongUsage("--scale is only for --format %s: a rubric has its own scale", formatMastra)
 	case flags.Changed("scale") && !(o.scale > 0 && o.scale <= 1000):
-		return o, wrongUsage("--scale: %v is not over 0 and up to 1000", o.scale)
+		return o, wrongUsage("--scale: %v must be greater than 0 and at most 1000", o.scale)
 	}
 	if mastra {
 		if s.Judge.Rubric.Name != formats.MastraRubric {
@@ -91,7 +91,7 @@ func (o judgeOptions) complete(cmd *cobra.Command, s *settings, args []string) (
 		o.reason = o.reason || !flags.Changed("reason")
 	}
 	if flags.Changed("input") && !slices.Contains(s.Judge.Rubric.Fields, "input") {
-		return o, wrongUsage("--input: rubric %s does not look at it", s.Judge.Rubric.Name)
+		return o, wrongUsage("--input: rubric %s does not use it", s.Judge.Rubric.Name)
 	}
 	return o, nil
 }
@@ -128,7 +128,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 	verdict, err := opened.JudgeCase(cmd.Context(), c)
 	if err != nil {
 		if abstained, ok := errors.AsType[*toxscreen.AbstentionError](err); ok {
-			return hinted{err, fmt.Sprintf("it wrote: %s", abstained.Raw)}
+			return hinted{err, fmt.Sprintf("the judge answered: %s", abstained.Raw)}
 		}
 		return err
 	}
@@ -163,8 +163,8 @@ const (
 
 func isMastra(format string) bool { return format == formatMastra || format == formatMastraMeasure }
 
-// selfTest tests the judge, keeps the outcome and prints it. The exit code
-// tells whether it may be believed.
+// selfTest tests the judge, stores the outcome and prints it. The exit code
+// says whether the judge is reliable.
 func (a *app) selfTest(cmd *cobra.Command, s *settings, j *judge.Judge) error {
 	folder, err := screen.SelfTests()
 	if err != nil {
@@ -188,7 +188,7 @@ func (a *app) selfTest(cmd *cobra.Command, s *settings, j *judge.Judge) error {
 	if s.Format == "json" {
 		err = plainjson.Write(a.out, outcome, "  ")
 	} else {
-		_, err = fmt.Fprintf(a.out, "%s\nKept in %s\n", terminal.Escape(outcome.Text()), terminal.Escape(file))
+		_, err = fmt.Fprintf(a.out, "%s\nStored in %s\n", terminal.Escape(outcome.Text()), terminal.Escape(file))
 	}
 	if err == nil && !outcome.Believe {
 		err = exit{code: exitFailed}

@@ -24,21 +24,21 @@ import (
 	"github.com/toxscreen/toxscreen/screen"
 )
 
-// settings are what the configuration says.
+// settings are the values of the configuration.
 type settings struct {
 	screen.Settings
 
 	OffsetUnit toxscreen.OffsetUnit
 	Format     string
 	FailOn     toxscreen.Scores
-	JudgePrice float64 // of a million tokens
+	JudgePrice float64 // per million tokens
 	Serve      serveSettings
 	Feedback   feedbackSettings
 
 	sources []source // the weakest first
 }
 
-// serveSettings say how the server behaves.
+// serveSettings are the settings of the server.
 type serveSettings struct {
 	Listen      string
 	DebugListen string
@@ -46,7 +46,7 @@ type serveSettings struct {
 	APIKeys     string // file; empty for none
 	TLSCert     string // file; empty for none
 	TLSKey      string
-	As          []string // hosts that the server stands in for
+	As          []string // hosts that the server replaces
 	JudgeWait   map[string]time.Duration
 	QueueWait   time.Duration
 	MaxTexts    int
@@ -55,27 +55,27 @@ type serveSettings struct {
 	LateResults string // file, or off
 }
 
-// feedbackSettings say what is kept of what people say of texts.
+// feedbackSettings are the settings of the feedback store.
 type feedbackSettings struct {
-	File     string // empty for the one in the user's configuration folder, or off
+	File     string // empty: in the user's configuration folder; or off
 	KeepText bool
 	MaxBytes int64
 }
 
-// off is the value of a setting that names a file, where none is wanted.
+// off is the value of a file setting that turns the file off.
 const off = screen.NoCache
 
-// key is one thing that can be configured. It is declared here and nowhere else:
-// its flag, its environment variable, its default and `config show` follow.
+// key is one setting. It is declared here and nowhere else: its flag, environment
+// variable, default and line in `config show` are derived from it.
 type key struct {
 	name     string // in a file; the flag has dashes for underscores
 	fallback string
-	help     string // of the flag; empty where only files and the environment have the key
+	help     string // of the flag; empty if only files and the environment have the key
 	parse    func(s *settings, value string) error
 
 	kind     string               // of the flag's value, for the help; default: string
 	short    string               // the flag's other name, of one letter
-	path     bool                 // a relative path in a file is taken from the file's folder
+	path     bool                 // a relative path in a file is relative to the file's folder
 	complete cobra.CompletionFunc // of the flag's value
 }
 
@@ -83,31 +83,31 @@ type key struct {
 const (
 	boolean  = "bool"
 	integer  = "int"
-	repeated = "stringArray" // given several times; the value has commas between them
-	list     = "stringSlice" // likewise, and one flag may have commas too
+	repeated = "stringArray" // repeatable; commas join the values
+	list     = "stringSlice" // likewise, and one flag may contain commas too
 )
 
-// keys are all there are, in the order of `config show`.
+// keys are all settings, in the order of `config show`.
 var keys = slices.Concat(scoringKeys, judgeKeys, serveKeys, feedbackKeys, thresholdKeys())
 
 var scoringKeys = []key{
 	{name: "model", fallback: models.DefaultName, path: true, short: "m", complete: completeModels,
-		help:  "model: default, the name of an imported one, or a folder",
+		help:  "default, the name of an imported model, or a folder",
 		parse: text(func(s *settings) *string { return &s.Model })},
 	{name: "provider", fallback: string(encoder.CPU), complete: oneOf(string(encoder.CPU), string(encoder.CUDA)),
 		help:  "where the model runs: cpu or cuda",
 		parse: parsed(encoder.ParseProvider, func(s *settings) *encoder.Provider { return &s.Provider })},
 	{name: "threads", fallback: "0", kind: integer,
-		help:  "texts scored side by side on the CPU; 0: one a core",
+		help:  "texts scored in parallel on the CPU; 0: one per core",
 		parse: whole(0, 1024, func(s *settings) *int { return &s.Threads })},
 	{name: "onnxruntime", path: true,
-		help:  "ONNX Runtime's library `FILE`; default: looked for, see doctor",
+		help:  "`FILE` of the ONNX Runtime library; default: searched for, see doctor",
 		parse: text(func(s *settings) *string { return &s.Library })},
 	{name: "max_bytes", fallback: strconv.Itoa(toxscreen.DefaultMaxBytes), kind: integer,
-		help:  "refuse a text of more bytes",
+		help:  "refuse a text with more bytes",
 		parse: whole(1, 1<<30, func(s *settings) *int { return &s.MaxBytes })},
 	{name: "offset_unit", fallback: string(toxscreen.Bytes), complete: oneOf(string(toxscreen.Bytes), string(toxscreen.UTF16Units), string(toxscreen.CodePoints)),
-		help:  "what the offsets of spans count: byte, utf16 or code_point",
+		help:  "unit of the offsets of spans: byte, utf16 or code_point",
 		parse: parsed(toxscreen.ParseOffsetUnit, func(s *settings) *toxscreen.OffsetUnit { return &s.OffsetUnit })},
 	{name: "format", fallback: "text", complete: completeFormats,
 		help: "output format: text or json",
@@ -119,32 +119,32 @@ var scoringKeys = []key{
 			return nil
 		}},
 	{name: "calibration", path: true, complete: fileOf("json"),
-		help:  "`FILE` with fusion parameters, as calibrate makes it; default: embedded ones",
+		help:  "`FILE` with fusion parameters from calibrate; default: the embedded ones",
 		parse: text(func(s *settings) *string { return &s.Calibration })},
 	{name: "fail_on", kind: repeated, complete: completeAttributes,
-		help:  "exit with 4 if a score is at or over this, like 0.8 or threat=0.5; repeatable",
+		help:  "exit with 4 if a score is at or over this number, like 0.8 or threat=0.5; repeatable",
 		parse: parsed(parseLimits, func(s *settings) *toxscreen.Scores { return &s.FailOn })},
 }
 
 var judgeKeys = []key{
 	{name: "judge_model",
-		help:  "model of the judge, as `NAME` in `ollama list`; default: no judge",
+		help:  "`NAME` of the judge's model in `ollama list`; default: no judge",
 		parse: text(func(s *settings) *string { return &s.Judge.Model })},
 	{name: "judge_host",
 		help: "`ADDRESS` of the judge's Ollama server; default: OLLAMA_HOST, else 127.0.0.1:11434",
 		parse: func(s *settings, v string) error {
 			s.Judge.Host = v
 			if v == "" {
-				return nil // OLLAMA_HOST, which is looked at when it is needed
+				return nil // OLLAMA_HOST, which is read when it is needed
 			}
 			_, err := ollama.Address(v)
 			return err
 		}},
 	{name: "judge_rubric", fallback: "attributes", path: true,
-		help:  "what the judge goes by: " + strings.Join(judge.Rubrics(), ", ") + ", or a YAML file",
+		help:  "rubric of the judge: " + strings.Join(judge.Rubrics(), ", ") + ", or a YAML file",
 		parse: parsed(judge.OpenRubric, func(s *settings) *judge.Rubric { return &s.Judge.Rubric })},
 	{name: "judge_band",
-		help: "ask the judge about texts with a toxicity in this `BAND`, like 0.3-0.7; default: where a verdict is worth it",
+		help: "ask the judge about texts with a toxicity in this `BAND`, like 0.3-0.7; default: where a verdict is worth its price",
 		parse: func(s *settings, v string) error {
 			if v == "" {
 				return nil
@@ -154,19 +154,19 @@ var judgeKeys = []key{
 			return err
 		}},
 	{name: "judge_timeout", fallback: "1m",
-		help:  "how long the judge may take for a text",
+		help:  "time limit for a verdict on a text",
 		parse: duration(func(s *settings) *time.Duration { return &s.Judge.Timeout })},
 	{name: "judge_load_timeout", fallback: "5m",
-		help:  "how long the server may take to load the judge's model",
+		help:  "time limit for loading the judge's model",
 		parse: duration(func(s *settings) *time.Duration { return &s.Judge.LoadTimeout })},
 	{name: "judge_parallel", fallback: "1", kind: integer,
-		help:  "texts that the judge has at once; the server's OLLAMA_NUM_PARALLEL",
+		help:  "texts judged in parallel; the OLLAMA_NUM_PARALLEL of the server",
 		parse: whole(1, 256, func(s *settings) *int { return &s.Judge.Parallel })},
 	{name: "judge_cache", path: true,
-		help:  "`FILE` that keeps verdicts, or off; default: in the user's cache folder",
+		help:  "`FILE` that stores verdicts, or off; default: in the user's cache folder",
 		parse: text(func(s *settings) *string { return &s.Judge.Cache })},
 	{name: "judge_price", fallback: "0", kind: "float64",
-		help: "price of a million tokens, for the cost",
+		help: "price of a million tokens, to compute the cost",
 		parse: func(s *settings, v string) (err error) {
 			s.JudgePrice, err = strconv.ParseFloat(v, 64)
 			if err != nil || !(s.JudgePrice >= 0 && s.JudgePrice <= 1e6) {
@@ -178,13 +178,13 @@ var judgeKeys = []key{
 
 var serveKeys = []key{
 	{name: "listen", fallback: "127.0.0.1:8080",
-		help:  "`ADDRESS` to answer on; with port 0 a free one",
+		help:  "`ADDRESS` to listen on; port 0 selects a free port",
 		parse: address(func(s *settings) *string { return &s.Serve.Listen })},
 	{name: "debug_listen",
 		help:  "`ADDRESS` for /metrics and /debug/pprof/; default: none",
 		parse: optional(address(func(s *settings) *string { return &s.Serve.DebugListen }))},
 	{name: "external_url",
-		help: "`URL` that clients know the server by; a path in it is answered with and without",
+		help: "`URL` of the server for clients; a path in it is optional in requests",
 		parse: optional(func(s *settings, v string) (err error) {
 			s.Serve.External, err = url.Parse(v)
 			if err != nil || s.Serve.External.Host == "" || s.Serve.External.Scheme != "http" && s.Serve.External.Scheme != "https" {
@@ -193,37 +193,37 @@ var serveKeys = []key{
 			return nil
 		})},
 	{name: "api_keys", path: true,
-		help:  "`FILE` with the keys of clients; default: every client may ask",
+		help:  "`FILE` with the API keys of clients; default: requests need no key",
 		parse: text(func(s *settings) *string { return &s.Serve.APIKeys })},
 	{name: "tls_cert", path: true,
-		help:  "`FILE` with the certificate and those above it, for HTTPS",
+		help:  "`FILE` with the certificate chain, for HTTPS",
 		parse: text(func(s *settings) *string { return &s.Serve.TLSCert })},
 	{name: "tls_key", path: true,
 		help:  "`FILE` with the certificate's private key",
 		parse: text(func(s *settings) *string { return &s.Serve.TLSKey })},
 	{name: "as", kind: list,
-		help:  "`HOST` to stand in for, with a certificate of a private authority; repeatable",
+		help:  "`HOST` to replace, with a certificate of a private authority; repeatable",
 		parse: optional(parsed(authority.ParseHosts, func(s *settings) *[]string { return &s.Serve.As }))},
 	{name: "judge_wait", fallback: "native=30s", kind: list,
-		help:  "how long an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not",
+		help:  "time that an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not wait",
 		parse: parsed(parseJudgeWait, func(s *settings) *map[string]time.Duration { return &s.Serve.JudgeWait })},
 	{name: "queue_wait", fallback: "250ms",
-		help:  "how long a text may wait in the queue; one that is expected to wait longer than half of it is refused at once",
+		help:  "time limit in the queue; a text with an expected wait of more than half of it is refused at once",
 		parse: duration(func(s *settings) *time.Duration { return &s.Serve.QueueWait })},
 	{name: "max_texts", fallback: "1000", kind: integer,
-		help:  "refuse a request with more texts",
+		help:  "refuse a request with more texts than this",
 		parse: whole(1, 1<<20, func(s *settings) *int { return &s.Serve.MaxTexts })},
 	{name: "communities", kind: repeated,
 		help:  "thresholds for a communityId, as `\"ID toxicity=0.7\"`; repeatable",
 		parse: parsed(parseCommunities, func(s *settings) *map[string]toxscreen.Scores { return &s.Serve.Communities })},
 	{name: "late_results", path: true,
-		help:  "`FILE` that keeps results whose verdict came after the answer, or off; default: in the user's cache folder",
+		help:  "`FILE` that stores results whose verdict came after the answer, or off; default: in the user's cache folder",
 		parse: text(func(s *settings) *string { return &s.Serve.LateResults })},
 	{name: "log_level", fallback: "info", complete: oneOf("debug", "info", "warn", "error"),
-		help: "what is logged: debug, info (each request), warn or error",
+		help: "log level: debug, info (each request), warn or error",
 		parse: func(s *settings, v string) error {
 			if err := s.Serve.LogLevel.UnmarshalText([]byte(v)); err != nil {
-				return fmt.Errorf("%q is not a level: it must be debug, info, warn or error", v)
+				return fmt.Errorf("%q is not a log level: it must be debug, info, warn or error", v)
 			}
 			return nil
 		}},
@@ -231,10 +231,10 @@ var serveKeys = []key{
 
 var feedbackKeys = []key{
 	{name: "feedback", path: true, complete: fileOf("db"),
-		help:  "`FILE` that keeps feedback, or off; default: in the user's configuration folder",
+		help:  "`FILE` that stores feedback, or off; default: in the user's configuration folder",
 		parse: text(func(s *settings) *string { return &s.Feedback.File })},
 	{name: "feedback_text", fallback: "false", kind: boolean,
-		help: "keep the texts that feedback is about, not only their hashes",
+		help: "store the texts of feedback, not only their hashes",
 		parse: func(s *settings, v string) (err error) {
 			if s.Feedback.KeepText, err = strconv.ParseBool(v); err != nil {
 				return fmt.Errorf("%q is neither true nor false", v)
@@ -242,7 +242,7 @@ var feedbackKeys = []key{
 			return nil
 		}},
 	{name: "feedback_max_bytes", fallback: strconv.Itoa(1 << 30),
-		help: "take no more feedback when its file has so many bytes",
+		help: "refuse feedback when its file has this many bytes",
 		parse: func(s *settings, v string) error {
 			most, err := parseInt(v, 1<<16, 1<<40)
 			s.Feedback.MaxBytes = int64(most)
@@ -250,7 +250,7 @@ var feedbackKeys = []key{
 		}},
 }
 
-// thresholdKeys are the keys of the thresholds, which have one flag together.
+// thresholdKeys are the keys of the thresholds, which share one flag.
 func thresholdKeys() []key {
 	var all []key
 	for _, a := range toxscreen.Attributes() {
@@ -267,7 +267,7 @@ func thresholdKeys() []key {
 
 const thresholdPrefix = "thresholds."
 
-// The flags that commands share, by the keys that they set.
+// The flags that several commands have, as the keys that they set.
 var (
 	runtimeFlags    = []string{"provider", "onnxruntime"}
 	modelFlags      = append([]string{"model", "threads"}, runtimeFlags...)
@@ -292,12 +292,12 @@ func addFlags(cmd *cobra.Command, names ...string) {
 
 // addThresholdFlag adds the flag of all thresholds.
 func addThresholdFlag(cmd *cobra.Command, fallback string) {
-	cmd.Flags().StringArray("threshold", nil, "flag an attribute from this probability, like toxicity=0.7; repeatable; default: "+fallback)
+	cmd.Flags().StringArray("threshold", nil, "flag an attribute at or over this score, like toxicity=0.7; repeatable; default: "+fallback)
 	_ = cmd.RegisterFlagCompletionFunc("threshold", completeAttributes)
 }
 
-// flagValue is the value of a flag that sets a key. Whether it makes sense, the
-// key's parse decides, as for a value from anywhere else.
+// flagValue is the value of a flag that sets a key. The key's parse checks it, as
+// it checks values from files and the environment.
 type flagValue struct {
 	kind  string
 	text  string
@@ -343,13 +343,13 @@ func (k key) env() string {
 // flag returns the name of the key's flag.
 func (k key) flag() string { return strings.ReplaceAll(k.name, "_", "-") }
 
-// in returns a path in a configuration file as it is from here.
+// in returns a path in a configuration file relative to the working folder.
 func (k key) in(file, value string) string {
 	switch {
 	case !k.path || !strings.ContainsAny(value, `/`+string(filepath.Separator)) || filepath.IsAbs(value):
 		return value
 	case k.name == "judge_rubric" && filepath.Ext(value) == "":
-		return value // a rubric of ours, whose name may have a slash
+		return value // a built-in rubric; its name may contain a slash
 	}
 	value = filepath.Join(filepath.Dir(file), value)
 	if file == configFile {
@@ -358,22 +358,22 @@ func (k key) in(file, value string) string {
 	return value
 }
 
-// refused returns why a file in the working folder must not set the key: whoever
-// unpacks an archive and scores a text in it has agreed neither to run a library
-// from it nor to send the text somewhere.
+// refused returns why a file in the working folder must not set the key: a user who
+// unpacks an archive and scores a text in it did not agree to run a library from
+// the archive or to send the text somewhere.
 func (k key) refused() error {
 	switch k.name {
 	case "onnxruntime":
-		return errors.New("onnxruntime: a file in the working folder must not name a library, which is a program; " +
+		return errors.New("onnxruntime: a file in the working folder must not name a library, because a library is a program; " +
 			"put the key into the user's configuration, use --onnxruntime or " + encoder.LibraryEnv)
 	case "judge_host":
-		return errors.New("judge_host: a file in the working folder must not say where texts are sent; " +
+		return errors.New("judge_host: a file in the working folder must not decide where texts are sent; " +
 			"put the key into the user's configuration, or use --judge-host or OLLAMA_HOST")
 	}
 	return nil
 }
 
-// What parses the values of several keys.
+// Parsers of values that several keys use.
 
 func parsed[T any](parse func(string) (T, error), field func(*settings) *T) func(*settings, string) error {
 	return func(s *settings, v string) (err error) {
@@ -409,7 +409,7 @@ func address(field func(*settings) *string) func(*settings, string) error {
 	}, field)
 }
 
-// optional is for a key whose empty value leaves the setting as it is.
+// optional is for a key whose empty value leaves the setting unchanged.
 func optional(parse func(*settings, string) error) func(*settings, string) error {
 	return func(s *settings, v string) error {
 		if v == "" {
@@ -446,7 +446,7 @@ func parseBand(text string) (toxscreen.Band, error) {
 }
 
 // parseLimits reads numbers and ATTRIBUTE=NUMBER pairs with commas between them.
-// A number without an attribute is that for toxicity, which is a text's score.
+// A number without an attribute is for toxicity, which is the score of a text.
 func parseLimits(text string) (toxscreen.Scores, error) {
 	var found toxscreen.Scores
 	if text == "" {
@@ -519,14 +519,14 @@ func parseCommunities(text string) (map[string]toxscreen.Scores, error) {
 
 // Completions of flags.
 
-// oneOf completes a flag with few values.
+// oneOf completes a flag with a fixed set of values.
 func oneOf(values ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// fileOf completes the name of a file with one of some endings.
-func fileOf(endings ...string) cobra.CompletionFunc {
-	return cobra.FixedCompletions(endings, cobra.ShellCompDirectiveFilterFileExt)
+// fileOf completes the name of a file with one of the extensions.
+func fileOf(extensions ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
 func completeAttributes(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -31,8 +31,8 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
 }
 
-// stdio is what a command reads from and writes to. Whether one of them is a
-// terminal is asked of it only where it is an [os.File].
+// stdio is what a command reads from and writes to. Only an [os.File] can be a
+// terminal.
 type stdio struct {
 	in       io.Reader
 	out, err io.Writer
@@ -42,13 +42,13 @@ type stdio struct {
 const (
 	exitDone    = 0
 	exitFailed  = 1
-	exitUsage   = 2 // the command line makes no sense
+	exitUsage   = 2 // the command line is invalid
 	exitRows    = 3 // done, but some rows failed
-	exitReached = 4 // something scored at or over --fail-on; wins over exitRows
+	exitReached = 4 // a score is at or over --fail-on; takes precedence over exitRows
 )
 
 // exit is an error that ends the process with a code other than exitFailed.
-// Where err is nil nothing is printed: what there is to say has been said.
+// If err is nil, nothing is printed: the message was printed before.
 type exit struct {
 	code int
 	err  error
@@ -63,12 +63,12 @@ func (e exit) Error() string {
 
 func (e exit) Unwrap() error { return e.err }
 
-// wrongUsage makes the error for a command line that makes no sense.
+// wrongUsage returns the error for an invalid command line.
 func wrongUsage(format string, args ...any) error {
 	return exit{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// hinted is an error with a second line: the way out.
+// hinted is an error with a second line that says how to fix it.
 type hinted struct {
 	error
 	hint string
@@ -76,8 +76,8 @@ type hinted struct {
 
 func (h hinted) Unwrap() error { return h.error }
 
-// run runs the command line and returns the exit code. An interrupt or
-// SIGTERM ends the command in good order, a second one at once.
+// run runs the command line and returns the exit code. An interrupt or SIGTERM
+// ends the command cleanly, a second one ends it at once.
 func run(ctx context.Context, args []string, std stdio) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	root.SetErr(std.err)
 	cmd, err := root.ExecuteContextC(ctx)
 	if out.err != nil && (err == nil || err == out.err) {
-		// Nothing checks what cobra writes.
+		// cobra does not check its writes.
 		err = fmt.Errorf("failed to write to standard output: %w", files.Cause(out.err))
 	}
 	return a.report(cmd, err)
@@ -120,11 +120,11 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 	return code
 }
 
-// app is one run of the command line.
+// app is one call of the command line.
 type app struct {
 	in       io.Reader
 	out, err io.Writer
-	terminal bool // whether out is one
+	terminal bool // whether out is a terminal
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -132,7 +132,7 @@ func (a *app) rootCommand() *cobra.Command {
 		Use:   "toxscreen",
 		Short: "Score text for toxicity, offline",
 		Long: `toxscreen scores text for toxicity without a network: seven calibrated
-probabilities and the words that cause them, from a model inside the binary.`,
+probabilities and the words that cause them, computed by an embedded model.`,
 		Example: `  toxscreen score "you are a stupid idiot"
   toxscreen batch -i comments.jsonl -o scored.jsonl
   toxscreen doctor`,
@@ -161,15 +161,15 @@ probabilities and the words that cause them, from a model inside the binary.`,
 	return root
 }
 
-// group makes a command of its subcommands: by itself it shows its help.
+// group adds subcommands to a command. Without a subcommand it shows its help.
 func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	cmd.Args, cmd.RunE = knownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(subcommands...)
 	return cmd
 }
 
-// knownCommand is the Args of a command that only has subcommands: whatever
-// is left over is the name of none.
+// knownCommand is the Args of a command that only has subcommands: any argument
+// is an unknown subcommand.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -183,7 +183,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return wrongUsage("unknown command %q%s", args[0], didYouMean(args[0], names))
 }
 
-// arguments returns an Args that accepts from min to max of them.
+// arguments returns an Args that accepts least to most arguments.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
@@ -200,7 +200,7 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 
 func wrongFlag(cmd *cobra.Command, err error) error {
 	if cmd.HasAvailableSubCommands() && cmd.Flags().NArg() > 0 {
-		// The flag is one of a command that there is not.
+		// The flag belongs to an unknown command.
 		return knownCommand(cmd, cmd.Flags().Args())
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -221,7 +221,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 }
 
 // didYouMean returns "; did you mean …?" with the nearest of the names, or
-// nothing where none is near.
+// nothing if no name is similar.
 func didYouMean(name string, names []string) string {
 	if n, similar := spelling.Nearest(name, names); similar {
 		return fmt.Sprintf("; did you mean %s?", n)
@@ -229,7 +229,7 @@ func didYouMean(name string, names []string) string {
 	return ""
 }
 
-// mayWrite refuses to write over a file that exists.
+// mayWrite refuses to replace an existing file without overwrite.
 func mayWrite(path string, overwrite bool) error {
 	if _, err := os.Stat(path); path != rows.Standard && !overwrite && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s exists: choose another name, or replace it with --overwrite", path)
@@ -237,8 +237,8 @@ func mayWrite(path string, overwrite bool) error {
 	return nil
 }
 
-// fileOr returns the file of a setting: empty where it is off, and where it is not
-// set the one with a name in a folder of the user.
+// fileOr returns the file of a setting: empty if the setting is off, and the file
+// with the given name in a folder of the user if it is not set.
 func fileOr(setting string, in func(name string) (string, error), name, flag string) (string, error) {
 	switch setting {
 	case off:
@@ -254,7 +254,7 @@ func fileOr(setting string, in func(name string) (string, error), name, flag str
 }
 
 // checkedWriter keeps the first error of a writer, so that a full disk behind
-// standard output is noticed whoever wrote.
+// standard output is noticed even if the code that writes ignores errors.
 type checkedWriter struct {
 	w   io.Writer
 	err error
@@ -273,5 +273,5 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// quoted lists names for a sentence.
+// quoted joins names for a sentence.
 func quoted(names []string) string { return strings.Join(names, ", ") }

@@ -21,8 +21,8 @@ func (a *app) modelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "model",
 		Short: "List, show, verify and import models",
-		Long: `List, show, verify and import models. A model is named "default" (the one
-inside the binary), by its folder, or by the name that it was imported under.`,
+		Long: `List, show, verify and import models. MODEL is "default" (the embedded model), a
+folder, or the name of an imported model.`,
 	}
 	return group(cmd, a.modelListCommand(), a.modelShowCommand(), a.modelVerifyCommand(), a.modelImportCommand())
 }
@@ -30,7 +30,7 @@ inside the binary), by its folder, or by the name that it was imported under.`,
 func (a *app) modelListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the embedded model and the imported ones",
+		Short:   "List the embedded and the imported models",
 		Example: "  toxscreen model list --format json",
 		Args:    arguments(0, 0, ""),
 		RunE:    a.modelList,
@@ -41,7 +41,7 @@ func (a *app) modelListCommand() *cobra.Command {
 
 // listedModel is one entry of `model list --format json`.
 type listedModel struct {
-	Name       string                `json:"name"`   // as --model takes it
+	Name       string                `json:"name"`   // for --model
 	Folder     string                `json:"folder"` // empty for the embedded model
 	Model      string                `json:"model,omitempty"`
 	License    string                `json:"license,omitempty"`
@@ -101,7 +101,7 @@ func someAttributes(attributes []toxscreen.Attribute) string {
 func (a *app) modelShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [MODEL]",
-		Short: "Show what a model's manifest says",
+		Short: "Show the manifest of a model",
 		Example: `  toxscreen model show
   toxscreen model show --format json ./toxic-bert`,
 		Args:              arguments(0, 1, "one model"),
@@ -112,7 +112,7 @@ func (a *app) modelShowCommand() *cobra.Command {
 	return cmd
 }
 
-// folderOf returns the folder of the model that is named, or configured.
+// folderOf returns the folder of the named model, or else of the configured one.
 func folderOf(s *settings, args []string) (models.Folder, error) {
 	if len(args) > 0 {
 		return models.Resolve(args[0])
@@ -144,8 +144,8 @@ func (a *app) modelVerifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [MODEL]",
 		Short: "Compare each file of a model with its SHA-256",
-		Long: `Compare each file of a model with the SHA-256 in its manifest. Scoring does so
-too, each time that it opens a model.`,
+		Long: `Compare each file of a model with the SHA-256 in its manifest. Scoring does the
+same each time it opens a model.`,
 		Example:           "  toxscreen model verify ./toxic-bert",
 		Args:              arguments(0, 1, "one model"),
 		ValidArgsFunction: completeModels,
@@ -167,11 +167,11 @@ func (a *app) modelVerify(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return fmt.Errorf("model %s: %w", folder, err)
 	}
-	files := "1 file is"
+	files := "1 file matches"
 	if len(m.Files) != 1 {
-		files = fmt.Sprintf("%d files are", len(m.Files))
+		files = fmt.Sprintf("%d files match", len(m.Files))
 	}
-	_, err = fmt.Fprintf(a.out, "%s: %s as the manifest says\n", m.Identity(), files)
+	_, err = fmt.Fprintf(a.out, "%s: %s the manifest\n", m.Identity(), files)
 	return err
 }
 
@@ -180,12 +180,11 @@ func (a *app) modelImportCommand() *cobra.Command {
 	o := &models.ImportOptions{}
 	cmd := &cobra.Command{
 		Use:   "import FOLDER",
-		Short: "Make a model from a folder as Hugging Face exports it",
-		Long: `Make a model from a folder as Hugging Face exports it: config.json with
-id2label, tokenizer.json and ONNX files at its top or in onnx/. The labels of
-Detoxify, toxic-bert and binary toxicity models are known; others need a map.
-The model is put into the user's model folder, from where --model takes it by
-its name.`,
+		Short: "Create a model from a Hugging Face export",
+		Long: `Create a model from a Hugging Face export: a folder with config.json with
+id2label, tokenizer.json, and ONNX files at its top or in onnx/. The labels of
+Detoxify, toxic-bert and binary toxicity models are known; map others with --label.
+The model is stored in the user's model folder, and --model takes its name.`,
 		Example: `  toxscreen model import ./toxic-bert
   toxscreen model import ./my-model --label hateful=toxicity --label rude=insult --name mine
   toxscreen score --model mine "you are a stupid idiot"`,
@@ -193,16 +192,16 @@ its name.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.modelImport(cmd, args[0], to, *o) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&to, "to", "", "the `FOLDER` to make; default: one with the model's name in the user's model folder")
+	flags.StringVar(&to, "to", "", "`FOLDER` to create; default: the model's name in the user's model folder")
 	flags.StringVar(&o.Name, "name", "", "name of the model; default: the folder's")
 	flags.StringVar(&o.Version, "version", "", "version of the model; default: 1.0.0")
-	flags.StringVar(&o.Description, "description", "", "a sentence; default: made from config.json")
+	flags.StringVar(&o.Description, "description", "", "description of the model; default: derived from config.json")
 	flags.StringVar(&o.License, "license", "", "licence of the model; default: the model card's")
-	flags.StringArray("label", nil, "`LABEL=ATTRIBUTE`: what a label of the model measures; repeatable; the labels not named are ignored")
-	flags.StringVar((*string)(&o.Activation), "activation", "", "how logits become probabilities: sigmoid or softmax; default: what the labels or config.json say")
+	flags.StringArray("label", nil, "`LABEL=ATTRIBUTE`: the attribute that a label measures; repeatable; all other labels are ignored")
+	flags.StringVar((*string)(&o.Activation), "activation", "", "conversion of logits to probabilities: sigmoid or softmax; default: according to the labels or config.json")
 	_ = cmd.RegisterFlagCompletionFunc("activation", oneOf(string(classifier.Sigmoid), string(classifier.Softmax)))
-	flags.Float64Var(&o.Threshold, "threshold", 0, "probability from which each attribute is flagged; default: 0.5")
-	flags.StringVar(&o.Model, "onnx", "", "the ONNX `FILE` in the folder to use, where there are several")
+	flags.Float64Var(&o.Threshold, "threshold", 0, "threshold of each attribute; default: 0.5")
+	flags.StringVar(&o.Model, "onnx", "", "ONNX `FILE` in the folder to use if there are several")
 	addFlags(cmd, runtimeFlags...)
 	return cmd
 }
@@ -216,16 +215,16 @@ func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOp
 		return err
 	}
 	if cmd.Flags().Changed("threshold") && !(o.Threshold > 0 && o.Threshold <= 1) {
-		return wrongUsage("--threshold: %v is not over 0 and up to 1", o.Threshold)
+		return wrongUsage("--threshold: %v must be greater than 0 and at most 1", o.Threshold)
 	}
 	if o.Activation != "" && o.Activation != classifier.Sigmoid && o.Activation != classifier.Softmax {
-		return wrongUsage("--activation: unknown %q: it must be sigmoid or softmax", o.Activation)
+		return wrongUsage("--activation: unknown activation %q: it must be sigmoid or softmax", o.Activation)
 	}
 	o.Model, o.Try = filepath.ToSlash(o.Model), models.Options{Library: s.Library, Provider: s.Provider, Threads: 1}
 	m, err := models.Import(from, to, o)
 	if err != nil {
 		if _, missing := errors.AsType[*fs.PathError](err); !missing && len(o.Labels) == 0 {
-			err = hinted{err, "the flags of `toxscreen model import --help` say what the folder does not, like --label LABEL=ATTRIBUTE"}
+			err = hinted{err, "flags can add what the folder lacks, like --label LABEL=ATTRIBUTE: see `toxscreen model import --help`"}
 		}
 		return err
 	}
@@ -235,7 +234,7 @@ func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOp
 	} else if !strings.ContainsAny(use, `/`+string(filepath.Separator)) {
 		use = "." + string(filepath.Separator) + use
 	}
-	_, err = fmt.Fprintf(a.out, "imported %s, which measures %s\nuse it with --model %s\n",
+	_, err = fmt.Fprintf(a.out, "imported %s, attributes: %s\nuse it with --model %s\n",
 		m.Identity(), someAttributes(m.Attributes()), terminal.Escape(use))
 	return err
 }
@@ -244,7 +243,7 @@ func labelMap(cmd *cobra.Command) (map[string]toxscreen.Attribute, error) {
 	given, _ := cmd.Flags().GetStringArray("label")
 	labels := map[string]toxscreen.Attribute{}
 	for _, pair := range given {
-		at := strings.LastIndexByte(pair, '=') // a label may hold one too
+		at := strings.LastIndexByte(pair, '=') // a label may contain one too
 		if at < 1 {
 			return nil, wrongUsage("--label %s: it must be LABEL=ATTRIBUTE, like hateful=toxicity", pair)
 		}
@@ -253,7 +252,7 @@ func labelMap(cmd *cobra.Command) (map[string]toxscreen.Attribute, error) {
 			return nil, wrongUsage("--label %s: %w", pair, err)
 		}
 		if _, twice := labels[pair[:at]]; twice {
-			return nil, wrongUsage("--label %s: %s is mapped already", pair, pair[:at])
+			return nil, wrongUsage("--label %s: %s is already mapped", pair, pair[:at])
 		}
 		labels[pair[:at]] = attribute
 	}

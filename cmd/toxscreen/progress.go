@@ -11,8 +11,8 @@ import (
 	"github.com/toxscreen/toxscreen/rows"
 )
 
-// progress shows how far a batch is on a terminal. The bar is that of the
-// input's bytes or rows; the rate is counted in rows since this run began.
+// progress shows the progress of a batch on a terminal. The bar counts bytes or
+// rows of the input; the rate is in rows per second since this run began.
 type progress struct {
 	w       io.Writer
 	bar     *progressbar.ProgressBar // nil until the batch begins
@@ -20,7 +20,7 @@ type progress struct {
 	shown   time.Time
 }
 
-// at shows that a batch is so far; the first call is the beginning.
+// at shows the current progress; the first call starts the bar.
 func (p *progress) at(now rows.Progress) {
 	if p.bar == nil {
 		p.begin(now)
@@ -30,8 +30,8 @@ func (p *progress) at(now rows.Progress) {
 		return
 	}
 	p.shown = time.Now()
-	p.bar.Describe(fmt.Sprintf("%d rows, %.0f a second", now.Rows, rate(now.Summary)))
-	_ = p.bar.Set64(now.At - p.skipped) // what cannot be shown is no reason to stop
+	p.bar.Describe(fmt.Sprintf("%d rows, %.0f per second", now.Rows, rate(now.Summary)))
+	_ = p.bar.Set64(now.At - p.skipped) // a failure to draw must not stop the run
 }
 
 func (p *progress) begin(now rows.Progress) {
@@ -53,7 +53,7 @@ func (p *progress) begin(now rows.Progress) {
 	p.bar = progressbar.NewOptions64(max(length, -1), options...)
 }
 
-// rate returns the rows a second of this run.
+// rate returns the rows per second of this run.
 func rate(s rows.Summary) float64 {
 	return float64(s.Rows-s.Before) / max(s.Duration.Seconds(), 1e-3)
 }

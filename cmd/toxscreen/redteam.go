@@ -24,19 +24,19 @@ func (a *app) redteamCommand() *cobra.Command {
 	}
 	estimate := &cobra.Command{
 		Use:   "estimate --input FILE",
-		Short: "Tell about how many tokens a run takes, without asking the judge",
+		Short: "Estimate the tokens of a run without asking the judge",
 		Args:  arguments(0, 0, ""),
 		RunE:  a.redteamEstimate,
 	}
 	run := &cobra.Command{
 		Use:   "run --input FILE --output-dir DIR",
 		Short: "Judge each case and write a report for each",
-		Long: `Judge each case of a nexa-gauge file for bias and toxicity, and for what its
-redteam block adds. Write a report for each case into a folder; it replaces one
-of the same name. Scores are nexa-gauge's: high is safe.
+		Long: `Judge each case of a nexa-gauge file for bias, for toxicity, and for the metrics
+of its redteam block. Write a report for each case into a folder and replace an
+existing report with the same name. Scores are nexa-gauge's: high is safe.
 
-A judge that failed its self-test by the rubric nexa-gauge/toxicity is not
-asked. Reports by one that was not tested have a warning.`,
+A judge that failed its self-test with the rubric nexa-gauge/toxicity is not
+asked. Reports of an untested judge have a warning.`,
 		Example: `  toxscreen redteam estimate --input sample.json --limit 5
   toxscreen judge --self-test --judge-model MODEL --judge-rubric nexa-gauge/toxicity
   toxscreen redteam run --judge-model MODEL --input sample.json --output-dir out --limit 5`,
@@ -44,18 +44,18 @@ asked. Reports by one that was not tested have a warning.`,
 		RunE: a.redteamRun,
 	}
 	for _, c := range []*cobra.Command{estimate, run} {
-		c.Flags().String("input", "", "`FILE` with the cases: a JSON list, or one case a line")
-		c.Flags().Int("limit", 0, "take only so many cases, from the first; 0: all")
+		c.Flags().String("input", "", "`FILE` with the cases: a JSON list, or one case per line")
+		c.Flags().Int("limit", 0, "use only this many cases from the start; 0: all")
 		_ = c.MarkFlagFilename("input", "json", "jsonl")
 		addFlags(c, "judge_price")
 	}
-	run.Flags().String("output-dir", "", "`FOLDER` for the reports; made where it is not there")
+	run.Flags().String("output-dir", "", "`FOLDER` for the reports; created if missing")
 	addFlags(run, judgeFlags...)
 	addFlags(estimate, "format")
 	return group(cmd, estimate, run)
 }
 
-// readCases reads what --input and --limit name.
+// readCases reads the cases of --input, up to --limit.
 func (a *app) readCases(cmd *cobra.Command) ([]formats.NexaCase, error) {
 	path, _ := cmd.Flags().GetString("input")
 	limit, _ := cmd.Flags().GetInt("limit")
@@ -63,7 +63,7 @@ func (a *app) readCases(cmd *cobra.Command) ([]formats.NexaCase, error) {
 		return nil, wrongUsage("the input is missing: name it with --input FILE")
 	}
 	if limit < 0 {
-		return nil, wrongUsage("--limit: %d is not a number of cases", limit)
+		return nil, wrongUsage("--limit: %d is not 0 or more", limit)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *app) redteamEstimate(cmd *cobra.Command, _ []string) error {
 	if s.Format == "json" {
 		return plainjson.Write(a.out, e, "")
 	}
-	_, err = fmt.Fprintf(a.out, "%d cases, %d calls of the judge, about %.0f tokens in and %.0f out, cost %.6g\n", e.Cases, e.Calls, e.Cost.InputTokens, e.Cost.OutputTokens, e.Cost.Cost)
+	_, err = fmt.Fprintf(a.out, "%d cases, %d judge calls, about %.0f tokens in and %.0f out, cost %.6g\n", e.Cases, e.Calls, e.Cost.InputTokens, e.Cost.OutputTokens, e.Cost.Cost)
 	return err
 }
 
@@ -115,7 +115,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	case s.Judge.Model == "":
 		return errNoJudge
 	case s.byFlag("judge_rubric"):
-		return wrongUsage("--judge-rubric: the rubrics of redteam are its metrics")
+		return wrongUsage("--judge-rubric: redteam does not use it: its rubrics are the metrics of the cases")
 	}
 	cases, err := a.readCases(cmd)
 	if err != nil {
@@ -136,7 +136,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	defer judges.Close()
 	warning, err := judges.Trust(cmd.Context())
 	if _, failed := errors.AsType[*redteam.DisbeliefError](err); failed {
-		return hinted{err, "take another model: its scores would mean nothing"}
+		return hinted{err, "use another model: the scores of this one would mean nothing"}
 	}
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 		fmt.Fprintln(a.err, "toxscreen: warning: "+warning)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("failed to make %s: %w", folder, files.Cause(err))
+		return fmt.Errorf("failed to create %s: %w", folder, files.Cause(err))
 	}
 
 	reports, failed, blank := 0, 0, 0
@@ -170,13 +170,13 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	if reports < len(cases) {
 		err := fmt.Errorf("interrupted; %d of %d cases have a report", reports, len(cases))
 		if s.Judge.Cache != off {
-			err = hinted{err, "verdicts are kept: the same command asks for those that are missing"}
+			err = hinted{err, "verdicts are stored: to continue, run the same command"}
 		}
 		return err
 	}
 	fmt.Fprintf(a.err, "toxscreen: %d cases, reports in %s", len(cases), terminal.Escape(folder))
 	if blank > 0 {
-		fmt.Fprintf(a.err, "; %d without an output, which were not judged", blank)
+		fmt.Fprintf(a.err, "; %d cases have no output and were not judged", blank)
 	}
 	fmt.Fprintln(a.err)
 	if failed > 0 {
@@ -193,7 +193,7 @@ func writeReport(path string, r redteam.Report) error {
 	return nil
 }
 
-// askedSoFar returns what shows the progress of a run, nil where nobody looks.
+// askedSoFar returns a function that shows the progress of a run on a terminal, else nil.
 func (a *app) askedSoFar() func(done, all int) {
 	if !isTerminal(a.err) {
 		return nil

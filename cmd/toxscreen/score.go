@@ -22,8 +22,8 @@ func (a *app) scoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "score [TEXT | -]",
 		Short: "Score one text",
-		Long: `Score one text: the argument, or standard input for - or when there is no
-argument. Every byte of it counts, a line break at its end too.`,
+		Long: `Score one text. The text is the argument, or standard input if the argument is -
+or missing. Every byte counts, also a line break at the end.`,
 		Example: `  toxscreen score "you are a stupid idiot"
   toxscreen score --format json < comment.txt
   toxscreen score --mask "you are a stupid idiot"
@@ -32,8 +32,8 @@ argument. Every byte of it counts, a line break at its end too.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
 	}
-	cmd.Flags().BoolVar(&explain, "explain", false, "show how the scores came about: prior, evidence and posterior")
-	cmd.Flags().BoolVar(&mask, "mask", false, "print the text with the words that make it score masked, and nothing else")
+	cmd.Flags().BoolVar(&explain, "explain", false, "explain each score: prior, evidence and posterior")
+	cmd.Flags().BoolVar(&mask, "mask", false, "print only the text, and mask the words that raise its score")
 	addFlags(cmd, "format", "fail_on")
 	addScreenerFlags(cmd)
 	return cmd
@@ -45,10 +45,10 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		return err
 	}
 	if mask && cmd.Flags().Changed("format") {
-		return wrongUsage("--mask prints the text and nothing else: it cannot be combined with --format")
+		return wrongUsage("--mask prints only the text: it cannot be combined with --format")
 	}
 	if explain && (mask || s.Format != "text") {
-		return wrongUsage("--explain is for people: it cannot be combined with --mask or --format json")
+		return wrongUsage("--explain is for the text format: it cannot be combined with --mask or --format json")
 	}
 	text, err := a.textOf(cmd.Context(), args, s.MaxBytes)
 	if err != nil {
@@ -83,14 +83,14 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 	return nil
 }
 
-// textOf returns the text to score: at most one byte more than the limit,
-// which suffices to refuse it.
+// textOf returns the text to score. It reads at most one byte more than the limit,
+// which is enough to refuse the text.
 func (a *app) textOf(ctx context.Context, args []string, limit int) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return args[0], nil
 	}
 	if len(args) == 0 && isTerminal(a.in) {
-		return "", wrongUsage("no text: give it as an argument in quotes, or - to type it and end with Ctrl-D")
+		return "", wrongUsage("no text: pass it as an argument in quotes, or use - to type it and end with Ctrl-D")
 	}
 	text, err := io.ReadAll(io.LimitReader(ctxio.NewReader(ctx, a.in), int64(limit)+1))
 	if err != nil {
@@ -102,12 +102,11 @@ func (a *app) textOf(ctx context.Context, args []string, limit int) (string, err
 	return string(text), nil
 }
 
-// printMasked prints the text with its spans masked. What comes from a pipe
-// goes out byte by byte as it came in, apart from the masks; an argument gets
-// the line break that it lacks.
+// printMasked prints the text with its spans masked. Text from a pipe is otherwise
+// copied byte by byte; an argument gets a line break.
 func (a *app) printMasked(text string, result toxscreen.Result, argument bool) error {
 	if result.Spans == nil {
-		return fmt.Errorf("failed to mask text: model %s does not tell which words make a text score", result.Versions.Model)
+		return fmt.Errorf("failed to mask text: model %s has no spans: it cannot find the words that raise the score", result.Versions.Model)
 	}
 	for _, w := range result.Warnings {
 		fmt.Fprintln(a.err, "toxscreen: warning: "+terminal.Escape(w))
@@ -123,7 +122,7 @@ func (a *app) printMasked(text string, result toxscreen.Result, argument bool) e
 	return err
 }
 
-// printExplanation tells how the scores of a result came about.
+// printExplanation explains the scores of a result.
 func (a *app) printExplanation(screener *screen.Screener, result toxscreen.Result) error {
 	steps, err := screener.Explain(result)
 	if err != nil {
@@ -138,20 +137,20 @@ func (a *app) printExplanation(screener *screen.Screener, result toxscreen.Resul
 	for _, step := range steps {
 		fmt.Fprintln(a.out, step)
 	}
-	_, err = fmt.Fprintf(a.out, "%s\n", v.style(dim, "by fusion parameters "+result.Versions.Calibration))
+	_, err = fmt.Fprintf(a.out, "%s\n", v.style(dim, "fusion parameters "+result.Versions.Calibration))
 	return err
 }
 
-// addScreenerFlags adds the flags of whatever scores texts.
+// addScreenerFlags adds the flags of commands that score texts.
 func addScreenerFlags(cmd *cobra.Command) {
 	addThresholdFlag(cmd, "the model's")
 	addFlags(cmd, screenerFlags...)
 	addFlags(cmd, escalationFlags...)
-	cmd.Flags().Bool("no-judge", false, "ask no judge and touch no network, whatever is configured")
+	cmd.Flags().Bool("no-judge", false, "ignore the configured judge and do not use the network")
 	addFlags(cmd, modelFlags...)
 }
 
-// openScreener opens what the settings say.
+// openScreener opens the screener of the settings.
 func openScreener(s *settings) (*screen.Screener, error) {
 	screener, err := screen.Open(s.Settings)
 	if err != nil {
@@ -163,17 +162,17 @@ func openScreener(s *settings) (*screen.Screener, error) {
 	return screener, nil
 }
 
-// cacheHint adds the way out where the cache of verdicts cannot be opened.
+// cacheHint adds a hint to the error of a verdict cache that cannot be opened.
 func cacheHint(err error) error {
 	if _, cache := errors.AsType[*screen.CacheError](err); cache {
-		return hinted{err, "--judge-cache off does without it"}
+		return hinted{err, "use --judge-cache off to run without it"}
 	}
 	return err
 }
 
-// fits refuses what asks for an attribute that the model does not have: a
-// gate that can never close is no gate. A threshold from a file or the
-// environment is for whichever model has the attribute.
+// fits refuses settings for an attribute that the model does not measure: --fail-on
+// could never fail. A threshold from a file or the environment is only used by
+// models with the attribute.
 func fits(s *settings, info toxscreen.ModelInfo) error {
 	for a := range s.FailOn.All() {
 		if !slices.Contains(info.Attributes, a) {

@@ -27,10 +27,10 @@ import (
 func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Answer over HTTP",
-		Long: `Answer over HTTP, in the native format and in those of other systems. The
-address is printed once requests are accepted. An interrupt or SIGTERM ends the
-server when what it has accepted is answered.`,
+		Short: "Run the HTTP server",
+		Long: `Score texts over HTTP, in the native format and in the formats of other systems.
+The address is printed when the server accepts requests. After an interrupt or
+SIGTERM, the server answers the accepted requests and ends.`,
 		Example: `  toxscreen serve
   toxscreen serve --listen 0.0.0.0:8080 --api-keys keys.txt
   toxscreen serve --listen 0.0.0.0:443 --as commentanalyzer.googleapis.com
@@ -49,27 +49,27 @@ server when what it has accepted is answered.`,
 func (a *app) serveKeyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "key NAME",
-		Short: "Make a key for somebody who may ask",
-		Long: `Make a key for somebody who may ask. The key goes to standard error and is
-kept nowhere; the line for the file of --api-keys, which has its hash, to
-standard output. rate=TEXTS_A_SECOND, burst=TEXTS and judge_wait=TIME may follow
-in that line.`,
+		Short: "Create an API key",
+		Long: `Create an API key for a client. The key is printed on standard error and not
+stored. The line for the file of --api-keys is printed on standard output; it
+contains only a hash of the key. rate=TEXTS_PER_SECOND, burst=TEXTS and
+judge_wait=TIME may be added to that line.`,
 		Example:           `  toxscreen serve key alice >> keys.txt`,
-		Args:              arguments(1, 1, "the name of whom the key is for"),
+		Args:              arguments(1, 1, "the name of the client"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
 			key, line, err := httpapi.NewKey(args[0])
 			if err != nil {
 				return wrongUsage("%w", err)
 			}
-			fmt.Fprintln(a.err, "the key, which is shown only now: "+key)
+			fmt.Fprintln(a.err, "API key, shown only once: "+key)
 			_, err = io.WriteString(a.out, line+"\n")
 			return err
 		},
 	}
 }
 
-// drain is how long a server that ends may take to answer what it has accepted.
+// drain is the time limit for accepted requests when the server ends.
 const drain = 30 * time.Second
 
 func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
@@ -85,9 +85,9 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return err
 	}
-	// A goroutine that runs the model in C keeps its place in Go's scheduler until
+	// A goroutine that runs the model in C keeps its slot in Go's scheduler until
 	// the scheduler's monitor notices, some milliseconds later. Handlers need
-	// places of their own: without them a refusal under overload takes 100 ms and
+	// slots of their own: without them, a refusal under overload takes 100 ms or
 	// more.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + cmp.Or(s.Threads, runtime.GOMAXPROCS(0)))
 	var verdicts *httpapi.Verdicts
@@ -136,7 +136,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		}
 		debug := &http.Server{Handler: server.Debug(), ReadHeaderTimeout: 10 * time.Second}
 		defer debug.Close()
-		go func() { _ = debug.Serve(l) }() // until it is closed
+		go func() { _ = debug.Serve(l) }() // runs until it is closed
 		config.Log.Info("metrics and profiles are at http://" + l.Addr().String())
 	}
 	l, err := listen(ctx, s.Serve.Listen, "listen")
@@ -152,7 +152,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		fmt.Fprint(a.err, ca.Instructions(l.Addr().String()))
 	}
 	if len(config.Keys) == 0 && !isLoopback(l.Addr()) {
-		config.Log.Warn("everybody who reaches this address may ask: --api-keys names those who may")
+		config.Log.Warn("no API keys: everyone who can reach this address can use the server; set --api-keys to require a key")
 	}
 	if _, err := io.WriteString(a.out, scheme+"://"+l.Addr().String()+"\n"); err != nil {
 		return errors.Join(err, l.Close())
@@ -160,7 +160,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	return server.Serve(ctx, l, drain)
 }
 
-// serverConfig returns the server's configuration by the settings.
+// serverConfig returns the configuration of the server from the settings.
 func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 	options := &slog.HandlerOptions{Level: s.Serve.LogLevel}
 	var handler slog.Handler = slog.NewJSONHandler(a.err, options)
@@ -184,14 +184,14 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 	return config, nil
 }
 
-// How many late results are kept, some 2 kB each, and how long.
+// Limits of the stored late results, which take some 2 kB each.
 const (
 	lateResults   = 50_000
 	lateResultAge = 24 * time.Hour
 )
 
-// openResults opens the late results of the settings. It is nil where none are
-// kept.
+// openResults opens the file of late results. It returns nil if late results are
+// off.
 func openResults(s *settings) (*store.Results, error) {
 	file, err := fileOr(s.Serve.LateResults, files.InCache, "results.db", "--late-results")
 	if file == "" || err != nil {
@@ -199,17 +199,17 @@ func openResults(s *settings) (*store.Results, error) {
 	}
 	results, err := store.OpenResults(file, lateResults, lateResultAge)
 	if err != nil {
-		return nil, hinted{err, "--late-results off does without it"}
+		return nil, hinted{err, "use --late-results off to run without it"}
 	}
 	return results, nil
 }
 
-// listen listens on an address, which a setting named.
+// listen listens on the address of a setting.
 func listen(ctx context.Context, address, name string) (net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, hinted{fmt.Errorf("failed to listen on %s: %w", address, err), "choose another address with --" + name + " if a program has it already"}
+		return nil, hinted{fmt.Errorf("failed to listen on %s: %w", address, err), "choose another address with --" + name + " if another program uses it"}
 	}
 	return l, nil
 }
@@ -219,13 +219,13 @@ func isLoopback(address net.Addr) bool {
 	return err == nil && at.Addr().Unmap().IsLoopback()
 }
 
-// secure returns the configuration of TLS, nil where there is none, and the
-// authority behind it where that is one of ours.
+// secure returns the configuration of TLS, nil without TLS, and the private
+// authority with --as.
 func secure(s *settings) (*tls.Config, *authority.Authority, error) {
 	cert, key := s.Serve.TLSCert, s.Serve.TLSKey
 	switch {
 	case len(s.Serve.As) > 0 && cmp.Or(cert, key) != "":
-		return nil, nil, wrongUsage("--as makes a certificate of its own: it cannot be combined with --tls-cert and --tls-key")
+		return nil, nil, wrongUsage("--as creates its own certificate: it cannot be combined with --tls-cert and --tls-key")
 	case len(s.Serve.As) > 0:
 		folder, err := files.InConfig("authority")
 		if err != nil {

@@ -27,7 +27,7 @@ const configFile = "toxscreen.yaml"
 // systemConfig is the folder of the configuration for all users.
 var systemConfig = "/etc/toxscreen"
 
-// configFiles returns where configuration is looked for, the strongest first.
+// configFiles returns the possible configuration files, the strongest first.
 func configFiles() []string {
 	files := []string{configFile}
 	if user, err := os.UserConfigDir(); err == nil {
@@ -36,12 +36,12 @@ func configFiles() []string {
 	return append(files, filepath.Join(systemConfig, configFile))
 }
 
-// source is one place that values come from: each is a text, by its key.
+// source is one source of values: a text for each key.
 type source struct {
 	*koanf.Koanf
 
 	kind string // default, file, environment or flag
-	file string // its path, where it is one
+	file string // path, for a file
 }
 
 // The kinds of sources.
@@ -58,7 +58,7 @@ func newSource(kind, file string, values map[string]any) (source, error) {
 	return s, s.Load(confmap.Provider(values, "."), nil)
 }
 
-// from tells where the value of a key comes from: "flag --model", "environment
+// from says where the value of a key comes from: "flag --model", "environment
 // TOXSCREEN_MODEL", "file …" or "default".
 func (s source) from(k key) string {
 	switch s.kind {
@@ -82,19 +82,19 @@ func (s *settings) source(name string) source {
 			return one
 		}
 	}
-	panic("toxscreen: there is no key " + name) // all have a default
+	panic("toxscreen: there is no key " + name) // cannot happen: every key has a default
 }
 
 // value returns the text of a key's value.
 func (s *settings) value(name string) string { return s.source(name).String(name) }
 
-// from tells where the value of a key comes from.
+// from says where the value of a key comes from.
 func (s *settings) from(name string) string {
 	k, _ := keyOf(name)
 	return s.source(name).from(k)
 }
 
-// byFlag tells whether the value of a key comes from a flag.
+// byFlag reports whether the value of a key comes from a flag.
 func (s *settings) byFlag(name string) bool { return s.source(name).kind == fromFlag }
 
 // files returns the configuration files that were read, the strongest first.
@@ -108,8 +108,8 @@ func (s *settings) files() []string {
 	return read
 }
 
-// loadSettings reads all configuration. The flags of a command that are none
-// of the keys are its own business.
+// loadSettings reads the whole configuration. It ignores flags that set no key:
+// the commands read those.
 func loadSettings(cmd *cobra.Command) (*settings, error) {
 	s := defaultSettings()
 	for _, path := range slices.Backward(configFiles()) {
@@ -158,14 +158,14 @@ func loadSettings(cmd *cobra.Command) (*settings, error) {
 	return s, nil
 }
 
-// add adds values that are stronger than those before.
+// add adds a source of values that override earlier ones.
 func (s *settings) add(kind, file string, values map[string]any) error {
 	one, err := newSource(kind, file, values)
 	s.sources = append(s.sources, one)
 	return err
 }
 
-// defaultSettings is what holds where nothing is configured.
+// defaultSettings returns the settings without any configuration.
 func defaultSettings() *settings {
 	s, values := &settings{}, map[string]any{}
 	for _, k := range keys {
@@ -176,13 +176,13 @@ func defaultSettings() *settings {
 		err = errors.Join(err, k.parse(s, k.fallback))
 	}
 	if err != nil {
-		panic(err) // a default that its own key refuses
+		panic(err) // a default is invalid for its own key
 	}
 	return s
 }
 
-// readConfig returns the values of a configuration file by key. Paths in it
-// are taken from the folder that it lies in.
+// readConfig returns the values of a configuration file by key. Paths in it are
+// relative to its folder.
 func readConfig(path string) (map[string]any, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -223,7 +223,7 @@ func unknownKey(name string) error {
 	return fmt.Errorf("unknown key %q: the nearest known one is %s", name, known)
 }
 
-// textOf returns a value of a file as the environment would have given it.
+// textOf returns a value of a file in the form that the environment uses.
 func textOf(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
@@ -244,7 +244,7 @@ func textOf(value any) (string, error) {
 		}
 		return strings.Join(parts, ","), nil
 	}
-	return "", fmt.Errorf("a %T makes no sense here", value)
+	return "", fmt.Errorf("a value of type %T is not allowed here", value)
 }
 
 // readEnv returns the values of the environment by key.
@@ -271,7 +271,7 @@ func readEnv() (map[string]any, error) {
 	return values, unknown
 }
 
-// readFlags returns the values of those flags that were given, by key.
+// readFlags returns the values of the given flags by key.
 func readFlags(flags *pflag.FlagSet) (map[string]any, error) {
 	values := map[string]any{}
 	var wrong error

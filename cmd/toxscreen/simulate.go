@@ -14,7 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen/rows"
 )
 
-// simulateOptions are the flags of simulate that are no configuration.
+// simulateOptions are the flags of simulate that are not configuration keys.
 type simulateOptions struct {
 	fusion.Options
 
@@ -27,11 +27,11 @@ func (a *app) simulateCommand() *cobra.Command {
 	o := &simulateOptions{}
 	cmd := &cobra.Command{
 		Use:   "simulate --dev SCORED --test SCORED",
-		Short: "Show what judges of known error rates would be worth",
-		Long: `Show what judges of known error rates would be worth on labelled texts: the
-JSONL that batch --no-judge wrote of rows with "labels". Parameters are fitted on
-the dev rows and everything is measured on the test rows. All of it is real but
-the judges' answers, which are drawn.`,
+		Short: "Show what judges with known error rates would be worth",
+		Long: `Show what judges with known error rates would be worth on labelled texts: the
+JSONL output of batch --no-judge for rows with "labels". Parameters are fitted on
+the dev rows and everything is measured on the test rows. Only the answers of the
+judges are simulated, by random numbers.`,
 		Example: `  toxscreen batch --no-judge -i dev.jsonl -o dev-scored.jsonl
   toxscreen batch --no-judge -i test.jsonl -o test-scored.jsonl
   toxscreen simulate --dev dev-scored.jsonl --test test-scored.jsonl --plot simulation.svg`,
@@ -42,11 +42,11 @@ the judges' answers, which are drawn.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.dev, "dev", "", "`FILE` of labelled results to fit on")
 	flags.StringVar(&o.test, "test", "", "`FILE` of labelled results to measure on")
-	flags.Float64Var(&o.prior, "prior", 0.1, "weigh the rows so that this share of them is toxic; 0: as they are")
+	flags.Float64Var(&o.prior, "prior", 0.1, "weight the rows so that this share of them is toxic; 0: weights as given")
 	flags.StringVar(&o.plot, "plot", "", "`FILE` for the plot, as SVG")
-	flags.Uint64Var(&o.seed, "seed", 1, "of the random numbers that decide the judges' answers")
-	addPriceFlags(cmd, &o.Options, 0.15) // what the goals in docs/fusion.md are for
-	addThresholdFlag(cmd, "as the results were")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers that decide the judges' answers")
+	addPriceFlags(cmd, &o.Options, 0.15) // the budget of the goals in docs/fusion.md
+	addThresholdFlag(cmd, "as in the results")
 	addFlags(cmd, "format")
 	for _, name := range []string{"dev", "test"} {
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson")
@@ -64,7 +64,7 @@ func (a *app) simulate(cmd *cobra.Command, o *simulateOptions) error {
 	case o.dev == "" || o.test == "":
 		return wrongUsage("the rows are missing: name them with --dev FILE and --test FILE")
 	case !(o.prior >= 0 && o.prior < 1):
-		return wrongUsage("--prior: %v is not a share of toxic texts", o.prior)
+		return wrongUsage("--prior: %v is not a share of toxic texts: it must be 0 or more and less than 1", o.prior)
 	}
 	if err := checkPrices(o.Prices, o.Budget); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (a *app) simulate(cmd *cobra.Command, o *simulateOptions) error {
 	}
 	if o.Prices.FalseAlarm == 0 {
 		threshold, _ := thresholds.Get(toxscreen.Toxicity)
-		sim.FalseAlarm, sim.Miss = 2*threshold, 2*(1-threshold) // as the threshold implies
+		sim.FalseAlarm, sim.Miss = 2*threshold, 2*(1-threshold) // derived from the threshold
 	}
 	outcomes, err := eval.Simulate(cmd.Context(), sim)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/toxscreen/toxscreen/models"
 )
 
-// versions is what `version --format json` prints.
+// versions is the output of `version --format json`.
 type versions struct {
 	Toxscreen   string `json:"toxscreen"`
 	Go          string `json:"go"`
@@ -59,7 +59,7 @@ func (a *app) version(cmd *cobra.Command, _ []string) error {
 	v.ONNXRuntime.BuiltFor, v.ONNXRuntime.Oldest = encoder.LibraryVersion, encoder.MinLibraryVersion
 	library, err := encoder.LoadLibrary(s.Library, s.Provider)
 	if err != nil {
-		v.ONNXRuntime.Error = err.Error() // what versions there are can be said all the same
+		v.ONNXRuntime.Error = err.Error() // the other versions are still shown
 	}
 	v.ONNXRuntime.Found, v.ONNXRuntime.Path = library.Version, library.Path
 	if s.Format == "json" {
@@ -67,7 +67,7 @@ func (a *app) version(cmd *cobra.Command, _ []string) error {
 	}
 	found := fmt.Sprintf("%s at %s", library.Version, terminal.Escape(library.Path))
 	if err != nil {
-		found = "none that works; see `toxscreen doctor`"
+		found = "no working library; see `toxscreen doctor`"
 	}
 	_, err = fmt.Fprintf(a.out, "toxscreen     %s\nmodel         %s\nonnxruntime   %s (built for %s)\ngo            %s %s\n",
 		v.Toxscreen, v.Model, found, v.ONNXRuntime.BuiltFor, v.Go, v.Platform)

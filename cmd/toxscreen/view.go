@@ -33,7 +33,7 @@ func (a *app) view() view {
 	return v
 }
 
-// The colours, of the 256 that nearly every terminal has.
+// Styles. Colours are from the 256 that nearly every terminal has.
 const (
 	bold = "1"
 	dim  = "2"
@@ -58,7 +58,7 @@ var severityColours = map[toxscreen.Severity]int{
 
 func foreground(colour int) string { return fmt.Sprintf("38;5;%d", colour) }
 
-// highlight is black on a colour.
+// highlight returns the style of black text on a colour.
 func highlight(colour int) string { return fmt.Sprintf("38;5;16;48;5;%d", colour) }
 
 func (v view) style(code, text string) string {
@@ -68,8 +68,8 @@ func (v view) style(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// print shows a result whose offsets are in bytes: its score, the text with
-// the spans marked, a bar for each attribute and the spans by themselves.
+// print shows a result with offsets in bytes: its score, the text with marked
+// spans, a bar for each attribute and a list of the spans.
 func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) error {
 	var b bytes.Buffer
 	colour := severityColours[r.Severity]
@@ -107,7 +107,7 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 	return err
 }
 
-// judged tells what the judge said where it was asked.
+// judged shows the answer of the judge if it was asked.
 func (v view) judged(b *bytes.Buffer, report toxscreen.JudgeReport, source toxscreen.Source) {
 	if !report.Asked {
 		return
@@ -125,7 +125,7 @@ func (v view) judged(b *bytes.Buffer, report toxscreen.JudgeReport, source toxsc
 			}
 		}
 		if len(found) == 0 {
-			found = []string{"none of the aspects"}
+			found = []string{"no aspect applies"}
 		}
 		counts := "the verdict is part of the score"
 		if source == toxscreen.SourceClassifier {
@@ -140,8 +140,8 @@ func (v view) judged(b *bytes.Buffer, report toxscreen.JudgeReport, source toxsc
 
 const nameWidth = len("sexually_explicit")
 
-// bars draws a bar for each attribute, with a mark where its threshold is.
-// The squares tell which colour stands for which attribute in the text.
+// bars draws a bar for each attribute, with a mark at its threshold. The squares
+// show which colour belongs to which attribute in the text.
 func (v view) bars(b *bytes.Buffer, measured toxscreen.AttributeResults) {
 	const besides = 2 + nameWidth + 2 + 4 + 2 + 2 + len("flagged")
 	length := min(max(v.width-besides, 10), 50)
@@ -176,7 +176,7 @@ func bar(length int, score, threshold float64) (filled, rest string) {
 	return string(cells[:full]), string(cells[full:])
 }
 
-// square tells which colour an attribute has, where there are colours.
+// square shows the colour of an attribute if colours are on.
 func (v view) square(a toxscreen.Attribute) string {
 	if !v.paint {
 		return ""
@@ -184,7 +184,7 @@ func (v view) square(a toxscreen.Attribute) string {
 	return v.style(foreground(attributeColours[a]), "■ ")
 }
 
-// span prints what one span is made of.
+// span prints one span with its attributes.
 func (v view) span(b *bytes.Buffer, words string, s toxscreen.Span) {
 	main := mainAttribute(s)
 	quote, tail := terminal.Ends(words, 60)
@@ -199,8 +199,8 @@ func (v view) span(b *bytes.Buffer, words string, s toxscreen.Span) {
 	b.WriteString("\n")
 }
 
-// mainAttribute returns what colours a span: the attribute with the highest
-// probability. Toxicity, which all of them are, only counts by itself.
+// mainAttribute returns the attribute that colours a span: the one with the highest
+// probability. Toxicity, which every span has, counts only if it is the only one.
 func mainAttribute(s toxscreen.Span) toxscreen.Attribute {
 	main, best := toxscreen.Toxicity, -1.0
 	for a, p := range s.Attributes.All() {
@@ -211,11 +211,11 @@ func mainAttribute(s toxscreen.Span) toxscreen.Attribute {
 	return main
 }
 
-// gapBytes is the length from which text without a span is shown shortened.
+// gapBytes is the maximum length of text without a span that is shown in full.
 const gapBytes = 1000
 
-// marked returns the text with its spans coloured, or in brackets where there
-// are no colours. Long stretches without a span are shortened.
+// marked returns the text with its spans coloured, or in brackets without colours.
+// Long stretches without a span are shortened.
 func (v view) marked(text string, spans []toxscreen.Span) string {
 	var b strings.Builder
 	gap := func(s string) {
