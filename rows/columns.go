@@ -11,19 +11,19 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// layout says which columns an output in CSV or Parquet has before those of the
-// input.
+// layout is the choice of result columns of an output in CSV or Parquet. The input
+// columns follow them.
 type layout struct {
-	keepText bool // that of the text
-	judged   bool // those of the judge, where one may be asked
+	keepText bool // the text column
+	judged   bool // the judge columns, if there is a judge
 }
 
-// resultColumn is one of them.
+// resultColumn is one result column.
 type resultColumn struct {
 	name string
 	node parquet.Node // nil for the id, whose type is the input's
-	// value returns what the column has of a row: nil where it was not measured,
-	// an int64, a bool, a string, a Probability, or what is to be JSON.
+	// value returns the value for a row: nil if it was not measured, an int64, a
+	// bool, a string, a Probability, or a value to encode as JSON.
 	value func(*Result) any
 }
 
@@ -34,7 +34,7 @@ func (l layout) columns() []resultColumn {
 	add := func(name string, node parquet.Node, value func(*Result) any) {
 		all = append(all, resultColumn{name, node, value})
 	}
-	// scored adds a column that a row with an error has nothing in.
+	// scored adds a column that is empty for a row with an error.
 	scored := func(name string, node parquet.Node, value func(*toxscreen.Result) any) {
 		add(name, node, func(r *Result) any {
 			if r.Error != "" {
@@ -66,7 +66,7 @@ func (l layout) columns() []resultColumn {
 	}
 	scored("spans", list, func(r *toxscreen.Result) any {
 		if r.Spans == nil {
-			return nil // the model cannot tell
+			return nil // the model has no spans
 		}
 		return r.Spans
 	})
@@ -104,8 +104,8 @@ func unlessNil(p *toxscreen.Probability) any {
 	return *p
 }
 
-// judgeScore returns the score of a verdict, nil where there is none, and why
-// the text was not judged, empty where it was.
+// judgeScore returns the score of a verdict, nil if there is none, and why the text
+// was not judged, empty if it was.
 func judgeScore(j toxscreen.JudgeReport) (score *toxscreen.Probability, why string) {
 	if len(j.Verdicts) == 0 {
 		return nil, cmp.Or(j.Error, j.Why)
@@ -131,8 +131,8 @@ func (c resultColumn) of(r *Result) (any, error) {
 	}
 }
 
-// places returns the place of each column by its name, from 0. In Parquet it is
-// that of the leaf, too.
+// places returns the index of each column by its name. In Parquet it is also the
+// index of the leaf.
 func (l layout) places() map[string]int {
 	places := map[string]int{}
 	for i, c := range l.columns() {
@@ -153,8 +153,8 @@ func (l layout) csvHeader(in []column) []string {
 	return names
 }
 
-// csvRecord returns an encoder of rows with so many cells. What was not measured
-// is an empty cell.
+// csvRecord returns an encoder of rows with width cells. A value that was not
+// measured is an empty cell.
 func (l layout) csvRecord(width int) func(row, *Result) ([]byte, error) {
 	columns := l.columns()
 	return func(in row, r *Result) ([]byte, error) {
@@ -194,7 +194,7 @@ func (l layout) csvRecord(width int) func(row, *Result) ([]byte, error) {
 }
 
 // parquetSchema returns the schema of the output for an input. Each column of
-// the layout is one leaf; those of the input are behind them.
+// the layout is one leaf; the input columns follow.
 func (l layout) parquetSchema(in rowReader) *parquet.Schema {
 	var all []column
 	for _, c := range l.columns() {
@@ -206,8 +206,8 @@ func (l layout) parquetSchema(in rowReader) *parquet.Schema {
 	return parquet.NewSchema("toxscreen", ordered(append(all, in.columns()...)))
 }
 
-// parquetRow returns an encoder of rows with so many leaves. What was not
-// measured is null.
+// parquetRow returns an encoder of rows with the given number of leaves. A value
+// that was not measured is null.
 func (l layout) parquetRow(leaves int) func(row, *Result) (parquet.Row, error) {
 	columns := l.columns()
 	return func(in row, r *Result) (parquet.Row, error) {

@@ -16,26 +16,26 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// csvRecords reads the records of RFC 4180. encoding/csv would do, but it
-// turns \r\n inside quotes into \n, which moves the offsets of spans, and
-// holds a record of any length in memory, such as all that follows a quote
-// that is never closed.
+// csvRecords reads the records of RFC 4180. encoding/csv is not used because it
+// turns \r\n inside quotes into \n, which moves the offsets of spans, and holds a
+// record of any length in memory, such as everything after a quote that is never
+// closed.
 type csvRecords struct {
 	in     *bufio.Reader
 	limit  int   // bytes of a record
-	line   int64 // that the next record begins in
+	line   int64 // first line of the next record
 	offset int64 // bytes read
 
-	// Of the record read last:
-	first  int64 // the line that it begins in
-	ended  bool  // whether it has its line break
+	// Of the latest record:
+	first  int64 // its first line
+	ended  bool  // whether it ends with a line break
 	quoted bool  // whether it has a quoted cell
 
 	buffer []byte
 }
 
-// next returns the cells of the next record that is not a blank line. An
-// error of type *recordError is this record's alone.
+// next returns the cells of the next record that is not a blank line. An error of
+// type *recordError concerns only this record.
 func (c *csvRecords) next() ([]string, error) {
 	if c.line == 0 {
 		c.line = 1
@@ -48,7 +48,7 @@ func (c *csvRecords) next() ([]string, error) {
 	}
 }
 
-// recordError is why one record cannot be used.
+// recordError is the reason why one record cannot be used.
 type recordError struct{ reason error }
 
 func (e *recordError) Error() string { return e.reason.Error() }
@@ -59,11 +59,11 @@ func (c *csvRecords) record() ([]string, error) {
 		plain
 		inQuotes
 		quoteInQuotes // the closing one, or the first of a pair
-		spoilt        // text behind a closing quote: up to the end of the line
+		spoilt        // text after a closing quote: up to the end of the line
 	)
 	c.first, c.ended, c.quoted = c.line, false, false
 	c.buffer = c.buffer[:0]
-	var ends []int // of the cells, in the buffer
+	var ends []int // ends of the cells in the buffer
 	state, tooLong, wrong := cellStart, false, false
 	begun := false
 	add := func(b byte) {
@@ -135,7 +135,7 @@ func (c *csvRecords) record() ([]string, error) {
 	case tooLong:
 		return nil, &recordError{errTooLongRow(where, c.limit)}
 	case wrong:
-		return nil, &recordError{fmt.Errorf("%s: there is text behind a closing quote; a quote inside quotes is doubled", where)}
+		return nil, &recordError{fmt.Errorf("%s: text after a closing quote; a quote inside quotes must be doubled", where)}
 	case state == inQuotes:
 		return nil, &recordError{fmt.Errorf("a quote is not closed from line %d to the end of the file", c.first)}
 	}
@@ -147,7 +147,7 @@ func (c *csvRecords) record() ([]string, error) {
 	return cells, nil
 }
 
-// maxColumns bounds what a record of nothing but commas holds in memory.
+// maxColumns limits the memory of a record that consists of commas.
 const maxColumns = 1 << 16
 
 func (c *csvRecords) atLineBreak() bool {
@@ -160,7 +160,7 @@ type csvReader struct {
 	source
 	records  csvRecords
 	names    []string // of all columns, each once
-	text, at int      // columns of the text and, unless -1, of the id
+	text, at int      // columns of the text and of the id (-1 if none)
 	rows     int64
 }
 
@@ -179,7 +179,7 @@ func openCSV(from source, in *bufio.Reader, o Options) (rowReader, error) {
 			return 0, missingColumn(flag, name, header)
 		}
 		if i >= 0 && slices.Contains(header[i+1:], name) {
-			return 0, fmt.Errorf("there are two columns %q", name)
+			return 0, fmt.Errorf("two columns have the name %q", name)
 		}
 		return i, nil
 	}
@@ -193,11 +193,11 @@ func openCSV(from source, in *bufio.Reader, o Options) (rowReader, error) {
 	return r, nil
 }
 
-// distinct gives each column a name of its own: an empty one is called after
-// its place, and one that is there already gets a number.
+// distinct gives each column a unique name: an empty name is replaced by the
+// column's number, and a repeated name gets a number.
 func distinct(header []string) []string {
 	names := make([]string, 0, len(header))
-	taken, last := map[string]bool{}, map[string]int{} // last is the number that a name got last
+	taken, last := map[string]bool{}, map[string]int{} // last is the latest number of a name
 	for i, name := range header {
 		if name == "" {
 			name = fmt.Sprintf("column_%d", i+1)
@@ -252,13 +252,13 @@ func (c *csvReader) next() (row, error) {
 	return r, nil
 }
 
-// csvCells is a record.
+// csvCells are the fields of a record.
 type csvCells struct {
 	reader *csvReader
 	all    []string
 }
 
-// each calls other with each cell beside text and id, and returns the id's.
+// each calls other with each cell except text and id, and returns the id's cell.
 func (c *csvCells) each(other func(name, cell string)) (id *string) {
 	for i, cell := range c.all {
 		switch i {
@@ -298,7 +298,7 @@ func (c *csvCells) values() (id parquet.Value, others [][]parquet.Value) {
 	return id, others
 }
 
-// encodeRecord returns a record with its line break.
+// encodeRecord returns a record with a line break.
 func encodeRecord(cells []string) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)

@@ -13,7 +13,7 @@ import (
 	"github.com/toxscreen/toxscreen/rows"
 )
 
-// A stream of JSONL is scored as a file is.
+// A stream of JSONL is scored like a file.
 func Example() {
 	model, err := models.Open("../testdata/models/tiny", models.Options{})
 	if err != nil {
@@ -55,7 +55,7 @@ func Example() {
 	// 3 rows, 1 flagged, 1 failed
 }
 
-// A file of results with labels is what fusion parameters are fitted to.
+// Fusion parameters are fitted to a file of results with labels.
 func ExampleReadLabelled() {
 	const scored = `{"row":1,"id":"a","score":0.7,"flagged":true,"attributes":{"toxicity":{"score":0.7,"classifier":0.8,"threshold":0.5,"flagged":true}},` +
 		`"versions":{"model":"mine@1"},"input":{"labels":{"toxicity":1},"weight":2}}`

@@ -2,6 +2,6 @@
 
 package rows_test
 
-// memoryRows is how many rows TestMemoryIsFlat scores; `make test-all` takes
-// more.
+// memoryRows is the number of rows that TestMemoryIsFlat scores. `make test-all`
+// uses more.
 const memoryRows = 50_000

@@ -15,14 +15,14 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// odd are inputs that readers have to take apart, of any format.
+// odd are unusual inputs for readers of any format.
 var odd = []string{
 	"", "\n", "\xef\xbb\xbf", "text", "text\n", "id,text\n1,\"a\"\"b\nc\"\r\n2,x,y\n3\n", "text,text\n", ",text,,\n1,2,3,4\n", "text\n\"open", "text\n\"a\"b\n",
 	"{}", "[]", "null", `{"text":"a","id":1.50e3,"x":{"y":  [1]}}`, `{"id":"\ud800","text":"\u0000\"<"}` + "\n\n" + `{"text":1}`,
 	"{\"text\":\"\xff\",\"\xfe\":\"\xfd\",\"id\":\"\xfc\"}", `{"text":"a","text":"b","id":null,"id":[]}`, `{"text":"a`, "PAR1", "\xff\xfe", "a\x00b",
 }
 
-// everyRow reads an input to its end and checks what holds for all rows.
+// everyRow reads an input to its end and checks the invariants of all rows.
 func everyRow(t *testing.T, r rowReader, use func(row)) {
 	t.Helper()
 	var number, at int64
@@ -48,7 +48,7 @@ func everyRow(t *testing.T, r rowReader, use func(row)) {
 		in.fields.values()
 		line, err := jsonLine(in, &Result{Row: in.number, Text: &in.text, Error: "none"})
 		if err != nil {
-			continue // a value of Parquet that JSON does not have
+			continue // a Parquet value that JSON does not have
 		}
 		var back Result
 		if err := json.Unmarshal(line, &back); err != nil || back.Row != in.number {
@@ -65,8 +65,7 @@ func inMemory(data []byte) source {
 	return source{reader: bytes.NewReader(data), closer: io.NopCloser(nil), size: int64(len(data))}
 }
 
-// Whatever a line is, it is a row or an error of its own; a text is what
-// encoding/json takes it for.
+// Every line is a row or its own error, and encoding/json reads the same text.
 func FuzzJSONL(f *testing.F) {
 	for _, seed := range odd {
 		f.Add([]byte(seed))
@@ -101,8 +100,8 @@ func FuzzJSONL(f *testing.F) {
 	})
 }
 
-// Whatever a record is, it is a row or an error of its own; what is written is
-// read back.
+// Every record is a row or its own error, and a written record is read back
+// unchanged.
 func FuzzCSV(f *testing.F) {
 	for _, seed := range odd {
 		f.Add([]byte(seed))
@@ -133,7 +132,7 @@ type closableBytes struct{ *bytes.Reader }
 
 func (closableBytes) Close() error { return nil }
 
-// Whatever a file is, it is rows or an error and no panic.
+// Every file gives rows or an error, and no panic.
 func FuzzParquet(f *testing.F) {
 	for _, seed := range odd {
 		f.Add([]byte(seed))
@@ -175,7 +174,7 @@ func parquetFiles(f *testing.F) [][]byte {
 	if err != nil {
 		f.Fatal(err)
 	}
-	// As a job writes them.
+	// Files that a job writes.
 	from := &jsonReader{text: "text", id: "id"}
 	o := output{Options: Options{Output: filepath.Join(f.TempDir(), "out.parquet")}, layout: layout{keepText: true, judged: true}, in: from, model: "m"}
 	w, err := o.create()
@@ -195,7 +194,7 @@ func parquetFiles(f *testing.F) [][]byte {
 	return [][]byte{small, ours}
 }
 
-// Whatever is given for labelled results, it is read or refused.
+// Every input for labelled results is read or refused.
 func FuzzReadLabelled(f *testing.F) {
 	for _, seed := range append([]string{
 		`{"row":1,"id":7,"score":0.5,"attributes":{"toxicity":{"score":0.5,"classifier":0.5,"plain":0.25,"threshold":0.5}},"spans":[],` +

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The rows that are read ahead hold a bounded number of bytes.
+// The rows that are read ahead have a limited number of bytes.
 func TestBudget(t *testing.T) {
 	b := newBudget(100)
 	if !b.take(t.Context(), 1000) {
@@ -20,22 +20,22 @@ func TestBudget(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if b.take(ctx, 1) {
-		t.Error("nothing may pass while the budget is spent")
+		t.Error("nothing may pass while the budget is used up")
 	}
 	b.give(1000)
 	if !b.take(ctx, 60) || !b.take(ctx, 40) {
-		t.Error("what fits must pass")
+		t.Error("a row that fits must pass")
 	}
 	waiting := make(chan bool)
 	go func() { waiting <- b.take(t.Context(), 50) }()
 	b.give(40)
 	b.give(60)
 	if !<-waiting {
-		t.Error("what has been waited for must pass")
+		t.Error("a waiting row must pass when there is room")
 	}
 }
 
-// Records are read as RFC 4180 has it, and each byte of a cell is kept.
+// Records are read according to RFC 4180, and each byte of a cell is kept.
 func TestCSVRecords(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"plain", "a,b\nc,d", `["a" "b"] ["c" "d"]`},
@@ -44,14 +44,14 @@ func TestCSVRecords(t *testing.T) {
 		{"line breaks in quotes", "\"a\r\nb\nc\",d\n", `["a\r\nb\nc" "d"]`},
 		{"empty cells", ",\n\"\",\n", `["" ""] ["" ""]`},
 		{"blank lines", "a\n\n\r\nb\n", `["a"] ["b"]`},
-		{"an empty cell in quotes is no blank line", "a\n\"\"\n", `["a"] [""]`},
+		{"an empty cell in quotes is not a blank line", "a\n\"\"\n", `["a"] [""]`},
 		{"a quote inside a cell", "5\" long,b\n", `["5\" long" "b"]`},
 		{"a carriage return inside a cell", "a\rb,c\n", `["a\rb" "c"]`},
 		{"NUL and invalid UTF-8", "\x00,\xff\n", `["\x00" "\xff"]`},
-		{"text behind quotes", "\"a\"b,c\nd,e\n", `(line 1: there is text behind a closing quote; a quote inside quotes is doubled) ["d" "e"]`},
+		{"text after quotes", "\"a\"b,c\nd,e\n", `(line 1: text after a closing quote; a quote inside quotes must be doubled) ["d" "e"]`},
 		{"an open quote", "a\n\"b\nc\n", `["a"] (a quote is not closed from line 2 to the end of the file)`},
-		{"a long record", "a\n" + strings.Repeat("x", 101) + "\nb\n", `["a"] (line 2: the row has more than 100 bytes, the limit at this --max-bytes) ["b"]`},
-		{"a long record in quotes", "\"" + strings.Repeat("x\n", 60) + "\"\nb\n", `(lines 1 to 61: the row has more than 100 bytes, the limit at this --max-bytes) ["b"]`},
+		{"a long record", "a\n" + strings.Repeat("x", 101) + "\nb\n", `["a"] (line 2: the row has more than 100 bytes, the limit for this --max-bytes) ["b"]`},
+		{"a long record in quotes", "\"" + strings.Repeat("x\n", 60) + "\"\nb\n", `(lines 1 to 61: the row has more than 100 bytes, the limit for this --max-bytes) ["b"]`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := csvRecords{in: bufio.NewReader(strings.NewReader(test.in)), limit: 100}
@@ -77,11 +77,11 @@ func TestCSVRecords(t *testing.T) {
 	}
 }
 
-// A file cannot make the library take memory for a footer that it has not.
+// A file cannot make the library allocate memory for a footer that does not exist.
 func TestFooterLongerThanItsFile(t *testing.T) {
 	data := []byte("PAR1 \xff\xff\xff\xffPAR1")
 	_, err := openParquet(closableBytes{bytes.NewReader(data)}, int64(len(data)), Options{TextColumn: "text"})
-	if want := "it is no Parquet file, or only a part of one: its footer has 4294967295 bytes, and the file 13"; err == nil || err.Error() != want {
+	if want := "it is not a complete Parquet file: its footer should have 4294967295 bytes, but the file has 13"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -91,5 +91,5 @@ func TestColumnsGetNamesOfTheirOwn(t *testing.T) {
 	if want := []string{"a", "column_2", "a_2", "a_2_2", "a_3", "column_2_2", "a_2_3", "a_4"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	distinct(slices.Repeat([]string{"a"}, maxColumns)) // in no time worth mentioning
+	distinct(slices.Repeat([]string{"a"}, maxColumns)) // must be fast
 }

@@ -19,14 +19,14 @@ import (
 // lineReader reads lines of a limited length in constant memory.
 type lineReader struct {
 	in     *bufio.Reader
-	limit  int   // bytes of a line, its break not counted
-	number int64 // of the line read last
+	limit  int   // bytes of a line without its line break
+	number int64 // number of the latest line
 	offset int64 // bytes read
 	buffer []byte
 }
 
-// next returns the next line without its break, valid until the next call. Of
-// a line over the limit it only says so.
+// next returns the next line without its line break, valid until the next call. For
+// a line over the limit it only reports that.
 func (l *lineReader) next() (line []byte, tooLong bool, err error) {
 	l.buffer = l.buffer[:0]
 	l.number++
@@ -52,7 +52,7 @@ func (l *lineReader) next() (line []byte, tooLong bool, err error) {
 	}
 }
 
-// jsonReader reads an object a line.
+// jsonReader reads one object per line.
 type jsonReader struct {
 	source
 	lines    lineReader
@@ -100,18 +100,17 @@ func (j *jsonReader) next() (row, error) {
 	}
 }
 
-// object is a line's JSON object, taken apart.
+// object is the parsed JSON object of a line.
 type object struct {
-	rawText []byte   // nil where there is none
-	rawID   []byte   // nil where there is none
-	others  []byte   // object of the other fields; nil where there are none
+	rawText []byte   // nil if there is none
+	rawID   []byte   // nil if there is none
+	others  []byte   // object of the other fields; nil if there are none
 	names   []string // of the other fields
 }
 
-// parseObject takes a line apart without changing the order of its fields or
-// the way that numbers are written. Of a name given twice the last counts for
-// text and id, as nearly everywhere. The depth of a line is limited to the
-// 10,000 of encoding/json.
+// parseObject parses a line and keeps the order of its fields and the notation of
+// numbers. If a name is repeated, the last value counts for text and id, as in most
+// parsers. The depth of a line is limited to 10,000, the limit of encoding/json.
 func parseObject(line []byte, text, id string) (*object, error) {
 	if !json.Valid(line) {
 		var nothing any
@@ -173,7 +172,7 @@ func (o *object) text(name string) (string, error) {
 	return unquote(o.rawText)
 }
 
-// What [typeOf] says of the types that matter.
+// The names that [typeOf] gives to the types that matter.
 const (
 	aString = "a string"
 	aNumber = "a number"
@@ -195,9 +194,9 @@ func typeOf(raw []byte) string {
 	return aNumber
 }
 
-// unquote returns what a JSON string stands for. Bytes that are not valid
-// UTF-8 are kept, where encoding/json would replace them: the offsets of
-// spans count the bytes of the input, and the result is to carry a warning.
+// unquote returns the value of a JSON string. It keeps bytes that are not valid
+// UTF-8, which encoding/json would replace: the offsets of spans count the bytes of
+// the input, and the result must have a warning.
 func unquote(quoted []byte) (string, error) {
 	var b strings.Builder
 	inner := quoted[1 : len(quoted)-1]
@@ -247,8 +246,8 @@ func (o *object) values() (id parquet.Value, others [][]parquet.Value) {
 	return id, [][]parquet.Value{{input}}
 }
 
-// idText returns an id in JSON as text: what a string stands for, and a number
-// as it is written.
+// idText returns a JSON id as text: the value of a string, or a number as it is
+// written.
 func idText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return string(raw)

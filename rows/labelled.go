@@ -12,21 +12,21 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Labelled are results with what people say of the texts.
+// Labelled are results with labels of people for the texts.
 type Labelled struct {
 	Rows       []toxscreen.Labelled
-	Model      string           // that scored them
-	Thresholds toxscreen.Scores // that they were flagged from
+	Model      string           // model that scored the texts
+	Thresholds toxscreen.Scores // thresholds of the results
 }
 
-// longestLine is the limit of a line of results in bytes: a text of 1 MiB and
-// its spans have room.
+// longestLine is the limit of a line of results in bytes. It is enough for a text of
+// 1 MiB and its spans.
 const longestLine = 64 << 20
 
 // ReadLabelled reads results in JSONL, as a [Job] writes them, from the file at
-// path or from stdin where that is [Standard]. The labels are those that the rows
-// of the input had, see [Labels]. All results must be of one model. A line may
-// have 64 MiB.
+// path, or from stdin if path is [Standard]. The labels are those of the input
+// rows, see [Labels]. All results must be of one model. A line may have up to
+// 64 MiB.
 func ReadLabelled(path string, stdin io.Reader) (Labelled, error) {
 	var all Labelled
 	in, name := stdin, "standard input"
@@ -52,12 +52,12 @@ func ReadLabelled(path string, stdin io.Reader) (Labelled, error) {
 		return all, fmt.Errorf("failed to read labelled rows: %s: %w", name, err)
 	}
 	if len(all.Rows) == 0 {
-		return all, fmt.Errorf("failed to read labelled rows: %s holds none: give rows with labels to `toxscreen batch`, and its JSONL to this", name)
+		return all, fmt.Errorf("failed to read labelled rows: %s contains none: score rows with labels with `toxscreen batch`, and pass its JSONL output", name)
 	}
 	return all, nil
 }
 
-// add adds the row of a line.
+// add parses a line and adds its row.
 func (all *Labelled) add(line []byte, number int) error {
 	var r Result
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -71,15 +71,15 @@ func (all *Labelled) add(line []byte, number int) error {
 	}
 	switch {
 	case r.Error != "":
-		return fmt.Errorf("the row failed: %s; leave it out", r.Error)
+		return fmt.Errorf("the row failed: %s; remove it", r.Error)
 	case len(r.Attributes) == 0:
-		return errors.New("it is no result: give rows with labels to `toxscreen batch`, and its JSONL to this")
+		return errors.New("it is not a result: score rows with labels with `toxscreen batch`, and pass its JSONL output")
 	case said.Labels == nil:
 		return errors.New(`it has no labels: rows of batch's input need an object like "labels": {"toxicity": 1}`)
 	case all.Model == "":
 		all.Model = r.Versions.Model
 	case all.Model != r.Versions.Model:
-		return fmt.Errorf("it was scored by %s, the lines before by %s: parameters are for one model", r.Versions.Model, all.Model)
+		return fmt.Errorf("it was scored by %s, earlier lines by %s: fusion parameters are for one model", r.Versions.Model, all.Model)
 	}
 	row := toxscreen.Labelled{
 		Name: fmt.Sprintf("line %d", number), Labels: *said.Labels, Weight: 1, Seconds: r.Judge.Milliseconds / 1000,
@@ -108,8 +108,8 @@ func (all *Labelled) add(line []byte, number int) error {
 	return nil
 }
 
-// SetPrior scales the weights so that a share of the texts, over 0 and under 1,
-// is toxic, of those with a label of it.
+// SetPrior scales the weights so that the given share, between 0 and 1, of the texts
+// with a toxicity label is toxic.
 func (all *Labelled) SetPrior(prior float64) error {
 	var weights [2]float64
 	kind := func(row toxscreen.Labelled) int {
@@ -122,7 +122,7 @@ func (all *Labelled) SetPrior(prior float64) error {
 		weights[kind(row)] += row.Weight
 	}
 	if weights[0] == 0 || weights[1] == 0 {
-		return fmt.Errorf("failed to weigh rows: %v of toxic and %v of clean rows: both are needed", weights[1], weights[0])
+		return fmt.Errorf("failed to weight rows: the weight of toxic rows is %v, of clean rows %v: both are needed", weights[1], weights[0])
 	}
 	n := float64(len(all.Rows))
 	for i, row := range all.Rows {

@@ -9,7 +9,7 @@ import (
 	"github.com/toxscreen/toxscreen/rows"
 )
 
-// labelled is a line of a result with more fields.
+// labelled returns a line of a result with more fields.
 func labelled(fields string) string {
 	return `{"score":0.7,"attributes":{"toxicity":{"score":0.7,"classifier":0.8,"plain":0.6,"threshold":0.5}},"versions":{"model":"mine@1"}` + fields + "}\n"
 }
@@ -38,13 +38,13 @@ func TestReadLabelledNamesRows(t *testing.T) {
 
 func TestReadLabelledRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
-		"nothing":           {"\n", "standard input holds none"},
+		"nothing":           {"\n", "standard input contains none"},
 		"no JSON":           {"{", "standard input: line 1: unexpected end of JSON input"},
-		"no result":         {`{"row":1}`, "it is no result"},
+		"no result":         {`{"row":1}`, "it is not a result"},
 		"no labels":         {labelled(`,"input":{"stars":1}`), "it has no labels"},
 		"labels of nothing": {labelled(`,"input":{"labels":{"rudeness":1}}`), `unknown attribute "rudeness"`},
 		"no label":          {labelled(`,"input":{"labels":{"toxicity":null}}`), "toxicity is null"},
-		"a failed row":      {`{"row":1,"error":"too long"}`, "the row failed: too long; leave it out"},
+		"a failed row":      {`{"row":1,"error":"too long"}`, "the row failed: too long; remove it"},
 		"a line too long":   {strings.Repeat(" ", 64<<20+1), "token too long"},
 	} {
 		if _, err := rows.ReadLabelled(rows.Standard, strings.NewReader(c.in)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -66,10 +66,10 @@ func TestSetPriorWeighsRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, b := all.Rows[0].Weight, all.Rows[3].Weight; 3*a != 1 || b != 3 {
-		t.Errorf("weights are %v and %v, want a third and 3: a quarter of 4 texts is toxic", a, b)
+		t.Errorf("weights are %v and %v, want 1/3 and 3: a quarter of 4 texts is toxic", a, b)
 	}
 	all.Rows = all.Rows[:3]
 	if err := all.SetPrior(0.25); err == nil {
-		t.Error("without a clean row there is nothing to weigh by")
+		t.Error("SetPrior needs a clean row")
 	}
 }

@@ -4,6 +4,6 @@ package rows
 
 import "os"
 
-// lock locks nothing: the standard library has no lock for this system, and
-// two runs on one output are the user's to avoid.
+// lock locks nothing: the standard library has no lock for this system. Users must
+// avoid two runs with one output.
 func lock(*os.File) error { return nil }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// lock locks a file for this process, or fails at once where another has it.
-// The system frees the lock when the process ends, however it ends.
+// lock locks a file for this process, or fails at once if another process has the
+// lock. The system releases the lock when the process ends for any reason.
 func lock(file *os.File) error {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }

@@ -18,23 +18,23 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// note tells what an unfinished output was made from. It lies beside the
-// output until that is complete: to resume a run with another input, model or
-// option would mix two results in one file.
+// note describes the run of an unfinished output. It is stored next to the output
+// until that is complete: resuming with another input, model or option would mix
+// different results in one file.
 type note struct {
 	Format int    `json:"format"`
 	Input  string `json:"input"` // SHA-256
-	// What the results depend on, by the name that a person knows it by.
+	// Settings that the results depend on, with names for people.
 	Settings []Setting `json:"settings"`
 }
 
 const noteFormat = 1
 
-// noteOf returns the file of an output's note.
+// noteOf returns the path of an output's note.
 func noteOf(path string) string { return path + ".resume.json" }
 
-// newNote makes the note of a run. It reads the whole input once: what takes
-// the disk seconds here takes the model days.
+// newNote creates the note of a run. It reads the whole input once: that takes
+// seconds, where scoring takes days.
 func newNote(ctx context.Context, o Options, model string, settings []Setting) (note, error) {
 	n := note{Format: noteFormat}
 	sum, err := hashOf(ctx, o.Input)
@@ -77,7 +77,7 @@ func hashOf(ctx context.Context, path string) (string, error) {
 	}
 }
 
-// write puts the note beside the output, whole or not at all.
+// write writes the note next to the output, completely or not at all.
 func (n note) write(path string) error {
 	var b bytes.Buffer
 	if err := plainjson.Write(&b, n, "  "); err != nil {
@@ -86,42 +86,41 @@ func (n note) write(path string) error {
 	return files.WriteBytes(noteOf(path), 0o666, b.Bytes())
 }
 
-// check reports why an output that lies at path is not the beginning of this
-// run's.
+// check reports why the output at path is not the beginning of the output of this
+// run.
 func (n note) check(path string) error {
 	data, err := os.ReadFile(noteOf(path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s exists, but no run has left it unfinished: %s is not there; to write it anew use --overwrite", path, noteOf(path))
+		return fmt.Errorf("%s exists, but it is not the output of an interrupted run: %s is missing; use --overwrite to replace it", path, noteOf(path))
 	}
 	if err != nil {
 		return err
 	}
 	var before note
 	if err := json.Unmarshal(data, &before); err != nil {
-		return fmt.Errorf("%s is broken: %w; to begin anew use --overwrite", noteOf(path), err)
+		return fmt.Errorf("%s is broken: %w; use --overwrite to start over", noteOf(path), err)
 	}
 	if before.Format != n.Format {
-		return fmt.Errorf("%s is of another version of toxscreen; to begin anew use --overwrite", noteOf(path))
+		return fmt.Errorf("%s is from another version of toxscreen; use --overwrite to start over", noteOf(path))
 	}
 	if before.Input != n.Input {
-		return errors.New("the input is not the one that the run began with; to begin anew use --overwrite")
+		return errors.New("the input has changed since the run began; use --overwrite to start over")
 	}
 	for _, now := range n.Settings {
 		i := slices.IndexFunc(before.Settings, func(b Setting) bool { return b.Name == now.Name })
 		if i < 0 || before.Settings[i].Value != now.Value {
-			was := "not known"
+			was := "unknown"
 			if i >= 0 {
 				was = before.Settings[i].Value
 			}
-			return fmt.Errorf("the run began with other settings: %s was %q and is %q now; use the same again, or begin anew with --overwrite", now.Name, was, now.Value)
+			return fmt.Errorf("the run began with other settings: %s was %q and is now %q; use the same settings, or --overwrite to start over", now.Name, was, now.Value)
 		}
 	}
 	return nil
 }
 
-// hold locks the note of an output, if there is one, until release is called,
-// so that no two runs write one output: a supervisor may take a run for dead
-// that is not.
+// hold locks the note of an output, if there is one, until release is called, so
+// that no two runs write one output: a supervisor may wrongly consider a run dead.
 func hold(path string) (release func(), err error) {
 	file, err := os.OpenFile(noteOf(path), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,7 +132,7 @@ func hold(path string) (release func(), err error) {
 	if err := lock(file); err != nil {
 		return func() {}, errors.Join(fmt.Errorf("another run is writing it: %w", err), file.Close())
 	}
-	return func() { file.Close() }, nil // nothing was written to it
+	return func() { file.Close() }, nil // nothing was written, so the error does not matter
 }
 
 // done removes the note of a complete output.

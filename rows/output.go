@@ -17,16 +17,16 @@ import (
 
 // rowWriter writes the results of rows in their order.
 type rowWriter interface {
-	// write writes a result; its id and input are those of the row.
+	// write writes a result with the id and the other fields of the row.
 	write(in row, r *Result) error
-	// finish completes the output and puts it on the disk.
+	// finish completes the output and syncs it to disk.
 	finish() error
-	// stop ends the output before it is complete: what is finished stays, to be
-	// resumed.
+	// stop ends the output before it is complete. Finished rows stay, for a
+	// resumed run.
 	stop() error
 }
 
-// output is what a job writes.
+// output is the output of a job.
 type output struct {
 	Options
 	layout
@@ -36,12 +36,12 @@ type output struct {
 }
 
 func (o output) format() fileFormat {
-	format, _ := formatOf(o.Output) // was checked when the job was opened
+	format, _ := formatOf(o.Output) // checked when the job was opened
 	return format
 }
 
-// mayWrite refuses to write over what is there, and tells whether there is a
-// run to resume.
+// mayWrite refuses to replace an existing output without Overwrite, and reports
+// whether there is a run to resume.
 func mayWrite(o Options) (resuming bool, err error) {
 	if o.Output == Standard {
 		return false, nil
@@ -55,14 +55,14 @@ func mayWrite(o Options) (resuming bool, err error) {
 	case o.Resume:
 		return file || unfinished, nil
 	case unfinished:
-		return false, fmt.Errorf("%s is an unfinished output: go on with --resume, or replace it with --overwrite", o.Output)
+		return false, fmt.Errorf("%s is an unfinished output: continue it with --resume, or replace it with --overwrite", o.Output)
 	case file:
 		return false, fmt.Errorf("%s exists: choose another name, or replace it with --overwrite", o.Output)
 	}
 	return false, nil
 }
 
-// exists tells which part of an output is there already.
+// exists reports which parts of an output exist.
 func exists(output string) (file, unfinished bool, err error) {
 	for path, there := range map[string]*bool{output: &file, noteOf(output): &unfinished, partsOf(output): &unfinished} {
 		info, err := os.Lstat(path)
@@ -71,7 +71,7 @@ func exists(output string) (file, unfinished bool, err error) {
 		case err != nil:
 			return false, false, err
 		case path == output && info.IsDir():
-			return false, false, fmt.Errorf("failed to write %s: it is a folder: name a file in it", path)
+			return false, false, fmt.Errorf("failed to write %s: it is a folder; name a file in it", path)
 		default:
 			*there = true
 		}
@@ -79,9 +79,8 @@ func exists(output string) (file, unfinished bool, err error) {
 	return file, unfinished, nil
 }
 
-// remove removes what is there of an output before it is written again. Nothing
-// may be left when the new run's note is written, which vouches for all that
-// lies beside it.
+// remove removes an existing output before it is written again. Nothing may be left
+// when the note of the new run is written: the note covers all files next to it.
 func (o output) remove() error {
 	if err := os.RemoveAll(partsOf(o.Output)); err != nil {
 		return err
@@ -93,12 +92,12 @@ func (o output) remove() error {
 		return nil
 	}
 	if o.format() == parquetFile {
-		return os.Remove(o.Output) // a whole one appears when all is done
+		return os.Remove(o.Output) // the complete file is created at the end
 	}
-	return os.Truncate(o.Output, 0) // a link stays one
+	return os.Truncate(o.Output, 0) // keeps a link
 }
 
-// create begins a new output.
+// create creates a new output.
 func (o output) create() (rowWriter, error) {
 	if o.Output == Standard {
 		return &lineWriter{out: o.Stdout, encode: o.encoder(), sync: func() error { return nil }, close: func() error { return nil }}, nil
@@ -122,7 +121,7 @@ func (o output) create() (rowWriter, error) {
 	return o.lines(file), nil
 }
 
-// encoder returns what makes a line of a row.
+// encoder returns the function that encodes a row as a line.
 func (o output) encoder() func(row, *Result) ([]byte, error) {
 	if o.format() == commas {
 		return o.csvRecord(len(o.csvHeader(o.in.columns())))
@@ -130,7 +129,7 @@ func (o output) encoder() func(row, *Result) ([]byte, error) {
 	return jsonLine
 }
 
-// jsonLine returns the line of a row.
+// jsonLine returns the JSON line of a row.
 func jsonLine(in row, r *Result) (line []byte, err error) {
 	if in.fields != nil {
 		if r.ID, r.Input, err = in.fields.json(); err != nil {
@@ -147,7 +146,7 @@ func (o output) lines(file *os.File) *lineWriter {
 	return &lineWriter{out: file, encode: o.encoder(), sync: func() error { return toDisk(file) }, close: file.Close}
 }
 
-// toDisk puts a file on the disk; a device or a pipe has none.
+// toDisk syncs a file to disk, unless it is a device or a pipe.
 func toDisk(file *os.File) error {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return err
@@ -155,8 +154,8 @@ func toDisk(file *os.File) error {
 	return file.Sync()
 }
 
-// lineWriter writes JSONL and CSV. Each row is one write, so that a reader of
-// a pipe has it at once, and that only the last can be torn by a kill.
+// lineWriter writes JSONL and CSV. Each row is one write, so that a reader of a
+// pipe gets it at once, and only the last row can be incomplete after a kill.
 type lineWriter struct {
 	out         io.Writer
 	encode      func(row, *Result) ([]byte, error)
@@ -175,8 +174,8 @@ func (l *lineWriter) write(in row, r *Result) error {
 func (l *lineWriter) finish() error { return errors.Join(l.sync(), l.close()) }
 func (l *lineWriter) stop() error   { return errors.Join(l.sync(), l.close()) }
 
-// resume opens an output that a run has left unfinished, cuts off a torn last
-// row and counts the others.
+// resume opens an unfinished output, cuts off an incomplete last row and counts the
+// other rows.
 func (o output) resume() (rowWriter, Summary, error) {
 	if o.format() == parquetFile {
 		return o.resumeParts()
@@ -219,12 +218,12 @@ func (o output) again(file *os.File) (rowWriter, Summary, error) {
 	return w, Summary{}, err
 }
 
-// foreign is the error for an output that holds what no run has written.
+// foreign is the error for an output with content that no run has written.
 func foreign(row int64) error {
-	return fmt.Errorf("what should be row %d of it is not: the file has been changed since; use --overwrite", row)
+	return fmt.Errorf("row %d is not what the run wrote: the file was changed; use --overwrite to start over", row)
 }
 
-// written returns of a row that was written what counts in a [Summary].
+// written returns the parts of a written row that count in a [Summary].
 func written(failure string, flagged bool, score func(toxscreen.Attribute) (float64, bool)) *Result {
 	r := &Result{Error: failure, Result: toxscreen.Result{Flagged: flagged, Attributes: toxscreen.AttributeResults{}}}
 	for _, a := range toxscreen.Attributes() {
@@ -235,7 +234,7 @@ func written(failure string, flagged bool, score func(toxscreen.Attribute) (floa
 	return r
 }
 
-// countJSON counts the whole lines and returns where they end.
+// countJSON counts the complete lines and returns their end.
 func (o output) countJSON(file io.Reader, done *Summary) (end int64, err error) {
 	in := bufio.NewReaderSize(file, 1<<20)
 	for {
@@ -255,10 +254,9 @@ func (o output) countJSON(file io.Reader, done *Summary) (end int64, err error) 
 	}
 }
 
-// countCSV counts the whole records behind the header and returns where they
-// end.
+// countCSV counts the complete records after the header and returns their end.
 func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
-	// Without a limit: a run has written it.
+	// No limit is needed: a run wrote the file.
 	records := csvRecords{in: bufio.NewReaderSize(file, 1<<20), limit: int(^uint(0) >> 1)}
 	header, place := o.csvHeader(o.in.columns()), o.places()
 	for begun := false; ; begun = true {
@@ -272,7 +270,7 @@ func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
 		}
 		if !begun {
 			if !slices.Equal(cells, header) {
-				return 0, errors.New("its header is not that of this run: the file has been changed since; use --overwrite")
+				return 0, errors.New("its header is not what the run wrote: the file was changed; use --overwrite to start over")
 			}
 			end = records.offset
 			continue

@@ -17,14 +17,13 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// group is a group of columns in a fixed order, where [parquet.Group] has that
-// of the alphabet.
+// group is a group of columns in a fixed order; [parquet.Group] sorts them by name.
 type group struct {
 	parquet.Group
 	fields []parquet.Field
 }
 
-// Fields returns them in their order.
+// Fields returns the columns in their order.
 func (g group) Fields() []parquet.Field { return g.fields }
 
 func ordered(columns []column) group {
@@ -43,8 +42,8 @@ func ordered(columns []column) group {
 	return g
 }
 
-// damaged turns a panic of the Parquet library, which some broken files cause,
-// into an error.
+// damaged turns a panic of the Parquet library into an error. Some broken files
+// cause panics.
 func damaged(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the file is damaged: %v", p)
@@ -55,19 +54,19 @@ func damaged(err *error) {
 type parquetReader struct {
 	file   randomAccess
 	schema *parquet.Schema
-	groups []parquet.RowGroup // not begun yet
+	groups []parquet.RowGroup // not read yet
 	total  int64
-	rows   parquet.Rows // of the group being read, nil between two
+	rows   parquet.Rows // of the current group, nil between groups
 	buffer []parquet.Row
 	ready  []parquet.Row // read, not returned
 	number int64
 
-	text, at int // fields of the text and, unless -1, of the id
+	text, at int // fields of the text and of the id (-1 if none)
 	leaves   []int
 	others   []column
 }
 
-// randomAccess is what Parquet is read from: its end tells where the rest is.
+// randomAccess is the source of Parquet, whose end says where the rest is.
 type randomAccess interface {
 	io.ReaderAt
 	io.Closer
@@ -81,11 +80,11 @@ func openParquet(file randomAccess, size int64, o Options) (_ rowReader, err err
 	}()
 	defer damaged(&err)
 	if err := checkFooter(file, size); err != nil {
-		return nil, fmt.Errorf("it is no Parquet file, or only a part of one: %w", err)
+		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
 	}
 	opened, err := parquet.OpenFile(file, size)
 	if err != nil {
-		return nil, fmt.Errorf("it is no Parquet file, or only a part of one: %w", err)
+		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
 	}
 	r := &parquetReader{
 		file: file, schema: opened.Schema(), groups: opened.RowGroups(), total: opened.NumRows(),
@@ -101,7 +100,7 @@ func openParquet(file randomAccess, size int64, o Options) (_ rowReader, err err
 		case o.TextColumn:
 			r.text = i
 			if !f.Leaf() || f.Repeated() || f.Type().Kind() != parquet.ByteArray {
-				return nil, fmt.Errorf("column %q is not of strings but %s", o.TextColumn, f)
+				return nil, fmt.Errorf("column %q must contain strings, but it is %s", o.TextColumn, f)
 			}
 		case o.idColumn():
 			r.at = i
@@ -121,9 +120,9 @@ func openParquet(file randomAccess, size int64, o Options) (_ rowReader, err err
 	return r, nil
 }
 
-// checkFooter refuses a file that has no room for the footer that its last bytes
-// announce: the library takes memory for it before it looks, up to 4 GiB. All
-// else that is wrong with a file the library tells.
+// checkFooter refuses a file that is smaller than the footer length in its last
+// bytes: the library would allocate that memory first, up to 4 GiB. The library
+// itself reports all other errors.
 func checkFooter(file io.ReaderAt, size int64) error {
 	const around = 12 // bytes: the magic number at both ends and the length of the footer
 	var end [8]byte
@@ -134,12 +133,12 @@ func checkFooter(file io.ReaderAt, size int64) error {
 		return files.Cause(err)
 	}
 	if length := int64(binary.LittleEndian.Uint32(end[:])); length > size-around && bytes.HasPrefix(end[4:], []byte("PAR")) {
-		return fmt.Errorf("its footer has %d bytes, and the file %d", length, size)
+		return fmt.Errorf("its footer should have %d bytes, but the file has %d", length, size)
 	}
 	return nil
 }
 
-// leaves returns how many leaf columns a node has.
+// leaves returns the number of leaf columns of a node.
 func leaves(n parquet.Node) int {
 	if n.Leaf() {
 		return 1
@@ -173,7 +172,7 @@ func (p *parquetReader) close() error {
 func (p *parquetReader) skip(_ context.Context, rows int64) (_ int64, err error) {
 	defer damaged(&err)
 	if rows > p.total {
-		return 0, fmt.Errorf("it has %d rows, but %d are in the output already", p.total, rows)
+		return 0, fmt.Errorf("it has %d rows, but the output already has %d", p.total, rows)
 	}
 	p.number = rows
 	for rows > 0 {
@@ -195,7 +194,7 @@ func (p *parquetReader) next() (_ row, err error) {
 		if p.rows == nil {
 			if len(p.groups) == 0 {
 				if p.number != p.total {
-					return row{}, fmt.Errorf("the file is damaged: it has %d rows where it says %d", p.number, p.total)
+					return row{}, fmt.Errorf("the file is damaged: it has %d rows instead of %d", p.number, p.total)
 				}
 				return row{}, io.EOF
 			}
@@ -212,7 +211,7 @@ func (p *parquetReader) next() (_ row, err error) {
 			return row{}, err
 		}
 	}
-	values := p.ready[0].Clone() // the buffer's memory is used again
+	values := p.ready[0].Clone() // the buffer is reused
 	p.ready = p.ready[1:]
 	p.number++
 	r := row{number: p.number, upTo: p.number, fields: &parquetFields{p, values}, size: 512}
@@ -236,13 +235,13 @@ func (p *parquetReader) next() (_ row, err error) {
 	return r, nil
 }
 
-// parquetFields is a row.
+// parquetFields are the fields of a row.
 type parquetFields struct {
 	reader *parquetReader
 	row    parquet.Row
 }
 
-// tree returns the values of the row by the names of the fields.
+// tree returns the values of the row by field name.
 func (p *parquetFields) tree() (_ map[string]any, err error) {
 	defer damaged(&err)
 	tree := map[string]any{}
@@ -255,8 +254,8 @@ func (p *parquetFields) tree() (_ map[string]any, err error) {
 	return tree, nil
 }
 
-// readable returns a value as JSON has it: times are written out, and what is
-// no number in JSON is null.
+// readable returns a value for JSON: times become text, and numbers that JSON does
+// not have become null.
 func readable(n parquet.Node, value any) any {
 	if whole, ok := wholeNumber(value); ok && n.Leaf() && !n.Repeated() {
 		if t := n.Type().LogicalType(); t != nil {
@@ -296,7 +295,7 @@ func readable(n parquet.Node, value any) any {
 	return value
 }
 
-// finite is readable without the types, inside lists and groups.
+// finite is like readable for values without types, inside lists and groups.
 func finite(value any) any { return readable(parquet.Leaf(parquet.BooleanType), value) }
 
 func wholeNumber(value any) (int64, bool) {
@@ -309,7 +308,7 @@ func wholeNumber(value any) (int64, bool) {
 	return 0, false
 }
 
-// each calls use with each column beside the text: its value and that as JSON.
+// each calls use with each column except the text: its value and its JSON.
 func (p *parquetFields) each(use func(name string, isID bool, value any, encoded []byte)) error {
 	tree, err := p.tree()
 	if err != nil {

@@ -14,30 +14,30 @@ import (
 	"github.com/toxscreen/toxscreen/internal/files"
 )
 
-// partBytes is how much of the input goes into one part file: about what the
-// writer holds in memory before a row group is complete.
+// partBytes is the maximum of input bytes in one part file. The writer holds about
+// as much in memory before a row group is complete.
 const partBytes = 64 << 20
 
-// partsWriter writes Parquet. A Parquet file is nothing without its end, so
-// the rows go into part files, each of them one row group; when all rows are
-// done, the row groups are copied into one file.
+// partsWriter writes Parquet. A Parquet file is unreadable without its end, so rows
+// are written to part files with one row group each. At the end, the row groups are
+// copied into one file.
 type partsWriter struct {
 	output
 	schema *parquet.Schema
 	encode func(row, *Result) (parquet.Row, error)
-	number int // of the part being written or the next one, from 1
+	number int // number of the current or next part, from 1
 
-	// Of the part being written; w is nil where none is.
+	// Of the current part; w is nil if there is none.
 	file  *os.File
 	w     *parquet.GenericWriter[any]
 	rows  int
 	bytes int
 }
 
-// partsOf returns the folder of a Parquet output's part files.
+// partsOf returns the folder for the part files of a Parquet output.
 func partsOf(path string) string { return path + ".parts" }
 
-// parts returns the writer for the parts, from the first.
+// parts returns the writer for the first part and all others.
 func (o output) parts() (_ *partsWriter, err error) {
 	defer damaged(&err)
 	if err := os.Mkdir(partsOf(o.Output), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -47,8 +47,8 @@ func (o output) parts() (_ *partsWriter, err error) {
 	return &partsWriter{output: o, schema: schema, encode: o.parquetRow(len(schema.Columns())), number: 1}, nil
 }
 
-// The files in the folder of parts: finished ones, what a run that was
-// interrupted had of the next one, and what is being written.
+// The files in the folder of parts: finished parts, the incomplete part of an
+// interrupted run, and the part that is being written.
 func (o output) partFile(number int) string {
 	return filepath.Join(partsOf(o.Output), fmt.Sprintf("part-%06d.parquet", number))
 }
@@ -63,7 +63,7 @@ func (o output) unfinishedFile() string {
 
 func (p *partsWriter) newWriter(file io.Writer) *parquet.GenericWriter[any] {
 	return parquet.NewGenericWriter[any](file, p.schema,
-		parquet.Compression(&parquet.Snappy), // what every reader knows
+		parquet.Compression(&parquet.Snappy), // all readers support it
 		parquet.CreatedBy("toxscreen", toxscreen.Version(), ""),
 		parquet.KeyValueMetadata("toxscreen.model", p.model),
 	)
@@ -99,7 +99,7 @@ func (p *partsWriter) write(in row, r *Result) (err error) {
 	return p.end(p.partFile(p.number))
 }
 
-// end completes the part being written and gives it its name.
+// end completes the current part and gives it its final name.
 func (p *partsWriter) end(name string) error {
 	if err := p.complete(p.w, p.file, name); err != nil {
 		p.w = nil
@@ -115,8 +115,8 @@ func (p *partsWriter) end(name string) error {
 	return nil
 }
 
-// complete writes the end of a Parquet file, puts it on the disk and renames
-// it: under its name there is a whole file or none.
+// complete writes the end of a Parquet file, syncs it to disk and renames it: under
+// its name there is a complete file or none.
 func (p *partsWriter) complete(w *parquet.GenericWriter[any], file *os.File, name string) error {
 	err := w.Close()
 	if err == nil {
@@ -128,9 +128,9 @@ func (p *partsWriter) complete(w *parquet.GenericWriter[any], file *os.File, nam
 	return files.Cause(os.Rename(file.Name(), name))
 }
 
-// stop keeps the rows of the part being written in a file of their own, from
-// which the part is written again when the run is resumed: so the row groups
-// are the same whether a run was interrupted or not.
+// stop stores the rows of the current part in a separate file. A resumed run writes
+// the part again from this file, so the row groups are the same as without an
+// interruption.
 func (p *partsWriter) stop() error {
 	if p.w == nil {
 		return nil
@@ -138,8 +138,7 @@ func (p *partsWriter) stop() error {
 	return p.end(p.partialFile(p.number))
 }
 
-// finish copies the row groups of the parts into one file, one after the
-// other, and removes the parts.
+// finish copies the row groups of all parts into one file and removes the parts.
 func (p *partsWriter) finish() (err error) {
 	defer damaged(&err)
 	if p.w != nil {
@@ -193,16 +192,16 @@ func openPart(path string) (*os.File, *parquet.File, error) {
 	return file, part, nil
 }
 
-// resumeParts counts the rows of the finished parts and begins the next one
-// with what a run that was interrupted had of it.
+// resumeParts counts the rows of the finished parts and begins the next part with
+// the rows of the interrupted run.
 func (o output) resumeParts() (rowWriter, Summary, error) {
 	var done Summary
 	p, err := o.parts()
 	if err != nil {
 		return nil, done, err
 	}
-	// The file appears in one step when all is done, so that the run was cut
-	// off between that and its very end.
+	// If the file exists, it is complete: it is created in one step after all rows,
+	// and the run was interrupted after that.
 	switch err := p.eachRow(o.Output, &done, nil); {
 	case err == nil:
 		return &wholeParquet{p}, done, nil
@@ -234,12 +233,12 @@ func (o output) resumeParts() (rowWriter, Summary, error) {
 	return p, done, nil
 }
 
-// wholeParquet is a complete file whose parts are still to be removed.
+// wholeParquet is a complete file whose parts were not removed yet.
 type wholeParquet struct{ *partsWriter }
 
 func (w *wholeParquet) finish() error { return os.RemoveAll(partsOf(w.Output)) }
 
-// eachRow counts the rows of a part and hands them to use, if there is one.
+// eachRow counts the rows of a part and passes them to use, unless it is nil.
 func (p *partsWriter) eachRow(path string, done *Summary, use func(parquet.Row) error) (err error) {
 	defer damaged(&err)
 	file, part, err := openPart(path)

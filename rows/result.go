@@ -8,41 +8,40 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// Result is what became of one row. Its JSON form is a line of an output in
-// JSONL: the [toxscreen.Result] with the row's number, id and text before it
-// and the rest of the input behind it. Where Error is not empty there is no
-// result.
+// Result is the result of one row. Its JSON form is a line of an output in JSONL:
+// the [toxscreen.Result], with the row's number, id and text before it and the rest
+// of the input after it. If Error is not empty, there is no result.
 type Result struct {
-	// Row is the number of the row in its input, from 1. It is 0 where the row is
-	// of no input, such as feedback.
+	// Row is the number of the row in its input, from 1. It is 0 for a row without
+	// an input, such as feedback.
 	Row int64 `json:"row"`
-	// ID is the row's own name, in JSON as it was given: a string or a number, nil
-	// where there is none. Where the text has no result it may be anything.
+	// ID is the id of the row as it was given in JSON: a string or a number, nil if
+	// there is none. If the text has no result, it can be any JSON value.
 	ID json.RawMessage `json:"id"`
-	// Text is nil where it is not kept.
+	// Text is nil if it is not stored.
 	Text *string `json:"text"`
-	// Error tells why there is no result.
+	// Error is the reason why there is no result.
 	Error string `json:"error"`
 	toxscreen.Result
 	// Input is a JSON object of the other fields of the input, in their order and
-	// with numbers as they were written; nil where there are none.
+	// with numbers as they were written; nil if there are none.
 	Input json.RawMessage `json:"input"`
 }
 
-// Labels are the fields of [Result].Input that [ReadLabelled] knows.
+// Labels are the fields of [Result].Input that [ReadLabelled] reads.
 type Labels struct {
-	// Labels holds the share in 0..1 of people who say that the text has an
-	// attribute.
+	// Labels has, for each attribute, the share in 0..1 of people who say that it
+	// applies to the text.
 	Labels *toxscreen.Scores `json:"labels,omitempty"`
-	// Weight is how many texts of the traffic the row stands for; nil is 1.
+	// Weight is the number of texts in the traffic that the row represents; nil is 1.
 	Weight *float64 `json:"weight,omitempty"`
-	// LabelSets is how many people or programs the labels are the mean of; 0 where
-	// it is not known.
+	// LabelSets is the number of label sets that Labels is the mean of; 0 if
+	// unknown.
 	LabelSets int `json:"label_sets,omitempty"`
 }
 
-// NewLabelled returns the result of a text with what people say of it. id tells texts
-// apart: rows with one id are one text. The text may be empty where it is not known.
+// NewLabelled returns the result of a text with its labels. id identifies the text:
+// rows with the same id are the same text. The text may be empty if it is unknown.
 func NewLabelled(id, text string, result toxscreen.Result, labels Labels) Result {
 	r := Result{ID: plainjson.Append(nil, id), Result: result, Input: plainjson.Append(nil, labels)}
 	if text != "" {
@@ -51,8 +50,8 @@ func NewLabelled(id, text string, result toxscreen.Result, labels Labels) Result
 	return r
 }
 
-// MarshalJSON returns the line of the row without its line break. It leaves the
-// white space in Input as it is, which json.Marshal then removes.
+// MarshalJSON returns the line of the row without its line break. It keeps the
+// white space in Input, which json.Marshal then removes.
 func (r Result) MarshalJSON() ([]byte, error) {
 	var line []byte
 	if r.Row != 0 {
@@ -61,7 +60,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if r.ID != nil {
 		line = appendField(line, "id", r.ID)
 	}
-	// Feedback has always had its text behind the result.
+	// In feedback, the text has always been after the result.
 	textLast := r.Row == 0
 	if r.Text != nil && !textLast {
 		line = appendField(line, "text", plainjson.Append(nil, *r.Text))
@@ -70,7 +69,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		line = appendField(line, "error", plainjson.Append(nil, r.Error))
 	} else {
 		result := r.Result
-		result.ID = "" // it is the row's
+		result.ID = "" // the id is that of the row
 		encoded, err := plainjson.Marshal(result)
 		if err != nil {
 			return nil, err
@@ -86,15 +85,15 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return append(line, '}'), nil
 }
 
-// appendField appends a field to a JSON object that is not closed yet; nil is
-// one that has not begun.
+// appendField appends a field to a JSON object that is not closed yet; nil is an
+// object without a beginning.
 func appendField(object []byte, name string, value []byte) []byte {
 	object = append(plainjson.Append(separated(object), name), ':')
 	return append(object, value...)
 }
 
-// separated returns an object that is not closed yet with what comes before its
-// next field.
+// separated appends the separator before the next field to an object that is not
+// closed yet.
 func separated(object []byte) []byte {
 	if object == nil {
 		return []byte{'{'}

@@ -22,10 +22,10 @@ import (
 	"github.com/toxscreen/toxscreen/rows"
 )
 
-// jobEnv holds the job of a process that is a run and no test.
+// jobEnv contains the job of a process that is a run and not a test.
 const jobEnv = "ROWS_TEST_JOB"
 
-// job is a run in a process of its own, which can be killed.
+// job is a run in its own process, which can be killed.
 type job struct {
 	Input, Output     string
 	Resume, Overwrite bool
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// work does a job: it prints the summary, or the error.
+// work runs a job and prints the summary or the error.
 func work(encoded []byte) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -80,8 +80,8 @@ func (j job) process(t *testing.T) (c *exec.Cmd, stdout, stderr *bytes.Buffer) {
 
 const killed = -1
 
-// run does the job in a process of its own and returns its exit code and what
-// it printed. Unless after is 0 it is killed by then.
+// run runs the job in its own process and returns its exit code and output. Unless
+// after is 0, the process is killed after that time.
 func (j job) run(t *testing.T, after time.Duration) (code int, summary, failure string) {
 	t.Helper()
 	c, stdout, stderr := j.process(t)
@@ -96,7 +96,7 @@ func (j job) run(t *testing.T, after time.Duration) (code int, summary, failure 
 	return c.ProcessState.ExitCode(), stdout.String(), stderr.String()
 }
 
-// start begins the job and waits until a file is there.
+// start starts the job and waits until a file exists.
 func (j job) start(t *testing.T, file string) (c *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	c, stdout, stderr = j.process(t)
@@ -118,12 +118,12 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// note is the file that lies beside an unfinished output.
+// note returns the note of an unfinished output.
 func note(output string) string { return output + ".resume.json" }
 
-// A process is killed with SIGKILL at random moments and started again with
-// Resume until it is done. The output must then be, byte by byte, that of a
-// run that nobody disturbed: nothing is lost, nothing repeated, nothing torn.
+// A process is killed with SIGKILL at random times and started again with Resume
+// until it is done. The output must then be, byte by byte, the same as that of an
+// undisturbed run: no row is lost, repeated or incomplete.
 func TestResumeAfterKill(t *testing.T) {
 	inputs := writeInputs(t, 1000)
 	for _, test := range []struct{ in, out string }{
@@ -146,8 +146,8 @@ func TestResumeAfterKill(t *testing.T) {
 			}
 			undisturbed := time.Since(start)
 
-			// The first as soon as there is something to be left behind, so
-			// that there is one.
+			// The first kill comes as soon as there is a note, so that there is
+			// at least one kill.
 			j.Output, j.Resume = cut, true
 			c, _, _ := j.start(t, note(cut))
 			if err := c.Process.Kill(); err != nil {
@@ -157,18 +157,18 @@ func TestResumeAfterKill(t *testing.T) {
 			kills := 1
 			var summary string
 			for {
-				// So early now and then that nothing is done yet, so late now
-				// and then that all is.
+				// Some kills come before the first row is done, some after the
+				// last one.
 				after := time.Duration(1 + rand.Int64N(int64(undisturbed)*3/4))
 				if kills == 6 {
-					after = 0 // enough
+					after = 0 // enough kills
 				}
 				if code, summary, failure = j.run(t, after); code != killed {
 					break
 				}
 				kills++
 				if !exists(note(cut)) && exists(cut) {
-					break // it was done, and had only to end
+					break // the output was complete
 				}
 			}
 			switch {
@@ -182,15 +182,15 @@ func TestResumeAfterKill(t *testing.T) {
 			same(t, cut, whole)
 			for _, left := range []string{note(cut), cut + ".parts"} {
 				if exists(left) {
-					t.Errorf("%s is left behind", left)
+					t.Errorf("%s was not removed", left)
 				}
 			}
 		})
 	}
 }
 
-// An interrupt, unlike a kill, leaves every finished row, in Parquet too; and
-// the summary of the resumed run counts what was found before.
+// An interrupt, unlike a kill, keeps every finished row, also in Parquet. The summary
+// of the resumed run includes the earlier rows.
 func TestResumeAfterInterrupt(t *testing.T) {
 	inputs := writeInputs(t, 800)
 	for _, out := range []string{"out.jsonl", "out.csv", "out.parquet"} {
@@ -222,11 +222,11 @@ func TestResumeAfterInterrupt(t *testing.T) {
 	}
 }
 
-// Two runs cannot write one output: a supervisor may take the first for dead.
+// Two runs cannot write one output: a supervisor may consider the first run dead.
 func TestResumeWhileRunning(t *testing.T) {
 	j := job{Input: writeInputs(t, 1500)["in.jsonl"], Output: filepath.Join(t.TempDir(), "out.jsonl")}
 	c, stdout, stderr := j.start(t, j.Output)
-	if err := c.Process.Signal(syscall.SIGSTOP); err != nil { // so that it is not done too soon
+	if err := c.Process.Signal(syscall.SIGSTOP); err != nil { // so that it does not end too early
 		t.Fatal(err)
 	}
 	for _, other := range []job{{Resume: true}, {Overwrite: true}} {
@@ -244,7 +244,7 @@ func TestResumeWhileRunning(t *testing.T) {
 	}
 }
 
-// A run is only resumed with what it began with.
+// A run is resumed only with the input and settings that it began with.
 func TestResumeRefused(t *testing.T) {
 	in := strings.Repeat("{\"text\":\"you idiot\"}\n", 5)
 	begun := rows.Setting{Name: "the thresholds", Value: "0.5"}
@@ -254,17 +254,17 @@ func TestResumeRefused(t *testing.T) {
 		setting rows.Setting
 		want    string
 	}{
-		"nothing is changed": {},
-		"another input":      {change: func(o *rows.Options) { write(t, o.Input, in+in) }, want: "the input is not the one that the run began with"},
-		"a changed output":   {change: func(o *rows.Options) { write(t, o.Output, "{\"row\":2}\n") }, want: "what should be row 1 of it is not"},
-		"no note":            {change: func(o *rows.Options) { os.Remove(note(o.Output)) }, want: "exists, but no run has left it unfinished"},
-		"a broken note":      {change: func(o *rows.Options) { write(t, note(o.Output), "{") }, want: "is broken"},
-		"a note of tomorrow": {change: func(o *rows.Options) { write(t, note(o.Output), `{"format":2}`) }, want: "is of another version of toxscreen"},
-		"another unit":       {change: func(o *rows.Options) { o.OffsetUnit = toxscreen.UTF16Units }, want: `--offset-unit was "byte" and is "utf16" now`},
-		"without Resume":     {change: func(o *rows.Options) { o.Resume = false }, want: "is an unfinished output: go on with --resume"},
-		"another model":      {model: "words@2", want: `the model was "words@1" and is "words@2" now`},
-		"another threshold":  {setting: rows.Setting{Name: "the thresholds", Value: "0.6"}, want: `the thresholds was "0.5" and is "0.6" now`},
-		"an unknown setting": {setting: rows.Setting{Name: "the weather", Value: "fine"}, want: `the weather was "not known" and is "fine" now`},
+		"nothing is changed":  {},
+		"another input":       {change: func(o *rows.Options) { write(t, o.Input, in+in) }, want: "the input has changed since the run began"},
+		"a changed output":    {change: func(o *rows.Options) { write(t, o.Output, "{\"row\":2}\n") }, want: "row 1 is not what the run wrote"},
+		"no note":             {change: func(o *rows.Options) { os.Remove(note(o.Output)) }, want: "exists, but it is not the output of an interrupted run"},
+		"a broken note":       {change: func(o *rows.Options) { write(t, note(o.Output), "{") }, want: "is broken"},
+		"a newer note format": {change: func(o *rows.Options) { write(t, note(o.Output), `{"format":2}`) }, want: "is from another version of toxscreen"},
+		"another unit":        {change: func(o *rows.Options) { o.OffsetUnit = toxscreen.UTF16Units }, want: `--offset-unit was "byte" and is now "utf16"`},
+		"without Resume":      {change: func(o *rows.Options) { o.Resume = false }, want: "is an unfinished output: continue it with --resume"},
+		"another model":       {model: "words@2", want: `the model was "words@1" and is now "words@2"`},
+		"another threshold":   {setting: rows.Setting{Name: "the thresholds", Value: "0.6"}, want: `the thresholds was "0.5" and is now "0.6"`},
+		"an unknown setting":  {setting: rows.Setting{Name: "the weather", Value: "fine"}, want: `the weather was "unknown" and is now "fine"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -323,7 +323,7 @@ func writeInputs(t *testing.T, n int) map[string]string {
 			text += vocabulary[random.IntN(len(vocabulary))] + " "
 		}
 		if i%97 == 5 {
-			fmt.Fprintf(&lines, "%d,too few\n", i) // a row that fails
+			fmt.Fprintf(&lines, "%d,too few\n", i) // a failing row
 		} else {
 			fmt.Fprintf(&lines, "%d,%q,\"line\nbreak, \"\"%d\"\"\"\n", i, text, i)
 		}

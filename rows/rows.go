@@ -12,14 +12,13 @@
 //	fmt.Println(summary.Rows, summary.Flagged, summary.Failed)
 //
 // Input and output are JSONL, CSV or Parquet, in any combination. There is one
-// result for each row, in the order of the rows; a row that cannot be scored
-// gets a result with an error, and the run goes on. Memory does not grow with
-// the input. A run that was cut off, by a kill too, goes on with
-// [Options].Resume. [Result] is the shape of a row in JSONL, and [ReadLabelled]
-// reads such rows back.
+// result for each row, in the order of the rows. A row that cannot be scored gets
+// a result with an error, and the run continues. Memory does not grow with the
+// input. [Options].Resume continues an interrupted run, also after a kill.
+// [Result] is the format of a row in JSONL, and [ReadLabelled] reads such rows.
 //
-// Errors, and the note beside an unfinished output, call an option by the flag
-// that `toxscreen batch` has for it: --text-column is TextColumn.
+// Errors, and the note next to an unfinished output, name an option by its flag of
+// `toxscreen batch`: --text-column is TextColumn.
 package rows
 
 import (
@@ -34,38 +33,36 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Standard is the name of [Options].Stdin and Stdout, which are JSONL.
+// Standard is the path that stands for [Options].Stdin and Stdout, which are JSONL.
 const Standard = "-"
 
-// Options says what is read and written. The zero value of a field is its
-// default.
+// Options are the options of a job. The zero value of a field means its default.
 type Options struct {
-	// Input and Output are paths. The ending tells the format: .jsonl or .ndjson,
-	// .csv, or .parquet. Empty or [Standard] is Stdin or Stdout.
+	// Input and Output are paths. The extension decides the format: .jsonl or
+	// .ndjson, .csv, or .parquet. Empty or [Standard] is Stdin or Stdout.
 	Input, Output string
 	Stdin         io.Reader
 	Stdout        io.Writer // gets one Write for each row
-	// TextColumn is the column or field that holds the text: "text".
+	// TextColumn is the column or field with the text; default: "text".
 	TextColumn string
-	// IDColumn is the column or field that names a row, which must be there in
-	// CSV and Parquet. Empty is "id", which may be missing.
+	// IDColumn is the column or field with the id of a row. It must exist in CSV
+	// and Parquet. Empty means "id", which may be missing.
 	IDColumn string
 	// KeepText writes the text beside its result.
 	KeepText bool
-	// Resume goes on with an output that a run has left unfinished, and begins
-	// one where there is none; both ends must be regular files. Overwrite
-	// replaces what is there. Without either of them an output that is there is
-	// an error.
+	// Resume continues an unfinished output, or begins a new one if there is none;
+	// input and output must be regular files. Overwrite replaces an existing
+	// output. Without either of them, an existing output is an error.
 	Resume, Overwrite bool
-	// RowGroup is how many rows a row group of Parquet has, in 1..[MaxRowGroup]:
-	// 10000. A kill costs the rows of an unfinished one.
+	// RowGroup is the number of rows per Parquet row group, in 1..[MaxRowGroup];
+	// default: 10000. A kill loses the rows of the unfinished group.
 	RowGroup int
-	// MaxBytes is the limit of a text in bytes that the screener has:
-	// [toxscreen.DefaultMaxBytes]. A row may have [RowBytes] of it.
+	// MaxBytes is the screener's limit of a text in bytes; default:
+	// [toxscreen.DefaultMaxBytes]. The limit of a row is [RowBytes] of it.
 	MaxBytes int
-	// OffsetUnit is what the offsets of spans count: bytes.
+	// OffsetUnit is the unit of the offsets of spans; default: bytes.
 	OffsetUnit toxscreen.OffsetUnit
-	// Limits are the scores from which [Summary].Reached counts a row.
+	// Limits are scores: [Summary].Reached counts rows at or over one of them.
 	Limits toxscreen.Scores
 	// Progress is called before the first row and after each, from the goroutine
 	// of [Job.Score].
@@ -83,18 +80,18 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// idColumn returns the name of the id's column.
+// idColumn returns the name of the id column.
 func (o Options) idColumn() string { return cmp.Or(o.IDColumn, "id") }
 
-// rowGroup returns the rows of a row group.
+// rowGroup returns the number of rows per row group.
 func (o Options) rowGroup() int { return cmp.Or(o.RowGroup, 10_000) }
 
-// RowBytes returns the limit in bytes of a row of JSONL or CSV for that of its
-// text: JSON may need six bytes for one of it, and other fields want room.
+// RowBytes returns the limit in bytes of a row in JSONL or CSV for a limit of its
+// text: JSON can need six bytes for one byte, and other fields need space.
 func RowBytes(maxBytes int) int { return 8*maxBytes + 1<<20 }
 
-// Validate returns what is wrong with the options themselves, before any file
-// is opened. [Open] does the same.
+// Validate checks the options without opening any file. [Open] does the same
+// checks.
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	switch {
@@ -103,7 +100,7 @@ func (o Options) Validate() error {
 	case o.Output == Standard && o.Stdout == nil:
 		return errors.New("the output is missing: there is neither a file nor Stdout")
 	case o.Resume && o.Overwrite:
-		return errors.New("--resume goes on with an output and --overwrite begins it anew: use one of them")
+		return errors.New("--resume continues an output, but --overwrite replaces it: use only one of them")
 	case o.TextColumn == o.idColumn():
 		return fmt.Errorf("--text-column and --id-column are both %q: a column cannot be both", o.TextColumn)
 	case o.rowGroup() < 1 || o.rowGroup() > MaxRowGroup:
@@ -132,12 +129,12 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// resumable returns why a run that is cut off cannot be resumed: both ends must
-// be files that are still there as they were.
+// resumable returns why an interrupted run could not be resumed: input and output
+// must be files that still exist unchanged.
 func (o Options) resumable() error {
 	for _, path := range []string{o.Input, o.Output} {
 		if path == Standard {
-			return errors.New("standard input and output are gone when a run ends: --resume needs files")
+			return errors.New("standard input and output cannot be resumed: --resume needs files")
 		}
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 			return fmt.Errorf("%s is not a regular file, which --resume needs", path)
@@ -146,7 +143,7 @@ func (o Options) resumable() error {
 	return nil
 }
 
-// inputName and outputName are what errors call the two ends.
+// inputName and outputName are the names of input and output in errors.
 func (o Options) inputName() string {
 	if o.Input == Standard {
 		return "standard input"
@@ -161,16 +158,16 @@ func (o Options) outputName() string {
 	return o.Output
 }
 
-// Summary counts the rows of an output, those of earlier runs included where
-// it was resumed.
+// Summary counts the rows of an output. If the run was resumed, it includes the rows
+// of earlier runs.
 type Summary struct {
 	Rows         int64 // written
-	Before       int64 // of them by earlier runs
-	Failed       int64 // of them with an error in place of a result
+	Before       int64 // of Rows, those written by earlier runs
+	Failed       int64 // of Rows, those with an error in place of a result
 	Flagged      int64
 	Reached      int64  // rows with a score at or over one of [Options].Limits
-	FirstFailure string // such as "row 17: …", with the error of the first row that failed
-	// Duration is how long this run has taken since its first row was read.
+	FirstFailure string // such as "row 17: …", with the error of the first failed row
+	// Duration is the time of this run since its first row was read.
 	Duration time.Duration
 }
 
@@ -191,45 +188,45 @@ func (s *Summary) add(r *Result, limits toxscreen.Scores) {
 	}
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	Summary
-	// At is the place in the input up to which rows are written, and Length its
-	// end: in bytes, or in rows of Parquet. Length is 0 where it is not known.
+	// At is the position in the input up to which rows are written, and Length the
+	// end of the input: in bytes, or in rows of Parquet. Length is 0 if unknown.
 	At, Length int64
 }
 
-// Setting is something that the results depend on.
+// Setting is a setting that the results depend on.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// UnfinishedError is the error of a run that was cut off and has left an output
-// that [Options].Resume goes on with.
+// UnfinishedError is the error of an interrupted run whose output can be continued
+// with [Options].Resume.
 type UnfinishedError struct{ Err error }
 
 // Error implements error.
 func (u *UnfinishedError) Error() string { return u.Err.Error() }
 
-// Unwrap returns why the run was cut off.
+// Unwrap returns why the run was interrupted.
 func (u *UnfinishedError) Unwrap() error { return u.Err }
 
-// Job is an input that is open and an output that may be written. It is not
-// safe for concurrent use.
+// Job is an open input and an output that may be written. It is not safe for
+// concurrent use.
 type Job struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	options  Options
 	in       rowReader
-	resuming bool // an output is there already
+	resuming bool // an output exists
 	w        rowWriter
 	done     Summary
 }
 
-// Open opens the input and checks that the output may be written, so that a
-// caller learns of a wrong name before it opens a model. ctx holds for the whole
-// job: when it ends, so does [Job.Score].
+// Open opens the input and checks that the output may be written, so that a caller
+// sees a wrong name before it opens a model. ctx applies to the whole job: when it
+// ends, [Job.Score] ends.
 func Open(ctx context.Context, o Options) (*Job, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -248,8 +245,7 @@ func Open(ctx context.Context, o Options) (*Job, error) {
 	return j, nil
 }
 
-// Close closes the input. It is called when Score has returned, or in place of
-// it.
+// Close closes the input. Call it after Score has returned, or in place of Score.
 func (j *Job) Close() error {
 	j.cancel()
 	return j.in.close()

@@ -24,10 +24,10 @@ import (
 	"github.com/toxscreen/toxscreen/rows"
 )
 
-// words is a model that knows some words.
+// words is a model with a few known words.
 type words struct {
 	version string
-	pause   time.Duration // that a text takes
+	pause   time.Duration // time per text
 }
 
 func (w words) Info() toxscreen.ModelInfo {
@@ -58,7 +58,7 @@ func (w words) Classify(ctx context.Context, text string) (toxscreen.Classificat
 	return found, nil
 }
 
-// yes is a judge that finds everything an insult.
+// yes is a judge that calls every text an insult.
 type yes struct{}
 
 func (yes) Parallel() int { return 1 }
@@ -133,7 +133,7 @@ func TestSummaryCountsRows(t *testing.T) {
 	}
 }
 
-// What a judge says has columns of its own where one may be asked.
+// With a judge, its verdicts have their own columns.
 func TestColumnsOfTheJudge(t *testing.T) {
 	folder := t.TempDir()
 	in, out := write(t, filepath.Join(folder, "in.csv"), "text\nyou idiot\nsilence\n"), filepath.Join(folder, "out.csv")
@@ -151,7 +151,7 @@ func TestColumnsOfTheJudge(t *testing.T) {
 			t.Errorf("%s is not in\n%s", want, got)
 		}
 	}
-	// The same in Parquet, read again.
+	// The same through Parquet.
 	whole, again := filepath.Join(folder, "out.parquet"), filepath.Join(folder, "again.csv")
 	if _, err := score(t, rows.Options{Input: in, Output: whole, KeepText: true}, screener(toxscreen.WithJudge(yes{}, toxscreen.Band{Low: 0, High: 1}))); err != nil {
 		t.Fatal(err)
@@ -181,13 +181,13 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 	}{
 		"nothing at all":         {rows.Options{}, "the input is missing"},
 		"no output":              {rows.Options{Input: in}, "the output is missing"},
-		"two ways on":            {rows.Options{Input: in, Output: "o.jsonl", Resume: true, Overwrite: true}, "use one of them"},
+		"resume and overwrite":   {rows.Options{Input: in, Output: "o.jsonl", Resume: true, Overwrite: true}, "use only one of them"},
 		"one column for both":    {rows.Options{Input: in, Output: "o.jsonl", TextColumn: "id"}, `--text-column and --id-column are both "id"`},
-		"an unknown format":      {rows.Options{Input: "in.txt", Output: "o.jsonl"}, "--input in.txt: the ending must be"},
-		"one value":              {rows.Options{Input: in, Output: "o.json"}, "--output o.json: a .json file holds one value"},
+		"an unknown format":      {rows.Options{Input: "in.txt", Output: "o.jsonl"}, "--input in.txt: the extension must be"},
+		"one value":              {rows.Options{Input: in, Output: "o.json"}, "--output o.json: a .json file contains one value"},
 		"no rows in a row group": {rows.Options{Input: in, Output: "o.parquet", RowGroup: -1}, "--row-group: -1 is not in 1..1048576"},
 		"row groups in CSV":      {rows.Options{Input: in, Output: "o.csv", RowGroup: 5}, "--row-group is for Parquet, but the output is CSV"},
-		"no file to resume":      {rows.Options{Stdin: strings.NewReader(""), Output: "o.csv", Resume: true}, "--resume: standard input and output are gone"},
+		"no file to resume":      {rows.Options{Stdin: strings.NewReader(""), Output: "o.csv", Resume: true}, "--resume: standard input and output cannot be resumed"},
 		"a folder to resume":     {rows.Options{Input: in, Output: subfolder, Resume: true}, "is not a regular file, which --resume needs"},
 		"the same file":          {rows.Options{Input: in, Output: link, Overwrite: true}, "is both input and output"},
 	} {
@@ -200,7 +200,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// Rows of all kinds are written and read back with nothing lost.
+// Rows of all kinds are written and read back without loss.
 func TestResultsAreReadAsTheyWereWritten(t *testing.T) {
 	const in = `{"id": 7, "text": "you idiot <b>", "who": {"b":  [1, 2.50e3], "a": null}, "stars": 1.50}
 {"id": "x", "comment": "no text"}
@@ -241,8 +241,8 @@ func TestResultsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// generator is a JSONL input of any length that holds none of it. At each
-// tenth it looks at the heap.
+// generator is a JSONL input of any length that is generated while it is read. At
+// each tenth it measures the heap.
 type generator struct {
 	rows, made int
 	rest       []byte
@@ -279,8 +279,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Memory does not grow with the input, a real model's included: the heap stays
-// what it is after the first tenths.
+// Memory does not grow with the input, also with a real model: after the first
+// tenths, the heap stays constant.
 func TestMemoryIsFlat(t *testing.T) {
 	model, err := models.Open("../testdata/models/tiny", models.Options{})
 	if err != nil {
@@ -317,8 +317,8 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 }
 
-// A run that waits for its input ends when it is interrupted, and leaves no
-// goroutine behind once the input is closed.
+// A run that waits for input ends when it is interrupted, and no goroutine remains
+// when the input is closed.
 func TestInterruptedWhileWaiting(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	in, feed := io.Pipe()
@@ -336,7 +336,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	if _, err := io.WriteString(feed, "{\"text\":\"garden\"}\n"); err != nil {
 		t.Fatal(err)
 	}
-	// The first result comes while the second row is waited for.
+	// The first result comes while the run waits for the second row.
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(line, `{"row":1,`) {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -350,16 +350,16 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 			t.Errorf("a stream cannot be resumed: %v", unfinished)
 		}
 	case <-time.After(time.Minute):
-		t.Error("the run goes on waiting")
+		t.Error("the run still waits")
 	}
 	feed.Close()
 }
 
-// A reader of the output that fails ends the run, though more input is coming.
+// A failing output ends the run, even if more input is coming.
 func TestOutputFails(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	summary, err := score(t, rows.Options{Stdin: &generator{rows: 1 << 30}, Stdout: &broken{after: 10}}, screener())
-	if want := "failed to write standard output: the tape is torn; 10 rows are done"; err == nil || err.Error() != want || summary.Rows != 10 {
+	if want := "failed to write standard output: the tape is broken; 10 rows are done"; err == nil || err.Error() != want || summary.Rows != 10 {
 		t.Errorf("%+v, %v\nwant %s", summary, err, want)
 	}
 }
@@ -368,7 +368,7 @@ type broken struct{ after int }
 
 func (b *broken) Write(p []byte) (int, error) {
 	if b.after--; b.after < 0 {
-		return 0, errors.New("the tape is torn")
+		return 0, errors.New("the tape is broken")
 	}
 	return len(p), nil
 }

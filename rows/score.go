@@ -12,17 +12,17 @@ import (
 )
 
 // Score scores the rows that no earlier run has scored and completes the output.
-// It is called once. What it returns with an error is the summary of what was
-// written. The error has an [UnfinishedError] in its chain where the output can
-// be resumed, and the error of [Open]'s context where that ended.
+// It is called once. With an error, it returns the summary of the written rows. The
+// error chain has an [UnfinishedError] if the output can be resumed, and the error
+// of [Open]'s context if that ended.
 //
-// Settings name what the results depend on beside the model and the options,
-// such as thresholds and a judge: to resume a run with others is refused.
+// settings are what the results depend on in addition to the model and the options,
+// such as thresholds and a judge. Resuming a run with other settings is refused.
 func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary, error) {
 	o := j.options
 	out := output{Options: o, layout: layout{keepText: o.KeepText, judged: screener.HasJudge()}, in: j.in, model: screener.Info().Version}
 
-	// Whoever may want to resume this run needs to know what it was.
+	// The note lets a later run check that it can resume this one.
 	canResume := o.resumable() == nil
 	var memo note
 	if canResume {
@@ -48,7 +48,7 @@ func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary,
 		}
 		if err == nil && canResume {
 			if err = memo.write(o.Output); err == nil {
-				release() // that was the note before
+				release() // the earlier note
 				release, err = hold(o.Output)
 			}
 		}
@@ -75,7 +75,7 @@ func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary,
 	return j.done, nil
 }
 
-// run scores the rows that are not done yet and completes the output.
+// run scores the remaining rows and completes the output.
 func (j *Job) run(screener *toxscreen.Screener) error {
 	ctx := j.ctx
 	at, err := j.in.skip(ctx, j.done.Rows)
@@ -113,10 +113,10 @@ func (j *Job) run(screener *toxscreen.Screener) error {
 	}
 	for o := range toxscreen.Batch(ctx, screener, rows, func(r row) (string, error) { return r.text, r.err }) {
 		if interrupted = o.Err != nil && ctx.Err() != nil && errors.Is(o.Err, ctx.Err()); interrupted {
-			break // it is the first row that is to be resumed
+			break // a resumed run begins with this row
 		}
 		if writeErr = j.write(o); writeErr != nil {
-			j.cancel() // the reader may wait for input or memory, and Batch for the reader
+			j.cancel() // the reader may wait for input or memory, and Batch waits for the reader
 			break
 		}
 		memory.give(o.Row.size)
@@ -134,7 +134,7 @@ func (j *Job) run(screener *toxscreen.Screener) error {
 	return nil
 }
 
-// write writes and counts the outcome of a row.
+// write writes and counts the result of a row.
 func (j *Job) write(o toxscreen.Outcome[row]) error {
 	r := &Result{Row: o.Row.number}
 	if j.options.KeepText && o.Row.err == nil {
@@ -152,13 +152,13 @@ func (j *Job) write(o toxscreen.Outcome[row]) error {
 	return nil
 }
 
-// interruption is the error of a context that ended, in a user's words.
+// interruption is the error of an ended context, in words for users.
 type interruption struct{ error }
 
 func (interruption) Error() string   { return "interrupted" }
 func (i interruption) Unwrap() error { return i.error }
 
-// cutOff leaves the output as far as it got and returns why.
+// cutOff ends an incomplete output and returns the error.
 func (j *Job) cutOff(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = interruption{ctx.Err()}
@@ -170,12 +170,12 @@ func (j *Job) cutOff(ctx context.Context, err error) error {
 	return err
 }
 
-// readAhead is how many bytes of rows are in memory at once, unless a single
-// row has more.
+// readAhead is the limit of the rows in memory in bytes; a single row may have
+// more.
 const readAhead = 64 << 20
 
-// budget bounds the memory of the rows that are read but not written: Batch
-// bounds their number, which is not enough where each has megabytes.
+// budget limits the memory of rows that are read but not written. Batch limits
+// only their number, which is not enough if each row has megabytes.
 type budget struct {
 	lock  sync.Mutex
 	left  int
@@ -187,8 +187,8 @@ func newBudget(bytes int) *budget {
 	return &budget{left: bytes, whole: bytes, freed: make(chan struct{}, 1)}
 }
 
-// take waits until there is room. It returns false when ctx ends first. Only
-// one goroutine may take.
+// take waits until the bytes fit. It returns false if ctx ends first. Only one
+// goroutine may call it.
 func (b *budget) take(ctx context.Context, bytes int) bool {
 	for {
 		b.lock.Lock()
@@ -214,6 +214,6 @@ func (b *budget) give(bytes int) {
 	b.lock.Unlock()
 	select {
 	case b.freed <- struct{}{}:
-	default: // the signal that is there already tells as much
+	default: // a signal is already pending
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-// scored writes results as batch does of labelled rows, each with a verdict of a
-// judge that is right nine times of ten.
+// scored writes results like batch for labelled rows, each with a verdict of a judge
+// that is right nine times out of ten.
 func scored(t *testing.T, file string, rows int, change func(i int, line map[string]any)) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -57,7 +57,7 @@ func scored(t *testing.T, file string, rows int, change func(i int, line map[str
 	return path
 }
 
-// command runs a command line and returns its exit code and what it printed.
+// command runs a command line and returns its exit code and output.
 func command(t *testing.T, args ...string) (code int, out, errors string) {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
@@ -91,11 +91,11 @@ func TestCalibrateFitsAndTellsWhatChanged(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// What is there is not written over.
+	// An existing file is not replaced without --overwrite.
 	if code, _, errors := command(t, "calibrate", "-i", in, "-o", file); code != 1 || !strings.Contains(errors, "--overwrite") {
 		t.Errorf("exit code %d: %s", code, errors)
 	}
-	// Parameters are for the model whose scores they were fitted to.
+	// Fusion parameters are only for the model whose scores they were fitted to.
 	t.Setenv(encoder.LibraryEnv, library)
 	if code, _, errors := command(t, "score", "-m", tinyModel(t), "--calibration", file, "idiot"); code != 1 || !strings.Contains(errors, "fitted to the scores of tiny@1.0.0 sha256:0123456789ab, but the model in use is") {
 		t.Errorf("exit code %d: %s", code, errors)
@@ -119,13 +119,13 @@ func TestCalibrateRefuses(t *testing.T) {
 			`bare.jsonl: line 1: it has no labels: rows of batch's input need an object like "labels": {"toxicity": 1}`, 1},
 		"rows of two models": {[]string{"-i", scored(t, "two.jsonl", 5, func(i int, line map[string]any) {
 			line["versions"] = map[string]any{"model": fmt.Sprintf("tiny@%d.0.0", 1+i/3)}
-		}), "-o", "x"}, "two.jsonl: line 4: it was scored by tiny@2.0.0, the lines before by tiny@1.0.0", 1},
+		}), "-o", "x"}, "two.jsonl: line 4: it was scored by tiny@2.0.0, earlier lines by tiny@1.0.0", 1},
 		"a row that failed": {[]string{"-i", scored(t, "failed.jsonl", 5, func(i int, line map[string]any) {
 			if i == 2 {
 				line["error"] = "text too long"
 			}
 		}), "-o", "x"}, "failed.jsonl: line 3: the row failed: text too long", 1},
-		"nothing": {[]string{"-i", scored(t, "empty.jsonl", 0, nil), "-o", "x"}, "holds none", 1},
+		"nothing": {[]string{"-i", scored(t, "empty.jsonl", 0, nil), "-o", "x"}, "contains none", 1},
 	} {
 		code, _, errors := command(t, append([]string{"calibrate"}, c.args...)...)
 		if code != c.code || !strings.Contains(errors, c.want) {

@@ -17,8 +17,8 @@ import (
 	"github.com/toxscreen/toxscreen/store"
 )
 
-// A server is killed with SIGKILL while clients have it score and send feedback.
-// What was answered with 201 is there afterwards, and the next server can open
+// A server is killed with SIGKILL while clients score texts and send feedback.
+// Feedback that was acknowledged with 201 is stored, and the next server can open
 // the file.
 func TestAKilledServerLosesNoFeedback(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "feedback.db")
@@ -58,7 +58,7 @@ func TestAKilledServerLosesNoFeedback(t *testing.T) {
 				for i := 0; ; i++ {
 					token := fmt.Sprintf("%d/%d/%d", kill, client, i)
 					status, err := post("/v1/feedback", fmt.Sprintf(`{"text": "you idiot", "labels": {"insult": 1}, "token": %q}`, token))
-					if status == http.StatusCreated { // whatever came after it
+					if status == http.StatusCreated { // even if reading the answer failed
 						lock.Lock()
 						stored[token] = true
 						lock.Unlock()
@@ -67,7 +67,7 @@ func TestAKilledServerLosesNoFeedback(t *testing.T) {
 						_, err = post("/v1/score", `{"text": "what a lovely garden"}`)
 					}
 					if err != nil {
-						return // it was killed
+						return // the server was killed
 					}
 				}
 			})
@@ -77,9 +77,9 @@ func TestAKilledServerLosesNoFeedback(t *testing.T) {
 		transport.CloseIdleConnections()
 	}
 	if len(stored) < serverKills {
-		t.Errorf("%d label sets were taken by %d servers", len(stored), serverKills)
+		t.Errorf("%d label sets were acknowledged by %d servers", len(stored), serverKills)
 	}
-	t.Logf("%d label sets were taken by %d servers", len(stored), serverKills)
+	t.Logf("%d label sets were acknowledged by %d servers", len(stored), serverKills)
 	kept, err := store.OpenFeedback(file, store.FeedbackOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +92,6 @@ func TestAKilledServerLosesNoFeedback(t *testing.T) {
 		delete(stored, set.Token)
 	}
 	if len(stored) > 0 {
-		t.Errorf("%d label sets are lost, which were taken", len(stored))
+		t.Errorf("%d acknowledged label sets are lost", len(stored))
 	}
 }

@@ -25,7 +25,7 @@ func one(a toxscreen.Attribute, share float64) (s toxscreen.Scores) {
 	return s
 }
 
-// scoredBy is a result of a model, with a verdict where a judge is named.
+// scoredBy returns a result of a model, with a verdict if a judge is named.
 func scoredBy(model, judge string, p, yes float64) toxscreen.Result {
 	probability, pYes, toxicity := toxscreen.Probability(p), toxscreen.Probability(yes), toxscreen.Toxicity
 	r := toxscreen.Result{
@@ -50,8 +50,8 @@ const (
 	earlierJudge = "other-model@ba9876543210"
 )
 
-// labelled FILE TEXTS adds feedback about so many texts: two moderators agree on
-// most of them, and the classifier and the judge are right more often than not.
+// labelled FILE TEXTS adds feedback on that number of texts. Two moderators agree on
+// most of them, and the classifier and the judge are right on most of them.
 func labelledFeedback(ts *testscript.TestScript, _ bool, args []string) {
 	texts, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -77,8 +77,8 @@ func labelledFeedback(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(kept.Close())
 }
 
-// Parameters are for one model and one judge: of each text there is the result
-// that they can be fitted to, if there is one.
+// Fusion parameters are for one model and one judge: each text is exported with the
+// result that they can be fitted to, if there is one.
 func TestExportIsOfOneModelAndOneJudge(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "feedback.db")
 	kept, err := store.OpenFeedback(file, store.FeedbackOptions{})
@@ -142,7 +142,7 @@ func TestExportIsOfOneModelAndOneJudge(t *testing.T) {
 	}
 }
 
-// What export writes, calibrate reads: every row, with all that it fits on.
+// calibrate reads every row that export writes, with all values that it fits to.
 func TestExportedRowsAreLabelledRows(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "feedback.db")
 	kept, err := store.OpenFeedback(file, store.FeedbackOptions{KeepText: true})

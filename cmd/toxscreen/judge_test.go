@@ -20,8 +20,8 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// The stories in testdata/judge have a real server with a tiny model that
-// answers nonsense.
+// The scripts in testdata/judge use a real server with a tiny model, whose answers
+// are random.
 func TestJudgeStories(t *testing.T) {
 	model, library := tinyModel(t), runtimeLibrary(t)
 	server := ollamatest.Start(t)
@@ -54,19 +54,19 @@ func TestJudgeStories(t *testing.T) {
 	})
 }
 
-// compact FROM TO writes a JSON file in one line.
+// compact FROM TO writes a JSON file as one line.
 func compact(ts *testscript.TestScript, _ bool, args []string) {
 	var b bytes.Buffer
 	ts.Check(json.Compact(&b, []byte(ts.ReadFile(args[0]))))
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b.Bytes(), 0o644))
 }
 
-// disbelieve VERDICT keeps a self-test that the judge of a verdict failed.
+// disbelieve VERDICT stores a self-test that the judge of a verdict failed.
 func disbelieve(ts *testscript.TestScript, _ bool, args []string) {
 	keepSelfTest(ts, args[0], judge.SelfTest{Why: []string{"it is not significantly better than chance"}})
 }
 
-// believe VERDICT keeps one that it passed.
+// believe VERDICT stores a self-test that it passed.
 func believe(ts *testscript.TestScript, _ bool, args []string) {
 	interval := func(low, high float64) judge.Interval { return judge.Interval{Low: low, High: high} }
 	keepSelfTest(ts, args[0], judge.SelfTest{

@@ -2,6 +2,6 @@
 
 package main
 
-// serverKills is how many servers TestAKilledServerLosesNoFeedback kills;
+// serverKills is the number of servers that TestAKilledServerLosesNoFeedback kills.
 // `make test-all` kills more.
 const serverKills = 5

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output in the stories")
 
-// unconfigured runs the tests without the settings of whoever runs them.
+// unconfigured runs the tests without the settings of the user who runs them.
 type unconfigured struct{ *testing.M }
 
 func (u unconfigured) Run() int {
@@ -40,9 +40,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// The stories in testdata are what a user could type. $TINY and $NOSPANS name
-// small models whose answers are known beforehand, $HUB the folder with exports
-// of Hugging Face.
+// The scripts in testdata are commands that a user could type. $TINY and $NOSPANS are
+// small models with known scores, $HUB is the folder with Hugging Face exports.
 func TestStories(t *testing.T) {
 	tiny, library := tinyModel(t), runtimeLibrary(t)
 	testscript.Run(t, testscript.Params{
@@ -71,7 +70,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// configure gives the test an environment of its own, since [run] reads it.
+// configure gives the test its own environment, because [run] reads it.
 func configure(t *testing.T) {
 	t.Helper()
 	library := runtimeLibrary(t)
@@ -98,15 +97,15 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// unversioned FILE writes what the last command printed, without the version
-// of this build, which no expected output can know.
+// unversioned FILE writes the output of the last command without the version of this
+// build, which expected outputs cannot contain.
 func unversioned(ts *testscript.TestScript, _ bool, args []string) {
 	out := ts.ReadFile("stdout")
 	out = strings.ReplaceAll(out, fmt.Sprintf("toxscreen %s\n", toxscreen.Version()), "toxscreen VERSION\n")
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(out), 0o644))
 }
 
-// bytes FILE QUOTED writes what a quoted Go string stands for.
+// bytes FILE QUOTED writes the value of a quoted Go string.
 func writeBytes(ts *testscript.TestScript, _ bool, args []string) {
 	data, err := strconv.Unquote(`"` + args[1] + `"`)
 	ts.Check(err)

@@ -24,18 +24,17 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// aloneEnv is set where the test runs in its own network. It is no setting:
-// those are unset before the tests run.
+// aloneEnv is set if the test runs in its own network. It is not a setting: settings
+// are unset before the tests run.
 const aloneEnv = "IN_A_NETWORK_OF_ITS_OWN"
 
-// What is checked: in a network namespace whose only interface is the loopback
-// one, `toxscreen serve` answers on all of its routes with a real Ollama as its
-// judge. strace notes every connect, sendto, sendmsg and sendmmsg of the process
-// and all of its threads, from its start to its end, whether it succeeds or not.
-// The only internet address among them must be that of the configured Ollama, no
-// name is looked up, and io_uring, by which a program can connect without those
-// calls, is not set up. A second server, whose judge is said to be far away,
-// shows that a connection elsewhere would be noticed.
+// In a network namespace with only the loopback interface, `toxscreen serve` answers
+// on all of its routes, with a real Ollama as its judge. strace records every
+// connect, sendto, sendmsg and sendmmsg of the process and all of its threads, from
+// start to end, successful or not. The only internet address in them must be the
+// address of the configured Ollama. No name is resolved, and io_uring, which could
+// connect without those calls, is not set up. A second server with the address of a
+// remote judge shows that the test detects other connections.
 func TestServeConnectsToNothingButTheJudge(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Fatal("the test needs strace: install it with the system's package manager, such as `apt-get install strace`")
@@ -59,10 +58,10 @@ func TestServeConnectsToNothingButTheJudge(t *testing.T) {
 		t.Errorf("the judge was not asked: %s", verdict)
 	}
 	if tried := destinations(t, s, trace); !slices.Equal(tried, []string{strings.TrimPrefix(ollama.URL, "http://")}) {
-		t.Errorf("it connected to %q: only the judge at %s may be among them", tried, ollama.URL)
+		t.Errorf("it connected to %q: only the judge at %s is allowed", tried, ollama.URL)
 	}
 
-	const far = "192.0.2.1:11434" // nobody's, by RFC 5737
+	const far = "192.0.2.1:11434" // an unassigned address, see RFC 5737
 	s, trace = traced(t, append(judged, "--judge-host", far)...)
 	everyRoute(t, s)
 	if tried := destinations(t, s, trace); !slices.Equal(tried, []string{far}) {
@@ -70,7 +69,7 @@ func TestServeConnectsToNothingButTheJudge(t *testing.T) {
 	}
 }
 
-// aloneInANetwork runs the test once more, in a network namespace of its own.
+// aloneInANetwork runs the test again in its own network namespace.
 func aloneInANetwork(t *testing.T) {
 	t.Helper()
 	again := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
@@ -88,11 +87,11 @@ func aloneInANetwork(t *testing.T) {
 	case err != nil:
 		t.Fatalf("%v\n%s", err, out)
 	}
-	t.Logf("in a network of its own:\n%s", out)
+	t.Logf("in its own network:\n%s", out)
 }
 
-// loopbackOnly turns on the loopback interface, which a new namespace has turned
-// off, and checks that there is no other.
+// loopbackOnly turns on the loopback interface, which is off in a new namespace, and
+// checks that there is no other interface.
 func loopbackOnly(t *testing.T) {
 	t.Helper()
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM, 0)
@@ -115,8 +114,8 @@ func loopbackOnly(t *testing.T) {
 	}
 }
 
-// traced starts a server whose connections are noted in a file. With -D strace is
-// not the server's parent, so that what is started and ended is the server.
+// traced starts a server whose connections are recorded in a file. With -D, strace is
+// not the server's parent, so the test starts and ends the server itself.
 func traced(t *testing.T, args ...string) (s *serverProcess, trace string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -125,8 +124,8 @@ func traced(t *testing.T, args ...string) (s *serverProcess, trace string) {
 	return beginServer(t, strace, append(args, "--feedback", filepath.Join(folder, "feedback.db"), "--debug-listen", "127.0.0.1:0")...), trace
 }
 
-// everyRoute asks a server for all that it has, about texts and pictures that
-// name addresses, and returns what it says about one of them.
+// everyRoute sends requests to all routes of a server, with texts and images that
+// contain addresses, and returns one of the answers.
 func everyRoute(t *testing.T, s *serverProcess) (scored string) {
 	t.Helper()
 	const text = "see http://example.com/a.png, you idiot. Write to root@example.com!"
@@ -172,9 +171,9 @@ func everyRoute(t *testing.T, s *serverProcess) (scored string) {
 // completeTrace returns the calls of a program that has ended.
 func completeTrace(t *testing.T, trace string) (calls string) {
 	t.Helper()
-	// A call is noted before it returns, so that all of them are by now. That
-	// strace was there to the end shows in the end of threads, which it notes
-	// a little later; that of the first thread got lost once.
+	// strace records a call before it returns, so all calls are recorded by now.
+	// The recorded end of threads shows that strace ran to the end. It comes a
+	// little later, and that of the first thread was lost once.
 	const end = "+++ exited with 0 +++"
 	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(calls, end); time.Sleep(10 * time.Millisecond) {
 		data, err := os.ReadFile(trace)
@@ -182,7 +181,7 @@ func completeTrace(t *testing.T, trace string) (calls string) {
 			t.Fatal(err)
 		}
 		if calls = string(data); time.Now().After(deadline) {
-			t.Fatalf("strace has not noted the end of the program:\n%s", calls)
+			t.Fatalf("strace has not recorded the end of the program:\n%s", calls)
 		}
 	}
 	return calls
@@ -193,21 +192,21 @@ var (
 	ipv6 = regexp.MustCompile(`sa_family=AF_INET6, sin6_port=htons\((\d+)\).*?inet_pton\(AF_INET6, "([^"]+)"`)
 )
 
-// destinations ends a server and returns the internet addresses that it tried to
-// reach, each once.
+// destinations ends a server and returns the distinct internet addresses that it
+// tried to reach.
 func destinations(t *testing.T, s *serverProcess, trace string) []string {
 	t.Helper()
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Wait(); err != nil {
-		t.Fatalf("the server did not end in good order: %v\n%s", err, s.errors)
+		t.Fatalf("the server did not end cleanly: %v\n%s", err, s.errors)
 	}
 	noted := completeTrace(t, trace)
 	tried := map[string]bool{}
 	for line := range strings.Lines(noted) {
 		if strings.Contains(line, "io_uring_setup(") {
-			t.Errorf("io_uring is set up, whose connections are not seen: %s", line)
+			t.Errorf("io_uring is set up: its connections are not recorded: %s", line)
 		}
 		found := ipv4.FindStringSubmatch(line)
 		if found == nil {
@@ -215,7 +214,7 @@ func destinations(t *testing.T, s *serverProcess, trace string) []string {
 		}
 		if found == nil {
 			if strings.Contains(line, "AF_INET") {
-				t.Errorf("an address that the test cannot read: %s", line)
+				t.Errorf("the test cannot parse an address: %s", line)
 			}
 			continue
 		}

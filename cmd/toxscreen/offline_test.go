@@ -16,12 +16,12 @@ import (
 	"time"
 )
 
-// offlineFor is how long a program runs in these tests: ONNX Runtime's telemetry,
-// where it is on, speaks after some ten seconds.
+// offlineFor is how long a program runs in these tests. ONNX Runtime's telemetry, if
+// it is on, sends data after some ten seconds.
 const offlineFor = time.Minute
 
-// offlineTrace has strace note everything by which a program can reach out or
-// leave something behind.
+// offlineTrace makes strace record every call that can open a connection or leave
+// a file.
 func offlineTrace(t *testing.T) (strace []string, trace string) {
 	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil {
@@ -48,8 +48,8 @@ func refuseCalls(t *testing.T, trace string, words ...string) {
 	}
 }
 
-// whatNobodyAsksFor are the traces of ONNX Runtime's telemetry on the disk, and
-// io_uring, by which a program can connect without the calls that are noted.
+// whatNobodyAsksFor are files of ONNX Runtime's telemetry, and io_uring, which can
+// connect without the recorded calls.
 var whatNobodyAsksFor = []string{"machine-id", "Microsoft", ".onnxruntime", "io_uring_setup("}
 
 // The command line scores for a minute and opens no socket of any kind.
@@ -85,7 +85,7 @@ func TestBatchOpensNoSocket(t *testing.T) {
 	}
 	refuseCalls(t, trace, append(whatNobodyAsksFor, "socket(", "mkdir")...)
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
-		t.Errorf("%v, %v: something is left in the home folder", left, err)
+		t.Errorf("%v, %v: the home folder is not empty", left, err)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestServeConnectsToNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Wait(); err != nil {
-		t.Fatalf("the server did not end in good order: %v\n%s", err, s.errors)
+		t.Fatalf("the server did not end cleanly: %v\n%s", err, s.errors)
 	}
 	refuseCalls(t, trace, append(whatNobodyAsksFor, "connect(", "sendto(", "sendmsg(", "sendmmsg(", "mkdir")...)
 }

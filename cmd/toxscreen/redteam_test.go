@@ -18,9 +18,8 @@ import (
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
-// Of several cases as many metrics are judged at once as the judge may have
-// under way. A case whose metrics get no verdict has its own report, with the
-// tokens that were spent on it, and the others have theirs.
+// Metrics of several cases are judged in parallel, up to --judge-parallel. A case
+// whose metrics get no verdict has a report too, with the tokens that it used.
 func TestRedteamKeepsTheJudgeBusy(t *testing.T) {
 	const parallel = 3
 	server := ollamatest.Start(t, fmt.Sprintf("OLLAMA_NUM_PARALLEL=%d", parallel))
@@ -91,7 +90,7 @@ func TestRedteamKeepsTheJudgeBusy(t *testing.T) {
 	}
 }
 
-// An interrupt ends a run at once, and says how far it got.
+// An interrupt ends a run at once, and the error says how many reports exist.
 func TestRedteamIsInterrupted(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
@@ -100,7 +99,7 @@ func TestRedteamIsInterrupted(t *testing.T) {
 	defer interrupt()
 	t.Setenv("OLLAMA_HOST", ollamatest.NewProxy(t, server, func(call ollamatest.Call) ollamatest.Fault {
 		if !bytes.Contains(call.Body, []byte("the^first")) {
-			return nil // the prompt without a text
+			return nil // the request that loads the prompt, without a text
 		}
 		interrupt()
 		return ollamatest.Hang
@@ -113,7 +112,7 @@ func TestRedteamIsInterrupted(t *testing.T) {
 	code := run(ctx, []string{
 		"redteam", "run", "--input", input, "--output-dir", t.TempDir(), "--judge-model", "tiny", "--judge-timeout", "10m",
 	}, stdio{strings.NewReader(""), &said, &said})
-	if want := "toxscreen: interrupted; 0 of 1 cases have a report\nverdicts are kept: the same command asks for those that are missing\n"; code != exitFailed || !strings.HasSuffix(said.String(), want) {
+	if want := "toxscreen: interrupted; 0 of 1 cases have a report\nverdicts are stored: to continue, run the same command\n"; code != exitFailed || !strings.HasSuffix(said.String(), want) {
 		t.Errorf("exit code %d: %s", code, &said)
 	}
 }

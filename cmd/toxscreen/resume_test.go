@@ -14,7 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-// A run is only resumed with what it began with.
+// A run is resumed only with the input and settings that it began with.
 func TestResumeRefused(t *testing.T) {
 	rows := bytes.Repeat([]byte("{\"text\":\"you stupid garden\"}\n"), 3000)
 	for _, test := range []struct {
@@ -25,7 +25,7 @@ func TestResumeRefused(t *testing.T) {
 		{"another input", func(t *testing.T, in, _ string) []string {
 			write(t, in, append(read(t, in), "{\"text\":\"garden\"}\n"...))
 			return nil
-		}, "the input is not the one that the run began with"},
+		}, "the input has changed since the run began"},
 		{"another threshold", func(*testing.T, string, string) []string {
 			return []string{"--threshold", "insult=0.9"}
 		}, "the thresholds was"},
@@ -38,10 +38,10 @@ func TestResumeRefused(t *testing.T) {
 		{"a changed output", func(t *testing.T, _, out string) []string {
 			write(t, out, []byte("{\"row\":2}\n"))
 			return nil
-		}, "what should be row 1 of it is not"},
+		}, "row 1 is not what the run wrote"},
 		{"without --resume", func(*testing.T, string, string) []string {
 			return []string{"--resume=false"}
-		}, "is an unfinished output: go on with --resume"},
+		}, "is an unfinished output: continue it with --resume"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -62,7 +62,7 @@ func TestResumeRefused(t *testing.T) {
 	}
 }
 
-// runProcess runs toxscreen as a process of its own and returns its exit code
+// runProcess runs toxscreen in a separate process and returns its exit code
 // and standard error.
 func runProcess(t *testing.T, args ...string) (code int, messages string) {
 	t.Helper()

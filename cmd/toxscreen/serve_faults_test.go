@@ -22,7 +22,7 @@ import (
 	"github.com/toxscreen/toxscreen/store"
 )
 
-// serverProcess is a server in a process of its own, which ends with the test.
+// serverProcess is a server in its own process, which ends with the test.
 type serverProcess struct {
 	*exec.Cmd
 	address string // like http://127.0.0.1:40001
@@ -30,8 +30,8 @@ type serverProcess struct {
 	client  *http.Client
 }
 
-// beginServer starts a server on a free port with the tiny model. prefix is what runs
-// it, such as a shell with a limit.
+// beginServer starts a server on a free port with the tiny model. prefix is the
+// command that runs it, such as a shell with a limit.
 func beginServer(t *testing.T, prefix []string, args ...string) *serverProcess {
 	t.Helper()
 	home := t.TempDir()
@@ -108,9 +108,9 @@ func tokensIn(t *testing.T, file string) map[string]bool {
 	return tokens
 }
 
-// A text that is computed takes no place in Go's scheduler from those who answer:
-// with as many places as texts, a server under overload takes hundreds of
-// milliseconds to refuse what it cannot do.
+// Texts in the model take no slots of Go's scheduler from the HTTP handlers. With
+// only as many slots as texts, a server under overload takes hundreds of
+// milliseconds to refuse a request.
 func TestThereAreMorePlacesThanTextsUnderWay(t *testing.T) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -126,23 +126,23 @@ func TestThereAreMorePlacesThanTextsUnderWay(t *testing.T) {
 	defer response.Body.Close()
 	metrics, err := io.ReadAll(response.Body)
 	if err != nil || !bytes.Contains(metrics, []byte("\ngo_sched_gomaxprocs_threads 5\n")) {
-		t.Errorf("%v: there are not 2 places and one for each of 3 texts:\n%s", err, metrics)
+		t.Errorf("%v: want 2 slots and one for each of 3 texts:\n%s", err, metrics)
 	}
 }
 
-// noNamespaces ends a test that needs a namespace of its own, which the system
-// refused with err. Root, as in CI, is told to mend that.
+// noNamespaces ends a test that needs its own namespace, which the system refused
+// with err. It fails for root, as in CI, and skips the test for other users.
 func noNamespaces(t *testing.T, err error) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skipf("%v: this user may make no namespaces; run the test as root, or permit user namespaces", err)
+		t.Skipf("%v: this user cannot create namespaces; run the test as root, or permit user namespaces", err)
 	}
-	t.Fatalf("%v: even root may make no namespaces here; run the test outside of the container, or give it the capability CAP_SYS_ADMIN", err)
+	t.Fatalf("%v: even root cannot create namespaces here; run the test outside of the container, or give it the capability CAP_SYS_ADMIN", err)
 }
 
-// On a disk that is full, here a file system of 1 MB in memory, feedback is
-// refused and never acknowledged, texts are scored as ever, and what was
-// acknowledged before is kept.
+// On a full disk, here a file system of 1 MB in memory, feedback is refused and
+// never acknowledged, texts are still scored, and feedback that was acknowledged
+// before stays stored.
 func TestAFullDiskTakesNoFeedback(t *testing.T) {
 	unshare := []string{"unshare", "--mount"}
 	if os.Getuid() != 0 {
@@ -153,7 +153,7 @@ func TestAFullDiskTakesNoFeedback(t *testing.T) {
 	}
 	disk := t.TempDir()
 	file := filepath.Join(disk, "feedback.db")
-	// The mount is in a namespace of the process, and gone with it.
+	// The mount is in a namespace of the process and ends with it.
 	s := beginServer(t, append(unshare, "sh", "-c", `mount -t tmpfs -o size=1m none "$0" && exec "$@"`, disk), "--no-judge", "--feedback", file, "--feedback-text")
 	var acknowledged []string
 	refused := 0
@@ -181,7 +181,7 @@ func TestAFullDiskTakesNoFeedback(t *testing.T) {
 	if status, answer, err := s.post("/v1/score", map[string]string{"text": "the garden is lovely"}); err != nil || status != http.StatusOK {
 		t.Errorf("a text is not scored: %v, status %d: %s", err, status, answer)
 	}
-	// The files as the process sees them, before they are gone.
+	// The files as the process sees them, before the mount ends.
 	seen, copied := filepath.Join("/proc", fmt.Sprint(s.Process.Pid), "root", disk), t.TempDir()
 	if err := os.CopyFS(copied, os.DirFS(seen)); err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestAFullDiskTakesNoFeedback(t *testing.T) {
 	kept := tokensIn(t, filepath.Join(copied, "feedback.db"))
 	for _, token := range acknowledged {
 		if !kept[token] {
-			t.Errorf("%s was acknowledged and is not kept", token)
+			t.Errorf("%s was acknowledged but is not stored", token)
 		}
 	}
 	if len(acknowledged) < 10 {
@@ -199,9 +199,9 @@ func TestAFullDiskTakesNoFeedback(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Wait(); err != nil {
-		t.Errorf("it does not end in good order on a full disk: %v\n%s", err, s.errors)
+		t.Errorf("it does not end cleanly on a full disk: %v\n%s", err, s.errors)
 	}
 	if log := s.errors.String(); strings.Contains(log, "garden") || !strings.Contains(log, "not_stored") {
-		t.Errorf("the log has a text, or does not say what is wrong: %.1000s", log)
+		t.Errorf("the log contains a text, or does not name the problem: %.1000s", log)
 	}
 }

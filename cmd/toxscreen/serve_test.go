@@ -23,7 +23,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// served are the servers of the stories that run, by their folder.
+// served are the servers of the running scripts by folder.
 type served struct {
 	command *exec.Cmd
 	ended   chan error
@@ -31,8 +31,8 @@ type served struct {
 
 const servedKey = "served"
 
-// serves ARGS... runs toxscreen serve on a free port until the story ends, and
-// sets $URL to its address. What it says on standard error is in server.log.
+// serves ARGS... runs toxscreen serve on a free port until the script ends, and sets
+// $URL to its address. Its standard error is in server.log.
 func serves(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("unsupported: ! serves")
@@ -71,7 +71,7 @@ func serves(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("URL", strings.TrimSpace(address))
 }
 
-// firstPath returns the folder where testscript puts the programs of the test.
+// firstPath returns the folder of the test programs of testscript.
 func firstPath(ts *testscript.TestScript) string {
 	first, _, _ := strings.Cut(ts.Getenv("PATH"), string(filepath.ListSeparator))
 	return first
@@ -138,7 +138,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// fetched FILE waits for the final result of the pending one in a file, and
+// fetched FILE waits for the final result of the pending result in a file, and
 // prints it.
 func fetched(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
@@ -154,7 +154,7 @@ func fetched(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprint(ts.Stdout(), answer)
 }
 
-// fetch returns what the server answers.
+// fetch returns the answer of the server.
 func fetch(ts *testscript.TestScript, path string) (string, error) {
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, ts.Getenv("URL")+path, nil)
 	if err != nil {
@@ -169,8 +169,7 @@ func fetch(ts *testscript.TestScript, path string) (string, error) {
 	return string(answer), err
 }
 
-// stops tells the server to end and waits until it has, which must be in good
-// order.
+// stops ends the server and waits until it has ended, which must succeed.
 func stopsServing(ts *testscript.TestScript, neg bool, _ []string) {
 	if neg {
 		ts.Fatalf("unsupported: ! stops")

@@ -1,5 +1,5 @@
-// Package ctxio reads from terminals and pipes, whose reads know no context,
-// until a context ends:
+// Package ctxio reads from terminals and pipes until a context ends, although their
+// reads do not take a context:
 //
 //	text, err := io.ReadAll(ctxio.NewReader(ctx, os.Stdin))
 package ctxio
@@ -10,10 +10,10 @@ import (
 	"os"
 )
 
-// NewReader returns a reader of r whose reads return the error of ctx when that
-// ends, even while r waits for more. The goroutine that waits in r then stays
-// until that read returns or the process ends. A regular file is returned as it
-// is, since its reads do not wait.
+// NewReader returns a reader of r whose reads return the error of ctx when ctx
+// ends, even while r waits for data. The goroutine that reads r then remains until
+// that read returns or the process ends. A regular file is returned unchanged,
+// because its reads do not wait.
 func NewReader(ctx context.Context, r io.Reader) io.Reader {
 	if f, ok := r.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -30,8 +30,8 @@ type interruptible struct {
 	ctx    context.Context
 	filled chan chunk
 	empty  chan []byte
-	rest   []byte // of the chunk being read
-	buffer []byte // that rest is part of
+	rest   []byte // unread part of the current chunk
+	buffer []byte // memory of rest
 	err    error
 }
 

@@ -42,5 +42,5 @@ func TestAReadThatWaitsEndsWithItsContext(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want the context's error", err)
 	}
-	feed.Close() // lets the goroutine end that waits in the pipe
+	feed.Close() // ends the goroutine that reads the pipe
 }

@@ -1,12 +1,12 @@
-// Package files writes files that are whole or not there:
+// Package files writes files completely or not at all:
 //
 //	err := files.Write("fusion.json", 0o644, func(w io.Writer) error {
 //		_, err := w.Write(data)
 //		return err
 //	})
 //
-// It also takes the name of a file out of the errors of the file system, for
-// callers whose own errors begin with it.
+// It also removes file names from errors of the file system, for callers whose own
+// errors begin with the name.
 package files
 
 import (
@@ -18,13 +18,12 @@ import (
 	"path/filepath"
 )
 
-// Write has content write a new file and puts it at path when all of it is on
-// the disk: a reader, and whoever looks after a crash, finds the file as it was
-// before or as it is then. Where content fails, its error is returned and path
-// is left alone. Permissions are perm less the umask. Errors of the file system
-// are those of [Cause].
+// Write calls content to write a new file and renames it to path when it is
+// completely on disk: readers find the old or the new file, also after a crash. If
+// content fails, Write returns its error and does not change path. Permissions are
+// perm without the bits of the umask. Errors of the file system are as from [Cause].
 func Write(path string, perm os.FileMode, content func(io.Writer) error) error {
-	// In the same folder, since a rename does not cross file systems.
+	// In the same folder, because a rename cannot cross file systems.
 	file, err := os.OpenFile(path+".new-"+rand.Text()[:8], os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return Cause(err)
@@ -42,7 +41,7 @@ func Write(path string, perm os.FileMode, content func(io.Writer) error) error {
 	return nil
 }
 
-// WriteBytes is [Write] for content that is in memory.
+// WriteBytes is [Write] for content in memory.
 func WriteBytes(path string, perm os.FileMode, content []byte) error {
 	return Write(path, perm, func(w io.Writer) error {
 		_, err := w.Write(content)
@@ -50,11 +49,11 @@ func WriteBytes(path string, perm os.FileMode, content []byte) error {
 	})
 }
 
-// InCache returns the path of a file of toxscreen in the user's cache folder, and
-// InConfig of one in the user's configuration folder. Neither folder need exist.
+// InCache returns the path of a toxscreen file in the user's cache folder. The folder
+// does not have to exist.
 func InCache(name string) (string, error) { return in(os.UserCacheDir, "cache", name) }
 
-// InConfig is described at [InCache].
+// InConfig is like [InCache] for the user's configuration folder.
 func InConfig(name string) (string, error) { return in(os.UserConfigDir, "configuration", name) }
 
 func in(folder func() (string, error), kind, name string) (string, error) {
@@ -65,10 +64,10 @@ func in(folder func() (string, error), kind, name string) (string, error) {
 	return filepath.Join(path, "toxscreen", name), nil
 }
 
-// Cause returns an error of the file system without the operation and the path,
-// and every other error as it is.
+// Cause returns an error of the file system without the operation and the path. It
+// returns every other error unchanged.
 func Cause(err error) error {
-	switch e := err.(type) { //nolint:errorlint // what wraps such an error says more than the path
+	switch e := err.(type) { //nolint:errorlint // a wrapping error has more information than the path
 	case *os.PathError:
 		return e.Err
 	case *os.LinkError:

@@ -25,7 +25,7 @@ func TestWriteReplacesAFileAsAWhole(t *testing.T) {
 	alone(t, path, "short")
 }
 
-// A source that fails half-way leaves what was there, and nothing beside it.
+// If the source fails halfway, the old file stays and no other file remains.
 func TestWriteLeavesAFileAloneWhenItsContentFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "it")
 	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
@@ -46,7 +46,7 @@ func alone(t *testing.T, path, want string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 {
-		t.Errorf("%v, %v: there is more than the file", entries, err)
+		t.Errorf("%v, %v: there are other files", entries, err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("%q, %v, want %q", got, err, want)

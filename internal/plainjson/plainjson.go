@@ -1,6 +1,5 @@
-// Package plainjson encodes values as encoding/json does, but leaves <, > and &
-// as they are: texts for people are full of them, and no result is put into
-// HTML as it is.
+// Package plainjson encodes values like encoding/json, but does not escape <, >
+// and &: texts often contain them, and no result is put into HTML without escaping.
 package plainjson
 
 import (
@@ -9,8 +8,8 @@ import (
 	"io"
 )
 
-// Write writes the JSON form of a value and a line break, indented where indent
-// is not empty. The error is that of the value or of w.
+// Write writes the JSON form of a value and a line break, indented if indent is not
+// empty. It returns the error of the value or of w.
 func Write(w io.Writer, value any, indent string) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -18,7 +17,7 @@ func Write(w io.Writer, value any, indent string) error {
 	return enc.Encode(value)
 }
 
-// Marshal returns the JSON form of a value in one line without a line break.
+// Marshal returns the JSON form of a value on one line, without a line break.
 func Marshal(value any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := Write(&b, value, ""); err != nil {
@@ -27,8 +26,7 @@ func Marshal(value any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Append appends the JSON form of a value that is known to have one: it panics
-// where there is none.
+// Append appends the JSON form of a value. It panics if the value cannot be encoded.
 func Append(to []byte, value any) []byte {
 	encoded, err := Marshal(value)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package spelling finds what somebody who misspelt a name may have meant:
+// Package spelling finds the name that is most similar to a misspelt one:
 //
 //	name, similar := spelling.Nearest("thresold", []string{"threshold", "threads"}) // threshold, true
 package spelling
@@ -10,8 +10,8 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Nearest returns the name that is most like a misspelt one, and whether both are
-// similar enough to suggest it. Without names it returns "".
+// Nearest returns the name that is most similar to a misspelt one, and whether it is
+// similar enough for a suggestion. Without names it returns "".
 func Nearest(misspelt string, names []string) (name string, similar bool) {
 	if len(names) == 0 {
 		return "", false

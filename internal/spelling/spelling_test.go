@@ -14,7 +14,7 @@ func TestNearest(t *testing.T) {
 		}
 	}
 	if got, similar := spelling.Nearest("xylophone", names); similar {
-		t.Errorf("%s is suggested for a word that is like none", got)
+		t.Errorf("%s is suggested for a word that is not similar to any", got)
 	}
 	if got, similar := spelling.Nearest("x", nil); got != "" || similar {
 		t.Errorf("%q, %v without names", got, similar)

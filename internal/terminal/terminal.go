@@ -1,4 +1,4 @@
-// Package terminal makes texts of strangers fit for a terminal:
+// Package terminal makes untrusted texts safe for a terminal:
 //
 //	fmt.Println(terminal.Escape("\x1b]0;title\x07")) // \x1b]0;title\x07
 package terminal
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Ends returns a text whole, or the two ends of one that is longer than limit
-// bytes: about a third of the limit each.
+// Ends returns a text unchanged, or the two ends of a text that is longer than limit
+// bytes. Each end has about a third of the limit.
 func Ends(text string, limit int) (head, tail string) {
 	if len(text) <= limit {
 		return text, ""
@@ -26,9 +26,9 @@ func Ends(text string, limit int) (head, tail string) {
 	return text[:from], text[to:]
 }
 
-// Escape returns a text with everything escaped that could control a terminal or
-// reorder what it shows. Line breaks stay, and so do the joiners that emoji and
-// some scripts are made with.
+// Escape escapes all characters of a text that could control a terminal or reorder
+// what it shows. Line breaks stay, and so do the joiners that emoji and some scripts
+// use.
 func Escape(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {

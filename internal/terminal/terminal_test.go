@@ -6,7 +6,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/terminal"
 )
 
-// What a terminal shows of a text cannot steer it.
+// An escaped text cannot control a terminal.
 func TestEscape(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{"plain, grün, 日本語, 😀\n", "plain, grün, 日本語, 😀\n"},
@@ -24,7 +24,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// Neither end is cut inside a character.
+// No end is cut inside a character.
 func TestEnds(t *testing.T) {
 	head, tail := terminal.Ends("äöüäöüäöü", 7)
 	if head != "ä" || tail != "ü" {
