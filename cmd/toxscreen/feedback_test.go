@@ -131,8 +131,8 @@ func TestExportIsOfOneModelAndOneJudge(t *testing.T) {
 		t.Error(diff)
 	}
 	want := "toxscreen: 3 texts with 5 label sets\n" +
-		"toxscreen: 1 texts are left out, which only older models than " + tinyVersion + " have scored; --all writes them\n" +
-		"toxscreen: 1 texts are without their verdicts, which are not by " + someJudge + "; --all writes them\n"
+		"toxscreen: 1 texts are left out: only models older than " + tinyVersion + " have scored them; --all includes them\n" +
+		"toxscreen: 1 texts are written without their verdicts, which are not by " + someJudge + "; --all includes them\n"
 	if diff := cmp.Diff(want, errors); diff != "" {
 		t.Error(diff)
 	}

@@ -30,23 +30,22 @@ import (
 	"github.com/toxscreen/toxscreen/models"
 )
 
-// These tests use the page as people do, in a real Chromium, on a real server
-// with the default model. `make chromium` installs what they need. Of what they
-// look like, `go test -tags slow -artifacts -outputdir DIR ./httpapi/page`
-// keeps pictures.
+// These tests use the page like people do, in a real Chromium, on a real server with
+// the default model. `make chromium` installs the requirements. `go test -tags slow
+// -artifacts -outputdir DIR ./httpapi/page` stores screenshots.
 
 const (
 	insult   = "You are a stupid idiot, and so is your edit."
 	friendly = "Thank you, that was a great help."
 )
 
-// browser is a running one, in which contexts are tabs.
+// browser is a running browser whose contexts are tabs.
 type browser struct {
 	ctx context.Context
 	end context.CancelFunc
 }
 
-// chromium is the one of all tests.
+// chromium is the browser of all tests.
 var chromium browser
 
 func TestMain(m *testing.M) {
@@ -63,7 +62,7 @@ func TestMain(m *testing.M) {
 func startChromium() (browser, error) {
 	program, err := exec.LookPath("chromium")
 	if err != nil {
-		return browser{}, fmt.Errorf("failed to find chromium: run `make chromium`, or put one of that name on the PATH: %w", err)
+		return browser{}, fmt.Errorf("failed to find chromium: run `make chromium`, or put chromium on the PATH: %w", err)
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program))
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
@@ -77,15 +76,15 @@ func startChromium() (browser, error) {
 
 var openModel = sync.OnceValues(func() (*models.Model, error) { return models.OpenDefault(models.Options{}) })
 
-// site is the server that a test's page comes from. What front handles does
-// not get to the real one.
+// site is the server of a test's page. Requests that front handles do not reach the
+// real server.
 type site struct {
 	*httptest.Server
-	base     string // of its paths
+	base     string // base path
 	screener *toxscreen.Screener
 	mu       sync.Mutex
 	front    func(w http.ResponseWriter, r *http.Request) (handled bool)
-	requests []string // method and path, without those of the page
+	requests []string // method and path, without the files of the page
 }
 
 func newSite(t *testing.T, options ...toxscreen.Option) *site {
@@ -135,7 +134,7 @@ func (s *site) seen() []string {
 	return slices.Clone(s.requests)
 }
 
-// score is what the page should show.
+// score returns the result that the page should show.
 func (s *site) score(t *testing.T, text string) toxscreen.Result {
 	t.Helper()
 	result, err := s.screener.Score(t.Context(), text)
@@ -145,7 +144,7 @@ func (s *site) score(t *testing.T, text string) toxscreen.Result {
 	return result
 }
 
-// tab is a browser's with storage of its own.
+// tab is a browser tab with its own storage.
 type tab struct {
 	*testing.T
 	ctx context.Context
@@ -183,7 +182,7 @@ func (b tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// eval returns what an expression is in the page.
+// eval returns the value of an expression in the page.
 func eval[T any](b tab, expression string, args ...any) T {
 	b.Helper()
 	for i, arg := range args {
@@ -200,7 +199,7 @@ func eval[T any](b tab, expression string, args ...any) T {
 	return value
 }
 
-// wait returns once an expression is true in the page.
+// wait waits until an expression is true in the page.
 func (b tab) wait(expression string, args ...any) {
 	b.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -209,16 +208,16 @@ func (b tab) wait(expression string, args ...any) {
 		}
 	}
 	b.picture("failure")
-	b.Fatalf("it never came to be that %s; the page says:\n%s", fmt.Sprintf(strings.ReplaceAll(expression, "$1", "%[1]q"), args...), eval[string](b, "document.body.innerText"))
+	b.Fatalf("this never became true: %s; the page says:\n%s", fmt.Sprintf(strings.ReplaceAll(expression, "$1", "%[1]q"), args...), eval[string](b, "document.body.innerText"))
 }
 
-// text is what an element says, white space made one.
+// text returns the text of an element with collapsed white space.
 func (b tab) text(selector string) string {
 	b.Helper()
 	return strings.Join(strings.Fields(eval[string](b, "document.querySelector($1).innerText", selector)), " ")
 }
 
-// says waits until an element says something.
+// says waits until the text of an element contains part.
 func (b tab) says(selector, part string) {
 	b.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -235,14 +234,14 @@ func (b tab) shown(selector string) bool {
 	return eval[bool](b, "document.querySelector($1).checkVisibility()", selector)
 }
 
-// press types keys wherever the focus is.
+// press types keys into the focused element.
 func (b tab) press(keys string, modifiers ...chromedp.Modifier) {
 	b.Helper()
 	b.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
 }
 
-// write puts a text into the field at once, as pasting does, has it scored
-// without a pause and waits for that.
+// write puts a text into the field at once, like pasting, has it scored without a
+// pause and waits for the score.
 func (b tab) write(text string) {
 	b.Helper()
 	b.paste(text)
@@ -265,7 +264,7 @@ func (b tab) click(selector string) {
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// picture keeps what the page looks like, if anybody wants it.
+// picture stores a screenshot of the page if artifacts are on.
 func (b tab) picture(name string) {
 	b.Helper()
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
@@ -277,7 +276,7 @@ func (b tab) picture(name string) {
 	}
 }
 
-// look is how a browser shows the page.
+// look is an appearance of the page.
 type look struct {
 	name          string
 	width, height int64
@@ -302,8 +301,8 @@ func (b tab) as(l look) {
 
 /* Scores and spans. */
 
-// TestScoresAsOneTypes: each pause gives a score, not each key, and the page
-// shows what the library says.
+// TestScoresAsOneTypes: each pause gives a score, not each key, and the page shows
+// the scores of the library.
 func TestScoresAsOneTypes(t *testing.T) {
 	s := newSite(t)
 	b := s.open(t)
@@ -331,7 +330,7 @@ func TestScoresAsOneTypes(t *testing.T) {
 	}
 	b.says("#announcement", fmt.Sprintf("Score %.2f, severity severe, flagged for toxicity, insult.", want.Score))
 	if role := eval[string](b, `document.querySelector("#announcement").role`); role != "status" {
-		t.Errorf("the announcement has the role %q, which is not a polite one", role)
+		t.Errorf("the announcement has the role %q, want a polite one", role)
 	}
 	b.says("#versions", want.Versions.Model)
 	b.picture("scored")
@@ -344,8 +343,8 @@ func TestScoresAsOneTypes(t *testing.T) {
 	b.wait(`document.querySelector("#marked-section").hidden && document.querySelector("#score").textContent === "–"`)
 }
 
-// TestSpans: what is marked is what the library found, whatever the text is
-// made of, and its numbers show where it is pointed at.
+// TestSpans: the marks are the spans of the library for every kind of text, and
+// pointing at a mark shows its numbers.
 func TestSpans(t *testing.T) {
 	s := newSite(t)
 	b := s.open(t)
@@ -371,7 +370,7 @@ func TestSpans(t *testing.T) {
 	insulting, _ := span.Attributes.Get(toxscreen.Insult)
 	numbers := fmt.Sprintf("toxicity %.2f insult %.2f", toxicity, insulting)
 	if b.shown("#tip") {
-		t.Error("there are numbers that nobody asked for")
+		t.Error("there are numbers without pointing at a mark")
 	}
 	b.do(chromedp.ScrollIntoView(chromedp.CSS("mark")))
 	at := eval[[]float64](b, `(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector("mark").getBoundingClientRect())`)
@@ -382,7 +381,7 @@ func TestSpans(t *testing.T) {
 	b.do(chromedp.Focus(chromedp.CSS("mark")))
 	b.says("#tip", numbers)
 	if eval[string](b, `document.activeElement.getAttribute("aria-describedby")`) != "tip" {
-		t.Error("who cannot see the numbers is not told them")
+		t.Error("screen readers do not get the numbers")
 	}
 	b.picture("numbers of a span")
 
@@ -397,7 +396,7 @@ func TestSpans(t *testing.T) {
 	b.wait(`document.activeElement === document.querySelectorAll("mark")[0]`)
 }
 
-// TestBelowABasePath: the page finds everything below the path it comes from.
+// TestBelowABasePath: the page finds everything below its base path.
 func TestBelowABasePath(t *testing.T) {
 	external := &url.URL{Scheme: "https", Host: "tox.example.org", Path: "/screen"}
 	s := newSiteWith(t, httpapi.Config{External: external})
@@ -409,8 +408,8 @@ func TestBelowABasePath(t *testing.T) {
 	b.says("#request", s.URL+"/screen/v1/score")
 }
 
-// TestOutdatedRequests: what is asked for a text that has changed since is
-// given up, on the server too, and its answer never shows.
+// TestOutdatedRequests: a request for a text that has changed is aborted, also on the
+// server, and its answer is never shown.
 func TestOutdatedRequests(t *testing.T) {
 	s := newSite(t)
 	b := s.open(t)
@@ -425,7 +424,7 @@ func TestOutdatedRequests(t *testing.T) {
 			return false
 		}
 		var body bytes.Buffer
-		body.ReadFrom(r.Body) // only then the server looks whether the client is there
+		body.ReadFrom(r.Body) // only then does the server notice that the client is gone
 		close(began)
 		<-r.Context().Done()
 		close(gone)
@@ -440,8 +439,8 @@ func TestOutdatedRequests(t *testing.T) {
 	}
 }
 
-// TestThresholds: they are moved with the keyboard, decide at once what is
-// flagged, outlast a reload and can be given back.
+// TestThresholds: the keyboard moves thresholds; they decide at once what is flagged,
+// survive a reload and can be reset.
 func TestThresholds(t *testing.T) {
 	s := newSite(t)
 	b := s.open(t)
@@ -475,7 +474,7 @@ func TestThresholds(t *testing.T) {
 
 /* The judge. */
 
-// verdicts is a judge that answers when it is let.
+// verdicts is a judge that answers when the test allows it.
 type verdicts struct {
 	verdict toxscreen.Verdict
 	err     error
@@ -504,7 +503,7 @@ func (v *verdicts) Judge(ctx context.Context, text string, _ []toxscreen.Span) (
 
 func (v *verdicts) Parallel() int { return 1 }
 
-// raises is a fusion that believes the judge.
+// raises is a fusion that trusts the judge.
 type raises struct{}
 
 func (raises) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
@@ -542,7 +541,7 @@ func verdictOn(text, quoted string) toxscreen.Verdict {
 
 const borderline = "😀 That is a stupid idea, and you know it."
 
-// results keeps final results in memory.
+// results stores final results in memory.
 type results struct{ kept sync.Map }
 
 func (r *results) Get(_ context.Context, id string) ([]byte, error) {
@@ -556,35 +555,35 @@ func (r *results) Put(_ context.Context, id string, result []byte) error {
 	return nil
 }
 
-// judged is a site with a judge, which is asked about every text.
+// judged returns a site with a judge that is asked about every text.
 func judged(t *testing.T, judge *verdicts) *site {
 	t.Helper()
 	c := httpapi.Config{Results: &results{}, FindJudge: func(context.Context) error { return nil }}
 	return newSiteWith(t, c, toxscreen.WithJudge(judge, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(raises{}))
 }
 
-// TestVerdictArrivesLater: the classifier's scores come at once, the verdict
-// with its evidence when it is there.
+// TestVerdictArrivesLater: the classifier's scores come at once, the verdict with its
+// evidence when the judge has answered.
 func TestVerdictArrivesLater(t *testing.T) {
 	judge := &verdicts{verdict: verdictOn(borderline, "stupid idea"), let: make(chan struct{})}
 	s := judged(t, judge)
 	b := s.open(t)
 	b.write(borderline)
-	b.says("#judge", "It was asked, and has not answered yet. Why: toxicity")
+	b.says("#judge", "The judge was asked and has not answered yet. Why: toxicity")
 	b.says("#meaning", "The judge may change that.")
 	b.picture("waiting for the judge")
 	b.do(chromedp.Focus(chromedp.CSS("mark")))
 	before := b.text("#attributes li:nth-child(3) .value")
 
 	close(judge.let)
-	b.says("#judge", "It was asked, and its verdict is part of the score.")
+	b.says("#judge", "The judge was asked, and its verdict is part of the score.")
 	if after := b.text("#attributes li:nth-child(3)"); after != "insult 0.93 flagged classifier "+strings.TrimSuffix(before, " flagged")+" · judge 0.93" {
 		t.Errorf("insult was %q and is %q", before, after)
 	}
 	said := b.text("#judge")
 	for _, want := range []string{
-		"insult: yes (probability of yes 0.93, severity 3)", "It quotes stupid idea", "Rude, disrespectful or hostile language",
-		"Not in the text, so it counts for nothing: you fool", "threat: no (probability of yes 0.04)", "In its own words: It calls a reader names.",
+		"insult: yes (probability of yes 0.93, severity 3)", "Quotes: stupid idea", "Rude, disrespectful or hostile language",
+		"Not in the text, so it does not count: you fool", "threat: no (probability of yes 0.04)", "Its reason: It calls a reader names.",
 		"a-model@sha256:1, rubric attributes@1",
 	} {
 		if !strings.Contains(said, want) {
@@ -598,13 +597,13 @@ func TestVerdictArrivesLater(t *testing.T) {
 		t.Errorf("the marked text became %q", b.text("#marked"))
 	}
 	if !eval[bool](b, `document.activeElement.matches("mark") && !document.querySelector("#tip").hidden`) {
-		t.Error("the verdict took the focus away from a marked word")
+		t.Error("the verdict removed the focus from a marked word")
 	}
 	b.says("#announcement", "The judge has answered.")
 	polls := strings.Count(strings.Join(s.seen(), "\n"), "GET ")
 	b.do(chromedp.Sleep(time.Second))
 	if n := strings.Count(strings.Join(s.seen(), "\n"), "GET "); n != polls {
-		t.Error("the page asks for a verdict that it has")
+		t.Error("the page requests a verdict that it already has")
 	}
 	for _, l := range looks {
 		b.as(l)
@@ -612,8 +611,8 @@ func TestVerdictArrivesLater(t *testing.T) {
 	}
 }
 
-// TestDrafts: the judge is not asked about each state of a text that is being
-// typed, but about the one that stays.
+// TestDrafts: the judge is not asked about each version of a text that is being
+// typed, but only about the final one.
 func TestDrafts(t *testing.T) {
 	judge := &verdicts{let: make(chan struct{})}
 	close(judge.let)
@@ -621,30 +620,30 @@ func TestDrafts(t *testing.T) {
 	b.says("#server", "The judge answers.")
 	b.do(chromedp.Focus(chromedp.ID("text")))
 	b.press("Take that")
-	b.says("#judge", "It is asked, if at all, when you pause.")
+	b.says("#judge", "The judge may be asked when you stop typing.")
 	b.press(" back, you idiot.")
 	b.says("#marked", "Take that back, you idiot.")
-	b.says("#judge", "It is asked, if at all, when you pause.")
-	b.says("#judge", "It was asked.")
+	b.says("#judge", "The judge may be asked when you stop typing.")
+	b.says("#judge", "The judge was asked.")
 	if asked := judge.texts(); !slices.Equal(asked, []string{"Take that back, you idiot."}) {
 		t.Errorf("the judge was asked about %q", asked)
 	}
 }
 
-// TestWithoutAVerdict: the page says why there is none.
+// TestWithoutAVerdict: the page says why there is no verdict.
 func TestWithoutAVerdict(t *testing.T) {
 	b := newSite(t, toxscreen.WithoutJudge("no judge is configured")).open(t)
 	b.write(friendly)
-	b.says("#judge", "It was not asked. Why: no judge is configured.")
+	b.says("#judge", "The judge was not asked. Why: no judge is configured.")
 
 	judge := &verdicts{err: &toxscreen.AbstentionError{Why: "it answered something else", Raw: "Sorry, <b>no</b>"}, let: make(chan struct{})}
 	close(judge.let)
 	b = judged(t, judge).open(t)
 	b.write(borderline)
-	b.says("#judge", "It was asked, and there is no verdict: the judge gave no verdict: it answered something else")
-	b.says("#judge", "It said: Sorry, <b>no</b>")
+	b.says("#judge", "The judge was asked, but there is no verdict: the judge gave no verdict: it answered something else")
+	b.says("#judge", "Its answer: Sorry, <b>no</b>")
 
-	// One that the server has lost, as it does when it ends.
+	// A result that the server lost because it ended.
 	s := judged(t, &verdicts{let: make(chan struct{})})
 	s.handle(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasPrefix(r.URL.Path, "/v1/score/") {
@@ -656,11 +655,11 @@ func TestWithoutAVerdict(t *testing.T) {
 	})
 	b = s.open(t)
 	b.write(borderline)
-	b.says("#judge", "It was asked, and there is no verdict: nothing is kept by this id")
+	b.says("#judge", "The judge was asked, but there is no verdict: nothing is kept by this id")
 }
 
-// TestTextIsOnlyText: what anybody wrote stays text: in the marked text, in the
-// judge's words, in the history after a reload, and in errors.
+// TestTextIsOnlyText: texts never become markup: in the marked text, in the judge's
+// words, in the history after a reload, and in errors.
 func TestTextIsOnlyText(t *testing.T) {
 	const attack = `You idiot <img src=x onerror="window.hit=1"><script>window.hit=1</script><svg onload=window.hit=1>"'&amp; javascript:window.hit=1 '; rm -rf`
 	verdict := verdictOn(attack, `You idiot <img src=x onerror="window.hit=1">`)
@@ -686,7 +685,7 @@ func TestTextIsOnlyText(t *testing.T) {
 		return true
 	})
 	b.paste("another")
-	b.says("#problem", "There is no new score: You idiot <img src=x")
+	b.says("#problem", "No new score: You idiot <img src=x")
 	if eval[bool](b, `window.hit !== undefined || document.querySelector("body img, body script, body svg") !== null`) {
 		t.Error("a text became markup")
 	}
@@ -716,21 +715,21 @@ func TestProblems(t *testing.T) {
 	b := s.open(t)
 
 	b.paste(strings.Repeat("long ", 40))
-	b.says("#problem", "There is no new score: failed to score text: text too long: it has 200 bytes, the limit is 100")
+	b.says("#problem", "No new score: failed to score text: text too long: it has 200 bytes, the limit is 100")
 	if !eval[bool](b, `document.querySelector("#text").ariaInvalid === "true"`) {
-		t.Error("the text is not marked as what is wrong")
+		t.Error("the text field is not marked as invalid")
 	}
 	b.says("#announcement", "text too long")
 	b.write(friendly)
 	if b.shown("#problem") || eval[bool](b, `document.querySelector("#text").hasAttribute("aria-invalid")`) {
-		t.Error("a problem outlasts its text")
+		t.Error("a problem stays after its text")
 	}
 
 	s.handle(refuse(http.StatusTooManyRequests, "overloaded", "more texts wait than the server will get to", "Retry-After", "1"))
 	b.paste(insult)
 	b.says("#problem", "The server is busy: more texts wait than the server will get to. Trying again in 1 second.")
 	if score := b.text("#score"); score != "–" {
-		t.Errorf("a text that was not scored seems to have the score %s", score)
+		t.Errorf("a text that was not scored shows the score %s", score)
 	}
 	b.picture("busy")
 	s.handle(nil)
@@ -744,10 +743,10 @@ func TestProblems(t *testing.T) {
 
 	s.handle(func(w http.ResponseWriter, r *http.Request) bool { fmt.Fprint(w, "<html>a proxy's page"); return true })
 	b.paste(insult)
-	b.says("#problem", "what answered is not toxscreen")
+	b.says("#problem", "this server is not toxscreen")
 }
 
-// newKey makes a key and what a server knows of it.
+// newKey returns a new key and its entry for a server.
 func newKey(t *testing.T) (string, []httpapi.Key) {
 	t.Helper()
 	key, line, err := httpapi.NewKey("somebody")
@@ -761,8 +760,8 @@ func newKey(t *testing.T) (string, []httpapi.Key) {
 	return key, keys
 }
 
-// TestKey: where the server asks for a key, so does the page; it goes with
-// each request, is not shown and does not outlast the tab.
+// TestKey: if the server requires a key, the page asks for it. The key is sent with
+// each request, is not shown and is removed with the tab.
 func TestKey(t *testing.T) {
 	right, keys := newKey(t)
 	s := newSiteWith(t, httpapi.Config{Keys: keys})
@@ -771,7 +770,7 @@ func TestKey(t *testing.T) {
 		t.Error("the page asks for a key before the server does")
 	}
 	b.paste(insult)
-	b.says("#problem", "This server asks for an API key.")
+	b.says("#problem", "This server requires an API key.")
 	for _, key := range []string{"wrong", right} {
 		b.do(chromedp.Focus(chromedp.ID("key")))
 		b.press(key + kb.Enter)
@@ -786,22 +785,22 @@ func TestKey(t *testing.T) {
 		t.Errorf("the request to copy is %s", request)
 	}
 	if strings.Contains(eval[string](b, `JSON.stringify(localStorage)`), right) {
-		t.Error("the key outlasts the tab")
+		t.Error("the key is still stored after the tab is closed")
 	}
 	b.do(chromedp.Reload())
 	b.write(insult)
 }
 
-// TestRequests: what the page shows for each format is a command that a shell
-// understands, and what it sends the server does, with a key and without. The
-// shell's curl only writes down what it was given.
+// TestRequests: for each format, the page shows a valid shell command, and the server
+// accepts its request, with and without a key. The curl of this shell only records
+// its arguments.
 func TestRequests(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "curl"), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	const text = "It's \"quoted\" & $HOME `id` \\ 100 %,\n!you idiot 😀"
-	// send does what the real curl would.
+	// send sends the request like the real curl.
 	send := func(command, key string) (status int, body, answer string) {
 		t.Helper()
 		shell := exec.Command("sh", "-c", command)
@@ -871,8 +870,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestCopy: the request gets to the clipboard, or is selected where the browser
-// lets no page at it, as without TLS.
+// TestCopy: the request is copied to the clipboard, or selected if the browser does
+// not allow that, as without TLS.
 func TestCopy(t *testing.T) {
 	b := newSite(t).open(t)
 	request := eval[string](b, `document.querySelector("#request").textContent`)
@@ -897,7 +896,7 @@ func TestHistory(t *testing.T) {
 	s := newSite(t)
 	b := s.open(t)
 	b.write("You are a stupid")
-	b.write(insult) // typed on
+	b.write(insult) // typing continues
 	b.wait(`document.querySelectorAll("#history li").length === 1`)
 	b.click("#clear")
 	b.write(friendly)
@@ -916,17 +915,17 @@ func TestHistory(t *testing.T) {
 	b.click("#keep")
 	b.write("Nobody may know of this idiot.")
 	if kept := eval[string](b, `JSON.stringify(localStorage)`); strings.Contains(kept, "idiot") {
-		t.Errorf("kept although that is off: %s", kept)
+		t.Errorf("stored although history is off: %s", kept)
 	}
 	b.do(chromedp.Reload())
-	b.says("#history-hint", "Nothing is kept.")
+	b.says("#history-hint", "Texts are not stored.")
 }
 
 /* For everybody. */
 
-// TestAccessibility: axe-core finds nothing in any look and state, nothing
-// needs scrolling to the side at 320 pixels, and nothing moves for who does not
-// want that.
+// TestAccessibility: axe-core finds no error in any look and state, no look needs
+// horizontal scrolling at 320 pixels, and nothing moves for users who do not want
+// motion.
 func TestAccessibility(t *testing.T) {
 	axe, err := os.ReadFile("testdata/node_modules/axe-core/axe.min.js")
 	if err != nil {
@@ -965,12 +964,12 @@ func TestAccessibility(t *testing.T) {
 	check("judged")
 	s.handle(refuse(http.StatusUnauthorized, "wrong_key", "this server needs a key"))
 	b.paste(strings.Repeat("Averylongwordwithoutanyblank", 20))
-	b.says("#problem", "asks for an API key")
+	b.says("#problem", "requires an API key")
 	check("no key")
 }
 
-// TestKeyboard: the Tab key gets to everything that can be done, in the order
-// in which it stands there, and it is seen where one is.
+// TestKeyboard: the Tab key reaches all controls in their order on the page, and the
+// focus is visible.
 func TestKeyboard(t *testing.T) {
 	b := newSite(t).open(t)
 	b.write(insult)
@@ -987,7 +986,7 @@ func TestKeyboard(t *testing.T) {
 		}
 		stops = append(stops, stop)
 		if !eval[bool](b, `[document.activeElement, document.activeElement.nextElementSibling].some(e => e && getComputedStyle(e).outlineStyle === "solid" && parseFloat(getComputedStyle(e).outlineWidth) >= 2)`) {
-			t.Errorf("one does not see that the focus is on %s", stop)
+			t.Errorf("the focus on %s is not visible", stop)
 		}
 		b.press(kb.Tab)
 	}
@@ -998,6 +997,6 @@ func TestKeyboard(t *testing.T) {
 		"toxscreen", "request", "copy", "keep", "forget", fmt.Sprintf("%.2f%s", newSite(t).score(t, insult).Score, insult),
 	}
 	if !slices.Equal(stops, want) {
-		t.Errorf("the Tab key gets to\n%q, want\n%q", stops, want)
+		t.Errorf("the Tab key reaches\n%q, want\n%q", stops, want)
 	}
 }

@@ -1,5 +1,4 @@
-// Package page serves the playground, a page on which people try the server in a
-// browser:
+// Package page serves the playground, a page to try the server in a browser:
 //
 //	playground := page.Handler()
 //	mux.Handle("GET /{$}", playground)
@@ -7,7 +6,7 @@
 //
 // It is embedded in the binary, loads nothing from other hosts and uses the native
 // routes of the server that it comes from: POST v1/score, GET v1/score/{id} for a
-// pending verdict, and GET readyz. All its URLs are relative, so that it works
+// pending verdict, and GET readyz. All its URLs are relative, so it works
 // below any base path.
 package page
 
@@ -33,8 +32,8 @@ var script []byte
 var icon []byte
 
 // policy is the Content-Security-Policy: the page may load its own script, style
-// sheet and images and call its own server. Trusted Types forbid to turn strings
-// into markup, so that texts are always shown as text.
+// sheet and images and call its own server. Trusted Types prevent turning strings
+// into markup, so texts are always shown as text.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -68,7 +67,7 @@ func Handler() http.Handler {
 			return
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "the page can only be read: use GET", http.StatusMethodNotAllowed)
+			http.Error(w, "method not allowed: use GET", http.StatusMethodNotAllowed)
 			return
 		}
 		h := w.Header()

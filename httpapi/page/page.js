@@ -1,6 +1,6 @@
-// The playground: one text, its result, and what can be done with both. Everything
-// that users or the server wrote is inserted as text, never as markup, which the
-// page's policy forbids.
+// The playground: one text, its result, and actions on both. Everything that users
+// or the server wrote is inserted as text, never as markup, which the page's policy
+// forbids.
 
 const $ = (id) => document.getElementById(id);
 
@@ -36,10 +36,10 @@ const kept = {
 };
 
 const state = {
-  text: "", // that was scored
+  text: "", // the scored text
   result: null, // the latest one
   draft: false, // whether the judge is asked only if the text stays
-  thresholds: kept.get("thresholds", {}), // those that the user moved
+  thresholds: kept.get("thresholds", {}), // thresholds that the user moved
 };
 
 /* The server. */
@@ -48,7 +48,7 @@ let key = "";
 try {
   key = sessionStorage.getItem("toxscreen.key") ?? "";
 } catch {
-  // Then the user has to enter it with each visit.
+  // Then the user must enter it at each visit.
 }
 
 class Refusal extends Error {
@@ -100,14 +100,14 @@ async function ask(path, request, signal) {
       $("key-form").hidden = true;
       return answer;
     }
-    const { code = "", message = `it answered ${response.status} without a reason` } = answer.error ?? {};
+    const { code = "", message = `the server answered with status ${response.status}` } = answer.error ?? {};
     if (response.status === 429 || response.status === 503) {
       const wait = Math.min(Math.max(Number(response.headers.get("Retry-After")) || backOff, 1), 300);
       report(`The server is busy: ${message}. Trying again in ${seconds(wait)}.`);
       await pause(wait * 1000, signal);
       continue;
     }
-    if (response.ok) throw new Refusal(response.status, "", "what answered is not toxscreen: look at the page's address");
+    if (response.ok) throw new Refusal(response.status, "", "this server is not toxscreen: check the address of the page");
     throw new Refusal(response.status, code, message);
   }
 }
@@ -122,7 +122,7 @@ function report(problem) {
   if (problem) announce(problem);
 }
 
-// announce has screen readers say a sentence when they are idle; of several in
+// announce makes screen readers say a sentence when they are idle; of several in
 // quick succession, only the last.
 let announcing;
 function announce(sentence) {
@@ -132,9 +132,9 @@ function announce(sentence) {
   }, 500);
 }
 
-let judgeState = "unknown"; // of GET readyz
+let judgeState = "unknown"; // from GET readyz
 
-// look checks whether there is a judge.
+// look checks whether the server has a judge.
 async function look() {
   try {
     judgeState = (await (await fetch("readyz", { cache: "no-store" })).json()).judge ?? "unknown";
@@ -142,7 +142,7 @@ async function look() {
     return; // the first score reports that the server cannot be reached
   }
   $("server").textContent = {
-    none: "There is no judge: scores are the classifier's.",
+    none: "No judge: scores are the classifier's.",
     answers: "The judge answers.",
     fails: "The judge does not answer: scores are the classifier's.",
   }[judgeState] ?? "";
@@ -176,7 +176,7 @@ async function score(rest = 0) {
   $("summary").setAttribute("aria-busy", "true");
   try {
     if (rest && judgeState !== "none") {
-      // A late verdict would have to be stored, so do_not_store avoids one.
+      // A late verdict would have to be stored; do_not_store prevents that.
       const draft = await screen({ do_not_store: true });
       $("summary").removeAttribute("aria-busy");
       show(text, draft, true);
@@ -202,7 +202,7 @@ async function score(rest = 0) {
 }
 
 // fetchFinal returns the final result, or the pending one while there is none yet.
-// Where it cannot be fetched, the classifier's result stays.
+// If it cannot be fetched, the classifier's result stays.
 async function fetchFinal(id, standing, signal) {
   try {
     return await ask(`v1/score/${encodeURIComponent(id)}`, {}, signal);
@@ -215,12 +215,12 @@ async function fetchFinal(id, standing, signal) {
 function refused(problem) {
   if (!(problem instanceof Refusal)) throw problem;
   if (problem.status === 401) {
-    report(key ? "The server does not know this API key." : "This server asks for an API key.");
+    report(key ? "The server does not know this API key." : "This server requires an API key.");
     $("key-form").hidden = false;
     return;
   }
   if (problem.status === 413) $("text").setAttribute("aria-invalid", "true");
-  report(`There is no new score: ${problem.message}.`);
+  report(`No new score: ${problem.message}.`);
 }
 
 /* The result. */
@@ -249,7 +249,7 @@ const flaggedOnes = () => Object.keys(state.result.attributes).filter(isFlagged)
 function meaning(score) {
   const people = Math.round(100 * score);
   if (people === 0) return "Fewer than 1 of 100 people would call this toxic.";
-  if (people === 100) return "Nearly everybody would call this toxic.";
+  if (people === 100) return "More than 99 of 100 people would call this toxic.";
   return `About ${people} of 100 people would call this toxic.`;
 }
 
@@ -271,11 +271,11 @@ function showScore() {
   $("summary").dataset.severity = result?.severity ?? "";
   $("meaning").textContent = result
     ? meaning(result.score) + (result.judge.pending ? " The judge may change that." : "")
-    : "The probability that people would call the text toxic, once there is one.";
+    : "This will be the probability that people would call the text toxic.";
   showBars();
 }
 
-// showBars shows a row for each attribute that was measured. Rows are created once
+// showBars shows a row for each measured attribute. Rows are created once
 // and then updated, so that a slider keeps the focus.
 function showBars() {
   const names = Object.keys(state.result?.attributes ?? {});
@@ -295,11 +295,11 @@ function showBars() {
     const slider = row.querySelector("input");
     slider.value = thresholdOf(name);
     slider.setAttribute("aria-valuetext", `${number(thresholdOf(name))}${name in state.thresholds ? "" : ", the server's"}`);
-    slider.title = `flagged from ${number(thresholdOf(name))}`;
+    slider.title = `flagged at or over ${number(thresholdOf(name))}`;
     const parts = [];
     if (number(measured.classifier) !== number(measured.score) || measured.judge !== undefined) parts.push(`classifier ${number(measured.classifier)}`);
     if (measured.judge !== undefined) parts.push(`judge ${number(measured.judge)}`);
-    if (measured.plain !== undefined) parts.push(`${number(measured.plain)} as it is written`);
+    if (measured.plain !== undefined) parts.push(`as written ${number(measured.plain)}`);
     row.querySelector(".parts").textContent = parts.join(" · ");
     row.querySelector(".parts").hidden = parts.length === 0;
   }
@@ -343,7 +343,7 @@ function showVersions() {
 // inUTF16 returns a function from offsets of a result to offsets of a string.
 function inUTF16(text, unit) {
   if (unit === "utf16") return (offset) => offset;
-  const at = []; // where in text each unit begins
+  const at = []; // index in text where each unit begins
   let i = 0;
   for (const character of text) {
     const point = character.codePointAt(0);
@@ -354,8 +354,8 @@ function inUTF16(text, unit) {
   return (offset) => at[offset] ?? i;
 }
 
-// quotations returns the ranges of the text that the judge quoted, in order, those
-// that overlap as one.
+// quotations returns the ranges of the text that the judge quoted, in order.
+// Overlapping ranges are merged.
 function quotations(result, at) {
   const joined = [];
   const found = (result.judge.verdicts ?? []).flatMap((v) => [...(v.addressed ?? []), ...(v.aspects ?? []).flatMap((a) => a.evidence ?? [])]);
@@ -367,8 +367,8 @@ function quotations(result, at) {
   return joined;
 }
 
-// mainAttribute returns the attribute whose colour a span has: the most probable
-// one. Toxicity, which all spans have, counts only where there is no other.
+// mainAttribute returns the attribute that colours a span: the most probable one.
+// Toxicity, which all spans have, counts only if it is the only one.
 function mainAttribute(span) {
   const others = Object.entries(span.attributes).filter(([name]) => name !== "toxicity");
   return others.sort((a, b) => b[1] - a[1])[0]?.[0] ?? "toxicity";
@@ -384,8 +384,8 @@ function showText() {
   const at = inUTF16(text, result.offset_unit);
   const quoted = quotations(result, at);
   const spans = result.spans ?? [];
-  // Redrawing would take away the focus and the pointer's target, so it is done
-  // only where a mark has changed.
+  // Redrawing would remove the focus and the pointer's target, so it is done only
+  // if a mark has changed.
   const shown = JSON.stringify([text, result.spans, quoted]);
   if ($("marked").dataset.shown === shown) return;
   $("marked").dataset.shown = shown;
@@ -415,17 +415,17 @@ function showText() {
   add(marked, from, text.length);
   $("marked").replaceChildren(...marked.childNodes);
   if (focused >= 0) ($("marked").querySelectorAll("mark")[focused] ?? $("text")).focus();
-  // A long text scrolls: where no mark can have the focus, the whole text can.
+  // A long text scrolls: if no mark can have the focus, the whole text can.
   $("marked").tabIndex = spans.length ? -1 : 0;
   const hints = [];
-  if (spans.length) hints.push(`Point at a marked word for its numbers${spans.length > 1 ? ", or go from one to the next with the arrow keys" : ""}.`);
-  else hints.push(result.spans ? "No single word stands out." : "The model cannot tell which words count.");
-  if (quoted.length) hints.push("The judge quoted what is underlined with dashes.");
+  if (spans.length) hints.push(`Point at a marked word to see its numbers${spans.length > 1 ? ", or move between words with the arrow keys" : ""}.`);
+  else hints.push(result.spans ? "No single word stands out." : "This model does not mark words.");
+  if (quoted.length) hints.push("The judge quoted the words underlined with dashes.");
   $("marked-hint").textContent = hints.join(" ");
 }
 
-// The numbers of a mark stay for a moment after the pointer has left it, so that
-// they can be pointed at, too.
+// The numbers of a mark stay for a moment after the pointer has left it, so that the
+// pointer can move to them.
 let tipped, leaving;
 function showTip(mark) {
   clearTimeout(leaving);
@@ -494,22 +494,22 @@ function showJudge() {
   const out = [];
   const say = (sentence, className = "") => out.push(make("p", { className }, sentence));
   if (state.draft && !judge.asked) {
-    $("judge").replaceChildren(make("p", { className: "hint" }, "It is asked, if at all, when you pause."));
+    $("judge").replaceChildren(make("p", { className: "hint" }, "The judge may be asked when you stop typing."));
     return;
   }
-  if (judge.pending && judge.id) say("It was asked, and has not answered yet.", "waiting");
-  else if (judge.pending) say("It was asked, and has not answered yet. This server keeps no answer to fetch.");
-  else if (judge.error) say(`It was asked, and there is no verdict: ${judge.error}`);
-  else if (judge.asked) say(result.source === "fused" ? "It was asked, and its verdict is part of the score." : "It was asked. The score is the classifier's all the same.");
-  else say("It was not asked.");
+  if (judge.pending && judge.id) say("The judge was asked and has not answered yet.", "waiting");
+  else if (judge.pending) say("The judge was asked and has not answered yet. This server does not store late results.");
+  else if (judge.error) say(`The judge was asked, but there is no verdict: ${judge.error}`);
+  else if (judge.asked) say(result.source === "fused" ? "The judge was asked, and its verdict is part of the score." : "The judge was asked. The score is the classifier's.");
+  else say("The judge was not asked.");
   if (judge.why) out.push(make("p", { className: "hint" }, `Why: ${judge.why}.`));
-  if (judge.raw) out.push(make("p", { className: "hint" }, "It said: ", make("q", {}, judge.raw)));
+  if (judge.raw) out.push(make("p", { className: "hint" }, "Its answer: ", make("q", {}, judge.raw)));
   const at = inUTF16(text, result.offset_unit);
   const quote = (e) => make("q", { dir: "auto" }, text.slice(at(e.start), at(e.end)));
   for (const verdict of judge.verdicts ?? []) {
     out.push(make("ul", { className: "aspects" }, ...(verdict.aspects ?? []).map((aspect) => aspectItem(aspect, quote))));
     if (verdict.addressed?.length) out.push(make("p", { className: "reason" }, "The text addresses the judge: ", ...separated(verdict.addressed.map(quote))));
-    if (verdict.reason) out.push(make("p", { className: "reason" }, "In its own words: ", make("q", { dir: "auto" }, verdict.reason)));
+    if (verdict.reason) out.push(make("p", { className: "reason" }, "Its reason: ", make("q", { dir: "auto" }, verdict.reason)));
     for (const warning of verdict.warnings ?? []) say(warning, "hint reason");
     say(`${verdict.model}, rubric ${verdict.rubric}${judge.milliseconds >= 100 ? `, ${(judge.milliseconds / 1000).toFixed(1)} s` : ""}`, "hint reason");
   }
@@ -526,10 +526,10 @@ function aspectItem(aspect, quote) {
     make("strong", {}, `${words(aspect.name)}: ${aspect.yes ? "yes" : "no"}`),
     make("span", { className: "hint" }, numbers.length ? ` (${numbers.join(", ")})` : ""));
   const details = [];
-  if (aspect.evidence?.length) details.push(make("li", {}, "It quotes ", ...separated(aspect.evidence.map(quote))));
+  if (aspect.evidence?.length) details.push(make("li", {}, "Quotes: ", ...separated(aspect.evidence.map(quote))));
   for (const violation of aspect.violations ?? []) details.push(make("li", {}, violation));
   if (aspect.not_in_text?.length) {
-    details.push(make("li", { className: "hint" }, "Not in the text, so it counts for nothing: ", ...separated(aspect.not_in_text.map((q) => make("q", { dir: "auto" }, q)))));
+    details.push(make("li", { className: "hint" }, "Not in the text, so it does not count: ", ...separated(aspect.not_in_text.map((q) => make("q", { dir: "auto" }, q)))));
   }
   if (details.length) item.append(make("ul", {}, ...details));
   return item;
@@ -543,7 +543,7 @@ const formats = {
   toxscreen: {
     label: "toxscreen", path: "v1/score", header: "Authorization: Bearer ",
     body: (text) => (Object.keys(state.thresholds).length ? { text, thresholds: state.thresholds } : { text }),
-    hint: "The native result, which is what this page shows.",
+    hint: "The native result, as on this page.",
   },
   perspective: {
     label: "Perspective", path: "v1alpha1/comments:analyze", query: "key",
@@ -553,12 +553,12 @@ const formats = {
   openai: {
     label: "OpenAI", path: "v1/moderations", header: "Authorization: Bearer ",
     body: (text) => ({ model: "omni-moderation-latest", input: text }),
-    hint: "High is toxic. What was not assessed is 0 and has no applied input type.",
+    hint: "High is toxic. Categories that were not assessed are 0 and have no applied input type.",
   },
   patronus: {
     label: "Patronus", path: "v1/evaluate", header: "X-API-KEY: ",
     body: (text) => ({ evaluators: [{ evaluator: "toxicity" }], evaluated_model_output: text }),
-    hint: "High is toxic, and fails. Positions count code points.",
+    hint: "High is toxic and fails. Positions count code points.",
   },
   litellm: {
     label: "LiteLLM", path: "beta/litellm_basic_guardrail_api", header: "x-api-key: ",
@@ -568,7 +568,7 @@ const formats = {
   writer: {
     label: "Writer", path: "v1/score?format=writer", header: "Authorization: Bearer ",
     body: (text) => ({ text }),
-    hint: "The other way round: the score is that of nontoxic, and low is toxic.",
+    hint: "Reversed: the score is for nontoxic, and low is toxic.",
   },
 };
 
@@ -592,7 +592,7 @@ function showRequest() {
   if (key && format.header) lines.push(`-H "${format.header}$TOXSCREEN_KEY"`);
   lines.push(`-d ${shellWord(JSON.stringify(body))}`);
   $("request").textContent = lines.join(" \\\n  ");
-  $("request-hint").textContent = format.hint + (key ? " Put your key into TOXSCREEN_KEY." : "");
+  $("request-hint").textContent = format.hint + (key ? " Set TOXSCREEN_KEY to your key." : "");
 }
 
 $("copy").addEventListener("click", async () => {
@@ -601,11 +601,11 @@ $("copy").addEventListener("click", async () => {
     announce("Copied.");
     $("copy").textContent = "Copied";
   } catch {
-    // Only pages from localhost or over TLS may write to the clipboard: elsewhere
-    // the request is selected, to be copied by hand.
+    // Only pages from localhost or over TLS may write to the clipboard. On other
+    // pages the request is selected for copying by hand.
     getSelection().selectAllChildren($("request"));
     $("request").focus();
-    announce("Selected: copy it with your keyboard.");
+    announce("Selected. Copy it with the keyboard.");
     $("copy").textContent = "Selected";
   }
   setTimeout(() => {
@@ -615,14 +615,14 @@ $("copy").addEventListener("click", async () => {
 
 /* History. */
 
-const longest = 20_000; // UTF-16 units of a text that is stored
+const longest = 20_000; // limit of a stored text in UTF-16 units
 const most = 20; // texts
-let growing = false; // whether the newest text of the history is still being typed
+let growing = false; // whether the newest text is still being typed
 
 const keeps = () => kept.get("keep", true);
 
-// remember puts a text first. A text that is still being typed replaces its own
-// beginning.
+// remember puts a text first in the history. A text that is still being typed
+// replaces its earlier version.
 function remember(text, score) {
   if (!keeps() || text.trim() === "" || text.length > longest) return;
   const texts = kept.get("history", []).filter((entry) => entry.text !== text);
@@ -645,7 +645,7 @@ function showHistory() {
     return make("li", {}, button);
   }));
   buttons()[focused]?.focus();
-  $("history-hint").textContent = !keeps() ? "Nothing is kept."
+  $("history-hint").textContent = !keeps() ? "Texts are not stored."
     : texts.length ? "" : `The last ${most} texts, in this browser only.`;
 }
 
@@ -668,7 +668,7 @@ let typing; // the timer that waits for a pause in typing
 
 function scoreSoon() {
   clearTimeout(typing);
-  // A long text takes time: it is scored once, after a longer pause.
+  // A long text takes time, so it is scored once, after a longer pause.
   if ($("text").value.length > longest) typing = setTimeout(score, 1500);
   else typing = setTimeout(score, 350, 1000);
 }
@@ -708,7 +708,7 @@ $("key-form").addEventListener("submit", (event) => {
   try {
     sessionStorage.setItem("toxscreen.key", key);
   } catch {
-    // Then it lasts as long as the page.
+    // Then the key lasts as long as the page.
   }
   $("text").focus();
   score();
@@ -721,4 +721,4 @@ document.addEventListener("visibilitychange", () => {
 look();
 showHistory();
 show("", null);
-if ($("text").value) score(); // that the browser restored after a reload
+if ($("text").value) score(); // text that the browser restored after a reload

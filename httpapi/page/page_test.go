@@ -20,8 +20,8 @@ func get(method, path string, header http.Header) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// TestHeaders: each file may only do what the page needs, and a browser keeps
-// it until it changes.
+// TestHeaders: the policy of each file allows only what the page needs, and browsers
+// cache a file until it changes.
 func TestHeaders(t *testing.T) {
 	for path, kind := range map[string]string{
 		"/":              "text/html; charset=utf-8",
@@ -39,19 +39,19 @@ func TestHeaders(t *testing.T) {
 		}
 		policy := h.Get("Content-Security-Policy")
 		if !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
-			t.Errorf("%s: a policy that allows too much: %q", path, policy)
+			t.Errorf("%s: the policy allows too much: %q", path, policy)
 		}
 		if h.Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%s: a browser may take it for something else", path)
+			t.Errorf("%s: a browser may guess another content type", path)
 		}
 
 		again := get("GET", path, http.Header{"If-None-Match": {h.Get("ETag")}})
 		if again.Code != http.StatusNotModified || again.Body.Len() > 0 {
-			t.Errorf("%s is sent to who has it: status %d", path, again.Code)
+			t.Errorf("%s is sent to a client that has it: status %d", path, again.Code)
 		}
 		other := get("GET", path, http.Header{"If-None-Match": {`"another"`}})
 		if other.Code != http.StatusOK {
-			t.Errorf("%s is not sent to who has another: status %d", path, other.Code)
+			t.Errorf("%s is not sent to a client that has another: status %d", path, other.Code)
 		}
 	}
 }
@@ -74,19 +74,19 @@ func TestOtherRequests(t *testing.T) {
 
 var address = regexp.MustCompile(`[a-z]+://[^\s"'<>]+|(?:src|href)="[^"]*"|@import|\burl\([^)]`)
 
-// markup is what a policy without unsafe-inline and with Trusted Types blocks.
+// markup matches what a policy without unsafe-inline and with Trusted Types blocks.
 var markup = regexp.MustCompile(`<style|<script>|\sstyle=|\son[a-z]+=|innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(`)
 
-// TestNothingFromElsewhere: all that the page loads are the files of this
-// package, by relative addresses, so that it works below a base path. What the
-// policy would block is not there to begin with.
+// TestNothingFromElsewhere: the page loads only the files of this package, by
+// relative addresses, so it works below a base path. It contains nothing that the
+// policy would block.
 func TestNothingFromElsewhere(t *testing.T) {
 	for _, path := range []string{"/", "/page/page.css", "/page/page.js", "/page/icon.svg"} {
 		body := get("GET", path, nil).Body.String()
 		for _, found := range address.FindAllString(body, -1) {
 			switch found {
 			case `href="page/icon.svg"`, `href="page/page.css"`, `src="page/page.js"`:
-			case "http://www.w3.org/2000/svg": // the name of a format, which nothing loads
+			case "http://www.w3.org/2000/svg": // a namespace, which is not loaded
 			default:
 				t.Errorf("%s names %s", path, found)
 			}
