@@ -104,7 +104,7 @@ func (n note) check(path string) error {
 		return fmt.Errorf("%s is from another version of toxscreen; use --overwrite to start over", noteOf(path))
 	}
 	if before.Input != n.Input {
-		return errors.New("the input has changed since the run began; use --overwrite to start over")
+		return errors.New("the input differs from the input of the interrupted run; use --overwrite to start over")
 	}
 	for _, now := range n.Settings {
 		i := slices.IndexFunc(before.Settings, func(b Setting) bool { return b.Name == now.Name })

@@ -255,7 +255,7 @@ func TestResumeRefused(t *testing.T) {
 		want    string
 	}{
 		"nothing is changed":  {},
-		"another input":       {change: func(o *rows.Options) { write(t, o.Input, in+in) }, want: "the input has changed since the run began"},
+		"another input":       {change: func(o *rows.Options) { write(t, o.Input, in+in) }, want: "the input differs from the input of the interrupted run"},
 		"a changed output":    {change: func(o *rows.Options) { write(t, o.Output, "{\"row\":2}\n") }, want: "row 1 is not what the run wrote"},
 		"no note":             {change: func(o *rows.Options) { os.Remove(note(o.Output)) }, want: "exists, but it is not the output of an interrupted run"},
 		"a broken note":       {change: func(o *rows.Options) { write(t, note(o.Output), "{") }, want: "is broken"},

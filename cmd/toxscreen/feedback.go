@@ -52,10 +52,10 @@ scores suit your texts and your users.`,
 	export := &cobra.Command{
 		Use:   "export",
 		Short: "Write feedback as rows for calibrate",
-		Long: `Write feedback as JSONL for calibrate: one row per text, with the result that it
-had. A label is the mean of all labels for the text. If a caller sends labels again
-with the same token, they replace the earlier ones. All rows are of one model: rows
-of older models and verdicts of older judges are left out. batch can score the
+		Long: `Write feedback as JSONL for calibrate: one row per text, with its result. A label
+is the mean of all labels that were sent for the text. If a caller sends labels
+again with the same token, they replace the earlier ones. All rows are of one model:
+rows of older models and verdicts of older judges are left out. batch can score
 stored texts again.`,
 		Example: `  toxscreen feedback export -o feedback.jsonl
   toxscreen feedback export | toxscreen calibrate -i - -o fusion.json

@@ -92,7 +92,7 @@ var keys = slices.Concat(scoringKeys, judgeKeys, serveKeys, feedbackKeys, thresh
 
 var scoringKeys = []key{
 	{name: "model", fallback: models.DefaultName, path: true, short: "m", complete: completeModels,
-		help:  "default, the name of an imported model, or a folder",
+		help:  "model: default, the name of an imported model, or a folder",
 		parse: text(func(s *settings) *string { return &s.Model })},
 	{name: "provider", fallback: string(encoder.CPU), complete: oneOf(string(encoder.CPU), string(encoder.CUDA)),
 		help:  "where the model runs: cpu or cuda",
@@ -104,7 +104,7 @@ var scoringKeys = []key{
 		help:  "`FILE` of the ONNX Runtime library; default: searched for, see doctor",
 		parse: text(func(s *settings) *string { return &s.Library })},
 	{name: "max_bytes", fallback: strconv.Itoa(toxscreen.DefaultMaxBytes), kind: integer,
-		help:  "refuse a text with more bytes",
+		help:  "refuse a text with more bytes than this",
 		parse: whole(1, 1<<30, func(s *settings) *int { return &s.MaxBytes })},
 	{name: "offset_unit", fallback: string(toxscreen.Bytes), complete: oneOf(string(toxscreen.Bytes), string(toxscreen.UTF16Units), string(toxscreen.CodePoints)),
 		help:  "unit of the offsets of spans: byte, utf16 or code_point",
@@ -202,7 +202,7 @@ var serveKeys = []key{
 		help:  "`FILE` with the certificate's private key",
 		parse: text(func(s *settings) *string { return &s.Serve.TLSKey })},
 	{name: "as", kind: list,
-		help:  "`HOST` to replace, with a certificate of a private authority; repeatable",
+		help:  "`HOST` that the server replaces, with a certificate of a private authority; repeatable",
 		parse: optional(parsed(authority.ParseHosts, func(s *settings) *[]string { return &s.Serve.As }))},
 	{name: "judge_wait", fallback: "native=30s", kind: list,
 		help:  "time that an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not wait",

@@ -18,7 +18,7 @@ import (
 	"github.com/toxscreen/toxscreen/encoder"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected output in the stories")
+var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
 
 // unconfigured runs the tests without the settings of the user who runs them.
 type unconfigured struct{ *testing.M }

@@ -181,8 +181,8 @@ func (a *app) modelImportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FOLDER",
 		Short: "Create a model from a Hugging Face export",
-		Long: `Create a model from a Hugging Face export: a folder with config.json with
-id2label, tokenizer.json, and ONNX files at its top or in onnx/. The labels of
+		Long: `Create a model from a Hugging Face export: a folder with a config.json that has
+id2label, a tokenizer.json, and ONNX files at its top or in onnx/. The labels of
 Detoxify, toxic-bert and binary toxicity models are known; map others with --label.
 The model is stored in the user's model folder, and --model takes its name.`,
 		Example: `  toxscreen model import ./toxic-bert
@@ -196,7 +196,7 @@ The model is stored in the user's model folder, and --model takes its name.`,
 	flags.StringVar(&o.Name, "name", "", "name of the model; default: the folder's")
 	flags.StringVar(&o.Version, "version", "", "version of the model; default: 1.0.0")
 	flags.StringVar(&o.Description, "description", "", "description of the model; default: derived from config.json")
-	flags.StringVar(&o.License, "license", "", "licence of the model; default: the model card's")
+	flags.StringVar(&o.License, "license", "", "license of the model; default: from the model card")
 	flags.StringArray("label", nil, "`LABEL=ATTRIBUTE`: the attribute that a label measures; repeatable; all other labels are ignored")
 	flags.StringVar((*string)(&o.Activation), "activation", "", "conversion of logits to probabilities: sigmoid or softmax; default: according to the labels or config.json")
 	_ = cmd.RegisterFlagCompletionFunc("activation", oneOf(string(classifier.Sigmoid), string(classifier.Softmax)))

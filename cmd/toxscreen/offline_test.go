@@ -48,9 +48,9 @@ func refuseCalls(t *testing.T, trace string, words ...string) {
 	}
 }
 
-// whatNobodyAsksFor are files of ONNX Runtime's telemetry, and io_uring, which can
+// unwantedCalls match files of ONNX Runtime's telemetry, and io_uring, which can
 // connect without the recorded calls.
-var whatNobodyAsksFor = []string{"machine-id", "Microsoft", ".onnxruntime", "io_uring_setup("}
+var unwantedCalls = []string{"machine-id", "Microsoft", ".onnxruntime", "io_uring_setup("}
 
 // The command line scores for a minute and opens no socket of any kind.
 func TestBatchOpensNoSocket(t *testing.T) {
@@ -83,7 +83,7 @@ func TestBatchOpensNoSocket(t *testing.T) {
 	if err := traced.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, messages)
 	}
-	refuseCalls(t, trace, append(whatNobodyAsksFor, "socket(", "mkdir")...)
+	refuseCalls(t, trace, append(unwantedCalls, "socket(", "mkdir")...)
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v: the home folder is not empty", left, err)
 	}
@@ -105,5 +105,5 @@ func TestServeConnectsToNothing(t *testing.T) {
 	if err := s.Wait(); err != nil {
 		t.Fatalf("the server did not end cleanly: %v\n%s", err, s.errors)
 	}
-	refuseCalls(t, trace, append(whatNobodyAsksFor, "connect(", "sendto(", "sendmsg(", "sendmmsg(", "mkdir")...)
+	refuseCalls(t, trace, append(unwantedCalls, "connect(", "sendto(", "sendmsg(", "sendmmsg(", "mkdir")...)
 }

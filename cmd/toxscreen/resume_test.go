@@ -25,7 +25,7 @@ func TestResumeRefused(t *testing.T) {
 		{"another input", func(t *testing.T, in, _ string) []string {
 			write(t, in, append(read(t, in), "{\"text\":\"garden\"}\n"...))
 			return nil
-		}, "the input has changed since the run began"},
+		}, "the input differs from the input of the interrupted run"},
 		{"another threshold", func(*testing.T, string, string) []string {
 			return []string{"--threshold", "insult=0.9"}
 		}, "the thresholds was"},
