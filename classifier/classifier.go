@@ -9,9 +9,10 @@
 //	found, err := c.Classify(ctx, "some text")
 //
 // A text is encoded into tokens, and package encoder runs the model on them, in several
-// windows if the text is long. The windows' logits are pooled, calibrated, and
-// returned as probabilities; the token head's logits mark spans. The score of a text does
-// not depend on other texts scored at the same time, except for rounding in padded runs.
+// windows if the text is long. The windows' logits are calibrated, and the highest one
+// becomes the probability of the text, see [Correction]; the token head's logits mark
+// spans. The score of a text does not depend on other texts scored at the same time,
+// except for rounding in padded runs.
 package classifier
 
 import (
@@ -101,38 +102,36 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 	if err := c.tokenizer.Encode(text, enc); err != nil {
 		return toxscreen.Classification{}, err
 	}
-	logits, marked, err := c.score(ctx, text, enc)
+	written, err := c.score(ctx, text, enc)
 	if err != nil {
 		return toxscreen.Classification{}, err
 	}
-	found := toxscreen.Classification{Model: c.info.Version, Thresholds: c.thresholds, Spans: marked}
-	var read []float64
+	found := toxscreen.Classification{Model: c.info.Version, Thresholds: c.thresholds, Spans: written.spans}
+	var read *scored // nil if the text reads as it is written
 	if c.spec.UndoDisguise {
-		var others []toxscreen.Span
-		if read, others, err = c.scoreReading(ctx, text, enc); err != nil {
+		if read, err = c.scoreReading(ctx, text, enc); err != nil {
 			return toxscreen.Classification{}, err
 		}
-		found.Spans = union(text, marked, others)
+	}
+	if read != nil {
+		found.Spans = union(text, written.spans, read.spans)
 	}
 	var raised, lowered []string
-	for column, label := range c.spec.Labels {
-		if label.Attribute == nil {
-			continue
-		}
-		odds := c.logOdds(*label.Attribute, logits[column])
+	for a, odds := range written.odds.All() {
 		plain, score := sigmoid(odds), sigmoid(odds)
 		if read != nil {
-			score = sigmoid(max(c.logOdds(*label.Attribute, read[column]), odds-oddSpelling))
+			undone, _ := read.odds.Get(a)
+			score = sigmoid(max(undone, odds-oddSpelling))
 		}
-		found.Scores.Set(*label.Attribute, score)
+		found.Scores.Set(a, score)
 		if math.Abs(score-plain) < noteworthy {
 			continue
 		}
-		found.Plain.Set(*label.Attribute, plain)
+		found.Plain.Set(a, plain)
 		if score > plain {
-			raised = append(raised, label.Attribute.String())
+			raised = append(raised, a.String())
 		} else {
-			lowered = append(lowered, label.Attribute.String())
+			lowered = append(lowered, a.String())
 		}
 	}
 	var changed []string
@@ -166,71 +165,93 @@ const noteworthy = 0.05
 // docs/decisions/0006-disguise.md.
 const oddSpelling = 1
 
-// logOdds returns the calibrated log-odds for a logit.
-func (c *Classifier) logOdds(a toxscreen.Attribute, logit float64) float64 {
-	if calibration, ok := c.spec.Calibration[a]; ok {
-		return calibration.Apply(logit)
-	}
-	return logit
+// scored is what the model says about one reading of a text.
+type scored struct {
+	odds  toxscreen.Scores // calibrated log-odds of the text
+	spans []toxscreen.Span // nil if the model has no token head
 }
 
-// score runs the model on an encoding of text. It returns the pooled logit of each
-// label and the spans, nil if the model has no token head.
-func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encoding) ([]float64, []toxscreen.Span, error) {
+// score runs the model on an encoding of text.
+func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encoding) (*scored, error) {
 	out, err := c.encoder.Run(ctx, text, enc)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	scores := out.Logits(scoresHead)
-	perWindow := make([]float64, len(out.Windows))
-	logits := make([]float64, len(c.spec.Labels))
-	for column := range logits {
-		for i := range perWindow {
-			perWindow[i] = float64(scores[i*len(logits)+column])
-		}
-		logits[column] = pool(perWindow, out.Windows, c.spec.Window.Pooling)
+	windows := make([]toxscreen.Scores, len(out.Windows))
+	logits, columns := out.Logits(scoresHead), len(c.spec.Labels)
+	for i := range windows {
+		windows[i] = c.logOdds(logits[i*columns : (i+1)*columns])
 	}
-	if c.spec.Activation == Softmax {
-		logits = againstTheRest(logits)
+	result := &scored{odds: combine(windows, c.spec.Window.Correction)}
+	if c.spec.Spans != nil {
+		result.spans = spans(text, enc.Offsets, out.Logits(tokensHead), c.spec.Spans)
 	}
-	if c.spec.Spans == nil {
-		return logits, nil, nil
-	}
-	return logits, spans(text, enc.Offsets, out.Logits(tokensHead), c.spec.Spans), nil
+	return result, nil
 }
 
-// scoreReading scores the reading of text and returns its logits and spans. Both are
-// nil if the model would see the same as in plain, the encoding of text.
-func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding) ([]float64, []toxscreen.Span, error) {
+// scoreReading scores the reading of text. It returns nil if the model would see the
+// same as in plain, the encoding of text.
+func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding) (*scored, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
 	differs, err := encodeReading(c.tokenizer, text, plain, enc)
 	if err != nil || !differs {
-		return nil, nil, err
+		return nil, err
 	}
 	return c.score(ctx, text, enc)
 }
 
-// againstTheRest returns, for each logit of a softmax, the log-odds of its
-// probability, so that a sigmoid gives that probability.
-func againstTheRest(logits []float64) []float64 {
-	odds := make([]float64, len(logits))
-	for i := range logits {
-		highest := math.Inf(-1)
-		for j, z := range logits {
-			if j != i {
-				highest = max(highest, z)
-			}
+// logOdds returns the calibrated log-odds of each attribute from the logits of one
+// window, one logit for each label.
+func (c *Classifier) logOdds(logits []float32) toxscreen.Scores {
+	var odds toxscreen.Scores
+	for column, label := range c.spec.Labels {
+		if label.Attribute == nil {
+			continue
 		}
-		sum := 0.0
-		for j, z := range logits {
-			if j != i {
-				sum += math.Exp(z - highest)
-			}
+		z := float64(logits[column])
+		if c.spec.Activation == Softmax {
+			z = againstTheRest(logits, column)
 		}
-		odds[i] = logits[i] - highest - math.Log(sum)
+		if calibration, ok := c.spec.Calibration[*label.Attribute]; ok {
+			z = calibration.Apply(z)
+		}
+		odds.Set(*label.Attribute, z)
 	}
 	return odds
+}
+
+// againstTheRest returns the log-odds of the probability that a softmax gives a column,
+// so that a sigmoid gives that probability.
+func againstTheRest(logits []float32, column int) float64 {
+	highest := math.Inf(-1)
+	for i, z := range logits {
+		if i != column {
+			highest = max(highest, float64(z))
+		}
+	}
+	sum := 0.0
+	for i, z := range logits {
+		if i != column {
+			sum += math.Exp(float64(z) - highest)
+		}
+	}
+	return float64(logits[column]) - highest - math.Log(sum)
+}
+
+// combine returns the log-odds of a text from those of its windows: for each attribute
+// the highest one, corrected for the number of windows.
+func combine(windows []toxscreen.Scores, correction Correction) toxscreen.Scores {
+	highest := windows[0]
+	for _, odds := range windows[1:] {
+		for a, z := range odds.All() {
+			mark(&highest, a, z)
+		}
+	}
+	for a, z := range highest.All() {
+		highest.Set(a, correction.Apply(z, len(windows)))
+	}
+	return highest
 }
 
 func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -209,6 +210,46 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// TestAnyPartCounts: the score of a long text is that of its highest window, corrected
+// for the number of windows, wherever that window is.
+func TestAnyPartCounts(t *testing.T) {
+	corrected := config(t, tiny)
+	corrected.Spec.Window = classifier.Window{Tokens: 32, Correction: classifier.Correction{Slope: 0.5, Until: 4}}
+	highest := config(t, tiny)
+	highest.Spec.Window = classifier.Window{Tokens: 32, Correction: classifier.Correction{Slope: 0, Until: 4}}
+	c, plain := open(t, corrected), open(t, highest)
+	odds := func(c *classifier.Classifier, text string) float64 {
+		t.Helper()
+		found, err := c.Classify(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _ := found.Scores.Get(toxscreen.Toxicity)
+		return math.Log(p / (1 - p))
+	}
+	// Thirty words, each a token: a window with the two special tokens.
+	harmless := strings.Repeat("we read the nice book ", 6) + "\n"
+	for name, insult := range map[string]string{"strong": "you stupid idiot", "mild": "you are silly"} {
+		line := strings.Replace(harmless, "the nice book", insult, 1)
+		alone := odds(plain, line)
+		for _, place := range []int{0, 5, 9} {
+			lines := slices.Repeat([]string{harmless}, 10)
+			lines[place] = line
+			text := strings.Join(lines, "")
+			if got := odds(plain, text); math.Abs(got-alone) > 1e-4 {
+				t.Errorf("a %s insult in line %d of 10 has the log-odds %v, want %v as alone", name, place, got, alone)
+			}
+			want := corrected.Spec.Window.Correction.Apply(alone, 10)
+			if got := odds(c, text); math.Abs(got-want) > 1e-4 || got >= alone {
+				t.Errorf("a %s insult in line %d of 10 has the corrected log-odds %v, want %v", name, place, got, want)
+			}
+		}
+	}
+	if long, short := odds(c, strings.Repeat(harmless, 10)), odds(c, harmless); long >= short {
+		t.Errorf("ten harmless lines have the log-odds %v, one has %v: length alone must not raise a score", long, short)
+	}
+}
+
 func Example() {
 	folder := "../testdata/models/tiny"
 	var spec classifier.Spec
@@ -278,6 +319,15 @@ func TestDisguiseIsUndone(t *testing.T) {
 		told := strings.Contains(strings.Join(found.Warnings, ""), "disguised")
 		if told != (insult-before > 0.05) {
 			t.Errorf("%q: insult went from %v to %v, warnings %q", text, before, insult, found.Warnings)
+		}
+	}
+	// The windows of each reading combine on their own: a disguised word in a long text
+	// counts like the word itself, also if it takes more windows as it is written.
+	long := strings.Repeat("we read the nice book. ", 40)
+	for _, word := range []string{"1d10t", "i d i o t"} {
+		read, plain := classify(c, long+word), classify(c, long+"idiot")
+		if gap := largestGap(t, read, plain); gap > 1e-4 {
+			t.Errorf("%q at the end of a long text gives %+v, the word itself %+v", word, read.Scores, plain.Scores)
 		}
 	}
 	for _, text := range []string{"you are a stupid idiot", "walk in Scunthorpe, 5pm", "Кот ест суп", ""} {

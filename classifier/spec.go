@@ -92,18 +92,44 @@ type SpanSpec struct {
 	Relative float64 `json:"relative,omitempty"`
 }
 
-// Window says how a long text is divided and how the windows' logits become
-// one: (1/Pooling)·ln(Σ w·exp(Pooling·logit)), where w is a window's share of
-// the tokens. For Pooling 0 that is the mean of the windows; it approaches their
-// maximum as Pooling grows.
+// Window says how a long text is divided. The log-odds of the text are those of its
+// highest window, after the Correction.
 type Window struct {
-	Tokens  int     `json:"tokens"`  // in one window, including special tokens
-	Overlap int     `json:"overlap"` // maximum number of tokens shared with the previous window
-	Pooling float64 `json:"pooling"`
+	Tokens     int        `json:"tokens"`  // in one window, including special tokens
+	Overlap    int        `json:"overlap"` // maximum number of tokens shared with the previous window
+	Correction Correction `json:"correction"`
 }
 
 func (w Window) encoder() encoder.Window {
 	return encoder.Window{Tokens: w.Tokens, Overlap: w.Overlap}
+}
+
+// Correction lowers the highest log-odds of a text's windows by their number: the more
+// harmless windows there are, the higher the highest one is. A strong passage is no
+// accident and needs no correction.
+type Correction struct {
+	Slope float64 `json:"slope"` // 0 or more, per ln(windows); 0 leaves the plain maximum
+	Until float64 `json:"until"` // log-odds over 0 from which on nothing is subtracted
+}
+
+// Apply returns the log-odds of a text from those of its highest window: Slope·ln(windows)
+// is subtracted in full up to log-odds of 0, not at all from Until on, and in part
+// between them. One window is not corrected. The result never falls as odds rise.
+func (c Correction) Apply(odds float64, windows int) float64 {
+	part := min(max((c.Until-odds)/c.Until, 0), 1)
+	return odds - c.Slope*math.Log(float64(windows))*part
+}
+
+func (c Correction) validate() error {
+	switch {
+	case c == Correction{}:
+		return errors.New("window.correction: missing: it needs slope and until")
+	case !(c.Slope >= 0) || math.IsInf(c.Slope, 1):
+		return fmt.Errorf("window.correction.slope: %v is not a finite number of 0 or more", c.Slope)
+	case !(c.Until > 0) || math.IsInf(c.Until, 1):
+		return fmt.Errorf("window.correction.until: %v is not a finite number over 0", c.Until)
+	}
+	return nil
 }
 
 // Calibration is a non-decreasing, piecewise-linear map from a logit to the
@@ -164,10 +190,7 @@ func (s Spec) Validate() error {
 			wrong("spans.relative: %v is not at least 0 and less than 1", s.Spans.Relative)
 		}
 	}
-	found = append(found, s.Window.encoder().Validate())
-	if !(s.Window.Pooling >= 0 && s.Window.Pooling <= 1000) {
-		wrong("window.pooling: %v is not in 0..1000", s.Window.Pooling)
-	}
+	found = append(found, s.Window.encoder().Validate(), s.Window.Correction.validate())
 	for a, c := range s.Calibration {
 		if !slices.Contains(measured, a) {
 			wrong("calibration: %s is not among the labels", a)

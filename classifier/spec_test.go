@@ -15,7 +15,7 @@ func plain() Spec {
 		Outputs:    Outputs{Scores: "logits"},
 		Labels:     []Label{{Name: "toxic", Attribute: attribute(toxscreen.Toxicity)}, {Name: "other"}},
 		Activation: Sigmoid,
-		Window:     Window{Tokens: 128, Overlap: 16, Pooling: 2},
+		Window:     Window{Tokens: 128, Overlap: 16, Correction: Correction{Slope: 0.25, Until: 3}},
 	}
 }
 
@@ -38,7 +38,11 @@ func TestValidateNamesTheFault(t *testing.T) {
 		{"spans.labels: none", func(s *Spec) { s.Outputs.Tokens, s.Spans = "t", &SpanSpec{Threshold: 0.5} }},
 		{"spans.threshold: 1 is not", func(s *Spec) { s.Outputs.Tokens, s.Spans = "t", &SpanSpec{Labels: s.Labels, Threshold: 1} }},
 		{"window.tokens: 0 is not", func(s *Spec) { s.Window.Tokens = 0 }},
-		{"window.pooling: NaN is not", func(s *Spec) { s.Window.Pooling = math.NaN() }},
+		{"window.correction: missing", func(s *Spec) { s.Window.Correction = Correction{} }},
+		{"window.correction.slope: -1 is not", func(s *Spec) { s.Window.Correction.Slope = -1 }},
+		{"window.correction.slope: NaN is not", func(s *Spec) { s.Window.Correction.Slope = math.NaN() }},
+		{"window.correction.until: 0 is not", func(s *Spec) { s.Window.Correction.Until = 0 }},
+		{"window.correction.until: +Inf is not", func(s *Spec) { s.Window.Correction.Until = math.Inf(1) }},
 		{"threat is not among the labels", func(s *Spec) { s.calibrate(toxscreen.Threat, [2]float64{0, 0}, [2]float64{1, 1}) }},
 		{"1 knots given", func(s *Spec) { s.calibrate(toxscreen.Toxicity, [2]float64{0, 0}) }},
 		{"knot 1 does not rise", func(s *Spec) { s.calibrate(toxscreen.Toxicity, [2]float64{0, 1}, [2]float64{1, 0}) }},
@@ -65,15 +69,61 @@ func TestCalibrationGoesThroughItsKnotsAndBeyond(t *testing.T) {
 	}
 }
 
+// TestCorrection: the highest of several windows loses slope·ln(windows) where its
+// log-odds are 0 or less, nothing where they reach until, and a part between.
+func TestCorrection(t *testing.T) {
+	c := Correction{Slope: 0.25, Until: 3}
+	const windows = 10
+	full := 0.25 * math.Log(windows)
+	for odds, want := range map[float64]float64{
+		-5: -5 - full, 0: -full, // harmless: in full
+		1.5: 1.5 - full/2, 2.4: 2.4 - full/5, // doubtful: in part
+		3: 3, 8: 8, // a strong passage: not at all
+	} {
+		if got := c.Apply(odds, windows); math.Abs(got-want) > 1e-12 {
+			t.Errorf("log-odds of %v become %v, want %v", odds, got, want)
+		}
+	}
+	for odds := -4.0; odds < 4; odds += 0.01 {
+		if got := c.Apply(odds, 1); got != odds {
+			t.Errorf("one window is corrected from %v to %v", odds, got)
+		}
+		if low, high := c.Apply(odds, 4000), c.Apply(odds+0.01, 4000); low > high {
+			t.Errorf("the correction reverses %v and %v", low, high)
+		}
+	}
+	if got := (Correction{Until: 3}).Apply(-2, windows); got != -2 {
+		t.Errorf("a slope of 0 gives %v, want the plain maximum", got)
+	}
+}
+
+// TestCombine: each attribute has its own highest window.
+func TestCombine(t *testing.T) {
+	window := func(toxicity, threat float64) toxscreen.Scores {
+		var odds toxscreen.Scores
+		odds.Set(toxscreen.Toxicity, toxicity)
+		odds.Set(toxscreen.Threat, threat)
+		return odds
+	}
+	c := Correction{Slope: 0.25, Until: 3}
+	got := combine([]toxscreen.Scores{window(-4, 3.5), window(-1, -6), window(-2, 0)}, c)
+	if want := window(-1-0.25*math.Log(3), 3.5); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := combine([]toxscreen.Scores{window(-4, 1)}, c), window(-4, 1); got != want {
+		t.Errorf("one window gives %v, want %v", got, want)
+	}
+}
+
 // The sigmoid of a softmax's log-odds gives the softmax's probabilities.
 func TestAgainstTheRest(t *testing.T) {
-	logits := []float64{2, -1, 0.5}
+	logits := []float32{2, -1, 0.5}
 	total := 0.0
 	for _, z := range logits {
-		total += math.Exp(z)
+		total += math.Exp(float64(z))
 	}
-	for i, odds := range againstTheRest(logits) {
-		if got, want := sigmoid(odds), math.Exp(logits[i])/total; math.Abs(got-want) > 1e-12 {
+	for i, z := range logits {
+		if got, want := sigmoid(againstTheRest(logits, i)), math.Exp(float64(z))/total; math.Abs(got-want) > 1e-12 {
 			t.Errorf("label %d: %v, want %v", i, got, want)
 		}
 	}

@@ -95,13 +95,20 @@ func (e *Encoder) Info() Info {
 
 // Output is what the heads of a model return for one text. The caller owns it.
 type Output struct {
-	// Windows holds, for each window in text order, the number of tokens that it
-	// owns. Each token of the text is owned by one window.
-	Windows []int
+	// Windows holds the tokens that each window saw, in text order. Each token of the
+	// text is in one window or more: neighbours share some.
+	Windows []Range
 
 	heads  []Head
 	logits [][]float32 // of each head
 }
+
+// Range is a range of a text's tokens, End exclusive. Only the one window of a text
+// without tokens is empty.
+type Range struct{ Start, End int }
+
+// Len returns the number of tokens.
+func (r Range) Len() int { return r.End - r.Start }
 
 // Logits returns the logits of the head with the given name, float32 row by row:
 // [windows, columns] for [TextClassification] and [tokens, columns] for
@@ -122,9 +129,9 @@ func (o Output) Logits(head string) []float32 {
 // finite is an error.
 func (e *Encoder) Run(ctx context.Context, text string, enc *tokenize.Encoding) (Output, error) {
 	windows := divide(text, enc.Offsets, e.room, e.overlap)
-	out := Output{Windows: make([]int, len(windows)), heads: e.heads, logits: make([][]float32, len(e.heads))}
+	out := Output{Windows: make([]Range, len(windows)), heads: e.heads, logits: make([][]float32, len(e.heads))}
 	for i, w := range windows {
-		out.Windows[i] = w.to - w.from
+		out.Windows[i] = Range{w.start, w.end}
 	}
 	for h, head := range e.heads {
 		rows := len(windows)

@@ -100,12 +100,15 @@ func TestHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := 0
-	for _, n := range want.Windows {
-		count += n
+	seen := 0 // tokens, from the first
+	for _, w := range want.Windows {
+		if w.Start > seen || w.End <= seen {
+			t.Errorf("the window %v does not continue after token %d", w, seen)
+		}
+		seen = w.End
 	}
-	if len(want.Windows) < 4 || count != len(enc.IDs) {
-		t.Errorf("windows that own %v tokens of %d", want.Windows, len(enc.IDs))
+	if len(want.Windows) < 4 || seen != len(enc.IDs) {
+		t.Errorf("windows %v of %d tokens", want.Windows, len(enc.IDs))
 	}
 	if n := len(want.Logits(texts)); n != len(want.Windows)*both[0].Columns {
 		t.Errorf("%d logits of %d windows", n, len(want.Windows))
@@ -359,7 +362,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(len(out.Windows), "window of", out.Windows[0], "tokens")
+	fmt.Println(len(out.Windows), "window of", out.Windows[0].Len(), "tokens")
 	fmt.Println(len(out.Logits("texts")), "and", len(out.Logits("words")), "logits")
 	// Output:
 	// 1 window of 3 tokens

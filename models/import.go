@@ -157,8 +157,10 @@ func describe(src fs.FS, name string, o ImportOptions) (Manifest, map[string]str
 		Spec: classifier.Spec{
 			Labels:     labels,
 			Activation: activation,
-			// Same as the default model.
-			Window: classifier.Window{Tokens: window, Overlap: window / 8, Pooling: 4},
+			Window: classifier.Window{
+				Tokens: window, Overlap: window / 8,
+				Correction: classifier.Correction{Slope: 0.25, Until: 3}, // not fitted to this model, see docs/models.md
+			},
 		},
 	}
 	if !filepath.IsAbs(config.NameOrPath) { // an absolute path is a folder on the exporter's machine

@@ -46,7 +46,7 @@ func TestReadManifest(t *testing.T) {
 	if len(m.Labels) != 7 || *m.Labels[5].Attribute != toxscreen.Threat || len(m.Spans.Labels) != 5 || m.PadID != 1 {
 		t.Errorf("got the labels %+v and %+v, pad_id %d", m.Labels, m.Spans, m.PadID)
 	}
-	if m.Window != (classifier.Window{Tokens: 32, Overlap: 8, Pooling: 4}) {
+	if m.Window != (classifier.Window{Tokens: 32, Overlap: 8, Correction: classifier.Correction{Slope: 0.25, Until: 3}}) {
 		t.Errorf("got the window %+v", m.Window)
 	}
 	if threshold, ok := m.Thresholds.Get(toxscreen.Threat); !ok || threshold != 0.5 {
@@ -141,6 +141,9 @@ func TestManifestErrors(t *testing.T) {
 		{"unknown attribute", `"attribute": "threat"`, `"attribute": "menace"`, `unknown attribute "menace"`},
 		{"unknown input", `"attention_mask"`, `"position_ids"`, `unknown input "position_ids"`},
 		{"unknown activation", `"sigmoid"`, `"relu"`, `activation: unknown "relu"`},
+		{"key of an earlier version", `"overlap": 8`, `"pooling": 4, "overlap": 8`, `unknown key "pooling": window has "correction" in its place`},
+		{"correction under 0", `"slope": 0.25`, `"slope": -0.25`, "window.correction.slope: -0.25 is not a finite number of 0 or more"},
+		{"correction of everything", `"until": 3`, `"until": 0`, "window.correction.until: 0 is not a finite number over 0"},
 		{"window too small", `"tokens": 32`, `"tokens": 4`, "window.tokens: 4 is not in"},
 		{"token head without spans", `"tokens": "token_logits"`, `"tokens": ""`, "outputs.tokens and spans must be given together"},
 		{"no threshold for a label", `"threat": 0.5,`, ``, "thresholds: threat is missing"},

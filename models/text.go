@@ -33,7 +33,11 @@ func (m Manifest) Text(folder Folder) string {
 	if m.UndoDisguise {
 		line("disguise", "undone; texts with disguised words are scored both ways")
 	}
-	line("windows", fmt.Sprintf("%d tokens, overlap up to %d, pooling %v", m.Window.Tokens, m.Window.Overlap, m.Window.Pooling))
+	highest := "the highest counts"
+	if c := m.Window.Correction; c.Slope > 0 {
+		highest += fmt.Sprintf(", less %v·ln(windows) that fades out up to log-odds %v", c.Slope, c.Until)
+	}
+	line("windows", fmt.Sprintf("%d tokens, overlap up to %d; %s", m.Window.Tokens, m.Window.Overlap, highest))
 	spans := "none: the model has no token head"
 	if m.Spans != nil {
 		spans = fmt.Sprintf("words from %v", m.Spans.Threshold)

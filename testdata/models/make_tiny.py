@@ -159,7 +159,7 @@ def write(name, description, labels, span_labels, with_types, calibration):
         "outputs": {"scores": "logits"},
         "labels": attribute_labels(labels),
         "activation": "sigmoid",
-        "window": {"tokens": 32, "overlap": 8, "pooling": 4},
+        "window": {"tokens": 32, "overlap": 8, "correction": {"slope": 0.25, "until": 3}},
         "thresholds": {l: 0.5 for l in LABELS},
     }
     if span_labels:
