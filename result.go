@@ -29,12 +29,18 @@ type Result struct {
 	// model does not measure is absent.
 	Attributes AttributeResults `json:"attributes"`
 
+	// Passages are the parts of a flagged text to look at first: at most three windows
+	// of the model, the worst first, without overlap. Each reaches the threshold of an
+	// attribute by itself. A text of one window is one passage. It is nil for a text
+	// that is not flagged, or that only the judge's verdict flags as a whole.
+	Passages []Passage `json:"passages,omitempty"`
+
 	// Spans are the words that cause the score, ordered by Start and without
 	// overlap. It is empty if no word does, and nil if the model cannot mark words;
 	// Warnings then says so.
 	Spans []Span `json:"spans"`
 
-	// OffsetUnit is the unit of the offsets in Spans.
+	// OffsetUnit is the unit of the offsets in Passages, Spans and Judge.
 	OffsetUnit OffsetUnit `json:"offset_unit"`
 
 	// Source tells which stages the Score comes from.

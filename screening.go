@@ -193,6 +193,12 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 	if err := g.fill(&result, fused.Scores, measured); err != nil {
 		return Result{}, err
 	}
+	if result.Flagged {
+		var err error
+		if result.Passages, err = g.passages(result.Score); err != nil {
+			return Result{}, fmt.Errorf("failed to score text: %w", err)
+		}
+	}
 	if strings.TrimSpace(g.text) == "" {
 		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores mean nothing")
 	}

@@ -16,7 +16,7 @@ type Span struct {
 	Attributes Scores `json:"attributes"`
 }
 
-// OffsetUnit is the unit of the offsets of spans.
+// OffsetUnit is the unit of offsets into a text.
 type OffsetUnit string
 
 // The units of [Result.In].
@@ -46,7 +46,7 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 	spans := make([]Span, len(r.Spans))
 	at, units := 0, 0
 	count := func(to int) int {
-		if to < at { // evidence is not sorted
+		if to < at { // passages and evidence are not sorted
 			at, units = 0, 0
 		}
 		for at < to {
@@ -58,6 +58,11 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 			}
 		}
 		return units
+	}
+	r.Passages = slices.Clone(r.Passages)
+	for i, p := range r.Passages {
+		r.Passages[i].Start = count(p.Start)
+		r.Passages[i].End = count(p.End)
 	}
 	for i, s := range r.Spans {
 		start := count(s.Start)

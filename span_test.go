@@ -11,9 +11,11 @@ import (
 // unit.
 func TestOffsetUnits(t *testing.T) {
 	const text = "naïve 👩🏽‍🚀 fool \xff fool"
-	bytes := toxscreen.Result{OffsetUnit: toxscreen.Bytes, Spans: []toxscreen.Span{
-		{Start: 0, End: 6}, {Start: 23, End: 27}, {Start: 30, End: 34},
-	}}
+	bytes := toxscreen.Result{
+		OffsetUnit: toxscreen.Bytes,
+		Spans:      []toxscreen.Span{{Start: 0, End: 6}, {Start: 23, End: 27}, {Start: 30, End: 34}},
+		Passages:   []toxscreen.Passage{{Start: 23, End: 34, Score: 0.9}, {Start: 0, End: 6, Score: 0.8}}, // the worst first
+	}
 	for i, want := range []string{"naïve", "fool", "fool"} {
 		if s := bytes.Spans[i]; text[s.Start:s.End] != want {
 			t.Fatalf("span %d is %q", i, text[s.Start:s.End])
@@ -27,7 +29,12 @@ func TestOffsetUnits(t *testing.T) {
 			t.Errorf("UTF-16 units %v are %q, want %q", s, got, want)
 		}
 	}
-	if bytes.Spans[1].Start != 23 {
+	for i, want := range []toxscreen.Passage{{Start: 11, End: 22, Score: 0.9}, {Start: 0, End: 5, Score: 0.8}} {
+		if got := bytes.In(toxscreen.CodePoints, text).Passages[i]; got != want {
+			t.Errorf("passage %d is %v in code points, want %v", i, got, want)
+		}
+	}
+	if bytes.Spans[1].Start != 23 || bytes.Passages[0].Start != 23 {
 		t.Error("In changed the result that it was called on")
 	}
 	if without := (toxscreen.Result{OffsetUnit: toxscreen.Bytes}); without.In(toxscreen.UTF16Units, text).Spans != nil {

@@ -73,6 +73,10 @@ type Classification struct {
 	// Plain holds the probability for the text as it is written, for each attribute
 	// that undoing disguise changed noticeably.
 	Plain Scores
+	// Windows are the parts that a long text was scored in. They may overlap. A text
+	// that was scored at once is one window with the same Scores. It is nil if the
+	// classifier does not tell; results then have no passages.
+	Windows []Window
 	// Spans are ordered, free of overlap, with byte offsets into the text.
 	// It is nil if the model has no token head.
 	Spans []Span

@@ -39,8 +39,9 @@ func scores(pairs ...any) toxscreen.Scores {
 func TestScoreGivesTheNativeResult(t *testing.T) {
 	screener := toxscreen.New(classify(func(context.Context, string) (toxscreen.Classification, error) {
 		return toxscreen.Classification{
-			Scores: scores(toxscreen.Toxicity, 0.91234567, toxscreen.Insult, 0.69),
-			Spans:  []toxscreen.Span{{Start: 8, End: 13, Attributes: scores(toxscreen.Insult, 0.75)}},
+			Scores:  scores(toxscreen.Toxicity, 0.91234567, toxscreen.Insult, 0.69),
+			Windows: []toxscreen.Window{{Start: 0, End: 13, Scores: scores(toxscreen.Toxicity, 0.91234567, toxscreen.Insult, 0.69)}},
+			Spans:   []toxscreen.Span{{Start: 8, End: 13, Attributes: scores(toxscreen.Insult, 0.75)}},
 		}, nil
 	}))
 	result, err := screener.Score(t.Context(), "you are silly")
@@ -71,6 +72,13 @@ func TestScoreGivesTheNativeResult(t *testing.T) {
    "flagged": false
   }
  },
+ "passages": [
+  {
+   "start": 0,
+   "end": 13,
+   "score": 0.912346
+  }
+ ],
  "spans": [
   {
    "start": 8,

@@ -134,6 +134,7 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 			lowered = append(lowered, a.String())
 		}
 	}
+	found.Windows = windowsOf(found.Scores, written, read)
 	var changed []string
 	if len(raised) > 0 {
 		changed = append(changed, "raised "+strings.Join(raised, ", "))
@@ -167,8 +168,9 @@ const oddSpelling = 1
 
 // scored is what the model says about one reading of a text.
 type scored struct {
-	odds  toxscreen.Scores // calibrated log-odds of the text
-	spans []toxscreen.Span // nil if the model has no token head
+	windows []window
+	odds    toxscreen.Scores // of the windows together
+	spans   []toxscreen.Span // nil if the model has no token head
 }
 
 // score runs the model on an encoding of text.
@@ -177,12 +179,13 @@ func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encod
 	if err != nil {
 		return nil, err
 	}
-	windows := make([]toxscreen.Scores, len(out.Windows))
+	windows := make([]window, len(out.Windows))
 	logits, columns := out.Logits(scoresHead), len(c.spec.Labels)
-	for i := range windows {
-		windows[i] = c.logOdds(logits[i*columns : (i+1)*columns])
+	for i, seen := range out.Windows {
+		windows[i].start, windows[i].end = extent(enc.Offsets[seen.Start:seen.End])
+		windows[i].odds = c.logOdds(logits[i*columns : (i+1)*columns])
 	}
-	result := &scored{odds: combine(windows, c.spec.Window.Correction)}
+	result := &scored{windows: windows, odds: combine(windows, c.spec.Window.Correction)}
 	if c.spec.Spans != nil {
 		result.spans = spans(text, enc.Offsets, out.Logits(tokensHead), c.spec.Spans)
 	}
@@ -237,21 +240,6 @@ func againstTheRest(logits []float32, column int) float64 {
 		}
 	}
 	return float64(logits[column]) - highest - math.Log(sum)
-}
-
-// combine returns the log-odds of a text from those of its windows: for each attribute
-// the highest one, corrected for the number of windows.
-func combine(windows []toxscreen.Scores, correction Correction) toxscreen.Scores {
-	highest := windows[0]
-	for _, odds := range windows[1:] {
-		for a, z := range odds.All() {
-			mark(&highest, a, z)
-		}
-	}
-	for a, z := range highest.All() {
-		highest.Set(a, correction.Apply(z, len(windows)))
-	}
-	return highest
 }
 
 func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }

@@ -250,6 +250,74 @@ func TestAnyPartCounts(t *testing.T) {
 	}
 }
 
+// TestWindows: each window of a long text has its place in the text and the scores that
+// this part has as a text of its own.
+func TestWindows(t *testing.T) {
+	c := open(t, config(t, tiny))
+	windowsOf := func(text string) []toxscreen.Window {
+		t.Helper()
+		found, err := c.Classify(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.Windows
+	}
+	kind := strings.Repeat("we read the nice book. ", 20)
+	text := kind + "You silly man. " + kind + "You 😀 stupid idiot. " + kind
+	end := 0
+	for _, w := range windowsOf(text) {
+		if w.Start > end {
+			t.Errorf("bytes %d to %d are in no window", end, w.Start)
+		}
+		end = w.End
+		alone, err := c.Classify(t.Context(), text[w.Start:w.End])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gap := largestGap(t, alone, toxscreen.Classification{Scores: w.Scores, Spans: alone.Spans}); gap > 1e-4 {
+			t.Errorf("%q has the scores %v in the text, alone %v", text[w.Start:w.End], w.Scores, alone.Scores)
+		}
+	}
+	if end != len(strings.TrimSpace(text)) {
+		t.Errorf("the windows end at byte %d of %d", end, len(text))
+	}
+
+	// A short text is one window with its tokens; of nothing there is no window.
+	for text, want := range map[string]string{"  you idiot \n": "you idiot", "  you 1d10t\n": "you 1d10t", "": "", " \n": ""} {
+		got := ""
+		for _, w := range windowsOf(text) {
+			got += text[w.Start:w.End]
+		}
+		if got != want {
+			t.Errorf("the window of %q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestWindowsOfDisguisedTexts: windows of a reading point into the original text, and the
+// worst window has the score of the disguise undone.
+func TestWindowsOfDisguisedTexts(t *testing.T) {
+	c := open(t, config(t, tiny))
+	kind := strings.Repeat("we read the nice book. ", 20)
+	for _, word := range []string{"1d10t", "i d i o t", "\u0456d\u0456\u200bot"} {
+		text := kind + "You " + word + "! " + kind
+		found, err := c.Classify(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var worst toxscreen.Window
+		highest := 0.0
+		for _, w := range found.Windows {
+			if p, _ := w.Scores.Get(toxscreen.Insult); p > highest {
+				worst, highest = w, p
+			}
+		}
+		if part := text[worst.Start:worst.End]; highest < 0.9 || !strings.Contains(part, word) || len(part) > len(text)/2 {
+			t.Errorf("the worst window of %q is %q with an insult of %v", text, part, highest)
+		}
+	}
+}
+
 func Example() {
 	folder := "../testdata/models/tiny"
 	var spec classifier.Spec

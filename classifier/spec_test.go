@@ -99,18 +99,18 @@ func TestCorrection(t *testing.T) {
 
 // TestCombine: each attribute has its own highest window.
 func TestCombine(t *testing.T) {
-	window := func(toxicity, threat float64) toxscreen.Scores {
+	odds := func(toxicity, threat float64) toxscreen.Scores {
 		var odds toxscreen.Scores
 		odds.Set(toxscreen.Toxicity, toxicity)
 		odds.Set(toxscreen.Threat, threat)
 		return odds
 	}
 	c := Correction{Slope: 0.25, Until: 3}
-	got := combine([]toxscreen.Scores{window(-4, 3.5), window(-1, -6), window(-2, 0)}, c)
-	if want := window(-1-0.25*math.Log(3), 3.5); got != want {
+	got := combine([]window{{odds: odds(-4, 3.5)}, {odds: odds(-1, -6)}, {odds: odds(-2, 0)}}, c)
+	if want := odds(-1-0.25*math.Log(3), 3.5); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got, want := combine([]toxscreen.Scores{window(-4, 1)}, c), window(-4, 1); got != want {
+	if got, want := combine([]window{{odds: odds(-4, 1)}}, c), odds(-4, 1); got != want {
 		t.Errorf("one window gives %v, want %v", got, want)
 	}
 }

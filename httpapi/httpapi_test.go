@@ -61,7 +61,23 @@ var words = classify(func(_ context.Context, text string) (toxscreen.Classificat
 	if strings.Contains(text, "maybe") {
 		found.Scores = scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.5)
 	}
+	found.Windows = []toxscreen.Window{{Start: 0, End: len(text), Scores: found.Scores}}
 	return found, nil
+})
+
+// lines finds the word idiot in each line of a text, which is a window of its own.
+var lines = classify(func(ctx context.Context, text string) (toxscreen.Classification, error) {
+	found, err := words(ctx, text)
+	found.Windows = nil
+	for line := range strings.Lines(text) {
+		one, _ := words(ctx, line)
+		start := 0
+		if n := len(found.Windows); n > 0 {
+			start = found.Windows[n-1].End
+		}
+		found.Windows = append(found.Windows, toxscreen.Window{Start: start, End: start + len(line), Scores: one.Scores})
+	}
+	return found, err
 })
 
 // judging is a Judge.

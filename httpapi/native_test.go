@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +30,21 @@ func TestARequestHasItsOwnUnitsAndThresholds(t *testing.T) {
 	result := s.post("/v1/score", `{"text": "😀 idiot", "offset_unit": "utf16", "thresholds": {"insult": 0.95}}`).result(t)
 	if result.OffsetUnit != toxscreen.UTF16Units || result.Spans[0].Start != 3 || result.Attributes[toxscreen.Insult].Flagged || !result.Attributes[toxscreen.Toxicity].Flagged {
 		t.Errorf("%+v", result)
+	}
+}
+
+// A long text has the passages to look at, in the unit and for the thresholds that the
+// client asks for.
+func TestPassagesOfALongText(t *testing.T) {
+	s := serve(t, toxscreen.New(lines), httpapi.Config{})
+	const text = `"text": "hello 😀\nyou idiot\nbye"`
+	result := s.post("/v1/score", `{`+text+`, "offset_unit": "utf16"}`).result(t)
+	if want := []toxscreen.Passage{{Start: 9, End: 19, Score: 0.9}}; !slices.Equal(result.Passages, want) {
+		t.Errorf("the passages are %v, want %v", result.Passages, want)
+	}
+	r := s.post("/v1/score", `{`+text+`, "thresholds": {"toxicity": 0.95, "insult": 0.95}}`)
+	if result := r.result(t); result.Flagged || strings.Contains(r.body, "passages") {
+		t.Errorf("a text that is not flagged has passages: %s", r.body)
 	}
 }
 
