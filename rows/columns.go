@@ -64,6 +64,12 @@ func (l layout) columns() []resultColumn {
 			return nil
 		})
 	}
+	scored("passages", list, func(r *toxscreen.Result) any {
+		if r.Passages == nil {
+			return nil // nothing is flagged
+		}
+		return r.Passages
+	})
 	scored("spans", list, func(r *toxscreen.Result) any {
 		if r.Spans == nil {
 			return nil // the model has no spans

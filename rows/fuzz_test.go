@@ -197,7 +197,7 @@ func parquetFiles(f *testing.F) [][]byte {
 // Every input for labelled results is read or refused.
 func FuzzReadLabelled(f *testing.F) {
 	for _, seed := range append([]string{
-		`{"row":1,"id":7,"score":0.5,"attributes":{"toxicity":{"score":0.5,"classifier":0.5,"plain":0.25,"threshold":0.5}},"spans":[],` +
+		`{"row":1,"id":7,"score":0.5,"attributes":{"toxicity":{"score":0.5,"classifier":0.5,"plain":0.25,"threshold":0.5}},"passages":[{"start":0,"end":3,"score":0.5}],"spans":[],` +
 			`"judge":{"verdicts":[{"score":1}],"milliseconds":5},"versions":{"model":"m"},"input":{"labels":{"toxicity":0.5},"weight":3}}`,
 		`{"input":null,"attributes":null,"id":{"a":[]},"text":null}`,
 	}, odd...) {

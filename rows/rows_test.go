@@ -49,6 +49,7 @@ func (w words) Classify(ctx context.Context, text string) (toxscreen.Classificat
 			found.Spans = append(found.Spans, toxscreen.Span{Start: at, End: at + len(word), Attributes: s})
 		}
 	}
+	found.Windows = []toxscreen.Window{{Start: 0, End: len(text), Scores: found.Scores}}
 	slices.SortFunc(found.Spans, func(a, b toxscreen.Span) int { return a.Start - b.Start })
 	select {
 	case <-time.After(w.pause):
@@ -142,10 +143,10 @@ func TestColumnsOfTheJudge(t *testing.T) {
 	}
 	got := read(t, out)
 	for _, want := range []string{
-		"row,id,text,score,flagged,severity,toxicity,severe_toxicity,insult,profanity,identity_attack,threat,sexually_explicit,spans,warnings,error," +
+		"row,id,text,score,flagged,severity,toxicity,severe_toxicity,insult,profanity,identity_attack,threat,sexually_explicit,passages,spans,warnings,error," +
 			"judge_score,judge_toxicity,judge_severe_toxicity,judge_insult,judge_profanity,judge_identity_attack,judge_threat,judge_sexually_explicit,not_judged,judge\n",
-		`1,,you idiot,0.9,true,severe,0.9,,0.95,,,0.01,,"[{""start"":4,""end"":9,""attributes"":{""insult"":0.95}}]",[],,0.75,,,0.75,,,,,,"{""asked"":true,`,
-		"\n2,,silence,0.01,false,none,0.01,,0.01,,,0.01,,[],[],,,,,,,,,,no answer,\"{",
+		`1,,you idiot,0.9,true,severe,0.9,,0.95,,,0.01,,"[{""start"":0,""end"":9,""score"":0.9}]","[{""start"":4,""end"":9,""attributes"":{""insult"":0.95}}]",[],,0.75,,,0.75,,,,,,"{""asked"":true,`,
+		"\n2,,silence,0.01,false,none,0.01,,0.01,,,0.01,,,[],[],,,,,,,,,,no answer,\"{",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is not in\n%s", want, got)
