@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"unicode"
 
 	"golang.org/x/term"
 
@@ -69,7 +70,7 @@ func (v view) style(code, text string) string {
 }
 
 // print shows a result with offsets in bytes: its score, the text with marked
-// spans, a bar for each attribute and a list of the spans.
+// spans, a bar for each attribute, and lists of the passages and of the spans.
 func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) error {
 	var b bytes.Buffer
 	colour := severityColours[r.Severity]
@@ -88,12 +89,18 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 	b.WriteString(v.marked(text, r.Spans))
 	b.WriteString("\n\n")
 	v.bars(&b, r.Attributes)
+	shown := r.In(unit, text)
+	if len(r.Passages) > 0 && !isWhole(text, r.Passages[0]) {
+		b.WriteString("\n")
+		for i, p := range r.Passages {
+			v.passage(&b, text[p.Start:p.End], shown.Passages[i])
+		}
+	}
 	if len(r.Spans) > 0 {
 		b.WriteString("\n")
 	}
-	spans := r.In(unit, text).Spans
 	for i, s := range r.Spans {
-		v.span(&b, text[s.Start:s.End], spans[i])
+		v.span(&b, text[s.Start:s.End], shown.Spans[i])
 	}
 	v.judged(&b, r.Judge, r.Source)
 	if len(r.Warnings) > 0 {
@@ -184,15 +191,31 @@ func (v view) square(a toxscreen.Attribute) string {
 	return v.style(foreground(attributeColours[a]), "■ ")
 }
 
-// span prints one span with its attributes.
-func (v view) span(b *bytes.Buffer, words string, s toxscreen.Span) {
-	main := mainAttribute(s)
-	quote, tail := terminal.Ends(words, 60)
+// isWhole reports whether a passage leaves out nothing of a text that a reader can see.
+// It then has the score of the text, and there is nothing more to say about it.
+func isWhole(text string, p toxscreen.Passage) bool {
+	visible := func(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) }
+	return !strings.ContainsFunc(text[:p.Start], visible) && !strings.ContainsFunc(text[p.End:], visible)
+}
+
+// passage prints one passage with its score.
+func (v view) passage(b *bytes.Buffer, words string, p toxscreen.Passage) {
+	fmt.Fprintf(b, "%s %.2f  %s  %s\n", v.style(bold, "passage"), p.Score, v.style(dim, fmt.Sprintf("%d–%d", p.Start, p.End)), quotation(words))
+}
+
+// quotation returns the beginning of a text on one line, with its end if it is long.
+func quotation(text string) string {
+	quote, tail := terminal.Ends(text, 60)
 	if tail != "" {
 		quote += "…" + tail
 	}
-	quote = strings.ReplaceAll(terminal.Escape(quote), "\n", " ")
-	fmt.Fprintf(b, "%s%s  %s", v.square(main), v.style(bold, quote), v.style(dim, fmt.Sprintf("%d–%d", s.Start, s.End)))
+	return strings.ReplaceAll(terminal.Escape(quote), "\n", " ")
+}
+
+// span prints one span with its attributes.
+func (v view) span(b *bytes.Buffer, words string, s toxscreen.Span) {
+	main := mainAttribute(s)
+	fmt.Fprintf(b, "%s%s  %s", v.square(main), v.style(bold, quotation(words)), v.style(dim, fmt.Sprintf("%d–%d", s.Start, s.End)))
 	for a, p := range s.Attributes.All() {
 		fmt.Fprintf(b, "  %s %.2f", a, p)
 	}
