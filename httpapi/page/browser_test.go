@@ -396,6 +396,40 @@ func TestSpans(t *testing.T) {
 	b.wait(`document.activeElement === document.querySelectorAll("mark")[0]`)
 }
 
+// TestPassages: of a long text, the page lists the passages of the library, and
+// pressing one selects it in the text. A short text has no list.
+func TestPassages(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	b.write(insult)
+	if b.shown("#passages-section") {
+		t.Error("a short text has a list of passages")
+	}
+	kind := strings.Repeat(friendly+" 😀 We all like the garden. ", 60)
+	text := kind + strings.Repeat(insult+" ", 20) + kind + strings.Repeat("I will kill you, you idiot. ", 30) + kind
+	b.write(text)
+	want := s.score(t, text).Passages
+	if len(want) < 2 {
+		t.Fatalf("the library has the passages %v, want several", want)
+	}
+	if n := eval[int](b, `document.querySelectorAll("#passages li").length`); n != len(want) || !b.shown("#passages-section") {
+		t.Errorf("%d passages, want %d", n, len(want))
+	}
+	for i, p := range want {
+		passage := text[p.Start:p.End]
+		button := fmt.Sprintf("#passages li:nth-child(%d) button", i+1)
+		if got := eval[string](b, "document.querySelector($1).textContent", button); got != fmt.Sprintf("%.2f%s", p.Score, passage) {
+			t.Errorf("passage %d is %q, want %.2f and %q", i, got, p.Score, passage)
+		}
+		b.click(button)
+		b.wait(`getSelection().toString() === $1`, passage)
+		b.wait(`((part, all) => part.top >= all.top - 1 && part.top < all.bottom)(getSelection().getRangeAt(0).getBoundingClientRect(), document.querySelector("#marked").getBoundingClientRect())`)
+	}
+	b.picture("passages")
+	b.click("#clear")
+	b.wait(`document.querySelector("#passages-section").hidden`)
+}
+
 // TestBelowABasePath: the page finds everything below its base path.
 func TestBelowABasePath(t *testing.T) {
 	external := &url.URL{Scheme: "https", Host: "tox.example.org", Path: "/screen"}
@@ -962,6 +996,9 @@ func TestAccessibility(t *testing.T) {
 	b.says("#judge", "part of the score")
 	b.do(chromedp.Focus(chromedp.CSS("mark")))
 	check("judged")
+	b.write(strings.Repeat(friendly+" ", 60) + strings.Repeat(insult+" ", 20))
+	b.wait(`!document.querySelector("#passages-section").hidden`)
+	check("long")
 	s.handle(refuse(http.StatusUnauthorized, "wrong_key", "this server needs a key"))
 	b.paste(strings.Repeat("Averylongwordwithoutanyblank", 20))
 	b.says("#problem", "requires an API key")

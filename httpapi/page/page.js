@@ -229,6 +229,7 @@ function show(text, result, draft = false) {
   Object.assign(state, { text, result, draft });
   $("examples").hidden = text !== "";
   showScore();
+  showPassages();
   showText();
   showJudge();
   showList("warnings", result?.warnings ?? []);
@@ -338,7 +339,7 @@ function showVersions() {
   $("versions").replaceChildren(...versions.flatMap(([name, version]) => [make("dt", {}, words(name)), make("dd", {}, version)]));
 }
 
-/* The text with its spans. */
+/* The text with its passages and spans. */
 
 // inUTF16 returns a function from offsets of a result to offsets of a string.
 function inUTF16(text, unit) {
@@ -352,6 +353,47 @@ function inUTF16(text, unit) {
     i += character.length;
   }
   return (offset) => at[offset] ?? i;
+}
+
+// showPassages lists the passages of a long text. The passage of a short text is the
+// text itself.
+function showPassages() {
+  const { text, result } = state;
+  const passages = result?.passages ?? [];
+  const at = inUTF16(text, result?.offset_unit);
+  const isWhole = ({ start, end }) => !/[^\s\p{C}]/u.test(text.slice(0, at(start)) + text.slice(at(end)));
+  $("passages-section").hidden = !passages.length || isWhole(passages[0]);
+  // Redrawing would remove the focus, so it is done only if a passage has changed.
+  const shown = JSON.stringify([text, passages]);
+  if ($("passages").dataset.shown === shown) return;
+  $("passages").dataset.shown = shown;
+  $("passages").replaceChildren(...passages.map(({ start, end, score }) => {
+    const [from, to] = [at(start), at(end)];
+    const button = make("button", { type: "button" }, make("span", {}, number(score)), make("span", { dir: "auto" }, text.slice(from, to)));
+    button.addEventListener("click", () => reveal(from, to));
+    return make("li", {}, button);
+  }));
+}
+
+// reveal selects a part of the marked text and scrolls to it.
+function reveal(from, to) {
+  const marked = $("marked");
+  const selection = getSelection();
+  selection.setBaseAndExtent(...place(marked, from), ...place(marked, to));
+  const { top } = selection.getRangeAt(0).getBoundingClientRect();
+  marked.scrollTop += top - marked.getBoundingClientRect().top;
+  marked.scrollIntoView({ block: "nearest" });
+}
+
+// place returns the text node and the offset in it for an offset in an element's text.
+function place(element, offset) {
+  const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  let node = nodes.nextNode();
+  while (offset > node.length) {
+    offset -= node.length;
+    node = nodes.nextNode();
+  }
+  return [node, offset];
 }
 
 // quotations returns the ranges of the text that the judge quoted, in order.
