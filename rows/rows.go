@@ -60,7 +60,7 @@ type Options struct {
 	// MaxBytes is the screener's limit of a text in bytes; default:
 	// [toxscreen.DefaultMaxBytes]. The limit of a row is [RowBytes] of it.
 	MaxBytes int
-	// OffsetUnit is the unit of the offsets of spans; default: bytes.
+	// OffsetUnit is the unit of offsets; default: bytes.
 	OffsetUnit toxscreen.OffsetUnit
 	// Limits are scores: [Summary].Reached counts rows at or over one of them.
 	Limits toxscreen.Scores

@@ -107,7 +107,7 @@ var scoringKeys = []key{
 		help:  "refuse a text with more bytes than this",
 		parse: whole(1, 1<<30, func(s *settings) *int { return &s.MaxBytes })},
 	{name: "offset_unit", fallback: string(toxscreen.Bytes), complete: oneOf(string(toxscreen.Bytes), string(toxscreen.UTF16Units), string(toxscreen.CodePoints)),
-		help:  "unit of the offsets of spans: byte, utf16 or code_point",
+		help:  "unit of offsets: byte, utf16 or code_point",
 		parse: parsed(toxscreen.ParseOffsetUnit, func(s *settings) *toxscreen.OffsetUnit { return &s.OffsetUnit })},
 	{name: "format", fallback: "text", complete: completeFormats,
 		help: "output format: text or json",
