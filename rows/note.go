@@ -113,7 +113,7 @@ func (n note) check(path string) error {
 			if i >= 0 {
 				was = before.Settings[i].Value
 			}
-			return fmt.Errorf("the run began with other settings: %s was %q and is now %q; use the same settings, or --overwrite to start over", now.Name, was, now.Value)
+			return fmt.Errorf("the run began with other settings: %s was %q and is now %q; continue with the earlier one, or use --overwrite to start over", now.Name, was, now.Value)
 		}
 	}
 	return nil
