@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/ollama"
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
@@ -214,6 +215,32 @@ func TestVerdictsAreStored(t *testing.T) {
 	judged("x", func(c *Config) { c.Violations = true })
 	if len(kept.Asked) != 5 || len(cache.values) != 5 {
 		t.Errorf("%d calls and %d verdicts, want 5", len(kept.Asked), len(cache.values))
+	}
+}
+
+// What the classifier says of a short text, or which version of it, changes nothing about
+// a verdict: the judge sees the whole text. Of a long text the spans select the parts that
+// the judge sees, so a verdict on other parts is another one.
+func TestVerdictsDoNotDependOnTheClassifier(t *testing.T) {
+	j, err := New(Config{Model: "m", TextBytes: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	session := &ollama.Session{Digest: "0123", Planned: 1000}
+	span := func(start int, p float64) []toxscreen.Span {
+		s := toxscreen.Span{Start: start, End: start + 4}
+		s.Attributes.Set(toxscreen.Toxicity, p)
+		return []toxscreen.Span{s}
+	}
+	for text, same := range map[string]bool{strings.Repeat("text ", 20): true, strings.Repeat("text ", 1000): false} {
+		earlier := j.key(session, Case{Text: text, Spans: span(10, 0.6)})
+		if later := j.key(session, Case{Text: text, Spans: span(90, 0.7)}); (earlier == later) != same {
+			t.Errorf("a text of %d bytes: the same key for other spans is %v, want %v", len(text), !same, same)
+		}
+		if again := j.key(session, Case{Text: text, Spans: span(10, 0.6)}); earlier != again {
+			t.Errorf("a text of %d bytes has another key the second time", len(text))
+		}
 	}
 }
 
