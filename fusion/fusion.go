@@ -261,7 +261,7 @@ type Fusion struct {
 // the judge is given with [Fusion.With].
 func New(file File, model string) (*Fusion, error) {
 	if file.Model != "" && file.Model != model {
-		return nil, fmt.Errorf("failed to use fusion parameters %s: they were fitted to the scores of %s, but the model in use is %s; fit them again with toxscreen calibrate, or use that model",
+		return nil, fmt.Errorf("failed to use fusion parameters %s: they were fitted to the scores of %s, but the model in use is %s; score the labelled texts again without these parameters and fit new ones with toxscreen calibrate, or use that model",
 			file.Hash, file.Model, model)
 	}
 	f := &Fusion{file: file, why: "the judge is not known"}

@@ -127,7 +127,7 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 			return err
 		}
 		if base.Model != o.Model {
-			return fmt.Errorf("failed to keep the judges of %s: its parameters are for %s, the new ones for %s", s.Calibration, base.Model, o.Model)
+			return fmt.Errorf("failed to keep the judges of %s: its parameters are for %s, the new ones for %s; use --calibration '' to fit without them", s.Calibration, base.Model, o.Model)
 		}
 		o.Base = base.Params
 	}

@@ -38,7 +38,29 @@ type diagnosis struct {
 	Config struct {
 		LookedFor []string `json:"looked_for"`
 		Read      []string `json:"read"`
+		// Limits are the settings that scores are compared with.
+		Limits []configured `json:"limits"`
 	} `json:"config"`
+}
+
+// configured is a setting that is not the default.
+type configured struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	From  string `json:"from"`
+}
+
+// limits returns the user's settings that scores are compared with. They do not know
+// which version of a model they were chosen for.
+func (s *settings) limits() []configured {
+	found := []configured{}
+	for _, k := range keys {
+		compared := strings.HasPrefix(k.name, thresholdPrefix) || slices.Contains([]string{"fail_on", "judge_band", "communities"}, k.name)
+		if value := s.value(k.name); compared && value != k.fallback {
+			found = append(found, configured{k.name, value, s.from(k.name)})
+		}
+	}
+	return found
 }
 
 func (a *app) doctor(cmd *cobra.Command, _ []string) error {
@@ -53,7 +75,7 @@ func (a *app) doctor(cmd *cobra.Command, _ []string) error {
 		}
 	}
 	d := diagnosis{Diagnosis: screen.Examine(cmd.Context(), s.Settings)}
-	d.Config.LookedFor, d.Config.Read = configFiles(), s.files()
+	d.Config.LookedFor, d.Config.Read, d.Config.Limits = configFiles(), s.files(), s.limits()
 	if wrong == nil && d.Model.Identity != "" {
 		wrong = fits(s, toxscreen.ModelInfo{Version: d.Model.Identity, Attributes: d.Model.Attributes})
 	}
@@ -124,6 +146,16 @@ func (d *diagnosis) text(v view) string {
 			state = "read"
 		}
 		line(name, "%s: %s", file, state)
+	}
+	for i, limit := range d.Config.Limits {
+		name := ""
+		if i == 0 {
+			name = "limits"
+		}
+		line(name, "%s %s, from %s", limit.Key, limit.Value, limit.From)
+	}
+	if len(d.Config.Limits) > 0 && d.Model.Identity != "" {
+		line("", "they apply to the scores of %s; each version of a model has its own: check them when it changes", d.Model.Identity)
 	}
 	if d.ScoreMilliseconds > 0 {
 		line("score", "%.1f ms for a short text, after %.0f ms to open the model", d.ScoreMilliseconds, d.OpenMilliseconds)
