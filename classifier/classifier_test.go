@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"go.uber.org/goleak"
 
@@ -316,6 +317,41 @@ func TestWindowsOfDisguisedTexts(t *testing.T) {
 			t.Errorf("the worst window of %q is %q with an insult of %v", text, part, highest)
 		}
 	}
+}
+
+// FuzzWindows: the windows of any text, disguised or not, are parts of it that begin and
+// end between characters, and the text scores no higher than its highest window.
+func FuzzWindows(f *testing.F) {
+	c := open(f, config(f, tiny))
+	kind := strings.Repeat("we read the nice book. ", 20)
+	for _, seed := range []string{"", "you idiot", kind + "i d i o t 😀 " + kind, "ʇoıpı uɐ ǝɹɐ noʎ " + kind, kind + "\xff1d10t\u200b stup\u0301id" + kind} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		found, err := c.Classify(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var highest toxscreen.Scores
+		for _, w := range found.Windows {
+			if w.Start < 0 || w.Start >= w.End || w.End > len(text) {
+				t.Fatalf("%q has a window from %d to %d", text, w.Start, w.End)
+			}
+			if utf8.ValidString(text) && !utf8.ValidString(text[w.Start:w.End]) {
+				t.Errorf("a window of %q cuts a character: %q", text, text[w.Start:w.End])
+			}
+			for a, p := range w.Scores.All() {
+				if before, ok := highest.Get(a); !ok || p > before {
+					highest.Set(a, p)
+				}
+			}
+		}
+		for a, p := range highest.All() {
+			if score, _ := found.Scores.Get(a); score > p {
+				t.Errorf("%q scores %v for %s, its highest window %v", text, score, a, p)
+			}
+		}
+	})
 }
 
 func Example() {
