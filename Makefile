@@ -15,12 +15,13 @@ MINUTES ?= 30
 # The default model.
 MODEL := models/toxicity-en
 # What `make eval-model` measures, on dev or test rows, at most SAMPLE per source
-# (empty: all); for comparison, BASELINE is the folder of an earlier model and
-# AGAINST a file with the same weights in another precision.
+# (empty: all); for comparison, BASELINE is the folder of an earlier model,
+# BASELINE_BINARY the toxscreen of its version, and AGAINST a file with the same weights in another precision.
 FOLDER ?= $(MODEL)
 SPLIT ?= dev
 SAMPLE ?=
 BASELINE ?=
+BASELINE_BINARY ?=
 AGAINST ?=
 
 PAGE_TESTS := httpapi/page/testdata
@@ -124,19 +125,17 @@ bench-serve: build data $(SERVERS) ## Measure toxscreen serve, alone and against
 	  -compare scripts/bench/serve/compare -python $(PYTHON)
 
 .PHONY: train
-train: data $(VENV) ## Train the default model from DATA into build/train (hours)
+train: data $(VENV) ## Train the default model from DATA into build/train (a day on two cores)
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
-	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/first --generated 0
-	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/second --start build/first/checkpoint.pt --lr 7e-5
-	$(PYTHON) scripts/train/average.py --out build/mean 0.5=build/first/checkpoint.pt 0.5=build/second/checkpoint.pt
-	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/third --start build/mean/checkpoint.pt --teacher build/first/checkpoint.pt --tokens 5000000 --lr 6e-5
-	$(PYTHON) scripts/train/average.py --out build/train 0.3=build/mean/checkpoint.pt 0.7=build/third/checkpoint.pt
+	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/train
 	$(PYTHON) scripts/train/export.py --data $(DATA) --out build/train
+	$(PYTHON) scripts/train/windows.py --data $(DATA) --folder build/train/toxicity-en
+	$(PYTHON) scripts/train/thresholds.py --data $(DATA) --folder build/train/toxicity-en
 
 .PHONY: eval-model
 eval-model: build data $(VENV) ## Measure FOLDER against its goals and other systems (needs DATA; SAMPLE=500 is quick)
 	$(PYTHON) scripts/train/evaluate.py --data $(DATA) --folder $(FOLDER) --split $(SPLIT) --json build/eval-model.json \
-	  $(if $(SAMPLE),--rows $(SAMPLE)) $(if $(BASELINE),--baseline $(BASELINE)) $(if $(AGAINST),--against $(AGAINST))
+	  $(if $(SAMPLE),--rows $(SAMPLE)) $(if $(BASELINE),--baseline $(BASELINE)) $(if $(BASELINE_BINARY),--baseline-binary $(BASELINE_BINARY)) $(if $(AGAINST),--against $(AGAINST))
 
 .PHONY: simulate
 simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion/ (needs DATA; SAMPLE=700 is quick, and goes to build/)

@@ -1,7 +1,7 @@
 """Fits the map from logits to probabilities, on dev rows and the quantised model's own outputs.
 
-The reference scale is "the share of people who would call it so". civil_spans measures it by raters and
-Perspective's scores aim at it; perspective_context counts by its raters. jigsaw adds Wikipedia, weighted
+The reference scale is "the share of people who would call it so". civil_spans measures it by raters, Perspective's
+scores and our annotations aim at it; perspective_context counts by its raters. jigsaw adds Wikipedia, weighted
 to its natural priors, since the cut in the data folder has two and a half times as many toxic comments
 as Wikipedia.
 """
@@ -16,20 +16,18 @@ from sklearn.isotonic import IsotonicRegression
 import data
 import folder as folders
 
-# τ of log-mean-exp over a long text's windows; see docs/decisions/0004-window-pooling.md.
-POOLING = 0.25
-
 # Weight of each source's whole dev split in a fit, for the attributes that it annotates. Wikipedia raters
 # define severe_toxicity differently from Perspective: jigsaw is not used for that attribute.
-SOURCES = {"civil_spans": 2.0, "perspective_rtp": 1.0, "perspective_context": 0.5, "jigsaw": 1.0, "convabuse": 0.5}
+SOURCES = {"civil_spans": 2.0, "perspective_rtp": 0.5, "perspective_rtp2": 0.5, "perspective_context": 0.5, "jigsaw": 1.0, "convabuse": 0.5, "annotations": 1.0}
+SCORED = ("perspective_rtp", "perspective_rtp2", "annotations")  # with all seven attributes
 USED = {
-    "toxicity": ("civil_spans", "perspective_rtp", "perspective_context", "jigsaw"),
-    "severe_toxicity": ("perspective_rtp",),
-    "insult": ("civil_spans", "perspective_rtp", "jigsaw"),
-    "profanity": ("civil_spans", "perspective_rtp", "jigsaw"),
-    "identity_attack": ("civil_spans", "perspective_rtp", "jigsaw"),
-    "threat": ("civil_spans", "perspective_rtp", "jigsaw"),
-    "sexually_explicit": ("perspective_rtp", "convabuse"),
+    "toxicity": ("civil_spans", "perspective_context", "jigsaw", *SCORED),
+    "severe_toxicity": SCORED,
+    "insult": ("civil_spans", "jigsaw", *SCORED),
+    "profanity": ("civil_spans", "jigsaw", *SCORED),
+    "identity_attack": ("civil_spans", "jigsaw", *SCORED),
+    "threat": ("civil_spans", "jigsaw", *SCORED),
+    "sexually_explicit": ("convabuse", *SCORED),
 }
 
 ISOTONIC_POSITIVES = 200  # with fewer expected positives, the data only supports two knots (Platt)
@@ -45,9 +43,11 @@ class Dev:
     outputs: list[folders.Output]
 
 
-def dev_outputs(model: folders.Model, folder: Path, source: str, split: str = "dev") -> Dev:
-    rows = data.split_rows(folder, source, split)
-    return Dev(rows, model.run_all([row.text for row in rows]))
+def dev_outputs(model: folders.Model, folder: Path, source: str) -> Dev:
+    """Of the texts of one window: raters judged longer ones as a whole, and the score is that of any part."""
+    rows = data.split_rows(folder, source, "dev")
+    found = [(row, output) for row, output in zip(rows, model.run_all([row.text for row in rows])) if len(output.logits) == 1]
+    return Dev([row for row, _ in found], [output for _, output in found])
 
 
 def prior_weights(y: np.ndarray, prior: float) -> np.ndarray:
@@ -120,7 +120,7 @@ def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray, most_knots: int = KNO
 def fit(model: folders.Model, dev: dict[str, Dev]) -> dict:
     """The manifest's "calibration", for the attributes that the dev rows annotate."""
     rows = {s: d.rows for s, d in dev.items()}
-    logits = {s: model.pooled(d.outputs) for s, d in dev.items() if d.rows}
+    logits = {s: model.highest(d.outputs) for s, d in dev.items() if d.rows}
     out = {}
     for attribute in data.ATTRIBUTES:
         found = reference(attribute, logits, rows)

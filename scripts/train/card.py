@@ -120,6 +120,7 @@ def write(found: dict, folder: Path, card: Path):
     worst = [t for t in identities.TERMS if model.terms.get(t.name, 0) > 0]
     text = put(text, "terms", evaluate.terms_table(columns, worst) if worst else "No term has a false positive.\n")
     text = put(text, "contrasts", evaluate.contrasts_table(columns))
+    text = put(text, "behaviours", evaluate.behaviours_table(columns))
     card.write_text(text, encoding="utf-8")
 
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))

@@ -26,7 +26,7 @@ import systems
 
 TOKENS, ROUNDS = 64, 300
 SHOWN = {
-    "jigsaw": "jigsaw: mean AUC of six labels", "perspective_rtp": "perspective_rtp: mean Spearman of seven attributes",
+    "jigsaw": "jigsaw: mean AUC of six labels", "perspective_rtp": "perspective_rtp and rtp2: mean Spearman of seven attributes",
     "hate": "hate and sexism: mean AUC of five", "spans": "toxic spans: character F1",
 }
 

@@ -17,8 +17,10 @@ import numpy as np
 ATTRIBUTES = ("toxicity", "severe_toxicity", "insult", "profanity", "identity_attack", "threat", "sexually_explicit")
 SPAN_ATTRIBUTES = ("toxicity", "insult", "profanity", "identity_attack", "threat")
 
-# Held out for agreement with Perspective (perspective_wikipedia) or meant for other purposes.
-NOT_FOR_TRAINING = ("perspective_wikipedia", "ner_", "pii_")
+# Held out for measuring, without labels, in other languages, or meant for other purposes.
+NOT_FOR_TRAINING = ("perspective_wikipedia", "perspective_devtest_only", "dialect_tweets", "prompts_unlabelled", "ner_", "pii_", "ml_", "profanity_ldnoobw_multi")
+# Their authors state no licence; train.py --licensed trains without them.
+UNLICENSED = ("dynahate", "perspective_toxigen", "perspective_implicit_hate")
 
 
 @dataclass
@@ -27,7 +29,8 @@ class Row:
     votes: None, or [5, len(text)] in 0..1, the share of raters who marked each code point, in the
     order of SPAN_ATTRIBUTES, NaN = that attribute was not marked. human: perspective_context's
     verdict of the raters, not used in training. raters: their number, if the source gives it.
-    taught: None, or a teacher's probabilities, float32 [7]; see train.teach."""
+    id: SOURCE/ID, or empty if the file has none. taught: None, or a teacher's probabilities,
+    float32 [7]; see train.teach."""
 
     text: str
     source: str
@@ -36,6 +39,7 @@ class Row:
     votes: np.ndarray | None = None
     human: float | None = None
     raters: int | None = None
+    id: str = ""
     taught: np.ndarray | None = None
 
 
@@ -61,27 +65,46 @@ NATURAL_SHARES = {
 }
 
 SOURCES = {
-    "jigsaw": Source(cut="jigsaw"),
-    "jigsaw_negatives": Source(cut="jigsaw"),
-    "civil_spans": Source(weight=1.5, repeat=2, anchored=True),
+    "jigsaw": Source(most=16000, cut="jigsaw"),
+    "jigsaw_negatives": Source(most=2000, cut="jigsaw"),
+    "jigsaw_more": Source(anchored=True),  # in the natural mix
+    "wikipedia_annotators": Source(anchored=True),
+    "civil_spans": Source(weight=1.5, anchored=True),
+    "civil_comments_100": Source(anchored=True),
     "toxic_spans_train": Source(anchored=True),
     "toxic_spans_trial": Source(anchored=True),
-    "perspective_rtp": Source(weight=1.5, repeat=3, anchored=True),
+    "perspective_rtp": Source(weight=1.5, repeat=2, anchored=True),
+    "perspective_rtp2": Source(weight=1.5, repeat=2, anchored=True),
+    # Scores of 2022 and, on civil texts, of 2020: off the scale by an amount of their own.
+    "perspective_toxigen": Source(weight=0.7, most=12000),
+    "perspective_implicit_hate": Source(weight=0.7, most=10000),
+    "perspective_github": Source(weight=0.5, most=2500),
     # Perspective's mean is 0.12 on these comments; raters find 1 % of them toxic: off the scale.
-    "perspective_context": Source(weight=0.5, most=8000),
-    "davidson": Source(weight=0.5, most=10000),
+    "perspective_context": Source(weight=0.5, most=6000),
+    "davidson": Source(weight=0.5, most=6000),
     "edos": Source(weight=0.7),
     "toxigen_human": Source(repeat=2),
+    "toxigen_seeds": Source(repeat=2),
     "implicit_hate": Source(weight=0.7),
-    "hatexplain": Source(weight=0.5),
+    "dynahate": Source(),
+    "hatexplain": Source(weight=0.5, most=8000),
     "stormfront": Source(weight=0.7),
     "convabuse": Source(repeat=2),
-    "measuring_hate": Source(weight=0.7),
-    # 15,800 rows of two templates that differ in a name and an adjective: 4,000 are enough.
-    "madlibs": Source(weight=0.5, most=4000, anchored=True),
-    "bold_neutral": Source(weight=0.5, most=4000, anchored=True),
+    "measuring_hate": Source(weight=0.7, most=12000),
+    "mlma_en": Source(weight=0.3, most=2000),
+    "paradetox": Source(weight=0.7, most=14000),
+    "llm_toxic_clean": Source(repeat=2),
+    # 15,800 rows of two templates that differ in a name and an adjective: a few are enough.
+    "madlibs": Source(weight=0.5, most=3000, anchored=True),
+    "bold_neutral": Source(weight=0.5, most=3000, anchored=True),
+    "clean_prompts": Source(anchored=True),
+    "clean_software": Source(weight=0.7, anchored=True),
+    "clean_lookalikes_own": Source(repeat=2, anchored=True),
     "profanity_lexicon": Source(weight=0.5),
-    "grammars": Source(anchored=True),  # see grammars.py; no file of the data folder
+    # No files of the data folder:
+    "grammars": Source(weight=0.5, most=12000, anchored=True),  # see grammars.py
+    "sentences": Source(weight=1.5, repeat=2, anchored=True),  # written for this model, sentences/*.jsonl
+    "annotations": Source(weight=2.0, repeat=2, anchored=True),  # rows of the files above, graded by docs/model/guideline.md
 }
 SOURCE_NAMES = tuple(SOURCES)
 
@@ -118,7 +141,7 @@ def clean_labels(text: str, labels: np.ndarray) -> np.ndarray | None:
 
 
 def load_given(raw: dict):
-    """jigsaw, jigsaw_negatives, bold_neutral: the file's own labels."""
+    """The file's own labels."""
     labels = labels_of(**raw["labels"])
     return labels, clean_labels(raw["text"], labels)
 
@@ -182,6 +205,34 @@ def load_madlibs(raw: dict):
     return labels, no_votes(raw["text"])
 
 
+def load_perspective_toxigen(raw: dict):
+    """Perspective takes groups for attacks: three in ten statements from neutral prompts have an identity_attack
+    of 0.5 or more. Those scores are left out."""
+    labels = labels_of(**raw["labels"])
+    if raw["origin"] == "neutral prompt":
+        labels[labels >= 0.35] = np.nan
+    return labels, None
+
+
+def load_perspective_implicit(raw: dict):
+    """As above. Where people found hate, a low identity_attack is left out."""
+    labels = labels_of(**raw["labels"])
+    attack = ATTRIBUTES.index("identity_attack")
+    if (labels[attack] >= 0.3) == (raw["human"] == "not_hate"):
+        labels[attack] = np.nan
+    return labels, None
+
+
+def load_dynahate(raw: dict):
+    """Only hate was annotated; a text without hate can be rude."""
+    return labels_of(toxicity=1.0 if raw["hate"] else 0.15, identity_attack=raw["hate"]), None
+
+
+def load_paradetox(raw: dict):
+    """Rewrites keep the meaning, which can be rude."""
+    return labels_of(toxicity=0.9 if raw["labels"]["toxicity"] else 0.15), None
+
+
 def load_lexicon(raw: dict):
     """Single words: severity 1..3 as the probability that a reader objects. Nobody rated these words as
     texts, so the numbers are rough and the source has a low weight and its own bias."""
@@ -201,6 +252,11 @@ def load_lexicon(raw: dict):
 
 LOADERS = {
     "jigsaw": load_given, "jigsaw_negatives": load_given, "bold_neutral": load_given,
+    "jigsaw_more": load_given, "wikipedia_annotators": load_given, "civil_comments_100": load_given, "toxigen_seeds": load_given,
+    "mlma_en": load_given, "llm_toxic_clean": load_given, "clean_prompts": load_given, "clean_software": load_given, "clean_lookalikes_own": load_given,
+    "perspective_rtp2": load_perspective, "perspective_github": load_perspective, "perspective_devtest_only": load_perspective, "dialect_tweets": load_perspective,
+    "perspective_toxigen": load_perspective_toxigen, "perspective_implicit_hate": load_perspective_implicit,
+    "dynahate": load_dynahate, "paradetox": load_paradetox,
     "civil_spans": load_civil, "toxic_spans_train": load_toxic_spans, "toxic_spans_trial": load_toxic_spans,
     "perspective_rtp": load_perspective, "perspective_context": load_perspective, "perspective_wikipedia": load_perspective,
     "davidson": load_davidson, "edos": load_edos, "toxigen_human": load_toxigen,
@@ -224,7 +280,43 @@ def read_source(folder: Path, source: str) -> list[Row]:
             labels, votes = LOADERS[source](raw)
         except (KeyError, TypeError, ValueError, IndexError) as cause:
             raise ValueError(f"failed to read a row of {path} (id {raw.get('id')}): {cause!r}; is it the file that the data README describes?") from cause
-        rows.append(Row(raw["text"], source, raw.get("split") or "train", labels, votes, raw.get("human"), raw.get("n_raters")))
+        rows.append(Row(raw["text"], source, raw.get("split") or "train", labels, votes, raw.get("human") if source == "perspective_context" else None, raw.get("n_raters"), f"{source}/{raw['id']}" if "id" in raw else ""))
+    return rows
+
+
+BEHAVIOURS = Path(__file__).parents[2] / "testdata" / "behaviours" / "behaviours.jsonl"
+SENTENCES = Path(__file__).with_name("sentences")
+ANNOTATIONS = Path(__file__).with_name("annotations.jsonl.gz")
+
+
+def read_sentences(folder: Path = SENTENCES) -> list[Row]:
+    """Sentences written for this model: {"domain", "text", "grades"}, grades of the seven attributes by
+    docs/model/guideline.md, all 0 if absent."""
+    rows = []
+    for path in sorted(folder.glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            raw = json.loads(line)
+            labels = np.array(raw.get("grades", [0] * len(ATTRIBUTES)), dtype=np.float32)
+            rows.append(Row(raw["text"], "sentences", "train", labels, clean_labels(raw["text"], labels)))
+    return rows
+
+
+def read_grades(path: Path = ANNOTATIONS) -> dict[str, list[np.ndarray]]:
+    """The grades of the data folder's rows by docs/model/guideline.md: by row id, one float32 [7] for each pass."""
+    out = defaultdict(list)
+    for raw in read_file(path) if path.exists() else []:
+        out[raw["id"]].append(np.array(raw["grades"], dtype=np.float32) / 10)
+    return dict(out)
+
+
+def read_annotations(folder: Path, split: str = "train") -> list[Row]:
+    """The annotated rows of a split, with the mean of their grades. Grades of dev rows measure and never train."""
+    grades, rows = read_grades(), []
+    for source in sorted({id.split("/")[0] for id in grades} & set(LOADERS)):
+        for row in split_rows(folder, source, split):
+            if row.id in grades:
+                labels = np.mean(grades[row.id], axis=0)
+                rows.append(Row(row.text, "annotations", split, labels, clean_labels(row.text, labels), id=row.id))
     return rows
 
 
@@ -235,8 +327,8 @@ def key(text: str) -> str:
 
 
 def held_out_keys(folder: Path) -> set[str]:
-    """Keys of every dev and test row of every file, including files not for training."""
-    return {
+    """Keys of every dev and test row of every file, including files not for training, and of every behaviour."""
+    return {key(text) for line in BEHAVIOURS.read_text(encoding="utf-8").splitlines() for text in json.loads(line)["texts"]} | {
         key(raw["text"])
         for path in sorted(Path(folder).glob("*.jsonl.gz"))
         for raw in read_file(path)
@@ -244,17 +336,18 @@ def held_out_keys(folder: Path) -> set[str]:
     }
 
 
-def training_rows(folder: Path, generated: list[Row] = ()) -> list[Row]:
-    """Every row for training, in a fixed order, without held-out words and duplicates, including those
-    among generated sentences.
+def training_rows(folder: Path, generated: list[Row] = (), without: tuple[str, ...] = ()) -> list[Row]:
+    """Every row for training except of the sources in without, in a fixed order, without held-out words and
+    duplicates, including those among generated sentences.
 
     Nearly all posts of toxic_spans_train are also in civil_spans, with the votes that their marks were
     derived from; the row with the votes comes first and is kept."""
     held_out, seen, rows = held_out_keys(folder), set(), []
-    for source in sorted(SOURCES, key=lambda s: s.startswith("toxic_spans")):
+    own = {"grammars": lambda: generated, "sentences": read_sentences, "annotations": lambda: read_annotations(folder)}
+    for source in sorted(set(SOURCES) - set(without), key=lambda s: (s.startswith("toxic_spans"), list(SOURCES).index(s))):
         # The same words in two sources are two opinions and both stay; a post's spans stay once.
         group = "civil" if source in ("civil_spans", "toxic_spans_train", "toxic_spans_trial") else source.removesuffix("_negatives")
-        for row in generated if source == "grammars" else read_source(folder, source):
+        for row in own[source]() if source in own else read_source(folder, source):
             k = key(row.text)
             # Generated sentences are drawn without repetition; blank ones have no words to compare.
             if row.split != "train" or k in held_out or (source != "grammars" and (group, k) in seen):
@@ -285,6 +378,8 @@ def cut_offsets(rows: list[Row]) -> np.ndarray:
 
 
 def split_rows(folder: Path, source: str, split: str) -> list[Row]:
+    if source == "annotations":
+        return read_annotations(folder, split)
     return [row for row in read_source(folder, source) if row.split == split]
 
 

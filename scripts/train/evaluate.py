@@ -20,6 +20,7 @@ import systems
 
 SEED = 20261121
 NOT_MEASURED = "–"
+EARLIER = "earlier model"
 
 
 def number(name: str, value: float) -> str:
@@ -102,6 +103,14 @@ def contrasts_table(columns: dict[str, measures.Measured]) -> str:
     return markdown(["generated sentences on the other side of 0.5", "toxicity meant", *columns], rows)
 
 
+def behaviours_table(columns: dict[str, measures.Measured]) -> str:
+    def of(measured: measures.Measured, family: str) -> str:
+        return "{1} of {2}".format(*measured.behaviours[family]) if family in measured.behaviours else NOT_MEASURED
+
+    families = {family: what for m in columns.values() for family, (what, _, _) in m.behaviours.items()}
+    return markdown(["behaviour: texts on their side of the thresholds", *columns], [[what, *(of(m, family) for m in columns.values())] for family, what in families.items()])
+
+
 def notes(tfidf: systems.TfIdf, split: str) -> str:
     return f"""Hate and sexism are read from identity_attack, or from toxicity if a system has no identity_attack; {", ".join(measures.OTHERS)} from
 toxicity. perspective_wikipedia uses all of its rows on either split. ECE has ten bins of equal weight; the perfect predictor's
@@ -123,6 +132,7 @@ def main():
     parser.add_argument("--split", choices=("dev", "test"), default="dev")
     parser.add_argument("--binary", type=Path, default=Path("bin/toxscreen"), help="output of `make build`")
     parser.add_argument("--baseline", type=Path, help="the folder of an earlier model, for comparison")
+    parser.add_argument("--baseline-binary", type=Path, help="the toxscreen of that model's version, if today's does not open it (default: --binary)")
     parser.add_argument("--against", type=Path, help="another ONNX file with the folder's inputs and outputs: fused.onnx for the loss by int8")
     parser.add_argument("--rows", type=int, help="maximum rows of each source, for a quick measurement")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
@@ -134,16 +144,16 @@ def main():
     tfidf = systems.TfIdf(args.data, SEED)
     measured_by = {"model": systems.Product("model", args.binary, args.folder)}
     if args.baseline:
-        measured_by["first model"] = systems.Product("first model", args.binary, args.baseline)
+        measured_by[EARLIER] = systems.Product(EARLIER, args.baseline_binary or args.binary, args.baseline)
     measured_by |= {s.name: s for s in (tfidf, systems.AltProfanityCheck(), systems.BetterProfanity())}
     measured = {name: measures.measure(system, held) for name, system in measured_by.items()}
-    for name, folder in (("model", args.folder), ("first model", args.baseline)):
+    for name, folder in (("model", args.folder), (EARLIER, args.baseline)):
         if folder:
             measured[name].figures["size: the CPU's file and the tokenizer, MB"] = measures.size(folder)
 
     columns, goals = {name: m.figures for name, m in measured.items()}, measures.GOALS
     of = "all" if args.rows is None else f"at most {args.rows:,} per source of the"
-    print(f"{args.folder} on {of} {args.split} rows" + (f", first model: {args.baseline}" if args.baseline else "") + "\n")
+    print(f"{args.folder} on {of} {args.split} rows" + (f", {EARLIER}: {args.baseline}" if args.baseline else "") + "\n")
     print(main_table(columns, goals))
     against = {}
     if args.against:
@@ -152,6 +162,7 @@ def main():
     print(kinds_table(measured))
     print(terms_table(measured))
     print(contrasts_table(measured))
+    print(behaviours_table(measured))
     print(notes(tfidf, args.split))
     if args.json:
         args.json.parent.mkdir(parents=True, exist_ok=True)

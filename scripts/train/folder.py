@@ -2,7 +2,7 @@
 
     python scripts/train/folder.py FOLDER      writes the SHA-256 of FOLDER's files into its manifest
 
-Windows, pooling and spans follow encoder/window.go, classifier/pool.go and classifier/span.go step by
+Windows, their maximum and spans follow encoder/window.go, classifier/pool.go and classifier/span.go step by
 step: calibration and measurement here must match what users get.
 """
 
@@ -34,12 +34,10 @@ def write_manifest(folder: Path, manifest: dict):
 
 @dataclass
 class Output:
-    """The model's output for one text. logits: [windows, labels]; shares: [windows], the share of
-    the text's tokens that each window owns; token_logits: [tokens, span labels] of the tokens at
-    offsets [tokens, 2] (code points), or None."""
+    """The model's output for one text. logits: [windows, labels]; token_logits: [tokens, span labels]
+    of the tokens at offsets [tokens, 2] (code points), or None."""
 
     logits: np.ndarray
-    shares: np.ndarray
     token_logits: np.ndarray
     offsets: np.ndarray
 
@@ -78,15 +76,15 @@ def divide(text: str, offsets, size: int, overlap: int) -> list[tuple[int, int, 
         start = next((i for i in range(low, end) if sentence_ends_before(text, offsets, i)), low)
 
 
-def pool(output: Output, tau: float) -> np.ndarray:
-    """[labels]: (1/τ)·ln(Σ share·exp(τ·logit)); τ = 0 is the mean, τ = inf the maximum."""
-    z, w = output.logits.astype(np.float64), output.shares[:, None]
-    if len(z) == 1:
-        return z[0]
-    if tau == 0:
-        return (w * z).sum(0)
-    top = z.max(0)
-    return top if np.isinf(tau) else top + np.log((w * np.exp(tau * (z - top))).sum(0)) / tau
+def highest(output: Output) -> np.ndarray:
+    """[labels]: the logit of the highest window. A text has an attribute if any part of it has it."""
+    return output.logits.max(0).astype(np.float64)
+
+
+def corrected(odds: np.ndarray, windows: np.ndarray, slope: float, until: float) -> np.ndarray:
+    """The log-odds of a text from its highest window's [texts, labels]: the more windows, the higher the highest of
+    harmless ones. Full correction up to 0, none from until on."""
+    return odds - slope * np.log(windows)[:, None] * np.clip((until - odds) / until, 0, 1)
 
 
 def sigmoid(z):
@@ -127,7 +125,7 @@ class Model:
         self.tokenizer = Tokenizer.from_file(str(folder / self.manifest["tokenizer"]))
         self.labels = [label["attribute"] for label in self.manifest["labels"]]
         self.window, self.overlap = self.manifest["window"]["tokens"] - 2, self.manifest["window"]["overlap"]
-        self.tau = self.manifest["window"]["pooling"]
+        self.correction = self.manifest["window"]["correction"]
 
     def run(self, text: str) -> Output:
         """One window per run: dynamic int8 uses one scale of activations for a whole tensor, so a
@@ -140,22 +138,24 @@ class Model:
             scores, token_scores = self.session.run(["logits", "token_logits"], {"input_ids": ids, "attention_mask": np.ones_like(ids)})
             logits.append(scores[0])
             tokens.append(token_scores[0, 1 + begin - start : 1 + to - start])
-        total = max(len(encoding.ids), 1)
-        shares = np.array([to - begin for _, _, begin, to in windows], dtype=np.float64) / total
-        return Output(np.stack(logits), shares, np.concatenate(tokens), np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2))
+        return Output(np.stack(logits), np.concatenate(tokens), np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2))
 
     def run_all(self, texts: list[str], threads: int = 2) -> list[Output]:
         with ThreadPoolExecutor(threads) as pool_of:
             return list(pool_of.map(self.run, texts))
 
-    def pooled(self, outputs: list[Output]) -> np.ndarray:
-        return np.stack([pool(o, self.tau) for o in outputs])
+    def highest(self, outputs: list[Output]) -> np.ndarray:
+        """[texts, labels], not calibrated."""
+        return np.stack([highest(o) for o in outputs])
 
-    def probabilities(self, logits: np.ndarray) -> np.ndarray:
-        """Calibrated, [texts, labels], from pooled logits."""
+    def calibrated(self, logits: np.ndarray) -> np.ndarray:
+        """Log-odds of the probability that a window of these logits [texts, labels] has the attribute."""
         knots = self.manifest["calibration"]
-        columns = [apply_knots(knots[a]["knots"], logits[:, i]) if a in knots else logits[:, i] for i, a in enumerate(self.labels)]
-        return sigmoid(np.stack(columns, axis=1))
+        return np.stack([apply_knots(knots[a]["knots"], logits[:, i]) if a in knots else logits[:, i] for i, a in enumerate(self.labels)], axis=1)
+
+    def probabilities(self, outputs: list[Output]) -> np.ndarray:
+        """[texts, labels], as the product gives them."""
+        return sigmoid(corrected(self.calibrated(self.highest(outputs)), np.array([len(o.logits) for o in outputs]), **self.correction))
 
 
 def span_characters(text: str, output: Output, column: int, threshold: float, relative: float = 0) -> set[int]:

@@ -17,30 +17,41 @@ import folder as folders
 import grammars
 import identities
 import metrics
+import prose
 from systems import Scores
 
 # The attribute used for sources that say only "hate" or "sexist": decided before measuring.
 HATE = ("implicit_hate", "toxigen_human", "edos", "measuring_hate", "stormfront")
-OTHERS = ("davidson", "hatexplain", "convabuse", "madlibs")  # by toxicity
+OTHERS = ("davidson", "hatexplain", "convabuse", "paradetox", "madlibs")  # by toxicity
 
 # The goal of each figure: ("≥" or "≤", bound), or ("∋", 0): its interval contains 0.
 GOALS = {
-    "jigsaw: mean AUC of six labels": ("≥", 0.985),
-    "perspective_rtp: mean Spearman of seven attributes": ("≥", 0.88),
-    "perspective_wikipedia: mean AUC of 0.5 or more, seven attributes": ("≥", 0.95),
-    "perspective_wikipedia: share on the other side of 0.5": ("≤", 0.035),
+    "jigsaw: mean AUC of six labels": ("≥", 0.983),
+    "perspective_rtp and rtp2: mean Spearman of seven attributes": ("≥", 0.88),
+    "perspective_devtest_only: mean Spearman of seven attributes": ("≥", 0.80),
+    "perspective_wikipedia: AUC threat": ("≥", 0.85),
     "toxic spans: character F1": ("≥", 0.69),
     "civil_spans: toxicity ECE beyond a perfect predictor's": ("≤", 0.01),
     "civil_spans: the same, calibration cross-fitted": ("≤", 0.01),
     "perspective_context: mean toxicity less raters' rate": ("∋", 0),
     "jigsaw at natural priors: mean toxicity less raters' rate": ("∋", 0),
     "hate and sexism: mean AUC of five": ("≥", 0.88),
+    "dynahate: AUC by identity_attack": ("≥", 0.85),
+    "paradetox: AUC by toxicity": ("≥", 0.97),
     "madlibs: AUC by toxicity": ("≥", 0.995),
+    "clean prompts, software and look-alikes: flagged by any attribute": ("≤", 0.02),
+    "behaviours: harmless texts flagged": ("≤", 0.02),
+    "behaviours: threats found": ("≥", 0.95),
+    "behaviours: insults found": ("≥", 0.95),
+    "behaviours: hate found": ("≥", 0.95),
+    "behaviours: sexual content found": ("≥", 0.95),
+    "hidden abuse: recall kept, mean of sizes": ("≥", 0.95),
+    "dialect: false alarms on African-American English, times those on other tweets": ("≤", 1.3),
     "identity terms: false positive rate at 0.5, worst term": ("≤", 0.05),
     "disguise: recall kept, mean of kinds": ("≥", 0.95),
     "disguise: recall kept, worst kind": ("≥", 0.85),
     "disguise: clean texts flagged, times as often, worst kind": ("≤", 1.5),
-    "size: the CPU's file and the tokenizer, MB": ("≤", 25),
+    "size: the CPU's file and the tokenizer, MB": ("≤", 26),
 }
 AGAINST_GOALS = {"AUC": ("≤", 0.001), "span F1": ("≤", 0.005)}
 
@@ -48,6 +59,8 @@ CLEAN = 0.3  # maximum Perspective toxicity of a clean text in the disguise figu
 CLEAN_FLAGGED = 0.01  # share of the clean texts, as written, that the disguise figures' threshold flags
 DISGUISED_CHARACTERS = 200
 DISGUISED_POSITIVES = 400  # and twice as many clean ones
+HIDDEN_TEXTS = 120  # toxic ones, and as many clean ones
+PROSE_TEXTS = 150  # of each length
 SENTENCES = 120  # per identity term, and per kind of contrast
 UNDECIDED = 0.13  # a kind of contrast nearer to 0.5 has no clear side
 
@@ -77,13 +90,14 @@ class Measured:
     (recall kept, times as often flagged when clean or None), and on identity terms, by term.
     reliability: by source and attribute, (mean predicted, mean observed) of bins of equal weight.
     contrasts: by kind of generated sentence, (its own toxicity, the number on the other side of 0.5,
-    the total)."""
+    the total). behaviours: by family of testdata/behaviours, (what it shows, texts that are right, the total)."""
 
     figures: dict[str, Figure] = field(default_factory=dict)
     reliability: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     kinds: dict[str, tuple[float, float | None]] = field(default_factory=dict)
     terms: dict[str, float] = field(default_factory=dict)
     contrasts: dict[str, tuple[float, int, int]] = field(default_factory=dict)
+    behaviours: dict[str, tuple[str, int, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, document: dict) -> "Measured":
@@ -122,15 +136,36 @@ class Held:
         clean by its raters and by Perspective. One of the two is not enough: rude texts that raters
         accept score like toxic ones. With them in the mix, precision hardly depends on the threshold, so
         equal precision means little."""
-        def short(source: str) -> list[data.Row]:
-            return [row for row in data.split_rows(self.folder, source, self.split) if len(row.text) <= DISGUISED_CHARACTERS]
-
-        toxic = [(row.text, disguises.marked_words(row.text, row.votes[0] >= 0.5)) for row in short("civil_spans") if row.labels[0] >= 0.5]
-        clean = [(row.text, disguises.any_words(row.text, self.seed)) for row in short("perspective_context") if row.human == 0 and row.labels[0] <= CLEAN]
+        toxic, clean = self.short_rows()
+        toxic = [(row.text, disguises.marked_words(row.text, row.votes[0] >= 0.5)) for row in toxic]
+        clean = [(row.text, disguises.any_words(row.text, self.seed)) for row in clean]
         toxic, clean = ([pair for pair in pairs if pair[1]] for pairs in (toxic, clean))
         most = min(DISGUISED_POSITIVES, (self.most or 2 * DISGUISED_POSITIVES) // 2, len(toxic))
         toxic, clean = self.draw(toxic, "disguised toxic", most), self.draw(clean, "disguised clean", 2 * most)
         return toxic + clean, np.repeat([1.0, 0.0], [len(toxic), len(clean)])
+
+    def short_rows(self) -> tuple[list[data.Row], list[data.Row]]:
+        """Short posts of civil_spans that are toxic, and short comments of perspective_context that are clean by its
+        raters and by Perspective."""
+        def short(source: str) -> list[data.Row]:
+            return [row for row in data.split_rows(self.folder, source, self.split) if len(row.text) <= DISGUISED_CHARACTERS]
+
+        return (
+            [row for row in short("civil_spans") if row.labels[0] >= 0.5],
+            [row for row in short("perspective_context") if row.human == 0 and row.labels[0] <= CLEAN],
+        )
+
+    def short(self, most: int) -> tuple[list[str], np.ndarray]:
+        """At most that many toxic texts and as many clean ones, and whether they are toxic."""
+        toxic, clean = self.short_rows()
+        most = min(most, len(toxic), len(clean), (self.most or 2 * most) // 2)
+        texts = [row.text for row in self.draw(toxic, "short toxic", most) + self.draw(clean, "short clean", most)]
+        return texts, np.repeat([1.0, 0.0], most)
+
+
+def read_behaviours() -> list[dict]:
+    """The families of testdata/behaviours; its README says what the fields mean."""
+    return [json.loads(line) for line in data.BEHAVIOURS.read_text(encoding="utf-8").splitlines()]
 
 
 def labels_of(rows: list[data.Row]) -> np.ndarray:
@@ -180,7 +215,12 @@ class Measurement:
         held = self.held
         self.by_attribute("jigsaw: mean AUC of six labels", "jigsaw: AUC", held.rows("jigsaw"), tuple(data.NATURAL_SHARES["jigsaw"]), auc)
         self.by_attribute(
-            "perspective_rtp: mean Spearman of seven attributes", "perspective_rtp: Spearman", held.rows("perspective_rtp"), data.ATTRIBUTES, metrics.spearman
+            "perspective_rtp and rtp2: mean Spearman of seven attributes", "perspective_rtp and rtp2: Spearman",
+            held.rows("perspective_rtp", "perspective_rtp2"), data.ATTRIBUTES, metrics.spearman,
+        )
+        self.by_attribute(
+            "perspective_devtest_only: mean Spearman of seven attributes", "perspective_devtest_only: Spearman",
+            held.rows("perspective_devtest_only"), data.ATTRIBUTES, metrics.spearman,
         )
         # All of its rows count on either split: none was used to train, fit or choose anything.
         rows = held.rows("perspective_wikipedia", split="any")
@@ -279,9 +319,89 @@ class Measurement:
             self.add("hate and sexism: mean AUC of five", lambda *w: metrics.mean_of([part(v) for part, v in zip(parts, w)]), *sizes)
             for source, part, n in zip(HATE, parts, sizes):
                 self.add(f"hate and sexism: AUC {source}", part, n)
+        if part := of("dynahate", "identity_attack"):
+            self.add("dynahate: AUC by identity_attack", part, sizes[-1])
         for source in OTHERS:
             if part := of(source, "toxicity"):
                 self.add(f"{source}: AUC by toxicity", part, sizes[-1])
+
+    def clean(self):
+        """Rows that nobody finds toxic, at the default thresholds."""
+        if rows := self.held.rows("clean_prompts", "clean_software", "clean_lookalikes_own"):
+            over = self.scores(rows).over_any()
+            self.add("clean prompts, software and look-alikes: flagged by any attribute", lambda w: metrics.mean(over, w), len(rows))
+
+    def behaviours(self):
+        """The families of testdata/behaviours of this split, at the default thresholds. A text is right if every
+        attribute that its family decides is on its side."""
+        families = [family for family in read_behaviours() if family["half"] == self.held.split]
+        texts = [text for family in families for text in family["texts"]]
+        scores = self.system.score(texts)
+        at, harmless, found = 0, [], {}
+        for family in families:
+            part = slice(at, at := at + len(family["texts"]))
+            over = {a: z[part] for a, z in scores.over.items()} | {"any": scores.over_any()[part]}
+            expected = {a: side for a, side in family["expect"].items() if a in over}
+            if not expected:
+                continue
+            right = np.all([over[a] == (side == "above") for a, side in expected.items()], axis=0)
+            self.out.behaviours[family["id"]] = (family["behaviour"], int(right.sum()), len(right))
+            if "above" not in family["expect"].values():
+                harmless.append(~right)
+            for a, side in expected.items():
+                if side == "above":
+                    found.setdefault(a, []).append(over[a])
+        if harmless:
+            wrong = np.concatenate(harmless)
+            self.add("behaviours: harmless texts flagged", lambda w: metrics.mean(wrong, w), len(wrong))
+        for a, name in (("toxicity", "toxic texts"), ("threat", "threats"), ("insult", "insults"), ("identity_attack", "hate"), ("profanity", "profanity"), ("sexually_explicit", "sexual content")):
+            if a in found:
+                hits = np.concatenate(found[a])
+                self.add(f"behaviours: {name} found", lambda w: metrics.mean(hits, w), len(hits))
+
+    def hidden(self):
+        """Short toxic and clean texts in harmless prose: the recall at the precision that the default threshold of
+        toxicity has on the texts alone, as a share of their recall."""
+        rng = self.held.rng("hidden")
+        texts, y = self.held.short(HIDDEN_TEXTS)
+        if not 0 < y.sum() < len(y):
+            return
+        padded = prose.hide(texts, self.held.folder, prose.SIZES, rng)
+        scores = self.system.score(texts + [h.text for h in padded])
+        plain, *after = scores.columns["toxicity"].reshape(1 + len(prose.SIZES), len(texts))
+        over = scores.over["toxicity"].reshape(1 + len(prose.SIZES), len(texts))
+        at = float(plain[over[0]].min()) if over[0].any() else 0.5
+
+        def kept(z):
+            return lambda w: metrics.recall_at_precision(y, z, metrics.precision_at(y, plain, at, w), w) / metrics.recall_at(y, plain, at, w)
+
+        parts = {size: kept(z) for size, z in zip(prose.SIZES, after)}
+        self.add("hidden abuse: recall kept, mean of sizes", lambda w: metrics.mean_of([part(w) for part in parts.values()]), len(y))
+        for size, flagged in zip(prose.SIZES, over[1:]):
+            self.add(f"hidden abuse: recall kept in {size / 1000:g} kB", parts[size], len(y))
+            self.add(f"hidden abuse: found in {size / 1000:g} kB at the default threshold", lambda w, flagged=flagged: metrics.mean(flagged, w * y), len(y))
+            self.add(f"hidden abuse: clean texts flagged in {size / 1000:g} kB", lambda w, flagged=flagged: metrics.mean(flagged, w * (1 - y)), len(y), note=f"{metrics.mean(over[0], 1 - y):.4f} alone")
+
+    def prose(self):
+        """Harmless prose on its own, at the default thresholds of all attributes."""
+        found = prose.sources(self.held.folder)
+        for size in (200, 1000, 10000):
+            rng = self.held.rng(f"prose {size}")
+            texts = [" ".join(prose.stretch(found[name], size, rng)) for name in rng.choice(list(found), PROSE_TEXTS)]
+            over = self.system.score(texts).over_any()
+            self.add(f"harmless prose of {size / 1000:g} kB: flagged by any attribute", lambda w, over=over: metrics.mean(over, w), len(texts))
+
+    def dialect(self):
+        """Tweets that Perspective finds clean, by dialect. The file has only dev rows, and nothing was trained on them."""
+        rows = [row for row in self.held.rows("dialect_tweets", split="any") if row.labels[0] < CLEAN]
+        if not rows:
+            return
+        dialects = {raw["text"]: raw["dialect"] for raw in data.read_file(self.held.folder / "dialect_tweets.jsonl.gz")}
+        theirs = np.array([dialects[row.text] == "AA" for row in rows])
+        over = self.system.score([row.text for row in rows]).over_any()
+        for name, of in (("African-American English", theirs), ("other tweets", ~theirs)):
+            self.add(f"dialect: clean tweets flagged, {name}", lambda w, of=of: metrics.mean(over, w * of), len(rows))
+        self.add("dialect: false alarms on African-American English, times those on other tweets", lambda w: metrics.mean(over, w * theirs) / metrics.mean(over, w * ~theirs), len(rows))
 
     def fairness(self):
         generated = identities.sentences(SENTENCES, self.held.seed)
@@ -382,7 +502,7 @@ def size(folder: Path) -> Figure:
 
 def measure(system, held: Held) -> Measured:
     m = Measurement(system, held)
-    for step in (m.agreement, m.spans, m.calibration, m.hate, m.without_a_span, m.fairness, m.contrasts, m.disguise):
+    for step in (m.agreement, m.spans, m.calibration, m.hate, m.without_a_span, m.clean, m.behaviours, m.hidden, m.prose, m.fairness, m.dialect, m.contrasts, m.disguise):
         step()
     return m.out
 
@@ -402,7 +522,7 @@ def against(folder: Path, file: Path, held: Held) -> dict[str, Figure]:
         rows = held.rows(source)
         if not rows:
             continue
-        a, b = (model.pooled(model.run_all([row.text for row in rows])) for model in (ours, other))
+        a, b = (model.highest(model.run_all([row.text for row in rows])) for model in (ours, other))
         for i, attribute in enumerate(data.ATTRIBUTES):
             y = labels_of(rows)[:, i]
             k = ~np.isnan(y)

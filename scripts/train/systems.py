@@ -26,14 +26,22 @@ TFIDF_ROWS = 30_000  # training rows of TF-IDF: a minute or two on two cores
 @dataclass
 class Scores:
     """columns: the score in 0..1 of each text, by attribute. spans: the code points of each text that
-    are marked as toxic, or None. marked: whether a text has a span of any attribute, or None. graded:
-    False if scores are only 0 and 1, so that they are not probabilities and have no other
-    threshold."""
+    are marked as toxic, or None. marked: whether a text has a span of any attribute, or None. over: whether
+    a text reaches the attribute's default threshold, 0.5 for a system without thresholds. graded: False if
+    scores are only 0 and 1, so that they are not probabilities and have no other threshold."""
 
     columns: dict[str, np.ndarray]
     spans: list[set[int]] | None = None
     marked: np.ndarray | None = None
+    over: dict[str, np.ndarray] = None
     graded: bool = True
+
+    def __post_init__(self):
+        if self.over is None:
+            self.over = {a: z >= 0.5 for a, z in self.columns.items()}
+
+    def over_any(self) -> np.ndarray:
+        return np.any(list(self.over.values()), axis=0)
 
     def read(self, attribute: str) -> np.ndarray | None:
         """The attribute's score; toxicity for a system without identity_attack, since its users have no
@@ -44,7 +52,7 @@ class Scores:
 
 
 class Product:
-    """`toxscreen batch` with a model folder: normalised, in windows, pooled and calibrated, as users
+    """`toxscreen batch` with a model folder: normalised, in windows, calibrated and corrected, as users
     get it. Needs the binary of `make build`."""
 
     def __init__(self, name: str, binary: Path, folder: Path):
@@ -62,8 +70,9 @@ class Product:
             why = f"row {failed['row']}: {failed['error']}" if failed else run.stderr.decode().strip()
             raise RuntimeError(f"failed to score {len(texts)} texts with {self.folder}, exit status {run.returncode}, {len(results)} results: {why}")
         columns = {a: np.array([r["attributes"][a]["classifier"] for r in results]) for a in data.ATTRIBUTES if results and a in results[0]["attributes"]}
+        over = {a: np.array([r["attributes"][a]["flagged"] for r in results]) for a in columns}
         spans = [{i for s in r["spans"] if "toxicity" in s["attributes"] for i in range(s["start"], s["end"])} for r in results]
-        return Scores(columns, spans, np.array([bool(r["spans"]) for r in results]))
+        return Scores(columns, spans, np.array([bool(r["spans"]) for r in results]), over)
 
 
 class TfIdf:

@@ -19,6 +19,7 @@ import grammars
 import identities
 import measures
 import metrics
+import prose
 import systems
 
 SAMPLE = Path(__file__).parent / "testdata"
@@ -283,6 +284,31 @@ def test_contrasts_count_sentences_on_the_wrong_side(measured):
     assert all(toxicity < 0.5 and wrong < of for toxicity, wrong, of in harmless)
     assert sum(wrong for _, wrong, _ in harmless) > 0, "it scores a denial like the insult if it knows the word"
     assert "joy" in contrasts and "swearing at things" not in contrasts, "half of the readers object to it"
+
+
+def test_behaviours_count_the_texts_on_their_side(measured):
+    graded = measured["graded"]
+    families = {family["id"]: family for family in measures.read_behaviours() if family["half"] == "dev"}
+    what, right, of = graded.behaviours["team-sport"]
+    assert (what, of) == (families["team-sport"]["behaviour"], len(families["team-sport"]["texts"])) and right == of
+    assert graded.figures["behaviours: harmless texts flagged"].value < 0.1
+    assert graded.figures["behaviours: toxic texts found"].value < 0.2, "a keyword finds hardly any"
+    assert "behaviours: threats found" not in graded.figures, "a system without the attribute is not measured"
+
+
+def test_no_behaviour_is_trained():
+    texts = {data.key(text) for family in measures.read_behaviours() for text in family["texts"]}
+    assert not texts & {data.key(row.text) for row in data.training_rows(SAMPLE)}
+
+
+def test_prose_hides_a_text_where_it_says():
+    rng = np.random.default_rng(1)
+    hidden = prose.hide(["A text of its own."] * 30, SAMPLE, (500, 4000), rng)
+    for h in hidden:
+        before, after = h.text.split("A text of its own.")
+        assert h.size < len(before + after) < h.size + 4000
+        assert (h.position == "start") == (not before) and (h.position == "end") == (not after)
+    assert {h.position for h in hidden} == set(prose.POSITIONS)
 
 
 def test_the_same_run_gives_the_same_figures(measured):

@@ -1,0 +1,75 @@
+"""Chooses the default threshold of each attribute, from the cost of its errors, and writes them into the manifest.
+
+    python scripts/train/thresholds.py --data DATA --folder build/train/toxicity-en
+
+A score is a probability whatever its threshold; the threshold is the decision. Assumed: one text in ten has the attribute, and a
+missed one costs twice as much as a false alarm. Errors are counted on the behaviours' dev half, on annotated dev rows
+and on dev rows that nobody finds toxic, each with the same weight.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+import data
+import folder as folders
+import measures
+
+SHARE = 0.1  # of the texts have the attribute
+MISSED = 2.0  # cost of one that is missed; a false alarm costs 1
+GRID = np.round(np.arange(0.2, 0.7001, 0.05), 2)
+CLEAN_SOURCES = ("clean_prompts", "clean_software", "clean_lookalikes_own")
+
+
+def sets(model: folders.Model, folder: Path) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(probabilities [texts, 7], labels [texts, 7]) of each set; labels are 0, 1 or NaN for undecided."""
+
+    def scored(texts: list[str]) -> np.ndarray:
+        return model.probabilities(model.run_all(texts))
+
+    families = [family for family in measures.read_behaviours() if family["half"] == "dev"]
+    expected = []
+    for family in families:
+        sides = {a: float(side == "above") for a, side in family["expect"].items() if a != "any"}
+        if "any" in family["expect"]:
+            sides = dict.fromkeys(data.ATTRIBUTES, 0.0)
+        expected += [data.labels_of(**sides)] * len(family["texts"])
+    out = [(scored([text for family in families for text in family["texts"]]), np.stack(expected))]
+    if rows := data.read_annotations(folder, "dev"):
+        grades = measures.labels_of(rows)
+        out.append((scored([row.text for row in rows]), np.where(grades >= 0.6, 1, np.where(grades <= 0.3, 0, np.nan))))
+    if rows := [row for source in CLEAN_SOURCES for row in data.split_rows(folder, source, "dev")]:
+        out.append((scored([row.text for row in rows]), np.zeros((len(rows), len(data.ATTRIBUTES)))))
+    return out
+
+
+def choose(parts: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
+    chosen = {}
+    print("| attribute | " + " | ".join(f"{t:.2f}" for t in GRID) + " | chosen |\n|---" + "|---" * (len(GRID) + 1) + "|")
+    for a, attribute in enumerate(data.ATTRIBUTES):
+        alarms = [p[y[:, a] == 0, a] for p, y in parts if (y[:, a] == 0).any()]
+        misses = [p[y[:, a] == 1, a] for p, y in parts if (y[:, a] == 1).any()]
+        rates = [(np.mean([(p >= t).mean() for p in alarms]), np.mean([(p < t).mean() for p in misses]) if misses else 0.0) for t in GRID]
+        costs = [(1 - SHARE) * alarm + SHARE * MISSED * miss for alarm, miss in rates]
+        # Among equal costs, the one nearest to 0.5.
+        best = min(range(len(GRID)), key=lambda i: (round(costs[i], 4), abs(GRID[i] - 0.5)))
+        chosen[attribute] = float(GRID[best])
+        print(f"| {attribute} | " + " | ".join(f"{100 * alarm:.1f} %, {100 * miss:.1f} %" for alarm, miss in rates) + f" | {GRID[best]:.2f} |")
+    return chosen
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", required=True, type=Path)
+    parser.add_argument("--folder", required=True, type=Path)
+    args = parser.parse_args()
+    model = folders.Model(args.folder)
+    manifest = json.loads((args.folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest["thresholds"] = choose(sets(model, args.data))
+    folders.write_manifest(args.folder, manifest)
+
+
+if __name__ == "__main__":
+    main()
