@@ -334,7 +334,7 @@ def test_the_card_holds_tables_plots_and_what_model_show_prints(measured, tmp_pa
     for name in ("model.onnx", "tokenizer.json"):
         (folder / name).write_bytes(b"")
     (folder / "manifest.json").write_text(json.dumps({"tokenizer": "tokenizer.json", "variants": [{"file": "model.onnx"}], "card": {"use": "kept"}}))
-    text.write_text("".join(f"before {mark}\n<!-- {mark} -->\nold\n<!-- /{mark} -->\n" for mark in ("figures", "disguise", "terms", "contrasts")))
+    text.write_text("".join(f"before {mark}\n<!-- {mark} -->\nold\n<!-- /{mark} -->\n" for mark in ("figures", "disguise", "terms", "contrasts", "behaviours")))
     found = json.loads(json.dumps({"split": "dev", "systems": {card.MODEL: dataclasses.asdict(measured["graded"])}}))
 
     card.write(found, folder, text)
