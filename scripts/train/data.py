@@ -289,11 +289,11 @@ SENTENCES = Path(__file__).with_name("sentences")
 ANNOTATIONS = Path(__file__).with_name("annotations.jsonl.gz")
 
 
-def read_sentences(folder: Path = SENTENCES) -> list[Row]:
+def read_sentences() -> list[Row]:
     """Sentences written for this model: {"domain", "text", "grades"}, grades of the seven attributes by
     docs/model/guideline.md, all 0 if absent."""
     rows = []
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted(SENTENCES.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             raw = json.loads(line)
             labels = np.array(raw.get("grades", [0] * len(ATTRIBUTES)), dtype=np.float32)

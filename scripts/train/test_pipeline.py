@@ -31,7 +31,15 @@ import train
 SAMPLE = Path(__file__).parent / "testdata"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module", autouse=True)
+def without_sentences():
+    """The sentences written for the model would take longer than all else."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data, "SENTENCES", SAMPLE / "none")
+        yield
+
+
+@pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """A tiny model, trained and exported: (out, folder, run)."""
     out = tmp_path_factory.mktemp("train")
