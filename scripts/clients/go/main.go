@@ -35,7 +35,7 @@ func run(ctx context.Context, server, key string) error {
 		return err
 	}
 	toxicity := answer.AttributeScores["TOXICITY"]
-	if toxicity.SummaryScore.Value < 0.8 {
+	if toxicity.SummaryScore.Value < 0.7 {
 		return fmt.Errorf("an insult scores only %v", toxicity.SummaryScore.Value)
 	}
 	// docs: end

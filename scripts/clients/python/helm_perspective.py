@@ -19,7 +19,7 @@ rude, friendly = "You are a stupid idiot.", "Thank you, that was a great help."
 result = client.get_toxicity_scores(PerspectiveAPIRequest(text_batch=[rude, friendly]))
 assert result.success, result.error
 scores = result.text_to_toxicity_attributes
-assert scores[rude].toxicity_score > 0.8 > 0.2 > scores[friendly].toxicity_score, scores
+assert scores[rude].toxicity_score > 0.7 > 0.2 > scores[friendly].toxicity_score, scores
 # docs: end
 
 # Texts that are difficult as ids: several lines, quotes, other scripts, the

@@ -22,7 +22,7 @@ answer = client.comments().analyze(body={
     "spanAnnotations": True,
 }).execute()
 toxicity = answer["attributeScores"]["TOXICITY"]
-assert toxicity["summaryScore"]["value"] > 0.8, answer
+assert toxicity["summaryScore"]["value"] > 0.7, answer
 # docs: end
 
 first, second = toxicity["spanScores"]
@@ -93,7 +93,7 @@ batch.add(client.comments().analyze(body=comment("Thank you.")), request_id="fri
 batch.add(client.comments().analyze(body=comment(german)), request_id="german")
 batch.execute()
 # docs: end
-assert scores["rude"] > 0.8 > 0.2 > scores["friendly"], scores
+assert scores["rude"] > 0.7 > 0.2 > scores["friendly"], scores
 assert "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE" in str(scores["german"].error_details), scores
 
 # docs: begin
