@@ -18,7 +18,7 @@ async function main() {
     },
   });
   const { summaryScore, spanScores } = data.attributeScores.TOXICITY;
-  assert(summaryScore.value > 0.8);
+  assert(summaryScore.value > 0.7);
   // docs: end
 
   assert.deepEqual(spanScores.map(({ begin, end }) => [begin, end]), [[0, 24], [24, 40]]);
