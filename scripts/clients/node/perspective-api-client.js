@@ -8,7 +8,7 @@ const perspective = new Perspective({ apiKey: process.env.KEY ?? "any" });
 
 async function main() {
   const rude = await perspective.analyze("You are a stupid <b>idiot</b>.", { attributes: ["toxicity", "insult"] });
-  assert(rude.attributeScores.TOXICITY.summaryScore.value > 0.8);
+  assert(rude.attributeScores.TOXICITY.summaryScore.value > 0.7);
   assert(rude.attributeScores.INSULT.summaryScore.value > 0.7);
   // docs: end
 
