@@ -32,10 +32,12 @@ SAMPLE = Path(__file__).parent / "testdata"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def without_sentences():
-    """The sentences written for the model would take longer than all else."""
+def small():
+    """The sentences written for the model and the long texts of the evaluation would take longer than all else."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data, "SENTENCES", SAMPLE / "none")
+        patch.setattr(measures, "PROSE_TEXTS", 4)
+        patch.setattr(measures, "HIDDEN_TEXTS", 4)
         yield
 
 
