@@ -334,13 +334,13 @@ def test_the_card_holds_tables_plots_and_what_model_show_prints(measured, tmp_pa
     for name in ("model.onnx", "tokenizer.json"):
         (folder / name).write_bytes(b"")
     (folder / "manifest.json").write_text(json.dumps({"tokenizer": "tokenizer.json", "variants": [{"file": "model.onnx"}], "card": {"use": "kept"}}))
-    text.write_text("".join(f"before {mark}\n<!-- {mark} -->\nold\n<!-- /{mark} -->\n" for mark in ("figures", "disguise", "terms", "contrasts", "behaviours")))
+    text.write_text("".join(f"before {mark}\n<!-- {mark} -->\nto be replaced\n<!-- /{mark} -->\n" for mark in ("figures", "disguise", "terms", "contrasts", "behaviours")))
     found = json.loads(json.dumps({"split": "dev", "systems": {card.MODEL: dataclasses.asdict(measured["graded"])}}))
 
     card.write(found, folder, text)
     written = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     assert set(written) == {"card.md", "reliability.svg", "identity-terms.svg", "disguise.svg"}
-    assert "old" not in text.read_text() and "before terms" in text.read_text()
+    assert "to be replaced" not in text.read_text() and "before terms" in text.read_text()
     assert "| **toxic spans: character F1** |" in text.read_text()
     kept = json.loads((folder / "manifest.json").read_text())["card"]
     assert kept["use"] == "kept"
