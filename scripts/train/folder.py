@@ -2,7 +2,7 @@
 
     python scripts/train/folder.py FOLDER      writes the SHA-256 of FOLDER's files into its manifest
 
-Windows, their maximum and spans follow encoder/window.go, classifier/pool.go and classifier/span.go step by
+Windows, their maximum and spans follow encoder/window.go, classifier/window.go and classifier/span.go step by
 step: calibration and measurement here must match what users get.
 """
 

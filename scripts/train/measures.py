@@ -60,7 +60,7 @@ CLEAN_FLAGGED = 0.01  # share of the clean texts, as written, that the disguise 
 DISGUISED_CHARACTERS = 200
 DISGUISED_POSITIVES = 400  # and twice as many clean ones
 HIDDEN_TEXTS = 120  # toxic ones, and as many clean ones
-PROSE_TEXTS = 150  # of each length
+PROSE_TEXTS = 300  # of each length
 SENTENCES = 120  # per identity term, and per kind of contrast
 UNDECIDED = 0.13  # a kind of contrast nearer to 0.5 has no clear side
 
@@ -403,6 +403,15 @@ class Measurement:
             self.add(f"dialect: clean tweets flagged, {name}", lambda w, of=of: metrics.mean(over, w * of), len(rows))
         self.add("dialect: false alarms on African-American English, times those on other tweets", lambda w: metrics.mean(over, w * theirs) / metrics.mean(over, w * ~theirs), len(rows))
 
+    def dialect_pairs(self):
+        """The same statements in a dialect and in standard English, at the default thresholds of all attributes."""
+        pairs = data.read_dialects()
+        over = self.system.score([pair[side] for side in ("dialect", "standard") for pair in pairs]).over_any().reshape(2, len(pairs))
+        harmful = np.array([pair["kind"] == "harmful" for pair in pairs])
+        for of, what in ((~harmful, "harmless texts flagged"), (harmful, "harmful texts found")):
+            for flagged, side in zip(over, ("in dialect", "in standard English")):
+                self.add(f"dialect pairs: {what} {side}", lambda w, flagged=flagged: metrics.mean(flagged[of], w), int(of.sum()))
+
     def fairness(self):
         generated = identities.sentences(SENTENCES, self.held.seed)
         scores = self.system.score([text for texts in generated.values() for text in texts]).columns["toxicity"]
@@ -502,7 +511,7 @@ def size(folder: Path) -> Figure:
 
 def measure(system, held: Held) -> Measured:
     m = Measurement(system, held)
-    for step in (m.agreement, m.spans, m.calibration, m.hate, m.without_a_span, m.clean, m.behaviours, m.hidden, m.prose, m.fairness, m.dialect, m.contrasts, m.disguise):
+    for step in (m.agreement, m.spans, m.calibration, m.hate, m.without_a_span, m.clean, m.behaviours, m.hidden, m.prose, m.fairness, m.dialect, m.dialect_pairs, m.contrasts, m.disguise):
         step()
     return m.out
 

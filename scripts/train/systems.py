@@ -115,15 +115,18 @@ class AltProfanityCheck:
 
 
 class Words:
-    """better_profanity's word list, checked by one regular expression instead of word by word: the same
-    results, a thousand times as fast. Each letter of a word includes its replacements."""
+    """better_profanity's word list, checked by one regular expression for each length instead of word by word: the same
+    results, thousands of times as fast. Each letter of a word includes its replacements."""
 
     def __init__(self, words: list):
-        pattern = "|".join("".join(f"[{re.escape(''.join(may_stand))}]" for may_stand in word._char_combos) for word in words)
-        self.matches = lru_cache(1 << 16)(re.compile(pattern).fullmatch)
+        by_length = {}
+        for word in words:
+            by_length.setdefault(len(word._char_combos), []).append("".join(f"[{re.escape(''.join(may_stand))}]" for may_stand in word._char_combos))
+        patterns = {length: re.compile("|".join(spelt)) for length, spelt in by_length.items()}
+        self.matches = lru_cache(1 << 20)(lambda word: len(word) in patterns and patterns[len(word)].fullmatch(word) is not None)
 
     def __contains__(self, word: str) -> bool:
-        return self.matches(word) is not None
+        return self.matches(word)
 
 
 class BetterProfanity:

@@ -180,6 +180,23 @@ def test_what_was_not_annotated_has_no_gradient():
     assert token.item() == 0
 
 
+def test_the_order_of_harmless_texts_counts_where_scores_are_ranked():
+    """The same label has a larger gradient."""
+    def pull(source: str) -> float:
+        row = data.Row("a text", source, "train", data.labels_of(toxicity=0.01))
+        model = network.from_base().eval()
+        with torch.no_grad():
+            for parameter in model.text_head.parameters():
+                parameter.zero_()
+            model.text_head.bias.fill_(-8.0)
+        text, _ = train.losses(model, network.SourceBias(), train.collate([train.Example(np.array([101, 1037, 3793, 102]), row, None)]))
+        text.backward()
+        return abs(model.text_head.bias.grad[0].item()) / data.SOURCES[source].weight
+
+    assert data.SOURCES["perspective_rtp"].ranked and not data.SOURCES["civil_spans"].ranked
+    assert pull("perspective_rtp") > 5 * pull("civil_spans") > 0
+
+
 def test_anchored_sources_have_no_bias():
     bias = network.SourceBias()
     torch.nn.init.ones_(bias.bias)
@@ -370,7 +387,7 @@ def test_windows_are_those_of_the_product():
 
 
 def test_length_alone_raises_nothing_and_a_strong_passage_stays():
-    """The case of TestCorrection in classifier/pool_test.go."""
+    """The case of TestCorrection in classifier/spec_test.go."""
     odds = np.array([[-1.0], [1.5], [4.0], [1.5]])
     got = folders.corrected(odds, np.array([20, 20, 20, 1]), slope=0.5, until=3.0)[:, 0]
     assert got == pytest.approx([-1 - 0.5 * math.log(20), 1.5 - 0.25 * math.log(20), 4, 1.5])

@@ -39,6 +39,8 @@ TYPICAL_ROWS = 80  # a step's loss is a sum divided by this, so a row counts the
 MAX_ROWS = 192  # otherwise a step of single words would have 500 rows and one kind of text
 COMPILED_FROM = 1_000_000  # tokens of a run
 TOKEN_WEIGHT = 2.0  # of the token head's loss relative to the text head's
+RANK_WEIGHT = 0.2  # of the distance to a ranked score, in log-odds, relative to cross entropy
+RANKED = 0.005  # scores below it, or as near to 1, have no order
 TEACHER_WEIGHT = 0.5  # of the teacher's opinion relative to the label, if there is a teacher
 
 
@@ -147,6 +149,7 @@ def collate(batch: list[Example], device: str = "cpu") -> dict[str, torch.Tensor
         "targets": torch.from_numpy(targets),
         "labels": torch.from_numpy(np.stack([e.row.labels for e in batch])),
         "source": torch.tensor([data.SOURCE_NAMES.index(e.row.source) for e in batch]),
+        "ranked": torch.tensor([data.SOURCES[e.row.source].ranked for e in batch]),
         "weight": torch.tensor([data.SOURCES[e.row.source].weight for e in batch]),
     }
     if batch[0].row.taught is not None:
@@ -155,13 +158,16 @@ def collate(batch: list[Example], device: str = "cpu") -> dict[str, torch.Tensor
 
 
 def losses(model, bias, batch) -> tuple[torch.Tensor, torch.Tensor]:
-    """Binary cross entropy on soft targets, for texts and for tokens; NaN is ignored. A teacher's opinion is
-    on the reference scale, without a bias, for annotated and unannotated attributes."""
+    """Binary cross entropy on soft targets, for texts and for tokens; NaN is ignored. Between two harmless texts it
+    has hardly a gradient, so ranked scores count by their log-odds too (Huber's loss). A teacher's opinion is on the
+    reference scale, without a bias, for annotated and unannotated attributes."""
     with torch.autocast(batch["ids"].device.type, dtype=torch.bfloat16, enabled=FAST_BFLOAT16):
         logits, token_logits = model(batch["ids"], batch["mask"])
     logits = logits.float()
     known = ~batch["labels"].isnan()
     loss = F.binary_cross_entropy_with_logits(logits + bias(batch["source"]), batch["labels"].nan_to_num(), reduction="none") * known
+    odds = torch.logit(batch["labels"].nan_to_num(), eps=RANKED)
+    loss = loss + RANK_WEIGHT * F.smooth_l1_loss(logits, odds, reduction="none") * (known & batch["ranked"].unsqueeze(1))
     if "taught" in batch:
         weight = TEACHER_WEIGHT * ~batch["taught"].isnan()
         loss = (1 - weight) * loss + weight * F.binary_cross_entropy_with_logits(logits, batch["taught"].nan_to_num(), reduction="none")
