@@ -2,8 +2,8 @@
 
     python scripts/train/thresholds.py --data DATA --folder build/train/toxicity-en
 
-A score is a probability whatever its threshold; the threshold is the decision. Assumed: one text in ten has the attribute, and a
-missed one costs twice as much as a false alarm. Errors are counted on the behaviours' dev half, on annotated dev rows
+A score is a probability whatever its threshold; the threshold is the decision. Assumed: one text in ten is toxic, one in twenty has
+each other attribute, and a missed one costs twice as much as a false alarm. Errors are counted on the behaviours' dev half, on annotated dev rows
 and on dev rows that nobody finds toxic, each with the same weight.
 """
 
@@ -17,7 +17,7 @@ import data
 import folder as folders
 import measures
 
-SHARE = 0.1  # of the texts have the attribute
+SHARES = dict.fromkeys(data.ATTRIBUTES, 0.05) | {"toxicity": 0.1}  # of the texts have the attribute
 MISSED = 2.0  # cost of one that is missed; a false alarm costs 1
 GRID = np.round(np.arange(0.2, 0.7001, 0.05), 2)
 CLEAN_SOURCES = ("clean_prompts", "clean_software", "clean_lookalikes_own")
@@ -52,7 +52,8 @@ def choose(parts: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
         alarms = [p[y[:, a] == 0, a] for p, y in parts if (y[:, a] == 0).any()]
         misses = [p[y[:, a] == 1, a] for p, y in parts if (y[:, a] == 1).any()]
         rates = [(np.mean([(p >= t).mean() for p in alarms]), np.mean([(p < t).mean() for p in misses]) if misses else 0.0) for t in GRID]
-        costs = [(1 - SHARE) * alarm + SHARE * MISSED * miss for alarm, miss in rates]
+        share = SHARES[attribute]
+        costs = [(1 - share) * alarm + share * MISSED * miss for alarm, miss in rates]
         # Among equal costs, the one nearest to 0.5.
         best = min(range(len(GRID)), key=lambda i: (round(costs[i], 4), abs(GRID[i] - 0.5)))
         chosen[attribute] = float(GRID[best])
