@@ -57,6 +57,22 @@ class Embeddings(nn.Module):
         return self.norm(self.word(ids) + self.position(positions))
 
 
+class Dropout(nn.Module):
+    """nn.Dropout with a random byte for each number in place of a float: a training step is 8 % faster on a CPU.
+    The probability is rounded to 1/256."""
+
+    def __init__(self, probability: float):
+        super().__init__()
+        self.dropped = round(probability * 256)
+
+    def forward(self, x):
+        if not self.training:
+            return x
+        words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64, device=x.device).random_(-(2**63), None)
+        kept = words.view(torch.uint8)[: x.numel()].view(x.shape) >= self.dropped
+        return x * kept.to(x.dtype).mul_(256 / (256 - self.dropped))
+
+
 class Layer(nn.Module):
     def __init__(self, config: dict, dropout: nn.Module):
         super().__init__()
@@ -73,7 +89,10 @@ class Layer(nn.Module):
         """x [texts, tokens, width]; bias is added to attention's logits [texts, heads, tokens, tokens]."""
         texts, tokens, width = x.shape
         per_head = lambda t: t.view(texts, tokens, self.heads, width // self.heads).transpose(1, 2)
-        q, k, v = per_head(self.query(x)), per_head(self.key(x)), per_head(self.value(x))
+        device = x.device.type
+        # Once, where autocast would do so for each of the three.
+        half = x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
+        q, k, v = per_head(self.query(half)), per_head(self.key(half)), per_head(self.value(half))
         # Eager attention: PyTorch's fused kernels export to a graph that fusion does not recognise.
         weights = torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(width // self.heads) + bias, dim=-1)
         mixed = (weights @ v).transpose(1, 2).reshape(texts, tokens, width)
@@ -108,7 +127,7 @@ class Classifier(nn.Module):
         self.embeddings = Embeddings(config)
         # On the sublayers' outputs and before the heads. Attention's own dropout is omitted: it took as much time
         # as everything else.
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.layers = nn.ModuleList(Layer(config, self.dropout) for _ in range(config["num_hidden_layers"]))
         buckets = config.get("relative_attention_num_buckets")
         self.distance = nn.Embedding(buckets, config["num_attention_heads"]) if buckets else None

@@ -107,4 +107,4 @@ def mosaic(parts: list, fillers: Fillers, room: int, rng: np.random.Generator):
         labels = np.where(np.isnan(labels) | np.isnan(part.row.labels), np.nan, np.fmax(labels, part.row.labels))
     joined = np.concatenate(ids)[:room]
     first, last = parts[0].ids[:1], parts[0].ids[-1:]
-    return replace(parts[0], ids=np.concatenate([first, joined, last]), row=replace(parts[0].row, labels=labels.astype(np.float32)), targets=np.concatenate(targets, axis=1)[:, :room])
+    return replace(parts[0], parts=[part.ids for part in parts], ids=np.concatenate([first, joined, last]), row=replace(parts[0].row, labels=labels.astype(np.float32)), targets=np.concatenate(targets, axis=1)[:, :room])

@@ -417,6 +417,31 @@ def test_a_mosaic_keeps_the_text_its_labels_and_its_marks():
         harmless = body >= 9000
         assert harmless.any() and (after.targets[:, harmless] == 0).all()
         assert after.row.labels[0] == np.float32(0.9)
+        assert any((part[1:-1] == text).all() for part in after.parts if len(part) == len(before.ids))
+
+
+def test_a_mosaic_should_score_as_its_strongest_part_alone():
+    model = network.from_base()
+    model.dropout.dropped = 0
+    plain, parts = words(5, 2000, "civil_spans", 0.9), [words(n, 1000 * n, "civil_spans", 0.9).ids for n in (6, 13)]
+    mosaic = words(40, 9000, "civil_spans", 0.9)
+    mosaic.parts = parts
+    opinion = train.alone(model, train.collate_parts([plain, mosaic]), 2)
+    assert opinion[0].isnan().all(), "not a mosaic"
+    with torch.no_grad():
+        each = [torch.sigmoid(model(torch.from_numpy(ids)[None], torch.ones(1, len(ids), dtype=torch.int64))[0])[0] for ids in parts]
+    assert opinion[1].tolist() == pytest.approx(torch.maximum(*each).tolist(), rel=0.05), "in bfloat16"
+
+
+def test_batches_have_every_text_and_few_shapes():
+    rng = np.random.default_rng(3)
+    examples = [words(int(n), 2000, "jigsaw", 0.0) for n in rng.integers(1, 127, 9000)]
+    made = train.batches(examples, 4096, rng)
+    assert sorted(id(e) for batch in made for e in batch) == sorted(id(e) for e in examples)
+    shapes = [tuple(train.collate(batch)["ids"].shape) for batch in made]
+    assert all(texts * tokens <= 4096 for texts, tokens in shapes)
+    # One for each length, and one for the rest of each block.
+    assert len(set(shapes)) <= 128 / train.SHAPES + 3
 
 
 def test_a_crop_shows_the_telling_word():
