@@ -1,6 +1,7 @@
 """Chooses rows of the data folder to grade by docs/model/guideline.md, packs them into sheets, and collects the grades.
 
     python scripts/train/annotate.py select --data DATA --folder MODEL --out SHEETS
+    python scripts/train/annotate.py select --data DATA --out SHEETS
     python scripts/train/annotate.py collect --data DATA --sheets SHEETS --by WHO
     python scripts/train/annotate.py agreement --data DATA
 
@@ -38,11 +39,11 @@ WORDS = {
 
 
 def candidates(folder: Path, split: str, rng: np.random.Generator) -> list[data.Row]:
-    held_out, out = data.held_out_keys(folder), []
+    held_out, graded, out = data.held_out_keys(folder), data.read_grades(), []
     for source in data.SOURCES:
         if source in SKIPPED:
             continue
-        rows = [row for row in data.split_rows(folder, source, split) if row.id and 3 <= len(row.text.strip()) <= LONGEST and (split != "train" or data.key(row.text) not in held_out)]
+        rows = [row for row in data.split_rows(folder, source, split) if row.id and row.id not in graded and 3 <= len(row.text.strip()) <= LONGEST and (split != "train" or data.key(row.text) not in held_out)]
         out.extend(rows[i] for i in rng.permutation(len(rows))[: PER_SOURCE[split]])
     return out
 
@@ -66,12 +67,15 @@ def interest(rows: list[data.Row], p: np.ndarray, attribute: str, rng: np.random
 def select(args):
     rng, out = np.random.default_rng(args.seed), args.out
     out.mkdir(parents=True, exist_ok=True)
-    model, chosen = folders.Model(args.folder), {}
+    quotas, chosen = QUOTAS if args.folder else {"any": sum(QUOTAS.values())}, {}
     for split, share in (("train", 0.85), ("dev", 0.15)):
         rows = candidates(args.data, split, rng)
-        p = model.probabilities(model.run_all([row.text for row in rows]))
+        p = np.empty((len(rows), 0))
+        if args.folder:
+            model = folders.Model(args.folder)
+            p = model.probabilities(model.run_all([row.text for row in rows]))
         texts = set()
-        for attribute, quota in QUOTAS.items():
+        for attribute, quota in quotas.items():
             taken = 0
             per_source = defaultdict(int)
             for i in np.argsort(-interest(rows, p, attribute, rng), kind="stable"):
@@ -83,9 +87,11 @@ def select(args):
                 texts.add(data.key(row.text))
                 per_source[row.source] += 1
                 chosen[row.id], taken = row.text, taken + 1
+    graded = data.read_grades()
     for source, most in BLIND.items():
         rows = [row for row in data.split_rows(args.data, source, "dev") + data.split_rows(args.data, source, "train") if len(row.text) <= LONGEST and row.id not in chosen]
-        chosen.update((row.id, row.text) for row in rows[:most])
+        most -= sum(id.startswith(f"{source}/") for id in graded)
+        chosen.update((row.id, row.text) for row in rows[: max(most, 0)])
     ids = [list(chosen)[i] for i in rng.permutation(len(chosen))]
     ids += [ids[i] for i in rng.choice(len(ids), round(TWICE * len(ids)), replace=False)]
     (out / "keys.json").write_text(json.dumps(ids))
@@ -159,7 +165,7 @@ def main():
         command.set_defaults(run=run)
         command.add_argument("--data", required=True, type=Path)
         if name == "select":
-            command.add_argument("--folder", required=True, type=Path, help="the model whose doubts decide")
+            command.add_argument("--folder", type=Path, help="the model whose doubts decide (default: chance decides)")
             command.add_argument("--out", required=True, type=Path)
             command.add_argument("--seed", type=int, default=1)
         if name == "collect":

@@ -108,7 +108,7 @@ SOURCES = {
     # No files of the data folder:
     "grammars": Source(weight=0.5, most=6000, anchored=True),  # see grammars.py
     "sentences": Source(weight=1.5, repeat=4, anchored=True),  # written for this model, sentences/*.jsonl
-    "annotations": Source(weight=2.0, repeat=3, anchored=True),  # rows of the files above, graded by docs/model/guideline.md
+    "annotations": Source(weight=2.0, repeat=2, anchored=True),  # rows of the files above, graded by docs/model/guideline.md
 }
 SOURCE_NAMES = tuple(SOURCES)
 
