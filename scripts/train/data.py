@@ -5,7 +5,9 @@ character votes, and the loss masks NaN: read as 0, it would teach the model tha
 threatening posts are harmless because nobody was asked about threats.
 """
 
+import ast
 import gzip
+import importlib.util
 import json
 import re
 from collections import defaultdict
@@ -100,13 +102,14 @@ SOURCES = {
     "llm_toxic_clean": Source(),
     # 15,800 rows of two templates that differ in a name and an adjective: a few are enough.
     "madlibs": Source(weight=0.5, most=1500, anchored=True),
-    "bold_neutral": Source(weight=0.5, most=1500, anchored=True),
+    "bold_neutral": Source(weight=0.5, most=3000, anchored=True),
     "clean_prompts": Source(anchored=True),
     "clean_software": Source(weight=0.7, anchored=True),
     "clean_lookalikes_own": Source(repeat=2, anchored=True),
     "profanity_lexicon": Source(weight=0.5),
     # No files of the data folder:
     "grammars": Source(weight=0.5, most=6000, anchored=True),  # see grammars.py
+    "documentation": Source(most=4000, anchored=True),  # of installed packages, see read_documentation
     "sentences": Source(weight=1.5, repeat=4, anchored=True),  # written for this model, sentences/*.jsonl
     "annotations": Source(weight=2.0, repeat=2, anchored=True),  # rows of the files above, graded by docs/model/guideline.md
 }
@@ -311,6 +314,26 @@ def read_sentences() -> list[Row]:
     return rows
 
 
+DOCUMENTED = ("numpy", "scipy", "sklearn", "matplotlib")
+
+
+def read_documentation() -> list[Row]:
+    """Paragraphs of the docstrings of packages in requirements.txt: harmless prose of a kind that the data folder lacks."""
+    rows, seen = [], set()
+    for package in DOCUMENTED:
+        for path in sorted(Path(importlib.util.find_spec(package).submodule_search_locations[0]).rglob("*.py")):
+            if "tests" in path.parts:
+                continue
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            documented = [node for node in ast.walk(tree) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+            for paragraph in re.split(r"\n\s*\n", "\n\n".join(ast.get_docstring(node) or "" for node in documented)):
+                text = " ".join(paragraph.split())
+                if 80 <= len(text) <= 600 and text[0].isupper() and text.endswith(".") and len(WORD.findall(text)) >= 12 and key(text) not in seen:
+                    seen.add(key(text))
+                    rows.append(Row(text, "documentation", "train", labels_of(**{a: 0 for a in ATTRIBUTES}), no_votes(text)))
+    return rows
+
+
 def read_grades(path: Path = ANNOTATIONS) -> dict[str, list[np.ndarray]]:
     """The grades of the data folder's rows by docs/model/guideline.md: by row id, one float32 [7] for each pass."""
     out = defaultdict(list)
@@ -356,7 +379,7 @@ def training_rows(folder: Path, generated: list[Row] = (), without: tuple[str, .
     Nearly all posts of toxic_spans_train are also in civil_spans, with the votes that their marks were
     derived from; the row with the votes comes first and is kept."""
     held_out, seen, rows = held_out_keys(folder), set(), []
-    own = {"grammars": lambda: generated, "sentences": read_sentences, "annotations": lambda: read_annotations(folder)}
+    own = {"grammars": lambda: generated, "documentation": read_documentation, "sentences": read_sentences, "annotations": lambda: read_annotations(folder)}
     for source in sorted(set(SOURCES) - set(without), key=lambda s: (s.startswith("toxic_spans"), list(SOURCES).index(s))):
         # The same words in two sources are two opinions and both stay; a post's spans stay once.
         group = "civil" if source in ("civil_spans", "toxic_spans_train", "toxic_spans_trial") else source.removesuffix("_negatives")

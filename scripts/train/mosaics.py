@@ -18,7 +18,7 @@ SAME = 0.4  # share of mosaics whose harmless parts come from one source: pages 
 # Sources whose harmless rows are harmless in every respect, not only in the one that was annotated.
 HARMLESS_SOURCES = (
     "jigsaw", "jigsaw_negatives", "jigsaw_more", "perspective_context", "perspective_rtp2", "perspective_github", "bold_neutral",
-    "clean_prompts", "clean_software", "clean_lookalikes_own", "sentences",
+    "clean_prompts", "clean_software", "clean_lookalikes_own", "documentation", "sentences",
 )
 # Token ids of what stands between two parts, by BERT's vocabulary: nothing, or - > : | " * # / ( ) …
 BETWEEN = ((), (), (), (), (), (1011,), (1028,), (1024,), (1064,), (1000,), (1008,), (1001,), (1013, 1013), (1006,), (1007,), (1529,))

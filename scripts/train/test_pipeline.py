@@ -36,6 +36,7 @@ def small():
     """The sentences written for the model and the long texts of the evaluation would take longer than all else."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data, "SENTENCES", SAMPLE / "none")
+        patch.setattr(data, "DOCUMENTED", ())
         patch.setattr(measures, "PROSE_TEXTS", 4)
         patch.setattr(measures, "HIDDEN_TEXTS", 4)
         yield
