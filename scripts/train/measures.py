@@ -59,7 +59,7 @@ CLEAN = 0.3  # maximum Perspective toxicity of a clean text in the disguise figu
 CLEAN_FLAGGED = 0.01  # share of the clean texts, as written, that the disguise figures' threshold flags
 DISGUISED_CHARACTERS = 200
 DISGUISED_POSITIVES = 400  # and twice as many clean ones
-HIDDEN_TEXTS = 120  # toxic ones, and as many clean ones
+HIDDEN_TEXTS = 120  # toxic ones, and four times as many clean ones: few of those are flagged
 PROSE_TEXTS = 300  # of each length
 SENTENCES = 120  # per identity term, and per kind of contrast
 UNDECIDED = 0.13  # a kind of contrast nearer to 0.5 has no clear side
@@ -156,11 +156,11 @@ class Held:
         )
 
     def short(self, most: int) -> tuple[list[str], np.ndarray]:
-        """At most that many toxic texts and as many clean ones, and whether they are toxic."""
+        """At most that many toxic texts and four times as many clean ones, and whether they are toxic."""
         toxic, clean = self.short_rows()
-        most = min(most, len(toxic), len(clean), (self.most or 2 * most) // 2)
-        texts = [row.text for row in self.draw(toxic, "short toxic", most) + self.draw(clean, "short clean", most)]
-        return texts, np.repeat([1.0, 0.0], most)
+        most = min(most, len(toxic), len(clean) // 4, (self.most or 2 * most) // 2)
+        texts = [row.text for row in self.draw(toxic, "short toxic", most) + self.draw(clean, "short clean", 4 * most)]
+        return texts, np.repeat([1.0, 0.0], [most, 4 * most])
 
 
 def read_behaviours() -> list[dict]:
@@ -360,8 +360,9 @@ class Measurement:
                 self.add(f"behaviours: {name} found", lambda w: metrics.mean(hits, w), len(hits))
 
     def hidden(self):
-        """Short toxic and clean texts in harmless prose: the recall at the precision that the default threshold of
-        toxicity has on the texts alone, as a share of their recall."""
+        """Short toxic and clean texts in harmless prose: the recall at the precision of the texts alone, as a share of
+        their recall; and what is found and flagged at the default threshold of toxicity. Precision is that at the
+        threshold of the disguise figures, for the same reason: see there."""
         rng = self.held.rng("hidden")
         texts, y = self.held.short(HIDDEN_TEXTS)
         if not 0 < y.sum() < len(y):
@@ -370,7 +371,7 @@ class Measurement:
         scores = self.system.score(texts + [h.text for h in padded])
         plain, *after = scores.columns["toxicity"].reshape(1 + len(prose.SIZES), len(texts))
         over = scores.over["toxicity"].reshape(1 + len(prose.SIZES), len(texts))
-        at = float(plain[over[0]].min()) if over[0].any() else 0.5
+        at = float(np.quantile(plain[y == 0], 1 - CLEAN_FLAGGED, method="lower")) if scores.graded else 0.5
 
         def kept(z):
             return lambda w: metrics.recall_at_precision(y, z, metrics.precision_at(y, plain, at, w), w) / metrics.recall_at(y, plain, at, w)
@@ -379,7 +380,7 @@ class Measurement:
         self.add("hidden abuse: recall kept, mean of sizes", lambda w: metrics.mean_of([part(w) for part in parts.values()]), len(y))
         for size, flagged in zip(prose.SIZES, over[1:]):
             self.add(f"hidden abuse: recall kept in {size / 1000:g} kB", parts[size], len(y))
-            self.add(f"hidden abuse: found in {size / 1000:g} kB at the default threshold", lambda w, flagged=flagged: metrics.mean(flagged, w * y), len(y))
+            self.add(f"hidden abuse: found in {size / 1000:g} kB at the default threshold", lambda w, flagged=flagged: metrics.mean(flagged, w * y), len(y), note=f"{metrics.mean(over[0], y):.4f} alone")
             self.add(f"hidden abuse: clean texts flagged in {size / 1000:g} kB", lambda w, flagged=flagged: metrics.mean(flagged, w * (1 - y)), len(y), note=f"{metrics.mean(over[0], 1 - y):.4f} alone")
 
     def prose(self):
