@@ -385,7 +385,7 @@ func TestSpans(t *testing.T) {
 	}
 	b.picture("numbers of a span")
 
-	b.write("You idiot, she said, and then, after a long pause in which nobody spoke: you moron.")
+	b.write("What an idiot he is, and what a moron you are.")
 	if n := eval[int](b, `document.querySelectorAll("mark").length`); n < 2 {
 		t.Fatalf("%d marks", n)
 	}
