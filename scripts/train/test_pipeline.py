@@ -434,6 +434,22 @@ def test_a_mosaic_should_score_as_its_strongest_part_alone():
     assert opinion[1].tolist() == pytest.approx(torch.maximum(*each).tolist(), rel=0.05), "in bfloat16"
 
 
+def test_dropout_drops_its_share_and_keeps_the_mean():
+    torch.manual_seed(4)
+    dropout = network.Dropout(0.1)
+    x = dropout(torch.ones(1003, 1001))
+    assert (x == 0).float().mean().item() == pytest.approx(0.1, abs=0.005)
+    assert x.mean().item() == pytest.approx(1, abs=0.005)
+    assert (dropout.eval()(torch.ones(5)) == 1).all()
+
+
+def test_documentation_is_prose_without_a_label(monkeypatch):
+    monkeypatch.setattr(data, "DOCUMENTED", ("matplotlib",))
+    rows = data.read_documentation()
+    assert len(rows) > 500 and len({data.key(row.text) for row in rows}) == len(rows)
+    assert all(mosaics.is_harmless(row) and 80 <= len(row.text) <= 600 for row in rows)
+
+
 def test_batches_have_every_text_and_few_shapes():
     rng = np.random.default_rng(3)
     examples = [words(int(n), 2000, "jigsaw", 0.0) for n in rng.integers(1, 127, 9000)]
