@@ -109,7 +109,7 @@ SOURCES = {
     "profanity_lexicon": Source(weight=0.5),
     # No files of the data folder:
     "grammars": Source(weight=0.5, most=6000, anchored=True),  # see grammars.py
-    "documentation": Source(most=4000, anchored=True),  # of installed packages, see read_documentation
+    "documentation": Source(most=8000, anchored=True),  # of installed packages, see read_documentation
     "sentences": Source(weight=1.5, repeat=4, anchored=True),  # written for this model, sentences/*.jsonl
     "annotations": Source(weight=2.0, repeat=2, anchored=True),  # rows of the files above, graded by docs/model/guideline.md
 }
@@ -151,6 +151,11 @@ def load_given(raw: dict):
     """The file's own labels."""
     labels = labels_of(**raw["labels"])
     return labels, clean_labels(raw["text"], labels)
+
+
+def load_unlabelled(raw: dict):
+    """No labels: its rows train only with our own grades."""
+    return labels_of(), None
 
 
 def load_perspective(raw: dict):
@@ -269,6 +274,7 @@ LOADERS = {
     "davidson": load_davidson, "edos": load_edos, "toxigen_human": load_toxigen,
     "implicit_hate": load_hate, "stormfront": load_hate, "measuring_hate": load_hate,
     "hatexplain": load_hatexplain, "convabuse": load_convabuse, "madlibs": load_madlibs, "profanity_lexicon": load_lexicon,
+    "prompts_unlabelled": load_unlabelled,
 }
 
 
@@ -460,7 +466,7 @@ def disguise(text: str, rng: np.random.Generator, telling: set[str] = frozenset(
             origin.extend([start + i] * len(chars))
         at = end
         # Joined with the next word.
-        if rng.random() < 0.08 and text[at : at + 1] == " " and at + 1 < len(text):
+        if rng.random() < 0.15 and text[at : at + 1] == " " and at + 1 < len(text):
             at += 1
     out.extend(text[at:])
     origin.extend(range(at, len(text)))
