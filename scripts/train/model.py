@@ -141,7 +141,8 @@ class Classifier(nn.Module):
         nn.init.constant_(self.evidence.bias, NO_EVIDENCE)
         self.token_head = nn.Linear(width, len(SPAN_ATTRIBUTES))
 
-    def forward(self, ids, mask):
+    def encode(self, ids, mask):
+        """The tokens' vectors [texts, tokens, width], and the text's [texts, head_width]."""
         x = self.embeddings(ids)
         bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * -10000.0
         if self.distance is not None:
@@ -153,10 +154,13 @@ class Classifier(nn.Module):
         # As a product, for the same reason as PerText: the rounding of a sum depends on the number of texts.
         mean = (real.transpose(1, 2) @ x).squeeze(1) / real.sum(1)
         hidden = torch.tanh(self.text_hidden(self.dropout(torch.cat([x[:, 0], mean], dim=-1))))
-        x = self.dropout(x)
+        return self.dropout(x), self.dropout(hidden)
+
+    def forward(self, ids, mask):
+        x, hidden = self.encode(ids, mask)
         evidence = self.evidence(x)
-        overall = self.text_head(self.dropout(hidden)).unsqueeze(1)
-        anywhere = torch.logsumexp(torch.cat([overall, evidence + (1.0 - real) * -10000.0], dim=1), dim=1)
+        absent = (1.0 - mask.unsqueeze(-1).to(x.dtype)) * -10000.0
+        anywhere = torch.logsumexp(torch.cat([self.text_head(hidden).unsqueeze(1), evidence + absent], dim=1), dim=1)
         return anywhere, self.token_head(x) + evidence[..., SPAN_COLUMNS]
 
 

@@ -18,10 +18,12 @@ import torch
 import average
 import calibrate
 import check_splits
+import compare
 import data
 import export
 import folder as folders
 import grammars
+import levers
 import measures
 import model as network
 import mosaics
@@ -489,6 +491,30 @@ def test_training_goes_on_from_a_shipped_folder(trained):
     for name, weight in exact.items():
         scale = weight.abs().max().clamp(min=1e-3)
         assert ((weight - read[name]).abs() / scale).max() < 0.02, f"{name} is rounded to int8, not changed"
+
+
+def test_a_training_is_measured_before_it_is_a_folder(trained):
+    _, folder, run = trained
+    scores = compare.Network("network", run.averaged()).score(texts := ["You are a fool. " * 60, "A walk in the park."])
+    model = folders.Model(folder)
+    logits = model.highest(model.run_all(texts))
+    assert np.abs(np.stack(list(scores.columns.values()), axis=1) - folders.sigmoid(logits)).max() < 0.1, "windows and tokens are those of the folder"
+    figures = compare.figures(run.averaged(), measures.Held(SAMPLE, "dev", 20, 1))
+    assert {"behaviours: mean AUC", "behaviours: threat found at 2% false alarms"} <= figures.keys()
+    assert all(0 <= value <= 1 for value in figures.values() if not math.isnan(value))
+
+
+def test_every_lever_leaves_something_out_and_measures_it(tmp_path):
+    harmful, harmless = data.labels_of(toxicity=1.0), data.labels_of(toxicity=0.0)
+    rows = [data.Row("a text", source, "train", labels, None) for source in data.SOURCE_NAMES for labels in (harmful, harmless)]
+    for name, keep in levers.ROWS.items():
+        assert all(keep(row) for row in rows) == (name == "everything"), name
+    for module, attribute, _ in levers.CODE.values():
+        assert hasattr(module, attribute)
+    sample = data.training_rows(SAMPLE)
+    whole = levers.run("without evidence of tokens", sample, SAMPLE, tmp_path / "whole", 2000)
+    assert type(whole) is levers.WholeText and not whole.evidence.weight.grad
+    assert type(levers.run("without annotations", sample, SAMPLE, tmp_path / "rest", 2000)) is network.Classifier
 
 
 def test_knots_extend_beyond_their_ends():
