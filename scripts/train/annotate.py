@@ -40,7 +40,7 @@ WORDS = {
 
 def candidates(folder: Path, split: str, rng: np.random.Generator) -> list[data.Row]:
     held_out, graded, out = data.held_out_keys(folder), data.read_grades(), []
-    for source in [*data.SOURCES, "prompts_unlabelled"]:
+    for source in [*data.SOURCES, *data.GRADED_ONLY]:
         if source in SKIPPED:
             continue
         rows = [row for row in data.split_rows(folder, source, split) if row.id and row.id not in graded and 3 <= len(row.text.strip()) <= LONGEST and (split != "train" or data.key(row.text) not in held_out)]

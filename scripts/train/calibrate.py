@@ -169,6 +169,6 @@ def span_thresholds(model: folders.Model, folder: Path) -> tuple[float, float, d
     weights = prior_weights(without, WITHOUT_SPAN)
     tried = {
         (t, r): round(float(np.average(span_scores(rows, outputs, t, r), weights=weights)), 4)
-        for t in (0.12, 0.15, 0.18, 0.22, 0.26, 0.3) for r in (0, 0.4, 0.45, 0.5, 0.55)
+        for t in (0.03, 0.06, 0.09, 0.12, 0.15, 0.18, 0.22, 0.26, 0.3) for r in (0, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65)
     }
     return *max(tried, key=tried.get), {f"{t}, {r}": f1 for (t, r), f1 in tried.items()}

@@ -2,9 +2,9 @@
 
     python scripts/train/compare.py --data DATA NAME=CHECKPOINT …
 
-The network is measured alone: texts as they are written, windows of train.MAX_TOKENS tokens, their maximum, no calibration. So
-figures differ a little from those of evaluate.py, which measures what ships and takes longer. A checkpoint takes a minute or two
-on two cores.
+The network is measured alone: texts as they are written, windows of train.MAX_TOKENS tokens, their maximum, no calibration and no
+thresholds. So figures differ a little from those of evaluate.py, which measures what ships and takes longer. A checkpoint takes
+about a minute on two cores.
 """
 
 import argparse
@@ -23,60 +23,65 @@ import systems
 import train
 
 ROWS = 400  # of each source
-OVERLAP = 32  # tokens shared by two windows
 FALSE_ALARMS = 0.02
+HIDDEN_IN = 1000  # characters of prose
 TOGETHER = 64  # windows
+# The figures of measures.py that are shown.
+SHOWN = (
+    "jigsaw: mean AUC of six labels", "perspective_rtp and rtp2: mean Spearman of seven attributes",
+    "perspective_devtest_only: mean Spearman of seven attributes", "civil_spans: mean AUC of five attributes", "annotations: mean Spearman of seven attributes",
+    "hate and sexism: mean AUC of five", "dynahate: AUC by identity_attack", "paradetox: AUC by toxicity", f"hidden abuse: recall kept in {HIDDEN_IN / 1000:g} kB",
+)
 
 
 class Network:
     """A training's network as a system that measures.py measures: the probability of its highest window."""
 
     def __init__(self, name: str, model: network.Classifier):
-        self.name, self.model, self.tokenizer = name, model.eval(), train.base_tokenizer()
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.name, self.model, self.tokenizer = name, model.eval().to(self.device), train.base_tokenizer()
 
     def score(self, texts: list[str]) -> systems.Scores:
         windows = []
         for i, (text, encoding) in enumerate(zip(texts, self.tokenizer.encode_batch(texts, add_special_tokens=False))):
-            for start, end, _, _ in folders.divide(text, encoding.offsets, train.MAX_TOKENS - 2, OVERLAP):
+            for start, end, _, _ in folders.divide(text, encoding.offsets, train.MAX_TOKENS - 2, train.OVERLAP):
                 windows.append((i, np.array([train.CLS, *encoding.ids[start:end], train.SEP])))
         windows.sort(key=lambda window: len(window[1]))
         highest = np.full((len(texts), len(data.ATTRIBUTES)), -np.inf)
-        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=train.FAST_BFLOAT16):
+        with torch.no_grad(), torch.autocast(self.device, dtype=torch.bfloat16, enabled=train.FAST_BFLOAT16):
             for start in range(0, len(windows), TOGETHER):
-                some = windows[start : start + TOGETHER]
-                ids, mask = np.zeros((2, len(some), train.padded(len(some[-1][1]))), np.int64)
-                for row, (_, window) in enumerate(some):
-                    ids[row, : len(window)], mask[row, : len(window)] = window, 1
-                logits = self.model(torch.from_numpy(ids), torch.from_numpy(mask))[0].float().numpy()
-                np.maximum.at(highest, [i for i, _ in some], logits)
+                of, some = zip(*windows[start : start + TOGETHER])
+                inputs = {name: tensor.to(self.device) for name, tensor in train.tensors_of(some).items()}
+                np.maximum.at(highest, list(of), self.model(inputs["ids"], inputs["mask"])[0].float().cpu().numpy())
         return systems.Scores(dict(zip(data.ATTRIBUTES, folders.sigmoid(highest).T)))
 
 
 def figures(model: network.Classifier, held: measures.Held) -> dict[str, float]:
-    """The means over attributes and sources, by their names in measures.py, and what is found of the behaviours."""
-    measurement = measures.Measurement(Network("network", model), held)
-    for step in (measurement.agreement, measurement.hate, measurement.hidden):
-        step()
-    kept = ("mean", "dynahate", "paradetox", "perspective_wikipedia: AUC threat")
-    out = {name: figure.value for name, figure in measurement.out.figures.items() if any(part in name for part in kept)}
-    return out | behaviours(measurement.system)
+    """Those of SHOWN that the folder's files allow, and what is found of the behaviours."""
+    measurement = measures.Measurement(Network("network", model), held, intervals=False)
+    measurement.agreement()
+    measurement.hate()
+    measurement.hidden((HIDDEN_IN,))
+    measurement.by_attribute("civil_spans: mean AUC of five attributes", "civil_spans: AUC", held.rows("civil_spans"), data.SPAN_ATTRIBUTES, measures.over_half)
+    graded = held.draw(data.read_annotations(held.folder, held.split), "annotations", held.most)
+    measurement.by_attribute("annotations: mean Spearman of seven attributes", "annotations: Spearman", graded, data.ATTRIBUTES, metrics.spearman)
+    measured = measurement.out.figures
+    return {name: measured[name].value for name in SHOWN if name in measured} | behaviours(measurement.system)
 
 
 def behaviours(system) -> dict[str, float]:
-    """Of the behaviours' dev half, the share with an attribute that exceeds the threshold which 2 % of the texts without it
-    exceed, and the mean AUC: without any calibration or choice of thresholds."""
+    """Of the behaviours' dev half: the mean AUC over attributes, and the share of the texts with an attribute that exceed the
+    threshold which FALSE_ALARMS of the texts without it exceed."""
     families = [family for family in measures.read_behaviours() if family["half"] == "dev"]
-    sides = [family["expect"] for family in families for _ in family["texts"]]
+    labels = np.stack([measures.expected(family) for family in families for _ in family["texts"]])
     scores = system.score([text for family in families for text in family["texts"]])
     found, areas = {}, []
-    for attribute, column in scores.columns.items():
-        has = np.array([side.get(attribute) == "above" for side in sides])
-        lacks = np.array([side.get(attribute) == "below" or "any" in side for side in sides])
-        if has.any() and lacks.any():
-            found[f"behaviours: {attribute} found at {FALSE_ALARMS:.0%} false alarms"] = float((column[has] > np.quantile(column[lacks], 1 - FALSE_ALARMS)).mean())
-            known = has | lacks
-            areas.append(float(metrics.auc(has[known], column[known], np.ones(known.sum()))))
-    return {"behaviours: mean AUC": float(np.mean(areas))} | found
+    for (attribute, column), y in zip(scores.columns.items(), labels.T):
+        known = ~np.isnan(y)
+        areas.append(float(metrics.auc(y[known] == 1, column[known], np.ones(known.sum()))))
+        share = (column[y == 1] > np.quantile(column[y == 0], 1 - FALSE_ALARMS)).mean()
+        found[f"behaviours: {attribute} found at {100 * FALSE_ALARMS:g} % false alarms"] = float(share)
+    return {"behaviours: mean AUC of seven attributes": float(np.mean(areas))} | found
 
 
 def table(measured: dict[str, dict[str, float]]) -> str:
@@ -86,15 +91,25 @@ def table(measured: dict[str, dict[str, float]]) -> str:
     return evaluate.markdown(["", *measured], rows)
 
 
+def named_checkpoint(text: str) -> tuple[str, Path]:
+    name, _, path = text.partition("=")
+    if not name or not path:
+        raise argparse.ArgumentTypeError(f"expected NAME=CHECKPOINT, got {text!r}")
+    if not Path(path).exists():
+        raise argparse.ArgumentTypeError(f"{path} does not exist: give a checkpoint.pt or a model folder")
+    return name, Path(path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("trainings", nargs="+", metavar="NAME=CHECKPOINT", help="checkpoint.pt or a model folder")
+    parser.add_argument("trainings", nargs="+", type=named_checkpoint, metavar="NAME=CHECKPOINT", help="checkpoint.pt or a model folder")
     parser.add_argument("--data", required=True, type=Path)
-    parser.add_argument("--rows", type=int, default=ROWS, help="of each source (default %(default)s)")
     args = parser.parse_args()
-    held = measures.Held(args.data, "dev", args.rows, evaluate.SEED)
-    named = [(name, Path(path)) for name, _, path in (training.partition("=") for training in args.trainings)]
-    print(table({name: figures(network.from_checkpoint(path), held) for name, path in named}))
+    trainings = dict(args.trainings)
+    if len(trainings) < len(args.trainings):
+        parser.error("two trainings have the same name")
+    held = measures.Held(args.data, "dev", ROWS, evaluate.SEED)
+    print(table({name: figures(network.from_checkpoint(path), held) for name, path in trainings.items()}))
 
 
 if __name__ == "__main__":

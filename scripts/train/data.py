@@ -20,7 +20,9 @@ ATTRIBUTES = ("toxicity", "severe_toxicity", "insult", "profanity", "identity_at
 SPAN_ATTRIBUTES = ("toxicity", "insult", "profanity", "identity_attack", "threat")
 
 # Held out for measuring, without labels, in other languages, or meant for other purposes.
-NOT_FOR_TRAINING = ("perspective_wikipedia", "perspective_devtest_only", "dialect_tweets", "prompts_unlabelled", "ner_", "pii_", "ml_", "profanity_ldnoobw_multi")
+NOT_FOR_TRAINING = ("perspective_wikipedia", "perspective_devtest_only", "dialect_tweets", "ner_", "pii_", "ml_", "profanity_ldnoobw_multi")
+# Without labels: the rows that we graded are rows of "annotations".
+GRADED_ONLY = ("prompts_unlabelled",)
 # Their authors state no licence; train.py --licensed trains without them.
 UNLICENSED = ("dynahate", "perspective_toxigen", "perspective_implicit_hate")
 
@@ -114,6 +116,7 @@ SOURCES = {
     "annotations": Source(weight=2.0, repeat=2, anchored=True),  # rows of the files above, graded by docs/model/guideline.md
 }
 SOURCE_NAMES = tuple(SOURCES)
+LOOK_ALIKE = 0.3  # the highest grade of a harmless sentence
 
 
 def labels_of(**known: float) -> np.ndarray:
@@ -378,21 +381,30 @@ def held_out_keys(folder: Path) -> set[str]:
     }
 
 
+def names(row: Row) -> set[str]:
+    """The names by which `without` leaves a row out: its source, and of an annotated row also the source of its text.
+    Sentences of our own have a second name: whether any grade exceeds LOOK_ALIKE."""
+    out = {row.source, row.id.split("/")[0]}
+    if row.source == "sentences":
+        out.add("sentences_harmless" if np.nanmax(row.labels) <= LOOK_ALIKE else "sentences_harmful")
+    return out
+
+
 def training_rows(folder: Path, generated: list[Row] = (), without: tuple[str, ...] = ()) -> list[Row]:
-    """Every row for training except of the sources in without, in a fixed order, without held-out words and
+    """Every row for training except those with a name in without (see names), in a fixed order, without held-out words and
     duplicates, including those among generated sentences.
 
     Nearly all posts of toxic_spans_train are also in civil_spans, with the votes that their marks were
     derived from; the row with the votes comes first and is kept."""
     held_out, seen, rows = held_out_keys(folder), set(), []
     own = {"grammars": lambda: generated, "documentation": read_documentation, "sentences": read_sentences, "annotations": lambda: read_annotations(folder)}
-    for source in sorted(set(SOURCES) - set(without), key=lambda s: (s.startswith("toxic_spans"), list(SOURCES).index(s))):
+    for source in sorted(SOURCES, key=lambda s: (s.startswith("toxic_spans"), list(SOURCES).index(s))):
         # The same words in two sources are two opinions and both stay; a post's spans stay once.
         group = "civil" if source in ("civil_spans", "toxic_spans_train", "toxic_spans_trial") else source.removesuffix("_negatives")
         for row in own[source]() if source in own else read_source(folder, source):
             k = key(row.text)
             # Generated sentences are drawn without repetition; blank ones have no words to compare.
-            if row.split != "train" or k in held_out or (source != "grammars" and (group, k) in seen):
+            if row.split != "train" or not names(row).isdisjoint(without) or k in held_out or (source != "grammars" and (group, k) in seen):
                 continue
             seen.add((group, k))
             rows.append(row)

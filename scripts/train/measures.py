@@ -168,15 +168,28 @@ def read_behaviours() -> list[dict]:
     return [json.loads(line) for line in data.BEHAVIOURS.read_text(encoding="utf-8").splitlines()]
 
 
+def expected(family: dict) -> np.ndarray:
+    """float32 [7]: 1 where a family's texts have the attribute, 0 where they do not, NaN where it does not decide."""
+    if "any" in family["expect"]:
+        return data.labels_of(**dict.fromkeys(data.ATTRIBUTES, 0.0))
+    return data.labels_of(**{a: float(side == "above") for a, side in family["expect"].items()})
+
+
 def labels_of(rows: list[data.Row]) -> np.ndarray:
     return np.stack([row.labels for row in rows]).astype(np.float64)
 
 
-class Measurement:
-    """Measures every figure that a system and the folder's files allow."""
+def over_half(y: np.ndarray, z: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """AUC of the labels of 0.5 or more."""
+    return metrics.auc(y >= 0.5, z, w)
 
-    def __init__(self, system, held: Held):
-        self.system, self.held, self.out = system, held, Measured()
+
+class Measurement:
+    """Measures every figure that a system and the folder's files allow. Without intervals, the bootstrap is left out,
+    which takes longer than a fast system's scores."""
+
+    def __init__(self, system, held: Held, intervals: bool = True):
+        self.system, self.held, self.intervals, self.out = system, held, intervals, Measured()
         self.scored: dict[int, Scores] = {}
 
     def scores(self, rows: list[data.Row]) -> Scores:
@@ -190,7 +203,7 @@ class Measurement:
         value = float(statistic(*(np.ones(n) for n in sizes)))
         if np.isnan(value):
             return
-        low, high = metrics.interval(statistic, sizes, self.held.rng(name)) if interval else (None, None)
+        low, high = metrics.interval(statistic, sizes, self.held.rng(name)) if interval and self.intervals else (None, None)
         self.out.figures[name] = Figure(value, sum(sizes), low, high, note)
 
     def by_attribute(self, title: str, of_each: str, rows: list[data.Row], attributes, metric):
@@ -209,11 +222,8 @@ class Measurement:
             self.add(f"{of_each} {a}", part, len(rows))
 
     def agreement(self):
-        def auc(y, z, w):
-            return metrics.auc(y >= 0.5, z, w)
-
         held = self.held
-        self.by_attribute("jigsaw: mean AUC of six labels", "jigsaw: AUC", held.rows("jigsaw"), tuple(data.NATURAL_SHARES["jigsaw"]), auc)
+        self.by_attribute("jigsaw: mean AUC of six labels", "jigsaw: AUC", held.rows("jigsaw"), tuple(data.NATURAL_SHARES["jigsaw"]), over_half)
         self.by_attribute(
             "perspective_rtp and rtp2: mean Spearman of seven attributes", "perspective_rtp and rtp2: Spearman",
             held.rows("perspective_rtp", "perspective_rtp2"), data.ATTRIBUTES, metrics.spearman,
@@ -222,10 +232,13 @@ class Measurement:
             "perspective_devtest_only: mean Spearman of seven attributes", "perspective_devtest_only: Spearman",
             held.rows("perspective_devtest_only"), data.ATTRIBUTES, metrics.spearman,
         )
-        # All of its rows count on either split: none was used to train, fit or choose anything.
+
+    def wikipedia(self):
+        """All rows count on either split: none was used to train, fit or choose anything."""
+        held = self.held
         rows = held.rows("perspective_wikipedia", split="any")
         self.by_attribute(
-            "perspective_wikipedia: mean AUC of 0.5 or more, seven attributes", "perspective_wikipedia: AUC", rows, data.ATTRIBUTES, auc
+            "perspective_wikipedia: mean AUC of 0.5 or more, seven attributes", "perspective_wikipedia: AUC", rows, data.ATTRIBUTES, over_half
         )
         if rows and "toxicity" in (columns := self.scores(rows).columns):
             other = (labels_of(rows)[:, 0] >= 0.5) != (columns["toxicity"] >= 0.5)
@@ -359,7 +372,7 @@ class Measurement:
                 hits = np.concatenate(found[a])
                 self.add(f"behaviours: {name} found", lambda w: metrics.mean(hits, w), len(hits))
 
-    def hidden(self):
+    def hidden(self, sizes: tuple[int, ...] = prose.SIZES):
         """Short toxic and clean texts in harmless prose: the recall at the precision of the texts alone, as a share of
         their recall; and what is found and flagged at the default threshold of toxicity. Precision is that at the
         threshold of the disguise figures, for the same reason: see there."""
@@ -367,18 +380,18 @@ class Measurement:
         texts, y = self.held.short(HIDDEN_TEXTS)
         if not 0 < y.sum() < len(y):
             return
-        padded = prose.hide(texts, self.held.folder, prose.SIZES, rng)
+        padded = prose.hide(texts, self.held.folder, sizes, rng)
         scores = self.system.score(texts + [h.text for h in padded])
-        plain, *after = scores.columns["toxicity"].reshape(1 + len(prose.SIZES), len(texts))
-        over = scores.over["toxicity"].reshape(1 + len(prose.SIZES), len(texts))
+        plain, *after = scores.columns["toxicity"].reshape(1 + len(sizes), len(texts))
+        over = scores.over["toxicity"].reshape(1 + len(sizes), len(texts))
         at = float(np.quantile(plain[y == 0], 1 - CLEAN_FLAGGED, method="lower")) if scores.graded else 0.5
 
         def kept(z):
             return lambda w: metrics.recall_at_precision(y, z, metrics.precision_at(y, plain, at, w), w) / metrics.recall_at(y, plain, at, w)
 
-        parts = {size: kept(z) for size, z in zip(prose.SIZES, after)}
+        parts = {size: kept(z) for size, z in zip(sizes, after)}
         self.add("hidden abuse: recall kept, mean of sizes", lambda w: metrics.mean_of([part(w) for part in parts.values()]), len(y))
-        for size, flagged in zip(prose.SIZES, over[1:]):
+        for size, flagged in zip(sizes, over[1:]):
             self.add(f"hidden abuse: recall kept in {size / 1000:g} kB", parts[size], len(y))
             self.add(f"hidden abuse: found in {size / 1000:g} kB at the default threshold", lambda w, flagged=flagged: metrics.mean(flagged, w * y), len(y), note=f"{metrics.mean(over[0], y):.4f} alone")
             self.add(f"hidden abuse: clean texts flagged in {size / 1000:g} kB", lambda w, flagged=flagged: metrics.mean(flagged, w * (1 - y)), len(y), note=f"{metrics.mean(over[0], 1 - y):.4f} alone")
@@ -512,7 +525,7 @@ def size(folder: Path) -> Figure:
 
 def measure(system, held: Held) -> Measured:
     m = Measurement(system, held)
-    for step in (m.agreement, m.spans, m.calibration, m.hate, m.without_a_span, m.clean, m.behaviours, m.hidden, m.prose, m.fairness, m.dialect, m.dialect_pairs, m.contrasts, m.disguise):
+    for step in (m.agreement, m.wikipedia, m.spans, m.calibration, m.hate, m.without_a_span, m.clean, m.behaviours, m.hidden, m.prose, m.fairness, m.dialect, m.dialect_pairs, m.contrasts, m.disguise):
         step()
     return m.out
 

@@ -121,7 +121,7 @@ class PerText(nn.Linear):
 class Classifier(nn.Module):
     """ids, mask: int64 [texts, tokens] -> logits [texts, 7], token_logits [texts, tokens, 5]."""
 
-    def __init__(self, config: dict, dropout: float = 0.1, head_width: int = 256):
+    def __init__(self, config: dict, dropout: float = 0.1, head_width: int = 256, evidence: bool = True):
         super().__init__()
         width = config["hidden_size"]
         self.embeddings = Embeddings(config)
@@ -137,12 +137,13 @@ class Classifier(nn.Module):
         self.text_head = PerText(head_width, len(ATTRIBUTES))
         # A text has an attribute if it has it anywhere: each token gives evidence for each attribute, in log-odds, and
         # the odds add up. Spans read the same evidence, so a text with a high score has words that are marked.
-        self.evidence = nn.Linear(width, len(ATTRIBUTES))
-        nn.init.constant_(self.evidence.bias, NO_EVIDENCE)
+        # Without it, to measure what it brings: the network of 1.3.0.
+        self.evidence = nn.Linear(width, len(ATTRIBUTES)) if evidence else None
+        if evidence:
+            nn.init.constant_(self.evidence.bias, NO_EVIDENCE)
         self.token_head = nn.Linear(width, len(SPAN_ATTRIBUTES))
 
-    def encode(self, ids, mask):
-        """The tokens' vectors [texts, tokens, width], and the text's [texts, head_width]."""
+    def forward(self, ids, mask):
         x = self.embeddings(ids)
         bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * -10000.0
         if self.distance is not None:
@@ -154,13 +155,12 @@ class Classifier(nn.Module):
         # As a product, for the same reason as PerText: the rounding of a sum depends on the number of texts.
         mean = (real.transpose(1, 2) @ x).squeeze(1) / real.sum(1)
         hidden = torch.tanh(self.text_hidden(self.dropout(torch.cat([x[:, 0], mean], dim=-1))))
-        return self.dropout(x), self.dropout(hidden)
-
-    def forward(self, ids, mask):
-        x, hidden = self.encode(ids, mask)
+        x, hidden = self.dropout(x), self.dropout(hidden)
+        if self.evidence is None:
+            return self.text_head(hidden), self.token_head(x)
         evidence = self.evidence(x)
-        absent = (1.0 - mask.unsqueeze(-1).to(x.dtype)) * -10000.0
-        anywhere = torch.logsumexp(torch.cat([self.text_head(hidden).unsqueeze(1), evidence + absent], dim=1), dim=1)
+        overall = self.text_head(hidden).unsqueeze(1)
+        anywhere = torch.logsumexp(torch.cat([overall, evidence + (1.0 - real) * -10000.0], dim=1), dim=1)
         return anywhere, self.token_head(x) + evidence[..., SPAN_COLUMNS]
 
 
@@ -199,7 +199,7 @@ def from_checkpoint(path: Path) -> Classifier:
         return from_folder(path)
     state = torch.load(path, weights_only=True, map_location="cpu")
     weights = state["model"] | state["average"]
-    model = from_base("mpnet" if "distance.weight" in weights else "minilm")
+    model = from_base("mpnet" if "distance.weight" in weights else "minilm", evidence="evidence.weight" in weights)
     shorten(model, len({name.split(".")[1] for name in weights if name.startswith("layers.")}))
     model.load_state_dict(weights)
     return model.eval()
@@ -282,10 +282,10 @@ def mpnet() -> tuple[dict, dict[str, torch.Tensor], dict[str, str]]:
 BASES = {"minilm": minilm, "mpnet": mpnet}
 
 
-def from_base(base: str = "minilm") -> Classifier:
+def from_base(base: str = "minilm", evidence: bool = True) -> Classifier:
     """A base model's encoder with new heads (drawn from torch's global generator)."""
     config, weights, names = BASES[base]()
-    model = Classifier(config)
+    model = Classifier(config, evidence=evidence)
     state = {
         "embeddings.word.weight": weights["embeddings.word_embeddings.weight"],
         "embeddings.position.weight": weights["embeddings.position_embeddings.weight"],
@@ -299,7 +299,7 @@ def from_base(base: str = "minilm") -> Classifier:
             for part in ("weight", "bias"):
                 state[f"layers.{i}.{ours}.{part}"] = weights[f"encoder.layer.{i}.{theirs}.{part}"]
     fresh = set(model.load_state_dict(state, strict=False).missing_keys)
-    heads = {f"{h}.{p}" for h in EXACT for p in ("weight", "bias")}
+    heads = {f"{h}.{p}" for h in EXACT if h != "evidence" or evidence for p in ("weight", "bias")}
     if fresh != heads:
         raise ValueError(f"failed to load the base model {base}: {sorted(fresh ^ heads)} do not match; is the installed version not the one in the requirements?")
     # A batch uses few of the 30,522 rows: frozen, a step is much faster and rare words keep their meaning from

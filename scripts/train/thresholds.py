@@ -30,13 +30,8 @@ def sets(model: folders.Model, folder: Path) -> list[tuple[np.ndarray, np.ndarra
         return model.probabilities(model.run_all(texts))
 
     families = [family for family in measures.read_behaviours() if family["half"] == "dev"]
-    expected = []
-    for family in families:
-        sides = {a: float(side == "above") for a, side in family["expect"].items() if a != "any"}
-        if "any" in family["expect"]:
-            sides = dict.fromkeys(data.ATTRIBUTES, 0.0)
-        expected += [data.labels_of(**sides)] * len(family["texts"])
-    out = [(scored([text for family in families for text in family["texts"]]), np.stack(expected))]
+    expected = np.stack([measures.expected(family) for family in families for _ in family["texts"]])
+    out = [(scored([text for family in families for text in family["texts"]]), expected)]
     if rows := data.read_annotations(folder, "dev"):
         grades = measures.labels_of(rows)
         out.append((scored([row.text for row in rows]), np.where(grades >= 0.6, 1, np.where(grades <= 0.3, 0, np.nan))))

@@ -31,6 +31,7 @@ import model as network
 import mosaics
 
 MAX_TOKENS = 128  # [CLS] and [SEP] included; also the window of the exported model
+OVERLAP = 32  # tokens shared by two windows of the exported model
 CLS, SEP = 101, 102
 # Shares of the toxic and of the other rows that are disguised in an epoch. Far more of our rows are toxic than
 # of the texts that people write: an undecipherable text should look like most texts.
@@ -44,6 +45,8 @@ RANKED = 0.005  # scores below it, or as near to 1, have no order
 SHAPES = 4  # tokens between two lengths of tensors
 PARTS = 16  # of mosaics, that are scored together
 OPINION_WEIGHT = 0.5  # of a model's opinion relative to the label, see losses
+# What a training can leave out, beside sources.
+OPTIONAL = ("mosaics", "evidence", "sentences_harmless", "sentences_harmful")
 
 
 # Without instructions for it, bfloat16 takes many times as long as float32.
@@ -141,18 +144,21 @@ def batches(examples: list[Example], budget: int, rng: np.random.Generator) -> l
     return out
 
 
+def tensors_of(texts: list[np.ndarray]) -> dict[str, torch.Tensor]:
+    """ids and mask, int64 [texts, tokens], of the token ids of texts."""
+    ids, mask = np.zeros((2, len(texts), padded(max(len(text) for text in texts))), np.int64)
+    for i, text in enumerate(texts):
+        ids[i, : len(text)], mask[i, : len(text)] = text, 1
+    return {"ids": torch.from_numpy(ids), "mask": torch.from_numpy(mask)}
+
+
 def collate(batch: list[Example], device: str = "cpu") -> dict[str, torch.Tensor]:
-    texts, tokens = len(batch), padded(max(len(e.ids) for e in batch))
-    ids, mask = np.zeros((texts, tokens), np.int64), np.zeros((texts, tokens), np.int64)
-    targets = np.full((texts, tokens, len(data.SPAN_ATTRIBUTES)), np.nan, np.float32)
+    inputs = tensors_of([e.ids for e in batch])
+    targets = np.full((*inputs["ids"].shape, len(data.SPAN_ATTRIBUTES)), np.nan, np.float32)
     for i, example in enumerate(batch):
-        n = len(example.ids)
-        ids[i, :n], mask[i, :n] = example.ids, 1
         if example.targets is not None:
-            targets[i, 1 : n - 1] = example.targets.T
-    tensors = {
-        "ids": torch.from_numpy(ids),
-        "mask": torch.from_numpy(mask),
+            targets[i, 1 : len(example.ids) - 1] = example.targets.T
+    tensors = inputs | {
         "targets": torch.from_numpy(targets),
         "labels": torch.from_numpy(np.stack([e.row.labels for e in batch])),
         "source": torch.tensor([data.SOURCE_NAMES.index(e.row.source) for e in batch]),
@@ -171,10 +177,7 @@ def collate_parts(batch: list[Example], device: str = "cpu") -> list[dict[str, t
     out = []
     for start in range(0, len(parts), PARTS):
         some = parts[start : start + PARTS]
-        ids, mask = np.zeros((2, len(some), padded(len(some[-1][1]))), np.int64)
-        for row, (_, part) in enumerate(some):
-            ids[row, : len(part)], mask[row, : len(part)] = part, 1
-        tensors = {"ids": torch.from_numpy(ids), "mask": torch.from_numpy(mask), "of": torch.tensor([i for i, _ in some])}
+        tensors = tensors_of([part for _, part in some]) | {"of": torch.tensor([i for i, _ in some])}
         out.append({name: tensor.to(device) for name, tensor in tensors.items()})
     return out
 
@@ -227,7 +230,7 @@ class Run:
 
     def __init__(self, args, rows: list[data.Row]):
         torch.manual_seed(args.seed)
-        self.model = network.from_checkpoint(args.start) if args.start else network.from_base(args.base)
+        self.model = network.from_checkpoint(args.start) if args.start else network.from_base(args.base, evidence="evidence" not in args.without)
         if args.layers:
             network.shorten(self.model, args.layers)
         if args.frozen:
@@ -318,7 +321,7 @@ def quick_metrics(model, dev: list[Example]) -> dict[str, float]:
 
 def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
     settings = {k: getattr(args, k) for k in ("seed", "tokens", "batch_tokens", "lr")} | {"rows": len(rows), "start": str(args.start), "sources": list(data.SOURCE_NAMES)}
-    settings |= {k: v for k in ("base", "frozen", "layers", "licensed") if (v := getattr(args, k))}
+    settings |= {k: v for k in ("base", "frozen", "layers", "without") if (v := getattr(args, k))}
     settings |= {"teacher": [str(path) for path in args.teacher]} if args.teacher else {}
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
@@ -348,7 +351,9 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
     while run.tokens < args.tokens:
         rng = np.random.default_rng([args.seed, run.epoch])
         examples = tokenize(epoch_rows(rows, rng), tokenizer, rng, telling, DISGUISED)
-        plan = batches(mosaics.build(examples, MAX_TOKENS - 2, rng), args.batch_tokens, rng)
+        if "mosaics" not in args.without:
+            examples = mosaics.build(examples, MAX_TOKENS - 2, rng)
+        plan = batches(examples, args.batch_tokens, rng)
         for batch in plan[run.batch :]:
             torch.manual_seed(args.seed * 1_000_003 + run.step)
             run.model.train()
@@ -452,6 +457,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--frozen", type=int, default=0, help="number of lowest layers that are not trained, which saves time (default %(default)s)")
     parser.add_argument("--generated", type=int, default=grammars.SENTENCES, help="number of sentences of grammars.py to train on (default %(default)s)")
     parser.add_argument("--teacher", type=Path, nargs="+", metavar="CHECKPOINT", help="models whose mean opinion on a text counts in addition to its labels")
+    parser.add_argument("--without", nargs="+", metavar="PART", default=[], help=f"train without these: {', '.join(OPTIONAL)}, or sources of data.py")
     parser.add_argument("--licensed", action="store_true", help="train without the sources whose authors state no licence")
     parser.add_argument("--layers", type=int, help="number of the encoder's layers to keep (default: all)")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
@@ -460,14 +466,20 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--log-every", type=int, default=50, help="steps between lines of OUT/log.jsonl (default %(default)s)")
     parser.add_argument("--dev-rows", type=int, default=500, help="dev rows per source in the log's figures (default %(default)s)")
     parser.add_argument("--stop-after", type=int, help="stop after this step, as a kill would, with a checkpoint written")
-    return parser.parse_args(argv)
+    args = parser.parse_args(argv)
+    args.without = sorted({*args.without, *(data.UNLICENSED if args.licensed else ())})
+    if unknown := set(args.without) - {*OPTIONAL, *data.SOURCES, *data.GRADED_ONLY}:
+        parser.error(f"--without {' '.join(sorted(unknown))}: no part of the training has this name; the parts are {', '.join((*OPTIONAL, *data.SOURCES, *data.GRADED_ONLY))}")
+    if args.start and "evidence" in args.without:
+        parser.error("--without evidence needs a training from the base model: leave --start out")
+    return args
 
 
 def main():
     args = arguments()
     torch.set_num_threads(args.threads)
 
-    rows = data.training_rows(args.data, grammars.rows("train", args.generated, args.seed), data.UNLICENSED if args.licensed else ())
+    rows = data.training_rows(args.data, grammars.rows("train", args.generated, args.seed), args.without)
     print(f"{len(rows):,} training rows", flush=True)
     run = train(args, rows, dev_sample(args.data, args.dev_rows))
     print(f"trained {run.tokens:,} tokens in {run.seconds / 60:.0f} minutes", flush=True)
