@@ -73,7 +73,7 @@ NATURAL_SHARES = {
 # An epoch is about 17M tokens, mosaics included: the sources that annotate one thing, or that agree least with the
 # guideline, are drawn anew each time, and two fifths of the tokens are texts graded by the guideline.
 SOURCES = {
-    "jigsaw": Source(most=10000, cut="jigsaw"),
+    "jigsaw": Source(most=16000, cut="jigsaw"),
     "jigsaw_negatives": Source(most=2000, cut="jigsaw"),
     "jigsaw_more": Source(anchored=True),  # in the natural mix
     "wikipedia_annotators": Source(anchored=True),
@@ -90,17 +90,17 @@ SOURCES = {
     # Perspective's mean is 0.12 on these comments; raters find 1 % of them toxic: off the scale.
     "perspective_context": Source(weight=0.5, most=3000),
     "davidson": Source(weight=0.5, most=4000),
-    "edos": Source(weight=0.7, most=10000),
+    "edos": Source(most=14000),
     "toxigen_human": Source(),
     "toxigen_seeds": Source(repeat=2),
-    "implicit_hate": Source(weight=0.7, most=8000),
+    "implicit_hate": Source(most=12000),
     "dynahate": Source(most=25000),
     "hatexplain": Source(weight=0.5, most=6000),
-    "stormfront": Source(weight=0.7),
+    "stormfront": Source(),
     "convabuse": Source(),
-    "measuring_hate": Source(weight=0.7, most=8000),
+    "measuring_hate": Source(most=14000),
     "mlma_en": Source(weight=0.3, most=1000),
-    "paradetox": Source(weight=0.7, most=16000),
+    "paradetox": Source(most=16000),
     "llm_toxic_clean": Source(),
     # 15,800 rows of two templates that differ in a name and an adjective: a few are enough.
     "madlibs": Source(weight=0.5, most=1500, anchored=True),
