@@ -3,7 +3,8 @@
     python scripts/train/thresholds.py --data DATA --folder build/train/toxicity-en
 
 A score is a probability whatever its threshold; the threshold is the decision. Assumed: one text in ten is toxic, one in twenty has
-each other attribute, and a missed one costs twice as much as a false alarm. Errors are counted on the behaviours' dev half, on annotated dev rows
+each other attribute, and a missed one costs twice as much as a false alarm. Of thresholds whose costs differ by less than NEAR the
+lowest is taken: somebody can look at a false alarm, but nobody sees a miss. Errors are counted on the behaviours' dev half, on annotated dev rows
 and on dev rows that nobody finds toxic, each with the same weight.
 """
 
@@ -19,6 +20,7 @@ import measures
 
 SHARES = dict.fromkeys(data.ATTRIBUTES, 0.05) | {"toxicity": 0.1}  # of the texts have the attribute
 MISSED = 2.0  # cost of one that is missed; a false alarm costs 1
+NEAR = 0.001  # cost per text: less than these sets can tell
 GRID = np.round(np.arange(0.2, 0.7001, 0.05), 2)
 CLEAN_SOURCES = ("clean_prompts", "clean_software", "clean_lookalikes_own")
 
@@ -49,8 +51,7 @@ def choose(parts: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
         rates = [(np.mean([(p >= t).mean() for p in alarms]), np.mean([(p < t).mean() for p in misses]) if misses else 0.0) for t in GRID]
         share = SHARES[attribute]
         costs = [(1 - share) * alarm + share * MISSED * miss for alarm, miss in rates]
-        # Among equal costs, the one nearest to 0.5.
-        best = min(range(len(GRID)), key=lambda i: (round(costs[i], 4), abs(GRID[i] - 0.5)))
+        best = next(i for i, cost in enumerate(costs) if cost < min(costs) + NEAR)
         chosen[attribute] = float(GRID[best])
         print(f"| {attribute} | " + " | ".join(f"{100 * alarm:.1f} %, {100 * miss:.1f} %" for alarm, miss in rates) + f" | {GRID[best]:.2f} |")
     return chosen
