@@ -21,6 +21,7 @@ import measures
 import metrics
 import prose
 import systems
+import thresholds
 
 SAMPLE = Path(__file__).parent / "testdata"
 
@@ -364,3 +365,18 @@ def test_goals_are_told_from_the_figures():
 
 def test_character_f1_is_that_of_the_shared_task():
     assert calibrate.character_f1(set(range(4)), set(range(2, 6))) == 0.5
+
+
+def test_of_thresholds_with_nearly_the_same_cost_the_lowest_is_chosen():
+    def chosen(harmless: list[float], toxic: list[float]) -> float:
+        p = np.array(harmless + toxic)[:, None].repeat(len(data.ATTRIBUTES), 1)
+        y = np.array([0] * len(harmless) + [1] * len(toxic))[:, None].repeat(len(data.ATTRIBUTES), 1)
+        return thresholds.choose([(p, y)])["threat"]
+
+    assert chosen([0.1] * 2000, [0.9] * 20) == 0.2, "all thresholds cost nothing"
+    assert chosen([0.1] * 1999 + [0.32], [0.9] * 20) == 0.2, "one false alarm in 2,000 texts costs less than can be told"
+    assert chosen([0.1] * 1900 + [0.32] * 100, [0.9] * 20) == 0.35, "a hundred do not"
+
+
+def test_of_span_thresholds_with_nearly_the_same_f1_the_highest_is_chosen():
+    assert calibrate.best_pair({(0.03, 0.5): 0.6, (0.06, 0.5): 0.598, (0.06, 0.6): 0.599, (0.09, 0.5): 0.59}) == (0.06, 0.6)
