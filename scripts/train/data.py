@@ -70,8 +70,8 @@ NATURAL_SHARES = {
     "jigsaw": {"toxicity": 0.0958, "severe_toxicity": 0.0100, "insult": 0.0494, "profanity": 0.0529, "identity_attack": 0.0088, "threat": 0.0030},
 }
 
-# An epoch is about 17M tokens, mosaics included: the sources that annotate one thing, or that agree least with the
-# guideline, are drawn anew each time, and two fifths of the tokens are texts graded by the guideline.
+# The sources that annotate one thing, or that agree least with the guideline, are capped and drawn anew for each epoch, so that
+# texts graded by the guideline stay a large part of its tokens.
 SOURCES = {
     "jigsaw": Source(most=16000, cut="jigsaw"),
     "jigsaw_negatives": Source(most=2000, cut="jigsaw"),
