@@ -21,15 +21,16 @@ import (
 )
 
 // The scripts in testdata/judge use a real server with a tiny model, whose answers
-// are random.
+// are random. Each script has a server of its own: scripts run in parallel and ask with different
+// num_ctx, and Ollama can wait forever for a model that it reloads while it is asked (ollama/ollama#17408).
 func TestJudgeStories(t *testing.T) {
 	model, library := tinyModel(t), runtimeLibrary(t)
-	server := ollamatest.Start(t)
-	server.Create(t, "tiny", ollamatest.Tiny)
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/judge",
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
+			server := ollamatest.Start(t)
+			server.Create(t, "tiny", ollamatest.Tiny)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("OLLAMA_HOST", server.URL)
 			env.Setenv("TOXSCREEN_MODEL", model)
