@@ -11,14 +11,15 @@ type Result struct {
 	// ID is the caller's name for the text; Score leaves it empty.
 	ID string `json:"id,omitempty"`
 
-	// Score is the calibrated probability in 0..1 that people would call the text
-	// toxic: of the texts with a score of 0.8, people would call about 80 % toxic.
+	// Score is the share of people, in 0..1, who would call the text toxic, as
+	// estimated: about 80 % for texts with a score of 0.8.
 	Score Probability `json:"score"`
 
 	// Flagged is true if any attribute is at or over its threshold.
 	Flagged bool `json:"flagged"`
 
-	// Severity is the band that Score falls into.
+	// Severity is the band that Score falls into, relative to the model's threshold
+	// for toxicity, see [SeverityOf]. Thresholds of the caller do not change it.
 	Severity Severity `json:"severity"`
 
 	// Direction is always HigherIsMoreToxic. It is part of every result
@@ -167,20 +168,22 @@ type Severity string
 
 // The bands of [SeverityOf].
 const (
-	SeverityNone     Severity = "none"     // score below 0.1
-	SeverityMild     Severity = "mild"     // below 0.4
-	SeverityModerate Severity = "moderate" // below 0.8
-	SeveritySevere   Severity = "severe"   // 0.8 and above
+	SeverityNone     Severity = "none"     // odds below a ninth of the threshold's
+	SeverityMild     Severity = "mild"     // below the threshold
+	SeverityModerate Severity = "moderate" // at or over the threshold
+	SeveritySevere   Severity = "severe"   // odds of at least four times the threshold's
 )
 
-// SeverityOf returns the band that a score in 0..1 falls into.
-func SeverityOf(score float64) Severity {
+// SeverityOf returns the band of a score for a threshold, both in 0..1. With a
+// threshold of 0.5, the bands begin at 0.1, 0.5 and 0.8.
+func SeverityOf(score, threshold float64) Severity {
+	a, b := score*(1-threshold), threshold*(1-score)
 	switch {
-	case score < 0.1:
+	case score < threshold && 9*a < b:
 		return SeverityNone
-	case score < 0.4:
+	case score < threshold:
 		return SeverityMild
-	case score < 0.8:
+	case a < 4*b:
 		return SeverityModerate
 	default:
 		return SeveritySevere

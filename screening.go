@@ -232,7 +232,8 @@ func (g *Screening) fill(result *Result, final, measured Scores) error {
 		result.Flagged = result.Flagged || filled.Flagged
 	}
 	result.Score = result.Attributes[Toxicity].Score
-	result.Severity = SeverityOf(float64(result.Score))
+	threshold, _ := g.found.Thresholds.Get(Toxicity)
+	result.Severity = SeverityOf(float64(result.Score), threshold)
 	return nil
 }
 

@@ -156,18 +156,27 @@ func TestOptions(t *testing.T) {
 	if err != nil || result.Flagged || result.Attributes[toxscreen.Insult].Threshold != 0.7 {
 		t.Errorf("%+v, %v: want the toxicity threshold replaced and the insult threshold kept", result, err)
 	}
+	if result.Severity != toxscreen.SeverityModerate {
+		t.Errorf("severity %s, want moderate: 0.6 is over the model's threshold, whatever the caller's is", result.Severity)
+	}
 	if _, err := screener.Score(t.Context(), "text!"); !errors.Is(err, toxscreen.ErrTooLong) {
 		t.Errorf("error %v, want ErrTooLong", err)
 	}
 }
 
 func TestSeverityOf(t *testing.T) {
-	for score, want := range map[float64]toxscreen.Severity{
-		0: toxscreen.SeverityNone, 0.0999: toxscreen.SeverityNone, 0.1: toxscreen.SeverityMild, 0.3999: toxscreen.SeverityMild,
-		0.4: toxscreen.SeverityModerate, 0.7999: toxscreen.SeverityModerate, 0.8: toxscreen.SeveritySevere, 1: toxscreen.SeveritySevere,
+	const none, mild, moderate, severe = toxscreen.SeverityNone, toxscreen.SeverityMild, toxscreen.SeverityModerate, toxscreen.SeveritySevere
+	for _, c := range []struct {
+		score, threshold float64
+		want             toxscreen.Severity
+	}{
+		{0, 0.5, none}, {0.0999, 0.5, none}, {0.1001, 0.5, mild}, {0.4999, 0.5, mild},
+		{0.5, 0.5, moderate}, {0.7999, 0.5, moderate}, {0.8001, 0.5, severe}, {1, 0.5, severe},
+		{0.024, 0.2, none}, {0.028, 0.2, mild}, {0.2, 0.2, moderate}, {0.501, 0.2, severe}, // odds of 1 to 4
+		{0, 0, severe}, {0.99, 1, none}, {1, 1, severe}, // flags all, and only certainty
 	} {
-		if got := toxscreen.SeverityOf(score); got != want {
-			t.Errorf("SeverityOf(%v) = %s, want %s", score, got, want)
+		if got := toxscreen.SeverityOf(c.score, c.threshold); got != c.want {
+			t.Errorf("SeverityOf(%v, %v) = %s, want %s", c.score, c.threshold, got, c.want)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func one(a toxscreen.Attribute, share float64) (s toxscreen.Scores) {
 func scoredBy(model, judge string, p, yes float64) toxscreen.Result {
 	probability, pYes, toxicity := toxscreen.Probability(p), toxscreen.Probability(yes), toxscreen.Toxicity
 	r := toxscreen.Result{
-		Score: probability, Severity: toxscreen.SeverityOf(p), Direction: toxscreen.HigherIsMoreToxic,
+		Score: probability, Severity: toxscreen.SeverityOf(p, 0.5), Direction: toxscreen.HigherIsMoreToxic,
 		Attributes: toxscreen.AttributeResults{toxicity: {Score: probability, Classifier: probability, Threshold: 0.5, Flagged: p >= 0.5}},
 		Spans:      []toxscreen.Span{{Start: 0, End: 1, Attributes: one(toxicity, p)}}, OffsetUnit: toxscreen.Bytes,
 		Source: toxscreen.SourceClassifier, Warnings: []string{}, Versions: toxscreen.Versions{Model: model},

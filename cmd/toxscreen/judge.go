@@ -202,7 +202,7 @@ func (v view) verdict(text string, found toxscreen.Verdict) error {
 	if found.Score == nil {
 		b.WriteString(v.style(bold, "not judged") + "\n\n")
 	} else {
-		severity := toxscreen.SeverityOf(float64(*found.Score / found.Scale))
+		severity := toxscreen.SeverityOf(float64(*found.Score/found.Scale), 0.5)
 		fmt.Fprintf(&b, "%s  %s\n\n", v.style(foreground(severityColours[severity])+";"+bold, fmt.Sprintf("%.2f of %.4g", *found.Score, found.Scale)), severity)
 	}
 	width := 0
