@@ -129,8 +129,8 @@ train: data $(VENV) ## Train the default model from DATA into build/train (a day
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
 	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/train
 	$(PYTHON) scripts/train/export.py --data $(DATA) --out build/train
-	$(PYTHON) scripts/train/windows.py --data $(DATA) --folder build/train/toxicity-en
 	$(PYTHON) scripts/train/thresholds.py --data $(DATA) --folder build/train/toxicity-en
+	$(PYTHON) scripts/train/windows.py --data $(DATA) --folder build/train/toxicity-en
 
 .PHONY: eval-model
 eval-model: build data $(VENV) ## Measure FOLDER against its goals and other systems (needs DATA; SAMPLE=500 is quick)

@@ -2,7 +2,7 @@
 
     python scripts/train/annotate.py select --data DATA --folder MODEL --out SHEETS
     python scripts/train/annotate.py select --data DATA --out SHEETS
-    python scripts/train/annotate.py collect --data DATA --sheets SHEETS --by WHO
+    python scripts/train/annotate.py collect --sheets SHEETS --by WHO
     python scripts/train/annotate.py agreement --data DATA
 
 A sheet is a text file of numbered texts, one a line, without labels or sources: grades must not follow them. Its grades
@@ -89,7 +89,7 @@ def select(args):
                 chosen[row.id], taken = row.text, taken + 1
     graded = data.read_grades()
     for source, most in BLIND.items():
-        rows = [row for row in data.split_rows(args.data, source, "dev") + data.split_rows(args.data, source, "train") if len(row.text) <= LONGEST and row.id not in chosen]
+        rows = [row for row in data.split_rows(args.data, source, "dev") + data.split_rows(args.data, source, "train") if len(row.text) <= LONGEST and row.id not in chosen and row.id not in graded]
         most -= sum(id.startswith(f"{source}/") for id in graded)
         chosen.update((row.id, row.text) for row in rows[: max(most, 0)])
     ids = [list(chosen)[i] for i in rng.permutation(len(chosen))]
@@ -101,7 +101,7 @@ def select(args):
     print(f"{len(chosen):,} rows, {len(ids):,} texts to grade in sheets of {SHEET}")
 
 
-def read_grades(path: Path, ids: list[str]) -> list[tuple[str, list[int]]]:
+def read_sheet(path: Path, ids: list[str]) -> list[tuple[str, list[int]]]:
     out = []
     for line in path.read_text().split("\n"):
         if not line.strip():
@@ -114,11 +114,15 @@ def read_grades(path: Path, ids: list[str]) -> list[tuple[str, list[int]]]:
 
 
 def collect(args):
-    """Appends the grades of all sheets; a sheet's name tells the passes apart."""
+    """Appends the grades of all sheets. A row that is graded in two sheets has two passes."""
     ids = json.loads((args.sheets / "keys.json").read_text())
     rows = data.read_file(data.ANNOTATIONS) if data.ANNOTATIONS.exists() else []
+    known = {(row["id"], row["by"], row["sheet"]) for row in rows}
     for path in sorted(args.sheets.glob("*.grades")):
-        rows += [{"id": id, "grades": grades, "by": args.by, "sheet": path.stem} for id, grades in read_grades(path, ids)]
+        sheet = [{"id": id, "grades": grades, "by": args.by, "sheet": path.stem} for id, grades in read_sheet(path, ids)]
+        if again := [row["id"] for row in sheet if (row["id"], row["by"], row["sheet"]) in known]:
+            raise ValueError(f"failed to collect {path}: {data.ANNOTATIONS.name} has {again[0]} and {len(again) - 1} more of its rows by {args.by} from a sheet of this name; remove the sheet, or each of them would count as two passes")
+        rows += sheet
     with open(data.ANNOTATIONS, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as lines:
         lines.write("".join(json.dumps(row) + "\n" for row in rows).encode())
     print(f"{len(rows):,} grades of {len({row['id'] for row in rows}):,} rows in {data.ANNOTATIONS.name}")
@@ -163,7 +167,8 @@ def main():
     for name, run in (("select", select), ("collect", collect), ("agreement", agreement)):
         command = commands.add_parser(name)
         command.set_defaults(run=run)
-        command.add_argument("--data", required=True, type=Path)
+        if name != "collect":
+            command.add_argument("--data", required=True, type=Path)
         if name == "select":
             command.add_argument("--folder", type=Path, help="the model whose doubts decide (default: chance decides)")
             command.add_argument("--out", required=True, type=Path)

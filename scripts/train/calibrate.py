@@ -141,8 +141,8 @@ def character_f1(found: set[int], gold: set[int]) -> float:
     return 2 * len(found & gold) / (len(found) + len(gold))
 
 
-def span_rows(folder: Path, split: str) -> list[data.Row]:
-    return [row for s in ("toxic_spans_train", "toxic_spans_trial") for row in data.split_rows(folder, s, split)]
+def span_rows(folder: Path) -> list[data.Row]:
+    return [row for s in ("toxic_spans_train", "toxic_spans_trial") for row in data.split_rows(folder, s, "dev")]
 
 
 def span_scores(rows: list[data.Row], outputs: list[folders.Output], threshold: float, relative: float) -> np.ndarray:
@@ -169,7 +169,7 @@ def best_pair(tried: dict[tuple[float, float], float]) -> tuple[float, float]:
 def span_thresholds(model: folders.Model, folder: Path) -> tuple[float, float, dict[str, float]]:
     """(threshold, relative) by the character F1 on the toxic spans' dev rows if WITHOUT_SPAN of them have none (best_pair),
     and all pairs that were tried."""
-    rows = span_rows(folder, "dev")
+    rows = span_rows(folder)
     if not rows:
         return 0.5, 0.0, {}
     outputs = model.run_all([row.text for row in rows])

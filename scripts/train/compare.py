@@ -72,9 +72,8 @@ def figures(model: network.Classifier, held: measures.Held) -> dict[str, float]:
 def behaviours(system) -> dict[str, float]:
     """Of the behaviours' dev half: the mean AUC over attributes, and the share of the texts with an attribute that exceed the
     threshold which FALSE_ALARMS of the texts without it exceed."""
-    families = [family for family in measures.read_behaviours() if family["half"] == "dev"]
-    labels = np.stack([measures.expected(family) for family in families for _ in family["texts"]])
-    scores = system.score([text for family in families for text in family["texts"]])
+    texts, labels = measures.behaviour_texts("dev")
+    scores = system.score(texts)
     found, areas = {}, []
     for (attribute, column), y in zip(scores.columns.items(), labels.T):
         known = ~np.isnan(y)

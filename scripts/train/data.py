@@ -184,7 +184,7 @@ def load_davidson(raw: dict):
 
 def load_edos(raw: dict):
     """Only sexism was annotated: a post that is not sexist may be toxic in other ways,
-    so only sexist posts have a toxicity label, and only category 1 a threat label."""
+    so only sexist posts have a toxicity label. Of those, category 1 threatens and the others do not."""
     if not raw["sexist"]:
         return labels_of(identity_attack=0), None
     kind = int(raw["category"][0])
@@ -222,7 +222,7 @@ def load_madlibs(raw: dict):
 
 def load_perspective_toxigen(raw: dict):
     """Perspective takes groups for attacks: three in ten statements from neutral prompts have an identity_attack
-    of 0.5 or more. Those scores are left out."""
+    of 0.5 or more. Of these statements every score of 0.35 or more is left out."""
     labels = labels_of(**raw["labels"])
     if raw["origin"] == "neutral prompt":
         labels[labels >= 0.35] = np.nan
@@ -396,6 +396,8 @@ def training_rows(folder: Path, generated: list[Row] = (), without: tuple[str, .
 
     Nearly all posts of toxic_spans_train are also in civil_spans, with the votes that their marks were
     derived from; the row with the votes comes first and is kept."""
+    if not any((Path(folder) / f"{source}.jsonl.gz").exists() for source in SOURCES):
+        raise FileNotFoundError(f"found no training rows in {folder}: it should contain {', '.join(s for s in SOURCES if s in LOADERS)} as .jsonl.gz")
     held_out, seen, rows = held_out_keys(folder), set(), []
     own = {"grammars": lambda: generated, "documentation": read_documentation, "sentences": read_sentences, "annotations": lambda: read_annotations(folder)}
     for source in sorted(SOURCES, key=lambda s: (s.startswith("toxic_spans"), list(SOURCES).index(s))):
@@ -408,8 +410,6 @@ def training_rows(folder: Path, generated: list[Row] = (), without: tuple[str, .
                 continue
             seen.add((group, k))
             rows.append(row)
-    if not rows:
-        raise FileNotFoundError(f"found no training rows in {folder}: it should contain {', '.join(SOURCES)} as .jsonl.gz")
     return rows
 
 

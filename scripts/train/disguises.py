@@ -5,13 +5,10 @@ these are the words that raters marked; in a clean text, which has none, a third
 data.disguise trains on some of these kinds, in its own ways.
 """
 
-import re
-
 import numpy as np
 
 import data
 
-WORD = re.compile(r"[^\W\d_]{3,}")
 HOMOGLYPHS = dict(zip("aceijopsxyABCEHIKMOPSTX", "асеіјорѕхуАВСЕНІКМОРЅТХ"))
 ZERO_WIDTH = "\u200b\u200c\u200d\u2060"
 COMBINING = "\u0300\u0301\u0302\u0303\u0304\u0307\u0308\u0323\u0331\u0336"
@@ -102,12 +99,12 @@ Words = list[tuple[int, int]]  # start and end of words in a text, in order
 
 def marked_words(text: str, marked: np.ndarray) -> Words:
     """The words of three letters or more with a marked code point; marked has a bool per code point."""
-    return [m.span() for m in WORD.finditer(text) if marked[m.start() : m.end()].any()]
+    return [m.span() for m in data.WORD.finditer(text) if marked[m.start() : m.end()].any()]
 
 
 def any_words(text: str, seed: int) -> Words:
     """About a third of the words of three letters or more."""
-    words = [m.span() for m in WORD.finditer(text)]
+    words = [m.span() for m in data.WORD.finditer(text)]
     picked = some(np.random.default_rng([seed, len(text)]), list(range(len(words))), 1 / 3)
     return [words[i] for i in sorted(picked)]
 

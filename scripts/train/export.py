@@ -6,7 +6,6 @@ exports the checkpoint that train.py or average.py left in --out.
 """
 
 import argparse
-import copy
 import datetime
 import json
 import shutil
@@ -33,10 +32,12 @@ MEGABYTE = 1_000_000
 SHIPPED = Path(__file__).resolve().parents[2] / "models" / "toxicity-en"
 # Left in fp32: 600 kB for the last thousandths.
 HEADS = network.EXACT
-# Of a text's log-odds for its number of windows, by windows.py.
+# Of a text's log-odds for its number of windows, by windows.py (docs/model/experiments.md, section 12).
 CORRECTION = {"slope": 0.05, "until": 2.0}
 MEASURED_TEXTS, SEED = 1000, 1
-VERSION = "2.0.0-rc.5"  # of the shipped model, raised with every change to it
+# Data that is not in the data folder.
+OWN = {"grammars": "sentences of grammars.py", "documentation": "documentation of installed packages", "sentences": "sentences written for the model", "annotations": "our grades of the data's rows"}
+VERSION = "2.0.0"  # of the shipped model, raised with every change to it
 # Fuses an addition with the normalisation after it and takes longer than both, see
 # docs/decisions/0005-ort-format.md.
 SLOW_FUSION = "SkipLayerNormFusion"
@@ -71,9 +72,9 @@ def fuse(path: Path, fused: Path, config: dict, layers: int) -> dict[str, int]:
     return wanted
 
 
-def texts_to_measure(data_folder: Path) -> list[np.ndarray]:
+def texts_to_measure(data_folder: Path, without: tuple[str, ...] = ()) -> list[np.ndarray]:
     """int64 [tokens] of training rows, some disguised as in training; their activations set the scales."""
-    rng, rows = np.random.default_rng(SEED), data.training_rows(data_folder, grammars.rows("train", grammars.SENTENCES, SEED))
+    rng, rows = np.random.default_rng(SEED), data.training_rows(data_folder, grammars.rows("train", grammars.SENTENCES, SEED), without)
     chosen = [rows[i] for i in rng.permutation(len(rows))[:MEASURED_TEXTS]]
     return [e.ids for e in train.tokenize(chosen, train.base_tokenizer(), rng, data.telling_words(rows), train.DISGUISED)]
 
@@ -135,7 +136,7 @@ def write_card(target: Path, manifest: dict, report: dict):
     (target / "README.md").write_text("\n".join(lines), encoding="utf-8")
 
 
-def write_folder(model: network.Classifier, data_folder: Path, out: Path, target: Path, command: str):
+def write_folder(model: network.Classifier, data_folder: Path, out: Path, target: Path, command: str, without: tuple[str, ...] = ()):
     """Does everything between the weights and a folder that the product loads. Leaves fp32.onnx,
     fused.onnx, int8.onnx and report.json in out."""
     config = json.loads((network.base_folder() / "config.json").read_text())
@@ -148,7 +149,7 @@ def write_folder(model: network.Classifier, data_folder: Path, out: Path, target
     for name in ("torch_against_onnx", "torch_against_fused"):
         if report[name] > 1e-3:
             raise RuntimeError(f"failed to export: {name} differs by {report[name]:.2g}, more than 1e-3")
-    quantise.quantise(fused, small, HEADS, quantise.ranges(fused, HEADS, texts_to_measure(data_folder)))
+    quantise.quantise(fused, small, HEADS, quantise.ranges(fused, HEADS, texts_to_measure(data_folder, without)))
     to_ort(small, target / "model.ort")
     report["megabytes"] = round((target / "model.ort").stat().st_size / MEGABYTE, 2)
     print(json.dumps(report), flush=True)
@@ -162,9 +163,9 @@ def write_folder(model: network.Classifier, data_folder: Path, out: Path, target
         "license": "Apache-2.0", "languages": ["en"],
         "provenance": {
             "base": "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)",
-            "data": [s for s in (*data.SOURCES, *data.GRADED_ONLY) if (Path(data_folder) / f"{s}.jsonl.gz").exists()],
+            "data": [s for s in (*data.SOURCES, *data.GRADED_ONLY) if s not in without and (Path(data_folder) / f"{s}.jsonl.gz").exists()],
             "command": command, "trained": datetime.date.today().isoformat(),
-            "notes": "Trained on sentences of grammars.py, too. Calibrated on dev rows with the int8 file. README.md names the licences of the data.",
+            "notes": "Also trained on " + ", ".join(what for s, what in OWN.items() if s not in without) + ". Calibrated on dev rows with the int8 file. README.md names the licences of the data.",
         },
         "card": {
             "use": "A cheap first pass over English text: to sort, to sample, to decide what a person or a slower judge should read.",
@@ -201,7 +202,11 @@ def main():
     parser.add_argument("--folder", type=Path, help="the model folder to write (default: OUT/toxicity-en)")
     parser.add_argument("--command", default="make train", help="what the manifest names as the command that trained it")
     args = parser.parse_args()
-    write_folder(network.from_checkpoint(args.out / "checkpoint.pt"), args.data, args.out, args.folder or args.out / "toxicity-en", args.command)
+    checkpoint = args.out / "checkpoint.pt"
+    settings = torch.load(checkpoint, weights_only=True, map_location="cpu")["settings"]
+    # What this run left out may have trained the weights that it started from.
+    without = tuple(settings.get("without", ())) if settings["start"] == "None" else ()
+    write_folder(network.from_checkpoint(checkpoint), args.data, args.out, args.folder or args.out / "toxicity-en", args.command, without)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def write_manifest(folder: Path, manifest: dict):
 @dataclass
 class Output:
     """The model's output for one text. logits: [windows, labels]; token_logits: [tokens, span labels]
-    of the tokens at offsets [tokens, 2] (code points), or None."""
+    of the tokens at offsets [tokens, 2] (code points)."""
 
     logits: np.ndarray
     token_logits: np.ndarray
@@ -128,8 +128,7 @@ class Model:
         self.correction = self.manifest["window"]["correction"]
 
     def run(self, text: str) -> Output:
-        """One window per run: dynamic int8 uses one scale of activations for a whole tensor, so a
-        text that shares a tensor with another would get a different score."""
+        """Scores a text, one window per run."""
         encoding = self.tokenizer.encode(text, add_special_tokens=False)
         windows = divide(text, encoding.offsets, self.window, self.overlap)
         logits, tokens = [], []

@@ -175,7 +175,13 @@ def expected(family: dict) -> np.ndarray:
     return data.labels_of(**{a: float(side == "above") for a, side in family["expect"].items()})
 
 
-def labels_of(rows: list[data.Row]) -> np.ndarray:
+def behaviour_texts(half: str) -> tuple[list[str], np.ndarray]:
+    """The texts of a half, "dev" or "test", and what is expected of them, float32 [texts, 7], see expected."""
+    families = [family for family in read_behaviours() if family["half"] == half]
+    return [text for family in families for text in family["texts"]], np.stack([expected(family) for family in families for _ in family["texts"]])
+
+
+def stacked_labels(rows: list[data.Row]) -> np.ndarray:
     return np.stack([row.labels for row in rows]).astype(np.float64)
 
 
@@ -210,7 +216,7 @@ class Measurement:
         """Adds the mean over attributes, if the system has all of them, and each attribute."""
         if not rows:
             return
-        scores, labels = self.scores(rows), labels_of(rows)
+        scores, labels = self.scores(rows), stacked_labels(rows)
         parts = {}
         for a in attributes:
             y = labels[:, data.ATTRIBUTES.index(a)]
@@ -241,7 +247,7 @@ class Measurement:
             "perspective_wikipedia: mean AUC of 0.5 or more, seven attributes", "perspective_wikipedia: AUC", rows, data.ATTRIBUTES, over_half
         )
         if rows and "toxicity" in (columns := self.scores(rows).columns):
-            other = (labels_of(rows)[:, 0] >= 0.5) != (columns["toxicity"] >= 0.5)
+            other = (stacked_labels(rows)[:, 0] >= 0.5) != (columns["toxicity"] >= 0.5)
             self.add("perspective_wikipedia: share on the other side of 0.5", lambda w: metrics.mean(other, w), len(rows))
 
     def spans(self):
@@ -265,7 +271,7 @@ class Measurement:
             return
 
         def excess(name: str, p: np.ndarray, rows: list[data.Row]):
-            y, raters = labels_of(rows)[:, 0], np.array([row.raters for row in rows])
+            y, raters = stacked_labels(rows)[:, 0], np.array([row.raters for row in rows])
             perfect = metrics.perfect_outcomes(p, raters, held.rng(name))
             ones = np.ones(len(rows))
             ece, least = metrics.calibration_error(p, y, ones), np.mean([metrics.calibration_error(p, drawn, ones) for drawn in perfect])
@@ -280,9 +286,9 @@ class Measurement:
         else:
             p, rows = self.scores(here).columns["toxicity"], here
             first = held.rng("halves").permutation(len(rows)) < len(rows) // 2
-        excess("civil_spans: the same, calibration cross-fitted", cross_fitted(p, labels_of(rows)[:, 0], first), rows)
+        excess("civil_spans: the same, calibration cross-fitted", cross_fitted(p, stacked_labels(rows)[:, 0], first), rows)
 
-        scores, labels = self.scores(here), labels_of(here)
+        scores, labels = self.scores(here), stacked_labels(here)
         for a in data.SPAN_ATTRIBUTES:
             if a in scores.columns:
                 self.errors(f"civil_spans: {a}", scores.columns[a], labels[:, data.ATTRIBUTES.index(a)], np.ones(len(here)))
@@ -290,7 +296,7 @@ class Measurement:
             p, y = self.scores(rows).columns["toxicity"], np.array([row.human for row in rows])
             self.rates("perspective_context: mean toxicity less raters' rate", p, y, np.ones(len(rows)))
         if rows := held.rows("jigsaw"):
-            p, y = self.scores(rows).columns["toxicity"], labels_of(rows)[:, 0]
+            p, y = self.scores(rows).columns["toxicity"], stacked_labels(rows)[:, 0]
             importance = calibrate.prior_weights(y, data.NATURAL_SHARES["jigsaw"]["toxicity"])
             self.rates("jigsaw at natural priors: mean toxicity less raters' rate", p, y, importance)
             self.errors("jigsaw at natural priors: toxicity", p, y, importance)
@@ -298,7 +304,7 @@ class Measurement:
         # Only Perspective's scores cover these two.
         if rows := held.rows("perspective_rtp"):
             for a in ("severe_toxicity", "sexually_explicit"):
-                y = labels_of(rows)[:, data.ATTRIBUTES.index(a)]
+                y = stacked_labels(rows)[:, data.ATTRIBUTES.index(a)]
                 known = ~np.isnan(y)
                 if a in self.scores(rows).columns and known.any():
                     self.errors(f"perspective_rtp: {a}", self.scores(rows).columns[a][known], y[known], np.ones(known.sum()))
@@ -320,7 +326,7 @@ class Measurement:
             z = self.scores(rows).read(attribute) if rows else None
             if z is None:
                 return None
-            y = labels_of(rows)[:, data.ATTRIBUTES.index(attribute)]
+            y = stacked_labels(rows)[:, data.ATTRIBUTES.index(attribute)]
             known = ~np.isnan(y)
             sizes.append(int(known.sum()))
             return lambda w: metrics.auc(y[known] >= 0.5, z[known], w)
@@ -441,7 +447,7 @@ class Measurement:
         rows = self.held.rows("madlibs")
         if not rows:
             return
-        y, z = labels_of(rows)[:, 0] >= 0.5, self.scores(rows).columns["toxicity"]
+        y, z = stacked_labels(rows)[:, 0] >= 0.5, self.scores(rows).columns["toxicity"]
         words = [f" {data.key(row.text)} " for row in rows]
         groups = [np.array([f" {term} " in text for text in words]) for term in MADLIBS_TERMS]
         # A term without both clean and toxic rows has no AUC.
@@ -547,7 +553,7 @@ def against(folder: Path, file: Path, held: Held) -> dict[str, Figure]:
             continue
         a, b = (model.highest(model.run_all([row.text for row in rows])) for model in (ours, other))
         for i, attribute in enumerate(data.ATTRIBUTES):
-            y = labels_of(rows)[:, i]
+            y = stacked_labels(rows)[:, i]
             k = ~np.isnan(y)
             if k.any():
                 add(f"{source}: AUC {attribute} lost", lambda w: metrics.auc(y[k] >= 0.5, b[k, i], w) - metrics.auc(y[k] >= 0.5, a[k, i], w), int(k.sum()))

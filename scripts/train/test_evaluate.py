@@ -122,7 +122,7 @@ TEXT = "You are a stupid fool, they said."
 
 
 def every_word(text: str) -> disguises.Words:
-    return [m.span() for m in disguises.WORD.finditer(text)]
+    return [m.span() for m in data.WORD.finditer(text)]
 
 
 def rewritten(kind: str, text: str = TEXT, seed: int = 5) -> str:
@@ -317,9 +317,8 @@ def test_the_same_run_gives_the_same_figures(measured):
 
 
 def test_a_keyword_is_blind_to_most_disguises(measured):
-    kinds = measured["graded"].kinds
-    if kinds:
-        assert kinds["upside-down"][0] == 0 and kinds["joined words"][0] == 1
+    kinds = measured["yes or no"].kinds  # of graded scores, the threshold that one clean text in a hundred exceeds needs more than the sample's eleven
+    assert kinds["upside-down"][0] == 0 and kinds["joined words"][0] == 1
 
 
 def test_rows_caps_a_source_and_draws_the_same_rows_for_all():

@@ -31,11 +31,10 @@ def sets(model: folders.Model, folder: Path) -> list[tuple[np.ndarray, np.ndarra
     def scored(texts: list[str]) -> np.ndarray:
         return model.probabilities(model.run_all(texts))
 
-    families = [family for family in measures.read_behaviours() if family["half"] == "dev"]
-    expected = np.stack([measures.expected(family) for family in families for _ in family["texts"]])
-    out = [(scored([text for family in families for text in family["texts"]]), expected)]
+    texts, expected = measures.behaviour_texts("dev")
+    out = [(scored(texts), expected)]
     if rows := data.read_annotations(folder, "dev"):
-        grades = measures.labels_of(rows)
+        grades = measures.stacked_labels(rows)
         out.append((scored([row.text for row in rows]), np.where(grades >= 0.6, 1, np.where(grades <= 0.3, 0, np.nan))))
     if rows := [row for source in CLEAN_SOURCES for row in data.split_rows(folder, source, "dev")]:
         out.append((scored([row.text for row in rows]), np.zeros((len(rows), len(data.ATTRIBUTES)))))

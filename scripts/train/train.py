@@ -31,7 +31,7 @@ import model as network
 import mosaics
 
 MAX_TOKENS = 128  # [CLS] and [SEP] included; also the window of the exported model
-OVERLAP = 32  # tokens shared by two windows of the exported model
+OVERLAP = 16  # tokens shared by two windows of the exported model
 CLS, SEP = 101, 102
 # Shares of the toxic and of the other rows that are disguised in an epoch. Far more of our rows are toxic than
 # of the texts that people write: an undecipherable text should look like most texts.
@@ -347,7 +347,7 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
     compiled = torch.compile(run.model, dynamic=True) if args.tokens >= COMPILED_FROM and not FAST_BFLOAT16 else run.model
     started = saved = time.monotonic()
     before = run.seconds
-    sums = np.zeros(2)
+    sums, summed = np.zeros(2), 0
     while run.tokens < args.tokens:
         rng = np.random.default_rng([args.seed, run.epoch])
         examples = tokenize(epoch_rows(rows, rng), tokenizer, rng, telling, DISGUISED)
@@ -370,14 +370,14 @@ def train(args, rows: list[data.Row], dev_rows: list[data.Row]) -> Run:
             decay = min(0.999, (1 + run.step) / (10 + run.step))
             torch._foreach_lerp_(list(run.average.values()), [p.detach() for p in trained], 1 - decay)
 
-            sums += [text.item(), token.item()]
+            sums, summed = sums + [text.item(), token.item()], summed + 1
             previous = run.tokens / args.tokens
             run.step, run.batch, run.tokens = run.step + 1, run.batch + 1, run.tokens + int(tensors["mask"].sum())
             run.seconds = before + time.monotonic() - started
             done = run.tokens / args.tokens
             if run.step % args.log_every == 0:
-                note(text_loss=round(sums[0] / args.log_every, 4), token_loss=round(sums[1] / args.log_every, 4), tokens_per_second=round(run.tokens / run.seconds))
-                sums[:] = 0
+                note(text_loss=round(sums[0] / summed, 4), token_loss=round(sums[1] / summed, 4), tokens_per_second=round(run.tokens / run.seconds))
+                sums, summed = np.zeros(2), 0
             if int(done * 10) > int(previous * 10) and dev:
                 note(dev=quick_metrics(run.averaged(), dev))
             stop = args.stop_after and run.step >= args.stop_after
@@ -428,7 +428,7 @@ def opinions(model: network.Classifier, rows: list[data.Row], device: str, parti
     out = np.lib.format.open_memmap(partial, "r+", np.float32, shape)
     examples = tokenize(rows, tokenizer, rng)
     order = np.argsort([len(e.ids) for e in examples], kind="stable")
-    with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16):
+    with torch.no_grad(), torch.autocast(torch.device(device).type, dtype=torch.bfloat16, enabled=FAST_BFLOAT16):
         for part in np.array_split(order, math.ceil(len(order) / 64)):
             if np.isnan(out[part]).any():
                 tensors = collate([examples[i] for i in part], device)
@@ -453,7 +453,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--lr", type=float, default=1e-4, help="peak learning rate (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run, or a model folder, to continue with these rows and settings (default: the base model)")
-    parser.add_argument("--base", choices=tuple(network.BASES), default="minilm", help="base model: minilm ships, mpnet is a teacher (default %(default)s)")
+    parser.add_argument("--base", choices=tuple(network.BASES), help="base model: minilm ships, mpnet is a teacher (default minilm)")
     parser.add_argument("--frozen", type=int, default=0, help="number of lowest layers that are not trained, which saves time (default %(default)s)")
     parser.add_argument("--generated", type=int, default=grammars.SENTENCES, help="number of sentences of grammars.py to train on (default %(default)s)")
     parser.add_argument("--teacher", type=Path, nargs="+", metavar="CHECKPOINT", help="models whose mean opinion on a text counts in addition to its labels")
@@ -470,6 +470,9 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     args.without = sorted({*args.without, *(data.UNLICENSED if args.licensed else ())})
     if unknown := set(args.without) - {*OPTIONAL, *data.SOURCES, *data.GRADED_ONLY}:
         parser.error(f"--without {' '.join(sorted(unknown))}: no part of the training has this name; the parts are {', '.join((*OPTIONAL, *data.SOURCES, *data.GRADED_ONLY))}")
+    if args.start and args.base:
+        parser.error("--base and --start are both given: --start continues with the base that it was trained from, so leave one of them out")
+    args.base = args.base or "minilm"
     if args.start and "evidence" in args.without:
         parser.error("--without evidence needs a training from the base model: leave --start out")
     return args

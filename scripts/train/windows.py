@@ -1,10 +1,10 @@
-"""Fits the correction for a long text's number of windows, and shows what it costs and saves.
+"""Shows what a correction for a long text's number of windows costs and saves.
 
     python scripts/train/windows.py --data DATA --folder models/toxicity-en
 
-Fitted on texts made of dev rows that nobody finds toxic, of one source each, and on short toxic dev texts: as few harmless texts
-as possible should be flagged while KEPT of the toxic texts are still found. Shown as well: the same for prose of other
-sources (prose.py). A window's score does not depend on the others, so long texts are random draws
+Measured on texts made of dev rows that nobody finds toxic, of one source each, on prose of other sources (prose.py), and on short toxic dev
+texts. The line below the table names the correction that flags the fewest harmless texts while KEPT of the toxic texts are still found;
+export.CORRECTION is the one that ships. A window's score does not depend on the others, so long texts are random draws
 of scored windows.
 """
 
@@ -32,13 +32,11 @@ def scored(model: folders.Model, text: str) -> np.ndarray:
     return model.calibrated(model.run(text).logits.astype(np.float64))
 
 
-def harmless(model: folders.Model, folder: Path, split: str) -> dict[str, np.ndarray]:
+def harmless(model: folders.Model, folder: Path) -> dict[str, np.ndarray]:
     """By source, the windows of one long text of its harmless rows."""
     out = {}
     for source in mosaics.HARMLESS_SOURCES:
-        if source == "sentences":
-            continue
-        rows = [row for row in data.split_rows(folder, source, split) if mosaics.is_harmless(row)]
+        rows = [row for row in data.split_rows(folder, source, "dev") if mosaics.is_harmless(row)]
         text = "\n".join(row.text for row in rows)[:MOST_PER_SOURCE]
         if len(text) > 20_000:
             out[source] = scored(model, text)
@@ -62,7 +60,7 @@ def main():
     model, rng = folders.Model(args.folder), np.random.default_rng(SEED)
     thresholds = np.array([model.manifest["thresholds"][a] for a in model.labels])
     thresholds = np.log(thresholds / (1 - thresholds))
-    fitting = harmless(model, args.data, "dev")
+    fitting = harmless(model, args.data)
     other = {name: scored(model, "\n".join(parts)[:MOST_PER_SOURCE]) for name, parts in prose.sources(args.data).items()}
     toxic = [row.text for row in data.split_rows(args.data, "civil_spans", "dev") if row.labels[0] >= 0.5 and len(row.text) <= 200]
     alone = np.stack([scored(model, text).max(0) for text in toxic])
@@ -74,7 +72,7 @@ def main():
         return float(np.mean([flagged(drawn[name][n], n, slope, until, thresholds) for name in names]))
 
     def kept(n: int, slope: float, until: float) -> float:
-        return float(folders.corrected(alone, np.full(len(alone), n), slope, until)[:, 0][found[:, 0]].__ge__(thresholds[0]).mean())
+        return float((folders.corrected(alone, np.full(len(alone), n), slope, until)[found[:, 0], 0] >= thresholds[0]).mean())
 
     print("| slope | until | " + " | ".join(f"harmless rows, {n} windows" for n in LENGTHS) + " | " + " | ".join(f"prose, {n}" for n in LENGTHS) + " | " + " | ".join(f"toxic texts still found among {n}" for n in LENGTHS[2:]) + " |")
     print("|---" * (2 + 2 * len(LENGTHS) + len(LENGTHS) - 2) + "|")

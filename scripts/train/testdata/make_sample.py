@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 # (train, dev, test) rows of each source.
-WANTED = {"civil_spans": (90, 25, 8), "toxic_spans_trial": (0, 20, 2), "madlibs": (50, 14, 10), "convabuse": (40, 12, 4)}
+WANTED = {"civil_spans": (90, 25, 8), "toxic_spans_trial": (0, 20, 2), "madlibs": (50, 14, 10), "convabuse": (40, 12, 4), "perspective_context": (0, 12, 0)}
 MOST_CHARACTERS = 200
 
 
