@@ -22,7 +22,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(result.Flagged, result.Severity)
-	// Output: true severe
+	// Output: true moderate
 }
 
 // Mask replaces the words that cause a score.

@@ -179,7 +179,7 @@ const (
 func SeverityOf(score, threshold float64) Severity {
 	a, b := score*(1-threshold), threshold*(1-score)
 	switch {
-	case score < threshold && 9*a < b:
+	case 9*a < b:
 		return SeverityNone
 	case score < threshold:
 		return SeverityMild

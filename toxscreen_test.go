@@ -170,8 +170,8 @@ func TestSeverityOf(t *testing.T) {
 		score, threshold float64
 		want             toxscreen.Severity
 	}{
-		{0, 0.5, none}, {0.0999, 0.5, none}, {0.1001, 0.5, mild}, {0.4999, 0.5, mild},
-		{0.5, 0.5, moderate}, {0.7999, 0.5, moderate}, {0.8001, 0.5, severe}, {1, 0.5, severe},
+		{0, 0.5, none}, {0.0999, 0.5, none}, {0.1, 0.5, mild}, {0.4999, 0.5, mild},
+		{0.5, 0.5, moderate}, {0.7999, 0.5, moderate}, {0.8, 0.5, severe}, {1, 0.5, severe},
 		{0.024, 0.2, none}, {0.028, 0.2, mild}, {0.2, 0.2, moderate}, {0.501, 0.2, severe}, // odds of 1 to 4
 		{0, 0, severe}, {0.99, 1, none}, {1, 1, severe}, // flags all, and only certainty
 	} {

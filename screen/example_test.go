@@ -19,7 +19,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.1f %s, flagged: %v\n", result.Score, result.Severity, result.Flagged)
-	// Output: 0.9 severe, flagged: true
+	// Output: 0.9 moderate, flagged: true
 }
 
 // The judge is asked about borderline texts. Without a server, the score is the
