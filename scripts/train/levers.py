@@ -3,7 +3,7 @@ the base model and of the same length.
 
     python scripts/train/levers.py --data DATA --out build/levers
 
-The two runs with everything show how far chance goes: a smaller difference says nothing. A run takes twenty minutes on two
+The two runs with everything show how far chance goes: a smaller difference says nothing. A run takes fifteen minutes on two
 cores with bfloat16. If it is killed, the same command resumes, and what is measured stays in --out. The table is printed after each run.
 """
 
@@ -21,7 +21,7 @@ import grammars
 import measures
 import train
 
-TOKENS = 6_000_000
+TOKENS = 4_000_000
 COMMON = ("--lr", "2e-4", "--seed", "1")
 # Arguments of train.py for each run.
 RUNS = {
