@@ -8,13 +8,24 @@ set -euo pipefail
 
 time=${1:-10s}
 found=0
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
 for package in $(go list ./...); do
   targets=$(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true)
   for target in $targets; do
     found=$((found + 1))
     echo "fuzzing $target of $package for $time"
     # By default, minimising an input may take a minute, during which nothing is tested.
-    go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 10x "$package"
+    if go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 10x "$package" 2>&1 | tee "$output"; then
+      continue
+    fi
+    # Before version 1.27, Go sometimes reports the end of TIME itself as a failure
+    # (golang/go#75804). Such a failure has this line alone; a real one names its input.
+    if grep -qx '    context deadline exceeded' "$output" && ! grep -q 'Failing input written' "$output"; then
+      echo "$target of $package ran for $time and found nothing: the failure above is golang/go#75804"
+      continue
+    fi
+    exit 1
   done
 done
 if [ "$found" -eq 0 ]; then
