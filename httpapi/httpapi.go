@@ -62,9 +62,10 @@ type Config struct {
 	MaxBody int64
 	// MaxTexts is the limit of texts in a request; default: 1,000.
 	MaxTexts int
-	// QueueWait is how long a text may wait in the queue; default: 250 ms. A text
-	// that is expected to wait for more than half of that is rejected at once, so
-	// that the texts in the queue meet their limit.
+	// QueueWait is the longest expected wait in the queue; default: 2 s. A text that
+	// is expected to wait longer is rejected at once. One that was accepted and
+	// waits for twice the time after all, because texts take longer than those
+	// before, is rejected then.
 	QueueWait time.Duration
 
 	// JudgeWait is how long a request waits for the judge, by the name of its API,
@@ -98,7 +99,7 @@ func (c Config) filled() (Config, error) {
 	c.OffsetUnit = cmp.Or(c.OffsetUnit, toxscreen.Bytes)
 	c.MaxBody = cmp.Or(c.MaxBody, 9<<20)
 	c.MaxTexts = cmp.Or(c.MaxTexts, 1000)
-	c.QueueWait = cmp.Or(c.QueueWait, 250*time.Millisecond)
+	c.QueueWait = cmp.Or(c.QueueWait, 2*time.Second)
 	for _, name := range slices.Sorted(maps.Keys(c.JudgeWait)) {
 		if !slices.Contains(APIs(), name) {
 			return c, fmt.Errorf("failed to create a server: there is no API %q that could wait for the judge: the APIs are %s", name, strings.Join(APIs(), ", "))

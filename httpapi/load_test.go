@@ -60,7 +60,7 @@ func answering(t testing.TB, screener *toxscreen.Screener, c httpapi.Config) fun
 func TestOverloadIsRefusedEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const each, most = 20 * time.Millisecond, 200 * time.Millisecond
-		ask := answering(t, toxscreen.New(taking(each)), httpapi.Config{QueueWait: most})
+		ask := answering(t, toxscreen.New(taking(each)), httpapi.Config{QueueWait: most / 2})
 		for range 100 { // the server learns how long a text takes
 			ask(`{"text": "hello"}`)
 		}
@@ -88,6 +88,41 @@ func TestOverloadIsRefusedEarly(t *testing.T) {
 			t.Errorf("%d answered, %d refused at once, %d after they waited", answered.Load(), refused.Load(), late.Load())
 		}
 	})
+}
+
+// A caller who sends its comments all at once gets all of them scored. Clients of the
+// Perspective API do that, and do not repeat what is refused. That holds for the first
+// burst of a server, which has measured nothing, and for the next one.
+func TestABurstOfCommentsWaits(t *testing.T) {
+	for name, info := range map[string]toxscreen.ModelInfo{
+		"a text a run": {Parallel: 2},
+		"shared runs":  {Parallel: 64, Short: 128},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				info.Attributes = words.Info().Attributes
+				cores := make(chan struct{}, 2)
+				ask := answering(t, toxscreen.New(informed{info: info, classify: func(ctx context.Context, text string) (toxscreen.Classification, error) {
+					cores <- struct{}{}
+					time.Sleep(30 * time.Millisecond) // on a machine that is busy with other work
+					<-cores
+					return words(ctx, text)
+				}}), httpapi.Config{})
+				body := `{"text": "` + strings.Repeat("a", 200) + `"}`
+				for burst := range 2 {
+					var comments sync.WaitGroup
+					for range 60 {
+						comments.Go(func() {
+							if r, took := ask(body); r.status != http.StatusOK {
+								t.Errorf("burst %d: status %d after %s", burst, r.status, took)
+							}
+						})
+					}
+					comments.Wait()
+				}
+			})
+		})
+	}
 }
 
 // A request with many texts shares the queue with other requests.

@@ -53,7 +53,7 @@ func overload(t *testing.T, info toxscreen.ModelInfo) {
 			<-cores
 			return words(ctx, text)
 		}}
-		ask := answering(t, toxscreen.New(model), httpapi.Config{QueueWait: most})
+		ask := answering(t, toxscreen.New(model), httpapi.Config{QueueWait: most / 2})
 		length := func() int {
 			lock.Lock()
 			defer lock.Unlock()

@@ -23,7 +23,7 @@ type queue struct {
 	slots    *semaphore.Weighted
 	parallel int           // number of slots
 	short    int           // see toxscreen.ModelInfo
-	most     time.Duration // that a text may wait
+	wait     time.Duration // that is accepted, as expected when a text arrives
 	waiting  atomic.Int64  // cost of the texts that wait
 	unit     atomic.Int64  // nanoseconds of one slot that a unit of cost took of late
 }
@@ -36,9 +36,9 @@ const textCost = 200
 // its own on a slow core.
 const firstUnit = 10_000
 
-func newQueue(model toxscreen.ModelInfo, most time.Duration) *queue {
+func newQueue(model toxscreen.ModelInfo, wait time.Duration) *queue {
 	parallel := max(model.Parallel, 1)
-	q := &queue{slots: semaphore.NewWeighted(int64(parallel)), parallel: parallel, short: model.Short, most: most}
+	q := &queue{slots: semaphore.NewWeighted(int64(parallel)), parallel: parallel, short: model.Short, wait: wait}
 	q.unit.Store(firstUnit)
 	return q
 }
@@ -53,23 +53,24 @@ func (q *queue) slotsOf(bytes int) int64 {
 	return int64(min(max(4*bytes/q.short, 1), 8, q.parallel))
 }
 
-// admit waits until a text has its slots, at most for the time q.most, or rejects
-// it. release must be called when the text was classified.
+// admit waits until a text has its slots, or rejects it where the expected wait is
+// longer than q.wait. release must be called when the text was classified.
 func (q *queue) admit(ctx context.Context, bytes int) (release func(), err error) {
 	cost, slots := int64(bytes+textCost), q.slotsOf(bytes)
 	if !q.slots.TryAcquire(slots) {
-		// Half of the time is for what the estimate leaves out: the rest of the
-		// texts that are being classified, and a machine that becomes slower.
-		if before := q.expected(q.waiting.Load()); before > q.most/2 {
+		if before := q.expected(q.waiting.Load()); before > q.wait {
 			return nil, &failure{code: overloaded, retry: before, message: "failed to score text: the server is overloaded; try again later"}
 		}
 		q.waiting.Add(cost)
-		limited, cancel := context.WithTimeout(ctx, q.most)
+		// Twice the time, for what the estimate leaves out: the rest of the texts
+		// that are being classified, and a machine that becomes slower.
+		most := 2 * q.wait
+		limited, cancel := context.WithTimeout(ctx, most)
 		err := q.slots.Acquire(limited, slots)
 		cancel()
 		q.waiting.Add(-cost)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return nil, &failure{code: noTime, retry: time.Second, message: fmt.Sprintf("failed to score text: it waited in the queue for %s, the limit; try again later", q.most)}
+			return nil, &failure{code: noTime, retry: time.Second, message: fmt.Sprintf("failed to score text: it waited in the queue for %s, the limit; try again later", most)}
 		}
 		if err != nil {
 			return nil, err

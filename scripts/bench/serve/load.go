@@ -25,16 +25,21 @@ type outcome struct {
 // the next text after an answer. It fails if a text is refused, since the work
 // would then differ.
 func (s *server) saturate(ctx context.Context, texts []string, callers int) (outcome, error) {
+	o, err := s.once(ctx, texts, callers)
+	if err == nil && len(o.accepted) != len(texts) {
+		err = fmt.Errorf("failed to load %s: of %d texts %d were scored, statuses %v", s.name, len(texts), len(o.accepted), o.statuses)
+	}
+	return o, err
+}
+
+// once sends each text once, as saturate does; texts may be refused.
+func (s *server) once(ctx context.Context, texts []string, callers int) (outcome, error) {
 	targets, err := s.targets(texts, 1)
 	if err != nil {
 		return outcome{}, err
 	}
 	attacker := vegeta.NewAttacker(append(options, vegeta.Workers(uint64(callers)), vegeta.MaxWorkers(uint64(callers)), vegeta.MaxConnections(callers))...)
-	o, err := collect(ctx, attacker, attacker.Attack(targets, vegeta.Rate{}, 0, s.name)) // rate 0: as fast as the callers can
-	if err == nil && len(o.accepted) != len(texts) {
-		err = fmt.Errorf("failed to load %s: of %d texts %d were scored, statuses %v", s.name, len(texts), len(o.accepted), o.statuses)
-	}
-	return o, err
+	return collect(ctx, attacker, attacker.Attack(targets, vegeta.Rate{}, 0, s.name)) // rate 0: as fast as the callers can
 }
 
 // at scores texts at a rate per second for a time, without waiting for earlier

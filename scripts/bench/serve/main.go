@@ -8,9 +8,9 @@
 //
 // It first compares its throughput at saturation with that of toxscreen batch on
 // the same texts, interleaved. It then measures the time of an answer with one
-// caller, at 70 % of that throughput and at three times it, where requests that are
-// not accepted must be refused quickly; then, with -minutes, resident memory under
-// load. With -compare it instead compares throughput with Python servers, interleaved.
+// caller, in a burst of requests that come at once, at 70 % of that throughput and at
+// three times it, where requests that are not accepted must be refused quickly; then,
+// with -minutes, resident memory under load. With -compare it instead compares throughput with Python servers, interleaved.
 //
 // The load comes from the same machine and takes a share of it, a tenth or more if
 // texts are short: ratios of throughput are low rather than high. The processor time
@@ -229,10 +229,18 @@ func batch(ctx context.Context, binary, folder string, texts []string) (took, co
 	return time.Since(began), c.ProcessState.UserTime() + c.ProcessState.SystemTime(), nil
 }
 
-// rates prints how long answers take with one caller, at 70 % of a throughput
-// and at three times it.
+// burst is the number of requests in a burst: comments of a page that a client
+// has scored all at once.
+const burst = 60
+
+// rates prints how long answers take with one caller, in a burst, at 70 % of a
+// throughput and at three times it.
 func rates(ctx context.Context, c config, s *server, name string, texts []string, throughput float64) error {
 	alone, err := s.saturate(ctx, texts[:min(c.piece, len(texts))], 1)
+	if err != nil {
+		return err
+	}
+	together, err := s.once(ctx, texts[:min(burst, len(texts))], burst)
 	if err != nil {
 		return err
 	}
@@ -244,7 +252,7 @@ func rates(ctx context.Context, c config, s *server, name string, texts []string
 	if err != nil {
 		return err
 	}
-	if len(usual.accepted) == 0 || len(over.accepted) == 0 || len(over.refused) == 0 {
+	if len(together.accepted) == 0 || len(usual.accepted) == 0 || len(over.accepted) == 0 || len(over.refused) == 0 {
 		return errors.New("failed to measure times: there are no accepted or no refused requests; use a longer -time")
 	}
 	fmt.Printf("\nTime of an answer, %s, ms: requests at a fixed rate for %s, as many keep-alive connections as needed\n\n", name, c.time)
@@ -254,7 +262,7 @@ func rates(ctx context.Context, c config, s *server, name string, texts []string
 		name string
 		rate float64
 		outcome
-	}{{"one caller", 0, alone}, {"70 % load", 0.7 * throughput, usual}, {"3 × overload", 3 * throughput, over}} {
+	}{{"one caller", 0, alone}, {fmt.Sprintf("%d at once", burst), 0, together}, {"70 % load", 0.7 * throughput, usual}, {"3 × overload", 3 * throughput, over}} {
 		rate := "its own"
 		if row.rate > 0 {
 			rate = fmt.Sprintf("%.0f/s", row.rate)
