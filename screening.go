@@ -173,11 +173,9 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 		Source:     SourceClassifier,
 		Judge:      report,
 		Warnings:   append([]string{}, g.found.Warnings...),
-		Versions:   Versions{Toxscreen: Version(), Model: g.found.Model},
+		Versions:   s.Versions(),
 	}
-	if s.fusion != nil {
-		result.Versions.Calibration = s.fusion.Version()
-	}
+	result.Versions.Model = g.found.Model
 	var measured Scores // by the judge
 	if verdict != nil {
 		measured = verdict.Measured()

@@ -198,6 +198,15 @@ func (s *Screener) With(options ...Option) *Screener {
 // Info describes the model.
 func (s *Screener) Info() ModelInfo { return s.info }
 
+// Versions returns the versions that results have without a verdict.
+func (s *Screener) Versions() Versions {
+	v := Versions{Toxscreen: Version(), Model: s.info.Version}
+	if s.fusion != nil {
+		v.Calibration = s.fusion.Version()
+	}
+	return v
+}
+
 // HasJudge reports whether a judge may be asked about a text.
 func (s *Screener) HasJudge() bool { return s.judge != nil }
 

@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"net/http/pprof"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -16,12 +18,15 @@ import (
 // metrics are the metrics for Prometheus. Clients choose no label values, so that
 // their number is bounded.
 type metrics struct {
-	registry *prometheus.Registry
-	requests *prometheus.CounterVec   // by API, status and failure
-	seconds  *prometheus.HistogramVec // by API
-	texts    *prometheus.CounterVec   // by API
-	bytes    *prometheus.CounterVec   // by API
-	judged   *prometheus.CounterVec   // by outcome
+	registry  *prometheus.Registry
+	requests  *prometheus.CounterVec   // by API, status and failure
+	seconds   *prometheus.HistogramVec // by API
+	texts     *prometheus.CounterVec   // by API
+	bytes     *prometheus.CounterVec   // by API
+	scores    *prometheus.HistogramVec // by API
+	flagged   *prometheus.CounterVec   // by API and attribute
+	languages *prometheus.CounterVec   // by language and whether it is foreign
+	judged    *prometheus.CounterVec   // by outcome
 }
 
 // newMetrics returns the metrics of a server.
@@ -34,11 +39,26 @@ func newMetrics(s *Server) *metrics {
 			Namespace: space, Name: "request_seconds", Help: "Time from the headers of a request to the end of its answer.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 16), // to 33 s
 		}, []string{"api"}),
-		texts:  prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "texts_total", Help: "Texts in requests to score."}, []string{"api"}),
-		bytes:  prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "text_bytes_total", Help: "Bytes of the texts in requests to score."}, []string{"api"}),
+		texts: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "texts_total", Help: "Texts in requests to score."}, []string{"api"}),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "text_bytes_total", Help: "Bytes of the texts in requests to score."}, []string{"api"}),
+		scores: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: space, Name: "score", Help: "Scores of texts, the probability of toxicity, as answered.",
+			Buckets: []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1},
+		}, []string{"api"}),
+		flagged: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "flagged_texts_total", Help: "Texts that were flagged for an attribute, as answered."}, []string{"api", "attribute"}),
+		languages: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: space, Name: "text_languages_total",
+			Help: "Texts that were classified, by the language that they seem to be in, and whether it is almost certainly none of the model's.",
+		}, []string{"language", "foreign"}),
 		judged: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "judged_total", Help: "Texts that the judge was asked about."}, []string{"outcome"}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.texts, m.bytes, m.judged,
+	versions := s.screener.Versions()
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Namespace: space, Name: "build_info", Help: "Always 1, with the versions of toxscreen, the model and the calibration, as results have them, and of Go.",
+		ConstLabels: prometheus.Labels{"version": versions.Toxscreen, "model": versions.Model, "calibration": versions.Calibration, "goversion": runtime.Version()},
+	})
+	build.Set(1)
+	m.registry.MustRegister(m.requests, m.seconds, m.texts, m.bytes, m.scores, m.flagged, m.languages, m.judged, build,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "queue_seconds", Help: "Expected time to classify the texts in the queue."},
 			func() float64 { return s.queue.expected(s.queue.waiting.Load()).Seconds() }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "body_bytes", Help: "Bytes of the bodies of requests under way."},
@@ -60,6 +80,23 @@ func (m *metrics) answered(e *exchange, status int) {
 	m.seconds.WithLabelValues(e.api.name).Observe(time.Since(e.began).Seconds())
 	m.texts.WithLabelValues(e.api.name).Add(float64(e.texts.Load()))
 	m.bytes.WithLabelValues(e.api.name).Add(float64(e.bytes.Load()))
+}
+
+// classified counts the language of a text that was classified. Languages are those
+// that the classifier knows, and not what a client writes.
+func (m *metrics) classified(found toxscreen.Language) {
+	m.languages.WithLabelValues(cmp.Or(found.Code, "unknown"), strconv.FormatBool(found.Foreign)).Inc()
+}
+
+// scored counts a result as it is answered: one whose verdict comes later is
+// counted with the classifier's scores.
+func (m *metrics) scored(api string, r toxscreen.Result) {
+	m.scores.WithLabelValues(api).Observe(float64(r.Score))
+	for a, result := range r.Attributes {
+		if result.Flagged {
+			m.flagged.WithLabelValues(api, a.String()).Inc()
+		}
+	}
 }
 
 // judged counts the outcome of asking the judge, and sets the judge's state.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -407,6 +408,33 @@ func TestTheLogHoldsNoText(t *testing.T) {
 	}
 }
 
+// Languages are counted as the classifier finds them, and sentences of a text are no
+// texts of their own.
+func TestLanguagesOfTextsAreCounted(t *testing.T) {
+	guessing := classify(func(ctx context.Context, text string) (toxscreen.Classification, error) {
+		found, err := words(ctx, text)
+		found.Language = toxscreen.Language{Code: "en"}
+		if strings.Contains(text, "schönen") {
+			found.Language = toxscreen.Language{Code: "de", Foreign: true}
+		}
+		return found, err
+	})
+	s := serve(t, toxscreen.New(guessing), httpapi.Config{})
+	s.post("/v1/score", `{"texts": ["hello", "good day", "einen schönen Tag"]}`)
+	s.post("/v1/evaluate", `{"evaluators": [{"evaluator": "toxicity"}], "evaluated_model_output": "You idiot. Hello there. Good day."}`)
+	metrics := debugOf(t, s, "/metrics")
+	for _, line := range []string{
+		`toxscreen_text_languages_total{foreign="false",language="en"} 3`,
+		`toxscreen_text_languages_total{foreign="true",language="de"} 1`,
+		`toxscreen_flagged_texts_total{api="patronus",attribute="toxicity"} 1`,
+		`toxscreen_score_count{api="patronus"} 1`,
+	} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("there is no line %s in\n%s", line, metrics)
+		}
+	}
+}
+
 func TestMetricsAreKept(t *testing.T) {
 	judge := newSlow()
 	s := serve(t, judged(judge), httpapi.Config{Results: newResults()})
@@ -418,6 +446,13 @@ func TestMetricsAreKept(t *testing.T) {
 		`toxscreen_requests_total{api="native",failure="invalid_request",status="400"} 1`,
 		`toxscreen_texts_total{api="native"} 3`,
 		`toxscreen_text_bytes_total{api="native"} 19`,
+		`toxscreen_score_bucket{api="native",le="0.1"} 1`,
+		`toxscreen_score_bucket{api="native",le="0.5"} 2`,
+		`toxscreen_score_bucket{api="native",le="0.9"} 3`,
+		`toxscreen_flagged_texts_total{api="native",attribute="toxicity"} 2`,
+		`toxscreen_flagged_texts_total{api="native",attribute="insult"} 1`,
+		`toxscreen_text_languages_total{foreign="false",language="unknown"} 3`,
+		`toxscreen_build_info{calibration="raising",goversion="` + runtime.Version() + `",model="tiny@1.0.0",version="` + toxscreen.Version() + `"} 1`,
 		`toxscreen_late_verdicts 1`,
 		`toxscreen_body_bytes 0`,
 	} {

@@ -54,16 +54,24 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 	if err != nil {
 		return toxscreen.Result{}, s.ended(ctx, err)
 	}
+	if !r.sentence {
+		s.metrics.classified(screening.Language())
+	}
 	if r.check != nil {
 		if err := r.check(screening.Language()); err != nil {
 			return toxscreen.Result{}, err
 		}
 	}
-	if !screening.Result().Judge.Pending {
-		return screening.Result(), nil
+	result := screening.Result()
+	if result.Judge.Pending {
+		if result, err = s.consult(ctx, screening, r); err != nil {
+			return toxscreen.Result{}, s.ended(ctx, err)
+		}
 	}
-	result, err := s.consult(ctx, screening, r)
-	return result, s.ended(ctx, err)
+	if !r.sentence {
+		s.metrics.scored(exchangeOf(ctx).api.name, result)
+	}
+	return result, nil
 }
 
 // begin classifies a text when it has its slots. The first text of a request is
