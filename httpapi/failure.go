@@ -30,6 +30,7 @@ const (
 	bodyTooLarge     code = "body_too_large" // the request as a whole
 	wrongKey         code = "wrong_key"      // missing or unknown
 	crossOrigin      code = "cross_origin"   // sent by a page of another site
+	misdirected      code = "misdirected"    // to a host that is not known as the server's name
 	rateLimited      code = "rate_limited"   // by the caller's own limit
 	overloaded       code = "overloaded"     // rejected without waiting
 	noTime           code = "no_time"        // waited in the queue too long
@@ -46,7 +47,7 @@ const (
 var statuses = map[code]int{
 	invalidRequest: http.StatusBadRequest, unsupported: http.StatusBadRequest,
 	tooLong: http.StatusRequestEntityTooLarge, tooManyTexts: http.StatusRequestEntityTooLarge, bodyTooLarge: http.StatusRequestEntityTooLarge,
-	wrongKey: http.StatusUnauthorized, crossOrigin: http.StatusForbidden, rateLimited: http.StatusTooManyRequests, overloaded: http.StatusTooManyRequests,
+	wrongKey: http.StatusUnauthorized, crossOrigin: http.StatusForbidden, misdirected: http.StatusMisdirectedRequest, rateLimited: http.StatusTooManyRequests, overloaded: http.StatusTooManyRequests,
 	noTime: http.StatusServiceUnavailable, slowClient: http.StatusRequestTimeout,
 	notFound: http.StatusNotFound, methodNotAllowed: http.StatusMethodNotAllowed,
 	notStored: http.StatusInsufficientStorage, notJudged: http.StatusBadGateway, internal: http.StatusInternalServerError,

@@ -85,9 +85,9 @@ type drip struct {
 func TestSlowClientsOfAllKindsHinderNobody(t *testing.T) {
 	long := `{"texts": [` + strings.TrimSuffix(strings.Repeat(`"hello",`, 1000), ",") + `]}`
 	drips := []drip{
-		{"headers", "POST /v1/score HTTP/1.1\r\nHost: x\r\nX-Slow: ", 'x'},
-		{"body", "POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n{", ' '},
-		{"answer", fmt.Sprintf("POST /v1/score HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(long), long), 0},
+		{"headers", "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nX-Slow: ", 'x'},
+		{"body", "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{", ' '},
+		{"answer", fmt.Sprintf("POST /v1/score HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(long), long), 0},
 	}
 	server, err := httpapi.New(toxscreen.New(words), httpapi.Config{})
 	if err != nil {

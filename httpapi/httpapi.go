@@ -47,6 +47,12 @@ type Config struct {
 	// Default: the host of each request.
 	External *url.URL
 
+	// Hosts are names under which clients reach the server, in lower case, beside the
+	// host of External. Without keys and TLS, a server answers only requests whose
+	// Host is one of them, an IP address or localhost; one that does not listen on a
+	// loopback address also those for names that exist in private networks only.
+	Hosts []string
+
 	// Keys are the API keys that requests need one of. Without any, none is needed.
 	Keys []Key
 	// Communities are thresholds that replace the model's, by the communityId of a

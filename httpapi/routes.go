@@ -105,6 +105,9 @@ func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 		// find the next request. Writers without deadlines return an error.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.bodyTimeout))
 		err := guarded(func() error {
+			if err := s.checkHost(r); err != nil {
+				return err
+			}
 			if !to.open {
 				if err := s.authorize(r); err != nil {
 					return err

@@ -39,6 +39,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 	hs := &http.Server{
 		Handler:           unread.removing(s),
 		ConnState:         unread.track,
+		BaseContext:       withListener,
 		ConnContext:       withConnection,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,

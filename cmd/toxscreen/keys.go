@@ -43,8 +43,9 @@ type serveSettings struct {
 	Listen      string
 	DebugListen string
 	External    *url.URL
-	APIKeys     string // file; empty for none
-	TLSCert     string // file; empty for none
+	Hosts       []string // further names of the server
+	APIKeys     string   // file; empty for none
+	TLSCert     string   // file; empty for none
 	TLSKey      string
 	As          []string // hosts that the server replaces
 	JudgeWait   map[string]time.Duration
@@ -192,6 +193,9 @@ var serveKeys = []key{
 			}
 			return nil
 		})},
+	{name: "allow_host", kind: list,
+		help:  "`HOST` name under which clients reach the server, beside the external URL's; repeatable; not needed with API keys or TLS",
+		parse: parsed(parseHosts, func(s *settings) *[]string { return &s.Serve.Hosts })},
 	{name: "api_keys", path: true,
 		help:  "`FILE` with the API keys of clients; default: requests need no key",
 		parse: text(func(s *settings) *string { return &s.Serve.APIKeys })},
@@ -476,6 +480,20 @@ func setScore(s *toxscreen.Scores, text string) error {
 	}
 	s.Set(a, p)
 	return nil
+}
+
+// parseHosts reads host names with commas between them.
+func parseHosts(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	hosts := strings.Split(strings.ToLower(text), ",")
+	for _, host := range hosts {
+		if host == "" || strings.ContainsAny(host, "/:*@[] ") {
+			return nil, fmt.Errorf("%q is not a host name: it must be like tox.example.org, without a port", host)
+		}
+	}
+	return hosts, nil
 }
 
 // parseJudgeWait reads API=TIME pairs with commas between them.

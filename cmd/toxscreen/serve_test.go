@@ -108,7 +108,7 @@ func asks(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	r, err := http.NewRequestWithContext(context.Background(), method, ts.Getenv("URL")+args[0], body)
 	ts.Check(err)
-	r.Header = header
+	r.Header, r.Host = header, header.Get("Host")
 	response, err := client.Do(r)
 	if err != nil {
 		fmt.Fprintf(ts.Stdout(), "no answer: %v\n", err)
