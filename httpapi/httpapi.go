@@ -23,6 +23,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -52,6 +53,10 @@ type Config struct {
 	// Host is one of them, an IP address or localhost; one that does not listen on a
 	// loopback address also those for names that exist in private networks only.
 	Hosts []string
+	// Origins are those of other sites' pages that may send requests from a browser
+	// and read the answers, like https://forum.example.org; "*" is every origin, and
+	// needs Keys. Keys are needed from these pages as from all clients.
+	Origins []string
 
 	// Keys are the API keys that requests need one of. Without any, none is needed.
 	Keys []Key
@@ -114,6 +119,9 @@ func (c Config) filled() (Config, error) {
 	if c.External != nil && (c.External.Scheme != "http" && c.External.Scheme != "https" || c.External.Host == "") {
 		return c, fmt.Errorf("failed to create a server: the external URL %q is not valid: it must be like https://tox.example.org/screen", c.External)
 	}
+	if slices.Contains(c.Origins, anyOrigin) && len(c.Keys) == 0 {
+		return c, errors.New("failed to create a server: every origin is allowed and no key is needed, so every page on the Internet could use it: require keys, or name the origins")
+	}
 	return c, nil
 }
 
@@ -169,15 +177,11 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 		maxMemory: maxMemory, bodyTimeout: bodyTimeout,
 	}
 	s.metrics = newMetrics(s)
-	s.origins = http.NewCrossOriginProtection()
-	if e := c.External; e != nil {
-		// A proxy may forward requests under another host than browsers know.
-		if err := s.origins.AddTrustedOrigin(e.Scheme + "://" + e.Host); err != nil {
-			return nil, fmt.Errorf("failed to create a server: the external URL %s: %w", e, err)
-		}
+	if s.origins, err = trustedOrigins(c); err != nil {
+		return nil, err
 	}
 	s.running, s.stop = context.WithCancel(context.Background())
-	s.handler = s.routes()
+	s.handler = s.withCORS(s.routes())
 	s.judge.Store(judgeNone)
 	if c.FindJudge != nil {
 		s.judge.Store(judgeUnknown)

@@ -44,6 +44,7 @@ type serveSettings struct {
 	DebugListen string
 	External    *url.URL
 	Hosts       []string // further names of the server
+	Origins     []string // of pages that may ask
 	APIKeys     string   // file; empty for none
 	TLSCert     string   // file; empty for none
 	TLSKey      string
@@ -196,6 +197,9 @@ var serveKeys = []key{
 	{name: "allow_host", kind: list,
 		help:  "`HOST` name under which clients reach the server, beside the external URL's; repeatable; not needed with API keys or TLS",
 		parse: parsed(parseHosts, func(s *settings) *[]string { return &s.Serve.Hosts })},
+	{name: "allow_origin", kind: list,
+		help:  "`ORIGIN` of pages that may use the server from a browser (CORS), like https://forum.example.org; repeatable; * is every page, and needs API keys",
+		parse: parsed(parseOrigins, func(s *settings) *[]string { return &s.Serve.Origins })},
 	{name: "api_keys", path: true,
 		help:  "`FILE` with the API keys of clients; default: requests need no key",
 		parse: text(func(s *settings) *string { return &s.Serve.APIKeys })},
@@ -495,6 +499,28 @@ func parseHosts(text string) ([]string, error) {
 	}
 	return hosts, nil
 }
+
+// parseOrigins reads origins with commas between them, in the form in which browsers
+// send them.
+func parseOrigins(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	origins := strings.Split(strings.ToLower(text), ",")
+	for _, origin := range origins {
+		if origin == "*" {
+			continue
+		}
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || strings.Contains(u.Host, "*") || origin != u.Scheme+"://"+u.Host || u.Port() == defaultPorts[u.Scheme] && u.Port() != "" {
+			return nil, fmt.Errorf("%q is not an origin: it must be like https://forum.example.org or http://localhost:3000, without a path and without the usual port", origin)
+		}
+	}
+	return origins, nil
+}
+
+// defaultPorts are those that browsers leave out of an origin.
+var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 // parseJudgeWait reads API=TIME pairs with commas between them.
 func parseJudgeWait(text string) (map[string]time.Duration, error) {

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ SIGTERM, the server answers the accepted requests and ends.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              a.serve,
 	}
-	addFlags(cmd, "listen", "debug_listen", "external_url", "allow_host", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "max_texts", "communities",
+	addFlags(cmd, "listen", "debug_listen", "external_url", "allow_host", "allow_origin", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "max_texts", "communities",
 		"late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
 	addScreenerFlags(cmd)
 	cmd.AddCommand(a.serveKeyCommand())
@@ -168,10 +169,14 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 		handler = slog.NewTextHandler(a.err, options)
 	}
 	config := httpapi.Config{
-		Log: slog.New(handler), External: s.Serve.External, Hosts: s.Serve.Hosts, Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
+		Log: slog.New(handler), External: s.Serve.External, Hosts: s.Serve.Hosts, Origins: s.Serve.Origins,
+		Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
 		MaxBody: int64(rows.RowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, JudgeWait: s.Serve.JudgeWait,
 	}
 	if s.Serve.APIKeys == "" {
+		if slices.Contains(s.Serve.Origins, "*") {
+			return config, wrongUsage(`--allow-origin "*" needs --api-keys: without keys, every page on the Internet could use the server`)
+		}
 		return config, nil
 	}
 	data, err := os.ReadFile(s.Serve.APIKeys)
