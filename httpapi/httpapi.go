@@ -181,7 +181,7 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 		return nil, err
 	}
 	s.running, s.stop = context.WithCancel(context.Background())
-	s.handler = s.withCORS(s.routes())
+	s.handler = s.paced(s.withCORS(s.routes()))
 	s.judge.Store(judgeNone)
 	if c.FindJudge != nil {
 		s.judge.Store(judgeUnknown)

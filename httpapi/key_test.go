@@ -34,8 +34,13 @@ func newKey(t testing.TB, name, settings string) (string, httpapi.Key) {
 // debugOf returns what an address of the debug handler answers.
 func debugOf(t testing.TB, s *site, path string) string {
 	t.Helper()
+	return debugging(t, s.server, path)
+}
+
+func debugging(t testing.TB, server *httpapi.Server, path string) string {
+	t.Helper()
 	w := httptest.NewRecorder()
-	s.server.Debug().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	server.Debug().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 	return w.Body.String()
 }
 

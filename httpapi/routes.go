@@ -96,14 +96,11 @@ func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 	mux.HandleFunc(to.pattern, func(w http.ResponseWriter, r *http.Request) {
 		e := &exchange{api: a, caller: anyone, began: time.Now()}
 		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
-		answer := &answer{ResponseWriter: w, timeout: s.bodyTimeout}
+		answer := &answer{ResponseWriter: w}
 		if s.ending.Load() {
 			w.Header().Set("Connection", "close")
 		}
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		// Also where the handler does not read the body: net/http then reads it to
-		// find the next request. Writers without deadlines return an error.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.bodyTimeout))
 		err := guarded(func() error {
 			if err := s.checkHost(r); err != nil {
 				return err
@@ -119,8 +116,10 @@ func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 		if err != nil {
 			e.failure = failureOf(err)
 			if answer.status == 0 {
-				if !e.read && r.ContentLength != 0 {
-					// Otherwise net/http would read the body before it answers.
+				if !e.read && r.ContentLength != 0 && r.ProtoMajor == 1 {
+					// Otherwise net/http would read the body before it answers. In
+					// HTTP/2 it need not, and this would end the connection for the
+					// other requests on it.
 					w.Header().Set("Connection", "close")
 				}
 				if e.failure.retry > 0 {
@@ -215,12 +214,10 @@ func (s *Server) log(r *http.Request, pattern string, e *exchange, status int) {
 	s.config.Log.LogAttrs(r.Context(), level, "request", attributes...)
 }
 
-// answer is a response that keeps its status, and drops clients that read too
-// slowly.
+// answer is a response that keeps its status.
 type answer struct {
 	http.ResponseWriter
-	timeout time.Duration // of each write
-	status  int
+	status int
 }
 
 func (a *answer) WriteHeader(status int) {
@@ -234,8 +231,6 @@ func (a *answer) Write(p []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
-	// Writers without deadlines return an error.
-	_ = http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(a.timeout))
 	return a.ResponseWriter.Write(p)
 }
 

@@ -21,12 +21,17 @@ const (
 	idleTimeout   = 2 * time.Minute
 )
 
+// maxStreams is how many requests a client may have under way on one connection of
+// HTTP/2; others wait at the client. Proxies and browsers open more connections.
+const maxStreams = 100
+
 // noticeTime is how long a server that shuts down still accepts requests, so that
-// others notice: each answer closes its connection, and /readyz answers 503.
+// others notice: each answer closes its connection, in HTTP/2 for new requests, and
+// /readyz answers 503.
 const noticeTime = time.Second
 
 // unreadTimeout is how long a server that shuts down waits for the first request
-// on a connection that it has accepted: as long as [http.Server.Shutdown].
+// on a connection, from when it was accepted: as long as [http.Server.Shutdown].
 const unreadTimeout = 5 * time.Second
 
 // Serve serves requests on a listener until ctx ends, then shuts down and closes
@@ -36,7 +41,17 @@ const unreadTimeout = 5 * time.Second
 // are lost are only logged. Close must still be called, and Serve not again.
 func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
 	var unread connections
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
 	hs := &http.Server{
+		Protocols: &protocols,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: maxStreams,
+			// Deadlines end requests. This ends a connection that takes no data at all.
+			WriteByteTimeout: s.bodyTimeout,
+		},
 		Handler:           unread.removing(s),
 		ConnState:         unread.track,
 		BaseContext:       withListener,
@@ -64,9 +79,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 	if ended := <-served; !errors.Is(ended, net.ErrClosed) {
 		err = errors.Join(err, ended)
 	}
-	first, enough := context.WithTimeout(limited, unreadTimeout)
-	wait(first, unread.empty)
-	enough()
+	wait(limited, unread.empty)
 	if late := hs.Shutdown(limited); late != nil {
 		err = errors.Join(err, fmt.Errorf("failed to answer all requests within %s: %w", drain, late), hs.Close())
 	}
@@ -91,13 +104,13 @@ func wait(ctx context.Context, done func() bool) bool {
 }
 
 // connections are those that were accepted and whose first request has not reached
-// the handler yet.
+// the handler yet, with the time since when.
 type connections struct{ sync.Map }
 
 func (c *connections) track(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
-		c.Store(conn, true)
+		c.Store(conn, time.Now())
 	case http.StateHijacked, http.StateClosed:
 		c.Delete(conn)
 	case http.StateActive, http.StateIdle:
@@ -112,9 +125,14 @@ func (c *connections) removing(h http.Handler) http.Handler {
 	})
 }
 
+// empty reports whether no connection still has time for its first request. Browsers
+// and clients of HTTP/2 open more connections than they use.
 func (c *connections) empty() bool {
 	empty := true
-	c.Range(func(any, any) bool { empty = false; return false })
+	c.Range(func(_, since any) bool {
+		empty = time.Since(since.(time.Time)) > unreadTimeout
+		return empty
+	})
 	return empty
 }
 

@@ -165,8 +165,7 @@ func certify(template, parent *x509.Certificate, key, by *ecdsa.PrivateKey, life
 
 // TLSConfig returns the configuration of a server that takes the place of the
 // hosts. Its certificate is signed now, and again before it expires; the private
-// key of it is never written to disk. HTTP/2 is not offered: the timeouts of
-// package httpapi are those of HTTP/1.1 connections.
+// key of it is never written to disk. It offers HTTP/2.
 func (a *Authority) TLSConfig() (*tls.Config, error) {
 	leaf, err := a.sign(a.hosts)
 	if err != nil {
@@ -185,7 +184,7 @@ func (a *Authority) TLSConfig() (*tls.Config, error) {
 		}
 		return leaf, nil
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: current}, nil
+	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: current}, nil
 }
 
 // sign returns a certificate for hosts with a private key of its own.
