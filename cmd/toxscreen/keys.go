@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -180,11 +179,11 @@ var judgeKeys = []key{
 
 var serveKeys = []key{
 	{name: "listen", fallback: "127.0.0.1:8080",
-		help:  "`ADDRESS` to listen on; port 0 selects a free port",
-		parse: address(func(s *settings) *string { return &s.Serve.Listen })},
+		help:  "`ADDRESS` to listen on, HOST:PORT or unix:PATH; port 0 selects a free port",
+		parse: parsed(parseAddress, func(s *settings) *string { return &s.Serve.Listen })},
 	{name: "debug_listen",
 		help:  "`ADDRESS` for /metrics and /debug/pprof/; default: none",
-		parse: optional(address(func(s *settings) *string { return &s.Serve.DebugListen }))},
+		parse: optional(parsed(parseAddress, func(s *settings) *string { return &s.Serve.DebugListen }))},
 	{name: "external_url",
 		help: "`URL` of the server for clients; a path in it is optional in requests",
 		parse: optional(func(s *settings, v string) (err error) {
@@ -405,15 +404,6 @@ func duration(field func(*settings) *time.Duration) func(*settings, string) erro
 			return 0, fmt.Errorf("%q is not a time limit: it must be like 30s or 2m", v)
 		}
 		return d, nil
-	}, field)
-}
-
-func address(field func(*settings) *string) func(*settings, string) error {
-	return parsed(func(v string) (string, error) {
-		if _, port, err := net.SplitHostPort(v); err != nil || port == "" {
-			return "", fmt.Errorf("%q is not an address: it must be like 127.0.0.1:8080", v)
-		}
-		return v, nil
 	}, field)
 }
 

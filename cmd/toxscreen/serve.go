@@ -2,18 +2,16 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,6 +32,7 @@ The address is printed when the server accepts requests. After an interrupt or
 SIGTERM, the server answers the accepted requests and ends.`,
 		Example: `  toxscreen serve
   toxscreen serve --listen 0.0.0.0:8080 --api-keys keys.txt
+  toxscreen serve --listen unix:/run/toxscreen.sock
   toxscreen serve --listen 0.0.0.0:443 --as commentanalyzer.googleapis.com
   toxscreen serve key alice >> keys.txt`,
 		Args:              knownCommand,
@@ -138,7 +137,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		debug := &http.Server{Handler: server.Debug(), ReadHeaderTimeout: 10 * time.Second}
 		defer debug.Close()
 		go func() { _ = debug.Serve(l) }() // runs until it is closed
-		config.Log.Info("metrics and profiles are at http://" + l.Addr().String())
+		config.Log.Info("metrics and profiles are at " + shown("http", l))
 	}
 	l, err := listen(ctx, s.Serve.Listen, "listen")
 	if err != nil {
@@ -152,10 +151,10 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	if ca != nil {
 		fmt.Fprint(a.err, ca.Instructions(l.Addr().String()))
 	}
-	if len(config.Keys) == 0 && !isLoopback(l.Addr()) {
+	if len(config.Keys) == 0 && !isLocal(l) {
 		config.Log.Warn("no API keys: everyone who can reach this address can use the server; set --api-keys to require a key")
 	}
-	if _, err := io.WriteString(a.out, scheme+"://"+l.Addr().String()+"\n"); err != nil {
+	if _, err := io.WriteString(a.out, shown(scheme, l)+"\n"); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	return server.Serve(ctx, l, drain)
@@ -209,26 +208,13 @@ func openResults(s *settings) (*store.Results, error) {
 	return results, nil
 }
 
-// listen listens on the address of a setting.
-func listen(ctx context.Context, address, name string) (net.Listener, error) {
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, hinted{fmt.Errorf("failed to listen on %s: %w", address, err), "choose another address with --" + name + " if another program uses it"}
-	}
-	return l, nil
-}
-
-func isLoopback(address net.Addr) bool {
-	at, err := netip.ParseAddrPort(address.String())
-	return err == nil && at.Addr().Unmap().IsLoopback()
-}
-
 // secure returns the configuration of TLS, nil without TLS, and the private
 // authority with --as.
 func secure(s *settings) (*tls.Config, *authority.Authority, error) {
 	cert, key := s.Serve.TLSCert, s.Serve.TLSKey
 	switch {
+	case len(s.Serve.As) > 0 && strings.HasPrefix(s.Serve.Listen, socketPrefix):
+		return nil, nil, wrongUsage("--as needs an address that other programs connect to as the host: --listen must be like 0.0.0.0:443")
 	case len(s.Serve.As) > 0 && cmp.Or(cert, key) != "":
 		return nil, nil, wrongUsage("--as creates its own certificate: it cannot be combined with --tls-cert and --tls-key")
 	case len(s.Serve.As) > 0:

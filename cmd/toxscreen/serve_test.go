@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -100,13 +101,20 @@ func asks(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	transport := &http.Transport{TLSClientConfig: config}
+	url := ts.Getenv("URL")
+	if path, ok := strings.CutPrefix(url, socketPrefix); ok {
+		url = "http://localhost"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		}
+	}
 	defer transport.CloseIdleConnections()
 	client.Transport = transport
 	method, body := http.MethodGet, io.Reader(nil)
 	if len(args) > 1 {
 		method, body = http.MethodPost, strings.NewReader(args[1])
 	}
-	r, err := http.NewRequestWithContext(context.Background(), method, ts.Getenv("URL")+args[0], body)
+	r, err := http.NewRequestWithContext(context.Background(), method, url+args[0], body)
 	ts.Check(err)
 	r.Header, r.Host = header, header.Get("Host")
 	response, err := client.Do(r)
