@@ -21,7 +21,7 @@ var privateDomains = []string{".local", ".internal", ".svc"}
 // hosts are accepted.
 func (s *Server) checkHost(r *http.Request) error {
 	at := listensOn(r)
-	if len(s.callers) > 0 || r.TLS != nil || at == nil || at.Network() == "unix" {
+	if len(*s.callers.Load()) > 0 || r.TLS != nil || at == nil || at.Network() == "unix" {
 		// A page has no key, no certificate for its name, and no way to a socket of
 		// the file system.
 		return nil

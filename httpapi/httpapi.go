@@ -143,7 +143,7 @@ const (
 type Server struct {
 	config   Config
 	screener *toxscreen.Screener
-	callers  []*caller
+	callers  atomic.Pointer[[]*caller]
 	queue    *queue
 	late     late
 	metrics  *metrics
@@ -170,12 +170,13 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		config: c, screener: screener, callers: callers(c.Keys),
+		config: c, screener: screener,
 		queue: newQueue(screener.Info(), c.QueueWait),
 		late:  late{pending: map[string][]byte{}, most: maxLate},
 
 		maxMemory: maxMemory, bodyTimeout: bodyTimeout,
 	}
+	s.callers.Store(callers(c.Keys, nil))
 	s.metrics = newMetrics(s)
 	if s.origins, err = trustedOrigins(c); err != nil {
 		return nil, err
@@ -192,6 +193,17 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// SetKeys replaces the API keys. Requests under way keep theirs. A key whose Hash,
+// Rate and Burst were there before keeps what is left of its rate. The error is that
+// there is no key: a server never stops needing one.
+func (s *Server) SetKeys(keys []Key) error {
+	if len(keys) == 0 {
+		return errors.New("failed to replace the API keys: there must be at least one")
+	}
+	s.callers.Store(callers(keys, *s.callers.Load()))
+	return nil
+}
 
 // Close cancels the outstanding verdicts and waits until all goroutines of the
 // server have ended. No request may be under way. The error is always nil.

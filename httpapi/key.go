@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,17 +126,21 @@ type caller struct {
 // anyone is the caller where no keys are configured.
 var anyone = &caller{}
 
-// callers returns a caller for each key.
-func callers(keys []Key) []*caller {
+// callers returns a caller for each key. Those with the key and the rate of an
+// earlier caller share its limiter.
+func callers(keys []Key, earlier []*caller) *[]*caller {
 	var all []*caller
 	for _, k := range keys {
 		c := &caller{Key: k}
-		if k.Rate > 0 {
+		same := func(e *caller) bool { return e.Hash == k.Hash && e.Rate == k.Rate && e.Burst == k.Burst }
+		if i := slices.IndexFunc(earlier, same); i >= 0 {
+			c.limiter = earlier[i].limiter
+		} else if k.Rate > 0 {
 			c.limiter = rate.NewLimiter(rate.Limit(k.Rate), max(k.Burst, 1))
 		}
 		all = append(all, c)
 	}
-	return all
+	return &all
 }
 
 // keyOf returns the key in a request, from Authorization: Bearer, x-api-key or the
@@ -153,7 +158,8 @@ func keyOf(r *http.Request) string {
 
 // callerOf returns the caller of a request by its key.
 func (s *Server) callerOf(r *http.Request) (*caller, error) {
-	if len(s.callers) == 0 {
+	callers := *s.callers.Load()
+	if len(callers) == 0 {
 		return anyone, nil
 	}
 	key := keyOf(r)
@@ -162,7 +168,7 @@ func (s *Server) callerOf(r *http.Request) (*caller, error) {
 	}
 	hash := sha256.Sum256([]byte(strings.TrimSpace(key)))
 	var found *caller
-	for _, c := range s.callers {
+	for _, c := range callers {
 		if subtle.ConstantTimeCompare(hash[:], c.Hash[:]) == 1 {
 			found = c
 		}

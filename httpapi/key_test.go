@@ -129,6 +129,60 @@ func TestACallerKeepsToItsRate(t *testing.T) {
 	})
 }
 
+// Keys can be replaced while the server runs. Requests under way keep theirs, and a
+// key that stays keeps what it has used of its rate.
+func TestKeysAreReplaced(t *testing.T) {
+	alice, a := newKey(t, "alice", "rate=1 burst=2")
+	bob, b := newKey(t, "bob", "")
+	carol, c := newKey(t, "carol", "rate=1 burst=2")
+	synctest.Test(t, func(t *testing.T) {
+		server, err := httpapi.New(toxscreen.New(taking(time.Second/2)), httpapi.Config{Keys: []httpapi.Key{a, b}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		ask := func(key string) int {
+			t.Helper()
+			return answered(t, server, `{"text": "hello"}`, "x-api-key", key).status
+		}
+		under := make(chan int)
+		go func() { under <- ask(bob) }()
+		synctest.Wait()
+		if err := server.SetKeys([]httpapi.Key{a, c}); err != nil {
+			t.Fatal(err)
+		}
+		if status := ask(bob); status != http.StatusUnauthorized {
+			t.Errorf("a key that was removed: %d", status)
+		}
+		if status := <-under; status != http.StatusOK {
+			t.Errorf("a request under way: %d", status)
+		}
+		ask(alice)
+		ask(alice)
+		a.JudgeWait = new(time.Duration)
+		if err := server.SetKeys([]httpapi.Key{a, c}); err != nil {
+			t.Fatal(err)
+		}
+		ask(alice) // its rate allows a text each second, and one takes half of it
+		if status := ask(alice); status != http.StatusTooManyRequests {
+			t.Errorf("a key that stays: %d", status)
+		}
+		if status := ask(carol); status != http.StatusOK {
+			t.Errorf("a new key: %d", status)
+		}
+		a.Burst = 5
+		if err := server.SetKeys([]httpapi.Key{a}); err != nil {
+			t.Fatal(err)
+		}
+		if status := ask(alice); status != http.StatusOK {
+			t.Errorf("a key with another rate: %d", status)
+		}
+		if err := server.SetKeys(nil); err == nil || ask("") != http.StatusUnauthorized {
+			t.Errorf("a server that needed a key needs none: %v", err)
+		}
+	})
+}
+
 func TestAKeyHasItsOwnTimeForTheJudge(t *testing.T) {
 	patient, p := newKey(t, "patient", "judge_wait=30s")
 	hasty, h := newKey(t, "hasty", "judge_wait=0s")

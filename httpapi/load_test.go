@@ -46,14 +46,21 @@ func answering(t testing.TB, screener *toxscreen.Screener, c httpapi.Config) fun
 		}
 	})
 	return func(body string, header ...string) (reply, time.Duration) {
-		began, w := time.Now(), httptest.NewRecorder()
-		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/score", strings.NewReader(body))
-		for i := 0; i+1 < len(header); i += 2 {
-			request.Header.Set(header[i], header[i+1])
-		}
-		server.ServeHTTP(w, request)
-		return reply{w.Code, w.Header(), w.Body.String()}, time.Since(began)
+		began := time.Now()
+		return answered(t, server, body, header...), time.Since(began)
 	}
+}
+
+// answered returns the answer of a server without a network to a request to score.
+func answered(t testing.TB, server *httpapi.Server, body string, header ...string) reply {
+	t.Helper()
+	w := httptest.NewRecorder()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/score", strings.NewReader(body))
+	for i := 0; i+1 < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	server.ServeHTTP(w, request)
+	return reply{w.Code, w.Header(), w.Body.String()}
 }
 
 // At several times its capacity, the server rejects at once the texts that would

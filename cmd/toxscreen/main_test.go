@@ -65,6 +65,7 @@ func TestStories(t *testing.T) {
 			"serves":      serves,
 			"asks":        asks,
 			"stops":       stopsServing,
+			"reloads":     reloads,
 			"labelled":    labelledFeedback,
 		},
 	})

@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +31,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "Run the HTTP server",
 		Long: `Score texts over HTTP, in the native format and in the formats of other systems.
 The address is printed when the server accepts requests. After an interrupt or
-SIGTERM, the server answers the accepted requests and ends.`,
+SIGTERM, the server answers the accepted requests and ends. After SIGHUP, it reads the
+files of --api-keys, --tls-cert and --tls-key again.`,
 		Example: `  toxscreen serve
   toxscreen serve --listen 0.0.0.0:8080 --api-keys keys.txt
   toxscreen serve --listen unix:/run/toxscreen.sock
@@ -77,7 +80,11 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	if err != nil {
 		return err
 	}
-	secure, ca, err := secure(s)
+	// Until the files can be read again, a hangup waits.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	secure, err := secure(s)
 	if err != nil {
 		return err
 	}
@@ -144,12 +151,12 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		return err
 	}
 	scheme := "http"
-	if secure != nil {
+	if secure.config != nil {
 		scheme = "https"
-		l = tls.NewListener(l, secure)
+		l = tls.NewListener(l, secure.config)
 	}
-	if ca != nil {
-		fmt.Fprint(a.err, ca.Instructions(l.Addr().String()))
+	if secure.authority != nil {
+		fmt.Fprint(a.err, secure.authority.Instructions(l.Addr().String()))
 	}
 	if len(config.Keys) == 0 && !isLocal(l) {
 		config.Log.Warn("no API keys: everyone who can reach this address can use the server; set --api-keys to require a key")
@@ -157,7 +164,44 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	if _, err := io.WriteString(a.out, shown(scheme, l)+"\n"); err != nil {
 		return errors.Join(err, l.Close())
 	}
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hangups:
+				reload(config.Log, server, s.Serve.APIKeys, secure.own)
+			}
+		}
+	}()
 	return server.Serve(ctx, l, drain)
+}
+
+// reload reads the files of the API keys and of the certificate again, of those that
+// are configured. A file with an error changes nothing.
+func reload(log *slog.Logger, server *httpapi.Server, keysFile string, certificate *httpapi.Certificate) {
+	if keysFile == "" && certificate == nil {
+		log.Info("SIGHUP: there is nothing to reload without --api-keys and --tls-cert")
+		return
+	}
+	if keysFile != "" {
+		keys, err := readKeys(keysFile)
+		if err == nil {
+			err = server.SetKeys(keys)
+		}
+		if err != nil {
+			log.Error("SIGHUP: the API keys stay as they were", "error", err)
+		} else {
+			log.Info("SIGHUP: the API keys are reloaded", "keys", len(keys))
+		}
+	}
+	if certificate != nil {
+		if err := certificate.Reload(); err != nil {
+			log.Error("SIGHUP: the certificate stays as it was", "error", err)
+		} else {
+			log.Info("SIGHUP: the certificate is reloaded")
+		}
+	}
 }
 
 // serverConfig returns the configuration of the server from the settings.
@@ -178,14 +222,21 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 		}
 		return config, nil
 	}
-	data, err := os.ReadFile(s.Serve.APIKeys)
+	var err error
+	config.Keys, err = readKeys(s.Serve.APIKeys)
+	return config, err
+}
+
+// readKeys reads a file of API keys. The error names the file and the line.
+func readKeys(file string) (keys []httpapi.Key, err error) {
+	data, err := os.ReadFile(file)
 	if err == nil {
-		config.Keys, err = httpapi.ParseKeys(data)
+		keys, err = httpapi.ParseKeys(data)
 	}
 	if err != nil {
-		return config, fmt.Errorf("failed to read the keys of %s: %w", s.Serve.APIKeys, files.Cause(err))
+		return nil, fmt.Errorf("failed to read the keys of %s: %w", file, files.Cause(err))
 	}
-	return config, nil
+	return keys, nil
 }
 
 // Limits of the stored late results, which take some 2 kB each.
@@ -208,31 +259,40 @@ func openResults(s *settings) (*store.Results, error) {
 	return results, nil
 }
 
-// secure returns the configuration of TLS, nil without TLS, and the private
-// authority with --as.
-func secure(s *settings) (*tls.Config, *authority.Authority, error) {
+// security is the configuration of TLS and where its certificate comes from.
+type security struct {
+	config    *tls.Config          // nil without TLS
+	authority *authority.Authority // with --as
+	own       *httpapi.Certificate // with --tls-cert
+}
+
+// secure returns the security that the settings ask for.
+func secure(s *settings) (security, error) {
 	cert, key := s.Serve.TLSCert, s.Serve.TLSKey
 	switch {
 	case len(s.Serve.As) > 0 && strings.HasPrefix(s.Serve.Listen, socketPrefix):
-		return nil, nil, wrongUsage("--as needs an address that other programs connect to as the host: --listen must be like 0.0.0.0:443")
+		return security{}, wrongUsage("--as needs an address that other programs connect to as the host: --listen must be like 0.0.0.0:443")
 	case len(s.Serve.As) > 0 && cmp.Or(cert, key) != "":
-		return nil, nil, wrongUsage("--as creates its own certificate: it cannot be combined with --tls-cert and --tls-key")
+		return security{}, wrongUsage("--as creates its own certificate: it cannot be combined with --tls-cert and --tls-key")
 	case len(s.Serve.As) > 0:
 		folder, err := files.InConfig("authority")
 		if err != nil {
-			return nil, nil, err
+			return security{}, err
 		}
 		ca, err := authority.Open(folder, s.Serve.As)
 		if err != nil {
-			return nil, nil, err
+			return security{}, err
 		}
 		config, err := ca.TLSConfig()
-		return config, ca, err
+		return security{config: config, authority: ca}, err
 	case cert == "" && key == "":
-		return nil, nil, nil
+		return security{}, nil
 	case cert == "" || key == "":
-		return nil, nil, wrongUsage("--tls-cert and --tls-key belong together: one of them is missing")
+		return security{}, wrongUsage("--tls-cert and --tls-key belong together: one of them is missing")
 	}
-	config, err := httpapi.LoadTLS(cert, key)
-	return config, nil, err
+	own, err := httpapi.OpenCertificate(cert, key)
+	if err != nil {
+		return security{}, err
+	}
+	return security{config: own.TLSConfig(), own: own}, nil
 }

@@ -177,6 +177,25 @@ func fetch(ts *testscript.TestScript, path string) (string, error) {
 	return string(answer), err
 }
 
+// reloads PATTERN sends the server a hangup and waits until a new line of its log
+// matches.
+func reloads(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("unsupported: ! reloads")
+	}
+	before, pattern := len(ts.ReadFile("server.log")), regexp.MustCompile(args[0])
+	ts.Check(ts.Value(servedKey).(map[string]*served)["it"].command.Process.Signal(syscall.SIGHUP))
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		log := ts.ReadFile("server.log")[before:]
+		if pattern.MatchString(log) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("waited in vain for %s in %s", args[0], log)
+		}
+	}
+}
+
 // stops ends the server and waits until it has ended, which must succeed.
 func stopsServing(ts *testscript.TestScript, neg bool, _ []string) {
 	if neg {
