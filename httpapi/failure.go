@@ -34,6 +34,7 @@ const (
 	rateLimited      code = "rate_limited"   // by the caller's own limit
 	overloaded       code = "overloaded"     // rejected without waiting
 	noTime           code = "no_time"        // waited in the queue too long
+	timedOut         code = "timed_out"      // the request as a whole took too long
 	slowClient       code = "slow_client"    // the body did not arrive in time
 	notFound         code = "not_found"      // no such route, or nothing with this id
 	methodNotAllowed code = "method_not_allowed"
@@ -48,7 +49,7 @@ var statuses = map[code]int{
 	invalidRequest: http.StatusBadRequest, unsupported: http.StatusBadRequest,
 	tooLong: http.StatusRequestEntityTooLarge, tooManyTexts: http.StatusRequestEntityTooLarge, bodyTooLarge: http.StatusRequestEntityTooLarge,
 	wrongKey: http.StatusUnauthorized, crossOrigin: http.StatusForbidden, misdirected: http.StatusMisdirectedRequest, rateLimited: http.StatusTooManyRequests, overloaded: http.StatusTooManyRequests,
-	noTime: http.StatusServiceUnavailable, slowClient: http.StatusRequestTimeout,
+	noTime: http.StatusServiceUnavailable, timedOut: http.StatusServiceUnavailable, slowClient: http.StatusRequestTimeout,
 	notFound: http.StatusNotFound, methodNotAllowed: http.StatusMethodNotAllowed,
 	notStored: http.StatusInsufficientStorage, notJudged: http.StatusBadGateway, internal: http.StatusInternalServerError,
 	clientGone: 499, // as nginx logs it; it is not sent

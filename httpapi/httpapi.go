@@ -78,6 +78,10 @@ type Config struct {
 	// waits for twice the time after all, because texts take longer than those
 	// before, is rejected then.
 	QueueWait time.Duration
+	// RequestTimeout is how long a request may take; default: 60 s. After that its
+	// work stops and the texts that are not done fail. The time in which only the
+	// judge is missing does not count.
+	RequestTimeout time.Duration
 
 	// JudgeWait is how long a request waits for the judge, by the name of its API,
 	// see [APIs]; 0 by default.
@@ -111,6 +115,7 @@ func (c Config) filled() (Config, error) {
 	c.MaxBody = cmp.Or(c.MaxBody, 9<<20)
 	c.MaxTexts = cmp.Or(c.MaxTexts, 1000)
 	c.QueueWait = cmp.Or(c.QueueWait, 2*time.Second)
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, time.Minute)
 	for _, name := range slices.Sorted(maps.Keys(c.JudgeWait)) {
 		if !slices.Contains(APIs(), name) {
 			return c, fmt.Errorf("failed to create a server: there is no API %q that could wait for the judge: the APIs are %s", name, strings.Join(APIs(), ", "))

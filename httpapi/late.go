@@ -114,15 +114,20 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	if wait > 0 {
+		defer exchangeOf(ctx).clock.judge()()
+		ended := ", but gave no verdict within " + wait.String()
 		select {
 		case o := <-judged:
 			return o.result, o.err
 		case <-ctx.Done():
-			cancel()
-			return toxscreen.Result{}, ctx.Err()
+			if !isTimeOver(ctx) {
+				cancel()
+				return toxscreen.Result{}, ctx.Err()
+			}
+			// Other texts took the time of the request. This one has its scores.
+			ended = ", but gave no verdict in the time of the request"
 		case <-timer.C:
 		}
-		ended := ", but gave no verdict within " + wait.String()
 		if r.forget {
 			cancel()
 			return unjudged(standing, "the judge was asked"+ended+", and nothing of the text may be kept"), nil

@@ -238,7 +238,9 @@ func (s *Server) nativeVerdict(w http.ResponseWriter, r *http.Request, n *scorin
 	if n.base.forget {
 		ctx = toxscreen.WithoutStoring(ctx)
 	}
+	done := e.clock.judge()
 	answer, err := ask(ctx, n.texts[0].ID, text, n.input)
+	done()
 	if err != nil {
 		return s.ended(ctx, fail(notJudged, "%v", err))
 	}
@@ -281,7 +283,7 @@ func (s *Server) nativeMany(w http.ResponseWriter, r *http.Request, n *scoring) 
 			return &failure{code: clientGone, message: "failed to send the answer", cause: err}
 		}
 	}
-	return nil
+	return s.ended(r.Context(), r.Context().Err())
 }
 
 // nativeLate answers with the final result of a text whose first result was

@@ -95,7 +95,10 @@ func (s *Server) routes() http.Handler {
 func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 	mux.HandleFunc(to.pattern, func(w http.ResponseWriter, r *http.Request) {
 		e := &exchange{api: a, caller: anyone, began: time.Now()}
-		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
+		ctx, clock, stop := withClock(r.Context(), s.config.RequestTimeout)
+		defer stop()
+		e.clock = clock
+		r = r.WithContext(context.WithValue(ctx, exchangeKey{}, e))
 		answer := &answer{ResponseWriter: w}
 		if s.ending.Load() {
 			w.Header().Set("Connection", "close")
@@ -113,6 +116,9 @@ func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 			return to.handle(answer, r)
 		})
 		s.memory.Add(-e.memory)
+		if errors.Is(err, context.Canceled) {
+			err = s.ended(ctx, err)
+		}
 		if err != nil {
 			e.failure = failureOf(err)
 			if answer.status == 0 {
@@ -167,6 +173,7 @@ type exchange struct {
 	api     api
 	caller  *caller
 	began   time.Time
+	clock   *clock
 	failure *failure
 	read    bool  // whether the handler began to read the body
 	memory  int64 // bytes of the body, counted in Server.memory

@@ -77,7 +77,9 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 // begin classifies a text when it has its slots. The first text of a request is
 // admitted or rejected, and the others with it.
 func (s *Server) begin(ctx context.Context, screener *toxscreen.Screener, r request) (*toxscreen.Screening, error) {
-	caller := exchangeOf(ctx).caller
+	e := exchangeOf(ctx)
+	defer e.clock.work()()
+	caller := e.caller
 	var release func()
 	var err error
 	if r.group == nil || r.first {
@@ -112,14 +114,17 @@ func (s *Server) begin(ctx context.Context, screener *toxscreen.Screener, r requ
 	return screener.Begin(ctx, r.text)
 }
 
-// ended replaces the error of a request whose client has disconnected, whatever
-// that interrupted, and returns any other as it is.
+// ended replaces the error of a request whose time is over, or whose client has
+// disconnected, whatever that interrupted, and returns any other as it is.
 func (s *Server) ended(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
 	if f, ok := errors.AsType[*failure](err); ok && f.code != notJudged {
 		return err
+	}
+	if isTimeOver(ctx) {
+		return context.Cause(ctx)
 	}
 	return &failure{code: clientGone, message: "failed to score text: the client has disconnected", cause: ctx.Err()}
 }

@@ -50,6 +50,7 @@ type serveSettings struct {
 	As          []string // hosts that the server replaces
 	JudgeWait   map[string]time.Duration
 	QueueWait   time.Duration
+	Timeout     time.Duration // of a request
 	MaxTexts    int
 	Communities map[string]toxscreen.Scores
 	LogLevel    slog.Level
@@ -217,6 +218,9 @@ var serveKeys = []key{
 	{name: "queue_wait", fallback: "2s",
 		help:  "refuse a text at once if its expected wait in the queue is longer than this",
 		parse: duration(func(s *settings) *time.Duration { return &s.Serve.QueueWait })},
+	{name: "request_timeout", fallback: "60s",
+		help:  "time limit for a request, without the time in which only the judge is missing; texts that are not done fail",
+		parse: duration(func(s *settings) *time.Duration { return &s.Serve.Timeout })},
 	{name: "max_texts", fallback: "1000", kind: integer,
 		help:  "refuse a request with more texts than this",
 		parse: whole(1, 1<<20, func(s *settings) *int { return &s.Serve.MaxTexts })},
