@@ -41,6 +41,17 @@ func (s *Server) checkHost(r *http.Request) error {
 	return fail(misdirected, "failed to authorize the request: its host %q is not known as a name of this server; if it is one, start the server with --allow-host %[1]s, or require API keys", host)
 }
 
+// named returns a handler that answers only under the server's names.
+func (s *Server) named(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.checkHost(r); err != nil {
+			failNative(w, r, failureOf(err))
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
 // hostName returns the name in a Host header: without the port, in lower case.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {

@@ -103,8 +103,10 @@ func TestAServerAnswersUnderItsOwnNamesOnly(t *testing.T) {
 				if r.status != http.StatusMisdirectedRequest || r.code(t) != "misdirected" || !strings.Contains(r.body, "--allow-host "+strings.TrimSuffix(host, ":8080")) {
 					t.Errorf("%s: %d %s", host, r.status, r.body)
 				}
-				if r := named(t, at, host, http.MethodGet, "/v1/score/id", ""); r.status != http.StatusMisdirectedRequest {
-					t.Errorf("%s: %d %s", host, r.status, r.body)
+				for _, path := range []string{"/v1/score/id", "/", "/v1/openapi.json"} {
+					if r := named(t, at, host, http.MethodGet, path, ""); r.status != http.StatusMisdirectedRequest {
+						t.Errorf("%s of %s: %d %s", path, host, r.status, r.body)
+					}
 				}
 				if r := named(t, at, host, http.MethodPost, "/batch", ""); r.status != http.StatusMisdirectedRequest || !strings.Contains(r.body, `"status":"`) {
 					t.Errorf("a batch to %s: %d %s", host, r.status, r.body)

@@ -60,8 +60,8 @@ func (s *Server) routes() http.Handler {
 		}
 	}
 	s.healthRoutes(mux)
-	mux.HandleFunc("GET /v1/openapi.json", describe)
-	playground := page.Handler()
+	mux.Handle("GET /v1/openapi.json", s.named(http.HandlerFunc(describe)))
+	playground := s.named(page.Handler())
 	mux.Handle("GET /{$}", playground)
 	mux.Handle("GET /page/", playground)
 	s.handle(mux, native, route{pattern: "/", open: true, handle: func(w http.ResponseWriter, r *http.Request) error {
