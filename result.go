@@ -36,9 +36,10 @@ type Result struct {
 	// that is not flagged, or that only the judge's verdict flags as a whole.
 	Passages []Passage `json:"passages,omitempty"`
 
-	// Spans are the words that cause the score, ordered by Start and without
-	// overlap. It is empty if no word does, and nil if the model cannot mark words;
-	// Warnings then says so.
+	// Spans are the words that cause the score, ordered by Start, without overlap, each
+	// within a sentence. A span has only attributes whose score is at least mild, see
+	// [SeverityOf]. It is empty if there are none, and nil if the model cannot mark
+	// words; Warnings then says so.
 	Spans []Span `json:"spans"`
 
 	// OffsetUnit is the unit of the offsets in Passages, Spans and Judge.

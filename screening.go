@@ -193,6 +193,7 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 	if err := g.fill(&result, fused.Scores, measured); err != nil {
 		return Result{}, err
 	}
+	result.Spans = relevant(result.Spans, result.Attributes)
 	if result.Flagged {
 		var err error
 		if result.Passages, err = g.passages(result.Score); err != nil {
@@ -202,7 +203,7 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 	if strings.TrimSpace(g.text) == "" {
 		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores mean nothing")
 	}
-	if result.Flagged && result.Spans != nil && len(result.Spans) == 0 {
+	if result.Flagged && result.Spans != nil && len(result.FlaggedSpans()) == 0 {
 		result.Warnings = append(result.Warnings, "flagged without a span: no single word stands out")
 	}
 	return result, nil

@@ -135,9 +135,7 @@ func ToLiteLLM(r LiteLLMRequest, results []toxscreen.Result) (answer LiteLLMAnsw
 		if len(attributes) == 0 {
 			continue
 		}
-		spans := slices.DeleteFunc(slices.Clone(result.Spans), func(s toxscreen.Span) bool {
-			return !slices.ContainsFunc(attributes, func(a toxscreen.Attribute) bool { _, ok := s.Attributes.Get(a); return ok })
-		})
+		spans := result.SpansOf(attributes)
 		if r.Parameters.OnFlagged == LiteLLMBlock || len(spans) == 0 {
 			return LiteLLMAnswer{Action: liteLLMBlocked, BlockedReason: liteLLMReason(r, i, result, attributes)}, nil, nil
 		}

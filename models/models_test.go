@@ -335,7 +335,7 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"here", "default"} {
+	for _, name := range []string{"here", "there", "default"} {
 		if err := os.Mkdir(name, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +345,9 @@ func TestResolve(t *testing.T) {
 		{"default", ""}, // even if a folder has that name
 		{"./default", "./default"},
 		{"mine", filepath.Join(user, "mine")},
-		{"here", "here"}, // an existing path precedes the user's folder
+		{"here", filepath.Join(user, "here")}, // a folder of the working folder needs a path
+		{"./here", "./here"},
+		{".", "."},
 		{filepath.Join(user, "here"), filepath.Join(user, "here")},
 	} {
 		folder, err := models.Resolve(test.name)
@@ -361,7 +363,8 @@ func TestResolve(t *testing.T) {
 	for name, want := range map[string]string{
 		"minr":     "available models: default, here, mine",
 		"./mine":   "no such file",
-		"file":     "file is a file: a model is a folder with a manifest.json",
+		"./file":   "./file is a file: a model is a folder with a manifest.json",
+		"there":    "for the folder in the working folder, use ./there",
 		"mi\x00ne": "failed to find model",
 	} {
 		_, err := models.Resolve(name)
