@@ -72,7 +72,7 @@ func (m *Model) Info() toxscreen.ModelInfo {
 }
 
 // Classify implements [toxscreen.Classifier]. A text that is almost certainly in
-// none of the manifest's languages also gets a warning.
+// none of the manifest's languages is foreign and gets a warning.
 func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	found, err := m.Classifier.Classify(ctx, text)
 	if err != nil {
@@ -80,6 +80,9 @@ func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classifica
 	}
 	other, foreign := m.known.Other(text)
 	found.Language = toxscreen.Language{Code: other.Code, Foreign: foreign}
+	if other.Sure {
+		found.Language.Name = other.Name
+	}
 	if known := m.manifest.Languages; !foreign && len(known) == 1 {
 		found.Language.Code = known[0]
 	}

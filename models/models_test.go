@@ -82,8 +82,8 @@ func TestOpenScores(t *testing.T) {
 }
 
 // TestOtherLanguage: a text in none of the manifest's languages is scored with a
-// warning. If the manifest does not say which languages it means, there is no
-// warning.
+// warning, but not decided. If the manifest does not say which languages it means,
+// every text is decided.
 func TestOtherLanguage(t *testing.T) {
 	const german = "Das Wetter ist heute wirklich schön, wir gehen spazieren."
 	for _, test := range []struct {
@@ -115,6 +115,16 @@ func TestOtherLanguage(t *testing.T) {
 		got := strings.Join(result.Warnings, "|")
 		if (got != "") != (test.want != "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s, %q: got the warnings %q, want %q", test.languages, test.text, got, test.want)
+		}
+		notDecided := ""
+		switch {
+		case strings.HasPrefix(test.want, "the text seems to be in another language"):
+			notDecided = "the text seems to be in a language that the model does not know"
+		case test.want != "":
+			notDecided = "the text seems to be German, which the model does not know"
+		}
+		if result.NotDecided != notDecided {
+			t.Errorf("%s, %q: not decided because %q, want %q", test.languages, test.text, result.NotDecided, notDecided)
 		}
 	}
 }
