@@ -44,8 +44,8 @@ const (
 	exitDone    = 0
 	exitFailed  = 1
 	exitUsage   = 2 // the command line is invalid
-	exitRows    = 3 // done, but some rows failed
-	exitReached = 4 // a score is at or over --fail-on; takes precedence over exitRows
+	exitPartly  = 3 // done, but some rows failed, or some texts were not decided
+	exitReached = 4 // a score is at or over --fail-on; takes precedence over exitPartly
 )
 
 // exit is an error that ends the process with a code other than exitFailed.

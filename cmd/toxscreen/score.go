@@ -23,7 +23,8 @@ func (a *app) scoreCommand() *cobra.Command {
 		Use:   "score [TEXT… | -]",
 		Short: "Score texts",
 		Long: `Score texts. Each argument is one text. Without an argument, or with -, the text is
-standard input, where every byte counts, also a line break at the end.`,
+standard input, where every byte counts, also a line break at the end. The exit code
+is 3 if a text is not decided: it is in a language that the model does not know.`,
 		Example: `  toxscreen score "you are a stupid idiot"
   toxscreen score --format json "first text" "second text"
   toxscreen score --format json < comment.txt
@@ -72,7 +73,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		}
 		return err
 	}
-	done, reached := 0, false
+	done, reached, notDecided := 0, false, false
 	asIs := func(text string) (string, error) { return text, nil }
 	for o := range toxscreen.Batch(cmd.Context(), screener.Screener, slices.Values(texts), asIs) {
 		if o.Err != nil {
@@ -87,6 +88,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		}
 		done++
 		reached = reached || o.Result.Reaches(s.FailOn)
+		notDecided = notDecided || o.Result.NotDecided != ""
 	}
 	switch {
 	case cmd.Context().Err() != nil && done < len(texts):
@@ -97,6 +99,8 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		return err
 	case reached:
 		return exit{code: exitReached}
+	case notDecided:
+		return exit{code: exitPartly}
 	}
 	return nil
 }
