@@ -18,6 +18,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/httpapi"
 	"github.com/toxscreen/toxscreen/httpapi/authority"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/judge"
@@ -50,6 +51,7 @@ type serveSettings struct {
 	TLSKey      string
 	As          []string // hosts that the server replaces
 	JudgeWait   map[string]time.Duration
+	OnLanguage  httpapi.LanguageAction // that the model does not know
 	QueueWait   time.Duration
 	MaxTexts    int
 	Communities map[string]toxscreen.Scores
@@ -213,6 +215,10 @@ var serveKeys = []key{
 	{name: "judge_wait", fallback: "native=30s", kind: list,
 		help:  "time that an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not wait",
 		parse: parsed(parseJudgeWait, func(s *settings) *map[string]time.Duration { return &s.Serve.JudgeWait })},
+	{name: "on_unsupported_language", fallback: string(httpapi.BlockLanguage),
+		complete: oneOf(string(httpapi.BlockLanguage), string(httpapi.RefuseLanguage), string(httpapi.WarnLanguage)),
+		help:     "block, refuse or warn about a text in a language that the model does not know, where an API must say yes or no",
+		parse:    parsed(httpapi.ParseLanguageAction, func(s *settings) *httpapi.LanguageAction { return &s.Serve.OnLanguage })},
 	{name: "queue_wait", fallback: "250ms",
 		help:  "time limit in the queue; a text with an expected wait of more than half of it is refused at once",
 		parse: duration(func(s *settings) *time.Duration { return &s.Serve.QueueWait })},

@@ -40,7 +40,7 @@ SIGTERM, the server answers the accepted requests and ends.`,
 		RunE:              a.serve,
 	}
 	addFlags(cmd, "listen", "debug_listen", "external_url", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "max_texts", "communities",
-		"late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
+		"on_unsupported_language", "late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
 	addScreenerFlags(cmd)
 	cmd.AddCommand(a.serveKeyCommand())
 	return cmd
@@ -170,6 +170,7 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 	config := httpapi.Config{
 		Log: slog.New(handler), External: s.Serve.External, Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
 		MaxBody: int64(rows.RowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, JudgeWait: s.Serve.JudgeWait,
+		OnUnsupportedLanguage: s.Serve.OnLanguage,
 	}
 	if s.Serve.APIKeys == "" {
 		return config, nil
