@@ -25,7 +25,7 @@ func Example() {
 	// Output: true moderate
 }
 
-// Mask replaces the words that cause a score.
+// Mask replaces the words that make a text flagged.
 func ExampleMask() {
 	screener, err := screen.Open(screen.Settings{})
 	if err != nil {
@@ -38,7 +38,7 @@ func ExampleMask() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(toxscreen.Mask(text, result.Spans))
+	fmt.Println(toxscreen.Mask(text, result.FlaggedSpans()))
 	// Output: Thanks, but only an ***** would say so.
 }
 

@@ -1,6 +1,7 @@
 package toxscreen
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -15,12 +16,26 @@ type Result struct {
 	// estimated: about 80 % for texts with a score of 0.8.
 	Score Probability `json:"score"`
 
-	// Flagged is true if any attribute is at or over its threshold.
+	// Flagged is true if any attribute is at or over its threshold. If NotDecided is
+	// set, it is false, and absent in JSON.
 	Flagged bool `json:"flagged"`
 
 	// Severity is the band that Score falls into, relative to the model's threshold
-	// for toxicity, see [SeverityOf]. Thresholds of the caller do not change it.
-	Severity Severity `json:"severity"`
+	// for toxicity, see [SeverityOf]. Thresholds of the caller do not change it. If
+	// NotDecided is set, it is empty, and absent in JSON.
+	Severity Severity `json:"severity,omitempty"`
+
+	// NotDecided says why the text is called neither toxic nor clean: it is in a
+	// language that the model was not trained on, and no verdict of the judge counts.
+	// Then nothing is flagged, there are no passages, and the scores mean little. It is
+	// empty for a text that was decided.
+	NotDecided string `json:"not_decided,omitempty"`
+
+	// UnsupportedLanguage is the ISO 639 code of the language of a text that is almost
+	// certainly in none of the languages that the model was trained on, such as "de", or
+	// "und" if more is not known. It is empty for all other texts. The code may be that
+	// of a similar language.
+	UnsupportedLanguage string `json:"unsupported_language,omitempty"`
 
 	// Direction is always HigherIsMoreToxic. It is part of every result
 	// because other systems' scores run the other way.
@@ -36,9 +51,10 @@ type Result struct {
 	// that is not flagged, or that only the judge's verdict flags as a whole.
 	Passages []Passage `json:"passages,omitempty"`
 
-	// Spans are the words that cause the score, ordered by Start and without
-	// overlap. It is empty if no word does, and nil if the model cannot mark words;
-	// Warnings then says so.
+	// Spans are the words that cause the score, ordered by Start, without overlap, each
+	// within a sentence. A span has only attributes whose score is at least mild, see
+	// [SeverityOf]. It is empty if there are none, and nil if the model cannot mark
+	// words; Warnings then says so.
 	Spans []Span `json:"spans"`
 
 	// OffsetUnit is the unit of the offsets in Passages, Spans and Judge.
@@ -57,9 +73,39 @@ type Result struct {
 	Versions Versions `json:"versions"`
 }
 
+// MarshalJSON leaves out every flag if the text is not decided.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type fields Result // without this method
+	if r.NotDecided == "" {
+		return marshal(fields(r))
+	}
+	return marshal(struct {
+		fields
+
+		Flagged    *bool               `json:"flagged,omitempty"`
+		Attributes undecidedAttributes `json:"attributes"`
+	}{fields: fields(r), Attributes: undecidedAttributes(r.Attributes)})
+}
+
+// marshal returns the JSON form of a value. It leaves the escaping of <, > and & to the
+// caller's encoder.
+func marshal(value any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
 // Reaches reports whether the score of any attribute, rounded as it is printed, is
-// at or over its limit. Attributes without a limit do not count.
+// at or over its limit. Attributes without a limit do not count. A text that is not
+// decided reaches none.
 func (r Result) Reaches(limits Scores) bool {
+	if r.NotDecided != "" {
+		return false
+	}
 	for a, limit := range limits.All() {
 		if measured, ok := r.Attributes[a]; ok && measured.Score.Rounded() >= limit {
 			return true
@@ -83,7 +129,8 @@ type AttributeResult struct {
 	Judge *Probability `json:"judge,omitempty"`
 	// Threshold is the lowest probability that is flagged.
 	Threshold Probability `json:"threshold"`
-	Flagged   bool        `json:"flagged"`
+	// Flagged is false, and absent in JSON, if [Result].NotDecided is set.
+	Flagged bool `json:"flagged"`
 }
 
 // AttributeResults maps attributes to their measurements.
@@ -92,6 +139,25 @@ type AttributeResults map[Attribute]AttributeResult
 // MarshalJSON writes an object with the attributes in their numeric order, not in
 // alphabetical order.
 func (r AttributeResults) MarshalJSON() ([]byte, error) {
+	return marshalAttributes(r, func(measured AttributeResult) any { return measured })
+}
+
+// undecidedAttributes are the attributes of a text that is not decided: their JSON form
+// has no flags.
+type undecidedAttributes AttributeResults
+
+// MarshalJSON implements [json.Marshaler].
+func (u undecidedAttributes) MarshalJSON() ([]byte, error) {
+	return marshalAttributes(u, func(measured AttributeResult) any {
+		return struct {
+			AttributeResult
+
+			Flagged *bool `json:"flagged,omitempty"`
+		}{AttributeResult: measured}
+	})
+}
+
+func marshalAttributes(r map[Attribute]AttributeResult, shown func(AttributeResult) any) ([]byte, error) {
 	out := []byte{'{'}
 	for a := range attributeCount {
 		measured, ok := r[a]
@@ -101,7 +167,7 @@ func (r AttributeResults) MarshalJSON() ([]byte, error) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		value, err := json.Marshal(measured)
+		value, err := json.Marshal(shown(measured))
 		if err != nil {
 			return nil, fmt.Errorf("failed to encode %s: %w", a, err)
 		}

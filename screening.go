@@ -1,6 +1,7 @@
 package toxscreen
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -188,9 +189,19 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 			result.Spans = withEvidence(result.Spans, *verdict, fused)
 		}
 	}
+	if language := g.found.Language; language.Foreign {
+		result.UnsupportedLanguage = cmp.Or(language.Code, "und") // ISO 639's code for an undetermined language
+		switch {
+		case result.Source == SourceFused:
+			result.Warnings = append(result.Warnings, "the decision rests on the judge's verdict: the model does not know the language of the text")
+		case !s.anyLanguage:
+			result.NotDecided = notKnown(language)
+		}
+	}
 	if err := g.fill(&result, fused.Scores, measured); err != nil {
 		return Result{}, err
 	}
+	result.Spans = relevant(result.Spans, result.Attributes)
 	if result.Flagged {
 		var err error
 		if result.Passages, err = g.passages(result.Score); err != nil {
@@ -200,10 +211,18 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 	if strings.TrimSpace(g.text) == "" {
 		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores mean nothing")
 	}
-	if result.Flagged && result.Spans != nil && len(result.Spans) == 0 {
+	if result.Flagged && result.Spans != nil && len(result.FlaggedSpans()) == 0 {
 		result.Warnings = append(result.Warnings, "flagged without a span: no single word stands out")
 	}
 	return result, nil
+}
+
+// notKnown says that the model does not know the language of a text.
+func notKnown(l Language) string {
+	if l.Name == "" {
+		return "the text seems to be in a language that the model does not know"
+	}
+	return fmt.Sprintf("the text seems to be %s, which the model does not know", l.Name)
 }
 
 // fill writes the final probabilities and everything derived from them.
@@ -216,7 +235,7 @@ func (g *Screening) fill(result *Result, final, measured Scores) error {
 		threshold, _ := g.thresholds.Get(a)
 		filled := AttributeResult{
 			Score: Probability(probability), Classifier: Probability(score),
-			Threshold: Probability(threshold), Flagged: probability >= threshold,
+			Threshold: Probability(threshold), Flagged: result.NotDecided == "" && probability >= threshold,
 		}
 		if plain, ok := g.found.Plain.Get(a); ok {
 			shown := Probability(plain)
@@ -230,8 +249,10 @@ func (g *Screening) fill(result *Result, final, measured Scores) error {
 		result.Flagged = result.Flagged || filled.Flagged
 	}
 	result.Score = result.Attributes[Toxicity].Score
-	threshold, _ := g.found.Thresholds.Get(Toxicity)
-	result.Severity = SeverityOf(float64(result.Score), threshold)
+	if result.NotDecided == "" {
+		threshold, _ := g.found.Thresholds.Get(Toxicity)
+		result.Severity = SeverityOf(float64(result.Score), threshold)
+	}
 	return nil
 }
 

@@ -133,6 +133,46 @@ func withEvidence(spans []Span, v Verdict, fused Fused) []Span {
 	return joined
 }
 
+// relevant returns the spans without the attributes that are nowhere near their
+// thresholds, and without the spans that have no other: see [SeverityNone].
+func relevant(spans []Span, measured AttributeResults) []Span {
+	if spans == nil {
+		return nil
+	}
+	kept := []Span{}
+	for _, s := range spans {
+		near := Span{Start: s.Start, End: s.End}
+		for a, p := range s.Attributes.All() {
+			if m, ok := measured[a]; ok && SeverityOf(float64(m.Score), float64(m.Threshold)) != SeverityNone {
+				near.Attributes.Set(a, p)
+			}
+		}
+		if near.Attributes.Len() > 0 {
+			kept = append(kept, near)
+		}
+	}
+	return kept
+}
+
+// SpansOf returns the spans that have any of the attributes. It is nil if Spans is.
+func (r Result) SpansOf(attributes []Attribute) []Span {
+	return slices.DeleteFunc(slices.Clone(r.Spans), func(s Span) bool {
+		return !slices.ContainsFunc(attributes, func(a Attribute) bool { _, ok := s.Attributes.Get(a); return ok })
+	})
+}
+
+// FlaggedSpans returns the spans that cause a decision: those of the attributes that
+// are flagged. It is nil if Spans is.
+func (r Result) FlaggedSpans() []Span {
+	var flagged []Attribute
+	for a, measured := range r.Attributes {
+		if measured.Flagged {
+			flagged = append(flagged, a)
+		}
+	}
+	return r.SpansOf(flagged)
+}
+
 // Mask returns text with every character of the spans replaced by an
 // asterisk. Blanks inside a span stay. The offsets must be in bytes.
 func Mask(text string, spans []Span) string {

@@ -88,6 +88,8 @@ type Classification struct {
 type Language struct {
 	// Code is the ISO 639 code, such as "de"; empty if the language is unknown.
 	Code string
+	// Name is the English name, such as "German"; empty unless it is almost certain.
+	Name string
 	// Foreign is true if the text is almost certainly in none of the languages that
 	// the model was trained on.
 	Foreign bool
@@ -131,6 +133,8 @@ type Screener struct {
 	notAsked   string
 	rule       Rule   // which texts the judge is asked about
 	fusion     Fusion // nil if the scores are the classifier's
+
+	anyLanguage bool // decide texts in languages that the model does not know
 }
 
 // Option changes a default of [New].
@@ -169,6 +173,13 @@ func WithFusion(f Fusion) Option {
 // [JudgeReport.Why].
 func WithoutJudge(why string) Option {
 	return func(s *Screener) { s.judge, s.notAsked = nil, why }
+}
+
+// WithAnyLanguage decides a text in a language that the model was not trained on by its
+// scores, although these mean little. Without it, [Result.NotDecided] says why such a
+// text is not decided.
+func WithAnyLanguage() Option {
+	return func(s *Screener) { s.anyLanguage = true }
 }
 
 // New returns a Screener for a classifier. The caller closes the classifier when no

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func TestScoreGivesTheNativeResult(t *testing.T) {
 		return toxscreen.Classification{
 			Scores:  scores(toxscreen.Toxicity, 0.91234567, toxscreen.Insult, 0.69),
 			Windows: []toxscreen.Window{{Start: 0, End: 13, Scores: scores(toxscreen.Toxicity, 0.91234567, toxscreen.Insult, 0.69)}},
-			Spans:   []toxscreen.Span{{Start: 8, End: 13, Attributes: scores(toxscreen.Insult, 0.75)}},
+			Spans:   []toxscreen.Span{{Start: 8, End: 13, Attributes: scores(toxscreen.Toxicity, 0.8, toxscreen.Insult, 0.75)}},
 		}, nil
 	}))
 	result, err := screener.Score(t.Context(), "you are silly")
@@ -84,6 +85,7 @@ func TestScoreGivesTheNativeResult(t *testing.T) {
    "start": 8,
    "end": 13,
    "attributes": {
+    "toxicity": 0.8,
     "insult": 0.75
    }
   }
@@ -125,6 +127,49 @@ func TestScoreWarns(t *testing.T) {
 				t.Errorf("warnings %q (error %v), want %q", got, err, test.want)
 			}
 		})
+	}
+}
+
+// A span shows what nearly or really makes a text flagged: without that, a harmless
+// text would have marked words. Only what makes it flagged is masked.
+func TestSpansFollowTheScores(t *testing.T) {
+	const text = "a, b and c"
+	for name, test := range map[string]struct {
+		toxicity, insult float64
+		want, masked     string
+	}{
+		"nowhere near a threshold": {0.05, 0.05, "", "a, b and c"},
+		"near one":                 {0.3, 0.05, "0-2 toxicity", "a, b and c"},
+		"at one":                   {0.5, 0.3, "0-2 toxicity insult; 3-4 insult", "** b and c"},
+		"at the other":             {0.3, 0.7, "0-2 toxicity insult; 3-4 insult", "** * and c"},
+	} {
+		screener := toxscreen.New(classify(func(context.Context, string) (toxscreen.Classification, error) {
+			return toxscreen.Classification{
+				Scores: scores(toxscreen.Toxicity, test.toxicity, toxscreen.Insult, test.insult),
+				Spans: []toxscreen.Span{
+					{Start: 0, End: 2, Attributes: scores(toxscreen.Toxicity, 0.4, toxscreen.Insult, 0.4)},
+					{Start: 3, End: 4, Attributes: scores(toxscreen.Insult, 0.4)},
+				},
+			}, nil
+		}))
+		result, err := screener.Score(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shown []string
+		for _, s := range result.Spans {
+			words := []string{fmt.Sprintf("%d-%d", s.Start, s.End)}
+			for a := range s.Attributes.All() {
+				words = append(words, a.String())
+			}
+			shown = append(shown, strings.Join(words, " "))
+		}
+		if got := strings.Join(shown, "; "); got != test.want || result.Spans == nil {
+			t.Errorf("%s: spans %q, want %q", name, got, test.want)
+		}
+		if got := toxscreen.Mask(text, result.FlaggedSpans()); got != test.masked {
+			t.Errorf("%s: masked %q, want %q", name, got, test.masked)
+		}
 	}
 }
 

@@ -10,13 +10,14 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/sentence"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
 // spans returns the words of text that the token head marks. Words are divided
 // by Unicode's annex 29. A word is marked for a label if one of its tokens reaches
 // the label's threshold in this text; its score is that of its highest token.
-// Neighbours with only blanks between them become one span.
+// Neighbours in a sentence with only blanks between them become one span.
 //
 // logits is [tokens, labels]. The result is ordered and not nil.
 func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanSpec) []toxscreen.Span {
@@ -26,6 +27,7 @@ func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanS
 	if !marked {
 		return found // most texts: no need to find words
 	}
+	ends := sentence.Ends(text)
 	token, start, state := 0, 0, -1
 	for rest := text; rest != ""; {
 		var word string
@@ -46,7 +48,7 @@ func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanS
 				}
 			}
 			if s.Len() > 0 {
-				found = appendSpan(text, found, toxscreen.Span{Start: start, End: end, Attributes: s})
+				found = appendSpan(text, ends, found, toxscreen.Span{Start: start, End: end, Attributes: s})
 			}
 		}
 		start = end
@@ -70,12 +72,15 @@ func (s *SpanSpec) thresholds(logits []float32) (thresholds []float32, marked bo
 	return thresholds, marked
 }
 
-// appendSpan adds a word to the spans, or to the last span if only blanks
-// lie between.
-func appendSpan(text string, found []toxscreen.Span, s toxscreen.Span) []toxscreen.Span {
+// appendSpan adds a word to the spans, or to the last span if only blanks lie between.
+// A word that begins after one of the ends, which are those of the sentences of text,
+// is a span of its own.
+func appendSpan(text string, ends []int, found []toxscreen.Span, s toxscreen.Span) []toxscreen.Span {
 	if len(found) > 0 {
 		last := &found[len(found)-1]
-		if strings.TrimFunc(text[last.End:s.Start], unicode.IsSpace) == "" {
+		next, _ := slices.BinarySearch(ends, last.End) // the sentence that last ends in
+		inside := s.Start == s.End || s.Start < ends[next]
+		if inside && strings.TrimFunc(text[last.End:s.Start], unicode.IsSpace) == "" {
 			last.End = s.End
 			for a, value := range s.Attributes.All() {
 				mark(&last.Attributes, a, value)
@@ -94,20 +99,20 @@ func mark(s *toxscreen.Scores, a toxscreen.Attribute, value float64) {
 }
 
 // union returns the spans of two readings of text as one list, ordered and
-// without overlap. Spans that overlap, or have only blanks between them, become
-// one, with the higher score of each attribute. It is nil if both lists are.
+// without overlap. Spans that overlap, or have only blanks of a sentence between them,
+// become one, with the higher score of each attribute. It is nil if both lists are.
 func union(text string, a, b []toxscreen.Span) []toxscreen.Span {
 	if len(b) == 0 {
 		return a
 	}
-	both := slices.Concat(a, b)
+	both, ends := slices.Concat(a, b), sentence.Ends(text)
 	slices.SortStableFunc(both, func(x, y toxscreen.Span) int { return cmp.Compare(x.Start, y.Start) })
 	found := both[:0]
 	for _, s := range both {
 		if n := len(found); n > 0 && s.Start < found[n-1].End {
 			s.Start, s.End = found[n-1].End, max(s.End, found[n-1].End)
 		}
-		found = appendSpan(text, found, s)
+		found = appendSpan(text, ends, found, s)
 	}
 	return found
 }

@@ -60,6 +60,8 @@ func TestSpans(t *testing.T) {
 		{"neighbours over a blank become one", "stupid  idiot", []string{"istupid", "iidiot"}, "[stupid  idiot:insult]"},
 		{"neighbours of different attributes too", "damned idiot", []string{"pdamned", "iidiot"}, "[damned idiot:insult+profanity]"},
 		{"a comma keeps them apart", "stupid, idiot", []string{"istupid", ".,", "iidiot"}, "[stupid:insult], [idiot:insult]"},
+		{"so does the end of a sentence", "What an idiot. Idiot!", []string{".what", ".an", "iidiot", "i.", "iidiot"}, "What an [idiot.:insult] [Idiot:insult]!"},
+		{"and that of a line", "idiot\nidiot", []string{"iidiot", "iidiot"}, "[idiot:insult]\n[idiot:insult]"},
 		{"stars inside a word", "a d*mn shame", []string{".a", "pd", "p*", "pmn", ".shame"}, "a [d*mn:profanity] shame"},
 		{"the apostrophe belongs to the word", "idiot's", []string{"iidiot", ".'", ".s"}, "[idiot's:insult]"},
 		{"pieces that begin with the blank", "an idiot", []string{".an", "i idiot"}, "an [idiot:insult]"},

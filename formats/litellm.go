@@ -119,8 +119,8 @@ func (p LiteLLMParameters) reached(r toxscreen.Result) ([]toxscreen.Attribute, e
 	return found, nil
 }
 
-// ToLiteLLM returns the answer to a request by the results of its texts. A text that
-// should be masked but has no spans is blocked. Where texts are masked, left has all
+// ToLiteLLM returns the answer to a request by the results of its texts. A text that was
+// not decided is blocked, and so is one that should be masked but has no spans. Where texts are masked, left has all
 // texts without the masked words: the caller must score these to find out whether
 // masking is enough. Scores of the masked texts would not tell, since asterisks look
 // like a hidden swear word.
@@ -132,12 +132,13 @@ func ToLiteLLM(r LiteLLMRequest, results []toxscreen.Result) (answer LiteLLMAnsw
 		if err != nil {
 			return LiteLLMAnswer{}, nil, err
 		}
+		if result.NotDecided != "" {
+			return LiteLLMAnswer{Action: liteLLMBlocked, BlockedReason: fmt.Sprintf("%s was not screened and is blocked: %s.", liteLLMText(r, i), result.NotDecided)}, nil, nil
+		}
 		if len(attributes) == 0 {
 			continue
 		}
-		spans := slices.DeleteFunc(slices.Clone(result.Spans), func(s toxscreen.Span) bool {
-			return !slices.ContainsFunc(attributes, func(a toxscreen.Attribute) bool { _, ok := s.Attributes.Get(a); return ok })
-		})
+		spans := result.SpansOf(attributes)
 		if r.Parameters.OnFlagged == LiteLLMBlock || len(spans) == 0 {
 			return LiteLLMAnswer{Action: liteLLMBlocked, BlockedReason: liteLLMReason(r, i, result, attributes)}, nil, nil
 		}
@@ -171,13 +172,17 @@ func liteLLMReason(r LiteLLMRequest, i int, result toxscreen.Result, attributes 
 		}
 		found[j] = fmt.Sprintf("%s %.2f reaches %.2f", strings.ReplaceAll(a.String(), "_", " "), measured.Score.Rounded(), threshold)
 	}
-	which := "The text"
-	if len(r.Texts) > 1 {
-		which = fmt.Sprintf("Text %d of %d", i+1, len(r.Texts))
-	}
-	reason := fmt.Sprintf("%s is blocked as toxic: %s.", which, strings.Join(found, ", "))
+	reason := fmt.Sprintf("%s is blocked as toxic: %s.", liteLLMText(r, i), strings.Join(found, ", "))
 	if r.Parameters.OnFlagged == LiteLLMMask {
 		reason += " No word stands out that could be masked."
 	}
 	return reason
+}
+
+// liteLLMText names a text of a request at the beginning of a sentence.
+func liteLLMText(r LiteLLMRequest, i int) string {
+	if len(r.Texts) == 1 {
+		return "The text"
+	}
+	return fmt.Sprintf("Text %d of %d", i+1, len(r.Texts))
 }

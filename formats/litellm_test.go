@@ -25,6 +25,10 @@ func TestLiteLLMActions(t *testing.T) {
 	clean.Spans = []toxscreen.Span{}
 	wordless := insulting(0, 0)
 	wordless.Spans = nil
+	foreign := toxicity(0.1)
+	foreign.NotDecided = "the text seems to be German, which the model does not know"
+	foreign.Attributes[toxscreen.Insult] = toxscreen.AttributeResult{Score: 0.9, Threshold: 0.5}
+	foreign.Attributes[toxscreen.Threat] = toxscreen.AttributeResult{Score: 0.9, Threshold: 0.5}
 	for _, c := range []struct {
 		why, parameters string
 		results         []toxscreen.Result
@@ -42,6 +46,18 @@ func TestLiteLLMActions(t *testing.T) {
 		{
 			"what cannot be masked is blocked", `{"on_flagged":"mask"}`, []toxscreen.Result{clean, wordless},
 			`{"action":"BLOCKED","blocked_reason":"Text 2 of 2 is blocked as toxic: toxicity 0.90 reaches 0.50, insult 0.70 reaches 0.50. No word stands out that could be masked."}`,
+		},
+		{
+			"what was not decided is blocked", `{}`, []toxscreen.Result{clean, foreign},
+			`{"action":"BLOCKED","blocked_reason":"Text 2 of 2 was not screened and is blocked: the text seems to be German, which the model does not know."}`,
+		},
+		{
+			"and neither masked", `{"on_flagged":"mask"}`, []toxscreen.Result{insulting(0, 2), foreign},
+			`{"action":"BLOCKED","blocked_reason":"Text 2 of 2 was not screened and is blocked: the text seems to be German, which the model does not know."}`,
+		},
+		{
+			"nor compared with a threshold", `{"thresholds":{"insult":0.6,"threat":0.6}}`, []toxscreen.Result{clean, foreign},
+			`{"action":"BLOCKED","blocked_reason":"Text 2 of 2 was not screened and is blocked: the text seems to be German, which the model does not know."}`,
 		},
 		{"with a threshold only toxicity counts", `{"threshold":0.95}`, []toxscreen.Result{clean, insulting(2, 7)}, `{"action":"NONE"}`},
 		{

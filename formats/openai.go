@@ -27,7 +27,7 @@ type OpenAIModeration struct {
 
 // OpenAIResult is the result of one text.
 type OpenAIResult struct {
-	Flagged    bool               `json:"flagged"` // whether any category is
+	Flagged    bool               `json:"flagged"` // whether any category is, or the text was not decided
 	Categories map[string]bool    `json:"categories"`
 	Scores     map[string]float64 `json:"category_scores"` // 0 to 1, higher is worse; 0 where nothing was assessed
 	// Applied has the kinds of input that a category was assessed in: none where it
@@ -139,9 +139,10 @@ func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 	return r, nil
 }
 
-// ToOpenAI returns the result of a text for all categories.
+// ToOpenAI returns the result of a text for all categories. A text that was not decided
+// is flagged, but in no category.
 func ToOpenAI(r toxscreen.Result) OpenAIResult {
-	out := OpenAIResult{Categories: map[string]bool{}, Scores: map[string]float64{}, Applied: map[string][]string{}}
+	out := OpenAIResult{Flagged: r.NotDecided != "", Categories: map[string]bool{}, Scores: map[string]float64{}, Applied: map[string][]string{}}
 	for category, groups := range openAICategories {
 		score, flagged, assessed := 0.0, false, false
 		for _, group := range groups {

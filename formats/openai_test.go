@@ -2,6 +2,8 @@ package formats_test
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +46,18 @@ func TestOpenAIIsNotFlaggedForWhatItHasNoCategoryFor(t *testing.T) {
 	// With a model that does not measure insults, these are left out.
 	got = formats.ToOpenAI(attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Threat: 0.9}))
 	if !got.Flagged || len(got.Applied["harassment"]) > 0 || len(got.Applied["violence"]) != 1 {
+		t.Errorf("%s", asJSON(t, got))
+	}
+}
+
+// A text that was not decided is flagged: a client that looks no further lets nothing
+// through. It is called nothing in particular.
+func TestOpenAIFlagsWhatWasNotDecided(t *testing.T) {
+	foreign := toxscreen.Result{NotDecided: "the text seems to be German", Attributes: toxscreen.AttributeResults{
+		toxscreen.Toxicity: {Score: 0.9, Threshold: 0.5}, toxscreen.Threat: {Score: 0.9, Threshold: 0.5},
+	}}
+	got := formats.ToOpenAI(foreign)
+	if !got.Flagged || slices.Contains(slices.Collect(maps.Values(got.Categories)), true) || got.Scores["violence"] != 0.9 {
 		t.Errorf("%s", asJSON(t, got))
 	}
 }

@@ -217,7 +217,8 @@ type PatronusScored struct {
 }
 
 // ToPatronus returns the answer to a request. scored is not read where
-// [PatronusRequest.Scores] is false.
+// [PatronusRequest.Scores] is false. An output that was not decided has neither passed
+// nor failed: its evaluation says why.
 func ToPatronus(r PatronusRequest, scored PatronusScored) PatronusAnswer {
 	var answer PatronusAnswer
 	for i, e := range r.Evaluators {
@@ -231,6 +232,9 @@ func ToPatronus(r PatronusRequest, scored PatronusScored) PatronusAnswer {
 		}
 		if why == "" && r.Output == nil {
 			why = "the evaluator toxicity needs evaluated_model_output, and scores nothing else"
+		}
+		if why == "" && scored.Result.NotDecided != "" {
+			why = "the evaluator toxicity did not decide: " + scored.Result.NotDecided
 		}
 		if why != "" {
 			result.Status, result.ErrorMessage = patronusInvalid, &why

@@ -129,6 +129,20 @@ func TestPatronusEvaluators(t *testing.T) {
 	}
 }
 
+// An output that was not decided has neither passed nor failed. The reasons of the other
+// evaluators come first.
+func TestPatronusNeitherPassesNorFailsWhatWasNotDecided(t *testing.T) {
+	r := readPatronus(t, `{"evaluated_model_output":"x","evaluators":[{"evaluator":"toxicity"},{"evaluator":"pii"}]}`)
+	foreign := toxicity(0.9)
+	foreign.NotDecided = "the text seems to be German, which the model does not know"
+	got := formats.ToPatronus(r, formats.PatronusScored{Result: foreign, Parts: parts("x")})
+	for i, want := range []string{"the evaluator toxicity did not decide: the text seems to be German, which the model does not know", "the evaluator pii is not available"} {
+		if result := got.Results[i]; result.Status != "validation_error" || result.Evaluation != nil || result.ErrorMessage == nil || !strings.HasPrefix(*result.ErrorMessage, want) {
+			t.Errorf("%d: %s", i, asJSON(t, result))
+		}
+	}
+}
+
 // Patronus' client looks up an evaluator and its criteria first, and then sends the
 // names that it found, with the revision as suffix.
 func TestPatronusLists(t *testing.T) {

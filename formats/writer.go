@@ -25,8 +25,12 @@ type WriterLabel struct {
 // threshold.
 const writerMiddle = 0.5
 
-// ToWriterLabels returns the labels for the result of a text: always one.
+// ToWriterLabels returns the labels for the result of a text: one, or none if the text
+// was not decided, which the caller must say, since Writer has no label for it.
 func ToWriterLabels(r toxscreen.Result) []WriterLabel {
+	if r.NotDecided != "" {
+		return nil
+	}
 	label := WriterLabel{ClassName: "nontoxic", Score: toxscreen.Probability((1 - r.Score).Rounded())}
 	if label.Score < writerMiddle {
 		label.ClassName = "toxic"

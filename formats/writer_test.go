@@ -37,3 +37,10 @@ func TestWriterClasses(t *testing.T) {
 		}
 	}
 }
+
+// Writer has no label for a text that was not decided.
+func TestWriterHasNoLabelForWhatWasNotDecided(t *testing.T) {
+	if labels := formats.ToWriterLabels(toxscreen.Result{Score: 0.1, NotDecided: "the text seems to be German"}); labels != nil {
+		t.Errorf("%+v", labels)
+	}
+}

@@ -42,7 +42,7 @@ func newMetrics(s *Server) *metrics {
 		texts: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "texts_total", Help: "Texts in requests to score."}, []string{"api"}),
 		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "text_bytes_total", Help: "Bytes of the texts in requests to score."}, []string{"api"}),
 		scores: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: space, Name: "score", Help: "Scores of texts, the probability of toxicity, as answered.",
+			Namespace: space, Name: "score", Help: "Scores of texts that were decided, the probability of toxicity, as answered.",
 			Buckets: []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1},
 		}, []string{"api"}),
 		flagged: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "flagged_texts_total", Help: "Texts that were flagged for an attribute, as answered."}, []string{"api", "attribute"}),
@@ -89,8 +89,11 @@ func (m *metrics) classified(found toxscreen.Language) {
 }
 
 // scored counts a result as it is answered: one whose verdict comes later is
-// counted with the classifier's scores.
+// counted with the classifier's scores. Scores that decide nothing are left out.
 func (m *metrics) scored(api string, r toxscreen.Result) {
+	if r.NotDecided != "" {
+		return
+	}
 	m.scores.WithLabelValues(api).Observe(float64(r.Score))
 	for a, result := range r.Attributes {
 		if result.Flagged {

@@ -38,6 +38,7 @@ const (
 	slowClient       code = "slow_client"    // the body did not arrive in time
 	notFound         code = "not_found"      // no such route, or nothing with this id
 	methodNotAllowed code = "method_not_allowed"
+	wrongLanguage    code = "unsupported_language"
 	notStored        code = "not_stored" // feedback, for lack of space
 	notJudged        code = "not_judged" // in a format that needs a verdict
 	internal         code = "internal"
@@ -46,7 +47,7 @@ const (
 
 // statuses are the HTTP statuses of the codes.
 var statuses = map[code]int{
-	invalidRequest: http.StatusBadRequest, unsupported: http.StatusBadRequest,
+	invalidRequest: http.StatusBadRequest, unsupported: http.StatusBadRequest, wrongLanguage: http.StatusUnprocessableEntity,
 	tooLong: http.StatusRequestEntityTooLarge, tooManyTexts: http.StatusRequestEntityTooLarge, bodyTooLarge: http.StatusRequestEntityTooLarge,
 	wrongKey: http.StatusUnauthorized, crossOrigin: http.StatusForbidden, misdirected: http.StatusMisdirectedRequest, rateLimited: http.StatusTooManyRequests, overloaded: http.StatusTooManyRequests,
 	noTime: http.StatusServiceUnavailable, timedOut: http.StatusServiceUnavailable, slowClient: http.StatusRequestTimeout,

@@ -64,6 +64,10 @@ type Config struct {
 	// Perspective API request.
 	Communities map[string]toxscreen.Scores
 
+	// OnUnsupportedLanguage is what happens to a text in a language that the model does
+	// not know where an answer must say yes or no; default: [BlockLanguage].
+	OnUnsupportedLanguage LanguageAction
+
 	// OffsetUnit is the unit of offsets in native results where a request names
 	// none; default: bytes.
 	OffsetUnit toxscreen.OffsetUnit
@@ -110,6 +114,10 @@ type VerdictFormat func(ctx context.Context, id, text, input string) (any, error
 func (c Config) filled() (Config, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	c.OnUnsupportedLanguage = cmp.Or(c.OnUnsupportedLanguage, BlockLanguage)
+	if _, err := ParseLanguageAction(string(c.OnUnsupportedLanguage)); err != nil {
+		return c, fmt.Errorf("failed to create a server: what happens to texts in unsupported languages: %w", err)
 	}
 	c.OffsetUnit = cmp.Or(c.OffsetUnit, toxscreen.Bytes)
 	c.MaxBody = cmp.Or(c.MaxBody, 9<<20)

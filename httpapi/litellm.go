@@ -27,7 +27,7 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) error {
 		return fail(invalidRequest, "%v", err)
 	}
 	base := request{thresholds: in.Parameters.Thresholds}
-	results, err := s.results(r.Context(), in.Texts, base)
+	results, err := s.decisions(r.Context(), w.Header(), in.Texts, base)
 	if err != nil {
 		return err
 	}
@@ -36,6 +36,7 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) error {
 		return fail(invalidRequest, "%v", err)
 	}
 	if len(left) > 0 {
+		base.anyLanguage = true // it was decided for the texts with the masked words
 		if results, err = s.results(r.Context(), left, base); err != nil {
 			return err
 		}

@@ -202,14 +202,19 @@ func (s *Server) nativeScore(w http.ResponseWriter, r *http.Request) error {
 	if n.many {
 		return s.nativeMany(w, r, n)
 	}
+	if n.format == writerFormat {
+		labels, err := s.writerLabels(r.Context(), w.Header(), []string{*n.texts[0].Text}, n.base)
+		if err != nil {
+			return err
+		}
+		writeJSON(w, http.StatusOK, formats.WriterCheck{CompletionLabels: labels[0]})
+		return nil
+	}
 	result, err := s.score(r.Context(), n.request(n.texts[0]))
 	if err != nil {
 		return err
 	}
-	if n.format == writerFormat {
-		writeJSON(w, http.StatusOK, formats.WriterCheck{CompletionLabels: formats.ToWriterLabels(result)})
-		return nil
-	}
+	showLanguages(w.Header(), result)
 	writeJSON(w, http.StatusOK, n.shown(n.texts[0], result))
 	return nil
 }

@@ -20,6 +20,8 @@ func failOpenAI(w http.ResponseWriter, _ *http.Request, f *failure) {
 	switch {
 	case f.code == wrongKey:
 		name = "invalid_api_key"
+	case f.code == wrongLanguage:
+		param, name = "input", string(f.code)
 	case f.retry > 0:
 		kind, name = "requests", "rate_limit_exceeded"
 	case f.status() >= http.StatusInternalServerError:
@@ -42,7 +44,7 @@ func (s *Server) moderate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fail(invalidRequest, "%v", err)
 	}
-	results, err := s.results(r.Context(), in.Texts, request{})
+	results, err := s.decisions(r.Context(), w.Header(), in.Texts, request{})
 	if err != nil {
 		return err
 	}

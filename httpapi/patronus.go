@@ -48,9 +48,11 @@ func (s *Server) evaluate(w http.ResponseWriter, r *http.Request) error {
 	}
 	scored := formats.PatronusScored{At: time.Now()}
 	if in.Scores() {
-		if scored.Result, err = s.score(r.Context(), request{text: *in.Output, forget: in.Capture == "none"}); err != nil {
+		results, err := s.decisions(r.Context(), w.Header(), []string{*in.Output}, request{forget: in.Capture == "none"})
+		if err != nil {
 			return err
 		}
+		scored.Result = results[0]
 		if scored.Parts, err = s.patronusParts(r.Context(), *in.Output, scored.Result); err != nil {
 			return err
 		}

@@ -123,6 +123,7 @@ func (s *Server) analyze(data []byte) (perspectiveCall, error) {
 	return perspectiveCall{
 		request: request{text: in.Comment.Text, forget: in.DoNotStore, thresholds: thresholds, check: check},
 		answer: func(ctx context.Context, header http.Header, whole toxscreen.Result) (any, error) {
+			showLanguages(header, whole)
 			var parts []formats.Part
 			if in.SpanAnnotations {
 				var err error

@@ -22,6 +22,9 @@ type request struct {
 	forget bool
 	// thresholds replace those of the model, attribute by attribute.
 	thresholds toxscreen.Scores
+	// anyLanguage decides a text in a language that the model does not know by its
+	// scores.
+	anyLanguage bool
 	// check rejects a text by the language that the classifier found, before the
 	// judge is asked; nil rejects none.
 	check func(toxscreen.Language) error
@@ -49,6 +52,9 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 	screener := s.screener
 	if r.thresholds.Len() > 0 {
 		screener = screener.With(toxscreen.WithThresholds(r.thresholds))
+	}
+	if r.anyLanguage || r.sentence { // the language of a text is decided for the whole
+		screener = screener.With(toxscreen.WithAnyLanguage())
 	}
 	screening, err := s.begin(ctx, screener, r)
 	if err != nil {

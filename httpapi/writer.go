@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/toxscreen/toxscreen/formats"
@@ -32,17 +33,34 @@ func (s *Server) toxicCheck(w http.ResponseWriter, r *http.Request) error {
 	if len(texts) == 0 {
 		return fail(invalidRequest, `failed to read the request: it has no text: send {"prompt": "…", "completion": "…"} or one of them`)
 	}
-	results, err := s.results(r.Context(), texts, request{})
+	labels, err := s.writerLabels(r.Context(), w.Header(), texts, request{})
 	if err != nil {
 		return err
 	}
 	var out formats.WriterCheck
 	if in.Prompt != nil {
-		out.PromptLabels, results = formats.ToWriterLabels(results[0]), results[1:]
+		out.PromptLabels, labels = labels[0], labels[1:]
 	}
 	if in.Completion != nil {
-		out.CompletionLabels = formats.ToWriterLabels(results[0])
+		out.CompletionLabels = labels[0]
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil
+}
+
+// writerLabels returns the labels of texts. A text that is not decided is a failure,
+// since Writer has no label for it.
+func (s *Server) writerLabels(ctx context.Context, header http.Header, texts []string, base request) ([][]formats.WriterLabel, error) {
+	results, err := s.decisions(ctx, header, texts, base)
+	if err == nil {
+		err = allDecided(results)
+	}
+	if err != nil {
+		return nil, err
+	}
+	labels := make([][]formats.WriterLabel, len(results))
+	for i, result := range results {
+		labels[i] = formats.ToWriterLabels(result)
+	}
+	return labels, nil
 }

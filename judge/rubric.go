@@ -76,7 +76,7 @@ func Rubrics() []string {
 // OpenRubric returns the built-in rubric with a name, or the rubric in a file,
 // whose name must end in .yaml or .yml.
 func OpenRubric(name string) (Rubric, error) {
-	if ending := path.Ext(name); ending == ".yaml" || ending == ".yml" {
+	if IsRubricFile(name) {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			return Rubric{}, fmt.Errorf("failed to read rubric: %w", err)
@@ -92,6 +92,13 @@ func OpenRubric(name string) (Rubric, error) {
 		return Rubric{}, fmt.Errorf("failed to find rubric %q: use one of %s, or a file that ends in .yaml", name, strings.Join(Rubrics(), ", "))
 	}
 	return ParseRubric(data)
+}
+
+// IsRubricFile reports whether the name of a rubric is the path of a file: it ends in
+// .yaml or .yml.
+func IsRubricFile(name string) bool {
+	ending := path.Ext(name)
+	return ending == ".yaml" || ending == ".yml"
 }
 
 // The limits of a rubric: the prompt must leave room for the text, and the

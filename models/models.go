@@ -14,8 +14,8 @@
 // A model's name, here and on the command line, means
 //
 //   - the model embedded in the binary, if it is "default" or empty;
-//   - the folder at that path, if it contains a separator or exists;
-//   - else the folder of that name in [UserDir].
+//   - the folder at that path, if [IsPath] says so;
+//   - else the imported model of that name, which is a folder in [UserDir].
 package models
 
 import (
@@ -72,7 +72,7 @@ func (m *Model) Info() toxscreen.ModelInfo {
 }
 
 // Classify implements [toxscreen.Classifier]. A text that is almost certainly in
-// none of the manifest's languages also gets a warning.
+// none of the manifest's languages is foreign and gets a warning.
 func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	found, err := m.Classifier.Classify(ctx, text)
 	if err != nil {
@@ -80,6 +80,9 @@ func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classifica
 	}
 	other, foreign := m.known.Other(text)
 	found.Language = toxscreen.Language{Code: other.Code, Foreign: foreign}
+	if other.Sure {
+		found.Language.Name = other.Name
+	}
 	if known := m.manifest.Languages; !foreign && len(known) == 1 {
 		found.Language.Code = known[0]
 	}
@@ -187,10 +190,10 @@ func Resolve(name string) (Folder, error) {
 	if name == "" || name == DefaultName {
 		return Folder{FS: Default()}, nil
 	}
-	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `/`+string(filepath.Separator)) {
+	if !IsPath(name) {
 		return inUserDir(name)
 	}
+	info, err := os.Stat(name)
 	if err != nil {
 		return Folder{}, fmt.Errorf("failed to find model: %w", err)
 	}
@@ -198,6 +201,40 @@ func Resolve(name string) (Folder, error) {
 		return Folder{}, fmt.Errorf("failed to find model: %s is a file: a model is a folder with a %s", name, ManifestName)
 	}
 	return Folder{FS: os.DirFS(name), Path: name}, nil
+}
+
+// IsPath reports whether a model is named by its path: the name contains a separator,
+// or is . or .. itself. A folder of the working folder without a separator before it
+// cannot take the place of an imported model.
+func IsPath(name string) bool {
+	return strings.ContainsAny(name, `/`+string(filepath.Separator)) || name == "." || name == ".."
+}
+
+// Remove deletes an imported model from [UserDir]. It refuses the embedded model and
+// folders elsewhere. Other processes that have opened the model keep it.
+func Remove(name string) error {
+	if name == "" || name == DefaultName {
+		return errors.New("failed to remove model: the default model is part of the program")
+	}
+	if IsPath(name) {
+		return fmt.Errorf("failed to remove model: %s is a path: only imported models, named without a path, are removed", name)
+	}
+	folder, err := inUserDir(name)
+	if err != nil {
+		return err
+	}
+	// A folder with a dot before its name is not listed: the model disappears at once.
+	gone := filepath.Join(filepath.Dir(folder.Path), ".removed-"+name)
+	if err := os.RemoveAll(gone); err != nil { // of a removal that was interrupted
+		return fmt.Errorf("failed to remove model %s: %w", name, err)
+	}
+	if err := os.Rename(folder.Path, gone); err != nil {
+		return fmt.Errorf("failed to remove model %s: %w", name, err)
+	}
+	if err := os.RemoveAll(gone); err != nil {
+		return fmt.Errorf("failed to remove model %s: it is no longer listed, but its files are: %w", name, err)
+	}
+	return nil
 }
 
 func inUserDir(name string) (Folder, error) {
@@ -217,7 +254,11 @@ func inUserDir(name string) (Folder, error) {
 	for _, e := range entries {
 		there = append(there, e.Name)
 	}
-	return Folder{}, fmt.Errorf("failed to find model %q: there is no folder of that name here or in %s; available models: %s", name, dir, strings.Join(there, ", "))
+	here := ""
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		here = fmt.Sprintf("; for the folder in the working folder, use .%c%s", filepath.Separator, name)
+	}
+	return Folder{}, fmt.Errorf("failed to find model %q: there is none of that name in %s; available models: %s%s", name, dir, strings.Join(there, ", "), here)
 }
 
 // UserDir returns the folder of the user's own models, toxscreen/models in the

@@ -82,8 +82,8 @@ func TestOpenScores(t *testing.T) {
 }
 
 // TestOtherLanguage: a text in none of the manifest's languages is scored with a
-// warning. If the manifest does not say which languages it means, there is no
-// warning.
+// warning, but not decided. If the manifest does not say which languages it means,
+// every text is decided.
 func TestOtherLanguage(t *testing.T) {
 	const german = "Das Wetter ist heute wirklich schön, wir gehen spazieren."
 	for _, test := range []struct {
@@ -115,6 +115,16 @@ func TestOtherLanguage(t *testing.T) {
 		got := strings.Join(result.Warnings, "|")
 		if (got != "") != (test.want != "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s, %q: got the warnings %q, want %q", test.languages, test.text, got, test.want)
+		}
+		notDecided := ""
+		switch {
+		case strings.HasPrefix(test.want, "the text seems to be in another language"):
+			notDecided = "the text seems to be in a language that the model does not know"
+		case test.want != "":
+			notDecided = "the text seems to be German, which the model does not know"
+		}
+		if result.NotDecided != notDecided {
+			t.Errorf("%s, %q: not decided because %q, want %q", test.languages, test.text, result.NotDecided, notDecided)
 		}
 	}
 }
@@ -335,7 +345,7 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"here", "default"} {
+	for _, name := range []string{"here", "there", "default"} {
 		if err := os.Mkdir(name, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +355,9 @@ func TestResolve(t *testing.T) {
 		{"default", ""}, // even if a folder has that name
 		{"./default", "./default"},
 		{"mine", filepath.Join(user, "mine")},
-		{"here", "here"}, // an existing path precedes the user's folder
+		{"here", filepath.Join(user, "here")}, // a folder of the working folder needs a path
+		{"./here", "./here"},
+		{".", "."},
 		{filepath.Join(user, "here"), filepath.Join(user, "here")},
 	} {
 		folder, err := models.Resolve(test.name)
@@ -361,7 +373,8 @@ func TestResolve(t *testing.T) {
 	for name, want := range map[string]string{
 		"minr":     "available models: default, here, mine",
 		"./mine":   "no such file",
-		"file":     "file is a file: a model is a folder with a manifest.json",
+		"./file":   "./file is a file: a model is a folder with a manifest.json",
+		"there":    "for the folder in the working folder, use ./there",
 		"mi\x00ne": "failed to find model",
 	} {
 		_, err := models.Resolve(name)

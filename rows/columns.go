@@ -54,8 +54,13 @@ func (l layout) columns() []resultColumn {
 		})
 	}
 	scored("score", double, func(r *toxscreen.Result) any { return r.Score })
-	scored("flagged", parquet.Optional(parquet.Leaf(parquet.BooleanType)), func(r *toxscreen.Result) any { return r.Flagged })
-	scored("severity", text, func(r *toxscreen.Result) any { return string(r.Severity) })
+	scored("flagged", parquet.Optional(parquet.Leaf(parquet.BooleanType)), func(r *toxscreen.Result) any {
+		if r.NotDecided != "" {
+			return nil
+		}
+		return r.Flagged
+	})
+	scored("severity", text, func(r *toxscreen.Result) any { return unlessEmpty(string(r.Severity)) })
 	for _, a := range toxscreen.Attributes() {
 		scored(a.String(), double, func(r *toxscreen.Result) any {
 			if measured, ok := r.Attributes[a]; ok {
@@ -77,6 +82,7 @@ func (l layout) columns() []resultColumn {
 		return r.Spans
 	})
 	scored("warnings", list, func(r *toxscreen.Result) any { return r.Warnings })
+	scored("not_decided", text, func(r *toxscreen.Result) any { return unlessEmpty(r.NotDecided) })
 	add("error", text, func(r *Result) any { return unlessEmpty(r.Error) })
 	if !l.judged {
 		return all

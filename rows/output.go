@@ -224,8 +224,8 @@ func foreign(row int64) error {
 }
 
 // written returns the parts of a written row that count in a [Summary].
-func written(failure string, flagged bool, score func(toxscreen.Attribute) (float64, bool)) *Result {
-	r := &Result{Error: failure, Result: toxscreen.Result{Flagged: flagged, Attributes: toxscreen.AttributeResults{}}}
+func written(failure, notDecided string, flagged bool, score func(toxscreen.Attribute) (float64, bool)) *Result {
+	r := &Result{Error: failure, Result: toxscreen.Result{NotDecided: notDecided, Flagged: flagged, Attributes: toxscreen.AttributeResults{}}}
 	for _, a := range toxscreen.Attributes() {
 		if p, ok := score(a); ok {
 			r.Attributes[a] = toxscreen.AttributeResult{Score: toxscreen.Probability(p)}
@@ -279,7 +279,7 @@ func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
 			return 0, foreign(done.Rows + 1)
 		}
 		end = records.offset
-		done.add(written(cells[place["error"]], cells[place["flagged"]] == "true", func(a toxscreen.Attribute) (float64, bool) {
+		done.add(written(cells[place["error"]], cells[place["not_decided"]], cells[place["flagged"]] == "true", func(a toxscreen.Attribute) (float64, bool) {
 			score, err := strconv.ParseFloat(cells[place[a.String()]], 64)
 			return score, err == nil
 		}), o.Limits)

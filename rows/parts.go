@@ -259,11 +259,13 @@ func (p *partsWriter) eachRow(path string, done *Summary, use func(parquet.Row) 
 				if r[place["row"]].Int64() != done.Rows+1 {
 					return errors.Join(foreign(done.Rows+1), rows.Close())
 				}
-				failure := ""
-				if e := r[place["error"]]; !e.IsNull() {
-					failure = string(e.ByteArray())
+				sentence := func(column string) string {
+					if v := r[place[column]]; !v.IsNull() {
+						return string(v.ByteArray())
+					}
+					return ""
 				}
-				done.add(written(failure, r[place["flagged"]].Boolean(), func(a toxscreen.Attribute) (float64, bool) {
+				done.add(written(sentence("error"), sentence("not_decided"), r[place["flagged"]].Boolean(), func(a toxscreen.Attribute) (float64, bool) {
 					score := r[place[a.String()]]
 					return score.Double(), !score.IsNull()
 				}), p.Limits)

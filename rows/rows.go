@@ -165,6 +165,7 @@ type Summary struct {
 	Before       int64 // of Rows, those written by earlier runs
 	Failed       int64 // of Rows, those with an error in place of a result
 	Flagged      int64
+	NotDecided   int64  // rows with a [toxscreen.Result].NotDecided
 	Reached      int64  // rows with a score at or over one of [Options].Limits
 	FirstFailure string // such as "row 17: …", with the error of the first failed row
 	// Duration is the time of this run since its first row was read.
@@ -182,6 +183,9 @@ func (s *Summary) add(r *Result, limits toxscreen.Scores) {
 	}
 	if r.Flagged {
 		s.Flagged++
+	}
+	if r.NotDecided != "" {
+		s.NotDecided++
 	}
 	if r.Reaches(limits) {
 		s.Reached++

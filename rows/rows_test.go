@@ -24,7 +24,8 @@ import (
 	"github.com/toxscreen/toxscreen/rows"
 )
 
-// words is a model with a few known words.
+// words is a model with a few known words. A text with the word grün is German, which
+// it does not know.
 type words struct {
 	version string
 	pause   time.Duration // time per text
@@ -48,6 +49,9 @@ func (w words) Classify(ctx context.Context, text string) (toxscreen.Classificat
 			s.Set(attribute, 0.95)
 			found.Spans = append(found.Spans, toxscreen.Span{Start: at, End: at + len(word), Attributes: s})
 		}
+	}
+	if strings.Contains(text, "grün") {
+		found.Language = toxscreen.Language{Code: "de", Name: "German", Foreign: true}
 	}
 	found.Windows = []toxscreen.Window{{Start: 0, End: len(text), Scores: found.Scores}}
 	slices.SortFunc(found.Spans, func(a, b toxscreen.Span) int { return a.Start - b.Start })
@@ -134,6 +138,59 @@ func TestSummaryCountsRows(t *testing.T) {
 	}
 }
 
+// A row in a language that the model does not know has scores and the reason why it is
+// neither flagged nor not, in every format. It is counted, also by a run that goes on
+// after it.
+func TestRowsThatAreNotDecided(t *testing.T) {
+	const reason = "the text seems to be German, which the model does not know"
+	var limits toxscreen.Scores
+	limits.Set(toxscreen.Toxicity, 0.5)
+	for ending, want := range map[string]string{
+		".jsonl":   `{"row":1,"score":0.9,"not_decided":"` + reason + `","unsupported_language":"de","direction":"higher_is_more_toxic","spans":[{"start":6,`,
+		".csv":     "\n1,,0.9,,,0.9,,0.95,,,0.01,,,\"[{\"\"start\"\":6,\"\"end\"\":11,\"\"attributes\"\":{\"\"insult\"\":0.95}}]\",[],\"" + reason + "\",,\n",
+		".parquet": `"input":{"row":1,"score":0.9,"flagged":null,"severity":null,"toxicity":0.9,`,
+	} {
+		folder := t.TempDir()
+		o := rows.Options{
+			Input:  write(t, filepath.Join(folder, "in.jsonl"), "{\"text\":\"grün idiot\"}\n{\"text\":\"you idiot\"}\n{\"text\":\"grün\"}\n"),
+			Output: filepath.Join(folder, "out"+ending), Limits: limits,
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		o.Progress = func(p rows.Progress) {
+			if p.Rows == 1 {
+				cancel()
+			}
+		}
+		job, err := rows.Open(ctx, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		summary, err := job.Score(toxscreen.New(words{version: "words@1", pause: 50 * time.Millisecond}))
+		if err == nil || summary.Rows == 3 || summary.NotDecided == 0 {
+			t.Fatalf("%s: %+v, %v: want an unfinished run", ending, summary, err)
+		}
+		if err := job.Close(); err != nil {
+			t.Fatal(err)
+		}
+		o.Progress, o.Resume = nil, true
+		summary, err = score(t, o, screener())
+		if err != nil || summary.Rows != 3 || summary.Before == 0 || summary.NotDecided != 2 || summary.Flagged != 1 || summary.Reached != 1 || summary.Failed != 0 {
+			t.Errorf("%s: %+v, %v", ending, summary, err)
+		}
+		shown := o.Output
+		if ending == ".parquet" {
+			shown = filepath.Join(folder, "shown.jsonl")
+			if _, err := score(t, rows.Options{Input: o.Output, Output: shown, TextColumn: "warnings"}, screener()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := read(t, shown); !strings.Contains(got, want) || strings.Count(got, reason) != 2 {
+			t.Errorf("%s: %s is not in\n%s", ending, want, got)
+		}
+	}
+}
+
 // With a judge, its verdicts have their own columns.
 func TestColumnsOfTheJudge(t *testing.T) {
 	folder := t.TempDir()
@@ -143,10 +200,10 @@ func TestColumnsOfTheJudge(t *testing.T) {
 	}
 	got := read(t, out)
 	for _, want := range []string{
-		"row,id,text,score,flagged,severity,toxicity,severe_toxicity,insult,profanity,identity_attack,threat,sexually_explicit,passages,spans,warnings,error," +
+		"row,id,text,score,flagged,severity,toxicity,severe_toxicity,insult,profanity,identity_attack,threat,sexually_explicit,passages,spans,warnings,not_decided,error," +
 			"judge_score,judge_toxicity,judge_severe_toxicity,judge_insult,judge_profanity,judge_identity_attack,judge_threat,judge_sexually_explicit,not_judged,judge\n",
-		`1,,you idiot,0.9,true,severe,0.9,,0.95,,,0.01,,"[{""start"":0,""end"":9,""score"":0.9}]","[{""start"":4,""end"":9,""attributes"":{""insult"":0.95}}]",[],,0.75,,,0.75,,,,,,"{""asked"":true,`,
-		"\n2,,silence,0.01,false,none,0.01,,0.01,,,0.01,,,[],[],,,,,,,,,,no answer,\"{",
+		`1,,you idiot,0.9,true,severe,0.9,,0.95,,,0.01,,"[{""start"":0,""end"":9,""score"":0.9}]","[{""start"":4,""end"":9,""attributes"":{""insult"":0.95}}]",[],,,0.75,,,0.75,,,,,,"{""asked"":true,`,
+		"\n2,,silence,0.01,false,none,0.01,,0.01,,,0.01,,,[],[],,,,,,,,,,,no answer,\"{",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is not in\n%s", want, got)

@@ -19,7 +19,8 @@ func (a *app) batchCommand() *cobra.Command {
 		Long: `Score each row of a JSONL, CSV or Parquet file and write one result per row, in
 order, in any of these formats. The file extension decides the format; - is JSONL
 through standard input and output. A row that cannot be scored gets a result with
-an error, and the run continues. --resume continues an interrupted run.`,
+an error, and the run continues. --resume continues an interrupted run. The exit
+code is 3 if rows failed, or are in a language that the model does not know.`,
 		Example: `  toxscreen batch -i comments.jsonl -o scored.jsonl
   toxscreen batch -i comments.csv --text-column comment -o scored.parquet
   toxscreen batch -i comments.jsonl -o scored.jsonl --resume
@@ -122,8 +123,8 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	switch {
 	case summary.Reached > 0:
 		return exit{code: exitReached}
-	case summary.Failed > 0:
-		return exit{code: exitRows}
+	case summary.Failed > 0 || summary.NotDecided > 0:
+		return exit{code: exitPartly}
 	}
 	return nil
 }
@@ -134,8 +135,12 @@ func (a *app) summarize(s rows.Summary) {
 	if s.Before > 0 {
 		before = fmt.Sprintf(" (%d of them in earlier runs)", s.Before)
 	}
-	fmt.Fprintf(a.err, "toxscreen: %d rows%s in %.1f s, %.0f per second: %d flagged, %d failed\n",
-		s.Rows, before, s.Duration.Seconds(), rate(s), s.Flagged, s.Failed)
+	notDecided := ""
+	if s.NotDecided > 0 {
+		notDecided = fmt.Sprintf(", %d not decided", s.NotDecided)
+	}
+	fmt.Fprintf(a.err, "toxscreen: %d rows%s in %.1f s, %.0f per second: %d flagged, %d failed%s\n",
+		s.Rows, before, s.Duration.Seconds(), rate(s), s.Flagged, s.Failed, notDecided)
 	if s.Failed > 0 {
 		fmt.Fprintf(a.err, "toxscreen: first failure: %s\n", terminal.Escape(s.FirstFailure))
 	}

@@ -123,13 +123,16 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 	}
 	if s.Calibration != "" {
 		base, err := screen.ReadCalibration(s.Calibration)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case base.Model == o.Model:
+			o.Base = base.Params
+		case s.byFlag("calibration"):
+			return fmt.Errorf("failed to keep the judges of %s: its parameters are for %s, the new ones for %s; leave out --calibration to fit without them", s.Calibration, base.Model, o.Model)
+		default: // the parameters of an earlier model, which the new ones replace
+			a.warn(fmt.Sprintf("%s from %s is for %s: its judges are not kept", s.Calibration, s.from("calibration"), base.Model))
 		}
-		if base.Model != o.Model {
-			return fmt.Errorf("failed to keep the judges of %s: its parameters are for %s, the new ones for %s; use --calibration '' to fit without them", s.Calibration, base.Model, o.Model)
-		}
-		o.Base = base.Params
 	}
 	params, report, err := fusion.Fit(labelled.Rows, o.Options)
 	if err != nil {

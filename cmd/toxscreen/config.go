@@ -49,7 +49,11 @@ func (a *app) configShow(cmd *cobra.Command, _ []string) error {
 	}
 	shown := make([]shownSetting, len(keys))
 	for i, k := range keys {
-		shown[i] = shownSetting{k.name, s.value(k.name), s.from(k.name)}
+		value := s.value(k.name)
+		if value == "" && k.unset != nil {
+			value = k.unset(s)
+		}
+		shown[i] = shownSetting{k.name, value, s.from(k.name)}
 	}
 	if s.Format == "json" {
 		return plainjson.Write(a.out, shown, "  ")
@@ -57,7 +61,7 @@ func (a *app) configShow(cmd *cobra.Command, _ []string) error {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "KEY\tVALUE\tFROM")
 	for _, k := range shown {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", k.Key, terminal.Escape(cmp.Or(k.Value, "-")), terminal.Escape(k.From))
+		fmt.Fprintf(table, "%s\t%s\t%s\n", k.Key, terminal.Escape(cmp.Or(k.Value, "none")), terminal.Escape(k.From))
 	}
 	return table.Flush()
 }

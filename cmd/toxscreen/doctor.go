@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,15 +63,9 @@ func (s *settings) limits() []configured {
 }
 
 func (a *app) doctor(cmd *cobra.Command, _ []string) error {
-	s, wrong := loadSettings(cmd)
-	if wrong != nil {
-		if _, usage := errors.AsType[exit](wrong); usage {
-			return wrong
-		}
-		s = defaultSettings()
-		if cmd.Flags().Lookup("format").Value.String() == "json" {
-			s.Format = "json"
-		}
+	s, wrong, err := loadOrDefault(cmd)
+	if err != nil {
+		return err
 	}
 	d := diagnosis{Diagnosis: screen.Examine(cmd.Context(), s.Settings)}
 	d.Config.LookedFor, d.Config.Read, d.Config.Limits = configFiles(), s.files(), s.limits()
@@ -82,7 +75,6 @@ func (a *app) doctor(cmd *cobra.Command, _ []string) error {
 	if wrong != nil {
 		d.OK, d.Problems = false, append([]string{wrong.Error()}, d.Problems...)
 	}
-	var err error
 	if s.Format == "json" {
 		err = plainjson.Write(a.out, d, "  ")
 	} else {

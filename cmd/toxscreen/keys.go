@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,7 +17,9 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/httpapi"
 	"github.com/toxscreen/toxscreen/httpapi/authority"
+	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/ollama"
@@ -49,6 +52,7 @@ type serveSettings struct {
 	TLSKey      string
 	As          []string // hosts that the server replaces
 	JudgeWait   map[string]time.Duration
+	OnLanguage  httpapi.LanguageAction // that the model does not know
 	QueueWait   time.Duration
 	Timeout     time.Duration // of a request
 	MaxTexts    int
@@ -75,9 +79,13 @@ type key struct {
 	help     string // of the flag; empty if only files and the environment have the key
 	parse    func(s *settings, value string) error
 
-	kind     string               // of the flag's value, for the help; default: string
-	short    string               // the flag's other name, of one letter
-	path     bool                 // a relative path in a file is relative to the file's folder
+	kind  string // of the flag's value, for the help; default: string
+	short string // the flag's other name, of one letter
+	// path reports whether a value is a path; nil: none is. A relative path in a file
+	// is relative to the file's folder.
+	path func(value string) bool
+	// unset returns what an empty value means, for `config show`; nil: none.
+	unset    func(s *settings) string
 	complete cobra.CompletionFunc // of the flag's value
 }
 
@@ -93,8 +101,8 @@ const (
 var keys = slices.Concat(scoringKeys, judgeKeys, serveKeys, feedbackKeys, thresholdKeys())
 
 var scoringKeys = []key{
-	{name: "model", fallback: models.DefaultName, path: true, short: "m", complete: completeModels,
-		help:  "model: default, the name of an imported model, or a folder",
+	{name: "model", fallback: models.DefaultName, path: models.IsPath, short: "m", complete: completeModels,
+		help:  "model: default, the name of an imported model, or the path of a folder, like ./mine",
 		parse: text(func(s *settings) *string { return &s.Model })},
 	{name: "provider", fallback: string(encoder.CPU), complete: oneOf(string(encoder.CPU), string(encoder.CUDA)),
 		help:  "where the model runs: cpu or cuda",
@@ -102,7 +110,7 @@ var scoringKeys = []key{
 	{name: "threads", fallback: "0", kind: integer,
 		help:  "texts scored in parallel on the CPU; 0: one per core",
 		parse: whole(0, 1024, func(s *settings) *int { return &s.Threads })},
-	{name: "onnxruntime", path: true,
+	{name: "onnxruntime", path: always, unset: foundLibrary,
 		help:  "`FILE` of the ONNX Runtime library; default: searched for, see doctor",
 		parse: text(func(s *settings) *string { return &s.Library })},
 	{name: "max_bytes", fallback: strconv.Itoa(toxscreen.DefaultMaxBytes), kind: integer,
@@ -120,7 +128,7 @@ var scoringKeys = []key{
 			s.Format = v
 			return nil
 		}},
-	{name: "calibration", path: true, complete: fileOf("json"),
+	{name: "calibration", path: always, unset: means("embedded"), complete: fileOf("json"),
 		help:  "`FILE` with fusion parameters from calibrate; default: the embedded ones",
 		parse: text(func(s *settings) *string { return &s.Calibration })},
 	{name: "fail_on", kind: repeated, complete: completeAttributes,
@@ -132,7 +140,7 @@ var judgeKeys = []key{
 	{name: "judge_model",
 		help:  "`NAME` of the judge's model in `ollama list`; default: no judge",
 		parse: text(func(s *settings) *string { return &s.Judge.Model })},
-	{name: "judge_host",
+	{name: "judge_host", unset: ollamaServer,
 		help: "`ADDRESS` of the judge's Ollama server; default: OLLAMA_HOST, else 127.0.0.1:11434",
 		parse: func(s *settings, v string) error {
 			s.Judge.Host = v
@@ -142,10 +150,10 @@ var judgeKeys = []key{
 			_, err := ollama.Address(v)
 			return err
 		}},
-	{name: "judge_rubric", fallback: "attributes", path: true,
+	{name: "judge_rubric", fallback: "attributes", path: judge.IsRubricFile,
 		help:  "rubric of the judge: " + strings.Join(judge.Rubrics(), ", ") + ", or a YAML file",
 		parse: parsed(judge.OpenRubric, func(s *settings) *judge.Rubric { return &s.Judge.Rubric })},
-	{name: "judge_band",
+	{name: "judge_band", unset: means("where a verdict is worth its price"),
 		help: "ask the judge about texts with a toxicity in this `BAND`, like 0.3-0.7; default: where a verdict is worth its price",
 		parse: func(s *settings, v string) error {
 			if v == "" {
@@ -164,7 +172,7 @@ var judgeKeys = []key{
 	{name: "judge_parallel", fallback: "1", kind: integer,
 		help:  "texts judged in parallel; the OLLAMA_NUM_PARALLEL of the server",
 		parse: whole(1, 256, func(s *settings) *int { return &s.Judge.Parallel })},
-	{name: "judge_cache", path: true,
+	{name: "judge_cache", path: unlessOff, unset: standardFile(files.InCache, "verdicts.db"),
 		help:  "`FILE` that stores verdicts, or off; default: in the user's cache folder",
 		parse: text(func(s *settings) *string { return &s.Judge.Cache })},
 	{name: "judge_price", fallback: "0", kind: "float64",
@@ -200,13 +208,13 @@ var serveKeys = []key{
 	{name: "allow_origin", kind: list,
 		help:  "`ORIGIN` of pages that may use the server from a browser (CORS), like https://forum.example.org; repeatable; * is every page, and needs API keys",
 		parse: parsed(parseOrigins, func(s *settings) *[]string { return &s.Serve.Origins })},
-	{name: "api_keys", path: true,
+	{name: "api_keys", path: always,
 		help:  "`FILE` with the API keys of clients; default: requests need no key",
 		parse: text(func(s *settings) *string { return &s.Serve.APIKeys })},
-	{name: "tls_cert", path: true,
+	{name: "tls_cert", path: always,
 		help:  "`FILE` with the certificate chain, for HTTPS",
 		parse: text(func(s *settings) *string { return &s.Serve.TLSCert })},
-	{name: "tls_key", path: true,
+	{name: "tls_key", path: always,
 		help:  "`FILE` with the certificate's private key",
 		parse: text(func(s *settings) *string { return &s.Serve.TLSKey })},
 	{name: "as", kind: list,
@@ -215,6 +223,10 @@ var serveKeys = []key{
 	{name: "judge_wait", fallback: "native=30s", kind: list,
 		help:  "time that an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not wait",
 		parse: parsed(parseJudgeWait, func(s *settings) *map[string]time.Duration { return &s.Serve.JudgeWait })},
+	{name: "on_unsupported_language", fallback: string(httpapi.BlockLanguage),
+		complete: oneOf(string(httpapi.BlockLanguage), string(httpapi.RefuseLanguage), string(httpapi.WarnLanguage)),
+		help:     "block, refuse or warn about a text in a language that the model does not know, where an API must say yes or no",
+		parse:    parsed(httpapi.ParseLanguageAction, func(s *settings) *httpapi.LanguageAction { return &s.Serve.OnLanguage })},
 	{name: "queue_wait", fallback: "2s",
 		help:  "refuse a text at once if its expected wait in the queue is longer than this",
 		parse: duration(func(s *settings) *time.Duration { return &s.Serve.QueueWait })},
@@ -227,7 +239,7 @@ var serveKeys = []key{
 	{name: "communities", kind: repeated,
 		help:  "thresholds for a communityId, as `\"ID toxicity=0.7\"`; repeatable",
 		parse: parsed(parseCommunities, func(s *settings) *map[string]toxscreen.Scores { return &s.Serve.Communities })},
-	{name: "late_results", path: true,
+	{name: "late_results", path: unlessOff, unset: standardFile(files.InCache, "results.db"),
 		help:  "`FILE` that stores results whose verdict came after the answer, or off; default: in the user's cache folder",
 		parse: text(func(s *settings) *string { return &s.Serve.LateResults })},
 	{name: "log_level", fallback: "info", complete: oneOf("debug", "info", "warn", "error"),
@@ -241,7 +253,7 @@ var serveKeys = []key{
 }
 
 var feedbackKeys = []key{
-	{name: "feedback", path: true, complete: fileOf("db"),
+	{name: "feedback", path: unlessOff, unset: standardFile(files.InConfig, "feedback.db"), complete: fileOf("db"),
 		help:  "`FILE` that stores feedback, or off; default: in the user's configuration folder",
 		parse: text(func(s *settings) *string { return &s.Feedback.File })},
 	{name: "feedback_text", fallback: "false", kind: boolean,
@@ -265,7 +277,7 @@ var feedbackKeys = []key{
 func thresholdKeys() []key {
 	var all []key
 	for _, a := range toxscreen.Attributes() {
-		all = append(all, key{name: thresholdPrefix + a.String(), parse: optional(func(s *settings, v string) error {
+		all = append(all, key{name: thresholdPrefix + a.String(), unset: modelThreshold(a), parse: optional(func(s *settings, v string) error {
 			threshold, err := parseProbability(v)
 			if err == nil {
 				s.Thresholds.Set(a, threshold)
@@ -303,7 +315,7 @@ func addFlags(cmd *cobra.Command, names ...string) {
 
 // addThresholdFlag adds the flag of all thresholds.
 func addThresholdFlag(cmd *cobra.Command, fallback string) {
-	cmd.Flags().StringArray("threshold", nil, "flag an attribute at or over this score, like toxicity=0.7; repeatable; default: "+fallback)
+	cmd.Flags().StringArray("threshold", nil, "flag an attribute at or over this score, like 0.7 for toxicity or threat=0.5; repeatable; default: "+fallback)
 	_ = cmd.RegisterFlagCompletionFunc("threshold", completeAttributes)
 }
 
@@ -356,17 +368,62 @@ func (k key) flag() string { return strings.ReplaceAll(k.name, "_", "-") }
 
 // in returns a path in a configuration file relative to the working folder.
 func (k key) in(file, value string) string {
-	switch {
-	case !k.path || !strings.ContainsAny(value, `/`+string(filepath.Separator)) || filepath.IsAbs(value):
+	if k.path == nil || value == "" || !k.path(value) || filepath.IsAbs(value) {
 		return value
-	case k.name == "judge_rubric" && filepath.Ext(value) == "":
-		return value // a built-in rubric; its name may contain a slash
 	}
 	value = filepath.Join(filepath.Dir(file), value)
-	if file == configFile {
+	if !filepath.IsAbs(value) {
 		value = "." + string(filepath.Separator) + value // it stays a path
 	}
 	return value
+}
+
+// Which values of a key with paths are paths.
+
+func always(string) bool { return true }
+
+func unlessOff(value string) bool { return value != off }
+
+// What an empty value means.
+
+func means(text string) func(*settings) string {
+	return func(*settings) string { return text }
+}
+
+// standardFile is for a file that is in a folder of the user.
+func standardFile(in func(name string) (string, error), name string) func(*settings) string {
+	return func(*settings) string {
+		file, _ := in(name) // without such a folder, it is needed to name a file
+		return file
+	}
+}
+
+func foundLibrary(s *settings) string {
+	path, _ := encoder.FindLibrary("", s.Provider) // doctor says why there is none
+	return path
+}
+
+func ollamaServer(*settings) string {
+	address, err := ollama.Address("")
+	if err != nil {
+		return os.Getenv("OLLAMA_HOST")
+	}
+	return address.String()
+}
+
+func modelThreshold(a toxscreen.Attribute) func(*settings) string {
+	return func(s *settings) string {
+		folder, err := models.Resolve(s.Model)
+		if err != nil {
+			return ""
+		}
+		manifest, err := models.ReadManifest(folder.FS)
+		threshold, ok := manifest.Thresholds.Get(a)
+		if err != nil || !ok {
+			return ""
+		}
+		return strconv.FormatFloat(threshold, 'f', -1, 64)
+	}
 }
 
 // refused returns why a file in the working folder must not set the key: a user who
@@ -455,14 +512,19 @@ func parseLimits(text string) (toxscreen.Scores, error) {
 		return found, nil
 	}
 	for part := range strings.SplitSeq(text, ",") {
-		if !strings.Contains(part, "=") {
-			part = "toxicity=" + part
-		}
-		if err := setScore(&found, part); err != nil {
+		if err := setScore(&found, withAttribute(part)); err != nil {
 			return found, err
 		}
 	}
 	return found, nil
+}
+
+// withAttribute returns a limit with its attribute: toxicity if it is only a number.
+func withAttribute(limit string) string {
+	if _, err := strconv.ParseFloat(limit, 64); err == nil {
+		return toxscreen.Toxicity.String() + "=" + limit
+	}
+	return limit
 }
 
 // setScore reads ATTRIBUTE=NUMBER.

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/spelling"
 	"github.com/toxscreen/toxscreen/internal/terminal"
@@ -43,8 +44,8 @@ const (
 	exitDone    = 0
 	exitFailed  = 1
 	exitUsage   = 2 // the command line is invalid
-	exitRows    = 3 // done, but some rows failed
-	exitReached = 4 // a score is at or over --fail-on; takes precedence over exitRows
+	exitPartly  = 3 // done, but some rows failed, or some texts were not decided
+	exitReached = 4 // a score is at or over --fail-on; takes precedence over exitPartly
 )
 
 // exit is an error that ends the process with a code other than exitFailed.
@@ -136,11 +137,13 @@ probabilities and the words that cause them, computed by an embedded model.`,
 		Example: `  toxscreen score "you are a stupid idiot"
   toxscreen batch -i comments.jsonl -o scored.jsonl
   toxscreen doctor`,
+		Version:       toxscreen.Version(),
 		SilenceErrors: true, // report prints them
 		SilenceUsage:  true,
 		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
 		a.scoreCommand(),
@@ -157,6 +160,9 @@ probabilities and the words that cause them, computed by an embedded model.`,
 		a.versionCommand(),
 	)
 	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = knownTopic
+	}
 	root.InitDefaultCompletionCmd()
 	return root
 }
@@ -166,6 +172,21 @@ func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	cmd.Args, cmd.RunE = knownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(subcommands...)
 	return cmd
+}
+
+// warn prints a warning on standard error.
+func (a *app) warn(text string) {
+	fmt.Fprintln(a.err, "toxscreen: warning: "+terminal.Escape(text))
+}
+
+// knownTopic is the Args of the help command. Cobra's own exits with 0 for an unknown
+// command.
+func knownTopic(cmd *cobra.Command, args []string) error {
+	about, rest, err := cmd.Root().Find(args)
+	if err != nil {
+		return wrongUsage("%w", err)
+	}
+	return knownCommand(about, rest)
 }
 
 // knownCommand is the Args of a command that only has subcommands: any argument

@@ -20,11 +20,11 @@ import (
 func (a *app) modelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "model",
-		Short: "List, show, verify and import models",
-		Long: `List, show, verify and import models. MODEL is "default" (the embedded model), a
-folder, or the name of an imported model.`,
+		Short: "List, show, verify, import and remove models",
+		Long: `List, show, verify, import and remove models. MODEL is "default" (the embedded
+model), the name of an imported model, or the path of a folder, like ./mine.`,
 	}
-	return group(cmd, a.modelListCommand(), a.modelShowCommand(), a.modelVerifyCommand(), a.modelImportCommand())
+	return group(cmd, a.modelListCommand(), a.modelShowCommand(), a.modelVerifyCommand(), a.modelImportCommand(), a.modelRemoveCommand())
 }
 
 func (a *app) modelListCommand() *cobra.Command {
@@ -175,6 +175,23 @@ func (a *app) modelVerify(cmd *cobra.Command, args []string) error {
 	return err
 }
 
+func (a *app) modelRemoveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "remove NAME",
+		Short:             "Remove an imported model",
+		Example:           "  toxscreen model remove toxic-bert",
+		Args:              arguments(1, 1, "the name of one model"),
+		ValidArgsFunction: completeModels,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := models.Remove(args[0]); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(a.out, "removed %s\n", terminal.Escape(args[0]))
+			return err
+		},
+	}
+}
+
 func (a *app) modelImportCommand() *cobra.Command {
 	var to string
 	o := &models.ImportOptions{}
@@ -231,7 +248,7 @@ func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOp
 	use := to
 	if use == "" {
 		use = m.Name
-	} else if !strings.ContainsAny(use, `/`+string(filepath.Separator)) {
+	} else if !models.IsPath(use) {
 		use = "." + string(filepath.Separator) + use
 	}
 	_, err = fmt.Fprintf(a.out, "imported %s, attributes: %s\nuse it with --model %s\n",

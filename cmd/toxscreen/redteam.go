@@ -180,7 +180,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	}
 	fmt.Fprintln(a.err)
 	if failed > 0 {
-		return exit{code: exitRows}
+		return exit{code: exitPartly}
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestRedteamKeepsTheJudgeBusy(t *testing.T) {
 		"redteam", "run", "--input", input, "--output-dir", out, "--judge-model", "tiny", "--judge-cache", "off",
 		"--judge-parallel", fmt.Sprint(parallel), "--judge-timeout", "10m",
 	}, stdio{strings.NewReader(""), &said, &said})
-	if code != exitRows {
+	if code != exitPartly {
 		t.Fatalf("exit code %d: %s", code, &said)
 	}
 	if most.Load() != parallel {

@@ -20,20 +20,21 @@ import (
 func (a *app) scoreCommand() *cobra.Command {
 	var mask, explain bool
 	cmd := &cobra.Command{
-		Use:   "score [TEXT | -]",
-		Short: "Score one text",
-		Long: `Score one text. The text is the argument, or standard input if the argument is -
-or missing. Every byte counts, also a line break at the end.`,
+		Use:   "score [TEXT… | -]",
+		Short: "Score texts",
+		Long: `Score texts. Each argument is one text. Without an argument, or with -, the text is
+standard input, where every byte counts, also a line break at the end. The exit code
+is 3 if a text is not decided: it is in a language that the model does not know.`,
 		Example: `  toxscreen score "you are a stupid idiot"
+  toxscreen score --format json "first text" "second text"
   toxscreen score --format json < comment.txt
   toxscreen score --mask "you are a stupid idiot"
   toxscreen score --fail-on 0.8 --fail-on threat=0.5 - < reply.txt`,
-		Args:              arguments(0, 1, "one text (in quotes)"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
 	}
 	cmd.Flags().BoolVar(&explain, "explain", false, "explain each score: prior, evidence and posterior")
-	cmd.Flags().BoolVar(&mask, "mask", false, "print only the text, and mask the words that raise its score")
+	cmd.Flags().BoolVar(&mask, "mask", false, "print only the text, and mask the words that make it flagged")
 	addFlags(cmd, "format", "fail_on")
 	addScreenerFlags(cmd)
 	return cmd
@@ -50,7 +51,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 	if explain && (mask || s.Format != "text") {
 		return wrongUsage("--explain is for the text format: it cannot be combined with --mask or --format json")
 	}
-	text, err := a.textOf(cmd.Context(), args, s.MaxBytes)
+	texts, err := a.textsOf(cmd.Context(), args, s.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -59,32 +60,65 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		return err
 	}
 	defer screener.Close()
-	result, err := screener.Score(cmd.Context(), text)
-	if err != nil {
-		return err
-	}
-	switch {
-	case mask:
-		err = a.printMasked(text, result, len(args) > 0 && args[0] != "-")
-	case s.Format == "json":
-		err = plainjson.Write(a.out, result.In(s.OffsetUnit, text), "")
-	default:
-		err = a.view().print(text, result, s.OffsetUnit)
+	print := func(text string, result toxscreen.Result) error {
+		switch {
+		case mask:
+			return a.printMasked(text, result, len(args) > 0 && args[0] != "-")
+		case s.Format == "json":
+			return plainjson.Write(a.out, result.In(s.OffsetUnit, text), "")
+		}
+		err := a.view().print(text, result, s.OffsetUnit)
 		if err == nil && explain {
 			err = a.printExplanation(screener, result)
 		}
-	}
-	if err != nil {
 		return err
 	}
-	if result.Reaches(s.FailOn) {
+	done, reached, notDecided := 0, false, false
+	asIs := func(text string) (string, error) { return text, nil }
+	for o := range toxscreen.Batch(cmd.Context(), screener.Screener, slices.Values(texts), asIs) {
+		if o.Err != nil {
+			err = o.Err
+			break
+		}
+		if done > 0 && !mask && s.Format == "text" {
+			fmt.Fprintln(a.out)
+		}
+		if err = print(o.Row, o.Result); err != nil {
+			break
+		}
+		done++
+		reached = reached || o.Result.Reaches(s.FailOn)
+		notDecided = notDecided || o.Result.NotDecided != ""
+	}
+	switch {
+	case cmd.Context().Err() != nil && done < len(texts):
+		return fmt.Errorf("interrupted; %d of %d texts are scored", done, len(texts))
+	case err != nil && len(texts) > 1:
+		return fmt.Errorf("text %d of %d: %w", done+1, len(texts), err)
+	case err != nil:
+		return err
+	case reached:
 		return exit{code: exitReached}
+	case notDecided:
+		return exit{code: exitPartly}
 	}
 	return nil
 }
 
-// textOf returns the text to score. It reads at most one byte more than the limit,
-// which is enough to refuse the text.
+// textsOf returns the texts to score: the arguments, or standard input.
+func (a *app) textsOf(ctx context.Context, args []string, limit int) ([]string, error) {
+	if len(args) > 1 {
+		if slices.Contains(args, "-") {
+			return nil, wrongUsage("- stands for standard input: it cannot be combined with other texts")
+		}
+		return args, nil
+	}
+	text, err := a.textOf(ctx, args, limit)
+	return []string{text}, err
+}
+
+// textOf returns the one text of a command: its argument, or standard input. It reads
+// at most one byte more than the limit, which is enough to refuse the text.
 func (a *app) textOf(ctx context.Context, args []string, limit int) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return args[0], nil
@@ -93,6 +127,9 @@ func (a *app) textOf(ctx context.Context, args []string, limit int) (string, err
 		return "", wrongUsage("no text: pass it as an argument in quotes, or use - to type it and end with Ctrl-D")
 	}
 	text, err := io.ReadAll(io.LimitReader(ctxio.NewReader(ctx, a.in), int64(limit)+1))
+	if ctx.Err() != nil {
+		return "", errors.New("interrupted while standard input was read")
+	}
 	if err != nil {
 		return "", fmt.Errorf("failed to read standard input: %w", err)
 	}
@@ -109,9 +146,9 @@ func (a *app) printMasked(text string, result toxscreen.Result, argument bool) e
 		return fmt.Errorf("failed to mask text: model %s has no spans: it cannot find the words that raise the score", result.Versions.Model)
 	}
 	for _, w := range result.Warnings {
-		fmt.Fprintln(a.err, "toxscreen: warning: "+terminal.Escape(w))
+		a.warn(w)
 	}
-	masked := toxscreen.Mask(text, result.Spans)
+	masked := toxscreen.Mask(text, result.FlaggedSpans())
 	if a.terminal {
 		masked = terminal.Escape(masked)
 	}

@@ -43,7 +43,7 @@ files of --api-keys, --tls-cert and --tls-key again.`,
 		RunE:              a.serve,
 	}
 	addFlags(cmd, "listen", "debug_listen", "external_url", "allow_host", "allow_origin", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "request_timeout", "max_texts", "communities",
-		"late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
+		"on_unsupported_language", "late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
 	addScreenerFlags(cmd)
 	cmd.AddCommand(a.serveKeyCommand())
 	return cmd
@@ -215,6 +215,7 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 		Log: slog.New(handler), External: s.Serve.External, Hosts: s.Serve.Hosts, Origins: s.Serve.Origins,
 		Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
 		MaxBody: int64(rows.RowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, RequestTimeout: s.Serve.Timeout, JudgeWait: s.Serve.JudgeWait,
+		OnUnsupportedLanguage: s.Serve.OnLanguage,
 	}
 	if s.Serve.APIKeys == "" {
 		if slices.Contains(s.Serve.Origins, "*") {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,19 +22,51 @@ import (
 	"github.com/toxscreen/toxscreen/internal/spelling"
 )
 
-// configFile is the name of a configuration file.
-const configFile = "toxscreen.yaml"
+// configNames are the names of a configuration file. A folder may have one of them.
+var configNames = []string{"toxscreen.yaml", "toxscreen.yml"}
 
 // systemConfig is the folder of the configuration for all users.
 var systemConfig = "/etc/toxscreen"
 
-// configFiles returns the possible configuration files, the strongest first.
-func configFiles() []string {
-	files := []string{configFile}
+// workingFolder is the folder of the configuration of a project.
+const workingFolder = "."
+
+// configFolders returns the folders that may have a configuration file, the strongest
+// first.
+func configFolders() []string {
+	folders := []string{workingFolder}
 	if user, err := os.UserConfigDir(); err == nil {
-		files = append(files, filepath.Join(user, "toxscreen", configFile))
+		folders = append(folders, filepath.Join(user, "toxscreen"))
 	}
-	return append(files, filepath.Join(systemConfig, configFile))
+	return append(folders, systemConfig)
+}
+
+// configFiles returns the possible configuration files, by their first name, the
+// strongest first.
+func configFiles() []string {
+	files := configFolders()
+	for i, folder := range files {
+		files[i] = filepath.Join(folder, configNames[0])
+	}
+	return files
+}
+
+// configFile returns the configuration file of a folder, empty if there is none.
+func configFile(folder string) (string, error) {
+	found := ""
+	for _, name := range configNames {
+		path := filepath.Join(folder, name)
+		switch _, err := os.Stat(path); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return "", fmt.Errorf("failed to read configuration: %w", err)
+		case found != "":
+			return "", fmt.Errorf("failed to read configuration: %s and %s are both there: remove one of them", found, path)
+		default:
+			found = path
+		}
+	}
+	return found, nil
 }
 
 // source is one source of values: a text for each key.
@@ -112,11 +145,15 @@ func (s *settings) files() []string {
 // the commands read those.
 func loadSettings(cmd *cobra.Command) (*settings, error) {
 	s := defaultSettings()
-	for _, path := range slices.Backward(configFiles()) {
-		values, err := readConfig(path)
-		if errors.Is(err, fs.ErrNotExist) {
+	for _, folder := range slices.Backward(configFolders()) {
+		path, err := configFile(folder)
+		if err != nil {
+			return nil, err
+		}
+		if path == "" {
 			continue
 		}
+		values, err := readConfig(path)
 		if err == nil {
 			err = s.add(fromFile, path, values)
 		}
@@ -156,6 +193,23 @@ func loadSettings(cmd *cobra.Command) (*settings, error) {
 		return nil, wrongUsage("format %s from %s: only judge has it; here it must be text or json", s.Format, s.from("format"))
 	}
 	return s, nil
+}
+
+// loadOrDefault reads the configuration for a command that works without: if it is
+// wrong, it returns the defaults and the format flag, and why. The error is wrong usage.
+func loadOrDefault(cmd *cobra.Command) (s *settings, wrong, err error) {
+	s, wrong = loadSettings(cmd)
+	if wrong == nil {
+		return s, nil, nil
+	}
+	if _, usage := errors.AsType[exit](wrong); usage {
+		return nil, nil, wrong
+	}
+	s = defaultSettings()
+	if cmd.Flags().Lookup("format").Value.String() == "json" {
+		s.Format = "json"
+	}
+	return s, wrong, nil
 }
 
 // add adds a source of values that override earlier ones.
@@ -206,7 +260,7 @@ func readConfig(path string) (map[string]any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if refused := k.refused(); refused != nil && text != "" && path == configFile {
+		if refused := k.refused(); refused != nil && text != "" && filepath.Dir(path) == workingFolder {
 			return nil, refused
 		}
 		values[name] = k.in(path, text)
@@ -247,6 +301,11 @@ func textOf(value any) (string, error) {
 	return "", fmt.Errorf("a value of type %T is not allowed here", value)
 }
 
+// ofKubernetes matches the variables that Kubernetes and Docker set for a service or a
+// link whose name begins with toxscreen, like TOXSCREEN_PORT_8080_TCP_ADDR. No key has
+// such a name.
+var ofKubernetes = regexp.MustCompile(`^TOXSCREEN_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
+
 // readEnv returns the values of the environment by key.
 func readEnv() (map[string]any, error) {
 	byEnv, names := map[string]string{}, []string{}
@@ -259,7 +318,7 @@ func readEnv() (map[string]any, error) {
 	provider := env.Provider("", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
 		if k, ok := byEnv[name]; ok {
 			values[k] = value
-		} else {
+		} else if !ofKubernetes.MatchString(name) {
 			known, _ := spelling.Nearest(name, names)
 			unknown = fmt.Errorf("failed to read configuration: unknown environment variable %s: the nearest known one is %s", name, known)
 		}
@@ -278,11 +337,11 @@ func readFlags(flags *pflag.FlagSet) (map[string]any, error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if thresholds, ok := f.Value.(pflag.SliceValue); ok && f.Name == "threshold" {
 			for _, given := range thresholds.GetSlice() {
-				attribute, value, ok := strings.Cut(given, "=")
+				attribute, value, ok := strings.Cut(withAttribute(given), "=")
 				if _, err := toxscreen.ParseAttribute(attribute); err != nil {
 					wrong = wrongUsage("--threshold %s: %w", given, err)
 				} else if !ok || value == "" {
-					wrong = wrongUsage("--threshold %s: it must be like toxicity=0.7", given)
+					wrong = wrongUsage("--threshold %s: it must be like 0.7 or threat=0.5", given)
 				}
 				values[thresholdPrefix+attribute] = value
 			}

@@ -42,9 +42,12 @@ func (a *app) versionCommand() *cobra.Command {
 }
 
 func (a *app) version(cmd *cobra.Command, _ []string) error {
-	s, err := loadSettings(cmd)
+	s, wrong, err := loadOrDefault(cmd)
 	if err != nil {
 		return err
+	}
+	if wrong != nil {
+		a.warn(wrong.Error() + "; it is ignored")
 	}
 	manifest, err := models.ReadManifest(models.Default())
 	if err != nil {

@@ -73,12 +73,15 @@ func (v view) style(code, text string) string {
 // spans, a bar for each attribute, and lists of the passages and of the spans.
 func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) error {
 	var b bytes.Buffer
-	colour := severityColours[r.Severity]
+	colour, decision := severityColours[r.Severity], string(r.Severity)
+	if r.NotDecided != "" {
+		colour, decision = severityColours[toxscreen.SeverityMild], "not decided: "+terminal.Escape(r.NotDecided)
+	}
 	score := fmt.Sprintf("%.2f", r.Score)
 	if v.paint {
 		score = " " + score + " " // a box
 	}
-	fmt.Fprintf(&b, "%s  %s", v.style(highlight(colour)+";"+bold, score), v.style(foreground(colour), string(r.Severity)))
+	fmt.Fprintf(&b, "%s  %s", v.style(highlight(colour)+";"+bold, score), v.style(foreground(colour), decision))
 	if r.Flagged {
 		fmt.Fprintf(&b, ", %s", v.style(bold, "flagged"))
 	}

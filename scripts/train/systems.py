@@ -66,11 +66,12 @@ class Product:
         run = subprocess.run(command, input=given.encode(), capture_output=True)
         results = [json.loads(line) for line in run.stdout.splitlines()]
         failed = next((r for r in results if "error" in r), None)
-        if run.returncode != 0 or failed or len(results) != len(texts):
+        # 3: texts in other languages are not decided. They have scores, which are compared with the thresholds here.
+        if run.returncode not in (0, 3) or failed or len(results) != len(texts):
             why = f"row {failed['row']}: {failed['error']}" if failed else run.stderr.decode().strip()
             raise RuntimeError(f"failed to score {len(texts)} texts with {self.folder}, exit status {run.returncode}, {len(results)} results: {why}")
         columns = {a: np.array([r["attributes"][a]["classifier"] for r in results]) for a in data.ATTRIBUTES if results and a in results[0]["attributes"]}
-        over = {a: np.array([r["attributes"][a]["flagged"] for r in results]) for a in columns}
+        over = {a: np.array([r["attributes"][a]["score"] >= r["attributes"][a]["threshold"] for r in results]) for a in columns}
         spans = [{i for s in r["spans"] if "toxicity" in s["attributes"] for i in range(s["start"], s["end"])} for r in results]
         return Scores(columns, spans, np.array([bool(r["spans"]) for r in results]), over)
 

@@ -132,6 +132,13 @@ def test_evaluate_measures_what_the_folder_has(trained):
     assert all(math.isfinite(figure.value) for figure in figures.values())
 
 
+def test_texts_in_other_languages_are_measured_by_their_scores():
+    root = Path(__file__).parents[2]
+    system = systems.Product("model", root / "bin" / "toxscreen", root / "testdata" / "models" / "tiny")
+    over = system.score(["Das ist wirklich schön, du idiot", "what a nice garden"]).over["toxicity"]
+    assert over.tolist() == [True, False]
+
+
 def test_a_resumed_run_ends_with_the_weights_of_a_straight_one(tmp_path):
     rows = data.training_rows(SAMPLE)
 
