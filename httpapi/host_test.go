@@ -1,7 +1,9 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/httpapi"
+	"github.com/toxscreen/toxscreen/httpapi/authority"
 )
 
 // served runs a server on a listener until the test ends, and returns where clients
@@ -121,7 +124,8 @@ func TestAServerAnswersUnderItsOwnNamesOnly(t *testing.T) {
 	}
 }
 
-// A page has no key, and no way to a socket of the file system.
+// A page has no key, no certificate for its name, and no way to a socket of the file
+// system.
 func TestHostsDoNotMatterWhereNoPageCanAsk(t *testing.T) {
 	alice, key := newKey(t, "alice", "")
 	at := served(t, httpapi.Config{Keys: []httpapi.Key{key}}, listening(t, "tcp4", "127.0.0.1:0"))
@@ -134,5 +138,34 @@ func TestHostsDoNotMatterWhereNoPageCanAsk(t *testing.T) {
 	at = served(t, httpapi.Config{}, listening(t, "unix", t.TempDir()+"/it.sock"))
 	if r := named(t, at, "tox.example.org", http.MethodPost, "/v1/score", `{"text": "hello"}`); r.status != http.StatusOK {
 		t.Errorf("over a socket: %d %s", r.status, r.body)
+	}
+	ca, err := authority.Open(t.TempDir(), []string{"tox.example.org"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := ca.TLSConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at = served(t, httpapi.Config{}, tls.NewListener(listening(t, "tcp4", "127.0.0.1:0"), config))
+	c, err := tls.Dial("tcp", at.String(), &tls.Config{InsecureSkipVerify: true}) // only the host matters
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://tox.example.net/v1/score", strings.NewReader(`{"text": "hello"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Write(c); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(c), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("with TLS: %s", response.Status)
 	}
 }
