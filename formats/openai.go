@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // OpenAIRequest is a request of the moderations API.
@@ -84,7 +85,7 @@ func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 		OpenAIRequest
 		Input json.RawMessage `json:"input"`
 	}
-	if err := json.Unmarshal(data, &in); err != nil {
+	if err := plainjson.Unmarshal(data, &in); err != nil {
 		return in.OpenAIRequest, fmt.Errorf("failed to read the request: %w", err)
 	}
 	r := in.OpenAIRequest
@@ -93,7 +94,7 @@ func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 		return r, errors.New(`failed to read the request: it has no input: send {"input": "…"}`)
 	case input[0] == '"':
 		r.Texts = []string{""}
-		if err := json.Unmarshal(input, &r.Texts[0]); err != nil {
+		if err := plainjson.Unmarshal(input, &r.Texts[0]); err != nil {
 			return r, fmt.Errorf("failed to read input: %w", err)
 		}
 		return r, nil
@@ -103,7 +104,7 @@ func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 		}
 		// encoding/json reads null as an empty string.
 		var all []*string
-		if err := json.Unmarshal(input, &all); err != nil {
+		if err := plainjson.Unmarshal(input, &all); err != nil {
 			return r, fmt.Errorf("failed to read input: %w", err)
 		}
 		for i, text := range all {

@@ -80,12 +80,14 @@ func TestManyTextsAreAnsweredInOrder(t *testing.T) {
 func TestBadRequestsAreRefusedWithTheReason(t *testing.T) {
 	s := serve(t, toxscreen.New(words, toxscreen.WithMaxBytes(100)), httpapi.Config{MaxTexts: 2, MaxBody: 1000})
 	for body, want := range map[string]string{
-		``:                                     "it has no body",
+		``:                                     "it is empty",
 		`{}`:                                   "it has no text",
-		`[]`:                                   "must be a JSON object",
-		`{"text": 1}`:                          "text must not be of the type number",
+		`[]`:                                   "expected an object, found a list",
+		`{"text": 1}`:                          "text: expected a string, found a number",
 		`{"text": "x"`:                         "its JSON breaks off",
 		`{"text": "x"} {"text": "y"}`:          "more data after its JSON",
+		`{"texts": ["x", 1]}`:                  "texts: expected a string, found a number",
+		`{"do_not_store": "yes", "text": "x"}`: "do_not_store: expected true or false, found a string",
 		`{"txt": "x"}`:                         `unknown field "txt"`,
 		`{"text": "x", "texts": ["y"]}`:        "a text or id beside them",
 		`{"texts": ["x", {"id": "y"}]}`:        "texts[1] has no text",
