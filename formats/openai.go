@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
@@ -34,6 +35,26 @@ type OpenAIResult struct {
 	// Applied has the kinds of input that a category was assessed in: none where it
 	// is not assessed.
 	Applied map[string][]string `json:"category_applied_input_types"`
+}
+
+// OpenAIModel is a model in OpenAI's list of models.
+type OpenAIModel struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"` // Unix time
+	OwnedBy string `json:"owned_by"`
+}
+
+// OpenAIModels is the list of models.
+type OpenAIModels struct {
+	Object string        `json:"object"`
+	Data   []OpenAIModel `json:"data"`
+}
+
+// NewOpenAIModels returns the list with a single model. OpenAI's time of creation is the
+// time since which the model is served.
+func NewOpenAIModels(id string, since time.Time) OpenAIModels {
+	return OpenAIModels{Object: "list", Data: []OpenAIModel{{ID: id, Object: "model", Created: since.Unix(), OwnedBy: "toxscreen"}}}
 }
 
 // OpenAIError is the error of any of OpenAI's APIs.

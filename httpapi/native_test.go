@@ -133,6 +133,7 @@ func TestABodyOfUnknownLengthIsBounded(t *testing.T) {
 	}
 }
 
+// What is not there is an error in the form of the API that the path belongs to.
 func TestWhatIsNotThereIsNamed(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{})
 	if r := s.get("/v1/scores"); r.status != http.StatusNotFound || r.code(t) != "not_found" {
@@ -140,6 +141,21 @@ func TestWhatIsNotThereIsNamed(t *testing.T) {
 	}
 	if r := s.get("/v1/score"); r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != "POST" || r.code(t) != "method_not_allowed" {
 		t.Errorf("%d %s", r.status, r.body)
+	}
+	for _, c := range []struct{ method, path, allow, want string }{
+		{"POST", "/v1alpha1/comments:foo", "", `404 {"error":{"code":404,"message":"there is nothing here`},
+		{"GET", analyze, "POST", `405 {"error":{"code":405,"message":"failed to answer GET: this route takes POST","status":"UNIMPLEMENTED"}}`},
+		{"GET", "/batch", "POST", `405 {"error":{"code":405,`},
+		{"POST", "/$discovery/rest", "GET", `405 {"error":{"code":405,`},
+		{"GET", "/v1/moderations", "POST", `405 {"error":{"message":"failed to answer GET: this route takes POST","type":"invalid_request_error","param":null,"code":null}}`},
+		{"POST", "/v1/moderations/x", "", `404 {"error":{"message":"there is nothing here: GET /v1/openapi.json lists the native routes, docs/server.md all","type":"invalid_request_error","param":null,"code":"unknown_url"}}`},
+		{"DELETE", "/v1/models/tiny@1.0.0", "GET", `405 {"error":{"message":`},
+		{"GET", "/v1/evaluate", "POST", `405 {"detail":"failed to answer GET: this route takes POST"}`},
+		{"POST", "/", "GET", `405 {"error":{"code":"method_not_allowed",`},
+	} {
+		if r := s.ask(c.method, c.path, ""); !strings.HasPrefix(statusOf(r)+" "+r.body, c.want) || r.header.Get("Allow") != c.allow {
+			t.Errorf("%s %s: %d %s %s", c.method, c.path, r.status, r.header, r.body)
+		}
 	}
 	if r := s.get("/v1/score/nothing"); r.status != http.StatusNotFound {
 		t.Errorf("%d %s", r.status, r.body)
