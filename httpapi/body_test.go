@@ -29,6 +29,7 @@ func zipped(t testing.TB, body string) string {
 func raw(t testing.TB, h http.Handler, path, body string, headers ...string) reply {
 	t.Helper()
 	in := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
+	in.Host = "localhost"
 	for i := 0; i < len(headers); i += 2 {
 		in.Header.Set(headers[i], headers[i+1])
 	}
