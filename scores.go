@@ -3,6 +3,7 @@ package toxscreen
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -75,16 +76,23 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads an object from attribute names to numbers. An unknown name is
 // an error, and so is null.
 func (s *Scores) UnmarshalJSON(data []byte) error {
-	var object map[Attribute]*float64
+	var object map[Attribute]json.RawMessage
 	if err := json.Unmarshal(data, &object); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return wrong // encoding/json adds where the object is
+		}
 		return fmt.Errorf("failed to read scores: %w", err)
 	}
 	*s = Scores{}
 	for a, value := range object {
-		if value == nil {
+		var score *float64
+		if err := json.Unmarshal(value, &score); err != nil {
+			return fmt.Errorf("failed to read scores: %s must be a number", a)
+		}
+		if score == nil {
 			return fmt.Errorf("failed to read scores: %s is null; leave out what was not measured", a)
 		}
-		s.Set(a, *value)
+		s.Set(a, *score)
 	}
 	return nil
 }

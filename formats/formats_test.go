@@ -309,19 +309,22 @@ func TestNexaGaugeFiles(t *testing.T) {
 	if got := ids("[]", 0); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
+	if diff := cmp.Diff([]string{"a"}, ids("\ufeff"+`[{"case_id":"a"}]`, 0)); diff != "" {
+		t.Errorf("after a byte order mark: %s", diff)
+	}
 }
 
 func TestNexaGaugeCasesThatMakeNoSense(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                          "failed to read the cases: there are none",
 		`[]{}`:                      "failed to read the cases: there is more after the list",
-		`[{"output":"x"}`:           "failed to read case 2: unexpected EOF",
-		`{"output":`:                "failed to read case 1: unexpected EOF",
-		`"x"`:                       "failed to read case 1: json:",
+		`[{"output":"x"}`:           "failed to read case 2: its JSON breaks off",
+		`{"output":`:                "failed to read case 1: its JSON breaks off",
+		`"x"`:                       "failed to read case 1: expected an object, found a string",
 		`{"output":["x"]}`:          "failed to read case 1: output is a list, not a text",
 		`{"context":["a",{}]}`:      "failed to read case 1: context [1] is an object, not a text",
-		`{"redteam":[]}`:            "failed to read case 1: redteam: json:",
-		`{"redteam":{"metrics":1}}`: "failed to read case 1: redteam: json:",
+		`{"redteam":[]}`:            "failed to read case 1: redteam: expected an object, found a list",
+		`{"redteam":{"metrics":1}}`: "failed to read case 1: redteam: metrics: expected a list, found a number",
 		`[{"output":"x"},{"case_id":"b","redteam":{"scoring_mode":"scale_1_10"}}]`: `failed to read case 2 (b): redteam.scoring_mode is "scale_1_10"`,
 		`{"redteam":{"metrics":[{"rubric":{}}]}}`:                                  "redteam.metrics[0] has no name",
 		`{"redteam":{"metrics":[{"name":"m","item_fields":["output","prompt"]}]}}`: `"prompt" must be one of output, input, context, reference`,

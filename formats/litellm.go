@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // LiteLLMRequest is a request of LiteLLM's generic guardrail. Images and tools are
@@ -60,14 +60,12 @@ func ReadLiteLLM(data []byte) (LiteLLMRequest, error) {
 		LiteLLMRequest
 		Parameters json.RawMessage `json:"additional_provider_specific_params"`
 	}
-	if err := json.Unmarshal(data, &in); err != nil {
+	if err := plainjson.Unmarshal(data, &in); err != nil {
 		return in.LiteLLMRequest, fmt.Errorf("failed to read the request: %w", err)
 	}
 	r := in.LiteLLMRequest
 	if len(in.Parameters) > 0 {
-		dec := json.NewDecoder(bytes.NewReader(in.Parameters))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&r.Parameters); err != nil {
+		if err := plainjson.UnmarshalStrict(in.Parameters, &r.Parameters); err != nil {
 			return r, fmt.Errorf("failed to read additional_provider_specific_params: %w; there are threshold, thresholds and on_flagged", err)
 		}
 	}

@@ -84,7 +84,9 @@ func TestLiteLLMActions(t *testing.T) {
 func TestLiteLLMParametersThatMakeNoSense(t *testing.T) {
 	for parameters, want := range map[string]string{
 		`{"treshold":0.8}`:                                `unknown field "treshold"; there are threshold, thresholds and on_flagged`,
-		`{"threshold":"0.8"}`:                             "cannot unmarshal string",
+		`{"threshold":"0.8"}`:                             "params: threshold: expected a number, found a string; there are",
+		`{"thresholds":{"insult":"0.8"}}`:                 "insult must be a number",
+		`{"thresholds":0.8}`:                              "params: thresholds: expected an object, found a number",
 		`{"threshold":0}`:                                 "the threshold of toxicity is 0",
 		`{"threshold":1.5}`:                               "the threshold of toxicity is 1.5",
 		`{"thresholds":{"rudeness":0.5}}`:                 `unknown attribute "rudeness"`,

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // NexaCase is one case of nexa-gauge's input.
@@ -62,7 +63,7 @@ func (c *NexaCase) UnmarshalJSON(data []byte) error {
 	}
 	c.Redteam = &NexaRedteam{}
 	if err := json.Unmarshal(raw, c.Redteam); err != nil {
-		return fmt.Errorf("redteam: %w", err)
+		return fmt.Errorf("redteam: %w", plainjson.Explain(err))
 	}
 	c.Ignored = nexaIgnored(raw)
 	return nil
@@ -192,6 +193,9 @@ var NexaDefaults = []string{"bias", "toxicity"}
 // number of the case.
 func ReadNexaCases(in io.Reader, limit int) ([]NexaCase, error) {
 	buffered := bufio.NewReader(in)
+	if begin, _ := buffered.Peek(len(plainjson.Mark)); string(begin) == plainjson.Mark {
+		_, _ = buffered.Discard(len(begin)) // it has just been read
+	}
 	var list bool
 	for {
 		b, err := buffered.ReadByte()
@@ -215,7 +219,7 @@ func ReadNexaCases(in io.Reader, limit int) ([]NexaCase, error) {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return fmt.Errorf("failed to read case %d: %w", len(cases)+1, err)
+		return fmt.Errorf("failed to read case %d: %w", len(cases)+1, plainjson.Explain(err))
 	}
 	dec := json.NewDecoder(buffered)
 	if list {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // OpenAIRequest is a request of the moderations API.
@@ -33,6 +35,26 @@ type OpenAIResult struct {
 	// Applied has the kinds of input that a category was assessed in: none where it
 	// is not assessed.
 	Applied map[string][]string `json:"category_applied_input_types"`
+}
+
+// OpenAIModel is a model in OpenAI's list of models.
+type OpenAIModel struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"` // Unix time
+	OwnedBy string `json:"owned_by"`
+}
+
+// OpenAIModels is the list of models.
+type OpenAIModels struct {
+	Object string        `json:"object"`
+	Data   []OpenAIModel `json:"data"`
+}
+
+// NewOpenAIModels returns the list with a single model. OpenAI's time of creation is the
+// time since which the model is served.
+func NewOpenAIModels(id string, since time.Time) OpenAIModels {
+	return OpenAIModels{Object: "list", Data: []OpenAIModel{{ID: id, Object: "model", Created: since.Unix(), OwnedBy: "toxscreen"}}}
 }
 
 // OpenAIError is the error of any of OpenAI's APIs.
@@ -84,7 +106,7 @@ func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 		OpenAIRequest
 		Input json.RawMessage `json:"input"`
 	}
-	if err := json.Unmarshal(data, &in); err != nil {
+	if err := plainjson.Unmarshal(data, &in); err != nil {
 		return in.OpenAIRequest, fmt.Errorf("failed to read the request: %w", err)
 	}
 	r := in.OpenAIRequest
@@ -93,7 +115,7 @@ func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 		return r, errors.New(`failed to read the request: it has no input: send {"input": "…"}`)
 	case input[0] == '"':
 		r.Texts = []string{""}
-		if err := json.Unmarshal(input, &r.Texts[0]); err != nil {
+		if err := plainjson.Unmarshal(input, &r.Texts[0]); err != nil {
 			return r, fmt.Errorf("failed to read input: %w", err)
 		}
 		return r, nil
@@ -103,7 +125,7 @@ func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 		}
 		// encoding/json reads null as an empty string.
 		var all []*string
-		if err := json.Unmarshal(input, &all); err != nil {
+		if err := plainjson.Unmarshal(input, &all); err != nil {
 			return r, fmt.Errorf("failed to read input: %w", err)
 		}
 		for i, text := range all {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // PatronusRequest is a request of Patronus' evaluation API.
@@ -153,7 +154,7 @@ var patronusAttributes = []toxscreen.Attribute{
 // [PatronusRequest] are ignored.
 func ReadPatronus(data []byte) (PatronusRequest, error) {
 	var r PatronusRequest
-	if err := json.Unmarshal(data, &r); err != nil {
+	if err := plainjson.Unmarshal(data, &r); err != nil {
 		return r, fmt.Errorf("failed to read the request: %w", err)
 	}
 	if len(r.Evaluators) == 0 {

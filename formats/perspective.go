@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // PerspectiveAnalyze is a request for the scores of a comment.
@@ -31,8 +32,8 @@ type PerspectiveAnalyze struct {
 
 // PerspectiveText is a text of a request.
 type PerspectiveText struct {
-	Text string `json:"text"`
-	Type string `json:"type"` // empty or PLAIN_TEXT
+	Text string              `json:"text"`
+	Type perspectiveTextType `json:"type"` // empty or PLAIN_TEXT
 }
 
 // PerspectiveContext is what a comment replies to, in one of two forms.
@@ -43,9 +44,9 @@ type PerspectiveContext struct {
 
 // PerspectiveParameters are the parameters of one requested attribute.
 type PerspectiveParameters struct {
-	ScoreType string `json:"scoreType"` // empty or PROBABILITY
+	ScoreType perspectiveScoreType `json:"scoreType"` // empty or PROBABILITY
 	// ScoreThreshold is the lowest score that is returned; nil for all.
-	ScoreThreshold *perspectiveNumber `json:"scoreThreshold"`
+	ScoreThreshold *float64 `json:"scoreThreshold"`
 }
 
 // PerspectiveScores is the answer to a [PerspectiveAnalyze].
@@ -67,16 +68,16 @@ type PerspectiveAttribute struct {
 // PerspectiveSpan is the score of a piece of a text, from Begin to End (exclusive) in
 // UTF-16 code units. Neither is nil.
 type PerspectiveSpan struct {
-	Begin *int             `json:"begin"`
-	End   *int             `json:"end"`
-	Score PerspectiveScore `json:"score"`
+	Begin *int             `json:"begin" proto:"required"`
+	End   *int             `json:"end"   proto:"required"`
+	Score PerspectiveScore `json:"score" proto:"required"`
 }
 
 // PerspectiveScore is a probability in 0..1, higher is more toxic. It is a float32,
 // as Google's are, which JSON has in its shortest form.
 type PerspectiveScore struct {
-	Value float32 `json:"value"`
-	Type  string  `json:"type,omitempty"`
+	Value float32              `json:"value"          proto:"required"`
+	Type  perspectiveScoreType `json:"type,omitempty"`
 }
 
 // PerspectiveSuggest is a request that suggests the scores of a comment.
@@ -96,91 +97,34 @@ type PerspectiveSuggested struct {
 	DetectedLanguages  []string `json:"detectedLanguages,omitempty"`
 }
 
-// UnmarshalJSON implements [json.Unmarshaler], as do the methods of the same name
-// below.
-func (r *PerspectiveAnalyze) UnmarshalJSON(data []byte) error {
-	type plain PerspectiveAnalyze
-	return unmarshalProto(data, (*plain)(r))
-}
+// perspectiveScoreType is what a score is: a probability only.
+type perspectiveScoreType string
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (r *PerspectiveSuggest) UnmarshalJSON(data []byte) error {
-	type plain PerspectiveSuggest
-	return unmarshalProto(data, (*plain)(r))
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (t *PerspectiveText) UnmarshalJSON(data []byte) error {
-	type plain PerspectiveText
-	return unmarshalProto(data, (*plain)(t))
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (c *PerspectiveContext) UnmarshalJSON(data []byte) error {
-	type plain PerspectiveContext
-	return unmarshalProto(data, (*plain)(c))
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (p *PerspectiveParameters) UnmarshalJSON(data []byte) error {
-	type plain PerspectiveParameters
-	return unmarshalProto(data, (*plain)(p))
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (a *PerspectiveAttribute) UnmarshalJSON(data []byte) error {
-	type plain PerspectiveAttribute
-	return unmarshalProto(data, (*plain)(a))
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (s *PerspectiveSpan) UnmarshalJSON(data []byte) error {
-	var span struct {
-		Begin, End *perspectiveNumber
-		Score      *PerspectiveScore
-	}
-	if err := unmarshalProto(data, &span); err != nil {
-		return err
-	}
-	if span.Begin == nil || span.End == nil || span.Score == nil {
-		return errors.New("a span score must have a begin, an end and a score")
-	}
-	begin, end := float64(*span.Begin), float64(*span.End)
-	if begin < 0 || end < begin || end > math.MaxInt32 || begin != math.Trunc(begin) || end != math.Trunc(end) {
-		return fmt.Errorf("a span score from %v to %v is not valid", begin, end)
-	}
-	first, last := int(begin), int(end)
-	*s = PerspectiveSpan{Begin: &first, End: &last, Score: *span.Score}
-	return nil
-}
-
-// UnmarshalJSON implements [json.Unmarshaler]. A score without a value is an error.
-func (s *PerspectiveScore) UnmarshalJSON(data []byte) error {
-	var score struct {
-		Value *perspectiveNumber
-		Type  string
-	}
-	if err := unmarshalProto(data, &score); err != nil {
-		return err
-	}
-	if score.Value == nil {
-		return errors.New("a score must have a value")
-	}
-	*s = PerspectiveScore{Value: float32(*score.Value), Type: score.Type}
-	return nil
-}
-
-// perspectiveProbability is the only type of score there is.
 const perspectiveProbability = "PROBABILITY"
+
+func (perspectiveScoreType) names() []string {
+	return []string{"SCORE_TYPE_UNSPECIFIED", perspectiveProbability, "STD_DEV_SCORE", "PERCENTILE", "RAW"}
+}
+
+// perspectiveTextType is what a text is: plain text only.
+type perspectiveTextType string
+
+func (perspectiveTextType) names() []string {
+	return []string{"TEXT_TYPE_UNSPECIFIED", "PLAIN_TEXT", "HTML"}
+}
 
 // perspectiveOthers are the attributes of Google's API that toxscreen does not
 // measure: those of the New York Times and the experimental ones.
 var perspectiveOthers = []string{
-	"AFFINITY", "ALIENATION", "ATTACK_ON_AUTHOR", "ATTACK_ON_COMMENTER", "ATTACK_ON_PUBLISHER", "COMPASSION", "CURIOSITY",
-	"FEARMONGERING", "FLIRTATION", "GENERALIZATION", "INCOHERENT", "INFLAMMATORY", "LIKELY_TO_REJECT", "MORAL_OUTRAGE",
+	"AFFINITY", "ALIENATION", "ATTACK_ON_AUTHOR", "ATTACK_ON_COMMENTER", "ATTACK_ON_PUBLISHER", "COMPASSION", "CONSTRUCTIVE",
+	"CURIOSITY", "FEARMONGERING", "FLIRTATION", "GENERALIZATION", "INCOHERENT", "INFLAMMATORY", "LIKELY_TO_REJECT", "MORAL_OUTRAGE",
 	"NUANCE", "OBSCENE", "OFF_TOPIC", "PERSONAL_STORY", "POWER_APPEAL", "REASONING", "RESPECT", "SCAPEGOATING", "SPAM",
 	"UNSUBSTANTIAL",
 }
+
+// perspectiveFast is the attribute of Google's faster and less accurate model for
+// toxicity.
+const perspectiveFast = "TOXICITY_FAST"
 
 // perspectiveNamed returns the attribute of a name, with or without a version or the
 // suffix of the experimental ones. known reports whether Google had it, ours whether
@@ -193,6 +137,9 @@ func perspectiveNamed(name string) (a toxscreen.Attribute, known, ours bool) {
 	base = strings.TrimSuffix(base, "_EXPERIMENTAL")
 	if base != strings.ToUpper(base) {
 		return 0, false, false
+	}
+	if base == perspectiveFast {
+		return toxscreen.Toxicity, true, true
 	}
 	if a, err := toxscreen.ParseAttribute(strings.ToLower(base)); err == nil {
 		return a, true, true
@@ -208,7 +155,7 @@ func PerspectiveName(a toxscreen.Attribute) string { return strings.ToUpper(a.St
 // and its language, see [PerspectiveAnalyze.CheckLanguages].
 func ReadPerspectiveAnalyze(data []byte) (PerspectiveAnalyze, error) {
 	var r PerspectiveAnalyze
-	if err := json.Unmarshal(strictJSON(data), &r); err != nil {
+	if err := unmarshalProto(strictJSON(data), &r); err != nil {
 		return r, badPerspectiveJSON(err)
 	}
 	if err := r.Context.check(); err != nil {
@@ -237,9 +184,9 @@ func ReadPerspectiveAnalyze(data []byte) (PerspectiveAnalyze, error) {
 	return r, nil
 }
 
-func checkScoreType(name, scoreType string) error {
+func checkScoreType(name string, scoreType perspectiveScoreType) error {
 	if scoreType != "" && scoreType != "SCORE_TYPE_UNSPECIFIED" && scoreType != perspectiveProbability {
-		return perspectiveInvalid("INVALID_REQUEST", "Requested score type "+scoreType+" is not supported by attribute "+name)
+		return perspectiveInvalid("INVALID_REQUEST", "Requested score type "+string(scoreType)+" is not supported by attribute "+name)
 	}
 	return nil
 }
@@ -336,7 +283,7 @@ func ToPerspective(r PerspectiveAnalyze, whole toxscreen.Result, parts []Part, d
 		}
 		threshold := math.Inf(-1)
 		if t := r.RequestedAttributes[name].ScoreThreshold; t != nil {
-			threshold = float64(*t)
+			threshold = *t
 		}
 		if summary.Score.Rounded() < threshold {
 			continue
@@ -366,7 +313,7 @@ func perspectiveScore(r toxscreen.AttributeResult) *PerspectiveScore {
 // ReadPerspectiveSuggest reads a request; see [ReadPerspectiveAnalyze].
 func ReadPerspectiveSuggest(data []byte) (PerspectiveSuggest, error) {
 	var r PerspectiveSuggest
-	if err := json.Unmarshal(strictJSON(data), &r); err != nil {
+	if err := unmarshalProto(strictJSON(data), &r); err != nil {
 		return r, badPerspectiveJSON(err)
 	}
 	if err := r.Context.check(); err != nil {
@@ -390,6 +337,9 @@ func ReadPerspectiveSuggest(data []byte) (PerspectiveSuggest, error) {
 		}
 		for _, span := range given.SpanScores {
 			scores = append(scores, span.Score)
+			if *span.Begin < 0 || *span.End < *span.Begin {
+				return r, perspectiveInvalid("INVALID_REQUEST", fmt.Sprintf("the span of %s from %d to %d is not valid", name, *span.Begin, *span.End))
+			}
 			if *span.End > units {
 				return r, perspectiveInvalid("INVALID_REQUEST", fmt.Sprintf("the span of %s ends at %d, after the comment's %d UTF-16 code units", name, *span.End, units))
 			}
@@ -495,7 +445,7 @@ type retryInfo struct {
 var perspectiveStatuses = map[int]string{
 	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusUnauthorized: "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
 	http.StatusNotFound: "NOT_FOUND", http.StatusMethodNotAllowed: "UNIMPLEMENTED", http.StatusRequestTimeout: "DEADLINE_EXCEEDED",
-	http.StatusRequestEntityTooLarge: "INVALID_ARGUMENT", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED",
+	http.StatusRequestEntityTooLarge: "INVALID_ARGUMENT", http.StatusUnsupportedMediaType: "INVALID_ARGUMENT", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED",
 	http.StatusInsufficientStorage: "RESOURCE_EXHAUSTED", http.StatusInternalServerError: "INTERNAL", http.StatusServiceUnavailable: "UNAVAILABLE", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
 }
 
@@ -536,6 +486,11 @@ func perspectiveInvalid(errorType, message string) *PerspectiveError {
 	return e
 }
 
+// badPerspectiveJSON returns the error of a body that cannot be read.
 func badPerspectiveJSON(err error) *PerspectiveError {
-	return perspectiveInvalid("INVALID_REQUEST", "Invalid JSON payload received. "+err.Error())
+	message := "Invalid JSON payload received. " + err.Error()
+	if wrong, ok := errors.AsType[*plainjson.FieldError](err); ok && wrong.Field != "" {
+		message = fmt.Sprintf("Invalid value at '%s': %v", wrong.Field, &plainjson.FieldError{Expected: wrong.Expected, Found: wrong.Found})
+	}
+	return perspectiveInvalid("INVALID_REQUEST", message)
 }

@@ -128,7 +128,7 @@ func PerspectiveDiscovery(address *url.URL) any {
 		}},
 		"TextEntry": {Properties: map[string]discoverySchema{
 			"text": text("The text, in UTF-8."),
-			"type": text("What the text is: plain text only.", "TEXT_TYPE_UNSPECIFIED", "PLAIN_TEXT", "HTML"),
+			"type": text("What the text is: plain text only.", perspectiveTextType("").names()...),
 		}},
 		"Context": {Properties: map[string]discoverySchema{
 			"entries":                 list(discoverySchema{Ref: "TextEntry"}, "Messages. Either this or articleAndParentComment."),
@@ -139,7 +139,7 @@ func PerspectiveDiscovery(address *url.URL) any {
 			"parentComment": ref("TextEntry", "The comment that is answered."),
 		}},
 		"AttributeParameters": {Properties: map[string]discoverySchema{
-			"scoreType":      text("The type of score: a probability only.", perspectiveScoreTypes...),
+			"scoreType":      text("The type of score: a probability only.", perspectiveScoreType("").names()...),
 			"scoreThreshold": float("Scores below it are left out."),
 		}},
 		"AttributeScores": {Properties: map[string]discoverySchema{
@@ -153,7 +153,7 @@ func PerspectiveDiscovery(address *url.URL) any {
 		}},
 		"Score": {Properties: map[string]discoverySchema{
 			"value": float("0 to 1, higher is more toxic."),
-			"type":  text("What the value is.", perspectiveScoreTypes...),
+			"type":  text("What the value is.", perspectiveScoreType("").names()...),
 		}},
 	}
 	for name, schema := range schemas {
@@ -189,7 +189,3 @@ func PerspectiveDiscovery(address *url.URL) any {
 		Schemas: schemas,
 	}
 }
-
-// perspectiveScoreTypes are the types in Google's document; requests with other than
-// the first two are rejected.
-var perspectiveScoreTypes = []string{"SCORE_TYPE_UNSPECIFIED", perspectiveProbability, "STD_DEV_SCORE", "PERCENTILE", "RAW"}

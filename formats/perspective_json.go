@@ -3,17 +3,22 @@ package formats
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // strictJSON turns JSON in the form that Google's parser accepted into standard JSON:
 // names may lack quotation marks, names and strings may have single ones, and there may
 // be a comma after the last element.
 func strictJSON(data []byte) []byte {
+	data = bytes.TrimPrefix(data, []byte(plainjson.Mark))
 	if json.Valid(data) {
 		return data
 	}
@@ -89,58 +94,179 @@ func nameJSON(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '@'
 }
 
-// unmarshalProto reads a protobuf message as JSON: field names may be in camel case or
-// with underscores, and PHP clients write [] for an empty message.
+// protoEnum is an enumeration, whose Go value is a name. A name or number that it does
+// not have is kept as it is written.
+type protoEnum interface {
+	// names returns its names in the order of their numbers, from 0.
+	names() []string
+}
+
+// unmarshalProto reads the JSON form of a protobuf message into a struct, as leniently
+// as Google's parser, and as clients of untyped languages need it:
+//
+//   - names of fields in camel case or with underscores;
+//   - enumerations by name, in upper or lower case, or by number;
+//   - numbers, true and false in quotation marks;
+//   - a list of one without its brackets, as R writes it;
+//   - [] for an empty message or map, as PHP writes it;
+//   - null for a field that is absent.
+//
+// A field with the tag proto:"required" must be there. The error is a
+// [*plainjson.FieldError] where it is about a field, else that of encoding/json.
 func unmarshalProto(data []byte, into any) error {
-	if trimmed := bytes.TrimSpace(data); len(trimmed) >= 2 && trimmed[0] == '[' && len(bytes.TrimSpace(trimmed[1:len(trimmed)-1])) == 0 {
-		return nil
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
+	var valid json.RawMessage
+	if err := json.Unmarshal(data, &valid); err != nil {
 		return err
 	}
-	named := make(map[string]json.RawMessage, len(fields))
-	for name, value := range fields {
-		if _, ok := fields[camelCase(name)]; !ok || camelCase(name) == name {
-			named[camelCase(name)] = value
-		}
-	}
-	plain, err := json.Marshal(named)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(plain, into)
+	return readProto(valid, reflect.ValueOf(into).Elem(), "")
 }
 
-// camelCase returns the camel case form of a field's name: requestedAttributes for
-// requested_attributes.
-func camelCase(name string) string {
-	words := strings.Split(name, "_")
-	for i, word := range words[1:] {
-		if word != "" {
-			words[i+1] = strings.ToUpper(word[:1]) + word[1:]
-		}
-	}
-	return strings.Join(words, "")
-}
-
-// perspectiveNumber is a number, in JSON also as a string.
-type perspectiveNumber float64
-
-func (n *perspectiveNumber) UnmarshalJSON(data []byte) error {
-	text := string(data)
-	if text == "null" {
+// readProto reads valid JSON into a value; at is the path of the value.
+func readProto(data json.RawMessage, into reflect.Value, at string) error {
+	if data = bytes.TrimSpace(data); string(data) == "null" {
 		return nil
 	}
-	if strings.HasPrefix(text, `"`) {
-		if err := json.Unmarshal(data, &text); err != nil {
+	expected := func(what string) error { return &plainjson.FieldError{Field: at, Expected: what} }
+	if into.Type() == reflect.TypeFor[json.RawMessage]() {
+		into.SetBytes(data)
+		return nil
+	}
+	switch into.Kind() {
+	case reflect.Pointer:
+		value := reflect.New(into.Type().Elem())
+		into.Set(value)
+		return readProto(data, value.Elem(), at)
+	case reflect.Struct:
+		fields, ok := protoFields(data)
+		if !ok {
+			return expected("an object")
+		}
+		return readProtoMessage(fields, into, at)
+	case reflect.Map:
+		fields, ok := protoFields(data)
+		if !ok {
+			return expected("an object")
+		}
+		into.Set(reflect.MakeMapWithSize(into.Type(), len(fields)))
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			value := reflect.New(into.Type().Elem()).Elem()
+			if err := readProto(fields[name], value, path(at, name)); err != nil {
+				return err
+			}
+			into.SetMapIndex(reflect.ValueOf(name), value)
+		}
+	case reflect.Slice:
+		elements := []json.RawMessage{data}
+		if data[0] == '[' {
+			_ = json.Unmarshal(data, &elements) // it is valid
+		}
+		into.Set(reflect.MakeSlice(into.Type(), len(elements), len(elements)))
+		for i, element := range elements {
+			if string(element) == "null" {
+				return &plainjson.FieldError{Field: fmt.Sprintf("%s[%d]", at, i), Expected: "a value", Found: "nothing"}
+			}
+			if err := readProto(element, into.Index(i), fmt.Sprintf("%s[%d]", at, i)); err != nil {
+				return err
+			}
+		}
+	case reflect.String:
+		text, quoted := unquoteProto(data)
+		if enum, ok := into.Interface().(protoEnum); ok {
+			number, err := strconv.Atoi(text)
+			if !quoted && err != nil {
+				return expected("one of " + strings.Join(enum.names(), ", "))
+			}
+			for i, name := range enum.names() {
+				if strings.EqualFold(text, name) || err == nil && number == i {
+					text = name
+				}
+			}
+		} else if !quoted {
+			return expected("a string")
+		}
+		into.SetString(text)
+	case reflect.Bool:
+		switch text, _ := unquoteProto(data); text {
+		case "true", "false":
+			into.SetBool(text == "true")
+		default:
+			return expected("true or false")
+		}
+	case reflect.Int:
+		number, ok := protoNumber(data)
+		if !ok || number != math.Trunc(number) || math.Abs(number) > math.MaxInt32 {
+			return expected("a whole number")
+		}
+		into.SetInt(int64(number))
+	case reflect.Float32, reflect.Float64:
+		number, ok := protoNumber(data)
+		if !ok {
+			return expected("a number")
+		}
+		into.SetFloat(number)
+	default:
+		panic("formats: no message has a field of the kind " + into.Kind().String())
+	}
+	return nil
+}
+
+// readProtoMessage reads the fields of a message. Of two spellings of a name, that of
+// the tag counts.
+func readProtoMessage(fields map[string]json.RawMessage, into reflect.Value, at string) error {
+	folded := make(map[string]json.RawMessage, len(fields))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		folded[strings.ReplaceAll(strings.ToLower(name), "_", "")] = fields[name]
+	}
+	for field, value := range into.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		data, ok := fields[name]
+		if !ok {
+			data, ok = folded[strings.ToLower(name)]
+		}
+		if !ok || string(data) == "null" {
+			if field.Tag.Get("proto") == "required" {
+				return &plainjson.FieldError{Field: path(at, name), Expected: "a value", Found: "nothing"}
+			}
+			continue
+		}
+		if err := readProto(data, value, path(at, name)); err != nil {
 			return err
 		}
 	}
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		return errors.New("it is not a number")
-	}
-	*n = perspectiveNumber(value)
 	return nil
+}
+
+// path returns the path of a field of a message at a path.
+func path(at, name string) string {
+	if at == "" {
+		return name
+	}
+	return at + "." + name
+}
+
+// protoFields returns the fields of an object, and whether data is one; PHP writes an
+// empty one as [].
+func protoFields(data json.RawMessage) (fields map[string]json.RawMessage, ok bool) {
+	if data[0] == '[' {
+		var elements []json.RawMessage
+		_ = json.Unmarshal(data, &elements) // it is valid
+		return nil, len(elements) == 0
+	}
+	_ = json.Unmarshal(data, &fields) // it stays nil where data is no object
+	return fields, fields != nil
+}
+
+// unquoteProto returns the text of a string, or JSON that is no string as it is.
+func unquoteProto(data json.RawMessage) (text string, quoted bool) {
+	if data[0] != '"' {
+		return string(data), false
+	}
+	_ = json.Unmarshal(data, &text) // it is valid
+	return text, true
+}
+
+func protoNumber(data json.RawMessage) (number float64, ok bool) {
+	text, _ := unquoteProto(data)
+	number, err := strconv.ParseFloat(text, 64)
+	return number, err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
 }

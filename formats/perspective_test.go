@@ -80,8 +80,16 @@ func TestPerspectiveIsLenient(t *testing.T) {
 		"last commas": `{"comment":{"text":"it's \"x\" é","type":"PLAIN_TEXT",},"requestedAttributes":{"TOXICITY":{"scoreThreshold":0.5 , },"THREAT":{ } , },
 			"languages":["en",],"doNotStore":true,"spanAnnotations":true,"clientToken":"t","communityId":"c",
 		}`,
-		"numbers in quotation marks": `{"comment":{"text":"it's \"x\" é","type":"PLAIN_TEXT"},"requestedAttributes":{"TOXICITY":{"scoreThreshold":"0.5"},"THREAT":{}},
+		"in quotation marks": `{"comment":{"text":"it's \"x\" é","type":"PLAIN_TEXT"},"requestedAttributes":{"TOXICITY":{"scoreThreshold":"0.5"},"THREAT":{}},
+			"languages":["en"],"doNotStore":"true","spanAnnotations":"true","clientToken":"t","communityId":"c"}`,
+		"enumerations in lower case, and a list of one without brackets": `{"comment":{"text":"it's \"x\" é","type":"plain_text"},"requestedAttributes":{"TOXICITY":{"scoreThreshold":0.5},"THREAT":{}},
+			"languages":"en","doNotStore":true,"spanAnnotations":true,"clientToken":"t","communityId":"c"}`,
+		"enumerations by number": `{"comment":{"text":"it's \"x\" é","type":1},"requestedAttributes":{"TOXICITY":{"scoreThreshold":0.5},"THREAT":{}},
 			"languages":["en"],"doNotStore":true,"spanAnnotations":true,"clientToken":"t","communityId":"c"}`,
+		"a byte order mark": "\ufeff" + `{"comment":{"text":"it's \"x\" é","type":"PLAIN_TEXT"},"requestedAttributes":{"TOXICITY":{"scoreThreshold":0.5},"THREAT":{}},
+			"languages":["en"],"doNotStore":true,"spanAnnotations":true,"clientToken":"t","communityId":"c"}`,
+		"null for what is absent": `{"comment":{"text":"it's \"x\" é","type":"PLAIN_TEXT"},"requestedAttributes":{"TOXICITY":{"scoreThreshold":0.5,"scoreType":null},"THREAT":null},
+			"languages":["en"],"doNotStore":true,"spanAnnotations":true,"clientToken":"t","communityId":"c","dropUnsupportedAttributes":null,"context":null}`,
 	} {
 		if diff := cmp.Diff(want, readAnalyze(t, request)); diff != "" {
 			t.Errorf("%s: %s", why, diff)
@@ -105,7 +113,19 @@ func TestPerspectiveErrors(t *testing.T) {
 		`{"comment":{"text":"x","type":"HTML"},"requestedAttributes":{"TOXICITY":{}}}`:                                                              "INVALID_REQUEST: Currently, only 'PLAIN_TEXT' comments are supported",
 		`{"comment":{"text":"x","type":"TEX"},"requestedAttributes":{"TOXICITY":{}}}`:                                                               "INVALID_REQUEST: Unknown text type",
 		`{` + x + `,"context":{"entries":[{"text":"y"}],"articleAndParentComment":{"article":{"text":"z"}}},"requestedAttributes":{"TOXICITY":{}}}`: "INVALID_REQUEST: Context can have either entries or article_and_parent_comment, but both fields were populated.",
-		`{"comment"`: "INVALID_REQUEST: Invalid JSON payload received. unexpected end of JSON input",
+		`{` + x + `,"requestedAttributes":{"TOXICITY":{"scoreType":4}}}`:                                                                            "INVALID_REQUEST: Requested score type RAW is not supported by attribute TOXICITY",
+		`{` + x + `,"requestedAttributes":{"TOXICITY":{"scoreType":"percentile"}}}`:                                                                 "INVALID_REQUEST: Requested score type PERCENTILE is not supported by attribute TOXICITY",
+		`{` + x + `,"requestedAttributes":{"TOXICITY":{"scoreType":5}}}`:                                                                            "INVALID_REQUEST: Requested score type 5 is not supported by attribute TOXICITY",
+		`{"comment":{"text":"x","type":2},"requestedAttributes":{"TOXICITY":{}}}`:                                                                   "INVALID_REQUEST: Currently, only 'PLAIN_TEXT' comments are supported",
+		`{` + x + `,"requestedAttributes":[]}`:                                                                                                      "NO_REQUESTED_ATTRIBUTES: Missing requested_attributes",
+		`{` + x + `,"requestedAttributes":["TOXICITY"]}`:                                                                                            "INVALID_REQUEST: Invalid value at 'requestedAttributes': expected an object",
+		`{` + x + `,"requestedAttributes":{"THREAT":{"scoreType":true}}}`:                                                                           "INVALID_REQUEST: Invalid value at 'requestedAttributes.THREAT.scoreType': expected one of SCORE_TYPE_UNSPECIFIED, PROBABILITY, STD_DEV_SCORE, PERCENTILE, RAW",
+		`{` + x + `,"spanAnnotations":"yes"}`:                                                                                                       "INVALID_REQUEST: Invalid value at 'spanAnnotations': expected true or false",
+		`{` + x + `,"languages":["en",null]}`:                                                                                                       "INVALID_REQUEST: Invalid value at 'languages[1]': expected a value, found nothing",
+		`{` + x + `,"context":{"entries":[{"text":"a"},{"text":["b"]}]}}`:                                                                           "INVALID_REQUEST: Invalid value at 'context.entries[1].text': expected a string",
+		`{"comment":"x"}`: "INVALID_REQUEST: Invalid value at 'comment': expected an object",
+		`"x"`:             "INVALID_REQUEST: Invalid JSON payload received. expected an object",
+		`{"comment"`:      "INVALID_REQUEST: Invalid JSON payload received. unexpected end of JSON input",
 	} {
 		_, err := formats.ReadPerspectiveAnalyze([]byte(request))
 		if diff := cmp.Diff(want, typed(t, err)); diff != "" {
@@ -182,7 +202,7 @@ func TestPerspectiveAnswer(t *testing.T) {
 	const text = "\U0001F600 You fool! Thank you. E\u0301"
 	r := readAnalyze(t, `{"comment":{"text":`+asJSON(t, text)+`},"spanAnnotations":true,"clientToken":"id-1","requestedAttributes":{
 		"TOXICITY":{"scoreThreshold":0}, "TOXICITY@6":{"scoreThreshold":0.3}, "INSULT_EXPERIMENTAL":{"scoreThreshold":0.6}, "THREAT":{"scoreThreshold":0.5},
-		"FLIRTATION":{}, "ATTACK_ON_AUTHOR@2":{}, "PROFANITY":{}}}`)
+		"TOXICITY_FAST":{"scoreThreshold":0.8}, "FLIRTATION":{}, "ATTACK_ON_AUTHOR@2":{}, "CONSTRUCTIVE_EXPERIMENTAL":{}, "PROFANITY":{}}}`)
 	whole := attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Toxicity: 0.8, toxscreen.Insult: 0.7, toxscreen.Threat: 0.1})
 	sentences := parts(text, 0.9, 0.05, 0.3)
 	for i, insult := range []toxscreen.Probability{0.5, 0.1, 0.2} { // in none as in the whole
@@ -190,7 +210,7 @@ func TestPerspectiveAnswer(t *testing.T) {
 	}
 	got, missing := formats.ToPerspective(r, whole, sentences, []string{"en"})
 	golden(t, "testdata/perspective/answer.json", got)
-	if diff := cmp.Diff([]string{"ATTACK_ON_AUTHOR@2", "FLIRTATION", "PROFANITY"}, missing); diff != "" {
+	if diff := cmp.Diff([]string{"ATTACK_ON_AUTHOR@2", "CONSTRUCTIVE_EXPERIMENTAL", "FLIRTATION", "PROFANITY"}, missing); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -231,8 +251,8 @@ func readSuggest(t *testing.T, request string) formats.PerspectiveSuggest {
 // of their scores.
 func TestPerspectiveSuggest(t *testing.T) {
 	r := readSuggest(t, `{"comment":{"text":"You fool!"},"languages":["en"],"communityId":"Coral:t","clientToken":"comment-53922","attributeScores":{
-		"TOXICITY":{"summaryScore":{"value":1}}, "TOXICITY@6":{"summaryScore":{"value":0}},
-		"INSULT":{"spanScores":[{"begin":0,"end":3,"score":{"value":0}},{"begin":4,"end":9,"score":{"value":"0.5","type":"PROBABILITY"}}]},
+		"TOXICITY":{"summaryScore":{"value":1,"type":"probability"}}, "TOXICITY@6":{"summaryScore":{"value":0,"type":1}},
+		"INSULT":{"spanScores":[{"begin":"0","end":3.0,"score":{"value":0}},{"begin":4,"end":9,"score":{"value":"0.5","type":"PROBABILITY"}}]},
 		"FLIRTATION":{"summaryScore":{"value":1}}}}`)
 	if diff := cmp.Diff(`{"toxicity":1,"insult":0.5}`, asJSON(t, r.Labels())); diff != "" {
 		t.Error(diff)
@@ -247,13 +267,16 @@ func TestPerspectiveSuggestionsThatMakeNoSense(t *testing.T) {
 	for scores, want := range map[string]string{
 		`{}`:                               "attribute_scores must not be empty",
 		`{"TOXICITY":{}}`:                  "attribute_scores of TOXICITY must not be empty",
-		`{"TOXICITY":{"summaryScore":{}}}`: "a score must have a value",
+		`{"TOXICITY":{"summaryScore":{}}}`: "Invalid value at 'attributeScores.TOXICITY.summaryScore.value': expected a value, found nothing",
 		`{"TOXICITY":{"summaryScore":{"value":1.5}}}`:                                       "the score 1.5 of TOXICITY is no probability",
-		`{"TOXICITY":{"summaryScore":{"value":"NaN"}}}`:                                     "it is not a number",
+		`{"TOXICITY":{"summaryScore":{"value":"NaN"}}}`:                                     "Invalid value at 'attributeScores.TOXICITY.summaryScore.value': expected a number",
 		`{"TOXICITY":{"summaryScore":{"value":1,"type":"RAW"}}}`:                            "Requested score type RAW is not supported by attribute TOXICITY",
-		`{"TOXICITY":{"spanScores":[{"score":{"value":1}}]}}`:                               "must have a begin, an end and a score",
-		`{"TOXICITY":{"spanScores":[{"begin":0,"end":1}]}}`:                                 "must have a begin, an end and a score",
-		`{"TOXICITY":{"spanScores":[{"begin":2,"end":1,"score":{"value":1}}]}}`:             "a span score from 2 to 1 is not valid",
+		`{"TOXICITY":{"spanScores":[{"score":{"value":1}}]}}`:                               "Invalid value at 'attributeScores.TOXICITY.spanScores[0].begin': expected a value, found nothing",
+		`{"TOXICITY":{"spanScores":[{"begin":0,"end":1}]}}`:                                 "Invalid value at 'attributeScores.TOXICITY.spanScores[0].score': expected a value, found nothing",
+		`{"TOXICITY":{"spanScores":[{"begin":null,"end":1,"score":{"value":1}}]}}`:          "Invalid value at 'attributeScores.TOXICITY.spanScores[0].begin': expected a value, found nothing",
+		`{"TOXICITY":{"spanScores":[null]}}`:                                                "Invalid value at 'attributeScores.TOXICITY.spanScores[0]': expected a value, found nothing",
+		`{"TOXICITY":{"spanScores":[{"begin":0.5,"end":1,"score":{"value":1}}]}}`:           "Invalid value at 'attributeScores.TOXICITY.spanScores[0].begin': expected a whole number",
+		`{"TOXICITY":{"spanScores":[{"begin":2,"end":1,"score":{"value":1}}]}}`:             "the span of TOXICITY from 2 to 1 is not valid",
 		`{"TOXICITY":{"spanScores":[{"begin":0,"end":4,"score":{"value":1}}]}}`:             "ends at 4, after the comment's 3 UTF-16 code units",
 		`{"RUDENESS":{"summaryScore":{"value":1}},"TOXICITY":{"summaryScore":{"value":1}}}`: "Unknown requested attribute: RUDENESS",
 		`{"FLIRTATION":{"summaryScore":{"value":1}}}`:                                       "Unknown requested attribute: FLIRTATION",

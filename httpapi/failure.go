@@ -38,6 +38,7 @@ const (
 	slowClient       code = "slow_client"    // the body did not arrive in time
 	notFound         code = "not_found"      // no such route, or nothing with this id
 	methodNotAllowed code = "method_not_allowed"
+	badEncoding      code = "unsupported_encoding"
 	wrongLanguage    code = "unsupported_language"
 	notStored        code = "not_stored" // feedback, for lack of space
 	notJudged        code = "not_judged" // in a format that needs a verdict
@@ -51,7 +52,7 @@ var statuses = map[code]int{
 	tooLong: http.StatusRequestEntityTooLarge, tooManyTexts: http.StatusRequestEntityTooLarge, bodyTooLarge: http.StatusRequestEntityTooLarge,
 	wrongKey: http.StatusUnauthorized, crossOrigin: http.StatusForbidden, misdirected: http.StatusMisdirectedRequest, rateLimited: http.StatusTooManyRequests, overloaded: http.StatusTooManyRequests,
 	noTime: http.StatusServiceUnavailable, timedOut: http.StatusServiceUnavailable, slowClient: http.StatusRequestTimeout,
-	notFound: http.StatusNotFound, methodNotAllowed: http.StatusMethodNotAllowed,
+	notFound: http.StatusNotFound, methodNotAllowed: http.StatusMethodNotAllowed, badEncoding: http.StatusUnsupportedMediaType,
 	notStored: http.StatusInsufficientStorage, notJudged: http.StatusBadGateway, internal: http.StatusInternalServerError,
 	clientGone: 499, // as nginx logs it; it is not sent
 }

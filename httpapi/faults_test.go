@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -159,7 +160,7 @@ func reallyJudged(t *testing.T, url string, timeout time.Duration) *toxscreen.Sc
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := judge.New(judge.Config{Model: "tiny", Host: url, Rubric: rubric, Timeout: timeout, LoadTimeout: 5 * timeout, TextBytes: 400})
+	j, err := judge.New(judge.Config{Model: "tiny", Host: url, Log: slog.New(slog.DiscardHandler), Rubric: rubric, Timeout: timeout, LoadTimeout: 5 * timeout, TextBytes: 400})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func reallyJudged(t *testing.T, url string, timeout time.Duration) *toxscreen.Sc
 }
 
 // Whatever the judge does, every text gets an answer within the time limit for the
-// judge, with the classifier's scores and the error.
+// judge, with the classifier's scores and the error, but not the address of the judge.
 func TestNoFaultOfTheJudgeIsAFaultOfTheServer(t *testing.T) {
 	ollama := ollamatest.Start(t)
 	ollama.Create(t, "tiny", ollamatest.Tiny)
@@ -208,6 +209,9 @@ func TestNoFaultOfTheJudgeIsAFaultOfTheServer(t *testing.T) {
 					}
 					if result.Judge.Pending != test.slow || (result.Judge.Error == "") != test.slow {
 						t.Errorf("pending %t, error %q", result.Judge.Pending, result.Judge.Error)
+					}
+					if strings.Contains(r.body, "127.0.0.1") {
+						t.Errorf("the answer has the address of the judge: %q", result.Judge.Error)
 					}
 				})
 			}

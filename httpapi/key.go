@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -143,17 +144,14 @@ func callers(keys []Key, earlier []*caller) *[]*caller {
 	return &all
 }
 
-// keyOf returns the key in a request, from Authorization: Bearer, x-api-key or the
-// query parameter key, in this order; "" where there is none.
+// keyOf returns the key in a request, from Authorization: Bearer, x-api-key,
+// x-goog-api-key or the query parameter key, in this order; "" where there is none.
 func keyOf(r *http.Request) string {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") || key == "" {
-		key = r.Header.Get("X-Api-Key")
+	if !strings.EqualFold(scheme, "Bearer") {
+		key = ""
 	}
-	if key == "" {
-		key = r.URL.Query().Get("key")
-	}
-	return key
+	return cmp.Or(key, r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"))
 }
 
 // callerOf returns the caller of a request by its key.

@@ -53,6 +53,7 @@ func TestOnlyWhoHasAKeyMayAsk(t *testing.T) {
 	for name, r := range map[string]reply{
 		"bearer":       s.post("/v1/score", body, "Authorization", "Bearer "+alice),
 		"x-api-key":    s.post("/v1/score", body, "X-API-KEY", bob),
+		"google":       s.post("/v1/score", body, "X-Goog-Api-Key", alice),
 		"address":      s.post("/v1/score?key="+alice, body),
 		"wins":         s.post("/v1/score?key=other", body, "authorization", "bearer "+bob),
 		"basic is not": s.post("/v1/score?key="+bob, body, "Authorization", "Basic eDp5"),
@@ -68,9 +69,13 @@ func TestOnlyWhoHasAKeyMayAsk(t *testing.T) {
 		"fetch":  s.get("/v1/score/some"),
 		"a name": s.post("/v1/score", body, "x-api-key", "alice"),
 	} {
-		if r.status != http.StatusUnauthorized || r.code(t) != "wrong_key" {
-			t.Errorf("%s: %d %s", name, r.status, r.body)
+		if r.status != http.StatusUnauthorized || r.code(t) != "wrong_key" || r.header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("%s: %d %s %s", name, r.status, r.header, r.body)
 		}
+	}
+	// Google answers 403, which has no challenge.
+	if r := s.post(analyze, `{}`); r.status != http.StatusForbidden || r.header.Get("WWW-Authenticate") != "" {
+		t.Errorf("%d %s %s", r.status, r.header, r.body)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/v1/openapi.json"} {
 		if r := s.get(path); r.status != http.StatusOK {
@@ -94,6 +99,11 @@ func TestPagesOfOtherSitesAreRefused(t *testing.T) {
 		if r := s.post("/v1/score", `{"text": "hello"}`, header...); r.status != http.StatusForbidden || r.code(t) != "cross_origin" {
 			t.Errorf("%s: %d %s", name, r.status, r.body)
 		}
+	}
+	// Also where no key is needed: a batch has those of its calls.
+	contentType, batch := batchOf([2]string{analyze, `{"comment":{"text":"x"},"requestedAttributes":{"TOXICITY":{}}}`})
+	if got := s.post("/batch", batch, "Content-Type", contentType, "Sec-Fetch-Site", "cross-site").perspectiveError(t); !strings.HasPrefix(got, "403 PERMISSION_DENIED") {
+		t.Error(got)
 	}
 	for _, header := range [][]string{{"Sec-Fetch-Site", "same-origin"}, {"Origin", s.URL}, {"Origin", "http://tox.example.org"}} {
 		if r := s.post("/v1/score", `{"text": "hello"}`, header...); r.status != http.StatusOK {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -324,24 +322,8 @@ func decode(data []byte, into any) error {
 	if tooDeep(data) {
 		return fail(invalidRequest, "failed to read the request: its JSON is nested deeper than %d", maxDepth)
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
-		switch {
-		case errors.Is(err, io.EOF):
-			return fail(invalidRequest, "failed to read the request: it has no body: send a JSON object")
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return fail(invalidRequest, "failed to read the request: its JSON breaks off")
-		case ok && wrong.Field != "":
-			return fail(invalidRequest, "failed to read the request: %s must not be of the type %s", wrong.Field, wrong.Value)
-		case ok:
-			return fail(invalidRequest, "failed to read the request: it must be a JSON object, not of the type %s", wrong.Value)
-		}
-		return fail(invalidRequest, "failed to read the request: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return fail(invalidRequest, "failed to read the request: there is more data after its JSON")
+	if err := plainjson.UnmarshalStrict(data, into); err != nil {
+		return fail(invalidRequest, "failed to read the request: %v", err)
 	}
 	return nil
 }

@@ -80,12 +80,14 @@ func TestManyTextsAreAnsweredInOrder(t *testing.T) {
 func TestBadRequestsAreRefusedWithTheReason(t *testing.T) {
 	s := serve(t, toxscreen.New(words, toxscreen.WithMaxBytes(100)), httpapi.Config{MaxTexts: 2, MaxBody: 1000})
 	for body, want := range map[string]string{
-		``:                                     "it has no body",
+		``:                                     "it is empty",
 		`{}`:                                   "it has no text",
-		`[]`:                                   "must be a JSON object",
-		`{"text": 1}`:                          "text must not be of the type number",
+		`[]`:                                   "expected an object, found a list",
+		`{"text": 1}`:                          "text: expected a string, found a number",
 		`{"text": "x"`:                         "its JSON breaks off",
 		`{"text": "x"} {"text": "y"}`:          "more data after its JSON",
+		`{"texts": ["x", 1]}`:                  "texts: expected a string, found a number",
+		`{"do_not_store": "yes", "text": "x"}`: "do_not_store: expected true or false, found a string",
 		`{"txt": "x"}`:                         `unknown field "txt"`,
 		`{"text": "x", "texts": ["y"]}`:        "a text or id beside them",
 		`{"texts": ["x", {"id": "y"}]}`:        "texts[1] has no text",
@@ -131,6 +133,7 @@ func TestABodyOfUnknownLengthIsBounded(t *testing.T) {
 	}
 }
 
+// What is not there is an error in the form of the API that the path belongs to.
 func TestWhatIsNotThereIsNamed(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{})
 	if r := s.get("/v1/scores"); r.status != http.StatusNotFound || r.code(t) != "not_found" {
@@ -138,6 +141,21 @@ func TestWhatIsNotThereIsNamed(t *testing.T) {
 	}
 	if r := s.get("/v1/score"); r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != "POST" || r.code(t) != "method_not_allowed" {
 		t.Errorf("%d %s", r.status, r.body)
+	}
+	for _, c := range []struct{ method, path, allow, want string }{
+		{"POST", "/v1alpha1/comments:foo", "", `404 {"error":{"code":404,"message":"there is nothing here`},
+		{"GET", analyze, "POST", `405 {"error":{"code":405,"message":"failed to answer GET: this route takes POST","status":"UNIMPLEMENTED"}}`},
+		{"GET", "/batch", "POST", `405 {"error":{"code":405,`},
+		{"POST", "/$discovery/rest", "GET", `405 {"error":{"code":405,`},
+		{"GET", "/v1/moderations", "POST", `405 {"error":{"message":"failed to answer GET: this route takes POST","type":"invalid_request_error","param":null,"code":null}}`},
+		{"POST", "/v1/moderations/x", "", `404 {"error":{"message":"there is nothing here: GET /v1/openapi.json lists the native routes, docs/server.md all","type":"invalid_request_error","param":null,"code":"unknown_url"}}`},
+		{"DELETE", "/v1/models/tiny@1.0.0", "GET", `405 {"error":{"message":`},
+		{"GET", "/v1/evaluate", "POST", `405 {"detail":"failed to answer GET: this route takes POST"}`},
+		{"POST", "/", "GET", `405 {"error":{"code":"method_not_allowed",`},
+	} {
+		if r := s.ask(c.method, c.path, ""); !strings.HasPrefix(statusOf(r)+" "+r.body, c.want) || r.header.Get("Allow") != c.allow {
+			t.Errorf("%s %s: %d %s %s", c.method, c.path, r.status, r.header, r.body)
+		}
 	}
 	if r := s.get("/v1/score/nothing"); r.status != http.StatusNotFound {
 		t.Errorf("%d %s", r.status, r.body)

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -58,5 +59,27 @@ func TestOpenAIFailures(t *testing.T) {
 		if !strings.HasPrefix(statusOf(r)+" "+r.body, c.want) {
 			t.Errorf("%s: %d %s", c.body, r.status, r.body)
 		}
+	}
+}
+
+// Programs list the models to check the address and the key, and look up one of them.
+func TestOpenAIModels(t *testing.T) {
+	alice, a := newKey(t, "alice", "")
+	s := serve(t, toxscreen.New(words), httpapi.Config{Keys: []httpapi.Key{a}})
+	const model = `{"id":"tiny@1.0.0","object":"model","created":1,"owned_by":"toxscreen"}`
+	for path, want := range map[string]string{
+		"/v1/models":              `200 {"object":"list","data":[` + model + `]}`,
+		"/v1/models/tiny@1.0.0":   "200 " + model,
+		"/v1/models/tiny%401.0.0": "200 " + model,
+		"/v1/models/gpt-4":        `404 {"error":{"message":"failed to describe the model: this server has only tiny@1.0.0","type":"invalid_request_error","param":"model","code":"model_not_found"}}`,
+	} {
+		r := s.get(path, "Authorization", "Bearer "+alice)
+		got := regexp.MustCompile(`"created":\d{10}`).ReplaceAllString(statusOf(r)+" "+strings.TrimSpace(r.body), `"created":1`)
+		if got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	if r := s.get("/v1/models"); r.status != http.StatusUnauthorized || !strings.Contains(r.body, `"code":"invalid_api_key"`) {
+		t.Errorf("without a key: %d %s", r.status, r.body)
 	}
 }

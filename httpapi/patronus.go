@@ -10,7 +10,10 @@ import (
 )
 
 // patronus is Patronus' evaluation API.
-var patronus = api{name: "patronus", fail: failPatronus, routes: (*Server).patronusRoutes}
+var patronus = api{
+	name: "patronus", fail: failPatronus, routes: (*Server).patronusRoutes,
+	paths: []string{"/v1/evaluate", "/v1/evaluators", "/v1/evaluator-criteria"},
+}
 
 func (s *Server) patronusRoutes() []route {
 	return []route{

@@ -14,7 +14,10 @@ import (
 )
 
 // perspective is Google's Perspective API.
-var perspective = api{name: "perspective", fail: failPerspective, routes: (*Server).perspectiveRoutes}
+var perspective = api{
+	name: "perspective", fail: failPerspective, routes: (*Server).perspectiveRoutes,
+	paths: []string{"/v1alpha1", "/batch", "/$discovery"},
+}
 
 // perspectiveBase is the path of its methods, but for their names.
 const perspectiveBase = "/v1alpha1/comments:"

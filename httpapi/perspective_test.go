@@ -11,6 +11,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,31 @@ func TestPerspectiveAnalyze(t *testing.T) {
 		}
 		if diff := cmp.Diff(strings.ReplaceAll(want, `"end":20`, `"end":21`), r.body); diff != "" {
 			t.Errorf("%s: %s", path, diff)
+		}
+	}
+}
+
+// The requests of clients that need neither Google's libraries nor valid JSON of
+// protobuf, see testdata/clients. n8n sends the token of its user at Google, which a
+// server without keys ignores.
+func TestPerspectiveRequestsOfClients(t *testing.T) {
+	s := serve(t, toxscreen.New(english{words}), httpapi.Config{})
+	const span = `{"spanScores":[{"begin":0,"end":40,"score":{"value":%[1]v,"type":"PROBABILITY"}}],"summaryScore":{"value":%[1]v,"type":"PROBABILITY"}}`
+	want := fmt.Sprintf(`{"attributeScores":{"INSULT":`+span+`,"TOXICITY":`+strings.ReplaceAll(span, "[1]", "[2]")+`},"languages":["en"],"detectedLanguages":["en"]}`+"\n", 0.8, 0.9)
+	for _, c := range []struct {
+		file, notMeasured string
+		headers           []string
+	}{
+		{"n8n.json", "FLIRTATION", []string{"Accept", "application/json", "Authorization", "Bearer ya29.token"}},
+		{"perspective-r.json", "", []string{"Accept", "application/json, text/xml, application/xml, */*", "User-Agent", "libcurl/7.88.1 r-curl/5.0.0 httr/1.4.5"}},
+	} {
+		body, err := os.ReadFile("testdata/clients/" + c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := s.post(analyze+"?key=any", string(body), c.headers...)
+		if diff := cmp.Diff(want, r.body); r.status != http.StatusOK || diff != "" || r.header.Get("Toxscreen-Not-Measured") != c.notMeasured {
+			t.Errorf("%s: %d %s %s", c.file, r.status, diff, r.header)
 		}
 	}
 }
@@ -169,6 +195,7 @@ func TestPerspectiveFailures(t *testing.T) {
 		{alice, ask(strings.Repeat("x", 61), ""), "400 INVALID_ARGUMENT Comment text too long. [COMMENT_TOO_LONG]"},
 		{alice, ask("x", `,"languages":["om"]`), "400 INVALID_ARGUMENT Attribute THREAT does not support request languages: om [LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE]"},
 		{alice, ask(german, ""), "400 INVALID_ARGUMENT Attribute THREAT does not support request languages: de [LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE]"},
+		{alice, `{"comment":{"text":"x"},"requestedAttributes":{"FLIRTATION":{}}}`, "400 INVALID_ARGUMENT Unknown requested attribute: FLIRTATION [INVALID_REQUEST]"},
 		{alice, `{`, "400 INVALID_ARGUMENT Invalid JSON payload received. unexpected end of JSON input [INVALID_REQUEST]"},
 		{alice, strings.Repeat("[", 100), "400 INVALID_ARGUMENT failed to read the request: its JSON is nested deeper than 64"},
 		{alice, strings.Repeat(" ", 1001), "413 INVALID_ARGUMENT failed to read the request: it has 1001 bytes, the limit is 1000; send fewer texts at once"},

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"net/url"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -24,6 +25,9 @@ type api struct {
 	name string
 	// fail answers with a failure in the API's form. Retry-After is set already.
 	fail func(w http.ResponseWriter, r *http.Request, f *failure)
+	// paths are those that only it has, with all paths below them: a request there
+	// that no route takes fails in its form.
+	paths []string
 	// routes returns its routes. Their handlers must not refer to the variable of
 	// the api, since Go rejects that cycle: they find it by [exchangeOf].
 	routes func(s *Server) []route
@@ -35,7 +39,7 @@ type route struct {
 	// handle answers, or returns an error, which api.fail sends. It reads the body
 	// with [Server.body].
 	handle func(w http.ResponseWriter, r *http.Request) error
-	// open is true where no key is needed and pages of other sites may send it.
+	// open is true where no key is needed.
 	open bool
 }
 
@@ -58,43 +62,61 @@ func (s *Server) routes() http.Handler {
 		for _, r := range a.routes(s) {
 			s.handle(mux, a, r)
 		}
+		for _, path := range a.paths {
+			s.handle(mux, a, noRoute(mux, path))
+			s.handle(mux, a, noRoute(mux, path+"/"))
+		}
 	}
 	s.healthRoutes(mux)
 	mux.Handle("GET /v1/openapi.json", s.named(http.HandlerFunc(describe)))
 	playground := s.named(page.Handler())
 	mux.Handle("GET /{$}", playground)
 	mux.Handle("GET /page/", playground)
-	s.handle(mux, native, route{pattern: "/", open: true, handle: func(w http.ResponseWriter, r *http.Request) error {
+	s.handle(mux, native, noRoute(mux, "/"))
+	return identified(s.belowBase(mux))
+}
+
+// noRoute returns the route of what no other route takes at a path, or below one that
+// ends in a slash.
+func noRoute(mux *http.ServeMux, path string) route {
+	return route{pattern: path, open: true, handle: func(w http.ResponseWriter, r *http.Request) error {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
-			if _, pattern := mux.Handler(other); pattern != "/" {
+			if _, pattern := mux.Handler(other); strings.HasPrefix(pattern, method+" ") {
 				w.Header().Set("Allow", method)
 				return fail(methodNotAllowed, "failed to answer %s: this route takes %s", r.Method, method)
 			}
 		}
 		return fail(notFound, "there is nothing here: GET /v1/openapi.json lists the native routes, docs/server.md all")
-	}})
+	}}
+}
+
+// belowBase returns a handler that also answers below the path of the external URL.
+func (s *Server) belowBase(h http.Handler) http.Handler {
 	if s.config.External == nil {
-		return mux
+		return h
 	}
 	base := strings.TrimSuffix(s.config.External.Path, "/")
 	if base == "" {
-		return mux
+		return h
 	}
-	stripped := http.StripPrefix(base, mux)
+	stripped := http.StripPrefix(base, h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, base+"/") {
+		switch {
+		case strings.HasPrefix(r.URL.Path, base+"/"):
 			stripped.ServeHTTP(w, r)
-			return
+		case r.URL.Path == base: // the URLs in the page are relative to the slash
+			http.Redirect(w, r, (&url.URL{Path: base + "/", RawQuery: r.URL.RawQuery}).String(), http.StatusTemporaryRedirect)
+		default:
+			h.ServeHTTP(w, r)
 		}
-		mux.ServeHTTP(w, r)
 	})
 }
 
 // handle adds a route of an API.
 func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 	mux.HandleFunc(to.pattern, func(w http.ResponseWriter, r *http.Request) {
-		e := &exchange{api: a, caller: anyone, began: time.Now()}
+		e := &exchange{api: a, id: w.Header().Get(requestIDHeader), caller: anyone, began: time.Now()}
 		ctx, clock, stop := withClock(r.Context(), s.config.RequestTimeout)
 		defer stop()
 		e.clock = clock
@@ -105,13 +127,8 @@ func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 		}
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		err := guarded(func() error {
-			if err := s.checkHost(r); err != nil {
+			if err := s.authorize(r, to.open); err != nil {
 				return err
-			}
-			if !to.open {
-				if err := s.authorize(r); err != nil {
-					return err
-				}
 			}
 			return to.handle(answer, r)
 		})
@@ -139,12 +156,19 @@ func (s *Server) handle(mux *http.ServeMux, a api, to route) {
 	})
 }
 
-// authorize sets the caller of a request by its key, or rejects the request.
-func (s *Server) authorize(r *http.Request) error {
+// authorize sets the caller of a request by its key, or rejects the request. An open
+// route needs no key.
+func (s *Server) authorize(r *http.Request, open bool) error {
+	if err := s.checkHost(r); err != nil {
+		return err
+	}
 	// A page of another site must not send requests through its visitors' browsers:
 	// a server on their own machine needs no key.
 	if err := s.origins.Check(r); err != nil {
 		return fail(crossOrigin, "failed to authorize the request: a page of another site sent it")
+	}
+	if open {
+		return nil
 	}
 	caller, err := s.callerOf(r)
 	if err != nil {
@@ -171,6 +195,7 @@ func guarded(h func() error) (err error) {
 // exchange is the state of a request while it is answered.
 type exchange struct {
 	api     api
+	id      string // see requestIDHeader
 	caller  *caller
 	began   time.Time
 	clock   *clock
@@ -202,7 +227,7 @@ func exchangeOf(ctx context.Context) *exchange {
 // URL, which may contain a key or a text.
 func (s *Server) log(r *http.Request, pattern string, e *exchange, status int) {
 	level, attributes := slog.LevelInfo, []slog.Attr{
-		slog.String("api", e.api.name), slog.String("route", pattern), slog.Int("status", status),
+		slog.String("id", e.id), slog.String("api", e.api.name), slog.String("route", pattern), slog.Int("status", status),
 		slog.Float64("milliseconds", float64(time.Since(e.began).Microseconds())/1000),
 	}
 	if e.caller.Name != "" {
@@ -231,6 +256,9 @@ func (a *answer) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status = status
 	}
+	if status == http.StatusUnauthorized { // which requires it
+		a.Header().Set("WWW-Authenticate", "Bearer")
+	}
 	a.ResponseWriter.WriteHeader(status)
 }
 
@@ -244,14 +272,24 @@ func (a *answer) Write(p []byte) (int, error) {
 // Unwrap lets [http.ResponseController] find the connection's own writer.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// body reads the body of a request, of at most most bytes.
+// body reads the body of a request, of at most most bytes, as it is sent and as it is
+// decoded.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	e := exchangeOf(r.Context())
 	if r.ContentLength > most {
 		return nil, fail(bodyTooLarge, "failed to read the request: it has %d bytes, the limit is %d; send fewer texts at once", r.ContentLength, most)
 	}
+	gzipped, err := isGzip(r.Header.Get("Content-Encoding"))
+	if err != nil {
+		w.Header().Set("Accept-Encoding", "gzip")
+		return nil, err
+	}
 	e.read = true
-	data, err := io.ReadAll(&counted{s: s, e: e, r: http.MaxBytesReader(w, r.Body, most)})
+	in := &counted{s: s, e: e, r: http.MaxBytesReader(w, r.Body, most)}
+	if gzipped {
+		in = &counted{s: s, e: e, r: http.MaxBytesReader(w, &gunzip{in: in}, most)}
+	}
+	data, err := io.ReadAll(in)
 	if _, ok := errors.AsType[*failure](err); ok {
 		return nil, err
 	}
@@ -273,16 +311,20 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) ([]byt
 // counted counts the bytes of a body in Server.memory as they arrive: a length
 // that is announced and not sent counts nothing.
 type counted struct {
-	s *Server
-	e *exchange
-	r io.Reader
+	s   *Server
+	e   *exchange
+	r   io.Reader
+	err error // of r, except its end
 }
 
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.e.memory += int64(n)
 	if c.s.memory.Add(int64(n)) > c.s.maxMemory {
-		return n, &failure{code: overloaded, retry: time.Second, message: "failed to read the request: the bodies of all requests under way are too large together; try again later"}
+		err = &failure{code: overloaded, retry: time.Second, message: "failed to read the request: the bodies of all requests under way are too large together; try again later"}
+	}
+	if err != io.EOF {
+		c.err = err
 	}
 	return n, err
 }

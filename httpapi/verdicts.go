@@ -23,7 +23,8 @@ type Verdicts struct {
 
 // OpenVerdicts makes the judges of the formats. j is the judge of the server's
 // screener, which is asked beside them; it needs the context that
-// [Verdicts.Context] returns. price is that of a million tokens. The judge's server
+// [Verdicts.Context] returns. Clients get the errors of both: with a Log in j, these do
+// not name the address of the judge's server. price is that of a million tokens. The judge's server
 // is not asked yet.
 func OpenVerdicts(j screen.Judge, price float64) (*Verdicts, error) {
 	rubric, err := judge.OpenRubric(formats.MastraRubric)

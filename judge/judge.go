@@ -22,6 +22,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -37,6 +38,8 @@ type Config struct {
 	// Host is the server's address: HOST:PORT or a URL. If it is empty, OLLAMA_HOST
 	// is used, otherwise 127.0.0.1:11434. See [ollama.Address].
 	Host string
+	// Log gets the failures of the server; see [ollama.Config].
+	Log *slog.Logger
 	// Rubric is the rubric; "attributes" if it has no name.
 	Rubric Rubric
 	// Timeout is the time limit for one text, including waiting for a free slot and
@@ -110,7 +113,7 @@ func New(c Config) (*Judge, error) {
 	}
 	j := &Judge{config: c, dialect: dialectOf(c)}
 	j.client, err = ollama.New(ollama.Config{
-		Model: c.Model, Name: "judge", Host: c.Host,
+		Model: c.Model, Name: "judge", Host: c.Host, Log: c.Log,
 		Timeout: c.Timeout, LoadTimeout: c.LoadTimeout, Parallel: c.Parallel,
 		Probe: j.dialect.probe(),
 		Context: func(prefix, limit int) (int, error) {

@@ -50,23 +50,23 @@ func (e *Exchange) Ask(ctx context.Context, of func(*Session) Question) (Reply, 
 	c := e.client
 	reply, err := c.breaker.Execute(func() (Reply, error) { return e.retry(ctx, of) })
 	if failed, ok := errors.AsType[*fault](err); ok {
-		c.last.Store(&failed.err)
+		c.last.Store(failed)
 	}
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
 		cause := errors.New("it failed")
 		if last := c.last.Load(); last != nil {
-			cause = *last
+			cause = c.public(last)
 		}
 		return reply, fmt.Errorf("the %s is paused for %v after %d failures in a row: %w", c.config.Name, breakerPause, breakerFailures, cause)
 	}
-	return reply, err
+	return reply, c.shown(err)
 }
 
 func (e *Exchange) retry(ctx context.Context, of func(*Session) Question) (Reply, error) {
 	c := e.client
 	pause := 100 * time.Millisecond
 	for attempt := 1; ; attempt++ {
-		session, err := c.Connect(ctx)
+		session, err := c.connect(ctx)
 		if err == nil {
 			q := of(session)
 			start := time.Now()

@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -166,6 +168,58 @@ func TestALoadThatTakesTooLong(t *testing.T) {
 	// Loading does not count towards the question's time.
 	proxy = ollamatest.NewProxy(t, server, slowToLoad(&kept, t, 3*time.Second))
 	replyTo(t, tinyClient(t, proxy.URL, func(c *Config) { c.Timeout = 2900 * time.Millisecond }), about("x"))
+}
+
+// With a log, errors have neither the address of the server nor its words: they may be
+// shown to others. The log has both.
+func TestErrorsForOthersDoNotNameTheServer(t *testing.T) {
+	found := `{"models":[{"name":"` + tiny + `:latest","digest":"1"}]}`
+	for kind, answer := range map[string]http.HandlerFunc{
+		"the model's server has no model tiny": func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"models":[]}`) },
+		"the model's server is overloaded": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error":"busy on private.example"}`, http.StatusServiceUnavailable)
+		},
+		"the model's server rejected the request": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error":"not on private.example"}`, http.StatusBadRequest)
+		},
+		"the model's server redirects to another": http.RedirectHandler("http://private.example/", http.StatusTemporaryRedirect).ServeHTTP,
+		"the model's server failed": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error":"private.example ran out of memory"}`, http.StatusInternalServerError)
+		},
+		"model tiny would be asked at another host": func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, map[string]string{"/api/tags": found, "/api/show": `{"remote_host":"private.example"}`}[r.URL.Path])
+		},
+		"model tiny did not complete its answer within 300ms": func(_ http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			server := httptest.NewServer(answer)
+			t.Cleanup(server.Close)
+			var log bytes.Buffer
+			c := tinyClient(t, server.URL, func(c *Config) {
+				c.Log, c.Timeout = slog.New(slog.NewTextHandler(&log, nil)), 300*time.Millisecond
+			})
+			_, identifying := c.Identify(t.Context())
+			_, connecting := c.Connect(t.Context())
+			_, asking := c.Ask(t.Context(), about("x"))
+			for _, err := range []error{identifying, connecting, asking} {
+				if err == nil || err.Error() != kind {
+					t.Errorf("%v, want %q", err, kind)
+				}
+			}
+			if address := strings.TrimPrefix(server.URL, "http://"); !strings.Contains(log.String(), address) && !strings.Contains(log.String(), "private.example") {
+				t.Errorf("the log is %s", &log)
+			}
+			for range breakerFailures {
+				_, asking = c.Ask(t.Context(), about("x"))
+			}
+			if want := "the model is paused for 10s after 3 failures in a row: " + kind; asking == nil || asking.Error() != want {
+				t.Errorf("%v, want %q", asking, want)
+			}
+		})
+	}
 }
 
 // Redirections are not followed: nothing is sent to the other address.

@@ -22,6 +22,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -53,6 +54,10 @@ type Config struct {
 	Name string
 	// Host is the server's address as [Address] reads it.
 	Host string
+	// Log gets the server's failures, with its address and what it said. Errors then
+	// have neither, and may be shown to people who are not to know them. With nil,
+	// errors have both.
+	Log *slog.Logger
 	// Timeout is the time limit for one [Exchange], including waiting for a free
 	// slot and retries, but not loading the model. The default is 60 seconds.
 	Timeout time.Duration
@@ -87,7 +92,7 @@ type Client struct {
 	queue   int           // exchanges that may wait for a slot
 	in      atomic.Int64  // exchanges that have begun and not ended
 	breaker *gobreaker.CircuitBreaker[Reply]
-	last    atomic.Pointer[error] // the error that opened the breaker
+	last    atomic.Pointer[fault] // that opened the breaker
 
 	// found is the current session; nil if the server has to be asked, again.
 	found atomic.Pointer[Session]

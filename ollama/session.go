@@ -65,6 +65,11 @@ func (c *Client) Session() *Session {
 // Connect returns the session. If there is none, it makes the server load the
 // model.
 func (c *Client) Connect(ctx context.Context) (*Session, error) {
+	found, err := c.connect(ctx)
+	return found, c.shown(err)
+}
+
+func (c *Client) connect(ctx context.Context) (*Session, error) {
 	if found := c.Session(); found != nil {
 		return found, nil
 	}
@@ -89,7 +94,8 @@ func (c *Client) Identify(ctx context.Context) (*Session, error) {
 	if c.Failing() {
 		return nil, errors.New("the server failed repeatedly")
 	}
-	return c.once(ctx, func() (*Session, error) { return c.identify(ctx) })
+	found, err := c.once(ctx, func() (*Session, error) { return c.identify(ctx) })
+	return found, c.shown(err)
 }
 
 // once lets one of several concurrent callers ask the server. If that fails, the
@@ -133,7 +139,7 @@ func (c *Client) identify(ctx context.Context) (*Session, error) {
 		return strings.EqualFold(m.Name, c.config.Model) || strings.EqualFold(m.Name, c.config.Model+":latest")
 	})
 	if i < 0 {
-		return nil, &fault{c.missing(), false}
+		return nil, c.missing()
 	}
 	found.Digest = models.Models[i].Digest
 	shown, err := c.api.Show(soon, &api.ShowRequest{Model: c.config.Model})
@@ -141,10 +147,10 @@ func (c *Client) identify(ctx context.Context) (*Session, error) {
 		return nil, c.explain(ctx, err)
 	}
 	if shown.RemoteHost != "" || shown.RemoteModel != "" {
-		return nil, &fault{fmt.Errorf("model %s runs at %s, where the texts would be sent: use a model that runs on the server itself", c.config.Model, cmp.Or(shown.RemoteHost, "another host")), false}
+		return nil, &fault{fmt.Sprintf("model %s would be asked at another host", c.config.Model), fmt.Errorf("model %s runs at %s, where the texts would be sent: use a model that runs on the server itself", c.config.Model, cmp.Or(shown.RemoteHost, "another host")), false}
 	}
 	if !slices.Contains(shown.Capabilities, model.CapabilityCompletion) && len(shown.Capabilities) > 0 {
-		return nil, &fault{fmt.Errorf("model %s generates no text: use one that does", c.config.Model), false}
+		return nil, &fault{fmt.Sprintf("model %s generates no text", c.config.Model), fmt.Errorf("model %s generates no text: use one that does", c.config.Model), false}
 	}
 	found.Thinking = slices.Contains(shown.Capabilities, model.CapabilityThinking)
 	for name, value := range shown.ModelInfo {
@@ -175,11 +181,11 @@ func (c *Client) look(ctx context.Context) (*Session, error) {
 	}
 	for ; ; found.Planned = most {
 		if found.Context, err = c.config.Context(found.Planned, found.Limit); err != nil {
-			return nil, &fault{err, false}
+			return nil, &fault{err.Error(), err, false}
 		}
 		r, err := c.call(loading, found, Question{Messages: c.config.Probe, Predict: 1})
 		if loading.Err() != nil && ctx.Err() == nil {
-			return nil, &fault{fmt.Errorf("model %s at %s was not loaded within %v: raise the limit for loading, load it first with `ollama run %s`, or use a smaller one",
+			return nil, &fault{fmt.Sprintf("model %s was not loaded within %v", c.config.Model, c.config.LoadTimeout), fmt.Errorf("model %s at %s was not loaded within %v: raise the limit for loading, load it first with `ollama run %s`, or use a smaller one",
 				c.config.Model, c.base.Host, c.config.LoadTimeout, c.config.Model), false}
 		}
 		tooLong := err != nil && strings.Contains(err.Error(), "exceeds the context length")
@@ -192,7 +198,8 @@ func (c *Client) look(ctx context.Context) (*Session, error) {
 			return found, nil
 		}
 		if found.Planned == most {
-			return nil, &fault{fmt.Errorf("model %s needs %d tokens for a prompt of %d bytes, which is impossible", c.config.Model, r.InputTokens, bytes), false}
+			err := fmt.Errorf("model %s needs %d tokens for a prompt of %d bytes, which is impossible", c.config.Model, r.InputTokens, bytes)
+			return nil, &fault{err.Error(), err, false}
 		}
 	}
 }

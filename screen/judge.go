@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,10 @@ type Judge struct {
 	// Host is the address of the server; default: OLLAMA_HOST, else
 	// 127.0.0.1:11434.
 	Host string
+	// Log gets the failures of the server, with its address. The errors of the judge,
+	// which results have, do not name the address then. A server needs it for clients
+	// that are not to know the address. Default: none.
+	Log *slog.Logger
 	// Rubric is the rubric; default: "attributes".
 	Rubric judge.Rubric
 	// Timeout is the time limit for one text, LoadTimeout for loading the model;
@@ -58,7 +63,7 @@ type OpenedJudge struct {
 // the server yet.
 func OpenJudge(s Judge) (OpenedJudge, error) {
 	config := judge.Config{
-		Model: s.Model, Host: s.Host, Rubric: s.Rubric, Reason: s.Reason,
+		Model: s.Model, Host: s.Host, Log: s.Log, Rubric: s.Rubric, Reason: s.Reason,
 		Timeout: s.Timeout, LoadTimeout: s.LoadTimeout, Parallel: s.Parallel, Context: s.Context,
 	}
 	var cache *store.Verdicts

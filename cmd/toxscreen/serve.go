@@ -99,6 +99,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + cmp.Or(s.Threads, runtime.GOMAXPROCS(0)))
 	var verdicts *httpapi.Verdicts
 	if s.Judge.Model != "" && s.NoJudge == "" {
+		s.Judge.Log = config.Log
 		if verdicts, err = httpapi.OpenVerdicts(s.Judge, s.JudgePrice); err != nil {
 			return cacheHint(err)
 		}

@@ -3,7 +3,7 @@
 import os
 
 # docs: begin
-from openai import AuthenticationError, BadRequestError, OpenAI
+from openai import AuthenticationError, BadRequestError, NotFoundError, OpenAI
 
 SERVER = os.environ.get("SERVER", "http://127.0.0.1:8080")
 KEY = os.environ.get("KEY", "any")
@@ -22,6 +22,17 @@ assert friendly.category_scores.harassment < 0.2, friendly
 # A category that is not measured is zero and lists no input types.
 assert rude.category_applied_input_types.harassment == ["text"], rude
 assert rude.category_scores.self_harm == 0 and rude.category_applied_input_types.self_harm == [], rude
+
+swearing = client.moderations.create(input="Damn, that concert was fucking awesome.")
+assert not swearing.results[0].flagged, swearing
+
+assert [model.id for model in client.models.list()] == [moderation.model]
+assert client.models.retrieve(moderation.model).id == moderation.model
+try:
+    client.models.retrieve("gpt-4")
+    raise AssertionError("a model that is not there was described")
+except NotFoundError as error:
+    assert error.code == "model_not_found" and error.request_id, error
 
 parts = client.moderations.create(input=[
     {"type": "text", "text": "You are a stupid idiot."},
