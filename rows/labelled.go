@@ -3,13 +3,13 @@ package rows
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // Labelled are results with labels of people for the texts.
@@ -60,13 +60,13 @@ func ReadLabelled(path string, stdin io.Reader) (Labelled, error) {
 // add parses a line and adds its row.
 func (all *Labelled) add(line []byte, number int) error {
 	var r Result
-	if err := json.Unmarshal(line, &r); err != nil {
+	if err := plainjson.Unmarshal(line, &r); err != nil {
 		return err
 	}
 	var said Labels
 	if r.Input != nil {
-		if err := json.Unmarshal(r.Input, &said); err != nil {
-			return err
+		if err := plainjson.Unmarshal(r.Input, &said); err != nil {
+			return fmt.Errorf("input: %w", err)
 		}
 	}
 	switch {
@@ -108,29 +108,51 @@ func (all *Labelled) add(line []byte, number int) error {
 	return nil
 }
 
+// Prior returns the share, in 0..1, of toxic texts among the texts with a toxicity
+// label, by their weights. It returns false if no text has one.
+func (all *Labelled) Prior() (prior float64, ok bool) {
+	toxic, clean, _ := all.weights()
+	return toxic / (toxic + clean), toxic+clean > 0
+}
+
 // SetPrior scales the weights so that the given share, between 0 and 1, of the texts
 // with a toxicity label is toxic.
 func (all *Labelled) SetPrior(prior float64) error {
-	var weights [2]float64
-	kind := func(row toxscreen.Labelled) int {
-		if y, _ := row.Labels.Get(toxscreen.Toxicity); y >= 0.5 {
-			return 1
-		}
-		return 0
+	toxic, clean, rows := all.weights()
+	if toxic == 0 || clean == 0 {
+		return fmt.Errorf("failed to weight rows: the weight of toxic rows is %v, of clean rows %v: both are needed", toxic, clean)
 	}
-	for _, row := range all.Rows {
-		weights[kind(row)] += row.Weight
-	}
-	if weights[0] == 0 || weights[1] == 0 {
-		return fmt.Errorf("failed to weight rows: the weight of toxic rows is %v, of clean rows %v: both are needed", weights[1], weights[0])
-	}
-	n := float64(len(all.Rows))
 	for i, row := range all.Rows {
-		share := 1 - prior
-		if kind(row) == 1 {
-			share = prior
+		switch isToxic, labelled := toxicity(row); {
+		case !labelled:
+		case isToxic:
+			all.Rows[i].Weight *= prior * float64(rows) / toxic
+		default:
+			all.Rows[i].Weight *= (1 - prior) * float64(rows) / clean
 		}
-		all.Rows[i].Weight *= share * n / weights[kind(row)]
 	}
 	return nil
+}
+
+// weights returns the sums of the weights of toxic and of clean texts, and the number
+// of both.
+func (all *Labelled) weights() (toxic, clean float64, rows int) {
+	for _, row := range all.Rows {
+		isToxic, labelled := toxicity(row)
+		if !labelled {
+			continue
+		}
+		if rows++; isToxic {
+			toxic += row.Weight
+		} else {
+			clean += row.Weight
+		}
+	}
+	return toxic, clean, rows
+}
+
+// toxicity reports whether a text is toxic by its label, if it has one.
+func toxicity(row toxscreen.Labelled) (toxic, labelled bool) {
+	y, labelled := row.Labels.Get(toxscreen.Toxicity)
+	return y >= 0.5, labelled
 }

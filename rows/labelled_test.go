@@ -39,10 +39,14 @@ func TestReadLabelledNamesRows(t *testing.T) {
 func TestReadLabelledRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"nothing":           {"\n", "standard input contains none"},
-		"no JSON":           {"{", "standard input: line 1: unexpected end of JSON input"},
+		"no JSON":           {"{", "standard input: line 1: its JSON breaks off"},
 		"no result":         {`{"row":1}`, "it is not a result"},
 		"no labels":         {labelled(`,"input":{"stars":1}`), "it has no labels"},
 		"labels of nothing": {labelled(`,"input":{"labels":{"rudeness":1}}`), `unknown attribute "rudeness"`},
+		"a label in words":  {labelled(`,"input":{"labels":{"toxicity":"yes"}}`), "input: failed to read scores: toxicity must be a number"},
+		"labels from CSV":   {labelled(`,"input":{"labels":"{\"toxicity\":1}"}`), "input: labels: expected an object, found a string"},
+		"a weight in words": {labelled(`,"input":{"labels":{"toxicity":1},"weight":"2"}`), "input: weight: expected a number, found a string"},
+		"another object":    {`{"row":"first"}`, "row: expected a whole number, found a string"},
 		"no label":          {labelled(`,"input":{"labels":{"toxicity":null}}`), "toxicity is null"},
 		"a failed row":      {`{"row":1,"error":"too long"}`, "the row failed: too long; remove it"},
 		"a line too long":   {strings.Repeat(" ", 64<<20+1), "token too long"},
@@ -68,8 +72,36 @@ func TestSetPriorWeighsRows(t *testing.T) {
 	if a, b := all.Rows[0].Weight, all.Rows[3].Weight; 3*a != 1 || b != 3 {
 		t.Errorf("weights are %v and %v, want 1/3 and 3: a quarter of 4 texts is toxic", a, b)
 	}
+	if prior, ok := all.Prior(); !ok || prior != 0.25 {
+		t.Errorf("the share of toxic texts is %v, want 0.25", prior)
+	}
 	all.Rows = all.Rows[:3]
 	if err := all.SetPrior(0.25); err == nil {
 		t.Error("SetPrior needs a clean row")
+	}
+}
+
+// The weights count in the share of toxic texts; texts without a label for toxicity
+// do not.
+func TestPriorCountsWeights(t *testing.T) {
+	row := func(labels, weight string) string {
+		return labelled(`,"input":{"labels":` + labels + `,"weight":` + weight + `}`)
+	}
+	other := row(`{"insult":1}`, "5")
+	all, err := rows.ReadLabelled(rows.Standard, strings.NewReader(row(`{"toxicity":1}`, "1")+row(`{"toxicity":0.4}`, "3")+other))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if prior, ok := all.Prior(); !ok || prior != 0.25 {
+		t.Errorf("%v, %t, want 0.25", prior, ok)
+	}
+	if err := all.SetPrior(0.5); err != nil || all.Rows[0].Weight != 1 || all.Rows[1].Weight != 1 || all.Rows[2].Weight != 5 {
+		t.Errorf("%v, weights %v, %v and %v, want 1, 1 and 5", err, all.Rows[0].Weight, all.Rows[1].Weight, all.Rows[2].Weight)
+	}
+	if all, err = rows.ReadLabelled(rows.Standard, strings.NewReader(other)); err != nil {
+		t.Fatal(err)
+	}
+	if prior, ok := all.Prior(); ok {
+		t.Errorf("%v without a label for toxicity", prior)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/internal/files"
@@ -117,6 +119,7 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 			return err
 		}
 	}
+	assumed := assumedPrior(labelled, o.prior > 0)
 	o.Model, o.Thresholds = labelled.Model, labelled.Thresholds
 	for attribute, threshold := range s.Thresholds.All() {
 		o.Thresholds.Set(attribute, threshold)
@@ -150,8 +153,26 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 	if err := files.WriteBytes(o.output, 0o644, data); err != nil {
 		return fmt.Errorf("failed to write %s: %w", o.output, err)
 	}
-	_, err = fmt.Fprintf(a.out, "%s\n%s, %s: use it with --calibration\n", terminal.Escape(report.Text(params)), terminal.Escape(o.output), file.Hash)
+	_, err = fmt.Fprintf(a.out, "%s\n%s\n%s, %s: use it with --calibration\n", assumed, terminal.Escape(report.Text(params)), terminal.Escape(o.output), file.Hash)
 	return err
+}
+
+// assumedPrior says which share of toxic texts a fit assumes and where it comes from:
+// fitted scores are only right for texts with that share.
+func assumedPrior(labelled rows.Labelled, given bool) string {
+	prior, ok := labelled.Prior()
+	if !ok {
+		return "no row has a label for toxicity: the share of toxic texts is unknown"
+	}
+	source := "as --prior says"
+	if !given {
+		source = "as among the labels"
+		if slices.ContainsFunc(labelled.Rows, func(row toxscreen.Labelled) bool { return row.Weight != 1 }) {
+			source += " with their weights"
+		}
+		source += "; set that of your traffic with --prior"
+	}
+	return fmt.Sprintf("the share of toxic texts is taken to be %.1f %%, %s", 100*prior, source)
 }
 
 // drawFit writes the plots of a fit into a folder.

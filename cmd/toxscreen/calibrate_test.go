@@ -75,7 +75,7 @@ func TestCalibrateFitsAndTellsWhatChanged(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, errors)
 	}
 	for _, want := range []string{
-		`^1500 rows, 1500 with a verdict, scored by tiny@1\.0\.0 sha256:0123456789ab\n`,
+		`^the share of toxic texts is taken to be 25\.5 %, as among the labels; set that of your traffic with --prior\n1500 rows, 1500 with a verdict, scored by tiny@1\.0\.0 sha256:0123456789ab\n`,
 		`\n  the classifier is not corrected \(cross-validated log loss 0\.\d+ before, 0\.\d+ after correction\)\n`,
 		`\n  the judge, on \d+ toxic and \d+ clean texts between 0\.\d\d and 0\.\d\d, counts: true positive rate (8|9)\d %, false positive rate \d+ %`,
 		`\na verdict is worth its cost for \d+\.\d % of the texts: .* at most 30 % of 1000 texts are judged`,
