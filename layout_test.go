@@ -39,6 +39,7 @@ var onlyIn = map[string]string{
 	"github.com/sony/gobreaker/v2":     "ollama",
 	"modernc.org/sqlite":               "store",
 	"gonum.org/v1/plot":                "eval",
+	"github.com/klauspost/compress":    "rows",
 	"github.com/parquet-go/parquet-go": "rows",
 	"github.com/prometheus":            "httpapi",
 	"golang.org/x/time":                "httpapi",

@@ -165,9 +165,9 @@ func (l layout) csvHeader(in []column) []string {
 	return names
 }
 
-// csvRecord returns an encoder of rows with width cells. A value that was not
-// measured is an empty cell.
-func (l layout) csvRecord(width int) func(row, *Result) ([]byte, error) {
+// csvRecord returns an encoder of rows with width cells and a delimiter between
+// them. A value that was not measured is an empty cell.
+func (l layout) csvRecord(width int, comma byte) func(row, *Result) ([]byte, error) {
 	columns := l.columns()
 	return func(in row, r *Result) ([]byte, error) {
 		id, others := "", []string(nil)
@@ -201,7 +201,7 @@ func (l layout) csvRecord(width int) func(row, *Result) ([]byte, error) {
 		for len(cells) < width {
 			cells = append(cells, "")
 		}
-		return encodeRecord(cells)
+		return encodeRecord(cells, comma)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 // closed.
 type csvRecords struct {
 	in     *bufio.Reader
+	comma  byte  // the delimiter of cells
 	limit  int   // bytes of a record
 	line   int64 // first line of the next record
 	offset int64 // bytes read
@@ -96,7 +97,7 @@ func (c *csvRecords) record() ([]string, error) {
 			switch {
 			case b == '"' && state == cellStart:
 				state, c.quoted = inQuotes, true
-			case b == ',':
+			case b == c.comma:
 				ends, state = append(ends, len(c.buffer)), cellStart
 			case b == '\r' && c.atLineBreak():
 			default:
@@ -114,7 +115,7 @@ func (c *csvRecords) record() ([]string, error) {
 			case b == '"':
 				add(b)
 				state = inQuotes
-			case b == ',':
+			case b == c.comma:
 				ends, state = append(ends, len(c.buffer)), cellStart
 			case b == '\r' && c.atLineBreak():
 			default:
@@ -147,7 +148,7 @@ func (c *csvRecords) record() ([]string, error) {
 	return cells, nil
 }
 
-// maxColumns limits the memory of a record that consists of commas.
+// maxColumns limits the memory of a record that consists of delimiters.
 const maxColumns = 1 << 16
 
 func (c *csvRecords) atLineBreak() bool {
@@ -155,7 +156,7 @@ func (c *csvRecords) atLineBreak() bool {
 	return err == io.EOF || err == nil && next[0] == '\n'
 }
 
-// csvReader reads CSV with a header.
+// csvReader reads CSV or TSV with a header.
 type csvReader struct {
 	source
 	records  csvRecords
@@ -164,8 +165,8 @@ type csvReader struct {
 	rows     int64
 }
 
-func openCSV(from source, in *bufio.Reader, o Options) (rowReader, error) {
-	r := &csvReader{source: from, records: csvRecords{in: in, limit: RowBytes(o.MaxBytes)}}
+func openCSV(from source, in *bufio.Reader, comma byte, o Options) (rowReader, error) {
+	r := &csvReader{source: from, records: csvRecords{in: in, comma: comma, limit: RowBytes(o.MaxBytes)}}
 	header, err := r.records.next()
 	if err == io.EOF {
 		return nil, errors.New("it is empty: the first line must name the columns")
@@ -299,9 +300,10 @@ func (c *csvCells) values() (id parquet.Value, others [][]parquet.Value) {
 }
 
 // encodeRecord returns a record with a line break.
-func encodeRecord(cells []string) ([]byte, error) {
+func encodeRecord(cells []string, comma byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
+	w.Comma = rune(comma)
 	if err := w.Write(cells); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func Example() {
 	// Output:
 	// 17 by {"user":"ann"}: flagged true
 	// 18 by {"user":"bob"}: flagged false
-	// row 3 failed: line 3: it is not JSON: unexpected end of JSON input
+	// row 3 failed: line 3: it is not JSON: unexpected end of JSON input; an object must be on one line
 	// 3 rows, 1 flagged, 1 failed
 }
 

@@ -20,6 +20,7 @@ var odd = []string{
 	"", "\n", "\xef\xbb\xbf", "text", "text\n", "id,text\n1,\"a\"\"b\nc\"\r\n2,x,y\n3\n", "text,text\n", ",text,,\n1,2,3,4\n", "text\n\"open", "text\n\"a\"b\n",
 	"{}", "[]", "null", `{"text":"a","id":1.50e3,"x":{"y":  [1]}}`, `{"id":"\ud800","text":"\u0000\"<"}` + "\n\n" + `{"text":1}`,
 	"{\"text\":\"\xff\",\"\xfe\":\"\xfd\",\"id\":\"\xfc\"}", `{"text":"a","text":"b","id":null,"id":[]}`, `{"text":"a`, "PAR1", "\xff\xfe", "a\x00b",
+	"\x1f\x8b\x08\x00", "\x28\xb5\x2f\xfd\x00\x58\x11\x00\x00{}", "[\n{}]", "{\n}",
 }
 
 // everyRow reads an input to its end and checks the invariants of all rows.
@@ -62,7 +63,8 @@ func everyRow(t *testing.T, r rowReader, use func(row)) {
 }
 
 func inMemory(data []byte) source {
-	return source{reader: bytes.NewReader(data), closer: io.NopCloser(nil), size: int64(len(data))}
+	all := bytes.NewReader(data)
+	return source{reader: all, closer: io.NopCloser(nil), file: all, bytes: int64(len(data))}
 }
 
 // Every line is a row or its own error, and encoding/json reads the same text.
@@ -71,7 +73,7 @@ func FuzzJSONL(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := openText(t.Context(), inMemory(data), jsonLines, Options{TextColumn: "text", MaxBytes: 100})
+		r, err := openText(t.Context(), inMemory(data), JSONL, Options{TextColumn: "text", MaxBytes: 100})
 		if err != nil {
 			return
 		}
@@ -107,17 +109,17 @@ func FuzzCSV(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := openText(t.Context(), inMemory(data), commas, Options{TextColumn: "text", MaxBytes: 100})
+		r, err := openText(t.Context(), inMemory(data), CSV, Options{TextColumn: "text", MaxBytes: 100})
 		if err != nil {
 			return
 		}
 		everyRow(t, r, func(in row) {
 			cells := append([]string{"1"}, in.fields.(*csvCells).all...)
-			record, err := encodeRecord(cells)
+			record, err := encodeRecord(cells, ',')
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := openText(t.Context(), inMemory(append([]byte("text\n"), record...)), commas, Options{TextColumn: "text", MaxBytes: 1 << 20})
+			again, err := openText(t.Context(), inMemory(append([]byte("text\n"), record...)), CSV, Options{TextColumn: "text", MaxBytes: 1 << 20})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,10 +129,6 @@ func FuzzCSV(f *testing.F) {
 		})
 	})
 }
-
-type closableBytes struct{ *bytes.Reader }
-
-func (closableBytes) Close() error { return nil }
 
 // Every file gives rows or an error, and no panic.
 func FuzzParquet(f *testing.F) {
@@ -142,7 +140,7 @@ func FuzzParquet(f *testing.F) {
 		f.Add(data[:len(data)-5])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := openParquet(closableBytes{bytes.NewReader(data)}, int64(len(data)), Options{TextColumn: "text"})
+		r, err := openParquet(t.Context(), inMemory(data), Options{TextColumn: "text"})
 		if err == nil {
 			everyRow(t, r, func(row) {})
 		}

@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,29 +19,6 @@ import (
 	"github.com/toxscreen/toxscreen/internal/files"
 )
 
-// fileFormat is the format that a file extension stands for.
-type fileFormat string
-
-const (
-	jsonLines   fileFormat = "JSONL"
-	commas      fileFormat = "CSV"
-	parquetFile fileFormat = "Parquet"
-)
-
-func formatOf(path string) (fileFormat, error) {
-	switch extension := strings.ToLower(filepath.Ext(path)); {
-	case path == Standard, extension == ".jsonl", extension == ".ndjson":
-		return jsonLines, nil
-	case extension == ".csv":
-		return commas, nil
-	case extension == ".parquet":
-		return parquetFile, nil
-	case extension == ".json":
-		return "", fmt.Errorf("%s: a .json file contains one value; rename it to .jsonl if each line is an object, or convert it with `jq -c '.[]'`", path)
-	}
-	return "", fmt.Errorf("%s: the extension must be .jsonl, .ndjson, .csv or .parquet, or - for JSONL through standard input and output", path)
-}
-
 // row is one row of the input.
 type row struct {
 	number int64 // from 1; blank lines and the header are not counted
@@ -48,7 +26,7 @@ type row struct {
 	err    error  // reason why there is no text
 	fields fields // the rest of the row; nil if it could not be read
 	size   int    // approximate bytes in memory
-	upTo   int64  // its end in the input, in the unit of rowReader.length
+	upTo   int64  // its end in the input: in bytes of its content, or of the texts of Parquet
 }
 
 // fields are the values of a row except its text, for each kind of output.
@@ -75,94 +53,148 @@ type rowReader interface {
 	// next returns the next row. A row that cannot be read has its err set. An
 	// error ends the input; io.EOF is its regular end.
 	next() (row, error)
-	// skip skips rows that were scored before and returns their end in the input.
+	// skip skips rows that were scored before and returns their end in the input. It
+	// is called once, before next.
 	skip(ctx context.Context, rows int64) (upTo int64, err error)
 	// columns returns the input columns except text and id, for outputs with
 	// columns.
 	columns() []column
 	// idNode is the type of the id in Parquet.
 	idNode() parquet.Node
-	// length returns the length of the input in bytes or rows, 0 if it is unknown.
+	// length returns the length of the input in the unit of row.upTo, 0 if it is
+	// unknown.
 	length() int64
+	// digest returns the SHA-256 of the content of an input that is a regular file.
+	// It reads all of it.
+	digest(ctx context.Context) (string, error)
 	close() error
 }
 
 // openInput opens the input. The end of ctx ends a read that waits for data.
 func openInput(ctx context.Context, o Options) (rowReader, error) {
-	path := o.Input
-	format, err := formatOf(path)
+	format, packed, err := o.inputFormat()
 	if err != nil {
 		return nil, err
 	}
-	if path == Standard {
-		return openText(ctx, source{reader: o.Stdin, closer: io.NopCloser(nil)}, format, o)
+	from := source{reader: o.Stdin, closer: io.NopCloser(nil), packed: packed}
+	if o.Input != Standard {
+		if from, err = openFile(o.Input, packed); err != nil {
+			return nil, err
+		}
 	}
+	if format == Parquet {
+		return openParquet(ctx, from, o)
+	}
+	return openText(ctx, from, format, o)
+}
+
+// source is the data of an input.
+type source struct {
+	reader io.Reader
+	closer io.Closer
+	// file is the same data for any access, if it is a regular file, and bytes its
+	// length.
+	file  io.ReaderAt
+	bytes int64
+	// packed is the compression of a text, as far as it is known.
+	packed compression
+	// size is the number of bytes of the content, 0 if it is unknown.
+	size int64
+}
+
+func openFile(path string, packed compression) (source, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, files.Cause(err)
+		return source{}, files.Cause(err)
 	}
+	from := source{reader: file, closer: file, packed: packed}
 	info, err := file.Stat()
 	switch {
 	case err != nil:
 	case info.IsDir():
 		err = errors.New("it is a folder; name a file in it")
-	case format == parquetFile && !info.Mode().IsRegular():
-		err = errors.New("it is not a regular file, but Parquet is read from its end; copy it to a regular file")
+	case info.Mode().IsRegular():
+		from.file, from.bytes = file, info.Size()
 	}
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return source{}, errors.Join(err, file.Close())
 	}
-	if format == parquetFile {
-		return openParquet(file, info.Size(), o)
-	}
-	from := source{reader: file, closer: file}
-	if info.Mode().IsRegular() {
-		from.size = info.Size()
-	}
-	return openText(ctx, from, format, o)
+	return from, nil
 }
 
-// source is the source of an input in a text format.
-type source struct {
-	reader io.Reader
-	closer io.Closer
-	size   int64 // bytes; 0 if unknown
+func (s *source) length() int64 { return s.size }
+func (s *source) close() error  { return s.closer.Close() }
+
+// digest returns the SHA-256 of the content of a regular file. From then on, the
+// length of the content is known, also if it is compressed.
+func (s *source) digest(ctx context.Context) (string, error) {
+	in, _, err := content(io.NewSectionReader(s.file, 0, s.bytes), s.packed)
+	if err != nil {
+		return "", err
+	}
+	sum, size, err := hashOf(ctx, in)
+	s.size = size
+	return sum, err
 }
 
-func (s source) length() int64 { return s.size }
-func (s source) close() error  { return s.closer.Close() }
+// hashOf returns the SHA-256 and the length of what it reads.
+func hashOf(ctx context.Context, in io.Reader) (sum string, size int64, err error) {
+	h := sha256.New()
+	buffer := make([]byte, 1<<20)
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", 0, err
+		}
+		n, err := in.Read(buffer)
+		h.Write(buffer[:n])
+		size += int64(n)
+		if err == io.EOF {
+			return "sha256:" + hex.EncodeToString(h.Sum(nil)), size, nil
+		}
+		if err != nil {
+			return "", 0, err
+		}
+	}
+}
 
-// openText opens an input in JSONL or CSV, and closes it after an error.
-func openText(ctx context.Context, from source, format fileFormat, o Options) (r rowReader, err error) {
+// openText opens an input in JSONL, CSV or TSV, and closes it after an error.
+func openText(ctx context.Context, from source, format Format, o Options) (r rowReader, err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, from.close())
 		}
 	}()
-	in := bufio.NewReaderSize(ctxio.NewReader(ctx, from.reader), 256<<10)
+	in, packed, err := content(ctxio.NewReader(ctx, from.reader), from.packed)
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	if from.packed = packed; packed == "" {
+		from.size = from.bytes
+	}
 	if err := checkText(in, format); err != nil {
 		return nil, err
 	}
-	if format == commas {
-		return openCSV(from, in, o)
+	if format.hasCells() {
+		return openCSV(from, in, o.delimiter(format), o)
 	}
 	return &jsonReader{source: from, lines: lineReader{in: in, limit: RowBytes(o.MaxBytes)}, text: o.TextColumn, id: o.idColumn()}, nil
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// checkText checks the first bytes of an input, refuses other formats than text, and
+// checkText checks the first bytes of an input, refuses what is not rows of text, and
 // skips a byte order mark. NUL is refused in the first line only: in CSV it can be
 // part of a text.
-func checkText(in *bufio.Reader, format fileFormat) error {
+func checkText(in *bufio.Reader, format Format) error {
 	if _, err := in.Peek(1); err != nil && err != io.EOF {
 		return files.Cause(err)
 	}
 	start, _ := in.Peek(min(in.Buffered(), 512)) // the next bytes may come late
 	for magic, what := range map[string]string{
 		"\xff\xfe": "UTF-16 text; save it as UTF-8", "\xfe\xff": "UTF-16 text; save it as UTF-8",
-		"PAR1": "a Parquet file; its name must end in .parquet", "\x1f\x8b": "compressed with gzip; unpack it",
-		"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it", "PK\x03\x04": "a ZIP archive or a workbook; save it as CSV",
+		"PAR1": "a Parquet file; end its name in .parquet, or use --input-format parquet", "PK\x03\x04": "a ZIP archive or a workbook; save it as CSV",
+		"\x1f\x8b": "compressed twice; unpack it", "\x28\xb5\x2f\xfd": "compressed twice; unpack it",
+		"BZh91AY&SY": "compressed with bzip2; unpack it", "\xfd7zXZ\x00": "compressed with xz; unpack it",
 	} {
 		if bytes.HasPrefix(start, []byte(magic)) {
 			return fmt.Errorf("it is not %s but %s", format, what)
@@ -170,10 +202,22 @@ func checkText(in *bufio.Reader, format fileFormat) error {
 	}
 	if bytes.HasPrefix(start, byteOrderMark) {
 		_, _ = in.Discard(len(byteOrderMark)) // cannot fail after Peek
+		start = start[len(byteOrderMark):]
 	}
 	line, _, _ := bytes.Cut(start, []byte("\n"))
 	if bytes.IndexByte(line, 0) >= 0 {
 		return fmt.Errorf("it is not %s but a binary file: its first line contains NUL", format)
+	}
+	if format != JSONL {
+		return nil
+	}
+	// What other programs call JSON would fail in each of its lines.
+	line, _, complete := bytes.Cut(bytes.TrimLeft(start, " \t\r\n"), []byte("\n"))
+	switch {
+	case bytes.HasPrefix(line, []byte("[")):
+		return errors.New("it is not JSONL but a JSON list; write each item on a line of its own with `jq -c '.[]'`")
+	case complete && string(bytes.TrimSpace(line)) == "{":
+		return errors.New("it is not JSONL: an object takes several lines; write each on a line of its own with `jq -c .`")
 	}
 	return nil
 }
@@ -199,8 +243,13 @@ func skipRows(ctx context.Context, r rowReader, rows int64) (upTo int64, err err
 // missingColumn is the error for a column that is missing in a header.
 func missingColumn(flag, name string, there []string) error {
 	hint := ""
-	if len(there) == 1 && strings.ContainsAny(there[0], ";\t") {
-		hint = "; columns must be separated by commas"
+	if len(there) == 1 {
+		for _, other := range []struct{ delimiter, option string }{{";", "--delimiter ';'"}, {"|", "--delimiter '|'"}, {"\t", "--delimiter tab"}, {",", "--input-format csv"}} {
+			if strings.Contains(there[0], other.delimiter) {
+				hint = fmt.Sprintf("; if %q separates the columns, use %s", other.delimiter, other.option)
+				break
+			}
+		}
 	}
 	if i := slices.IndexFunc(there, func(n string) bool { return strings.EqualFold(n, name) }); i >= 0 {
 		hint = fmt.Sprintf("; did you mean --%s %s?", flag, there[i])

@@ -2,13 +2,17 @@ package rows
 
 import (
 	"bufio"
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
 )
 
 // The rows that are read ahead have a limited number of bytes.
@@ -54,7 +58,7 @@ func TestCSVRecords(t *testing.T) {
 		{"a long record in quotes", "\"" + strings.Repeat("x\n", 60) + "\"\nb\n", `(lines 1 to 61: the row has more than 100 bytes, the limit for this --max-bytes) ["b"]`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := csvRecords{in: bufio.NewReader(strings.NewReader(test.in)), limit: 100}
+			r := csvRecords{in: bufio.NewReader(strings.NewReader(test.in)), comma: ',', limit: 100}
 			var got []string
 			for {
 				cells, err := r.next()
@@ -80,7 +84,7 @@ func TestCSVRecords(t *testing.T) {
 // A file cannot make the library allocate memory for a footer that does not exist.
 func TestFooterLongerThanItsFile(t *testing.T) {
 	data := []byte("PAR1 \xff\xff\xff\xffPAR1")
-	_, err := openParquet(closableBytes{bytes.NewReader(data)}, int64(len(data)), Options{TextColumn: "text"})
+	_, err := openParquet(t.Context(), inMemory(data), Options{TextColumn: "text"})
 	if want := "it is not a complete Parquet file: its footer should have 4294967295 bytes, but the file has 13"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -92,4 +96,70 @@ func TestColumnsGetNamesOfTheirOwn(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	distinct(slices.Repeat([]string{"a"}, maxColumns)) // must be fast
+}
+
+// Parquet from a pipe is copied to a file of a limited size, which has gone when the
+// input is closed, and after an error.
+func TestSpool(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	gone := func() {
+		t.Helper()
+		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+			t.Errorf("%v, %v: the file is left", left, err)
+		}
+	}
+	const data = "PAR1 and more"
+	pipe := source{reader: strings.NewReader(data), closer: io.NopCloser(nil)}
+	spooled, err := spool(t.Context(), pipe, int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, err := io.ReadAll(io.NewSectionReader(spooled.file, 0, spooled.bytes))
+	if err != nil || string(copied) != data {
+		t.Errorf("%q, %v", copied, err)
+	}
+	if err := spooled.close(); err != nil {
+		t.Error(err)
+	}
+	gone()
+
+	pipe.reader = strings.NewReader(data)
+	if _, err := spool(t.Context(), pipe, int64(len(data))-1); err == nil || err.Error() != "it has more than 12 bytes, the limit for Parquet from a pipe; copy it to a file and read that" {
+		t.Errorf("%v", err)
+	}
+	gone()
+
+	// The pipe stays open, and the run is interrupted.
+	waiting, feed := io.Pipe()
+	defer feed.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, _ = io.WriteString(feed, data)
+		cancel()
+	}()
+	if _, err := Open(ctx, Options{Stdin: waiting, Stdout: io.Discard, InputFormat: Parquet}); !errors.Is(err, context.Canceled) || err.Error() != "failed to read standard input: interrupted" {
+		t.Errorf("%v", err)
+	}
+	gone()
+}
+
+// levels is a column whose values seem to have the encoding of levels.
+type levels struct{ parquet.Field }
+
+func (levels) Encoding() encoding.Encoding { return &parquet.RLE }
+
+func TestCopiedColumnsHaveAnEncodingForValues(t *testing.T) {
+	for _, f := range parquet.NewSchema("", parquet.Group{"a": parquet.String(), "b": parquet.Encoded(parquet.String(), &parquet.RLEDictionary)}).Fields() {
+		if f.Name() == "a" {
+			f = levels{f}
+		}
+		found := "none"
+		if e := (copied{f, &shape{}}).Encoding(); e != nil {
+			found = e.String()
+		}
+		if want := map[string]string{"a": "none", "b": "RLE_DICTIONARY"}[f.Name()]; found != want {
+			t.Errorf("%s has the encoding %s, want %s", f.Name(), found, want)
+		}
+	}
 }

@@ -118,6 +118,9 @@ func parseObject(line []byte, text, id string) (*object, error) {
 		if err == nil {
 			err = errors.New("it is broken")
 		}
+		if errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&nothing), io.ErrUnexpectedEOF) {
+			err = fmt.Errorf("%w; an object must be on one line", err)
+		}
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))

@@ -3,12 +3,9 @@ package rows
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -23,7 +20,7 @@ import (
 // different results in one file.
 type note struct {
 	Format int    `json:"format"`
-	Input  string `json:"input"` // SHA-256
+	Input  string `json:"input"` // SHA-256 of its content, unpacked
 	// Settings that the results depend on, with names for people.
 	Settings []Setting `json:"settings"`
 }
@@ -34,16 +31,20 @@ const noteFormat = 1
 func noteOf(path string) string { return path + ".resume.json" }
 
 // newNote creates the note of a run. It reads the whole input once: that takes
-// seconds, where scoring takes days.
-func newNote(ctx context.Context, o Options, model string, settings []Setting) (note, error) {
+// seconds, where scoring takes days, and finds compressed data that is damaged.
+func newNote(ctx context.Context, o Options, in rowReader, model string, settings []Setting) (note, error) {
 	n := note{Format: noteFormat}
-	sum, err := hashOf(ctx, o.Input)
-	if err != nil {
+	var err error
+	if n.Input, err = in.digest(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = interruption{ctx.Err()}
+		}
 		return n, fmt.Errorf("failed to read %s: %w", o.Input, files.Cause(err))
 	}
-	n.Input = sum
+	format, _, _ := o.inputFormat() // checked when the job was opened
 	n.Settings = append([]Setting{{"toxscreen's version", toxscreen.Version()}, {"the model", model}}, settings...)
 	n.Settings = append(n.Settings, []Setting{
+		{"--input-format", string(format)},
 		{"--max-bytes", fmt.Sprint(o.MaxBytes)},
 		{"--offset-unit", string(o.OffsetUnit)},
 		{"--text-column", o.TextColumn},
@@ -51,30 +52,10 @@ func newNote(ctx context.Context, o Options, model string, settings []Setting) (
 		{"--keep-text", fmt.Sprint(o.KeepText)},
 		{"--row-group", fmt.Sprint(o.rowGroup())},
 	}...)
+	if delimiter := o.delimiter(format); delimiter != 0 {
+		n.Settings = append(n.Settings, Setting{"--delimiter", string(rune(delimiter))})
+	}
 	return n, nil
-}
-
-func hashOf(ctx context.Context, path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	h := sha256.New()
-	buffer := make([]byte, 1<<20)
-	for {
-		if err := ctx.Err(); err != nil {
-			return "", err
-		}
-		n, err := file.Read(buffer)
-		h.Write(buffer[:n])
-		if err == io.EOF {
-			return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
-		}
-		if err != nil {
-			return "", err
-		}
-	}
 }
 
 // write writes the note next to the output, completely or not at all.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -35,31 +36,51 @@ type output struct {
 	model string // for the metadata of Parquet
 }
 
-func (o output) format() fileFormat {
-	format, _ := formatOf(o.Output) // checked when the job was opened
+func (o output) format() Format {
+	format, _ := o.outputFormat() // checked when the job was opened
 	return format
 }
 
-// mayWrite refuses to replace an existing output without Overwrite, and reports
-// whether there is a run to resume.
+// mayWrite refuses to replace an existing output without Overwrite, and an output in
+// a folder where it cannot be created. It reports whether there is a run to resume.
 func mayWrite(o Options) (resuming bool, err error) {
 	if o.Output == Standard {
 		return false, nil
+	}
+	folder := filepath.Dir(o.Output)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("there is no folder %s; create it, or name another", folder)
+		}
+		return false, fmt.Errorf("failed to write %s: %w", o.Output, err)
 	}
 	file, unfinished, err := exists(o.Output)
 	switch {
 	case err != nil:
 		return false, err
 	case o.Overwrite:
-		return false, nil
 	case o.Resume:
-		return file || unfinished, nil
+		resuming = file || unfinished
 	case unfinished:
 		return false, fmt.Errorf("%s is an unfinished output: continue it with --resume, or replace it with --overwrite", o.Output)
 	case file:
 		return false, fmt.Errorf("%s exists: choose another name, or replace it with --overwrite", o.Output)
 	}
-	return false, nil
+	if format, _ := o.outputFormat(); !file || format == Parquet || o.resumable() == nil {
+		if err := mayCreate(folder); err != nil {
+			return false, fmt.Errorf("failed to write %s: no file can be created in the folder %s: %w; name another", o.Output, folder, files.Cause(err))
+		}
+	}
+	return resuming, nil
+}
+
+// mayCreate reports why no file can be created in a folder.
+func mayCreate(folder string) error {
+	probe, err := os.CreateTemp(folder, ".toxscreen-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // exists reports which parts of an output exist.
@@ -69,7 +90,7 @@ func exists(output string) (file, unfinished bool, err error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return false, false, err
+			return false, false, fmt.Errorf("failed to write %s: %w", output, err)
 		case path == output && info.IsDir():
 			return false, false, fmt.Errorf("failed to write %s: it is a folder; name a file in it", path)
 		default:
@@ -91,7 +112,7 @@ func (o output) remove() error {
 	if info, err := os.Stat(o.Output); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil
 	}
-	if o.format() == parquetFile {
+	if o.format() == Parquet {
 		return os.Remove(o.Output) // the complete file is created at the end
 	}
 	return os.Truncate(o.Output, 0) // keeps a link
@@ -102,15 +123,15 @@ func (o output) create() (rowWriter, error) {
 	if o.Output == Standard {
 		return &lineWriter{out: o.Stdout, encode: o.encoder(), sync: func() error { return nil }, close: func() error { return nil }}, nil
 	}
-	if o.format() == parquetFile {
+	if o.format() == Parquet {
 		return o.parts()
 	}
 	file, err := os.OpenFile(o.Output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return nil, files.Cause(err)
 	}
-	if o.format() == commas {
-		header, err := encodeRecord(o.csvHeader(o.in.columns()))
+	if o.format().hasCells() {
+		header, err := encodeRecord(o.csvHeader(o.in.columns()), o.format().delimiter())
 		if err == nil {
 			_, err = file.Write(header)
 		}
@@ -123,8 +144,8 @@ func (o output) create() (rowWriter, error) {
 
 // encoder returns the function that encodes a row as a line.
 func (o output) encoder() func(row, *Result) ([]byte, error) {
-	if o.format() == commas {
-		return o.csvRecord(len(o.csvHeader(o.in.columns())))
+	if o.format().hasCells() {
+		return o.csvRecord(len(o.csvHeader(o.in.columns())), o.format().delimiter())
 	}
 	return jsonLine
 }
@@ -154,7 +175,7 @@ func toDisk(file *os.File) error {
 	return file.Sync()
 }
 
-// lineWriter writes JSONL and CSV. Each row is one write, so that a reader of a
+// lineWriter writes JSONL, CSV and TSV. Each row is one write, so that a reader of a
 // pipe gets it at once, and only the last row can be incomplete after a kill.
 type lineWriter struct {
 	out         io.Writer
@@ -177,7 +198,7 @@ func (l *lineWriter) stop() error   { return errors.Join(l.sync(), l.close()) }
 // resume opens an unfinished output, cuts off an incomplete last row and counts the
 // other rows.
 func (o output) resume() (rowWriter, Summary, error) {
-	if o.format() == parquetFile {
+	if o.format() == Parquet {
 		return o.resumeParts()
 	}
 	var done Summary
@@ -190,7 +211,7 @@ func (o output) resume() (rowWriter, Summary, error) {
 		return nil, done, files.Cause(err)
 	}
 	var end int64
-	if o.format() == commas {
+	if o.format().hasCells() {
 		end, err = o.countCSV(file, &done)
 	} else {
 		end, err = o.countJSON(file, &done)
@@ -257,7 +278,7 @@ func (o output) countJSON(file io.Reader, done *Summary) (end int64, err error) 
 // countCSV counts the complete records after the header and returns their end.
 func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
 	// No limit is needed: a run wrote the file.
-	records := csvRecords{in: bufio.NewReaderSize(file, 1<<20), limit: int(^uint(0) >> 1)}
+	records := csvRecords{in: bufio.NewReaderSize(file, 1<<20), comma: o.format().delimiter(), limit: int(^uint(0) >> 1)}
 	header, place := o.csvHeader(o.in.columns()), o.places()
 	for begun := false; ; begun = true {
 		cells, err := records.next()

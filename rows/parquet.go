@@ -1,18 +1,22 @@
 package rows
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"time"
+	"os"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/toxscreen/toxscreen/internal/ctxio"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
@@ -42,6 +46,42 @@ func ordered(columns []column) group {
 	return g
 }
 
+// copied is a column of an input as a column of an output.
+type copied struct {
+	parquet.Field
+
+	shape *shape
+}
+
+// Fields implements [parquet.Node].
+func (c copied) Fields() []parquet.Field {
+	fields := slices.Clone(c.Field.Fields())
+	for i, f := range fields {
+		fields[i] = copied{f, &c.shape.fields[i]}
+	}
+	return fields
+}
+
+// Encoding implements [parquet.Node]. The library can take the encoding of the
+// levels, RLE, for that of the values, which only booleans can have.
+func (c copied) Encoding() encoding.Encoding {
+	if e := c.Field.Encoding(); e != nil && e.Encoding() != format.RLE && !c.shape.half {
+		return e
+	}
+	return nil
+}
+
+// Compression implements [parquet.Node]: it is that of the output.
+func (copied) Compression() compress.Codec { return nil }
+
+// Type implements [parquet.Node]. The library cannot write FLOAT16.
+func (c copied) Type() parquet.Type {
+	if c.shape.half {
+		return parquet.FloatType
+	}
+	return c.Field.Type()
+}
+
 // damaged turns a panic of the Parquet library into an error. Some broken files
 // cause panics.
 func damaged(err *error) {
@@ -52,50 +92,62 @@ func damaged(err *error) {
 
 // parquetReader reads the rows of a Parquet file.
 type parquetReader struct {
-	file   randomAccess
+	source
 	schema *parquet.Schema
 	groups []parquet.RowGroup // not read yet
-	total  int64
-	rows   parquet.Rows // of the current group, nil between groups
+	total  int64              // rows
+	rows   parquet.Rows       // of the current group, nil between groups
 	buffer []parquet.Row
 	ready  []parquet.Row // read, not returned
 	number int64
+	read   int64 // bytes of the texts of all rows up to number
+	texts  int64 // bytes of all texts, 0 if unknown
 
-	text, at int // fields of the text and of the id (-1 if none)
-	leaves   []int
-	others   []column
+	parts    []part       // the top-level columns
+	halves   map[int]bool // the leaves of type FLOAT16
+	text, at int          // parts with the text and the id (-1 if none)
+	leaves   int
+	measured bool // whether the position in the input is wanted
 }
 
-// randomAccess is the source of Parquet, whose end says where the rest is.
-type randomAccess interface {
-	io.ReaderAt
-	io.Closer
+// part is a top-level column and its leaves.
+type part struct {
+	shape
+
+	first int // its first leaf
 }
 
-func openParquet(file randomAccess, size int64, o Options) (_ rowReader, err error) {
+func openParquet(ctx context.Context, from source, o Options) (_ rowReader, err error) {
+	if from.file == nil {
+		if from, err = spool(ctx, from, spoolBytes); err != nil {
+			return nil, err
+		}
+	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, file.Close())
+			err = errors.Join(err, from.close())
 		}
 	}()
 	defer damaged(&err)
-	if err := checkFooter(file, size); err != nil {
+	if err := checkFooter(from.file, from.bytes); err != nil {
 		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
 	}
-	opened, err := parquet.OpenFile(file, size)
+	opened, err := parquet.OpenFile(from.file, from.bytes)
 	if err != nil {
 		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
 	}
 	r := &parquetReader{
-		file: file, schema: opened.Schema(), groups: opened.RowGroups(), total: opened.NumRows(),
-		buffer: make([]parquet.Row, 64), text: -1, at: -1,
+		source: from, schema: opened.Schema(), groups: opened.RowGroups(), total: opened.NumRows(),
+		buffer: make([]parquet.Row, 64), text: -1, at: -1, measured: o.Progress != nil, halves: halfFloats(opened.Metadata()),
 	}
+	// A group without rows has no pages either, which the library cannot read.
+	r.groups = slices.DeleteFunc(slices.Clone(r.groups), func(g parquet.RowGroup) bool { return g.NumRows() == 0 })
 	var names []string
 	for i, f := range r.schema.Fields() {
 		names = append(names, f.Name())
-		for range leaves(f) {
-			r.leaves = append(r.leaves, i)
-		}
+		column := part{shape: shapeOf(f, r.halves, r.leaves), first: r.leaves}
+		r.leaves += column.leaves
+		r.parts = append(r.parts, column)
 		switch f.Name() {
 		case o.TextColumn:
 			r.text = i
@@ -107,8 +159,6 @@ func openParquet(file randomAccess, size int64, o Options) (_ rowReader, err err
 			if !f.Leaf() || f.Repeated() {
 				return nil, fmt.Errorf("column %q cannot be an id: it is %s", o.idColumn(), f)
 			}
-		default:
-			r.others = append(r.others, column{"input_" + f.Name(), f})
 		}
 	}
 	if r.text < 0 {
@@ -118,6 +168,54 @@ func openParquet(file randomAccess, size int64, o Options) (_ rowReader, err err
 		return nil, missingColumn("id-column", o.IDColumn, names)
 	}
 	return r, nil
+}
+
+// spoolBytes is the limit of a Parquet input that is not a regular file.
+const spoolBytes = 8 << 30
+
+// spool copies Parquet from a pipe to a temporary file: it is read from its end. The
+// file has no name while it is read, where the system allows that, so that it never
+// outlives the process.
+func spool(ctx context.Context, pipe source, limit int64) (source, error) {
+	defer pipe.close() // nothing is written to it
+	in := bufio.NewReader(ctxio.NewReader(ctx, pipe.reader))
+	if !begins(in, "PAR1") {
+		if _, err := in.Peek(1); err != nil && err != io.EOF {
+			return source{}, files.Cause(err)
+		}
+		return source{}, errors.New("it is not a complete Parquet file: it does not begin with PAR1")
+	}
+	file, err := os.CreateTemp("", "toxscreen-*.parquet")
+	if err != nil {
+		return source{}, fmt.Errorf("failed to create a temporary file: %w; set TMPDIR to another folder, or read a regular file", err)
+	}
+	spooled := temporary{file, os.Remove(file.Name()) == nil}
+	n, err := io.Copy(file, io.LimitReader(in, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("it has more than %d bytes, the limit for Parquet from a pipe; copy it to a file and read that", limit)
+	} else if failed, ok := errors.AsType[*os.PathError](err); ok && failed.Op == "write" {
+		err = fmt.Errorf("failed to copy it to a temporary file: %w; set TMPDIR to a folder with more room, or read a regular file", err)
+	}
+	if err != nil {
+		return source{}, errors.Join(err, spooled.Close())
+	}
+	return source{closer: spooled, file: file, bytes: n}, nil
+}
+
+// temporary is a file that is removed when it is closed, or before.
+type temporary struct {
+	*os.File
+
+	removed bool
+}
+
+// Close implements [io.Closer].
+func (t temporary) Close() error {
+	err := t.File.Close()
+	if !t.removed {
+		err = errors.Join(err, os.Remove(t.Name()))
+	}
+	return err
 }
 
 // checkFooter refuses a file that is smaller than the footer length in its last
@@ -138,41 +236,42 @@ func checkFooter(file io.ReaderAt, size int64) error {
 	return nil
 }
 
-// leaves returns the number of leaf columns of a node.
-func leaves(n parquet.Node) int {
-	if n.Leaf() {
-		return 1
+func (p *parquetReader) columns() []column {
+	var others []column
+	for i, f := range p.schema.Fields() {
+		if i != p.text && i != p.at {
+			others = append(others, column{"input_" + f.Name(), copied{f, &p.parts[i].shape}})
+		}
 	}
-	sum := 0
-	for _, f := range n.Fields() {
-		sum += leaves(f)
-	}
-	return sum
+	return others
 }
-
-func (p *parquetReader) columns() []column { return p.others }
 
 func (p *parquetReader) idNode() parquet.Node {
 	if p.at < 0 {
 		return parquet.Optional(parquet.String())
 	}
-	return p.schema.Fields()[p.at]
+	return copied{p.schema.Fields()[p.at], &p.parts[p.at].shape}
 }
 
-func (p *parquetReader) length() int64 { return p.total }
+func (p *parquetReader) length() int64 { return p.texts }
 
 func (p *parquetReader) close() error {
 	var err error
 	if p.rows != nil {
 		err = p.rows.Close()
 	}
-	return errors.Join(err, p.file.Close())
+	return errors.Join(err, p.source.close())
 }
 
-func (p *parquetReader) skip(_ context.Context, rows int64) (_ int64, err error) {
+func (p *parquetReader) skip(ctx context.Context, rows int64) (_ int64, err error) {
 	defer damaged(&err)
 	if rows > p.total {
 		return 0, fmt.Errorf("it has %d rows, but the output already has %d", p.total, rows)
+	}
+	if p.measured {
+		if err := p.measure(ctx, rows); err != nil {
+			return 0, err
+		}
 	}
 	p.number = rows
 	for rows > 0 {
@@ -180,12 +279,54 @@ func (p *parquetReader) skip(_ context.Context, rows int64) (_ int64, err error)
 		if n > rows {
 			p.rows = p.groups[0].Rows()
 			p.groups = p.groups[1:]
-			return p.number, p.rows.SeekToRow(rows)
+			return p.read, p.rows.SeekToRow(rows)
 		}
 		p.groups = p.groups[1:]
 		rows -= n
 	}
-	return p.number, nil
+	return p.read, nil
+}
+
+// measure adds up the lengths of all texts, and of those in the rows to skip. The
+// remaining time depends on the texts: a row can have a word or a book. It reads one
+// column, which takes seconds where scoring takes days.
+func (p *parquetReader) measure(ctx context.Context, skipped int64) error {
+	buffer := make([]parquet.Value, 64)
+	rows := int64(0)
+	for _, group := range p.groups {
+		pages := group.ColumnChunks()[p.parts[p.text].first].Pages()
+		for {
+			if err := ctx.Err(); err != nil {
+				return errors.Join(err, pages.Close())
+			}
+			page, err := pages.ReadPage()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return errors.Join(err, pages.Close())
+			}
+			values := page.Values()
+			for ended := false; !ended; {
+				n, err := values.ReadValues(buffer)
+				if ended = err == io.EOF; err != nil && !ended {
+					return errors.Join(err, pages.Close())
+				}
+				for _, v := range buffer[:n] {
+					length := int64(len(v.ByteArray()))
+					if p.texts += length; rows < skipped {
+						p.read += length
+					}
+					rows++
+				}
+			}
+			parquet.Release(page)
+		}
+		if err := pages.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *parquetReader) next() (_ row, err error) {
@@ -214,24 +355,28 @@ func (p *parquetReader) next() (_ row, err error) {
 	values := p.ready[0].Clone() // the buffer is reused
 	p.ready = p.ready[1:]
 	p.number++
-	r := row{number: p.number, upTo: p.number, fields: &parquetFields{p, values}, size: 512}
+	in := &parquetFields{p, values, make([][]parquet.Value, p.leaves)}
+	values.Range(func(leaf int, of []parquet.Value) bool {
+		in.leaves[leaf] = of
+		return true
+	})
+	if slices.ContainsFunc(in.leaves, func(of []parquet.Value) bool { return len(of) == 0 }) {
+		return row{}, fmt.Errorf("the file is damaged: row %d lacks a column", p.number)
+	}
+	r := row{number: p.number, fields: in, size: 512}
 	for _, v := range values {
 		r.size += 32
 		if k := v.Kind(); k == parquet.ByteArray || k == parquet.FixedLenByteArray {
 			r.size += len(v.ByteArray())
 		}
 	}
-	values.Range(func(leaf int, of []parquet.Value) bool {
-		if p.leaves[leaf] != p.text {
-			return true
-		}
-		if of[0].IsNull() {
-			r.err = errors.New("the text is null")
-		} else {
-			r.text = string(of[0].ByteArray())
-		}
-		return false
-	})
+	if text := in.leaves[p.parts[p.text].first][0]; text.IsNull() {
+		r.err = errors.New("the text is null")
+	} else {
+		r.text = string(text.ByteArray())
+	}
+	p.read += int64(len(r.text))
+	r.upTo = p.read
 	return r, nil
 }
 
@@ -239,141 +384,63 @@ func (p *parquetReader) next() (_ row, err error) {
 type parquetFields struct {
 	reader *parquetReader
 	row    parquet.Row
+	leaves [][]parquet.Value // the values of each leaf
 }
 
-// tree returns the values of the row by field name.
-func (p *parquetFields) tree() (_ map[string]any, err error) {
+// each calls other with each column except text and id, and returns the id. A nil
+// scalar is null.
+func (p *parquetFields) each(other func(name string, value *scalar)) (id *scalar, err error) {
 	defer damaged(&err)
-	tree := map[string]any{}
-	if err := p.reader.schema.Reconstruct(&tree, p.row); err != nil {
-		return nil, fmt.Errorf("failed to read the row's other columns: %w", err)
-	}
-	for _, f := range p.reader.schema.Fields() {
-		tree[f.Name()] = readable(f, tree[f.Name()])
-	}
-	return tree, nil
-}
-
-// readable returns a value for JSON: times become text, and numbers that JSON does
-// not have become null.
-func readable(n parquet.Node, value any) any {
-	if whole, ok := wholeNumber(value); ok && n.Leaf() && !n.Repeated() {
-		if t := n.Type().LogicalType(); t != nil {
-			switch logical := t.Value.(type) {
-			case *format.DateType:
-				return time.Unix(whole*86400, 0).UTC().Format(time.DateOnly)
-			case *format.TimestampType:
-				switch logical.Unit.Value.(type) {
-				case *format.MilliSeconds:
-					return time.UnixMilli(whole).UTC().Format(time.RFC3339Nano)
-				case *format.MicroSeconds:
-					return time.UnixMicro(whole).UTC().Format(time.RFC3339Nano)
-				case *format.NanoSeconds:
-					return time.Unix(0, whole).UTC().Format(time.RFC3339Nano)
-				}
-			}
-		}
-	}
-	switch v := value.(type) {
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil
-		}
-	case float32:
-		if v-v != 0 {
-			return nil
-		}
-	case map[string]any:
-		for name, inner := range v {
-			v[name] = finite(inner)
-		}
-	case []any:
-		for i, inner := range v {
-			v[i] = finite(inner)
-		}
-	}
-	return value
-}
-
-// finite is like readable for values without types, inside lists and groups.
-func finite(value any) any { return readable(parquet.Leaf(parquet.BooleanType), value) }
-
-func wholeNumber(value any) (int64, bool) {
-	switch v := value.(type) {
-	case int32:
-		return int64(v), true
-	case int64:
-		return v, true
-	}
-	return 0, false
-}
-
-// each calls use with each column except the text: its value and its JSON.
-func (p *parquetFields) each(use func(name string, isID bool, value any, encoded []byte)) error {
-	tree, err := p.tree()
-	if err != nil {
-		return err
-	}
-	for i, f := range p.reader.schema.Fields() {
+	for i, part := range p.reader.parts {
 		if i == p.reader.text {
 			continue
 		}
-		value := tree[f.Name()]
-		encoded, err := plainjson.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("failed to encode column %s: %w", f.Name(), err)
+		value := part.value(p.leaves[part.first:part.first+part.leaves], 0, 0)
+		if i == p.reader.at {
+			id = value
+		} else {
+			other(part.name, value)
 		}
-		use(f.Name(), i == p.reader.at, value, encoded)
 	}
-	return nil
+	return id, nil
 }
 
 func (p *parquetFields) json() (id, others []byte, err error) {
-	err = p.each(func(name string, isID bool, value any, encoded []byte) {
-		switch {
-		case !isID:
-			others = appendField(others, name, encoded)
-		case value == nil:
-		case typeOf(encoded) == aString || typeOf(encoded) == aNumber:
-			id = encoded
-		default:
-			id = plainjson.Append(nil, string(encoded))
+	name, err := p.each(func(name string, value *scalar) { others = appendField(others, name, value.json(nil)) })
+	if err != nil {
+		return nil, nil, err
+	}
+	if name != nil {
+		if id = name.json(nil); typeOf(id) != aString && typeOf(id) != aNumber {
+			id = plainjson.Append(nil, name.text)
 		}
-	})
+	}
 	if others != nil {
 		others = append(others, '}')
 	}
-	return id, others, err
+	return id, others, nil
 }
 
 func (p *parquetFields) cells() (id string, others []string, err error) {
-	err = p.each(func(_ string, isID bool, value any, encoded []byte) {
-		cell := string(encoded)
-		switch v := value.(type) {
-		case nil:
-			cell = ""
-		case string:
-			cell = v
-		}
-		if isID {
-			id = cell
-		} else {
-			others = append(others, cell)
-		}
-	})
-	return id, others, err
+	name, err := p.each(func(_ string, value *scalar) { others = append(others, value.cell()) })
+	return name.cell(), others, err
 }
 
 func (p *parquetFields) values() (id parquet.Value, others [][]parquet.Value) {
-	p.row.Range(func(leaf int, values []parquet.Value) bool {
-		switch p.reader.leaves[leaf] {
-		case p.reader.text:
-		case p.reader.at:
-			id = values[0]
-		default:
-			others = append(others, values)
+	for i, part := range p.reader.parts {
+		if i == p.reader.text {
+			continue
 		}
-		return true
-	})
+		for leaf, values := range p.leaves[part.first : part.first+part.leaves] {
+			if p.reader.halves[part.first+leaf] {
+				values = floats(values)
+			}
+			if i == p.reader.at {
+				id = values[0]
+			} else {
+				others = append(others, values)
+			}
+		}
+	}
 	return id, others
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -130,6 +131,8 @@ func TestResumeAfterKill(t *testing.T) {
 		{"in.jsonl", "out.jsonl"},
 		{"in.csv", "out.csv"},
 		{"in.parquet", "out.parquet"},
+		{"in.jsonl.gz", "out.tsv"},
+		{"in.csv.zst", "out.jsonl"},
 	} {
 		t.Run(test.in+" to "+test.out, func(t *testing.T) {
 			folder := t.TempDir()
@@ -249,6 +252,7 @@ func TestResumeRefused(t *testing.T) {
 	in := strings.Repeat("{\"text\":\"you idiot\"}\n", 5)
 	begun := rows.Setting{Name: "the thresholds", Value: "0.5"}
 	for name, c := range map[string]struct {
+		begin   func(o *rows.Options) // other options of the first run
 		change  func(o *rows.Options)
 		model   string
 		setting rows.Setting
@@ -260,15 +264,26 @@ func TestResumeRefused(t *testing.T) {
 		"no note":             {change: func(o *rows.Options) { os.Remove(note(o.Output)) }, want: "exists, but it is not the output of an interrupted run"},
 		"a broken note":       {change: func(o *rows.Options) { write(t, note(o.Output), "{") }, want: "is broken"},
 		"a newer note format": {change: func(o *rows.Options) { write(t, note(o.Output), `{"format":2}`) }, want: "is from another version of toxscreen"},
-		"another unit":        {change: func(o *rows.Options) { o.OffsetUnit = toxscreen.UTF16Units }, want: `--offset-unit was "byte" and is now "utf16"`},
-		"without Resume":      {change: func(o *rows.Options) { o.Resume = false }, want: "is an unfinished output: continue it with --resume"},
-		"another model":       {model: "words@2", want: `the model was "words@1" and is now "words@2"`},
-		"another threshold":   {setting: rows.Setting{Name: "the thresholds", Value: "0.6"}, want: `the thresholds was "0.5" and is now "0.6"`},
-		"an unknown setting":  {setting: rows.Setting{Name: "the weather", Value: "fine"}, want: `the weather was "unknown" and is now "fine"`},
+		"another format":      {change: func(o *rows.Options) { o.InputFormat, o.TextColumn = rows.CSV, `{"text":"you idiot"}` }, want: `--input-format was "jsonl" and is now "csv"`},
+		"another delimiter": {
+			begin: func(o *rows.Options) {
+				o.InputFormat = rows.CSV
+				write(t, o.Input, "text"+strings.Repeat("\nyou idiot", 5))
+			},
+			change: func(o *rows.Options) { o.Delimiter = ';' }, want: `--delimiter was "," and is now ";"`,
+		},
+		"another unit":       {change: func(o *rows.Options) { o.OffsetUnit = toxscreen.UTF16Units }, want: `--offset-unit was "byte" and is now "utf16"`},
+		"without Resume":     {change: func(o *rows.Options) { o.Resume = false }, want: "is an unfinished output: continue it with --resume"},
+		"another model":      {model: "words@2", want: `the model was "words@1" and is now "words@2"`},
+		"another threshold":  {setting: rows.Setting{Name: "the thresholds", Value: "0.6"}, want: `the thresholds was "0.5" and is now "0.6"`},
+		"an unknown setting": {setting: rows.Setting{Name: "the weather", Value: "fine"}, want: `the weather was "unknown" and is now "fine"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
 			o := rows.Options{Input: write(t, filepath.Join(folder, "in.jsonl"), in), Output: filepath.Join(folder, "out.jsonl")}
+			if c.begin != nil {
+				c.begin(&o)
+			}
 			ctx, cancel := context.WithCancel(t.Context())
 			o.Progress = func(p rows.Progress) {
 				if p.Rows == 1 {
@@ -337,6 +352,10 @@ func writeInputs(t *testing.T, n int) map[string]string {
 		if _, err := score(t, rows.Options{Input: paths["in.csv"], Output: paths[name], KeepText: true}, screener()); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for name, ending := range map[string]string{"in.jsonl": ".gz", "in.csv": ".zst"} {
+		content := packed(t, ending, func(w io.Writer) { _, _ = io.WriteString(w, read(t, paths[name])) })
+		paths[name+ending] = write(t, paths[name]+ending, string(content))
 	}
 	return paths
 }

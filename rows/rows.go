@@ -11,7 +11,7 @@
 //	}
 //	fmt.Println(summary.Rows, summary.Flagged, summary.Failed)
 //
-// Input and output are JSONL, CSV or Parquet, in any combination. There is one
+// Input and output are JSONL, CSV, TSV or Parquet, in any combination. There is one
 // result for each row, in the order of the rows. A row that cannot be scored gets
 // a result with an error, and the run continues. Memory does not grow with the
 // input. [Options].Resume continues an interrupted run, also after a kill.
@@ -33,16 +33,24 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Standard is the path that stands for [Options].Stdin and Stdout, which are JSONL.
+// Standard is the path that stands for [Options].Stdin and Stdout.
 const Standard = "-"
 
 // Options are the options of a job. The zero value of a field means its default.
 type Options struct {
 	// Input and Output are paths. The extension decides the format: .jsonl or
-	// .ndjson, .csv, or .parquet. Empty or [Standard] is Stdin or Stdout.
+	// .ndjson, .csv, .tsv, or .parquet. Empty or [Standard] is Stdin or Stdout, which
+	// are JSONL. Input text that is compressed with gzip or zstd is unpacked, up to a zstd
+	// window of 128 MiB; its name may end in .gz or .zst.
 	Input, Output string
 	Stdin         io.Reader
 	Stdout        io.Writer // gets one Write for each row
+	// InputFormat is the format of the input; default: as its name tells. Parquet that
+	// is not a regular file is copied to a temporary file of at most 8 GiB.
+	InputFormat Format
+	// Delimiter separates the cells of an input in CSV: an ASCII character other than
+	// a quote or a line break; default: a comma.
+	Delimiter byte
 	// TextColumn is the column or field with the text; default: "text".
 	TextColumn string
 	// IDColumn is the column or field with the id of a row. It must exist in CSV
@@ -106,15 +114,21 @@ func (o Options) Validate() error {
 	case o.rowGroup() < 1 || o.rowGroup() > MaxRowGroup:
 		return fmt.Errorf("--row-group: %d is not in 1..%d", o.RowGroup, MaxRowGroup)
 	}
-	if _, err := formatOf(o.Input); err != nil {
-		return fmt.Errorf("--input %w", err)
-	}
-	format, err := formatOf(o.Output)
+	input, _, err := o.inputFormat()
 	if err != nil {
-		return fmt.Errorf("--output %w", err)
+		return err
 	}
-	if o.RowGroup != 0 && format != parquetFile {
-		return fmt.Errorf("--row-group is for Parquet, but the output is %s", format)
+	output, err := o.outputFormat()
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.RowGroup != 0 && output != Parquet:
+		return fmt.Errorf("--row-group is for Parquet, but the output is %s", output)
+	case o.Delimiter != 0 && input != CSV:
+		return fmt.Errorf("--delimiter is for CSV, but the input is %s; use --input-format csv if it is not", input)
+	case !separates(o.Delimiter):
+		return fmt.Errorf("--delimiter: %q cannot separate cells", o.Delimiter)
 	}
 	if o.Resume {
 		if err := o.resumable(); err != nil {
@@ -196,7 +210,8 @@ func (s *Summary) add(r *Result, limits toxscreen.Scores) {
 type Progress struct {
 	Summary
 	// At is the position in the input up to which rows are written, and Length the
-	// end of the input: in bytes, or in rows of Parquet. Length is 0 if unknown.
+	// end of the input: in bytes of its content, unpacked, or of the texts of Parquet.
+	// Length is 0 if unknown, as for a pipe.
 	At, Length int64
 }
 
@@ -236,17 +251,20 @@ func Open(ctx context.Context, o Options) (*Job, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
+	resuming, err := mayWrite(o)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	in, err := openInput(ctx, o)
 	if err != nil {
+		if ctx.Err() != nil {
+			err = interruption{ctx.Err()}
+		}
 		cancel()
 		return nil, fmt.Errorf("failed to read %s: %w", o.inputName(), err)
 	}
-	j := &Job{ctx: ctx, cancel: cancel, options: o, in: in}
-	if j.resuming, err = mayWrite(o); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return &Job{ctx: ctx, cancel: cancel, options: o, in: in, resuming: resuming}, nil
 }
 
 // Close closes the input. Call it after Score has returned, or in place of Score.

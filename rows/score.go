@@ -27,7 +27,7 @@ func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary,
 	var memo note
 	if canResume {
 		var err error
-		if memo, err = newNote(j.ctx, o, out.model, settings); err != nil {
+		if memo, err = newNote(j.ctx, o, j.in, out.model, settings); err != nil {
 			return j.done, err
 		}
 	}

@@ -16,22 +16,29 @@ func (a *app) batchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "batch -i IN -o OUT",
 		Short: "Score each row of a file",
-		Long: `Score each row of a JSONL, CSV or Parquet file and write one result per row, in
-order, in any of these formats. The file extension decides the format; - is JSONL
-through standard input and output. A row that cannot be scored gets a result with
-an error, and the run continues. --resume continues an interrupted run. The exit
-code is 3 if rows failed, or are in a language that the model does not know.`,
+		Long: `Score each row of a JSONL, CSV, TSV or Parquet file and write one result per row,
+in order, in any of these formats. The file extension decides the format; - is
+standard input and output, which are JSONL. --input-format names the format of an
+input whose name does not tell it. Text that is compressed with gzip or zstd is
+unpacked, with or without .gz or .zst at the end of its name. A row that cannot be
+scored gets a result with an error, and the run continues. --resume continues an
+interrupted run. The exit code is 3 if rows failed, or are in a language that the
+model does not know.`,
 		Example: `  toxscreen batch -i comments.jsonl -o scored.jsonl
-  toxscreen batch -i comments.csv --text-column comment -o scored.parquet
+  toxscreen batch -i comments.csv.gz --text-column comment -o scored.parquet
+  toxscreen batch -i export.csv --delimiter ';' -o scored.csv
   toxscreen batch -i comments.jsonl -o scored.jsonl --resume
-  zcat comments.jsonl.gz | toxscreen batch -i - -o - | jq 'select(.flagged)'`,
+  aws s3 cp s3://bucket/comments.parquet - | toxscreen batch -i - --input-format parquet -o scored.parquet
+  toxscreen batch -i comments.jsonl.zst -o - | jq 'select(.flagged)'`,
 		Args:              arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.batch(cmd, *o) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .parquet, or - for JSONL")
-	flags.StringVarP(&o.Output, "output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .parquet, or - for JSONL")
+	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .tsv, also with .gz or .zst, .parquet, or - for standard input")
+	flags.StringVarP(&o.Output, "output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .tsv, .parquet, or - for JSONL")
+	flags.StringVar((*string)(&o.InputFormat), "input-format", "", "format of the input: jsonl, csv, tsv or parquet; default: as its name says, jsonl for -")
+	flags.String("delimiter", "", "what separates the columns of a CSV input: one `CHARACTER`, or tab; default: a comma")
 	flags.StringVar(&o.TextColumn, "text-column", "text", "column or field with the text")
 	flags.String("id-column", "id", "column or field with the id of the row")
 	flags.BoolVar(&o.KeepText, "keep-text", false, "write the text beside its result")
@@ -39,9 +46,9 @@ code is 3 if rows failed, or are in a language that the model does not know.`,
 	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace an existing output")
 	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
 	flags.BoolP("quiet", "q", false, "show neither progress nor summary")
-	for _, name := range []string{"input", "output"} {
-		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson", "csv", "parquet")
-	}
+	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
+	_ = cmd.MarkFlagFilename("output", "jsonl", "ndjson", "csv", "tsv", "parquet")
+	_ = cmd.RegisterFlagCompletionFunc("input-format", oneOf(string(rows.JSONL), string(rows.CSV), string(rows.TSV), string(rows.Parquet)))
 	addFlags(cmd, "fail_on")
 	addScreenerFlags(cmd)
 	return cmd
@@ -56,6 +63,16 @@ func (a *app) batchOptions(cmd *cobra.Command, s *settings, o rows.Options) (row
 	}
 	if flags.Changed("row-group") {
 		o.RowGroup, _ = flags.GetInt("row-group")
+	}
+	if flags.Changed("delimiter") {
+		value, _ := flags.GetString("delimiter")
+		if value == "tab" || value == `\t` {
+			value = "\t"
+		}
+		if len(value) != 1 {
+			return o, wrongUsage("--delimiter: %q is neither one ASCII character nor tab", value)
+		}
+		o.Delimiter = value[0]
 	}
 	switch {
 	case o.Input == "":

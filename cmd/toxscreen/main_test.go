@@ -1,10 +1,12 @@
 package main
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/toxscreen/toxscreen"
@@ -62,6 +65,7 @@ func TestStories(t *testing.T) {
 			"unversioned": unversioned,
 			"bytes":       writeBytes,
 			"longline":    longLine,
+			"packs":       packs,
 			"serves":      serves,
 			"asks":        asks,
 			"stops":       stopsServing,
@@ -129,6 +133,21 @@ func longLine(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	_, err = file.WriteString("\"}\n")
 	ts.Check(err)
+}
+
+// packs FROM TO compresses a file as the name of the other says: .gz or .zst.
+func packs(ts *testscript.TestScript, _ bool, args []string) {
+	to, err := os.Create(ts.MkAbs(args[1]))
+	ts.Check(err)
+	defer to.Close()
+	var w io.WriteCloser = gzip.NewWriter(to)
+	if strings.EqualFold(filepath.Ext(args[1]), ".zst") {
+		w, err = zstd.NewWriter(to)
+		ts.Check(err)
+	}
+	_, err = io.WriteString(w, ts.ReadFile(args[0]))
+	ts.Check(err)
+	ts.Check(w.Close())
 }
 
 func tinyModel(t testing.TB) string {
