@@ -156,7 +156,7 @@ func (a *app) summarize(s rows.Summary) {
 	if s.NotDecided > 0 {
 		notDecided = fmt.Sprintf(", %d not decided", s.NotDecided)
 	}
-	fmt.Fprintf(a.err, "toxscreen: %d rows%s in %.1f s, %.0f per second: %d flagged, %d failed%s\n",
+	fmt.Fprintf(a.err, "toxscreen: %d rows%s in %.1f s, %s per second: %d flagged, %d failed%s\n",
 		s.Rows, before, s.Duration.Seconds(), rate(s), s.Flagged, s.Failed, notDecided)
 	if s.Failed > 0 {
 		fmt.Fprintf(a.err, "toxscreen: first failure: %s\n", terminal.Escape(s.FirstFailure))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -11,27 +12,72 @@ import (
 	"github.com/toxscreen/toxscreen/rows"
 )
 
-// progress shows the progress of a batch on a terminal. The bar counts bytes or
-// rows of the input; the rate is in rows per second since this run began.
+// progress shows the progress of a batch on a terminal. The bar counts bytes of the
+// input or of its texts; the rate is in rows per second since this run began. A text
+// can take minutes, so the remaining time is also counted down between two rows, and
+// not shown when it is over.
 type progress struct {
-	w       io.Writer
+	w io.Writer
+
+	lock    sync.Mutex
 	bar     *progressbar.ProgressBar // nil until the batch begins
 	skipped int64                    // of the input, in the bar's unit
+	latest  rows.Progress
+	came    time.Time // when the latest came
 	shown   time.Time
+	ended   chan struct{}
 }
 
 // at shows the current progress; the first call starts the bar.
 func (p *progress) at(now rows.Progress) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.latest, p.came = now, time.Now()
 	if p.bar == nil {
 		p.begin(now)
+		go p.tick()
 		return
 	}
-	if time.Since(p.shown) < 100*time.Millisecond {
-		return
+	if time.Since(p.shown) >= 100*time.Millisecond {
+		p.show()
 	}
+}
+
+// tick shows the progress each second, also during a long text.
+func (p *progress) tick() {
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for {
+		select {
+		case <-second.C:
+			p.lock.Lock()
+			p.show()
+			p.lock.Unlock()
+		case <-p.ended:
+			return
+		}
+	}
+}
+
+func (p *progress) show() {
 	p.shown = time.Now()
-	p.bar.Describe(fmt.Sprintf("%d rows, %.0f per second", now.Rows, rate(now.Summary)))
-	_ = p.bar.Set64(now.At - p.skipped) // a failure to draw must not stop the run
+	line := fmt.Sprintf("%d rows, %s per second", p.latest.Rows, rate(p.latest.Summary))
+	if left := remaining(p.latest, p.skipped) - time.Since(p.came); left > 0 {
+		line += fmt.Sprintf(", about %v left", left.Round(time.Second))
+	}
+	p.bar.Describe(line)
+	_ = p.bar.Set64(p.latest.At - p.skipped) // a failure to draw must not stop the run
+}
+
+// remaining estimates the time that the rest of the input takes, from the mean time
+// of a byte since this run began: rows can have a word or a book. It is 0 if it is
+// unknown, as before the first row is done.
+func remaining(now rows.Progress, skipped int64) time.Duration {
+	done := now.At - skipped
+	if now.Length <= 0 || done <= 0 {
+		return 0
+	}
+	return time.Duration(float64(now.Duration) * float64(now.Length-now.At) / float64(done))
 }
 
 func (p *progress) begin(now rows.Progress) {
@@ -41,7 +87,7 @@ func (p *progress) begin(now rows.Progress) {
 		progressbar.OptionThrottle(100 * time.Millisecond),
 		progressbar.OptionUseANSICodes(os.Getenv("TERM") != "dumb"),
 		progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetPredictTime(false), // it takes the mean of rates, which a long text does not change
 		progressbar.OptionSetElapsedTime(true),
 		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "█", SaucerPadding: "·", BarStart: " ", BarEnd: " "}),
 	}
@@ -49,18 +95,26 @@ func (p *progress) begin(now rows.Progress) {
 	if now.Length <= 0 {
 		length = -1
 	}
-	p.skipped = now.At
+	p.skipped, p.ended = now.At, make(chan struct{})
 	p.bar = progressbar.NewOptions64(max(length, -1), options...)
 }
 
 // rate returns the rows per second of this run.
-func rate(s rows.Summary) float64 {
-	return float64(s.Rows-s.Before) / max(s.Duration.Seconds(), 1e-3)
+func rate(s rows.Summary) string {
+	perSecond := float64(s.Rows-s.Before) / max(s.Duration.Seconds(), 1e-3)
+	if perSecond >= 10 {
+		return fmt.Sprintf("%.0f", perSecond)
+	}
+	return fmt.Sprintf("%.2g", perSecond)
 }
 
 // end removes the bar.
 func (p *progress) end() {
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	if p.bar != nil {
+		close(p.ended)
 		_ = p.bar.Clear()
+		p.bar = nil
 	}
 }
