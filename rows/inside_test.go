@@ -2,6 +2,7 @@ package rows
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -142,6 +143,27 @@ func TestSpool(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	gone()
+}
+
+// A resumed run begins after the texts that are skipped, also in another row group.
+func TestSkippedTextsCountAsDone(t *testing.T) {
+	type one struct {
+		Text *string `parquet:"text,optional"`
+	}
+	short, long := "ab", strings.Repeat("garden ", 1000)
+	var b bytes.Buffer
+	if err := parquet.Write(&b, []one{{&short}, {nil}, {&long}, {&short}}, parquet.MaxRowsPerRowGroup(2)); err != nil {
+		t.Fatal(err)
+	}
+	for skipped, want := range []int64{0, 2, 2, 7002, 7004} {
+		r, err := openParquet(t.Context(), inMemory(b.Bytes()), Options{TextColumn: "text", Progress: func(Progress) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at, err := r.skip(t.Context(), int64(skipped)); err != nil || at != want || r.length() != 7004 {
+			t.Errorf("after %d rows: %d of %d, %v, want %d of 7004", skipped, at, r.length(), err, want)
+		}
+	}
 }
 
 // levels is a column whose values seem to have the encoding of levels.
