@@ -51,7 +51,9 @@ func (p *progress) tick() {
 		select {
 		case <-second.C:
 			p.lock.Lock()
-			p.show()
+			if p.bar != nil {
+				p.show()
+			}
 			p.lock.Unlock()
 		case <-p.ended:
 			return
@@ -65,8 +67,8 @@ func (p *progress) show() {
 	if left := remaining(p.latest, p.skipped) - time.Since(p.came); left > 0 {
 		line += fmt.Sprintf(", about %v left", left.Round(time.Second))
 	}
-	p.bar.Describe(line)
 	_ = p.bar.Set64(p.latest.At - p.skipped) // a failure to draw must not stop the run
+	p.bar.Describe(line)
 }
 
 // remaining estimates the time that the rest of the input takes, from the mean time
@@ -84,7 +86,6 @@ func (p *progress) begin(now rows.Progress) {
 	options := []progressbar.Option{
 		progressbar.OptionSetWriter(p.w),
 		progressbar.OptionFullWidth(),
-		progressbar.OptionThrottle(100 * time.Millisecond),
 		progressbar.OptionUseANSICodes(os.Getenv("TERM") != "dumb"),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(false), // it takes the mean of rates, which a long text does not change

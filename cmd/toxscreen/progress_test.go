@@ -55,12 +55,12 @@ func TestProgressDuringALongText(t *testing.T) {
 		time.Sleep(10*time.Second + time.Second/4)
 		shows("0 rows, 0 per second")
 		p.at(done(100, 1000, 2, 10*time.Second))
-		shows("2 rows, 0.2 per second, about 1m30s left")
+		shows("2 rows, 0.2 per second, about 1m30s left  10%")
 		time.Sleep(30 * time.Second)
-		shows("2 rows, 0.2 per second, about 1m0s left") // by the tick before
+		shows("2 rows, 0.2 per second, about 1m0s left  10%") // by the tick before
 		time.Sleep(time.Second / 4)
 		p.at(done(950, 1000, 3, 40*time.Second))
-		shows("3 rows, 0.075 per second, about 2s left")
+		shows("3 rows, 0.075 per second, about 2s left  95%")
 		time.Sleep(time.Minute)
 		shows("3 rows, 0.075 per second  95%")
 		p.end()
