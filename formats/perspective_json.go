@@ -170,19 +170,9 @@ func readProto(data json.RawMessage, into reflect.Value, at string) error {
 			}
 		}
 	case reflect.String:
-		text, quoted := unquoteProto(data)
-		if enum, ok := into.Interface().(protoEnum); ok {
-			number, err := strconv.Atoi(text)
-			if !quoted && err != nil {
-				return expected("one of " + strings.Join(enum.names(), ", "))
-			}
-			for i, name := range enum.names() {
-				if strings.EqualFold(text, name) || err == nil && number == i {
-					text = name
-				}
-			}
-		} else if !quoted {
-			return expected("a string")
+		text, wrong := readProtoString(data, into)
+		if wrong != "" {
+			return expected(wrong)
 		}
 		into.SetString(text)
 	case reflect.Bool:
@@ -208,6 +198,29 @@ func readProto(data json.RawMessage, into reflect.Value, at string) error {
 		panic("formats: no message has a field of the kind " + into.Kind().String())
 	}
 	return nil
+}
+
+// readProtoString returns the text of a string or of an enumeration, or what was
+// expected in its place.
+func readProtoString(data json.RawMessage, into reflect.Value) (text, expected string) {
+	text, quoted := unquoteProto(data)
+	enum, ok := reflect.TypeAssert[protoEnum](into)
+	if !ok {
+		if !quoted {
+			return "", "a string"
+		}
+		return text, ""
+	}
+	number, err := strconv.Atoi(text)
+	if !quoted && err != nil {
+		return "", "one of " + strings.Join(enum.names(), ", ")
+	}
+	for i, name := range enum.names() {
+		if strings.EqualFold(text, name) || err == nil && number == i {
+			return name, ""
+		}
+	}
+	return text, ""
 }
 
 // readProtoMessage reads the fields of a message. Of two spellings of a name, that of

@@ -7,7 +7,7 @@ import (
 
 // requestIDHeader has the id of a request, which is in its answer and in its line of
 // the log: the client's own, or a new one.
-const requestIDHeader = "X-Request-Id"
+const requestIDHeader = "X-Request-ID"
 
 // maxRequestID is the limit of a client's id in bytes. UUIDs and the ids of proxies have
 // up to 100.

@@ -15,14 +15,14 @@ import (
 func TestARequestHasAnID(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{})
 	const own = "7f3c-1a/2b:Root=1"
-	if r := s.post("/v1/score", `{"text": "hello"}`, "X-Request-Id", own); r.header.Get("X-Request-Id") != own || !strings.Contains(s.log.String(), own) {
+	if r := s.post("/v1/score", `{"text": "hello"}`, "X-Request-ID", own); r.header.Get("X-Request-ID") != own || !strings.Contains(s.log.String(), own) {
 		t.Errorf("%s\n%s", r.header, s.log)
 	}
 	seen := map[string]bool{}
 	for _, sent := range []string{"", "you idiot", "f\u00fcr", strings.Repeat("x", 129)} {
 		for _, path := range []string{"/v1/openapi.json", "/healthz", "/readyz", "/", "/page/page.js", "/v1/models", "/nothing", "/v1/moderations"} {
-			r := s.get(path, "X-Request-Id", sent)
-			id := r.header.Get("X-Request-Id")
+			r := s.get(path, "X-Request-ID", sent)
+			id := r.header.Get("X-Request-ID")
 			if len(id) < 16 || len(id) > 64 || seen[id] {
 				t.Errorf("%s: the id is %q", path, id)
 			}

@@ -271,11 +271,12 @@ func plain(v parquet.Value) *scalar {
 		return nil
 	case parquet.Double:
 		return float(v.Double())
+	default:
+		if utf8.Valid(v.ByteArray()) {
+			return text(v)
+		}
+		return base64Of(v)
 	}
-	if utf8.Valid(v.ByteArray()) {
-		return text(v)
-	}
-	return base64Of(v)
 }
 
 func wholeNumber(v parquet.Value) int64 {

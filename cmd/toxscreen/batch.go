@@ -28,7 +28,7 @@ model does not know.`,
   toxscreen batch -i comments.csv.gz --text-column comment -o scored.parquet
   toxscreen batch -i export.csv --delimiter ';' -o scored.csv
   toxscreen batch -i comments.jsonl -o scored.jsonl --resume
-  aws s3 cp s3://bucket/comments.parquet - | toxscreen batch -i - --input-format parquet -o scored.parquet
+  ssh archive cat comments.parquet | toxscreen batch -i - --input-format parquet -o scored.parquet
   toxscreen batch -i comments.jsonl.zst -o - | jq 'select(.flagged)'`,
 		Args:              arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,

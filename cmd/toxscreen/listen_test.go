@@ -38,12 +38,12 @@ func TestOnlyTheSocketOfADeadServerIsReplaced(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
 	}
-	for name, make := range map[string]func() error{
+	for name, place := range map[string]func() error{
 		"a file":             func() error { return os.WriteFile(path, []byte("precious"), 0o600) },
 		"a folder":           func() error { return os.Mkdir(path, 0o700) },
 		"a link to a socket": func() error { return os.Symlink(path+".other", path) },
 	} {
-		if err := make(); err != nil {
+		if err := place(); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := listen(t.Context(), "unix:"+path, "listen"); err == nil || !strings.Contains(err.Error(), "not a socket") {

@@ -60,7 +60,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		return err
 	}
 	defer screener.Close()
-	print := func(text string, result toxscreen.Result) error {
+	show := func(text string, result toxscreen.Result) error {
 		switch {
 		case mask:
 			return a.printMasked(text, result, len(args) > 0 && args[0] != "-")
@@ -83,7 +83,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		if done > 0 && !mask && s.Format == "text" {
 			fmt.Fprintln(a.out)
 		}
-		if err = print(o.Row, o.Result); err != nil {
+		if err = show(o.Row, o.Result); err != nil {
 			break
 		}
 		done++

@@ -98,8 +98,9 @@ func kind(t reflect.Type) string {
 		return "a number"
 	case reflect.Pointer:
 		return kind(t.Elem())
+	default:
+		return "a whole number"
 	}
-	return "a whole number"
 }
 
 // value returns what JSON was found, by the description of encoding/json.
