@@ -57,7 +57,12 @@ type Result struct {
 	// words; Warnings then says so.
 	Spans []Span `json:"spans"`
 
-	// OffsetUnit is the unit of the offsets in Passages, Spans and Judge.
+	// Readings are the words that are read differently than they are written because
+	// they look disguised or misspelt, ordered by Start and without overlap. The text was
+	// then scored both ways. It is nil if there are none.
+	Readings []Reading `json:"readings,omitempty"`
+
+	// OffsetUnit is the unit of the offsets in Passages, Spans, Readings and Judge.
 	OffsetUnit OffsetUnit `json:"offset_unit"`
 
 	// Source tells which stages the Score comes from.
