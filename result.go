@@ -51,6 +51,11 @@ type Result struct {
 	// that is not flagged, or that only the judge's verdict flags as a whole.
 	Passages []Passage `json:"passages,omitempty"`
 
+	// Sentences are the sentences of the text with the score that each has by itself, in
+	// their order and without gaps. Score leaves them nil; package httpapi fills them for
+	// requests that ask for them.
+	Sentences []Passage `json:"sentences,omitempty"`
+
 	// Spans are the words that cause the score, ordered by Start, without overlap, each
 	// within a sentence. A span has only attributes whose score is at least mild, see
 	// [SeverityOf]. It is empty if there are none, and nil if the model cannot mark
@@ -62,7 +67,8 @@ type Result struct {
 	// then scored both ways. It is nil if there are none.
 	Readings []Reading `json:"readings,omitempty"`
 
-	// OffsetUnit is the unit of the offsets in Passages, Spans, Readings and Judge.
+	// OffsetUnit is the unit of the offsets in Passages, Sentences, Spans, Readings and
+	// Judge.
 	OffsetUnit OffsetUnit `json:"offset_unit"`
 
 	// Source tells which stages the Score comes from.

@@ -67,10 +67,12 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 		}
 		return units
 	}
-	r.Passages = slices.Clone(r.Passages)
-	for i, p := range r.Passages {
-		r.Passages[i].Start = count(p.Start)
-		r.Passages[i].End = count(p.End)
+	for _, parts := range []*[]Passage{&r.Passages, &r.Sentences} {
+		*parts = slices.Clone(*parts)
+		for i, p := range *parts {
+			(*parts)[i].Start = count(p.Start)
+			(*parts)[i].End = count(p.End)
+		}
 	}
 	for i, s := range r.Spans {
 		start := count(s.Start)
