@@ -51,13 +51,24 @@ type Result struct {
 	// that is not flagged, or that only the judge's verdict flags as a whole.
 	Passages []Passage `json:"passages,omitempty"`
 
+	// Sentences are the sentences of the text with the score that each has by itself, in
+	// their order and without gaps. Score leaves them nil; package httpapi fills them for
+	// requests that ask for them.
+	Sentences []Passage `json:"sentences,omitempty"`
+
 	// Spans are the words that cause the score, ordered by Start, without overlap, each
 	// within a sentence. A span has only attributes whose score is at least mild, see
 	// [SeverityOf]. It is empty if there are none, and nil if the model cannot mark
 	// words; Warnings then says so.
 	Spans []Span `json:"spans"`
 
-	// OffsetUnit is the unit of the offsets in Passages, Spans and Judge.
+	// Readings are the words that are read differently than they are written because
+	// they look disguised or misspelt, ordered by Start and without overlap. The text was
+	// then scored both ways. It is nil if there are none.
+	Readings []Reading `json:"readings,omitempty"`
+
+	// OffsetUnit is the unit of the offsets in Passages, Sentences, Spans, Readings and
+	// Judge.
 	OffsetUnit OffsetUnit `json:"offset_unit"`
 
 	// Source tells which stages the Score comes from.

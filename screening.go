@@ -170,6 +170,7 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 		Direction:  HigherIsMoreToxic,
 		Attributes: make(AttributeResults, attributeCount),
 		Spans:      g.found.Spans,
+		Readings:   g.found.Readings,
 		OffsetUnit: Bytes,
 		Source:     SourceClassifier,
 		Judge:      report,

@@ -16,6 +16,14 @@ type Span struct {
 	Attributes Scores `json:"attributes"`
 }
 
+// Reading is a part of a text, one word or several, that is read differently than it is
+// written.
+type Reading struct {
+	Start  int    `json:"start"`   // offset of its first unit
+	End    int    `json:"end"`     // offset after its last unit
+	ReadAs string `json:"read_as"` // what it is read as, never what is written there
+}
+
 // OffsetUnit is the unit of offsets into a text.
 type OffsetUnit string
 
@@ -59,10 +67,12 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 		}
 		return units
 	}
-	r.Passages = slices.Clone(r.Passages)
-	for i, p := range r.Passages {
-		r.Passages[i].Start = count(p.Start)
-		r.Passages[i].End = count(p.End)
+	for _, parts := range []*[]Passage{&r.Passages, &r.Sentences} {
+		*parts = slices.Clone(*parts)
+		for i, p := range *parts {
+			(*parts)[i].Start = count(p.Start)
+			(*parts)[i].End = count(p.End)
+		}
 	}
 	for i, s := range r.Spans {
 		start := count(s.Start)
@@ -70,6 +80,11 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 	}
 	if r.Spans != nil {
 		r.Spans = spans
+	}
+	r.Readings = slices.Clone(r.Readings)
+	for i, word := range r.Readings {
+		r.Readings[i].Start = count(word.Start)
+		r.Readings[i].End = count(word.End)
 	}
 	convert := func(found []Evidence) []Evidence {
 		converted := slices.Clone(found)

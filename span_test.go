@@ -1,6 +1,7 @@
 package toxscreen_test
 
 import (
+	"slices"
 	"testing"
 	"unicode/utf16"
 
@@ -15,6 +16,8 @@ func TestOffsetUnits(t *testing.T) {
 		OffsetUnit: toxscreen.Bytes,
 		Spans:      []toxscreen.Span{{Start: 0, End: 6}, {Start: 23, End: 27}, {Start: 30, End: 34}},
 		Passages:   []toxscreen.Passage{{Start: 23, End: 34, Score: 0.9}, {Start: 0, End: 6, Score: 0.8}}, // the worst first
+		Sentences:  []toxscreen.Passage{{Start: 0, End: 28, Score: 0.9}, {Start: 28, End: 34, Score: 0.9}},
+		Readings:   []toxscreen.Reading{{Start: 0, End: 6, ReadAs: "naive"}, {Start: 30, End: 34, ReadAs: "foal"}},
 	}
 	for i, want := range []string{"naïve", "fool", "fool"} {
 		if s := bytes.Spans[i]; text[s.Start:s.End] != want {
@@ -34,7 +37,15 @@ func TestOffsetUnits(t *testing.T) {
 			t.Errorf("passage %d is %v in code points, want %v", i, got, want)
 		}
 	}
-	if bytes.Spans[1].Start != 23 || bytes.Passages[0].Start != 23 {
+	for i, want := range []toxscreen.Passage{{Start: 0, End: 16, Score: 0.9}, {Start: 16, End: 22, Score: 0.9}} {
+		if got := bytes.In(toxscreen.CodePoints, text).Sentences[i]; got != want {
+			t.Errorf("sentence %d is %v in code points, want %v", i, got, want)
+		}
+	}
+	if got, want := bytes.In(toxscreen.CodePoints, text).Readings, []toxscreen.Reading{{Start: 0, End: 5, ReadAs: "naive"}, {Start: 18, End: 22, ReadAs: "foal"}}; !slices.Equal(got, want) {
+		t.Errorf("readings are %v in code points, want %v", got, want)
+	}
+	if bytes.Spans[1].Start != 23 || bytes.Passages[0].Start != 23 || bytes.Sentences[1].Start != 28 || bytes.Readings[1].Start != 30 {
 		t.Error("In changed the result that it was called on")
 	}
 	if without := (toxscreen.Result{OffsetUnit: toxscreen.Bytes}); without.In(toxscreen.UTF16Units, text).Spans != nil {

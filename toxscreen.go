@@ -73,6 +73,9 @@ type Classification struct {
 	// Plain holds the probability for the text as it is written, for each attribute
 	// that undoing disguise changed noticeably.
 	Plain Scores
+	// Readings are the words that were read with their disguise undone, as
+	// [Result.Readings] has them, with byte offsets into the text.
+	Readings []Reading
 	// Windows are the parts that a long text was scored in. They may overlap. A text
 	// that was scored at once is one window with the same Scores. It is nil if the
 	// classifier does not tell; results then have no passages.

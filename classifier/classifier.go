@@ -115,6 +115,7 @@ func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Class
 	}
 	if read != nil {
 		found.Spans = union(text, written.spans, read.spans)
+		found.Readings = read.readings
 	}
 	var raised, lowered []string
 	for a, odds := range written.odds.All() {
@@ -168,9 +169,10 @@ const oddSpelling = 1
 
 // scored is what the model says about one reading of a text.
 type scored struct {
-	windows []window
-	odds    toxscreen.Scores // of the windows together
-	spans   []toxscreen.Span // nil if the model has no token head
+	windows  []window
+	odds     toxscreen.Scores    // of the windows together
+	spans    []toxscreen.Span    // nil if the model has no token head
+	readings []toxscreen.Reading // the words that are read differently than they are written
 }
 
 // score runs the model on an encoding of text.
@@ -197,11 +199,16 @@ func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encod
 func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding) (*scored, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
-	differs, err := encodeReading(c.tokenizer, text, plain, enc)
-	if err != nil || !differs {
+	readings, err := encodeReading(c.tokenizer, text, plain, enc)
+	if err != nil || readings == nil {
 		return nil, err
 	}
-	return c.score(ctx, text, enc)
+	read, err := c.score(ctx, text, enc)
+	if err != nil {
+		return nil, err
+	}
+	read.readings = readings
+	return read, nil
 }
 
 // logOdds returns the calibrated log-odds of each attribute from the logits of one

@@ -2,8 +2,10 @@ package classifier
 
 import (
 	"os"
+	"slices"
 	"testing"
 
+	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -19,19 +21,19 @@ func TestEncodeReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	var plain, enc tokenize.Encoding
-	for text, want := range map[string]bool{
-		"you 1d10t":             true,
-		"a plain text":          false,
-		"i\u200bd\u200biot":     false, // BERT drops zero-width characters
-		"\u00efdi\u0335ot":      false, // and accents
-		"you \u0456diot, 1d10t": true,
+	for text, want := range map[string][]toxscreen.Reading{
+		"you 1d10t":             {{Start: 4, End: 9, ReadAs: "idiot"}},
+		"a plain text":          nil,
+		"i\u200bd\u200biot":     nil, // BERT drops zero-width characters
+		"\u00efdi\u0335ot":      nil, // and accents
+		"you \u0456diot, 1d10t": {{Start: 4, End: 10, ReadAs: "idiot"}, {Start: 12, End: 17, ReadAs: "idiot"}},
 	} {
 		if err := tok.Encode(text, &plain); err != nil {
 			t.Fatal(err)
 		}
-		differs, err := encodeReading(tok, text, &plain, &enc)
-		if err != nil || differs != want {
-			t.Errorf("encodeReading(%q) = %v, %v, want %v", text, differs, err, want)
+		readings, err := encodeReading(tok, text, &plain, &enc)
+		if err != nil || !slices.Equal(readings, want) {
+			t.Errorf("encodeReading(%q) = %v, %v, want %v", text, readings, err, want)
 		}
 	}
 	_ = tok.Encode("you 1d10t", &plain)

@@ -36,8 +36,9 @@ type Completer interface {
 // Reading is a text with disguise undone. Text is the new text; Original maps its bytes
 // to the old one.
 type Reading struct {
-	Text  string
-	steps [][]edit // from the original to Text; steps are not empty
+	Text     string
+	original string
+	steps    [][]edit // from the original to Text; steps are not empty
 }
 
 // edit says that bytes from to to of the new text stand for bytes start to end of the
@@ -71,6 +72,78 @@ func original(edits []edit, from, to int) (start, end int) {
 	}
 	return start, end
 }
+
+// A Change is a part of a text, one word or several, that is read differently than it is
+// written.
+type Change struct {
+	Start, End int    // bytes of the original, end exclusive
+	ReadAs     string // what stands for them in Text
+}
+
+// Changes returns the parts of the original that are read differently, in their order. A
+// part begins and ends where words do: at a blank, or at punctuation that stays as it is.
+// The original with each part replaced by its reading is Text.
+func (r *Reading) Changes() []Change {
+	var changes []Change
+	for _, part := range r.changed() {
+		from, to := r.reading(part.start), r.reading(part.end)
+		c := Change{part.start, part.end, r.Text[from:to]}
+		for c.Start < c.End && c.ReadAs != "" && isPunctuation(c.ReadAs[0]) && r.original[c.Start] == c.ReadAs[0] {
+			c.Start, c.ReadAs = c.Start+1, c.ReadAs[1:]
+		}
+		for last := len(c.ReadAs) - 1; c.Start < c.End && last >= 0 && isPunctuation(c.ReadAs[last]) && r.original[c.End-1] == c.ReadAs[last]; last-- {
+			c.End, c.ReadAs = c.End-1, c.ReadAs[:last]
+		}
+		if r.original[c.Start:c.End] != c.ReadAs {
+			changes = append(changes, c)
+		}
+	}
+	return changes
+}
+
+// changed returns the parts of the original that any step edits, in their order, widened
+// to the blanks around them.
+func (r *Reading) changed() []stretch {
+	var edited []stretch
+	for i, edits := range r.steps {
+		for _, e := range edits {
+			part := stretch{int(e.start), int(e.end)}
+			for _, earlier := range slices.Backward(r.steps[:i]) {
+				part.start, part.end = original(earlier, part.start, part.end)
+			}
+			edited = append(edited, part)
+		}
+	}
+	slices.SortFunc(edited, func(a, b stretch) int { return a.start - b.start })
+	var parts []stretch
+	end := 0 // of the last part
+	for _, part := range edited {
+		if len(parts) == 0 || part.start > end {
+			for part.start > end && byteKinds[r.original[part.start-1]] != blank {
+				part.start--
+			}
+			parts = append(parts, part)
+		}
+		for end = max(end, part.end); end < len(r.original) && byteKinds[r.original[end]] != blank; {
+			end++
+		}
+		parts[len(parts)-1].end = end
+	}
+	return parts
+}
+
+// reading returns the byte of Text that byte at of the original became. No step may have
+// edited a part that at is inside of.
+func (r *Reading) reading(at int) int {
+	for _, edits := range r.steps {
+		if n := sort.Search(len(edits), func(i int) bool { return int(edits[i].start) >= at }); n > 0 {
+			at += int(edits[n-1].to) - int(edits[n-1].end)
+		}
+	}
+	return at
+}
+
+func isPunctuation(b byte) bool { return byteKinds[b]&(letter|digit|wide|blank) == 0 }
 
 // rewriting builds a Reading while scanning a text. It takes no memory until something
 // is replaced.
@@ -127,7 +200,7 @@ func (w rewriting) step(r *Reading) bool {
 // The time is linear in the length of the text.
 func Read(text string, words Vocabulary) Reading {
 	rd := reader{words}
-	reading := Reading{Text: text}
+	reading := Reading{Text: text, original: text}
 	// One disguise may hide another: "s t u u u p i d".
 	for range maxPasses {
 		inLetters := rd.readLetters(reading.Text).step(&reading)

@@ -2,6 +2,7 @@ package disguise_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -96,6 +97,47 @@ func TestReadUndoesDisguise(t *testing.T) {
 		if got.Text != want {
 			t.Errorf("Read(%q) = %q, want %q", text, got.Text, want)
 		}
+		if changed := apply(text, got.Changes()); changed != want {
+			t.Errorf("Read(%q): with the changes it is %q, want %q", text, changed, want)
+		}
+	}
+}
+
+// apply returns a text with its changes, which must be in order.
+func apply(text string, changes []disguise.Change) string {
+	var b strings.Builder
+	at := 0
+	for _, c := range changes {
+		b.WriteString(text[at:c.Start] + c.ReadAs)
+		at = c.End
+	}
+	return b.String() + text[at:]
+}
+
+// The changes are whole words, without the punctuation around them.
+func TestChanges(t *testing.T) {
+	tok := bert(t)
+	for text, want := range map[string][]string{
+		"you are kind":                          nil,
+		"you 1d10t!":                            {"1d10t → idiot"},
+		"(You f*cking 1d10t), so i d i o t i c": {"f*cking → fucking", "1d10t → idiot", "i d i o t i c → idiotic"},
+		"an i.d.i.o.t. here":                    {"i.d.i.o.t → idiot"},
+		"so a n i d i o t":                      {"a n → an", "i d i o t → idiot"},
+		"stupididiot and StupidIdiot":           {"stupididiot → stupid idiot", "StupidIdiot → Stupid Idiot"},
+		"not-1d10t, but 5tup1d":                 {"not-1d10t → not-idiot", "5tup1d → stupid"},
+		"**st*p*d**":                            {"st*p*d → stupid"},
+		"such an \u0456d\u0456\u200bot, no":     {"\u0456d\u0456\u200bot → idiot"},
+		"s t u u u p i d and s0 0n":             {"s t u u u p i d → stupid"},
+		"ʇoıpı 😀 ʇoıpı":                         {"ʇoıpı → idiot", "ʇoıpı → idiot"},
+	} {
+		var got []string
+		r := disguise.Read(text, tok)
+		for _, c := range r.Changes() {
+			got = append(got, text[c.Start:c.End]+" → "+c.ReadAs)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("Read(%q) changes %q, want %q", text, got, want)
+		}
 	}
 }
 
@@ -178,6 +220,10 @@ func FuzzRead(f *testing.F) {
 		}
 		if utf8.ValidString(text) && !utf8.ValidString(r.Text) {
 			t.Errorf("Read(%q) = %q, no longer valid", text, r.Text)
+		}
+		changes := r.Changes()
+		if changed := apply(text, changes); changed != r.Text {
+			t.Errorf("Read(%q) = %q, but with the changes %v it is %q", text, r.Text, changes, changed)
 		}
 		last, valid := 0, utf8.ValidString(text)
 		for at, c := range r.Text {

@@ -67,6 +67,7 @@ type scoreRequest struct {
 	OffsetUnit string           `json:"offset_unit"`
 	JudgeWait  string           `json:"judge_wait"`
 	DoNotStore bool             `json:"do_not_store"`
+	Sentences  bool             `json:"sentences"`
 
 	// Input is the message that the text replies to, for formats that use it.
 	Input string `json:"input"`
@@ -118,7 +119,7 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 	}
 	n := &scoring{
 		texts: in.Texts, many: in.Texts != nil, input: in.Input, unit: s.config.OffsetUnit,
-		base: request{forget: in.DoNotStore, thresholds: in.Thresholds},
+		base: request{forget: in.DoNotStore, thresholds: in.Thresholds, sentences: in.Sentences},
 	}
 	if n.format = r.URL.Query().Get("format"); n.format == nativeFormat {
 		n.format = ""
@@ -130,6 +131,8 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 		return nil, fail(invalidRequest, "failed to read the request: the format %s is for one text: send {\"text\": \"…\"}", n.format)
 	case n.input != "" && (n.format == "" || n.format == writerFormat):
 		return nil, fail(invalidRequest, "failed to read the request: input is only for the formats mastra and nexa")
+	case n.format != "" && in.Sentences:
+		return nil, fail(invalidRequest, "failed to read the request: sentences is only for the native format, not for %s", n.format)
 	case n.many && (in.Text != nil || in.ID != ""):
 		return nil, fail(invalidRequest, "failed to read the request: it has texts and a text or id beside them; give each of the texts its id")
 	case !n.many && in.Text == nil:

@@ -48,6 +48,73 @@ func TestPassagesOfALongText(t *testing.T) {
 	}
 }
 
+// Sentences have the scores that they have as texts of their own, for one text and for
+// many. They count neither as texts nor for the rate limit.
+func TestSentencesOnRequest(t *testing.T) {
+	alice, a := newKey(t, "alice", "rate=0.001 burst=2")
+	s := serve(t, toxscreen.New(words), httpapi.Config{Keys: []httpapi.Key{a}, MaxTexts: 2})
+	const text = `"😀 Hello there. You idiot! Thank you. Bye."`
+	want := []toxscreen.Passage{{Start: 0, End: 16, Score: 0.1}, {Start: 16, End: 27, Score: 0.9}, {Start: 27, End: 38, Score: 0.1}, {Start: 38, End: 42, Score: 0.1}}
+	if got := s.post("/v1/score", `{"text": `+text+`, "sentences": true, "offset_unit": "utf16"}`, "x-api-key", alice).result(t).Sentences; !slices.Equal(got, want) {
+		t.Errorf("the sentences are %v, want %v", got, want)
+	}
+	r := s.post("/v1/score", `{"text": `+text+`}`, "x-api-key", alice)
+	if strings.Contains(r.body, "sentences") {
+		t.Errorf("nobody asked for sentences: %s", r.body)
+	}
+	if r := s.post("/v1/score", `{"text": "x"}`, "x-api-key", alice); r.code(t) != "rate_limited" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+
+	s = serve(t, toxscreen.New(words, toxscreen.WithMaxBytes(100)), httpapi.Config{})
+	r = s.post("/v1/score", `{"texts": [`+text+`, "", {"id": "b", "text": "You idiot"}, "`+strings.Repeat("x", 101)+`"], "sentences": true, "offset_unit": "utf16"}`)
+	lines := strings.Split(strings.TrimSpace(r.body), "\n")
+	for i, want := range []string{`"sentences":[{"start":0,"end":16,"score":0.1},{"start":16,"end":27,"score":0.9},`, `{"score":0.1,`, `"sentences":[{"start":0,"end":9,"score":0.9}]`, `"code":"too_long"`} {
+		if !strings.Contains(lines[i], want) {
+			t.Errorf("line %d has no %s: %s", i, want, lines[i])
+		}
+	}
+	if strings.Contains(lines[1], "sentences") {
+		t.Errorf("an empty text has sentences: %s", lines[1])
+	}
+	if r := s.post("/v1/score?format=writer", `{"text": "x", "sentences": true}`); !strings.Contains(r.body, "sentences is only for the native format, not for writer") {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+// A late result has the sentences too. The judge reads the whole text and no sentence;
+// an only sentence has the score of the text.
+func TestSentencesOfALateResult(t *testing.T) {
+	verdict := insult()
+	toxic := toxscreen.Toxicity
+	verdict.Aspects[0].Attribute = &toxic
+	for text, want := range map[string][]toxscreen.Passage{
+		"Hello. You idiot, maybe.": {{Start: 0, End: 7, Score: 0.1}, {Start: 7, End: 24, Score: 0.5}},
+		"Oh, maybe.":               {{Start: 0, End: 10, Score: 0.9}},
+	} {
+		asked, answer := make(chan string, 3), make(chan struct{})
+		judge := judging(func(_ context.Context, text string) (toxscreen.Verdict, error) {
+			asked <- text
+			<-answer
+			return verdict, nil
+		})
+		s := serve(t, judged(judge), httpapi.Config{Results: newResults()})
+		first := s.post("/v1/score", `{"text": "`+text+`", "sentences": true}`).result(t)
+		if !first.Judge.Pending || len(first.Sentences) != len(want) {
+			t.Errorf("%+v", first)
+		}
+		path := "/v1/score/" + first.Judge.ID
+		close(answer)
+		wait(t, "the verdict is there", func() bool { return !s.get(path).result(t).Judge.Pending })
+		if got := s.get(path).result(t).Sentences; !slices.Equal(got, want) {
+			t.Errorf("the sentences are %v, want %v", got, want)
+		}
+		if got := <-asked; got != text || len(asked) > 0 {
+			t.Errorf("the judge read %q and %d more", got, len(asked))
+		}
+	}
+}
+
 func TestManyTextsAreAnsweredInOrder(t *testing.T) {
 	s := serve(t, toxscreen.New(words, toxscreen.WithMaxBytes(1000)), httpapi.Config{})
 	texts := []any{"you idiot", map[string]string{"id": "b", "text": "hello"}, strings.Repeat("x", 1001)}

@@ -69,7 +69,7 @@ func (s *Server) evaluate(w http.ResponseWriter, r *http.Request) error {
 // text fails: for a text that passes, the answer needs only their positions.
 func (s *Server) patronusParts(ctx context.Context, text string, whole toxscreen.Result) ([]formats.Part, error) {
 	if whole.Attributes[toxscreen.Toxicity].Flagged {
-		return s.sentences(ctx, text, whole, toxscreen.Scores{})
+		return s.sentences(ctx, text, whole, toxscreen.Scores{}, nil)
 	}
 	var parts []formats.Part
 	for _, piece := range formats.Sentences(text, maxSentences) {

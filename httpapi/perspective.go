@@ -130,7 +130,7 @@ func (s *Server) analyze(data []byte) (perspectiveCall, error) {
 			var parts []formats.Part
 			if in.SpanAnnotations {
 				var err error
-				if parts, err = s.sentences(ctx, in.Comment.Text, whole, thresholds); err != nil {
+				if parts, err = s.sentences(ctx, in.Comment.Text, whole, thresholds, nil); err != nil {
 					return nil, err
 				}
 			}

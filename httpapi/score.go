@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/formats"
 )
 
 // request is one text to score.
@@ -28,7 +29,10 @@ type request struct {
 	// check rejects a text by the language that the classifier found, before the
 	// judge is asked; nil rejects none.
 	check func(toxscreen.Language) error
-	// group is nil for the only text of a request; scoreAll sets group and first.
+	// sentences adds the sentences to the result.
+	sentences bool
+	// group is nil for the only text of a request; scoreAll sets group and first. A
+	// sentence has the group of its text.
 	group *group
 	first bool
 	// sentence is true for a sentence of a text that was scored already. It needs
@@ -68,6 +72,16 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 			return toxscreen.Result{}, err
 		}
 	}
+	// Before the judge is asked, since a late result has the sentences too.
+	var parts []formats.Part
+	if r.sentences {
+		if parts, err = s.sentences(ctx, r.text, screening.Result(), r.thresholds, r.group); err != nil {
+			return toxscreen.Result{}, s.ended(ctx, err)
+		}
+		if encode := r.late; encode != nil {
+			r.late = func(final toxscreen.Result) ([]byte, error) { return encode(withSentences(final, parts)) }
+		}
+	}
 	result := screening.Result()
 	if result.Judge.Pending {
 		if result, err = s.consult(ctx, screening, r); err != nil {
@@ -77,7 +91,7 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 	if !r.sentence {
 		s.metrics.scored(exchangeOf(ctx).api.name, result)
 	}
-	return result, nil
+	return withSentences(result, parts), nil
 }
 
 // begin classifies a text when it has its slots. The first text of a request is
@@ -138,8 +152,8 @@ func (s *Server) ended(ctx context.Context, err error) error {
 // group is a request with many texts. It is admitted or rejected with its first
 // text. The others then wait for slots of the queue as long as it takes, but hold
 // and wait for only as many slots at once as the queue has: texts of other
-// requests get slots in between. Sentences of a text form a group that is admitted
-// from the start.
+// requests get slots in between. Sentences of one of many texts belong to its group;
+// those of an only text form a group that is admitted from the start.
 type group struct {
 	slots    *semaphore.Weighted
 	admitted chan struct{} // closed when the request is admitted
@@ -175,7 +189,11 @@ func (s *Server) scoreAll(ctx context.Context, requests []request) iter.Seq2[int
 		defer calls.Wait()
 		defer cancel()
 		g := &group{slots: semaphore.NewWeighted(int64(s.queue.parallel)), admitted: make(chan struct{})}
-		if len(requests) > 0 && requests[0].sentence {
+		switch {
+		case len(requests) == 0 || !requests[0].sentence:
+		case requests[0].group != nil:
+			g = requests[0].group
+		default:
 			close(g.admitted)
 		}
 		outcomes := make([]chan outcome, len(requests))

@@ -35,14 +35,15 @@ const maxSentences = 100
 
 // sentences returns the sentences of a text with their own results, for the
 // formats that use them to say where a text is toxic. The judge is not asked about
-// a sentence, and nothing of it is stored.
-func (s *Server) sentences(ctx context.Context, text string, whole toxscreen.Result, thresholds toxscreen.Scores) ([]formats.Part, error) {
+// a sentence, and nothing of it is stored. g is the group of the text, nil for the
+// only text of a request.
+func (s *Server) sentences(ctx context.Context, text string, whole toxscreen.Result, thresholds toxscreen.Scores, g *group) ([]formats.Part, error) {
 	pieces := formats.Sentences(text, maxSentences)
 	if len(pieces) == 1 {
 		return []formats.Part{{Text: text, Result: whole}}, nil
 	}
 	wait := time.Duration(0)
-	results, err := s.results(ctx, pieces, request{wait: &wait, forget: true, thresholds: thresholds, sentence: true})
+	results, err := s.results(ctx, pieces, request{wait: &wait, forget: true, thresholds: thresholds, sentence: true, group: g})
 	if err != nil {
 		return nil, err
 	}
@@ -51,4 +52,22 @@ func (s *Server) sentences(ctx context.Context, text string, whole toxscreen.Res
 		parts[i] = formats.Part{Text: piece, Result: results[i]}
 	}
 	return parts, nil
+}
+
+// withSentences returns the result of a text with its sentences, if there are any. An only
+// sentence has the score of the text, which a verdict may have changed.
+func withSentences(whole toxscreen.Result, parts []formats.Part) toxscreen.Result {
+	if len(parts) == 0 {
+		return whole
+	}
+	if len(parts) == 1 {
+		parts = []formats.Part{{Text: parts[0].Text, Result: whole}}
+	}
+	whole.Sentences = make([]toxscreen.Passage, len(parts))
+	at := 0
+	for i, p := range parts {
+		whole.Sentences[i] = toxscreen.Passage{Start: at, End: at + len(p.Text), Score: p.Result.Score}
+		at += len(p.Text)
+	}
+	return whole
 }

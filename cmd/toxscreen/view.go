@@ -70,7 +70,7 @@ func (v view) style(code, text string) string {
 }
 
 // print shows a result with offsets in bytes: its score, the text with marked
-// spans, a bar for each attribute, and lists of the passages and of the spans.
+// spans, a bar for each attribute, and lists of the passages, the spans and the readings.
 func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) error {
 	var b bytes.Buffer
 	colour, decision := severityColours[r.Severity], string(r.Severity)
@@ -104,6 +104,12 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 	}
 	for i, s := range r.Spans {
 		v.span(&b, text[s.Start:s.End], shown.Spans[i])
+	}
+	if len(r.Readings) > 0 {
+		b.WriteString("\n")
+	}
+	for i, word := range r.Readings {
+		v.reading(&b, text[word.Start:word.End], shown.Readings[i])
 	}
 	v.judged(&b, r.Judge, r.Source)
 	if len(r.Warnings) > 0 {
@@ -223,6 +229,11 @@ func (v view) span(b *bytes.Buffer, words string, s toxscreen.Span) {
 		fmt.Fprintf(b, "  %s %.2f", a, p)
 	}
 	b.WriteString("\n")
+}
+
+// reading prints what one word is read as.
+func (v view) reading(b *bytes.Buffer, written string, r toxscreen.Reading) {
+	fmt.Fprintf(b, "%s  %s  read as %s\n", v.style(bold, quotation(written)), v.style(dim, fmt.Sprintf("%d–%d", r.Start, r.End)), quotation(r.ReadAs))
 }
 
 // mainAttribute returns the attribute that colours a span: the one with the highest

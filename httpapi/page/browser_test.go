@@ -8,13 +8,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,8 +27,10 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/httpapi"
 	"github.com/toxscreen/toxscreen/models"
 )
@@ -37,6 +42,9 @@ import (
 const (
 	insult   = "You are a stupid idiot, and so is your edit."
 	friendly = "Thank you, that was a great help."
+	foreign  = "Ich verstehe das alles nicht so richtig, aber das macht gar nichts, finde ich jedenfalls heute."
+	// example is the text that the page opens with.
+	example = "Thanks for looking into this. But you are an 1d10t, and so is everybody who approved it. See you on Monday."
 )
 
 // browser is a running browser whose contexts are tabs.
@@ -85,6 +93,7 @@ type site struct {
 	mu       sync.Mutex
 	front    func(w http.ResponseWriter, r *http.Request) (handled bool)
 	requests []string // method and path, without the files of the page
+	urls     []string // URLs and referrers of all requests
 }
 
 func newSite(t *testing.T, options ...toxscreen.Option) *site {
@@ -110,6 +119,7 @@ func newSiteWith(t *testing.T, c httpapi.Config, options ...toxscreen.Option) *s
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		front := s.front
+		s.urls = append(s.urls, r.RequestURI+" "+r.Referer())
 		if strings.HasPrefix(r.URL.Path, s.base+"/v1") {
 			s.requests = append(s.requests, r.Method+" "+r.URL.Path)
 		}
@@ -128,10 +138,24 @@ func (s *site) handle(front func(w http.ResponseWriter, r *http.Request) bool) {
 	s.front = front
 }
 
+// forget drops the requests so far.
+func (s *site) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = nil
+}
+
 func (s *site) seen() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
+}
+
+// requested returns the URLs and referrers of all requests.
+func (s *site) requested() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.urls)
 }
 
 // score returns the result that the page should show.
@@ -150,7 +174,18 @@ type tab struct {
 	ctx context.Context
 }
 
+// open opens the page and waits until it has scored its example. Requests up to then
+// are not seen.
 func (s *site) open(t *testing.T) tab {
+	t.Helper()
+	b := s.openAt(t, "")
+	b.wait(`document.querySelector("#marked").textContent === $1 || !document.querySelector("#problem").hidden`, example)
+	s.forget()
+	return b
+}
+
+// openAt opens the page with a fragment.
+func (s *site) openAt(t *testing.T, fragment string) tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
@@ -170,7 +205,7 @@ func (s *site) open(t *testing.T) tab {
 			}
 		}
 	}()
-	b.do(chromedp.Navigate(s.URL+s.base+"/"), chromedp.WaitVisible(chromedp.ID("text")))
+	b.do(chromedp.Navigate(s.URL+s.base+"/"+fragment), chromedp.WaitVisible(chromedp.ID("text")))
 	b.wait(`document.querySelector("#request").textContent`)
 	return b
 }
@@ -306,7 +341,7 @@ func (b tab) as(l look) {
 func TestScoresAsOneTypes(t *testing.T) {
 	s := newSite(t)
 	b := s.open(t)
-	b.do(chromedp.Focus(chromedp.ID("text")))
+	b.click("#clear")
 	b.press(insult)
 	b.wait(`document.querySelector("#marked").textContent === $1`, insult)
 	if n := len(s.seen()); n > len(insult)/2 {
@@ -335,7 +370,7 @@ func TestScoresAsOneTypes(t *testing.T) {
 	b.says("#versions", want.Versions.Model)
 	b.picture("scored")
 
-	b.write("Ich verstehe das alles nicht so richtig, aber das macht gar nichts, finde ich jedenfalls heute.")
+	b.write(foreign)
 	b.says("#warnings", "the text seems to be German")
 	b.says("#announcement", "Warning: the text seems to be German")
 
@@ -428,6 +463,345 @@ func TestPassages(t *testing.T) {
 	b.picture("passages")
 	b.click("#clear")
 	b.wait(`document.querySelector("#passages-section").hidden`)
+}
+
+// TestOpensWithAnExample: the page says what toxscreen is, and its example is scored
+// already. Nothing of it is stored, and a judge is not asked about it.
+func TestOpensWithAnExample(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	if about := b.text("header"); !strings.Contains(about, "toxscreen scores English text for toxicity") {
+		t.Errorf("the page begins with %q", about)
+	}
+	if got := eval[string](b, `document.querySelector("#text").value`); got != example {
+		t.Errorf("the text is %q", got)
+	}
+	if got := b.text("#score"); got != fmt.Sprintf("%.2f", s.score(t, example).Score) {
+		t.Errorf("the score is %s", got)
+	}
+	b.picture("opened")
+	if n := eval[int](b, `document.querySelectorAll("#history li").length`); n > 0 {
+		t.Errorf("%d texts are in the history", n)
+	}
+	judge := &verdicts{let: make(chan struct{})}
+	close(judge.let)
+	b = judged(t, judge).open(t)
+	b.says("#judge", "The judge is not asked about a text that was only opened. Press Ctrl+Enter in the text to ask it.")
+	if asked := judge.texts(); len(asked) > 0 {
+		t.Errorf("the judge was asked about %q", asked)
+	}
+	b.do(chromedp.Focus(chromedp.ID("text")))
+	b.press(kb.Enter, chromedp.ModifierCtrl)
+	b.says("#judge", "The judge was asked.")
+	if asked := judge.texts(); !slices.Equal(asked, []string{example}) {
+		t.Errorf("the judge was asked about %q", asked)
+	}
+}
+
+// TestReadings: the page shows which words were read as what, and names characters that
+// only look like others.
+func TestReadings(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	b.says("#readings", "1d10t → is read as idiot")
+	b.says("#readings-hint", fmt.Sprintf("The classifier gives the text %.2f as it is written.", *s.score(t, example).Attributes[toxscreen.Toxicity].Plain))
+	b.write("😀 You f*cking 1d10t, you \u0456d\u0456\u043et, you 1d10t!")
+	lines := eval[[]string](b, `[...document.querySelectorAll("#readings li")].map(l => l.innerText.replace(/\s+/g, " ").replace("is read as ", "").trim())`)
+	if want := []string{"f*cking → fucking", "1d10t → idiot 2 times", "\u0456d\u0456\u043et (U+0456, U+043E) → idiot"}; !slices.Equal(lines, want) {
+		t.Errorf("the readings are %q, want %q", lines, want)
+	}
+	b.picture("readings")
+	b.write(friendly)
+	if b.shown("#readings-part") {
+		t.Error("a text without disguise has readings")
+	}
+}
+
+// TestSentences: each sentence has its own score, as a number and as a background that the
+// legend explains, with the marked words inside. One bad sentence in a long text is found.
+func TestSentences(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	// check compares the sentences with the scores of the library.
+	check := func(text string) (hot int) {
+		t.Helper()
+		b.write(text)
+		var want []string
+		for _, sentence := range formats.Sentences(text, 100) {
+			score := fmt.Sprintf("%.2f", s.score(t, sentence).Score)
+			p, _ := strconv.ParseFloat(score, 64)
+			if p >= 0.2 {
+				want = append(want, fmt.Sprintf("%s %s %d", strings.TrimSpace(sentence), score, int(math.Floor(p*5+1e-9))))
+			}
+		}
+		got := eval[[]string](b, `[...document.querySelectorAll(".sentence")].map(e => e.textContent + " " + e.dataset.score + " " + e.dataset.heat)`)
+		if !slices.Equal(got, want) && len(got)+len(want) > 0 {
+			t.Errorf("%q: the sentences are %q, want %q", text, got, want)
+		}
+		return len(want)
+	}
+	if n := check("😀 Ünïcödé first.\n\n  You are a stupid idiot. That is a silly idea!  Thank you, that was a great help."); n < 1 {
+		t.Error("no sentence has a background")
+	}
+	colours := eval[[]string](b, `[...document.querySelectorAll("#heats .swatch")].map(e => getComputedStyle(e).backgroundColor)`)
+	slices.Sort(colours)
+	if len(slices.Compact(colours)) != 4 {
+		t.Errorf("the backgrounds of the legend are %q", colours)
+	}
+	for _, part := range []string{"0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 and over"} {
+		b.says("#legend", part)
+	}
+	if !eval[bool](b, `(e => getComputedStyle(e).backgroundColor === getComputedStyle(document.querySelectorAll("#heats .swatch")[e.dataset.heat - 1]).backgroundColor &&
+		getComputedStyle(e, "::after").content === JSON.stringify(e.dataset.score))(document.querySelector(".sentence"))`) {
+		t.Error("a sentence has neither the background of the legend nor its number")
+	}
+	if marked := eval[string](b, `document.querySelector(".sentence mark").textContent`); marked != "stupid idiot" {
+		t.Errorf("marked in the sentence is %q", marked)
+	}
+
+	kind := strings.Repeat("We walked to the lake in the morning. She brought bread for the ducks. ", 15)
+	check(kind + insult + " " + kind)
+	if n := eval[int](b, `document.querySelectorAll("#strip span").length`); n != 61 {
+		t.Errorf("the strip has %d bars, want 61", n)
+	}
+	if highest := eval[int](b, `(bars => bars.indexOf(bars.reduce((a, b) => b.offsetHeight > a.offsetHeight ? b : a)))([...document.querySelectorAll("#strip span")])`); highest != 30 {
+		t.Errorf("bar %d is the highest, want 30", highest)
+	}
+	b.says("#highest", fmt.Sprintf("Show the highest: %.2f", s.score(t, insult+" ").Score))
+	b.click("#highest")
+	b.wait(`getSelection().toString().trim() === $1`, insult)
+	b.wait(`((part, all) => part.top >= all.top - 1 && part.bottom < all.bottom)(getSelection().getRangeAt(0).getBoundingClientRect(), document.querySelector("#marked").getBoundingClientRect())`)
+	b.picture("sentences")
+
+	check(kind)
+	b.says("#sentences-hint", "30 sentences, each scored by itself: none reaches 0.2.")
+	check(friendly)
+	if b.shown("#sentences") {
+		t.Error("one sentence is compared with itself")
+	}
+}
+
+// TestNotDecided: a text in a language that the model does not know has scores, but is
+// called neither toxic nor clean.
+func TestNotDecided(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of toxicity"]`)))
+	b.press(kb.Home) // everything else would be flagged
+	b.write(foreign)
+	b.says("#summary", fmt.Sprintf("%.2f not decided The scores mean little: the text seems to be German, which the model does not know.", s.score(t, foreign).Score))
+	b.says("#announcement", "not decided: the text seems to be German")
+	if b.shown("#flagged") || strings.Contains(b.text("#attributes"), "flagged") {
+		t.Error("a text that is not decided is flagged")
+	}
+	b.picture("not decided")
+	b.click("#add")
+	b.write(insult)
+	b.says("#texts li:first-child .said", "not decided")
+}
+
+/* Several texts. */
+
+// TestTextsAreCompared: texts are added, listed with the scores of the library, selected
+// and removed.
+func TestTextsAreCompared(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	if b.shown("#texts-section") {
+		t.Error("one text is compared")
+	}
+	// rows waits until the list has the texts and their scores.
+	rows := func(texts ...string) {
+		t.Helper()
+		var want []string
+		for i, text := range texts {
+			result := s.score(t, text)
+			row := fmt.Sprintf("%d %s %.2f %s", i+1, text, result.Score, result.Severity)
+			if result.Flagged {
+				row += " flagged"
+			}
+			row += " Remove"
+			for _, a := range toxscreen.Attributes() {
+				row += fmt.Sprintf(" %s %.2f", strings.ReplaceAll(a.String(), "_", " "), result.Attributes[a].Score)
+			}
+			want = append(want, row)
+		}
+		b.wait(`JSON.stringify([...document.querySelectorAll("#texts > li")].map(row => row.innerText.split(/\s+/).join(" ").trim())) === JSON.stringify($1)`, want)
+	}
+	current := func() string {
+		t.Helper()
+		return eval[string](b, `[...document.querySelectorAll("#texts > li")].map(row => row.querySelector(".choose").ariaCurrent === "true" ? "x" : "-").join("")`)
+	}
+	b.click("#add")
+	if focused := eval[string](b, `document.activeElement.id + document.activeElement.value`); focused != "text" {
+		t.Errorf("the focus is on %q, want an empty text", focused)
+	}
+	b.write(insult)
+	rows(example, insult)
+	width := eval[float64](b, `(row => row.querySelector(".fill").offsetWidth / row.querySelector(".track").offsetWidth)(document.querySelectorAll("#texts > li")[1])`)
+	if math.Abs(width-float64(s.score(t, insult).Score)) > 0.01 {
+		t.Errorf("the bar is %.2f of its track", width)
+	}
+	b.click("#add")
+	b.paste(friendly) // and leave it before it is scored
+	b.click("#texts > li:nth-child(1) .choose")
+	b.wait(`document.querySelector("#marked").textContent === $1`, example)
+	rows(example, insult, friendly)
+	if got := current(); got != "x--" {
+		t.Errorf("selected is %s", got)
+	}
+	b.picture("compared")
+
+	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of toxicity"]`)))
+	b.press(kb.Home)
+	b.says("#texts > li:nth-child(3) .said", "flagged")
+	b.click("#reset")
+
+	b.click(`[aria-label="Remove text 1"]`)
+	b.wait(`document.querySelector("#marked").textContent === $1`, insult)
+	rows(insult, friendly)
+	if focused := eval[string](b, `document.activeElement.ariaLabel`); focused != "Remove text 1" {
+		t.Errorf("the focus is on %q after a text was removed", focused)
+	}
+	b.says("#announcement", "Text 1 was removed.")
+	b.click("#texts > li:nth-child(2) .choose")
+	b.click(`[aria-label="Remove text 1"]`)
+	b.wait(`document.querySelector("#texts-section").hidden && document.querySelector("#marked").textContent === $1`, friendly)
+
+	for range 9 {
+		b.click("#add")
+	}
+	if n := eval[int](b, `document.querySelectorAll("#texts > li").length`); n != 10 || eval[bool](b, `!document.querySelector("#add").disabled`) {
+		t.Errorf("%d texts can be compared", n)
+	}
+}
+
+// TestAComparedTextIsRefused: the row of a text without a score says why, while the others
+// have theirs.
+func TestAComparedTextIsRefused(t *testing.T) {
+	s := newSite(t, toxscreen.WithMaxBytes(200))
+	b := s.openAt(t, "#text="+url.QueryEscape(insult)+"&text="+strings.Repeat("long%20", 50)+"&text="+url.QueryEscape(friendly))
+	b.says("#texts > li:nth-child(2)", "no score Remove failed to score text: text too long: it has 250 bytes, the limit is 200")
+	b.says("#texts > li:nth-child(3) .said", fmt.Sprintf("%.2f none", s.score(t, friendly).Score))
+	if b.shown("#problem") {
+		t.Errorf("the first text has a problem: %s", b.text("#problem"))
+	}
+	b.picture("refused beside others")
+	b.do(chromedp.EmulateViewport(390, 900))
+	if width := eval[int](b, `document.scrollingElement.scrollWidth`); width > 390 {
+		t.Errorf("the page is %d pixels wide", width)
+	}
+}
+
+/* Links. */
+
+// TestLink: a link restores its texts, whatever is in them. They are in the fragment,
+// which no request contains. Once the texts change, the address no longer has them.
+func TestLink(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	eval[any](b, `Object.defineProperty(navigator, "clipboard", {configurable: true, value: {writeText: async (text) => { window.copied = text; }}}), null`)
+	texts := []string{"It's 100 % \"odd\" & <b>#text=x&text=y</b>\n\n 😀+\u0456 (really).", insult}
+	b.write(texts[0])
+	b.click("#link")
+	b.says("#link", "Copied")
+	b.says("#link-hint", "The link has the text after its #, which browsers do not send to the server.")
+	one := eval[string](b, `window.copied`)
+	if !strings.HasPrefix(one, s.URL+"/#text=It%27s%20100") || strings.ContainsAny(one[len(one)-1:], ".)") {
+		t.Errorf("the link is %s", one)
+	}
+	b.click("#add")
+	b.write(texts[1])
+	b.click("#link")
+	b.says("#link-hint", "The link has the 2 texts after its #")
+	two := eval[string](b, `window.copied`)
+
+	for link, want := range map[string][]string{one: texts[:1], two: texts} {
+		b := s.openAt(t, strings.TrimPrefix(link, s.URL+"/"))
+		b.wait(`document.querySelector("#marked").textContent === $1`, want[0])
+		if len(want) > 1 {
+			b.wait(`document.querySelectorAll("#texts .track").length === 14`)
+			b.click("#texts > li:nth-child(2) .choose")
+			b.wait(`document.querySelector("#text").value === $1`, want[1])
+		}
+		if n := eval[int](b, `document.querySelectorAll("#history li").length`); n > 0 {
+			t.Errorf("%d texts of a link are in the history", n)
+		}
+		b.paste(friendly)
+		b.wait(`location.href === $1`, s.URL+"/")
+	}
+	for _, u := range s.requested() {
+		if strings.Contains(u, "stupid") || strings.Contains(u, "odd") {
+			t.Errorf("a request names a text: %s", u)
+		}
+	}
+
+	// Whoever opens a link does not have its texts judged.
+	judge := &verdicts{let: make(chan struct{})}
+	close(judge.let)
+	other := judged(t, judge).openAt(t, "#text=a%0D%0Ab&text=c")
+	other.wait(`document.querySelectorAll("#texts .track").length === 14 && document.querySelector("#marked").textContent === "a\nb"`)
+	other.click("#texts > li:nth-child(2) .choose")
+	other.says("#judge", "The judge is not asked about a text that was only opened.")
+	if asked := judge.texts(); len(asked) > 0 {
+		t.Errorf("the judge was asked about %q", asked)
+	}
+
+	// Also in a page that is open, and by hand with a plus for a blank.
+	eval[any](b, `location.hash = "text=thank+you%21", null`)
+	b.wait(`document.querySelector("#marked").textContent === "thank you!" && document.querySelector("#texts-section").hidden`)
+}
+
+// TestLinksAreLimited: a link that is too long is neither made nor read, and of too many
+// texts the first ones are shown. The page says so.
+func TestLinksAreLimited(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	b.write(strings.Repeat("é ", 5000))
+	b.click("#link")
+	b.says("#link-hint", "No link: it would have 45,005 characters after the #, and the limit is 30,000.")
+	if b.shown("#link-text") {
+		t.Error("there is a link")
+	}
+	b.click("#clear")
+	b.click("#link")
+	b.says("#link-hint", "There is no text to link.")
+
+	b = s.openAt(t, "#text="+strings.Repeat("a", 30_000))
+	b.says("#link-hint", "The link is too long: it has 30,005 characters after the #, and the limit is 30,000.")
+	b.wait(`document.querySelector("#marked").textContent === $1`, example)
+	b = s.openAt(t, "#text=a"+strings.Repeat("&text=b", 10))
+	b.says("#link-hint", "The link has 11 texts: only the first 10 are shown.")
+	b.wait(`document.querySelectorAll("#texts .track").length === 70`)
+	b = s.openAt(t, "#text=%ff&text=%")
+	b.wait(`document.querySelectorAll("#texts .track").length === 14`)
+}
+
+// TestDocuments: the page links the OpenAPI description of its server, and documents on
+// the project's site that exist.
+func TestDocuments(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	links := eval[[]string](b, `[...document.querySelectorAll("a")].map(a => a.href)`)
+	for range eval[int](b, `document.querySelectorAll("[name=format]").length - 1`) {
+		b.do(chromedp.Focus(chromedp.CSS("[name=format]:checked")))
+		b.press(kb.ArrowRight)
+		links = append(links, eval[string](b, `document.querySelector("#format-document").href`))
+	}
+	if !slices.Contains(links, s.URL+"/v1/openapi.json") {
+		t.Errorf("the links are %q, without the OpenAPI description", links)
+	}
+	const site = "https://github.com/toxscreen/toxscreen/tree/main/"
+	for _, link := range links {
+		if path, ok := strings.CutPrefix(link, site); ok {
+			path, _, _ = strings.Cut(path, "#")
+			if _, err := os.Stat(filepath.Join("../..", path)); err != nil {
+				t.Errorf("%s: %v", link, err)
+			}
+		} else if link != s.URL+"/v1/openapi.json" {
+			t.Errorf("a link to %s", link)
+		}
+	}
 }
 
 // TestBelowABasePath: the page finds everything below its base path.
@@ -652,7 +1026,7 @@ func TestDrafts(t *testing.T) {
 	close(judge.let)
 	b := judged(t, judge).open(t)
 	b.says("#server", "The judge answers.")
-	b.do(chromedp.Focus(chromedp.ID("text")))
+	b.click("#clear")
 	b.press("Take that")
 	b.says("#judge", "The judge may be asked when you stop typing.")
 	b.press(" back, you idiot.")
@@ -800,10 +1174,6 @@ func TestKey(t *testing.T) {
 	right, keys := newKey(t)
 	s := newSiteWith(t, httpapi.Config{Keys: keys})
 	b := s.open(t)
-	if b.shown("#key-form") {
-		t.Error("the page asks for a key before the server does")
-	}
-	b.paste(insult)
 	b.says("#problem", "This server requires an API key.")
 	for _, key := range []string{"wrong", right} {
 		b.do(chromedp.Focus(chromedp.ID("key")))
@@ -813,7 +1183,7 @@ func TestKey(t *testing.T) {
 			b.picture("wrong key")
 		}
 	}
-	b.wait(`document.querySelector("#marked").textContent === $1 && document.querySelector("#key-form").hidden`, insult)
+	b.wait(`document.querySelector("#marked").textContent === $1 && document.querySelector("#key-form").hidden`, example)
 	request := eval[string](b, `document.querySelector("#request").textContent`)
 	if !strings.Contains(request, `-H "Authorization: Bearer $TOXSCREEN_KEY"`) || strings.Contains(request, right) {
 		t.Errorf("the request to copy is %s", request)
@@ -821,13 +1191,29 @@ func TestKey(t *testing.T) {
 	if strings.Contains(eval[string](b, `JSON.stringify(localStorage)`), right) {
 		t.Error("the key is still stored after the tab is closed")
 	}
+	b.click("#link")
+	b.wait(`document.querySelector("#link-text").textContent`)
+	if link := eval[string](b, `document.querySelector("#link-text").textContent`); strings.Contains(link, right) {
+		t.Errorf("the link has the key: %s", link)
+	}
 	b.do(chromedp.Reload())
 	b.write(insult)
 }
 
-// TestRequests: for each format, the page shows a valid shell command, and the server
-// accepts its request, with and without a key. The curl of this shell only records
-// its arguments.
+// timeless reads an answer without what differs between two requests.
+func timeless(t *testing.T, answer string) any {
+	t.Helper()
+	varying := regexp.MustCompile(`"(id|created_at|evaluation_duration)": ?"[^"]*"`)
+	var value any
+	if err := json.Unmarshal([]byte(varying.ReplaceAllString(answer, `"$1":""`)), &value); err != nil {
+		t.Errorf("%s: %v", answer, err)
+	}
+	return value
+}
+
+// TestRequests: for each format, the page shows a valid shell command and the answer of
+// the server to it, with and without a key. The curl of this shell only records its
+// arguments.
 func TestRequests(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "curl"), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\"\n"), 0o755); err != nil {
@@ -895,12 +1281,79 @@ func TestRequests(t *testing.T) {
 				if err := json.Unmarshal([]byte(body), &fields); err != nil || !strings.Contains(fmt.Sprint(fields), text) {
 					t.Errorf("%s: the body is %s", label, body)
 				}
+				b.says("#answer-status", "Status 200.")
+				if diff := cmp.Diff(timeless(t, answer), timeless(t, eval[string](b, `document.querySelector("#answer").textContent`))); diff != "" {
+					t.Errorf("%s: the answer on the page is another than that to the command: %s", label, diff)
+				}
 				b.press(kb.ArrowRight)
 			}
-			if want := []string{"toxscreen", "Perspective", "OpenAI", "Patronus", "LiteLLM", "Writer"}; !slices.Equal(labels, want) {
+			if want := []string{"Native", "Perspective", "OpenAI", "LiteLLM", "Patronus", "Writer"}; !slices.Equal(labels, want) {
 				t.Errorf("the formats are %q, want %q", labels, want)
 			}
 		})
+	}
+}
+
+// TestAnswers: request and answer are beside each other on a wide page and below each
+// other on a narrow one. An answer belongs to the text and the thresholds that are shown,
+// also if it is an error.
+func TestAnswers(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	beside := func() bool {
+		t.Helper()
+		return eval[bool](b, `((request, answer) => request.top === answer.top && request.right < answer.left)(document.querySelector("#request").getBoundingClientRect(), document.querySelector("#answer").getBoundingClientRect())`)
+	}
+	for width, want := range map[int64]bool{1280: true, 390: false} {
+		b.do(chromedp.EmulateViewport(width, 900))
+		if beside() != want {
+			t.Errorf("at %d pixels, beside each other is %v", width, !want)
+		}
+	}
+	b.says("#answer", `"readings": [`)
+	answer := func() (r toxscreen.Result) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(eval[string](b, `document.querySelector("#answer").textContent`)), &r); err != nil {
+			t.Error(err)
+		}
+		return r
+	}
+	if r := answer(); r.Attributes[toxscreen.Threat].Flagged || len(r.Sentences) != 3 {
+		t.Errorf("the answer is %+v", r)
+	}
+	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of threat"]`)))
+	b.press(kb.Home)
+	b.says("#request", `"thresholds":{"threat":0}`)
+	b.wait(`document.querySelector("#answer").textContent.includes('"threshold": 0,')`)
+	if r := answer(); !r.Attributes[toxscreen.Threat].Flagged {
+		t.Errorf("the answer is %+v", r)
+	}
+	b.click("#reset")
+
+	b.do(chromedp.Focus(chromedp.CSS("[name=format]:checked")))
+	b.press(kb.ArrowRight + kb.ArrowRight) // OpenAI
+	b.says("#answer", `"harassment": true`)
+	b.write(friendly)
+	b.says("#answer", `"harassment": false`)
+	s.handle(func(w http.ResponseWriter, r *http.Request) bool {
+		return r.URL.Path == "/v1/moderations" && refuse(http.StatusBadRequest, "odd", "the request is odd")(w, r)
+	})
+	b.write(insult)
+	b.says("#answer-status", "Status 400.")
+	b.says("#answer", "the request is odd")
+	b.picture("answer with an error")
+	s.handle(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/v1/moderations" {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	})
+	b.write(friendly)
+	b.says("#answer-status", "There is no answer: the server cannot be reached.")
+	b.click("#clear")
+	b.says("#answer-status", "The answer is here when the text has a score.")
+	if got := b.text("#answer"); got != "" {
+		t.Errorf("without a text, the answer is %q", got)
 	}
 }
 
@@ -984,6 +1437,8 @@ func TestAccessibility(t *testing.T) {
 			b.picture(state + ", " + l.name)
 		}
 	}
+	check("example")
+	b.click("#clear")
 	check("empty")
 	b.write(borderline)
 	b.says("#judge", "has not answered yet")
@@ -999,6 +1454,12 @@ func TestAccessibility(t *testing.T) {
 	b.write(strings.Repeat(friendly+" ", 60) + strings.Repeat(insult+" ", 20))
 	b.wait(`!document.querySelector("#passages-section").hidden`)
 	check("long")
+	for _, text := range []string{insult, foreign} {
+		b.click("#add")
+		b.write(text)
+	}
+	b.wait(`document.querySelectorAll("#texts .track").length === 21`)
+	check("compared")
 	s.handle(refuse(http.StatusUnauthorized, "wrong_key", "this server needs a key"))
 	b.paste(strings.Repeat("Averylongwordwithoutanyblank", 20))
 	b.says("#problem", "requires an API key")
@@ -1010,11 +1471,9 @@ func TestAccessibility(t *testing.T) {
 func TestKeyboard(t *testing.T) {
 	b := newSite(t).open(t)
 	b.write(insult)
-	b.wait(`document.querySelector("#history li")`)
-	b.do(chromedp.Reload())
-	b.press(kb.Tab)
-	b.press(insult)
-	b.wait(`document.querySelectorAll("#judge p").length === 2`)
+	b.click("#add")
+	b.write(example)
+	b.do(chromedp.Focus(chromedp.ID("text")))
 	var stops []string
 	for range 40 {
 		stop := eval[string](b, `(e => e === document.body ? "" : e.id || e.ariaLabel || e.value || e.textContent)(document.activeElement)`)
@@ -1027,11 +1486,15 @@ func TestKeyboard(t *testing.T) {
 		}
 		b.press(kb.Tab)
 	}
+	s := newSite(t)
 	want := []string{
-		"text", "clear", eval[string](b, `document.querySelector("mark").textContent`),
+		"text", "add", "link", "clear",
 		"Threshold of toxicity", "Threshold of severe toxicity", "Threshold of insult", "Threshold of profanity",
 		"Threshold of identity attack", "Threshold of threat", "Threshold of sexually explicit",
-		"toxscreen", "request", "copy", "keep", "forget", fmt.Sprintf("%.2f%s", newSite(t).score(t, insult).Score, insult),
+		"1" + insult, "Remove text 1", "2" + example, "Remove text 2", "highest", "1d10t",
+		"native", "copy", "request", "answer", "format-document", "keep", "forget",
+		fmt.Sprintf("%.2f%s", s.score(t, example).Score, example), fmt.Sprintf("%.2f%s", s.score(t, insult).Score, insult),
+		"OpenAPI description", "documents", "the server", "the command line", "moving from the Perspective API", "what the model can and cannot do",
 	}
 	if !slices.Equal(stops, want) {
 		t.Errorf("the Tab key reaches\n%q, want\n%q", stops, want)

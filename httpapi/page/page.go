@@ -6,7 +6,8 @@
 //
 // It is embedded in the binary, loads nothing from other hosts and uses the native
 // routes of the server that it comes from: POST v1/score, GET v1/score/{id} for a
-// pending verdict, and GET readyz. All its URLs are relative, so it works
+// pending verdict, and GET readyz, and a route of another format while its answer is
+// shown. All its URLs but those of the project's documents are relative, so it works
 // below any base path.
 package page
 
@@ -25,13 +26,22 @@ var index []byte
 //go:embed page.css
 var styles []byte
 
-//go:embed page.js
-var script []byte
+// The modules of the script: page.js imports the others.
+var (
+	//go:embed page.js
+	script []byte
+	//go:embed dom.js
+	scriptDOM []byte
+	//go:embed formats.js
+	scriptFormats []byte
+	//go:embed text.js
+	scriptText []byte
+)
 
 //go:embed icon.svg
 var icon []byte
 
-// policy is the Content-Security-Policy: the page may load its own script, style
+// policy is the Content-Security-Policy: the page may load its own scripts, style
 // sheet and images and call its own server. Trusted Types prevent turning strings
 // into markup, so texts are always shown as text.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -54,6 +64,9 @@ func Handler() http.Handler {
 		{"/", "text/html; charset=utf-8", index},
 		{"/page/page.css", "text/css; charset=utf-8", styles},
 		{"/page/page.js", "text/javascript; charset=utf-8", script},
+		{"/page/dom.js", "text/javascript; charset=utf-8", scriptDOM},
+		{"/page/formats.js", "text/javascript; charset=utf-8", scriptFormats},
+		{"/page/text.js", "text/javascript; charset=utf-8", scriptText},
 		{"/page/icon.svg", "image/svg+xml", icon},
 	} {
 		sum := sha256.Sum256(f.content)

@@ -1,19 +1,8 @@
-// The playground: one text, its result, and actions on both. Everything that users
-// or the server wrote is inserted as text, never as markup, which the page's policy
-// forbids.
+// The playground: one text or several, their results, and actions on both.
 
-const $ = (id) => document.getElementById(id);
-
-// make returns an element with properties and children, which may be strings.
-function make(name, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...children);
-  return element;
-}
-
-const words = (name) => name.replaceAll("_", " ");
-const number = (p) => p.toFixed(2);
-const colour = (attribute) => `var(--${attribute}, var(--accent))`;
+import { $, announce, colour, copy, make, number, separated, words } from "./dom.js";
+import { curl, formats } from "./formats.js";
+import { inUTF16, showPassages, showText } from "./text.js";
 
 // kept is what this browser stores. Where storage is disabled or full, the page
 // works without it.
@@ -35,12 +24,26 @@ const kept = {
   },
 };
 
+// example is the text that the page opens with if there is no other. It has a disguised
+// word and sentences that differ.
+const example = "Thanks for looking into this. But you are an 1d10t, and so is everybody who approved it. See you on Monday.";
+
+// entry returns a text that is shown, alone or beside others.
+const entry = (text, stage = "") => ({
+  text, // the scored text; that of the field may be newer
+  stage, // typing or opened if the judge was not asked about it; else ""
+  result: null, // its latest result
+  request: null, // the body of the request that the result answers
+  problem: "", // why there is no result
+});
+
 const state = {
-  text: "", // the scored text
-  result: null, // the latest one
-  draft: false, // whether the judge is asked only if the text stays
+  texts: [entry("")],
+  at: 0, // index of the text in the field
   thresholds: kept.get("thresholds", {}), // thresholds that the user moved
 };
+
+const current = () => state.texts[state.at];
 
 /* The server. */
 
@@ -74,7 +77,7 @@ const seconds = (n) => (n === 1 ? "1 second" : `${n} seconds`);
 // ask returns the server's answer, from JSON. While the server cannot be reached
 // or is busy, it says so and tries again. It throws when signal is aborted or the
 // server rejects the request.
-async function ask(path, request, signal) {
+async function ask(path, request, signal, say = report) {
   for (let attempt = 0; ; attempt++) {
     const backOff = Math.min(2 ** attempt, 30);
     const headers = { ...request.headers };
@@ -85,7 +88,7 @@ async function ask(path, request, signal) {
       body = await response.text();
     } catch {
       signal.throwIfAborted();
-      report(`The server cannot be reached: is it running? Trying again in ${seconds(backOff)}.`);
+      say(`The server cannot be reached: is it running? Trying again in ${seconds(backOff)}.`);
       await pause(backOff * 1000, signal);
       continue;
     }
@@ -96,14 +99,14 @@ async function ask(path, request, signal) {
       answer = {};
     }
     if (response.ok && answer.attributes) {
-      report("");
+      say("");
       $("key-form").hidden = true;
       return answer;
     }
     const { code = "", message = `the server answered with status ${response.status}` } = answer.error ?? {};
     if (response.status === 429 || response.status === 503) {
       const wait = Math.min(Math.max(Number(response.headers.get("Retry-After")) || backOff, 1), 300);
-      report(`The server is busy: ${message}. Trying again in ${seconds(wait)}.`);
+      say(`The server is busy: ${message}. Trying again in ${seconds(wait)}.`);
       await pause(wait * 1000, signal);
       continue;
     }
@@ -116,20 +119,10 @@ async function ask(path, request, signal) {
 // an earlier text, which would be taken for those of this one.
 function report(problem) {
   const text = $("text").value;
-  if (problem && state.result && text !== state.text) show(text, null);
+  if (problem && current().result && text !== current().text) show(text, null);
   if ($("problem").textContent !== problem) $("problem").textContent = problem;
   $("problem").hidden = !problem;
   if (problem) announce(problem);
-}
-
-// announce makes screen readers say a sentence when they are idle; of several in
-// quick succession, only the last.
-let announcing;
-function announce(sentence) {
-  clearTimeout(announcing);
-  announcing = setTimeout(() => {
-    $("announcement").textContent = sentence;
-  }, 500);
 }
 
 let judgeState = "unknown"; // from GET readyz
@@ -150,11 +143,25 @@ async function look() {
 
 let running = new AbortController();
 
-// score shows the result of the current text, and the judge's verdict when that is
+// body returns the body of a request for a text. With a judge, the classifier's scores
+// come at once, and the verdict when it is known.
+const body = (text, how) => ({ text, sentences: true, ...(judgeState === "none" ? {} : { judge_wait: "0s", ...how }) });
+
+// unjudged is how a request says that the judge must not be asked: a late verdict would
+// have to be stored.
+const unjudged = { do_not_store: true };
+
+const post = (request, signal, say) => ask("v1/score", {
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(request),
+}, signal, say);
+
+// score shows the result of the text in the field, and the judge's verdict when that is
 // known. Requests for an earlier text are aborted. The judge takes seconds and one
 // text at a time, so it is asked only about a text that has not changed for rest
-// milliseconds.
-async function score(rest = 0) {
+// milliseconds, and never about one that was opened and not written here.
+async function score(rest = 0, opened = false) {
   clearTimeout(typing);
   running.abort();
   running = new AbortController();
@@ -167,31 +174,27 @@ async function score(rest = 0) {
     show("", null);
     return;
   }
-  const screen = (how) => ask("v1/score", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    // The classifier's scores come at once, the verdict when it is known.
-    body: JSON.stringify({ text, judge_wait: "0s", ...how }),
-  }, signal);
   $("summary").setAttribute("aria-busy", "true");
   try {
-    if (rest && judgeState !== "none") {
-      // A late verdict would have to be stored; do_not_store prevents that.
-      const draft = await screen({ do_not_store: true });
+    if (opened || rest && judgeState !== "none") {
+      const request = body(text, unjudged);
+      const result = await post(request, signal);
       $("summary").removeAttribute("aria-busy");
-      show(text, draft, true);
+      show(text, result, request, opened ? "opened" : "typing");
+      if (opened) return;
       await pause(rest, signal);
     }
-    let result = await screen();
+    const request = body(text);
+    let result = await post(request, signal);
     $("summary").removeAttribute("aria-busy");
-    show(text, result);
+    show(text, result, request);
     remember(text, result.score);
     const { id } = result.judge;
     for (let wait = 500; result.judge.pending && id; wait = Math.min(wait * 1.5, 5000)) {
       await pause(wait, signal);
       result = await fetchFinal(id, result, signal);
       if (result.judge.pending) continue;
-      show(text, result);
+      show(text, result, request);
       remember(text, result.score);
     }
   } catch (problem) {
@@ -225,27 +228,33 @@ function refused(problem) {
 
 /* The result. */
 
-function show(text, result, draft = false) {
-  Object.assign(state, { text, result, draft });
+function show(text, result, request = null, stage = "") {
+  Object.assign(current(), { text, result, request, stage, problem: "" });
   $("examples").hidden = text !== "";
   showScore();
-  showPassages();
-  showText();
+  showPassages(text, result);
+  showText(text, result);
   showJudge();
   showList("warnings", result?.warnings ?? []);
   showVersions();
+  showTexts();
   showRequest();
   announce(summary());
 }
 
-const thresholdOf = (name) => state.thresholds[name] ?? state.result.attributes[name].threshold;
+const thresholdOf = (result, name) => state.thresholds[name] ?? result.attributes[name].threshold;
 
-function isFlagged(name) {
-  const measured = state.result.attributes[name];
+// isFlagged tells whether an attribute is flagged by the thresholds of this page. In a
+// text that is not decided, none is.
+function isFlagged(result, name) {
+  const measured = result.attributes[name];
+  if (result.not_decided) return false;
   return name in state.thresholds ? measured.score >= state.thresholds[name] : measured.flagged;
 }
 
-const flaggedOnes = () => Object.keys(state.result.attributes).filter(isFlagged);
+const flaggedOnes = (result) => Object.keys(result.attributes).filter((name) => isFlagged(result, name));
+
+const severityOf = (result) => (result.not_decided ? "not decided" : `severity: ${result.severity}`);
 
 function meaning(score) {
   const people = Math.round(100 * score);
@@ -256,47 +265,50 @@ function meaning(score) {
 
 // summary is the result in a sentence or two.
 function summary() {
-  const { result } = state;
+  const { result } = current();
   if (!result) return "";
-  const flagged = flaggedOnes();
+  const flagged = flaggedOnes(result);
   const by = flagged.length ? `flagged for ${flagged.map(words).join(", ")}` : "not flagged";
+  const said = result.not_decided ? `not decided: ${result.not_decided}` : `severity ${result.severity}, ${by}`;
   const judge = result.judge.pending ? " The judge was asked." : result.judge.verdicts ? " The judge has answered." : "";
   const warnings = result.warnings.map((warning) => ` Warning: ${warning}.`).join("");
-  return `Score ${number(result.score)}, severity ${result.severity}, ${by}.${judge}${warnings}`;
+  return `Score ${number(result.score)}, ${said}.${judge}${warnings}`;
 }
 
 function showScore() {
-  const { result } = state;
+  const { result } = current();
   $("score").textContent = result ? number(result.score) : "–";
-  $("severity").textContent = result ? `severity: ${result.severity}` : "";
+  $("severity").textContent = result ? severityOf(result) : "";
   $("summary").dataset.severity = result?.severity ?? "";
-  $("meaning").textContent = result
-    ? meaning(result.score) + (result.judge.pending ? " The judge may change that." : "")
-    : "This will be the probability that people would call the text toxic.";
+  $("meaning").textContent = !result ? "This will be the probability that people would call the text toxic."
+    : result.not_decided ? `The scores mean little: ${result.not_decided}.`
+    : meaning(result.score) + (result.judge.pending ? " The judge may change that." : "");
   showBars();
 }
 
 // showBars shows a row for each measured attribute. Rows are created once
 // and then updated, so that a slider keeps the focus.
 function showBars() {
-  const names = Object.keys(state.result?.attributes ?? {});
+  const { result } = current();
+  const names = Object.keys(result?.attributes ?? {});
   const list = $("attributes");
-  if (state.result && list.dataset.names !== names.join()) {
+  if (result && list.dataset.names !== names.join()) {
     list.dataset.names = names.join();
     list.replaceChildren(...names.map(bar));
   }
-  $("attributes-section").hidden = !state.result;
-  $("flagged").hidden = !state.result || flaggedOnes().length === 0;
+  $("attributes-section").hidden = !result;
+  $("flagged").hidden = !result || flaggedOnes(result).length === 0;
   $("reset").disabled = Object.keys(state.thresholds).length === 0;
   for (const name of names) {
     const row = list.children[names.indexOf(name)];
-    const measured = state.result.attributes[name];
+    const measured = result.attributes[name];
     row.style.setProperty("--score", measured.score);
-    row.querySelector(".value").replaceChildren(number(measured.score), ...(isFlagged(name) ? [" ", make("strong", {}, "flagged")] : []));
+    row.querySelector(".value").replaceChildren(number(measured.score), ...(isFlagged(result, name) ? [" ", make("strong", {}, "flagged")] : []));
     const slider = row.querySelector("input");
-    slider.value = thresholdOf(name);
-    slider.setAttribute("aria-valuetext", `${number(thresholdOf(name))}${name in state.thresholds ? "" : ", the server's"}`);
-    slider.title = `flagged at or over ${number(thresholdOf(name))}`;
+    const threshold = thresholdOf(result, name);
+    slider.value = threshold;
+    slider.setAttribute("aria-valuetext", `${number(threshold)}${name in state.thresholds ? "" : ", the server's"}`);
+    slider.title = `flagged at or over ${number(threshold)}`;
     const parts = [];
     if (number(measured.classifier) !== number(measured.score) || measured.judge !== undefined) parts.push(`classifier ${number(measured.classifier)}`);
     if (measured.judge !== undefined) parts.push(`judge ${number(measured.judge)}`);
@@ -324,6 +336,7 @@ function bar(name) {
 function thresholdsChanged() {
   kept.set("thresholds", state.thresholds);
   showBars();
+  showTexts();
   showRequest();
   announce(summary());
 }
@@ -334,209 +347,205 @@ function showList(id, sentences) {
 }
 
 function showVersions() {
-  const versions = Object.entries(state.result?.versions ?? {});
+  const versions = Object.entries(current().result?.versions ?? {});
   $("versions-section").hidden = versions.length === 0;
   $("versions").replaceChildren(...versions.flatMap(([name, version]) => [make("dt", {}, words(name)), make("dd", {}, version)]));
 }
 
-/* The text with its passages and spans. */
+/* Several texts. */
 
-// inUTF16 returns a function from offsets of a result to offsets of a string.
-function inUTF16(text, unit) {
-  if (unit === "utf16") return (offset) => offset;
-  const at = []; // index in text where each unit begins
-  let i = 0;
-  for (const character of text) {
-    const point = character.codePointAt(0);
-    const units = unit === "code_point" ? 1 : point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    for (let n = 0; n < units; n++) at.push(i);
-    i += character.length;
-  }
-  return (offset) => at[offset] ?? i;
+const mostTexts = 10; // that are compared
+
+// showTexts lists the texts with their scores and bars if there are several.
+function showTexts() {
+  const { texts } = state;
+  $("texts-section").hidden = texts.length === 1;
+  $("add").disabled = texts.length === mostTexts;
+  $("add").title = texts.length === mostTexts ? `at most ${mostTexts} texts can be compared` : "";
+  const focused = [...$("texts").querySelectorAll("button")].indexOf(document.activeElement);
+  $("texts").replaceChildren(...(texts.length === 1 ? [] : texts.map(compared)));
+  if (focused >= 0) $("texts").querySelectorAll("button")[focused]?.focus();
 }
 
-// showPassages lists the passages of a long text. The passage of a short text is the
-// text itself.
-function showPassages() {
-  const { text, result } = state;
-  const passages = result?.passages ?? [];
-  const at = inUTF16(text, result?.offset_unit);
-  const isWhole = ({ start, end }) => !/[^\s\p{C}]/u.test(text.slice(0, at(start)) + text.slice(at(end)));
-  $("passages-section").hidden = !passages.length || isWhole(passages[0]);
-  // Redrawing would remove the focus, so it is done only if a passage has changed.
-  const shown = JSON.stringify([text, passages]);
-  if ($("passages").dataset.shown === shown) return;
-  $("passages").dataset.shown = shown;
-  $("passages").replaceChildren(...passages.map(({ start, end, score }) => {
-    const [from, to] = [at(start), at(end)];
-    const button = make("button", { type: "button" }, make("span", {}, number(score)), make("span", { dir: "auto" }, text.slice(from, to)));
-    button.addEventListener("click", () => reveal(from, to));
-    return make("li", {}, button);
-  }));
-}
-
-// reveal selects a part of the marked text and scrolls to it.
-function reveal(from, to) {
-  const marked = $("marked");
-  const selection = getSelection();
-  selection.setBaseAndExtent(...place(marked, from), ...place(marked, to));
-  const { top } = selection.getRangeAt(0).getBoundingClientRect();
-  marked.scrollTop += top - marked.getBoundingClientRect().top;
-  marked.scrollIntoView({ block: "nearest" });
-}
-
-// place returns the text node and the offset in it for an offset in an element's text.
-function place(element, offset) {
-  const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-  let node = nodes.nextNode();
-  while (offset > node.length) {
-    offset -= node.length;
-    node = nodes.nextNode();
-  }
-  return [node, offset];
-}
-
-// quotations returns the ranges of the text that the judge quoted, in order.
-// Overlapping ranges are merged.
-function quotations(result, at) {
-  const joined = [];
-  const found = (result.judge.verdicts ?? []).flatMap((v) => [...(v.addressed ?? []), ...(v.aspects ?? []).flatMap((a) => a.evidence ?? [])]);
-  for (const [from, to] of found.map((e) => [at(e.start), at(e.end)]).sort((a, b) => a[0] - b[0])) {
-    const last = joined.at(-1);
-    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
-    else joined.push([from, to]);
-  }
-  return joined;
-}
-
-// mainAttribute returns the attribute that colours a span: the most probable one.
-// Toxicity, which all spans have, counts only if it is the only one.
-function mainAttribute(span) {
-  const others = Object.entries(span.attributes).filter(([name]) => name !== "toxicity");
-  return others.sort((a, b) => b[1] - a[1])[0]?.[0] ?? "toxicity";
-}
-
-function showText() {
-  const { text, result } = state;
-  $("marked-section").hidden = !result;
+// compared returns the list item of a text.
+function compared({ text, result, problem }, i) {
+  const choose = make("button", { type: "button", className: "choose" }, make("span", {}, `${i + 1}`), make("span", { dir: "auto" }, text || "(empty)"));
+  choose.addEventListener("click", () => select(i));
+  const remove = make("button", { type: "button", ariaLabel: `Remove text ${i + 1}` }, "Remove");
+  remove.addEventListener("click", () => removeText(i));
+  const said = make("p", { className: "said" });
+  const item = make("li", {}, make("div", { className: "row" }, choose, said, remove));
+  if (i === state.at) choose.ariaCurrent = "true";
   if (!result) {
-    hideTip();
+    said.append("no score");
+    if (problem) item.append(make("p", { className: "hint" }, problem));
+    return item;
+  }
+  const flagged = flaggedOnes(result).length > 0;
+  said.append(make("span", { className: "score" }, number(result.score)), ` ${result.severity ?? "not decided"}`, ...(flagged ? [" ", make("strong", {}, "flagged")] : []));
+  item.append(make("ul", { className: "small" }, ...Object.entries(result.attributes).map(([name, measured]) => {
+    const bar = make("li", {},
+      make("span", { className: "name" }, words(name)),
+      make("span", { className: "value" }, number(measured.score)),
+      make("div", { className: "track" }, make("div", { className: "fill" })));
+    bar.style.setProperty("--colour", colour(name));
+    bar.style.setProperty("--score", measured.score);
+    return bar;
+  })));
+  return item;
+}
+
+// leave keeps the text of the field before another one takes its place.
+function leave() {
+  const text = $("text").value;
+  if (text !== current().text) Object.assign(current(), entry(text));
+}
+
+let scoring = new AbortController();
+
+// scoreOthers scores the texts that have no score, other than the one in the field. The
+// judge is asked when they are selected.
+async function scoreOthers() {
+  scoring.abort();
+  scoring = new AbortController();
+  const { signal } = scoring;
+  for (const other of state.texts) {
+    if (other === current() || other.result || other.text === "") continue;
+    const say = (problem) => {
+      other.problem = problem;
+      showTexts();
+    };
+    const request = body(other.text, unjudged);
+    try {
+      const result = await post(request, signal, say);
+      Object.assign(other, { result, request, stage: other.stage || "typing" });
+    } catch (problem) {
+      if (signal.aborted) return;
+      if (!(problem instanceof Refusal)) throw problem;
+      other.problem = `${problem.message}.`;
+    }
+    showTexts();
+  }
+}
+
+// select puts one of the texts into the field, with the result that it has.
+function select(i) {
+  leave();
+  state.at = i;
+  growing = false;
+  clearTimeout(typing);
+  running.abort();
+  report("");
+  $("summary").removeAttribute("aria-busy");
+  const { text, result, request, stage } = current();
+  $("text").value = text;
+  show(text, result, request, stage);
+  if (text && (!result || result.judge.pending || stage === "typing")) score(0, stage === "opened");
+  scoreOthers();
+}
+
+function removeText(i) {
+  unlink();
+  leave();
+  state.texts.splice(i, 1);
+  const next = state.at > i ? state.at - 1 : Math.min(state.at, state.texts.length - 1);
+  state.at = next;
+  $("text").value = current().text; // before select keeps it
+  select(next);
+  announce(`Text ${i + 1} was removed.`);
+  const buttons = $("texts").querySelectorAll(".row button:last-child");
+  (buttons[Math.min(i, buttons.length - 1)] ?? $("add")).focus();
+}
+
+$("add").addEventListener("click", () => {
+  unlink();
+  leave();
+  state.texts.push(entry(""));
+  $("text").value = "";
+  state.at = state.texts.length - 1;
+  select(state.at);
+  $("text").focus();
+});
+
+// open shows texts that were not written here: the judge is not asked about them, and
+// nothing of them is stored.
+function open(texts) {
+  Object.assign(state, { texts: texts.map((text) => entry(text, "opened")), at: 0 });
+  $("text").value = texts[0];
+  select(0);
+}
+
+/* Links. */
+
+const longestLink = 30_000; // limit of what follows the # of a link, in characters
+
+// allTexts returns the texts, of which that of the field may be newer, without empty ones.
+const allTexts = () => state.texts.map(({ text }, i) => (i === state.at ? $("text").value : text)).filter((text) => text !== "");
+
+// encoded returns a text for a fragment, also without the punctuation that programs do
+// not take for a part of a link.
+const encoded = (text) => encodeURIComponent(text.toWellFormed()).replace(/[!'()*~.]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+
+// The texts are in the fragment, the part of an address that browsers do not send.
+$("link").addEventListener("click", () => {
+  const texts = allTexts();
+  const fragment = texts.map((text) => `text=${encoded(text)}`).join("&");
+  $("link-text").hidden = true;
+  if (!texts.length || fragment.length > longestLink) {
+    const problem = !texts.length ? "There is no text to link."
+      : `No link: it would have ${fragment.length.toLocaleString("en")} characters after the #, and the limit is ${longestLink.toLocaleString("en")}.`;
+    sayOfLink(problem);
     return;
   }
-  const at = inUTF16(text, result.offset_unit);
-  const quoted = quotations(result, at);
-  const spans = result.spans ?? [];
-  // Redrawing would remove the focus and the pointer's target, so it is done only
-  // if a mark has changed.
-  const shown = JSON.stringify([text, result.spans, quoted]);
-  if ($("marked").dataset.shown === shown) return;
-  $("marked").dataset.shown = shown;
-  hideTip();
-  const focused = [...$("marked").children].filter((e) => e.matches("mark")).indexOf(document.activeElement);
-  const add = (parent, from, to) => {
-    for (const [start, end] of quoted) {
-      if (end <= from || start >= to) continue;
-      parent.append(text.slice(from, Math.max(from, start)));
-      from = Math.max(from, start);
-      parent.append(make("span", { className: "quoted" }, text.slice(from, Math.min(to, end))));
-      from = Math.min(to, end);
-    }
-    parent.append(text.slice(from, to));
-  };
-  const marked = make("div");
-  let from = 0;
-  for (const [i, span] of spans.entries()) {
-    add(marked, from, at(span.start));
-    const mark = make("mark", { tabIndex: i === 0 ? 0 : -1 });
-    mark.style.setProperty("--colour", colour(mainAttribute(span)));
-    mark.dataset.numbers = Object.entries(span.attributes).map(([name, p]) => `${words(name)} ${number(p)}`).join("\n");
-    add(mark, at(span.start), at(span.end));
-    marked.append(mark);
-    from = at(span.end);
+  $("link-text").textContent = `${location.origin}${location.pathname}#${fragment}`;
+  sayOfLink(`The link has ${texts.length === 1 ? "the text" : `the ${texts.length} texts`} after its #, which browsers do not send to the server. Whoever gets the link can read ${texts.length === 1 ? "it" : "them"}.`);
+  copy($("link"), $("link-text"));
+});
+
+function sayOfLink(sentence) {
+  $("link-hint").textContent = sentence;
+  $("link-hint").hidden = !sentence;
+  if (sentence) announce(sentence);
+}
+
+// linked returns the texts of the address of the page, or null if it has none.
+function linked() {
+  const fragment = location.hash.slice(1);
+  if (!fragment.startsWith("text=")) return null;
+  if (fragment.length > longestLink) {
+    sayOfLink(`The link is too long: it has ${fragment.length.toLocaleString("en")} characters after the #, and the limit is ${longestLink.toLocaleString("en")}.`);
+    return null;
   }
-  add(marked, from, text.length);
-  $("marked").replaceChildren(...marked.childNodes);
-  if (focused >= 0) ($("marked").querySelectorAll("mark")[focused] ?? $("text")).focus();
-  // A long text scrolls: if no mark can have the focus, the whole text can.
-  $("marked").tabIndex = spans.length ? -1 : 0;
-  const hints = [];
-  if (spans.length) hints.push(`Point at a marked word to see its numbers${spans.length > 1 ? ", or move between words with the arrow keys" : ""}.`);
-  else hints.push(result.spans ? "No single word stands out." : "This model does not mark words.");
-  if (quoted.length) hints.push("The judge quoted the words underlined with dashes.");
-  $("marked-hint").textContent = hints.join(" ");
+  // The field has no carriage returns.
+  const texts = new URLSearchParams(fragment).getAll("text").map((text) => text.replace(/\r\n?/g, "\n")).filter((text) => text !== "");
+  if (texts.length > mostTexts) sayOfLink(`The link has ${texts.length} texts: only the first ${mostTexts} are shown.`);
+  return texts.length ? texts.slice(0, mostTexts) : null;
 }
 
-// The numbers of a mark stay for a moment after the pointer has left it, so that the
-// pointer can move to them.
-let tipped, leaving;
-function showTip(mark) {
-  clearTimeout(leaving);
-  if (tipped === mark) return;
-  hideTip();
-  tipped = mark;
-  const tip = $("tip");
-  tip.textContent = mark.dataset.numbers;
-  tip.hidden = false;
-  mark.setAttribute("aria-describedby", "tip");
-  const section = $("marked-section").getBoundingClientRect();
-  const word = mark.getClientRects()[0];
-  tip.style.left = `${Math.max(8, Math.min(word.left - section.left, section.width - tip.offsetWidth - 8))}px`;
-  tip.style.top = `${word.bottom - section.top + 2}px`;
+// unlink removes the texts from the address of the page: they are no longer what it shows.
+function unlink() {
+  sayOfLink("");
+  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
 }
 
-function hideTip() {
-  clearTimeout(leaving);
-  tipped?.removeAttribute("aria-describedby");
-  tipped = undefined;
-  $("tip").hidden = true;
-}
-
-function leaveTip() {
-  clearTimeout(leaving);
-  leaving = setTimeout(() => {
-    if (tipped !== document.activeElement) hideTip();
-  }, 300);
-}
-
-$("marked").addEventListener("pointerover", (event) => {
-  const mark = event.target.closest("mark");
-  if (mark) showTip(mark);
-});
-$("marked").addEventListener("pointerout", leaveTip);
-$("tip").addEventListener("pointerenter", () => clearTimeout(leaving));
-$("tip").addEventListener("pointerleave", leaveTip);
-$("marked").addEventListener("focusin", (event) => {
-  if (event.target.matches("mark")) showTip(event.target);
-});
-$("marked").addEventListener("focusout", hideTip);
-$("marked").addEventListener("scroll", hideTip);
-$("marked").addEventListener("keydown", (event) => {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  const marks = [...$("marked").querySelectorAll("mark")];
-  const from = marks.indexOf(event.target);
-  const to = marks[from + step];
-  if (from < 0 || !to) return;
-  event.preventDefault();
-  event.target.tabIndex = -1;
-  to.tabIndex = 0;
-  to.scrollIntoView({ block: "nearest" });
-  to.focus({ preventScroll: true });
-});
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") hideTip();
+addEventListener("hashchange", () => {
+  sayOfLink("");
+  const texts = linked();
+  if (texts) open(texts);
 });
 
 /* The judge. */
 
 function showJudge() {
-  const { text, result } = state;
+  const { text, result, stage } = current();
   $("judge-section").hidden = !result;
   if (!result) return;
   const { judge } = result;
   const out = [];
   const say = (sentence, className = "") => out.push(make("p", { className }, sentence));
-  if (state.draft && !judge.asked) {
-    $("judge").replaceChildren(make("p", { className: "hint" }, "The judge may be asked when you stop typing."));
+  if (stage && judgeState !== "none" && !judge.asked) {
+    const when = stage === "typing" ? "The judge may be asked when you stop typing." : "The judge is not asked about a text that was only opened. Press Ctrl+Enter in the text to ask it.";
+    $("judge").replaceChildren(make("p", { className: "hint" }, when));
     return;
   }
   if (judge.pending && judge.id) say("The judge was asked and has not answered yet.", "waiting");
@@ -558,8 +567,6 @@ function showJudge() {
   $("judge").replaceChildren(...out);
 }
 
-const separated = (elements) => elements.flatMap((element, i) => (i ? [", ", element] : [element]));
-
 function aspectItem(aspect, quote) {
   const numbers = [];
   if (aspect.p_yes !== undefined) numbers.push(`probability of yes ${number(aspect.p_yes)}`);
@@ -577,83 +584,87 @@ function aspectItem(aspect, quote) {
   return item;
 }
 
-/* The same request in a program. */
-
-// formats are the server's APIs, each with a request for the text: path, where the
-// key goes, body, and a hint on the answer.
-const formats = {
-  toxscreen: {
-    label: "toxscreen", path: "v1/score", header: "Authorization: Bearer ",
-    body: (text) => (Object.keys(state.thresholds).length ? { text, thresholds: state.thresholds } : { text }),
-    hint: "The native result, as on this page.",
-  },
-  perspective: {
-    label: "Perspective", path: "v1alpha1/comments:analyze", query: "key",
-    body: (text, names) => ({ comment: { text }, languages: ["en"], requestedAttributes: Object.fromEntries(names.map((name) => [name.toUpperCase(), {}])) }),
-    hint: "High is toxic. Span offsets count UTF-16 units.",
-  },
-  openai: {
-    label: "OpenAI", path: "v1/moderations", header: "Authorization: Bearer ",
-    body: (text) => ({ model: "omni-moderation-latest", input: text }),
-    hint: "High is toxic. Categories that were not assessed are 0 and have no applied input type.",
-  },
-  patronus: {
-    label: "Patronus", path: "v1/evaluate", header: "X-API-KEY: ",
-    body: (text) => ({ evaluators: [{ evaluator: "toxicity" }], evaluated_model_output: text }),
-    hint: "High is toxic and fails. Positions count code points.",
-  },
-  litellm: {
-    label: "LiteLLM", path: "beta/litellm_basic_guardrail_api", header: "x-api-key: ",
-    body: (text) => ({ texts: [text], input_type: "request", request_data: {} }),
-    hint: "The action says whether the texts may pass.",
-  },
-  writer: {
-    label: "Writer", path: "v1/score?format=writer", header: "Authorization: Bearer ",
-    body: (text) => ({ text }),
-    hint: "Reversed: the score is for nontoxic, and low is toxic.",
-  },
-};
+/* The request and the answer in each format. */
 
 for (const [name, { label }] of Object.entries(formats)) {
-  const input = make("input", { type: "radio", name: "format", value: name, checked: name === "toxscreen" });
+  const input = make("input", { type: "radio", name: "format", value: name, checked: name === "native", autocomplete: "off" });
   input.addEventListener("change", showRequest);
   $("formats").append(make("label", {}, input, make("span", {}, label)));
 }
 
-// shellWord quotes a string for a shell.
-const shellWord = (s) => `'${s.replaceAll("'", "'\\''")}'`;
+// requestIn returns the body of the request for the current text in a format, as JSON.
+function requestIn(format) {
+  const { text, result, request } = current();
+  const shown = text || "some text";
+  if (format !== formats.native) return JSON.stringify(format.body(shown, Object.keys(result?.attributes ?? { toxicity: 0 })));
+  const moved = Object.keys(state.thresholds).length ? { thresholds: state.thresholds } : {};
+  return JSON.stringify({ ...(request ?? body(shown)), ...moved });
+}
 
 function showRequest() {
   const format = formats[document.querySelector("[name=format]:checked").value];
-  const names = Object.keys(state.result?.attributes ?? { toxicity: 0 });
-  const body = format.body(state.text || "you are a stupid idiot", names);
-  let address = shellWord(new URL(format.path, document.baseURI).href);
-  const lines = [];
-  if (key && format.query) address += `"?${format.query}=$TOXSCREEN_KEY"`;
-  lines.push(`curl ${address}`, "-H 'Content-Type: application/json'");
-  if (key && format.header) lines.push(`-H "${format.header}$TOXSCREEN_KEY"`);
-  lines.push(`-d ${shellWord(JSON.stringify(body))}`);
-  $("request").textContent = lines.join(" \\\n  ");
-  $("request-hint").textContent = format.hint + (key ? " Set TOXSCREEN_KEY to your key." : "");
+  const request = requestIn(format);
+  $("request").textContent = curl(format, request, key !== "");
+  $("request-hint").textContent = key ? "Set TOXSCREEN_KEY to your key." : "";
+  $("answer-hint").textContent = format.hint;
+  $("format-document").href = $("documents").href + "/" + format.document;
+  $("format-document").textContent = `About the ${format.label} format`;
+  showAnswer(format, request);
 }
 
-$("copy").addEventListener("click", async () => {
-  try {
-    await navigator.clipboard.writeText($("request").textContent);
-    announce("Copied.");
-    $("copy").textContent = "Copied";
-  } catch {
-    // Only pages from localhost or over TLS may write to the clipboard. On other
-    // pages the request is selected for copying by hand.
-    getSelection().selectAllChildren($("request"));
-    $("request").focus();
-    announce("Selected. Copy it with the keyboard.");
-    $("copy").textContent = "Selected";
+const longestAnswer = 50_000; // limit of what is shown of an answer, in UTF-16 units
+let answering = new AbortController();
+let answered = ""; // the request whose answer is shown
+
+// showAnswer shows the server's answer to a request in a format. The native one is known
+// already, unless thresholds were moved. The others are requested once the text has its
+// result, since only then is it complete and accepted.
+async function showAnswer(format, request) {
+  const { result, stage } = current();
+  const asked = JSON.stringify([format.path, request, stage, result?.judge]);
+  if (result && asked === answered) return;
+  answering.abort();
+  answering = new AbortController();
+  const { signal } = answering;
+  answered = asked;
+  $("answer").removeAttribute("aria-busy");
+  if (!result) {
+    printAnswer("", "The answer is here when the text has a score.");
+  } else if (format === formats.native && request === JSON.stringify(current().request)) {
+    const { id, pending } = result.judge;
+    printAnswer(JSON.stringify(result), id && !pending ? `Status 200. This is the final result, from GET v1/score/${id}.` : "Status 200.");
+  } else if (stage === "typing") {
+    printAnswer("", "The answer is here when you stop typing.");
+  } else {
+    printAnswer("", "Waiting for the answer.");
+    $("answer").setAttribute("aria-busy", "true");
+    try {
+      const headers = { "Content-Type": "application/json", ...(key && { Authorization: `Bearer ${key}` }) };
+      const response = await fetch(format.path, { method: "POST", headers, body: request, signal, cache: "no-store" });
+      printAnswer(await response.text(), `Status ${response.status}.`);
+    } catch {
+      if (signal.aborted) return;
+      answered = ""; // so that it is requested again
+      printAnswer("", "There is no answer: the server cannot be reached.");
+    }
+    $("answer").removeAttribute("aria-busy");
   }
-  setTimeout(() => {
-    $("copy").textContent = "Copy";
-  }, 2000);
-});
+}
+
+// printAnswer shows a body, JSON on several lines, and a sentence about it.
+function printAnswer(body, status) {
+  let text = body;
+  try {
+    text = JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    // Then it is shown as it came.
+  }
+  const more = text.length - longestAnswer;
+  $("answer").textContent = more > 0 ? `${text.slice(0, longestAnswer)}\n… ${more.toLocaleString("en")} more characters` : text;
+  $("answer-status").textContent = status;
+}
+
+$("copy").addEventListener("click", () => copy($("copy"), $("request")));
 
 /* History. */
 
@@ -717,6 +728,7 @@ function scoreSoon() {
 
 // take puts a text into the field and scores it.
 function take(text) {
+  unlink();
   growing = false;
   $("text").value = text;
   $("text").focus();
@@ -724,6 +736,7 @@ function take(text) {
 }
 
 $("text").addEventListener("input", (event) => {
+  unlink();
   clearTimeout(typing);
   running.abort(); // its text is outdated
   $("summary").setAttribute("aria-busy", "true");
@@ -740,7 +753,7 @@ for (const button of $("examples").querySelectorAll("button")) {
 }
 $("reset").addEventListener("click", () => {
   state.thresholds = {};
-  if (state.result) thresholdsChanged();
+  if (current().result) thresholdsChanged();
   document.querySelector(".bars input")?.focus(); // the button is disabled now
 });
 $("key-form").addEventListener("submit", (event) => {
@@ -753,14 +766,18 @@ $("key-form").addEventListener("submit", (event) => {
     // Then the key lasts as long as the page.
   }
   $("text").focus();
-  score();
+  score(0, current().stage === "opened" && $("text").value === current().text);
+  scoreOthers();
 });
 
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) look();
 });
 
-look();
 showHistory();
-show("", null);
-if ($("text").value) score(); // text that the browser restored after a reload
+show($("text").value, null);
+await look();
+const texts = linked();
+if (texts) open(texts);
+else if ($("text").value) score(); // text that the browser restored after a reload
+else open([example]);

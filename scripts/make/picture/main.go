@@ -2,14 +2,13 @@
 //
 //	go run ./scripts/make/picture -binary bin/toxscreen -o docs/playground.png
 //
-// It starts the server, lets a Chromium on the PATH score a text on the page, and
-// saves a screenshot of the page. `make chromium` installs the browser.
+// It starts the server, opens the page in a Chromium on the PATH, and saves a screenshot
+// of its example when that is scored. `make chromium` installs the browser.
 package main
 
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,33 +21,26 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"github.com/toxscreen/toxscreen/internal/files"
 )
-
-// example shows bars above and below their thresholds, a marked word, and a word
-// that is read with its disguise undone.
-const example = "Thanks for looking into this. But you are an 1d10t, and so is everybody who approved it."
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	binary := flag.String("binary", "bin/toxscreen", "toxscreen `FILE`")
 	out := flag.String("o", "docs/playground.png", "`FILE` to write")
-	text := flag.String("text", example, "`TEXT` to score")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	if err := run(ctx, *binary, *text, *out); err != nil {
+	if err := run(ctx, *binary, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, binary, text, out string) (err error) {
+func run(ctx context.Context, binary, out string) (err error) {
 	server := exec.CommandContext(ctx, binary, "serve", "--listen", "127.0.0.1:0", "--feedback", "off", "--late-results", "off")
 	server.Stderr = os.Stderr
 	pipe, err := server.StdoutPipe()
@@ -63,7 +55,7 @@ func run(ctx context.Context, binary, text, out string) (err error) {
 	if err != nil {
 		return fmt.Errorf("failed to start the server: it printed no address: %w", err)
 	}
-	png, err := look(ctx, strings.TrimSpace(address), text)
+	png, err := look(ctx, strings.TrimSpace(address))
 	if err != nil {
 		return fmt.Errorf("failed to take a picture of the page: %w", err)
 	}
@@ -73,8 +65,8 @@ func run(ctx context.Context, binary, text, out string) (err error) {
 	return nil
 }
 
-// look scores a text on the page in a browser and returns a picture of it.
-func look(ctx context.Context, address, text string) ([]byte, error) {
+// look opens the page in a browser and returns a picture of it when its example is scored.
+func look(ctx context.Context, address string) ([]byte, error) {
 	program, err := exec.LookPath("chromium")
 	if err != nil {
 		return nil, fmt.Errorf("%w: run `make chromium`", err)
@@ -87,31 +79,15 @@ func look(ctx context.Context, address, text string) ([]byte, error) {
 	defer end()
 	page, closePage := chromedp.NewContext(allocator)
 	defer closePage()
-	if err := chromedp.Do(page, chromedp.EmulateViewport(1180, 720)); err != nil {
+	if err := chromedp.Do(page, chromedp.EmulateViewport(1180, 1120)); err != nil {
 		return nil, err
 	}
 	light := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}}
 	if _, err := chromedp.Call(page, emulation.SetEmulatedMedia, light); err != nil {
 		return nil, err
 	}
-	if err := chromedp.Do(page, chromedp.Navigate(address), chromedp.WaitVisible(chromedp.ID("text")), chromedp.Focus(chromedp.ID("text"))); err != nil {
+	if err := chromedp.Do(page, chromedp.Navigate(address), chromedp.WaitVisible(chromedp.ID("marked"))); err != nil {
 		return nil, err
-	}
-	if _, err := chromedp.Call(page, input.InsertText, input.InsertTextParams{Text: text}); err != nil {
-		return nil, err
-	}
-	if err := chromedp.Do(page, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))); err != nil {
-		return nil, err
-	}
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		return nil, err
-	}
-	for scored := false; !scored; time.Sleep(50 * time.Millisecond) {
-		scored, err = chromedp.Run(page, chromedp.Evaluate[bool](`document.querySelector("#marked").textContent === `+string(quoted)))
-		if err != nil {
-			return nil, err
-		}
 	}
 	return chromedp.Run(page, chromedp.CaptureScreenshot())
 }
