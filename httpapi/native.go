@@ -152,13 +152,8 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 			return nil, fail(invalidRequest, "failed to read the request: offset_unit: %v", err)
 		}
 	}
-	for a, threshold := range in.Thresholds.All() {
-		if !slices.Contains(s.screener.Info().Attributes, a) {
-			return nil, fail(invalidRequest, "failed to read the request: thresholds: model %s does not measure %s", s.screener.Info().Version, a)
-		}
-		if !(threshold >= 0 && threshold <= 1) {
-			return nil, fail(invalidRequest, "failed to read the request: thresholds: %v for %s is not in 0..1", threshold, a)
-		}
+	if err := s.checkThresholds(in.Thresholds); err != nil {
+		return nil, err
 	}
 	if wait := cmp.Or(in.JudgeWait, r.Header.Get(judgeWaitHeader)); wait != "" {
 		d, err := time.ParseDuration(wait)
@@ -168,6 +163,19 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 		n.base.wait = &d
 	}
 	return n, nil
+}
+
+// checkThresholds refuses thresholds that no score can be compared with.
+func (s *Server) checkThresholds(thresholds toxscreen.Scores) error {
+	for a, threshold := range thresholds.All() {
+		if !slices.Contains(s.screener.Info().Attributes, a) {
+			return fail(invalidRequest, "failed to read the request: thresholds: model %s does not measure %s", s.screener.Info().Version, a)
+		}
+		if !(threshold >= 0 && threshold <= 1) {
+			return fail(invalidRequest, "failed to read the request: thresholds: %v for %s is not in 0..1", threshold, a)
+		}
+	}
+	return nil
 }
 
 // shown returns a result as it is sent: with its id, and offsets in the unit of the
