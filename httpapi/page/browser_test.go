@@ -687,6 +687,25 @@ func TestAComparedTextIsRefused(t *testing.T) {
 		t.Errorf("the first text has a problem: %s", b.text("#problem"))
 	}
 	b.picture("refused beside others")
+
+	// The score of another text does not remove the problem of this one.
+	let := make(chan struct{})
+	s.handle(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost && r.ContentLength < 200 { // the other text
+			select {
+			case <-let:
+			case <-time.After(20 * time.Second): // the test has failed
+			}
+		}
+		return false
+	})
+	other := s.openAt(t, "#text="+strings.Repeat("long%20", 50)+"&text="+url.QueryEscape(friendly))
+	other.says("#problem", "No new score: failed to score text: text too long")
+	close(let)
+	other.says("#texts > li:nth-child(2) .said", "none")
+	if !other.shown("#problem") {
+		t.Error("the problem of the text is gone")
+	}
 	b.do(chromedp.EmulateViewport(390, 900))
 	if width := eval[int](b, `document.scrollingElement.scrollWidth`); width > 390 {
 		t.Errorf("the page is %d pixels wide", width)
