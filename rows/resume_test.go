@@ -73,7 +73,8 @@ func (j job) process(t *testing.T) (c *exec.Cmd, stdout, stderr *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	c = exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), jobEnv+"="+string(encoded))
+	// The race detector would sleep for a second at the end of each process.
+	c.Env = append(os.Environ(), jobEnv+"="+string(encoded), "GORACE=atexit_sleep_ms=20")
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	c.Stdout, c.Stderr = stdout, stderr
 	return c, stdout, stderr

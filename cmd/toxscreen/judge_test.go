@@ -32,6 +32,7 @@ func TestJudgeStories(t *testing.T) {
 			server := ollamatest.Start(t)
 			server.Create(t, "tiny", ollamatest.Tiny)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("GORACE", raceOptions)
 			env.Setenv("OLLAMA_HOST", server.URL)
 			env.Setenv("TOXSCREEN_MODEL", model)
 			env.Setenv("TOXSCREEN_JUDGE_MODEL", "tiny")

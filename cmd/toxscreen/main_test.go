@@ -35,7 +35,12 @@ func (u unconfigured) Run() int {
 	return u.M.Run()
 }
 
+// raceOptions are for the commands of the tests if these run with the race detector: it
+// would sleep for a second at the end of each, to wait for late races.
+const raceOptions = "atexit_sleep_ms=20"
+
 func TestMain(m *testing.M) {
+	os.Setenv("GORACE", raceOptions) // for commands that tests start themselves
 	testscript.Main(unconfigured{m}, map[string]func(){
 		"toxscreen": func() {
 			os.Exit(run(context.Background(), os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
@@ -57,6 +62,7 @@ func TestStories(t *testing.T) {
 			env.Setenv("HUB", filepath.Dir(tiny))
 			env.Setenv("LIBRARY", library)
 			env.Setenv(encoder.LibraryEnv, library)
+			env.Setenv("GORACE", raceOptions)
 			env.Values[servedKey] = map[string]*served{}
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 		},
