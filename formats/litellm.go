@@ -118,10 +118,10 @@ func (p LiteLLMParameters) reached(r toxscreen.Result) ([]toxscreen.Attribute, e
 }
 
 // ToLiteLLM returns the answer to a request by the results of its texts. A text that was
-// not decided is blocked, and so is one that should be masked but has no spans. Where texts are masked, left has all
-// texts without the masked words: the caller must score these to find out whether
-// masking is enough. Scores of the masked texts would not tell, since asterisks look
-// like a hidden swear word.
+// not decided is blocked, and so is one that should be masked but has no spans. Where
+// texts are masked, left has all texts without the masked words: the caller must score
+// these to find out whether masking is enough. Scores of the masked texts would not
+// tell, since asterisks look like a hidden swear word.
 func ToLiteLLM(r LiteLLMRequest, results []toxscreen.Result) (answer LiteLLMAnswer, left []string, err error) {
 	masked, intervened := slices.Clone(r.Texts), false
 	left = slices.Clone(r.Texts)
