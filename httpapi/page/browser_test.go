@@ -179,7 +179,7 @@ type tab struct {
 func (s *site) open(t *testing.T) tab {
 	t.Helper()
 	b := s.openAt(t, "")
-	b.wait(`document.querySelector("#marked").textContent === $1 || !document.querySelector("#problem").hidden`, example)
+	b.waitForExample()
 	s.forget()
 	return b
 }
@@ -262,6 +262,20 @@ func (b tab) says(selector, part string) {
 	}
 	b.picture("failure")
 	b.Fatalf("%s never says %q, but %q", selector, part, b.text(selector))
+}
+
+// waitForExample waits until the page has scored the text that it opens with. Before, it
+// still grows, and a click may land beside what it aims at.
+func (b tab) waitForExample() {
+	b.Helper()
+	b.wait(`document.querySelector("#marked").textContent === $1 || !document.querySelector("#problem").hidden`, example)
+}
+
+// reload loads the page again.
+func (b tab) reload() {
+	b.Helper()
+	b.do(chromedp.Reload())
+	b.waitForExample()
 }
 
 func (b tab) shown(selector string) bool {
@@ -889,7 +903,7 @@ func TestThresholds(t *testing.T) {
 	b.press(kb.Home)
 	b.says("#attributes li:nth-child(6) .value", "flagged")
 
-	b.do(chromedp.Reload())
+	b.reload()
 	b.write(insult)
 	if got := eval[string](b, `document.querySelector($1).value`, slider); got != "1" {
 		t.Errorf("the threshold after a reload is %s", got)
@@ -1099,7 +1113,7 @@ func TestTextIsOnlyText(t *testing.T) {
 	b.write(attack)
 	b.says("#judge", "its verdict is part of the score")
 	b.wait(`document.querySelector("#history li")`)
-	b.do(chromedp.Reload())
+	b.reload()
 	b.wait(`document.querySelector("#history li")`)
 	b.click("#history button")
 	b.says("#judge", "its verdict is part of the score")
@@ -1215,7 +1229,7 @@ func TestKey(t *testing.T) {
 	if link := eval[string](b, `document.querySelector("#link-text").textContent`); strings.Contains(link, right) {
 		t.Errorf("the link has the key: %s", link)
 	}
-	b.do(chromedp.Reload())
+	b.reload()
 	b.write(insult)
 }
 
@@ -1410,7 +1424,7 @@ func TestHistory(t *testing.T) {
 	if got := b.text("#history li:nth-child(2)"); got != fmt.Sprintf("%.2f %s", s.score(t, insult).Score, insult) {
 		t.Errorf("the older text is %q", got)
 	}
-	b.do(chromedp.Reload())
+	b.reload()
 	b.wait(`document.querySelectorAll("#history li").length === 2`)
 	b.click("#history li:nth-child(2) button")
 	b.wait(`document.querySelector("#marked").textContent === $1`, insult)
@@ -1423,7 +1437,7 @@ func TestHistory(t *testing.T) {
 	if kept := eval[string](b, `JSON.stringify(localStorage)`); strings.Contains(kept, "idiot") {
 		t.Errorf("stored although history is off: %s", kept)
 	}
-	b.do(chromedp.Reload())
+	b.reload()
 	b.says("#history-hint", "Texts are not stored.")
 }
 
