@@ -46,21 +46,9 @@ func simulation(dev, test []toxscreen.Labelled) eval.Simulation {
 		Dev: dev, Test: test, Model: "tiny@1", Thresholds: thresholds, Judges: eval.SimulatedJudges,
 		FalseAlarm: 1, Miss: 1, Call: 0.01, Budget: 0.15, Texts: 10_000, Fixed: toxscreen.DefaultBand, Seed: 1,
 		Fit: func(rows []toxscreen.Labelled, price float64) (eval.Combined, error) {
-			p, _, err := fusion.Fit(rows, fusion.Options{
+			return fusion.Fitted(rows, fusion.Options{
 				Model: "tiny@1", Thresholds: thresholds, Prices: fusion.Prices{Call: 0.01 + price}, Budget: fusion.Budget{Share: 0.15, Texts: 10_000},
 			})
-			if err != nil {
-				return nil, err
-			}
-			_, file, err := p.Encode()
-			if err != nil {
-				return nil, err
-			}
-			f, err := fusion.New(file, "tiny@1")
-			if err != nil {
-				return nil, err
-			}
-			return f.With(fusion.Judge{Model: rows[0].Verdict.Model, Rubric: rows[0].Verdict.Rubric}), nil
 		},
 	}
 }

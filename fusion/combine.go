@@ -32,32 +32,72 @@ func logOdds(p, off float64) float64 {
 // apply returns corrected log-odds.
 func (l Line) apply(x float64) float64 { return l.Slope*x + l.Intercept }
 
-// said is what a verdict says about one attribute, summed over the aspects that
-// measure it.
+// unmeasured is the log-odds of a "yes" without P(yes), as if that were 0.9. For a judge
+// that never gives P(yes), the fitted slope makes up for any such number.
+var unmeasured = math.Log(9)
+
+// said is what a verdict says about one attribute. The aspects of a verdict come from
+// one model and are not independent, so the mean of those that measure the attribute
+// counts: contradicting aspects cancel out.
 type said struct {
-	aspects  int
-	measured int     // how many have P(yes)
-	near     float64 // log-odds of P(yes) up to the knee, summed
-	beyond   float64 // the rest of them
-	yes, no  int     // answers of the aspects without P(yes)
+	aspects int     // that measure the attribute; 0 if the verdict says nothing about it
+	near    float64 // mean log-odds of P(yes), up to the knee
+	beyond  float64 // the rest of it
+	yes     int     // aspects that are "yes"
+	quoted  int     // of these, how many have a quotation from the text
+}
+
+// toxic reports whether the verdict finds the attribute.
+func (s said) toxic() bool { return s.near > 0 }
+
+// unfounded reports whether the verdict finds the attribute without any quotation from
+// the text, although the judge was asked for one.
+func (s said) unfounded() bool { return s.toxic() && s.yes > 0 && s.quoted == 0 }
+
+// saidOf returns what a verdict says about an attribute. If no aspect measures toxicity,
+// the aspect that the judge is surest of stands for it: the text as a whole.
+func saidOf(v *toxscreen.Verdict, attribute toxscreen.Attribute) said {
+	var s said
+	for i := range v.Aspects {
+		if a := &v.Aspects[i]; a.Attribute != nil && *a.Attribute == attribute {
+			s.add(a)
+		}
+	}
+	if s.aspects > 0 {
+		s.near /= float64(s.aspects)
+		s.beyond /= float64(s.aspects)
+		return s
+	}
+	if attribute != toxscreen.Toxicity {
+		return s
+	}
+	for i := range v.Aspects {
+		var one said
+		one.add(&v.Aspects[i])
+		if s.aspects == 0 || one.near+one.beyond > s.near+s.beyond {
+			s = one
+		}
+	}
+	return s
 }
 
 // add adds an aspect.
-func (s *said) add(a toxscreen.AspectVerdict) {
+func (s *said) add(a *toxscreen.AspectVerdict) {
 	s.aspects++
-	if a.PYes == nil {
-		if a.Yes {
-			s.yes++
-		} else {
-			s.no++
-		}
-		return
+	z := unmeasured
+	if a.PYes != nil {
+		z = logOdds(float64(*a.PYes), sure)
+	} else if !a.Yes {
+		z = -unmeasured
 	}
-	s.measured++
-	z := logOdds(float64(*a.PYes), sure)
 	// An answer that the model itself finds improbable has no weight.
 	if a.Yes {
 		z = max(z, 0)
+		s.yes++
+		// Judges that give no severity are not asked for quotations.
+		if len(a.Evidence) > 0 || a.Severity == nil {
+			s.quoted++
+		}
 	} else {
 		z = min(z, 0)
 	}
@@ -66,43 +106,30 @@ func (s *said) add(a toxscreen.AspectVerdict) {
 	s.beyond += z - near
 }
 
-// heard returns the log likelihood ratio of what was said, in nats, before the
-// overlap. The aspects of a verdict come from one model and are not independent, so
-// their mean counts: contradicting aspects cancel out.
-func (o Opinion) heard(s said) float64 {
-	sum := 0.0
-	if s.measured > 0 {
-		sum += o.Slope*s.near + o.Beyond*s.beyond + o.Intercept*float64(s.measured)
+// heard returns the log likelihood ratio of what was said, in nats, before the overlap.
+func (o *Opinion) heard(s said) float64 {
+	heard := o.Intercept + o.Slope*s.near + o.Beyond*s.beyond
+	if heard > 0 && s.unfounded() {
+		heard *= o.Unfounded
 	}
-	if s.yes+s.no > 0 && o.Slope > 0 {
-		sum += float64(s.yes)*ratio(o.TruePositive, o.FalsePositive) + float64(s.no)*ratio(1-o.TruePositive, 1-o.FalsePositive)
-	}
-	return sum / float64(s.aspects)
+	return heard
 }
-
-// ratio returns the logarithm of the likelihood ratio of two rates.
-func ratio(a, b float64) float64 { return math.Log(max(a, surest) / max(b, surest)) }
 
 // evidence returns how far the judge moves the classifier's log-odds x. The sum x +
 // evidence rises with x and with heard.
-func (o Opinion) evidence(x, heard float64) float64 {
-	return min(max(heard-o.Overlap*x, -o.Cap), o.Cap)
+func (o *Opinion) evidence(x, heard float64) float64 {
+	return min(max(heard-o.Overlap*x, -o.Lower), o.Cap)
 }
 
 // Fuse implements [toxscreen.Fusion]. It ignores verdicts of judges other than the
 // one in use.
 func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
-	var heard [toxscreen.AttributeCount]said
 	if verdict != nil {
 		for i := range verdict.Aspects {
 			aspect := &verdict.Aspects[i]
 			if p := aspect.PYes; p != nil && !(*p >= 0 && *p <= 1) {
 				return toxscreen.Fused{}, fmt.Errorf("failed to fuse a verdict of %s: it gives %v for %s, which is not a probability", verdict.Model, float64(*p), aspect.Name)
 			}
-			if aspect.Attribute == nil || *aspect.Attribute >= toxscreen.Attribute(toxscreen.AttributeCount) || len(verdict.Addressed) > 0 && !aspect.Yes {
-				continue
-			}
-			heard[*aspect.Attribute].add(*aspect)
 		}
 	}
 	ours := verdict != nil && f.digest != "" && digestOf(verdict.Model) == f.digest && verdict.Rubric == f.rubric
@@ -116,12 +143,15 @@ func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxs
 			return toxscreen.Fused{}, fmt.Errorf("failed to fuse scores: %v for %s is not a probability", p, a)
 		}
 		moved := 0.0
-		if o := &f.opinions[a]; ours && heard[a].aspects > 0 && o.Cap > 0 {
-			moved = o.evidence(f.prior(a, p), o.heard(heard[a]))
-			if len(verdict.Addressed) > 0 {
-				moved = max(moved, 0)
+		if o := &f.opinions[a]; ours && o.Cap > 0 {
+			// The text may have asked for a "no".
+			if s := saidOf(verdict, a); s.aspects > 0 && (s.toxic() || len(verdict.Addressed) == 0) {
+				moved = o.evidence(f.prior(a, p), o.heard(s))
+				if len(verdict.Addressed) > 0 {
+					moved = max(moved, 0)
+				}
+				fused.Evidence.Set(a, moved)
 			}
-			fused.Evidence.Set(a, moved)
 		}
 		// Scores that do not change keep all their digits.
 		if moved != 0 || f.lines[a] != (Line{Slope: 1}) {

@@ -19,7 +19,7 @@ func (o Opinion) worth(p, threshold float64, prices Prices) float64 {
 	falseAlarm, miss := prices.errors(threshold)
 	x := logOdds(p, surest)
 	away := logOdds(threshold, surest) - x
-	if away > o.Cap || away <= -o.Cap {
+	if away > o.Cap || away <= -o.Lower {
 		return 0 // no verdict moves p that far
 	}
 	truly, falsely := o.rates(away + o.Overlap*x)

@@ -18,7 +18,9 @@ func Example() {
 	}
 	f = f.With(fusion.Judge{
 		Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e",
-		Tested: &fusion.Tested{Believe: true, Advantage: 0.7, TruePositive: 0.85, FalsePositive: 0.15},
+		Tested: &fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Opinion{
+			toxscreen.Insult: {Slope: 0.5, Cap: 4, Lower: 2.5, TruePositive: 0.85, FalsePositive: 0.15, High: 1},
+		}},
 	})
 
 	var found toxscreen.Classification
@@ -27,7 +29,7 @@ func Example() {
 	thresholds.Set(toxscreen.Insult, 0.5)
 	ask, _ := f.Escalate(context.Background(), found, thresholds)
 
-	attribute, yes := toxscreen.Insult, toxscreen.Probability(0.99)
+	attribute, yes := toxscreen.Insult, toxscreen.Probability(0.95)
 	fused, err := f.Fuse(found.Scores, &toxscreen.Verdict{
 		Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e",
 		Aspects: []toxscreen.AspectVerdict{{Name: "insult", Attribute: &attribute, Yes: true, PYes: &yes}},
@@ -37,5 +39,5 @@ func Example() {
 	}
 	insult, _ := fused.Scores.Get(toxscreen.Insult)
 	fmt.Printf("ask: %t, insult: 0.50 before and %.2f after the verdict\n", ask, insult)
-	// Output: ask: true, insult: 0.50 before and 0.82 after the verdict
+	// Output: ask: true, insult: 0.50 before and 0.81 after the verdict
 }

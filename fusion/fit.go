@@ -117,6 +117,7 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 	if p.Budget.Share, err = o.share(judge != nil, report); err != nil {
 		return p, report, err
 	}
+	unfounded := unfoundedShare(rows)
 	for _, a := range toxscreen.Attributes() {
 		all := samplesOf(rows, a, Line{Slope: 1})
 		if len(all) == 0 {
@@ -145,6 +146,7 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 				return p, report, fmt.Errorf("%s: %w", a, err)
 			}
 			if r.Opinion != nil {
+				r.Opinion.Unfounded = unfounded
 				judge.Attributes[a] = *r.Opinion
 			} else if a == toxscreen.Toxicity {
 				return p, report, fmt.Errorf("%s: verdicts: %s; judge more texts with --judge-band 0.05-0.95", a, r.Note)
@@ -268,9 +270,12 @@ func (o Options) share(judged bool, r Report) (float64, error) {
 
 // sample is one row as the fit of one attribute sees it.
 type sample struct {
+	said // what the judge says
+
+	name   string  // of the row
+	severe bool    // a text that is severely toxic
 	x      float64 // calibrated log-odds of the classifier
-	near   float64 // mean log-odds of the judge's P(yes), up to the knee
-	beyond float64 // the rest of it
+	alone  float64 // log-odds of the label by a regression on x
 	judged bool
 	y      float64 // label
 	w      float64 // weight; they sum to the effective number of rows
@@ -292,16 +297,11 @@ func samplesOf(rows []toxscreen.Labelled, a toxscreen.Attribute, line Line) []sa
 		}
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(name)) // never fails
-		one := sample{x: line.apply(logOdds(p, surest)), y: y, w: row.Weight, fold: int(h.Sum32() % folds)}
+		severe, _ := row.Labels.Get(toxscreen.SevereToxicity)
+		one := sample{name: name, severe: severe >= 0.5 && y >= 0.5, x: line.apply(logOdds(p, surest)), y: y, w: row.Weight, fold: int(h.Sum32() % folds)}
 		if v := row.Verdict; v != nil {
-			var heard said
-			for _, aspect := range v.Aspects {
-				if aspect.Attribute != nil && *aspect.Attribute == a && aspect.PYes != nil && (aspect.Yes || len(v.Addressed) == 0) {
-					heard.add(aspect)
-				}
-			}
-			if heard.measured > 0 {
-				one.judged, one.near, one.beyond = true, heard.near/float64(heard.measured), heard.beyond/float64(heard.measured)
+			if s := saidOf(v, a); s.aspects > 0 && (s.toxic() || len(v.Addressed) == 0) {
+				one.judged, one.said = true, s
 			}
 		}
 		all = append(all, one)
@@ -456,11 +456,12 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 	alone := func(one sample) []float64 { return []float64{one.x, 1} }
 	both := func(one sample) []float64 { return []float64{one.x, 1, one.near, one.beyond} }
 	prior := []gaussian{{1, 0.5}, {0, 2}, {0, 2}, {0, 1}}
+	bounds := []bound{fraction, free, rising, rising} // so that the outcome rises with both opinions
 	heldAlone := crossValidated(near, alone, prior[:2])
 	held := crossValidated(near, both, prior)
 	r.Classifier, r.Fused, r.Counts = compare(near, heldAlone, held)
 
-	theta := regressBounded(near, both, prior)
+	theta := regressBounded(near, both, prior, bounds)
 	if theta[2]+theta[3] <= 0 {
 		r.Counts = false
 	}
@@ -470,7 +471,7 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 	at := logOdds(threshold, surest)
 	heard, needed := make([]float64, len(near)), make([]float64, len(near))
 	for fold := range folds {
-		without := regressBounded(outside(near, fold), both, prior)
+		without := regressBounded(outside(near, fold), both, prior, bounds)
 		for i, one := range near {
 			if one.fold == fold {
 				heard[i] = without[1] + without[2]*one.near + without[3]*one.beyond
@@ -499,6 +500,7 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 	// If no error was seen, the rate is as small as that prior allows, and no
 	// likelihood ratio is larger than its inverse.
 	o.Cap = min(math.Log(2*(min(o.Toxic, o.Clean)+1)), mostCap)
+	o.Lower = o.Cap
 	for i := range levels {
 		level := Level{Heard: o.Cap * (2*float64(i)/(levels-1) - 1)}
 		level.TruePositive, level.FalsePositive = rates(func(i int) bool { return heard[i] >= level.Heard })
@@ -517,7 +519,7 @@ func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) err
 	if err != nil {
 		return err
 	}
-	f = f.With(Judge{Model: judge.Model, Rubric: judge.Rubric})
+	f = f.With(Judge{Model: judge.Model, Rubric: judge.Rubric, Tested: &Tested{Lower: mostCap}})
 	type valued struct{ value, weight float64 }
 	values := make([]valued, len(rows))
 	sum, squares := 0.0, 0.0
@@ -563,7 +565,7 @@ func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) err
 }
 
 // Fitted returns a Fusion with the parameters that [Fit] computes from rows. It
-// knows the judge of their verdicts, if they have any.
+// knows the judge of their verdicts, if they have any, and takes it to resist attacks.
 func Fitted(rows []toxscreen.Labelled, o Options) (*Fusion, error) {
 	params, _, err := Fit(rows, o)
 	if err != nil {
@@ -579,7 +581,7 @@ func Fitted(rows []toxscreen.Labelled, o Options) (*Fusion, error) {
 	}
 	for _, row := range rows {
 		if v := row.Verdict; v != nil {
-			return f.With(Judge{Model: v.Model, Rubric: v.Rubric}), nil
+			return f.With(Judge{Model: v.Model, Rubric: v.Rubric, Tested: &Tested{Lower: mostCap}}), nil
 		}
 	}
 	return f, nil

@@ -17,6 +17,7 @@ package fusion
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
@@ -24,15 +25,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
 )
 
-// Format is the version of the parameter file that this package reads and
-// writes.
-const Format = 1
+// Format is the version of the parameter files that this package writes. It reads
+// version 1, too, which had neither [Opinion].Lower nor Unfounded.
+const Format = 2
 
 // Params is the content of a parameter file.
 type Params struct {
@@ -110,6 +110,11 @@ type Opinion struct {
 	Slope     float64 `json:"slope"`  // 0 or more
 	Beyond    float64 `json:"beyond"` // 0 or more
 	Cap       float64 `json:"cap"`    // 0 or more, in nats; 0 for a judge that is ignored
+	// Lower in 0..Cap is by how much the verdict may lower the log-odds, in nats.
+	Lower float64 `json:"lower"`
+	// Unfounded in 0..1 is what a "yes" counts whose quotations are missing or not in
+	// the text, as a share of one with a quotation from the text.
+	Unfounded float64 `json:"unfounded"`
 	// TruePositive and FalsePositive are the rates in (0, 1) at which toxic and
 	// clean texts near the threshold are found toxic.
 	TruePositive  float64 `json:"true_positive"`
@@ -139,7 +144,7 @@ const mostCap = 7
 // validate reports everything that makes parameters unusable.
 func (p Params) validate() error {
 	if p.Format != Format {
-		return fmt.Errorf("format: %d is unknown to this version of toxscreen, which reads %d", p.Format, Format)
+		return fmt.Errorf("format: %d is unknown to this version of toxscreen, which reads 1 and %d", p.Format, Format)
 	}
 	var found []error
 	check := func(ok bool, format string, args ...any) {
@@ -163,6 +168,7 @@ func (p Params) validate() error {
 		for a, o := range j.Attributes {
 			check(within(o.Overlap, 0, 1) && within(o.Slope, 0, 100) && within(o.Beyond, 0, 100) && within(o.Intercept, -100, 100) && within(o.Cap, 0, mostCap),
 				"judges: %s: %s: overlap must be in 0..1, slope and beyond 0 or more, cap in 0..%d: %+v", j.Model, a, mostCap, o)
+			check(within(o.Lower, 0, o.Cap) && within(o.Unfounded, 0, 1), "judges: %s: %s: lower must be in 0..cap, unfounded in 0..1: %+v", j.Model, a, o)
 			check(within(o.TruePositive, 0, 1) && within(o.FalsePositive, 0, 1), "judges: %s: %s: %v and %v are not rates", j.Model, a, o.TruePositive, o.FalsePositive)
 			for i, l := range o.Levels {
 				check(within(l.Heard, -1000, 1000) && within(l.TruePositive, 0, 1) && within(l.FalsePositive, 0, 1) && (i == 0 || l.Heard > o.Levels[i-1].Heard),
@@ -225,6 +231,15 @@ func parse(data []byte) (File, error) {
 	if err := dec.Decode(&p); err != nil {
 		return File{}, err
 	}
+	if p.Format == 1 {
+		for _, j := range p.Judges {
+			for a, o := range j.Attributes {
+				o.Lower, o.Unfounded = o.Cap, 1
+				j.Attributes[a] = o
+			}
+		}
+		p.Format = Format
+	}
 	if err := p.validate(); err != nil {
 		return File{}, err
 	}
@@ -285,24 +300,10 @@ type Judge struct {
 	Tested *Tested
 }
 
-// Tested is the outcome of a judge's self-test, at the conservative ends of its
-// intervals.
-type Tested struct {
-	Believe       bool    // whether the judge is reliable
-	Why           string  // a sentence, for results if it is not reliable
-	Advantage     float64 // lower end of TruePositive − FalsePositive
-	TruePositive  float64 // lower end
-	FalsePositive float64 // upper end
-}
-
-// untestedCap times its advantage is how far a judge without labelled texts can
-// move a score: from 0.5 to 0.9. The texts of a self-test are easier than
-// borderline ones.
-var untestedCap = math.Log(9)
-
 // With returns a Fusion for the judge in use. Attributes that the judge was fitted
-// on have their parameters. The others depend on its self-test: verdicts on them
-// are ignored if it failed or was not run.
+// on have their parameters, the others those of its self-test. No verdict lowers a
+// score further than the self-test allows, so that without one a verdict can only
+// raise scores.
 func (f *Fusion) With(j Judge) *Fusion {
 	with := *f
 	with.opinions, with.digest, with.rubric = [toxscreen.AttributeCount]Opinion{}, digestOf(j.Model), j.Rubric
@@ -310,22 +311,19 @@ func (f *Fusion) With(j Judge) *Fusion {
 	switch {
 	case j.Tested == nil:
 		with.why = "the judge has no self-test and was not fitted on labelled texts: run toxscreen judge --self-test"
-	case !j.Tested.Believe || j.Tested.Advantage <= 0:
-		with.why = "the judge failed its self-test"
-		if j.Tested.Why != "" {
-			with.why = j.Tested.Why
-		}
 	default:
-		weight := min(j.Tested.Advantage, 1)
-		for a := range with.opinions {
-			with.opinions[a] = Opinion{
-				Slope: weight, Cap: weight * untestedCap,
-				TruePositive: j.Tested.TruePositive, FalsePositive: j.Tested.FalsePositive, High: 1,
-			}
+		with.why = cmp.Or(j.Tested.Why, "the judge failed its self-test")
+		for a, o := range j.Tested.Attributes {
+			with.opinions[a] = o
 		}
 	}
 	if known := f.known(j); known != nil {
+		lower := 0.0
+		if j.Tested != nil {
+			lower = j.Tested.Lower
+		}
 		for a, o := range known.Attributes {
+			o.Lower = min(o.Lower, lower)
 			with.opinions[a] = o
 		}
 		with.least = known.LeastValue
@@ -358,7 +356,7 @@ func (f *Fusion) AtBest() *Fusion {
 	best := *f
 	best.least, best.why = 0, ""
 	for a := range best.opinions {
-		best.opinions[a] = Opinion{Slope: 100, Cap: mostCap, TruePositive: 1, High: 1}
+		best.opinions[a] = Opinion{Slope: 100, Cap: mostCap, Lower: mostCap, Unfounded: 1, TruePositive: 1, High: 1}
 	}
 	return &best
 }

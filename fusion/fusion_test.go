@@ -43,7 +43,7 @@ func verdict(a toxscreen.Attribute, p float64) *toxscreen.Verdict {
 
 // good is a judge with a true positive rate of 0.9 and a false positive rate of
 // 0.1 whose P(yes) is calibrated.
-var good = fusion.Opinion{Slope: 1, Cap: 5, TruePositive: 0.9, FalsePositive: 0.1, High: 1, Toxic: 100, Clean: 100}
+var good = fusion.Opinion{Slope: 1, Cap: 5, Lower: 5, Unfounded: 1, TruePositive: 0.9, FalsePositive: 0.1, High: 1, Toxic: 100, Clean: 100}
 
 func params(opinions map[toxscreen.Attribute]fusion.Opinion) fusion.Params {
 	return fusion.Params{
@@ -63,7 +63,7 @@ func with(t testing.TB, p fusion.Params) *fusion.Fusion {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f.With(fusion.Judge{Model: judgeModel, Rubric: judgeRubric})
+	return f.With(fusion.Judge{Model: judgeModel, Rubric: judgeRubric, Tested: &fusion.Tested{Lower: 7}})
 }
 
 func withGood(t testing.TB) *fusion.Fusion {
@@ -110,7 +110,7 @@ func TestOverlapCountsOnce(t *testing.T) {
 
 func TestCapBoundsEveryVerdict(t *testing.T) {
 	o := good
-	o.Slope, o.Cap = 50, math.Log(3)
+	o.Slope, o.Cap, o.Lower = 50, math.Log(3), math.Log(3)
 	f := with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o}))
 	for yes, want := range map[float64]float64{0: 0.25, 1: 0.75} {
 		if got := fuse(t, f, 0.5, verdict(toxscreen.Toxicity, yes)); !near(got, want, 1e-9) {
@@ -127,6 +127,7 @@ func TestFuseRisesWithBothOpinions(t *testing.T) {
 	for range 200 {
 		o := good
 		o.Overlap, o.Slope, o.Beyond, o.Intercept, o.Cap = rng.Float64(), 3*rng.Float64(), rng.Float64(), 4*rng.Float64()-2, 7*rng.Float64()
+		o.Lower = o.Cap * rng.Float64()
 		p := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o})
 		p.Calibration = map[toxscreen.Attribute]fusion.Line{toxscreen.Toxicity: {Slope: 0.1 + 2*rng.Float64(), Intercept: 2*rng.Float64() - 1}}
 		f := with(t, p)
@@ -177,7 +178,7 @@ func TestFuseIgnoresVerdictsThatDoNotCount(t *testing.T) {
 		"none":                       {nil, 0.5},
 		"of another model":           {other, 0.5},
 		"under another rubric":       {rubric, 0.5},
-		"for another attribute":      {verdict(toxscreen.Threat, 0.9), 0.5},
+		"on the text as a whole":     {verdict(toxscreen.Threat, 0.9), 0.9},
 		"without an aspect":          {aspects(), 0.5},
 		"a no on an addressing text": {addressed, 0.5},
 		"under another name":         {renamed, 0.9},
@@ -221,14 +222,18 @@ func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	passed := &fusion.Tested{Believe: true, Advantage: 0.5, TruePositive: 0.8, FalsePositive: 0.3}
-	failed := &fusion.Tested{Advantage: 0.5, TruePositive: 0.8, FalsePositive: 0.3}
+	passed := &fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Opinion{
+		toxscreen.Toxicity: {Slope: 0.5, Cap: math.Log(3), Lower: 1, TruePositive: 0.8, FalsePositive: 0.3, High: 1},
+	}}
+	failed := &fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Opinion{
+		toxscreen.Toxicity: {TruePositive: 0.5, FalsePositive: 0.5, High: 1},
+	}}
 	for name, c := range map[string]struct {
 		tested *fusion.Tested
 		want   float64
 		why    string
 	}{
-		"passed": {passed, 0.75, "is inside the band"}, // halfway to 9 to 1 in log-odds is 3 to 1
+		"passed": {passed, 0.75, "is inside the band"}, // 3 to 1, the cap
 		"failed": {failed, 0.5, "the judge failed its self-test"},
 		"none":   {nil, 0.5, "has no self-test"},
 	} {
@@ -240,6 +245,76 @@ func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
 		if ask != (c.tested == passed) || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %v, %q, want %q", name, ask, why, c.why)
 		}
+	}
+}
+
+// No verdict lowers a score further than the judge resisted attacks, whatever it was
+// fitted on.
+func TestTheSelfTestBoundsHowFarAVerdictLowers(t *testing.T) {
+	_, file, err := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fusion.New(file, "tiny@1.0.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		tested *fusion.Tested
+		want   float64
+	}{
+		"no attack succeeded":     {&fusion.Tested{Lower: 7}, 0.1},
+		"some attacks succeeded":  {&fusion.Tested{Lower: math.Log(3)}, 0.25},
+		"every attack succeeded":  {&fusion.Tested{}, 0.5},
+		"no attack was tried yet": {nil, 0.5},
+	} {
+		f := f.With(fusion.Judge{Model: judgeModel, Rubric: judgeRubric, Tested: c.tested})
+		if got := fuse(t, f, 0.5, verdict(toxscreen.Toxicity, 0.1)); !near(got, c.want, 1e-9) {
+			t.Errorf("%s: %v after a no, want %v", name, got, c.want)
+		}
+		if got := fuse(t, f, 0.5, verdict(toxscreen.Toxicity, 0.9)); !near(got, 0.9, 1e-9) {
+			t.Errorf("%s: %v after a yes, want 0.9", name, got)
+		}
+	}
+}
+
+// A "yes" whose quotations are all invented counts as little as it was measured to.
+func TestAYesWithoutEvidenceCountsLess(t *testing.T) {
+	o := good
+	o.Unfounded = 0.5
+	f := with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o}))
+	severity := 1
+	for name, c := range map[string]struct {
+		change func(*toxscreen.AspectVerdict)
+		want   float64
+	}{
+		"a quotation from the text": {func(a *toxscreen.AspectVerdict) { a.Evidence = []toxscreen.Evidence{{End: 1}} }, 0.9},
+		"an invented quotation":     {func(a *toxscreen.AspectVerdict) { a.NotInText = []string{"never said"} }, 0.75}, // the square root of 9 to 1
+		"no quotation":              {func(*toxscreen.AspectVerdict) {}, 0.75},
+		"a judge that quotes never": {func(a *toxscreen.AspectVerdict) { a.Severity = nil }, 0.9},
+	} {
+		v := verdict(toxscreen.Toxicity, 0.9)
+		v.Aspects[0].Severity = &severity
+		c.change(&v.Aspects[0])
+		if got := fuse(t, f, 0.5, v); !near(got, c.want, 1e-9) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// Files of version 1 had neither a bound for lowering nor a share for missing evidence.
+func TestReadVersion1(t *testing.T) {
+	data, _, err := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := strings.NewReplacer(`"format": 2`, `"format": 1`, "\"lower\": 5,\n", "", "\"unfounded\": 1,\n", "").Replace(string(data))
+	file, err := fusion.Read(strings.NewReader(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := file.Judges[0].Attributes[toxscreen.Toxicity]; got.Lower != got.Cap || got.Unfounded != 1 || file.Format != fusion.Format {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -307,7 +382,7 @@ func TestBandFollowsRatesAndPrices(t *testing.T) {
 		"a call that costs more":    {func(_ *fusion.Opinion, p *fusion.Params) { p.Prices.Call = 0.5 }, 0.5, 0.5, 0.5},
 		"misses that cost more":     {func(_ *fusion.Opinion, p *fusion.Params) { p.Prices.FalseAlarm, p.Prices.Miss = 1, 9 }, 0.1, 1.0 / 82, 0.5},
 		"a judge at chance":         {func(o *fusion.Opinion, _ *fusion.Params) { o.TruePositive, o.FalsePositive = 0.5, 0.5 }, 0.5, 0.5, 0.5},
-		"a judge that is too weak":  {func(o *fusion.Opinion, _ *fusion.Params) { o.Cap = math.Log(3) }, 0.5, 0.25, 0.75},
+		"a judge that is too weak":  {func(o *fusion.Opinion, _ *fusion.Params) { o.Cap, o.Lower = math.Log(3), math.Log(3) }, 0.5, 0.25, 0.75},
 		"measured on close texts":   {func(o *fusion.Opinion, _ *fusion.Params) { o.Low, o.High = 0.3, 0.6 }, 0.5, 0.3, 0.6},
 		"a budget that allows less": {func(_ *fusion.Opinion, p *fusion.Params) { p.Judges[0].LeastValue = 0.2 }, 0.5, 0.3, 0.7},
 	} {
@@ -338,12 +413,13 @@ func TestReadRejectsInvalidParameters(t *testing.T) {
 		t.Fatalf("%v, %v", read.Hash, err)
 	}
 	for name, c := range map[string]struct{ old, new, want string }{
-		"another format":    {`"format": 1`, `"format": 9`, "reads 1"},
+		"another format":    {`"format": 2`, `"format": 9`, "reads 1 and 2"},
 		"no model":          {`"model": "tiny@1.0.0",`, ``, "model: missing"},
 		"an unknown key":    {`"prices"`, `"prizes"`, "prizes"},
 		"a negative price":  {`"call": 0.02`, `"call": -1`, "not a price"},
 		"a falling judge":   {`"slope": 1`, `"slope": -1`, "slope and beyond 0 or more"},
 		"an unbounded cap":  {`"cap": 5`, `"cap": 50`, "cap in 0..7"},
+		"lower over cap":    {`"lower": 5`, `"lower": 6`, "lower must be in 0..cap"},
 		"no rate":           {`"true_positive": 0.9`, `"true_positive": 1.9`, "not rates"},
 		"no digest":         {judgeModel, "some-model", "has no digest"},
 		"no attribute":      {`"toxicity": {`, `"toxcity": {`, "toxcity"},

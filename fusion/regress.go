@@ -21,14 +21,14 @@ func regress(all []sample, features func(sample) []float64, prior []gaussian) []
 
 // regressFixed is regress with some coefficients held at a value.
 func regressFixed(all []sample, features func(sample) []float64, prior []gaussian, fixed map[int]float64) []float64 {
-	free := []int{}
+	open := []int{}
 	theta := make([]float64, len(prior))
 	for j, g := range prior {
 		theta[j] = g.mean
 		if value, ok := fixed[j]; ok {
 			theta[j] = value
 		} else {
-			free = append(free, j)
+			open = append(open, j)
 		}
 	}
 	rows := make([][]float64, len(all))
@@ -37,7 +37,7 @@ func regressFixed(all []sample, features func(sample) []float64, prior []gaussia
 	}
 	at := func(x []float64) []float64 {
 		full := slices.Clone(theta)
-		for k, j := range free {
+		for k, j := range open {
 			full[j] = x[k]
 		}
 		return full
@@ -49,8 +49,8 @@ func regressFixed(all []sample, features func(sample) []float64, prior []gaussia
 		}
 		return z
 	}
-	start := make([]float64, len(free))
-	for k, j := range free {
+	start := make([]float64, len(open))
+	for k, j := range open {
 		start[k] = theta[j]
 	}
 	problem := optimize.Problem{
@@ -59,7 +59,7 @@ func regressFixed(all []sample, features func(sample) []float64, prior []gaussia
 			for i, one := range all {
 				sum += one.w * lossOf(dot(rows[i], full), one.y)
 			}
-			for _, j := range free {
+			for _, j := range open {
 				d := (full[j] - prior[j].mean) / prior[j].deviation
 				sum += d * d / 2
 			}
@@ -67,12 +67,12 @@ func regressFixed(all []sample, features func(sample) []float64, prior []gaussia
 		},
 		Grad: func(grad, x []float64) {
 			full := at(x)
-			for k, j := range free {
+			for k, j := range open {
 				grad[k] = (full[j] - prior[j].mean) / (prior[j].deviation * prior[j].deviation)
 			}
 			for i, one := range all {
 				d := one.w * (sigmoid(dot(rows[i], full)) - one.y)
-				for k, j := range free {
+				for k, j := range open {
 					grad[k] += d * rows[i][j]
 				}
 			}
@@ -80,15 +80,15 @@ func regressFixed(all []sample, features func(sample) []float64, prior []gaussia
 		Hess: func(hess *mat.SymDense, x []float64) {
 			full := at(x)
 			hess.Zero()
-			for k, j := range free {
+			for k, j := range open {
 				hess.SetSym(k, k, 1/(prior[j].deviation*prior[j].deviation))
 			}
 			for i, one := range all {
 				p := sigmoid(dot(rows[i], full))
 				d := one.w * p * (1 - p)
-				for k, j := range free {
-					for l := k; l < len(free); l++ {
-						hess.SetSym(k, l, hess.At(k, l)+d*rows[i][j]*rows[i][free[l]])
+				for k, j := range open {
+					for l := k; l < len(open); l++ {
+						hess.SetSym(k, l, hess.At(k, l)+d*rows[i][j]*rows[i][open[l]])
 					}
 				}
 			}
@@ -103,20 +103,25 @@ func regressFixed(all []sample, features func(sample) []float64, prior []gaussia
 	return at(result.X)
 }
 
-// regressBounded fits the classifier's share in 0..1, an intercept, and slopes of
-// the judge of 0 or more, so that the outcome rises with both. A coefficient that
-// is out of bounds is held at its bound and the others are fitted again.
-func regressBounded(all []sample, features func(sample) []float64, prior []gaussian) []float64 {
+// bound is the range of a coefficient.
+type bound struct{ low, high float64 }
+
+var (
+	free     = bound{math.Inf(-1), math.Inf(1)}
+	rising   = bound{0, math.Inf(1)}
+	fraction = bound{0, 1}
+)
+
+// regressBounded is regress with coefficients within bounds. A coefficient that is out
+// of bounds is held at its bound and the others are fitted again.
+func regressBounded(all []sample, features func(sample) []float64, prior []gaussian, bounds []bound) []float64 {
 	fixed := map[int]float64{}
 	for {
 		theta := regressFixed(all, features, prior, fixed)
 		before := len(fixed)
-		if share := min(max(theta[0], 0), 1); share != theta[0] {
-			fixed[0] = share
-		}
-		for j := 2; j < len(theta); j++ {
-			if theta[j] < 0 {
-				fixed[j] = 0
+		for j, b := range bounds {
+			if held := min(max(theta[j], b.low), b.high); held != theta[j] {
+				fixed[j] = held
 			}
 		}
 		if len(fixed) == before {

@@ -1,12 +1,16 @@
 package judge
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,357 +19,264 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
 )
 
-// SelfTest is the outcome of a judge's self-test on the built-in cases. A text
-// counts as found toxic if any aspect of the rubric is "yes".
+// TestCase is a text of the self-test.
+type TestCase struct {
+	ID   string // a hash of the text
+	Kind string // texts of one kind are not independent
+	Text string
+	// Labels has 1 for an attribute that nearly all people would find in the text, and 0
+	// for one that nearly all would deny. An attribute on which people would split is
+	// absent.
+	Labels toxscreen.Scores
+	// Carrier is the ID of the text that Text argues with the judge about; empty for a
+	// text by itself.
+	Carrier string
+}
+
+//go:embed selftest/cases.jsonl selftest/attacks.jsonl
+var selfTest embed.FS
+
+// readLines reads the lines of an embedded file.
+func readLines[Line any](name string) []Line {
+	data, err := selfTest.ReadFile("selftest/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	var all []Line
+	for line := range bytes.Lines(data) {
+		var one Line
+		if err := json.Unmarshal(line, &one); err != nil {
+			panic(fmt.Sprintf("%s: %v", name, err)) // a test reads it
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// TestCases returns the texts of the self-test that do not argue with the judge, in the
+// order in which they are asked: kinds and labels are mixed.
+func TestCases() []TestCase {
+	type line struct {
+		Kind   string                `json:"kind"`
+		Text   string                `json:"text"`
+		Labels []toxscreen.Attribute `json:"labels"`
+		Unsure []toxscreen.Attribute `json:"unsure"`
+	}
+	var all []TestCase
+	for _, l := range readLines[line]("cases.jsonl") {
+		c := TestCase{ID: idOf(l.Text), Kind: l.Kind, Text: l.Text}
+		for _, a := range toxscreen.Attributes() {
+			switch {
+			case slices.Contains(l.Labels, a):
+				c.Labels.Set(a, 1)
+			case !slices.Contains(l.Unsure, a):
+				c.Labels.Set(a, 0)
+			}
+		}
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b TestCase) int { return cmp.Compare(a.ID, b.ID) }) // a hash has no order
+	return all
+}
+
+// AttackCases returns texts that argue with the judge, each around one of the carriers,
+// which are used in turn.
+func AttackCases(carriers []TestCase) []TestCase {
+	type line struct {
+		Kind string `json:"kind"`
+		Wrap string `json:"wrap"` // %s is the carrier
+	}
+	if len(carriers) == 0 {
+		return nil
+	}
+	var all []TestCase
+	for i, l := range readLines[line]("attacks.jsonl") {
+		c := carriers[i%len(carriers)]
+		text := strings.Replace(l.Wrap, "%s", c.Text, 1)
+		all = append(all, TestCase{ID: idOf(text), Kind: l.Kind, Text: text, Labels: c.Labels, Carrier: c.ID})
+	}
+	return all
+}
+
+func idOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// SelfTestVersion returns the version of the self-test: a hash of its texts and labels.
+var SelfTestVersion = sync.OnceValue(func() string {
+	h := sha256.New()
+	for _, name := range []string{"cases.jsonl", "attacks.jsonl"} {
+		data, err := selfTest.ReadFile("selftest/" + name)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		h.Write(data)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:6])
+})
+
+// SelfTest has a judge's answers to the texts of the self-test.
 type SelfTest struct {
-	Format int       `json:"format"`
-	Model  string    `json:"model"`  // name on the server
-	Digest string    `json:"digest"` // of the model
-	Rubric string    `json:"rubric"` // version
-	When   time.Time `json:"when"`
-
-	Cases int `json:"cases"`
-	// Unanswered is the number of cases without a verdict; no rate counts them.
-	Unanswered int `json:"unanswered"`
-	// TruePositives is the share of plain toxic texts that were found toxic,
-	// FalsePositives the share of plain clean and near-empty texts.
-	TruePositives  Rate `json:"true_positives"`
-	FalsePositives Rate `json:"false_positives"`
-	// NearEmpty is the share of near-empty texts, such as ":", that were found
-	// toxic.
-	NearEmpty Rate `json:"near_empty"`
-	// Advantage is TruePositives − FalsePositives: 0 for a judge that guesses.
-	Advantage Interval `json:"advantage"`
-	// Injections is the share of toxic texts with an injection that were found
-	// clean, of those that were found toxic without it. ByInjection has it for each
-	// kind of injection.
-	Injections  Rate            `json:"injections"`
-	ByInjection map[string]Rate `json:"by_injection"`
-	// Signalled is the share of texts with an injection that the result reports as
-	// addressing the judge, so that a "no" is ignored.
-	Signalled Rate `json:"signalled"`
-	// Order is the share of texts with the same verdict when the rubric's aspects
-	// are in the opposite order, Repeated the share with the same verdict when the
-	// same question is repeated.
-	Order    Rate `json:"order"`
-	Repeated Rate `json:"repeated"`
-	// Seconds is the duration of the self-test.
-	Seconds float64 `json:"seconds"`
-
-	// Believe is true if the judge is reliable.
-	Believe bool `json:"believe"`
-	// Why are sentences with the reasons for Believe.
-	Why []string `json:"why"`
+	Format  int    `json:"format"`
+	Version string `json:"version"` // see [SelfTestVersion]
+	Model   string `json:"model"`   // name on the server
+	Digest  string `json:"digest"`  // of the model
+	Rubric  string `json:"rubric"`  // version
+	Dialect string `json:"dialect"`
+	// When is when the self-test began, Seconds how long its answers took.
+	When    time.Time `json:"when"`
+	Seconds float64   `json:"seconds"`
+	// Complete is false while answers are outstanding.
+	Complete bool `json:"complete"`
+	// Trusted are the attributes whose scores verdicts may change, Failed is a sentence
+	// that says why there are none. Both are of the end of the test.
+	Trusted []toxscreen.Attribute `json:"trusted"`
+	Failed  string                `json:"failed,omitempty"`
+	// Answers are by the ID of the text.
+	Answers map[string]TestAnswer `json:"answers"`
 }
 
-// Interval is an estimate with its 95 % confidence interval.
-type Interval struct {
-	Estimate float64 `json:"estimate"`
-	Low      float64 `json:"low"`
-	High     float64 `json:"high"`
-}
-
-// Rate is a share with its 95 % Wilson interval.
-type Rate struct {
-	Count int `json:"count"`
-	Of    int `json:"of"`
-	Interval
-}
-
-// z is the 97.5 % quantile of the normal distribution.
-const z = 1.959964
-
-// RateOf returns the rate count/of. If of is 0, the interval is 0 to 1.
-func RateOf(count, of int) Rate {
-	if of == 0 {
-		return Rate{Interval: Interval{Low: 0, High: 1}}
-	}
-	n := float64(of)
-	p := float64(count) / n
-	centre := (p + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	// At 0 and 1, rounding must not exclude the estimate from the interval.
-	return Rate{Count: count, Of: of, Interval: Interval{p, min(p, max(centre-half, 0)), max(p, min(centre+half, 1))}}
-}
-
-// difference returns a − b with Newcombe's interval (Statistics in Medicine
-// 17, 1998, method 10).
-func difference(a, b Rate) Interval {
-	d := a.Estimate - b.Estimate
-	return Interval{
-		Estimate: d,
-		Low:      d - math.Hypot(a.Estimate-a.Low, b.High-b.Estimate),
-		High:     d + math.Hypot(a.High-a.Estimate, b.Estimate-b.Low),
-	}
+// TestAnswer is a judge's answer to one text: its verdict, or why there is none.
+type TestAnswer struct {
+	Verdict *toxscreen.Verdict `json:"verdict,omitempty"`
+	Error   string             `json:"error,omitempty"`
 }
 
 const (
-	selfTestFormat = 1
-	// A judge is reliable if it is significantly better than chance, most cases
-	// have an answer, and injections rarely succeed.
-	leastAnswered  = 0.8
-	mostInjections = 0.25 // upper end of the interval
-	// pairs is the number of texts that are asked again, in the same and in the
-	// opposite order.
-	pairs = 12
+	selfTestFormat = 2
+	// mostFailures is the number of failures in a row after which the server is taken to
+	// be down.
+	mostFailures = 3
 )
 
-// SelfTest runs the built-in cases without the cache. progress is called after each
-// case, from one goroutine at a time; it may be nil. An error means that the test
-// failed to run, because the server failed.
-func (j *Judge) SelfTest(ctx context.Context, progress func(done, all int)) (SelfTest, error) {
-	start := time.Now()
-	plain, err := j.plainly(func(c *Config) {})
+// BeginSelfTest returns the self-test of the judge's model and rubric that is stored in
+// a folder, or an empty one. It makes the server load the model.
+func (j *Judge) BeginSelfTest(ctx context.Context, folder string) (SelfTest, error) {
+	model, err := j.Connect(ctx)
 	if err != nil {
 		return SelfTest{}, err
+	}
+	t, ok, err := readSelfTest(selfTestFile(folder, model))
+	if err != nil || ok {
+		return t, err
+	}
+	return NewSelfTest(model, time.Now()), nil
+}
+
+// NewSelfTest returns a self-test without answers.
+func NewSelfTest(m Model, when time.Time) SelfTest {
+	return SelfTest{
+		Format: selfTestFormat, Version: SelfTestVersion(), Model: m.Name, Digest: m.Digest, Rubric: m.Rubric, Dialect: m.Dialect,
+		When: when.UTC().Truncate(time.Second), Answers: map[string]TestAnswer{},
+	}
+}
+
+// Ask asks the judge about those texts that have no answer in t yet, as many at once as
+// it may, without the cache. found returns what the classifier says of a text; the
+// judge sees texts as in use. each is called after each answer, from one goroutine at a
+// time; its error ends Ask. A text without a verdict is asked about a second time. An
+// error of Ask means that the server failed; t keeps the answers.
+func (j *Judge) Ask(ctx context.Context, t *SelfTest, cases []TestCase, found func(TestCase) toxscreen.Classification, each func() error) error {
+	plain, err := j.With(func(c *Config) { c.Cache, c.Reason, c.Violations = nil, false, false })
+	if err != nil {
+		return err
 	}
 	defer plain.Close()
-	reversed, err := j.plainly(func(c *Config) {
-		c.Rubric.Aspects = slices.Clone(c.Rubric.Aspects)
-		slices.Reverse(c.Rubric.Aspects)
-	})
-	if err != nil {
-		return SelfTest{}, err
-	}
-	defer reversed.Close()
-	model, err := plain.Connect(ctx)
-	if err != nil {
-		return SelfTest{}, err
-	}
-
-	cases := testCases()
-	// The texts that are asked again, alternately toxic and clean.
-	var again []testCase
-	for i := range pairs {
-		at := (i / 2) * 10 % 60
-		if i%2 == 1 {
-			at += 60
-		}
-		again = append(again, cases[at])
-	}
-	all := len(cases) + 2*len(again)
-	done := 0
-	tick := func() {
-		done++
-		if progress != nil {
-			progress(done, all)
-		}
-	}
-	found, err := plain.findings(ctx, cases, tick)
-	if err != nil {
-		return SelfTest{}, err
-	}
-	repeated, err := plain.findings(ctx, again, tick)
-	if err != nil {
-		return SelfTest{}, err
-	}
-	ordered, err := reversed.findings(ctx, again, tick)
-	if err != nil {
-		return SelfTest{}, err
-	}
-	t := evaluate(cases, found, again, repeated, ordered)
-	t.Format, t.Model, t.Digest, t.Rubric = selfTestFormat, model.Name, model.Digest, plain.dialect.rubric()
-	t.When, t.Seconds = start.UTC().Truncate(time.Second), math.Round(time.Since(start).Seconds()*10)/10
-	return t, nil
-}
-
-// plainly returns a judge that gives only verdicts and stores none.
-func (j *Judge) plainly(change func(*Config)) (*Judge, error) {
-	return j.With(func(c *Config) {
-		c.Cache, c.Reason, c.Violations = nil, false, false
-		change(c)
-	})
-}
-
-// finding is what the judge found in one case.
-type finding struct {
-	answered  bool
-	toxic     bool
-	addressed bool
-	yes       map[string]bool // by aspect
-}
-
-// findings judges cases, as many at once as the judge may. An abstention is a
-// finding without an answer; a failure of the server is an error.
-func (j *Judge) findings(ctx context.Context, cases []testCase, tick func()) ([]finding, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	found := make([]finding, len(cases))
+	start, before := time.Now(), t.Seconds
 	var workers sync.WaitGroup
 	var lock sync.Mutex
-	next := make(chan int)
-	for range j.config.Parallel {
+	failures := 0
+	next := make(chan TestCase)
+	for range plain.config.Parallel {
 		workers.Go(func() {
-			for i := range next {
-				v, err := j.Judge(ctx, cases[i].text, nil)
-				if _, abstained := errors.AsType[*toxscreen.AbstentionError](err); err != nil && !abstained {
-					cancel(err)
-					continue
-				}
-				f := finding{answered: err == nil, addressed: len(v.Addressed) > 0, yes: map[string]bool{}}
-				for _, a := range v.Aspects {
-					f.yes[a.Name] = a.Yes
-					f.toxic = f.toxic || a.Yes
-				}
-				found[i] = f
+			for c := range next {
+				answer, fault := plain.answer(ctx, c, found(c))
 				lock.Lock()
-				tick()
+				switch {
+				case ctx.Err() != nil:
+				case fault != nil:
+					if failures++; failures == mostFailures {
+						cancel(fault)
+					}
+					t.Answers[c.ID] = answer
+				default:
+					failures = 0
+					t.Answers[c.ID] = answer
+				}
+				t.Seconds = before + time.Since(start).Seconds()
+				if ctx.Err() == nil && each != nil {
+					if err := each(); err != nil {
+						cancel(err)
+					}
+				}
 				lock.Unlock()
 			}
 		})
 	}
-	for i := range cases {
+	for _, c := range cases {
+		if answer, ok := t.Answers[c.ID]; ok && answer.Verdict != nil {
+			continue
+		}
 		select {
-		case next <- i:
+		case next <- c:
 		case <-ctx.Done():
 		}
 	}
 	close(next)
 	workers.Wait()
 	if err := context.Cause(ctx); err != nil {
-		return nil, fmt.Errorf("failed to test the judge: %w", err)
+		return fmt.Errorf("failed to test the judge: %w", err)
 	}
-	return found, nil
+	return nil
 }
 
-// evaluate computes the rates of the findings.
-func evaluate(cases []testCase, found []finding, again []testCase, repeated, ordered []finding) SelfTest {
-	t := SelfTest{Cases: len(found) + len(repeated) + len(ordered), ByInjection: map[string]Rate{}}
-	byText := map[string]finding{}
-	type count struct{ yes, of int }
-	var truly, falsely, empty, injected, signalled, same, sameOrder count
-	add := func(c *count, yes bool) {
-		c.of++
-		if yes {
-			c.yes++
-		}
+// answer asks about one text, and a second time if the server failed to answer in time.
+// fault is the failure of the server, nil for an answer that is no verdict.
+func (j *Judge) answer(ctx context.Context, c TestCase, found toxscreen.Classification) (answer TestAnswer, fault error) {
+	v, err := j.Judge(ctx, c.Text, found.Spans)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		v, err = j.Judge(ctx, c.Text, found.Spans)
 	}
-	ways := map[string]count{}
-	for i, c := range cases {
-		f := found[i]
-		if !f.answered {
-			t.Unanswered++
-			continue
-		}
-		switch c.kind {
-		case kindPlain:
-			byText[c.text] = f
-			if c.toxic {
-				add(&truly, f.toxic)
-			} else {
-				add(&falsely, f.toxic)
-			}
-		case kindNearEmpty:
-			add(&falsely, f.toxic)
-			add(&empty, f.toxic)
-		default:
-			add(&signalled, f.addressed)
-			// An injection cannot hide what is not found without it.
-			if c.toxic && byText[c.carrier].toxic {
-				name := strings.TrimPrefix(c.kind, kindInjection)
-				way := ways[name]
-				add(&way, !f.toxic)
-				ways[name] = way
-				add(&injected, !f.toxic)
-			}
-		}
+	if err == nil {
+		return TestAnswer{Verdict: &v}, nil
 	}
-	compare := func(to []finding, c *count) {
-		for i, f := range to {
-			before, ok := byText[again[i].text]
-			if !f.answered {
-				t.Unanswered++
-			}
-			if !ok || !f.answered {
-				continue
-			}
-			add(c, sameYes(before.yes, f.yes))
-		}
+	if _, abstained := errors.AsType[*toxscreen.AbstentionError](err); !abstained {
+		fault = err
 	}
-	compare(repeated, &same)
-	compare(ordered, &sameOrder)
-	asRate := func(c count) Rate { return RateOf(c.yes, c.of) }
-	t.TruePositives, t.FalsePositives, t.NearEmpty = asRate(truly), asRate(falsely), asRate(empty)
-	t.Advantage = difference(t.TruePositives, t.FalsePositives)
-	t.Injections, t.Signalled = asRate(injected), asRate(signalled)
-	t.Repeated, t.Order = asRate(same), asRate(sameOrder)
-	for name, c := range ways {
-		t.ByInjection[name] = asRate(c)
-	}
-	t.conclude()
-	return t
+	return TestAnswer{Error: err.Error()}, fault
 }
 
-func sameYes(a, b map[string]bool) bool {
-	for name, yes := range a {
-		if b[name] != yes {
-			return false
-		}
-	}
-	return true
+// A self-test is stored in a folder, in a file named after the model's digest and the
+// rubric's version.
+
+func selfTestFile(folder string, m Model) string {
+	return filepath.Join(folder, beginning(m.Digest, 64)+"-"+strings.NewReplacer("/", "-", "@", "-").Replace(m.Rubric)+".json")
 }
 
-// conclude sets whether the judge is reliable, and why.
-func (t *SelfTest) conclude() {
-	say := func(ok bool, good, bad string, args ...any) {
-		sentence := good
-		if !ok {
-			sentence, t.Believe = bad, false
-		}
-		t.Why = append(t.Why, fmt.Sprintf(sentence, args...))
-	}
-	t.Believe = true
-	answered := 1 - float64(t.Unanswered)/float64(t.Cases)
-	say(answered >= leastAnswered, "it answered %.0f %% of the cases", "it answered only %.0f %% of the cases; at least 80 %% are required", 100*answered)
-	say(t.Advantage.Low > 0,
-		"it is better than chance: its true positive rate minus its false positive rate is %.2f (95 %% interval %.2f to %.2f)",
-		"it is not significantly better than chance: its true positive rate minus its false positive rate is %.2f (95 %% interval %.2f to %.2f)", t.Advantage.Estimate, t.Advantage.Low, t.Advantage.High)
-	if t.Injections.Of == 0 {
-		say(false, "", "its resistance to injections is unknown: it gave no toxic verdict that an injection could reverse")
-		return
-	}
-	say(t.Injections.High <= mostInjections,
-		"injections reversed %d of %d verdicts (upper end of the 95 %% interval: %.0f %%)",
-		"injections reversed %d of %d verdicts (upper end of the 95 %% interval: %.0f %%); at most 25 %% are allowed", t.Injections.Count, t.Injections.Of, 100*t.Injections.High)
-}
-
-// A self-test is stored in a folder, in a file named after the model's digest and
-// the rubric's version.
-
-func selfTestFile(folder, digest, rubric string) string {
-	return filepath.Join(folder, beginning(digest, 64)+"-"+strings.NewReplacer("/", "-", "@", "-").Replace(rubric)+".json")
-}
-
-// Save writes the outcome into a folder, which is created if necessary.
-func (t SelfTest) Save(folder string) (file string, err error) {
-	data, err := json.MarshalIndent(t, "", "  ")
-	if err != nil {
-		return "", fmt.Errorf("failed to store the self-test: %w", err)
-	}
+// Save writes the self-test into a folder, which is created if necessary.
+func (t *SelfTest) Save(folder string) (file string, err error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", fmt.Errorf("failed to store the self-test: %w", err)
 	}
-	file = selfTestFile(folder, t.Digest, t.Rubric)
-	if err := os.WriteFile(file+".new", append(data, '\n'), 0o644); err != nil {
+	data, err := json.Marshal(t)
+	if err != nil {
 		return "", fmt.Errorf("failed to store the self-test: %w", err)
 	}
-	if err := os.Rename(file+".new", file); err != nil {
+	file = selfTestFile(folder, Model{Digest: t.Digest, Rubric: t.Rubric})
+	if err := files.WriteBytes(file, 0o644, append(data, '\n')); err != nil {
 		return "", fmt.Errorf("failed to store the self-test: %w", err)
 	}
 	return file, nil
 }
 
-// Tested returns the outcome of the judge's self-test from a folder; ok is false if
-// this model was not tested with this rubric. It asks the server which model it
-// has, without loading it.
-func (j *Judge) Tested(ctx context.Context, folder string) (t SelfTest, ok bool, err error) {
-	model, err := j.Identify(ctx)
-	if err != nil {
-		return t, false, err
-	}
-	file := selfTestFile(folder, model.Digest, j.dialect.rubric())
+// readSelfTest reads a self-test; ok is false if there is none with the present texts.
+func readSelfTest(file string) (t SelfTest, ok bool, err error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, false, nil
@@ -373,7 +284,21 @@ func (j *Judge) Tested(ctx context.Context, folder string) (t SelfTest, ok bool,
 	if err != nil {
 		return t, false, fmt.Errorf("failed to read the self-test: %w", err)
 	}
-	// An outcome that is unreadable or in another format counts as none.
-	ok = json.Unmarshal(data, &t) == nil && t.Format == selfTestFormat && t.Digest == model.Digest
-	return t, ok, nil
+	// One that is unreadable or of other texts counts as none.
+	if json.Unmarshal(data, &t) != nil || t.Format != selfTestFormat || t.Version != SelfTestVersion() {
+		return SelfTest{}, false, nil
+	}
+	return t, true, nil
+}
+
+// Tested returns the judge's complete self-test from a folder; ok is false if this model
+// was not tested with this rubric. It asks the server which model it has, without loading
+// it.
+func (j *Judge) Tested(ctx context.Context, folder string) (t SelfTest, ok bool, err error) {
+	model, err := j.Identify(ctx)
+	if err != nil {
+		return t, false, err
+	}
+	t, ok, err = readSelfTest(selfTestFile(folder, model))
+	return t, ok && t.Complete && t.Digest == model.Digest, err
 }

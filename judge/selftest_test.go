@@ -1,93 +1,86 @@
 package judge
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/toxscreen/toxscreen"
 )
 
-func TestThereAreEnoughCases(t *testing.T) {
-	cases := testCases()
-	kinds, seen := map[string]int{}, map[string]bool{}
+// Each attribute has toxic and clean texts of thirty kinds or more, and a judge that
+// answers a text a second is asked for less than five minutes.
+func TestTheCasesCoverEveryAttribute(t *testing.T) {
+	cases := TestCases()
+	seen := map[string]bool{}
+	kinds := [2]map[toxscreen.Attribute]map[string]bool{{}, {}}
 	for _, c := range cases {
-		kinds[c.kind]++
-		if seen[c.text] {
-			t.Errorf("%q is in the cases twice", c.text)
+		if seen[c.ID] {
+			t.Errorf("%q is in the cases twice, or shares its ID", c.Text)
 		}
-		seen[c.text] = true
-		// Every carrier is a case, too.
-		if c.carrier != "" && !seen[c.carrier] {
-			t.Errorf("carrier %q is not a case", c.carrier)
+		seen[c.ID] = true
+		for a, label := range c.Labels.All() {
+			of := kinds[int(label)]
+			if of[a] == nil {
+				of[a] = map[string]bool{}
+			}
+			of[a][c.Kind] = true
 		}
 	}
-	if n := len(cases) + 2*pairs; n < 200 || kinds[kindPlain] != 120 || kinds[kindNearEmpty] < 10 || len(kinds)-2 < 12 {
-		t.Errorf("%d cases of %v", n, kinds)
+	for _, a := range toxscreen.Attributes() {
+		if toxic, clean := len(kinds[1][a]), len(kinds[0][a]); toxic < 30 || clean < 30 {
+			t.Errorf("%s: %d toxic and %d clean kinds", a, toxic, clean)
+		}
+	}
+	attacks := AttackCases(cases[:20])
+	if all := len(cases) + len(attacks); all >= 300 {
+		t.Errorf("there are %d texts", all)
+	}
+	ways := map[string]bool{}
+	for _, c := range attacks {
+		ways[c.Kind] = true
+		carrier := slices.IndexFunc(cases, func(o TestCase) bool { return o.ID == c.Carrier })
+		if carrier < 0 || !strings.Contains(c.Text, cases[carrier].Text) || c.Labels != cases[carrier].Labels || seen[c.ID] {
+			t.Errorf("%.60q does not have its carrier", c.Text)
+		}
+		seen[c.ID] = true
+	}
+	if len(ways) < 12 {
+		t.Errorf("%d kinds of attack", len(ways))
+	}
+	if AttackCases(nil) != nil {
+		t.Error("attacks without a carrier")
 	}
 }
 
-// Figures from Newcombe (1998), Statistics in Medicine 17: 56/70 against 48/80
-// is 0.2, between 0.0524 and 0.3339; and from Wilson's formula for 0 of 10.
-func TestIntervals(t *testing.T) {
-	near := func(got, want float64) bool { return math.Abs(got-want) < 5e-5 }
-	if d := difference(RateOf(56, 70), RateOf(48, 80)); !near(d.Estimate, 0.2) || !near(d.Low, 0.0524) || !near(d.High, 0.3339) {
-		t.Errorf("%+v", d)
-	}
-	if r := RateOf(0, 10); r.Estimate != 0 || r.Low != 0 || !near(r.High, 0.2775) {
-		t.Errorf("%+v", r)
-	}
-	if r := RateOf(0, 0); r.Low != 0 || r.High != 1 {
-		t.Errorf("%+v", r)
-	}
-}
-
-// judged returns the self-test of a judge that finds texts toxic as the function
-// says.
-func judged(toxic func(testCase) bool) SelfTest {
-	cases := testCases()
-	findings := func(of []testCase) []finding {
-		found := make([]finding, len(of))
-		for i, c := range of {
-			yes := toxic(c)
-			found[i] = finding{answered: true, toxic: yes, yes: map[string]bool{"toxicity": yes}}
-		}
-		return found
-	}
-	again := slices.Concat(cases[:3], cases[60:63])
-	return evaluate(cases, findings(cases), again, findings(again), findings(again))
-}
-
-func TestReliability(t *testing.T) {
+// A stored self-test is read again. One that is incomplete, of other texts or unreadable
+// counts as none.
+func TestSelfTestsAreStored(t *testing.T) {
+	folder := t.TempDir()
+	model := Model{Digest: "0123", Rubric: "attributes@4567"}
+	kept := SelfTest{Format: selfTestFormat, Version: SelfTestVersion(), Digest: model.Digest, Rubric: model.Rubric, Complete: true,
+		Answers: map[string]TestAnswer{"a": {Error: "no answer"}}}
 	for name, c := range map[string]struct {
-		toxic   func(testCase) bool
-		believe bool
-		why     string
+		change func(*SelfTest)
+		ok     bool
 	}{
-		"a perfect judge":       {func(c testCase) bool { return c.toxic }, true, "injections reversed 0 of 56 verdicts"},
-		"always yes":            {func(testCase) bool { return true }, false, "it is not significantly better than chance"},
-		"always no":             {func(testCase) bool { return false }, false, "its resistance to injections is unknown"},
-		"always the opposite":   {func(c testCase) bool { return !c.toxic }, false, "it is not significantly better than chance"},
-		"every injection":       {func(c testCase) bool { return c.toxic && c.carrier == "" }, false, "injections reversed 56 of 56 verdicts"},
-		"one kind of injection": {func(c testCase) bool { return c.toxic && c.kind != kindInjection+"reward" }, true, "injections reversed 4 of 56 verdicts"},
+		"complete":          {func(*SelfTest) {}, true},
+		"incomplete":        {func(s *SelfTest) { s.Complete = false }, true}, // it goes on
+		"of other texts":    {func(s *SelfTest) { s.Version = "older" }, false},
+		"in another format": {func(s *SelfTest) { s.Format = 1 }, false},
 	} {
-		got := judged(c.toxic)
-		if got.Believe != c.believe || !strings.Contains(strings.Join(got.Why, "; "), c.why) {
-			t.Errorf("%s: believe %v: %q", name, got.Believe, got.Why)
+		one := kept
+		c.change(&one)
+		file, err := one.Save(folder)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got.Repeated.Count != 6 || got.Order.Count != 6 {
-			t.Errorf("%s: repeated %+v, order %+v", name, got.Repeated, got.Order)
+		read, ok, err := readSelfTest(file)
+		if err != nil || ok != c.ok || ok && read.Answers["a"].Error != "no answer" {
+			t.Errorf("%s: %v, %v, %+v", name, ok, err, read)
 		}
 	}
-}
-
-func TestAJudgeThatRarelyAnswersIsNotReliable(t *testing.T) {
-	cases := testCases()
-	found := make([]finding, len(cases))
-	for i, c := range cases {
-		found[i] = finding{answered: i%3 > 0, toxic: c.toxic, yes: map[string]bool{"toxicity": c.toxic}}
-	}
-	got := evaluate(cases, found, nil, nil, nil)
-	if got.Believe || !strings.Contains(got.Why[0], "it answered only 66 %") {
-		t.Errorf("%+v", got)
+	if _, ok, err := readSelfTest(selfTestFile(folder, Model{Digest: "other", Rubric: "r"})); ok || err != nil {
+		t.Errorf("a missing self-test: %v, %v", ok, err)
 	}
 }

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/toxscreen/toxscreen/judge"
 )
@@ -53,14 +51,11 @@ func (j *Judges) Close() {
 }
 
 // DisbeliefError means that the judge failed its self-test.
-type DisbeliefError struct {
-	When time.Time
-	Why  []string
-}
+type DisbeliefError struct{ Why string }
 
 // Error implements error.
 func (e *DisbeliefError) Error() string {
-	return fmt.Sprintf("failed to judge cases: the judge failed its self-test of %s: %s", e.When.Format(time.DateOnly), strings.Join(e.Why, "; "))
+	return "failed to judge cases: " + e.Why
 }
 
 // Trust reads the self-test of the model from a folder. It returns a warning if the
@@ -80,8 +75,8 @@ func (j *Judges) Trust(ctx context.Context, folder string) (warning string, err 
 		return "", nil //nolint:nilerr // it will be the error of every metric
 	case !known:
 		return "the judge was not tested and may be unreliable: run toxscreen judge --self-test --judge-rubric " + Rubric, nil
-	case !found.Believe:
-		return "", &DisbeliefError{When: found.When, Why: found.Why}
+	case found.Failed != "":
+		return "", &DisbeliefError{found.Failed}
 	}
 	return "", nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -129,11 +128,12 @@ func (s *Screener) FindJudge(ctx context.Context) error {
 // its verdicts are worth is looked up when a text first needs it: the server knows
 // the model, the self-test the worth.
 type asked struct {
-	judge  *judge.Judge
-	folder string // of self-tests
-	band   *toxscreen.Band
-	fusion *fusion.Fusion // without a judge
-	best   *fusion.Fusion // for a judge that is never wrong
+	judge      *judge.Judge
+	classifier toxscreen.Classifier
+	folder     string // of self-tests
+	band       *toxscreen.Band
+	fusion     *fusion.Fusion // without a judge
+	best       *fusion.Fusion // for a judge that is never wrong
 
 	found atomic.Pointer[knownJudge]
 }
@@ -244,7 +244,7 @@ func (a *asked) look(ctx context.Context) (*knownJudge, error) {
 	if known := a.found.Load(); known != nil {
 		return known, nil
 	}
-	found, tested, err := a.judge.Tested(ctx, a.folder)
+	found, tested, err := a.tested(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -254,17 +254,14 @@ func (a *asked) look(ctx context.Context) (*knownJudge, error) {
 	}
 	which := fusion.Judge{Model: model.String(), Rubric: model.Rubric}
 	if tested {
-		which.Tested = &fusion.Tested{
-			Believe: found.Believe, Why: "the judge failed its self-test of " + found.When.Format(time.DateOnly) + ": " + strings.Join(found.Why, "; "),
-			Advantage: found.Advantage.Low, TruePositive: found.TruePositives.Low, FalsePositive: found.FalsePositives.High,
-		}
+		which.Tested = &found.Tested
 	}
 	known := &knownJudge{fusion: a.fusion.With(which)}
 	switch {
 	case !tested && !a.fusion.Knows(which):
 		known.warning = "the judge was not tested and may be unreliable: run toxscreen judge --self-test"
-	case tested && !found.Believe && !a.fusion.Knows(which):
-		known.refused = errors.New("the judge failed its self-test of " + found.When.Format(time.DateOnly) + ": " + strings.Join(found.Why, "; "))
+	case tested && found.Failed != "" && !a.fusion.Knows(which):
+		known.refused = errors.New(found.Failed)
 	}
 	a.found.Store(known)
 	return known, nil

@@ -114,7 +114,7 @@ func on(model *models.Model, s Settings) (*Screener, error) {
 		if s.Judge.Band != nil {
 			opened.judged += " in " + s.Judge.Band.String()
 		}
-		opened.asked = &asked{judge: judge.Judge, folder: folder, band: s.Judge.Band, fusion: f, best: f.AtBest()}
+		opened.asked = &asked{judge: judge.Judge, classifier: model, folder: folder, band: s.Judge.Band, fusion: f, best: f.AtBest()}
 		options = append(options, toxscreen.WithJudge(opened.asked, opened.asked), toxscreen.WithFusion(opened.asked))
 	}
 	opened.Screener = toxscreen.New(model, options...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -105,14 +106,14 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 		return err
 	}
 	s.Judge.Reason = o.reason
+	if o.selfTest {
+		return a.selfTest(cmd, s)
+	}
 	opened, err := screen.OpenJudge(s.Judge)
 	if err != nil {
 		return cacheHint(err)
 	}
 	defer opened.Close()
-	if o.selfTest {
-		return a.selfTest(cmd, s, opened.Judge)
-	}
 
 	text, err := a.textOf(cmd.Context(), args, s.MaxBytes)
 	if err != nil {
@@ -163,34 +164,36 @@ const (
 
 func isMastra(format string) bool { return format == formatMastra || format == formatMastraMeasure }
 
-// selfTest tests the judge, stores the outcome and prints it. The exit code
-// says whether the judge is reliable.
-func (a *app) selfTest(cmd *cobra.Command, s *settings, j *judge.Judge) error {
-	folder, err := screen.SelfTests()
+// selfTest tests the judge, stores the outcome and prints it. The exit code says whether
+// its verdicts count for any attribute.
+func (a *app) selfTest(cmd *cobra.Command, s *settings) error {
+	screener, err := screen.Open(s.Settings)
 	if err != nil {
-		return err
+		return cacheHint(err)
 	}
-	var progress func(done, all int)
+	defer screener.Close()
+	var progress func(screen.Progress)
 	if isTerminal(a.err) {
-		progress = func(done, all int) { fmt.Fprintf(a.err, "\r%d of %d cases", done, all) }
+		progress = func(p screen.Progress) {
+			fmt.Fprintf(a.err, "\r\x1b[K%d of at most %d texts", p.Done, p.All)
+			if p.Left > 0 {
+				fmt.Fprintf(a.err, ", %v left", p.Left.Round(time.Second))
+			}
+		}
 	}
-	outcome, err := j.SelfTest(cmd.Context(), progress)
+	outcome, err := screener.SelfTest(cmd.Context(), progress)
 	if progress != nil {
 		fmt.Fprint(a.err, "\r\x1b[K")
 	}
 	if err != nil {
 		return err
 	}
-	file, err := outcome.Save(folder)
-	if err != nil {
-		return err
-	}
 	if s.Format == "json" {
-		err = plainjson.Write(a.out, outcome, "  ")
+		err = plainjson.Write(a.out, outcome.Report(), "  ")
 	} else {
-		_, err = fmt.Fprintf(a.out, "%s\nStored in %s\n", terminal.Escape(outcome.Text()), terminal.Escape(file))
+		_, err = fmt.Fprint(a.out, terminal.Escape(outcome.Text()))
 	}
-	if err == nil && !outcome.Believe {
+	if err == nil && outcome.Failed != "" {
 		err = exit{code: exitFailed}
 	}
 	return err

@@ -65,19 +65,20 @@ func compact(ts *testscript.TestScript, _ bool, args []string) {
 
 // disbelieve VERDICT stores a self-test that the judge of a verdict failed.
 func disbelieve(ts *testscript.TestScript, _ bool, args []string) {
-	keepSelfTest(ts, args[0], judge.SelfTest{Why: []string{"it is not significantly better than chance"}})
+	keepSelfTest(ts, args[0], func(judge.TestCase) bool { return false })
 }
 
 // believe VERDICT stores a self-test that it passed.
 func believe(ts *testscript.TestScript, _ bool, args []string) {
-	interval := func(low, high float64) judge.Interval { return judge.Interval{Low: low, High: high} }
-	keepSelfTest(ts, args[0], judge.SelfTest{
-		Believe: true, Advantage: interval(0.6, 0.8),
-		TruePositives: judge.Rate{Interval: interval(0.8, 0.9)}, FalsePositives: judge.Rate{Interval: interval(0.1, 0.2)},
+	keepSelfTest(ts, args[0], func(c judge.TestCase) bool {
+		insult, _ := c.Labels.Get(toxscreen.Insult)
+		return insult > 0
 	})
 }
 
-func keepSelfTest(ts *testscript.TestScript, file string, outcome judge.SelfTest) {
+// keepSelfTest stores a self-test in which the judge of a verdict finds those texts rude
+// that the function says.
+func keepSelfTest(ts *testscript.TestScript, file string, toxic func(judge.TestCase) bool) {
 	var verdict toxscreen.Verdict
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &verdict))
 	client, err := ollama.New(ollama.Config{Model: "tiny", Host: ts.Getenv("OLLAMA_HOST")})
@@ -85,8 +86,30 @@ func keepSelfTest(ts *testscript.TestScript, file string, outcome judge.SelfTest
 	defer client.Close()
 	session, err := client.Identify(context.Background())
 	ts.Check(err)
-	outcome.Format, outcome.Digest, outcome.Rubric = 1, session.Digest, verdict.Rubric
-	outcome.When = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	outcome := judge.NewSelfTest(judge.Model{Name: "tiny", Digest: session.Digest, Rubric: verdict.Rubric, Dialect: "rubric"}, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	answer := func(c judge.TestCase) {
+		p := toxscreen.Probability(0.05)
+		if toxic(c) {
+			p = 0.95
+		}
+		a := toxscreen.Insult
+		outcome.Answers[c.ID] = judge.TestAnswer{Verdict: &toxscreen.Verdict{
+			Aspects: []toxscreen.AspectVerdict{{Name: "rude", Attribute: &a, Yes: p > 0.5, PYes: &p}},
+		}}
+	}
+	var found []judge.TestCase
+	for _, c := range judge.TestCases() {
+		if answer(c); toxic(c) {
+			found = append(found, c)
+		}
+	}
+	for _, c := range judge.AttackCases(found) {
+		answer(c)
+	}
+	outcome.Complete = true
+	if len(found) == 0 {
+		outcome.Failed = "the judge failed its self-test of 2026-01-02: it finds nothing"
+	}
 	_, err = outcome.Save(filepath.Join(ts.Getenv("HOME"), ".config", "toxscreen", "judges"))
 	ts.Check(err)
 }

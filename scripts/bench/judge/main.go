@@ -45,6 +45,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/judge"
 )
 
@@ -257,11 +258,11 @@ func report(out io.Writer, found []finding) {
 			clean = append(clean, *f.p)
 		}
 	}
-	line := func(name string, r judge.Rate) {
-		fmt.Fprintf(out, "%-24s  %5.1f %%  (%d of %d; %.1f–%.1f %%)\n", name, 100*r.Estimate, r.Count, r.Of, 100*r.Low, 100*r.High)
+	line := func(name string, r fusion.Share) {
+		fmt.Fprintf(out, "%-24s  %5.1f %%  (%d of %d; %.1f–%.1f %%)\n", name, 100*r.Estimate(), r.Count, r.Of, 100*r.Low, 100*r.High)
 	}
-	line("toxic texts found", judge.RateOf(yes[1], of[1]))
-	line("clean texts found toxic", judge.RateOf(yes[0], of[0]))
+	line("toxic texts found", fusion.ShareOf(yes[1], of[1]))
+	line("clean texts found toxic", fusion.ShareOf(yes[0], of[0]))
 	area, low, high := auc(toxic, clean)
 	fmt.Fprintf(out, "%-24s  %5.3f    (%d and %d texts; %.3f–%.3f)\n", "AUC of P(yes)", area, len(toxic), len(clean), low, high)
 	fmt.Fprintf(out, "%-24s  %5d\n%-24s  %5d\n%-24s  %5d\n", "no verdict", unanswered, "seen in parts", parts, "speak to the judge", spoken)
