@@ -50,7 +50,7 @@ func TestWhatTheServerIsAsked(t *testing.T) {
 		"repeat_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
 	}
 	for _, r := range append(kept.Asked, last) {
-		if r.Truncate == nil || *r.Truncate || r.Shift == nil || *r.Shift || r.KeepAlive == nil {
+		if r.Truncate == nil || *r.Truncate || r.Shift == nil || *r.Shift || r.KeepAlive != nil {
 			t.Errorf("request %+v", r)
 		}
 		if r.Messages[0].Content != first.Messages[0].Content {
