@@ -102,30 +102,6 @@ func TestTheSecondAttempt(t *testing.T) {
 	}
 }
 
-// What a second attempt adds to the prompt fits into the context that was planned for
-// it: the server refuses a prompt that is too long.
-func TestTheSecondAttemptFitsIntoTheContext(t *testing.T) {
-	server := tinyServer(t)
-	r := smallRubric(t)
-	d := byRubric{config: Config{Rubric: r, TextBytes: leastText}}
-	// The shortest context that has room for the shortest text. Each byte is a token.
-	least := 1024
-	for ; ; least++ {
-		if _, err := d.plan(ollama.MostTokens(d.probe()), least); err == nil {
-			break
-		}
-	}
-	server.Create(t, "short", ollamatest.WithContext(t, ollamatest.Tiny, uint32(least)))
-	for _, first := range []string{strings.Repeat("[", 1000), strings.Repeat("{\"<", 300), strings.Repeat("\U0001F600", 200), "{\"" + strings.Repeat("[<", 200) + "\":1}"} {
-		var kept ollamatest.Requests
-		proxy := ollamatest.NewProxy(t, server, kept.Plan(t, ollamatest.InTurn(ollamatest.Say(first))))
-		v := verdictOn(t, tinyJudge(t, proxy.URL, func(c *Config) { c.Model, c.TextBytes = "short", leastText }), strings.Repeat("<", 1000))
-		if asked := kept.Asked; len(asked) != 2 || len(asked[1].Messages) != 4 || asked[1].Options["num_ctx"] != float64(least) {
-			t.Errorf("%.20q: %d calls, %+v", first, len(asked), v)
-		}
-	}
-}
-
 // If the model is replaced between the attempts, the prompt is made for the new one.
 func TestTheModelChangesBetweenTheAttempts(t *testing.T) {
 	server := tinyServer(t)
