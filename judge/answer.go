@@ -117,26 +117,95 @@ type aspectAnswer struct {
 	quotes     []string
 }
 
-// parse reads an answer and validates it against the schema. The server does not
-// always enforce the schema: not for models that think, and not before 0.5.
+// parse finds the answer in what the model wrote, and validates it against the
+// schema. Where the server does not enforce the schema, which it does not for every
+// model that can think and not before 0.5, the model may write thoughts, a sentence
+// or a code fence around the JSON object.
+//
+// Every object that begins like an answer has to be one, and all of them the same:
+// which of two is meant would be a guess, and a model may quote one from the text.
 //
 // Errors are part of the prompt for the second attempt.
 func (s answerShape) parse(r Rubric, text string) (answer, error) {
-	var found answer
-	// Models that are not bound to the schema often wrap the object.
-	body := strings.TrimSpace(text)
-	base := strings.Index(text, body)
-	if inner, ok := strings.CutPrefix(body, "```json"); ok {
-		base += len("```json")
-		body = strings.TrimSuffix(inner, "```")
+	start := len(text) - len(strings.TrimLeft(text, " \t\r\n"))
+	if start == len(text) {
+		return answer{}, errors.New("it is empty")
 	}
-	if body == "" {
-		return found, errors.New("it is empty")
+	if found, end, err := s.parseObject(r, text, start); err == nil && strings.TrimSpace(text[end:]) == "" {
+		return found, nil
 	}
-	dec := json.NewDecoder(strings.NewReader(body))
+	start = behindThoughts(text)
+	keys := make([]string, 0, len(r.Aspects)+1)
+	for _, a := range r.Aspects {
+		keys = append(keys, a.Name)
+	}
+	if s.reason {
+		keys = append(keys, reasonKey)
+	}
+	var found *answer
+	first := -1
+	for at := start; at < len(text); at++ {
+		if text[at] != '{' {
+			continue
+		}
+		if first < 0 {
+			first = at
+		}
+		if !beginsWithKey(text[at+1:], keys) {
+			continue
+		}
+		next, end, err := s.parseObject(r, text, at)
+		if err != nil {
+			return answer{}, err
+		}
+		if found != nil && !found.same(next) {
+			return answer{}, errors.New("it has two answers that differ")
+		}
+		found = &next
+		at = end - 1
+	}
+	if found != nil {
+		return *found, nil
+	}
+	if first >= 0 {
+		if _, _, err := s.parseObject(r, text, first); err != nil {
+			return answer{}, err
+		}
+	}
+	return answer{}, errors.New("it has no JSON object with the keys that were asked for")
+}
+
+// behindThoughts returns the offset in an answer behind the thoughts that the server
+// left in it: 0 if there are none. The opening tag may be missing, where it is part of
+// the prompt.
+func behindThoughts(text string) int {
+	const end = "</think>"
+	if at := strings.LastIndex(text, end); at >= 0 {
+		return at + len(end)
+	}
+	return 0
+}
+
+// beginsWithKey reports whether the inside of an object begins with one of the keys.
+func beginsWithKey(inside string, keys []string) bool {
+	inside, quoted := strings.CutPrefix(strings.TrimLeft(inside, " \t\r\n"), `"`)
+	return quoted && slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(inside, key+`"`) })
+}
+
+// same reports whether two answers say the same, wherever they stand.
+func (a answer) same(b answer) bool {
+	return a.reason == b.reason && slices.EqualFunc(a.aspects, b.aspects, func(a, b aspectAnswer) bool {
+		return a.yes == b.yes && a.severity == b.severity && slices.Equal(a.violations, b.violations) && slices.Equal(a.quotes, b.quotes)
+	})
+}
+
+// parseObject reads the answer that begins at an offset in a text, and returns the
+// offset of its end.
+func (s answerShape) parseObject(r Rubric, text string, start int) (found answer, end int, err error) {
+	dec := json.NewDecoder(strings.NewReader(text[start:]))
 	found.aspects = make([]aspectAnswer, len(r.Aspects))
 	seen := map[string]bool{}
-	err := eachKey(dec, func(key string) error {
+	err = eachKey(dec, func(key string) error {
 		if seen[key] {
 			return fmt.Errorf("key %q is given twice", beginning(key, 40))
 		}
@@ -151,25 +220,22 @@ func (s answerShape) parse(r Rubric, text string) (answer, error) {
 		if err := s.parseAspect(dec, r, &found.aspects[i]); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
-		found.aspects[i].at += base
+		found.aspects[i].at += start
 		return nil
 	})
 	if err != nil {
-		return answer{}, err
+		return answer{}, 0, err
 	}
 	for _, a := range r.Aspects {
 		if !seen[a.Name] {
-			return answer{}, fmt.Errorf("key %q is missing", a.Name)
+			return answer{}, 0, fmt.Errorf("key %q is missing", a.Name)
 		}
 	}
 	if s.reason && !seen[reasonKey] {
-		return answer{}, fmt.Errorf("key %q is missing", reasonKey)
+		return answer{}, 0, fmt.Errorf("key %q is missing", reasonKey)
 	}
 	found.reason = beginning(found.reason, 4*maxReason)
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return answer{}, errors.New("there is more behind the object")
-	}
-	return found, nil
+	return found, start + int(dec.InputOffset()), nil
 }
 
 func (s answerShape) parseAspect(dec *json.Decoder, r Rubric, a *aspectAnswer) error {

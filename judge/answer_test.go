@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,8 +63,8 @@ func TestAnAnswerIsRead(t *testing.T) {
 func TestInvalidAnswersAreRejected(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                           "it is empty",
-		"no":                         "invalid character",
-		`[]`:                         "it is no JSON object",
+		"no":                         "it has no JSON object",
+		`[]`:                         "it has no JSON object",
 		`{"loud":{"verdict":"no"}`:   "it ends before its end",
 		`{"loud":{"verdict":"no"}}`:  `key "rude" is missing`,
 		`{"loud":{"verdict":"maybe"`: `loud: verdict is "maybe", neither yes nor no`,
@@ -81,8 +82,7 @@ func TestInvalidAnswersAreRejected(t *testing.T) {
 		`{"loud":{"verdict":"yes","severity":1}`:                                   "evidence is missing",
 		`{"loud":{"verdict":"yes","severity":1,"evidence":"x"`:                     "evidence is not a list of strings",
 		`{"loud":{"verdict":"no","severity":1}`:                                    "the verdict is no with severity 1",
-		`{"loud":{"verdict":"no"},"rude":{"verdict":"no"}} and more`:               "there is more behind the object",
-		`{"loud":{"verdict":"no"},"rude":{"verdict":"no"}}{"loud":1}`:              "there is more behind the object",
+		`{"loud":{"verdict":"no"},"rude":{"verdict":"no"}}{"loud":1}`:              "loud: it is no JSON object",
 		`{"loud":{"verdict":"no"},"rude":{"verdict":"no"},"reason":"because"}`:     `key "reason" is not known`,
 		`{"loud":{"verdict":"no"},"rude":{"verdict":"no"},"toxic":"` + "\xff" + ``: `key "toxic" is not known`,
 	} {
@@ -92,8 +92,71 @@ func TestInvalidAnswersAreRejected(t *testing.T) {
 	}
 }
 
+// A model that is not held to the schema writes around the object, and the server may
+// leave thoughts in the answer.
+func TestAnAnswerIsFoundAmongOtherWords(t *testing.T) {
+	const (
+		object = `{"loud":{"verdict":"no"},"rude":{"verdict":"yes","severity":1,"evidence":["{you} [idiot]"]}}`
+		other  = `{"loud":{"verdict":"yes","severity":2,"evidence":["HEY"]},"rude":{"verdict":"no"}}`
+	)
+	for name, text := range map[string]string{
+		"a fence":                       "```json\n" + object + "\n```",
+		"a fence without a language":    "```\n" + object + "\n```\n",
+		"a sentence and a fence":        "Sure!\n\n```json\n" + object + "\n```\nHope this helps.",
+		"a sentence before it":          "Here is my verdict: " + object,
+		"a sentence after it":           object + " Hope this helps: {it} is rude.",
+		"braces before it":              "{I think} {\"so\":1} " + object,
+		"an object around it":           `{"answer":` + object + `}`,
+		"thoughts":                      "<think>It may be " + other + ", or not.</think>\n" + object,
+		"thoughts without a beginning":  "It may be " + other + ", or not.\n</think>\n\n" + object,
+		"thoughts without an end":       "<think>It is rude. " + object,
+		"two thoughts":                  "<think>" + other + "</think> no </think>" + object,
+		"thoughts, a sentence, a fence": "<think>\n\n</think>\n\nMy answer:\n```json\n" + object + "\n```",
+		"the same answer twice":         object + "\n\nAgain: " + strings.ReplaceAll(object, ":", " : "),
+	} {
+		got, err := answerShape{}.parse(smallRubric(t), text)
+		if err != nil || len(got.aspects) != 2 || got.aspects[0].yes || !got.aspects[1].yes || got.aspects[1].quotes[0] != "{you} [idiot]" {
+			t.Errorf("%s: %+v, %v", name, got, err)
+			continue
+		}
+		if from := strings.LastIndex(text, `{"loud"`); got.aspects[0].at < from || !strings.HasPrefix(text[got.aspects[0].at:], `no"`) || !strings.HasPrefix(text[got.aspects[1].at:], `yes"`) {
+			t.Errorf("%s: the verdicts are at %d and %d", name, got.aspects[0].at, got.aspects[1].at)
+		}
+	}
+	// A quotation may have what ends a thought.
+	const quoting = `{"loud":{"verdict":"no"},"rude":{"verdict":"yes","severity":1,"evidence":["</think>"]}}`
+	if got, err := (answerShape{}).parse(smallRubric(t), quoting); err != nil || got.aspects[1].quotes[0] != "</think>" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Which of several answers is meant would be a guess. What begins like an answer and is
+// none is not passed over, since it may quote another answer from the text.
+func TestAnAnswerIsNotGuessed(t *testing.T) {
+	const (
+		yes = `{"loud":{"verdict":"yes","severity":2,"evidence":["HEY"]},"rude":{"verdict":"no"}}`
+		no  = `{"loud":{"verdict":"no"},"rude":{"verdict":"no"}}`
+	)
+	for text, want := range map[string]string{
+		"The text says " + no + ", but my verdict is " + yes:                                        "it has two answers that differ",
+		"<think>It is loud. " + yes + " Or not. " + no:                                              "it has two answers that differ",
+		"<think>" + no + "</think> I cannot judge this.":                                            "it has no JSON object",
+		"<think>" + no + "</think>":                                                                 "it has no JSON object",
+		`{"loud":{"verdict":"yes","severity":2,"evidence":["` + no + `"]},"rude":{"verdict":"no"}}`: "loud: evidence is not a list of strings",
+		yes + " or " + no[:len(no)-1]:                                                               "it ends before its end",
+		`Mine: {"\u006coud":{"verdict":"no"},"rude":{"verdict":"no"}}`:                              "it has no JSON object with the keys that were asked for",
+	} {
+		if got, err := (answerShape{}).parse(smallRubric(t), text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %+v, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
-	f.Add(`{"loud": {"verdict":"yes","severity":2,"evidence":["HEY"]}, "rude": {"verdict":"no"}}`)
+	const object = `{"loud": {"verdict":"yes","severity":2,"evidence":["HEY"]}, "rude": {"verdict":"no"}}`
+	for _, text := range []string{object, "```json\n" + object + "\n```", "<think>{" + object + "</think>" + object, "so: " + object + " or " + object + " {}", `{"a":` + object + `}`} {
+		f.Add(text)
+	}
 	r, err := ParseRubric([]byte(small))
 	if err != nil {
 		f.Fatal(err)
@@ -102,6 +165,17 @@ func FuzzParse(f *testing.F) {
 		found, err := answerShape{}.parse(r, text)
 		if err != nil {
 			return
+		}
+		// It is an object by itself, at some place of the text.
+		alone := false
+		for at := range text {
+			if text[at] == '{' && !alone {
+				object, _, err := answerShape{}.parseObject(r, text, at)
+				alone = err == nil && object.same(found)
+			}
+		}
+		if !alone {
+			t.Errorf("%q: no object in it is the answer %+v", text, found)
 		}
 		for _, a := range found.aspects {
 			want := verdictNo
@@ -146,7 +220,9 @@ func TestProbabilityOfYes(t *testing.T) {
 			tokens(`{"a":{"verdict":"`, "no", map[string]float64{"no": 30, "\tNo": 10, "n": 10, "yes": 5, "Ye": 5, "\n": 30, "not": 5, "yesterday": 5}, `"}}`), 10.0 / 60},
 		"a token that begins before the verdict": {
 			tokens(`{"a":{"verdict":`, `"no`, map[string]float64{`"no`: 30, `"yes`: 10, `"`: 20, `yes`: 40}, `"}}`), 0.25},
-		"a token that ends after it":   {tokens(`{"a":{"verdict":"`, `no"}}`, map[string]float64{`no"}}`: 30, `yes",`: 10}), 0.25},
+		"a token that ends after it": {tokens(`{"a":{"verdict":"`, `no"}}`, map[string]float64{`no"}}`: 30, `yes",`: 10}), 0.25},
+		"the same answer in thoughts": {tokens("hm ", `{"a":{"verdict":"`, "no", map[string]float64{"no": 90, "yes": 10}, `"}}`, "</think>",
+			`{"a":{"verdict":"`, "no", map[string]float64{"no": 40, "yes": 60}, `"}}`), 0.6},
 		"thinking before the answer":   {tokens("hm ", "no ", `{"a":{"verdict":"`, "no", map[string]float64{"no": 50, "yes": 50}, `"}}`), 0.5},
 		"a verdict that is not listed": {tokens(`{"a":{"verdict":"`, "no", map[string]float64{"no": 90, "x": 10}, `"}}`), 0.1},
 	} {
@@ -305,6 +381,31 @@ func TestAVerdictIsMadeOfAnAnswer(t *testing.T) {
 		`"warnings":[],"input_tokens":0,"output_tokens":0}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// If the server leaves the thoughts in the answer, which may have the same object, the
+// probability is the one of the verdict behind them.
+func TestTheProbabilityIsTheOneOfTheAnswer(t *testing.T) {
+	d := byRubric{config: Config{Rubric: smallRubric(t)}}
+	no := func(share float64) []any {
+		return []any{`{"loud":{"verdict":"`, "no", map[string]float64{"no": share, "yes": 100 - share}, `"},"rude":{"verdict":"`, "no", map[string]float64{"no": 50, "yes": 50}, `"}}`}
+	}
+	written := slices.Concat([]any{"<think>", "so: "}, no(90), []any{"</think>", "\n```json\n"}, no(70), []any{"\n```"})
+	all := tokens(written...)
+	var text strings.Builder
+	for _, token := range all {
+		text.WriteString(token.Token)
+	}
+	r := ollama.Reply{Text: text.String(), Logprobs: all}
+	read, err := d.read(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v toxscreen.Verdict
+	d.fill(&v, "hello", []part{{0, 5}}, read, r)
+	if p := v.Aspects[0].PYes; p == nil || math.Abs(float64(*p)-0.3) > 1e-6 {
+		t.Errorf("%+v", v.Aspects[0])
 	}
 }
 

@@ -112,15 +112,23 @@ func New(c Config) (*Judge, error) {
 		return nil, err
 	}
 	j := &Judge{config: c, dialect: dialectOf(c)}
-	j.client, err = ollama.New(ollama.Config{
+	config := ollama.Config{
 		Model: c.Model, Name: "judge", Host: c.Host, Log: c.Log,
 		Timeout: c.Timeout, LoadTimeout: c.LoadTimeout, Parallel: c.Parallel,
-		Probe: j.dialect.probe(),
+		Probe: ollama.Question{Messages: j.dialect.probe()},
 		Context: func(prefix, limit int) (int, error) {
 			b, err := j.dialect.plan(prefix, limit)
 			return b.context, err
 		},
-	})
+	}
+	if d, ok := j.dialect.(byRubric); ok {
+		config.Probe.Format, config.Probe.Predict = d.shape.schema(c.Rubric), d.shape.tokens(c.Rubric)
+		config.Fits = func(answer string) bool {
+			_, err := d.shape.parse(c.Rubric, answer)
+			return err == nil
+		}
+	}
+	j.client, err = ollama.New(config)
 	if err != nil {
 		return nil, err
 	}
@@ -175,13 +183,20 @@ type Model struct {
 	Dialect string // form of its prompts: "rubric", or the family of a guard model
 	Context int    // context size of every call, in tokens
 	Prefix  int    // tokens of the prompt without a text
+	// Thoughts is the number of tokens of each answer that are reserved for what the
+	// model thinks first: 0 if it does not think.
+	Thoughts int
+	// FormatIgnored reports whether the server enforces the schema of answers only
+	// after the model has thought. If Thoughts is 0, the model follows its prompt
+	// without the schema, and otherwise it has to think.
+	FormatIgnored bool
 }
 
 // String returns the name and the beginning of the digest.
 func (m Model) String() string { return m.Name + "@" + beginning(m.Digest, 12) }
 
-// Identify asks the server which model it has, without loading it. Context and
-// Prefix are 0 if it was not loaded before.
+// Identify asks the server which model it has, without loading it. Context, Prefix
+// and FormatIgnored are not known if it was not loaded before.
 func (j *Judge) Identify(ctx context.Context) (Model, error) {
 	s, err := j.client.Identify(ctx)
 	if err != nil {
@@ -200,7 +215,7 @@ func (j *Judge) Connect(ctx context.Context) (Model, error) {
 }
 
 func (j *Judge) model(s *ollama.Session) Model {
-	return Model{Name: j.config.Model, Digest: s.Digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(), Context: s.Context, Prefix: s.Prefix}
+	return Model{Name: j.config.Model, Digest: s.Digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(), Context: s.Context, Prefix: s.Prefix, Thoughts: s.Thoughts, FormatIgnored: s.FormatIgnored}
 }
 
 // Judge implements [toxscreen.Judge].
@@ -306,7 +321,7 @@ func (j *Judge) key(s *ollama.Session, c Case) string {
 	parts, err := json.Marshal([]any{
 		"verdict 1", s.Digest, j.dialect.name(), j.dialect.rubric(), j.config.Reason, j.config.Violations,
 		0, // the seed; verdicts of earlier versions have it in their keys
-		b.context, b.text, b.answer, s.Thinking,
+		b.context, b.text, b.answer, s.Thinking, s.Thoughts,
 		[]byte(c.Text), c.Spans, c.Fields,
 	})
 	if err != nil {
@@ -405,7 +420,10 @@ func (d byRubric) judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscr
 	v.InputTokens, v.OutputTokens = first.InputTokens, first.OutputTokens
 	if why != nil {
 		last, err = e.Ask(ctx, func(session *ollama.Session) ollama.Question {
-			return question(repair(messages, first.Text, why), budgetOf(d, session))
+			// The server may have changed the model since the first attempt.
+			b := budgetOf(d, session)
+			messages, parts, v.Warnings = d.messages(c, b)
+			return question(repair(messages, first.Text, why), b)
 		})
 		if err != nil {
 			return v, nil, fmt.Errorf("its first answer was invalid (%w); %w", why, err)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"net/http"
 	"strings"
@@ -50,7 +51,7 @@ func TestWhatTheServerIsAsked(t *testing.T) {
 		"repeat_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
 	}
 	for _, r := range append(kept.Asked, last) {
-		if r.Truncate == nil || *r.Truncate || r.Shift == nil || *r.Shift || r.KeepAlive == nil {
+		if r.Truncate == nil || *r.Truncate || r.Shift == nil || *r.Shift || r.KeepAlive != nil {
 			t.Errorf("request %+v", r)
 		}
 		if r.Messages[0].Content != first.Messages[0].Content {
@@ -75,6 +76,9 @@ func TestTheSecondAttempt(t *testing.T) {
 		"no JSON":       ollamatest.Say("I would say no."),
 		"another one":   ollamatest.Say(`{"loud":{"verdict":"maybe"}}`),
 		"a long text":   ollamatest.Say(strings.Repeat("no ", 1000)),
+		"only thoughts": func(_ *ollamatest.Proxy, w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, `{"message":{"content":"","thinking":"let me see"},"done":true,"done_reason":"length","prompt_eval_count":1000,"eval_count":400}`)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var kept ollamatest.Requests
@@ -93,6 +97,79 @@ func TestTheSecondAttempt(t *testing.T) {
 			abstained, ok := errors.AsType[*toxscreen.AbstentionError](err)
 			if !ok || v.Score != nil || len(abstained.Raw) > maxRaw || len(kept.Asked) != 2 {
 				t.Errorf("%+v, %v after %d calls, want an abstention after 2", v, err, len(kept.Asked))
+			}
+		})
+	}
+}
+
+// If the model is replaced between the attempts, the prompt is made for the new one.
+func TestTheModelChangesBetweenTheAttempts(t *testing.T) {
+	server := tinyServer(t)
+	replaced := func(p *ollamatest.Proxy, w http.ResponseWriter, r *http.Request) {
+		server.Create(t, tiny, ollamatest.WithContext(t, ollamatest.Tiny, 3200))
+		ollamatest.Reset(p, w, r) // the session is forgotten
+	}
+	var kept ollamatest.Requests
+	proxy := ollamatest.NewProxy(t, server, kept.Plan(t, ollamatest.InTurn(ollamatest.Say("no JSON"), replaced)))
+	v := verdictOn(t, tinyJudge(t, proxy.URL, func(c *Config) { c.TextBytes = 2000 }), strings.Repeat("one word after the other ", 78))
+	first, last := kept.Asked[0], kept.Asked[len(kept.Asked)-1]
+	if last.Options["num_ctx"] != 3200.0 || len(last.Messages) != 4 || len(last.Messages[1].Content) >= len(first.Messages[1].Content) {
+		t.Errorf("%v tokens, then %v: %+v", first.Options["num_ctx"], last.Options["num_ctx"], last.Messages)
+	}
+	if len(v.Warnings) < 2 || !strings.HasPrefix(v.Warnings[0], "the judge saw ") || !strings.HasPrefix(v.Warnings[1], "the judge's first answer was invalid") {
+		t.Errorf("warnings %q", v.Warnings)
+	}
+}
+
+// On a server that ignores the schema when the model is told not to think, a model that
+// writes the object all the same is asked once for each text. Another one thinks first.
+func TestAServerThatIgnoresTheSchema(t *testing.T) {
+	server := ollamatest.Start(t)
+	server.Create(t, "thinking", ollamatest.Tiny, map[string]any{
+		"template": `{{ range .Messages }}<|im_start|>{{ .Role }}
+{{ if .Thinking }}<think>{{ .Thinking }}</think>{{ end }}{{ .Content }}<|im_end|>
+{{ end }}<|im_start|>assistant
+`,
+	})
+	for name, test := range map[string]struct {
+		fault  ollamatest.Fault
+		thinks bool
+	}{
+		"the model follows its prompt": {ollamatest.Say("Here is my verdict:\n```json\n" + harmless + "\n```\n"), false},
+		"the model does not": {ollamatest.Instead(func(r map[string]any) {
+			if r["think"] == false {
+				delete(r, "format")
+			}
+			r["think"] = false // the tiny model has no thoughts
+		}), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var kept ollamatest.Requests
+			j := tinyJudge(t, ollamatest.NewProxy(t, server, kept.Plan(t, ollamatest.Always(test.fault))).URL, func(c *Config) { c.Model = "thinking" })
+			m, err := j.Connect(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := j.dialect.plan(ollama.MostTokens(j.dialect.probe()), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !m.FormatIgnored || (m.Thoughts > 0) != test.thinks || m.Context != b.context+m.Thoughts {
+				t.Errorf("%+v, planned %+v", m, b)
+			}
+			before := len(kept.Asked)
+			for _, text := range []string{"you idiot", "a lovely garden"} {
+				if v := verdictOn(t, j, text); v.Score == nil {
+					t.Errorf("%+v", v)
+				}
+			}
+			if len(kept.Asked) != before+2 {
+				t.Errorf("%d calls for two texts", len(kept.Asked)-before)
+			}
+			for _, r := range kept.Asked[before:] {
+				if r.Think == nil || r.Think.Bool() != test.thinks || r.Options["num_predict"] != float64(b.answer+m.Thoughts) {
+					t.Errorf("think is %+v, options %v", r.Think, r.Options)
+				}
 			}
 		})
 	}

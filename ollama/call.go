@@ -30,9 +30,9 @@ func (c *Client) call(ctx context.Context, session *Session, q Question) (Reply,
 		Messages: q.Messages,
 		Format:   q.Format,
 		// A prompt that does not fit is an error instead of truncated.
-		Truncate:  &no,
-		Shift:     &no,
-		KeepAlive: &api.Duration{Duration: keepAlive},
+		Truncate: &no,
+		Shift:    &no,
+		Think:    session.think,
 		Options: map[string]any{
 			"num_ctx":     session.Context,
 			"num_predict": q.Predict,
@@ -46,21 +46,19 @@ func (c *Client) call(ctx context.Context, session *Session, q Question) (Reply,
 		Logprobs:    q.Logprobs > 0,
 		TopLogprobs: q.Logprobs,
 	}
-	if session.Thinking {
-		request.Think = &api.ThinkValue{Value: false}
-	}
 	var r Reply
 	var text strings.Builder
 	var pieces []string // tokens, as far as the server separates them
-	done, blanks := false, 0
+	done, thought, blanks := false, false, 0
 	err := c.api.Chat(ctx, request, func(part api.ChatResponse) error {
 		text.WriteString(part.Message.Content)
+		thought = thought || part.Message.Thinking != ""
 		r.Logprobs = append(r.Logprobs, part.Logprobs...)
 		for _, token := range part.Logprobs {
 			pieces = append(pieces, token.Token)
 		}
-		if len(part.Logprobs) == 0 && part.Message.Content != "" {
-			pieces = append(pieces, part.Message.Content)
+		if piece := part.Message.Thinking + part.Message.Content; len(part.Logprobs) == 0 && piece != "" {
+			pieces = append(pieces, piece)
 		}
 		if trimmed := strings.TrimRight(part.Message.Content, " \t\r\n"); trimmed == "" {
 			blanks += len(part.Message.Content)
@@ -71,7 +69,11 @@ func (c *Client) call(ctx context.Context, session *Session, q Question) (Reply,
 		case part.Done:
 			done = true
 			r.InputTokens, r.OutputTokens = part.PromptEvalCount, part.EvalCount
-			if part.DoneReason == "length" {
+			switch {
+			case part.DoneReason != "length":
+			case onlyThoughts(text.String(), thought):
+				r.Cut = fmt.Sprintf("the model's thoughts used all %d tokens and left none for an answer; use a model that thinks less or that can be told not to think", q.Predict)
+			default:
 				r.Cut = fmt.Sprintf("it was cut off at %d tokens", q.Predict)
 			}
 		case blanks > loop:
@@ -121,9 +123,13 @@ func whole(session *Session, q Question, r Reply) error {
 	if r.InputTokens == 0 { // the answer was not read to its end
 		return nil
 	}
-	if r.InputTokens < q.Least || r.InputTokens+q.Predict > session.Context {
+	most := session.Context - q.Predict
+	if session.Thoughts > 0 {
+		most = session.Context // the server may have evaluated the thoughts, too
+	}
+	if r.InputTokens < q.Least || r.InputTokens > most {
 		return fmt.Errorf("the server evaluated %d tokens of the prompt, which should be between %d and %d: "+
-			"it truncated the prompt; use Ollama 0.12.11 or later", r.InputTokens, q.Least, session.Context-q.Predict)
+			"it truncated the prompt; use Ollama 0.12.11 or later", r.InputTokens, q.Least, most)
 	}
 	return nil
 }

@@ -69,6 +69,7 @@ func (e *Exchange) retry(ctx context.Context, of func(*Session) Question) (Reply
 		session, err := c.connect(ctx)
 		if err == nil {
 			q := of(session)
+			q.Predict += session.Thoughts
 			start := time.Now()
 			var r Reply
 			r, err = e.inTime(ctx, session, q)

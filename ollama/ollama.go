@@ -10,8 +10,7 @@
 //		Predict:  200,
 //	})
 //
-// The first question makes the server load the model, and each question keeps it
-// loaded. A failed call is retried if that can help, and a server that fails
+// The first question makes the server load the model. A failed call is retried if that can help, and a server that fails
 // repeatedly is not called for some seconds. Prompts are sent only to the
 // configured address: not through a proxy, not along a redirection, and not to a
 // model that the server forwards to another host.
@@ -67,10 +66,15 @@ type Config struct {
 	// Parallel is the number of concurrent calls. The default is 1. Calls beyond
 	// the server's OLLAMA_NUM_PARALLEL wait there.
 	Parallel int
-	// Probe is a prompt that loads the model and whose tokens are counted. The
-	// server keeps it in its cache: prompts with the same beginning take less time.
-	// An empty probe loads the model, too.
-	Probe []Message
+	// Probe is a question whose prompt loads the model and whose tokens are counted.
+	// The server keeps it in its cache: prompts with the same beginning take less
+	// time. An empty probe loads the model, too. If it has a Format, like the
+	// questions that follow, the client finds out whether the server enforces it.
+	Probe Question
+	// Fits reports whether an answer to the probe can be used although the server
+	// ignored its Format. If it cannot, the model thinks before every answer, after
+	// which the server enforces the Format. By default every answer can be used.
+	Fits func(answer string) bool
 	// Context returns the context size in tokens, which is the same for every call:
 	// the server reloads the model for another size. prefix is the maximum number
 	// of tokens of the probe, limit the model's maximum context size, 0 if it is
@@ -100,17 +104,20 @@ type Client struct {
 	lock     chan struct{}
 	failure  *fault // of the last attempt; nil if it succeeded
 	failed   time.Time
-	measured struct { // the probe, for sending it again
-		digest string
-		tokens int
+	measured struct { // about the probe, for sending it again to the same model
+		digest        string
+		tokens        int
+		formatIgnored bool
+		thinksFirst   bool
 	}
 }
 
 const (
-	// keepAlive is how long the server keeps the model loaded after a call. It is
-	// sent with each call, so that a pause in a batch does not cost a load.
-	keepAlive = 10 * time.Minute
-	attempts  = 4
+	// stays is how long a server keeps a model loaded after a call unless its
+	// OLLAMA_KEEP_ALIVE says otherwise. Calls send no keep_alive: it would override
+	// what the server's operator chose.
+	stays    = 5 * time.Minute
+	attempts = 4
 	// maxQueue is the maximum number of exchanges that wait for a free slot. More
 	// are rejected, so that callers notice before their time is over.
 	maxQueue = 256
@@ -141,6 +148,9 @@ func New(config Config) (*Client, error) {
 			return defaultContext, nil
 		}
 	}
+	if config.Fits == nil {
+		config.Fits = func(string) bool { return true }
+	}
 	c := &Client{
 		config: config, base: base, queue: maxQueue,
 		slots: make(chan struct{}, config.Parallel), lock: make(chan struct{}, 1),
@@ -166,13 +176,15 @@ func New(config Config) (*Client, error) {
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Question is one call of a model. The model writes the most probable token each
-// time (temperature 0), and does not think first.
+// time (temperature 0). It does not think first if that can be avoided, see
+// [Session].Thoughts.
 type Question struct {
 	Messages []Message
 	// Format is a JSON schema that the answer has to fit; nil is free text.
 	Format json.RawMessage
-	// Predict is the maximum number of tokens of the answer. Together with the
-	// prompt they must fit into the context. An answer ends at 64 KiB in any case.
+	// Predict is the maximum number of tokens of the answer, to which those for
+	// thoughts are added. Together with the prompt they must fit into the context. An
+	// answer ends at 64 KiB in any case.
 	Predict int
 	// Logprobs is the number of the most probable tokens in the reply for each
 	// token of the answer: at most 20, the server's maximum. 0 means no
@@ -185,15 +197,16 @@ type Question struct {
 
 // Reply is the answer to a question.
 type Reply struct {
-	Text string
-	// Logprobs are the answer's tokens; nil if none were requested, or if the
+	Text string // without thoughts, as far as the server separates them
+	// Logprobs are the tokens of thoughts and answer; nil if none were requested, or if the
 	// server returns none, as before Ollama 0.12.11.
 	Logprobs []Logprob
 	// Cut says why Text is not complete, such as "it was cut off at 200 tokens";
 	// empty if Text is complete.
 	Cut string
 	// InputTokens are the prompt's tokens and OutputTokens the answer's, as the
-	// server counted them: 0 if the answer was not read to its end.
+	// server counted them: 0 if the answer was not read to its end. If the model
+	// thinks, the server may count its thoughts as part of either.
 	InputTokens, OutputTokens int
 	// Session is the session of the question.
 	Session *Session

@@ -5,6 +5,8 @@ package ollama
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -89,7 +91,8 @@ func TestAReplyHasWhatWasAskedFor(t *testing.T) {
 }
 
 // Every call has the same options except the length of its answer. Prompts must not
-// be truncated, and each call has what its question asks for.
+// be truncated, and each call has what its question asks for. How long the model stays
+// loaded is the server's own setting.
 func TestWhatTheServerIsAsked(t *testing.T) {
 	var kept ollamatest.Requests
 	c := tinyClient(t, ollamatest.NewProxy(t, tinyServer(t), kept.Plan(t, nil)).URL, nil)
@@ -98,7 +101,7 @@ func TestWhatTheServerIsAsked(t *testing.T) {
 	for i, r := range append(kept.Asked, kept.Loads...) {
 		first := i == 0
 		if (r.Format != nil) != first || r.Logprobs != first || (r.TopLogprobs == 20) != first || r.Think != nil ||
-			r.Truncate == nil || *r.Truncate || r.Shift == nil || *r.Shift || r.KeepAlive == nil || r.KeepAlive.Duration != keepAlive {
+			r.Truncate == nil || *r.Truncate || r.Shift == nil || *r.Shift || r.KeepAlive != nil {
 			t.Errorf("request %+v", r)
 		}
 		if want := []float64{64, 5, 1}[i]; r.Options["num_predict"] != want || r.Options["num_ctx"] != float64(defaultContext) || r.Options["temperature"] != 0.0 || r.Options["seed"] != 0.0 {
@@ -107,21 +110,132 @@ func TestWhatTheServerIsAsked(t *testing.T) {
 	}
 }
 
-// A model that can think is told not to, since otherwise the server does not
-// enforce the schema. A model that cannot think gets no such option.
-func TestModelsThatThink(t *testing.T) {
-	server := ollamatest.Start(t)
-	server.Create(t, "thinking", ollamatest.Tiny, map[string]any{
-		"template": `{{ range .Messages }}<|im_start|>{{ .Role }}
+// thinkingModel has a template from which the server concludes that it can think.
+var thinkingModel = map[string]any{
+	"template": `{{ range .Messages }}<|im_start|>{{ .Role }}
 {{ if .Thinking }}<think>{{ .Thinking }}</think>{{ end }}{{ .Content }}<|im_end|>
 {{ end }}<|im_start|>assistant
 `,
-	})
+}
+
+// A model that can think is told not to. A model that cannot think gets no such
+// option.
+func TestModelsThatThink(t *testing.T) {
+	server := ollamatest.Start(t)
+	server.Create(t, "thinking", ollamatest.Tiny, thinkingModel)
 	var kept ollamatest.Requests
 	proxy := ollamatest.NewProxy(t, server, kept.Plan(t, nil))
 	r := replyTo(t, tinyClient(t, proxy.URL, func(c *Config) { c.Model = "thinking" }), about("x"))
-	if think := kept.Asked[0].Think; think == nil || think.Bool() || len(kept.Asked) != 1 || !json.Valid([]byte(r.Text)) || !r.Session.Thinking {
+	if think := kept.Asked[0].Think; think == nil || think.Bool() || len(kept.Asked) != 1 || !json.Valid([]byte(r.Text)) || !r.Session.Thinking || r.Session.Thoughts != 0 {
 		t.Errorf("think is %+v, want false; %d calls; %+v", think, len(kept.Asked), r)
+	}
+}
+
+// gpt-oss and its relatives cannot be told not to think. They think little, and their
+// thoughts have room of their own in the answer and in the context. Whatever a model
+// is called, the server knows its family.
+func TestModelsThatAlwaysThink(t *testing.T) {
+	const theirs = `{{ range .Messages }}<|start|>{{ .Role }}<|message|>{{ .Content }}<|end|>{{ end }}<|start|>assistant`
+	server := ollamatest.Start(t)
+	// The tiny model has no thoughts that would end.
+	answer := func(_ *ollamatest.Proxy, w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"message":{"thinking":"is it?","content":"{\"verdict\":\"no\"}"},"done":true,"done_reason":"stop","prompt_eval_count":40}`)
+	}
+	for _, model := range []struct {
+		name, template string
+		think          any
+	}{
+		{"gpt-oss:20b", theirs, "low"},
+		{"hf.co/example/gpt-oss-safeguard-20b-GGUF:Q4_K_M", theirs, "low"},
+		{"registry.example/team/moderator", theirs, "low"},
+		// For another template, the server knows no levels.
+		{"converted", `{{ range .Messages }}{{ .Role }}: {{ .Content }} {{ end }}`, false},
+	} {
+		t.Run(model.name, func(t *testing.T) {
+			server.Create(t, model.name, ollamatest.Tiny, map[string]any{"info": map[string]any{"model_family": "gptoss"}, "template": model.template})
+			var kept ollamatest.Requests
+			proxy := ollamatest.NewProxy(t, server, kept.Plan(t, ollamatest.Always(answer)))
+			r := replyTo(t, tinyClient(t, proxy.URL, func(c *Config) {
+				c.Model, c.Probe = model.name, about("")
+				c.Context = func(_, limit int) (int, error) {
+					if limit != 32768-lowThoughts {
+						t.Errorf("the context can have %d tokens", limit)
+					}
+					return 2048, nil
+				}
+			}), about("x"))
+			if s := r.Session; s.Thoughts != lowThoughts || s.Context != 2048+lowThoughts || s.FormatIgnored {
+				t.Errorf("%+v", s)
+			}
+			if len(kept.Asked) != 1 {
+				t.Fatalf("%d calls, want 1", len(kept.Asked))
+			}
+			for i, request := range []api.ChatRequest{kept.Asked[0], kept.Loads[len(kept.Loads)-1]} {
+				if want := []float64{64 + lowThoughts, 1}[i]; request.Think == nil || request.Think.Value != model.think || request.Options["num_predict"] != want || request.Options["num_ctx"] != 2048.0+lowThoughts {
+					t.Errorf("think is %+v with %v, want %v and %v tokens", request.Think, request.Options, model.think, want)
+				}
+			}
+		})
+	}
+}
+
+// ignoringFormat is a server that enforces no format on a model that is told not to
+// think (ollama/ollama#14645). A model that thinks is one that is told nothing here,
+// since the tiny model has no thoughts.
+var ignoringFormat = ollamatest.Instead(func(r map[string]any) {
+	if r["think"] == false {
+		delete(r, "format")
+	}
+	r["think"] = false
+})
+
+// A server that ignores the format is noticed when a session begins, not by a text. If
+// the model answers well all the same, it is asked as before.
+func TestAServerThatIgnoresTheFormat(t *testing.T) {
+	server := ollamatest.Start(t)
+	server.Create(t, "thinking", ollamatest.Tiny, thinkingModel)
+	for name, test := range map[string]struct {
+		fault    ollamatest.Fault
+		fits     bool
+		ignored  bool
+		thoughts int
+		calls    int // besides those that load the model
+	}{
+		"it does not ignore it":         {nil, true, false, 0, 1 + 2},
+		"and the answer can be used":    {ollamatest.Say("Sure: no."), true, true, 0, 2 + 2},
+		"and the answer cannot be used": {ignoringFormat, false, true, freeThoughts, 2 + 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var kept ollamatest.Requests
+			var log strings.Builder
+			plan := kept.Plan(t, func(ollamatest.Call) ollamatest.Fault { return test.fault })
+			c := tinyClient(t, ollamatest.NewProxy(t, server, plan).URL, func(c *Config) {
+				c.Model, c.Probe = "thinking", about("")
+				c.Fits = func(string) bool { return test.fits }
+				c.Log = slog.New(slog.NewTextHandler(&log, nil))
+			})
+			for range 2 {
+				r := replyTo(t, c, about("x"))
+				if s := r.Session; s.FormatIgnored != test.ignored || s.Thoughts != test.thoughts || s.Context != defaultContext+test.thoughts {
+					t.Errorf("%+v", s)
+				}
+				if enforced := !test.ignored || !test.fits; json.Valid([]byte(r.Text)) != enforced {
+					t.Errorf("the answer is %q", r.Text)
+				}
+			}
+			last := kept.Asked[len(kept.Asked)-1]
+			if last.Think == nil || last.Think.Bool() != (test.thoughts > 0) || last.Options["num_predict"] != 64.0+float64(test.thoughts) {
+				t.Errorf("request %+v", last)
+			}
+			if len(kept.Asked) != test.calls || strings.Contains(log.String(), "ignores the format") != test.ignored {
+				t.Errorf("%d calls, want %d; the log is %s", len(kept.Asked), test.calls, &log)
+			}
+			// A new session with the same model need not find out again.
+			c.forget(c.Session())
+			if s := replyTo(t, c, about("x")).Session; s.FormatIgnored != test.ignored || s.Thoughts != test.thoughts || len(kept.Asked) != test.calls+1 {
+				t.Errorf("%+v after %d calls", s, len(kept.Asked))
+			}
+		})
 	}
 }
 
@@ -139,6 +253,12 @@ func TestAnswersThatAreNotWhole(t *testing.T) {
 				fmt.Fprintf(w, "{\"message\":{\"content\":%q}}\n", strings.Repeat("no", 512))
 			}
 		}, "it has more than 65536 bytes"},
+		"only thoughts": {func(_ *ollamatest.Proxy, w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, `{"message":{"content":"","thinking":"let me see"},"done":true,"done_reason":"length"}`)
+		}, "the model's thoughts used all 64 tokens and left none for an answer; use a model that thinks less or that can be told not to think"},
+		"only thoughts, in the answer": {func(_ *ollamatest.Proxy, w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, `{"message":{"content":"<think>let me see"},"done":true,"done_reason":"length"}`)
+		}, "the model's thoughts used all 64 tokens and left none for an answer; use a model that thinks less or that can be told not to think"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var kept ollamatest.Requests
@@ -167,7 +287,7 @@ func TestTheProbeIsMeasured(t *testing.T) {
 	probe := []Message{{Role: "system", Content: strings.Repeat("Answer in one word. ", 60)}}
 	var planned []int
 	c := tinyClient(t, server.URL, func(c *Config) {
-		c.Probe = probe
+		c.Probe = Question{Messages: probe}
 		c.Context = func(prefix, limit int) (int, error) {
 			if limit != 32768 {
 				t.Errorf("the model can have %d tokens", limit)

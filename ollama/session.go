@@ -20,14 +20,24 @@ import (
 type Session struct {
 	Digest   string // SHA-256 of the model's manifest, hexadecimal
 	Thinking bool   // whether the model can think before it answers
-	Limit    int    // the model's maximum context size in tokens, 0 if it is not known
+	// Thoughts is the number of tokens of each answer that are reserved for what the
+	// model thinks first: 0 if it is told not to think, or cannot.
+	Thoughts int
+	// FormatIgnored reports whether the server ignores Question.Format when the model
+	// is told not to think. If Thoughts is 0, answers are in the model's own form.
+	FormatIgnored bool
+	// Limit is the model's maximum context size in tokens without Thoughts, 0 if it
+	// is not known.
+	Limit int
 	// Context is the context size of every call in tokens: what Config.Context
-	// returned for Planned and Limit. It is 0 if the model was not loaded.
+	// returned for Planned and Limit, and Thoughts. It is 0 if the model was not
+	// loaded.
 	Context int
 	Planned int // tokens that were reserved for the probe
 	Prefix  int // tokens of the probe, as the server counted them
 
-	used atomic.Int64 // Unix time of the last answer
+	think *api.ThinkValue // as it is sent; nil for models that cannot think
+	used  atomic.Int64    // Unix time of the last answer
 }
 
 // frame is for the model's chat template, in tokens.
@@ -56,7 +66,7 @@ func (c *Client) forget(old *Session) {
 // is none, or if the server may have unloaded the model since.
 func (c *Client) Session() *Session {
 	found := c.found.Load()
-	if found == nil || time.Since(time.Unix(found.used.Load(), 0)) >= keepAlive-time.Minute {
+	if found == nil || time.Since(time.Unix(found.used.Load(), 0)) >= stays-time.Minute {
 		return nil
 	}
 	return found
@@ -158,48 +168,106 @@ func (c *Client) identify(ctx context.Context) (*Session, error) {
 			found.Limit = int(length)
 		}
 	}
+	switch {
+	case alwaysThinks(shown):
+		found.thinks("low", lowThoughts)
+	case found.Thinking:
+		found.thinks(false, 0)
+	}
 	return found, nil
 }
 
-// look asks for the model, loads it and measures the probe. Errors are faults
+// look asks for the model, loads it and finds out how to ask it. Errors are faults
 // or the context's.
 func (c *Client) look(ctx context.Context) (*Session, error) {
 	found, err := c.identify(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// The probe loads the model, shows how many tokens it has, and stays in the
-	// server's prompt cache. English has about four bytes per token; if a
-	// vocabulary needs more than one token for two bytes, the probe is sent again
-	// with as much room as it can need.
 	loading, cancel := context.WithTimeout(ctx, c.config.LoadTimeout)
 	defer cancel()
-	bytes, most := bytesOf(c.config.Probe), MostTokens(c.config.Probe)
-	found.Planned = bytes / 2
-	if c.measured.digest == found.Digest {
-		found.Planned = c.measured.tokens
+	err = c.prepare(loading, found)
+	if _, ok := errors.AsType[*fault](err); err == nil || ok {
+		return found, err
 	}
+	if loading.Err() != nil && ctx.Err() == nil {
+		return nil, &fault{fmt.Sprintf("model %s was not loaded within %v", c.config.Model, c.config.LoadTimeout), fmt.Errorf("model %s at %s was not loaded within %v: raise the limit for loading, load it first with `ollama run %s`, or use a smaller one",
+			c.config.Model, c.base.Host, c.config.LoadTimeout, c.config.Model), false}
+	}
+	return nil, c.explain(ctx, err)
+}
+
+// prepare loads the model and finds out whether it has to think.
+func (c *Client) prepare(ctx context.Context, found *Session) error {
+	if c.measured.digest == found.Digest {
+		found.Planned, found.FormatIgnored = c.measured.tokens, c.measured.formatIgnored
+		if c.measured.thinksFirst {
+			found.thinks(true, freeThoughts)
+		}
+		return c.load(ctx, found)
+	}
+	// English has about four bytes per token.
+	found.Planned = bytesOf(c.config.Probe.Messages) / 2
+	if err := c.load(ctx, found); err != nil {
+		return err
+	}
+	var err error
+	if found.FormatIgnored, err = c.formatIgnored(ctx, found); err != nil {
+		return err
+	}
+	if found.FormatIgnored {
+		// A thought costs many times the tokens of an answer, so the model thinks
+		// only if its answers are of no use otherwise.
+		r, err := c.call(ctx, found, c.config.Probe)
+		if err != nil {
+			return err
+		}
+		fits := r.Cut == "" && c.config.Fits(r.Text)
+		if c.config.Log != nil {
+			c.config.Log.Warn("the "+c.config.Name+"'s server ignores the format of answers of a model that is told not to think", "model", c.config.Model, "thinks", !fits)
+		}
+		if !fits {
+			found.thinks(true, freeThoughts)
+			if err := c.load(ctx, found); err != nil {
+				return err
+			}
+		}
+	}
+	c.measured.digest, c.measured.tokens = found.Digest, found.Planned
+	c.measured.formatIgnored, c.measured.thinksFirst = found.FormatIgnored, found.Thoughts == freeThoughts
+	return nil
+}
+
+// load makes the server load the model, counts the tokens of the probe, which stays
+// in the server's prompt cache, and sets the context. found.Planned is an estimate
+// of the number of tokens; if the probe has more, it is sent again with as much room
+// as it can need.
+func (c *Client) load(ctx context.Context, found *Session) (err error) {
+	most := MostTokens(c.config.Probe.Messages)
+	first := Question{Messages: c.config.Probe.Messages, Predict: 1}
 	for ; ; found.Planned = most {
 		if found.Context, err = c.config.Context(found.Planned, found.Limit); err != nil {
-			return nil, &fault{err.Error(), err, false}
+			return &fault{err.Error(), err, false}
 		}
-		r, err := c.call(loading, found, Question{Messages: c.config.Probe, Predict: 1})
-		if loading.Err() != nil && ctx.Err() == nil {
-			return nil, &fault{fmt.Sprintf("model %s was not loaded within %v", c.config.Model, c.config.LoadTimeout), fmt.Errorf("model %s at %s was not loaded within %v: raise the limit for loading, load it first with `ollama run %s`, or use a smaller one",
-				c.config.Model, c.base.Host, c.config.LoadTimeout, c.config.Model), false}
+		found.Context += found.Thoughts
+		r, err := c.call(ctx, found, first)
+		if err != nil && strings.Contains(err.Error(), "think value") && found.think.IsString() {
+			// The model's template is not the one of its family, and so the server
+			// knows no levels.
+			found.thinks(false, found.Thoughts)
+			r, err = c.call(ctx, found, first)
 		}
 		tooLong := err != nil && strings.Contains(err.Error(), "exceeds the context length")
 		if err != nil && !tooLong {
-			return nil, c.explain(ctx, err)
+			return err
 		}
 		if !tooLong && r.InputTokens <= found.Planned {
 			found.Prefix = r.InputTokens
-			c.measured.digest, c.measured.tokens = found.Digest, found.Planned
-			return found, nil
+			return nil
 		}
 		if found.Planned == most {
-			err := fmt.Errorf("model %s needs %d tokens for a prompt of %d bytes, which is impossible", c.config.Model, r.InputTokens, bytes)
-			return nil, &fault{err.Error(), err, false}
+			err := fmt.Errorf("model %s needs %d tokens for a prompt of %d bytes, which is impossible", c.config.Model, r.InputTokens, bytesOf(c.config.Probe.Messages))
+			return &fault{err.Error(), err, false}
 		}
 	}
 }
