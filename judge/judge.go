@@ -172,6 +172,10 @@ func (j *Judge) Close() { j.client.Close() }
 // Rubric returns the rubric.
 func (j *Judge) Rubric() Rubric { return j.config.Rubric }
 
+// Version returns name@hash of what the model is asked, as verdicts show it: of the
+// rubric, or of the questions of a guard model.
+func (j *Judge) Version() string { return j.dialect.rubric() }
+
 // Parallel implements [toxscreen.Judge].
 func (j *Judge) Parallel() int { return j.config.Parallel }
 

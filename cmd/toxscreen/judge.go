@@ -110,6 +110,11 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 		return cacheHint(err)
 	}
 	defer opened.Close()
+	if isMastra(s.Format) {
+		if err := opened.Graded(); err != nil {
+			return wrongUsage("--format %s needs a score: %w", s.Format, err)
+		}
+	}
 	if o.selfTest {
 		return a.selfTest(cmd, s, opened.Judge)
 	}
