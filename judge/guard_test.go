@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,6 +131,19 @@ func TestCallsAndSeveritiesOfDialects(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+
+	// The table in the documentation says the same.
+	page, err := os.ReadFile("../docs/judge.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range Dialects()[2:] {
+		_, row, ok := strings.Cut(string(page), "\n| `"+name+"` | ")
+		row, _, _ = strings.Cut(row, "\n")
+		if cells := strings.Split(row, " | "); !ok || len(cells) < 3 || !strings.HasPrefix(cells[2], strconv.Itoa(want[name])) {
+			t.Errorf("docs/judge.md has no row that says that %s takes %d calls: %q", name, want[name], row)
+		}
 	}
 }
 
