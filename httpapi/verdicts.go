@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/toxscreen/toxscreen/formats"
@@ -36,7 +37,7 @@ func OpenVerdicts(j screen.Judge, price float64) (*Verdicts, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := judge.Config{Model: j.Model, Rubric: j.Rubric}
+	own := judge.Config{Model: j.Model, Rubric: j.Rubric, Dialect: j.Dialect}
 	mastra := own
 	mastra.Rubric = rubric
 	v := &Verdicts{}
@@ -73,6 +74,9 @@ func (v *Verdicts) toMastra(ctx context.Context, id, text, input string) (any, e
 	c := judge.Case{Text: text}
 	if input != "" {
 		c.Fields = map[string]string{"input": input}
+	}
+	if err := v.mastra.Graded(); err != nil {
+		return nil, fmt.Errorf("failed to judge text: Mastra's result needs a score: %w", err)
 	}
 	verdict, err := v.mastra.JudgeCase(ctx, c)
 	if err != nil {

@@ -50,3 +50,20 @@ func TestOnlyTheLogHasTheAddressOfTheJudge(t *testing.T) {
 		t.Errorf("the log has a text: %s", log)
 	}
 }
+
+// A guard model gives no severity, which these formats need. It is refused before the
+// server is asked.
+func TestAGuardModelCannotGradeForTheFormats(t *testing.T) {
+	j := screen.Judge{Model: "mine", Dialect: "shieldgemma", Host: "127.0.0.1:1", Cache: screen.NoCache}
+	verdicts, err := httpapi.OpenVerdicts(j, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(verdicts.Close)
+	for name, ask := range verdicts.Formats() {
+		_, err := ask(t.Context(), "", "maybe", "")
+		if err == nil || !strings.Contains(err.Error(), "model mine is asked as a guard model (shieldgemma), which ignores rubrics and gives no severity: use another model") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -2,9 +2,10 @@ package judge
 
 import (
 	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,88 +15,112 @@ import (
 )
 
 // guard is the dialect of models that were trained for one task and use no rubric:
-// they get the plain text and the name of a category, and answer in one word. No
-// such model was run with this package: the dialects are tested on published
-// transcripts.
+// they get the plain text, and answer in a few words. The files guard_*.go have a
+// family each. No such model was run with this package: the families are tested on
+// published transcripts.
 type guard struct {
 	config Config
-	kind   guardKind
+	family family
 }
 
-// guardKind is one family of guard models.
-type guardKind struct {
-	family string // the model's name without the version
-	// questions are asked one after the other; each has one answer.
+// family is one family of guard models.
+type family struct {
+	name string // of its dialect
+	// models and others recognise its models; see [recognised].
+	models, others *regexp.Regexp
+	// questions are asked one after the other; each is one call.
 	questions []guardQuestion
-	// yes and no are the first words of its answers.
-	yes, no string
-	// categories maps the codes that may follow "yes" to attributes; nil if an
-	// answer is about the attribute of its question.
+	// prompt returns the user message about a text; nil: it is the text itself, because
+	// the template of the model has the rest.
+	prompt func(text string) string
+	// answer is the maximum number of tokens of an answer.
+	answer int
+	// read reads an answer.
+	read func(ollama.Reply) (ruling, error)
+	// categories maps those of the model's categories that are attributes, by their
+	// names in lower case. Several may be one attribute. nil: an answer names none.
 	categories map[string]toxscreen.Attribute
 }
 
+// guardQuestion is what one call asks for.
 type guardQuestion struct {
-	aspect    string
-	system    string // system message; empty for the model's own
-	attribute *toxscreen.Attribute
+	Aspect    string
+	System    string // system message; empty for the model's own
+	Attribute toxscreen.Attribute
 }
 
-// The families. Their other categories are not among the seven attributes.
-// Attributes that they do not look for are absent.
-var guards = []guardKind{
-	{
-		// The model's template has fourteen categories, S1 to S14. S10 is hate and
-		// S12 sexual content.
-		family: "llama-guard", yes: "unsafe", no: "safe",
-		questions:  []guardQuestion{{aspect: "unsafe"}},
-		categories: map[string]toxscreen.Attribute{"s10": toxscreen.IdentityAttack, "s12": toxscreen.SexuallyExplicit},
-	},
-	{
-		// The model's template has four fixed policies. Its "yes" means any of
-		// dangerous content, harassment, hate and sexually explicit content, so it
-		// maps to no attribute.
-		family: "shieldgemma", yes: "yes", no: "no",
-		questions: []guardQuestion{{aspect: "unsafe"}},
-	},
-	{
-		// The system message is the name of a risk, one per call. From 3.3 on, the
-		// answer is in tags.
-		family: "granite-guardian", yes: "yes", no: "no",
-		questions: []guardQuestion{
-			{"social_bias", "social_bias", new(toxscreen.IdentityAttack)},
-			{"profanity", "profanity", new(toxscreen.Profanity)},
-			{"sexual_content", "sexual_content", new(toxscreen.SexuallyExplicit)},
-			{"harm", "harm", nil},
-		},
-	},
+// asWhole is the question of models that say whether a text is unsafe in any way. That
+// is evidence of toxicity, however wide: the self-test measures how much.
+var asWhole = []guardQuestion{{Aspect: "unsafe", Attribute: toxscreen.Toxicity}}
+
+// families are the families of guard models. Attributes that a family does not look
+// for are absent from its verdicts.
+var families = []family{graniteCriteria, graniteRisks, llamaGuard, shieldGemma, qwenGuard, nemotronGuard}
+
+// ruling is what an answer says.
+type ruling struct {
+	yes  bool // the text has what the question asks for
+	pYes *toxscreen.Probability
+	// inCategory is whether the text is in any category, and its probability. Only a
+	// model with grades between yes and no answers it differently from yes.
+	inCategory  bool
+	pInCategory *toxscreen.Probability
+	categories  []string // that the answer names, in lower case
 }
 
-// version matches the version in a model's name: llama-guard3, granite3.3-guardian.
-var version = regexp.MustCompile(`[\d.]+`)
-
-// guardOf returns the dialect of a guard model, which it recognises by its name.
-func guardOf(c Config) (guard, bool) {
-	name, _, _ := strings.Cut(strings.ToLower(path.Base(c.Model)), ":")
-	name = version.ReplaceAllString(name, "")
-	i := slices.IndexFunc(guards, func(k guardKind) bool { return name == k.family })
-	if i < 0 {
-		return guard{}, false
+// binary returns the ruling of an answer whose word at an offset is yes or no.
+func binary(r ollama.Reply, at int, yes, no string, categories []string) ruling {
+	says := ruling{yes: begins(firstWord(r.Text[at:]), yes), categories: categories}
+	if p, ok := probability(r.Logprobs, r.Text, at, yes, no); ok {
+		says.pYes = shown(p)
 	}
-	return guard{c, guards[i]}, true
+	says.inCategory, says.pInCategory = says.yes, says.pYes
+	return says
 }
 
-func (g guard) name() string   { return g.kind.family }
-func (g guard) rubric() string { return g.kind.family + "@own" }
+// firstWord returns the letters at the beginning of a text.
+func firstWord(text string) string {
+	end := strings.IndexFunc(text, func(c rune) bool { return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z') })
+	if end < 0 {
+		end = len(text)
+	}
+	return strings.ToLower(text[:end])
+}
+
+// opening returns the offset of an answer's first word, which must be one of two.
+func opening(text, yes, no string) (at int, err error) {
+	at = len(text) - len(strings.TrimLeft(text, " \t\r\n"))
+	if word := firstWord(text[at:]); word != yes && word != no {
+		return 0, fmt.Errorf("its answer begins neither with %s nor with %s", yes, no)
+	}
+	return at, nil
+}
+
+func (g guard) name() string { return g.family.name }
+func (g guard) calls() int   { return len(g.family.questions) }
+func (g guard) graded() bool { return false }
+
+// rubric returns the family's name and the first twelve digits of the SHA-256 of what
+// it is asked and how its categories are mapped.
+func (g guard) rubric() string {
+	prompt := ""
+	if g.family.prompt != nil {
+		prompt = g.family.prompt("")
+	}
+	canonical, err := json.Marshal([]any{g.family.questions, prompt, g.family.categories})
+	if err != nil {
+		panic(err) // strings and attributes
+	}
+	sum := sha256.Sum256(canonical)
+	return g.family.name + "@" + hex.EncodeToString(sum[:])[:12]
+}
 
 // guardPrompt is roughly the number of tokens in the template of a guard model.
-const (
-	guardPrompt = 1024
-	guardAnswer = 32 // tokens
-)
+const guardPrompt = 1024
 
 func (g guard) plan(prefix, limit int) (budget, error) {
-	b := budget{prefix: prefix, text: g.config.TextBytes, answer: guardAnswer}
-	rest := max(prefix, guardPrompt) + guardAnswer + frame
+	b := budget{prefix: prefix, text: g.config.TextBytes, answer: g.family.answer}
+	rest := max(prefix, guardPrompt) + g.family.answer + frame
 	b.context = (rest + b.text + contextStep - 1) / contextStep * contextStep
 	if limit > 0 && b.context > limit {
 		b.context, b.text = limit, limit-rest
@@ -106,8 +131,10 @@ func (g guard) plan(prefix, limit int) (budget, error) {
 	return b, nil
 }
 
+// probe returns the longest of the prompts without a text.
 func (g guard) probe() []ollama.Message {
-	messages, _ := g.messages(g.kind.questions[0], Case{}, budget{})
+	longest := slices.MaxFunc(g.family.questions, func(a, b guardQuestion) int { return len(a.System) - len(b.System) })
+	messages, _ := g.messages(longest, Case{}, budget{})
 	return messages
 }
 
@@ -128,85 +155,59 @@ func (g guard) messages(q guardQuestion, c Case, b budget) (messages []ollama.Me
 	if shown := shownBytes(parts); shown < len(c.Text) {
 		warnings = append(warnings, fmt.Sprintf("the judge saw %d of %d bytes", shown, len(c.Text)))
 	}
-	if q.system != "" {
-		messages = append(messages, ollama.Message{Role: "system", Content: q.system})
+	if q.System != "" {
+		messages = append(messages, ollama.Message{Role: "system", Content: q.System})
 	}
-	return append(messages, ollama.Message{Role: "user", Content: text.String()}), warnings
+	content := text.String()
+	if g.family.prompt != nil {
+		content = g.family.prompt(content)
+	}
+	return append(messages, ollama.Message{Role: "user", Content: content}), warnings
 }
 
 func (g guard) judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscreen.Verdict, *ollama.Session, error) {
 	v := toxscreen.Verdict{Scale: 1}
 	var last *ollama.Session
-	for _, q := range g.kind.questions {
+	for _, q := range g.family.questions {
 		var warnings []string
 		got, err := e.Ask(ctx, func(session *ollama.Session) ollama.Question {
 			var messages []ollama.Message
 			messages, warnings = g.messages(q, c, budgetOf(g, session))
-			return ollama.Question{Messages: messages, Predict: guardAnswer, Logprobs: topLogprobs}
+			return ollama.Question{Messages: messages, Predict: g.family.answer, Logprobs: topLogprobs}
 		})
 		if err != nil {
 			return v, nil, err
 		}
 		v.InputTokens += got.InputTokens
 		v.OutputTokens += got.OutputTokens
-		aspects, err := g.read(q, got)
+		says, err := g.family.read(got)
 		if err != nil {
 			return v, nil, &toxscreen.AbstentionError{Why: err.Error(), Raw: beginning(got.Text, maxRaw)}
 		}
-		v.Aspects = append(v.Aspects, aspects...)
+		v.Aspects = append(v.Aspects, g.aspects(q, says)...)
 		v.Warnings, last = warnings, got.Session
 	}
-	v.Warnings = append(v.Warnings, fmt.Sprintf("the prompts for %s were tested only on published transcripts", g.kind.family))
 	return v, last, nil
 }
 
-var (
-	scoreTag = regexp.MustCompile(`(?is)^.*?<score>\s*(yes|no)\s*</score>`)
-	category = regexp.MustCompile(`(?i)\bS\d{1,2}\b`)
-)
-
-// read parses the answer of a guard: a word, for some models followed by
-// categories, for some in tags.
-func (g guard) read(q guardQuestion, r ollama.Reply) ([]toxscreen.AspectVerdict, error) {
-	at := len(r.Text) - len(strings.TrimLeft(r.Text, " \t\r\n"))
-	if tag := scoreTag.FindStringSubmatchIndex(r.Text); tag != nil {
-		at = tag[2]
-	}
-	word := strings.ToLower(r.Text[at:])
-	var yes bool
-	switch {
-	case begins(word, g.kind.yes) && strings.HasPrefix(word, g.kind.yes):
-		yes = true
-	case begins(word, g.kind.no) && strings.HasPrefix(word, g.kind.no):
-	default:
-		return nil, errors.New("its answer begins neither with " + g.kind.yes + " nor with " + g.kind.no)
-	}
-	v := toxscreen.AspectVerdict{Name: q.aspect, Attribute: q.attribute, Yes: yes}
-	p, measured := probability(r.Logprobs, r.Text, at, g.kind.yes, g.kind.no)
-	if measured {
-		v.PYes = shown(p)
-	}
-	aspects := []toxscreen.AspectVerdict{v}
-	named := category.FindAllString(word, -1)
-	for _, code := range sortedKeys(g.kind.categories) {
-		attribute := g.kind.categories[code]
-		one := toxscreen.AspectVerdict{Name: attribute.String(), Attribute: &attribute}
-		one.Yes = slices.Contains(named, code)
-		// The probability is the one of any category. It is this category's if it
-		// is named, or if none is.
-		if measured && (one.Yes || !yes) {
-			one.PYes = v.PYes
+// aspects returns the verdicts that follow from a ruling: the one that was asked for,
+// and those of the categories. A category of an unsafe text that the answer does not
+// name is absent: models often name one of several.
+func (g guard) aspects(q guardQuestion, says ruling) []toxscreen.AspectVerdict {
+	all := []toxscreen.AspectVerdict{{Name: q.Aspect, Attribute: &q.Attribute, Yes: says.yes, PYes: says.pYes}}
+	for _, a := range toxscreen.Attributes() {
+		mapped, found := false, false
+		for name, attribute := range g.family.categories {
+			if attribute == a {
+				mapped = true
+				found = found || slices.Contains(says.categories, name)
+			}
 		}
-		aspects = append(aspects, one)
+		// The probability is that of any category. It is this category's if the answer
+		// names it, or if it names none because the text is safe.
+		if mapped && (found || !says.inCategory) {
+			all = append(all, toxscreen.AspectVerdict{Name: a.String(), Attribute: &a, Yes: found, PYes: says.pInCategory})
+		}
 	}
-	return aspects, nil
-}
-
-func sortedKeys(m map[string]toxscreen.Attribute) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
+	return all
 }

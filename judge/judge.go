@@ -42,6 +42,10 @@ type Config struct {
 	Log *slog.Logger
 	// Rubric is the rubric; "attributes" if it has no name.
 	Rubric Rubric
+	// Dialect is how the model is asked, one of [Dialects]. The default, "auto", takes
+	// it from the name of the model: those of guard models are recognised, and all
+	// others are asked by the rubric. Most guard models ignore the rubric.
+	Dialect string
 	// Timeout is the time limit for one text, including waiting for a free slot and
 	// second attempts, but not loading the model. The default is 60 seconds.
 	Timeout time.Duration
@@ -96,6 +100,10 @@ func (c Config) filled() (Config, error) {
 	}
 	if err := c.Rubric.Validate(); err != nil {
 		return c, fmt.Errorf("failed to create the judge: rubric %q: %w", c.Rubric.Name, err)
+	}
+	var err error
+	if c.Dialect, err = ParseDialect(cmp.Or(c.Dialect, dialectAuto)); err != nil {
+		return c, fmt.Errorf("failed to create the judge: %w", err)
 	}
 	c.Parallel = cmp.Or(c.Parallel, 1)
 	c.TextBytes = cmp.Or(c.TextBytes, 2000)
@@ -172,15 +180,32 @@ func (j *Judge) Close() { j.client.Close() }
 // Rubric returns the rubric.
 func (j *Judge) Rubric() Rubric { return j.config.Rubric }
 
+// Version returns name@hash of what the model is asked, as verdicts show it: of the
+// rubric, or of the questions of a guard model.
+func (j *Judge) Version() string { return j.dialect.rubric() }
+
 // Parallel implements [toxscreen.Judge].
 func (j *Judge) Parallel() int { return j.config.Parallel }
+
+// Calls returns how many calls of the model a text takes, without second attempts.
+func (j *Judge) Calls() int { return j.dialect.calls() }
+
+// Graded returns nil if verdicts have severities and so a score, and an error that
+// says why not if they have none.
+func (j *Judge) Graded() error {
+	if j.dialect.graded() {
+		return nil
+	}
+	return fmt.Errorf("model %s is asked as a guard model (%s), which ignores rubrics and gives no severity: use another model, or set judge_dialect to rubric if it is none",
+		j.config.Model, j.dialect.name())
+}
 
 // Model describes the model as the server has it.
 type Model struct {
 	Name    string
 	Digest  string // SHA-256 of its manifest, hexadecimal
 	Rubric  string // version of the rubric
-	Dialect string // form of its prompts: "rubric", or the family of a guard model
+	Dialect string // how it is asked: "rubric", or the dialect of a guard model
 	Context int    // context size of every call, in tokens
 	Prefix  int    // tokens of the prompt without a text
 	// Thoughts is the number of tokens of each answer that are reserved for what the
@@ -240,7 +265,7 @@ func (j *Judge) JudgeCase(ctx context.Context, c Case) (toxscreen.Verdict, error
 func (j *Judge) Prompt(ctx context.Context, c Case) (string, error) {
 	by, ok := j.dialect.(byRubric)
 	if !ok {
-		return "", fmt.Errorf("failed to show the prompt: model %s is a guard model, which has its own prompt", j.config.Model)
+		return "", fmt.Errorf("failed to show the prompt: model %s is asked as a guard model (%s), which has its own prompt", j.config.Model, j.dialect.name())
 	}
 	session, err := j.client.Connect(ctx)
 	if err != nil {
@@ -277,6 +302,9 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 		// Such a text may have asked for that.
 		v.Score = nil
 		v.Warnings = append(v.Warnings, "the text addresses the judge and was found harmless: that finding is ignored")
+	}
+	if name := j.dialect.name(); name != dialectRubric {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("the prompts for %s were tested only on published transcripts", name))
 	}
 	if v.Warnings == nil {
 		v.Warnings = []string{}
@@ -339,6 +367,10 @@ type dialect interface {
 	name() string
 	// rubric returns the version of the rubric.
 	rubric() string
+	// calls returns how many calls a text takes.
+	calls() int
+	// graded reports whether verdicts have severities.
+	graded() bool
 	// plan divides the context. prefix is the number of tokens of the prompt
 	// without a text, limit the model's maximum context in tokens, 0 if it is not
 	// known.
@@ -358,22 +390,18 @@ func budgetOf(d dialect, s *ollama.Session) budget {
 	return b
 }
 
-func dialectOf(c Config) dialect {
-	if g, ok := guardOf(c); ok {
-		return g
-	}
-	return byRubric{config: c, shape: answerShape{c.Reason, c.Violations}}
-}
-
 // byRubric is the dialect of models that follow instructions: the prompt has the
 // rubric, and the answer is a JSON object.
 type byRubric struct {
 	config Config
 	shape  answerShape
+	as     string // the dialect's name
 }
 
-func (d byRubric) name() string   { return "rubric" }
+func (d byRubric) name() string   { return d.as }
 func (d byRubric) rubric() string { return d.config.Rubric.Version() }
+func (d byRubric) calls() int     { return 1 }
+func (d byRubric) graded() bool   { return true }
 
 func (d byRubric) plan(prefix, limit int) (budget, error) {
 	b, err := plan(d.config.Rubric, d.shape, prefix, d.config.TextBytes, limit)

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,16 +25,25 @@ func plain(text string) string {
 	}, text)
 }
 
-// probability returns P(first) of two possible verdicts: the probability of the
-// tokens that begin the first, divided by the probability of the tokens that begin
-// either. text is what the model wrote, and at is the offset of its verdict. The
-// server returns probabilities from before the schema excludes tokens, so they
-// include other words and white space, which are ignored.
+// probability returns P(first) of two possible verdicts; see [probabilities].
+func probability(tokens []ollama.Logprob, text string, at int, first, second string) (p float64, ok bool) {
+	shares, ok := probabilities(tokens, text, at, first, second)
+	if !ok {
+		return 0, false
+	}
+	return shares[0], true
+}
+
+// probabilities returns the probability of each of several possible verdicts: that of
+// the tokens that begin it, divided by that of the tokens that begin any. text is what
+// the model wrote, and at is the offset of its verdict. The server returns
+// probabilities from before the schema excludes tokens, so they include other words
+// and white space, which are ignored.
 //
 // If none of the listed tokens begins a verdict, it gets the probability of the
 // last one, which is the most that it can have. ok is false if the server returned
-// no probabilities, or none of either verdict.
-func probability(tokens []ollama.Logprob, text string, at int, first, second string) (p float64, ok bool) {
+// no probabilities, or none of any verdict.
+func probabilities(tokens []ollama.Logprob, text string, at int, verdicts ...string) (shares []float64, ok bool) {
 	var written strings.Builder
 	for _, t := range tokens {
 		written.WriteString(plain(t.Token))
@@ -41,7 +51,7 @@ func probability(tokens []ollama.Logprob, text string, at int, first, second str
 	// Thinking comes first and is not part of the text.
 	offset := strings.LastIndex(written.String(), plain(text))
 	if offset < 0 || text == "" {
-		return 0, false
+		return nil, false
 	}
 	at = offset + len(plain(text[:at]))
 	start := 0
@@ -53,7 +63,7 @@ func probability(tokens []ollama.Logprob, text string, at int, first, second str
 		}
 		// The token may begin before the verdict, as in `"yes`.
 		before := token[:at-start]
-		var sums [2]float64
+		sums := make([]float64, len(verdicts))
 		least := math.Inf(1)
 		for _, option := range t.TopLogprobs {
 			mass := math.Exp(option.Logprob)
@@ -62,23 +72,28 @@ func probability(tokens []ollama.Logprob, text string, at int, first, second str
 			if !ok {
 				continue
 			}
-			for i, verdict := range []string{first, second} {
+			for i, verdict := range verdicts {
 				if begins(rest, verdict) {
 					sums[i] += mass
 				}
 			}
 		}
-		switch {
-		case sums[0] == 0 && sums[1] == 0:
-			return 0, false
-		case sums[0] == 0:
-			sums[0] = least
-		case sums[1] == 0:
-			sums[1] = least
+		if slices.Max(sums) == 0 {
+			return nil, false
 		}
-		return sums[0] / (sums[0] + sums[1]), true
+		all := 0.0
+		for i := range sums {
+			if sums[i] == 0 {
+				sums[i] = least
+			}
+			all += sums[i]
+		}
+		for i := range sums {
+			sums[i] /= all
+		}
+		return sums, true
 	}
-	return 0, false
+	return nil, false
 }
 
 // begins reports whether a token is the beginning of a verdict, or the whole

@@ -62,12 +62,11 @@ func (e *DisbeliefError) Error() string {
 // model was not tested, and an error if it failed or cannot judge cases. If the
 // server does not answer, Trust returns neither: the calls for verdicts report it.
 func (j *Judges) Trust(ctx context.Context, folder string) (warning string, err error) {
-	model, err := j.first.Connect(ctx)
-	if err != nil {
-		return "", nil //nolint:nilerr // it will be the error of every metric
+	if err := j.first.Graded(); err != nil {
+		return "", fmt.Errorf("failed to judge cases: each metric is a rubric: %w", err)
 	}
-	if model.Dialect != "rubric" {
-		return "", fmt.Errorf("failed to judge cases: model %s is a guard model, which ignores rubrics, and each metric is a rubric; use another model", model.Name)
+	if _, err := j.first.Connect(ctx); err != nil {
+		return "", nil //nolint:nilerr // it will be the error of every metric
 	}
 	found, known, err := j.first.Tested(ctx, folder)
 	switch {

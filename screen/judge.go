@@ -29,6 +29,9 @@ type Judge struct {
 	Log *slog.Logger
 	// Rubric is the rubric; default: "attributes".
 	Rubric judge.Rubric
+	// Dialect is how the model is asked, one of [judge.Dialects]; default: "auto", by
+	// its name.
+	Dialect string
 	// Timeout is the time limit for one text, LoadTimeout for loading the model;
 	// default: 1 and 5 minutes.
 	Timeout, LoadTimeout time.Duration
@@ -62,7 +65,7 @@ type OpenedJudge struct {
 // the server yet.
 func OpenJudge(s Judge) (OpenedJudge, error) {
 	config := judge.Config{
-		Model: s.Model, Host: s.Host, Log: s.Log, Rubric: s.Rubric, Reason: s.Reason,
+		Model: s.Model, Host: s.Host, Log: s.Log, Rubric: s.Rubric, Dialect: s.Dialect, Reason: s.Reason,
 		Timeout: s.Timeout, LoadTimeout: s.LoadTimeout, Parallel: s.Parallel, Context: s.Context,
 	}
 	var cache *store.Verdicts

@@ -23,7 +23,7 @@ func OpenRedteam(s Judge, p *redteam.Plan, price float64) (*Redteam, error) {
 	if s.Rubric, err = judge.OpenRubric(redteam.Rubric); err != nil {
 		return nil, err
 	}
-	base := judge.Config{Model: s.Model, Rubric: s.Rubric}
+	base := judge.Config{Model: s.Model, Rubric: s.Rubric, Dialect: s.Dialect}
 	tokens, err := judge.Context(append(p.Configs(base), base)...)
 	if err != nil {
 		return nil, err

@@ -110,7 +110,7 @@ func on(model *models.Model, s Settings) (*Screener, error) {
 			return nil, err
 		}
 		opened.close = judge.Close
-		opened.judged = fmt.Sprintf("%s by %s", s.Judge.Model, judge.Rubric().Version())
+		opened.judged = fmt.Sprintf("%s by %s", s.Judge.Model, judge.Version())
 		if s.Judge.Band != nil {
 			opened.judged += " in " + s.Judge.Band.String()
 		}

@@ -167,3 +167,14 @@ func TestNoJudgeTouchesNothing(t *testing.T) {
 		t.Error("there is a judge")
 	}
 }
+
+// A run that is resumed must not mix verdicts of two dialects.
+func TestTheDialectIsPartOfWhatVerdictsDependOn(t *testing.T) {
+	t.Setenv(encoder.LibraryEnv, library(t))
+	for dialect, want := range map[string]string{"": "tiny by attributes@", "llama-guard": "tiny by llama-guard@"} {
+		screener := open(t, screen.Judge{Host: "127.0.0.1:1", Dialect: dialect, Cache: screen.NoCache})
+		if !strings.HasPrefix(screener.JudgedBy(), want) {
+			t.Errorf("judged by %q, want %q…", screener.JudgedBy(), want)
+		}
+	}
+}

@@ -114,6 +114,11 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 		return cacheHint(err)
 	}
 	defer opened.Close()
+	if isMastra(s.Format) {
+		if err := opened.Graded(); err != nil {
+			return wrongUsage("--format %s needs a score: %w", s.Format, err)
+		}
+	}
 
 	text, err := a.textOf(cmd.Context(), args, s.MaxBytes)
 	if err != nil {

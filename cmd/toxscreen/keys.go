@@ -153,6 +153,9 @@ var judgeKeys = []key{
 	{name: "judge_rubric", fallback: "attributes", path: judge.IsRubricFile,
 		help:  "rubric of the judge: " + strings.Join(judge.Rubrics(), ", ") + ", or a YAML file",
 		parse: parsed(judge.OpenRubric, func(s *settings) *judge.Rubric { return &s.Judge.Rubric })},
+	{name: "judge_dialect", fallback: judge.Dialects()[0], complete: oneOf(judge.Dialects()...),
+		help:  "how the judge is asked: " + strings.Join(judge.Dialects(), ", ") + "; auto: by the model's name",
+		parse: parsed(judge.ParseDialect, func(s *settings) *string { return &s.Judge.Dialect })},
 	{name: "judge_band", unset: means("where a verdict is worth its price"),
 		help: "ask the judge about texts with a toxicity in this `BAND`, like 0.3-0.7; default: where a verdict is worth its price",
 		parse: func(s *settings, v string) error {
@@ -295,7 +298,7 @@ var (
 	runtimeFlags    = []string{"provider", "onnxruntime"}
 	modelFlags      = append([]string{"model", "threads"}, runtimeFlags...)
 	screenerFlags   = []string{"offset_unit", "max_bytes"}
-	judgeFlags      = []string{"judge_model", "judge_host", "judge_rubric", "judge_timeout", "judge_load_timeout", "judge_parallel", "judge_cache"}
+	judgeFlags      = []string{"judge_model", "judge_host", "judge_rubric", "judge_dialect", "judge_timeout", "judge_load_timeout", "judge_parallel", "judge_cache"}
 	escalationFlags = append([]string{"calibration", "judge_band"}, judgeFlags...)
 )
 
