@@ -30,9 +30,6 @@ type family struct {
 	models, others *regexp.Regexp
 	// questions are asked one after the other; each is one call.
 	questions []guardQuestion
-	// prompt returns the user message about a text; nil: it is the text itself, because
-	// the template of the model has the rest.
-	prompt func(text string) string
 	// answer is the maximum number of tokens of an answer.
 	answer int
 	// read reads an answer.
@@ -55,7 +52,7 @@ var asWhole = []guardQuestion{{Aspect: "unsafe", Attribute: toxscreen.Toxicity}}
 
 // families are the families of guard models. Attributes that a family does not look
 // for are absent from its verdicts.
-var families = []family{graniteCriteria, graniteRisks, llamaGuard, shieldGemma, qwenGuard, nemotronGuard}
+var families = []family{graniteCriteria, graniteRisks, llamaGuard, shieldGemma, qwenGuard}
 
 // ruling is what an answer says.
 type ruling struct {
@@ -103,11 +100,7 @@ func (g guard) graded() bool { return false }
 // rubric returns the family's name and the first twelve digits of the SHA-256 of what
 // it is asked and how its categories are mapped.
 func (g guard) rubric() string {
-	prompt := ""
-	if g.family.prompt != nil {
-		prompt = g.family.prompt("")
-	}
-	canonical, err := json.Marshal([]any{g.family.questions, prompt, g.family.categories})
+	canonical, err := json.Marshal([]any{g.family.questions, g.family.categories})
 	if err != nil {
 		panic(err) // strings and attributes
 	}
@@ -158,11 +151,7 @@ func (g guard) messages(q guardQuestion, c Case, b budget) (messages []ollama.Me
 	if q.System != "" {
 		messages = append(messages, ollama.Message{Role: "system", Content: q.System})
 	}
-	content := text.String()
-	if g.family.prompt != nil {
-		content = g.family.prompt(content)
-	}
-	return append(messages, ollama.Message{Role: "user", Content: content}), warnings
+	return append(messages, ollama.Message{Role: "user", Content: text.String()}), warnings
 }
 
 func (g guard) judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscreen.Verdict, *ollama.Session, error) {

@@ -44,8 +44,8 @@ func TestModelsAreRecognisedByTheirNames(t *testing.T) {
 		"gpt-oss-safeguard":                                        "gpt-oss-safeguard",
 		"gpt-oss-safeguard:120b":                                   "gpt-oss-safeguard",
 		"hf.co/unsloth/GPT-OSS-Safeguard-20b-GGUF:F16":             "gpt-oss-safeguard",
-		"hf.co/someone/Llama-3.1-Nemotron-Safety-Guard-8B-v3-GGUF": "nemotron-safety-guard",
-		"nvidia_llama-3.1-nemoguard-8b-content-safety":             "nemotron-safety-guard",
+		"hf.co/someone/Llama-3.1-Nemotron-Safety-Guard-8B-v3-GGUF": "rubric",
+		"nvidia_llama-3.1-nemoguard-8b-content-safety":             "rubric",
 
 		// Models that answer in another way, or are no guards.
 		"llama3.1":                 "rubric",
@@ -126,7 +126,7 @@ func TestCallsAndSeveritiesOfDialects(t *testing.T) {
 		j.Close()
 	}
 	want := map[string]int{
-		"auto": 1, "rubric": 1, "gpt-oss-safeguard": 1, "llama-guard": 1, "shieldgemma": 1, "qwen3guard": 1, "nemotron-safety-guard": 1,
+		"auto": 1, "rubric": 1, "gpt-oss-safeguard": 1, "llama-guard": 1, "shieldgemma": 1, "qwen3guard": 1,
 		"granite-guardian-3.0": 4, "granite-guardian-3.3": 7,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -213,16 +213,6 @@ func TestAnswersOfGuardModels(t *testing.T) {
 			"unsafe (toxicity): no 0.3, sexually_explicit: yes 0.9"},
 		"qwen3guard, nothing": {"qwen3guard", 0, written("Safety: ", "Safe", shares{"Unsafe": 1, "Controversial": 4, "Safe": 95}, "\nCategories: None"),
 			"unsafe (toxicity): no 0.01, sexually_explicit: no 0.05"},
-
-		// NVIDIA's prompt template for the model.
-		"nemotron, nothing": {"nemotron-safety-guard", 0, written(`{"`, `User`, ` Safety`, `": "`, `safe`, shares{"safe": 90, "unsafe": 10}, `"}`),
-			"unsafe (toxicity): no 0.1, profanity: no 0.1, identity_attack: no 0.1, threat: no 0.1, sexually_explicit: no 0.1"},
-		"nemotron, private data": {"nemotron-safety-guard", 0, written(`{"User Safety": "`, `unsafe`, shares{"safe": 10, "unsafe": 90}, `", "Safety Categories": "PII/Privacy"}`),
-			"unsafe (toxicity): yes 0.9"},
-		"nemotron, several": {"nemotron-safety-guard", 0, written(`{"User Safety": "unsafe", "Response Safety": "safe", "Safety Categories": "Hate/Identity Hate, Threat, Violence, Sexual (minor)"}`),
-			"unsafe (toxicity): yes, identity_attack: yes, threat: yes, sexually_explicit: yes"},
-		"nemotron, more than one line": {"nemotron-safety-guard", 0, written("```json\n{\n  \"User Safety\": \"unsafe\",\n  \"Safety Categories\": \"Harassment, Profanity\"\n}\n```"),
-			"unsafe (toxicity): yes, profanity: yes"},
 	} {
 		g := dialectOf(Config{Dialect: c.dialect}).(guard)
 		says, err := g.family.read(c.reply)
@@ -258,7 +248,6 @@ func TestInvalidAnswersOfGuardModels(t *testing.T) {
 		"granite-guardian-3.0":  {"Nothing", "\x00"},
 		"granite-guardian-3.3":  {"<think>\n</think>", "<score> maybe </score>", "<score> yes"},
 		"qwen3guard":            {"", "Unsafe", "Safety: Safely", "Categories: Violent", "Is it safe? Safety: Safe"},
-		"nemotron-safety-guard": {"{}", "unsafe", `{"User Safety": "unknown"}`, `{"Response Safety": "safe"}`},
 	} {
 		g := dialectOf(Config{Dialect: dialect}).(guard)
 		for _, answer := range answers {
@@ -283,7 +272,6 @@ func TestPromptsForGuardModels(t *testing.T) {
 			"The text is rude, …: " + sent, "The text is very hateful, …: " + sent, "The text insults …: " + sent, "The text contains swear words, …: " + sent,
 			"The text is negative or hateful …: " + sent, "The text states an intention …: " + sent, "The text refers to sexual acts …: " + sent,
 		},
-		"nemotron-safety-guard": {": Task: Check if there is unsafe content …\nS8: Hate/Identity Hate.\n…\n<BEGIN CONVERSATION>\n\nuser: " + sent + "\n\n<END CONVERSATION>\n\nProvide your …\nOutput JSON:"},
 	} {
 		g := dialectOf(Config{Dialect: dialect, TextBytes: 300}).(guard)
 		if len(want) != len(g.family.questions) {
@@ -339,7 +327,6 @@ func TestAttributesOfGuardModels(t *testing.T) {
 		"qwen3guard":            {whole, sexual},
 		"granite-guardian-3.0":  {whole, toxscreen.Profanity, identity, sexual},
 		"granite-guardian-3.3":  toxscreen.Attributes(),
-		"nemotron-safety-guard": {whole, toxscreen.Profanity, identity, toxscreen.Threat, sexual},
 	} {
 		g := dialectOf(Config{Dialect: dialect}).(guard)
 		// All that it can answer is in what it says of a harmless text.
@@ -364,18 +351,17 @@ func TestAttributesOfGuardModels(t *testing.T) {
 // Another wording or mapping has another version, so that verdicts and self-tests of
 // the old one do not count.
 func TestTheVersionOfAFamilyNamesWhatItIsAsked(t *testing.T) {
-	g := dialectOf(Config{Dialect: "nemotron-safety-guard"}).(guard)
+	g := dialectOf(Config{Dialect: "llama-guard"}).(guard)
 	seen := map[string]string{g.rubric(): "itself"}
 	for name, change := range map[string]func(*family){
 		"question": func(f *family) { f.questions = []guardQuestion{{"unsafe", "", toxscreen.Insult}} },
 		"system":   func(f *family) { f.questions = []guardQuestion{{"unsafe", "Be just.", toxscreen.Toxicity}} },
-		"prompt":   func(f *family) { f.prompt = nil },
 		"mapping":  func(f *family) { f.categories = map[string]toxscreen.Attribute{"threat": toxscreen.Threat} },
 	} {
 		changed := g
 		change(&changed.family)
 		version := changed.rubric()
-		if other, ok := seen[version]; ok || !strings.HasPrefix(version, "nemotron-safety-guard@") {
+		if other, ok := seen[version]; ok || !strings.HasPrefix(version, "llama-guard@") {
 			t.Errorf("%s has the version %s of %s", name, version, other)
 		}
 		seen[version] = name
