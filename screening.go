@@ -84,7 +84,7 @@ func (g *Screening) Consult(ctx context.Context) (Result, error) {
 			return g.result(report, g.fused, nil)
 		}
 	}
-	verdict, err := g.screener.judge.Judge(ctx, g.text, g.found.Spans)
+	verdict, err := g.screener.judge.Judge(ctx, g.text, g.found)
 	report.Milliseconds = since(start)
 	if ended := ctx.Err(); ended != nil {
 		return Result{}, fmt.Errorf("failed to score text: %w", ended)
@@ -139,7 +139,7 @@ func (g *Screening) recall(ctx context.Context, report JudgeReport) (Verdict, bo
 	if !ok || !report.Asked || !g.settled {
 		return Verdict{}, false
 	}
-	return recaller.Recall(ctx, g.text, g.found.Spans)
+	return recaller.Recall(ctx, g.text, g.found)
 }
 
 // judged returns the result with a verdict. An unusable verdict changes no score,

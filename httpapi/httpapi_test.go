@@ -83,7 +83,7 @@ var lines = classify(func(ctx context.Context, text string) (toxscreen.Classific
 // judging is a Judge.
 type judging func(ctx context.Context, text string) (toxscreen.Verdict, error)
 
-func (j judging) Judge(ctx context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+func (j judging) Judge(ctx context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	return j(ctx, text)
 }
 

@@ -199,7 +199,7 @@ func (j *Judge) findings(ctx context.Context, cases []testCase, tick func()) ([]
 	for range j.config.Parallel {
 		workers.Go(func() {
 			for i := range next {
-				v, err := j.Judge(ctx, cases[i].text, nil)
+				v, err := j.JudgeCase(ctx, Case{Text: cases[i].text})
 				if _, abstained := errors.AsType[*toxscreen.AbstentionError](err); err != nil && !abstained {
 					cancel(err)
 					continue

@@ -930,7 +930,7 @@ func (v *verdicts) texts() []string {
 	return slices.Clone(v.asked)
 }
 
-func (v *verdicts) Judge(ctx context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+func (v *verdicts) Judge(ctx context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	v.mu.Lock()
 	v.asked = append(v.asked, text)
 	v.mu.Unlock()
