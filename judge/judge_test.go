@@ -367,20 +367,31 @@ func TestAYesIsFinal(t *testing.T) {
 // A verdict stands without an answer on the core, and says so. It is not stored, so that
 // the core is asked about again.
 func TestAVerdictStandsWithoutTheCore(t *testing.T) {
-	var kept ollamatest.Requests
-	bad := ollamatest.Say("no JSON")
-	proxy := ollamatest.NewProxy(t, tinyServer(t), kept.Plan(t, ollamatest.InTurn(ollamatest.Say(harmless), bad, bad)))
-	cache := &mapCache{values: map[string][]byte{}}
-	c := insulted()
-	v, err := tinyJudge(t, proxy.URL, func(c *Config) { c.Cache = cache }).Judge(t.Context(), c.Text, c.Found)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = "the judge gave no answer on the core of the passage alone, so its verdict lowers no score: the judge gave no verdict: its second answer is invalid, too: "
-	if last := v.Warnings[len(v.Warnings)-1]; !strings.HasPrefix(last, want) {
-		t.Errorf("warnings %q, want %q", v.Warnings, want)
-	}
-	if len(kept.Asked) != 3 || v.Aspects[1].YesAlone != nil || v.Core != nil || v.Passage == nil || len(cache.values) != 0 {
-		t.Errorf("%d calls, %d verdicts stored, %+v", len(kept.Asked), len(cache.values), v)
+	server := tinyServer(t)
+	invalid, broken := ollamatest.Say("no JSON"), ollamatest.Fail(http.StatusInternalServerError, "model runner has unexpectedly stopped")
+	for name, test := range map[string]struct {
+		faults []ollamatest.Fault
+		why    string
+	}{
+		"an invalid answer": {[]ollamatest.Fault{invalid, invalid}, "the judge gave no verdict: its second answer is invalid, too: "},
+		"a broken server":   {[]ollamatest.Fault{broken, broken, broken, broken}, "the server at "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var kept ollamatest.Requests
+			proxy := ollamatest.NewProxy(t, server, kept.Plan(t, ollamatest.InTurn(append([]ollamatest.Fault{ollamatest.Say(harmless)}, test.faults...)...)))
+			cache := &mapCache{values: map[string][]byte{}}
+			c := insulted()
+			v, err := tinyJudge(t, proxy.URL, func(c *Config) { c.Cache = cache }).Judge(t.Context(), c.Text, c.Found)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "the judge gave no answer on the core of the passage alone, so its verdict lowers no score: " + test.why
+			if last := v.Warnings[len(v.Warnings)-1]; !strings.HasPrefix(last, want) {
+				t.Errorf("warnings %q, want %q", v.Warnings, want)
+			}
+			if len(kept.Asked) != 1+len(test.faults) || v.Aspects[1].YesAlone != nil || v.Core != nil || v.Passage == nil || len(cache.values) != 0 {
+				t.Errorf("%d calls, %d verdicts stored, %+v", len(kept.Asked), len(cache.values), v)
+			}
+		})
 	}
 }
