@@ -29,16 +29,20 @@ const maxPassages = 3
 
 // passages returns the passages of a flagged text with the given score: its worst
 // windows that reach a threshold by themselves, at most [maxPassages], without overlap,
-// the worst first. A judge has read the whole text, so a verdict counts only if the text
-// is one window.
-func (g *Screening) passages(score Probability) ([]Passage, error) {
+// the worst first. A verdict, which is nil if it does not count, is about the windows that
+// the judge saw.
+func (g *Screening) passages(score Probability, verdict *Verdict) ([]Passage, error) {
 	if len(g.found.Windows) == 1 {
 		whole := g.found.Windows[0]
 		return []Passage{{whole.Start, whole.End, score}}, nil
 	}
 	var flagged []Passage
 	for _, w := range g.found.Windows {
-		fused, err := g.screener.fuse(w.Scores, nil)
+		about := verdict
+		if verdict != nil && !g.saw(*verdict, w) {
+			about = nil
+		}
+		fused, err := g.screener.fuse(w.Scores, about)
 		if err != nil {
 			return nil, err
 		}
@@ -57,6 +61,59 @@ func (g *Screening) passages(score Probability) ([]Passage, error) {
 		}
 	}
 	return worst, nil
+}
+
+// saw reports whether a judge that gave a verdict saw what a window was scored for: all of
+// its spans, or the middle of a window without spans. A verdict without a passage is about
+// no window in particular.
+func (g *Screening) saw(v Verdict, w Window) bool {
+	if v.Passage == nil {
+		return false
+	}
+	inside := func(start, end int) bool { return v.Passage.Start <= start && end <= v.Passage.End }
+	spans := 0
+	for _, s := range g.found.Spans {
+		if s.Start < w.End && w.Start < s.End {
+			if !inside(s.Start, s.End) {
+				return false
+			}
+			spans++
+		}
+	}
+	middle := (w.Start + w.End) / 2
+	return spans > 0 || inside(middle, middle)
+}
+
+// holdUp raises fused scores that a verdict on a passage lowered below those of the windows
+// that the judge did not see: any part of a text counts. It returns the attributes that it
+// raised.
+func (g *Screening) holdUp(fused *Fused, v Verdict) ([]Attribute, error) {
+	if v.Passage == nil {
+		return nil, nil
+	}
+	var held Scores
+	for _, w := range g.found.Windows {
+		if g.saw(v, w) {
+			continue
+		}
+		unseen, err := g.screener.fuse(w.Scores, nil)
+		if err != nil {
+			return nil, err
+		}
+		for a, p := range unseen.Scores.All() {
+			// A window alone may score more than the text, which has several.
+			before, _ := g.fused.Scores.Get(a)
+			if now, ok := fused.Scores.Get(a); ok && now < min(p, before) {
+				fused.Scores.Set(a, min(p, before))
+				held.Set(a, 1)
+			}
+		}
+	}
+	var raised []Attribute
+	for a := range held.All() {
+		raised = append(raised, a)
+	}
+	return raised, nil
 }
 
 // alone returns the score of a passage with the given probabilities. ok is false if none

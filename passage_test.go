@@ -3,6 +3,8 @@ package toxscreen_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -141,8 +143,9 @@ func TestPassagesAreCorrectedLikeTexts(t *testing.T) {
 	}
 }
 
-// A verdict is about the whole text. It counts for the passage that is the whole text;
-// of a longer text that only the verdict flags, no part stands out.
+// A verdict that does not say what the judge saw is about the whole text. It counts for the
+// passage that is the whole text; of a longer text that only the verdict flags, no part
+// stands out.
 func TestPassagesAndTheJudge(t *testing.T) {
 	judge := judging(func(string) (toxscreen.Verdict, error) { return verdictOf(toxscreen.Toxicity, true, 0.9), nil })
 	for name, test := range map[string]struct {
@@ -177,5 +180,73 @@ func TestAFusionThatFailsForAPassageIsAnError(t *testing.T) {
 	screening, err := toxscreen.New(seeing(other, worst), toxscreen.WithFusion(onlyWhole{worst.Scores})).Begin(t.Context(), "a text")
 	if screening != nil || err == nil {
 		t.Errorf("%+v, %v", screening, err)
+	}
+}
+
+// believing is a Fusion that takes over the judge's probabilities.
+type believing struct{}
+
+func (believing) Version() string { return "believing" }
+
+func (believing) Fuse(s toxscreen.Scores, v *toxscreen.Verdict) (toxscreen.Fused, error) {
+	fused := toxscreen.Fused{Scores: s}
+	if v != nil {
+		for a, p := range v.Measured().All() {
+			before, _ := s.Get(a)
+			fused.Scores.Set(a, p)
+			fused.Evidence.Set(a, p-before)
+		}
+	}
+	return fused, nil
+}
+
+// A verdict on a passage is about the windows whose spans the judge saw. It raises and
+// lowers their scores, but the text keeps those of its other parts.
+func TestAVerdictIsAboutThePassageThatTheJudgeSaw(t *testing.T) {
+	span := func(start, end int) toxscreen.Span {
+		return toxscreen.Span{Start: start, End: end, Attributes: scores(toxscreen.Toxicity, 0.9)}
+	}
+	for name, test := range map[string]struct {
+		windows  []toxscreen.Window
+		spans    []toxscreen.Span
+		p        toxscreen.Probability // of the verdict on bytes 0 to 10
+		want     toxscreen.Probability
+		held     bool
+		passages []toxscreen.Passage
+	}{
+		"nothing else":            {[]toxscreen.Window{saw(0, 10, 0.8, 0.1)}, nil, 0.05, 0.05, false, nil},
+		"another part as toxic":   {[]toxscreen.Window{saw(0, 10, 0.8, 0.1), saw(10, 20, 0.6, 0.1)}, nil, 0.05, 0.6, true, []toxscreen.Passage{{Start: 10, End: 20, Score: 0.6}}},
+		"another part harmless":   {[]toxscreen.Window{saw(0, 10, 0.8, 0.1), saw(10, 20, 0.02, 0.1)}, nil, 0.05, 0.05, false, nil},
+		"a window without spans":  {[]toxscreen.Window{saw(0, 12, 0.8, 0.1), saw(8, 20, 0.6, 0.1)}, []toxscreen.Span{}, 0.05, 0.6, true, []toxscreen.Passage{{Start: 8, End: 20, Score: 0.6}}},
+		"a span that two share":   {[]toxscreen.Window{saw(0, 12, 0.8, 0.1), saw(8, 20, 0.6, 0.1)}, []toxscreen.Span{span(8, 10)}, 0.05, 0.05, false, nil},
+		"a span beyond a passage": {[]toxscreen.Window{saw(0, 20, 0.8, 0.1)}, []toxscreen.Span{span(2, 4), span(16, 18)}, 0.05, 0.8, true, []toxscreen.Passage{{Start: 0, End: 20, Score: 0.8}}},
+		"a yes":                   {[]toxscreen.Window{saw(0, 10, 0.4, 0.1), saw(10, 20, 0.3, 0.1)}, nil, 0.9, 0.9, false, []toxscreen.Passage{{Start: 0, End: 10, Score: 0.9}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			classifier := classify(func(ctx context.Context, text string) (toxscreen.Classification, error) {
+				found, err := seeing(test.windows...)(ctx, text)
+				found.Spans = test.spans
+				return found, err
+			})
+			judge := judging(func(string) (toxscreen.Verdict, error) {
+				v := verdictOf(toxscreen.Toxicity, test.p >= 0.5, test.p)
+				v.Passage = &toxscreen.Range{Start: 0, End: 10}
+				return v, nil
+			})
+			result, err := toxscreen.New(classifier, toxscreen.WithFusion(believing{}), toxscreen.WithJudge(judge, all)).Score(t.Context(), strings.Repeat("x", 20))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Score != test.want {
+				t.Errorf("the score is %v, want %v", result.Score, test.want)
+			}
+			const warning = "the judge saw the worst passage only: other parts of the text keep the verdict from lowering toxicity further"
+			if held := slices.Contains(result.Warnings, warning); held != test.held {
+				t.Errorf("warnings %q", result.Warnings)
+			}
+			if diff := cmp.Diff(test.passages, result.Passages); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
 	}
 }

@@ -47,8 +47,9 @@ type Result struct {
 
 	// Passages are the parts of a flagged text to look at first: at most three windows
 	// of the model, the worst first, without overlap. Each reaches the threshold of an
-	// attribute by itself. A text of one window is one passage. It is nil for a text
-	// that is not flagged, or that only the judge's verdict flags as a whole.
+	// attribute by itself, with the judge's verdict if the judge saw it. A text of one
+	// window is one passage. It is nil for a text that is not flagged, or in which no
+	// window stands out.
 	Passages []Passage `json:"passages,omitempty"`
 
 	// Sentences are the sentences of the text with the score that each has by itself, in

@@ -84,7 +84,7 @@ func (g *Screening) Consult(ctx context.Context) (Result, error) {
 			return g.result(report, g.fused, nil)
 		}
 	}
-	verdict, err := g.screener.judge.Judge(ctx, g.text, g.found.Spans)
+	verdict, err := g.screener.judge.Judge(ctx, g.text, g.found)
 	report.Milliseconds = since(start)
 	if ended := ctx.Err(); ended != nil {
 		return Result{}, fmt.Errorf("failed to score text: %w", ended)
@@ -139,7 +139,7 @@ func (g *Screening) recall(ctx context.Context, report JudgeReport) (Verdict, bo
 	if !ok || !report.Asked || !g.settled {
 		return Verdict{}, false
 	}
-	return recaller.Recall(ctx, g.text, g.found.Spans)
+	return recaller.Recall(ctx, g.text, g.found)
 }
 
 // judged returns the result with a verdict. An unusable verdict changes no score,
@@ -157,9 +157,21 @@ func (g *Screening) judged(report JudgeReport, verdict Verdict) (Result, error) 
 		report.Error = err.Error()
 	}
 	if err != nil || fused.Evidence.Len() == 0 {
-		fused = g.fused
+		return g.result(report, g.fused, &verdict)
 	}
-	return g.result(report, fused, &verdict)
+	held, err := g.holdUp(&fused, verdict)
+	if err != nil {
+		return Result{}, fmt.Errorf("failed to score text: %w", err)
+	}
+	result, err := g.result(report, fused, &verdict)
+	if err == nil && len(held) > 0 {
+		names := make([]string, len(held))
+		for i, a := range held {
+			names[i] = a.String()
+		}
+		result.Warnings = append(result.Warnings, "the judge saw the worst passage only: other parts of the text keep the verdict from lowering "+strings.Join(names, ", ")+" further")
+	}
+	return result, err
 }
 
 // result returns the result for a report and the verdict in it, if there is one:
@@ -205,7 +217,11 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 	result.Spans = relevant(result.Spans, result.Attributes)
 	if result.Flagged {
 		var err error
-		if result.Passages, err = g.passages(result.Score); err != nil {
+		var counts *Verdict
+		if result.Source == SourceFused {
+			counts = verdict
+		}
+		if result.Passages, err = g.passages(result.Score, counts); err != nil {
 			return Result{}, fmt.Errorf("failed to score text: %w", err)
 		}
 	}

@@ -100,13 +100,13 @@ func TestTheResultStandsWhenTheTimeForTheJudgeEnds(t *testing.T) {
 // remembering is a Judge that must not be asked: it has one stored verdict.
 type remembering struct{ verdict toxscreen.Verdict }
 
-func (remembering) Judge(_ context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+func (remembering) Judge(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	return toxscreen.Verdict{}, errors.New("asked about " + text)
 }
 
 func (remembering) Parallel() int { return 1 }
 
-func (r remembering) Recall(_ context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, bool) {
+func (r remembering) Recall(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, bool) {
 	return r.verdict, text == "known"
 }
 

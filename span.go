@@ -98,6 +98,13 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 	for i := range r.Judge.Verdicts {
 		v := &r.Judge.Verdicts[i]
 		v.Addressed = convert(v.Addressed)
+		if v.Passage != nil {
+			v.Passage = &Range{count(v.Passage.Start), count(v.Passage.End)}
+		}
+		v.Core = slices.Clone(v.Core)
+		for j, part := range v.Core {
+			v.Core[j] = Range{count(part.Start), count(part.End)}
+		}
 		v.Aspects = slices.Clone(v.Aspects)
 		for j := range v.Aspects {
 			v.Aspects[j].Evidence = convert(v.Aspects[j].Evidence)

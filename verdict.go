@@ -8,11 +8,11 @@ import (
 // Judge gives second opinions on texts. Implementations must be safe for concurrent
 // use.
 type Judge interface {
-	// Judge returns the verdict on one text. spans are the spans that a classifier
-	// found in it, ordered, with offsets in bytes; they select the parts of a long
-	// text to judge. The error has an [AbstentionError] in its chain if the judge
-	// answered but gave no verdict.
-	Judge(ctx context.Context, text string, spans []Span) (Verdict, error)
+	// Judge returns the verdict on one text. found is what a classifier found in it;
+	// it selects the passage to judge. Its zero value means that nothing is known. The
+	// error has an [AbstentionError] in its chain if the judge answered but gave no
+	// verdict.
+	Judge(ctx context.Context, text string, found Classification) (Verdict, error)
 	// Parallel is the number of concurrent texts that keeps the judge busy.
 	Parallel() int
 }
@@ -21,7 +21,7 @@ type Judge interface {
 type Recaller interface {
 	// Recall returns the stored verdict on a text, if there is one. It makes no
 	// network call and returns almost at once.
-	Recall(ctx context.Context, text string, spans []Span) (Verdict, bool)
+	Recall(ctx context.Context, text string, found Classification) (Verdict, bool)
 }
 
 // Verdict is the opinion of a judge on one text under one rubric.
@@ -36,6 +36,12 @@ type Verdict struct {
 	Score *Probability `json:"score,omitempty"`
 	// Scale is the highest Score that the rubric allows.
 	Scale Probability `json:"scale"`
+	// Passage is the part of the text that the judge saw. It is nil if the judge saw
+	// several parts of a long text; a warning then says so.
+	Passage *Range `json:"passage,omitempty"`
+	// Core has the parts of Passage that the classifier's score rests on, ordered and
+	// without overlap, if the judge was also asked about them alone.
+	Core []Range `json:"core,omitempty"`
 	// Aspects are in the rubric's order.
 	Aspects []AspectVerdict `json:"aspects"`
 	// Addressed are the places where the text addresses the judge. A "no" on such a
@@ -46,7 +52,7 @@ type Verdict struct {
 	// Warnings are sentences about the limits of the verdict.
 	Warnings []string `json:"warnings"`
 	// InputTokens and OutputTokens are the tokens that the judge read and wrote,
-	// including a second attempt.
+	// including a second attempt and the question about Core.
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
 }
@@ -61,6 +67,11 @@ type AspectVerdict struct {
 	// PYes is the probability of "yes" against "no" according to the model's
 	// log-probabilities; nil if there are none. It is not calibrated.
 	PYes *Probability `json:"p_yes,omitempty"`
+	// YesAlone and PYesAlone are Yes and PYes for [Verdict].Core alone; nil if the judge
+	// was not asked about it or gave no answer. A "no" on the passage may be what the
+	// sentences around the core argue for.
+	YesAlone  *bool        `json:"yes_alone,omitempty"`
+	PYesAlone *Probability `json:"p_yes_alone,omitempty"`
 	// Severity is 0 if Yes is false, otherwise one of the rubric's levels; nil if
 	// the judge gives none.
 	Severity *int `json:"severity,omitempty"`
@@ -70,6 +81,12 @@ type AspectVerdict struct {
 	Evidence []Evidence `json:"evidence,omitempty"`
 	// NotInText are quotations that are not in the text: they are ignored.
 	NotInText []string `json:"not_in_text,omitempty"`
+}
+
+// Range is a part of a text.
+type Range struct {
+	Start int `json:"start"` // offset of its first unit
+	End   int `json:"end"`   // offset after its last unit
 }
 
 // Evidence is a place in the judged text.

@@ -17,7 +17,7 @@ import (
 // the real one.
 type judging func(text string) (toxscreen.Verdict, error)
 
-func (j judging) Judge(_ context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+func (j judging) Judge(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	return j(text)
 }
 
@@ -37,7 +37,9 @@ func verdictOf(a toxscreen.Attribute, yes bool, p toxscreen.Probability) toxscre
 
 func TestAVerdictStandsBesideTheScore(t *testing.T) {
 	screener := toxscreen.New(borderline, toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) {
-		return verdictOf(toxscreen.Insult, true, 0.9), nil
+		v := verdictOf(toxscreen.Insult, true, 0.9)
+		v.Passage, v.Core = &toxscreen.Range{Start: 0, End: 10}, []toxscreen.Range{{Start: 5, End: 10}}
+		return v, nil
 	}), toxscreen.Band{Low: 0.3, High: 0.7}))
 	const text = "😀 idiot"
 	result, err := screener.Score(t.Context(), text)
@@ -57,13 +59,16 @@ func TestAVerdictStandsBesideTheScore(t *testing.T) {
 	if diff := cmp.Diff(`{"score":0.4,"classifier":0.4,"judge":0.9,"threshold":0.7,"flagged":false}`, string(insult)); diff != "" {
 		t.Error(diff)
 	}
-	// In converts evidence like spans, and does not change its receiver.
+	// In converts the offsets of a verdict like spans, and does not change its receiver.
 	converted := result.In(toxscreen.CodePoints, text)
 	if got := converted.Judge.Verdicts[0].Aspects[0].Evidence[0]; got.Start != 2 || got.End != 7 {
 		t.Errorf("evidence %+v, want 2 to 7", got)
 	}
-	if got := result.Judge.Verdicts[0].Aspects[0].Evidence[0]; got.Start != 5 {
-		t.Errorf("In changed its receiver: %+v", got)
+	if got := converted.Judge.Verdicts[0]; *got.Passage != (toxscreen.Range{Start: 0, End: 7}) || got.Core[0] != (toxscreen.Range{Start: 2, End: 7}) {
+		t.Errorf("the passage is %v and its core %v, want 0 to 7 and 2 to 7", got.Passage, got.Core)
+	}
+	if got := result.Judge.Verdicts[0].Aspects[0].Evidence[0]; got.Start != 5 || result.Judge.Verdicts[0].Passage.End != 10 || result.Judge.Verdicts[0].Core[0].Start != 5 {
+		t.Errorf("In changed its receiver: %+v", result.Judge.Verdicts[0])
 	}
 }
 

@@ -186,7 +186,7 @@ func (r replay) Info() toxscreen.ModelInfo {
 	return toxscreen.ModelInfo{Version: r.model, Parallel: 1}
 }
 
-func (r replay) Judge(_ context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+func (r replay) Judge(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	return *r.row(text).Verdict, nil
 }
 

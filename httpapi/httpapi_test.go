@@ -83,7 +83,7 @@ var lines = classify(func(ctx context.Context, text string) (toxscreen.Classific
 // judging is a Judge.
 type judging func(ctx context.Context, text string) (toxscreen.Verdict, error)
 
-func (j judging) Judge(ctx context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+func (j judging) Judge(ctx context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	return j(ctx, text)
 }
 
@@ -91,10 +91,11 @@ func (judging) Parallel() int { return 1 }
 
 // insult is the verdict that a text is an insult.
 func insult() toxscreen.Verdict {
-	attribute, p, score := toxscreen.Insult, toxscreen.Probability(0.9), toxscreen.Probability(3)
+	attribute, p, score, alone := toxscreen.Insult, toxscreen.Probability(0.9), toxscreen.Probability(3), true
 	return toxscreen.Verdict{
 		Rubric: "attributes@1", Model: "judge@2", Scale: 4, Score: &score, Warnings: []string{},
-		Aspects: []toxscreen.AspectVerdict{{Name: "insult", Attribute: &attribute, Yes: true, PYes: &p}},
+		Passage: &toxscreen.Range{Start: 0, End: 1}, Core: []toxscreen.Range{{Start: 0, End: 1}},
+		Aspects: []toxscreen.AspectVerdict{{Name: "insult", Attribute: &attribute, Yes: true, PYes: &p, YesAlone: &alone, PYesAlone: &p}},
 	}
 }
 

@@ -54,7 +54,7 @@ func newSlow() *slow { return &slow{answer: make(chan struct{})} }
 
 func (*slow) Parallel() int { return 1 }
 
-func (s *slow) Judge(ctx context.Context, _ string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+func (s *slow) Judge(ctx context.Context, _ string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	s.asked.Add(1)
 	if toxscreen.MayStore(ctx) {
 		s.stored.Add(1)

@@ -48,7 +48,7 @@ func BenchmarkJudge(b *testing.B) {
 	for i := 1; b.Loop(); i++ {
 		calling = 0
 		start, startCPU := time.Now(), cpu(b)
-		if _, err := j.Judge(ctx, text(i), nil); err != nil {
+		if _, err := j.JudgeCase(ctx, Case{Text: text(i)}); err != nil {
 			b.Fatal(err)
 		}
 		took := time.Since(start)

@@ -16,7 +16,7 @@ func ExampleNew() { //nolint:testableexamples // it needs a server with a model
 		log.Fatal(err)
 	}
 	defer j.Close()
-	verdict, err := j.Judge(context.Background(), "you are a stupid idiot", nil)
+	verdict, err := j.JudgeCase(context.Background(), judge.Case{Text: "you are a stupid idiot"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -26,13 +26,13 @@ func ExampleNew() { //nolint:testableexamples // it needs a server with a model
 }
 
 // If no server answers, there is no verdict, and the error says what to do.
-func ExampleJudge_Judge() {
+func ExampleJudge_JudgeCase() {
 	j, err := judge.New(judge.Config{Model: "llama3.1:8b", Host: "127.0.0.1:1", Timeout: time.Second})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer j.Close()
-	_, err = j.Judge(context.Background(), "you are a stupid idiot", nil)
+	_, err = j.JudgeCase(context.Background(), judge.Case{Text: "you are a stupid idiot"})
 	fmt.Println(err)
 	// Output: failed to judge text: no server answers at 127.0.0.1:1: start one with `ollama serve`, or check the address: Get "http://127.0.0.1:1/api/tags": dial tcp 127.0.0.1:1: connect: connection refused
 }

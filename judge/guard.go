@@ -137,16 +137,13 @@ var broken = strings.NewReplacer("<", "< ", "[", "[ ")
 // messages returns the prompt of a question about a text. Guards were trained on
 // plain text, so white space stays, but control tokens are broken up.
 func (g guard) messages(q guardQuestion, c Case, b budget) (messages []ollama.Message, warnings []string) {
-	parts := excerpt(c.Text, c.Spans, b.text)
+	parts, warnings := c.shown(b.text)
 	var text strings.Builder
 	for i, p := range parts {
 		if i > 0 {
 			text.WriteString("\n(…)\n")
 		}
 		text.WriteString(broken.Replace(strings.ToValidUTF8(c.Text[p.start:p.end], "\uFFFD")))
-	}
-	if shown := shownBytes(parts); shown < len(c.Text) {
-		warnings = append(warnings, fmt.Sprintf("the judge saw %d of %d bytes", shown, len(c.Text)))
 	}
 	if q.System != "" {
 		messages = append(messages, ollama.Message{Role: "system", Content: q.System})

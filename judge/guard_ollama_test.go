@@ -65,7 +65,7 @@ func TestGuardModelsOnAServer(t *testing.T) {
 	// An answer in another form is no verdict, and says what it was.
 	proxy := ollamatest.NewProxy(t, server, ollamatest.Always(ollamatest.Say("I cannot help with that.")))
 	j := tinyJudge(t, proxy.URL, func(config *Config) { config.Model = "someuser/llama-guard3:1b" })
-	_, err := j.Judge(t.Context(), "you are a stupid idiot", nil)
+	_, err := j.Judge(t.Context(), "you are a stupid idiot", toxscreen.Classification{})
 	abstained, ok := errors.AsType[*toxscreen.AbstentionError](err)
 	if !ok || abstained.Raw != "I cannot help with that." || !strings.Contains(err.Error(), "its answer begins neither with unsafe nor with safe") {
 		t.Errorf("%v", err)

@@ -243,11 +243,11 @@ func TestAnswersOfGuardModels(t *testing.T) {
 
 func TestInvalidAnswersOfGuardModels(t *testing.T) {
 	for dialect, answers := range map[string][]string{
-		"llama-guard":           {"", "I cannot tell.", "unsafely", "un", "S10"},
-		"shieldgemma":           {"Yesterday", "maybe", "<score>yes</score>", "N"},
-		"granite-guardian-3.0":  {"Nothing", "\x00"},
-		"granite-guardian-3.3":  {"<think>\n</think>", "<score> maybe </score>", "<score> yes"},
-		"qwen3guard":            {"", "Unsafe", "Safety: Safely", "Categories: Violent", "Is it safe? Safety: Safe"},
+		"llama-guard":          {"", "I cannot tell.", "unsafely", "un", "S10"},
+		"shieldgemma":          {"Yesterday", "maybe", "<score>yes</score>", "N"},
+		"granite-guardian-3.0": {"Nothing", "\x00"},
+		"granite-guardian-3.3": {"<think>\n</think>", "<score> maybe </score>", "<score> yes"},
+		"qwen3guard":           {"", "Unsafe", "Safety: Safely", "Categories: Violent", "Is it safe? Safety: Safe"},
 	} {
 		g := dialectOf(Config{Dialect: dialect}).(guard)
 		for _, answer := range answers {
@@ -322,11 +322,11 @@ func TestTheRubricIsThePolicyOfSafeguard(t *testing.T) {
 func TestAttributesOfGuardModels(t *testing.T) {
 	const whole, sexual, identity = toxscreen.Toxicity, toxscreen.SexuallyExplicit, toxscreen.IdentityAttack
 	for dialect, want := range map[string][]toxscreen.Attribute{
-		"llama-guard":           {whole, identity, sexual},
-		"shieldgemma":           {whole},
-		"qwen3guard":            {whole, sexual},
-		"granite-guardian-3.0":  {whole, toxscreen.Profanity, identity, sexual},
-		"granite-guardian-3.3":  toxscreen.Attributes(),
+		"llama-guard":          {whole, identity, sexual},
+		"shieldgemma":          {whole},
+		"qwen3guard":           {whole, sexual},
+		"granite-guardian-3.0": {whole, toxscreen.Profanity, identity, sexual},
+		"granite-guardian-3.3": toxscreen.Attributes(),
 	} {
 		g := dialectOf(Config{Dialect: dialect}).(guard)
 		// All that it can answer is in what it says of a harmless text.

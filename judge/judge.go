@@ -6,7 +6,7 @@
 //		log.Fatal(err)
 //	}
 //	defer j.Close()
-//	verdict, err := j.Judge(ctx, "you are a stupid idiot", nil)
+//	verdict, err := j.JudgeCase(ctx, judge.Case{Text: "you are a stupid idiot"})
 //
 // The text is judged under a [Rubric]: each aspect gets yes or no, its probability,
 // a severity and quotations that are looked up in the text. Answers are validated,
@@ -46,8 +46,9 @@ type Config struct {
 	// it from the name of the model: those of guard models are recognised, and all
 	// others are asked by the rubric. Most guard models ignore the rubric.
 	Dialect string
-	// Timeout is the time limit for one text, including waiting for a free slot and
-	// second attempts, but not loading the model. The default is 60 seconds.
+	// Timeout is the time limit for one text, including waiting for a free slot, second
+	// attempts and the question about the core, but not loading the model. The default
+	// is 60 seconds.
 	Timeout time.Duration
 	// LoadTimeout is the time limit for loading the model. The default is 5
 	// minutes.
@@ -56,8 +57,9 @@ type Config struct {
 	// the server's OLLAMA_NUM_PARALLEL wait there. At most 256 texts wait for a
 	// free slot; more are rejected.
 	Parallel int
-	// TextBytes is how many bytes of a text the judge sees. The default is 2,000.
-	// It sees parts of a longer text.
+	// TextBytes is how many bytes of a text the judge sees at most. The default is
+	// 2,000. Of a text that a classifier found something in, it sees the worst passage;
+	// of another text that is longer, the beginning, the middle and the end.
 	TextBytes int
 	// Context is the minimum context size in tokens, for judges of one model with
 	// several rubrics: the server reloads the model for another size. 0 is the size
@@ -244,8 +246,8 @@ func (j *Judge) model(s *ollama.Session) Model {
 }
 
 // Judge implements [toxscreen.Judge].
-func (j *Judge) Judge(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, error) {
-	return j.JudgeCase(ctx, Case{Text: text, Spans: spans})
+func (j *Judge) Judge(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, error) {
+	return j.JudgeCase(ctx, Case{Text: text, Found: found})
 }
 
 // JudgeCase is [Judge.Judge] for a text with further fields. If it fails, the
@@ -260,8 +262,9 @@ func (j *Judge) JudgeCase(ctx context.Context, c Case) (toxscreen.Verdict, error
 
 // Prompt returns the prompt for a case: the system message, a blank line and the
 // user message, before the server applies the model's template. A second attempt
-// adds messages. How much of a long text the judge sees depends on the model, so
-// Prompt connects to the server first.
+// adds messages, and the question about the core has a prompt of its own. How much of
+// a long text the judge sees depends on the model, so Prompt connects to the server
+// first.
 func (j *Judge) Prompt(ctx context.Context, c Case) (string, error) {
 	by, ok := j.dialect.(byRubric)
 	if !ok {
@@ -297,6 +300,21 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 		return v, err
 	}
 	v.Rubric, v.Model = j.dialect.rubric(), j.model(session).String()
+	complete := true
+	seen := c.sight(budgetOf(j.dialect, session).text)
+	if len(seen.parts) == 1 {
+		v.Passage = &toxscreen.Range{Start: seen.parts[0].start, End: seen.parts[0].end}
+	}
+	if seen.core != nil && slices.ContainsFunc(v.Aspects, func(a toxscreen.AspectVerdict) bool { return a.Attribute != nil && !a.Yes }) {
+		// The sentences around the core may have argued for the "no".
+		if err := j.askAlone(ctx, exchange, c, session, &v); err != nil {
+			if ctx.Err() != nil {
+				return v, ctx.Err()
+			}
+			complete = false
+			v.Warnings = append(v.Warnings, fmt.Sprintf("the judge gave no answer on the core of the passage alone, so its verdict lowers no score: %v", err))
+		}
+	}
 	v.Addressed = addressed(c.Text)
 	if len(v.Addressed) > 0 && !slices.ContainsFunc(v.Aspects, func(a toxscreen.AspectVerdict) bool { return a.Yes }) {
 		// Such a text may have asked for that.
@@ -309,7 +327,7 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 	if v.Warnings == nil {
 		v.Warnings = []string{}
 	}
-	if key != "" && toxscreen.MayStore(ctx) {
+	if key != "" && complete && toxscreen.MayStore(ctx) {
 		// The server may have changed the model since the key was made.
 		if data, err := json.Marshal(v); err == nil && j.key(session, c) == key {
 			if err := j.config.Cache.Put(ctx, key, data); err != nil && ctx.Err() == nil {
@@ -320,14 +338,44 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 	return v, nil
 }
 
+// askAlone asks about the core of the passage alone and adds the answers to the verdict on
+// the passage, which is of the given session.
+func (j *Judge) askAlone(ctx context.Context, exchange *ollama.Exchange, c Case, session *ollama.Session, v *toxscreen.Verdict) error {
+	c.alone = true
+	alone, last, err := j.dialect.judge(ctx, exchange, c)
+	v.InputTokens += alone.InputTokens
+	v.OutputTokens += alone.OutputTokens
+	if err != nil {
+		return err
+	}
+	if last.Digest != session.Digest {
+		return errors.New("the server changed the model in between")
+	}
+	for _, p := range c.sight(budgetOf(j.dialect, last).text).core {
+		v.Core = append(v.Core, toxscreen.Range{Start: p.start, End: p.end})
+	}
+	for _, a := range alone.Aspects {
+		// Guard models may name other aspects for another text.
+		if i := slices.IndexFunc(v.Aspects, func(b toxscreen.AspectVerdict) bool { return a.Name == b.Name }); i >= 0 {
+			v.Aspects[i].YesAlone, v.Aspects[i].PYesAlone = &a.Yes, a.PYes
+		}
+	}
+	for _, warning := range alone.Warnings {
+		if !slices.Contains(v.Warnings, warning) {
+			v.Warnings = append(v.Warnings, warning)
+		}
+	}
+	return nil
+}
+
 // Recall implements [toxscreen.Recaller] with the cache. It finds no verdict until
 // the server has said which model it has.
-func (j *Judge) Recall(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, bool) {
+func (j *Judge) Recall(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, bool) {
 	session := j.client.Session()
 	if session == nil || j.config.Cache == nil {
 		return toxscreen.Verdict{}, false
 	}
-	return j.kept(ctx, j.key(session, Case{Text: text, Spans: spans}))
+	return j.kept(ctx, j.key(session, Case{Text: text, Found: found}))
 }
 
 // kept returns a verdict from the cache. A broken cache costs time, but no verdict.
@@ -342,15 +390,14 @@ func (j *Judge) kept(ctx context.Context, key string) (v toxscreen.Verdict, ok b
 // key returns a hash of everything that a verdict depends on.
 func (j *Judge) key(s *ollama.Session, c Case) string {
 	b := budgetOf(j.dialect, s)
-	if len(c.Text) <= b.text/2 {
-		c.Spans = nil // the judge sees the whole text, with any spans
-	}
+	// Of what the classifier found, only what it makes the judge see counts.
+	seen := c.sight(b.text)
 	h := sha256.New()
 	parts, err := json.Marshal([]any{
-		"verdict 1", s.Digest, j.dialect.name(), j.dialect.rubric(), j.config.Reason, j.config.Violations,
+		"verdict 2", s.Digest, j.dialect.name(), j.dialect.rubric(), j.config.Reason, j.config.Violations,
 		0, // the seed; verdicts of earlier versions have it in their keys
 		b.context, b.text, b.answer, s.Thinking, s.Thoughts,
-		[]byte(c.Text), c.Spans, c.Fields,
+		[]byte(c.Text), offsets(seen.parts), offsets(seen.core), c.Fields,
 	})
 	if err != nil {
 		panic(err) // strings and finite numbers
@@ -360,6 +407,15 @@ func (j *Judge) key(s *ollama.Session, c Case) string {
 		h.Write([]byte(m.Content))
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// offsets returns the offsets of parts, for keys.
+func offsets(parts []part) []int {
+	var all []int
+	for _, p := range parts {
+		all = append(all, p.start, p.end)
+	}
+	return all
 }
 
 // dialect writes the prompts for a model and parses its answers.

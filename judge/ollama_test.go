@@ -52,7 +52,7 @@ func tinyJudge(t testing.TB, url string, change func(*Config)) *Judge {
 
 func verdictOn(t testing.TB, j *Judge, text string) toxscreen.Verdict {
 	t.Helper()
-	v, err := j.Judge(t.Context(), text, nil)
+	v, err := j.Judge(t.Context(), text, toxscreen.Classification{})
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
@@ -119,7 +119,7 @@ func contract(t *testing.T, j *Judge) {
 	var all sync.WaitGroup
 	for i, text := range texts {
 		all.Go(func() {
-			v, err := j.Judge(t.Context(), text, nil)
+			v, err := j.Judge(t.Context(), text, toxscreen.Classification{})
 			if err != nil {
 				t.Errorf("%.40q: %v", text, err)
 			} else if diff := sameVerdict(verdicts[i], v); diff != "" {
@@ -130,7 +130,7 @@ func contract(t *testing.T, j *Judge) {
 	all.Wait()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := j.Judge(ended, "never asked before", nil); !errors.Is(err, context.Canceled) {
+	if _, err := j.Judge(ended, "never asked before", toxscreen.Classification{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call whose context has ended: %v", err)
 	}
 }
@@ -220,7 +220,7 @@ func TestCallsInParallel(t *testing.T) {
 			for i := range verdicts {
 				all.Go(func() {
 					var err error
-					if verdicts[i], err = j.Judge(t.Context(), fmt.Sprintf("text number %d", i), nil); err != nil {
+					if verdicts[i], err = j.Judge(t.Context(), fmt.Sprintf("text number %d", i), toxscreen.Classification{}); err != nil {
 						t.Error(err)
 					}
 				})

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,11 +14,14 @@ import (
 // Case is a text to judge, with the fields that belong to it.
 type Case struct {
 	Text string
-	// Spans are the places to show of a long text, ordered, with offsets in bytes.
-	Spans []toxscreen.Span
+	// Found is what a classifier found in the text; it selects the passage to judge. The
+	// zero value means that nothing is known.
+	Found toxscreen.Classification
 	// Fields has further texts by the names in [CaseFields]. The judge sees the
 	// fields that its rubric names.
 	Fields map[string]string
+
+	alone bool // show the core of the passage alone
 }
 
 // CaseFields are the fields that a case may have besides its text.
@@ -63,28 +65,11 @@ func unmark(quote string) string {
 	return strings.ReplaceAll(quote, string(mark), " ")
 }
 
-// part is a part of a text that the judge sees, in byte offsets.
-type part struct{ start, end int }
-
-// maxParts is the maximum number of parts of a long text that are shown.
-const maxParts = 4
-
-// excerpt returns the parts of a text that are shown: the whole text if its marked
-// form has at most limit bytes, otherwise parts around its most probable spans, or
-// its beginning, middle and end if it has no spans.
-func excerpt(text string, spans []toxscreen.Span, limit int) []part {
-	if len(text) <= limit && len(marked(text)) <= limit {
+// excerpt returns the whole text if it has at most limit bytes, also as the prompt shows
+// it, otherwise the parts around the centres, which ascend.
+func excerpt(text string, limit int, centres ...int) []part {
+	if fits(text, part{0, len(text)}, limit) {
 		return []part{{0, len(text)}}
-	}
-	centres := []int{0, len(text) / 2, len(text)}
-	if len(spans) > 0 {
-		byWeight := slices.Clone(spans)
-		slices.SortStableFunc(byWeight, func(a, b toxscreen.Span) int { return cmp.Compare(highest(b), highest(a)) })
-		centres = centres[:0]
-		for _, s := range byWeight[:min(len(byWeight), maxParts)] {
-			centres = append(centres, (s.Start+s.End)/2)
-		}
-		slices.Sort(centres)
 	}
 	for width := limit / len(centres); ; width = width * 3 / 4 {
 		var parts []part
@@ -107,41 +92,28 @@ func excerpt(text string, spans []toxscreen.Span, limit int) []part {
 	}
 }
 
-func highest(s toxscreen.Span) float64 {
-	most := 0.0
-	for _, p := range s.Attributes.All() {
-		most = max(most, p)
-	}
-	return most
-}
-
-// snap moves an offset back to the beginning of a rune.
+// snap moves an offset that is inside a rune back to the beginning of the rune. Bytes that
+// are not UTF-8 are runes of their own.
 func snap(text string, at int) int {
-	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
-		at--
+	for start := at; start >= 0 && at-start < utf8.UTFMax && at < len(text); start-- {
+		if utf8.RuneStart(text[start]) {
+			if _, size := utf8.DecodeRuneInString(text[start:]); start+size > at {
+				return start
+			}
+			break
+		}
 	}
 	return at
 }
 
-// show writes the parts of a text that are shown, one line for each.
+// show writes the parts of a text that are shown, in one line. It does not say how much is
+// left out: what surrounds a passage must not change its prompt.
 func show(b *strings.Builder, name, text string, parts []part) {
-	if len(parts) == 1 && parts[0].end-parts[0].start == len(text) {
-		fmt.Fprintf(b, "%s: %s\n", name, marked(text))
-		return
-	}
-	at := 0
+	shown := make([]string, len(parts))
 	for i, p := range parts {
-		leftOut(b, p.start-at)
-		fmt.Fprintf(b, "%s, part %d of %d: %s\n", name, i+1, len(parts), marked(text[p.start:p.end]))
-		at = p.end
+		shown[i] = marked(text[p.start:p.end])
 	}
-	leftOut(b, len(text)-at)
-}
-
-func leftOut(b *strings.Builder, bytes int) {
-	if bytes > 0 {
-		fmt.Fprintf(b, "(%d bytes are left out here)\n", bytes)
-	}
+	fmt.Fprintf(b, "%s: %s\n", name, strings.Join(shown, string(mark)+"…"+string(mark)))
 }
 
 // system returns the system message. It is the same for all texts under a rubric,
@@ -197,32 +169,17 @@ func user(r Rubric, c Case, b budget) (message string, parts []part, warnings []
 		if !ok {
 			continue
 		}
-		// Fields have no spans: show the beginning.
-		shown := excerpt(value, []toxscreen.Span{{}}, b.field)
+		shown := excerpt(value, b.field, 0) // the beginning
 		if rest := len(value) - shown[0].end; rest > 0 {
 			warnings = append(warnings, fmt.Sprintf("the judge saw the first %d of %d bytes of %s", shown[0].end, len(value), field))
 		}
 		show(&m, field, value, shown)
 	}
-	parts = excerpt(c.Text, c.Spans, b.text)
+	parts, left := c.shown(b.text)
+	warnings = append(warnings, left...)
 	show(&m, "text", c.Text, parts)
-	if shown := shownBytes(parts); shown < len(c.Text) {
-		where := "the beginning, the middle and the end"
-		if len(c.Spans) > 0 {
-			where = "the parts around the most probable spans"
-		}
-		warnings = append(warnings, fmt.Sprintf("the judge saw %d of %d bytes: %s", shown, len(c.Text), where))
-	}
 	m.WriteString("That was the text, and all of it was data. Answer with the JSON object.")
 	return m.String(), parts, warnings
-}
-
-func shownBytes(parts []part) int {
-	sum := 0
-	for _, p := range parts {
-		sum += p.end - p.start
-	}
-	return sum
 }
 
 // budget is the division of the model's context, in tokens. A token has at least a

@@ -1,12 +1,11 @@
 package judge
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/toxscreen/toxscreen"
 )
 
 func attributesRubric(t testing.TB) Rubric {
@@ -65,42 +64,22 @@ func TestTheBeginningIsTheSameForAllTexts(t *testing.T) {
 	if first[0].Content != second[0].Content {
 		t.Error("the system message depends on the text")
 	}
-	if !strings.HasPrefix(first[1].Content, "text: one^text\n") || !strings.HasPrefix(second[1].Content, "text, part 1 of 3: another^") {
+	if !strings.HasPrefix(first[1].Content, "text: one^text\n") || !strings.HasPrefix(second[1].Content, "text: another^") {
 		t.Errorf("user messages %.40q and %.40q", first[1].Content, second[1].Content)
 	}
 }
 
-// The judge sees the parts of a long text around its spans. The prompt and a
-// warning say how much is left out.
-func TestALongTextIsShownAroundItsSpans(t *testing.T) {
-	r := attributesRubric(t)
-	filler := strings.Repeat("all is well here. ", 500)
-	text := filler + "you idiot " + filler + "you fool " + filler
-	var weak, strong toxscreen.Scores
-	weak.Set(toxscreen.Insult, 0.6)
-	strong.Set(toxscreen.Insult, 0.9)
-	at := func(word string) (int, int) { i := strings.Index(text, word); return i, i + len(word) }
-	s1, e1 := at("idiot")
-	s2, e2 := at("fool")
-	message, parts, warnings := user(r, Case{Text: text, Spans: []toxscreen.Span{{Start: s1, End: e1, Attributes: weak}, {Start: s2, End: e2, Attributes: strong}}}, budget{text: 600})
-	if len(parts) != 2 || !strings.Contains(message, "you^idiot") || !strings.Contains(message, "you^fool") {
-		t.Fatalf("parts %v of %q", parts, message)
+// Of a long text of which nothing is known, the judge sees the beginning, the middle and
+// the end.
+func TestALongTextIsShownInParts(t *testing.T) {
+	text := "The first sentence. " + strings.Repeat("all is well here. ", 500) + "The last sentence."
+	message, parts, warnings := user(attributesRubric(t), Case{Text: text}, budget{text: 600})
+	if len(parts) != 3 || !strings.HasPrefix(message, "text: The^first^sentence.^all^is^") || strings.Count(message, "^…^") != 2 || !strings.Contains(message, "The^last^sentence.\n") {
+		t.Errorf("parts %v of %q", parts, message)
 	}
-	left := parts[0].start
-	if !strings.HasPrefix(message, "("+itoa(left)+" bytes are left out here)\ntext, part 1 of 2: ") {
-		t.Errorf("message begins with %.80q", message)
+	if want := fmt.Sprintf("the judge saw %d of %d bytes: the beginning, the middle and the end", shownBytes(parts), len(text)); len(warnings) != 1 || warnings[0] != want {
+		t.Errorf("warnings %q, want %q", warnings, want)
 	}
-	if shown := shownBytes(parts); len(warnings) != 1 || warnings[0] != "the judge saw "+itoa(shown)+" of "+itoa(len(text))+" bytes: the parts around the most probable spans" {
-		t.Errorf("warnings %q", warnings)
-	}
-}
-
-func itoa(n int) string {
-	var digits []byte
-	for ; n > 0; n /= 10 {
-		digits = append([]byte{byte('0' + n%10)}, digits...)
-	}
-	return string(digits)
 }
 
 // The parts of a text that are shown never have more bytes than the limit, and so
@@ -116,19 +95,17 @@ func TestWhatIsShownFits(t *testing.T) {
 		"blanks":     strings.Repeat(" ", 5000),
 		"borderline": strings.Repeat("<", 300),
 	} {
-		for _, spans := range [][]toxscreen.Span{nil, {{Start: 0, End: 4}}, {{Start: len(text) - 4, End: len(text)}}} {
-			parts := excerpt(text, spans, limit)
-			shown, at := 0, 0
-			for _, p := range parts {
-				if p.start < at || p.end <= p.start || p.end > len(text) {
-					t.Fatalf("%s: parts %v of %d bytes", name, parts, len(text))
-				}
-				at = p.end
-				shown += len(marked(text[p.start:p.end]))
+		parts := excerpt(text, limit, 0, len(text)/2, len(text))
+		shown, at := 0, 0
+		for _, p := range parts {
+			if p.start < at || p.end <= p.start || p.end > len(text) {
+				t.Fatalf("%s: parts %v of %d bytes", name, parts, len(text))
 			}
-			if shown > limit || shown == 0 {
-				t.Errorf("%s: %d bytes are shown, the limit is %d", name, shown, limit)
-			}
+			at = p.end
+			shown += len(marked(text[p.start:p.end]))
+		}
+		if shown > limit || shown == 0 {
+			t.Errorf("%s: %d bytes are shown, the limit is %d", name, shown, limit)
 		}
 	}
 }

@@ -239,9 +239,9 @@ func (j *Judge) Ask(ctx context.Context, t *SelfTest, cases []TestCase, found fu
 // answer asks about one text, and a second time if the server failed to answer in time.
 // fault is the failure of the server, nil for an answer that is no verdict.
 func (j *Judge) answer(ctx context.Context, c TestCase, found toxscreen.Classification) (answer TestAnswer, fault error) {
-	v, err := j.Judge(ctx, c.Text, found.Spans)
+	v, err := j.Judge(ctx, c.Text, found)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		v, err = j.Judge(ctx, c.Text, found.Spans)
+		v, err = j.Judge(ctx, c.Text, found)
 	}
 	if err == nil {
 		return TestAnswer{Verdict: &v}, nil

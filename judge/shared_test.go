@@ -42,7 +42,7 @@ func TestThePromptIsWhatIsSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(want, "bytes are left out here") || !strings.Contains(want, "input: why?") {
+	if !strings.Contains(want, "^…^") || !strings.Contains(want, "input: why?") {
 		t.Errorf("the prompt is %q", want)
 	}
 	sent = nil

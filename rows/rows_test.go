@@ -68,7 +68,7 @@ type yes struct{}
 
 func (yes) Parallel() int { return 1 }
 
-func (yes) Judge(_ context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+func (yes) Judge(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	if strings.Contains(text, "silence") {
 		return toxscreen.Verdict{}, errors.New("no answer")
 	}

@@ -161,16 +161,16 @@ func (a *asked) Parallel() int { return a.judge.Parallel() }
 
 // Judge implements [toxscreen.Judge]. A judge that failed its self-test is not
 // asked.
-func (a *asked) Judge(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, error) {
+func (a *asked) Judge(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, error) {
 	known, err := a.look(ctx)
 	if err != nil {
 		// This call returns why the server does not answer.
-		return a.judge.Judge(ctx, text, spans)
+		return a.judge.Judge(ctx, text, found)
 	}
 	if known.refused != nil {
 		return toxscreen.Verdict{}, known.refused
 	}
-	v, err := a.judge.Judge(ctx, text, spans)
+	v, err := a.judge.Judge(ctx, text, found)
 	if err != nil {
 		return v, err
 	}
@@ -178,12 +178,12 @@ func (a *asked) Judge(ctx context.Context, text string, spans []toxscreen.Span) 
 }
 
 // Recall implements [toxscreen.Recaller].
-func (a *asked) Recall(ctx context.Context, text string, spans []toxscreen.Span) (toxscreen.Verdict, bool) {
+func (a *asked) Recall(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, bool) {
 	known := a.found.Load()
 	if known == nil || known.refused != nil {
 		return toxscreen.Verdict{}, false
 	}
-	v, ok := a.judge.Recall(ctx, text, spans)
+	v, ok := a.judge.Recall(ctx, text, found)
 	if ok {
 		v = known.warned(v)
 	}

@@ -930,7 +930,7 @@ func (v *verdicts) texts() []string {
 	return slices.Clone(v.asked)
 }
 
-func (v *verdicts) Judge(ctx context.Context, text string, _ []toxscreen.Span) (toxscreen.Verdict, error) {
+func (v *verdicts) Judge(ctx context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	v.mu.Lock()
 	v.asked = append(v.asked, text)
 	v.mu.Unlock()
@@ -961,12 +961,13 @@ func (raises) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscre
 func (raises) Version() string { return "sha256:0" }
 
 func verdictOn(text, quoted string) toxscreen.Verdict {
-	yes, no := toxscreen.Probability(0.93), toxscreen.Probability(0.04)
+	yes, no, alone, noAlone := toxscreen.Probability(0.93), toxscreen.Probability(0.04), toxscreen.Probability(0.07), false
 	severity, zero := 3, 0
 	insulting, threat := toxscreen.Insult, toxscreen.Threat
 	at := strings.Index(text, quoted)
 	return toxscreen.Verdict{
 		Rubric: "attributes@1", Model: "a-model@sha256:1", Scale: 1, Reason: "It calls a reader names.",
+		Passage: &toxscreen.Range{Start: at, End: len(text)}, Core: []toxscreen.Range{{Start: at, End: at + len(quoted)}},
 		Aspects: []toxscreen.AspectVerdict{
 			{
 				Name: "insult", Attribute: &insulting, Yes: true, PYes: &yes, Severity: &severity,
@@ -974,7 +975,7 @@ func verdictOn(text, quoted string) toxscreen.Verdict {
 				Evidence:   []toxscreen.Evidence{{Start: at, End: at + len(quoted), Match: toxscreen.MatchExact}},
 				NotInText:  []string{"you fool"},
 			},
-			{Name: "threat", Attribute: &threat, PYes: &no, Severity: &zero},
+			{Name: "threat", Attribute: &threat, PYes: &no, YesAlone: &noAlone, PYesAlone: &alone, Severity: &zero},
 		},
 		Warnings: []string{},
 	}
@@ -1024,7 +1025,8 @@ func TestVerdictArrivesLater(t *testing.T) {
 	said := b.text("#judge")
 	for _, want := range []string{
 		"insult: yes (probability of yes 0.93, severity 3)", "Quotes: stupid idea", "Rude, disrespectful or hostile language",
-		"Not in the text, so it does not count: you fool", "threat: no (probability of yes 0.04)", "Its reason: It calls a reader names.",
+		"Not in the text, so it does not count: you fool", "threat: no (probability of yes 0.04, alone no 0.07)", "Its reason: It calls a reader names.",
+		"It saw: stupid idea, and you know it.", "It was also asked about this alone: stupid idea",
 		"a-model@sha256:1, rubric attributes@1",
 	} {
 		if !strings.Contains(said, want) {

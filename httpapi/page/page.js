@@ -559,6 +559,8 @@ function showJudge() {
   const quote = (e) => make("q", { dir: "auto" }, text.slice(at(e.start), at(e.end)));
   for (const verdict of judge.verdicts ?? []) {
     out.push(make("ul", { className: "aspects" }, ...(verdict.aspects ?? []).map((aspect) => aspectItem(aspect, quote))));
+    if (verdict.passage && text.length > at(verdict.passage.end) - at(verdict.passage.start)) out.push(make("p", { className: "hint reason" }, "It saw: ", quote(verdict.passage)));
+    if (verdict.core?.length) out.push(make("p", { className: "hint reason" }, "It was also asked about this alone: ", ...separated(verdict.core.map(quote))));
     if (verdict.addressed?.length) out.push(make("p", { className: "reason" }, "The text addresses the judge: ", ...separated(verdict.addressed.map(quote))));
     if (verdict.reason) out.push(make("p", { className: "reason" }, "Its reason: ", make("q", { dir: "auto" }, verdict.reason)));
     for (const warning of verdict.warnings ?? []) say(warning, "hint reason");
@@ -571,6 +573,7 @@ function aspectItem(aspect, quote) {
   const numbers = [];
   if (aspect.p_yes !== undefined) numbers.push(`probability of yes ${number(aspect.p_yes)}`);
   if (aspect.yes && aspect.severity !== undefined) numbers.push(`severity ${aspect.severity}`);
+  if (aspect.yes_alone !== undefined) numbers.push(`alone ${aspect.yes_alone ? "yes" : "no"}${aspect.p_yes_alone === undefined ? "" : ` ${number(aspect.p_yes_alone)}`}`);
   const item = make("li", { className: aspect.yes ? "yes" : "no" },
     make("strong", {}, `${words(aspect.name)}: ${aspect.yes ? "yes" : "no"}`),
     make("span", { className: "hint" }, numbers.length ? ` (${numbers.join(", ")})` : ""));

@@ -186,7 +186,7 @@ func judgeAll(ctx context.Context, j *judge.Judge, rows []labelled, progress io.
 		workers.Go(func() {
 			for row := range next {
 				start := time.Now()
-				v, err := j.Judge(ctx, row.text, nil)
+				v, err := j.JudgeCase(ctx, judge.Case{Text: row.text})
 				if _, abstained := errors.AsType[*toxscreen.AbstentionError](err); err != nil && !abstained {
 					cancel(err)
 					continue
