@@ -349,6 +349,18 @@ func (f *Fusion) known(j Judge) *JudgeParams {
 	return nil
 }
 
+// Attributes returns the attributes, in their numeric order, whose verdicts may
+// change a score. It is empty if all verdicts are ignored.
+func (f *Fusion) Attributes() []toxscreen.Attribute {
+	var counting []toxscreen.Attribute
+	for _, a := range toxscreen.Attributes() {
+		if f.opinions[a].Cap > 0 {
+			counting = append(counting, a)
+		}
+	}
+	return counting
+}
+
 // Knows reports whether the judge was fitted on labelled texts.
 func (f *Fusion) Knows(j Judge) bool { return f.known(j) != nil }
 

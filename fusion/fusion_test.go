@@ -236,6 +236,9 @@ func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
 		if got := fuse(t, f, 0.5, verdict(toxscreen.Toxicity, 0.999)); !near(got, c.want, 1e-9) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
+		if got := f.Attributes(); (len(got) == toxscreen.AttributeCount) != (c.tested == passed) || c.tested != passed && len(got) > 0 {
+			t.Errorf("%s: verdicts count for %v", name, got)
+		}
 		ask, why := f.Escalate(t.Context(), toxicity(0.5), thresholds)
 		if ask != (c.tested == passed) || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %v, %q, want %q", name, ask, why, c.why)
