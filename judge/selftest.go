@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -365,15 +364,9 @@ func (j *Judge) Tested(ctx context.Context, folder string) (t SelfTest, ok bool,
 	if err != nil {
 		return t, false, err
 	}
-	file := selfTestFile(folder, model.Digest, j.dialect.rubric())
-	data, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return t, false, nil
+	found, err := ReadSelfTest(folder, model)
+	if err != nil || found == nil {
+		return t, false, err
 	}
-	if err != nil {
-		return t, false, fmt.Errorf("failed to read the self-test: %w", err)
-	}
-	// An outcome that is unreadable or in another format counts as none.
-	ok = json.Unmarshal(data, &t) == nil && t.Format == selfTestFormat && t.Digest == model.Digest
-	return t, ok, nil
+	return *found, true, nil
 }
