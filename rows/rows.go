@@ -182,6 +182,11 @@ type Summary struct {
 	NotDecided   int64  // rows with a [toxscreen.Result].NotDecided
 	Reached      int64  // rows with a score at or over one of [Options].Limits
 	FirstFailure string // such as "row 17: …", with the error of the first failed row
+	// Asked are the rows that the judge was asked about. Verdicts of them have a
+	// verdict, and the others do not; FirstUnjudged has the reason of the first.
+	// NotBelieved of the verdicts count for no attribute: no score could change.
+	Asked, Verdicts, NotBelieved int64
+	FirstUnjudged                string // such as "row 17: …"
 	// Duration is the time of this run since its first row was read.
 	Duration time.Duration
 }
@@ -204,7 +209,25 @@ func (s *Summary) add(r *Result, limits toxscreen.Scores) {
 	if r.Reaches(limits) {
 		s.Reached++
 	}
+	if !r.Judge.Asked {
+		return
+	}
+	s.Asked++
+	switch {
+	case r.Judge.Missing():
+		if s.Unjudged() == 1 {
+			s.FirstUnjudged = fmt.Sprintf("row %d: %s", s.Rows, r.Judge.Error)
+		}
+	case r.Source == toxscreen.SourceFused:
+		s.Verdicts++
+	default:
+		s.Verdicts++
+		s.NotBelieved++
+	}
 }
+
+// Unjudged returns the number of rows that the judge was asked about in vain.
+func (s Summary) Unjudged() int64 { return s.Asked - s.Verdicts }
 
 // Progress is the progress of a run.
 type Progress struct {

@@ -22,8 +22,8 @@ standard input and output, which are JSONL. --input-format names the format of a
 input whose name does not tell it. Text that is compressed with gzip or zstd is
 unpacked, with or without .gz or .zst at the end of its name. A row that cannot be
 scored gets a result with an error, and the run continues. --resume continues an
-interrupted run. The exit code is 3 if rows failed, or are in a language that the
-model does not know.`,
+interrupted run. The exit code is 3 if rows failed, if they are in a language that the
+model does not know, or if the judge was asked and gave no verdict.`,
 		Example: `  toxscreen batch -i comments.jsonl -o scored.jsonl
   toxscreen batch -i comments.csv.gz --text-column comment -o scored.parquet
   toxscreen batch -i export.csv --delimiter ';' -o scored.csv
@@ -111,11 +111,15 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 		return err
 	}
 	defer job.Close()
+	// A judge that restarts delays the rows. Otherwise they would all be done before it is back.
+	s.Judge.Patient = true
+	s.Judge.OnTrust = shown.aside(a.warnOnce())
 	screener, err := openScreener(s)
 	if err != nil {
 		return err
 	}
 	defer screener.Close()
+	shown.waits = screener.JudgeWaits
 	thresholds, err := json.Marshal(s.Thresholds)
 	if err != nil {
 		return err
@@ -137,10 +141,13 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	if !quiet {
 		a.summarize(summary)
 	}
+	if !quiet && screener.HasJudge() {
+		a.summarizeJudge(summary)
+	}
 	switch {
 	case summary.Reached > 0:
 		return exit{code: exitReached}
-	case summary.Failed > 0 || summary.NotDecided > 0:
+	case summary.Failed > 0 || summary.NotDecided > 0 || summary.Unjudged() > 0:
 		return exit{code: exitPartly}
 	}
 	return nil
@@ -160,5 +167,13 @@ func (a *app) summarize(s rows.Summary) {
 		s.Rows, before, s.Duration.Seconds(), rate(s), s.Flagged, s.Failed, notDecided)
 	if s.Failed > 0 {
 		fmt.Fprintf(a.err, "toxscreen: first failure: %s\n", terminal.Escape(s.FirstFailure))
+	}
+}
+
+// summarizeJudge prints what the judge was asked and how it answered.
+func (a *app) summarizeJudge(s rows.Summary) {
+	fmt.Fprintf(a.err, "toxscreen: the judge: %d asked, %d verdicts, %d failed, %d not believed\n", s.Asked, s.Verdicts, s.Unjudged(), s.NotBelieved)
+	if s.Unjudged() > 0 {
+		fmt.Fprintf(a.err, "toxscreen: first text without a verdict: %s\n", terminal.Escape(s.FirstUnjudged))
 	}
 }

@@ -85,7 +85,7 @@ func keepSelfTest(ts *testscript.TestScript, file string, outcome judge.SelfTest
 	defer client.Close()
 	session, err := client.Identify(context.Background())
 	ts.Check(err)
-	outcome.Format, outcome.Digest, outcome.Rubric = 1, session.Digest, verdict.Rubric
+	outcome.Format, outcome.Model, outcome.Digest, outcome.Rubric = 1, "tiny", session.Digest, verdict.Rubric
 	outcome.When = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	_, err = outcome.Save(filepath.Join(ts.Getenv("HOME"), ".config", "toxscreen", "judges"))
 	ts.Check(err)
