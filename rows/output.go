@@ -58,6 +58,11 @@ func mayWrite(o Options) (resuming bool, err error) {
 	switch {
 	case err != nil:
 		return false, err
+	case o.Redo && unfinished:
+		return false, fmt.Errorf("%s is an unfinished output: continue it with --resume before --redo judge", o.Output)
+	case o.Redo && !file:
+		return false, fmt.Errorf("there is no output %s whose texts could be judged again", o.Output)
+	case o.Redo:
 	case o.Overwrite:
 	case o.Resume:
 		resuming = file || unfinished
@@ -263,6 +268,20 @@ func written(row int64, cell func(column string) string, flagged bool, score fun
 	return r, nil
 }
 
+// writtenCells returns the parts of a row that was written as CSV.
+func (o output) writtenCells(row int64, cells []string, place map[string]int) (*Result, error) {
+	cell := func(column string) string {
+		if i, ok := place[column]; ok {
+			return cells[i]
+		}
+		return ""
+	}
+	return written(row, cell, cell("flagged") == "true", func(a toxscreen.Attribute) (float64, bool) {
+		score, err := strconv.ParseFloat(cell(a.String()), 64)
+		return score, err == nil
+	})
+}
+
 // countJSON counts the complete lines and returns their end.
 func (o output) countJSON(file io.Reader, done *Summary) (end int64, err error) {
 	in := bufio.NewReaderSize(file, 1<<20)
@@ -308,16 +327,7 @@ func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
 			return 0, foreign(done.Rows + 1)
 		}
 		end = records.offset
-		cell := func(column string) string {
-			if i, ok := place[column]; ok {
-				return cells[i]
-			}
-			return ""
-		}
-		r, err := written(done.Rows+1, cell, cell("flagged") == "true", func(a toxscreen.Attribute) (float64, bool) {
-			score, err := strconv.ParseFloat(cell(a.String()), 64)
-			return score, err == nil
-		})
+		r, err := o.writtenCells(done.Rows+1, cells, place)
 		if err != nil {
 			return 0, err
 		}

@@ -62,6 +62,10 @@ type Options struct {
 	// input and output must be regular files. Overwrite replaces an existing
 	// output. Without either of them, an existing output is an error.
 	Resume, Overwrite bool
+	// Redo changes a complete output in JSONL, CSV or TSV: rows whose verdict failed are
+	// scored again, and the others stay byte for byte. The output is replaced as a
+	// whole, or not at all.
+	Redo bool
 	// RowGroup is the number of rows per Parquet row group, in 1..[MaxRowGroup];
 	// default: 10000. A kill loses the rows of the unfinished group.
 	RowGroup int
@@ -133,6 +137,11 @@ func (o Options) Validate() error {
 	if o.Resume {
 		if err := o.resumable(); err != nil {
 			return fmt.Errorf("--resume: %w", err)
+		}
+	}
+	if o.Redo {
+		if err := o.redoable(); err != nil {
+			return fmt.Errorf("--redo judge: %w", err)
 		}
 	}
 	if in, err := os.Stat(o.Input); err == nil {
@@ -263,6 +272,7 @@ type Job struct {
 	in       rowReader
 	resuming bool // an output exists
 	w        rowWriter
+	keep     func(line []byte) error // writes a row as it was; nil without Redo
 	done     Summary
 }
 
