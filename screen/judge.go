@@ -222,7 +222,7 @@ func (a *asked) Judge(ctx context.Context, text string, spans []toxscreen.Span) 
 	if err != nil {
 		return v, err
 	}
-	if told := a.told.Load(); missed != nil || told.State == Unreachable || known.model != v.Model {
+	if told := a.told.Load(); missed != nil || told == nil || told.State == Unreachable || known.model != v.Model {
 		// The server has come back, or has another model by now.
 		if known, err = a.identify(ctx); err != nil {
 			return toxscreen.Verdict{}, err

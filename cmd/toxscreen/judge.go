@@ -142,7 +142,9 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 		}
 		return err
 	}
-	if s.Format == "text" {
+	// Whether labelled texts make up for a self-test depends on the classifier's model,
+	// which this command does not open.
+	if s.Format == "text" && s.Judge.Trust == screen.TrustTested && s.Calibration == "" {
 		if trust, err := opened.Trust(cmd.Context()); err == nil && !trust.Asked() {
 			a.warn("other commands do not ask this judge: " + trust.Why)
 		}
