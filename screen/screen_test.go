@@ -16,6 +16,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/screen"
@@ -214,6 +215,55 @@ func TestAJudgeWithoutWeightGathersVerdicts(t *testing.T) {
 	}
 	if r, err := screener.Score(t.Context(), "nice"); err != nil || r.Judge.Asked {
 		t.Errorf("a text for which no verdict matters: %v, %+v", err, r.Judge)
+	}
+}
+
+// A judge that was fitted on labelled texts is asked although it failed its self-test,
+// and is trusted for the attributes that were fitted.
+func TestLabelledTextsCountMoreThanTheSelfTest(t *testing.T) {
+	server := ollamatest.Start(t)
+	server.Create(t, "tiny", ollamatest.Tiny)
+	t.Setenv(encoder.LibraryEnv, library(t))
+	t.Setenv("HOME", t.TempDir())
+	testedJudge(t, server, false)
+	j, err := judge.New(judge.Config{Model: "tiny", Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	model, err := j.Identify(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := screen.Open(screen.Settings{Model: tiny})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	data, _, err := fusion.Params{Format: fusion.Format, Model: plain.Info().Version, Judges: []fusion.JudgeParams{{
+		Model: model.String(), Rubric: model.Rubric,
+		Attributes: map[toxscreen.Attribute]fusion.Opinion{toxscreen.Insult: {Slope: 1, Cap: 2, TruePositive: 0.9, FalsePositive: 0.1, High: 1}},
+	}}}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	calibration := filepath.Join(t.TempDir(), "fusion.json")
+	if err := os.WriteFile(calibration, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	screener, err := screen.Open(screen.Settings{Model: tiny, Calibration: calibration, Judge: screen.Judge{
+		Model: "tiny", Host: server.URL, Timeout: 5 * time.Minute, Cache: screen.NoCache, Band: &toxscreen.Band{Low: 0, High: 1},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screener.Close()
+	r, err := screener.Score(t.Context(), "idiot")
+	if err != nil || r.Source != toxscreen.SourceFused {
+		t.Errorf("%v, %s by %+v", err, r.Source, r.Judge)
+	}
+	if trust, ok := screener.JudgeTrust(); !ok || trust.String() != "calibrated for insult" {
+		t.Errorf("%+v", trust)
 	}
 }
 
