@@ -48,10 +48,13 @@ func OpenRedteam(s Judge, p *redteam.Plan, price float64) (*Redteam, error) {
 	return r, nil
 }
 
-// Trust returns a warning if the model has no self-test, and an error if it failed
-// the self-test or cannot judge cases; see [redteam.Judges.Trust]. Under [TrustNone], a
-// failed self-test is a warning, too.
+// Trust returns a warning if the model has no self-test or its server does not answer,
+// and an error if it failed the self-test or cannot judge cases; see
+// [redteam.Judges.Trust]. Under [TrustNone], a failed self-test is a warning, too.
 func (r *Redteam) Trust(ctx context.Context) (warning string, err error) {
+	if _, err := r.base.Identify(ctx); err != nil && ctx.Err() == nil {
+		return "the judge's self-test is not known, because its server cannot be asked which model it is: " + err.Error(), nil
+	}
 	warning, err = r.Judges.Trust(ctx, r.selfTests)
 	if failed, ok := errors.AsType[*redteam.DisbeliefError](err); ok && r.trust == TrustNone {
 		return fmt.Sprintf("the judge failed its self-test of %s, and is asked because judge_trust is none: %s", failed.When.Format(time.DateOnly), strings.Join(failed.Why, "; ")), nil
