@@ -212,6 +212,9 @@ type JudgeReport struct {
 	Milliseconds float64 `json:"milliseconds,omitempty"`
 }
 
+// Missing reports whether a verdict was asked for and there is none.
+func (j JudgeReport) Missing() bool { return j.Asked && !j.Pending && len(j.Verdicts) == 0 }
+
 // Versions identifies everything that a result depends on: the same text under the
 // same versions has the same result.
 type Versions struct {

@@ -149,7 +149,7 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 				r.Opinion.Unfounded = unfounded
 				judge.Attributes[a] = *r.Opinion
 			} else if a == toxscreen.Toxicity {
-				return p, report, fmt.Errorf("%s: verdicts: %s; judge more texts with --judge-band 0.05-0.95", a, r.Note)
+				return p, report, fmt.Errorf("%s: verdicts: %s; judge more texts with --judge-trust none --judge-band 0.05-0.95", a, r.Note)
 			}
 		}
 		report.Attributes = append(report.Attributes, r)

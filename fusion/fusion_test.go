@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -240,6 +241,9 @@ func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
 		f := f.With(fusion.Judge{Model: judgeModel, Rubric: judgeRubric, Tested: c.tested})
 		if got := fuse(t, f, 0.5, verdict(toxscreen.Toxicity, 0.999)); !near(got, c.want, 1e-9) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		if got := f.Trusted(); slices.Equal(got, []toxscreen.Attribute{toxscreen.Toxicity}) != (c.tested == passed) || c.tested != passed && len(got) > 0 {
+			t.Errorf("%s: verdicts count for %v", name, got)
 		}
 		ask, why := f.Escalate(t.Context(), toxicity(0.5), thresholds)
 		if ask != (c.tested == passed) || !strings.Contains(why, c.why) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -65,9 +66,32 @@ func newMetrics(s *Server) *metrics {
 			func() float64 { return float64(s.memory.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "late_verdicts", Help: "Verdicts that are outstanding after their answers."},
 			func() float64 { return float64(s.late.outstanding()) }),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		trusted{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
+}
+
+// trusted are the metrics of what the judge's verdicts may change.
+type trusted struct{ s *Server }
+
+var trustedDesc = prometheus.NewDesc("toxscreen_judge_trusted", "1 if verdicts of the judge may change the score of the attribute, else 0.", []string{"attribute"}, nil)
+
+// Describe implements [prometheus.Collector].
+func (trusted) Describe(into chan<- *prometheus.Desc) { into <- trustedDesc }
+
+// Collect implements [prometheus.Collector]. Without a judge there are no metrics.
+func (t trusted) Collect(into chan<- prometheus.Metric) {
+	if t.s.config.Judge == nil {
+		return
+	}
+	trust, _ := t.s.judgeTrust()
+	for _, a := range t.s.screener.Info().Attributes {
+		value := 0.0
+		if slices.Contains(trust.Attributes, a) {
+			value = 1
+		}
+		into <- prometheus.MustNewConstMetric(trustedDesc, prometheus.GaugeValue, value, a.String())
+	}
 }
 
 // answered counts a request.

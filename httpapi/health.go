@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 // The states of the judge, as GET /readyz shows them.
@@ -14,16 +16,27 @@ const (
 	judgeFails   = "fails"   // the last call failed
 )
 
-// judgePause is the time between two checks of the judge.
-const judgePause = 30 * time.Second
+// judgePause is the time between two checks of a judge that fails, judgeRecheck that
+// between two checks of one that answers.
+const (
+	judgePause   = 30 * time.Second
+	judgeRecheck = time.Minute
+)
 
 // watch checks the judge until it answers, and again when it no longer does, until
 // ctx ends. So the judge's model is loaded before the first text needs it, and
-// readiness does not depend on a text.
+// readiness does not depend on a text. While it answers, its model or its self-test
+// may change, which is noticed here, too.
 func (s *Server) watch(ctx context.Context) {
+	var checked time.Time
 	for {
-		if s.judge.Load() != judgeAnswers {
-			switch err := s.config.FindJudge(ctx); {
+		check := s.config.Judge.FindJudge
+		answers := s.judge.Load() == judgeAnswers
+		if answers {
+			check = s.config.Judge.RecheckJudge
+		}
+		if !answers || time.Since(checked) >= judgeRecheck {
+			switch err := check(ctx); {
 			case ctx.Err() != nil:
 				return
 			case err != nil:
@@ -32,6 +45,7 @@ func (s *Server) watch(ctx context.Context) {
 			default:
 				s.judge.Store(judgeAnswers)
 			}
+			checked = time.Now()
 		}
 		select {
 		case <-ctx.Done():
@@ -48,6 +62,18 @@ type readiness struct {
 	// Judge is the state of the judge. Without a judge, or while it fails, all
 	// scores are those of the classifier.
 	Judge string `json:"judge"`
+	// JudgeTrust is what verdicts may change; absent without a judge, and until it is
+	// known.
+	JudgeTrust *screen.Trust `json:"judge_trust,omitempty"`
+}
+
+// judgeTrust returns what verdicts may change; ok is false without a judge, and until
+// it is known.
+func (s *Server) judgeTrust() (t screen.Trust, ok bool) {
+	if s.config.Judge == nil {
+		return screen.Trust{}, false
+	}
+	return s.config.Judge.JudgeTrust()
 }
 
 // healthRoutes adds the routes for probes: whether the process is alive, and
@@ -58,6 +84,9 @@ func (s *Server) healthRoutes(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		r := readiness{Ready: !s.ending.Load(), Model: s.screener.Info().Version, Judge: s.judge.Load().(string)}
+		if t, ok := s.judgeTrust(); ok {
+			r.JudgeTrust = &t
+		}
 		status := http.StatusOK
 		if !r.Ready {
 			status = http.StatusServiceUnavailable

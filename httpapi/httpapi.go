@@ -36,6 +36,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 // Config configures a server. The zero value of a field means its default.
@@ -98,10 +99,22 @@ type Config struct {
 	VerdictFormats map[string]VerdictFormat
 	// Feedback stores the label sets that clients send; nil stores none.
 	Feedback Feedback
-	// FindJudge checks whether the screener's judge answers, and loads its model;
-	// nil without a judge. It is called every 30 seconds until it succeeds, and
-	// again after a failure of the judge.
-	FindJudge func(context.Context) error
+	// Judge is the screener's judge; nil without a judge.
+	Judge Judge
+}
+
+// Judge is what a server needs to know about the judge of its screener.
+// [screen.Screener] is one. Implementations must be safe for concurrent use.
+type Judge interface {
+	// FindJudge checks whether the judge answers, and loads its model. It is called
+	// every 30 seconds until it succeeds, and again after a failure of the judge.
+	FindJudge(ctx context.Context) error
+	// RecheckJudge checks, without loading the model, whether the judge is still the same
+	// model, and what its verdicts may change. It is called once a minute.
+	RecheckJudge(ctx context.Context) error
+	// JudgeTrust returns what verdicts may change; ok is false if that is not known
+	// yet. Clients see it.
+	JudgeTrust() (t screen.Trust, ok bool)
 }
 
 // VerdictFormat asks the judge about a text and returns the answer, which is sent
@@ -197,7 +210,7 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 	s.running, s.stop = context.WithCancel(context.Background())
 	s.handler = s.paced(s.withCORS(s.routes()))
 	s.judge.Store(judgeNone)
-	if c.FindJudge != nil {
+	if c.Judge != nil {
 		s.judge.Store(judgeUnknown)
 		s.work.Go(func() { s.watch(s.running) })
 	}

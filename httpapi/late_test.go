@@ -9,10 +9,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/httpapi"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 // results is a Results.
@@ -193,20 +195,41 @@ func TestTheJudgeIsLeftAloneWhenTheClientIsGone(t *testing.T) {
 	wait(t, "the log says so", func() bool { return strings.Contains(s.log.String(), "client_gone") })
 }
 
+// known is a judge of a server, as package screen looks it up.
+type known struct {
+	err   error // of every check
+	trust atomic.Pointer[screen.Trust]
+	calls struct{ find, recheck atomic.Int64 }
+}
+
+func (k *known) FindJudge(context.Context) error {
+	k.calls.find.Add(1)
+	return k.err
+}
+
+func (k *known) RecheckJudge(context.Context) error {
+	k.calls.recheck.Add(1)
+	return k.err
+}
+
+func (k *known) JudgeTrust() (screen.Trust, bool) {
+	if t := k.trust.Load(); t != nil {
+		return *t, true
+	}
+	return screen.Trust{}, false
+}
+
 // Readiness says whether the judge answers before a text needs it, and when it no
 // longer does.
 func TestReadinessTellsOfTheJudge(t *testing.T) {
 	if r := serve(t, toxscreen.New(words), httpapi.Config{}).get("/readyz"); r.body != `{"ready":true,"model":"tiny@1.0.0","judge":"none"}`+"\n" {
 		t.Errorf("%s", r.body)
 	}
-	for want, find := range map[string]func(context.Context) error{
-		"answers": func(context.Context) error { return nil },
-		"fails":   func(context.Context) error { return errors.New("nobody listens") },
-	} {
+	for want, err := range map[string]error{"answers": nil, "fails": errors.New("nobody listens")} {
 		fails := judging(func(context.Context, string) (toxscreen.Verdict, error) {
 			return toxscreen.Verdict{}, errors.New("broken")
 		})
-		s := serve(t, judged(fails), httpapi.Config{FindJudge: find, JudgeWait: map[string]time.Duration{"native": wait30s}})
+		s := serve(t, judged(fails), httpapi.Config{Judge: &known{err: err}, JudgeWait: map[string]time.Duration{"native": wait30s}})
 		wait(t, "the judge "+want, func() bool { return strings.Contains(s.get("/readyz").body, `"judge":"`+want+`"`) })
 		if r := s.post("/v1/score", `{"text": "maybe"}`).result(t); r.Judge.Error != "broken" {
 			t.Errorf("%+v", r.Judge)
@@ -215,4 +238,51 @@ func TestReadinessTellsOfTheJudge(t *testing.T) {
 			t.Errorf("%s", r.body)
 		}
 	}
+}
+
+// Readiness and metrics say what the judge's verdicts may change, from when that is
+// known, and follow its changes.
+func TestTheServerTellsWhatTheJudgeIsTrustedFor(t *testing.T) {
+	never := judging(func(context.Context, string) (toxscreen.Verdict, error) { return insult(), nil })
+	judge := &known{}
+	s := serve(t, judged(never), httpapi.Config{Judge: judge})
+	says := func(readiness string, insults string) {
+		t.Helper()
+		if r := s.get("/readyz"); !strings.HasSuffix(r.body, readiness+"}\n") {
+			t.Errorf("%s, want …%s", r.body, readiness)
+		}
+		metrics := debugOf(t, s, "/metrics")
+		for _, line := range []string{`toxscreen_judge_trusted{attribute="insult"} ` + insults, `toxscreen_judge_trusted{attribute="toxicity"} 0`} {
+			if !strings.Contains(metrics, line+"\n") {
+				t.Errorf("there is no line %s in\n%s", line, metrics)
+			}
+		}
+	}
+	wait(t, "the judge is found", func() bool { return strings.Contains(s.get("/readyz").body, `"judge":"answers"`) })
+	says(`"judge":"answers"`, "0")
+	judge.trust.Store(&screen.Trust{State: screen.Untested, Why: "no self-test"})
+	says(`"judge_trust":{"state":"untested","why":"no self-test"}`, "0")
+	judge.trust.Store(&screen.Trust{State: screen.Trusted, Attributes: []toxscreen.Attribute{toxscreen.Insult}, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Why: "it passed"})
+	says(`"judge_trust":{"state":"trusted","attributes":["insult"],"since":"2026-01-02T03:04:05Z","why":"it passed"}`, "1")
+
+	if metrics := debugOf(t, serve(t, toxscreen.New(words), httpapi.Config{}), "/metrics"); strings.Contains(metrics, "judge_trusted") {
+		t.Error("a server without a judge has metrics of its trust")
+	}
+}
+
+// A judge that answers is checked again, without loading its model, since its model
+// or its self-test may change. One that fails is searched for.
+func TestTheJudgeIsCheckedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		judge := &known{}
+		server, err := httpapi.New(toxscreen.New(words), httpapi.Config{Judge: judge})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10*time.Minute + time.Second)
+		if find, again := judge.calls.find.Load(), judge.calls.recheck.Load(); find != 1 || again != 10 {
+			t.Errorf("in ten minutes it was searched for %d times and checked %d times, want 1 and 10", find, again)
+		}
+		server.Close()
+	})
 }

@@ -298,7 +298,7 @@ func TestPromptsForGuardModels(t *testing.T) {
 			t.Errorf("%s: %+v, %v", dialect, b, err)
 		}
 		messages, warnings := g.messages(g.family.questions[0], Case{Text: strings.Repeat("one word ", 100)}, budget{text: 300})
-		if len(warnings) != 1 || warnings[0] != "the judge saw 300 of 900 bytes" || !strings.Contains(messages[len(messages)-1].Content, "(…)") {
+		if len(warnings) != 1 || warnings[0] != "the judge saw 300 of 900 bytes: the beginning, the middle and the end" || !strings.Contains(messages[len(messages)-1].Content, "(…)") {
 			t.Errorf("%s: %+v, %q", dialect, messages, warnings)
 		}
 	}

@@ -57,6 +57,9 @@ type Config struct {
 	// the server's OLLAMA_NUM_PARALLEL wait there. At most 256 texts wait for a
 	// free slot; more are rejected.
 	Parallel int
+	// Patient makes texts wait while the server fails or restarts; see
+	// [ollama.Config].
+	Patient bool
 	// TextBytes is how many bytes of a text the judge sees at most. The default is
 	// 2,000. Of a text that a classifier found something in, it sees the worst passage;
 	// of another text that is longer, the beginning, the middle and the end.
@@ -124,7 +127,7 @@ func New(c Config) (*Judge, error) {
 	j := &Judge{config: c, dialect: dialectOf(c)}
 	config := ollama.Config{
 		Model: c.Model, Name: "judge", Host: c.Host, Log: c.Log,
-		Timeout: c.Timeout, LoadTimeout: c.LoadTimeout, Parallel: c.Parallel,
+		Timeout: c.Timeout, LoadTimeout: c.LoadTimeout, Parallel: c.Parallel, Patient: c.Patient,
 		Probe: ollama.Question{Messages: j.dialect.probe()},
 		Context: func(prefix, limit int) (int, error) {
 			b, err := j.dialect.plan(prefix, limit)
@@ -231,6 +234,19 @@ func (j *Judge) Identify(ctx context.Context) (Model, error) {
 	}
 	return j.model(s), nil
 }
+
+// Refresh is Identify, but always asks the server: the model may have been replaced
+// by another of the same name. Texts do not wait for it.
+func (j *Judge) Refresh(ctx context.Context) (Model, error) {
+	s, err := j.client.Refresh(ctx)
+	if err != nil {
+		return Model{}, fmt.Errorf("failed to ask the judge: %w", err)
+	}
+	return j.model(s), nil
+}
+
+// Waiting reports whether texts wait for a failing server; see [Config.Patient].
+func (j *Judge) Waiting() bool { return j.client.Waiting() }
 
 // Connect makes the server load the model, and describes it.
 func (j *Judge) Connect(ctx context.Context) (Model, error) {

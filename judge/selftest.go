@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -153,16 +152,19 @@ const (
 	mostFailures = 3
 )
 
-// BeginSelfTest returns the self-test of the judge's model and rubric that is stored in
-// a folder, or an empty one. It makes the server load the model.
+// BeginSelfTest returns the interrupted self-test of the judge's model and rubric that is
+// stored in a folder, or an empty one. It makes the server load the model.
 func (j *Judge) BeginSelfTest(ctx context.Context, folder string) (SelfTest, error) {
 	model, err := j.Connect(ctx)
 	if err != nil {
 		return SelfTest{}, err
 	}
-	t, ok, err := readSelfTest(selfTestFile(folder, model))
-	if err != nil || ok {
-		return t, err
+	begun, err := readSelfTest(selfTestFile(folder, model))
+	if err != nil {
+		return SelfTest{}, err
+	}
+	if begun != nil && !begun.Complete {
+		return *begun, nil
 	}
 	return NewSelfTest(model, time.Now()), nil
 }
@@ -273,32 +275,4 @@ func (t *SelfTest) Save(folder string) (file string, err error) {
 		return "", fmt.Errorf("failed to store the self-test: %w", err)
 	}
 	return file, nil
-}
-
-// readSelfTest reads a self-test; ok is false if there is none with the present texts.
-func readSelfTest(file string) (t SelfTest, ok bool, err error) {
-	data, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return t, false, nil
-	}
-	if err != nil {
-		return t, false, fmt.Errorf("failed to read the self-test: %w", err)
-	}
-	// One that is unreadable or of other texts counts as none.
-	if json.Unmarshal(data, &t) != nil || t.Format != selfTestFormat || t.Version != SelfTestVersion() {
-		return SelfTest{}, false, nil
-	}
-	return t, true, nil
-}
-
-// Tested returns the judge's complete self-test from a folder; ok is false if this model
-// was not tested with this rubric. It asks the server which model it has, without loading
-// it.
-func (j *Judge) Tested(ctx context.Context, folder string) (t SelfTest, ok bool, err error) {
-	model, err := j.Identify(ctx)
-	if err != nil {
-		return t, false, err
-	}
-	t, ok, err = readSelfTest(selfTestFile(folder, model))
-	return t, ok && t.Complete && t.Digest == model.Digest, err
 }

@@ -75,12 +75,15 @@ func TestSelfTestsAreStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, ok, err := readSelfTest(file)
-		if err != nil || ok != c.ok || ok && read.Answers["a"].Error != "no answer" {
-			t.Errorf("%s: %v, %v, %+v", name, ok, err, read)
+		read, err := readSelfTest(file)
+		if err != nil || (read != nil) != c.ok || read != nil && read.Answers["a"].Error != "no answer" {
+			t.Errorf("%s: %v, %+v", name, err, read)
+		}
+		if read, err := ReadSelfTest(folder, model); err != nil || (read != nil) != (name == "complete") {
+			t.Errorf("%s: %v, %+v", name, err, read)
 		}
 	}
-	if _, ok, err := readSelfTest(selfTestFile(folder, Model{Digest: "other", Rubric: "r"})); ok || err != nil {
-		t.Errorf("a missing self-test: %v, %v", ok, err)
+	if read, err := ReadSelfTest(folder, Model{Digest: "other", Rubric: "r"}); read != nil || err != nil {
+		t.Errorf("a missing self-test: %v, %v", read, err)
 	}
 }

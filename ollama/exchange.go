@@ -48,19 +48,64 @@ func (c *Client) Ask(ctx context.Context, q Question) (Reply, error) {
 // every attempt, since the server may have changed the model.
 func (e *Exchange) Ask(ctx context.Context, of func(*Session) Question) (Reply, error) {
 	c := e.client
-	reply, err := c.breaker.Execute(func() (Reply, error) { return e.retry(ctx, of) })
-	if failed, ok := errors.AsType[*fault](err); ok {
-		c.last.Store(failed)
-	}
-	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		cause := errors.New("it failed")
-		if last := c.last.Load(); last != nil {
-			cause = c.public(last)
+	for {
+		reply, err := c.breaker.Execute(func() (Reply, error) { return e.retry(ctx, of) })
+		c.noted(err)
+		paused := errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests)
+		if c.patient(err, paused) {
+			if err := c.wait(ctx); err != nil {
+				return Reply{}, err
+			}
+			e.left = c.config.Timeout // the server did not use it
+			continue
 		}
-		return reply, fmt.Errorf("the %s is paused for %v after %d failures in a row: %w", c.config.Name, breakerPause, breakerFailures, cause)
+		if paused {
+			cause := errors.New("it failed")
+			if last := c.last.Load(); last != nil {
+				cause = c.public(last)
+			}
+			return reply, fmt.Errorf("the %s is paused for %v after %d failures in a row: %w", c.config.Name, breakerPause, breakerFailures, cause)
+		}
+		return reply, c.shown(err)
 	}
-	return reply, c.shown(err)
 }
+
+// noted records the outcome of a question.
+func (c *Client) noted(err error) {
+	if err == nil {
+		c.failing.Store(nil)
+	} else if failed, ok := errors.AsType[*fault](err); ok {
+		c.last.Store(failed)
+		now := time.Now()
+		c.failing.CompareAndSwap(nil, &now)
+	}
+}
+
+// patient reports whether a question that got this error waits for the server. A
+// server that was never reached may not exist, so nothing waits for it.
+func (c *Client) patient(err error, paused bool) bool {
+	failed, ok := errors.AsType[*fault](err)
+	if !c.config.Patient || !c.reached.Load() || !paused && (!ok || !failed.again) {
+		return false
+	}
+	since := c.failing.Load()
+	return since == nil || time.Since(*since) < c.config.Timeout+breakerPause
+}
+
+// wait waits until a failing server may be tried again.
+func (c *Client) wait(ctx context.Context) error {
+	c.waiting.Add(1)
+	defer c.waiting.Add(-1)
+	select {
+	case <-time.After(recheck):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Waiting reports whether questions wait for a failing server; see [Config.Patient].
+func (c *Client) Waiting() bool { return c.waiting.Load() > 0 }
 
 func (e *Exchange) retry(ctx context.Context, of func(*Session) Question) (Reply, error) {
 	c := e.client

@@ -370,3 +370,56 @@ func TestAServerThatComesAndGoes(t *testing.T) {
 		t.Errorf("%q, then %q", want.Text, r.Text)
 	}
 }
+
+// A patient question outlives a server that stops, also one that is paused, and gets
+// its answer when the server is back. A server that was never there is not waited for.
+func TestAPatientQuestionWaitsForTheServer(t *testing.T) {
+	server := tinyServer(t)
+	proxy := ollamatest.NewProxy(t, server, nil)
+	patient := func(c *Config) { c.Patient = true }
+	c := tinyClient(t, proxy.URL, patient)
+	want := replyTo(t, c, about("x"))
+	server.Stop(t)
+	var all sync.WaitGroup
+	all.Go(func() {
+		if r, err := c.Ask(t.Context(), about("x")); err != nil || r.Text != want.Text {
+			t.Errorf("%v, %q, want %q", err, r.Text, want.Text)
+		}
+	})
+	for !c.Waiting() || !c.Failing() {
+		time.Sleep(time.Millisecond)
+	}
+	server.Restart(t)
+	all.Wait()
+	if c.Waiting() || c.failing.Load() != nil {
+		t.Error("the failure is not over")
+	}
+
+	server.Stop(t)
+	if _, err := tinyClient(t, server.URL, patient).Ask(t.Context(), about("x")); err == nil || !strings.Contains(err.Error(), "start one with `ollama serve`") {
+		t.Error(err)
+	}
+	// A failure that lasts longer than the limit is no longer waited for.
+	long := time.Now().Add(-c.config.Timeout - breakerPause)
+	c.failing.Store(&long)
+	if _, err := c.Ask(t.Context(), about("x")); err == nil {
+		t.Error("an answer from a stopped server")
+	}
+}
+
+// A model that was replaced by another of the same name is noticed although the session
+// is valid, and without loading the model.
+func TestRefreshNoticesAnotherModel(t *testing.T) {
+	server := tinyServer(t)
+	c := tinyClient(t, server.URL, nil)
+	replyTo(t, c, about("x"))
+	session := c.Session()
+	if same, err := c.Refresh(t.Context()); err != nil || same != session || c.Session() != session {
+		t.Errorf("%v, %+v, want the session %+v", err, same, session)
+	}
+	server.Create(t, tiny, ollamatest.Tiny, map[string]any{"system": "Another model."})
+	other, err := c.Refresh(t.Context())
+	if err != nil || other.Digest == session.Digest || other.Context != 0 || c.Session() != nil {
+		t.Errorf("%v, %+v, want another digest than that of %+v, and no session", err, other, session)
+	}
+}

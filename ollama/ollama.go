@@ -66,6 +66,10 @@ type Config struct {
 	// Parallel is the number of concurrent calls. The default is 1. Calls beyond
 	// the server's OLLAMA_NUM_PARALLEL wait there.
 	Parallel int
+	// Patient makes questions wait while a server that has answered before fails or
+	// restarts: for Timeout and 10 seconds from its first failure. After that, and
+	// without it, a question fails after four calls.
+	Patient bool
 	// Probe is a question whose prompt loads the model and whose tokens are counted.
 	// The server keeps it in its cache: prompts with the same beginning take less
 	// time. An empty probe loads the model, too. If it has a Format, like the
@@ -98,6 +102,10 @@ type Client struct {
 	breaker *gobreaker.CircuitBreaker[Reply]
 	last    atomic.Pointer[fault] // that opened the breaker
 
+	reached atomic.Bool               // whether the server has ever described the model
+	failing atomic.Pointer[time.Time] // the first failure since the last answer; nil if there is none
+	waiting atomic.Int64              // questions that wait for a failing server
+
 	// found is the current session; nil if the server has to be asked, again.
 	found atomic.Pointer[Session]
 	// Only the holder of the lock asks the server, and uses the fields below.
@@ -125,6 +133,8 @@ const (
 	// questions in a row, so that a batch does not wait for each failure.
 	breakerFailures = 3
 	breakerPause    = 10 * time.Second
+	// recheck is how often a patient question tries a failing server again.
+	recheck = time.Second
 )
 
 // New returns a client. It does not contact the server before the first question.

@@ -108,6 +108,21 @@ func (c *Client) Identify(ctx context.Context) (*Session, error) {
 	return found, c.shown(err)
 }
 
+// Refresh is Identify, but asks the server even if there is a session, which ends if
+// the server has another model by now. Questions do not wait for it.
+func (c *Client) Refresh(ctx context.Context) (*Session, error) {
+	current := c.found.Load()
+	found, err := c.identify(ctx)
+	if err != nil {
+		return nil, c.shown(err)
+	}
+	if current != nil && current.Digest == found.Digest {
+		return current, nil
+	}
+	c.forget(current)
+	return found, nil
+}
+
 // once lets one of several concurrent callers ask the server. If that fails, the
 // callers that waited get the same error instead of each waiting for the same
 // failure. If a retry cannot help, callers that come soon after get it, too.
@@ -174,6 +189,7 @@ func (c *Client) identify(ctx context.Context) (*Session, error) {
 	case found.Thinking:
 		found.thinks(false, 0)
 	}
+	c.reached.Store(true)
 	return found, nil
 }
 

@@ -65,14 +65,15 @@ func (j *Judges) Trust(ctx context.Context, folder string) (warning string, err 
 	if err := j.first.Graded(); err != nil {
 		return "", fmt.Errorf("failed to judge cases: each metric is a rubric: %w", err)
 	}
-	if _, err := j.first.Connect(ctx); err != nil {
+	model, err := j.first.Connect(ctx)
+	if err != nil {
 		return "", nil //nolint:nilerr // it will be the error of every metric
 	}
-	found, known, err := j.first.Tested(ctx, folder)
+	found, err := judge.ReadSelfTest(folder, model)
 	switch {
 	case err != nil:
-		return "", nil //nolint:nilerr // it will be the error of every metric
-	case !known:
+		return "", err
+	case found == nil:
 		return "the judge was not tested and may be unreliable: run toxscreen judge --self-test --judge-rubric " + Rubric, nil
 	case found.Failed != "":
 		return "", &DisbeliefError{found.Failed}

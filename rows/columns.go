@@ -99,6 +99,7 @@ func (l layout) columns() []resultColumn {
 		return unlessEmpty(why)
 	})
 	scored("judge", list, func(r *toxscreen.Result) any { return r.Judge })
+	scored("source", text, func(r *toxscreen.Result) any { return string(r.Source) })
 	return all
 }
 

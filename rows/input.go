@@ -23,10 +23,11 @@ import (
 type row struct {
 	number int64 // from 1; blank lines and the header are not counted
 	text   string
-	err    error  // reason why there is no text
-	fields fields // the rest of the row; nil if it could not be read
-	size   int    // approximate bytes in memory
-	upTo   int64  // its end in the input: in bytes of its content, or of the texts of Parquet
+	err    error       // reason why there is no text
+	fields fields      // the rest of the row; nil if it could not be read
+	size   int         // approximate bytes in memory
+	was    *writtenRow // in the output that is judged again; else nil
+	upTo   int64       // its end in the input: in bytes of its content, or of the texts of Parquet
 }
 
 // fields are the values of a row except its text, for each kind of output.

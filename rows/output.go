@@ -58,6 +58,11 @@ func mayWrite(o Options) (resuming bool, err error) {
 	switch {
 	case err != nil:
 		return false, err
+	case o.Redo && unfinished:
+		return false, fmt.Errorf("%s is an unfinished output: continue it with --resume before --redo judge", o.Output)
+	case o.Redo && !file:
+		return false, fmt.Errorf("there is no output %s whose texts could be judged again", o.Output)
+	case o.Redo:
 	case o.Overwrite:
 	case o.Resume:
 		resuming = file || unfinished
@@ -244,15 +249,37 @@ func foreign(row int64) error {
 	return fmt.Errorf("row %d is not what the run wrote: the file was changed; use --overwrite to start over", row)
 }
 
-// written returns the parts of a written row that count in a [Summary].
-func written(failure, notDecided string, flagged bool, score func(toxscreen.Attribute) (float64, bool)) *Result {
-	r := &Result{Error: failure, Result: toxscreen.Result{NotDecided: notDecided, Flagged: flagged, Attributes: toxscreen.AttributeResults{}}}
+// written returns the parts of a written row that count in a [Summary]. cell returns
+// the text of a column, empty if there is none, and score the number of an attribute.
+func written(row int64, cell func(column string) string, flagged bool, score func(toxscreen.Attribute) (float64, bool)) (*Result, error) {
+	r := &Result{Row: row, Error: cell("error"), Result: toxscreen.Result{
+		NotDecided: cell("not_decided"), Flagged: flagged, Attributes: toxscreen.AttributeResults{}, Source: toxscreen.Source(cell("source")),
+	}}
+	if judged := cell("judge"); judged != "" {
+		if err := json.Unmarshal([]byte(judged), &r.Judge); err != nil {
+			return nil, foreign(row)
+		}
+	}
 	for _, a := range toxscreen.Attributes() {
 		if p, ok := score(a); ok {
 			r.Attributes[a] = toxscreen.AttributeResult{Score: toxscreen.Probability(p)}
 		}
 	}
-	return r
+	return r, nil
+}
+
+// writtenCells returns the parts of a row that was written as CSV.
+func (o output) writtenCells(row int64, cells []string, place map[string]int) (*Result, error) {
+	cell := func(column string) string {
+		if i, ok := place[column]; ok {
+			return cells[i]
+		}
+		return ""
+	}
+	return written(row, cell, cell("flagged") == "true", func(a toxscreen.Attribute) (float64, bool) {
+		score, err := strconv.ParseFloat(cell(a.String()), 64)
+		return score, err == nil
+	})
 }
 
 // countJSON counts the complete lines and returns their end.
@@ -300,9 +327,10 @@ func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
 			return 0, foreign(done.Rows + 1)
 		}
 		end = records.offset
-		done.add(written(cells[place["error"]], cells[place["not_decided"]], cells[place["flagged"]] == "true", func(a toxscreen.Attribute) (float64, bool) {
-			score, err := strconv.ParseFloat(cells[place[a.String()]], 64)
-			return score, err == nil
-		}), o.Limits)
+		r, err := o.writtenCells(done.Rows+1, cells, place)
+		if err != nil {
+			return 0, err
+		}
+		done.add(r, o.Limits)
 	}
 }

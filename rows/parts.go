@@ -259,16 +259,20 @@ func (p *partsWriter) eachRow(path string, done *Summary, use func(parquet.Row) 
 				if r[place["row"]].Int64() != done.Rows+1 {
 					return errors.Join(foreign(done.Rows+1), rows.Close())
 				}
-				sentence := func(column string) string {
-					if v := r[place[column]]; !v.IsNull() {
-						return string(v.ByteArray())
+				cell := func(column string) string {
+					if i, ok := place[column]; ok && !r[i].IsNull() {
+						return string(r[i].ByteArray())
 					}
 					return ""
 				}
-				done.add(written(sentence("error"), sentence("not_decided"), r[place["flagged"]].Boolean(), func(a toxscreen.Attribute) (float64, bool) {
+				result, err := written(done.Rows+1, cell, r[place["flagged"]].Boolean(), func(a toxscreen.Attribute) (float64, bool) {
 					score := r[place[a.String()]]
 					return score.Double(), !score.IsNull()
-				}), p.Limits)
+				})
+				if err != nil {
+					return errors.Join(err, rows.Close())
+				}
+				done.add(result, p.Limits)
 				if use != nil {
 					if err := use(r); err != nil {
 						return errors.Join(err, rows.Close())

@@ -62,6 +62,10 @@ type Options struct {
 	// input and output must be regular files. Overwrite replaces an existing
 	// output. Without either of them, an existing output is an error.
 	Resume, Overwrite bool
+	// Redo changes a complete output in JSONL, CSV or TSV: rows whose verdict failed are
+	// scored again, and the others stay byte for byte. The output is replaced as a
+	// whole, or not at all.
+	Redo bool
 	// RowGroup is the number of rows per Parquet row group, in 1..[MaxRowGroup];
 	// default: 10000. A kill loses the rows of the unfinished group.
 	RowGroup int
@@ -135,6 +139,11 @@ func (o Options) Validate() error {
 			return fmt.Errorf("--resume: %w", err)
 		}
 	}
+	if o.Redo {
+		if err := o.redoable(); err != nil {
+			return fmt.Errorf("--redo judge: %w", err)
+		}
+	}
 	if in, err := os.Stat(o.Input); err == nil {
 		if out, err := os.Stat(o.Output); err == nil && os.SameFile(in, out) {
 			return fmt.Errorf("%s is both input and output", o.Input)
@@ -182,6 +191,11 @@ type Summary struct {
 	NotDecided   int64  // rows with a [toxscreen.Result].NotDecided
 	Reached      int64  // rows with a score at or over one of [Options].Limits
 	FirstFailure string // such as "row 17: …", with the error of the first failed row
+	// Asked are the rows that the judge was asked about. Verdicts of them have a
+	// verdict, and the others do not; FirstUnjudged has the reason of the first.
+	// NotBelieved of the verdicts count for no attribute: no score could change.
+	Asked, Verdicts, NotBelieved int64
+	FirstUnjudged                string // such as "row 17: …"
 	// Duration is the time of this run since its first row was read.
 	Duration time.Duration
 }
@@ -204,7 +218,25 @@ func (s *Summary) add(r *Result, limits toxscreen.Scores) {
 	if r.Reaches(limits) {
 		s.Reached++
 	}
+	if !r.Judge.Asked {
+		return
+	}
+	s.Asked++
+	switch {
+	case r.Judge.Missing():
+		if s.Unjudged() == 1 {
+			s.FirstUnjudged = fmt.Sprintf("row %d: %s", s.Rows, r.Judge.Error)
+		}
+	case r.Source == toxscreen.SourceFused:
+		s.Verdicts++
+	default:
+		s.Verdicts++
+		s.NotBelieved++
+	}
 }
+
+// Unjudged returns the number of rows that the judge was asked about in vain.
+func (s Summary) Unjudged() int64 { return s.Asked - s.Verdicts }
 
 // Progress is the progress of a run.
 type Progress struct {
@@ -240,6 +272,7 @@ type Job struct {
 	in       rowReader
 	resuming bool // an output exists
 	w        rowWriter
+	keep     func(line []byte) error // writes a row as it was; nil without Redo
 	done     Summary
 }
 

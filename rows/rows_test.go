@@ -201,7 +201,7 @@ func TestColumnsOfTheJudge(t *testing.T) {
 	got := read(t, out)
 	for _, want := range []string{
 		"row,id,text,score,flagged,severity,toxicity,severe_toxicity,insult,profanity,identity_attack,threat,sexually_explicit,passages,spans,warnings,not_decided,error," +
-			"judge_score,judge_toxicity,judge_severe_toxicity,judge_insult,judge_profanity,judge_identity_attack,judge_threat,judge_sexually_explicit,not_judged,judge\n",
+			"judge_score,judge_toxicity,judge_severe_toxicity,judge_insult,judge_profanity,judge_identity_attack,judge_threat,judge_sexually_explicit,not_judged,judge,source\n",
 		`1,,you idiot,0.9,true,severe,0.9,,0.95,,,0.01,,"[{""start"":0,""end"":9,""score"":0.9}]","[{""start"":4,""end"":9,""attributes"":{""insult"":0.95}}]",[],,,0.75,,,0.75,,,,,,"{""asked"":true,`,
 		"\n2,,silence,0.01,false,none,0.01,,0.01,,,0.01,,,[],[],,,,,,,,,,,no answer,\"{",
 	} {
@@ -219,6 +219,48 @@ func TestColumnsOfTheJudge(t *testing.T) {
 	}
 	if got := read(t, again); !strings.Contains(got, ",0.75,,,0.75,,,,,,") || !strings.Contains(got, ",no answer,") {
 		t.Errorf("by way of Parquet:\n%s", got)
+	}
+}
+
+// believes is a Fusion in which verdicts on insults count.
+type believes struct{}
+
+func (believes) Version() string { return "believes" }
+
+func (believes) Fuse(s toxscreen.Scores, v *toxscreen.Verdict) (toxscreen.Fused, error) {
+	fused := toxscreen.Fused{Scores: s}
+	if p, _ := s.Get(toxscreen.Insult); v != nil && p > 0.5 {
+		fused.Evidence.Set(toxscreen.Insult, 1)
+	}
+	return fused, nil
+}
+
+// The summary counts the verdicts: those that are missing, and those that could change
+// no score. It counts those of an interrupted run from its output, in every format.
+func TestSummaryCountsVerdicts(t *testing.T) {
+	folder := t.TempDir()
+	in := write(t, filepath.Join(folder, "in.csv"), "text\n"+strings.Repeat("you idiot\nsilence\na garden\nsilence\nidiot\n\"two\nlines\"\n", 100))
+	judged := screener(toxscreen.WithJudge(yes{}, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(believes{}))
+	for _, ending := range []string{".jsonl", ".csv", ".parquet"} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		o := rows.Options{Input: in, Output: filepath.Join(folder, "out"+ending), Resume: true, Progress: func(p rows.Progress) {
+			if p.Rows == 3 {
+				interrupt()
+			}
+		}}
+		job, err := rows.Open(ctx, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := job.Score(judged); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		job.Close()
+		o.Progress = nil
+		got, err := score(t, o, judged)
+		if err != nil || got.Before < 3 || got.Before == 600 || got.Asked != 600 || got.Verdicts != 400 || got.Unjudged() != 200 || got.NotBelieved != 200 || got.FirstUnjudged != "row 2: no answer" {
+			t.Errorf("%s: %v, %+v", ending, err, got)
+		}
 	}
 }
 

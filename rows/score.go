@@ -22,6 +22,10 @@ func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary,
 	o := j.options
 	out := output{Options: o, layout: layout{keepText: o.KeepText, judged: screener.HasJudge()}, in: j.in, model: screener.Info().Version}
 
+	if o.Redo {
+		return j.redo(screener, out)
+	}
+
 	// The note lets a later run check that it can resume this one.
 	canResume := o.resumable() == nil
 	var memo note
@@ -111,11 +115,23 @@ func (j *Job) run(screener *toxscreen.Screener) error {
 			}
 		}
 	}
-	for o := range toxscreen.Batch(ctx, screener, rows, func(r row) (string, error) { return r.text, r.err }) {
+	text := func(r row) (string, error) {
+		if r.kept() {
+			return "", errKept
+		}
+		return r.text, r.err
+	}
+	for o := range toxscreen.Batch(ctx, screener, rows, text) {
 		if interrupted = o.Err != nil && ctx.Err() != nil && errors.Is(o.Err, ctx.Err()); interrupted {
 			break // a resumed run begins with this row
 		}
-		if writeErr = j.write(o); writeErr != nil {
+		if o.Row.was != nil && !o.Row.kept() && o.Err == nil {
+			writeErr = j.unchanged(screener, o.Row)
+		}
+		if writeErr == nil {
+			writeErr = j.write(o)
+		}
+		if writeErr != nil {
 			j.cancel() // the reader may wait for input or memory, and Batch waits for the reader
 			break
 		}
@@ -136,6 +152,14 @@ func (j *Job) run(screener *toxscreen.Screener) error {
 
 // write writes and counts the result of a row.
 func (j *Job) write(o toxscreen.Outcome[row]) error {
+	if o.Row.kept() {
+		if err := j.keep(o.Row.was.line); err != nil {
+			return fmt.Errorf("failed to write %s: %w", j.options.outputName(), err)
+		}
+		j.done.add(o.Row.was.result, j.options.Limits)
+		j.done.Before++
+		return nil
+	}
 	r := &Result{Row: o.Row.number}
 	if j.options.KeepText && o.Row.err == nil {
 		r.Text = &o.Row.text

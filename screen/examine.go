@@ -8,6 +8,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -36,13 +37,32 @@ type Diagnosis struct {
 	Threads           int              `json:"threads"` // concurrent runs of the model
 	OpenMilliseconds  float64          `json:"open_milliseconds,omitempty"`
 	ScoreMilliseconds float64          `json:"score_milliseconds,omitempty"`
+	// Judge is nil if no judge is configured.
+	Judge *JudgeDiagnosis `json:"judge,omitempty"`
 	// Problems are sentences that say what is missing and how to get it.
 	Problems []string `json:"problems"`
 }
 
+// JudgeDiagnosis is what is known about a judge, as far as its server was reached.
+type JudgeDiagnosis struct {
+	Model               string  `json:"model"`              // as it is configured
+	Identity            string  `json:"identity,omitempty"` // with the beginning of its digest; empty if the server does not have it
+	Rubric              string  `json:"rubric,omitempty"`
+	Dialect             string  `json:"dialect,omitempty"` // form of its prompts: "rubric", or the family of a guard model
+	Context             int     `json:"context,omitempty"` // of each call, in tokens
+	LoadMilliseconds    float64 `json:"load_milliseconds,omitempty"`
+	VerdictMilliseconds float64 `json:"verdict_milliseconds,omitempty"` // of a short text
+	// Trust is what its verdicts may change.
+	Trust *Trust `json:"trust,omitempty"`
+	// Problem is a sentence that says why there is no verdict; empty if there is one.
+	// Scoring works without.
+	Problem string `json:"problem,omitempty"`
+}
+
 // Examine checks what scoring with the given settings needs: ONNX Runtime's
 // library, the model and its files, and then the score of a text. Each check is
-// independent, so that all problems are found at once. No judge is asked.
+// independent, so that all problems are found at once. A judge is asked for a verdict on
+// the same text, unless NoJudge is set: then no network connection is made.
 func Examine(ctx context.Context, s Settings) Diagnosis {
 	d := Diagnosis{Toxscreen: toxscreen.Version(), Provider: s.Provider, Cores: runtime.NumCPU(), Threads: s.Threads, Problems: []string{}}
 	if d.Provider == "" {
@@ -60,7 +80,72 @@ func Examine(ctx context.Context, s Settings) Diagnosis {
 		d.fine(d.try(ctx, s))
 	}
 	d.OK = len(d.Problems) == 0
+	if s.Judge.Model != "" && s.NoJudge == "" {
+		d.Judge = &JudgeDiagnosis{Model: s.Judge.Model}
+		if err := d.Judge.examine(ctx, s, d.Model.Identity); err != nil {
+			d.Judge.Problem = err.Error()
+		}
+	}
 	return d
+}
+
+// sample is the text that is scored and judged.
+const sample = "The weather is nice today."
+
+// examine asks the judge for a verdict. model is the version of the classifier's model,
+// which labelled texts were scored with; empty if it does not work.
+func (d *JudgeDiagnosis) examine(ctx context.Context, s Settings, model string) error {
+	s.Judge.Cache = NoCache
+	opened, err := OpenJudge(s.Judge)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	found, err := opened.Identify(ctx)
+	if err != nil {
+		return err
+	}
+	d.Identity, d.Rubric, d.Dialect = found.String(), found.Rubric, found.Dialect
+	trust, err := opened.trust(found, s, model)
+	if err != nil {
+		return err
+	}
+	d.Trust = &trust
+	start := time.Now()
+	if found, err = opened.Connect(ctx); err != nil {
+		return err
+	}
+	d.Context, d.LoadMilliseconds = found.Context, milliseconds(start)
+	start = time.Now()
+	if _, err := opened.Judge.Judge(ctx, sample, toxscreen.Classification{}); err != nil {
+		return err
+	}
+	d.VerdictMilliseconds = milliseconds(start)
+	return nil
+}
+
+// trust returns what the verdicts of the judge may change under the settings.
+func (o OpenedJudge) trust(found judge.Model, s Settings, model string) (Trust, error) {
+	if s.Judge.Trust == TrustNone {
+		return unweighted, nil
+	}
+	if model == "" {
+		s.Calibration = "" // it says nothing without the model that it was fitted to
+	}
+	f, err := openFusion(s.Calibration, model)
+	if err != nil {
+		return Trust{}, err
+	}
+	folder, err := SelfTests()
+	if err != nil {
+		return Trust{}, err
+	}
+	tested, err := judge.ReadSelfTest(folder, found)
+	if err != nil {
+		return Trust{}, err
+	}
+	_, trust := weighed(f, found, tested, nil)
+	return trust, nil
 }
 
 // fine adds an error to the problems. It reports whether there is none.
@@ -102,7 +187,7 @@ func (d *Diagnosis) try(ctx context.Context, s Settings) error {
 	defer screener.Close()
 	opened := milliseconds(start)
 	start = time.Now()
-	if _, err := screener.Score(ctx, "The weather is nice today."); err != nil {
+	if _, err := screener.Score(ctx, sample); err != nil {
 		return err
 	}
 	d.OpenMilliseconds, d.ScoreMilliseconds = opened, milliseconds(start)

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"context"
+	"errors"
 
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/redteam"
@@ -13,6 +14,7 @@ type Redteam struct {
 
 	base      OpenedJudge // with the rubric [redteam.Rubric]
 	selfTests string
+	trust     TrustMode
 }
 
 // OpenRedteam opens the judges for a plan, with one model, one cache and one
@@ -29,7 +31,7 @@ func OpenRedteam(s Judge, p *redteam.Plan, price float64) (*Redteam, error) {
 		return nil, err
 	}
 	s.Context = max(s.Context, tokens)
-	r := &Redteam{}
+	r := &Redteam{trust: s.Trust}
 	if r.selfTests, err = SelfTests(); err != nil {
 		return nil, err
 	}
@@ -43,10 +45,18 @@ func OpenRedteam(s Judge, p *redteam.Plan, price float64) (*Redteam, error) {
 	return r, nil
 }
 
-// Trust returns a warning if the model has no self-test, and an error if it failed
-// the self-test or cannot judge cases; see [redteam.Judges.Trust].
+// Trust returns a warning if the model has no self-test or its server does not answer,
+// and an error if it failed the self-test or cannot judge cases; see
+// [redteam.Judges.Trust]. Under [TrustNone], a failed self-test is a warning, too.
 func (r *Redteam) Trust(ctx context.Context) (warning string, err error) {
-	return r.Judges.Trust(ctx, r.selfTests)
+	if _, err := r.base.Identify(ctx); err != nil && ctx.Err() == nil {
+		return "the judge's self-test is not known, because its server cannot be asked which model it is: " + err.Error(), nil
+	}
+	warning, err = r.Judges.Trust(ctx, r.selfTests)
+	if failed, ok := errors.AsType[*redteam.DisbeliefError](err); ok && r.trust == TrustNone {
+		return "the judge is asked because judge_trust is none: " + failed.Why, nil
+	}
+	return warning, err
 }
 
 // By returns a judge with another rubric and the same model, cache and context

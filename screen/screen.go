@@ -114,7 +114,14 @@ func on(model *models.Model, s Settings) (*Screener, error) {
 		if s.Judge.Band != nil {
 			opened.judged += " in " + s.Judge.Band.String()
 		}
-		opened.asked = &asked{judge: judge.Judge, classifier: model, folder: folder, band: s.Judge.Band, fusion: f, best: f.AtBest()}
+		opened.asked = &asked{
+			judge: judge.Judge, classifier: model, folder: folder, band: s.Judge.Band, trust: s.Judge.Trust,
+			fusion: f, best: f.AtBest(), log: s.Judge.Log, onTrust: s.Judge.OnTrust,
+		}
+		if s.Judge.Trust == TrustNone {
+			opened.judged += " without weight"
+			opened.asked.tell(unweighted)
+		}
 		options = append(options, toxscreen.WithJudge(opened.asked, opened.asked), toxscreen.WithFusion(opened.asked))
 	}
 	opened.Screener = toxscreen.New(model, options...)
@@ -133,8 +140,8 @@ func (s *Screener) Manifest() models.Manifest { return s.model.Manifest() }
 // Calibration returns the hash of the fusion parameters, as results show it.
 func (s *Screener) Calibration() string { return s.fusion.Version() }
 
-// JudgedBy names what verdicts depend on: the judge's model, its rubric and the
-// band, or "none".
+// JudgedBy names what verdicts depend on: the judge's model, its rubric, the band
+// and whether verdicts count, or "none".
 func (s *Screener) JudgedBy() string { return s.judged }
 
 // Explain returns how the scores of a result were computed, step by step.

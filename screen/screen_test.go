@@ -16,6 +16,8 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -24,10 +26,10 @@ const tiny = "../testdata/models/tiny"
 
 // open opens a screener with the tiny model and a judge. The threshold of toxicity
 // is raised to 0.8.
-func open(t *testing.T, judge screen.Judge) *screen.Screener {
+func open(t *testing.T, by screen.Judge) *screen.Screener {
 	t.Helper()
-	judge.Model, judge.Timeout = "tiny", 5*time.Minute
-	settings := screen.Settings{Model: tiny, Judge: judge}
+	by.Model, by.Timeout = "tiny", 5*time.Minute
+	settings := screen.Settings{Model: tiny, Judge: by}
 	settings.Thresholds.Set(toxscreen.Toxicity, 0.8)
 	screener, err := screen.Open(settings)
 	if err != nil {
@@ -70,15 +72,15 @@ func TestBeginDoesNotWaitForTheServer(t *testing.T) {
 	}
 }
 
-// The second time, the verdict is part of the first answer, with every warning
-// about its judge. A text that must not be stored has no verdict then.
+// The second time, the verdict is part of the first answer, with the warning that it
+// does not count. A text that must not be stored has no verdict then.
 func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
 	t.Setenv(encoder.LibraryEnv, library(t)) // the home folder is searched for it, too
 	t.Setenv("HOME", t.TempDir())            // without a self-test of this judge
 	cache := filepath.Join(t.TempDir(), "verdicts.db")
-	screener := open(t, screen.Judge{Host: server.URL, Band: &toxscreen.Band{Low: 0, High: 1}, Cache: cache})
+	screener := open(t, screen.Judge{Host: server.URL, Band: &toxscreen.Band{Low: 0, High: 1}, Trust: screen.TrustNone, Cache: cache})
 	first, err := begin(t, screener, "idiot").Consult(t.Context())
 	if err != nil || len(first.Judge.Verdicts) != 1 || len(first.Judge.Verdicts[0].Warnings) == 0 {
 		t.Fatalf("%v, %+v", err, first.Judge)
@@ -94,8 +96,8 @@ func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 	if r := begin(t, screener, "stupid").Result(); !r.Judge.Pending {
 		t.Errorf("a text that must not be stored has %+v", r.Judge)
 	}
-	if want := "tiny by attributes@"; !strings.HasPrefix(screener.JudgedBy(), want) || !strings.HasSuffix(screener.JudgedBy(), " in 0.00–1.00") {
-		t.Errorf("judged by %q, want %q… in a band", screener.JudgedBy(), want)
+	if want := "tiny by attributes@"; !strings.HasPrefix(screener.JudgedBy(), want) || !strings.HasSuffix(screener.JudgedBy(), " in 0.00–1.00 without weight") {
+		t.Errorf("judged by %q, want %q… in a band without weight", screener.JudgedBy(), want)
 	}
 
 	// Without a band, a judge without a self-test is not asked, once it is known.
@@ -107,6 +109,174 @@ func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 	}
 	if r := begin(t, screener, "idiot").Result(); r.Judge.Pending || r.Judge.Why != final.Judge.Why {
 		t.Errorf("%+v, want %+v", r.Judge, final.Judge)
+	}
+}
+
+// testedJudge stores the outcome of a self-test of the server's model.
+func testedJudge(t *testing.T, server *ollamatest.Server, believe bool) {
+	t.Helper()
+	j, err := judge.New(judge.Config{Model: "tiny", Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	model, err := j.Identify(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := screen.SelfTests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome := judge.NewSelfTest(model, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	a := toxscreen.Insult
+	answer := func(c judge.TestCase) (insult bool) {
+		label, _ := c.Labels.Get(a)
+		insult = believe && label > 0
+		outcome.Answers[c.ID] = judge.TestAnswer{Verdict: &toxscreen.Verdict{Aspects: []toxscreen.AspectVerdict{{Name: "insult", Attribute: &a, Yes: insult}}}}
+		return insult
+	}
+	var found []judge.TestCase
+	for _, c := range judge.TestCases() {
+		if answer(c) {
+			found = append(found, c)
+		}
+	}
+	for _, c := range judge.AttackCases(found) {
+		answer(c)
+	}
+	outcome.Complete = true
+	if _, err := outcome.Save(folder); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What verdicts may change follows the self-tests and the models of the server while
+// texts are scored. Only a judge that is trusted is asked, also in a band, and each
+// change is reported once.
+func TestTrustFollowsSelfTestsAndModels(t *testing.T) {
+	server := ollamatest.Start(t)
+	server.Create(t, "tiny", ollamatest.Tiny)
+	t.Setenv(encoder.LibraryEnv, library(t)) // the home folder is searched for it, too
+	t.Setenv("HOME", t.TempDir())
+	var told []string
+	screener := open(t, screen.Judge{
+		Host: server.URL, Band: &toxscreen.Band{Low: 0, High: 1}, Cache: screen.NoCache,
+		OnTrust: func(trust screen.Trust) { told = append(told, trust.String()) },
+	})
+	if trust, ok := screener.JudgeTrust(); ok {
+		t.Errorf("before the judge is needed, there is %v", trust)
+	}
+	asks := func(want bool, why string, source toxscreen.Source) {
+		t.Helper()
+		r, err := screener.Score(t.Context(), "idiot")
+		if err != nil || r.Judge.Asked != want || !strings.HasPrefix(r.Judge.Why, why) || r.Source != source {
+			t.Errorf("%v, %s by %+v, want asked %v, %s by %s", err, r.Source, r.Judge, want, why, source)
+		}
+	}
+	recheck := func() {
+		t.Helper()
+		if err := screener.RecheckJudge(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	const ignored = "a verdict would be ignored: "
+	asks(false, ignored+"the judge has no self-test and was not fitted on labelled texts: run toxscreen judge --self-test, or set judge_trust to none", toxscreen.SourceClassifier)
+	testedJudge(t, server, false)
+	recheck()
+	asks(false, ignored+"the judge failed its self-test of 2026-01-02: for no attribute is it certainly better than chance", toxscreen.SourceClassifier)
+	testedJudge(t, server, true)
+	recheck()
+	recheck()
+	asks(true, "toxicity 0.89 is inside the fixed band", toxscreen.SourceFused)
+	trust, ok := screener.JudgeTrust()
+	if !ok || trust.State != screen.Trusted || len(trust.Attributes) != 2 || trust.Since.IsZero() {
+		t.Errorf("%+v", trust)
+	}
+
+	server.Create(t, "tiny", ollamatest.Tiny, map[string]any{"system": "Another model."})
+	recheck()
+	asks(false, ignored+"the judge has no self-test", toxscreen.SourceClassifier)
+	server.Stop(t)
+	if err := screener.RecheckJudge(t.Context()); err == nil {
+		t.Error("a stopped server answers")
+	}
+	trusted := "trusted for toxicity, insult since 2026-01-02"
+	if diff := cmp.Diff([]string{"untested", "failed since 2026-01-02", trusted, "untested", "unreachable"}, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Without trust in any judge, all are asked, also one that failed its self-test. Their
+// verdicts say that they change no score, and do not.
+func TestAJudgeWithoutWeightGathersVerdicts(t *testing.T) {
+	server := ollamatest.Start(t)
+	server.Create(t, "tiny", ollamatest.Tiny)
+	t.Setenv(encoder.LibraryEnv, library(t))
+	t.Setenv("HOME", t.TempDir())
+	testedJudge(t, server, false)
+	screener := open(t, screen.Judge{Host: server.URL, Cache: screen.NoCache, Trust: screen.TrustNone})
+	if trust, ok := screener.JudgeTrust(); !ok || trust.State != screen.Unweighted || len(trust.Attributes) > 0 {
+		t.Errorf("%+v", trust)
+	}
+	r, err := screener.Score(t.Context(), "idiot")
+	if err != nil || len(r.Judge.Verdicts) != 1 || r.Source != toxscreen.SourceClassifier || !strings.HasSuffix(r.Judge.Why, ", for a judge that is never wrong") {
+		t.Fatalf("%v, %+v", err, r.Judge)
+	}
+	if last := len(r.Judge.Verdicts[0].Warnings) - 1; last < 0 || r.Judge.Verdicts[0].Warnings[last] != "judge_trust is none: the verdicts of the judge change no score" {
+		t.Errorf("%q", r.Judge.Verdicts[0].Warnings)
+	}
+	if r, err := screener.Score(t.Context(), "nice"); err != nil || r.Judge.Asked {
+		t.Errorf("a text for which no verdict matters: %v, %+v", err, r.Judge)
+	}
+}
+
+// A judge that was fitted on labelled texts is asked although it failed its self-test,
+// and is trusted for the attributes that were fitted.
+func TestLabelledTextsCountMoreThanTheSelfTest(t *testing.T) {
+	server := ollamatest.Start(t)
+	server.Create(t, "tiny", ollamatest.Tiny)
+	t.Setenv(encoder.LibraryEnv, library(t))
+	t.Setenv("HOME", t.TempDir())
+	testedJudge(t, server, false)
+	j, err := judge.New(judge.Config{Model: "tiny", Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	model, err := j.Identify(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := screen.Open(screen.Settings{Model: tiny})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	data, _, err := fusion.Params{Format: fusion.Format, Model: plain.Info().Version, Judges: []fusion.JudgeParams{{
+		Model: model.String(), Rubric: model.Rubric,
+		Attributes: map[toxscreen.Attribute]fusion.Opinion{toxscreen.Insult: {Slope: 1, Cap: 2, TruePositive: 0.9, FalsePositive: 0.1, High: 1}},
+	}}}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	calibration := filepath.Join(t.TempDir(), "fusion.json")
+	if err := os.WriteFile(calibration, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	screener, err := screen.Open(screen.Settings{Model: tiny, Calibration: calibration, Judge: screen.Judge{
+		Model: "tiny", Host: server.URL, Timeout: 5 * time.Minute, Cache: screen.NoCache, Band: &toxscreen.Band{Low: 0, High: 1},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screener.Close()
+	r, err := screener.Score(t.Context(), "idiot")
+	if err != nil || r.Source != toxscreen.SourceFused {
+		t.Errorf("%v, %s by %+v", err, r.Source, r.Judge)
+	}
+	if trust, ok := screener.JudgeTrust(); !ok || trust.String() != "calibrated for insult" {
+		t.Errorf("%+v", trust)
 	}
 }
 

@@ -62,9 +62,6 @@ func (s *Screener) SelfTest(ctx context.Context, progress func(Progress)) (SelfT
 	if err != nil {
 		return SelfTest{}, err
 	}
-	if t.Complete { // begin anew
-		t = judge.NewSelfTest(judge.Model{Name: t.Model, Digest: t.Digest, Rubric: t.Rubric, Dialect: t.Dialect}, time.Now())
-	}
 	cases := judge.TestCases()
 	found, err := a.classify(ctx, cases)
 	if err != nil {
@@ -198,21 +195,6 @@ func (a *asked) outcome(t judge.SelfTest, cases []judge.TestCase, found map[stri
 	}
 	outcome.Why = outcome.Failed
 	return outcome
-}
-
-// tested returns the outcome of the judge's stored self-test; ok is false if there is
-// none.
-func (a *asked) tested(ctx context.Context) (outcome SelfTest, ok bool, err error) {
-	t, ok, err := a.judge.Tested(ctx, a.folder)
-	if err != nil || !ok {
-		return SelfTest{}, false, err
-	}
-	cases := judge.TestCases()
-	found, err := a.classify(ctx, cases)
-	if err != nil {
-		return SelfTest{}, false, err
-	}
-	return a.outcome(t, cases, found), true, nil
 }
 
 // Report is the outcome of a self-test without the answers, as JSON shows it.

@@ -22,12 +22,14 @@ standard input and output, which are JSONL. --input-format names the format of a
 input whose name does not tell it. Text that is compressed with gzip or zstd is
 unpacked, with or without .gz or .zst at the end of its name. A row that cannot be
 scored gets a result with an error, and the run continues. --resume continues an
-interrupted run. The exit code is 3 if rows failed, or are in a language that the
-model does not know.`,
+interrupted run. --redo judge asks the judge again about the rows of a complete output
+whose verdict failed. The exit code is 3 if rows failed, if they are in a language that the
+model does not know, or if the judge was asked and gave no verdict.`,
 		Example: `  toxscreen batch -i comments.jsonl -o scored.jsonl
   toxscreen batch -i comments.csv.gz --text-column comment -o scored.parquet
   toxscreen batch -i export.csv --delimiter ';' -o scored.csv
   toxscreen batch -i comments.jsonl -o scored.jsonl --resume
+  toxscreen batch -i comments.jsonl -o scored.jsonl --redo judge
   ssh archive cat comments.parquet | toxscreen batch -i - --input-format parquet -o scored.parquet
   toxscreen batch -i comments.jsonl.zst -o - | jq 'select(.flagged)'`,
 		Args:              arguments(0, 0, ""),
@@ -43,11 +45,13 @@ model does not know.`,
 	flags.String("id-column", "id", "column or field with the id of the row")
 	flags.BoolVar(&o.KeepText, "keep-text", false, "write the text beside its result")
 	flags.BoolVar(&o.Resume, "resume", false, "continue an interrupted run")
+	flags.String("redo", "", "judge: ask the judge again about rows of a complete output whose verdict failed, and keep the others")
 	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace an existing output")
 	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
 	flags.BoolP("quiet", "q", false, "show neither progress nor summary")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
 	_ = cmd.MarkFlagFilename("output", "jsonl", "ndjson", "csv", "tsv", "parquet")
+	_ = cmd.RegisterFlagCompletionFunc("redo", oneOf("judge"))
 	_ = cmd.RegisterFlagCompletionFunc("input-format", oneOf(string(rows.JSONL), string(rows.CSV), string(rows.TSV), string(rows.Parquet)))
 	addFlags(cmd, "fail_on")
 	addScreenerFlags(cmd)
@@ -63,6 +67,12 @@ func (a *app) batchOptions(cmd *cobra.Command, s *settings, o rows.Options) (row
 	}
 	if flags.Changed("row-group") {
 		o.RowGroup, _ = flags.GetInt("row-group")
+	}
+	if flags.Changed("redo") {
+		if what, _ := flags.GetString("redo"); what != "judge" {
+			return o, wrongUsage("--redo: %q is unknown: it must be judge", what)
+		}
+		o.Redo = true
 	}
 	if flags.Changed("delimiter") {
 		value, _ := flags.GetString("delimiter")
@@ -111,11 +121,15 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 		return err
 	}
 	defer job.Close()
+	// A judge that restarts delays the rows. Otherwise they would all be done before it is back.
+	s.Judge.Patient = true
+	s.Judge.OnTrust = shown.aside(a.warnOnce())
 	screener, err := openScreener(s)
 	if err != nil {
 		return err
 	}
 	defer screener.Close()
+	shown.waits = screener.JudgeWaits
 	thresholds, err := json.Marshal(s.Thresholds)
 	if err != nil {
 		return err
@@ -137,10 +151,13 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	if !quiet {
 		a.summarize(summary)
 	}
+	if !quiet && screener.HasJudge() {
+		a.summarizeJudge(summary, o.Output != rows.Standard)
+	}
 	switch {
 	case summary.Reached > 0:
 		return exit{code: exitReached}
-	case summary.Failed > 0 || summary.NotDecided > 0:
+	case summary.Failed > 0 || summary.NotDecided > 0 || summary.Unjudged() > 0:
 		return exit{code: exitPartly}
 	}
 	return nil
@@ -160,5 +177,18 @@ func (a *app) summarize(s rows.Summary) {
 		s.Rows, before, s.Duration.Seconds(), rate(s), s.Flagged, s.Failed, notDecided)
 	if s.Failed > 0 {
 		fmt.Fprintf(a.err, "toxscreen: first failure: %s\n", terminal.Escape(s.FirstFailure))
+	}
+}
+
+// summarizeJudge prints what the judge was asked and how it answered. again tells whether
+// it can be asked again about the texts that have no verdict.
+func (a *app) summarizeJudge(s rows.Summary, again bool) {
+	fmt.Fprintf(a.err, "toxscreen: the judge: %d asked, %d verdicts, %d failed, %d not believed\n", s.Asked, s.Verdicts, s.Unjudged(), s.NotBelieved)
+	if s.Unjudged() == 0 {
+		return
+	}
+	fmt.Fprintf(a.err, "toxscreen: first text without a verdict: %s\n", terminal.Escape(s.FirstUnjudged))
+	if again {
+		fmt.Fprintln(a.err, "to ask the judge again about these texts only, run the same command with --redo judge")
 	}
 }

@@ -35,9 +35,9 @@ func (a *app) calibrateCommand() *cobra.Command {
 		Long: `Fit the fusion parameters to labelled texts: the JSONL output of batch for rows
 with "labels", like {"text": "…", "labels": {"toxicity": 1}}. A label is the share
 of people who say that the attribute applies. If results have verdicts, the weight
-of the judge is fitted too; --judge-band 0.05-0.95 makes batch ask for enough of
-them. Parameters that do not help in cross-validation are left out.`,
-		Example: `  toxscreen batch -i labelled.jsonl -o scored.jsonl --keep-text --judge-model MODEL --judge-band 0.05-0.95
+of the judge is fitted too; --judge-trust none --judge-band 0.05-0.95 makes batch ask
+for enough of them, also of a judge that was not tested. Parameters that do not help in cross-validation are left out.`,
+		Example: `  toxscreen batch -i labelled.jsonl -o scored.jsonl --keep-text --judge-model MODEL --judge-trust none --judge-band 0.05-0.95
   toxscreen calibrate -i scored.jsonl -o fusion.json --budget 0.15 --plots plots
   toxscreen batch -i comments.jsonl -o out.jsonl --judge-model MODEL --calibration fusion.json`,
 		Args:              arguments(0, 0, ""),

@@ -19,13 +19,17 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check that scoring works and say how to fix problems",
 		Long: `Check what scoring needs: the ONNX Runtime library, the model and its files, the
-configuration. Then score a text. The exit code is 1 if scoring does not work.`,
+configuration. Then score a text. If a judge is configured, ask it for a verdict on the
+same text. The exit code is 1 if scoring does not work, and 3 if only the judge does not.`,
 		Example: `  toxscreen doctor
+  toxscreen doctor --no-judge
   toxscreen doctor --provider cuda --format json`,
 		Args: arguments(0, 0, ""),
 		RunE: a.doctor,
 	}
 	addFlags(cmd, "format")
+	addFlags(cmd, escalationFlags...)
+	addNoJudgeFlag(cmd)
 	addFlags(cmd, modelFlags...)
 	return cmd
 }
@@ -80,8 +84,12 @@ func (a *app) doctor(cmd *cobra.Command, _ []string) error {
 	} else {
 		_, err = a.out.Write([]byte(d.text(a.view())))
 	}
-	if err == nil && !d.OK {
+	switch {
+	case err != nil:
+	case !d.OK:
 		err = exit{code: exitFailed}
+	case d.Judge != nil && d.Judge.Problem != "":
+		err = exit{code: exitPartly}
 	}
 	return err
 }
@@ -152,6 +160,9 @@ func (d *diagnosis) text(v view) string {
 	if d.ScoreMilliseconds > 0 {
 		line("score", "%.1f ms for a short text, after %.0f ms to open the model", d.ScoreMilliseconds, d.OpenMilliseconds)
 	}
+	if d.Judge != nil {
+		d.judge(line)
+	}
 	b.WriteString("\n")
 	for _, p := range d.Problems {
 		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeveritySevere])+";"+bold, "problem:"), terminal.Escape(p))
@@ -162,4 +173,26 @@ func (d *diagnosis) text(v view) string {
 		b.WriteString("Scoring does not work until this is fixed.\n")
 	}
 	return b.String()
+}
+
+// judge writes what is known about the judge.
+func (d *diagnosis) judge(line func(name, format string, args ...any)) {
+	j := d.Judge
+	if j.Identity == "" {
+		line("judge", "%s", j.Model)
+	} else {
+		line("judge", "%s by %s, dialect %s", j.Identity, j.Rubric, j.Dialect)
+	}
+	if j.Trust != nil {
+		line("", "%s: %s", j.Trust, j.Trust.Why)
+	}
+	if j.Context > 0 {
+		line("", "loaded with a context of %d tokens after %.0f ms", j.Context, j.LoadMilliseconds)
+	}
+	if j.VerdictMilliseconds > 0 {
+		line("", "%.0f ms for a verdict on a short text", j.VerdictMilliseconds)
+	}
+	if j.Problem != "" {
+		line("", "no verdict: %s", j.Problem)
+	}
 }

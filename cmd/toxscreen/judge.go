@@ -21,6 +21,8 @@ import (
 // judgeOptions are the flags of judge that are not configuration keys.
 type judgeOptions struct {
 	selfTest bool
+	list     bool // the outcomes of self-tests
+	forget   bool // those of a model
 	reason   bool
 	input    string
 	scale    float64 // of Mastra's formats; 0 is the rubric's
@@ -39,17 +41,22 @@ that server and nowhere else.
 returns; mastra-measure prints what its older metric returns.
 
 --self-test asks the judge about some 230 built-in texts instead. The outcome says
-whether the judge is reliable; score, batch and redteam do not ask a judge that
-failed.`,
+whether the judge is reliable; score, batch and serve ask only a judge that passed,
+and redteam none that failed. --list shows the stored outcomes, and --forget removes
+those of a model, the configured one if none is named. Neither uses the network.`,
 		Example: `  toxscreen judge --judge-model MODEL "you are a stupid idiot"
   toxscreen judge --judge-model MODEL --format mastra --input "How is Sarah?" - < reply.txt
-  toxscreen judge --judge-model MODEL --self-test`,
+  toxscreen judge --judge-model MODEL --self-test
+  toxscreen judge --list
+  toxscreen judge --forget MODEL`,
 		Args:              arguments(0, 1, "one text (in quotes)"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.judge(cmd, args, *o) },
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.selfTest, "self-test", false, "test whether the judge is reliable, and store the outcome")
+	flags.BoolVar(&o.list, "list", false, "list the judges with self-tests, and what they are trusted for")
+	flags.BoolVar(&o.forget, "forget", false, "remove the self-tests of a model: its name, with @ and the beginning of its digest if several models had the name")
 	flags.BoolVar(&o.reason, "reason", false, "ask for a reason in words, which takes longer; default with Mastra's formats: true")
 	flags.StringVar(&o.input, "input", "", "prompt that the text answers, for rubrics that use it")
 	flags.Float64Var(&o.scale, "scale", 0, "highest score in Mastra's formats; default: the rubric's")
@@ -102,6 +109,9 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.list || o.forget {
+		return a.selfTests(cmd, s, args, o)
+	}
 	if o, err = o.complete(cmd, s, args); err != nil {
 		return err
 	}
@@ -137,6 +147,13 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 			return hinted{err, fmt.Sprintf("the judge answered: %s", abstained.Raw)}
 		}
 		return err
+	}
+	// Whether labelled texts make up for a self-test depends on the classifier's model,
+	// which this command does not open.
+	if s.Format == "text" && s.Judge.Trust == screen.TrustTested && s.Calibration == "" {
+		if trust, err := opened.Trust(cmd.Context()); err == nil && !trust.Asked() {
+			a.warn("other commands do not ask this judge: " + trust.Why)
+		}
 	}
 	switch s.Format {
 	case formatMastra:
@@ -201,6 +218,72 @@ func (a *app) selfTest(cmd *cobra.Command, s *settings) error {
 	if err == nil && outcome.Failed != "" {
 		err = exit{code: exitFailed}
 	}
+	return err
+}
+
+// selfTests lists the outcomes of self-tests, or removes those of a model.
+func (a *app) selfTests(cmd *cobra.Command, s *settings, args []string, o judgeOptions) error {
+	folder, err := screen.SelfTests()
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.selfTest || o.list && o.forget:
+		return wrongUsage("--self-test, --list and --forget do different things: use one of them")
+	case isMastra(s.Format) || o.reason || cmd.Flags().Changed("input") || cmd.Flags().Changed("scale"):
+		return wrongUsage("--list and --forget ask no judge: they cannot be combined with --reason, --input, --scale or --format %s", formatMastra)
+	case o.list && len(args) > 0:
+		return wrongUsage("--list shows all self-tests: unexpected argument %q", args[0])
+	case o.list:
+		tests, err := judge.SelfTests(folder)
+		if err != nil {
+			return err
+		}
+		return a.showSelfTests(s.Format, tests, "there are no self-tests in "+folder)
+	}
+	model := s.Judge.Model
+	if len(args) > 0 {
+		model = args[0]
+	}
+	if model == "" {
+		return wrongUsage("the model is missing: name the one whose self-tests are removed; --list shows them")
+	}
+	removed, err := judge.ForgetSelfTests(folder, model)
+	if err != nil {
+		return err
+	}
+	if s.Format == "text" {
+		fmt.Fprintln(a.out, "removed:")
+	}
+	return a.showSelfTests(s.Format, removed, "")
+}
+
+// shownSelfTest is a self-test as --list shows it.
+type shownSelfTest struct {
+	Model  string       `json:"model"`
+	Rubric string       `json:"rubric"`
+	Trust  screen.Trust `json:"trust"` // by this self-test
+	File   string       `json:"file"`
+}
+
+// showSelfTests prints self-tests, or a sentence if there are none.
+func (a *app) showSelfTests(format string, tests []judge.StoredSelfTest, none string) error {
+	shown := []shownSelfTest{}
+	for _, t := range tests {
+		model := judge.Model{Name: t.Model, Digest: t.Digest}
+		shown = append(shown, shownSelfTest{model.String(), t.Rubric, screen.TrustByTest(t.SelfTest), t.File})
+	}
+	if format == "json" {
+		return plainjson.Write(a.out, shown, "  ")
+	}
+	var b bytes.Buffer
+	for _, t := range shown {
+		fmt.Fprintf(&b, "%s by %s\n  %s\n  %s\n", terminal.Escape(t.Model), terminal.Escape(t.Rubric), t.Trust, terminal.Escape(t.File))
+	}
+	if len(shown) == 0 {
+		b.WriteString(terminal.Escape(none) + "\n")
+	}
+	_, err := a.out.Write(b.Bytes())
 	return err
 }
 

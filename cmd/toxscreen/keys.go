@@ -166,6 +166,9 @@ var judgeKeys = []key{
 			s.Judge.Band = &band
 			return err
 		}},
+	{name: "judge_trust", fallback: string(screen.TrustTested), complete: oneOf(string(screen.TrustTested), string(screen.TrustNone)),
+		help:  "which judge is asked: tested, one that passed its self-test or was fitted on labelled texts, or none, every judge, whose verdicts then change no score",
+		parse: parsed(screen.ParseTrustMode, func(s *settings) *screen.TrustMode { return &s.Judge.Trust })},
 	{name: "judge_timeout", fallback: "1m",
 		help:  "time limit for a verdict on a text",
 		parse: duration(func(s *settings) *time.Duration { return &s.Judge.Timeout })},
@@ -299,7 +302,7 @@ var (
 	modelFlags      = append([]string{"model", "threads"}, runtimeFlags...)
 	screenerFlags   = []string{"offset_unit", "max_bytes"}
 	judgeFlags      = []string{"judge_model", "judge_host", "judge_rubric", "judge_dialect", "judge_timeout", "judge_load_timeout", "judge_parallel", "judge_cache"}
-	escalationFlags = append([]string{"calibration", "judge_band"}, judgeFlags...)
+	escalationFlags = append([]string{"calibration", "judge_band", "judge_trust"}, judgeFlags...)
 )
 
 // addFlags adds the flags of keys to a command.

@@ -51,7 +51,7 @@ func TestServeConnectsToNothingButTheJudge(t *testing.T) {
 	if err := os.WriteFile(rubric, []byte(small), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	judged := []string{"--judge-model", "tiny", "--judge-rubric", rubric, "--judge-band", "0-1", "--judge-wait", "native=1m"}
+	judged := []string{"--judge-model", "tiny", "--judge-rubric", rubric, "--judge-band", "0-1", "--judge-trust", "none", "--judge-wait", "native=1m"}
 
 	s, trace := traced(t, append(judged, "--judge-host", ollama.URL)...)
 	if verdict := everyRoute(t, s); !strings.Contains(verdict, `"rubric":"small@`) {

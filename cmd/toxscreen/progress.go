@@ -10,6 +10,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 // progress shows the progress of a batch on a terminal. The bar counts bytes of the
@@ -17,7 +18,8 @@ import (
 // can take minutes, so the remaining time is also counted down between two rows, and
 // not shown when it is over.
 type progress struct {
-	w io.Writer
+	w     io.Writer
+	waits func() bool // whether rows wait for a judge that fails
 
 	lock    sync.Mutex
 	bar     *progressbar.ProgressBar // nil until the batch begins
@@ -67,6 +69,9 @@ func (p *progress) show() {
 	if left := remaining(p.latest, p.skipped) - time.Since(p.came); left > 0 {
 		line += fmt.Sprintf(", about %v left", left.Round(time.Second))
 	}
+	if p.waits() {
+		line += ", waiting for the judge, which does not answer"
+	}
 	_ = p.bar.Set64(p.latest.At - p.skipped) // a failure to draw must not stop the run
 	p.bar.Describe(line)
 }
@@ -107,6 +112,18 @@ func rate(s rows.Summary) string {
 		return fmt.Sprintf("%.0f", perSecond)
 	}
 	return fmt.Sprintf("%.2g", perSecond)
+}
+
+// aside returns a function that warns, but not in the middle of the bar.
+func (p *progress) aside(warn func(screen.Trust)) func(screen.Trust) {
+	return func(t screen.Trust) {
+		p.lock.Lock()
+		defer p.lock.Unlock()
+		if p.bar != nil {
+			_ = p.bar.Clear()
+		}
+		warn(t)
+	}
 }
 
 // end removes the bar.

@@ -40,7 +40,8 @@ func TestRemainingTime(t *testing.T) {
 func TestProgressDuringALongText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var screen bytes.Buffer
-		p := progress{w: &screen}
+		waits := false
+		p := progress{w: &screen, waits: func() bool { return waits }}
 		shows := func(want string) {
 			t.Helper()
 			synctest.Wait()
@@ -63,6 +64,11 @@ func TestProgressDuringALongText(t *testing.T) {
 		shows("3 rows, 0.075 per second, about 2s left  95%")
 		time.Sleep(time.Minute)
 		shows("3 rows, 0.075 per second  95%")
+		p.lock.Lock()
+		waits = true
+		p.lock.Unlock()
+		time.Sleep(time.Second)
+		shows("3 rows, 0.075 per second, waiting for the judge, which does not answer  95%")
 		p.end()
 	})
 }

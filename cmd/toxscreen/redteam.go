@@ -36,7 +36,8 @@ of its redteam block. Write a report for each case into a folder and replace an
 existing report with the same name. Scores are nexa-gauge's: high is safe.
 
 A judge that failed its self-test with the rubric nexa-gauge/toxicity is not
-asked. Reports of an untested judge have a warning.`,
+asked, unless --judge-trust none is given. Reports of such a judge and of an untested
+one have a warning.`,
 		Example: `  toxscreen redteam estimate --input sample.json --limit 5
   toxscreen judge --self-test --judge-model MODEL --judge-rubric nexa-gauge/toxicity
   toxscreen redteam run --judge-model MODEL --input sample.json --output-dir out --limit 5`,
@@ -50,6 +51,7 @@ asked. Reports of an untested judge have a warning.`,
 		addFlags(c, "judge_price")
 	}
 	run.Flags().String("output-dir", "", "`FOLDER` for the reports; created if missing")
+	addFlags(run, "judge_trust")
 	addFlags(run, judgeFlags...)
 	addFlags(estimate, "format")
 	return group(cmd, estimate, run)
@@ -136,7 +138,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	defer judges.Close()
 	warning, err := judges.Trust(cmd.Context())
 	if _, failed := errors.AsType[*redteam.DisbeliefError](err); failed {
-		return hinted{err, "use another model: the scores of this one would mean nothing"}
+		return hinted{err, "use another model: the scores of this one would mean nothing; --judge-trust none asks it all the same"}
 	}
 	if err != nil {
 		return err

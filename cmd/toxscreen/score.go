@@ -24,7 +24,8 @@ func (a *app) scoreCommand() *cobra.Command {
 		Short: "Score texts",
 		Long: `Score texts. Each argument is one text. Without an argument, or with -, the text is
 standard input, where every byte counts, also a line break at the end. The exit code
-is 3 if a text is not decided: it is in a language that the model does not know.`,
+is 3 if a text is not decided, because it is in a language that the model does not
+know, or if the judge was asked and gave no verdict.`,
 		Example: `  toxscreen score "you are a stupid idiot"
   toxscreen score --format json "first text" "second text"
   toxscreen score --format json < comment.txt
@@ -55,6 +56,9 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 	if err != nil {
 		return err
 	}
+	if s.Format == "text" {
+		s.Judge.OnTrust = a.warnOnce()
+	}
 	screener, err := openScreener(s)
 	if err != nil {
 		return err
@@ -73,7 +77,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		}
 		return err
 	}
-	done, reached, notDecided := 0, false, false
+	done, reached, partly := 0, false, false
 	asIs := func(text string) (string, error) { return text, nil }
 	for o := range toxscreen.Batch(cmd.Context(), screener.Screener, slices.Values(texts), asIs) {
 		if o.Err != nil {
@@ -88,7 +92,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		}
 		done++
 		reached = reached || o.Result.Reaches(s.FailOn)
-		notDecided = notDecided || o.Result.NotDecided != ""
+		partly = partly || o.Result.NotDecided != "" || o.Result.Judge.Missing()
 	}
 	switch {
 	case cmd.Context().Err() != nil && done < len(texts):
@@ -99,7 +103,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		return err
 	case reached:
 		return exit{code: exitReached}
-	case notDecided:
+	case partly:
 		return exit{code: exitPartly}
 	}
 	return nil
@@ -183,8 +187,37 @@ func addScreenerFlags(cmd *cobra.Command) {
 	addThresholdFlag(cmd, "the model's")
 	addFlags(cmd, screenerFlags...)
 	addFlags(cmd, escalationFlags...)
-	cmd.Flags().Bool("no-judge", false, "ignore the configured judge and do not use the network")
+	addNoJudgeFlag(cmd)
 	addFlags(cmd, modelFlags...)
+}
+
+func addNoJudgeFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool("no-judge", false, "ignore the configured judge and do not use the network")
+}
+
+// warnOnce returns a function that says why a judge is not asked, or what it is asked
+// for. Of the same state it says so once.
+func (a *app) warnOnce() func(screen.Trust) {
+	said := map[screen.TrustState]bool{}
+	return func(t screen.Trust) {
+		if warning := warningOf(t); warning != "" && !said[t.State] {
+			said[t.State] = true
+			a.warn(warning)
+		}
+	}
+}
+
+// warningOf returns why verdicts of the judge change no score, empty if they may.
+func warningOf(t screen.Trust) string {
+	switch t.State {
+	case screen.Trusted, screen.Calibrated:
+		return ""
+	case screen.Unweighted:
+		return t.Why
+	case screen.Unreachable:
+		return "the judge gives no verdict: " + t.Why
+	}
+	return "the judge is not asked: " + t.Why
 }
 
 // openScreener opens the screener of the settings.

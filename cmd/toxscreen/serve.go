@@ -22,6 +22,7 @@ import (
 	"github.com/toxscreen/toxscreen/httpapi/authority"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/screen"
 	"github.com/toxscreen/toxscreen/store"
 )
 
@@ -106,13 +107,20 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		defer verdicts.Close()
 		s.Judge.Context = verdicts.Context()
 	}
+	s.Judge.OnTrust = func(t screen.Trust) {
+		if warning := warningOf(t); warning != "" {
+			config.Log.Warn(warning)
+		} else {
+			config.Log.Info("the judge is "+t.String(), "why", t.Why)
+		}
+	}
 	screener, err := openScreener(s)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, screener.Close()) }()
 	if verdicts != nil {
-		config.VerdictFormats, config.FindJudge = verdicts.Formats(), screener.FindJudge
+		config.VerdictFormats, config.Judge = verdicts.Formats(), screener
 		results, err := openResults(s)
 		if err != nil {
 			return err

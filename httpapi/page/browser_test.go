@@ -33,6 +33,7 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/httpapi"
 	"github.com/toxscreen/toxscreen/models"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 // These tests use the page like people do, in a real Chromium, on a real server with
@@ -997,10 +998,17 @@ func (r *results) Put(_ context.Context, id string, result []byte) error {
 	return nil
 }
 
+// answering is a judge of a server: it answers, and is trusted.
+type answering struct{}
+
+func (answering) FindJudge(context.Context) error    { return nil }
+func (answering) RecheckJudge(context.Context) error { return nil }
+func (answering) JudgeTrust() (screen.Trust, bool)   { return screen.Trust{State: screen.Trusted}, true }
+
 // judged returns a site with a judge that is asked about every text.
 func judged(t *testing.T, judge *verdicts) *site {
 	t.Helper()
-	c := httpapi.Config{Results: &results{}, FindJudge: func(context.Context) error { return nil }}
+	c := httpapi.Config{Results: &results{}, Judge: answering{}}
 	return newSiteWith(t, c, toxscreen.WithJudge(judge, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(raises{}))
 }
 
