@@ -60,7 +60,7 @@ func saidOf(v *toxscreen.Verdict, attribute toxscreen.Attribute) said {
 	var s said
 	for i := range v.Aspects {
 		if a := &v.Aspects[i]; a.Attribute != nil && *a.Attribute == attribute {
-			s.add(a)
+			s.add(a, len(v.Core) > 0)
 		}
 	}
 	if s.aspects > 0 {
@@ -73,7 +73,7 @@ func saidOf(v *toxscreen.Verdict, attribute toxscreen.Attribute) said {
 	}
 	for i := range v.Aspects {
 		var one said
-		one.add(&v.Aspects[i])
+		one.add(&v.Aspects[i], len(v.Core) > 0)
 		if s.aspects == 0 || one.near+one.beyond > s.near+s.beyond {
 			s = one
 		}
@@ -81,29 +81,43 @@ func saidOf(v *toxscreen.Verdict, attribute toxscreen.Attribute) said {
 	return s
 }
 
-// add adds an aspect.
-func (s *said) add(a *toxscreen.AspectVerdict) {
+// add adds an aspect. alone tells that the judge was asked about the core of the passage by
+// itself, too: a "no" counts as far as both answers are one, so that what stands around the
+// core cannot excuse it. Without the second answer, the "no" counts for nothing.
+func (s *said) add(a *toxscreen.AspectVerdict, alone bool) {
 	s.aspects++
-	z := unmeasured
-	if a.PYes != nil {
-		z = logOdds(float64(*a.PYes), sure)
-	} else if !a.Yes {
-		z = -unmeasured
-	}
-	// An answer that the model itself finds improbable has no weight.
+	z := answered(a.Yes, a.PYes)
 	if a.Yes {
-		z = max(z, 0)
 		s.yes++
 		// Judges that give no severity are not asked for quotations.
 		if len(a.Evidence) > 0 || a.Severity == nil {
 			s.quoted++
 		}
-	} else {
-		z = min(z, 0)
+	} else if alone {
+		core := 0.0
+		if a.YesAlone != nil {
+			core = min(answered(*a.YesAlone, a.PYesAlone), 0)
+		}
+		z = max(z, core)
 	}
 	near := min(max(z, -knee), knee)
 	s.near += near
 	s.beyond += z - near
+}
+
+// answered returns the log-odds of an answer. One that the model itself finds improbable
+// has no weight.
+func answered(yes bool, p *toxscreen.Probability) float64 {
+	z := unmeasured
+	if p != nil {
+		z = logOdds(float64(*p), sure)
+	} else if !yes {
+		z = -unmeasured
+	}
+	if yes {
+		return max(z, 0)
+	}
+	return min(z, 0)
 }
 
 // heard returns the log likelihood ratio of what was said, in nats, before the overlap.

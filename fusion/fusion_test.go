@@ -306,6 +306,32 @@ func TestAYesWithoutEvidenceCountsLess(t *testing.T) {
 	}
 }
 
+// A "no" about a passage counts as far as one about its core, and not at all if the core
+// was not judged.
+func TestANoCountsAsFarAsTheCoreSupportsIt(t *testing.T) {
+	f := withGood(t)
+	for name, c := range map[string]struct {
+		yes  *bool
+		p    float64
+		want float64
+	}{
+		"the core is harmless, too":   {new(bool), 0.1, 0.1},
+		"the core is less harmless":   {new(bool), 0.25, 0.25},
+		"the core alone is toxic":     {func() *bool { yes := true; return &yes }(), 0.9, 0.5},
+		"the core could not be asked": {nil, 0, 0.5},
+	} {
+		v := verdict(toxscreen.Toxicity, 0.1)
+		v.Core = []toxscreen.Range{{End: 1}}
+		if c.yes != nil {
+			p := toxscreen.Probability(c.p)
+			v.Aspects[0].YesAlone, v.Aspects[0].PYesAlone = c.yes, &p
+		}
+		if got := fuse(t, f, 0.5, v); !near(got, c.want, 1e-9) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // Files of version 1 had neither a bound for lowering nor a share for missing evidence.
 func TestReadVersion1(t *testing.T) {
 	data, _, err := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good}).Encode()

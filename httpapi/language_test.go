@@ -148,6 +148,7 @@ func TestPartsOfATextAreDecided(t *testing.T) {
 func TestAVerdictIsNotBlocked(t *testing.T) {
 	quick := judging(func(context.Context, string) (toxscreen.Verdict, error) {
 		verdict := insult()
+		verdict.Passage = nil // it is about the whole text
 		*verdict.Aspects[0].PYes = 0.1
 		return verdict, nil
 	})

@@ -357,6 +357,9 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 // askAlone asks about the core of the passage alone and adds the answers to the verdict on
 // the passage, which is of the given session.
 func (j *Judge) askAlone(ctx context.Context, exchange *ollama.Exchange, c Case, session *ollama.Session, v *toxscreen.Verdict) error {
+	for _, p := range c.sight(budgetOf(j.dialect, session).text).core {
+		v.Core = append(v.Core, toxscreen.Range{Start: p.start, End: p.end})
+	}
 	c.alone = true
 	alone, last, err := j.dialect.judge(ctx, exchange, c)
 	v.InputTokens += alone.InputTokens
@@ -366,9 +369,6 @@ func (j *Judge) askAlone(ctx context.Context, exchange *ollama.Exchange, c Case,
 	}
 	if last.Digest != session.Digest {
 		return errors.New("the server changed the model in between")
-	}
-	for _, p := range c.sight(budgetOf(j.dialect, last).text).core {
-		v.Core = append(v.Core, toxscreen.Range{Start: p.start, End: p.end})
 	}
 	for _, a := range alone.Aspects {
 		// Guard models may name other aspects for another text.

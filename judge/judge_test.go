@@ -466,7 +466,7 @@ func TestAVerdictStandsWithoutTheCore(t *testing.T) {
 			if last := v.Warnings[len(v.Warnings)-1]; !strings.HasPrefix(last, want) {
 				t.Errorf("warnings %q, want %q", v.Warnings, want)
 			}
-			if len(kept.Asked) != 1+len(test.faults) || v.Aspects[1].YesAlone != nil || v.Core != nil || v.Passage == nil || len(cache.values) != 0 {
+			if len(kept.Asked) != 1+len(test.faults) || v.Aspects[1].YesAlone != nil || len(v.Core) != 1 || v.Passage == nil || len(cache.values) != 0 {
 				t.Errorf("%d calls, %d verdicts stored, %+v", len(kept.Asked), len(cache.values), v)
 			}
 		})

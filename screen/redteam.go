@@ -49,6 +49,9 @@ func OpenRedteam(s Judge, p *redteam.Plan, price float64) (*Redteam, error) {
 // and an error if it failed the self-test or cannot judge cases; see
 // [redteam.Judges.Trust]. Under [TrustNone], a failed self-test is a warning, too.
 func (r *Redteam) Trust(ctx context.Context) (warning string, err error) {
+	if err := r.base.Graded(); err != nil {
+		return r.Judges.Trust(ctx, r.selfTests) // which says why it cannot judge cases
+	}
 	if _, err := r.base.Identify(ctx); err != nil && ctx.Err() == nil {
 		return "the judge's self-test is not known, because its server cannot be asked which model it is: " + err.Error(), nil
 	}
