@@ -308,10 +308,8 @@ func (f *Fusion) With(j Judge) *Fusion {
 	with := *f
 	with.opinions, with.digest, with.rubric = [toxscreen.AttributeCount]Opinion{}, digestOf(j.Model), j.Rubric
 	with.least = f.file.Budget.LeastValue
-	switch {
-	case j.Tested == nil:
-		with.why = "the judge has no self-test and was not fitted on labelled texts: run toxscreen judge --self-test"
-	default:
+	with.why = "the judge has no self-test and was not fitted on labelled texts: run toxscreen judge --self-test"
+	if j.Tested != nil {
 		with.why = cmp.Or(j.Tested.Why, "the judge failed its self-test")
 		for a, o := range j.Tested.Attributes {
 			with.opinions[a] = o

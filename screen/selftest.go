@@ -68,7 +68,7 @@ func (s *Screener) SelfTest(ctx context.Context, progress func(Progress)) (SelfT
 		return SelfTest{}, err
 	}
 	attacks := len(judge.AttackCases(cases))
-	ask := func(some []judge.TestCase, all int, clear func() bool) error {
+	ask := func(some []judge.TestCase, all int, settled func() bool) error {
 		start, before := time.Now(), len(t.Answers)
 		err := a.judge.Ask(ctx, &t, some, func(c judge.TestCase) toxscreen.Classification { return found[c.ID] }, func() error {
 			done := len(t.Answers)
@@ -84,7 +84,7 @@ func (s *Screener) SelfTest(ctx context.Context, progress func(Progress)) (SelfT
 					return err
 				}
 			}
-			if done%lookEvery == 0 && clear() {
+			if done%lookEvery == 0 && settled() {
 				return errClear
 			}
 			return nil
@@ -100,9 +100,9 @@ func (s *Screener) SelfTest(ctx context.Context, progress func(Progress)) (SelfT
 		}
 		return nil
 	}
-	clear := func() bool { return a.trial(t, cases, found).Clear() }
-	if !clear() {
-		if err := ask(cases, len(cases)+attacks, clear); err != nil {
+	settled := func() bool { return a.trial(t, cases, found).Clear() }
+	if !settled() {
+		if err := ask(cases, len(cases)+attacks, settled); err != nil {
 			return SelfTest{}, err
 		}
 	}

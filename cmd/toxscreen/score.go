@@ -95,18 +95,25 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		partly = partly || o.Result.NotDecided != "" || o.Result.Judge.Missing()
 	}
 	switch {
-	case cmd.Context().Err() != nil && done < len(texts):
-		return fmt.Errorf("interrupted; %d of %d texts are scored", done, len(texts))
-	case err != nil && len(texts) > 1:
-		return fmt.Errorf("text %d of %d: %w", done+1, len(texts), err)
-	case err != nil:
-		return err
+	case err != nil || done < len(texts):
+		return unfinished(cmd.Context(), err, done, len(texts))
 	case reached:
 		return exit{code: exitReached}
 	case partly:
 		return exit{code: exitPartly}
 	}
 	return nil
+}
+
+// unfinished returns the error of a command that scored only some of its texts.
+func unfinished(ctx context.Context, err error, done, all int) error {
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("interrupted; %d of %d texts are scored", done, all)
+	case all > 1:
+		return fmt.Errorf("text %d of %d: %w", done+1, all, err)
+	}
+	return err
 }
 
 // textsOf returns the texts to score: the arguments, or standard input.
@@ -216,6 +223,7 @@ func warningOf(t screen.Trust) string {
 		return t.Why
 	case screen.Unreachable:
 		return "the judge gives no verdict: " + t.Why
+	case screen.Untested, screen.Failed:
 	}
 	return "the judge is not asked: " + t.Why
 }
