@@ -309,7 +309,9 @@ func TestAYesWithoutEvidenceCountsLess(t *testing.T) {
 // A "no" about a passage counts as far as one about its core, and not at all if the core
 // was not judged.
 func TestANoCountsAsFarAsTheCoreSupportsIt(t *testing.T) {
-	f := withGood(t)
+	biased := good
+	biased.Intercept = -1
+	f, often := withGood(t), with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: biased}))
 	for name, c := range map[string]struct {
 		yes  *bool
 		p    float64
@@ -328,6 +330,10 @@ func TestANoCountsAsFarAsTheCoreSupportsIt(t *testing.T) {
 		}
 		if got := fuse(t, f, 0.5, v); !near(got, c.want, 1e-9) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		// An answer that contradicts itself says nothing, whatever answers say on average.
+		if got := fuse(t, often, 0.5, v); c.want == 0.5 && got != 0.5 {
+			t.Errorf("%s: %v with an intercept", name, got)
 		}
 	}
 }
