@@ -137,6 +137,8 @@ eval-model: build data $(VENV) ## Measure FOLDER against its goals and other sys
 	$(PYTHON) scripts/train/evaluate.py --data $(DATA) --folder $(FOLDER) --split $(SPLIT) --json build/eval-model.json \
 	  $(if $(SAMPLE),--rows $(SAMPLE)) $(if $(BASELINE),--baseline $(BASELINE)) $(if $(BASELINE_BINARY),--baseline-binary $(BASELINE_BINARY)) $(if $(AGAINST),--against $(AGAINST))
 
+SIMULATED = $(if $(SAMPLE),build/simulate,docs/fusion)
+
 .PHONY: simulate
 simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion/ (needs DATA; SAMPLE=700 is quick, and goes to build/)
 	mkdir -p build/simulate
@@ -147,7 +149,13 @@ simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion/ (n
 	done
 	for rows in jigsaw both; do \
 	  bin/toxscreen simulate --dev build/simulate/dev-$$rows.jsonl --test build/simulate/test-$$rows.jsonl \
-	    --plot $(if $(SAMPLE),build/simulate,docs/fusion)/$$rows.svg | tee $(if $(SAMPLE),build/simulate,docs/fusion)/$$rows.md; \
+	    --plot $(SIMULATED)/$$rows.svg | tee $(SIMULATED)/$$rows.md; \
+	done
+	TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 5h ./screen -run TestSimulatedJudges -count 1 \
+	  -rows $(or $(SAMPLE),0) -seeds $(if $(SAMPLE),2,20) -table $(abspath $(SIMULATED))/self-test.md
+	for attacks in tuning measured; do \
+	  go test -tags slow -timeout 1h ./screen -run TestAttacks -count 1 -attacks $$attacks.jsonl -carriers $(if $(SAMPLE),1,4) \
+	    -table $(abspath $(SIMULATED))/attacks-$$attacks.md; \
 	done
 
 .PHONY: picture
