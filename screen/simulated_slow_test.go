@@ -420,4 +420,3 @@ func playedBy(t *testing.T, classifier toxscreen.Classifier, server *playing, fo
 	screener.asked.folder = folder
 	return screener, nil
 }
-
