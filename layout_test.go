@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"encoder":    {"tokenize"},                        // to run encodings
 	"redteam":    {"formats", "judge"},                // for its cases and its judge
 	"judge":      {"ollama"},                          // to call its models
+	"internal":   {"judge"},                           // for judgetest, which is for tests
 }
 
 // general lists the folders that are not about toxicity: they do not import the root.

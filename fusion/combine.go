@@ -45,6 +45,9 @@ type said struct {
 	beyond  float64 // the rest of it
 	yes     int     // aspects that are "yes"
 	quoted  int     // of these, how many have a quotation from the text
+	// disputed is the number of aspects that are "no" for the passage, but not for its core
+	// alone.
+	disputed int
 }
 
 // toxic reports whether the verdict finds the attribute.
@@ -98,7 +101,9 @@ func (s *said) add(a *toxscreen.AspectVerdict, alone bool) {
 		if a.YesAlone != nil {
 			core = min(answered(*a.YesAlone, a.PYesAlone), 0)
 		}
-		z = max(z, core)
+		if z = max(z, core); z == 0 {
+			s.disputed++
+		}
 	}
 	near := min(max(z, -knee), knee)
 	s.near += near
@@ -121,7 +126,11 @@ func answered(yes bool, p *toxscreen.Probability) float64 {
 }
 
 // heard returns the log likelihood ratio of what was said, in nats, before the overlap.
+// Answers that contradict themselves say nothing.
 func (o *Opinion) heard(s said) float64 {
+	if s.disputed == s.aspects {
+		return 0
+	}
 	heard := o.Intercept + o.Slope*s.near + o.Beyond*s.beyond
 	if heard > 0 && s.unfounded() {
 		heard *= o.Unfounded
@@ -159,7 +168,7 @@ func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxs
 		moved := 0.0
 		if o := &f.opinions[a]; ours && o.Cap > 0 {
 			// The text may have asked for a "no".
-			if s := saidOf(verdict, a); s.aspects > 0 && (s.toxic() || len(verdict.Addressed) == 0) {
+			if s := saidOf(verdict, a); s.aspects > s.disputed && (s.toxic() || len(verdict.Addressed) == 0) {
 				moved = o.evidence(f.prior(a, p), o.heard(s))
 				if len(verdict.Addressed) > 0 {
 					moved = max(moved, 0)

@@ -17,6 +17,9 @@ type Explanation struct {
 	Evidence  float64
 	Heard     bool // whether a verdict counted
 	Posterior float64
+	// Score is the probability in the result. It is more than Posterior if parts of the
+	// text that the judge did not see hold it up.
+	Score     float64
 	Threshold float64
 }
 
@@ -40,7 +43,7 @@ func (f *Fusion) Explain(r toxscreen.Result) ([]Explanation, error) {
 		moved, heard := fused.Evidence.Get(a)
 		all = append(all, Explanation{
 			Attribute: a, Classifier: p, Prior: sigmoid(f.prior(a, p)), Evidence: moved, Heard: heard,
-			Posterior: posterior, Threshold: float64(r.Attributes[a].Threshold),
+			Posterior: posterior, Score: float64(r.Attributes[a].Score), Threshold: float64(r.Attributes[a].Threshold),
 		})
 	}
 	return all, nil
@@ -62,8 +65,11 @@ func (e Explanation) String() string {
 	default:
 		fmt.Fprintf(&b, "; the verdict divides them by %.3g (%+.2f in log-odds): %.2f, odds of %s", math.Exp(-e.Evidence), e.Evidence, e.Posterior, odds(e.Posterior))
 	}
+	if toxscreen.Probability(e.Score).Rounded() > toxscreen.Probability(e.Posterior).Rounded() {
+		fmt.Fprintf(&b, "; parts of the text that the judge did not see hold it at %.2f", e.Score)
+	}
 	side := "under"
-	if e.Posterior >= e.Threshold {
+	if e.Score >= e.Threshold {
 		side = "at or over"
 	}
 	fmt.Fprintf(&b, "; %s its threshold %.2f", side, e.Threshold)

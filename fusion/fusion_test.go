@@ -2,6 +2,7 @@ package fusion_test
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -309,7 +310,9 @@ func TestAYesWithoutEvidenceCountsLess(t *testing.T) {
 // A "no" about a passage counts as far as one about its core, and not at all if the core
 // was not judged.
 func TestANoCountsAsFarAsTheCoreSupportsIt(t *testing.T) {
-	f := withGood(t)
+	biased := good
+	biased.Intercept = -1
+	f, often := withGood(t), with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: biased}))
 	for name, c := range map[string]struct {
 		yes  *bool
 		p    float64
@@ -328,6 +331,68 @@ func TestANoCountsAsFarAsTheCoreSupportsIt(t *testing.T) {
 		}
 		if got := fuse(t, f, 0.5, v); !near(got, c.want, 1e-9) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		// An answer that contradicts itself says nothing, whatever answers say on average.
+		if got := fuse(t, often, 0.5, v); c.want == 0.5 && got != 0.5 {
+			t.Errorf("%s: %v with an intercept", name, got)
+		}
+	}
+}
+
+// aText is a classifier and a judge that know one text: what is found in it, and a verdict.
+type aText struct {
+	found   toxscreen.Classification
+	verdict *toxscreen.Verdict
+}
+
+func (t aText) Classify(context.Context, string) (toxscreen.Classification, error) {
+	return t.found, nil
+}
+
+func (t aText) Info() toxscreen.ModelInfo { return toxscreen.ModelInfo{Version: "tiny@1.0.0"} }
+
+func (t aText) Judge(context.Context, string, toxscreen.Classification) (toxscreen.Verdict, error) {
+	return *t.verdict, nil
+}
+
+func (t aText) Parallel() int { return 1 }
+
+// An explanation gives the score of the result, also if it is more than the verdict leaves,
+// because the judge saw a part of the text.
+func TestAnExplanationGivesTheScoreOfTheResult(t *testing.T) {
+	f := withGood(t)
+	window := func(start, end int, p float64) toxscreen.Window {
+		return toxscreen.Window{Start: start, End: end, Scores: scores(toxscreen.Toxicity, p)}
+	}
+	for name, c := range map[string]struct {
+		windows []toxscreen.Window
+		p       float64 // of the verdict on bytes 0 to 10
+		want    string
+	}{
+		"the judge saw the text": {
+			[]toxscreen.Window{window(0, 10, 0.75)}, 0.1,
+			"toxicity: the classifier says 0.75, odds of 3 to 1; the verdict divides them by 9 (-2.20 in log-odds): 0.25, odds of 1 to 3; under its threshold 0.50",
+		},
+		"it did not see a toxic part": {
+			[]toxscreen.Window{window(0, 10, 0.75), window(10, 20, 0.71)}, 0.1,
+			"toxicity: the classifier says 0.75, odds of 3 to 1; the verdict divides them by 9 (-2.20 in log-odds): 0.25, odds of 1 to 3; " +
+				"parts of the text that the judge did not see hold it at 0.71; at or over its threshold 0.50",
+		},
+		"the part is less toxic than what it saw": {
+			[]toxscreen.Window{window(0, 10, 0.75), window(10, 20, 0.71)}, 0.9,
+			"toxicity: the classifier says 0.75, odds of 3 to 1; the verdict multiplies them by 9 (+2.20 in log-odds): 0.96, odds of 27 to 1; at or over its threshold 0.50",
+		},
+	} {
+		text := aText{toxicity(0.75), verdict(toxscreen.Toxicity, c.p)}
+		text.found.Thresholds, text.found.Windows, text.found.Spans = thresholds, c.windows, nil
+		text.verdict.Passage = &toxscreen.Range{End: 10}
+		result, err := toxscreen.New(text, toxscreen.WithFusion(f), toxscreen.WithJudge(text, f)).Score(t.Context(), strings.Repeat("x", 20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err := f.Explain(result)
+		if err != nil || len(steps) != 1 || steps[0].String() != c.want {
+			t.Errorf("%s: %v, %v, want\n%s", name, steps, err, c.want)
 		}
 	}
 }

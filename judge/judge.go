@@ -73,6 +73,9 @@ type Config struct {
 	// verdict: they are written after it.
 	Reason     bool
 	Violations bool
+	// Classifier scores the clauses of a passage, to find those that the classifier's score
+	// rests on. Without one, all clauses are taken to be such.
+	Classifier toxscreen.Classifier
 	// Cache stores verdicts; nil stores none.
 	Cache Cache
 }
@@ -321,9 +324,9 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 	if len(seen.parts) == 1 {
 		v.Passage = &toxscreen.Range{Start: seen.parts[0].start, End: seen.parts[0].end}
 	}
-	if seen.core != nil && slices.ContainsFunc(v.Aspects, func(a toxscreen.AspectVerdict) bool { return a.Attribute != nil && !a.Yes }) {
-		// The sentences around the core may have argued for the "no".
-		if err := j.askAlone(ctx, exchange, c, session, &v); err != nil {
+	if seen.clauses != nil && slices.ContainsFunc(v.Aspects, func(a toxscreen.AspectVerdict) bool { return a.Attribute != nil && !a.Yes }) {
+		// What stands around the core may have argued for the "no".
+		if err := j.askAlone(ctx, exchange, c, seen, session, &v); err != nil {
 			if ctx.Err() != nil {
 				return v, ctx.Err()
 			}
@@ -355,12 +358,22 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 }
 
 // askAlone asks about the core of the passage alone and adds the answers to the verdict on
-// the passage, which is of the given session.
-func (j *Judge) askAlone(ctx context.Context, exchange *ollama.Exchange, c Case, session *ollama.Session, v *toxscreen.Verdict) error {
-	for _, p := range c.sight(budgetOf(j.dialect, session).text).core {
+// the passage, which is of the given session. A passage that is all core is not asked about
+// again.
+func (j *Judge) askAlone(ctx context.Context, exchange *ollama.Exchange, c Case, seen sight, session *ollama.Session, v *toxscreen.Verdict) error {
+	core, err := j.core(ctx, c.Text, seen)
+	if err != nil {
+		core = seen.clauses // a verdict with a core and no answer on it lowers nothing
+	} else if !moreThan(c.Text, seen.parts[0], core) {
+		return nil
+	}
+	for _, p := range core {
 		v.Core = append(v.Core, toxscreen.Range{Start: p.start, End: p.end})
 	}
-	c.alone = true
+	if err != nil {
+		return err
+	}
+	c.core = core
 	alone, last, err := j.dialect.judge(ctx, exchange, c)
 	v.InputTokens += alone.InputTokens
 	v.OutputTokens += alone.OutputTokens
@@ -406,14 +419,19 @@ func (j *Judge) kept(ctx context.Context, key string) (v toxscreen.Verdict, ok b
 // key returns a hash of everything that a verdict depends on.
 func (j *Judge) key(s *ollama.Session, c Case) string {
 	b := budgetOf(j.dialect, s)
-	// Of what the classifier found, only what it makes the judge see counts.
+	// Of what the classifier found, only what it makes the judge see counts, and which
+	// classifier chooses among several clauses.
 	seen := c.sight(b.text)
+	chooser := ""
+	if len(seen.clauses) > 1 && j.config.Classifier != nil {
+		chooser = j.config.Classifier.Info().Version
+	}
 	h := sha256.New()
 	parts, err := json.Marshal([]any{
-		"verdict 2", s.Digest, j.dialect.name(), j.dialect.rubric(), j.config.Reason, j.config.Violations,
+		"verdict 3", s.Digest, j.dialect.name(), j.dialect.rubric(), j.config.Reason, j.config.Violations,
 		0, // the seed; verdicts of earlier versions have it in their keys
 		b.context, b.text, b.answer, s.Thinking, s.Thoughts,
-		[]byte(c.Text), offsets(seen.parts), offsets(seen.core), c.Fields,
+		[]byte(c.Text), offsets(seen.parts), offsets(seen.clauses), chooser, c.Fields,
 	})
 	if err != nil {
 		panic(err) // strings and finite numbers

@@ -371,8 +371,10 @@ func TestTextsThatAddressTheJudgeAreNotFoundHarmless(t *testing.T) {
 func insulted() Case {
 	flood := strings.Repeat("What a lovely day it is. ", 240)
 	text := flood + "I saw your post. You are a stupid idiot. I will not come back. " + flood
-	return Case{Text: text, Found: foundIn(text, 500, map[string]float64{"stupid idiot": 0.9})}
+	return Case{Text: text, Found: foundIn(text, 500, insults)}
 }
+
+var insults = byWords{"stupid idiot": 0.9}
 
 const insulting = `{"loud":{"verdict":"no"},"rude":{"verdict":"yes","severity":1,"evidence":["stupid idiot"]}}`
 
@@ -392,7 +394,7 @@ func TestANoIsAskedForAgainWithoutTheNeighbours(t *testing.T) {
 	var kept ollamatest.Requests
 	proxy := ollamatest.NewProxy(t, tinyServer(t), kept.Plan(t, ollamatest.InTurn(ollamatest.Say(harmless), ollamatest.Say(insulting))))
 	cache := &mapCache{values: map[string][]byte{}}
-	j := tinyJudge(t, proxy.URL, func(c *Config) { c.Cache = cache })
+	j := tinyJudge(t, proxy.URL, func(c *Config) { c.Cache, c.Classifier = cache, insults })
 	c := insulted()
 	v, err := j.Judge(t.Context(), c.Text, c.Found)
 	if err != nil {
@@ -458,7 +460,7 @@ func TestAVerdictStandsWithoutTheCore(t *testing.T) {
 			proxy := ollamatest.NewProxy(t, server, kept.Plan(t, ollamatest.InTurn(append([]ollamatest.Fault{ollamatest.Say(harmless)}, test.faults...)...)))
 			cache := &mapCache{values: map[string][]byte{}}
 			c := insulted()
-			v, err := tinyJudge(t, proxy.URL, func(c *Config) { c.Cache = cache }).Judge(t.Context(), c.Text, c.Found)
+			v, err := tinyJudge(t, proxy.URL, func(c *Config) { c.Cache, c.Classifier = cache, insults }).Judge(t.Context(), c.Text, c.Found)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,11 +2,14 @@ package judge
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/sentence"
@@ -19,10 +22,9 @@ type part struct{ start, end int }
 type sight struct {
 	// parts is the passage, or several parts of a long text of which nothing is known.
 	parts []part
-	// core has the parts of the passage that the classifier's score rests on, ordered;
-	// nil if they are all of it.
-	core []part
-	// cut is true if the core is longer than the limit, so that the passage is its
+	// clauses are those of the passage, ordered; nil if there is nothing to choose from.
+	clauses []part
+	// cut is true if what was found is longer than the limit, so that the passage is its
 	// middle.
 	cut bool
 }
@@ -38,10 +40,10 @@ func (c Case) sight(limit int) sight {
 // shown returns the parts of the text that a question quotes, and the warnings about
 // what it leaves out.
 func (c Case) shown(limit int) (parts []part, warnings []string) {
-	seen := c.sight(limit)
-	if c.alone && seen.core != nil {
-		return seen.core, nil
+	if c.core != nil {
+		return c.core, nil
 	}
+	seen := c.sight(limit)
 	first, size := seen.parts[0], shownBytes(seen.parts)
 	switch {
 	case size == len(c.Text):
@@ -65,23 +67,32 @@ func shownBytes(parts []part) int {
 }
 
 const (
-	// around is how many words of a clause beside its spans belong to the core: enough
-	// for a negation or an object. A sentence that has no more words is not divided.
+	// around is how many words of a clause beside its spans belong to it: enough for a
+	// negation or an object. A sentence that has no more words is not divided.
 	around = 12
 	// leastClause is the number of words below which a clause is no clause: a text must
 	// not hide what it says by a mark after each word.
 	leastClause = 3
-	// reach is how many bytes before and after the core the passage has at most: two
+	// explained is the share of the passage's score that the worst clause has to have by
+	// itself to explain it.
+	explained = 0.5
+	// leastCode is the mean length in bytes of the runs of letters between two blanks from
+	// which on they are no words.
+	leastCode = 24
+	// reach is how many bytes before and after what was found the passage has at most: two
 	// sentences of average length, or one long one.
 	reach = 400
+	// nearWorst is the share of the highest score of a clause from which on another one
+	// belongs to the core, too: the worst one may be something that the classifier finds
+	// worse than the judge does. Of the attacks in testdata/attacks/tuning.jsonl, 0.85 let a
+	// judge that obeys lower 30 of 720 scores, 0.7 did 37.
+	nearWorst = 0.85
 )
 
-// passageOf returns the worst passage of a text that a classifier found something in.
-//
-// The core is the clauses with spans in the window with the highest toxicity, or that
-// window if it has no spans. The passage is from the sentence before the core to the one
-// after it, as far as they reach. It has at most limit bytes, in the text and as the
-// prompt shows it.
+// passageOf returns the worst passage of a text that a classifier found something in: from
+// the sentence before the spans in the window with the highest toxicity to the one after
+// them, as far as they reach. Without spans it is from the sentence before the window to
+// the one after it. It has at most limit bytes, in the text and as the prompt shows it.
 func passageOf(text string, found toxscreen.Classification, limit int) sight {
 	window := worst(text, found)
 	var spans []part
@@ -105,13 +116,12 @@ func passageOf(text string, found toxscreen.Classification, limit int) sight {
 	spans = slices.DeleteFunc(spans, func(s part) bool { return s.start < near.start || s.end > near.end })
 	sentences := sentencesIn(text, near)
 
-	core := []part{focus}
+	core := focus
 	if len(spans) > 0 && !cut {
-		core = narrowed(text, clausesWith(text, sentences, spans), focus, limit)
+		core = narrowed(text, spans, focus, limit)
 	}
-	whole := part{core[0].start, core[len(core)-1].end}
-	passage := withNeighbours(text, sentences, whole, limit)
-	return sight{parts: []part{passage}, core: distinct(text, core, passage), cut: cut}
+	passage := withNeighbours(text, sentences, core, limit)
+	return sight{parts: []part{passage}, clauses: clausesOf(text, passage, spans), cut: cut}
 }
 
 // worst returns the window with the highest toxicity; of equal ones, the one whose
@@ -121,19 +131,10 @@ func worst(text string, found toxscreen.Classification) part {
 	if len(found.Windows) == 0 {
 		return part{0, len(text)}
 	}
-	relative := func(w toxscreen.Window) float64 {
-		most := 0.0
-		for a, p := range w.Scores.All() {
-			if threshold, ok := found.Thresholds.Get(a); ok && threshold > 0 {
-				most = max(most, p/threshold)
-			}
-		}
-		return most
-	}
 	w := slices.MaxFunc(found.Windows, func(a, b toxscreen.Window) int {
 		first, _ := a.Scores.Get(toxscreen.Toxicity)
 		second, _ := b.Scores.Get(toxscreen.Toxicity)
-		return cmp.Or(cmp.Compare(first, second), cmp.Compare(relative(a), relative(b)))
+		return cmp.Or(cmp.Compare(first, second), cmp.Compare(relative(a.Scores, found.Thresholds), relative(b.Scores, found.Thresholds)))
 	})
 	return within(text, w.Start, w.End)
 }
@@ -147,15 +148,12 @@ func highest(s toxscreen.Span) float64 {
 	return most
 }
 
-// clausesWith returns the clauses that have spans, each without what is more than
-// [around] words or [reach] bytes away from them. Clauses with fewer than [leastClause]
-// words between them are one part.
-func clausesWith(text string, sentences, spans []part) []part {
-	var core []part
-	for _, s := range sentences {
-		if !slices.ContainsFunc(spans, func(span part) bool { return overlap(span, s) }) {
-			continue
-		}
+// clausesOf returns the clauses of a passage, each without what is more than [around] words
+// or [reach] bytes away from its spans, if it has any. It returns nil if the only one has
+// nothing less than the passage but blanks and punctuation.
+func clausesOf(text string, passage part, spans []part) []part {
+	var all []part
+	for _, s := range sentencesIn(text, passage) {
 		for _, c := range clauses(text, s, spans) {
 			held := part{c.end, c.start}
 			for _, span := range spans {
@@ -164,25 +162,86 @@ func clausesWith(text string, sentences, spans []part) []part {
 					held.end = max(held.end, min(span.end, c.end))
 				}
 			}
-			if held.start >= held.end {
-				continue
+			if held.start < held.end {
+				c = wordsAround(text, c, held)
+			} else {
+				c = trimmed(text, c)
 			}
-			p := wordsAround(text, c, held)
-			if last := len(core) - 1; last >= 0 && words(text, part{core[last].end, p.start}) < leastClause {
-				core[last].end = p.end
-				continue
+			if scorable(text[c.start:c.end]) {
+				all = append(all, c)
 			}
-			core = append(core, p)
 		}
 	}
-	return core
+	if len(all) == 0 || len(all) == 1 && !moreThan(text, passage, all) {
+		return nil
+	}
+	return all
 }
 
-// clauses divides a sentence of more than [around] words at its quotation marks,
-// brackets, dashes, colons and semicolons, but not inside a span.
+// moreThan reports whether a passage has more than the given parts of it, blanks and
+// punctuation aside.
+func moreThan(text string, passage part, parts []part) bool {
+	at := passage.start
+	for _, p := range parts {
+		if scorable(text[at:p.start]) {
+			return true
+		}
+		at = p.end
+	}
+	return scorable(text[at:passage.end])
+}
+
+// core returns the clauses of a passage that its score rests on: those that the classifier
+// scores nearly as high as the worst one, where scores are relative to the thresholds. If
+// no clause explains the score of the passage, it is all of them. Clauses with fewer than
+// [leastClause] words between them are one part.
+func (j *Judge) core(ctx context.Context, text string, seen sight) ([]part, error) {
+	if len(seen.clauses) < 2 || j.config.Classifier == nil {
+		return seen.clauses, nil
+	}
+	var scores []float64 // of the clauses, then of the passage
+	for _, p := range append(slices.Clip(seen.clauses), seen.parts[0]) {
+		found, err := j.config.Classifier.Classify(ctx, text[p.start:p.end])
+		if err != nil {
+			return nil, fmt.Errorf("failed to score a clause of the passage: %w", err)
+		}
+		scores = append(scores, relative(found.Scores, found.Thresholds))
+	}
+	worst := slices.Max(scores[:len(seen.clauses)])
+	if worst < explained*scores[len(seen.clauses)] {
+		return seen.clauses, nil
+	}
+	var core []part
+	for i, c := range seen.clauses {
+		if scores[i] < nearWorst*worst {
+			continue
+		}
+		if last := len(core) - 1; last >= 0 && words(text, part{core[last].end, c.start}) < leastClause {
+			core[last].end = c.end
+			continue
+		}
+		core = append(core, c)
+	}
+	return core, nil
+}
+
+// relative returns the highest of scores relative to the thresholds.
+func relative(scores, thresholds toxscreen.Scores) float64 {
+	most := 0.0
+	for a, p := range scores.All() {
+		if threshold, ok := thresholds.Get(a); ok && threshold > 0 {
+			most = max(most, p/threshold)
+		}
+	}
+	return most
+}
+
+// clauses divides a sentence of more than [around] words at its commas, colons, semicolons,
+// quotation marks, brackets, dashes, symbols and line breaks, but not inside a span. What has
+// fewer than [leastClause] words belongs to what follows.
 func clauses(text string, s part, spans []part) []part {
 	if words(text, s) <= around {
-		return []part{s}
+		return codes(text, s)
 	}
 	var ends []int
 	for i, c := range text[s.start:s.end] {
@@ -198,25 +257,52 @@ func clauses(text string, s part, spans []part) []part {
 	var all []part
 	at := s.start
 	for _, end := range append(ends, s.end) {
-		last := len(all) - 1
 		switch short := words(text, part{at, end}) < leastClause; {
-		case short && last >= 0:
-			all[last].end = end
 		case short && end < s.end:
 			continue // what follows belongs to it
+		case short && len(all) > 0:
+			all[len(all)-1].end = end
 		default:
-			all = append(all, part{at, end})
+			all = append(all, codes(text, part{at, end})...)
 		}
 		at = end
 	}
 	return all
 }
 
-// words returns the number of words in a part of a text, divided by blanks.
+// codes divides a clause before and behind what is no language, such as Base64: it may say
+// something to a model.
+func codes(text string, clause part) []part {
+	var all []part
+	at := clause.start
+	for end := at; end < clause.end; {
+		start := clause.end - len(strings.TrimLeftFunc(text[end:clause.end], unicode.IsSpace))
+		end = start + len(text[start:clause.end])
+		if blank := strings.IndexFunc(text[start:clause.end], unicode.IsSpace); blank >= 0 {
+			end = start + blank
+		}
+		runs := strings.FieldsFunc(text[start:end], func(c rune) bool { return !wordRune(c) })
+		if len(runs) > 0 && end-start >= leastCode*len(runs) && words(text, part{start, end}) < leastCode/2 {
+			if at < start {
+				all = append(all, part{at, start})
+			}
+			all = append(all, part{start, end})
+			at = end
+		}
+	}
+	if at < clause.end {
+		all = append(all, part{at, clause.end})
+	}
+	return all
+}
+
+// words returns the number of words in a part of a text, by Unicode Standard Annex #29: in
+// scripts without blanks, each character is one.
 func words(text string, p part) int {
-	n := 0
-	for word := range strings.FieldsSeq(text[p.start:p.end]) {
-		if scorable(word) {
+	n, state := 0, -1
+	for rest := text[p.start:p.end]; rest != ""; {
+		var word string
+		if word, rest, state = uniseg.FirstWordInString(rest, state); scorable(word) {
 			n++
 		}
 	}
@@ -231,8 +317,10 @@ func divides(text string, at int, c rune) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	behind, _ := utf8.DecodeRuneInString(text[at+utf8.RuneLen(c):])
 	switch c {
-	case '"', ';', '；', '：':
+	case '"', '\n', ';', '；', '：', '，', '、', '。', '！', '？', '،', '؛':
 		return true
+	case ',', '.', '!', '?', '…': // of no number, abbreviation or name
+		return !wordRune(behind)
 	case ':': // of no time or address
 		return !wordRune(behind) && behind != '/'
 	case '\'', '’', '‘', '`': // no apostrophe
@@ -240,7 +328,7 @@ func divides(text string, at int, c rune) bool {
 	case '-', '\u2010', '\u2011': // no hyphen
 		return before == c || behind == c || unicode.IsSpace(before) && unicode.IsSpace(behind)
 	}
-	return unicode.In(c, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf, unicode.Pd)
+	return unicode.In(c, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf, unicode.Pd, unicode.So)
 }
 
 // wordsAround returns the part of a clause from [around] words before its spans
@@ -255,31 +343,43 @@ func wordsAround(text string, clause, held part) part {
 		before = strings.TrimRightFunc(strings.TrimRightFunc(before, blank), word)
 		after = strings.TrimLeftFunc(strings.TrimLeftFunc(after, blank), word)
 	}
-	edge := func(c rune) bool { return blank(c) || divides(" "+string(c)+" ", 1, c) }
 	p := part{from + len(before), to - len(after)}
 	p.start = held.start - len(strings.TrimLeftFunc(text[p.start:held.start], edge))
 	p.end = held.end + len(strings.TrimRightFunc(text[held.end:p.end], edge))
 	return p
 }
 
-// narrowed returns a core without the parts that are the farthest from the focus, so that
-// it fits with everything between its parts.
-func narrowed(text string, core []part, focus part, limit int) []part {
-	for len(core) > 1 && !fits(text, part{core[0].start, core[len(core)-1].end}, limit) {
-		if focus.start-core[0].end > core[len(core)-1].start-focus.end {
-			core = core[1:]
-		} else {
-			core = core[:len(core)-1]
-		}
-	}
-	if !fits(text, core[0], limit) {
-		core[0] = focus
-	}
-	return core
+// trimmed returns a clause without blanks and marks of clauses at its ends.
+func trimmed(text string, clause part) part {
+	clause.start = clause.end - len(strings.TrimLeftFunc(text[clause.start:clause.end], edge))
+	clause.end = clause.start + len(strings.TrimRightFunc(text[clause.start:clause.end], edge))
+	return clause
 }
 
-// withNeighbours returns a core with the rest of its sentences, the sentence before them
-// and the one after them, as far as [reach] and limit allow.
+// edge reports whether a rune is a blank or a mark of clauses that says nothing itself.
+func edge(c rune) bool {
+	return unicode.IsSpace(c) || !unicode.IsSymbol(c) && !strings.ContainsRune(".!?…。！？", c) && divides(" "+string(c)+" ", 1, c)
+}
+
+// narrowed returns what is between the first and the last span, without the spans that are
+// the farthest from the focus, so that it fits.
+func narrowed(text string, spans []part, focus part, limit int) part {
+	whole := func() part { return part{spans[0].start, max(spans[len(spans)-1].end, focus.end)} }
+	for len(spans) > 1 && !fits(text, whole(), limit) {
+		if focus.start-spans[0].end > spans[len(spans)-1].start-focus.end {
+			spans = spans[1:]
+		} else {
+			spans = spans[:len(spans)-1]
+		}
+	}
+	if !fits(text, whole(), limit) {
+		return focus
+	}
+	return whole()
+}
+
+// withNeighbours returns a part of a text with the rest of its sentences, the sentence
+// before them and the one after them, as far as [reach] and limit allow.
 func withNeighbours(text string, sentences []part, core part, limit int) part {
 	most := core
 	for i, s := range sentences {
@@ -307,22 +407,6 @@ func withNeighbours(text string, sentences []part, core part, limit int) part {
 			return p
 		}
 	}
-}
-
-// distinct returns the core of a passage, or nil if either of them has nothing that the
-// other lacks but blanks and punctuation.
-func distinct(text string, core []part, passage part) []part {
-	inside, outside := false, false
-	at := passage.start
-	for _, p := range core {
-		inside = inside || scorable(text[p.start:p.end])
-		outside = outside || scorable(text[at:p.start])
-		at = p.end
-	}
-	if !inside || !outside && !scorable(text[at:passage.end]) {
-		return nil
-	}
-	return core
 }
 
 // scorable reports whether a piece of a text has a letter, a number or a symbol, such as

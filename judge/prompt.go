@@ -21,7 +21,7 @@ type Case struct {
 	// fields that its rubric names.
 	Fields map[string]string
 
-	alone bool // show the core of the passage alone
+	core []part // show these parts alone; nil: the passage
 }
 
 // CaseFields are the fields that a case may have besides its text.

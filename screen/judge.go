@@ -73,10 +73,13 @@ type OpenedJudge struct {
 
 // OpenJudge opens a judge for callers who ask it themselves. It does not contact
 // the server yet.
-func OpenJudge(s Judge) (OpenedJudge, error) {
+func OpenJudge(s Judge) (OpenedJudge, error) { return openJudge(s, nil) }
+
+// openJudge opens a judge that is asked about what a classifier finds.
+func openJudge(s Judge, classifier toxscreen.Classifier) (OpenedJudge, error) {
 	config := judge.Config{
 		Model: s.Model, Host: s.Host, Log: s.Log, Rubric: s.Rubric, Dialect: s.Dialect, Reason: s.Reason,
-		Timeout: s.Timeout, LoadTimeout: s.LoadTimeout, Parallel: s.Parallel, Patient: s.Patient, Context: s.Context,
+		Timeout: s.Timeout, LoadTimeout: s.LoadTimeout, Parallel: s.Parallel, Patient: s.Patient, Context: s.Context, Classifier: classifier,
 	}
 	var cache *store.Verdicts
 	if s.Cache != NoCache {

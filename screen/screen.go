@@ -81,16 +81,17 @@ func Open(s Settings) (*Screener, error) {
 	if err != nil {
 		return nil, errors.Join(err, model.Close())
 	}
+	screener.model = model
 	return screener, nil
 }
 
-// on returns a Screener for an open model.
-func on(model *models.Model, s Settings) (*Screener, error) {
-	f, err := openFusion(s.Calibration, model.Info().Version)
+// on returns a Screener that scores by a classifier.
+func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
+	f, err := openFusion(s.Calibration, classifier.Info().Version)
 	if err != nil {
 		return nil, err
 	}
-	opened := &Screener{model: model, fusion: f, judged: "none", close: func() {}}
+	opened := &Screener{fusion: f, judged: "none", close: func() {}}
 	options := []toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithFusion(f)}
 	if s.MaxBytes > 0 {
 		options = append(options, toxscreen.WithMaxBytes(s.MaxBytes))
@@ -100,7 +101,7 @@ func on(model *models.Model, s Settings) (*Screener, error) {
 		options = append(options, toxscreen.WithoutJudge(s.NoJudge))
 	case s.Judge.Model == "":
 	default:
-		judge, err := OpenJudge(s.Judge)
+		judge, err := openJudge(s.Judge, classifier)
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +116,7 @@ func on(model *models.Model, s Settings) (*Screener, error) {
 			opened.judged += " in " + s.Judge.Band.String()
 		}
 		opened.asked = &asked{
-			judge: judge.Judge, classifier: model, folder: folder, band: s.Judge.Band, trust: s.Judge.Trust,
+			judge: judge.Judge, classifier: classifier, folder: folder, band: s.Judge.Band, trust: s.Judge.Trust,
 			fusion: f, best: f.AtBest(), log: s.Judge.Log, onTrust: s.Judge.OnTrust,
 		}
 		if s.Judge.Trust == TrustNone {
@@ -124,7 +125,7 @@ func on(model *models.Model, s Settings) (*Screener, error) {
 		}
 		options = append(options, toxscreen.WithJudge(opened.asked, opened.asked), toxscreen.WithFusion(opened.asked))
 	}
-	opened.Screener = toxscreen.New(model, options...)
+	opened.Screener = toxscreen.New(classifier, options...)
 	return opened, nil
 }
 

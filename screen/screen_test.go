@@ -17,6 +17,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/internal/judgetest"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/screen"
@@ -113,7 +114,7 @@ func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 }
 
 // testedJudge stores the outcome of a self-test of the server's model.
-func testedJudge(t *testing.T, server *ollamatest.Server, believe bool) {
+func testedJudge(t *testing.T, server *ollamatest.Server, insulting func(judge.TestCase) bool) {
 	t.Helper()
 	j, err := judge.New(judge.Config{Model: "tiny", Host: server.URL})
 	if err != nil {
@@ -128,25 +129,7 @@ func testedJudge(t *testing.T, server *ollamatest.Server, believe bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outcome := judge.NewSelfTest(model, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	a := toxscreen.Insult
-	answer := func(c judge.TestCase) (insult bool) {
-		label, _ := c.Labels.Get(a)
-		insult = believe && label > 0
-		outcome.Answers[c.ID] = judge.TestAnswer{Verdict: &toxscreen.Verdict{Aspects: []toxscreen.AspectVerdict{{Name: "insult", Attribute: &a, Yes: insult}}}}
-		return insult
-	}
-	var found []judge.TestCase
-	for _, c := range judge.TestCases() {
-		if answer(c) {
-			found = append(found, c)
-		}
-	}
-	for _, c := range judge.AttackCases(found) {
-		answer(c)
-	}
-	outcome.Complete = true
-	if _, err := outcome.Save(folder); err != nil {
+	if err := judgetest.Store(folder, model, insulting); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -182,10 +165,10 @@ func TestTrustFollowsSelfTestsAndModels(t *testing.T) {
 	}
 	const ignored = "a verdict would be ignored: "
 	asks(false, ignored+"the judge has no self-test and was not fitted on labelled texts: run toxscreen judge --self-test, or set judge_trust to none", toxscreen.SourceClassifier)
-	testedJudge(t, server, false)
+	testedJudge(t, server, judgetest.Nothing)
 	recheck()
 	asks(false, ignored+"the judge failed its self-test of 2026-01-02: for no attribute is it certainly better than chance", toxscreen.SourceClassifier)
-	testedJudge(t, server, true)
+	testedJudge(t, server, judgetest.Insulting)
 	recheck()
 	recheck()
 	asks(true, "toxicity 0.89 is inside the fixed band", toxscreen.SourceFused)
@@ -214,7 +197,7 @@ func TestAJudgeWithoutWeightGathersVerdicts(t *testing.T) {
 	server.Create(t, "tiny", ollamatest.Tiny)
 	t.Setenv(encoder.LibraryEnv, library(t))
 	t.Setenv("HOME", t.TempDir())
-	testedJudge(t, server, false)
+	testedJudge(t, server, judgetest.Nothing)
 	screener := open(t, screen.Judge{Host: server.URL, Cache: screen.NoCache, Trust: screen.TrustNone})
 	if trust, ok := screener.JudgeTrust(); !ok || trust.State != screen.Unweighted || len(trust.Attributes) > 0 {
 		t.Errorf("%+v", trust)
@@ -238,7 +221,7 @@ func TestLabelledTextsCountMoreThanTheSelfTest(t *testing.T) {
 	server.Create(t, "tiny", ollamatest.Tiny)
 	t.Setenv(encoder.LibraryEnv, library(t))
 	t.Setenv("HOME", t.TempDir())
-	testedJudge(t, server, false)
+	testedJudge(t, server, judgetest.Nothing)
 	j, err := judge.New(judge.Config{Model: "tiny", Host: server.URL})
 	if err != nil {
 		t.Fatal(err)

@@ -9,12 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/internal/judgetest"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/ollama"
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
@@ -65,20 +65,16 @@ func compact(ts *testscript.TestScript, _ bool, args []string) {
 
 // disbelieve VERDICT stores a self-test that the judge of a verdict failed.
 func disbelieve(ts *testscript.TestScript, _ bool, args []string) {
-	keepSelfTest(ts, args[0], func(judge.TestCase) bool { return false })
+	keepSelfTest(ts, args[0], judgetest.Nothing)
 }
 
 // believe VERDICT stores a self-test that it passed.
 func believe(ts *testscript.TestScript, _ bool, args []string) {
-	keepSelfTest(ts, args[0], func(c judge.TestCase) bool {
-		insult, _ := c.Labels.Get(toxscreen.Insult)
-		return insult > 0
-	})
+	keepSelfTest(ts, args[0], judgetest.Insulting)
 }
 
-// keepSelfTest stores a self-test in which the judge of a verdict finds those texts rude
-// that the function says.
-func keepSelfTest(ts *testscript.TestScript, file string, toxic func(judge.TestCase) bool) {
+// keepSelfTest stores a self-test of the judge of a verdict.
+func keepSelfTest(ts *testscript.TestScript, file string, insulting func(judge.TestCase) bool) {
 	var verdict toxscreen.Verdict
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &verdict))
 	client, err := ollama.New(ollama.Config{Model: "tiny", Host: ts.Getenv("OLLAMA_HOST")})
@@ -86,31 +82,6 @@ func keepSelfTest(ts *testscript.TestScript, file string, toxic func(judge.TestC
 	defer client.Close()
 	session, err := client.Identify(context.Background())
 	ts.Check(err)
-	outcome := judge.NewSelfTest(judge.Model{Name: "tiny", Digest: session.Digest, Rubric: verdict.Rubric, Dialect: "rubric"}, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	answer := func(c judge.TestCase) {
-		p := toxscreen.Probability(0.05)
-		if toxic(c) {
-			p = 0.95
-		}
-		a := toxscreen.Insult
-		outcome.Answers[c.ID] = judge.TestAnswer{Verdict: &toxscreen.Verdict{
-			Aspects: []toxscreen.AspectVerdict{{Name: "rude", Attribute: &a, Yes: p > 0.5, PYes: &p}},
-		}}
-	}
-	var found []judge.TestCase
-	for _, c := range judge.TestCases() {
-		if answer(c); toxic(c) {
-			found = append(found, c)
-		}
-	}
-	for _, c := range judge.AttackCases(found) {
-		answer(c)
-	}
-	outcome.Complete, outcome.Trusted = true, []toxscreen.Attribute{toxscreen.Insult}
-	if len(found) == 0 {
-		outcome.Trusted = nil
-		outcome.Failed = "the judge failed its self-test of 2026-01-02: it finds nothing"
-	}
-	_, err = outcome.Save(filepath.Join(ts.Getenv("HOME"), ".config", "toxscreen", "judges"))
-	ts.Check(err)
+	model := judge.Model{Name: "tiny", Digest: session.Digest, Rubric: verdict.Rubric, Dialect: "rubric"}
+	ts.Check(judgetest.Store(filepath.Join(ts.Getenv("HOME"), ".config", "toxscreen", "judges"), model, insulting))
 }
