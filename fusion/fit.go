@@ -348,7 +348,8 @@ func tooFew(all []sample) string {
 	case toxic == 0 || clean == 0:
 		return fmt.Sprintf("all %d rows have the same label: at least %d toxic and %d clean ones are needed", len(all), leastClass, leastClass)
 	case toxic+clean < leastRows || toxic < leastClass || clean < leastClass:
-		return fmt.Sprintf("%d rows, which are effectively %.0f toxic and %.0f clean ones, are too few: %d are needed, and %d of each class", len(all), toxic, clean, leastRows, leastClass)
+		// Rounded down: 19.8 are not the 20 that are needed.
+		return fmt.Sprintf("%d rows, which are effectively %.0f toxic and %.0f clean ones, are too few: %d are needed, and %d of each class", len(all), math.Floor(toxic), math.Floor(clean), leastRows, leastClass)
 	}
 	return ""
 }

@@ -261,6 +261,15 @@ func TestFitRejects(t *testing.T) {
 			"toxicity: 60 rows, which are effectively "},
 		"too few toxic rows": {label(func(i int) float64 { return float64((1000 - i) / 990) }),
 			"are too few: 100 are needed, and 20 of each class"},
+		"hardly too few toxic rows": {label(func(i int) float64 {
+			switch {
+			case i < 19:
+				return 1
+			case i == 19:
+				return 0.6 // 19.8 in effect
+			}
+			return 0
+		}), "effectively 19 toxic and 280 clean ones, are too few"},
 		"one class only": {label(func(int) float64 { return 0 }),
 			"toxicity: all 300 rows have the same label"},
 		"labels that contradict each other": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {

@@ -30,6 +30,9 @@ type Tested struct {
 	Attributes map[toxscreen.Attribute]Opinion
 	// Figures are the judge's figures for the attributes that it answers for.
 	Figures map[toxscreen.Attribute]Figures
+	// Better are the attributes at which the judge is certainly better than chance, in
+	// their order. Its verdicts on them may still say no more than the classifier.
+	Better []toxscreen.Attribute
 	// Lower is how far a verdict may lower a score, in nats, 0 or more: ln 1/q, where q
 	// is the upper end of the share of verdicts that an attack reversed.
 	Lower float64
@@ -72,6 +75,7 @@ func (f *Fusion) Measure(t Trial) Tested {
 			tested.Figures[toxscreen.Attribute(a)] = figuresOf(all)
 		}
 		if better(found[a]) {
+			tested.Better = append(tested.Better, toxscreen.Attribute(a))
 			common = append(common, repeated.removed(all)...)
 		}
 	}

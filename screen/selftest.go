@@ -189,8 +189,11 @@ func (a *asked) outcome(t judge.SelfTest, cases []judge.TestCase, found map[stri
 		outcome.Failed = fmt.Sprintf("%sit answered only %.0f %% of the texts, and 80 %% are required", failed, 100*answered)
 	case len(outcome.SelfTest.Trusted) == 0:
 		outcome.Failed = failed + "for no attribute is it certainly better than chance"
+		if len(outcome.Better) > 0 {
+			outcome.Failed = failed + "its verdicts do not certainly say more than the classifier's scores"
+		}
 		if f, ok := outcome.Figures[toxscreen.Toxicity]; ok {
-			outcome.Failed += fmt.Sprintf(" (toxicity: it finds %.0f %% of the toxic texts, and %.0f %% of the clean ones)", 100*f.Sensitivity.Estimate(), 100*(1-f.Specificity.Estimate()))
+			outcome.Failed += fmt.Sprintf(" (toxicity: it finds %.0f %% of the toxic texts toxic, and %.0f %% of the clean ones)", 100*f.Sensitivity.Estimate(), 100*(1-f.Specificity.Estimate()))
 		}
 	}
 	outcome.Why = outcome.Failed
@@ -261,7 +264,7 @@ func (t SelfTest) Text() string {
 		}
 		counts := "are ignored"
 		if o := t.Attributes[a]; o.Cap > 0 {
-			counts = fmt.Sprintf("multiply the odds by %.2g to %.2g", o.Strongest(false), o.Strongest(true))
+			counts = fmt.Sprintf("multiply the odds by %s to %s", factor(o.Strongest(false)), factor(o.Strongest(true)))
 		}
 		fmt.Fprintf(&b, "%-18s %-18s %-18s %s\n", a, share(f.Sensitivity), share(f.Specificity), counts)
 	}
@@ -270,4 +273,12 @@ func (t SelfTest) Text() string {
 		fmt.Fprintf(&b, "\n%s\n", t.Failed)
 	}
 	return b.String()
+}
+
+// factor returns a factor with two significant digits or more, and no large one with an exponent.
+func factor(x float64) string {
+	if x >= 100 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.2g", x)
 }
