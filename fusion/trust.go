@@ -61,6 +61,12 @@ func (f *Fusion) Measure(t Trial) Tested {
 	}
 	tested := Tested{Attributes: map[toxscreen.Attribute]Opinion{}, Figures: map[toxscreen.Attribute]Figures{}, Reversed: reversals.share(z95)}
 	tested.Lower = min(-math.Log(tested.Reversed.High), mostCap)
+	// A judge whose "no" hardly counts only ever raises scores, also those that are too high
+	// already. If it may give in to more than half of the attacks, a "yes" counts less, too.
+	steady := 1.0
+	if tested.Reversed.Of > 0 {
+		steady = min(tested.Lower/math.Ln2, 1)
+	}
 	unfounded := unfoundedShare(t.Rows)
 	var samples [toxscreen.AttributeCount][]sample
 	for _, a := range toxscreen.Attributes() {
@@ -86,7 +92,7 @@ func (f *Fusion) Measure(t Trial) Tested {
 		}
 		opinion.TruePositive, opinion.FalsePositive = found[a][1].share(z95).Low, found[a][0].share(z95).High
 		if better(found[a]) {
-			opinion.measure(samples[a], repeated, common)
+			opinion.measure(samples[a], repeated, common, steady)
 			opinion.Lower, opinion.Unfounded = min(tested.Lower, opinion.Cap), unfounded
 		}
 		tested.Attributes[a] = opinion
@@ -195,8 +201,9 @@ func repetitionIn(attributes [][]sample) repetition {
 	return repetition{max(near/spread, 0), max(beyond/spread, 0)}
 }
 
-// measure fits what the verdict counts to the judged rows of one attribute.
-func (o *Opinion) measure(all []sample, repeated repetition, common []sample) {
+// measure fits what the verdict counts to the judged rows of one attribute. The most that it
+// counts is steady, in 0..1.
+func (o *Opinion) measure(all []sample, repeated repetition, common []sample, steady float64) {
 	// A judge that never failed on n kinds may still fail on one in 2(n+1): Jeffreys'
 	// prior.
 	limit := min(math.Log(2*(min(o.Toxic, o.Clean)+1)), mostCap)
@@ -212,7 +219,7 @@ func (o *Opinion) measure(all []sample, repeated repetition, common []sample) {
 			}
 		}
 	}
-	w := weight(all, held, heard, repeated.near+repeated.beyond > repeats)
+	w := steady * weight(all, held, heard, repeated.near+repeated.beyond > repeats)
 	fitted := repeated.ratios(all, common)
 	if w == 0 || fitted.Slope+fitted.Beyond == 0 {
 		return

@@ -263,6 +263,23 @@ func TestLabelledTextsCountMoreThanTheSelfTest(t *testing.T) {
 	}
 }
 
+// A judge that answers what an attack wants earns nothing, however good it is otherwise.
+func TestAJudgeThatGivesInFails(t *testing.T) {
+	server := ollamatest.Start(t)
+	server.Create(t, "tiny", ollamatest.Tiny)
+	t.Setenv(encoder.LibraryEnv, library(t))
+	t.Setenv("HOME", t.TempDir())
+	testedJudge(t, server, func(c judge.TestCase) bool { return judgetest.Insulting(c) && c.Carrier == "" })
+	screener := open(t, screen.Judge{Host: server.URL, Cache: screen.NoCache})
+	if err := screener.RecheckJudge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const why = "the judge failed its self-test of 2026-01-02: it gives in to texts that argue with it"
+	if trust, ok := screener.JudgeTrust(); !ok || trust.State != screen.Failed || !strings.HasPrefix(trust.Why, why) {
+		t.Errorf("%v: %s", trust, trust.Why)
+	}
+}
+
 // A judge that is better than chance and still says no more than the classifier is not told
 // that it guesses.
 func TestAJudgeThatAddsNothingFails(t *testing.T) {

@@ -35,11 +35,12 @@ type simulation struct {
 }
 
 // measured is what one judge did with one seed. The losses are log losses on the rows to
-// measure on: of the classifier, straight after the self-test, and with fitted weights.
+// measure on: of the classifier, straight after the self-test, of the classifier on a fitted
+// line, and with fitted weights in addition.
 type measured struct {
-	trusted                   []toxscreen.Attribute
-	alone, tested, calibrated toxscreen.Scores
-	asked                     float64 // share of the rows
+	trusted                         []toxscreen.Attribute
+	alone, tested, line, calibrated toxscreen.Scores
+	asked                           float64 // share of the rows
 }
 
 func (s simulation) run(t *testing.T, j simulated, seed int) (m measured, err error) {
@@ -58,7 +59,7 @@ func (s simulation) run(t *testing.T, j simulated, seed int) (m measured, err er
 	if err != nil {
 		return m, err
 	}
-	var alone, tested, calibrated [toxscreen.AttributeCount][]eval.Scored
+	var alone, tested, line, calibrated [toxscreen.AttributeCount][]eval.Scored
 	for i := range s.measure {
 		one := &s.measure[i]
 		server.now.Store(one)
@@ -74,6 +75,10 @@ func (s simulation) run(t *testing.T, j simulated, seed int) (m measured, err er
 			verdict = &r.Judge.Verdicts[0]
 			m.asked += 1 / float64(len(s.measure))
 		}
+		without, err := fitted.Fuse(one.found.Scores, nil)
+		if err != nil {
+			return m, err
+		}
 		by, err := fitted.Fuse(one.found.Scores, verdict)
 		if err != nil {
 			return m, err
@@ -81,6 +86,8 @@ func (s simulation) run(t *testing.T, j simulated, seed int) (m measured, err er
 		for a, y := range one.labels.All() {
 			p, _ := one.found.Scores.Get(a)
 			q, _ := by.Scores.Get(a)
+			l, _ := without.Scores.Get(a)
+			line[a] = append(line[a], eval.Scored{P: l, Toxic: y == 1, Weight: 1})
 			alone[a] = append(alone[a], eval.Scored{P: p, Toxic: y == 1, Weight: 1})
 			tested[a] = append(tested[a], eval.Scored{P: float64(r.Attributes[a].Score), Toxic: y == 1, Weight: 1})
 			calibrated[a] = append(calibrated[a], eval.Scored{P: q, Toxic: y == 1, Weight: 1})
@@ -90,6 +97,7 @@ func (s simulation) run(t *testing.T, j simulated, seed int) (m measured, err er
 		if len(alone[a]) > 0 {
 			m.alone.Set(a, eval.LogLoss(alone[a]))
 			m.tested.Set(a, eval.LogLoss(tested[a]))
+			m.line.Set(a, eval.LogLoss(line[a]))
 			m.calibrated.Set(a, eval.LogLoss(calibrated[a]))
 		}
 	}
@@ -160,7 +168,8 @@ func TestSimulatedJudges(t *testing.T) {
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "A self-test of %d texts, %d seeds. Weights were fitted to %d dev rows, everything was measured on %d others, scored by %s. "+
-		"A cell has the mean change of the log loss straight after the self-test, and in brackets what share this is of the change by fitted weights, if these change it.\n\n",
+		"A cell has the mean change of the log loss by verdicts straight after the self-test, and in brackets what share this is of the change by verdicts with fitted weights, if these change it. "+
+		"Where not all self-tests let verdicts count, their number follows.\n\n",
 		len(s.cases), *seeds, len(s.fit), len(s.measure), s.classifier.Info().Version)
 	header, line := "| judge | judged |", "|---|---|"
 	for a := range results[0][0].alone.All() {
@@ -197,9 +206,10 @@ func (j simulated) summarise(t *testing.T, out *strings.Builder, all []measured)
 		for seed, m := range all {
 			before, _ := m.alone.Get(a)
 			after, _ := m.tested.Get(a)
+			line, _ := m.line.Get(a)
 			best, _ := m.calibrated.Get(a)
 			tested += (after - before) / float64(len(all))
-			fitted += (best - before) / float64(len(all))
+			fitted += (best - line) / float64(len(all))
 			rise = max(rise, after-before)
 			if slices.Contains(m.trusted, a) {
 				trusted++
@@ -219,11 +229,16 @@ func (j simulated) summarise(t *testing.T, out *strings.Builder, all []measured)
 			fmt.Fprintf(out, " %+.4f", tested)
 		}
 		if trusted < len(all) {
-			fmt.Fprintf(out, ", trusted by %d", trusted)
+			fmt.Fprintf(out, ", %d", trusted)
 		}
 		out.WriteString(" |")
 	}
-	fmt.Fprintf(out, " %+.4f (%.0f %%) | %+.4f |\n", byTest, 100*byTest/byLabels, max(rise, 0))
+	if byLabels < 0 {
+		fmt.Fprintf(out, " %+.4f (%.0f %%) |", byTest, 100*byTest/byLabels)
+	} else {
+		fmt.Fprintf(out, " %+.4f |", byTest)
+	}
+	fmt.Fprintf(out, " %+.4f |\n", max(rise, 0))
 	if j.good && byTest > gain*byLabels {
 		t.Errorf("%s: the log losses change by %.4f, and by %.4f with fitted weights", j.name, byTest, byLabels)
 	}
