@@ -40,9 +40,9 @@ that server and nowhere else.
 --format mastra uses the rubric toxicity and prints what Mastra's toxicity scorer
 returns; mastra-measure prints what its older metric returns.
 
---self-test asks the judge about some 230 built-in texts instead. The outcome says
-whether the judge is reliable; score, batch and serve ask only a judge that passed,
-and redteam none that failed. --list shows the stored outcomes, and --forget removes
+--self-test asks the judge about some 280 built-in texts instead. The outcome says
+for which attributes its verdicts count; score, batch and serve ask only a judge that
+passed or was fitted by calibrate, and redteam none that failed. --list shows the stored outcomes, and --forget removes
 those of a model, the configured one if none is named. Neither uses the network.`,
 		Example: `  toxscreen judge --judge-model MODEL "you are a stupid idiot"
   toxscreen judge --judge-model MODEL --format mastra --input "How is Sarah?" - < reply.txt
