@@ -152,7 +152,7 @@ simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion/ (n
 	    --plot $(SIMULATED)/$$rows.svg | tee $(SIMULATED)/$$rows.md; \
 	done
 	TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 5h ./screen -run TestSimulatedJudges -count 1 \
-	  -rows $(or $(SAMPLE),1000) -seeds $(if $(SAMPLE),2,20) -table $(abspath $(SIMULATED))/self-test.md
+	  -rows $(or $(SAMPLE),0) -seeds $(if $(SAMPLE),2,20) -table $(abspath $(SIMULATED))/self-test.md
 	for attacks in tuning measured; do \
 	  go test -tags slow -timeout 1h ./screen -run TestAttacks -count 1 -attacks $$attacks.jsonl -carriers $(if $(SAMPLE),1,4) \
 	    -table $(abspath $(SIMULATED))/attacks-$$attacks.md; \

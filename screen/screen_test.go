@@ -78,8 +78,7 @@ func TestBeginDoesNotWaitForTheServer(t *testing.T) {
 func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
-	t.Setenv(encoder.LibraryEnv, library(t)) // the home folder is searched for it, too
-	t.Setenv("HOME", t.TempDir())            // without a self-test of this judge
+	ownFolders(t) // without a self-test of this judge
 	cache := filepath.Join(t.TempDir(), "verdicts.db")
 	screener := open(t, screen.Judge{Host: server.URL, Band: &toxscreen.Band{Low: 0, High: 1}, Trust: screen.TrustNone, Cache: cache})
 	first, err := begin(t, screener, "idiot").Consult(t.Context())
@@ -140,8 +139,7 @@ func testedJudge(t *testing.T, server *ollamatest.Server, insulting func(judge.T
 func TestTrustFollowsSelfTestsAndModels(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
-	t.Setenv(encoder.LibraryEnv, library(t)) // the home folder is searched for it, too
-	t.Setenv("HOME", t.TempDir())
+	ownFolders(t)
 	var told []string
 	screener := open(t, screen.Judge{
 		Host: server.URL, Band: &toxscreen.Band{Low: 0, High: 1}, Cache: screen.NoCache,
@@ -195,8 +193,7 @@ func TestTrustFollowsSelfTestsAndModels(t *testing.T) {
 func TestAJudgeWithoutWeightGathersVerdicts(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
-	t.Setenv(encoder.LibraryEnv, library(t))
-	t.Setenv("HOME", t.TempDir())
+	ownFolders(t)
 	testedJudge(t, server, judgetest.Nothing)
 	screener := open(t, screen.Judge{Host: server.URL, Cache: screen.NoCache, Trust: screen.TrustNone})
 	if trust, ok := screener.JudgeTrust(); !ok || trust.State != screen.Unweighted || len(trust.Attributes) > 0 {
@@ -219,8 +216,7 @@ func TestAJudgeWithoutWeightGathersVerdicts(t *testing.T) {
 func TestLabelledTextsCountMoreThanTheSelfTest(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
-	t.Setenv(encoder.LibraryEnv, library(t))
-	t.Setenv("HOME", t.TempDir())
+	ownFolders(t)
 	testedJudge(t, server, judgetest.Nothing)
 	j, err := judge.New(judge.Config{Model: "tiny", Host: server.URL})
 	if err != nil {
@@ -285,8 +281,7 @@ func TestAJudgeThatGivesInFails(t *testing.T) {
 func TestAJudgeThatAddsNothingFails(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
-	t.Setenv(encoder.LibraryEnv, library(t))
-	t.Setenv("HOME", t.TempDir())
+	ownFolders(t)
 	j, err := judge.New(judge.Config{Model: "tiny", Host: server.URL})
 	if err != nil {
 		t.Fatal(err)
@@ -335,6 +330,15 @@ func TestTheOutcomeOfASelfTestIsReadable(t *testing.T) {
 	if text := outcome.Text(); !strings.Contains(text, want) || !strings.Contains(text, "threat             it does not answer for this\n") {
 		t.Errorf("%s\nwant %s", text, want)
 	}
+}
+
+// ownFolders gives the test configuration and cache folders of its own.
+func ownFolders(t *testing.T) {
+	t.Helper()
+	t.Setenv(encoder.LibraryEnv, library(t)) // the cache is searched for it, too
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("XDG_CACHE_HOME", "")
 }
 
 // library returns the path of ONNX Runtime's library.

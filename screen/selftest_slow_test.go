@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/screen"
@@ -21,8 +20,7 @@ import (
 func TestAModelThatGuessesEarnsNoTrust(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
-	t.Setenv(encoder.LibraryEnv, library(t)) // the home folder is searched for it, too
-	t.Setenv("HOME", t.TempDir())
+	ownFolders(t)
 	screener := open(t, screen.Judge{Model: "tiny", Host: server.URL, Cache: screen.NoCache})
 
 	interrupted, stop := context.WithCancel(t.Context())
@@ -61,8 +59,7 @@ func TestASmallModelEarnsNoTrust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(encoder.LibraryEnv, library(t)) // the home folder is searched for it, too
-	t.Setenv("HOME", t.TempDir())
+	ownFolders(t)
 	screener, err := screen.Open(screen.Settings{Judge: screen.Judge{
 		Model: "smollm2", Host: server.URL, Rubric: rubric, Timeout: 5 * time.Minute, Cache: screen.NoCache,
 	}})

@@ -170,6 +170,9 @@ func (p *playing) about(passage string) (s subject, present, argued bool) {
 	} else {
 		s = p.find(plain)
 	}
+	if strings.Contains(s.plain, plain) {
+		return s, true, false
+	}
 	return s, 2*covered(s.plain, plain) >= min(len(s.plain), len(plain)), len(plain)-covered(plain, s.plain) > aside
 }
 
