@@ -72,6 +72,11 @@ type Result struct {
 	// Judge.
 	OffsetUnit OffsetUnit `json:"offset_unit"`
 
+	// Exit is the number of the network's layers after which the text was clearly harmless,
+	// so that the others were not run: its scores are estimates. A part of the text may have
+	// ended earlier. It is 0, and absent in JSON, if all layers were run.
+	Exit int `json:"exit,omitempty"`
+
 	// Source tells which stages the Score comes from.
 	Source Source `json:"source"`
 

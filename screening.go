@@ -107,7 +107,11 @@ func (s *Screener) classify(ctx context.Context, text string) (Classification, e
 	if len(text) > s.maxBytes {
 		return Classification{}, fmt.Errorf("failed to score text: %w: it has %d bytes, the limit is %d; raise the limit or split the text", ErrTooLong, len(text), s.maxBytes)
 	}
-	found, err := s.classifier.Classify(ctx, text)
+	classify := s.classifier.Classify
+	if early := s.early(); early != nil {
+		classify = early.ClassifyEarly
+	}
+	found, err := classify(ctx, text)
 	if err != nil {
 		return Classification{}, fmt.Errorf("failed to score text: %w", err)
 	}
@@ -184,6 +188,7 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 		Spans:      g.found.Spans,
 		Readings:   g.found.Readings,
 		OffsetUnit: Bytes,
+		Exit:       g.found.Exit,
 		Source:     SourceClassifier,
 		Judge:      report,
 		Warnings:   append([]string{}, g.found.Warnings...),

@@ -57,6 +57,15 @@ type Classifier interface {
 	Info() ModelInfo
 }
 
+// EarlyClassifier is a [Classifier] that can end early on texts that are clearly harmless.
+type EarlyClassifier interface {
+	Classifier
+	// ClassifyEarly is Classify, but it may end on a part of a text as soon as no score of
+	// that part can reach its threshold in [Classification]. The scores of the part are then
+	// estimates, and it has no spans. [Classification.Exit] tells where a text ended.
+	ClassifyEarly(ctx context.Context, text string) (Classification, error)
+}
+
 // Classification is the output of a [Classifier] for one text.
 type Classification struct {
 	// Scores holds the calibrated probability in 0..1 of each attribute that the
@@ -83,6 +92,9 @@ type Classification struct {
 	// Spans are ordered, free of overlap, with byte offsets into the text.
 	// It is nil if the model has no token head.
 	Spans []Span
+	// Exit is the number of the network's layers that an [EarlyClassifier] ran for the text,
+	// or for the part of it that took most. 0 means all of them.
+	Exit int
 	// Warnings are sentences about the limits of the classification.
 	Warnings []string
 }
@@ -105,6 +117,12 @@ type ModelInfo struct {
 	// Attributes are the attributes that the model measures, in their numeric
 	// order.
 	Attributes []Attribute
+	// Thresholds holds the model's threshold for each of Attributes, as
+	// [Classification.Thresholds] has them.
+	Thresholds Scores
+	// Exits are the numbers of layers after which an [EarlyClassifier] may end; empty if it
+	// always runs all of them.
+	Exits []int
 	// Languages are the ISO 639 or BCP 47 codes of the languages that the model was
 	// trained on; empty if they are not known.
 	Languages []string
@@ -139,6 +157,7 @@ type Screener struct {
 	fusion     Fusion // nil if the scores are the classifier's
 
 	anyLanguage bool // decide texts in languages that the model does not know
+	full        bool // do not end early on any text
 }
 
 // Option changes a default of [New].
@@ -186,6 +205,14 @@ func WithAnyLanguage() Option {
 	return func(s *Screener) { s.anyLanguage = true }
 }
 
+// WithFullNetwork runs the whole network on every text, also if the classifier is an
+// [EarlyClassifier]. It is for those who rank texts by their scores, fit something on the
+// scores, or compare them with thresholds of their own. A Screener with a judge, or with a
+// threshold lower than the model's, does so anyway.
+func WithFullNetwork() Option {
+	return func(s *Screener) { s.full = true }
+}
+
 // New returns a Screener for a classifier. The caller closes the classifier when no
 // call of the Screener is in progress.
 func New(classifier Classifier, options ...Option) *Screener {
@@ -220,6 +247,24 @@ func (s *Screener) Versions() Versions {
 		v.Calibration = s.fusion.Version()
 	}
 	return v
+}
+
+// EndsEarly reports whether the classifier may end early on a text.
+func (s *Screener) EndsEarly() bool { return s.early() != nil }
+
+// early returns the classifier if it may end early: what it then says, that no attribute
+// reaches the model's threshold, must be enough. Otherwise it returns nil.
+func (s *Screener) early() EarlyClassifier {
+	classifier, ok := s.classifier.(EarlyClassifier)
+	if !ok || len(s.info.Exits) == 0 || s.full || s.judge != nil {
+		return nil
+	}
+	for a, threshold := range s.thresholds.All() {
+		if least, ok := s.info.Thresholds.Get(a); ok && threshold < least {
+			return nil
+		}
+	}
+	return classifier
 }
 
 // HasJudge reports whether a judge may be asked about a text.

@@ -1,7 +1,7 @@
 // Package classifier turns texts into attribute scores and spans with an ONNX
 // model. Most users open one through package models. To open one directly:
 //
-//	c, err := classifier.Open(classifier.Config{Spec: spec, Model: onnx, Tokenizer: tokenizer})
+//	c, err := classifier.Open(classifier.Config{Spec: spec, Models: [][]byte{onnx}, Tokenizer: tokenizer})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
@@ -17,6 +17,7 @@ package classifier
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -31,9 +32,13 @@ import (
 // the default.
 type Config struct {
 	Spec Spec
-	// Model is the file in ONNX or ORT format. It must not change before
-	// Close: a session uses the weights of an ORT file in place.
-	Model     []byte
+	// Exits are the exits of the network, in the order in which a text reaches them: none
+	// if the network has none.
+	Exits []Exit
+	// Models are the files in ONNX or ORT format: for each of Exits the part of the network up
+	// to it, and then the rest. They must not change before Close: a session uses the weights
+	// of an ORT file in place.
+	Models    [][]byte
 	Tokenizer *tokenize.Tokenizer
 
 	Provider encoder.Provider // default encoder.CPU
@@ -48,6 +53,7 @@ type Config struct {
 // Classifier scores texts with one model. It is safe for concurrent use.
 type Classifier struct {
 	spec       Spec
+	exits      []Exit
 	thresholds toxscreen.Scores
 	tokenizer  *tokenize.Tokenizer
 	encoder    *encoder.Encoder
@@ -58,15 +64,17 @@ type Classifier struct {
 // Open opens the model, see [encoder.Open]. It fails if the model's inputs or outputs do
 // not match the spec.
 func Open(c Config) (*Classifier, error) {
-	if err := c.Spec.Validate(); err != nil {
+	if err := errors.Join(c.Spec.Validate(), c.Spec.ValidateExits(c.Exits)); err != nil {
 		return nil, fmt.Errorf("failed to open classifier: %w", err)
 	}
+	if len(c.Models) != len(c.Exits)+1 {
+		return nil, fmt.Errorf("failed to open classifier: %d files for %d exits: one for each exit and one for the rest are needed", len(c.Models), len(c.Exits))
+	}
 	opened, err := encoder.Open(encoder.Config{
-		Model:     c.Model,
+		Stages:    c.stages(),
 		Tokenizer: c.Tokenizer,
 		Inputs:    c.Spec.Inputs,
 		PadID:     c.Spec.PadID,
-		Heads:     c.Spec.heads(),
 		Window:    c.Spec.Window.encoder(),
 		Provider:  c.Provider,
 		Batching:  c.Batching,
@@ -77,10 +85,17 @@ func Open(c Config) (*Classifier, error) {
 		return nil, fmt.Errorf("failed to open classifier: %w", err)
 	}
 	busy := opened.Info()
+	var layers []int
+	for _, e := range c.Exits {
+		layers = append(layers, e.Layer)
+	}
 	return &Classifier{
-		spec: c.Spec, thresholds: c.Thresholds,
+		spec: c.Spec, exits: c.Exits, thresholds: c.Thresholds,
 		tokenizer: c.Tokenizer, encoder: opened,
-		info:      toxscreen.ModelInfo{Version: c.Version, Attributes: attributesOf(c.Spec.Labels), Parallel: busy.Parallel, Short: busy.Short},
+		info: toxscreen.ModelInfo{
+			Version: c.Version, Attributes: attributesOf(c.Spec.Labels), Thresholds: c.Thresholds, Exits: layers,
+			Parallel: busy.Parallel, Short: busy.Short,
+		},
 		encodings: sync.Pool{New: func() any { return new(tokenize.Encoding) }},
 	}, nil
 }
@@ -97,25 +112,51 @@ func (c *Classifier) Close() error { return c.encoder.Close() }
 // two log-odds, after [oddSpelling] is subtracted from that of the written text. When
 // ctx ends, active runs stop.
 func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
+	return c.classify(ctx, text, nil)
+}
+
+// ClassifyEarly implements [toxscreen.EarlyClassifier]. A window of a text leaves at an exit
+// if it surely stays below the thresholds of the Config, see [Exit]. The scores of a text are
+// then those of its exits where these are the highest. Without exits it is Classify.
+func (c *Classifier) ClassifyEarly(ctx context.Context, text string) (toxscreen.Classification, error) {
+	return c.classify(ctx, text, c.leaves)
+}
+
+// leaves reports whether a window leaves at an exit.
+func (c *Classifier) leaves(exit int, logits []float32) bool {
+	e := c.exits[exit]
+	if last := len(logits) - 1; float64(logits[last]) > e.Doubt {
+		return false
+	}
+	for a, odds := range c.exitOdds(e, logits).All() {
+		if threshold, _ := c.thresholds.Get(a); sigmoid(odds) >= threshold {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Leave) (toxscreen.Classification, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
 	if err := c.tokenizer.Encode(text, enc); err != nil {
 		return toxscreen.Classification{}, err
 	}
-	written, err := c.score(ctx, text, enc)
+	written, err := c.score(ctx, text, enc, leave)
 	if err != nil {
 		return toxscreen.Classification{}, err
 	}
-	found := toxscreen.Classification{Model: c.info.Version, Thresholds: c.thresholds, Spans: written.spans}
+	found := toxscreen.Classification{Model: c.info.Version, Thresholds: c.thresholds, Spans: written.spans, Exit: written.exit}
 	var read *scored // nil if the text reads as it is written
 	if c.spec.UndoDisguise {
-		if read, err = c.scoreReading(ctx, text, enc); err != nil {
+		if read, err = c.scoreReading(ctx, text, enc, leave); err != nil {
 			return toxscreen.Classification{}, err
 		}
 	}
 	if read != nil {
 		found.Spans = union(text, written.spans, read.spans)
 		found.Readings = read.readings
+		found.Exit = deeper(written.exit, read.exit)
 	}
 	var raised, lowered []string
 	for a, odds := range written.odds.All() {
@@ -173,21 +214,39 @@ type scored struct {
 	odds     toxscreen.Scores    // of the windows together
 	spans    []toxscreen.Span    // nil if the model has no token head
 	readings []toxscreen.Reading // the words that are read differently than they are written
+	exit     int                 // layers of the exit at which the last window left; 0: it did not leave
+}
+
+// deeper returns the later one of two exits, each as [toxscreen.Classification] has it.
+func deeper(a, b int) int {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return max(a, b)
 }
 
 // score runs the model on an encoding of text.
-func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encoding) (*scored, error) {
-	out, err := c.encoder.Run(ctx, text, enc)
+func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encoding, leave encoder.Leave) (*scored, error) {
+	out, err := c.encoder.Run(ctx, text, enc, leave)
 	if err != nil {
 		return nil, err
 	}
-	windows := make([]window, len(out.Windows))
-	logits, columns := out.Logits(scoresHead), len(c.spec.Labels)
+	result := &scored{windows: make([]window, len(out.Windows))}
 	for i, seen := range out.Windows {
-		windows[i].start, windows[i].end = extent(enc.Offsets[seen.Start:seen.End])
-		windows[i].odds = c.logOdds(logits[i*columns : (i+1)*columns])
+		w, exit := &result.windows[i], 0
+		w.start, w.end = extent(enc.Offsets[seen.Start:seen.End])
+		if last := out.Last[i]; last < len(c.exits) {
+			e := c.exits[last]
+			w.odds, exit = c.exitOdds(e, row(out.Logits(exitHead(last)), i, len(c.spec.Labels)+1)), e.Layer
+		} else {
+			w.odds = c.logOdds(row(out.Logits(scoresHead), i, len(c.spec.Labels)), c.spec.Calibration)
+		}
+		if i == 0 {
+			result.exit = exit
+		}
+		result.exit = deeper(result.exit, exit)
 	}
-	result := &scored{windows: windows, odds: combine(windows, c.spec.Window.Correction)}
+	result.odds = combine(result.windows, c.spec.Window.Correction)
 	if c.spec.Spans != nil {
 		result.spans = spans(text, enc.Offsets, out.Logits(tokensHead), c.spec.Spans)
 	}
@@ -196,14 +255,14 @@ func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encod
 
 // scoreReading scores the reading of text. It returns nil if the model would see the
 // same as in plain, the encoding of text.
-func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding) (*scored, error) {
+func (c *Classifier) scoreReading(ctx context.Context, text string, plain *tokenize.Encoding, leave encoder.Leave) (*scored, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
 	readings, err := encodeReading(c.tokenizer, text, plain, enc)
 	if err != nil || readings == nil {
 		return nil, err
 	}
-	read, err := c.score(ctx, text, enc)
+	read, err := c.score(ctx, text, enc, leave)
 	if err != nil {
 		return nil, err
 	}
@@ -211,9 +270,18 @@ func (c *Classifier) scoreReading(ctx context.Context, text string, plain *token
 	return read, nil
 }
 
+// row returns row i of a matrix with the given number of columns.
+func row(logits []float32, i, columns int) []float32 { return logits[i*columns:][:columns] }
+
+// exitOdds returns the calibrated log-odds of each attribute from the logits of one window at
+// an exit.
+func (c *Classifier) exitOdds(e Exit, logits []float32) toxscreen.Scores {
+	return c.logOdds(logits[:len(c.spec.Labels)], e.Calibration)
+}
+
 // logOdds returns the calibrated log-odds of each attribute from the logits of one
 // window, one logit for each label.
-func (c *Classifier) logOdds(logits []float32) toxscreen.Scores {
+func (c *Classifier) logOdds(logits []float32, calibrations map[toxscreen.Attribute]Calibration) toxscreen.Scores {
 	var odds toxscreen.Scores
 	for column, label := range c.spec.Labels {
 		if label.Attribute == nil {
@@ -223,7 +291,7 @@ func (c *Classifier) logOdds(logits []float32) toxscreen.Scores {
 		if c.spec.Activation == Softmax {
 			z = againstTheRest(logits, column)
 		}
-		if calibration, ok := c.spec.Calibration[*label.Attribute]; ok {
+		if calibration, ok := calibrations[*label.Attribute]; ok {
 			z = calibration.Apply(z)
 		}
 		odds.Set(*label.Attribute, z)

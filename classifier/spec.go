@@ -55,6 +55,20 @@ const (
 	tokensHead = "tokens"
 )
 
+func exitHead(exit int) string { return fmt.Sprintf("exit %d", exit+1) }
+
+// stages returns the parts of the network.
+func (c Config) stages() []encoder.Stage {
+	var stages []encoder.Stage
+	for i, e := range c.Exits {
+		stages = append(stages, encoder.Stage{
+			Model: c.Models[i], Hidden: e.Hidden, Width: e.Width,
+			Heads: []encoder.Head{{Name: exitHead(i), Output: e.Output, Task: encoder.TextClassification, Columns: len(c.Spec.Labels) + 1}},
+		})
+	}
+	return append(stages, encoder.Stage{Model: c.Models[len(c.Exits)], Heads: c.Spec.heads()})
+}
+
 // heads returns the heads that the classifier reads.
 func (s Spec) heads() []encoder.Head {
 	heads := []encoder.Head{{Name: scoresHead, Output: s.Outputs.Scores, Task: encoder.TextClassification, Columns: len(s.Labels)}}
@@ -149,6 +163,54 @@ func (c Calibration) Apply(logit float64) float64 {
 	return from[1] + (logit-from[0])*(to[1]-from[1])/(to[0]-from[0])
 }
 
+// Exit is a place in the network where a harmless window may leave it, so that the layers
+// behind need not run. Its JSON form is part of a model's manifest.
+type Exit struct {
+	// Layer is the number of the network's layers before the exit, 1 or more. Results name it.
+	Layer int `json:"layer"`
+	// Output is the exit's own opinion: logits, float32 [windows, labels + 1]. The last column
+	// is its doubt: the log-odds that the text does not surely stay below all thresholds.
+	Output string `json:"output"`
+	// Hidden is what the rest of the network takes, float32 [windows, tokens, Width].
+	Hidden string `json:"hidden"`
+	Width  int    `json:"width"`
+	// Doubt is the highest doubt with which a window leaves.
+	Doubt float64 `json:"doubt"`
+	// Calibration is that of the other columns, as Spec.Calibration is for the whole network.
+	Calibration map[toxscreen.Attribute]Calibration `json:"calibration,omitempty"`
+}
+
+// ValidateExits reports everything that makes exits unusable for a network with this spec.
+func (s Spec) ValidateExits(exits []Exit) error {
+	var found []error
+	layer := 0
+	for i, e := range exits {
+		wrong := func(format string, args ...any) {
+			found = append(found, fmt.Errorf("exits[%d].%w", i, fmt.Errorf(format, args...)))
+		}
+		if e.Layer <= layer {
+			wrong("layer: %d does not follow %d", e.Layer, layer)
+		}
+		layer = e.Layer
+		if e.Output == "" {
+			wrong("output: missing")
+		}
+		if e.Hidden == "" {
+			wrong("hidden: missing")
+		}
+		if e.Width < 1 || e.Width > 1<<16 {
+			wrong("width: %d is not in 1..65536", e.Width)
+		}
+		if math.IsNaN(e.Doubt) || math.IsInf(e.Doubt, 0) {
+			wrong("doubt: %v is not finite", e.Doubt)
+		}
+		if err := s.validateCalibrations(e.Calibration); err != nil {
+			wrong("%w", err)
+		}
+	}
+	return errors.Join(found...)
+}
+
 // Validate reports everything that makes a spec unusable.
 func (s Spec) Validate() error {
 	var found []error
@@ -191,12 +253,18 @@ func (s Spec) Validate() error {
 		}
 	}
 	found = append(found, s.Window.encoder().Validate(), s.Window.Correction.validate())
-	for a, c := range s.Calibration {
-		if !slices.Contains(measured, a) {
-			wrong("calibration: %s is not among the labels", a)
+	found = append(found, s.validateCalibrations(s.Calibration))
+	return errors.Join(found...)
+}
+
+func (s Spec) validateCalibrations(calibrations map[toxscreen.Attribute]Calibration) error {
+	var found []error
+	for a, c := range calibrations {
+		if !slices.Contains(attributesOf(s.Labels), a) {
+			found = append(found, fmt.Errorf("calibration: %s is not among the labels", a))
 		}
 		if err := c.validate(); err != nil {
-			wrong("calibration of %s: %w", a, err)
+			found = append(found, fmt.Errorf("calibration of %s: %w", a, err))
 		}
 	}
 	return errors.Join(found...)

@@ -13,18 +13,16 @@ import (
 // Config describes the model to open. A zero field that has a default takes
 // the default.
 type Config struct {
-	// Model is the file in ONNX or ORT format. It must not change before
-	// Close: a session uses the weights of an ORT file in place.
-	Model     []byte
+	// Stages are the parts of the model, which run one after the other: at least one.
+	Stages    []Stage
 	Tokenizer *tokenize.Tokenizer // makes the encodings passed to Run
 
-	// Inputs lists the [InputNames] that the model takes: int64 tensors of
-	// shape [windows, tokens].
+	// Inputs lists the [InputNames] that the first stage takes: int64 tensors of shape
+	// [windows, tokens]. Later stages take the attention_mask if the first does.
 	Inputs []string
 	// PadID is the token that pads the shorter windows of a padded run. It
 	// matters to models that derive positions from it, such as RoBERTa.
 	PadID  int64
-	Heads  []Head // at least one
 	Window Window
 
 	Provider Provider // default CPU
@@ -35,7 +33,20 @@ type Config struct {
 	Threads int
 }
 
-// Head is one output of a model.
+// Stage is a part of a model, in a file of its own. Windows can leave after each stage but
+// the last, see [Encoder.Run].
+type Stage struct {
+	// Model is the file in ONNX or ORT format. It must not change before
+	// Close: a session uses the weights of an ORT file in place.
+	Model []byte
+	Heads []Head // at least one; the first of a stage that windows can leave after is a TextClassification
+	// Hidden is the output that the next stage takes as its input of the same name, float32
+	// [windows, tokens, Width]. The last stage has none.
+	Hidden string
+	Width  int // 1 to 65536
+}
+
+// Head is one output of a stage.
 type Head struct {
 	Name    string // for [Output.Logits]; unique
 	Output  string // its name in the model
@@ -102,11 +113,27 @@ func (c Config) withDefaults() Config {
 func (c Config) validate() error {
 	found := []error{ValidateInputs(c.Inputs), c.Window.Validate()}
 	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
-	if len(c.Heads) == 0 {
-		wrong("heads: missing")
+	if len(c.Stages) == 0 {
+		wrong("stages: missing")
 	}
-	for i, h := range c.Heads {
-		if slices.ContainsFunc(c.Heads[:i], func(other Head) bool { return other.Name == h.Name }) {
+	var heads []Head
+	for i, stage := range c.Stages {
+		last := i == len(c.Stages)-1
+		if len(stage.Heads) == 0 {
+			wrong("heads: missing")
+		} else if !last && stage.Heads[0].Task != TextClassification {
+			wrong("heads: %q of stage %d is not a %s: nothing says whether a window may leave", stage.Heads[0].Name, i+1, TextClassification)
+		}
+		if last != (stage.Hidden == "") {
+			wrong("stages: every stage but the last has a hidden output")
+		}
+		if !last && (stage.Width < 1 || stage.Width > 1<<16) {
+			wrong("stages: the width %d of %q is not in 1..65536", stage.Width, stage.Hidden)
+		}
+		heads = append(heads, stage.Heads...)
+	}
+	for i, h := range heads {
+		if slices.ContainsFunc(heads[:i], func(other Head) bool { return other.Name == h.Name }) {
 			wrong("heads: two are named %q", h.Name)
 		}
 		if h.Output == "" {

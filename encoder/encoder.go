@@ -2,21 +2,27 @@
 // texts of any length:
 //
 //	e, err := encoder.Open(encoder.Config{
-//		Model: onnx, Tokenizer: tokenizer, Inputs: []string{"input_ids", "attention_mask"},
-//		Heads:  []encoder.Head{{Name: "topics", Output: "logits", Task: encoder.TextClassification, Columns: 4}},
+//		Stages: []encoder.Stage{{
+//			Model: onnx,
+//			Heads: []encoder.Head{{Name: "topics", Output: "logits", Task: encoder.TextClassification, Columns: 4}},
+//		}},
+//		Inputs: []string{"input_ids", "attention_mask"}, Tokenizer: tokenizer,
 //		Window: encoder.Window{Tokens: 256, Overlap: 32},
 //	})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
 //	defer e.Close()
-//	out, err := e.Run(ctx, text, &encoding) // filled by tokenizer.Encode(text, &encoding)
+//	out, err := e.Run(ctx, text, &encoding, nil) // filled by tokenizer.Encode(text, &encoding)
 //	logits := out.Logits("topics")          // 4 for each of len(out.Windows) windows
 //
 // A text is divided into windows that fit the model. Windows that wait at the same
 // time may share a run, see [Batching]. The logits of a window do not depend on the
 // other windows in its run, except for rounding in a padded run. The caller decides
 // what the logits mean.
+//
+// A model may have several stages. A window whose answer is clear after an early one
+// need not run through the others: the caller decides, see [Leave].
 //
 // The model runs in ONNX Runtime, a shared library. [FindLibrary] finds it and the
 // first Open loads it into the process, see [LoadLibrary].
@@ -26,6 +32,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -36,9 +43,9 @@ import (
 
 // Encoder runs one model. It is safe for concurrent use.
 type Encoder struct {
-	heads          []Head
-	room           int // tokens of a text in one window
-	overlap        int // tokens
+	heads          []Head // of all stages
+	room           int    // tokens of a text in one window
+	overlap        int    // tokens
 	prefix, suffix []int64
 	runner         *runner
 	closing        sync.Once
@@ -53,7 +60,10 @@ func Open(c Config) (*Encoder, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	e := &Encoder{heads: slices.Clone(c.Heads), overlap: c.Window.Overlap}
+	e := &Encoder{overlap: c.Window.Overlap}
+	for _, stage := range c.Stages {
+		e.heads = append(e.heads, stage.Heads...)
+	}
 	e.prefix, e.suffix = c.Tokenizer.Special()
 	if e.room = c.Window.Tokens - len(e.prefix) - len(e.suffix); e.room < 4 {
 		return nil, fmt.Errorf("a window of %d tokens leaves only %d for the text", c.Window.Tokens, e.room)
@@ -65,7 +75,7 @@ func Open(c Config) (*Encoder, error) {
 	if e.runner, err = newRunner(c, sharingOf(c.Batching, c.Threads)); err != nil {
 		return nil, err
 	}
-	if _, err := e.Run(context.Background(), "", new(tokenize.Encoding)); err != nil {
+	if _, err := e.Run(context.Background(), "", new(tokenize.Encoding), nil); err != nil {
 		return nil, errors.Join(fmt.Errorf("the model's inputs or outputs are not as configured: %w", err), e.Close())
 	}
 	return e, nil
@@ -93,11 +103,18 @@ func (e *Encoder) Info() Info {
 	return Info{Parallel: e.runner.sharing.parallel, Short: e.runner.sharing.short}
 }
 
+// Leave reports whether a window leaves after a stage, so that later stages do not run on it.
+// stage is the index of the stage, and logits has one for each column of its first head. It
+// is called concurrently, must not keep logits, and delays other windows until it returns.
+type Leave func(stage int, logits []float32) bool
+
 // Output is what the heads of a model return for one text. The caller owns it.
 type Output struct {
 	// Windows holds the tokens that each window saw, in text order. Each token of the
 	// text is in one window or more: neighbours share some.
 	Windows []Range
+	// Last is the index of the last stage that ran on each window.
+	Last []int
 
 	heads  []Head
 	logits [][]float32 // of each head
@@ -112,8 +129,8 @@ func (r Range) Len() int { return r.End - r.Start }
 
 // Logits returns the logits of the head with the given name, float32 row by row:
 // [windows, columns] for [TextClassification] and [tokens, columns] for
-// [TokenClassification], where each row comes from the window that owns the token.
-// It returns nil if there is no such head.
+// [TokenClassification], where each row comes from the window that owns the token. The
+// rows of windows that left before the stage of the head are -Inf. It returns nil if there is no such head.
 func (o Output) Logits(head string) []float32 {
 	for i := range o.heads {
 		if o.heads[i].Name == head {
@@ -124,12 +141,16 @@ func (o Output) Logits(head string) []float32 {
 }
 
 // Run runs the model on a text. enc must be the encoding of that text. The windows of
-// a long text run concurrently. When ctx ends, active runs stop, except runs that
+// a long text run concurrently. leave is asked after each stage but the last; nil runs
+// all stages. When ctx ends, active runs stop, except runs that
 // windows of another caller share. A logit of a text classification that is not
 // finite is an error.
-func (e *Encoder) Run(ctx context.Context, text string, enc *tokenize.Encoding) (Output, error) {
+func (e *Encoder) Run(ctx context.Context, text string, enc *tokenize.Encoding, leave Leave) (Output, error) {
 	windows := divide(text, enc.Offsets, e.room, e.overlap)
-	out := Output{Windows: make([]Range, len(windows)), heads: e.heads, logits: make([][]float32, len(e.heads))}
+	out := Output{
+		Windows: make([]Range, len(windows)), Last: make([]int, len(windows)),
+		heads: e.heads, logits: make([][]float32, len(e.heads)),
+	}
 	for i, w := range windows {
 		out.Windows[i] = Range{w.start, w.end}
 	}
@@ -138,18 +159,25 @@ func (e *Encoder) Run(ctx context.Context, text string, enc *tokenize.Encoding) 
 		if head.Task == TokenClassification {
 			rows = len(enc.IDs)
 		}
-		out.logits[h] = make([]float32, rows*head.Columns)
+		out.logits[h] = slices.Repeat([]float32{float32(math.Inf(-1))}, rows*head.Columns)
 	}
 	one := func(ctx context.Context, i int) error {
 		w := windows[i]
-		return e.runner.run(ctx, &job{
+		j := &job{
 			ids:    slices.Concat(e.prefix, enc.IDs[w.start:w.end], e.suffix),
+			size:   len(enc.IDs),
 			skip:   len(e.prefix) + w.from - w.start,
 			index:  i,
 			from:   w.from,
 			to:     w.to,
 			logits: out.logits,
-		})
+			leave:  leave,
+		}
+		err := e.runner.run(ctx, j)
+		if err == nil {
+			out.Last[i] = j.stage
+		}
+		return err
 	}
 	var err error
 	if len(windows) == 1 {
@@ -162,26 +190,8 @@ func (e *Encoder) Run(ctx context.Context, text string, enc *tokenize.Encoding) 
 		}
 		err = group.Wait()
 	}
-	if err == nil {
-		err = out.check()
-	}
 	if err != nil {
 		return Output{}, err
 	}
 	return out, nil
-}
-
-// check returns an error if a logit of a text classification is not finite.
-func (o Output) check() error {
-	for h, head := range o.heads {
-		if head.Task != TextClassification {
-			continue
-		}
-		for i, z := range o.logits[h] {
-			if z-z != 0 {
-				return fmt.Errorf("the model returned the logit %v in window %d of %d", z, i/head.Columns+1, len(o.Windows))
-			}
-		}
-	}
-	return nil
 }

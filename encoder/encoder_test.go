@@ -51,11 +51,11 @@ func config(t testing.TB, folder, file string) encoder.Config {
 		t.Fatal(err)
 	}
 	return encoder.Config{
-		Model: read(file), Tokenizer: tokenizer, Inputs: manifest.Inputs, Window: manifest.Window,
-		Heads: []encoder.Head{
+		Stages: []encoder.Stage{{Model: read(file), Heads: []encoder.Head{
 			{Name: texts, Output: manifest.Outputs.Scores, Task: encoder.TextClassification, Columns: len(manifest.Labels)},
 			{Name: tokens, Output: manifest.Outputs.Tokens, Task: encoder.TokenClassification, Columns: len(manifest.Spans.Labels)},
-		},
+		}}},
+		Tokenizer: tokenizer, Inputs: manifest.Inputs, Window: manifest.Window,
 	}
 }
 
@@ -84,19 +84,19 @@ func run(ctx context.Context, e *encoder.Encoder, c encoder.Config, text string)
 	if err := c.Tokenizer.Encode(text, &enc); err != nil {
 		return encoder.Output{}, err
 	}
-	return e.Run(ctx, text, &enc)
+	return e.Run(ctx, text, &enc, nil)
 }
 
 // Each head returns its own logits, regardless of which heads are read and in which order.
 func TestHeads(t *testing.T) {
 	c := tiny(t)
-	both := c.Heads
+	both := c.Stages[0].Heads
 	text := strings.Repeat("you are kind and wise. ", 30) + "you stupid idiot"
 	var enc tokenize.Encoding
 	if err := c.Tokenizer.Encode(text, &enc); err != nil {
 		t.Fatal(err)
 	}
-	want, err := open(t, c).Run(t.Context(), text, &enc)
+	want, err := open(t, c).Run(t.Context(), text, &enc, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +127,8 @@ func TestHeads(t *testing.T) {
 		t.Error("an unknown head has logits")
 	}
 	for _, heads := range [][]encoder.Head{{both[1], both[0]}, {both[0]}, {both[1]}} {
-		c.Heads = heads
-		got, err := open(t, c).Run(t.Context(), text, &enc)
+		c.Stages[0].Heads = heads
+		got, err := open(t, c).Run(t.Context(), text, &enc, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,8 +231,8 @@ func endless(t *testing.T, batching encoder.Batching) (*encoder.Encoder, encoder
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Model, c.Batching, c.Inputs = model, batching, []string{"input_ids"}
-	c.Heads = []encoder.Head{{Name: texts, Output: "logits", Task: encoder.TextClassification, Columns: 1}}
+	c.Stages[0].Model, c.Batching, c.Inputs = model, batching, []string{"input_ids"}
+	c.Stages[0].Heads = []encoder.Head{{Name: texts, Output: "logits", Task: encoder.TextClassification, Columns: 1}}
 	return open(t, c), c
 }
 
@@ -280,11 +280,11 @@ func TestOpenRefuses(t *testing.T) {
 		"no input_ids":      {"input_ids is missing", func(c *encoder.Config) { c.Inputs = []string{"attention_mask"} }},
 		"an unknown input":  {`unknown input "pixels"`, func(c *encoder.Config) { c.Inputs = append(c.Inputs, "pixels") }},
 		"an input twice":    {`"input_ids" is listed twice`, func(c *encoder.Config) { c.Inputs = append(c.Inputs, "input_ids") }},
-		"no heads":          {"heads: missing", func(c *encoder.Config) { c.Heads = nil }},
-		"a name twice":      {`two are named "texts"`, func(c *encoder.Config) { c.Heads[1].Name = texts }},
-		"no output":         {`"texts" has no output`, func(c *encoder.Config) { c.Heads[0].Output = "" }},
-		"an unknown task":   {`unknown task "translation"`, func(c *encoder.Config) { c.Heads[0].Task = "translation" }},
-		"no columns":        {"has 0 columns", func(c *encoder.Config) { c.Heads[0].Columns = 0 }},
+		"no heads":          {"heads: missing", func(c *encoder.Config) { c.Stages[0].Heads = nil }},
+		"a name twice":      {`two are named "texts"`, func(c *encoder.Config) { c.Stages[0].Heads[1].Name = texts }},
+		"no output":         {`"texts" has no output`, func(c *encoder.Config) { c.Stages[0].Heads[0].Output = "" }},
+		"an unknown task":   {`unknown task "translation"`, func(c *encoder.Config) { c.Stages[0].Heads[0].Task = "translation" }},
+		"no columns":        {"has 0 columns", func(c *encoder.Config) { c.Stages[0].Heads[0].Columns = 0 }},
 		"a tiny window":     {"window.tokens: 1 is not", func(c *encoder.Config) { c.Window = encoder.Window{Tokens: 1} }},
 		"a wide overlap":    {"window.overlap: 17 is not", func(c *encoder.Config) { c.Window.Overlap = 17 }},
 		"many threads":      {"1048576 threads", func(c *encoder.Config) { c.Threads = 1 << 20 }},
@@ -292,12 +292,12 @@ func TestOpenRefuses(t *testing.T) {
 		"unknown provider":  {`unknown provider "abacus"`, func(c *encoder.Config) { c.Provider = "abacus" }},
 		"other inputs":      {"", func(c *encoder.Config) { c.Inputs = encoder.InputNames }},
 		"a missing input":   {"", func(c *encoder.Config) { c.Inputs = c.Inputs[:1] }},
-		"another output":    {"", func(c *encoder.Config) { c.Heads[0].Output = "probabilities" }},
-		"fewer columns":     {other, func(c *encoder.Config) { c.Heads[0].Columns = 1 }},
-		"another task":      {other, func(c *encoder.Config) { c.Heads[0].Task = encoder.TokenClassification }},
-		"no ONNX at all":    {"", func(c *encoder.Config) { c.Model = []byte("not a model") }},
-		"half an ONNX file": {"", func(c *encoder.Config) { c.Model = c.Model[:len(c.Model)/2] }},
-		"no model":          {"", func(c *encoder.Config) { c.Model = nil }},
+		"another output":    {"", func(c *encoder.Config) { c.Stages[0].Heads[0].Output = "probabilities" }},
+		"fewer columns":     {other, func(c *encoder.Config) { c.Stages[0].Heads[0].Columns = 1 }},
+		"another task":      {other, func(c *encoder.Config) { c.Stages[0].Heads[0].Task = encoder.TokenClassification }},
+		"no ONNX at all":    {"", func(c *encoder.Config) { c.Stages[0].Model = []byte("not a model") }},
+		"half an ONNX file": {"", func(c *encoder.Config) { c.Stages[0].Model = c.Stages[0].Model[:len(c.Stages[0].Model)/2] }},
+		"no model":          {"", func(c *encoder.Config) { c.Stages[0].Model = nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := tiny(t)
@@ -340,14 +340,13 @@ func Example() {
 		panic(err)
 	}
 	e, err := encoder.Open(encoder.Config{
-		Model:     onnx,
-		Tokenizer: tokenizer,
-		Inputs:    []string{"input_ids", "attention_mask"},
-		Heads: []encoder.Head{
+		Stages: []encoder.Stage{{Model: onnx, Heads: []encoder.Head{
 			{Name: "texts", Output: "logits", Task: encoder.TextClassification, Columns: 7},
 			{Name: "words", Output: "token_logits", Task: encoder.TokenClassification, Columns: 5},
-		},
-		Window: encoder.Window{Tokens: 32, Overlap: 8},
+		}}},
+		Tokenizer: tokenizer,
+		Inputs:    []string{"input_ids", "attention_mask"},
+		Window:    encoder.Window{Tokens: 32, Overlap: 8},
 	})
 	if err != nil {
 		panic(err)
@@ -358,7 +357,7 @@ func Example() {
 	if err := tokenizer.Encode(text, &encoding); err != nil {
 		panic(err)
 	}
-	out, err := e.Run(context.Background(), text, &encoding)
+	out, err := e.Run(context.Background(), text, &encoding, nil)
 	if err != nil {
 		panic(err)
 	}

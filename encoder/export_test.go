@@ -21,7 +21,7 @@ type bareRun struct{ inputs, outputs []ort.Value }
 // NewBareRuns creates the tensors for each text's windows.
 func NewBareRuns(b *testing.B, e *Encoder, tokenizer *tokenize.Tokenizer, texts []string) *BareRuns {
 	b.Helper()
-	session := e.runner.session
+	session := e.runner.sessions[0]
 	runs := &BareRuns{session: session.ort}
 	var values []ort.Value
 	b.Cleanup(func() {
@@ -52,7 +52,7 @@ func NewBareRuns(b *testing.B, e *Encoder, tokenizer *tokenize.Tokenizer, texts 
 			var one bareRun
 			for _, name := range session.inputs {
 				buffer := make([]int64, count)
-				fill(buffer, name, [][]int64{ids}, len(ids), 0)
+				fill(buffer, name, []*job{{ids: ids}}, len(ids), 0)
 				tensor, err := ort.NewTensor(ort.NewShape(1, count), buffer)
 				one.inputs = append(one.inputs, keep(tensor, err))
 			}

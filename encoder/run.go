@@ -1,8 +1,11 @@
 package encoder
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -52,46 +55,66 @@ func (s sharing) takes(windows, longest int, j *job) bool {
 	return windows < s.windows && (windows+1)*max(longest, len(j.ids)) <= s.tokens
 }
 
-// runner runs windows for many callers. A window waits only if all runs are
-// busy. The window that has waited longest runs next, together with others that
-// may share its run.
+// A window of a text with n tokens lets patience·n tokens that come later go first, of at
+// most patience·longText: short texts do not wait for long ones, and long ones are not put off
+// for ever. See BenchmarkMixedLengths.
+const (
+	patience = 4
+	longText = 1024
+)
+
+// runner runs windows for many callers, stage by stage. A window waits only if all runs are
+// busy. The window that is due first runs next, together with others that may share its run.
 type runner struct {
-	session *session
-	sharing sharing
-	padID   int64
+	sessions []*session // of each stage
+	sharing  sharing
+	padID    int64
 
 	lock    sync.Mutex
 	arrived sync.Cond // waiting has grown, or the runner is closed
-	waiting []*job    // in order of arrival
+	clock   int       // tokens that have arrived
+	waiting []*job    // those due first come first
 	closed  bool
 
 	running sync.WaitGroup
 	runs    []*run
+	spare   sync.Pool // of *[]float32, memory for hidden
 }
 
 // job is a window to run and its result.
 type job struct {
 	ctx      context.Context
 	ids      []int64     // including special tokens
+	size     int         // tokens of the whole text
 	skip     int         // number of ids before the first one that the window owns
 	index    int         // of the window within its text
 	from, to int         // tokens of the text that the window owns
 	logits   [][]float32 // per head, for the whole text: receives the window's rows
-	err      error
-	done     chan struct{}
+	leave    Leave       // nil: runs all stages
+
+	due    int       // by the runner's clock
+	stage  int       // that runs next, or that ran last
+	hidden []float32 // of the stage before, [tokens, width]; nil for the first stage
+	err    error
+	done   chan struct{}
 }
 
-// newRunner opens the session for a configuration and
-// starts its runs.
+// newRunner opens the sessions for a configuration and starts its runs.
 func newRunner(c Config, s sharing) (*runner, error) {
-	opened, err := openSession(c, s.threads)
-	if err != nil {
-		return nil, err
-	}
-	r := &runner{session: opened, sharing: s, padID: c.PadID}
+	r := &runner{sharing: s, padID: c.PadID, spare: sync.Pool{New: func() any { return new([]float32) }}}
 	r.arrived.L = &r.lock
+	for i := range c.Stages {
+		opened, err := openSession(c, i, s.threads)
+		if err != nil {
+			if len(c.Stages) > 1 {
+				err = fmt.Errorf("stage %d of %d: %w", i+1, len(c.Stages), err)
+			}
+			return nil, errors.Join(err, r.close())
+		}
+		r.sessions = append(r.sessions, opened)
+	}
 	for range s.runs {
-		one, err := opened.newRun()
+		one, err := newRun(r.sessions)
 		if err != nil {
 			return nil, errors.Join(err, r.close())
 		}
@@ -114,7 +137,7 @@ func (r *runner) run(ctx context.Context, j *job) error {
 		r.lock.Unlock()
 		return errClosed
 	}
-	r.waiting = append(r.waiting, j)
+	r.add(j)
 	r.lock.Unlock()
 	r.arrived.Signal()
 	select {
@@ -123,6 +146,19 @@ func (r *runner) run(ctx context.Context, j *job) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// add lets a new window wait.
+func (r *runner) add(j *job) {
+	j.due = r.clock + patience*min(j.size, longText)
+	r.clock += len(j.ids)
+	r.wait(j)
+}
+
+// wait adds a window to those that wait, behind those that are due at the same time.
+func (r *runner) wait(j *job) {
+	at, _ := slices.BinarySearchFunc(r.waiting, j.due+1, func(other *job, due int) int { return cmp.Compare(other.due, due) })
+	r.waiting = slices.Insert(r.waiting, at, j)
 }
 
 // next waits for windows and takes those for one run. It returns nil if the
@@ -137,7 +173,7 @@ func (r *runner) next() []*job {
 		for _, j := range r.waiting {
 			switch {
 			case j.ctx.Err() != nil: // its caller has cancelled
-			case len(batch) == 0 || r.sharing.takes(len(batch), longest, j):
+			case len(batch) == 0 || j.stage == batch[0].stage && r.sharing.takes(len(batch), longest, j):
 				batch, longest = append(batch, j), max(longest, len(j.ids))
 			default:
 				rest = append(rest, j)
@@ -155,39 +191,97 @@ func (r *runner) next() []*job {
 	}
 }
 
-// do runs a batch of windows.
+// do runs a stage on a batch of windows. Those that do not leave wait for the next one.
 func (r *runner) do(one *run, batch []*job) {
-	windows, longest := make([][]int64, len(batch)), 0
-	for i, j := range batch {
-		windows[i], longest = j.ids, max(longest, len(j.ids))
-	}
 	ctx := context.Background() // a shared run does not end when one of its callers does
 	if len(batch) == 1 {
 		ctx = batch[0].ctx
 	}
-	logits, err := one.do(ctx, windows, r.padID)
+	stage := batch[0].stage
+	logits, hidden, longest, err := one.do(ctx, stage, batch, r.padID)
+	s := r.sessions[stage]
+	var staying []*job
 	for i, j := range batch {
+		r.keep(j, nil)
 		if j.err = err; err == nil {
-			for h, head := range r.session.heads {
-				row, from, to := i, j.index, j.index+1
-				if head.Task == TokenClassification {
-					row, from, to = i*longest+j.skip, j.from, j.to
-				}
-				copy(j.logits[h][from*head.Columns:to*head.Columns], logits[h][row*head.Columns:])
+			j.err = j.take(s, logits, i, longest)
+		}
+		last := stage == len(r.sessions)-1
+		if j.err != nil || last || j.leave != nil && j.leave(stage, logits[0][i*s.heads[0].Columns:][:s.heads[0].Columns]) {
+			close(j.done)
+			continue
+		}
+		r.keep(j, hidden[i*longest*s.width:][:len(j.ids)*s.width])
+		j.stage++
+		staying = append(staying, j)
+	}
+	if len(staying) == 0 {
+		return
+	}
+	r.lock.Lock()
+	if r.closed {
+		r.fail(staying)
+	} else {
+		for _, j := range staying {
+			r.wait(j)
+		}
+	}
+	r.lock.Unlock()
+	if len(staying) > 1 { // this run takes one itself
+		r.arrived.Signal()
+	}
+}
+
+// keep copies what a stage passes on into memory of the job's own; nil gives the memory back.
+func (r *runner) keep(j *job, hidden []float32) {
+	if hidden == nil {
+		if j.hidden != nil {
+			memory := j.hidden
+			j.hidden = nil
+			r.spare.Put(&memory)
+		}
+		return
+	}
+	memory := r.spare.Get().(*[]float32)
+	j.hidden = append((*memory)[:0], hidden...)
+}
+
+// take writes the job's rows of a stage's logits, which are those of window i of a run
+// whose longest window has longest tokens. A logit of a text classification that is not
+// finite is an error.
+func (j *job) take(s *session, logits [][]float32, i, longest int) error {
+	for h, head := range s.heads {
+		row, from, to := i, j.index, j.index+1
+		if head.Task == TokenClassification {
+			row, from, to = i*longest+j.skip, j.from, j.to
+		}
+		rows := logits[h][row*head.Columns:][:(to-from)*head.Columns]
+		copy(j.logits[s.first+h][from*head.Columns:], rows)
+		if head.Task != TextClassification {
+			continue
+		}
+		for _, z := range rows {
+			if z-z != 0 {
+				return fmt.Errorf("the model returned the logit %v in window %d", z, j.index+1)
 			}
 		}
+	}
+	return nil
+}
+
+// fail ends windows that wait, for a runner that is closed.
+func (r *runner) fail(jobs []*job) {
+	for _, j := range jobs {
+		j.err = errClosed
 		close(j.done)
 	}
 }
 
-// close fails the waiting windows, waits for active runs and frees the session.
+// close fails the waiting windows, waits for active runs and frees the sessions.
 func (r *runner) close() error {
 	r.lock.Lock()
 	r.closed = true
-	for _, j := range r.waiting {
-		j.err = errClosed
-		close(j.done)
-	}
+	r.fail(r.waiting)
 	r.waiting = nil
 	r.lock.Unlock()
 	r.arrived.Broadcast()
@@ -196,5 +290,8 @@ func (r *runner) close() error {
 	for _, one := range r.runs {
 		errs = append(errs, one.close())
 	}
-	return errors.Join(append(errs, r.session.close())...)
+	for _, s := range r.sessions {
+		errs = append(errs, s.close())
+	}
+	return errors.Join(errs...)
 }

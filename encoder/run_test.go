@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Which waiting windows share a run: the one that has waited longest goes first,
+// Which waiting windows share a run: the one that is due first goes first,
 // together with those that its batching allows.
 func TestWindowsThatShareARun(t *testing.T) {
 	for _, test := range []struct {
@@ -48,5 +48,40 @@ func TestWindowsThatShareARun(t *testing.T) {
 				t.Errorf("runs of %v tokens, want %v", runs, test.runs)
 			}
 		})
+	}
+}
+
+// Short texts go before long ones that came a little earlier, but not for ever. Windows at
+// different stages never share a run.
+func TestWhichWindowIsDueFirst(t *testing.T) {
+	r := &runner{sharing: sharingOf(Bucketed, 2)}
+	r.arrived.L = &r.lock
+	arrive := func(tokens int) {
+		r.add(&job{ctx: t.Context(), ids: make([]int64, tokens), size: tokens})
+	}
+	for range 3 {
+		arrive(100)
+	}
+	for range 40 {
+		arrive(20)
+	}
+	var lengths []int
+	for len(r.waiting) > 0 {
+		for _, j := range r.next() {
+			lengths = append(lengths, len(j.ids))
+		}
+	}
+	// 4·100 tokens may go before the first long text: those of 16 short ones, which were due at
+	// most 4·80 tokens after they came.
+	first := slices.Index(lengths, 100)
+	if first < 1 || first > 24 || slices.Index(lengths[first:], 20) < 0 {
+		t.Errorf("the tokens ran in the order %v", lengths)
+	}
+
+	for stage := range 2 {
+		r.wait(&job{ctx: t.Context(), ids: make([]int64, 7), stage: stage})
+	}
+	if batch := r.next(); len(batch) != 1 || len(r.waiting) != 1 {
+		t.Errorf("%d windows of two stages run together", len(batch))
 	}
 }

@@ -102,16 +102,20 @@ func appendCUDA(options *ort.SessionOptions) error {
 	return errors.Join(options.AppendExecutionProviderCUDA(cuda), cuda.Destroy())
 }
 
-// session is one ONNX Runtime session. It is safe for concurrent use.
+// session is the ONNX Runtime session of one stage. It is safe for concurrent use.
 type session struct {
 	ort     *ort.DynamicAdvancedSession
-	inputs  []string
+	hidden  string   // input that the stage before passes on; empty for the first stage
+	given   int      // its width
+	inputs  []string // further inputs
 	heads   []Head
+	first   int // number of heads of the stages before
+	width   int // of what it passes on; 0 for the last stage
 	weights runtime.Pinner
 }
 
-// openSession opens a model with the given number of threads inside a run.
-func openSession(c Config, threads int) (*session, error) {
+// openSession opens a stage of a model with the given number of threads inside a run.
+func openSession(c Config, stage, threads int) (*session, error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
 		return nil, err
@@ -138,8 +142,26 @@ func openSession(c Config, threads int) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{inputs: slices.Clone(c.Inputs), heads: slices.Clone(c.Heads)}
-	if isORTFormat(c.Model) {
+	of := c.Stages[stage]
+	s := &session{inputs: slices.Clone(c.Inputs), heads: slices.Clone(of.Heads), width: of.Width}
+	var inputs, outputs []string
+	if stage > 0 {
+		before := c.Stages[stage-1]
+		s.hidden, s.given = before.Hidden, before.Width
+		s.inputs = slices.DeleteFunc(s.inputs, func(name string) bool { return name != "attention_mask" })
+		inputs = []string{s.hidden}
+		for _, earlier := range c.Stages[:stage] {
+			s.first += len(earlier.Heads)
+		}
+	}
+	inputs = append(inputs, s.inputs...)
+	for _, head := range s.heads {
+		outputs = append(outputs, head.Output)
+	}
+	if of.Hidden != "" {
+		outputs = append(outputs, of.Hidden)
+	}
+	if isORTFormat(of.Model) {
 		// Neither the file nor its weights are copied. This saves twice its
 		// size in memory and most of the time to open it.
 		err := errors.Join(
@@ -149,13 +171,9 @@ func openSession(c Config, threads int) (*session, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.weights.Pin(&c.Model[0])
+		s.weights.Pin(&of.Model[0])
 	}
-	outputs := make([]string, len(s.heads))
-	for i, head := range s.heads {
-		outputs[i] = head.Output
-	}
-	s.ort, err = ort.NewDynamicAdvancedSessionWithONNXData(c.Model, s.inputs, outputs, options)
+	s.ort, err = ort.NewDynamicAdvancedSessionWithONNXData(of.Model, inputs, outputs, options)
 	if err != nil {
 		s.weights.Unpin()
 		return nil, err
@@ -174,65 +192,89 @@ func (s *session) close() error {
 	return s.ort.Destroy()
 }
 
-// run holds the memory of one run at a time. Its tensors are created for each run
-// over the same buffers, so a run allocates nothing that grows with its size.
+// run holds the memory of one run at a time, of any stage. Its tensors are created for each
+// run over the same buffers, so a run allocates nothing that grows with its size.
 type run struct {
-	session *session
-	options *ort.RunOptions
-	inputs  [][]int64   // one buffer per session.inputs
-	logits  [][]float32 // one buffer per session.heads
+	sessions []*session
+	options  *ort.RunOptions
+	inputs   [][]int64   // one buffer per input
+	given    []float32   // of the stage before
+	logits   [][]float32 // one buffer per head
+	hidden   []float32   // for the next stage
 }
 
-func (s *session) newRun() (*run, error) {
+func newRun(sessions []*session) (*run, error) {
 	options, err := ort.NewRunOptions()
 	if err != nil {
 		return nil, err
 	}
-	return &run{session: s, options: options, inputs: make([][]int64, len(s.inputs)), logits: make([][]float32, len(s.heads))}, nil
+	return &run{sessions: sessions, options: options, inputs: make([][]int64, len(InputNames))}, nil
 }
 
 func (r *run) close() error { return r.options.Destroy() }
 
-// do runs the model on windows, padded to the longest, and returns the logits of
-// each head, float32 [windows, columns] or [windows, longest, columns]. They are
-// valid until the next call. The end of the context stops the run.
-func (r *run) do(ctx context.Context, windows [][]int64, padID int64) (logits [][]float32, err error) {
+// do runs a stage on windows, padded to the longest. It returns the logits of each head,
+// float32 [windows, columns] or [windows, longest, columns], what the stage passes on,
+// [windows, longest, width], and the tokens of the longest. They are valid until the next
+// call. The end of the context stops the run.
+func (r *run) do(ctx context.Context, stage int, windows []*job, padID int64) (logits [][]float32, hidden []float32, longest int, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, 0, err
 	}
-	longest := 0
-	for _, ids := range windows {
-		longest = max(longest, len(ids))
+	for _, j := range windows {
+		longest = max(longest, len(j.ids))
 	}
-	count := int64(len(windows))
-	tokens := len(windows) * longest
-	values := make([]ort.Value, 0, len(r.inputs)+len(r.logits))
+	s := r.sessions[stage]
+	count, tokens := int64(len(windows)), len(windows)*longest
+	values := make([]ort.Value, 0, len(InputNames)+len(s.heads)+2)
 	defer func() {
 		for _, v := range values {
 			err = errors.Join(err, v.Destroy())
 		}
 	}()
-	for i, name := range r.session.inputs {
+	floats := func(buffer *[]float32, shape ...int64) error {
+		*buffer = grow(*buffer, int(ort.NewShape(shape...).FlattenedSize()))
+		tensor, err := ort.NewTensor(ort.NewShape(shape...), *buffer)
+		if err == nil {
+			values = append(values, tensor)
+		}
+		return err
+	}
+	if s.hidden != "" {
+		if err := floats(&r.given, count, int64(longest), int64(s.given)); err != nil {
+			return nil, nil, 0, err
+		}
+		for i, j := range windows {
+			row := r.given[i*longest*s.given:][:longest*s.given]
+			clear(row[copy(row, j.hidden):])
+		}
+	}
+	for i, name := range s.inputs {
 		r.inputs[i] = grow(r.inputs[i], tokens)
 		fill(r.inputs[i], name, windows, longest, padID)
 		tensor, err := ort.NewTensor(ort.NewShape(count, int64(longest)), r.inputs[i])
 		if err != nil {
-			return nil, err
+			return nil, nil, 0, err
 		}
 		values = append(values, tensor)
 	}
 	inputs := len(values)
-	for i, head := range r.session.heads {
-		rows, shape := len(windows), ort.NewShape(count, int64(head.Columns))
+	for len(r.logits) < len(s.heads) {
+		r.logits = append(r.logits, nil)
+	}
+	for i, head := range s.heads {
+		shape := []int64{count, int64(head.Columns)}
 		if head.Task == TokenClassification {
-			rows, shape = tokens, ort.NewShape(count, int64(longest), int64(head.Columns))
+			shape = []int64{count, int64(longest), int64(head.Columns)}
 		}
-		r.logits[i] = grow(r.logits[i], rows*head.Columns)
-		tensor, err := ort.NewTensor(shape, r.logits[i])
-		if err != nil {
-			return nil, err
+		if err := floats(&r.logits[i], shape...); err != nil {
+			return nil, nil, 0, err
 		}
-		values = append(values, tensor)
+	}
+	if s.width > 0 {
+		if err := floats(&r.hidden, count, int64(longest), int64(s.width)); err != nil {
+			return nil, nil, 0, err
+		}
 	}
 
 	terminated := make(chan struct{})
@@ -244,18 +286,18 @@ func (r *run) do(ctx context.Context, windows [][]int64, padID int64) (logits []
 	// caches: this saves about 1.5 % of the time, see BenchmarkEndToEnd.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err = r.session.ort.RunWithOptions(values[:inputs], values[inputs:], r.options)
+	err = s.ort.RunWithOptions(values[:inputs], values[inputs:], r.options)
 	if !stop() {
 		<-terminated
-		return nil, errors.Join(ctx.Err(), r.options.UnsetTerminate())
+		return nil, nil, 0, errors.Join(ctx.Err(), r.options.UnsetTerminate())
 	}
-	return r.logits, err
+	return r.logits, r.hidden, longest, err
 }
 
 // fill writes one input of a run: rows of length longest.
-func fill(input []int64, name string, windows [][]int64, longest int, padID int64) {
-	for row, ids := range windows {
-		line := input[row*longest : (row+1)*longest]
+func fill(input []int64, name string, windows []*job, longest int, padID int64) {
+	for row, j := range windows {
+		ids, line := j.ids, input[row*longest:(row+1)*longest]
 		for i := range line {
 			padding := i >= len(ids)
 			switch {

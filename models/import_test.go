@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -76,7 +77,7 @@ func testImport(t *testing.T, exports string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v, err := m.Variant(encoder.CPU); err != nil || v != test.want {
+			if v, err := m.Variant(encoder.CPU); err != nil || !reflect.DeepEqual(v, test.want) {
 				t.Errorf("got the variant %+v, %v, want %+v", v, err, test.want)
 			}
 			if v, err := m.Variant(encoder.CUDA); err != nil || v.File != "model.onnx" || v.Batching != encoder.Padded {
@@ -161,14 +162,14 @@ func TestImportPrefersInt8(t *testing.T) {
 		{Provider: encoder.CPU, File: "model_quantized.onnx", Precision: "int8", Batching: encoder.Single},
 		{Provider: encoder.CUDA, File: "model.onnx", Precision: "fp32", Batching: encoder.Padded},
 	}
-	if !slices.Equal(m.Variants, want) {
+	if !reflect.DeepEqual(m.Variants, want) {
 		t.Errorf("got %+v, want %+v", m.Variants, want)
 	}
 	m, err = models.Import(testModels+"hub-bert", filepath.Join(t.TempDir(), "m"), models.ImportOptions{Model: "onnx/model_quantized.onnx"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(m.Variants, want[:1]) {
+	if !reflect.DeepEqual(m.Variants, want[:1]) {
 		t.Errorf("asked for int8 alone: got %+v, want %+v", m.Variants, want[:1])
 	}
 }

@@ -80,12 +80,40 @@ type Figure struct {
 	Rows     int         `json:"rows,omitempty"`     // that were measured
 }
 
-// Variant is the ONNX file for one provider.
+// Variant is the network for one provider.
 type Variant struct {
 	Provider  encoder.Provider `json:"provider"`
-	File      string           `json:"file"`      // one of Files
+	File      string           `json:"file"`      // one of Files: the network, or what lies behind its last exit
 	Precision string           `json:"precision"` // fp32, fp16, int8 or int4: for people, no effect
 	Batching  encoder.Batching `json:"batching"`
+	// Exits are where harmless texts may leave the network, in its order.
+	Exits []Exit `json:"exits,omitempty"`
+	// Risk says how often decisions differ because of Exits. It is for people and has no effect.
+	Risk *Risk `json:"risk,omitempty"`
+}
+
+// Exit is an exit of a network with the file that leads to it.
+type Exit struct {
+	File string `json:"file"` // one of Files: the network from the exit before
+	classifier.Exit
+}
+
+// Risk is the bound by which exits were chosen: at most Share of decisions differ from the
+// whole network's, with the given confidence, on texts like those Rows.
+type Risk struct {
+	Share      float64 `json:"share"`
+	Confidence float64 `json:"confidence"`
+	Rows       int     `json:"rows"`
+	Differ     int     `json:"differ"` // of Rows
+}
+
+// files returns the names of the network's files, in the order in which they run.
+func (v Variant) files() []string {
+	var names []string
+	for _, e := range v.Exits {
+		names = append(names, e.File)
+	}
+	return append(names, v.File)
 }
 
 // precisions are the values of Variant.Precision.
@@ -281,6 +309,14 @@ func (m Manifest) Validate() error {
 			wrong("%sprovider: %q already has a variant", key, v.Provider)
 		}
 		listed(key+"file", v.File)
+		exits := make([]classifier.Exit, len(v.Exits))
+		for j, e := range v.Exits {
+			listed(fmt.Sprintf("%sexits[%d].file", key, j), e.File)
+			exits[j] = e.Exit
+		}
+		if err := m.ValidateExits(exits); err != nil {
+			wrong("%s%w", key, err)
+		}
 		if !slices.Contains(precisions, v.Precision) {
 			wrong("%sprecision: %q must be one of %s", key, v.Precision, strings.Join(precisions, ", "))
 		}

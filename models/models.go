@@ -59,7 +59,7 @@ type Model struct {
 	known    language.Known // languages that it was trained on
 }
 
-var _ toxscreen.Classifier = (*Model)(nil)
+var _ toxscreen.EarlyClassifier = (*Model)(nil)
 
 // Manifest returns the manifest of the model's folder.
 func (m *Model) Manifest() Manifest { return m.manifest }
@@ -78,6 +78,20 @@ func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classifica
 	if err != nil {
 		return found, err
 	}
+	return m.withLanguage(text, found), nil
+}
+
+// ClassifyEarly implements [toxscreen.EarlyClassifier].
+func (m *Model) ClassifyEarly(ctx context.Context, text string) (toxscreen.Classification, error) {
+	found, err := m.Classifier.ClassifyEarly(ctx, text)
+	if err != nil {
+		return found, err
+	}
+	return m.withLanguage(text, found), nil
+}
+
+// withLanguage adds the language of a text to its classification.
+func (m *Model) withLanguage(text string, found toxscreen.Classification) toxscreen.Classification {
 	other, foreign := m.known.Other(text)
 	found.Language = toxscreen.Language{Code: other.Code, Foreign: foreign}
 	if other.Sure {
@@ -97,7 +111,7 @@ func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classifica
 		found.Warnings = append(found.Warnings, fmt.Sprintf("the text seems to be %s; %s was trained on %s only: its scores mean little",
 			seems, m.manifest.Name, listed(m.known.Names())))
 	}
-	return found, nil
+	return found
 }
 
 // listed joins names for a sentence; of more than three it counts the rest.
@@ -140,12 +154,19 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := manifest.verify(fsys, variant.File, manifest.Tokenizer); err != nil {
+	names := variant.files()
+	if err := manifest.verify(fsys, append(names, manifest.Tokenizer)...); err != nil {
 		return nil, err
 	}
-	onnx, err := manifest.read(fsys, variant.File)
-	if err != nil {
-		return nil, err
+	files := make([][]byte, len(names))
+	for i, name := range names {
+		if files[i], err = manifest.read(fsys, name); err != nil {
+			return nil, err
+		}
+	}
+	exits := make([]classifier.Exit, len(variant.Exits))
+	for i, e := range variant.Exits {
+		exits[i] = e.Exit
 	}
 	words, err := manifest.read(fsys, manifest.Tokenizer)
 	if err != nil {
@@ -157,7 +178,8 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 	}
 	c, err := classifier.Open(classifier.Config{
 		Spec:       manifest.Spec,
-		Model:      onnx,
+		Exits:      exits,
+		Models:     files,
 		Tokenizer:  tokenizer,
 		Provider:   provider,
 		Batching:   variant.Batching,
@@ -167,7 +189,7 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 		Thresholds: manifest.Thresholds,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", variant.File, err)
+		return nil, fmt.Errorf("%s: %w", strings.Join(names, ", "), err)
 	}
 	// Go would keep the unused memory of the files for a later heap of that size,
 	// which never comes.

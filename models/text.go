@@ -28,7 +28,13 @@ func (m Manifest) Text(folder Folder) string {
 	line("use", m.Card.Use)
 	line("misuse", m.Card.Misuse)
 	for _, v := range m.Variants {
-		line("variant", fmt.Sprintf("%s: %s, %s, texts %s", v.Provider, v.File, v.Precision, v.Batching))
+		line("variant", fmt.Sprintf("%s: %s, %s, texts %s", v.Provider, strings.Join(v.files(), ", "), v.Precision, v.Batching))
+		for _, e := range v.Exits {
+			line("exit", fmt.Sprintf("after layer %d, with a doubt of at most %v", e.Layer, e.Doubt))
+		}
+		if r := v.Risk; r != nil {
+			line("risk", fmt.Sprintf("at most %.2g %% of decisions differ because of the exits (confidence %.2g; %d of %d rows)", 100*r.Share, r.Confidence, r.Differ, r.Rows))
+		}
 	}
 	if m.UndoDisguise {
 		line("disguise", "undone; texts with disguised words are scored both ways")

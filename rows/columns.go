@@ -15,6 +15,7 @@ import (
 // columns follow them.
 type layout struct {
 	keepText bool // the text column
+	early    bool // the column exit, if texts may leave the network early
 	judged   bool // the judge columns, if there is a judge
 }
 
@@ -84,6 +85,14 @@ func (l layout) columns() []resultColumn {
 	scored("warnings", list, func(r *toxscreen.Result) any { return r.Warnings })
 	scored("not_decided", text, func(r *toxscreen.Result) any { return unlessEmpty(r.NotDecided) })
 	add("error", text, func(r *Result) any { return unlessEmpty(r.Error) })
+	if l.early {
+		scored("exit", parquet.Optional(parquet.Int(64)), func(r *toxscreen.Result) any {
+			if r.Exit == 0 {
+				return nil // all layers were run
+			}
+			return int64(r.Exit)
+		})
+	}
 	if !l.judged {
 		return all
 	}

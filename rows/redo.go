@@ -134,7 +134,7 @@ var errKept = errors.New("the row stays as it was written")
 
 // unchanged returns why the classifier's part in a row is not what it was.
 func (j *Job) unchanged(screener *toxscreen.Screener, in row) error {
-	now, err := screener.With(toxscreen.WithoutJudge("only the classifier is compared")).Score(j.ctx, in.text)
+	now, err := screener.With(toxscreen.WithoutJudge("only the classifier is compared"), toxscreen.WithFullNetwork()).Score(j.ctx, in.text)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 // such as thresholds and a judge. Resuming a run with other settings is refused.
 func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary, error) {
 	o := j.options
-	out := output{Options: o, layout: layout{keepText: o.KeepText, judged: screener.HasJudge()}, in: j.in, model: screener.Info().Version}
+	out := output{Options: o, layout: layout{keepText: o.KeepText, early: screener.EndsEarly(), judged: screener.HasJudge()}, in: j.in, model: screener.Info().Version}
 
 	if o.Redo {
 		return j.redo(screener, out)

@@ -46,8 +46,12 @@ type Settings struct {
 	// MaxBytes is the maximum length of a text in bytes. Default:
 	// [toxscreen.DefaultMaxBytes].
 	MaxBytes int
+	// Full runs the whole network on every text, see [toxscreen.WithFullNetwork]. Default:
+	// clearly harmless texts leave it early.
+	Full bool
 	// Calibration is a file with fusion parameters, as [fusion.Params.Encode]
-	// returns it. Default: parameters that change no score of the classifier.
+	// returns it. It implies Full, since parameters can raise a score over its threshold.
+	// Default: parameters that change no score of the classifier.
 	Calibration string
 
 	// Judge is the judge. Default: none.
@@ -93,6 +97,9 @@ func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 	}
 	opened := &Screener{fusion: f, judged: "none", close: func() {}}
 	options := []toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithFusion(f)}
+	if s.Full || s.Calibration != "" {
+		options = append(options, toxscreen.WithFullNetwork())
+	}
 	if s.MaxBytes > 0 {
 		options = append(options, toxscreen.WithMaxBytes(s.MaxBytes))
 	}

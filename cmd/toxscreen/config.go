@@ -29,6 +29,7 @@ the user's configuration folder and in /etc/toxscreen, defaults.`,
 	}
 	addFlags(show, "format", "fail_on")
 	addThresholdFlag(show, "the model's")
+	addFullFlag(show)
 	addFlags(show, screenerFlags...)
 	addFlags(show, judgeFlags...)
 	addFlags(show, modelFlags...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -79,6 +80,7 @@ type key struct {
 	help     string // of the flag; empty if only files and the environment have the key
 	parse    func(s *settings, value string) error
 
+	off   string // the flag without a value that sets the key to off, in place of its own flag
 	kind  string // of the flag's value, for the help; default: string
 	short string // the flag's other name, of one letter
 	// path reports whether a value is a path; nil: none is. A relative path in a file
@@ -113,6 +115,14 @@ var scoringKeys = []key{
 	{name: "onnxruntime", path: always, unset: foundLibrary,
 		help:  "`FILE` of the ONNX Runtime library; default: searched for, see doctor",
 		parse: text(func(s *settings) *string { return &s.Library })},
+	{name: "exits", fallback: "on", off: "full",
+		parse: func(s *settings, v string) error {
+			if v != "on" && v != off {
+				return fmt.Errorf("%q is neither on nor off", v)
+			}
+			s.Full = v == off
+			return nil
+		}},
 	{name: "max_bytes", fallback: strconv.Itoa(toxscreen.DefaultMaxBytes), kind: integer,
 		help:  "refuse a text with more bytes than this",
 		parse: whole(1, 1<<30, func(s *settings) *int { return &s.MaxBytes })},
@@ -370,7 +380,7 @@ func (k key) env() string {
 }
 
 // flag returns the name of the key's flag.
-func (k key) flag() string { return strings.ReplaceAll(k.name, "_", "-") }
+func (k key) flag() string { return cmp.Or(k.off, strings.ReplaceAll(k.name, "_", "-")) }
 
 // in returns a path in a configuration file relative to the working folder.
 func (k key) in(file, value string) string {

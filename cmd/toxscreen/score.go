@@ -34,7 +34,7 @@ know, or if the judge was asked and gave no verdict.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
 	}
-	cmd.Flags().BoolVar(&explain, "explain", false, "explain each score: prior, evidence and posterior")
+	cmd.Flags().BoolVar(&explain, "explain", false, "explain each score: prior, evidence and posterior; implies --full")
 	cmd.Flags().BoolVar(&mask, "mask", false, "print only the text, and mask the words that make it flagged")
 	addFlags(cmd, "format", "fail_on")
 	addScreenerFlags(cmd)
@@ -55,6 +55,9 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 	texts, err := a.textsOf(cmd.Context(), args, s.MaxBytes)
 	if err != nil {
 		return err
+	}
+	if explain {
+		s.Full = true
 	}
 	if s.Format == "text" {
 		s.Judge.OnTrust = a.warnOnce()
@@ -195,7 +198,12 @@ func addScreenerFlags(cmd *cobra.Command) {
 	addFlags(cmd, screenerFlags...)
 	addFlags(cmd, escalationFlags...)
 	addNoJudgeFlag(cmd)
+	addFullFlag(cmd)
 	addFlags(cmd, modelFlags...)
+}
+
+func addFullFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool("full", false, "run the whole network on clearly harmless texts, too: to rank by score, to calibrate, for research; sets exits to off")
 }
 
 func addNoJudgeFlag(cmd *cobra.Command) {
@@ -236,6 +244,11 @@ func openScreener(s *settings) (*screen.Screener, error) {
 	}
 	if err := fits(s, screener.Info()); err != nil {
 		return nil, errors.Join(err, screener.Close())
+	}
+	for a, limit := range s.FailOn.All() {
+		if threshold, _ := screener.Info().Thresholds.Get(a); limit < threshold {
+			screener.Screener = screener.With(toxscreen.WithFullNetwork()) // a text that ends early may reach the limit
+		}
 	}
 	return screener, nil
 }

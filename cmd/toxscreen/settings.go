@@ -346,6 +346,11 @@ func readFlags(flags *pflag.FlagSet) (map[string]any, error) {
 				values[thresholdPrefix+attribute] = value
 			}
 		}
+		for _, k := range keys {
+			if k.off == f.Name && f.Value.String() == "true" {
+				values[k.name] = off
+			}
+		}
 		if value, ok := f.Value.(*flagValue); ok {
 			values[strings.ReplaceAll(f.Name, "-", "_")] = value.String()
 		}

@@ -1,4 +1,4 @@
-"""Makes tiny/ and tiny-no-spans/: models in toxscreen's own format with known answers.
+"""Makes tiny/, tiny-exits/ and tiny-no-spans/: models in toxscreen's own format with known answers.
 
     python testdata/models/make_tiny.py
 
@@ -14,7 +14,7 @@ import json
 import pathlib
 
 import numpy as np
-from onnx import TensorProto, checker, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 HERE = pathlib.Path(__file__).parent
@@ -133,23 +133,73 @@ def graph(vocab, labels, span_labels, with_types):
     return model.SerializeToString(deterministic=True), inputs
 
 
+def stages(onnx):
+    """tiny's network in three parts. hidden_1 and hidden_2 are the tokens' rows. Both exits say what the highest row says,
+    without the mean; their doubt is the highest of these logits."""
+    whole = ModelProto.FromString(onnx)
+    nodes, weights = {node.output[0]: node for node in whole.graph.node}, {w.name: w for w in whole.graph.initializer}
+    masking = ["mask_flat", "mask", "masked", "penalty"]
+    ids, mask = whole.graph.input
+    columns = len(LABELS)
+    hidden = lambda n: helper.make_tensor_value_info(f"hidden_{n}", TensorProto.FLOAT, ["texts", "tokens", columns])
+
+    def exit_(n):
+        """The nodes of an exit after hidden_n, and its output."""
+        return [*(nodes[name] for name in masking),
+                helper.make_node("Add", [f"hidden_{n}", "penalty"], ["exit_rows"]),
+                helper.make_node("ReduceMax", ["exit_rows"], ["exit_highest"], axes=[1], keepdims=0),
+                helper.make_node("Add", ["exit_highest", "rest"], ["exit_logits"]),
+                helper.make_node("ReduceMax", ["exit_logits"], ["exit_doubt"], axes=[1], keepdims=1),
+                helper.make_node("Concat", ["exit_logits", "exit_doubt"], [f"exit_{n}"], axis=1)], \
+            helper.make_tensor_value_info(f"exit_{n}", TensorProto.FLOAT, ["texts", columns + 1])
+
+    def part(made, inputs, outputs):
+        needed = {name for node in made for name in node.input}
+        model = helper.make_model(
+            helper.make_graph(made, "tiny", inputs, outputs, [w for name, w in weights.items() if name in needed]),
+            opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="make_tiny.py")
+        checker.check_model(model, full_check=True)
+        return model.SerializeToString(deterministic=True)
+
+    first, first_out = exit_(1)
+    second, second_out = exit_(2)
+    rest = []
+    for node in whole.graph.node:
+        if node.output[0] not in ("rows", "rows_real"):
+            again = NodeProto.FromString(node.SerializeToString())
+            again.input[:] = ["hidden_2" if name in ("rows", "rows_real") else name for name in again.input]
+            rest.append(again)
+    return [
+        part([nodes["rows"], helper.make_node("Identity", ["rows"], ["hidden_1"]), *first], [ids, mask], [first_out, hidden(1)]),
+        part([helper.make_node("Identity", ["hidden_1"], ["hidden_2"]), *second], [hidden(1), mask], [second_out, hidden(2)]),
+        part(rest, [hidden(2), mask], list(whole.graph.output)),
+    ]
+
+
+# The highest doubt at each exit: texts of few words leave at the first, harmless ones at the second.
+DOUBTS = {1: -5.8, 2: -3}
+
+
 def attribute_labels(names):
     return [{"name": n, "attribute": n} if n in LABELS else {"name": n} for n in names]
 
 
-def write(name, description, labels, span_labels, with_types, calibration):
+def write(name, description, labels, span_labels, with_types, calibration, doubts=()):
     folder = HERE / name
     folder.mkdir(exist_ok=True)
     vocab = vocabulary()
     onnx, inputs = graph(vocab, labels, span_labels, with_types)
-    (folder / "model.onnx").write_bytes(onnx)
+    exits = [{"file": f"stage-{n}.onnx", "layer": n, "output": f"exit_{n}", "hidden": f"hidden_{n}", "width": len(LABELS), "doubt": doubts[n]} for n in doubts]
+    files = [*(e["file"] for e in exits), "model.onnx"]
+    for file, stage in zip(files, stages(onnx) if doubts else [onnx]):
+        (folder / file).write_bytes(stage)
     (folder / "tokenizer.json").write_text(tokenizer(vocab).to_str(pretty=False) + "\n", encoding="utf-8")
     manifest = {
         "format": 1, "name": name, "version": "1.0.0",
         "description": description,
         "license": "Apache-2.0", "languages": ["en"],
         "provenance": {"command": "python testdata/models/make_tiny.py", "notes": "weights set by hand; for tests only"},
-        "files": {f: "sha256:" + hashlib.sha256((folder / f).read_bytes()).hexdigest() for f in ("model.onnx", "tokenizer.json")},
+        "files": {f: "sha256:" + hashlib.sha256((folder / f).read_bytes()).hexdigest() for f in (*files, "tokenizer.json")},
         "tokenizer": "tokenizer.json",
         "variants": [
             {"provider": "cpu", "file": "model.onnx", "precision": "fp32", "batching": "single"},
@@ -162,6 +212,9 @@ def write(name, description, labels, span_labels, with_types, calibration):
         "window": {"tokens": 32, "overlap": 8, "correction": {"slope": 0.25, "until": 3}},
         "thresholds": {l: 0.5 for l in LABELS},
     }
+    if exits:
+        for variant in manifest["variants"]:
+            variant["exits"] = exits
     if span_labels:
         manifest["undo_disguise"] = True
         manifest["outputs"]["tokens"] = "token_logits"
@@ -173,6 +226,7 @@ def write(name, description, labels, span_labels, with_types, calibration):
 
 
 write("tiny", "A lookup table with a token head, for tests.", LABELS, SPAN_LABELS, False, None)
+write("tiny-exits", "A lookup table with a token head and two exits, for tests.", LABELS, SPAN_LABELS, False, None, DOUBTS)
 # What other models may have: columns in another order, one that is not an attribute, token types, no
 # token head, and a calibration (Platt scaling for toxicity, a bend for insult).
 write("tiny-no-spans", "A lookup table without a token head, for tests.",

@@ -1,0 +1,145 @@
+package classifier_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
+)
+
+// withExits is tiny with an exit for texts of a few harmless words and one for all harmless texts.
+func withExits(t testing.TB) classifier.Config {
+	t.Helper()
+	const folder = "../testdata/models/tiny-exits"
+	c := config(t, folder)
+	read := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	var manifest struct {
+		Thresholds toxscreen.Scores
+		Variants   []struct {
+			Exits []struct {
+				File string
+				classifier.Exit
+			}
+		}
+	}
+	if err := json.Unmarshal(read("manifest.json"), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	c.Thresholds = manifest.Thresholds
+	for i, e := range manifest.Variants[0].Exits {
+		c.Exits = append(c.Exits, e.Exit)
+		c.Models = slices.Insert(c.Models, i, read(e.File))
+	}
+	return c
+}
+
+// A harmless text leaves early, with estimates near the scores of the whole network. A text with
+// something to flag or to mark has the same classification as without exits.
+func TestHarmlessTextsLeaveEarly(t *testing.T) {
+	c := open(t, withExits(t))
+	for text, exit := range map[string]int{
+		"":                      1,
+		"tea":                   1,
+		"we walk and talk":      2,
+		"silly":                 0, // one in three would call it toxic
+		"you idiot":             0,
+		"you 1d10t":             0, // its reading is flagged
+		"he said: the k1ll fee": 0,
+	} {
+		full, err := c.Classify(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		early, err := c.ClassifyEarly(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if early.Exit != exit || full.Exit != 0 {
+			t.Errorf("%q left after layer %d, want %d", text, early.Exit, exit)
+		}
+		if gap := largestGap(t, full, early); exit == 0 && (gap > 1e-6 || !cmp.Equal(full.Spans, early.Spans, scoresEqual)) || gap > 0.03 {
+			t.Errorf("%q: %+v with exits, %+v without", text, early, full)
+		}
+	}
+}
+
+var scoresEqual = cmp.AllowUnexported(toxscreen.Scores{})
+
+// Of a long text, the harmless windows leave, and the others are scored and marked as without exits.
+func TestWindowsOfALongTextLeave(t *testing.T) {
+	c := open(t, withExits(t))
+	harmless := strings.Repeat("we walk and talk and play. ", 20)
+	text := harmless + "you stupid idiot. " + harmless
+	full, err := c.Classify(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	early, err := c.ClassifyEarly(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if early.Exit != 0 || !cmp.Equal(early.Spans, full.Spans, scoresEqual) || largestGap(t, full, early) > 1e-6 {
+		t.Errorf("%+v with exits, %+v without", early, full)
+	}
+	if early, err = c.ClassifyEarly(t.Context(), harmless); err != nil || early.Exit != 2 {
+		t.Errorf("a harmless page left after layer %d, %v, want 2", early.Exit, err)
+	}
+}
+
+// A window whose exit itself calls it toxic does not leave, however low its doubt is.
+func TestNothingFlaggedLeaves(t *testing.T) {
+	config := withExits(t)
+	for i := range config.Exits {
+		config.Exits[i].Doubt = 100
+	}
+	c := open(t, config)
+	for text, exit := range map[string]int{"we walk and talk": 1, "silly": 0} {
+		if found, err := c.ClassifyEarly(t.Context(), text); err != nil || found.Exit != exit {
+			t.Errorf("%q left after layer %d, %v, want %d", text, found.Exit, err, exit)
+		}
+	}
+}
+
+// Open refuses exits that are not usable.
+func TestOpenRefusesExits(t *testing.T) {
+	for name, test := range map[string]struct {
+		want  string
+		spoil func(*classifier.Config)
+	}{
+		"a file is missing": {"2 files for 2 exits", func(c *classifier.Config) { c.Models = c.Models[1:] }},
+		"layers go back":    {"exits[1].layer: 1 does not follow 1", func(c *classifier.Config) { c.Exits[1].Layer = 1 }},
+		"no output":         {"exits[0].output: missing", func(c *classifier.Config) { c.Exits[0].Output = "" }},
+		"nothing passed on": {"exits[0].hidden: missing", func(c *classifier.Config) { c.Exits[0].Hidden = "" }},
+		"no width":          {"exits[0].width: 0", func(c *classifier.Config) { c.Exits[0].Width = 0 }},
+		"calibration of others": {"exits[1].calibration", func(c *classifier.Config) {
+			c.Exits[1].Calibration = map[toxscreen.Attribute]classifier.Calibration{toxscreen.Toxicity: {}}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := withExits(t)
+			c.Exits = slices.Clone(c.Exits)
+			test.spoil(&c)
+			opened, err := classifier.Open(c)
+			if err == nil {
+				opened.Close()
+				t.Fatal("it was opened")
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+		})
+	}
+}

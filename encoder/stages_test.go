@@ -1,0 +1,204 @@
+package encoder_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/tokenize"
+)
+
+// staged is the network of tiny in three stages. The last column of an exit is its doubt.
+func staged(t testing.TB) encoder.Config {
+	t.Helper()
+	const folder = "../testdata/models/tiny-exits"
+	c := config(t, folder, "model.onnx")
+	var manifest struct {
+		Variants []struct {
+			Exits []struct {
+				File, Output, Hidden string
+				Width                int
+			}
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(folder, "manifest.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &manifest)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stages []encoder.Stage
+	for _, e := range manifest.Variants[0].Exits {
+		model, err := os.ReadFile(filepath.Join(folder, e.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stages = append(stages, encoder.Stage{Model: model, Hidden: e.Hidden, Width: e.Width, Heads: []encoder.Head{
+			{Name: e.Output, Output: e.Output, Task: encoder.TextClassification, Columns: c.Stages[0].Heads[0].Columns + 1},
+		}})
+	}
+	c.Stages = append(stages, c.Stages...)
+	return c
+}
+
+// certain lets windows leave whose doubt is at most -5.8 at the first exit and -3 at the second.
+func certain(stage int, logits []float32) bool {
+	return logits[len(logits)-1] <= []float32{-5.8, -3}[stage]
+}
+
+// Without exits, stages are the network in another form: they return the same, in every batching.
+func TestStagesAreTheWholeNetwork(t *testing.T) {
+	for _, batching := range []encoder.Batching{encoder.Single, encoder.Bucketed, encoder.Padded} {
+		t.Run(string(batching), func(t *testing.T) {
+			whole, parts := tiny(t), staged(t)
+			whole.Batching, parts.Batching = batching, batching
+			one, many := open(t, whole), open(t, parts)
+			var callers sync.WaitGroup
+			for _, text := range []string{"", "you stupid idiot", "my friend", strings.Repeat("you are kind and wise. ", 40) + "you idiot"} {
+				callers.Go(func() {
+					want, err := run(t.Context(), one, whole, text)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					got, err := run(t.Context(), many, parts, text)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for _, head := range []string{texts, tokens} {
+						if !closeTo(got.Logits(head), want.Logits(head)) {
+							t.Errorf("%q: %s %v, want %v", text, head, got.Logits(head), want.Logits(head))
+						}
+					}
+					if last := slices.Min(got.Last); last != 2 {
+						t.Errorf("%q: a window ended at stage %d", text, last)
+					}
+				})
+			}
+			callers.Wait()
+		})
+	}
+}
+
+// closeTo allows for the rounding of padded runs.
+func closeTo(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) < 1e-5 })
+}
+
+// A window that leaves has the logits of its exit, and no others; the other windows of its
+// text run on.
+func TestWindowsLeave(t *testing.T) {
+	c := staged(t)
+	c.Batching = encoder.Bucketed
+	e := open(t, c)
+	text := strings.Repeat("we walk and talk and play. ", 10) + "you stupid idiot. " + strings.Repeat("the sun and the rain. ", 12)
+	var enc tokenize.Encoding
+	if err := c.Tokenizer.Encode(text, &enc); err != nil {
+		t.Fatal(err)
+	}
+	full, err := e.Run(t.Context(), text, &enc, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := e.Run(t.Context(), text, &enc, certain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Max(out.Last) != 2 || slices.Min(out.Last) == 2 {
+		t.Fatalf("the windows ended at the stages %v: all or none left", out.Last)
+	}
+	scores, columns := out.Logits(texts), len(out.Logits(texts))/len(out.Windows)
+	for i, last := range out.Last {
+		row := scores[i*columns:][:columns]
+		if stayed := last == 2; stayed && !slices.Equal(row, full.Logits(texts)[i*columns:][:columns]) || stayed == math.IsInf(float64(row[0]), -1) {
+			t.Errorf("window %d ended at stage %d with %v", i, last, row)
+		}
+		for stage, exit := range []string{"exit_1", "exit_2"} {
+			if asked := !math.IsInf(float64(out.Logits(exit)[i*(columns+1)]), -1); asked != (last >= stage) {
+				t.Errorf("window %d ended at stage %d, and %s is %v", i, last, exit, out.Logits(exit))
+			}
+		}
+	}
+}
+
+// What a window's logits are, and where it leaves, does not depend on the others that run at
+// the same time.
+func TestExitsAreTheSameInEveryCompany(t *testing.T) {
+	for _, batching := range []encoder.Batching{encoder.Single, encoder.Bucketed} {
+		t.Run(string(batching), func(t *testing.T) {
+			c := staged(t)
+			c.Batching, c.Threads = batching, 2
+			e := open(t, c)
+			var list []string
+			for _, words := range []string{"you", "we talk", "the sun and the rain", "you are a very nice friend"} {
+				for _, last := range []string{"idiot", "silly", "friend", "tomato", "today", strings.Repeat(" and so on.", 30)} {
+					list = append(list, words+" "+last)
+				}
+			}
+			encodings := make([]tokenize.Encoding, len(list))
+			alone := make([]encoder.Output, len(list))
+			var err error
+			for i, text := range list {
+				if err = c.Tokenizer.Encode(text, &encodings[i]); err != nil {
+					t.Fatal(err)
+				}
+				if alone[i], err = e.Run(t.Context(), text, &encodings[i], certain); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var callers sync.WaitGroup
+			for caller := range 32 {
+				callers.Go(func() {
+					for i := range list {
+						i := (i + caller) % len(list)
+						found, err := e.Run(t.Context(), list[i], &encodings[i], certain)
+						if err != nil || !reflect.DeepEqual(found, alone[i]) {
+							t.Errorf("%q: %+v, %v in company, %+v alone", list[i], found, err, alone[i])
+						}
+					}
+				})
+			}
+			callers.Wait()
+		})
+	}
+}
+
+// Open refuses stages that do not fit together.
+func TestOpenRefusesStages(t *testing.T) {
+	for name, test := range map[string]struct {
+		want  string
+		spoil func(*encoder.Config)
+	}{
+		"no stages":                {"stages: missing", func(c *encoder.Config) { c.Stages = nil }},
+		"nothing is passed on":     {"every stage but the last has a hidden output", func(c *encoder.Config) { c.Stages[0].Hidden = "" }},
+		"the last passes on":       {"every stage but the last has a hidden output", func(c *encoder.Config) { c.Stages[2].Hidden = "hidden_3" }},
+		"no width":                 {"the width 0", func(c *encoder.Config) { c.Stages[1].Width = 0 }},
+		"an exit of tokens":        {"nothing says whether a window may leave", func(c *encoder.Config) { c.Stages[0].Heads[0].Task = encoder.TokenClassification }},
+		"a head of another stage":  {`two are named "exit_1"`, func(c *encoder.Config) { c.Stages[1].Heads[0].Name = "exit_1" }},
+		"another width":            {"not as configured", func(c *encoder.Config) { c.Stages[0].Width++ }},
+		"stages in another order":  {"not as configured", func(c *encoder.Config) { c.Stages[0].Model, c.Stages[1].Model = c.Stages[1].Model, c.Stages[0].Model }},
+		"a stage that is no model": {"stage 2 of 3", func(c *encoder.Config) { c.Stages[1].Model = []byte("not a model") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := staged(t)
+			test.spoil(&c)
+			e, err := encoder.Open(c)
+			if err == nil {
+				e.Close()
+				t.Fatal("it was opened")
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package toxscreen_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// early is a classifier that can end after two layers.
+type early struct{ classify }
+
+func (e early) Info() toxscreen.ModelInfo {
+	info := e.classify.Info()
+	info.Exits = []int{1, 2}
+	info.Thresholds = scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)
+	return info
+}
+
+func (e early) ClassifyEarly(ctx context.Context, text string) (toxscreen.Classification, error) {
+	found, err := e.Classify(ctx, text)
+	found.Exit = 2
+	return found, err
+}
+
+// The classifier ends early only where nothing can depend on the rest: if the model's thresholds
+// or higher ones decide, and there is no judge.
+func TestWhenTextsEndEarly(t *testing.T) {
+	classifier := early{func(context.Context, string) (toxscreen.Classification, error) {
+		return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, 0.01, toxscreen.Insult, 0.01)}, nil
+	}}
+	judge := toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) { return toxscreen.Verdict{}, nil }), toxscreen.Band{Low: 0.4, High: 0.6})
+	for name, test := range map[string]struct {
+		options []toxscreen.Option
+		want    int
+	}{
+		"by default":                 {nil, 2},
+		"higher thresholds":          {[]toxscreen.Option{toxscreen.WithThresholds(scores(toxscreen.Toxicity, 0.9, toxscreen.Insult, 0.7))}, 2},
+		"a lower threshold":          {[]toxscreen.Option{toxscreen.WithThresholds(scores(toxscreen.Insult, 0.69))}, 0},
+		"the full network":           {[]toxscreen.Option{toxscreen.WithFullNetwork()}, 0},
+		"a judge":                    {[]toxscreen.Option{judge}, 0},
+		"a judge that is taken away": {[]toxscreen.Option{judge, toxscreen.WithoutJudge("not now")}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			screener := toxscreen.New(classifier, test.options...)
+			result, err := screener.Score(t.Context(), "text")
+			if err != nil || result.Exit != test.want || screener.EndsEarly() != (test.want > 0) {
+				t.Errorf("ended after layer %d, %v, want %d", result.Exit, err, test.want)
+			}
+		})
+	}
+	if result, err := toxscreen.New(classifier.classify).Score(t.Context(), "text"); err != nil || result.Exit != 0 {
+		t.Errorf("a classifier without exits ended after layer %d, %v", result.Exit, err)
+	}
+}
