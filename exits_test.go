@@ -7,12 +7,12 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// early is a classifier that can end after two layers.
+// early is a classifier that always leaves at the second exit.
 type early struct{ classify }
 
 func (e early) Info() toxscreen.ModelInfo {
 	info := e.classify.Info()
-	info.Exits = []int{1, 2}
+	info.Exits = 2
 	info.Thresholds = scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)
 	return info
 }
@@ -45,11 +45,11 @@ func TestWhenTextsEndEarly(t *testing.T) {
 			screener := toxscreen.New(classifier, test.options...)
 			result, err := screener.Score(t.Context(), "text")
 			if err != nil || result.Exit != test.want || screener.EndsEarly() != (test.want > 0) {
-				t.Errorf("ended after layer %d, %v, want %d", result.Exit, err, test.want)
+				t.Errorf("ended at exit %d, %v, want %d", result.Exit, err, test.want)
 			}
 		})
 	}
 	if result, err := toxscreen.New(classifier.classify).Score(t.Context(), "text"); err != nil || result.Exit != 0 {
-		t.Errorf("a classifier without exits ended after layer %d, %v", result.Exit, err)
+		t.Errorf("a classifier without exits ended at exit %d, %v", result.Exit, err)
 	}
 }

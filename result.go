@@ -72,9 +72,9 @@ type Result struct {
 	// Judge.
 	OffsetUnit OffsetUnit `json:"offset_unit"`
 
-	// Exit is the number of the network's layers after which the text was clearly harmless,
-	// so that the others were not run: its scores are estimates. A part of the text may have
-	// ended earlier. It is 0, and absent in JSON, if all layers were run.
+	// Exit is the exit of the network at which the text, clearly harmless, left it, counted
+	// from 1; of a text in several parts, the last that one took. Its scores are estimates. It
+	// is 0, and absent in JSON, if the whole network was run on the text or on a part of it.
 	Exit int `json:"exit,omitempty"`
 
 	// Source tells which stages the Score comes from.

@@ -92,8 +92,9 @@ type Classification struct {
 	// Spans are ordered, free of overlap, with byte offsets into the text.
 	// It is nil if the model has no token head.
 	Spans []Span
-	// Exit is the number of the network's layers that an [EarlyClassifier] ran for the text,
-	// or for the part of it that took most. 0 means all of them.
+	// Exit is the exit at which an [EarlyClassifier] ended on the text, counted from 1; of a
+	// text in several parts, the last that one took. 0 means that the whole network was run
+	// on the text or on one of its parts.
 	Exit int
 	// Warnings are sentences about the limits of the classification.
 	Warnings []string
@@ -120,9 +121,8 @@ type ModelInfo struct {
 	// Thresholds holds the model's threshold for each of Attributes, as
 	// [Classification.Thresholds] has them.
 	Thresholds Scores
-	// Exits are the numbers of layers after which an [EarlyClassifier] may end; empty if it
-	// always runs all of them.
-	Exits []int
+	// Exits is the number of exits at which an [EarlyClassifier] may end.
+	Exits int
 	// Languages are the ISO 639 or BCP 47 codes of the languages that the model was
 	// trained on; empty if they are not known.
 	Languages []string
@@ -256,7 +256,7 @@ func (s *Screener) EndsEarly() bool { return s.early() != nil }
 // reaches the model's threshold, must be enough. Otherwise it returns nil.
 func (s *Screener) early() EarlyClassifier {
 	classifier, ok := s.classifier.(EarlyClassifier)
-	if !ok || len(s.info.Exits) == 0 || s.full || s.judge != nil {
+	if !ok || s.info.Exits == 0 || s.full || s.judge != nil {
 		return nil
 	}
 	for a, threshold := range s.thresholds.All() {

@@ -1,7 +1,7 @@
 // Package classifier turns texts into attribute scores and spans with an ONNX
 // model. Most users open one through package models. To open one directly:
 //
-//	c, err := classifier.Open(classifier.Config{Spec: spec, Models: [][]byte{onnx}, Tokenizer: tokenizer})
+//	c, err := classifier.Open(classifier.Config{Spec: spec, Model: onnx, Tokenizer: tokenizer})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,13 +33,13 @@ import (
 // the default.
 type Config struct {
 	Spec Spec
-	// Exits are the exits of the network, in the order in which a text reaches them: none
-	// if the network has none.
+	// Exits are the exits of the network, in the order in which a text reaches them, with
+	// their files: none if the network has none.
 	Exits []Exit
-	// Models are the files in ONNX or ORT format: for each of Exits the part of the network up
-	// to it, and then the rest. They must not change before Close: a session uses the weights
-	// of an ORT file in place.
-	Models    [][]byte
+	// Model is the file of the network, or of what lies behind the last exit, in ONNX or ORT
+	// format. It must not change before Close: a session uses the weights of an ORT file in
+	// place.
+	Model     []byte
 	Tokenizer *tokenize.Tokenizer
 
 	Provider encoder.Provider // default encoder.CPU
@@ -67,9 +68,6 @@ func Open(c Config) (*Classifier, error) {
 	if err := errors.Join(c.Spec.Validate(), c.Spec.ValidateExits(c.Exits)); err != nil {
 		return nil, fmt.Errorf("failed to open classifier: %w", err)
 	}
-	if len(c.Models) != len(c.Exits)+1 {
-		return nil, fmt.Errorf("failed to open classifier: %d files for %d exits: one for each exit and one for the rest are needed", len(c.Models), len(c.Exits))
-	}
 	opened, err := encoder.Open(encoder.Config{
 		Stages:    c.stages(),
 		Tokenizer: c.Tokenizer,
@@ -85,15 +83,11 @@ func Open(c Config) (*Classifier, error) {
 		return nil, fmt.Errorf("failed to open classifier: %w", err)
 	}
 	busy := opened.Info()
-	var layers []int
-	for _, e := range c.Exits {
-		layers = append(layers, e.Layer)
-	}
 	return &Classifier{
 		spec: c.Spec, exits: c.Exits, thresholds: c.Thresholds,
 		tokenizer: c.Tokenizer, encoder: opened,
 		info: toxscreen.ModelInfo{
-			Version: c.Version, Attributes: attributesOf(c.Spec.Labels), Thresholds: c.Thresholds, Exits: layers,
+			Version: c.Version, Attributes: attributesOf(c.Spec.Labels), Thresholds: c.Thresholds, Exits: len(c.Exits),
 			Parallel: busy.Parallel, Short: busy.Short,
 		},
 		encodings: sync.Pool{New: func() any { return new(tokenize.Encoding) }},
@@ -214,7 +208,7 @@ type scored struct {
 	odds     toxscreen.Scores    // of the windows together
 	spans    []toxscreen.Span    // nil if the model has no token head
 	readings []toxscreen.Reading // the words that are read differently than they are written
-	exit     int                 // layers of the exit at which the last window left; 0: it did not leave
+	exit     int                 // as [toxscreen.Classification] has it
 }
 
 // deeper returns the later one of two exits, each as [toxscreen.Classification] has it.
@@ -233,18 +227,16 @@ func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encod
 	}
 	result := &scored{windows: make([]window, len(out.Windows))}
 	for i, seen := range out.Windows {
-		w, exit := &result.windows[i], 0
+		w, last := &result.windows[i], out.Last[i]
 		w.start, w.end = extent(enc.Offsets[seen.Start:seen.End])
-		if last := out.Last[i]; last < len(c.exits) {
-			e := c.exits[last]
-			w.odds, exit = c.exitOdds(e, row(out.Logits(exitHead(last)), i, len(c.spec.Labels)+1)), e.Layer
+		if last < len(c.exits) {
+			w.odds = c.exitOdds(c.exits[last], row(out.Logits(exitHead(last)), i, len(c.spec.Labels)+1))
 		} else {
 			w.odds = c.logOdds(row(out.Logits(scoresHead), i, len(c.spec.Labels)), c.spec.Calibration)
 		}
-		if i == 0 {
-			result.exit = exit
-		}
-		result.exit = deeper(result.exit, exit)
+	}
+	if last := slices.Max(out.Last); last < len(c.exits) {
+		result.exit = last + 1
 	}
 	result.odds = combine(result.windows, c.spec.Window.Correction)
 	if c.spec.Spans != nil {

@@ -35,7 +35,7 @@ func config(t testing.TB, folder string) classifier.Config {
 		}
 		return data
 	}
-	c := classifier.Config{Models: [][]byte{read("model.onnx")}, Version: "tiny@1.0.0"}
+	c := classifier.Config{Model: read("model.onnx"), Version: "tiny@1.0.0"}
 	if err := json.Unmarshal(read("manifest.json"), &c.Spec); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestOpenRefuses(t *testing.T) {
 		"a missing input":   func(c *classifier.Config) { c.Spec.Inputs = []string{"input_ids"} },
 		"another output":    func(c *classifier.Config) { c.Spec.Outputs.Scores = "probabilities" },
 		"fewer labels":      func(c *classifier.Config) { c.Spec.Labels = c.Spec.Labels[:1]; c.Spec.Calibration = nil },
-		"no ONNX at all":    func(c *classifier.Config) { c.Models[0] = []byte("not a model") },
+		"no ONNX at all":    func(c *classifier.Config) { c.Model = []byte("not a model") },
 		"a window of marks": func(c *classifier.Config) { c.Spec.Window = classifier.Window{Tokens: 1} },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -367,7 +367,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	c, err := classifier.Open(classifier.Config{Spec: spec, Models: [][]byte{onnx}, Tokenizer: tokenizer})
+	c, err := classifier.Open(classifier.Config{Spec: spec, Model: onnx, Tokenizer: tokenizer})
 	if err != nil {
 		panic(err)
 	}

@@ -30,7 +30,7 @@ func withExits(t testing.TB) classifier.Config {
 		Thresholds toxscreen.Scores
 		Variants   []struct {
 			Exits []struct {
-				File string
+				Stage, File string
 				classifier.Exit
 			}
 		}
@@ -39,9 +39,9 @@ func withExits(t testing.TB) classifier.Config {
 		t.Fatal(err)
 	}
 	c.Thresholds = manifest.Thresholds
-	for i, e := range manifest.Variants[0].Exits {
+	for _, e := range manifest.Variants[0].Exits {
+		e.Exit.Stage, e.Exit.Model = read(e.Stage), read(e.File)
 		c.Exits = append(c.Exits, e.Exit)
-		c.Models = slices.Insert(c.Models, i, read(e.File))
 	}
 	return c
 }
@@ -68,7 +68,7 @@ func TestHarmlessTextsLeaveEarly(t *testing.T) {
 			t.Fatal(err)
 		}
 		if early.Exit != exit || full.Exit != 0 {
-			t.Errorf("%q left after layer %d, want %d", text, early.Exit, exit)
+			t.Errorf("%q left at exit %d, want %d", text, early.Exit, exit)
 		}
 		if gap := largestGap(t, full, early); exit == 0 && (gap > 1e-6 || !cmp.Equal(full.Spans, early.Spans, scoresEqual)) || gap > 0.03 {
 			t.Errorf("%q: %+v with exits, %+v without", text, early, full)
@@ -95,7 +95,7 @@ func TestWindowsOfALongTextLeave(t *testing.T) {
 		t.Errorf("%+v with exits, %+v without", early, full)
 	}
 	if early, err = c.ClassifyEarly(t.Context(), harmless); err != nil || early.Exit != 2 {
-		t.Errorf("a harmless page left after layer %d, %v, want 2", early.Exit, err)
+		t.Errorf("a harmless page left at exit %d, %v, want 2", early.Exit, err)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestNothingFlaggedLeaves(t *testing.T) {
 	c := open(t, config)
 	for text, exit := range map[string]int{"we walk and talk": 1, "silly": 0} {
 		if found, err := c.ClassifyEarly(t.Context(), text); err != nil || found.Exit != exit {
-			t.Errorf("%q left after layer %d, %v, want %d", text, found.Exit, err, exit)
+			t.Errorf("%q left at exit %d, %v, want %d", text, found.Exit, err, exit)
 		}
 	}
 }
@@ -119,7 +119,6 @@ func TestOpenRefusesExits(t *testing.T) {
 		want  string
 		spoil func(*classifier.Config)
 	}{
-		"a file is missing": {"2 files for 2 exits", func(c *classifier.Config) { c.Models = c.Models[1:] }},
 		"layers go back":    {"exits[1].layer: 1 does not follow 1", func(c *classifier.Config) { c.Exits[1].Layer = 1 }},
 		"no output":         {"exits[0].output: missing", func(c *classifier.Config) { c.Exits[0].Output = "" }},
 		"nothing passed on": {"exits[0].hidden: missing", func(c *classifier.Config) { c.Exits[0].Hidden = "" }},

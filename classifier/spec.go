@@ -61,12 +61,10 @@ func exitHead(exit int) string { return fmt.Sprintf("exit %d", exit+1) }
 func (c Config) stages() []encoder.Stage {
 	var stages []encoder.Stage
 	for i, e := range c.Exits {
-		stages = append(stages, encoder.Stage{
-			Model: c.Models[i], Hidden: e.Hidden, Width: e.Width,
-			Heads: []encoder.Head{{Name: exitHead(i), Output: e.Output, Task: encoder.TextClassification, Columns: len(c.Spec.Labels) + 1}},
-		})
+		head := encoder.Head{Name: exitHead(i), Output: e.Output, Task: encoder.TextClassification, Columns: len(c.Spec.Labels) + 1}
+		stages = append(stages, encoder.Stage{Model: e.Stage, Hidden: e.Hidden, Width: e.Width, Exit: encoder.Exit{Model: e.Model, Head: head}})
 	}
-	return append(stages, encoder.Stage{Model: c.Models[len(c.Exits)], Heads: c.Spec.heads()})
+	return append(stages, encoder.Stage{Model: c.Model, Heads: c.Spec.heads()})
 }
 
 // heads returns the heads that the classifier reads.
@@ -166,24 +164,29 @@ func (c Calibration) Apply(logit float64) float64 {
 // Exit is a place in the network where a harmless window may leave it, so that the layers
 // behind need not run. Its JSON form is part of a model's manifest.
 type Exit struct {
-	// Layer is the number of the network's layers before the exit, 1 or more. Results name it.
+	// Layer is the number of the network's layers before the exit. It is for people and has
+	// no effect.
 	Layer int `json:"layer"`
 	// Output is the exit's own opinion: logits, float32 [windows, labels + 1]. The last column
 	// is its doubt: the log-odds that the text does not surely stay below all thresholds.
 	Output string `json:"output"`
-	// Hidden is what the rest of the network takes, float32 [windows, tokens, Width].
+	// Hidden is what the exit and the rest of the network take, float32 [windows, tokens, Width].
 	Hidden string `json:"hidden"`
 	Width  int    `json:"width"`
 	// Doubt is the highest doubt with which a window leaves.
 	Doubt float64 `json:"doubt"`
 	// Calibration is that of the other columns, as Spec.Calibration is for the whole network.
 	Calibration map[toxscreen.Attribute]Calibration `json:"calibration,omitempty"`
+
+	// Stage is the file of the network from the exit before up to this one, and Model that of
+	// the exit, which takes Hidden. The same applies to them as to Config.Model.
+	Stage, Model []byte `json:"-"`
 }
 
 // ValidateExits reports everything that makes exits unusable for a network with this spec.
 func (s Spec) ValidateExits(exits []Exit) error {
 	var found []error
-	layer := 0
+	layer := -1
 	for i, e := range exits {
 		wrong := func(format string, args ...any) {
 			found = append(found, fmt.Errorf("exits[%d].%w", i, fmt.Errorf(format, args...)))

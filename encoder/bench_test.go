@@ -144,7 +144,7 @@ func openDefault(b *testing.B, batching encoder.Batching) *classifier.Classifier
 	}
 	ran := config(b, "../models/toxicity-en", "model.ort")
 	c, err := classifier.Open(classifier.Config{
-		Spec: manifest.Spec, Models: [][]byte{ran.Stages[0].Model}, Tokenizer: ran.Tokenizer,
+		Spec: manifest.Spec, Model: ran.Stages[0].Model, Tokenizer: ran.Tokenizer,
 		Batching: batching, Threads: benchThreads, Thresholds: manifest.Thresholds,
 	})
 	if err != nil {

@@ -39,11 +39,21 @@ type Stage struct {
 	// Model is the file in ONNX or ORT format. It must not change before
 	// Close: a session uses the weights of an ORT file in place.
 	Model []byte
-	Heads []Head // at least one; the first of a stage that windows can leave after is a TextClassification
-	// Hidden is the output that the next stage takes as its input of the same name, float32
-	// [windows, tokens, Width]. The last stage has none.
+	Heads []Head // of the last stage, at least one; the others have none
+
+	// Hidden is the output of every stage but the last: float32 [windows, tokens, Width]. The
+	// next stage and Exit take it as their input of the same name.
 	Hidden string
 	Width  int // 1 to 65536
+	Exit   Exit
+}
+
+// Exit says what is known of a window after a stage. It runs only on windows that may leave.
+type Exit struct {
+	// Model is a file like that of the stage. It takes the stage's Hidden, and the
+	// attention_mask if the first stage does.
+	Model []byte
+	Head  Head // a TextClassification
 }
 
 // Head is one output of a stage.
@@ -118,19 +128,29 @@ func (c Config) validate() error {
 	}
 	var heads []Head
 	for i, stage := range c.Stages {
-		last := i == len(c.Stages)-1
-		if len(stage.Heads) == 0 {
-			wrong("heads: missing")
-		} else if !last && stage.Heads[0].Task != TextClassification {
-			wrong("heads: %q of stage %d is not a %s: nothing says whether a window may leave", stage.Heads[0].Name, i+1, TextClassification)
+		if i == len(c.Stages)-1 {
+			if len(stage.Heads) == 0 {
+				wrong("heads: missing")
+			}
+			if stage.Hidden != "" || len(stage.Exit.Model) > 0 {
+				wrong("stages: the last one has a hidden output or an exit, which nothing takes")
+			}
+			heads = append(heads, stage.Heads...)
+			continue
 		}
-		if last != (stage.Hidden == "") {
-			wrong("stages: every stage but the last has a hidden output")
+		if len(stage.Heads) > 0 {
+			wrong("heads: %q is not of the last stage", stage.Heads[0].Name)
 		}
-		if !last && (stage.Width < 1 || stage.Width > 1<<16) {
+		if stage.Hidden == "" {
+			wrong("stages: stage %d has no hidden output for the next one", i+1)
+		}
+		if stage.Width < 1 || stage.Width > 1<<16 {
 			wrong("stages: the width %d of %q is not in 1..65536", stage.Width, stage.Hidden)
 		}
-		heads = append(heads, stage.Heads...)
+		if stage.Exit.Head.Task != TextClassification {
+			wrong("stages: the exit of stage %d has the task %q: it must be %s", i+1, stage.Exit.Head.Task, TextClassification)
+		}
+		heads = append(heads, stage.Exit.Head)
 	}
 	for i, h := range heads {
 		if slices.ContainsFunc(heads[:i], func(other Head) bool { return other.Name == h.Name }) {

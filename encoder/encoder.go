@@ -43,7 +43,7 @@ import (
 
 // Encoder runs one model. It is safe for concurrent use.
 type Encoder struct {
-	heads          []Head // of all stages
+	heads          []Head // of the exits and the last stage
 	room           int    // tokens of a text in one window
 	overlap        int    // tokens
 	prefix, suffix []int64
@@ -62,6 +62,9 @@ func Open(c Config) (*Encoder, error) {
 	}
 	e := &Encoder{overlap: c.Window.Overlap}
 	for _, stage := range c.Stages {
+		if stage.Hidden != "" {
+			e.heads = append(e.heads, stage.Exit.Head)
+		}
 		e.heads = append(e.heads, stage.Heads...)
 	}
 	e.prefix, e.suffix = c.Tokenizer.Special()
@@ -104,7 +107,7 @@ func (e *Encoder) Info() Info {
 }
 
 // Leave reports whether a window leaves after a stage, so that later stages do not run on it.
-// stage is the index of the stage, and logits has one for each column of its first head. It
+// stage is the index of the stage, and logits has one for each column of its exit's head. It
 // is called concurrently, must not keep logits, and delays other windows until it returns.
 type Leave func(stage int, logits []float32) bool
 
@@ -129,8 +132,8 @@ func (r Range) Len() int { return r.End - r.Start }
 
 // Logits returns the logits of the head with the given name, float32 row by row:
 // [windows, columns] for [TextClassification] and [tokens, columns] for
-// [TokenClassification], where each row comes from the window that owns the token. The
-// rows of windows that left before the stage of the head are -Inf. It returns nil if there is no such head.
+// [TokenClassification], where each row comes from the window that owns the token. A head
+// that was not run on a window has rows of -Inf. It returns nil if there is no such head.
 func (o Output) Logits(head string) []float32 {
 	for i := range o.heads {
 		if o.heads[i].Name == head {
@@ -142,7 +145,7 @@ func (o Output) Logits(head string) []float32 {
 
 // Run runs the model on a text. enc must be the encoding of that text. The windows of
 // a long text run concurrently. leave is asked after each stage but the last; nil runs
-// all stages. When ctx ends, active runs stop, except runs that
+// all stages and no exit. When ctx ends, active runs stop, except runs that
 // windows of another caller share. A logit of a text classification that is not
 // finite is an error.
 func (e *Encoder) Run(ctx context.Context, text string, enc *tokenize.Encoding, leave Leave) (Output, error) {

@@ -21,7 +21,7 @@ type bareRun struct{ inputs, outputs []ort.Value }
 // NewBareRuns creates the tensors for each text's windows.
 func NewBareRuns(b *testing.B, e *Encoder, tokenizer *tokenize.Tokenizer, texts []string) *BareRuns {
 	b.Helper()
-	session := e.runner.sessions[0]
+	session := e.runner.stages[0]
 	runs := &BareRuns{session: session.ort}
 	var values []ort.Value
 	b.Cleanup(func() {

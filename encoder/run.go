@@ -66,9 +66,10 @@ const (
 // runner runs windows for many callers, stage by stage. A window waits only if all runs are
 // busy. The window that is due first runs next, together with others that may share its run.
 type runner struct {
-	sessions []*session // of each stage
-	sharing  sharing
-	padID    int64
+	stages  []*session
+	exits   []*session // after each stage but the last
+	sharing sharing
+	padID   int64
 
 	lock    sync.Mutex
 	arrived sync.Cond // waiting has grown, or the runner is closed
@@ -103,18 +104,30 @@ type job struct {
 func newRunner(c Config, s sharing) (*runner, error) {
 	r := &runner{sharing: s, padID: c.PadID, spare: sync.Pool{New: func() any { return new([]float32) }}}
 	r.arrived.L = &r.lock
-	for i := range c.Stages {
-		opened, err := openSession(c, i, s.threads)
+	stages, exits := c.parts()
+	open := func(p part, what string, i int) (*session, error) {
+		opened, err := openSession(p, c.Provider, s.threads)
+		if err != nil && len(stages) > 1 {
+			err = fmt.Errorf("%s %d: %w", what, i+1, err)
+		}
+		return opened, err
+	}
+	for i, p := range stages {
+		opened, err := open(p, "stage", i)
 		if err != nil {
-			if len(c.Stages) > 1 {
-				err = fmt.Errorf("stage %d of %d: %w", i+1, len(c.Stages), err)
-			}
 			return nil, errors.Join(err, r.close())
 		}
-		r.sessions = append(r.sessions, opened)
+		r.stages = append(r.stages, opened)
+	}
+	for i, p := range exits {
+		opened, err := open(p, "exit", i)
+		if err != nil {
+			return nil, errors.Join(err, r.close())
+		}
+		r.exits = append(r.exits, opened)
 	}
 	for range s.runs {
-		one, err := newRun(r.sessions)
+		one, err := newRun()
 		if err != nil {
 			return nil, errors.Join(err, r.close())
 		}
@@ -173,7 +186,7 @@ func (r *runner) next() []*job {
 		for _, j := range r.waiting {
 			switch {
 			case j.ctx.Err() != nil: // its caller has cancelled
-			case len(batch) == 0 || j.stage == batch[0].stage && r.sharing.takes(len(batch), longest, j):
+			case len(batch) == 0 || j.likes(batch[0]) && r.sharing.takes(len(batch), longest, j):
 				batch, longest = append(batch, j), max(longest, len(j.ids))
 			default:
 				rest = append(rest, j)
@@ -191,27 +204,42 @@ func (r *runner) next() []*job {
 	}
 }
 
-// do runs a stage on a batch of windows. Those that do not leave wait for the next one.
+// likes reports whether two windows need the same runs.
+func (j *job) likes(other *job) bool {
+	return j.stage == other.stage && (j.leave == nil) == (other.leave == nil)
+}
+
+// do runs a stage on a batch of windows, and its exit if they may leave. Those that stay wait
+// for the next stage.
 func (r *runner) do(one *run, batch []*job) {
 	ctx := context.Background() // a shared run does not end when one of its callers does
 	if len(batch) == 1 {
 		ctx = batch[0].ctx
 	}
+	longest := 0
+	for _, j := range batch {
+		longest = max(longest, len(j.ids))
+	}
 	stage := batch[0].stage
-	logits, hidden, longest, err := one.do(ctx, stage, batch, r.padID)
-	s := r.sessions[stage]
+	s, last := r.stages[stage], stage == len(r.stages)-1
+	logits, hidden, err := one.do(ctx, s, batch, longest, r.padID, nil)
+	mayLeave := !last && batch[0].leave != nil
+	if err == nil && mayLeave {
+		s = r.exits[stage]
+		logits, _, err = one.do(ctx, s, batch, longest, r.padID, hidden)
+	}
 	var staying []*job
 	for i, j := range batch {
 		r.keep(j, nil)
-		if j.err = err; err == nil {
+		if j.err = err; err == nil && (last || mayLeave) {
 			j.err = j.take(s, logits, i, longest)
 		}
-		last := stage == len(r.sessions)-1
-		if j.err != nil || last || j.leave != nil && j.leave(stage, logits[0][i*s.heads[0].Columns:][:s.heads[0].Columns]) {
+		if j.err != nil || last || mayLeave && j.leave(stage, logits[0][i*s.heads[0].Columns:][:s.heads[0].Columns]) {
 			close(j.done)
 			continue
 		}
-		r.keep(j, hidden[i*longest*s.width:][:len(j.ids)*s.width])
+		width := r.stages[stage].width
+		r.keep(j, hidden[i*longest*width:][:len(j.ids)*width])
 		j.stage++
 		staying = append(staying, j)
 	}
@@ -290,7 +318,7 @@ func (r *runner) close() error {
 	for _, one := range r.runs {
 		errs = append(errs, one.close())
 	}
-	for _, s := range r.sessions {
+	for _, s := range slices.Concat(r.stages, r.exits) {
 		errs = append(errs, s.close())
 	}
 	return errors.Join(errs...)

@@ -102,26 +102,52 @@ func appendCUDA(options *ort.SessionOptions) error {
 	return errors.Join(options.AppendExecutionProviderCUDA(cuda), cuda.Destroy())
 }
 
-// session is the ONNX Runtime session of one stage. It is safe for concurrent use.
+// part is a file of a model: a stage or an exit.
+type part struct {
+	model  []byte
+	given  string   // input that the stage before passes on, float32 [windows, tokens, from]; empty for the first stage
+	from   int      // the width of given
+	inputs []string // further inputs
+	heads  []Head
+	first  int    // index of the first of heads among all heads of the model
+	hidden string // output for the next stage, float32 [windows, tokens, width]; empty if there is none
+	width  int
+}
+
+// parts returns the stages and the exits of a model, which are one fewer.
+func (c Config) parts() (stages, exits []part) {
+	masks := slices.DeleteFunc(slices.Clone(c.Inputs), func(name string) bool { return name != "attention_mask" })
+	before := part{}
+	for i, stage := range c.Stages {
+		p := part{model: stage.Model, given: before.hidden, from: before.width, inputs: masks, heads: stage.Heads, first: i, hidden: stage.Hidden, width: stage.Width}
+		if i == 0 {
+			p.inputs = c.Inputs
+		}
+		stages = append(stages, p)
+		if p.hidden != "" {
+			exits = append(exits, part{model: stage.Exit.Model, given: p.hidden, from: p.width, inputs: masks, heads: []Head{stage.Exit.Head}, first: i})
+		}
+		before = p
+	}
+	return stages, exits
+}
+
+// session is the ONNX Runtime session of a part. It is safe for concurrent use.
 type session struct {
+	part
+
 	ort     *ort.DynamicAdvancedSession
-	hidden  string   // input that the stage before passes on; empty for the first stage
-	given   int      // its width
-	inputs  []string // further inputs
-	heads   []Head
-	first   int // number of heads of the stages before
-	width   int // of what it passes on; 0 for the last stage
 	weights runtime.Pinner
 }
 
-// openSession opens a stage of a model with the given number of threads inside a run.
-func openSession(c Config, stage, threads int) (*session, error) {
+// openSession opens a part of a model with the given number of threads inside a run.
+func openSession(p part, provider Provider, threads int) (*session, error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = options.Destroy() }() // fails only for closed options
-	if c.Provider == CUDA {
+	if provider == CUDA {
 		if err := tryCUDA(loaded.Path); err != nil {
 			return nil, fmt.Errorf("provider cuda is not available: %w", err)
 		}
@@ -142,26 +168,19 @@ func openSession(c Config, stage, threads int) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := c.Stages[stage]
-	s := &session{inputs: slices.Clone(c.Inputs), heads: slices.Clone(of.Heads), width: of.Width}
+	s := &session{part: p}
 	var inputs, outputs []string
-	if stage > 0 {
-		before := c.Stages[stage-1]
-		s.hidden, s.given = before.Hidden, before.Width
-		s.inputs = slices.DeleteFunc(s.inputs, func(name string) bool { return name != "attention_mask" })
-		inputs = []string{s.hidden}
-		for _, earlier := range c.Stages[:stage] {
-			s.first += len(earlier.Heads)
-		}
+	if p.given != "" {
+		inputs = append(inputs, p.given)
 	}
-	inputs = append(inputs, s.inputs...)
-	for _, head := range s.heads {
+	inputs = append(inputs, p.inputs...)
+	for _, head := range p.heads {
 		outputs = append(outputs, head.Output)
 	}
-	if of.Hidden != "" {
-		outputs = append(outputs, of.Hidden)
+	if p.hidden != "" {
+		outputs = append(outputs, p.hidden)
 	}
-	if isORTFormat(of.Model) {
+	if isORTFormat(p.model) {
 		// Neither the file nor its weights are copied. This saves twice its
 		// size in memory and most of the time to open it.
 		err := errors.Join(
@@ -171,9 +190,9 @@ func openSession(c Config, stage, threads int) (*session, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.weights.Pin(&of.Model[0])
+		s.weights.Pin(&p.model[0])
 	}
-	s.ort, err = ort.NewDynamicAdvancedSessionWithONNXData(of.Model, inputs, outputs, options)
+	s.ort, err = ort.NewDynamicAdvancedSessionWithONNXData(p.model, inputs, outputs, options)
 	if err != nil {
 		s.weights.Unpin()
 		return nil, err
@@ -192,39 +211,35 @@ func (s *session) close() error {
 	return s.ort.Destroy()
 }
 
-// run holds the memory of one run at a time, of any stage. Its tensors are created for each
+// run holds the memory of one run at a time, of any part. Its tensors are created for each
 // run over the same buffers, so a run allocates nothing that grows with its size.
 type run struct {
-	sessions []*session
-	options  *ort.RunOptions
-	inputs   [][]int64   // one buffer per input
-	given    []float32   // of the stage before
-	logits   [][]float32 // one buffer per head
-	hidden   []float32   // for the next stage
+	options *ort.RunOptions
+	inputs  [][]int64   // one buffer per input
+	given   []float32   // of the stage before
+	logits  [][]float32 // one buffer per head
+	hidden  []float32   // for the next stage
 }
 
-func newRun(sessions []*session) (*run, error) {
+func newRun() (*run, error) {
 	options, err := ort.NewRunOptions()
 	if err != nil {
 		return nil, err
 	}
-	return &run{sessions: sessions, options: options, inputs: make([][]int64, len(InputNames))}, nil
+	return &run{options: options, inputs: make([][]int64, len(InputNames))}, nil
 }
 
 func (r *run) close() error { return r.options.Destroy() }
 
-// do runs a stage on windows, padded to the longest. It returns the logits of each head,
-// float32 [windows, columns] or [windows, longest, columns], what the stage passes on,
-// [windows, longest, width], and the tokens of the longest. They are valid until the next
-// call. The end of the context stops the run.
-func (r *run) do(ctx context.Context, stage int, windows []*job, padID int64) (logits [][]float32, hidden []float32, longest int, err error) {
+// do runs a part on windows, padded to the longest, which has longest tokens. given is what
+// the stage before has just passed on for them; nil: what the windows keep of it. It returns
+// the logits of each head, float32 [windows, columns] or [windows, longest, columns], and what
+// the part passes on. They are valid until the next call that returns the same. The end of
+// the context stops the run.
+func (r *run) do(ctx context.Context, s *session, windows []*job, longest int, padID int64, given []float32) (logits [][]float32, hidden []float32, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, nil, 0, err
+		return nil, nil, err
 	}
-	for _, j := range windows {
-		longest = max(longest, len(j.ids))
-	}
-	s := r.sessions[stage]
 	count, tokens := int64(len(windows)), len(windows)*longest
 	values := make([]ort.Value, 0, len(InputNames)+len(s.heads)+2)
 	defer func() {
@@ -232,21 +247,24 @@ func (r *run) do(ctx context.Context, stage int, windows []*job, padID int64) (l
 			err = errors.Join(err, v.Destroy())
 		}
 	}()
-	floats := func(buffer *[]float32, shape ...int64) error {
-		*buffer = grow(*buffer, int(ort.NewShape(shape...).FlattenedSize()))
-		tensor, err := ort.NewTensor(ort.NewShape(shape...), *buffer)
+	floats := func(buffer []float32, shape ...int64) error {
+		tensor, err := ort.NewTensor(ort.NewShape(shape...), buffer)
 		if err == nil {
 			values = append(values, tensor)
 		}
 		return err
 	}
-	if s.hidden != "" {
-		if err := floats(&r.given, count, int64(longest), int64(s.given)); err != nil {
-			return nil, nil, 0, err
+	if s.given != "" {
+		if given == nil {
+			r.given = grow(r.given, tokens*s.from)
+			for i, j := range windows {
+				row := r.given[i*longest*s.from:][:longest*s.from]
+				clear(row[copy(row, j.hidden):])
+			}
+			given = r.given
 		}
-		for i, j := range windows {
-			row := r.given[i*longest*s.given:][:longest*s.given]
-			clear(row[copy(row, j.hidden):])
+		if err := floats(given, count, int64(longest), int64(s.from)); err != nil {
+			return nil, nil, err
 		}
 	}
 	for i, name := range s.inputs {
@@ -254,7 +272,7 @@ func (r *run) do(ctx context.Context, stage int, windows []*job, padID int64) (l
 		fill(r.inputs[i], name, windows, longest, padID)
 		tensor, err := ort.NewTensor(ort.NewShape(count, int64(longest)), r.inputs[i])
 		if err != nil {
-			return nil, nil, 0, err
+			return nil, nil, err
 		}
 		values = append(values, tensor)
 	}
@@ -263,17 +281,19 @@ func (r *run) do(ctx context.Context, stage int, windows []*job, padID int64) (l
 		r.logits = append(r.logits, nil)
 	}
 	for i, head := range s.heads {
-		shape := []int64{count, int64(head.Columns)}
+		rows, shape := len(windows), []int64{count, int64(head.Columns)}
 		if head.Task == TokenClassification {
-			shape = []int64{count, int64(longest), int64(head.Columns)}
+			rows, shape = tokens, []int64{count, int64(longest), int64(head.Columns)}
 		}
-		if err := floats(&r.logits[i], shape...); err != nil {
-			return nil, nil, 0, err
+		r.logits[i] = grow(r.logits[i], rows*head.Columns)
+		if err := floats(r.logits[i], shape...); err != nil {
+			return nil, nil, err
 		}
 	}
-	if s.width > 0 {
-		if err := floats(&r.hidden, count, int64(longest), int64(s.width)); err != nil {
-			return nil, nil, 0, err
+	if s.hidden != "" {
+		r.hidden = grow(r.hidden, tokens*s.width)
+		if err := floats(r.hidden, count, int64(longest), int64(s.width)); err != nil {
+			return nil, nil, err
 		}
 	}
 
@@ -289,9 +309,9 @@ func (r *run) do(ctx context.Context, stage int, windows []*job, padID int64) (l
 	err = s.ort.RunWithOptions(values[:inputs], values[inputs:], r.options)
 	if !stop() {
 		<-terminated
-		return nil, nil, 0, errors.Join(ctx.Err(), r.options.UnsetTerminate())
+		return nil, nil, errors.Join(ctx.Err(), r.options.UnsetTerminate())
 	}
-	return r.logits, r.hidden, longest, err
+	return r.logits, r.hidden, err
 }
 
 // fill writes one input of a run: rows of length longest.

@@ -23,8 +23,8 @@ func staged(t testing.TB) encoder.Config {
 	var manifest struct {
 		Variants []struct {
 			Exits []struct {
-				File, Output, Hidden string
-				Width                int
+				Stage, File, Output, Hidden string
+				Width                       int
 			}
 		}
 	}
@@ -36,14 +36,19 @@ func staged(t testing.TB) encoder.Config {
 		t.Fatal(err)
 	}
 	var stages []encoder.Stage
-	for _, e := range manifest.Variants[0].Exits {
-		model, err := os.ReadFile(filepath.Join(folder, e.File))
+	read := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		stages = append(stages, encoder.Stage{Model: model, Hidden: e.Hidden, Width: e.Width, Heads: []encoder.Head{
-			{Name: e.Output, Output: e.Output, Task: encoder.TextClassification, Columns: c.Stages[0].Heads[0].Columns + 1},
-		}})
+		return data
+	}
+	for _, e := range manifest.Variants[0].Exits {
+		head := encoder.Head{Name: e.Output, Output: e.Output, Task: encoder.TextClassification, Columns: c.Stages[0].Heads[0].Columns + 1}
+		stages = append(stages, encoder.Stage{
+			Model: read(e.Stage), Hidden: e.Hidden, Width: e.Width,
+			Exit: encoder.Exit{Model: read(e.File), Head: head},
+		})
 	}
 	c.Stages = append(stages, c.Stages...)
 	return c
@@ -179,14 +184,17 @@ func TestOpenRefusesStages(t *testing.T) {
 		spoil func(*encoder.Config)
 	}{
 		"no stages":                {"stages: missing", func(c *encoder.Config) { c.Stages = nil }},
-		"nothing is passed on":     {"every stage but the last has a hidden output", func(c *encoder.Config) { c.Stages[0].Hidden = "" }},
-		"the last passes on":       {"every stage but the last has a hidden output", func(c *encoder.Config) { c.Stages[2].Hidden = "hidden_3" }},
+		"nothing is passed on":     {"stage 1 has no hidden output", func(c *encoder.Config) { c.Stages[0].Hidden = "" }},
+		"the last passes on":       {"the last one has a hidden output", func(c *encoder.Config) { c.Stages[2].Hidden = "hidden_3" }},
+		"the last has an exit":     {"or an exit, which nothing takes", func(c *encoder.Config) { c.Stages[2].Exit = c.Stages[1].Exit }},
+		"a head before the end":    {"is not of the last stage", func(c *encoder.Config) { c.Stages[0].Heads = c.Stages[2].Heads }},
 		"no width":                 {"the width 0", func(c *encoder.Config) { c.Stages[1].Width = 0 }},
-		"an exit of tokens":        {"nothing says whether a window may leave", func(c *encoder.Config) { c.Stages[0].Heads[0].Task = encoder.TokenClassification }},
-		"a head of another stage":  {`two are named "exit_1"`, func(c *encoder.Config) { c.Stages[1].Heads[0].Name = "exit_1" }},
+		"an exit of tokens":        {"the exit of stage 1 has the task", func(c *encoder.Config) { c.Stages[0].Exit.Head.Task = encoder.TokenClassification }},
+		"a head of another stage":  {`two are named "exit_1"`, func(c *encoder.Config) { c.Stages[1].Exit.Head.Name = "exit_1" }},
 		"another width":            {"not as configured", func(c *encoder.Config) { c.Stages[0].Width++ }},
 		"stages in another order":  {"not as configured", func(c *encoder.Config) { c.Stages[0].Model, c.Stages[1].Model = c.Stages[1].Model, c.Stages[0].Model }},
-		"a stage that is no model": {"stage 2 of 3", func(c *encoder.Config) { c.Stages[1].Model = []byte("not a model") }},
+		"a stage that is no model": {"stage 2:", func(c *encoder.Config) { c.Stages[1].Model = []byte("not a model") }},
+		"an exit that is no model": {"exit 1:", func(c *encoder.Config) { c.Stages[0].Exit.Model = []byte("not a model") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := staged(t)

@@ -92,9 +92,10 @@ type Variant struct {
 	Risk *Risk `json:"risk,omitempty"`
 }
 
-// Exit is an exit of a network with the file that leads to it.
+// Exit is an exit of a network.
 type Exit struct {
-	File string `json:"file"` // one of Files: the network from the exit before
+	Stage string `json:"stage"` // one of Files: the network from the exit before up to this one
+	File  string `json:"file"`  // one of Files: the exit, which takes what Stage passes on
 	classifier.Exit
 }
 
@@ -107,11 +108,11 @@ type Risk struct {
 	Differ     int     `json:"differ"` // of Rows
 }
 
-// files returns the names of the network's files, in the order in which they run.
+// files returns the names of the variant's files, in the order in which they run.
 func (v Variant) files() []string {
 	var names []string
 	for _, e := range v.Exits {
-		names = append(names, e.File)
+		names = append(names, e.Stage, e.File)
 	}
 	return append(names, v.File)
 }
@@ -311,6 +312,7 @@ func (m Manifest) Validate() error {
 		listed(key+"file", v.File)
 		exits := make([]classifier.Exit, len(v.Exits))
 		for j, e := range v.Exits {
+			listed(fmt.Sprintf("%sexits[%d].stage", key, j), e.Stage)
 			listed(fmt.Sprintf("%sexits[%d].file", key, j), e.File)
 			exits[j] = e.Exit
 		}

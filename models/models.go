@@ -158,15 +158,16 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 	if err := manifest.verify(fsys, append(names, manifest.Tokenizer)...); err != nil {
 		return nil, err
 	}
-	files := make([][]byte, len(names))
-	for i, name := range names {
-		if files[i], err = manifest.read(fsys, name); err != nil {
+	files := map[string][]byte{}
+	for _, name := range names {
+		if files[name], err = manifest.read(fsys, name); err != nil {
 			return nil, err
 		}
 	}
 	exits := make([]classifier.Exit, len(variant.Exits))
 	for i, e := range variant.Exits {
 		exits[i] = e.Exit
+		exits[i].Stage, exits[i].Model = files[e.Stage], files[e.File]
 	}
 	words, err := manifest.read(fsys, manifest.Tokenizer)
 	if err != nil {
@@ -179,7 +180,7 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 	c, err := classifier.Open(classifier.Config{
 		Spec:       manifest.Spec,
 		Exits:      exits,
-		Models:     files,
+		Model:      files[variant.File],
 		Tokenizer:  tokenizer,
 		Provider:   provider,
 		Batching:   variant.Batching,

@@ -88,7 +88,7 @@ func (l layout) columns() []resultColumn {
 	if l.early {
 		scored("exit", parquet.Optional(parquet.Int(64)), func(r *toxscreen.Result) any {
 			if r.Exit == 0 {
-				return nil // all layers were run
+				return nil // the whole network was run
 			}
 			return int64(r.Exit)
 		})

@@ -144,7 +144,7 @@ def main():
     tfidf = systems.TfIdf(args.data, SEED)
     measured_by = {"model": systems.Product("model", args.binary, args.folder)}
     if args.baseline:
-        measured_by[EARLIER] = systems.Product(EARLIER, args.baseline_binary or args.binary, args.baseline)
+        measured_by[EARLIER] = systems.Product(EARLIER, args.baseline_binary or args.binary, args.baseline, () if args.baseline_binary else ("--full",))
     measured_by |= {s.name: s for s in (tfidf, systems.AltProfanityCheck(), systems.BetterProfanity())}
     measured = {name: measures.measure(system, held) for name, system in measured_by.items()}
     for name, folder in (("model", args.folder), (EARLIER, args.baseline)):

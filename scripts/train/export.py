@@ -72,11 +72,17 @@ def fuse(path: Path, fused: Path, config: dict, layers: int) -> dict[str, int]:
     return wanted
 
 
-def texts_to_measure(data_folder: Path, without: tuple[str, ...] = ()) -> list[np.ndarray]:
-    """int64 [tokens] of training rows, some disguised as in training; their activations set the scales."""
+def texts_to_measure(data_folder: Path, without: tuple[str, ...] = ()) -> list[dict[str, np.ndarray]]:
+    """The inputs of the network for training rows, some disguised as in training; their activations set the scales."""
     rng, rows = np.random.default_rng(SEED), data.training_rows(data_folder, grammars.rows("train", grammars.SENTENCES, SEED), without)
     chosen = [rows[i] for i in rng.permutation(len(rows))[:MEASURED_TEXTS]]
-    return [e.ids for e in train.tokenize(chosen, train.base_tokenizer(), rng, data.telling_words(rows), train.DISGUISED)]
+    examples = train.tokenize(chosen, train.base_tokenizer(), rng, data.telling_words(rows), train.DISGUISED)
+    return [{"input_ids": e.ids[None], "attention_mask": np.ones_like(e.ids[None])} for e in examples]
+
+
+def as_is(path: Path) -> onnxruntime.InferenceSession:
+    """A session that runs an ONNX file as to_ort would save it."""
+    return onnxruntime.InferenceSession(str(path), folders.options(), providers=["CPUExecutionProvider"], disabled_optimizers=[SLOW_FUSION])
 
 
 def to_ort(onnx_file: Path, path: Path):

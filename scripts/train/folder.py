@@ -27,7 +27,7 @@ def sha256(path: Path) -> str:
 
 def write_manifest(folder: Path, manifest: dict):
     """Writes manifest.json with the hash of each variant's file and of the tokenizer."""
-    names = sorted({v["file"] for v in manifest["variants"]} | {manifest["tokenizer"]})
+    names = sorted({name for v in manifest["variants"] for name in files(v)} | {manifest["tokenizer"]})
     manifest["files"] = {name: sha256(folder / name) for name in names}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -99,6 +99,12 @@ def apply_knots(knots, z) -> np.ndarray:
     return y[piece] + (z - x[piece]) * (y[piece + 1] - y[piece]) / (x[piece + 1] - x[piece])
 
 
+def calibrated(calibrations: dict, labels: list[str], logits: np.ndarray) -> np.ndarray:
+    """Log-odds of the probability that a window of these logits [windows, labels] has the attribute, by the calibration of each
+    attribute that has one."""
+    return np.stack([apply_knots(calibrations[a]["knots"], logits[:, i]) if a in calibrations else logits[:, i] for i, a in enumerate(labels)], axis=1)
+
+
 def options() -> onnxruntime.SessionOptions:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -106,13 +112,23 @@ def options() -> onnxruntime.SessionOptions:
     return options
 
 
+def stages(variant: dict) -> list[str]:
+    """The files of a manifest's variant that are the whole network, in the order in which they run."""
+    return [*(e["stage"] for e in variant.get("exits", [])), variant["file"]]
+
+
+def files(variant: dict) -> list[str]:
+    """All files of a manifest's variant."""
+    return [*stages(variant), *(e["file"] for e in variant.get("exits", []))]
+
+
 def session(path: Path) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(str(path), options(), providers=["CPUExecutionProvider"])
 
 
 class Model:
-    """A folder opened for scoring on the CPU. file: another ONNX file with the same inputs and
-    outputs as the manifest's CPU variant, for comparing precisions."""
+    """A folder opened for scoring on the CPU by the whole network, without exits. file: an ONNX file of a whole network in place of
+    the manifest's CPU variant, for comparing precisions."""
 
     def __init__(self, folder: Path, file: Path | None = None):
         folder = Path(folder)
@@ -121,7 +137,7 @@ class Model:
             if sha256(folder / name) != want:
                 raise ValueError(f"failed to open {folder}: {name} does not have the hash in the manifest; run folder.py on the folder if the change is intended")
         variant = next(v for v in self.manifest["variants"] if v["provider"] == "cpu")
-        self.session = session(file or folder / variant["file"])
+        self.sessions = [session(path) for path in ([file] if file else [folder / name for name in stages(variant)])]
         self.tokenizer = Tokenizer.from_file(str(folder / self.manifest["tokenizer"]))
         self.labels = [label["attribute"] for label in self.manifest["labels"]]
         self.window, self.overlap = self.manifest["window"]["tokens"] - 2, self.manifest["window"]["overlap"]
@@ -134,10 +150,18 @@ class Model:
         logits, tokens = [], []
         for start, end, begin, to in windows:
             ids = np.array([[CLS, *encoding.ids[start:end], SEP]], dtype=np.int64)
-            scores, token_scores = self.session.run(["logits", "token_logits"], {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+            scores, token_scores = self.infer(ids)
             logits.append(scores[0])
             tokens.append(token_scores[0, 1 + begin - start : 1 + to - start])
         return Output(np.stack(logits), np.concatenate(tokens), np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2))
+
+    def infer(self, ids: np.ndarray) -> list[np.ndarray]:
+        """logits and token_logits of windows, int64 [windows, tokens], by all stages of the network."""
+        given = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+        for stage in self.sessions[:-1]:
+            passed = next(output.name for output in stage.get_outputs() if output.name.startswith("hidden"))
+            given = {passed: stage.run([passed], given)[0], "attention_mask": given["attention_mask"]}
+        return self.sessions[-1].run(["logits", "token_logits"], given)
 
     def run_all(self, texts: list[str], threads: int = 2) -> list[Output]:
         with ThreadPoolExecutor(threads) as pool_of:
@@ -148,9 +172,8 @@ class Model:
         return np.stack([highest(o) for o in outputs])
 
     def calibrated(self, logits: np.ndarray) -> np.ndarray:
-        """Log-odds of the probability that a window of these logits [texts, labels] has the attribute."""
-        knots = self.manifest["calibration"]
-        return np.stack([apply_knots(knots[a]["knots"], logits[:, i]) if a in knots else logits[:, i] for i, a in enumerate(self.labels)], axis=1)
+        """[texts, labels], see the function."""
+        return calibrated(self.manifest["calibration"], self.labels, logits)
 
     def probabilities(self, outputs: list[Output]) -> np.ndarray:
         """[texts, labels], as the product gives them."""

@@ -525,8 +525,8 @@ def cross_fitted(p: np.ndarray, y: np.ndarray, first: np.ndarray) -> np.ndarray:
 def size(folder: Path) -> Figure:
     """The size of a folder's CPU files, in 10⁶ bytes."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    file = next(v["file"] for v in manifest["variants"] if v["provider"] == "cpu")
-    return Figure(sum((folder / name).stat().st_size for name in (file, manifest["tokenizer"])) / 1e6, 1)
+    variant = next(v for v in manifest["variants"] if v["provider"] == "cpu")
+    return Figure(sum((folder / name).stat().st_size for name in (*folders.files(variant), manifest["tokenizer"])) / 1e6, 1)
 
 
 def measure(system, held: Held) -> Measured:

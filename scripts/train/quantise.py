@@ -39,8 +39,8 @@ def products(graph: onnx.GraphProto, exact: tuple[str, ...]) -> dict[str, np.nda
     }
 
 
-def ranges(fused: Path, exact: tuple[str, ...], texts: list[np.ndarray]) -> Ranges:
-    """The input ranges of each product over texts, which are int64 [tokens] with [CLS] and [SEP]."""
+def ranges(fused: Path, exact: tuple[str, ...], feeds: list[dict[str, np.ndarray]]) -> Ranges:
+    """The input ranges of each product over inputs of the network, each of one text."""
     model = onnx.load(fused)
     named = products(model.graph, exact)
     tensors = [node.input[0] for node in model.graph.node if node.name in named]
@@ -52,8 +52,8 @@ def ranges(fused: Path, exact: tuple[str, ...], texts: list[np.ndarray]) -> Rang
     finally:
         probe.unlink()
     out: Ranges = {}
-    for ids in texts:
-        for name, values in zip(tensors, session.run(tensors, {"input_ids": ids[None], "attention_mask": np.ones_like(ids[None])})):
+    for feed in feeds:
+        for name, values in zip(tensors, session.run(tensors, feed)):
             seen = np.stack([values.min((0, 1)), values.max((0, 1))])
             low, high = out.get(name, seen)
             out[name] = np.stack([np.minimum(low, seen[0]), np.maximum(high, seen[1])])

@@ -30,10 +30,6 @@ SHAPES = ((1, 6), (4, 6), (10, 6), (1, 12), (2, 12), (5, 12), (10, 12), (1, 24),
 ROUNDS = 60
 
 
-def session(path: Path) -> onnxruntime.InferenceSession:
-    return onnxruntime.InferenceSession(str(path), folders.options(), providers=["CPUExecutionProvider"], disabled_optimizers=[export.SLOW_FUSION])
-
-
 def feed(ids: np.ndarray) -> dict[str, np.ndarray]:
     return {"input_ids": ids, "attention_mask": np.ones_like(ids)}
 
@@ -45,8 +41,8 @@ def dynamic(fused: Path, path: Path):
                      weight_type=QuantType.QInt8, nodes_to_exclude=heads, extra_options={"MatMulConstBOnly": True, "DefaultTensorType": onnx.TensorProto.FLOAT})
 
 
-def widths(fused: Path, texts: list[np.ndarray]):
-    every = [quantise.ranges(fused, export.HEADS, [ids]) for ids in texts]
+def widths(fused: Path, texts: list[dict[str, np.ndarray]]):
+    every = [quantise.ranges(fused, export.HEADS, [text]) for text in texts]
     print("| into the product | lowest and highest of the median text | of all | widest channel, times the median |\n|---|---|---|---|")
     for name in every[0]:
         spans = np.stack([one[name] for one in every])  # [texts, 2, channels]
@@ -60,7 +56,7 @@ def distances(fused: Path, variants: dict[str, Path], folder: Path):
     rows = {source: data.split_rows(folder, source, "dev")[:500] for source in ("perspective_rtp", "jigsaw")}
     outputs = {}
     for name, path in ({"fp32": fused} | variants).items():
-        run = session(path)
+        run = export.as_is(path)
         outputs[name] = {s: np.concatenate([run.run(["logits"], feed(e.ids[None]))[0] for e in train.tokenize(part, tokenizer, rng)]) for s, part in rows.items()}
     print(f"\n| mean distance of logits from fp32, {len(rows['jigsaw'])} dev rows | " + " | ".join(rows) + " |\n|---|" + "---|" * len(rows))
     for name in variants:
@@ -75,7 +71,7 @@ def strange(fused: Path, variants: dict[str, Path]):
         "one token sixty times": np.repeat(generator.integers(1000, 28000, (40, 1)), 60, 1), "a token": generator.integers(0, network.VOCABULARY, (60, 1)),
         "rare tokens": generator.integers(28000, network.VOCABULARY, (40, 100)), "254 words in disorder": generator.integers(1000, 28000, (10, 254)),
     }
-    sessions = {name: session(path) for name, path in ({"fp32": fused} | variants).items()}
+    sessions = {name: export.as_is(path) for name, path in ({"fp32": fused} | variants).items()}
     print("\n| mean distance of logits from fp32 | " + " | ".join(variants) + " |\n|---|" + "---|" * len(variants))
     for kind, rows in kinds.items():
         logits = {name: np.stack([one.run(["logits"], feed(np.array([[train.CLS, *ids, train.SEP]])))[0] for ids in rows]) for name, one in sessions.items()}
@@ -84,7 +80,7 @@ def strange(fused: Path, variants: dict[str, Path]):
 
 def times(variants: dict[str, Path]):
     """Median time of the thread that runs, interleaved in random order."""
-    sessions, generator = [session(path) for path in variants.values()], np.random.default_rng(1)
+    sessions, generator = [export.as_is(path) for path in variants.values()], np.random.default_rng(1)
     print("\n| texts × tokens | " + " | ".join(f"{name}, ms a text" for name in variants) + " |\n|---|" + "---|" * len(variants))
     for texts, tokens in SHAPES:
         ids = generator.integers(1000, 20000, (texts, tokens), dtype=np.int64)

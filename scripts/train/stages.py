@@ -1,8 +1,10 @@
-"""Divides a network's graph into stages, joins them again, and adds an exit's graph to a stage.
+"""Divides a network's graph into stages and joins them again.
 
-A stage is a part of the graph in a file of its own. It passes the hidden states of a layer on to the next stage.
+A stage is a part of the graph in a file of its own. It passes the hidden states of a layer on to the next stage, and to an exit,
+which is a network of its own.
 """
 
+import json
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,12 +13,14 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper
 
+import folder as folders
+
 MASK = "attention_mask"
 WIDTH = 384  # of the hidden states
 
 
 def hidden(layer: int) -> str:
-    """The tensor that a stage passes on after a layer, counted from 1."""
+    """The tensor that a stage passes on after a number of layers."""
     return f"hidden_{layer}"
 
 
@@ -31,6 +35,13 @@ def read(path: Path) -> onnx.ModelProto:
         return onnx.load(options.optimized_model_filepath)
 
 
+def whole(folder: Path) -> onnx.ModelProto:
+    """The network of a model folder for the CPU, without its exits."""
+    variants = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["variants"]
+    names = folders.stages(next(v for v in variants if v["provider"] == "cpu"))
+    return join([read(folder / name) for name in names])
+
+
 def rename(graph: onnx.GraphProto, names: dict[str, str]):
     for node in graph.node:
         node.input[:] = [names.get(name, name) for name in node.input]
@@ -40,7 +51,7 @@ def rename(graph: onnx.GraphProto, names: dict[str, str]):
 
 
 def part(model: onnx.ModelProto, inputs: Iterable[str], outputs: list[str]) -> onnx.ModelProto:
-    """The nodes between tensors. Inputs that are not needed are left out."""
+    """The nodes between tensors. Inputs that none of them needs are inputs all the same: every stage takes the same."""
     graph, inputs = model.graph, list(inputs)
     makers = {name: i for i, node in enumerate(graph.node) for name in node.output}
     kept, needed, seen = set(), list(outputs), set(inputs)
@@ -59,16 +70,26 @@ def part(model: onnx.ModelProto, inputs: Iterable[str], outputs: list[str]) -> o
     del out.graph.node[:], out.graph.initializer[:], out.graph.input[:], out.graph.output[:], out.graph.value_info[:]
     out.graph.node.extend(nodes)
     out.graph.initializer.extend(i for i in graph.initializer if i.name in used)
-    out.graph.input.extend(floats(name) for name in inputs if name in used)
+    out.graph.input.extend(floats(name) for name in inputs)
     out.graph.output.extend(floats(name) for name in outputs)
     return out
+
+
+def count(model: onnx.ModelProto) -> int:
+    """The number of the network's layers."""
+    return sum(node.name.endswith("/norm/LayerNormalization") and node.name.startswith("/layers.") for node in model.graph.node)
+
+
+def states(layer: int) -> str:
+    """The exported name of the hidden states after a layer; of the embeddings for 0."""
+    return "/embeddings/norm/LayerNormalization_output_0" if layer == 0 else f"/layers.{layer - 1}/norm/LayerNormalization_output_0"
 
 
 def named(model: onnx.ModelProto, layers: list[int]) -> onnx.ModelProto:
     """A copy, with the hidden states of the layers named by hidden()."""
     whole = onnx.ModelProto()
     whole.CopyFrom(model)
-    rename(whole.graph, {f"/layers.{layer - 1}/norm/LayerNormalization_output_0": hidden(layer) for layer in layers})
+    rename(whole.graph, {states(layer): hidden(layer) for layer in layers})
     return whole
 
 
@@ -91,7 +112,7 @@ def split(model: onnx.ModelProto, layers: list[int]) -> list[onnx.ModelProto]:
 
 
 def join(stages: list[onnx.ModelProto]) -> onnx.ModelProto:
-    """The network without its exits: the inverse of split, also of stages with exits."""
+    """The network: the inverse of split."""
     whole = onnx.ModelProto()
     whole.CopyFrom(stages[0])
     made, constants = ({name for node in whole.graph.node for name in node.output}, {i.name for i in whole.graph.initializer})
@@ -106,20 +127,9 @@ def join(stages: list[onnx.ModelProto]) -> onnx.ModelProto:
     return part(whole, ["input_ids", MASK], [value.name for value in whole.graph.output])
 
 
-def attach(stage: onnx.ModelProto, branch: onnx.ModelProto, layer: int, output: str) -> onnx.ModelProto:
-    """The stage with an exit, whose graph takes "hidden" and the mask and returns "logits"."""
-    added, out = onnx.ModelProto(), onnx.ModelProto()
-    added.CopyFrom(branch)
-    out.CopyFrom(stage)
-    names = {name for node in added.graph.node for name in (*node.input, *node.output) if name} | {i.name for i in added.graph.initializer}
-    rename(added.graph, {name: f"exit_{layer}/{name}" for name in names} | {"hidden": hidden(layer), MASK: MASK, "logits": output})
-    for node in added.graph.node:
-        node.name = f"exit_{layer}/{node.name}"
-    out.graph.node.extend(added.graph.node)
-    out.graph.initializer.extend(added.graph.initializer)
-    out.graph.output.insert(0, added.graph.output[0])
-    domains = {opset.domain: opset for opset in out.opset_import}
-    for opset in added.opset_import:
-        if opset.domain not in domains:
-            out.opset_import.append(opset)
+def exit_network(branch: onnx.ModelProto, layer: int, output: str) -> onnx.ModelProto:
+    """A branch that takes "hidden" and the mask and returns "logits", with the names that an exit has."""
+    out = onnx.ModelProto()
+    out.CopyFrom(branch)
+    rename(out.graph, {"hidden": hidden(layer), "logits": output})
     return out

@@ -53,15 +53,15 @@ class Scores:
 
 class Product:
     """`toxscreen batch` with a model folder: normalised, in windows, calibrated and corrected, as users
-    get it. Needs the binary of `make build`."""
+    get it. Needs the binary of `make build`. options: further ones of batch; without exits, the whole network is measured."""
 
-    def __init__(self, name: str, binary: Path, folder: Path):
-        self.name, self.binary, self.folder = name, Path(binary), Path(folder)
+    def __init__(self, name: str, binary: Path, folder: Path, options: tuple[str, ...] = ("--full",)):
+        self.name, self.binary, self.folder, self.options = name, Path(binary), Path(folder), options
         if not self.binary.exists():
             raise FileNotFoundError(f"failed to score with {self.binary}: there is no such file; build it with `make build`")
 
     def score(self, texts: list[str]) -> Scores:
-        command = [str(self.binary.absolute()), "batch", "--input", "-", "--output", "-", "--quiet", "--offset-unit", "code_point", "--model", str(self.folder)]
+        command = [str(self.binary.absolute()), "batch", "--input", "-", "--output", "-", "--quiet", "--offset-unit", "code_point", "--model", str(self.folder), *self.options]
         given = "".join(json.dumps({"text": text}) + "\n" for text in texts)
         run = subprocess.run(command, input=given.encode(), capture_output=True)
         results = [json.loads(line) for line in run.stdout.splitlines()]

@@ -134,8 +134,8 @@ def graph(vocab, labels, span_labels, with_types):
 
 
 def stages(onnx):
-    """tiny's network in three parts. hidden_1 and hidden_2 are the tokens' rows. Both exits say what the highest row says,
-    without the mean; their doubt is the highest of these logits."""
+    """tiny's network in three stages, and two exits, in the order stage, exit, stage, exit, stage. hidden_1 and hidden_2 are the
+    tokens' rows. Both exits say what the highest row says, without the mean; their doubt is the highest of these logits."""
     whole = ModelProto.FromString(onnx)
     nodes, weights = {node.output[0]: node for node in whole.graph.node}, {w.name: w for w in whole.graph.initializer}
     masking = ["mask_flat", "mask", "masked", "penalty"]
@@ -144,14 +144,13 @@ def stages(onnx):
     hidden = lambda n: helper.make_tensor_value_info(f"hidden_{n}", TensorProto.FLOAT, ["texts", "tokens", columns])
 
     def exit_(n):
-        """The nodes of an exit after hidden_n, and its output."""
-        return [*(nodes[name] for name in masking),
+        made = [*(nodes[name] for name in masking),
                 helper.make_node("Add", [f"hidden_{n}", "penalty"], ["exit_rows"]),
                 helper.make_node("ReduceMax", ["exit_rows"], ["exit_highest"], axes=[1], keepdims=0),
                 helper.make_node("Add", ["exit_highest", "rest"], ["exit_logits"]),
                 helper.make_node("ReduceMax", ["exit_logits"], ["exit_doubt"], axes=[1], keepdims=1),
-                helper.make_node("Concat", ["exit_logits", "exit_doubt"], [f"exit_{n}"], axis=1)], \
-            helper.make_tensor_value_info(f"exit_{n}", TensorProto.FLOAT, ["texts", columns + 1])
+                helper.make_node("Concat", ["exit_logits", "exit_doubt"], [f"exit_{n}"], axis=1)]
+        return part(made, [hidden(n), mask], [helper.make_tensor_value_info(f"exit_{n}", TensorProto.FLOAT, ["texts", columns + 1])])
 
     def part(made, inputs, outputs):
         needed = {name for node in made for name in node.input}
@@ -161,8 +160,6 @@ def stages(onnx):
         checker.check_model(model, full_check=True)
         return model.SerializeToString(deterministic=True)
 
-    first, first_out = exit_(1)
-    second, second_out = exit_(2)
     rest = []
     for node in whole.graph.node:
         if node.output[0] not in ("rows", "rows_real"):
@@ -170,8 +167,11 @@ def stages(onnx):
             again.input[:] = ["hidden_2" if name in ("rows", "rows_real") else name for name in again.input]
             rest.append(again)
     return [
-        part([nodes["rows"], helper.make_node("Identity", ["rows"], ["hidden_1"]), *first], [ids, mask], [first_out, hidden(1)]),
-        part([helper.make_node("Identity", ["hidden_1"], ["hidden_2"]), *second], [hidden(1), mask], [second_out, hidden(2)]),
+        part([nodes["rows"], helper.make_node("Identity", ["rows"], ["passed"]), helper.make_node("Cast", ["attention_mask"], ["mask_flat"], to=TensorProto.FLOAT),
+              nodes["mask"], helper.make_node("Mul", ["passed", "mask"], ["hidden_1"])], [ids, mask], [hidden(1)]),
+        exit_(1),
+        part([nodes["mask_flat"], nodes["mask"], helper.make_node("Mul", ["hidden_1", "mask"], ["hidden_2"])], [hidden(1), mask], [hidden(2)]),
+        exit_(2),
         part(rest, [hidden(2), mask], list(whole.graph.output)),
     ]
 
@@ -189,8 +189,8 @@ def write(name, description, labels, span_labels, with_types, calibration, doubt
     folder.mkdir(exist_ok=True)
     vocab = vocabulary()
     onnx, inputs = graph(vocab, labels, span_labels, with_types)
-    exits = [{"file": f"stage-{n}.onnx", "layer": n, "output": f"exit_{n}", "hidden": f"hidden_{n}", "width": len(LABELS), "doubt": doubts[n]} for n in doubts]
-    files = [*(e["file"] for e in exits), "model.onnx"]
+    exits = [{"stage": f"stage-{n}.onnx", "file": f"exit-{n}.onnx", "layer": n, "output": f"exit_{n}", "hidden": f"hidden_{n}", "width": len(LABELS), "doubt": doubts[n]} for n in doubts]
+    files = [*(e[key] for e in exits for key in ("stage", "file")), "model.onnx"]
     for file, stage in zip(files, stages(onnx) if doubts else [onnx]):
         (folder / file).write_bytes(stage)
     (folder / "tokenizer.json").write_text(tokenizer(vocab).to_str(pretty=False) + "\n", encoding="utf-8")
