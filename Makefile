@@ -6,7 +6,7 @@
 DATA ?= ../shared/data
 # How long each fuzz target runs in `make test-all`.
 FUZZTIME ?= 10s
-# Number of texts that `make bench` scores with toxscreen and with Python.
+# Number of texts in the set of `make bench` and `make bench-serve` that is not like real traffic.
 TEXTS ?= 5000
 # Number of short rows that `make bench` scores with the default model.
 ROWS ?= 200000
@@ -101,28 +101,27 @@ lint: $(GOLANGCI_LINT) ## Check the code's style with the pinned golangci-lint
 	$(GOLANGCI_LINT) run ./...
 
 .PHONY: bench
-bench: build data $(VENV) ## Measure the figures of docs/benchmarks.md (needs DATA, an idle machine and half an hour)
-	mkdir -p build/bench
+bench: build bench-sets bench-answers ## Measure the figures of docs/benchmarks.md (needs DATA, an idle machine and an hour; half an hour more the first time)
 	go build -o build/bench/worker ./scripts/bench/worker
-	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/texts.jsonl
+	$(PYTHON) scripts/bench/early.py --worker build/bench/worker $(foreach set,natural github chat answers texts,build/bench/$(set).jsonl)
+	$(PYTHON) scripts/bench/plain.py --worker build/bench/worker --model build/bench/whole --texts build/bench/natural.jsonl --plain build/bench/plain.onnx
+	for texts in natural texts; do \
+	  $(PYTHON) scripts/bench/compare.py --worker build/bench/worker --model build/bench/whole --texts build/bench/$$texts.jsonl; \
+	done
 	TOXSCREEN_TEXTS=build/bench/texts.jsonl go test -run '^$$' -bench EndToEnd -benchtime 1x -count 3 ./encoder
 	go run ./scripts/bench/tokenize -python $(PYTHON) -data $(DATA) $(MODEL)/tokenizer.json
-	$(PYTHON) scripts/bench/compare.py --worker build/bench/worker --model $(MODEL) --texts build/bench/texts.jsonl
 	$(PYTHON) scripts/bench/length.py --worker build/bench/worker --texts build/bench/texts.jsonl
 	$(PYTHON) scripts/bench/start.py --binary bin/toxscreen
 	$(PYTHON) scripts/bench/batch.py --binary bin/toxscreen --rows 1000000 --folder build/bench --model testdata/models/tiny
 	$(PYTHON) scripts/bench/batch.py --binary bin/toxscreen --rows $(ROWS) --folder build/bench
 
 .PHONY: bench-serve
-bench-serve: build data $(SERVERS) ## Measure toxscreen serve, alone and against Python servers (needs DATA, an idle machine and MINUTES and an hour)
-	mkdir -p build/bench
+bench-serve: build bench-sets $(SERVERS) ## Measure toxscreen serve, alone and against Python servers (needs DATA, an idle machine and MINUTES and an hour)
 	go build -o build/bench/serve ./scripts/bench/serve
-	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench/comments.jsonl
-	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --most 20 --out build/bench/chat.jsonl
 	TOXSCREEN_TEXTS=build/bench/chat.jsonl go test -run '^$$' -bench SharedRuns -benchtime 1x -count 3 ./encoder
-	build/bench/serve -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -minutes $(MINUTES)
-	build/bench/serve -comments build/bench/comments.jsonl -chat build/bench/chat.jsonl -turns 10 -piece 200 \
-	  -compare scripts/bench/serve/compare -python $(PYTHON)
+	build/bench/serve -minutes $(MINUTES) $(foreach set,natural chat github texts,build/bench/$(set).jsonl)
+	build/bench/serve -background build/bench/natural.jsonl build/bench/chat.jsonl
+	build/bench/serve -compare scripts/bench/serve/compare -python $(PYTHON) -turns 10 -piece 200 build/bench/natural.jsonl build/bench/chat.jsonl
 
 .PHONY: train
 train: data $(VENV) ## Train the default model from DATA into build/train (a day on two cores)
@@ -144,7 +143,7 @@ simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion/ (n
 	mkdir -p build/simulate
 	for split in dev test; do \
 	  $(PYTHON) scripts/bench/simulate/rows.py --data $(DATA) --split $$split --out build/simulate/$$split.jsonl $(if $(SAMPLE),--rows $(SAMPLE)); \
-	  bin/toxscreen batch --no-judge --overwrite -i build/simulate/$$split.jsonl -o build/simulate/$$split-both.jsonl; \
+	  bin/toxscreen batch --no-judge --full --overwrite -i build/simulate/$$split.jsonl -o build/simulate/$$split-both.jsonl; \
 	  grep '"id":"jigsaw/' build/simulate/$$split-both.jsonl > build/simulate/$$split-jigsaw.jsonl; \
 	done
 	for rows in jigsaw both; do \
@@ -176,6 +175,19 @@ clean: ## Remove the output of these targets, except in the user's cache
 tools:
 	@command -v go >/dev/null || { echo "Go is missing: install the version that go.mod names" >&2; exit 1; }
 	@command -v "$$(go env CC)" >/dev/null || { echo "A C compiler is missing: ONNX Runtime's binding needs cgo; install gcc or clang" >&2; exit 1; }
+
+# The sets of texts, and the network in one file for Python.
+.PHONY: bench-sets
+bench-sets: data $(VENV)
+	$(PYTHON) scripts/bench/texts.py --data $(DATA) --model $(MODEL) --count $(TEXTS) --out build/bench
+	$(PYTHON) scripts/bench/whole.py --model $(MODEL) --out build/bench/whole
+
+# The set of a language model's answers takes long, and is only made if it is not complete.
+.PHONY: bench-answers
+bench-answers: data ollama smollm2
+	mkdir -p build/bench
+	TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 3h -count 1 -v ./scripts/bench/answers -run '^TestAnswers$$' \
+	  -out $(abspath build/bench/answers.jsonl)
 
 # Shows what the server connects to.
 .PHONY: strace

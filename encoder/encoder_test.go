@@ -27,7 +27,7 @@ const (
 )
 
 // config reads a model folder; the manifest has everything that an encoder needs.
-func config(t testing.TB, folder, file string) encoder.Config {
+func config(t testing.TB, folder string) encoder.Config {
 	t.Helper()
 	read := func(name string) []byte {
 		data, err := os.ReadFile(filepath.Join(folder, name))
@@ -37,11 +37,18 @@ func config(t testing.TB, folder, file string) encoder.Config {
 		return data
 	}
 	var manifest struct {
-		Inputs  []string
-		Outputs struct{ Scores, Tokens string }
-		Labels  []any
-		Spans   struct{ Labels []any }
-		Window  encoder.Window
+		Inputs   []string
+		Outputs  struct{ Scores, Tokens string }
+		Labels   []any
+		Spans    struct{ Labels []any }
+		Window   encoder.Window
+		Variants []struct {
+			File  string
+			Exits []struct {
+				Stage, File, Output, Hidden string
+				Width                       int
+			}
+		}
 	}
 	if err := json.Unmarshal(read("manifest.json"), &manifest); err != nil {
 		t.Fatal(err)
@@ -50,18 +57,25 @@ func config(t testing.TB, folder, file string) encoder.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return encoder.Config{
-		Stages: []encoder.Stage{{Model: read(file), Heads: []encoder.Head{
-			{Name: texts, Output: manifest.Outputs.Scores, Task: encoder.TextClassification, Columns: len(manifest.Labels)},
-			{Name: tokens, Output: manifest.Outputs.Tokens, Task: encoder.TokenClassification, Columns: len(manifest.Spans.Labels)},
-		}}},
-		Tokenizer: tokenizer, Inputs: manifest.Inputs, Window: manifest.Window,
+	c := encoder.Config{Tokenizer: tokenizer, Inputs: manifest.Inputs, Window: manifest.Window}
+	variant := manifest.Variants[0]
+	for i, e := range variant.Exits {
+		head := encoder.Head{Name: fmt.Sprint("exit ", i+1), Output: e.Output, Task: encoder.TextClassification, Columns: len(manifest.Labels) + 1}
+		c.Stages = append(c.Stages, encoder.Stage{
+			Model: read(e.Stage), Hidden: e.Hidden, Width: e.Width,
+			Exit: encoder.Exit{Model: read(e.File), Head: head},
+		})
 	}
+	c.Stages = append(c.Stages, encoder.Stage{Model: read(variant.File), Heads: []encoder.Head{
+		{Name: texts, Output: manifest.Outputs.Scores, Task: encoder.TextClassification, Columns: len(manifest.Labels)},
+		{Name: tokens, Output: manifest.Outputs.Tokens, Task: encoder.TokenClassification, Columns: len(manifest.Spans.Labels)},
+	}})
+	return c
 }
 
 // tiny is a model with hand-set weights, windows of 32 tokens and both kinds of heads.
 func tiny(t testing.TB) encoder.Config {
-	return config(t, "../testdata/models/tiny", "model.onnx")
+	return config(t, "../testdata/models/tiny")
 }
 
 func open(t testing.TB, c encoder.Config) *encoder.Encoder {
@@ -143,7 +157,7 @@ func TestHeads(t *testing.T) {
 // The default model's output for a text does not depend on the texts that
 // share its run: it is the same to the last bit.
 func TestDefaultModelGivesTheSameInEveryCompany(t *testing.T) {
-	c := config(t, "../models/toxicity-en", "model.ort")
+	c := config(t, "../models/toxicity-en")
 	c.Batching, c.Threads = encoder.Bucketed, 2
 	e := open(t, c)
 	var list []string
@@ -177,7 +191,7 @@ func TestDefaultModelGivesTheSameInEveryCompany(t *testing.T) {
 
 // A caller that cancels does not affect other callers in its run.
 func TestCallersThatLeaveASharedRun(t *testing.T) {
-	c := config(t, "../models/toxicity-en", "model.ort")
+	c := config(t, "../models/toxicity-en")
 	c.Batching, c.Threads = encoder.Bucketed, 2
 	e := open(t, c)
 	want, err := run(t.Context(), e, c, "you idiot")

@@ -1,10 +1,7 @@
 package encoder_test
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,43 +13,7 @@ import (
 )
 
 // staged is the network of tiny in three stages. The last column of an exit is its doubt.
-func staged(t testing.TB) encoder.Config {
-	t.Helper()
-	const folder = "../testdata/models/tiny-exits"
-	c := config(t, folder, "model.onnx")
-	var manifest struct {
-		Variants []struct {
-			Exits []struct {
-				Stage, File, Output, Hidden string
-				Width                       int
-			}
-		}
-	}
-	data, err := os.ReadFile(filepath.Join(folder, "manifest.json"))
-	if err == nil {
-		err = json.Unmarshal(data, &manifest)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stages []encoder.Stage
-	read := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
-	for _, e := range manifest.Variants[0].Exits {
-		head := encoder.Head{Name: e.Output, Output: e.Output, Task: encoder.TextClassification, Columns: c.Stages[0].Heads[0].Columns + 1}
-		stages = append(stages, encoder.Stage{
-			Model: read(e.Stage), Hidden: e.Hidden, Width: e.Width,
-			Exit: encoder.Exit{Model: read(e.File), Head: head},
-		})
-	}
-	c.Stages = append(stages, c.Stages...)
-	return c
-}
+func staged(t testing.TB) encoder.Config { return config(t, "../testdata/models/tiny-exits") }
 
 // certain lets windows leave whose doubt is at most -5.8 at the first exit and -3 at the second.
 func certain(stage int, logits []float32) bool {
@@ -127,7 +88,7 @@ func TestWindowsLeave(t *testing.T) {
 		if stayed := last == 2; stayed && !slices.Equal(row, full.Logits(texts)[i*columns:][:columns]) || stayed == math.IsInf(float64(row[0]), -1) {
 			t.Errorf("window %d ended at stage %d with %v", i, last, row)
 		}
-		for stage, exit := range []string{"exit_1", "exit_2"} {
+		for stage, exit := range []string{"exit 1", "exit 2"} {
 			if asked := !math.IsInf(float64(out.Logits(exit)[i*(columns+1)]), -1); asked != (last >= stage) {
 				t.Errorf("window %d ended at stage %d, and %s is %v", i, last, exit, out.Logits(exit))
 			}
@@ -190,7 +151,7 @@ func TestOpenRefusesStages(t *testing.T) {
 		"a head before the end":    {"is not of the last stage", func(c *encoder.Config) { c.Stages[0].Heads = c.Stages[2].Heads }},
 		"no width":                 {"the width 0", func(c *encoder.Config) { c.Stages[1].Width = 0 }},
 		"an exit of tokens":        {"the exit of stage 1 has the task", func(c *encoder.Config) { c.Stages[0].Exit.Head.Task = encoder.TokenClassification }},
-		"a head of another stage":  {`two are named "exit_1"`, func(c *encoder.Config) { c.Stages[1].Exit.Head.Name = "exit_1" }},
+		"a head of another stage":  {`two are named "exit 1"`, func(c *encoder.Config) { c.Stages[1].Exit.Head.Name = "exit 1" }},
 		"another width":            {"not as configured", func(c *encoder.Config) { c.Stages[0].Width++ }},
 		"stages in another order":  {"not as configured", func(c *encoder.Config) { c.Stages[0].Model, c.Stages[1].Model = c.Stages[1].Model, c.Stages[0].Model }},
 		"a stage that is no model": {"stage 2:", func(c *encoder.Config) { c.Stages[1].Model = []byte("not a model") }},

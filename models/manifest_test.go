@@ -63,7 +63,7 @@ func TestReadManifest(t *testing.T) {
 
 // TestManifestKeepsItsMeaning writes a manifest and reads it again.
 func TestManifestKeepsItsMeaning(t *testing.T) {
-	for _, name := range []string{"tiny", "tiny-no-spans"} {
+	for _, name := range []string{"tiny", "tiny-exits", "tiny-no-spans"} {
 		m, err := read(manifestOf(t, name))
 		if err != nil {
 			t.Fatal(err)
@@ -155,6 +155,33 @@ func TestManifestErrors(t *testing.T) {
 			text := manifestOf(t, "tiny")
 			if !strings.Contains(text, test.old) {
 				t.Fatalf("tiny's manifest has no %s", test.old)
+			}
+			_, err := read(strings.Replace(text, test.old, test.new, 1))
+			wantError(t, err, "manifest.json", test.want)
+		})
+	}
+}
+
+// TestManifestErrorsOfExits: likewise for a network with exits.
+func TestManifestErrorsOfExits(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		old, new string // of the manifest of tiny-exits
+		want     string
+	}{
+		{"stage not listed", `"stage": "stage-2.onnx"`, `"stage": "other.onnx"`, `variants[0].exits[1].stage: "other.onnx" is not among files`},
+		{"exit not listed", `"file": "exit-1.onnx"`, `"file": ""`, "variants[0].exits[0].file: missing"},
+		{"unknown key", `"doubt": -5.8`, `"doubts": -5.8`, `unknown key "doubts"`},
+		{"layers go back", `"layer": 2`, `"layer": 1`, "variants[0].exits[1].layer: 1 does not follow 1"},
+		{"no output", `"output": "exit_1"`, `"output": ""`, "variants[0].exits[0].output: missing"},
+		{"nothing passed on", `"hidden": "hidden_1"`, `"hidden": ""`, "variants[0].exits[0].hidden: missing"},
+		{"no width", `"width": 7`, `"width": 0`, "variants[0].exits[0].width: 0 is not in 1..65536"},
+		{"a calibration that falls", `"doubt": -5.8`, `"doubt": -5.8, "calibration": {"threat": {"knots": [[0, 1], [1, 0]]}}`, "exits[0].calibration of threat: knot 1 does not rise"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text := manifestOf(t, "tiny-exits")
+			if !strings.Contains(text, test.old) {
+				t.Fatalf("the manifest has no %s", test.old)
 			}
 			_, err := read(strings.Replace(text, test.old, test.new, 1))
 			wantError(t, err, "manifest.json", test.want)

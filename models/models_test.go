@@ -462,23 +462,27 @@ func TestOpenRefusesBrokenORTFile(t *testing.T) {
 			if err := os.CopyFS(dir, models.Default()); err != nil {
 				t.Fatal(err)
 			}
-			var sum models.Hash
-			change(t, filepath.Join(dir, "model.ort"), func(data []byte) []byte {
-				data = broken(data)
-				sum = sha256.Sum256(data)
-				return data
-			})
 			manifest, err := models.ReadManifest(models.Default())
 			if err != nil {
 				t.Fatal(err)
 			}
-			change(t, filepath.Join(dir, models.ManifestName), replace(manifest.Files["model.ort"].String(), sum.String()))
+			variant, err := manifest.Variant(encoder.CPU)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sum models.Hash
+			change(t, filepath.Join(dir, variant.File), func(data []byte) []byte {
+				data = broken(data)
+				sum = sha256.Sum256(data)
+				return data
+			})
+			change(t, filepath.Join(dir, models.ManifestName), replace(manifest.Files[variant.File].String(), sum.String()))
 			m, err := models.Open(dir, models.Options{})
 			if err == nil {
 				m.Close()
 				t.Fatal("the model was opened")
 			}
-			if !strings.Contains(err.Error(), "model.ort: failed to open classifier") {
+			if !strings.Contains(err.Error(), variant.File+": failed to open classifier") {
 				t.Errorf("the error lacks the file or the step: %v", err)
 			}
 		})

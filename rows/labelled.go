@@ -74,6 +74,8 @@ func (all *Labelled) add(line []byte, number int) error {
 		return fmt.Errorf("the row failed: %s; remove it", r.Error)
 	case len(r.Attributes) == 0:
 		return errors.New("it is not a result: score rows with labels with `toxscreen batch`, and pass its JSONL output")
+	case r.Exit > 0:
+		return errors.New("it left the network early, so its scores are estimates that nothing can be fitted on: score the rows with `toxscreen batch --full`")
 	case said.Labels == nil:
 		return errors.New(`it has no labels: rows of batch's input need an object like "labels": {"toxicity": 1}`)
 	case all.Model == "":

@@ -29,11 +29,11 @@ func (a *app) simulateCommand() *cobra.Command {
 		Use:   "simulate --dev SCORED --test SCORED",
 		Short: "Show what judges with known error rates would be worth",
 		Long: `Show what judges with known error rates would be worth on labelled texts: the
-JSONL output of batch --no-judge for rows with "labels". Parameters are fitted on
+JSONL output of batch --no-judge --full for rows with "labels". Parameters are fitted on
 the dev rows and everything is measured on the test rows. Only the answers of the
 judges are simulated, by random numbers.`,
-		Example: `  toxscreen batch --no-judge -i dev.jsonl -o dev-scored.jsonl
-  toxscreen batch --no-judge -i test.jsonl -o test-scored.jsonl
+		Example: `  toxscreen batch --no-judge --full -i dev.jsonl -o dev-scored.jsonl
+  toxscreen batch --no-judge --full -i test.jsonl -o test-scored.jsonl
   toxscreen simulate --dev dev-scored.jsonl --test test-scored.jsonl --plot simulation.svg`,
 		Args:              arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -1,16 +1,18 @@
-"""toxscreen against a Python pipeline: the same ONNX file, texts, machine and number of threads.
+"""toxscreen against a Python pipeline: the same network, texts, machine and number of threads.
 
-    python scripts/bench/compare.py --worker build/bench/worker --model models/toxicity-en --texts build/bench/texts.jsonl
+    python scripts/bench/compare.py --worker build/bench/worker --model build/bench/whole --texts build/bench/texts.jsonl
 
-The Python pipeline is Hugging Face's tokenizers and onnxruntime, arranged in three ways:
+toxscreen is measured as it is, so that harmless texts leave the network early, and with --full. The Python
+pipeline runs the whole network with Hugging Face's tokenizers and onnxruntime, arranged in three ways:
 
   pool     one thread per core, one text per run, one thread inside a run, no arena (best on a CPU)
   sorted   batches of 32 texts of similar length, padded, all cores inside a run
   padded   batches of 32 texts in their order, padded, all cores inside a run (the usual way)
 
-It returns probabilities and the token head's logits; toxscreen also derives spans from them. The
-four are interleaved on pieces of the texts within one run, in changing order, so a disturbance of
-the machine affects all. Resident memory is measured in processes that do nothing else. Needs Linux.
+It returns probabilities and the token head's logits; toxscreen also derives spans from them, and
+divides a text that is longer than the window, which the pipeline truncates. The five are interleaved
+on pieces of the texts within one run, in changing order, so a disturbance of the machine affects
+all. Resident memory is measured in processes that do nothing else. Needs Linux.
 """
 
 import argparse
@@ -27,6 +29,8 @@ from pathlib import Path
 import numpy as np
 import onnxruntime as ort
 from tokenizers import Tokenizer
+
+from worker import FULL, OURS, Worker, read_texts, spread
 
 BATCH = 32
 PIECE = 256  # texts per turn: eight batches
@@ -83,25 +87,6 @@ class Pipeline:
         return back
 
 
-class Toxscreen:
-    """toxscreen in a separate process that waits for its turn."""
-
-    def __init__(self, worker: Path, texts: Path):
-        self.process = subprocess.Popen([worker, texts], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def do(self, command: str) -> dict:
-        self.process.stdin.write(command + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            sys.exit(f"failed to measure: the worker ended at {command!r}")
-        return json.loads(answer)
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
 def calibrated(manifest: dict, logits: np.ndarray) -> np.ndarray:
     """Toxicity probabilities calibrated as in toxscreen, to compare the scores of both sides."""
     column = next(i for i, label in enumerate(manifest["labels"]) if label.get("attribute") == "toxicity")
@@ -114,18 +99,19 @@ def calibrated(manifest: dict, logits: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-z))
 
 
-def throughput(toxscreen: Toxscreen, pipelines: dict[str, Pipeline], texts: list[str]):
-    took = {name: 0.0 for name in ("toxscreen", *pipelines)}
-    ratios = {name: [] for name in pipelines}
-    worst = {name: 0.0 for name in pipelines}
-    toxscreen.do("batch 0 64")
+def throughput(worker: Worker, pipelines: dict[str, Pipeline], texts: list[str]):
+    took = {name: 0.0 for name in (*OURS, *pipelines)}
+    ratios = {(ours, name): [] for ours in OURS for name in pipelines}
+    worst = {name: 0.0 for name in took}
+    for end in OURS.values():
+        worker.do(f"batch 0 {min(64, len(texts))}{end}")
     for pipeline in pipelines.values():
         pipeline.score(texts[:64])
     for at in range(0, len(texts), PIECE):
         piece, seconds, scores = texts[at : at + PIECE], {}, {}
         for name in random.sample(list(took), len(took)):
-            if name == "toxscreen":
-                answer = toxscreen.do(f"batch {at} {at + len(piece)}")
+            if name in OURS:
+                answer = worker.do(f"batch {at} {at + len(piece)}{OURS[name]}")
                 seconds[name], scores[name] = answer["seconds"][0], np.array(answer["scores"])
             else:
                 start = time.perf_counter()
@@ -133,28 +119,32 @@ def throughput(toxscreen: Toxscreen, pipelines: dict[str, Pipeline], texts: list
                 seconds[name] = time.perf_counter() - start
                 scores[name] = calibrated(pipelines[name].manifest, logits)
             took[name] += seconds[name]
-        for name in pipelines:
-            ratios[name].append(seconds[name] / seconds["toxscreen"])
-            worst[name] = max(worst[name], np.abs(scores[name] - scores["toxscreen"]).max())
+        for ours, name in ratios:
+            ratios[ours, name].append(seconds[name] / seconds[ours])
+        for name in took:
+            worst[name] = max(worst[name], np.abs(scores[name] - scores[FULL]).max())
     print(f"\nThroughput, {len(texts)} texts in interleaved pieces of {PIECE}")
-    print(f"  {'':10} {'texts/s':>8}  {'toxscreen is':>12}  {'median of turns':>15}  {'largest difference of a score':>29}")
-    print(f"  {'toxscreen':10} {len(texts) / took['toxscreen']:8.1f}")
-    for name in pipelines:
-        ratio, median = took[name] / took["toxscreen"], statistics.median(ratios[name])
-        print(f"  {name:10} {len(texts) / took[name]:8.1f}  {ratio:11.2f}x  {median:14.2f}x  {worst[name]:29.6f}")
+    print(f"  {'':16} {'texts/s':>8}  {'toxscreen is':>12}  {'lowest, median, highest':>23}  {'--full is':>9}  {'lowest, median, highest':>23}  {'largest difference from --full':>30}")
+    for name in took:
+        cells = []
+        for ours in OURS:
+            compared = name in pipelines
+            cells += [f"{took[name] / took[ours]:.2f}x" if compared else "", spread(ratios[ours, name]) if compared else ""]
+        print(f"  {name:16} {len(texts) / took[name]:8.1f}  {cells[0]:>12}  {cells[1]:>23}  {cells[2]:>9}  {cells[3]:>23}  {worst[name]:30.6f}")
 
 
-def latency(toxscreen: Toxscreen, pipelines: dict[str, Pipeline], texts: list[str], rounds: int):
+def latency(worker: Worker, pipelines: dict[str, Pipeline], texts: list[str], rounds: int):
     tokenizer = pipelines["pool"].tokenizer
+    lengths = [len(encoding.ids) for encoding in tokenizer.encode_batch(texts)]
     print(f"\nLatency of one text, one caller, p50 (p95) of {rounds * 5} in ms")
-    print(f"  {'tokens':>6}  {'toxscreen':>14}  {'Python, 1 thread':>16}  {'Python, all cores':>17}")
-    for tokens in (16, 64, 128, 250):
-        row = min(range(len(texts)), key=lambda i: abs(len(tokenizer.encode(texts[i]).ids) - tokens))
-        took = {"toxscreen": [], "pool": [], "padded": []}
+    print(f"  {'tokens':>6}  {FULL:>16}  {'Python, 1 thread':>16}  {'Python, all cores':>17}")
+    for tokens in (16, 32, 64, 128):
+        row = min(range(len(texts)), key=lambda i: abs(lengths[i] - tokens))
+        took = {FULL: [], "pool": [], "padded": []}
         for _ in range(rounds):
             for name in random.sample(list(took), len(took)):
-                if name == "toxscreen":
-                    took[name] += toxscreen.do(f"one {row} 6")["seconds"][1:]
+                if name == FULL:
+                    took[name] += worker.do(f"one {row} 6 full")["seconds"][1:]
                     continue
                 for i in range(6):
                     start = time.perf_counter()
@@ -162,7 +152,7 @@ def latency(toxscreen: Toxscreen, pipelines: dict[str, Pipeline], texts: list[st
                     if i > 0:  # the first wakes threads that slept during the other's turn
                         took[name].append(time.perf_counter() - start)
         cells = [f"{statistics.median(t) * 1000:.2f} ({statistics.quantiles(t, n=20)[-1] * 1000:.2f})" for t in took.values()]
-        print(f"  {len(tokenizer.encode(texts[row]).ids):>6}  {cells[0]:>14}  {cells[1]:>16}  {cells[2]:>17}")
+        print(f"  {lengths[row]:>6}  {cells[0]:>16}  {cells[1]:>16}  {cells[2]:>17}")
 
 
 def resident() -> tuple[float, float]:
@@ -172,9 +162,9 @@ def resident() -> tuple[float, float]:
 
 def memory(arguments, count: int):
     print(f"\nResident memory after {count} texts, in a separate process, MB (peak)")
-    toxscreen = Toxscreen(arguments.worker, arguments.texts)
-    answer = toxscreen.do(f"batch 0 {count}")
-    toxscreen.close()
+    worker = Worker(arguments.worker, arguments.texts)
+    answer = worker.do(f"batch 0 {count}")
+    worker.close()
     print(f"  {'toxscreen':10} {answer['resident']:7.1f} ({answer['peak']:.1f})")
     for name in ("pool", "sorted", "padded"):
         command = [sys.executable, __file__, "--worker", arguments.worker, "--model", arguments.model, "--texts", arguments.texts]
@@ -185,25 +175,25 @@ def memory(arguments, count: int):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", required=True, type=Path, help="output of `go build ./scripts/bench/worker`")
-    parser.add_argument("--model", required=True, type=Path, help="folder of the embedded model, for Python")
+    parser.add_argument("--model", required=True, type=Path, help="output of whole.py, for Python")
     parser.add_argument("--texts", required=True, type=Path, help="output of texts.py")
     parser.add_argument("--rounds", type=int, default=40, help="rounds of the latency measurement")
     parser.add_argument("--memory-of", choices=("pool", "sorted", "padded"), help=argparse.SUPPRESS)
     parser.add_argument("--count", type=int, default=1000, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     cores = len(os.sched_getaffinity(0))
-    texts = [json.loads(line)["text"] for line in arguments.texts.open(encoding="utf-8")]
+    texts = read_texts(arguments.texts)
     if arguments.memory_of:
         Pipeline(arguments.model, arguments.memory_of, cores).score(texts[: arguments.count])
         print(*resident())
         return
     random.seed(1)
     print(f"onnxruntime {ort.__version__}, {cores} cores, load {os.getloadavg()[0]:.1f} at the start")
-    toxscreen = Toxscreen(arguments.worker, arguments.texts)
+    worker = Worker(arguments.worker, arguments.texts)
     pipelines = {name: Pipeline(arguments.model, name, cores) for name in ("pool", "sorted", "padded")}
-    throughput(toxscreen, pipelines, texts)
-    latency(toxscreen, pipelines, texts, arguments.rounds)
-    toxscreen.close()
+    throughput(worker, pipelines, texts)
+    latency(worker, pipelines, texts, arguments.rounds)
+    worker.close()
     del pipelines
     memory(arguments, min(arguments.count, len(texts)))
 

@@ -439,7 +439,7 @@ def saved(models: list[onnx.ModelProto], name: str, out: Path) -> list[Path]:
     return files
 
 
-def main():
+def main(argv: list[str] | None = None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--folder", required=True, type=Path, help="the model folder, with or without exits")
@@ -449,7 +449,7 @@ def main():
     parser.add_argument("--depth", type=int, default=2, help="number of a branch's layers (default %(default)s)")
     parser.add_argument("--epochs", type=float, default=3, help="passes over the training windows (default %(default)s)")
     parser.add_argument("--tokens", type=int, default=TOKENS, help="of the training windows at most (default %(default)s)")
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     args.out.mkdir(parents=True, exist_ok=True)
     whole = stages.whole(args.folder)
     manifest = json.loads((args.folder / "manifest.json").read_text(encoding="utf-8"))

@@ -60,7 +60,8 @@ class Product:
         if not self.binary.exists():
             raise FileNotFoundError(f"failed to score with {self.binary}: there is no such file; build it with `make build`")
 
-    def score(self, texts: list[str]) -> Scores:
+    def results(self, texts: list[str]) -> list[dict]:
+        """The native result of each text."""
         command = [str(self.binary.absolute()), "batch", "--input", "-", "--output", "-", "--quiet", "--offset-unit", "code_point", "--model", str(self.folder), *self.options]
         given = "".join(json.dumps({"text": text}) + "\n" for text in texts)
         run = subprocess.run(command, input=given.encode(), capture_output=True)
@@ -70,6 +71,10 @@ class Product:
         if run.returncode not in (0, 3) or failed or len(results) != len(texts):
             why = f"row {failed['row']}: {failed['error']}" if failed else run.stderr.decode().strip()
             raise RuntimeError(f"failed to score {len(texts)} texts with {self.folder}, exit status {run.returncode}, {len(results)} results: {why}")
+        return results
+
+    def score(self, texts: list[str]) -> Scores:
+        results = self.results(texts)
         columns = {a: np.array([r["attributes"][a]["classifier"] for r in results]) for a in data.ATTRIBUTES if results and a in results[0]["attributes"]}
         over = {a: np.array([r["attributes"][a]["score"] >= r["attributes"][a]["threshold"] for r in results]) for a in columns}
         spans = [{i for s in r["spans"] if "toxicity" in s["attributes"] for i in range(s["start"], s["end"])} for r in results]

@@ -9,6 +9,7 @@ import argparse
 import json
 import math
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ import calibrate
 import check_splits
 import compare
 import data
+import exits
 import export
 import folder as folders
 import grammars
@@ -55,6 +57,67 @@ def trained(tmp_path_factory):
     folder = out / "toxicity-en"
     export.write_folder(run.averaged(), SAMPLE, out, folder, "a test")
     return out, folder, run
+
+
+@pytest.fixture(scope="module")
+def exited(trained, tmp_path_factory):
+    """The trained folder with exits before the first layer and after the second. So few rows bound no small risk."""
+    out, folder = tmp_path_factory.mktemp("exits"), tmp_path_factory.mktemp("exited") / "toxicity-en"
+    shutil.copytree(trained[1], folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exits, "RISK", 0.5)
+        patch.setattr(exits, "MISSES", (0.05, 0.1))
+        exits.main(["--data", str(SAMPLE), "--folder", str(folder), "--out", str(out), "--layers", "0", "2", "--tokens", "20000", "--epochs", "2"])
+    return out, folder
+
+
+def test_stages_are_the_whole_network(trained, exited):
+    one, many = folders.Model(trained[1]), folders.Model(exited[1])
+    assert len(many.sessions) == 3
+    for text in ("you are a stupid idiot", "thank you for your help. " * 40):
+        want, got = one.run(text), many.run(text)
+        assert (got.logits == want.logits).all() and (got.token_logits == want.token_logits).all()
+    before, after = (network.from_folder(folder).state_dict() for folder in (trained[1], exited[1]))
+    assert all((before[name] == after[name]).all() for name in before)
+
+
+def test_folder_with_exits_has_what_the_manifest_says(exited):
+    out, folder = exited
+    manifest = json.loads((folder / "manifest.json").read_text())
+    variant = manifest["variants"][0]
+    assert sorted(manifest["files"]) == ["exit-1.ort", "exit-2.ort", "stage-1.ort", "stage-2.ort", "stage-3.ort", "tokenizer.json"]
+    assert {path.name for path in folder.glob("*.ort")} == set(folders.files(variant))
+    assert [e["layer"] for e in variant["exits"]] == [0, 2] and variant["file"] == "stage-3.ort"
+    assert 0 < variant["risk"]["share"] <= 0.5 and variant["risk"]["rows"] > 0
+    losses = [json.loads(line)["loss"] for line in (out / "log.jsonl").read_text().splitlines()]
+    assert all(math.isfinite(loss) for loss in losses)
+
+
+def test_product_leaves_at_exits_and_full_does_not(trained, exited):
+    binary = Path(__file__).parents[2] / "bin" / "toxscreen"
+    texts = [row.text for row in data.split_rows(SAMPLE, "civil_spans", "dev")][:40]
+    plain, full, early = (systems.Product("model", binary, folder, options).score(texts) for folder, options in ((trained[1], ("--full",)), (exited[1], ("--full",)), (exited[1], ())))
+    for attribute, scores in plain.columns.items():
+        assert (full.columns[attribute] == scores).all()
+    assert any((early.columns[a] != full.columns[a]).any() for a in early.columns), "no text left"
+
+
+def test_doubts_are_those_with_which_few_enough_flagged_windows_leave():
+    doubt = np.array([-5, -4, -3, -2, -1, 0, 1, 2], float)
+    flagged = np.array([0, 0, 1, 0, 1, 0, 1, 1], bool)
+    e = exits.Exit(1, doubt[:, None])
+    for missed, left in ((0, 2), (1, 4), (4, 8)):
+        exits.allow([e], flagged, missed, ~flagged, 6)
+        assert e.leaves().sum() == left and (e.leaves() & flagged).sum() == missed
+
+
+def test_exits_are_refused_without_enough_rows(exited):
+    odds = np.zeros((200, 7))
+    dev = exits.Opinions(np.arange(200), np.arange(201), odds - 5, np.full((200, 5), -9.0), {}, np.arange(200))
+    decisions = exits.Decisions(json.loads((exited[1] / "manifest.json").read_text()))
+    e = exits.Exit(1, np.random.default_rng(1).normal(size=(200, 8)))
+    with pytest.raises(RuntimeError, match="failed to choose exits"):
+        exits.choose([e], dev, np.array(["jigsaw_more"] * 200), decisions, 6)
 
 
 def test_loss_goes_down_and_stays_finite(trained):

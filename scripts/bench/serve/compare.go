@@ -33,11 +33,12 @@ func arrangements(app string) []arrangement {
 	}
 }
 
-// compare prints our throughput against that of Python servers.
-func compare(ctx context.Context, c config, sets map[string][]string) error {
+// compare prints our throughput, with exits, against that of Python servers, which run the
+// whole network.
+func compare(ctx context.Context, c config, sets []set) error {
 	for _, app := range []string{"onnx", "bert"} {
-		for _, name := range []string{"comments", "chat lines"} {
-			if err := compareWith(ctx, c, app, name, sets[name]); err != nil {
+		for _, of := range sets {
+			if err := compareWith(ctx, c, app, of); err != nil {
 				return err
 			}
 		}
@@ -45,16 +46,16 @@ func compare(ctx context.Context, c config, sets map[string][]string) error {
 	return nil
 }
 
-func compareWith(ctx context.Context, c config, app, name string, texts []string) error {
+func compareWith(ctx context.Context, c config, app string, of set) error {
 	ours, err := startOurs(ctx, c.binary, patient...)
 	if err != nil {
 		return err
 	}
 	defer ours.stop()
-	if _, err := ours.saturate(ctx, texts[:min(100, len(texts))], connections); err != nil {
+	if _, err := ours.saturate(ctx, of.texts[:min(100, len(of.texts))], connections); err != nil {
 		return err
 	}
-	fmt.Printf("\nAgainst FastAPI, %s, %s: %d keep-alive connections\n\n", app, name, connections)
+	fmt.Printf("\nAgainst FastAPI, %s, %s: %d keep-alive connections\n\n", app, of.name, connections)
 	fmt.Println("| tried on the first texts | texts/s |")
 	fmt.Println("|---|---|")
 	var theirs *server
@@ -64,7 +65,7 @@ func compareWith(ctx context.Context, c config, app, name string, texts []string
 		if err != nil {
 			return err
 		}
-		try := texts[:min(200, c.piece)]
+		try := of.piece(c, 0)[:min(200, c.piece)]
 		_, err = s.saturate(ctx, try, connections)
 		var o outcome
 		if err == nil {
@@ -88,7 +89,7 @@ func compareWith(ctx context.Context, c config, app, name string, texts []string
 	took := map[*server]time.Duration{}
 	var ratios []float64
 	for turn := range c.turns {
-		piece := texts[turn*c.piece : (turn+1)*c.piece]
+		piece := of.piece(c, turn)
 		inTurn := map[*server]time.Duration{}
 		both := []*server{ours, theirs}
 		if turn%2 != 0 { // so a machine that becomes slower affects both
@@ -105,8 +106,8 @@ func compareWith(ctx context.Context, c config, app, name string, texts []string
 		ratios = append(ratios, inTurn[theirs].Seconds()/inTurn[ours].Seconds())
 	}
 	slices.Sort(ratios)
-	n := float64(len(texts))
-	fmt.Printf("\n| %d turns of %d %s | texts/s | toxscreen is | of the turns: lowest, median, highest |\n", c.turns, c.piece, name)
+	n := float64(c.turns * c.piece)
+	fmt.Printf("\n| %d turns of %d texts of %s | texts/s | toxscreen is | of the turns: lowest, median, highest |\n", c.turns, c.piece, of.name)
 	fmt.Println("|---|---|---|---|")
 	fmt.Printf("| toxscreen | %.1f | | |\n", n/took[ours].Seconds())
 	fmt.Printf("| %s | %.1f | %.2f × | %.2f, %.2f, %.2f |\n", theirs.name, n/took[theirs].Seconds(), took[theirs].Seconds()/took[ours].Seconds(),

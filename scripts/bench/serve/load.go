@@ -5,9 +5,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,8 +19,9 @@ import (
 
 // outcome is the result of one load's requests.
 type outcome struct {
-	took              time.Duration   // from the first request to the end of the last answer
-	accepted, refused []time.Duration // times of answers, in order
+	took              time.Duration           // from the first request to the end of the last answer
+	accepted, refused []time.Duration         // times of answers, in order
+	of                map[int][]time.Duration // those accepted, by the index of their text
 	statuses          map[int]int
 }
 
@@ -53,11 +57,25 @@ func (s *server) at(ctx context.Context, texts []string, rate float64, length ti
 	return collect(ctx, attacker, attacker.Attack(targets, vegeta.Rate{Freq: int(rate * 1000), Per: 1000 * time.Second}, length, s.name))
 }
 
+// steadily scores texts one after the other on one connection until ctx is cancelled.
+func (s *server) steadily(ctx context.Context, texts []string) (outcome, error) {
+	targets, err := s.targets(texts, 0)
+	if err != nil {
+		return outcome{}, err
+	}
+	attacker := vegeta.NewAttacker(append(options, vegeta.Workers(1), vegeta.MaxWorkers(1), vegeta.MaxConnections(1))...)
+	o, err := collect(ctx, attacker, attacker.Attack(targets, vegeta.Rate{}, 0, s.name))
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return o, err
+}
+
 // options apply to all loads. Python servers use HTTP/1.1.
 var options = []func(*vegeta.Attacker){vegeta.KeepAlive(true), vegeta.HTTP2(false), vegeta.Timeout(time.Minute)}
 
 // targets yields a request for each text, in order, the given number of times; 0 is
-// endless.
+// endless. The fragment of its URL, which is not sent, is the index of the text.
 func (s *server) targets(texts []string, times int64) (vegeta.Targeter, error) {
 	bodies := make([][]byte, len(texts))
 	for i, text := range texts {
@@ -73,7 +91,8 @@ func (s *server) targets(texts []string, times int64) (vegeta.Targeter, error) {
 		if times > 0 && i >= times*int64(len(bodies)) {
 			return vegeta.ErrNoTargets
 		}
-		t.Method, t.URL, t.Body, t.Header = http.MethodPost, s.address+"/v1/score", bodies[i%int64(len(bodies))], header
+		text := int(i % int64(len(bodies)))
+		t.Method, t.URL, t.Body, t.Header = http.MethodPost, fmt.Sprintf("%s/v1/score#%d", s.address, text), bodies[text], header
 		return nil
 	}, nil
 }
@@ -81,7 +100,7 @@ func (s *server) targets(texts []string, times int64) (vegeta.Targeter, error) {
 func collect(ctx context.Context, attacker *vegeta.Attacker, results <-chan *vegeta.Result) (outcome, error) {
 	ended := context.AfterFunc(ctx, func() { attacker.Stop() })
 	defer ended()
-	o := outcome{statuses: map[int]int{}}
+	o := outcome{of: map[int][]time.Duration{}, statuses: map[int]int{}}
 	began, failed := time.Now(), ""
 	for r := range results {
 		if r.Code == 0 && r.Error == vegeta.ErrNoTargets.Error() {
@@ -90,7 +109,10 @@ func collect(ctx context.Context, attacker *vegeta.Attacker, results <-chan *veg
 		o.statuses[int(r.Code)]++
 		switch r.Code {
 		case http.StatusOK:
+			_, fragment, _ := strings.Cut(r.URL, "#")
+			text, _ := strconv.Atoi(fragment) // from targets
 			o.accepted = append(o.accepted, r.Latency)
+			o.of[text] = append(o.of[text], r.Latency)
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 			o.refused = append(o.refused, r.Latency)
 		default:

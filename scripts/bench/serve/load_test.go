@@ -3,9 +3,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -64,6 +66,64 @@ func TestARateIsKept(t *testing.T) {
 	}
 	if _, err := s.at(t.Context(), []string{"broken"}, 10, time.Second); err == nil {
 		t.Error("a server failure was not reported")
+	}
+}
+
+// Times by length would mean nothing if an answer were counted for another text.
+func TestAnswersAreCountedForTheirTexts(t *testing.T) {
+	s, scored := scoring(t)
+	texts := []string{"short", "too much", strings.Repeat("long ", 20), strings.Repeat("longer ", 20)}
+	o, err := s.at(t.Context(), texts, 80, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range texts {
+		want := scored[text]
+		if text == "too much" {
+			want = 0 // refused
+		}
+		if len(o.of[i]) != want {
+			t.Errorf("%q has %d times, and was scored %d times", text, len(o.of[i]), want)
+		}
+	}
+	times := byLength(texts, o)
+	if len(times[0]) != scored[texts[0]]+scored[texts[2]] || len(times[1]) != scored[texts[3]] || len(times[2])+len(times[3]) != 0 {
+		t.Errorf("the classes have %d, %d, %d and %d times: %v", len(times[0]), len(times[1]), len(times[2]), len(times[3]), scored)
+	}
+}
+
+// A background of long texts is on one connection, and nothing of it is left when it ends.
+func TestABackgroundIsSteady(t *testing.T) {
+	s, scored := scoring(t)
+	var longs outcome
+	end := s.startSteadily(t.Context(), []string{"a"}, &longs)
+	if _, err := s.at(t.Context(), []string{"b"}, 10, time.Second); err != nil {
+		t.Error(err)
+	}
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	if n := len(longs.accepted); n == 0 || scored["a"] != n || longs.took < time.Duration(n)*5*time.Millisecond {
+		t.Errorf("%d answers in %s, %d texts scored; each takes 5 ms", n, longs.took, scored["a"])
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	if _, err := s.steadily(ctx, []string{"broken"}); err == nil {
+		t.Error("a server failure was not reported")
+	}
+}
+
+func TestASetIsRepeatedInPieces(t *testing.T) {
+	s, c := set{"abc", []string{"a", "b", "c"}}, config{piece: 4}
+	if got := strings.Join(append(s.piece(c, 0), s.piece(c, 1)...), ""); got != "abcabcab" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestLongTexts(t *testing.T) {
+	parts := slices.Repeat([]string{strings.Repeat("x", long/4)}, 9)
+	if joined := join(parts); len(joined) != 2 || len(joined[0]) != long+4 || len(joined[1]) != long+4 {
+		t.Errorf("%d texts", len(joined))
 	}
 }
 

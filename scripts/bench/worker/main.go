@@ -1,5 +1,5 @@
-// Worker is toxscreen's side of scripts/bench/compare.py: a process with the
-// embedded model that scores on command and reports how long that took.
+// Worker is toxscreen's side of the comparisons in scripts/bench: a process with
+// the embedded model that scores on command and reports how long that took.
 //
 //	worker TEXTS.jsonl
 //
@@ -7,9 +7,13 @@
 // line of JSON:
 //
 //	batch FROM TO   score the rows FROM up to TO as `toxscreen batch` does
+//	each FROM TO    score the rows FROM up to TO one after the other, by a single caller
 //	one ROW TIMES   score one row repeatedly, by a single caller
 //	bytes N         score a text of N bytes, the texts joined
 //	memory          only report the resident memory
+//
+// "full" at the end of a command runs the whole network on each text.
+// Otherwise texts may leave early.
 package main
 
 import (
@@ -33,6 +37,8 @@ import (
 type answer struct {
 	Seconds  []float64 `json:"seconds"`  // for each score, or for the whole batch
 	Scores   []float64 `json:"scores"`   // toxicity, by row
+	Flagged  []bool    `json:"flagged"`  // by row
+	Exits    []int     `json:"exits"`    // layers after which the row left, by row; 0: the whole network
 	Resident float64   `json:"resident"` // MB now
 	Peak     float64   `json:"peak"`     // maximum MB since the start
 }
@@ -51,7 +57,8 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	w := worker{texts, toxscreen.New(model)}
+	early := toxscreen.New(model)
+	w := worker{texts, early, early.With(toxscreen.WithFullNetwork())}
 	out := json.NewEncoder(os.Stdout)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		a, err := w.do(lines.Text())
@@ -87,12 +94,24 @@ func readTexts(path string) ([]string, error) {
 }
 
 type worker struct {
-	texts    []string
-	screener *toxscreen.Screener
+	texts       []string
+	early, full *toxscreen.Screener
 }
 
 func (w worker) do(command string) (a answer, err error) {
 	ctx := context.Background()
+	command, full := strings.CutSuffix(command, " full")
+	screener := w.early
+	if full {
+		screener = w.full
+	}
+	score := func(text string) error {
+		start := time.Now()
+		result, err := screener.Score(ctx, text)
+		a.Seconds = append(a.Seconds, time.Since(start).Seconds())
+		a.add(result)
+		return err
+	}
 	var from, to int
 	switch verb, _, _ := strings.Cut(command, " "); verb {
 	case "batch":
@@ -101,44 +120,50 @@ func (w worker) do(command string) (a answer, err error) {
 		}
 		start := time.Now()
 		rows := slices.Values(w.texts[from:to])
-		for outcome := range toxscreen.Batch(ctx, w.screener, rows, func(text string) (string, error) { return text, nil }) {
+		for outcome := range toxscreen.Batch(ctx, screener, rows, func(text string) (string, error) { return text, nil }) {
 			if outcome.Err != nil {
 				return a, outcome.Err
 			}
-			a.Scores = append(a.Scores, float64(outcome.Result.Score))
+			a.add(outcome.Result)
 		}
 		a.Seconds = []float64{time.Since(start).Seconds()}
+	case "each":
+		if _, err := fmt.Sscanf(command, "each %d %d", &from, &to); err != nil {
+			return a, err
+		}
+		for _, text := range w.texts[from:to] {
+			if err := score(text); err != nil {
+				return a, err
+			}
+		}
 	case "one":
 		if _, err := fmt.Sscanf(command, "one %d %d", &from, &to); err != nil {
 			return a, err
 		}
 		for range to {
-			start := time.Now()
-			result, err := w.screener.Score(ctx, w.texts[from])
-			if err != nil {
+			if err := score(w.texts[from]); err != nil {
 				return a, err
 			}
-			a.Seconds = append(a.Seconds, time.Since(start).Seconds())
-			a.Scores = []float64{float64(result.Score)}
 		}
 	case "bytes":
 		if _, err := fmt.Sscanf(command, "bytes %d", &to); err != nil {
 			return a, err
 		}
-		text := w.joined(to)
-		start := time.Now()
-		result, err := w.screener.Score(ctx, text)
-		if err != nil {
+		if err := score(w.joined(to)); err != nil {
 			return a, err
 		}
-		a.Seconds = []float64{time.Since(start).Seconds()}
-		a.Scores = []float64{float64(result.Score)}
 	case "memory":
 	default:
 		return a, errors.New("unknown command")
 	}
 	a.Resident, a.Peak, err = memory()
 	return a, err
+}
+
+func (a *answer) add(result toxscreen.Result) {
+	a.Scores = append(a.Scores, float64(result.Score))
+	a.Flagged = append(a.Flagged, result.Flagged)
+	a.Exits = append(a.Exits, result.Exit)
 }
 
 // joined returns a text of n bytes, or slightly fewer to avoid cutting a character.

@@ -1,9 +1,10 @@
-"""FastAPI, Hugging Face's tokenizers and onnxruntime around toxscreen's own ONNX file.
+"""FastAPI, Hugging Face's tokenizers and onnxruntime around toxscreen's network.
 
-The best setup for such a server on a CPU: one text per run, since padding to a batch costs more than it
-gains, and as many concurrent runs as the driver sets. It returns the probabilities of the attributes. The
-token head runs, but spans are not derived from it. MODEL is the model's folder, THREADS the number of
-threads per run, TURNS the number of concurrent runs in this process. scripts/bench/serve starts it.
+It runs the whole network on each text, in the best setup for such a server on a CPU: one text per run,
+since padding to a batch costs more than it gains, and as many concurrent runs as the driver sets. It
+returns the probabilities of the attributes. The token head runs, but spans are not derived from it.
+MODEL is a folder from scripts/bench/whole.py, THREADS the number of threads per run, TURNS the number of
+concurrent runs in this process. scripts/bench/serve starts it.
 """
 
 import json
