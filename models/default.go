@@ -9,13 +9,23 @@ import (
 // The files are listed one by one so that no other file in the folder gets into
 // the binary.
 //
-//go:embed toxicity-en/manifest.json toxicity-en/model.ort toxicity-en/tokenizer.json toxicity-en/LICENSE toxicity-en/README.md
+//go:embed toxicity-en/manifest.json toxicity-en/tokenizer.json toxicity-en/LICENSE toxicity-en/README.md
+//go:embed toxicity-en/stage-1.ort toxicity-en/exit-1.ort toxicity-en/stage-2.ort toxicity-en/exit-2.ort toxicity-en/stage-3.ort
 var embedded embed.FS
 
-// The same bytes again under a separate name; the binary contains them once.
-//
-//go:embed toxicity-en/model.ort
-var embeddedModel string
+// The bytes of the network's files again under separate names; the binary contains them once.
+var (
+	//go:embed toxicity-en/stage-1.ort
+	stage1 string
+	//go:embed toxicity-en/exit-1.ort
+	exit1 string
+	//go:embed toxicity-en/stage-2.ort
+	stage2 string
+	//go:embed toxicity-en/exit-2.ort
+	exit2 string
+	//go:embed toxicity-en/stage-3.ort
+	stage3 string
+)
 
 // program is the folder of the embedded model. ONNX Runtime uses its weights in
 // place: pages of weights that no text needs are never read.
@@ -23,10 +33,11 @@ type program struct{ fs.FS }
 
 // content returns a file without copying it. Its bytes must not be modified.
 func (program) content(name string) (data []byte, ok bool) {
-	if name != "model.ort" {
+	network, ok := map[string]string{"stage-1.ort": stage1, "exit-1.ort": exit1, "stage-2.ort": stage2, "exit-2.ort": exit2, "stage-3.ort": stage3}[name]
+	if !ok {
 		return nil, false
 	}
-	return unsafe.Slice(unsafe.StringData(embeddedModel), len(embeddedModel)), true //nolint:gosec // avoids a copy
+	return unsafe.Slice(unsafe.StringData(network), len(network)), true //nolint:gosec // avoids a copy
 }
 
 // Default returns the folder of the embedded model.
