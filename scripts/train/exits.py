@@ -55,7 +55,7 @@ LOWEST, HIGHEST = -6.0, 4.0  # log-odds beyond which exits need not follow the n
 ODDS_WEIGHT = 0.2  # of the distance in log-odds relative to cross entropy
 
 NATURAL = ("perspective_context", "perspective_github", "jigsaw_more")  # sources in the mix in which people write
-RISK, CONFIDENCE = 0.001, 0.95
+RISK, CONFIDENCE = 0.0005, 0.95
 MISSES = (0.0001, 0.0002, 0.0003, 0.0004, 0.0005, 0.0006, 0.0007, 0.0008, 0.0009, 0.001)  # tried, from the strictest on
 
 
