@@ -238,6 +238,9 @@ func againstBatch(ctx context.Context, c config, s *server, of set) (float64, er
 	return n / served.Seconds(), nil
 }
 
+// partly is the exit code of batch if some texts are in another language.
+const partly = 3
+
 // batch returns how long toxscreen batch takes for texts, and its processor
 // time.
 func batch(ctx context.Context, binary, folder string, texts []string) (took, cost time.Duration, err error) {
@@ -256,7 +259,7 @@ func batch(ctx context.Context, binary, folder string, texts []string) (took, co
 	began := time.Now()
 	c := exec.CommandContext(ctx, binary, "batch", "--no-judge", "-q", "--overwrite", "-i", given, "-o", filepath.Join(folder, "scored.jsonl"))
 	out, err := c.CombinedOutput()
-	if err != nil {
+	if err != nil && c.ProcessState.ExitCode() != partly {
 		return 0, 0, fmt.Errorf("failed to run toxscreen batch: %w: %s", err, out)
 	}
 	return time.Since(began), c.ProcessState.UserTime() + c.ProcessState.SystemTime(), nil
