@@ -130,6 +130,7 @@ train: data $(VENV) ## Train the default model from DATA into build/train (a day
 	$(PYTHON) scripts/train/export.py --data $(DATA) --out build/train
 	$(PYTHON) scripts/train/thresholds.py --data $(DATA) --folder build/train/toxicity-en
 	$(PYTHON) scripts/train/windows.py --data $(DATA) --folder build/train/toxicity-en
+	$(PYTHON) scripts/train/exits.py --data $(DATA) --folder build/train/toxicity-en --out build/train/exits
 
 .PHONY: eval-model
 eval-model: build data $(VENV) ## Measure FOLDER against its goals and other systems (needs DATA; SAMPLE=500 is quick)

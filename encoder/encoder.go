@@ -78,7 +78,8 @@ func Open(c Config) (*Encoder, error) {
 	if e.runner, err = newRunner(c, sharingOf(c.Batching, c.Threads)); err != nil {
 		return nil, err
 	}
-	if _, err := e.Run(context.Background(), "", new(tokenize.Encoding), nil); err != nil {
+	stays := func(int, []float32) bool { return false } // so that every stage and every exit runs
+	if _, err := e.Run(context.Background(), "", new(tokenize.Encoding), stays); err != nil {
 		return nil, errors.Join(fmt.Errorf("the model's inputs or outputs are not as configured: %w", err), e.Close())
 	}
 	return e, nil

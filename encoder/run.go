@@ -57,7 +57,7 @@ func (s sharing) takes(windows, longest int, j *job) bool {
 
 // A window of a text with n tokens lets patience·n tokens that come later go first, of at
 // most patience·longText: short texts do not wait for long ones, and long ones are not put off
-// for ever. See BenchmarkMixedLengths.
+// for ever. docs/benchmarks.md has the figures.
 const (
 	patience = 4
 	longText = 1024
@@ -186,7 +186,7 @@ func (r *runner) next() []*job {
 		for _, j := range r.waiting {
 			switch {
 			case j.ctx.Err() != nil: // its caller has cancelled
-			case len(batch) == 0 || j.likes(batch[0]) && r.sharing.takes(len(batch), longest, j):
+			case len(batch) == 0 || j.runsWith(batch[0]) && r.sharing.takes(len(batch), longest, j):
 				batch, longest = append(batch, j), max(longest, len(j.ids))
 			default:
 				rest = append(rest, j)
@@ -204,8 +204,8 @@ func (r *runner) next() []*job {
 	}
 }
 
-// likes reports whether two windows need the same runs.
-func (j *job) likes(other *job) bool {
+// runsWith reports whether two windows need the same runs.
+func (j *job) runsWith(other *job) bool {
 	return j.stage == other.stage && (j.leave == nil) == (other.leave == nil)
 }
 

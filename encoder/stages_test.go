@@ -153,6 +153,8 @@ func TestOpenRefusesStages(t *testing.T) {
 		"an exit of tokens":        {"the exit of stage 1 has the task", func(c *encoder.Config) { c.Stages[0].Exit.Head.Task = encoder.TokenClassification }},
 		"a head of another stage":  {`two are named "exit 1"`, func(c *encoder.Config) { c.Stages[1].Exit.Head.Name = "exit 1" }},
 		"another width":            {"not as configured", func(c *encoder.Config) { c.Stages[0].Width++ }},
+		"another exit's output":    {"not as configured", func(c *encoder.Config) { c.Stages[0].Exit.Head.Output = "exit_2" }},
+		"fewer columns":            {"not as configured", func(c *encoder.Config) { c.Stages[1].Exit.Head.Columns = 1 }},
 		"stages in another order":  {"not as configured", func(c *encoder.Config) { c.Stages[0].Model, c.Stages[1].Model = c.Stages[1].Model, c.Stages[0].Model }},
 		"a stage that is no model": {"stage 2:", func(c *encoder.Config) { c.Stages[1].Model = []byte("not a model") }},
 		"an exit that is no model": {"exit 1:", func(c *encoder.Config) { c.Stages[0].Exit.Model = []byte("not a model") }},

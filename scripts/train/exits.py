@@ -1,6 +1,6 @@
 """Gives a model folder exits: places in the network where clearly harmless texts leave it.
 
-    python scripts/train/exits.py --data DATA --folder models/toxicity-en --out build/exits --layers 1 2
+    python scripts/train/exits.py --data DATA --folder models/toxicity-en --out build/exits
 
 The network itself stays as it is. Behind each of the layers, a branch learns the opinion of the whole network on
 training rows: its calibrated log-odds, and its doubt, whether the network may say anything but "harmless". How much
@@ -447,7 +447,7 @@ def main(argv: list[str] | None = None):
     parser.add_argument("--layers", type=int, nargs="+", default=[0, 1], help="layers to put an exit behind, 0 is before the first (default 0 1)")
     parser.add_argument("--width", type=int, default=128, help="of a branch's layers (default %(default)s)")
     parser.add_argument("--depth", type=int, default=2, help="number of a branch's layers (default %(default)s)")
-    parser.add_argument("--epochs", type=float, default=3, help="passes over the training windows (default %(default)s)")
+    parser.add_argument("--epochs", type=float, default=2, help="passes over the training windows (default %(default)s)")
     parser.add_argument("--tokens", type=int, default=TOKENS, help="of the training windows at most (default %(default)s)")
     args = parser.parse_args(argv)
     args.out.mkdir(parents=True, exist_ok=True)
