@@ -54,6 +54,7 @@ LEARNING_RATE, STEP_TOKENS = 1e-3, 4096
 LOWEST, HIGHEST = -6.0, 4.0  # log-odds beyond which exits need not follow the network
 ODDS_WEIGHT = 0.2  # of the distance in log-odds relative to cross entropy
 
+FEW = 100  # windows, of those that leave at an exit
 NATURAL = ("perspective_context", "perspective_github", "jigsaw_more")  # sources in the mix in which people write
 RISK, CONFIDENCE = 0.0005, 0.95
 MISSES = (0.0001, 0.0002, 0.0003, 0.0004, 0.0005, 0.0006, 0.0007, 0.0008, 0.0009, 0.001)  # tried, from the strictest on
@@ -360,10 +361,13 @@ def allow(exits: list[Exit], flagged: np.ndarray, missed: int, natural: np.ndarr
 
 
 def calibrate_exits(exits: list[Exit], odds: np.ndarray, fit: np.ndarray):
-    """Maps the logits of windows that leave to the log-odds of the network's mean probability for them."""
+    """Maps the logits of windows that leave to the log-odds of the network's mean probability for them. With few such windows the
+    logits stay as they were learnt."""
     at = passing(exits)
     for i, e in enumerate(exits):
         left, e.calibration = fit & (at == i), {}
+        if left.sum() < FEW:
+            continue
         for a, attribute in enumerate(data.ATTRIBUTES):
             knots = calibrate.fit_knots(e.logits[left, a], folders.sigmoid(odds[left, a]), np.ones(left.sum()))
             if np.isfinite(knots).all() and (np.diff(knots, axis=0) > 0).all():
