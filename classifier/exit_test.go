@@ -40,8 +40,9 @@ func withExits(t testing.TB) classifier.Config {
 	}
 	c.Thresholds = manifest.Thresholds
 	for _, e := range manifest.Variants[0].Exits {
-		e.Exit.Stage, e.Exit.Model = read(e.Stage), read(e.File)
-		c.Exits = append(c.Exits, e.Exit)
+		exit := e.Exit
+		exit.Stage, exit.Model = read(e.Stage), read(e.File)
+		c.Exits = append(c.Exits, exit)
 	}
 	return c
 }

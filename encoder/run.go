@@ -271,7 +271,8 @@ func (r *runner) keep(j *job, hidden []float32) {
 		return
 	}
 	memory := r.spare.Get().(*[]float32)
-	j.hidden = append((*memory)[:0], hidden...)
+	j.hidden = grow(*memory, len(hidden))
+	copy(j.hidden, hidden)
 }
 
 // take writes the job's rows of a stage's logits, which are those of window i of a run

@@ -108,6 +108,15 @@ type Risk struct {
 	Differ     int     `json:"differ"` // of Rows
 }
 
+// exits returns the exits as the classifier takes them, without their files.
+func (v Variant) exits() []classifier.Exit {
+	exits := make([]classifier.Exit, len(v.Exits))
+	for i, e := range v.Exits {
+		exits[i] = e.Exit
+	}
+	return exits
+}
+
 // files returns the names of the variant's files, in the order in which they run.
 func (v Variant) files() []string {
 	var names []string
@@ -290,42 +299,7 @@ func (m Manifest) Validate() error {
 			wrong("files: %q must be the plain name of a file next to %s", name, ManifestName)
 		}
 	}
-	listed := func(key, name string) {
-		if name == "" {
-			wrong("%s: missing", key)
-		} else if _, ok := m.Files[name]; !ok {
-			wrong("%s: %q is not among files", key, name)
-		}
-	}
-	listed("tokenizer", m.Tokenizer)
-	if len(m.Variants) == 0 {
-		wrong("variants: missing")
-	}
-	for i, v := range m.Variants {
-		key := fmt.Sprintf("variants[%d].", i)
-		if _, err := encoder.ParseProvider(string(v.Provider)); err != nil {
-			wrong("%sprovider: %w", key, err)
-		}
-		if slices.ContainsFunc(m.Variants[:i], func(w Variant) bool { return w.Provider == v.Provider }) {
-			wrong("%sprovider: %q already has a variant", key, v.Provider)
-		}
-		listed(key+"file", v.File)
-		exits := make([]classifier.Exit, len(v.Exits))
-		for j, e := range v.Exits {
-			listed(fmt.Sprintf("%sexits[%d].stage", key, j), e.Stage)
-			listed(fmt.Sprintf("%sexits[%d].file", key, j), e.File)
-			exits[j] = e.Exit
-		}
-		if err := m.ValidateExits(exits); err != nil {
-			wrong("%s%w", key, err)
-		}
-		if !slices.Contains(precisions, v.Precision) {
-			wrong("%sprecision: %q must be one of %s", key, v.Precision, strings.Join(precisions, ", "))
-		}
-		if _, err := encoder.ParseBatching(string(v.Batching)); err != nil {
-			wrong("%sbatching: %w", key, err)
-		}
-	}
+	found = append(found, m.listed("tokenizer", m.Tokenizer), m.validateVariants())
 	if err := m.Spec.Validate(); err != nil {
 		found = append(found, err)
 	}
@@ -345,6 +319,49 @@ func (m Manifest) Validate() error {
 		}
 		if !(t > 0 && t <= 1) {
 			wrong("thresholds: %v for %s must be over 0 and at most 1", t, a)
+		}
+	}
+	return errors.Join(found...)
+}
+
+// listed returns an error if the file that a key names is not one of Files.
+func (m Manifest) listed(key, name string) error {
+	if name == "" {
+		return fmt.Errorf("%s: missing", key)
+	}
+	if _, ok := m.Files[name]; !ok {
+		return fmt.Errorf("%s: %q is not among files", key, name)
+	}
+	return nil
+}
+
+// validateVariants reports everything that makes the variants unusable.
+func (m Manifest) validateVariants() error {
+	if len(m.Variants) == 0 {
+		return errors.New("variants: missing")
+	}
+	var found []error
+	for i, v := range m.Variants {
+		key := fmt.Sprintf("variants[%d].", i)
+		wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(key+format, args...)) }
+		if _, err := encoder.ParseProvider(string(v.Provider)); err != nil {
+			wrong("provider: %w", err)
+		}
+		if slices.ContainsFunc(m.Variants[:i], func(w Variant) bool { return w.Provider == v.Provider }) {
+			wrong("provider: %q already has a variant", v.Provider)
+		}
+		found = append(found, m.listed(key+"file", v.File))
+		for j, e := range v.Exits {
+			found = append(found, m.listed(fmt.Sprintf("%sexits[%d].stage", key, j), e.Stage), m.listed(fmt.Sprintf("%sexits[%d].file", key, j), e.File))
+		}
+		if err := m.ValidateExits(v.exits()); err != nil {
+			wrong("%w", err)
+		}
+		if !slices.Contains(precisions, v.Precision) {
+			wrong("precision: %q must be one of %s", v.Precision, strings.Join(precisions, ", "))
+		}
+		if _, err := encoder.ParseBatching(string(v.Batching)); err != nil {
+			wrong("batching: %w", err)
 		}
 	}
 	return errors.Join(found...)

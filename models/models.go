@@ -164,9 +164,8 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 			return nil, err
 		}
 	}
-	exits := make([]classifier.Exit, len(variant.Exits))
+	exits := variant.exits()
 	for i, e := range variant.Exits {
-		exits[i] = e.Exit
 		exits[i].Stage, exits[i].Model = files[e.Stage], files[e.File]
 	}
 	words, err := manifest.read(fsys, manifest.Tokenizer)
