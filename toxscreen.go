@@ -118,8 +118,8 @@ type ModelInfo struct {
 	// Attributes are the attributes that the model measures, in their numeric
 	// order.
 	Attributes []Attribute
-	// Thresholds holds the model's threshold for each of Attributes, as
-	// [Classification.Thresholds] has them.
+	// Thresholds holds, for each of Attributes, the threshold that no score of a text reaches
+	// on which an [EarlyClassifier] ends early. It is that of [Classification.Thresholds].
 	Thresholds Scores
 	// Exits is the number of exits at which an [EarlyClassifier] may end.
 	Exits int
