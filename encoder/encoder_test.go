@@ -92,13 +92,13 @@ func open(t testing.TB, c encoder.Config) *encoder.Encoder {
 	return e
 }
 
-// run encodes a text and runs it.
+// run encodes a text and runs it through all stages and exits.
 func run(ctx context.Context, e *encoder.Encoder, c encoder.Config, text string) (encoder.Output, error) {
 	var enc tokenize.Encoding
 	if err := c.Tokenizer.Encode(text, &enc); err != nil {
 		return encoder.Output{}, err
 	}
-	return e.Run(ctx, text, &enc, nil)
+	return e.Run(ctx, text, &enc, func(int, []float32) bool { return false })
 }
 
 // Each head returns its own logits, regardless of which heads are read and in which order.
@@ -154,7 +154,7 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// The default model's output for a text does not depend on the texts that
+// The default model's output for a text, also at its exits, does not depend on the texts that
 // share its run: it is the same to the last bit.
 func TestDefaultModelGivesTheSameInEveryCompany(t *testing.T) {
 	c := config(t, "../models/toxicity-en")
