@@ -34,7 +34,8 @@
 //
 // # What stays stable
 //
-// The same text under the same [Versions] has the same result, to 1e-4. The JSON
+// The same text under the same [Versions] has the same result, to 1e-4, if it may leave the
+// network early in both cases or in neither, see [WithFullNetwork]. The JSON
 // form of [Result], the formats of package httpapi, the exit codes and flags of
 // the command, and the manifest of a model are contracts: they only grow, and
 // CHANGELOG.md names what is new. The Go API may still change until version 1.0.0

@@ -47,6 +47,19 @@ func withExits(t testing.TB) classifier.Config {
 	return c
 }
 
+// bothWays classifies a text by the whole network, and with exits.
+func bothWays(t *testing.T, c *classifier.Classifier, text string) (full, early toxscreen.Classification) {
+	t.Helper()
+	full, err := c.Classify(t.Context(), text)
+	if err == nil {
+		early, err = c.ClassifyEarly(t.Context(), text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return full, early
+}
+
 // A harmless text leaves early, with estimates near the scores of the whole network. A text with
 // something to flag or to mark has the same classification as without exits.
 func TestHarmlessTextsLeaveEarly(t *testing.T) {
@@ -60,14 +73,7 @@ func TestHarmlessTextsLeaveEarly(t *testing.T) {
 		"you 1d10t":             0, // its reading is flagged
 		"he said: the k1ll fee": 0,
 	} {
-		full, err := c.Classify(t.Context(), text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		early, err := c.ClassifyEarly(t.Context(), text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		full, early := bothWays(t, c, text)
 		if early.Exit != exit || full.Exit != 0 {
 			t.Errorf("%q left at exit %d, want %d", text, early.Exit, exit)
 		}
@@ -84,19 +90,12 @@ func TestWindowsOfALongTextLeave(t *testing.T) {
 	c := open(t, withExits(t))
 	harmless := strings.Repeat("we walk and talk and play. ", 20)
 	text := harmless + "you stupid idiot. " + harmless
-	full, err := c.Classify(t.Context(), text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	early, err := c.ClassifyEarly(t.Context(), text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	full, early := bothWays(t, c, text)
 	if early.Exit != 0 || !cmp.Equal(early.Spans, full.Spans, scoresEqual) || largestGap(t, full, early) > 1e-6 {
 		t.Errorf("%+v with exits, %+v without", early, full)
 	}
-	if early, err = c.ClassifyEarly(t.Context(), harmless); err != nil || early.Exit != 2 {
-		t.Errorf("a harmless page left at exit %d, %v, want 2", early.Exit, err)
+	if _, early := bothWays(t, c, harmless); early.Exit != 2 {
+		t.Errorf("a harmless page left at exit %d, want 2", early.Exit)
 	}
 }
 

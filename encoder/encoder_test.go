@@ -284,6 +284,19 @@ func TestContextEndsTheWaiting(t *testing.T) {
 	callers.Wait()
 }
 
+// wantRefused fails unless Open refuses a configuration with an error that has the text.
+func wantRefused(t *testing.T, c encoder.Config, want string) {
+	t.Helper()
+	e, err := encoder.Open(c)
+	if err == nil {
+		e.Close()
+		t.Fatal("it was opened")
+	}
+	if !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one with %q", err, want)
+	}
+}
+
 // Open refuses a model that is not as configured.
 func TestOpenRefuses(t *testing.T) {
 	const other = "the model's inputs or outputs are not as configured"
@@ -316,14 +329,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := tiny(t)
 			test.spoil(&c)
-			e, err := encoder.Open(c)
-			if err == nil {
-				e.Close()
-				t.Fatal("it was opened")
-			}
-			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want one with %q", err, test.want)
-			}
+			wantRefused(t, c, test.want)
 		})
 	}
 }

@@ -162,14 +162,7 @@ func TestOpenRefusesStages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := staged(t)
 			test.spoil(&c)
-			e, err := encoder.Open(c)
-			if err == nil {
-				e.Close()
-				t.Fatal("it was opened")
-			}
-			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want one with %q", err, test.want)
-			}
+			wantRefused(t, c, test.want)
 		})
 	}
 }
