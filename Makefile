@@ -104,7 +104,7 @@ lint: $(GOLANGCI_LINT) ## Check the code's style with the pinned golangci-lint
 bench: build bench-sets bench-answers ## Measure the figures of docs/benchmarks.md (needs DATA, an idle machine and an hour; half an hour more the first time)
 	go build -o build/bench/worker ./scripts/bench/worker
 	$(PYTHON) scripts/bench/early.py --worker build/bench/worker $(foreach set,natural github chat answers texts,build/bench/$(set).jsonl)
-	$(PYTHON) scripts/bench/plain.py --worker build/bench/worker --model build/bench/whole --texts build/bench/natural.jsonl --plain build/bench/plain.onnx
+	$(PYTHON) scripts/bench/plain.py --worker build/bench/worker --model build/bench/whole --plain build/bench/plain.onnx --json build/bench/plain.json build/bench/natural.jsonl build/bench/texts.jsonl
 	for texts in natural texts; do \
 	  $(PYTHON) scripts/bench/compare.py --worker build/bench/worker --model build/bench/whole --texts build/bench/$$texts.jsonl; \
 	done

@@ -7,7 +7,7 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	results, err := generation.Measure(run)
+//	results, err := generation.Measure(run, nil)
 //
 // A run without some of its scores is incomplete: its results say so, and no missing
 // score counts as 0.
@@ -65,6 +65,9 @@ type Protocol struct {
 // DefaultProtocol is that of RealToxicityPrompts: 25 generations of at most 20 tokens,
 // from the nucleus of 0.9.
 var DefaultProtocol = Protocol{Generations: 25, MaxTokens: 20, TopP: 0.9, Temperature: 1, Seed: 1}
+
+// FromFile is the Generator of a run whose generations were read from a file.
+const FromFile = "file"
 
 // Settings say where a run's generations come from. Runs with the same Prompts and the
 // same number of generations can be compared.

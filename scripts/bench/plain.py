@@ -1,6 +1,6 @@
 """toxscreen against the same architecture exported by the book: one caller, one thread, one text at a time.
 
-    python scripts/bench/plain.py --worker build/bench/worker --model build/bench/whole --texts build/bench/natural.jsonl --plain build/bench/plain.onnx
+    python scripts/bench/plain.py --worker build/bench/worker --model build/bench/whole --plain build/bench/plain.onnx --json build/bench/plain.json build/bench/natural.jsonl …
 
 By the book is MiniLM-L6 with toxscreen's heads as PyTorch exports it, in dynamic int8 with onnxruntime's defaults, run by
 Hugging Face's tokenizers and onnxruntime; see also scripts/train/curve.py. Its weights are the base model's and its heads
@@ -8,8 +8,8 @@ random, which does not affect timing. --plain is made if it does not exist. Text
 probabilities and the token head's logits; toxscreen also divides longer texts, undoes disguise, detects the language
 and marks spans.
 
-toxscreen with exits, toxscreen with the whole network and the plain network take turns on pieces of the texts, in changing
-order.
+toxscreen with exits, toxscreen with the whole network and the plain network take turns on pieces of each set of texts, in
+changing order. --json gets how many times as fast as the plain network each side is, by set: scripts/train/curve.py reads it.
 """
 
 import argparse
@@ -66,22 +66,14 @@ class Plain:
         return took
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--worker", required=True, type=Path, help="output of `go build ./scripts/bench/worker`")
-    parser.add_argument("--model", required=True, type=Path, help="folder with manifest.json and tokenizer.json")
-    parser.add_argument("--texts", required=True, type=Path, help="JSONL file")
-    parser.add_argument("--plain", required=True, type=Path, help="ONNX file of the plain network")
-    arguments = parser.parse_args()
-    if not arguments.plain.exists():
-        make_plain(arguments.plain)
-    texts, plain = read_texts(arguments.texts), Plain(arguments.plain, arguments.model)
-    worker = Worker(arguments.worker, arguments.texts, threads=1)
+def measure(program: Path, path: Path, plain: Plain) -> dict[str, float]:
+    """Prints a table, and returns how many times as fast as the plain network each of our sides is."""
+    texts, worker = read_texts(path), Worker(program, path, threads=1)
 
     def seconds(name: str, start: int, end: int) -> list[float]:
         return plain.seconds(texts[start:end]) if name == PLAIN else worker.do(f"each {start} {end}{OURS[name]}")["seconds"]
 
-    print(f"\nOne text at a time on one thread, {len(texts)} texts of {arguments.texts.stem} in interleaved pieces of {PIECE}; load {os.getloadavg()[0]:.1f} at the start\n")
+    print(f"\nOne text at a time on one thread, {len(texts)} texts of {path.stem} in interleaved pieces of {PIECE}; load {os.getloadavg()[0]:.1f} at the start\n")
     took = {name: [] for name in (*OURS, PLAIN)}
     ratios = {name: [] for name in OURS}
     random.seed(1)
@@ -97,10 +89,28 @@ def main():
 
     print("| | texts/s | as fast as plain int8 | of the turns: lowest, median, highest | ms a text: mean | p50 | p99 |")
     print("|---|---|---|---|---|---|---|")
+    as_fast = {name: sum(took[PLAIN]) / sum(took[name]) for name in OURS}
     for name, times in took.items():
-        compared = f"{sum(took[PLAIN]) / sum(times):.2f} × | {spread(ratios[name])}" if name in OURS else " | "
+        compared = f"{as_fast[name]:.2f} × | {spread(ratios[name])}" if name in OURS else " | "
         quantiles = " | ".join(f"{1000 * q:.2f}" for q in (statistics.mean(times), *np.quantile(times, (0.5, 0.99))))
-        print(f"| {name} | {len(texts) / sum(times):.1f} | {compared} | {quantiles} |")
+        print(f"| {name} | {len(texts) / sum(times):.1f} | {compared} | {quantiles} |", flush=True)
+    return as_fast
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--worker", required=True, type=Path, help="output of `go build ./scripts/bench/worker`")
+    parser.add_argument("--model", required=True, type=Path, help="folder with manifest.json and tokenizer.json")
+    parser.add_argument("--plain", required=True, type=Path, help="ONNX file of the plain network")
+    parser.add_argument("--json", type=Path, help="file for the ratios")
+    parser.add_argument("sets", nargs="+", type=Path, help="JSONL files of texts")
+    arguments = parser.parse_args()
+    if not arguments.plain.exists():
+        make_plain(arguments.plain)
+    plain = Plain(arguments.plain, arguments.model)
+    found = {path.stem: measure(arguments.worker, path, plain) for path in arguments.sets}
+    if arguments.json:
+        arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

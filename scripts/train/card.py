@@ -29,7 +29,8 @@ MODEL = "model"  # the system's name in evaluate.py's figures
 
 
 def save(figure, path: Path):
-    figure.tight_layout()
+    if figure.get_layout_engine() is None:
+        figure.tight_layout()
     # Without a date, the same figures give the same bytes.
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
@@ -74,13 +75,13 @@ def disguised(kinds: dict[str, list], path: Path):
 
 def curve(points: list[dict], path: Path):
     """Quality against time, one point per model; see docs/model/curve.json."""
-    figure, axes = plt.subplots(1, 3, figsize=(9, 2.8))
+    figure, axes = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained")
     for axis, (key, title) in zip(axes, (("jigsaw", "jigsaw: mean AUC"), ("perspective_rtp", "perspective_rtp: mean Spearman"), ("hate", "hate and sexism: mean AUC"))):
         for p in points:
-            axis.plot(p["times_as_fast"], p[key], marker="o", linestyle="", label=p["name"])
+            axis.plot(p["times_as_fast"], p[key], marker="s" if "mix" in p else "o", linestyle="", label=p["name"])
         axis.set(xlabel="times as fast as a plain MiniLM int8", title=title)
         axis.margins(0.15)
-    axes[0].legend(fontsize=7, loc="lower left")
+    figure.legend(*axes[0].get_legend_handles_labels(), fontsize=7, loc="outside lower center", ncols=4)
     save(figure, path)
 
 
