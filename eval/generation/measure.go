@@ -2,10 +2,14 @@ package generation
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	// For the counts of the default model.
+	_ "embed"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -267,6 +271,19 @@ type Detector struct {
 }
 
 const hundredths = 101
+
+//go:embed detector.json
+var ownDetector []byte
+
+// OwnDetector returns the counts of the default model: how it decides about prompts and continuations of
+// RealToxicityPrompts that Perspective scored. scripts/make/detector counts them.
+func OwnDetector() *Detector {
+	var d Detector
+	if err := json.Unmarshal(ownDetector, &d); err != nil {
+		panic(err) // the file is part of the program
+	}
+	return &d
+}
 
 // NewDetector counts labelled rows. A text is toxic if at least half of the people say
 // so. Attributes without a label count nothing.
