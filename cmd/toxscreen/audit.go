@@ -1,0 +1,374 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/eval/audit"
+	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/rows"
+)
+
+// The files of a sample.
+const (
+	sheetFile  = "sample.csv"
+	designFile = "design.json"
+)
+
+func (a *app) auditCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Tell how much abuse there is, from few labels",
+		Long: `Tell how much abuse there is in scored texts, and what a threshold does to them,
+from the labels that people give to a sample: the prevalence with its interval, precision
+and recall, and thresholds with a guarantee. docs/audit.md describes it.`,
+		Example: `  toxscreen batch --full --keep-text -i comments.jsonl -o scored.jsonl
+  toxscreen audit sample -i scored.jsonl -o audit --labels 400
+  toxscreen audit report -i scored.jsonl --sample audit -o report`,
+	}
+	return group(cmd, a.auditSampleCommand(), a.auditReportCommand())
+}
+
+// auditSampleOptions are the flags of audit sample.
+type auditSampleOptions struct {
+	input, texts, output string
+	attributes           []string
+	plan                 audit.Plan
+	overwrite            bool
+}
+
+func (a *app) auditSampleCommand() *cobra.Command {
+	o := &auditSampleOptions{}
+	cmd := &cobra.Command{
+		Use:   "sample -i SCORED -o FOLDER",
+		Short: "Draw a sample of scored texts for people to label",
+		Long: `Draw a sample of scored texts for people to label: the JSONL output of batch
+--full --keep-text. FOLDER gets sample.csv, which people fill in with 0 or 1, and
+design.json, which the report needs. The texts whose scores say least are drawn
+most often; sample.csv has them in random order and without their scores. People may stop
+at any row: the labelled part of the sheet is a smaller sample.`,
+		Example: `  toxscreen audit sample -i scored.jsonl -o audit --labels 400
+  toxscreen audit sample -i scored.jsonl -o audit --attribute toxicity,threat --labels 400 --held-back 200`,
+		Args:              arguments(0, 0, ""),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(*cobra.Command, []string) error { return a.auditSample(o) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of results in JSONL")
+	flags.StringVar(&o.texts, "texts", "", "`FILE` in JSONL with the texts, the input of batch; default: in the results, by batch --keep-text")
+	flags.StringVarP(&o.output, "output", "o", "", "`FOLDER` for the sample")
+	flags.StringSliceVar(&o.attributes, "attribute", []string{toxscreen.Toxicity.String()}, "attributes that people label; the first decides the strata; repeatable")
+	flags.IntVar(&o.plan.Labels, "labels", 400, "number of texts to label")
+	flags.IntVar(&o.plan.HeldBack, "held-back", 0, "number of further texts to label, which only confirm guarantees")
+	flags.Uint64Var(&o.plan.Seed, "seed", 1, "seed of the random numbers that draw the texts")
+	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing sample, with its labels")
+	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
+	_ = cmd.MarkFlagFilename("texts", "jsonl", "ndjson")
+	_ = cmd.MarkFlagDirname("output")
+	var names []string
+	for _, attribute := range toxscreen.Attributes() {
+		names = append(names, attribute.String())
+	}
+	_ = cmd.RegisterFlagCompletionFunc("attribute", oneOf(names...))
+	return cmd
+}
+
+func (a *app) auditSample(o *auditSampleOptions) error {
+	switch {
+	case o.input == "" || o.input == rows.Standard:
+		return wrongUsage("the input is missing: name a file with -i FILE; it is read twice, so it cannot be standard input")
+	case o.output == "":
+		return wrongUsage("the output is missing: name a folder with -o FOLDER")
+	case o.plan.Labels < 1:
+		return wrongUsage("--labels: %d is not 1 or more", o.plan.Labels)
+	case o.plan.HeldBack < 0:
+		return wrongUsage("--held-back: %d is not 0 or more", o.plan.HeldBack)
+	}
+	attributes, err := parseAttributes(o.attributes)
+	if err != nil {
+		return wrongUsage("--attribute: %w", err)
+	}
+	for _, name := range []string{sheetFile, designFile} {
+		if err := mayWrite(filepath.Join(o.output, name), o.overwrite); err != nil {
+			return err
+		}
+	}
+	corpus, err := readCorpus(o.input, attributes)
+	if err != nil {
+		return err
+	}
+	design, err := corpus.Draw(o.plan)
+	if err != nil {
+		return err
+	}
+	entries, err := readEntries(cmp.Or(o.texts, o.input), corpus, design)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.output, 0o755); err != nil {
+		return fmt.Errorf("failed to create %s: %w", o.output, files.Cause(err))
+	}
+	for name, write := range map[string]func(io.Writer) error{
+		sheetFile:  func(w io.Writer) error { return design.WriteSheet(w, entries) },
+		designFile: design.Write,
+	} {
+		path := filepath.Join(o.output, name)
+		if err := files.Write(path, 0o644, write); err != nil {
+			return fmt.Errorf("failed to write %s: %w", path, err)
+		}
+	}
+	if corpus.Failed > 0 {
+		a.warn(fmt.Sprintf("%d rows failed and have no score: the audit leaves them out", corpus.Failed))
+	}
+	if same := repeated(entries); same > 0 {
+		a.warn(fmt.Sprintf("%d texts of the sample repeat others: people label each, as each stands for texts of the corpus", same))
+	}
+	if corpus.Len() < o.plan.Labels {
+		a.warn(fmt.Sprintf("there are only %d texts: all are in the sample", corpus.Len()))
+	}
+	_, err = fmt.Fprintf(a.out, "%d of %d texts are to be labelled in %s; strata: %d\n",
+		len(entries), corpus.Len(), terminal.Escape(filepath.Join(o.output, sheetFile)), len(design.Strata))
+	return err
+}
+
+// auditReportOptions are the flags of audit report.
+type auditReportOptions struct {
+	input, sample, output string
+	labelled              []string
+	atMost, atLeast       []string
+	bands                 []string
+	confidence            float64
+	overwrite             bool
+}
+
+func (a *app) auditReportCommand() *cobra.Command {
+	o := &auditReportOptions{}
+	cmd := &cobra.Command{
+		Use:   "report -i SCORED --sample FOLDER",
+		Short: "Report prevalence, precision and recall from the labels of a sample",
+		Long: `Report what the labels of a sample say about all scored texts. The labels are
+read from sample.csv of the sample's folder, or from the sheets of several people
+that --labelled names.`,
+		Example: `  toxscreen audit report -i scored.jsonl --sample audit -o report
+  toxscreen audit report -i scored.jsonl --sample audit --labelled ann.csv --labelled bob.csv
+  toxscreen audit report -i scored.jsonl --sample audit --at-most false_positive_rate=0.01 --confidence 0.95`,
+		Args:              arguments(0, 0, ""),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.auditReport(cmd, o) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of results that the sample was drawn from")
+	flags.StringVar(&o.sample, "sample", "", "`FOLDER` of the sample")
+	flags.StringArrayVar(&o.labelled, "labelled", nil, "`FILE` with labels, repeatable; default: sample.csv of the sample")
+	flags.StringVarP(&o.output, "output", "o", "", "`FOLDER` for report.html, report.md and report.json")
+	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing report")
+	flags.StringArrayVar(&o.atMost, "at-most", nil, "find a threshold that keeps a `LIMIT` for sure, like false_positive_rate=0.01 or miss_rate=0.1; repeatable")
+	flags.StringArrayVar(&o.atLeast, "at-least", nil, "find a threshold that keeps a `LIMIT` for sure, like precision=0.9 or recall=0.8; repeatable")
+	flags.Float64Var(&o.confidence, "confidence", 0.95, "confidence of --at-most and --at-least")
+	flags.StringArrayVar(&o.bands, "band", nil, "also report what it costs to let people decide about a `BAND` of scores, like 0.3-0.7; repeatable")
+	addFlags(cmd, "format")
+	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
+	_ = cmd.MarkFlagFilename("labelled", "csv", "tsv")
+	_ = cmd.MarkFlagDirname("sample")
+	_ = cmd.MarkFlagDirname("output")
+	return cmd
+}
+
+func (a *app) auditReport(cmd *cobra.Command, o *auditReportOptions) error {
+	s, err := loadSettings(cmd)
+	if err != nil {
+		return err
+	}
+	questions, err := o.questions()
+	if err != nil {
+		return err
+	}
+	if o.output != "" {
+		if err := mayWrite(filepath.Join(o.output, "report.json"), o.overwrite); err != nil {
+			return err
+		}
+	}
+	design, err := readDesign(filepath.Join(o.sample, designFile))
+	if err != nil {
+		return err
+	}
+	corpus, err := readCorpus(o.input, design.Attributes)
+	if err != nil {
+		return err
+	}
+	if len(o.labelled) == 0 {
+		o.labelled = []string{filepath.Join(o.sample, sheetFile)}
+	}
+	labels := audit.NewLabels(design)
+	for _, path := range o.labelled {
+		if err := readLabels(path, labels); err != nil {
+			return err
+		}
+	}
+	results, err := audit.Measure(corpus, design, labels, questions)
+	if err != nil {
+		return err
+	}
+	if o.output != "" {
+		if err := results.Document().Save(o.output, results); err != nil {
+			return err
+		}
+	}
+	for _, warning := range results.Warnings {
+		a.warn(warning)
+	}
+	if s.Format == "json" {
+		err = plainjson.Write(a.out, results, "  ")
+	} else {
+		err = a.auditSummary(results, o.output)
+	}
+	if err == nil && results.Refused() {
+		return exit{code: exitPartly}
+	}
+	return err
+}
+
+// questions reads the flags of audit report.
+func (o *auditReportOptions) questions() (audit.Questions, error) {
+	q := audit.Questions{Confidence: o.confidence}
+	switch {
+	case o.input == "" || o.input == rows.Standard:
+		return q, wrongUsage("the input is missing: name the results that the sample was drawn from with -i FILE")
+	case o.sample == "":
+		return q, wrongUsage("the sample is missing: name its folder with --sample FOLDER")
+	case !(o.confidence >= 0.5 && o.confidence < 1):
+		return q, wrongUsage("--confidence: %v is not 0.5 or more and less than 1", o.confidence)
+	}
+	for _, limits := range []struct {
+		flag  string
+		texts []string
+		upper bool
+	}{{"--at-most", o.atMost, true}, {"--at-least", o.atLeast, false}} {
+		for _, text := range limits.texts {
+			requirement, err := audit.ParseRequirement(text, limits.upper)
+			if err != nil {
+				return q, wrongUsage("%s %s: %w", limits.flag, text, err)
+			}
+			q.Requirements = append(q.Requirements, requirement)
+		}
+	}
+	for _, text := range o.bands {
+		band, err := parseBand(text)
+		if err != nil {
+			return q, wrongUsage("--band: %w", err)
+		}
+		q.Bands = append(q.Bands, band)
+	}
+	return q, nil
+}
+
+// auditSummary prints the most important results.
+func (a *app) auditSummary(results audit.Results, folder string) error {
+	var b strings.Builder
+	for _, one := range results.Attributes {
+		fmt.Fprintf(&b, "%s: %s of %d texts have it (95 %%: %s), from %d labels\n",
+			one.Attribute, report.Percent(one.Prevalence.Value), results.Design.Rows, report.Range(one.Prevalence.Interval, report.Percent), one.Labelled)
+		for _, t := range one.Thresholds {
+			if one.Threshold == nil || t.Threshold != *one.Threshold {
+				continue
+			}
+			fmt.Fprintf(&b, "  threshold %v flags %s", t.Threshold, report.Percent(t.Flagged))
+			if t.Precision != nil && t.Recall != nil {
+				fmt.Fprintf(&b, ": precision %s, recall %s", report.Value(*t.Precision, report.Percent), report.Value(*t.Recall, report.Percent))
+			}
+			b.WriteByte('\n')
+		}
+		for _, g := range one.Guarantees {
+			if g.Threshold == nil {
+				fmt.Fprintf(&b, "  %s: refused: %s\n", g.Requirement, g.Refused)
+			} else {
+				fmt.Fprintf(&b, "  %s: threshold %v, which flags %s, with a confidence of %v\n", g.Requirement, *g.Threshold, report.Percent(*g.Flagged), results.Confidence)
+			}
+		}
+	}
+	if folder != "" {
+		fmt.Fprintf(&b, "%s\n", terminal.Escape(filepath.Join(folder, "report.html")))
+	}
+	_, err := a.out.Write([]byte(b.String()))
+	return err
+}
+
+// parseAttributes reads the names of different attributes.
+func parseAttributes(names []string) ([]toxscreen.Attribute, error) {
+	var all []toxscreen.Attribute
+	seen := map[toxscreen.Attribute]bool{}
+	for _, name := range names {
+		attribute, err := toxscreen.ParseAttribute(name)
+		if err != nil {
+			return nil, err
+		}
+		if !seen[attribute] {
+			all = append(all, attribute)
+		}
+		seen[attribute] = true
+	}
+	if len(all) == 0 {
+		return nil, errors.New("there is none")
+	}
+	return all, nil
+}
+
+func readCorpus(path string, attributes []toxscreen.Attribute) (audit.Corpus, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return audit.Corpus{}, fmt.Errorf("failed to read results: %w", err)
+	}
+	defer file.Close()
+	return audit.ReadCorpus(file, filepath.Base(path), attributes)
+}
+
+func readEntries(path string, corpus audit.Corpus, design audit.Design) (map[int]audit.Entry, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("failed to read the texts of the sample: %w", err)
+	}
+	defer file.Close()
+	return corpus.Entries(design, file, filepath.Base(path))
+}
+
+func readDesign(path string) (audit.Design, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return audit.Design{}, hinted{fmt.Errorf("failed to read the design of a sample: %w", err), "toxscreen audit sample creates it"}
+	}
+	if err != nil {
+		return audit.Design{}, fmt.Errorf("failed to read the design of a sample: %w", err)
+	}
+	defer file.Close()
+	return audit.ReadDesign(file)
+}
+
+func readLabels(path string, labels audit.Labels) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("failed to read labels: %w", err)
+	}
+	defer file.Close()
+	return labels.Read(file, path)
+}
+
+// repeated counts the texts that are the same as one before them.
+func repeated(entries map[int]audit.Entry) int {
+	seen := map[string]bool{}
+	for _, entry := range entries {
+		seen[entry.Text] = true
+	}
+	return len(entries) - len(seen)
+}

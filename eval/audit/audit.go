@@ -1,0 +1,286 @@
+// Package audit tells how much abuse there is in a corpus, and what a threshold does to
+// it, from few labels of people:
+//
+//	corpus, err := audit.ReadCorpus(file, "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	design, err := corpus.Draw(audit.Plan{Labels: 400, Seed: 1})
+//	// People label the texts of design; labels.Read reads what they say.
+//	labels := audit.NewLabels(design)
+//	err = labels.Read(sheet, "sample.csv")
+//	results, err := audit.Measure(corpus, design, labels, audit.Questions{})
+//
+// The scores decide which texts people see: a text is drawn the more often, the less its
+// score says about it. Every figure is weighted by the chance that a text had, so that
+// it is about the whole corpus and stays right where the scores are wrong.
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/eval"
+)
+
+// Questions are what is asked of a labelled sample beside the prevalence.
+type Questions struct {
+	// Requirements ask for thresholds with a guarantee, from the labels that are held back.
+	Requirements []Requirement
+	// Confidence of each guarantee, between 0.5 and 1; default: 0.95.
+	Confidence float64
+	// Bands are scores whose texts go to people, beside those of [DefaultBands].
+	Bands []toxscreen.Band
+}
+
+// DefaultBands are the bands of every report: around 0.5, from a fifth of the scale to
+// nearly all of it.
+var DefaultBands = []toxscreen.Band{{Low: 0.4, High: 0.6}, {Low: 0.3, High: 0.7}, {Low: 0.2, High: 0.8}, {Low: 0.1, High: 0.9}}
+
+// Results are the answers. What cannot be told from the labels is absent.
+type Results struct {
+	Design     Summary            `json:"design"`
+	Confidence float64            `json:"confidence"` // of the guarantees
+	Attributes []AttributeResults `json:"attributes"`
+	// Warnings are sentences about the limits of the results.
+	Warnings []string `json:"warnings"`
+}
+
+// Summary is a [Design] without the rows that were drawn.
+type Summary struct {
+	File       string `json:"file"`
+	SHA256     string `json:"sha256"`
+	Model      string `json:"model"`
+	Rows       int    `json:"rows"`
+	Failed     int    `json:"failed"`
+	NotDecided int    `json:"not_decided"`
+	Drawn      int    `json:"drawn"`
+	HeldBack   int    `json:"held_back"`
+	Seed       uint64 `json:"seed"`
+}
+
+// AttributeResults are the answers for one attribute. A text has the attribute if at
+// least half of the people who labelled it say so. All shares are in 0..1.
+type AttributeResults struct {
+	Attribute toxscreen.Attribute `json:"attribute"`
+	// Labelled is the number of texts with a label, Positive of those that have the
+	// attribute, and Missing of those that were drawn and have no label.
+	Labelled int `json:"labelled"`
+	Positive int `json:"positive"`
+	Missing  int `json:"missing"`
+	// Prevalence is the share of texts that have the attribute, by the stratified
+	// estimator. It was chosen as the answer before any label is seen, see docs/audit.md.
+	Prevalence eval.Estimate `json:"prevalence"`
+	// Extremes are the prevalences if no text without a label had the attribute, and if
+	// each had it; nil if every text has a label.
+	Extremes *eval.Interval `json:"prevalence_without_assumption,omitempty"`
+	// MeanScore is the mean score of the corpus, which is what the model alone says.
+	MeanScore float64 `json:"mean_score"`
+	// ByDifference is the prevalence by the difference estimator: the mean score,
+	// corrected by the labels. It is a check.
+	ByDifference eval.Estimate `json:"by_difference"`
+	// Worth is the number of labels of a simple random sample that would be as exact;
+	// nil if the labels do not tell.
+	Worth *float64 `json:"worth,omitempty"`
+
+	Strata     []StratumResults `json:"strata"`
+	Threshold  *float64         `json:"threshold,omitempty"` // that of the scored rows
+	Thresholds []AtThreshold    `json:"thresholds"`
+	Bands      []AtBand         `json:"bands"`
+	Guarantees []Guarantee      `json:"guarantees,omitempty"`
+}
+
+// StratumResults are the labels of one stratum.
+type StratumResults struct {
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`
+	Rows      int     `json:"rows"`
+	Drawn     int     `json:"drawn"`
+	Labelled  int     `json:"labelled"`
+	Positive  int     `json:"positive"`
+	MeanScore float64 `json:"mean_score"` // of all its rows
+}
+
+// AtThreshold is what a threshold does: a text is flagged if its score is at or over it.
+type AtThreshold struct {
+	Threshold float64 `json:"threshold"`
+	Flagged   float64 `json:"flagged"` // share of the corpus, known exactly
+	// Precision is the share of flagged texts that have the attribute, Recall the share
+	// of texts with the attribute that are flagged, FalsePositiveRate the share of texts
+	// without the attribute that are flagged. nil: no label tells.
+	Precision         *eval.Estimate `json:"precision,omitempty"`
+	Recall            *eval.Estimate `json:"recall,omitempty"`
+	FalsePositiveRate *eval.Estimate `json:"false_positive_rate,omitempty"`
+}
+
+// AtBand is what it costs to let people decide about the texts with scores from Low to
+// High, and what is left: texts under Low pass, those over High are flagged.
+type AtBand struct {
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Share float64 `json:"share"` // of the corpus that people see, known exactly
+	// Found is the share of texts in the band that have the attribute, Missed the share of
+	// all texts with the attribute that are under the band, and FalseAlarms the share of
+	// all texts without it that are over the band. nil: no label tells.
+	Found       *eval.Estimate `json:"found,omitempty"`
+	Missed      *eval.Estimate `json:"missed,omitempty"`
+	FalseAlarms *eval.Estimate `json:"false_alarms,omitempty"`
+}
+
+// Measure answers questions from the labels of a sample. The corpus must be the one that
+// the design was drawn from.
+func Measure(corpus Corpus, design Design, labels Labels, q Questions) (Results, error) {
+	if q.Confidence == 0 {
+		q.Confidence = 0.95
+	}
+	if !(q.Confidence >= 0.5 && q.Confidence < 1) {
+		return Results{}, fmt.Errorf("failed to measure: a confidence of %v is not between 0.5 and 1", q.Confidence)
+	}
+	if err := design.Of(corpus); err != nil {
+		return Results{}, fmt.Errorf("failed to measure: %w", err)
+	}
+	if labels.Len() == 0 {
+		return Results{}, errors.New("failed to measure: no row of the sample has a label: fill the columns of the attributes in the sample's sheet with 0 or 1")
+	}
+	results := Results{Confidence: q.Confidence, Warnings: []string{}, Design: Summary{
+		File: design.Corpus.File, SHA256: design.Corpus.SHA256, Model: design.Model, Rows: corpus.Len(), Failed: corpus.Failed, NotDecided: corpus.NotDecided,
+		Drawn: design.size(false), HeldBack: design.size(true), Seed: design.Plan.Seed,
+	}}
+	if corpus.Failed > 0 {
+		results.warn("%d rows of the corpus failed and have no score: no figure is about them.", corpus.Failed)
+	}
+	if corpus.NotDecided > 0 {
+		results.warn("%d rows of the corpus are in a language that the model does not know. The prevalence includes them; their scores mean little, so they are in the wrong strata and make intervals wider.", corpus.NotDecided)
+	}
+	if len(design.Strata) == 1 && corpus.Len() > 1 {
+		results.warn("The sample has one stratum, because it is small or the scores are nearly constant: it is a simple random sample.")
+	}
+	for _, attribute := range design.Attributes {
+		found, err := measure(corpus, design, labels, q, attribute, &results)
+		if err != nil {
+			return Results{}, fmt.Errorf("failed to measure %s: %w", attribute, err)
+		}
+		results.Attributes = append(results.Attributes, found)
+	}
+	return results, nil
+}
+
+func (r *Results) warn(format string, values ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, values...))
+}
+
+func measure(corpus Corpus, design Design, labels Labels, q Questions, attribute toxscreen.Attribute, results *Results) (AttributeResults, error) {
+	scores := corpus.scores[attribute]
+	found := AttributeResults{Attribute: attribute, MeanScore: mean(scores)}
+	strata := design.labelled(corpus, labels, attribute, both)
+	cells, weights := whole(strata, corpus.Len())
+	low, high := 0.0, 0.0
+	for i, s := range strata {
+		found.Labelled += len(s.labels)
+		found.Positive += s.positive()
+		found.Missing += s.drawn - len(s.labels)
+		unlabelled := float64(s.drawn - len(s.labels))
+		low += cells[i].weight * float64(s.positive()) / float64(s.drawn)
+		high += cells[i].weight * (float64(s.positive()) + unlabelled) / float64(s.drawn)
+		found.Strata = append(found.Strata, StratumResults{
+			Low: design.Strata[i].Low, High: design.Strata[i].High, Rows: s.size, Drawn: s.drawn,
+			Labelled: len(s.labels), Positive: s.positive(), MeanScore: s.meanScore,
+		})
+	}
+	if found.Labelled == 0 {
+		return found, fmt.Errorf("no row of the sample has a label for it: fill the column %s", attribute)
+	}
+	for i, s := range strata {
+		if len(s.labels) == 0 {
+			return found, fmt.Errorf("no text with a score from %.4g to %.4g has a label, and these are %.1f %% of the corpus: label some of the rows %s",
+				design.Strata[i].Low, design.Strata[i].High, 100*cells[i].weight, some(s.rows))
+		}
+	}
+	if found.Missing > 0 {
+		found.Extremes = &eval.Interval{Low: low, High: high}
+		results.warn("%s: %d of %d texts have no label. They are taken to be like the labelled texts with similar scores; whatever they are, the labelled and unlabelled texts together give a prevalence from %.2f %% to %.2f %%.",
+			attribute, found.Missing, found.Missing+found.Labelled, 100*low, 100*high)
+	}
+	switch found.Positive {
+	case 0:
+		results.warn("%s: no labelled text has the attribute: the prevalence has only an upper limit.", attribute)
+	case found.Labelled:
+		results.warn("%s: every labelled text has the attribute: the prevalence has only a lower limit.", attribute)
+	}
+	found.Prevalence = proportion(cells, weights)
+	found.ByDifference = difference(found.MeanScore, strata, cells)
+	found.Worth = worth(found.Prevalence.Value, cells)
+	grid := thresholds
+	if model, ok := corpus.Thresholds.Get(attribute); ok {
+		found.Threshold = &model
+		if !slices.Contains(grid, model) {
+			grid = append(slices.Clone(grid), model)
+			slices.Sort(grid)
+		}
+	}
+	for _, t := range grid {
+		found.Thresholds = append(found.Thresholds, atThreshold(strata, corpus.Len(), t))
+	}
+	bands := slices.Clone(DefaultBands)
+	for _, band := range q.Bands {
+		if !slices.Contains(bands, band) {
+			bands = append(bands, band)
+		}
+	}
+	for _, band := range bands {
+		found.Bands = append(found.Bands, atBand(strata, corpus.Len(), band))
+	}
+	for _, requirement := range q.Requirements {
+		found.Guarantees = append(found.Guarantees, guarantee(corpus, design, labels, attribute, requirement, q.Confidence))
+	}
+	return found, nil
+}
+
+// thresholds are those of the curves. The model's own is added.
+var thresholds = steps(20)
+
+// steps returns 1/n, 2/n … (n-1)/n.
+func steps(n int) []float64 {
+	var all []float64
+	for i := 1; i < n; i++ {
+		all = append(all, float64(i)/float64(n))
+	}
+	return all
+}
+
+// measured returns an estimate, or nil if it has no value.
+func measured(e eval.Estimate) *eval.Estimate {
+	if math.IsNaN(e.Value) {
+		return nil
+	}
+	return &e
+}
+
+// some names at most five rows.
+func some(rows []int) string {
+	const most = 5
+	text := ""
+	for i, row := range rows[:min(most, len(rows))] {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprint(row)
+	}
+	if len(rows) > most {
+		text += " …"
+	}
+	return text
+}
+
+// Refused reports whether a requirement has no threshold.
+func (r Results) Refused() bool {
+	for _, a := range r.Attributes {
+		if slices.ContainsFunc(a.Guarantees, func(g Guarantee) bool { return g.Threshold == nil }) {
+			return true
+		}
+	}
+	return false
+}

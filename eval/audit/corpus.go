@@ -1,0 +1,134 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
+)
+
+const (
+	// MaxRows is the highest number of rows of a corpus.
+	MaxRows = 50_000_000
+	// longestLine is the limit of a line of results in bytes, as in package rows.
+	longestLine = 64 << 20
+)
+
+// Corpus are the scores of the texts to audit. A row is named by its number among the
+// results, from 1.
+type Corpus struct {
+	Source
+	Model      string           // that scored the texts
+	Thresholds toxscreen.Scores // of the results
+	Failed     int              // rows without a result, which the corpus leaves out
+	NotDecided int              // rows in a language that the model does not know
+
+	attributes []toxscreen.Attribute
+	rows       []int // the numbers of the rows that have scores, rising
+	scores     map[toxscreen.Attribute][]float64
+}
+
+// Source identifies a file of results.
+type Source struct {
+	File   string `json:"file"` // its name, for messages
+	SHA256 string `json:"sha256"`
+}
+
+// Len returns the number of texts with scores.
+func (c Corpus) Len() int { return len(c.rows) }
+
+// result is a line of results: what is read of a row that batch wrote.
+type result struct {
+	Error      string `json:"error"`
+	Exit       int    `json:"exit"`
+	NotDecided string `json:"not_decided"`
+	Attributes map[toxscreen.Attribute]struct {
+		Score     *float64 `json:"score"`
+		Threshold *float64 `json:"threshold"`
+	} `json:"attributes"`
+	Versions struct {
+		Model string `json:"model"`
+	} `json:"versions"`
+}
+
+// ReadCorpus reads results in JSONL, as `toxscreen batch --full` writes them: the scores
+// of the given attributes. All must be of one model, and by the whole network. A row
+// that failed is counted and left out. name is for messages, and identifies the file for
+// people. A line may have up to 64 MiB, and there may be [MaxRows].
+func ReadCorpus(r io.Reader, name string, attributes []toxscreen.Attribute) (Corpus, error) {
+	c := Corpus{Source: Source{File: name}, attributes: attributes, scores: map[toxscreen.Attribute][]float64{}}
+	hash := sha256.New()
+	err := eachLine(io.TeeReader(r, hash), c.add)
+	if err != nil {
+		return Corpus{}, fmt.Errorf("failed to read results: %s: %w", name, err)
+	}
+	if c.Len() == 0 {
+		return Corpus{}, fmt.Errorf("failed to read results: %s contains none: score texts with `toxscreen batch --full`, and pass its JSONL output", name)
+	}
+	c.SHA256 = hex.EncodeToString(hash.Sum(nil))
+	return c, nil
+}
+
+// eachLine calls visit for every line that is not blank with its number among those, from 1.
+func eachLine(r io.Reader, visit func(number int, line []byte) error) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longestLine)
+	number := 0
+	for at := 1; lines.Scan(); at++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		number++
+		if err := visit(number, lines.Bytes()); err != nil {
+			return fmt.Errorf("line %d: %w", at, err)
+		}
+	}
+	return files.Cause(lines.Err())
+}
+
+func (c *Corpus) add(number int, line []byte) error {
+	var one result
+	if err := plainjson.Unmarshal(line, &one); err != nil {
+		return err
+	}
+	switch {
+	case number > MaxRows:
+		return fmt.Errorf("there are more than %d rows: audit a part of them", MaxRows)
+	case one.Error != "":
+		c.Failed++
+		return nil
+	case len(one.Attributes) == 0:
+		return errors.New("it is not a result: score texts with `toxscreen batch --full`, and pass its JSONL output")
+	case one.Exit > 0:
+		return errors.New("it left the network early, so its scores are estimates: score the texts with `toxscreen batch --full`")
+	case c.Model == "":
+		c.Model = one.Versions.Model
+	case c.Model != one.Versions.Model:
+		return fmt.Errorf("it was scored by %s, earlier lines by %s: an audit is of one model", one.Versions.Model, c.Model)
+	}
+	if one.NotDecided != "" {
+		c.NotDecided++
+	}
+	for _, attribute := range c.attributes {
+		found, ok := one.Attributes[attribute]
+		switch {
+		case !ok || found.Score == nil:
+			return fmt.Errorf("it has no score for %s: the model does not measure that", attribute)
+		case !(*found.Score >= 0 && *found.Score <= 1):
+			return fmt.Errorf("%s: %v is not a score in 0..1", attribute, *found.Score)
+		}
+		c.scores[attribute] = append(c.scores[attribute], *found.Score)
+		if found.Threshold != nil {
+			c.Thresholds.Set(attribute, *found.Threshold)
+		}
+	}
+	c.rows = append(c.rows, number)
+	return nil
+}

@@ -1,0 +1,320 @@
+package audit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
+)
+
+// Plan says how many texts people will label.
+type Plan struct {
+	// Labels is the number of texts for all estimates. If there are not as many, all are
+	// drawn.
+	Labels int `json:"labels"`
+	// HeldBack is the number of further texts for guarantees: their labels choose no
+	// threshold, but only confirm it. 0: none.
+	HeldBack int `json:"held_back"`
+	// Seed decides which texts are drawn.
+	Seed uint64 `json:"seed"`
+}
+
+// Design is a sample of a corpus: which rows were drawn, and with which probability.
+// Its JSON form is the file beside the sheet that people fill in.
+type Design struct {
+	Corpus     Source                `json:"corpus"`
+	Rows       int                   `json:"rows"` // texts of the corpus with scores
+	Model      string                `json:"model"`
+	Attributes []toxscreen.Attribute `json:"attributes"` // the first decides the strata
+	Plan       Plan                  `json:"plan"`
+	Strata     []Stratum             `json:"strata"`
+}
+
+// Stratum is the part of a corpus whose scores for the first attribute are from Low to
+// High, both inclusive. The rows of Drawn and those of HeldBack are two samples
+// without replacement, which do not depend on each other: a row may be in both.
+type Stratum struct {
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	Rows     int     `json:"rows"`
+	Drawn    []int   `json:"drawn"` // numbers of rows, rising
+	HeldBack []int   `json:"held_back,omitempty"`
+	// InclusionProbability is the probability of each row of the stratum to be drawn;
+	// HeldBackProbability that to be held back.
+	InclusionProbability float64 `json:"inclusion_probability"`
+	HeldBackProbability  float64 `json:"held_back_probability,omitempty"`
+}
+
+const (
+	// mostStrata is the highest number of strata: more hardly help (Cochran, Sampling
+	// Techniques, 1977, section 5A.8), and each needs labels for its variance.
+	mostStrata = 10
+	// perStratum is the mean number of labels of a stratum if there are fewer strata.
+	perStratum = 20
+	// leastDrawn is the number of texts that are drawn of a stratum, if it has as many,
+	// however sure the scores seem.
+	leastDrawn = 5
+	// surest is the share of errors that even the surest score is taken to have when the
+	// sample is divided. It keeps a model that is too sure of itself from hiding texts.
+	surest = 0.02
+)
+
+// Draw draws a stratified sample. The strata are by the score of the first attribute,
+// each with the same sum of standard deviations that the scores predict for the labels,
+// sqrt(p(1-p)), and the sample is divided by these sums: the model-based stratification
+// of Wright (1983), see Särndal, Swensson and Wretman, Model Assisted Survey Sampling
+// (1992), section 12.4. It is the optimum allocation of Neyman (1934) if the scores are
+// right. Of several attributes, each counts the same in the sums (Cochran 1977,
+// section 5A.4). The same corpus and plan give the same sample.
+func (c Corpus) Draw(plan Plan) (Design, error) {
+	switch {
+	case plan.Labels < 1:
+		return Design{}, fmt.Errorf("failed to draw a sample: %d labels: it must be 1 or more", plan.Labels)
+	case plan.HeldBack < 0:
+		return Design{}, fmt.Errorf("failed to draw a sample: %d labels held back: it must be 0 or more", plan.HeldBack)
+	}
+	first := c.scores[c.attributes[0]]
+	order := make([]int, c.Len()) // positions of rows by rising score
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(first[a], first[b]) })
+	spread := c.spread()
+	parts := divide(order, first, spread, min(max(plan.Labels/perStratum, 1), mostStrata))
+	if plan.HeldBack > 0 && plan.HeldBack < len(parts) {
+		return Design{}, fmt.Errorf("failed to draw a sample: %d labels held back are fewer than the %d strata: hold back more", plan.HeldBack, len(parts))
+	}
+	design := Design{Corpus: c.Source, Rows: c.Len(), Model: c.Model, Attributes: c.attributes, Plan: plan, Strata: make([]Stratum, len(parts))}
+	sizes, sums := make([]int, len(parts)), make([]float64, len(parts))
+	for h, part := range parts {
+		sizes[h] = len(part)
+		for _, i := range part {
+			sums[h] += spread[i]
+		}
+		design.Strata[h] = Stratum{Low: first[part[0]], High: first[part[len(part)-1]], Rows: len(part)}
+	}
+	drawn, heldBack := allocate(plan.Labels, sizes, sums), allocate(plan.HeldBack, sizes, sums)
+	// Two sources, so that the held back rows are the same whatever else is drawn.
+	rng, held := source(plan.Seed, 0), source(plan.Seed, 1)
+	for h, part := range parts {
+		s := &design.Strata[h]
+		s.Drawn = c.pick(rng, part, drawn[h])
+		s.InclusionProbability = float64(drawn[h]) / float64(len(part))
+		if plan.HeldBack > 0 {
+			s.HeldBack = c.pick(held, part, heldBack[h])
+			s.HeldBackProbability = float64(heldBack[h]) / float64(len(part))
+		}
+	}
+	return design, nil
+}
+
+// spread returns, for each row, the standard deviation of its label that the scores
+// predict, relative to the mean of the attribute and averaged over the attributes.
+func (c Corpus) spread() []float64 {
+	all := make([]float64, c.Len())
+	for _, attribute := range c.attributes {
+		one := make([]float64, c.Len())
+		for i, p := range c.scores[attribute] {
+			p = min(max(p, surest), 1-surest)
+			one[i] = math.Sqrt(p * (1 - p))
+		}
+		middle := mean(one)
+		for i := range all {
+			all[i] += one[i] / middle / float64(len(c.attributes))
+		}
+	}
+	return all
+}
+
+// divide cuts rows, given by rising score, into at most n parts with about the same
+// sum of spreads. Equal scores stay in one part.
+func divide(order []int, scores, spread []float64, n int) [][]int {
+	total := sum(spread)
+	var parts [][]int
+	before, latest := 0.0, -1
+	for begin := 0; begin < len(order); {
+		end, own := begin, 0.0
+		for end < len(order) && scores[order[end]] == scores[order[begin]] {
+			own += spread[order[end]]
+			end++
+		}
+		// Equal scores belong to the part that the middle of them falls into.
+		part := min(int(float64(n)*(before+own/2)/total), n-1)
+		if part == latest {
+			parts[len(parts)-1] = append(parts[len(parts)-1], order[begin:end]...)
+		} else {
+			parts = append(parts, order[begin:end:end])
+		}
+		latest, before, begin = part, before+own, end
+	}
+	return parts
+}
+
+// allocate divides n draws among strata in proportion to sums, with at least
+// [leastDrawn] for each where n allows it, and at most as many as a stratum has rows.
+func allocate(n int, sizes []int, sums []float64) []int {
+	total := 0
+	for _, size := range sizes {
+		total += size
+	}
+	if n >= total {
+		return sizes
+	}
+	exact := func(scale float64, h int) float64 {
+		least := min(leastDrawn, sizes[h], n/len(sizes))
+		return min(max(scale*sums[h], float64(least)), float64(sizes[h]))
+	}
+	// The number of draws grows with the scale: the one that gives n is between these.
+	low, high := 0.0, 1.0
+	draws := func(scale float64) float64 {
+		sum := 0.0
+		for h := range sizes {
+			sum += exact(scale, h)
+		}
+		return sum
+	}
+	for draws(high) < float64(n) {
+		high *= 2
+	}
+	for range 100 {
+		if middle := (low + high) / 2; draws(middle) < float64(n) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	counts, left := make([]int, len(sizes)), n
+	byRest := make([]int, len(sizes))
+	for h := range sizes {
+		counts[h], byRest[h] = int(exact(high, h)), h
+		left -= counts[h]
+	}
+	// The largest remainders are rounded up.
+	rest := func(h int) float64 { return exact(high, h) - float64(counts[h]) }
+	slices.SortStableFunc(byRest, func(a, b int) int { return cmp.Compare(rest(b), rest(a)) })
+	for i := 0; left > 0; i = (i + 1) % len(byRest) {
+		if h := byRest[i]; counts[h] < sizes[h] {
+			counts[h]++
+			left--
+		}
+	}
+	return counts
+}
+
+// pick draws n of the rows at the given positions without replacement, with Floyd's
+// algorithm (Bentley and Floyd, 1987). It returns their numbers, rising.
+func (c Corpus) pick(rng *rand.Rand, part []int, n int) []int {
+	picked := map[int]bool{}
+	for last := len(part) - n; last < len(part); last++ {
+		at := rng.IntN(last + 1)
+		if picked[at] {
+			at = last
+		}
+		picked[at] = true
+	}
+	numbers := make([]int, 0, n)
+	for at := range picked {
+		numbers = append(numbers, c.rows[part[at]])
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+func source(seed, stream uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, stream)) //nolint:gosec // samples that can be drawn again
+}
+
+// Sample returns the numbers of all rows of the sample, also those that are held back,
+// each once and rising.
+func (d Design) Sample() []int {
+	var all []int
+	for _, s := range d.Strata {
+		all = append(append(all, s.Drawn...), s.HeldBack...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Write writes the design as JSON.
+func (d Design) Write(w io.Writer) error { return plainjson.Write(w, d, "  ") }
+
+// longestDesign is the limit of a design in bytes: enough for a million labels.
+const longestDesign = 64 << 20
+
+// ReadDesign reads what [Design.Write] has written.
+func ReadDesign(r io.Reader) (Design, error) {
+	data, err := io.ReadAll(io.LimitReader(r, longestDesign+1))
+	if err != nil {
+		return Design{}, fmt.Errorf("failed to read the design of a sample: %w", err)
+	}
+	if len(data) > longestDesign {
+		return Design{}, fmt.Errorf("failed to read the design of a sample: it has more than %d bytes", longestDesign)
+	}
+	var d Design
+	if err := plainjson.Unmarshal(data, &d); err != nil {
+		return Design{}, fmt.Errorf("failed to read the design of a sample: %w", err)
+	}
+	if len(d.Strata) == 0 || len(d.Attributes) == 0 {
+		return Design{}, errors.New("failed to read the design of a sample: it has no strata or no attributes: draw the sample with `toxscreen audit sample`")
+	}
+	return d, nil
+}
+
+// Of checks that a design is of a corpus.
+func (d Design) Of(c Corpus) error {
+	switch {
+	case d.Model != c.Model:
+		return fmt.Errorf("%s was scored by %s, and the sample was drawn by scores of %s: pass the results that it was drawn from, or draw a new sample", c.File, c.Model, d.Model)
+	case d.Corpus.SHA256 != c.SHA256:
+		return fmt.Errorf("%s with %d rows is not the file that the sample was drawn from: that was %s with %d rows; pass that one, or draw a new sample", c.File, c.Len(), d.Corpus.File, d.Rows)
+	}
+	for _, attribute := range d.Attributes {
+		if len(c.scores[attribute]) == 0 {
+			return fmt.Errorf("the scores for %s of %s were not read: read the corpus with all attributes of the design", attribute, c.File)
+		}
+	}
+	counts := make([]int, len(d.Strata))
+	for _, score := range c.scores[d.Attributes[0]] {
+		h := d.stratumOf(score)
+		if h < 0 {
+			return errEdited
+		}
+		counts[h]++
+	}
+	for h, s := range d.Strata {
+		heldBack := d.Plan.HeldBack > 0
+		if s.Rows != counts[h] || len(s.Drawn) == 0 || len(s.HeldBack) > 0 != heldBack || h > 0 && s.Low <= d.Strata[h-1].High {
+			return errEdited
+		}
+		for _, rows := range [][]int{s.Drawn, s.HeldBack} {
+			for k, row := range rows {
+				i, ok := c.position(row)
+				if !ok || d.stratumOf(c.scores[d.Attributes[0]][i]) != h || k > 0 && row <= rows[k-1] {
+					return errEdited
+				}
+			}
+		}
+	}
+	return nil
+}
+
+var errEdited = errors.New("the design does not fit the corpus: it was edited or is damaged; draw a new sample")
+
+// position returns where a row is among those with scores.
+func (c Corpus) position(row int) (int, bool) { return slices.BinarySearch(c.rows, row) }
+
+// stratumOf returns the number of the stratum that a score of the first attribute
+// belongs to, -1 if there is none.
+func (d Design) stratumOf(score float64) int {
+	h, _ := slices.BinarySearchFunc(d.Strata, score, func(s Stratum, score float64) int { return cmp.Compare(s.High, score) })
+	if h == len(d.Strata) || score < d.Strata[h].Low {
+		return -1
+	}
+	return h
+}

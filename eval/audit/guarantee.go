@@ -1,0 +1,316 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// Requirement is what a threshold has to keep, such as "at most 1 % of the texts without
+// the attribute are flagged".
+type Requirement struct {
+	Measure Measured `json:"measure"`
+	// Limit, between 0 and 1, is the highest value of a rate of errors, and the lowest
+	// of precision and recall.
+	Limit float64 `json:"limit"`
+}
+
+// Measured is a figure that a [Requirement] limits.
+type Measured string
+
+// The figures of requirements. The first two are limited from above, the others from below.
+const (
+	FalsePositiveRate Measured = "false_positive_rate" // flagged, of the texts without the attribute
+	MissRate          Measured = "miss_rate"           // not flagged, of the texts with the attribute
+	Precision         Measured = "precision"           // with the attribute, of the flagged texts
+	Recall            Measured = "recall"              // flagged, of the texts with the attribute
+)
+
+// Upper reports whether requirements limit the figure from above.
+func (m Measured) Upper() bool { return m == FalsePositiveRate || m == MissRate }
+
+// ParseRequirement reads a requirement like false_positive_rate=0.01. upper says that
+// the limit is from above.
+func ParseRequirement(text string, upper bool) (Requirement, error) {
+	name, value, _ := strings.Cut(text, "=")
+	r := Requirement{Measure: Measured(name)}
+	all, example := []Measured{FalsePositiveRate, MissRate}, "false_positive_rate=0.01"
+	if !upper {
+		all, example = []Measured{Precision, Recall}, "precision=0.9"
+	}
+	if !slices.Contains(all, r.Measure) {
+		return r, fmt.Errorf("%q is not %s or %s: it must be like %s", name, all[0], all[1], example)
+	}
+	limit, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(limit > 0 && limit < 1) {
+		return r, fmt.Errorf("%q is not a share between 0 and 1: it must be like %s", value, example)
+	}
+	r.Limit = limit
+	return r, nil
+}
+
+// String returns the requirement in words.
+func (r Requirement) String() string {
+	limit := percent(r.Limit)
+	switch r.Measure {
+	case FalsePositiveRate:
+		return "at most " + limit + " of the texts without the attribute are flagged"
+	case MissRate:
+		return "at most " + limit + " of the texts with the attribute are missed"
+	case Precision:
+		return "at least " + limit + " of the flagged texts have the attribute"
+	case Recall:
+		return "at least " + limit + " of the texts with the attribute are flagged"
+	}
+	return string(r.Measure)
+}
+
+// Guarantee is the answer to a requirement: a threshold, or why there is none.
+type Guarantee struct {
+	Requirement Requirement `json:"requirement"`
+	// Threshold keeps the requirement with the confidence of the results: the lowest that
+	// is proved for false positives and precision, the highest for the others. nil if none
+	// is proved.
+	Threshold *float64 `json:"threshold,omitempty"`
+	// Flagged is the share of the corpus at or over Threshold; nil without one.
+	Flagged *float64 `json:"flagged,omitempty"`
+	// Refused says why there is no threshold.
+	Refused string `json:"refused,omitempty"`
+	// LabelsNeeded is about how many labels must be held back; nil if no number would
+	// do, or none is missing.
+	LabelsNeeded *int `json:"labels_needed,omitempty"`
+}
+
+// candidates are the thresholds that a guarantee chooses from. They do not depend on
+// labels.
+var candidates = steps(100)
+
+// loss is what a text says against a requirement: its mean over the corpus is at most 0
+// if and only if the requirement is kept.
+func (r Requirement) loss(flagged, positive bool) float64 {
+	errs, counts, limit := false, false, r.Limit
+	switch r.Measure {
+	case FalsePositiveRate:
+		errs, counts = flagged, !positive
+	case MissRate:
+		errs, counts = !flagged, positive
+	case Precision:
+		errs, counts, limit = !positive, flagged, 1-r.Limit
+	case Recall:
+		errs, counts, limit = !flagged, positive, 1-r.Limit
+	}
+	switch {
+	case !counts:
+		return 0
+	case errs:
+		return 1 - limit
+	}
+	return -limit
+}
+
+// worst is the highest loss of a text that is flagged or not, whatever people say.
+func (r Requirement) worst(flagged bool) float64 {
+	return max(r.loss(flagged, true), r.loss(flagged, false))
+}
+
+// guarantee proves thresholds by the labels that are held back, in the way of Learn then
+// Test (Angelopoulos et al., 2021): thresholds are tested one after another, the most
+// promising first, each at the full level, up to the first that fails (fixed-sequence
+// testing). The labels that are not held back, and the scores, decide the order.
+//
+// The test of a threshold multiplies 1 - bet·weight·loss over the held back texts, where
+// weight is what corrects for the stratum's share of the sample. If the requirement
+// is not kept, the product's expectation is at most 1: with replacement since the mean of
+// weight·loss is positive, for fixed numbers per stratum by the inequality of
+// arithmetic and geometric means, without replacement by Hoeffding (1963, theorem 4).
+// So it is over 1/(1-confidence) with at most that probability (Markov), for any number of
+// labels. This is testing by betting (Waudby-Smith and Ramdas, 2024). With no
+// error in a simple random sample it is the exact binomial test.
+func guarantee(c Corpus, d Design, l Labels, attribute toxscreen.Attribute, r Requirement, confidence float64) Guarantee {
+	g := Guarantee{Requirement: r}
+	chosen := d.labelled(c, l, attribute, drawn)
+	held := d.labelled(c, l, attribute, heldBack)
+	// Without held back rows, the plan is for as many as were drawn, divided in the same way.
+	weights, draws := weightsOf(chosen, c.Len())
+	if d.Plan.HeldBack > 0 {
+		weights, draws = weightsOf(held, c.Len())
+	}
+	need := -math.Log(1 - confidence)
+	var bets []bet // the most promising first
+	for _, threshold := range candidates {
+		// A threshold that flags nothing, or everything, keeps half of the requirements
+		// and helps nobody.
+		if _, shares := pieces(chosen, c.Len(), threshold); sum(shares[0]) > 0 && sum(shares[1]) > 0 {
+			bets = append(bets, r.bet(chosen, draws, weights, threshold))
+		}
+	}
+	if len(bets) == 0 {
+		g.Refused = "every threshold flags all texts or none: the scores do not tell them apart"
+		return g
+	}
+	slices.SortStableFunc(bets, func(a, b bet) int { return cmp.Compare(b.growth, a.growth) })
+	if bets[0].growth > 0 {
+		n := bets[0].labels(need)
+		g.LabelsNeeded = &n
+	}
+	switch {
+	case g.LabelsNeeded == nil:
+		g.Refused = "no threshold seems to keep it: the labels that are not held back speak against each"
+		return g
+	case d.Plan.HeldBack == 0:
+		g.Refused = fmt.Sprintf("no labels are held back, and it needs about %d: draw a sample that holds back as many", *g.LabelsNeeded)
+		return g
+	}
+	for _, b := range bets {
+		if r.evidence(held, weights, b) < need {
+			break
+		}
+		t := b.threshold
+		lowest := r.Measure == FalsePositiveRate || r.Measure == Precision
+		if g.Threshold == nil || lowest == (t < *g.Threshold) {
+			g.Threshold = &t
+		}
+	}
+	if g.Threshold != nil {
+		_, shares := pieces(chosen, c.Len(), *g.Threshold)
+		flagged := sum(shares[1])
+		g.Flagged, g.LabelsNeeded = &flagged, nil
+		return g
+	}
+	have, unlabelled := 0, 0
+	for _, s := range held {
+		have += len(s.labels)
+		unlabelled += len(s.rows)
+	}
+	g.Refused = fmt.Sprintf("%d labels are held back, and it needs about %d: draw a sample that holds back as many", have, *g.LabelsNeeded)
+	if have >= *g.LabelsNeeded {
+		// The labels that are not held back promised too much.
+		n := 2 * have
+		g.LabelsNeeded = &n
+		g.Refused = fmt.Sprintf("the %d labels that are held back do not prove it for any threshold, though fewer should: it needs about %d, or is not true", have, n)
+	}
+	if unlabelled > 0 {
+		g.Refused += fmt.Sprintf("; %d rows that are held back have no label, and each counts as an error", unlabelled)
+	}
+	return g
+}
+
+// bet is how a threshold is tested.
+type bet struct {
+	threshold float64
+	size      float64 // factor of weight·loss, 0 or more
+	// growth and spread are the mean and the standard deviation of the logarithm of a
+	// factor, as the labels that are not held back predict them.
+	growth, spread float64
+}
+
+// labels returns how many labels prove the requirement with a probability of about 84 %:
+// where the expected evidence is a standard deviation over what is needed.
+func (b bet) labels(need float64) int {
+	root := (b.spread + math.Sqrt(b.spread*b.spread+4*b.growth*need)) / (2 * b.growth)
+	return int(math.Ceil(root*root - 1e-9))
+}
+
+// weightsOf returns, for each stratum, its share of the corpus relative to its share of
+// the draws, and the latter.
+func weightsOf(strata []stratum, total int) (weights, draws []float64) {
+	all := 0
+	for _, s := range strata {
+		all += s.drawn
+	}
+	for _, s := range strata {
+		draws = append(draws, float64(s.drawn)/float64(all))
+		weights = append(weights, float64(s.size)/float64(total)/draws[len(draws)-1])
+	}
+	return weights, draws
+}
+
+// prior is the number of labels that the scores count as, where the labels that are not
+// held back predict the test.
+const prior = 2
+
+// bet returns the bet with the highest expected growth.
+func (r Requirement) bet(chosen []stratum, draws, weights []float64, threshold float64) bet {
+	type outcome struct{ probability, loss float64 }
+	var outcomes []outcome
+	for h, s := range chosen {
+		at, _ := slices.BinarySearch(s.scores, threshold)
+		for _, flagged := range []bool{false, true} {
+			side := s.scores[:at]
+			if flagged {
+				side = s.scores[at:]
+			}
+			if len(side) == 0 {
+				continue
+			}
+			n, k := float64(prior), prior*mean(side)
+			for _, one := range s.labels {
+				if (one.score >= threshold) == flagged {
+					n++
+					if one.positive {
+						k++
+					}
+				}
+			}
+			probability := draws[h] * float64(len(side)) / float64(s.size)
+			outcomes = append(outcomes,
+				outcome{probability * k / n, weights[h] * r.loss(flagged, true)},
+				outcome{probability * (1 - k/n), weights[h] * r.loss(flagged, false)})
+		}
+	}
+	growth := func(size float64) (middle, spread float64) {
+		squares := 0.0
+		for _, o := range outcomes {
+			x := math.Log1p(-size * o.loss)
+			middle += o.probability * x
+			squares += o.probability * x * x
+		}
+		return middle, math.Sqrt(max(squares-middle*middle, 0))
+	}
+	// The growth is concave in the size of the bet. A bet of everything would be lost with
+	// the first error. Strata on one side of the threshold, as their scores tell, may have
+	// no error at all.
+	highest := 1e-6
+	for _, o := range outcomes {
+		highest = max(highest, o.loss)
+	}
+	low, high := 0.0, (1-1e-3)/highest
+	for range 100 {
+		a, b := low+(high-low)/3, high-(high-low)/3
+		x, _ := growth(a)
+		y, _ := growth(b)
+		if x < y {
+			low = a
+		} else {
+			high = b
+		}
+	}
+	b := bet{threshold: threshold, size: (low + high) / 2}
+	if b.growth, b.spread = growth(b.size); b.growth < 1e-12 {
+		return bet{threshold: threshold}
+	}
+	return b
+}
+
+// evidence is the logarithm of the product of the test. A text without a label counts as
+// whatever is worse.
+func (r Requirement) evidence(held []stratum, weights []float64, b bet) float64 {
+	if b.size == 0 {
+		return 0
+	}
+	total := 0.0
+	for h, s := range held {
+		for _, one := range s.labels {
+			total += math.Log1p(-b.size * weights[h] * r.loss(one.score >= b.threshold, one.positive))
+		}
+		for _, score := range s.unlabelled {
+			total += math.Log1p(-b.size * weights[h] * r.worst(score >= b.threshold))
+		}
+	}
+	return total
+}
