@@ -132,8 +132,8 @@ func (a *app) auditSample(o *auditSampleOptions) error {
 	if corpus.Failed > 0 {
 		a.warn(fmt.Sprintf("%d rows failed and have no score: the audit leaves them out", corpus.Failed))
 	}
-	if same := repeated(entries); same > 0 {
-		a.warn(fmt.Sprintf("%d texts of the sample repeat others: people label each, as each stands for texts of the corpus", same))
+	if same := repeats(entries); same > 0 {
+		a.warn(fmt.Sprintf("texts of the sample that repeat others: %d; people label each, as each stands for texts of the corpus", same))
 	}
 	if corpus.Len() < o.plan.Labels {
 		a.warn(fmt.Sprintf("there are only %d texts: all are in the sample", corpus.Len()))
@@ -364,8 +364,8 @@ func readLabels(path string, labels audit.Labels) error {
 	return labels.Read(file, path)
 }
 
-// repeated counts the texts that are the same as one before them.
-func repeated(entries map[int]audit.Entry) int {
+// repeats counts the texts that are the same as one before them.
+func repeats(entries map[int]audit.Entry) int {
 	seen := map[string]bool{}
 	for _, entry := range entries {
 		seen[entry.Text] = true

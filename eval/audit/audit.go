@@ -147,7 +147,7 @@ func Measure(corpus Corpus, design Design, labels Labels, q Questions) (Results,
 	}
 	results := Results{Confidence: q.Confidence, Warnings: []string{}, Design: Summary{
 		File: design.Corpus.File, SHA256: design.Corpus.SHA256, Model: design.Model, Rows: corpus.Len(), Failed: corpus.Failed, NotDecided: corpus.NotDecided,
-		Drawn: design.size(false), HeldBack: design.size(true), Seed: design.Plan.Seed,
+		Drawn: design.size(drawn), HeldBack: design.size(heldBack), Seed: design.Plan.Seed,
 	}}
 	if corpus.Failed > 0 {
 		results.warn("%d rows of the corpus failed and have no score: no figure is about them.", corpus.Failed)
@@ -155,7 +155,7 @@ func Measure(corpus Corpus, design Design, labels Labels, q Questions) (Results,
 	if corpus.NotDecided > 0 {
 		results.warn("%d rows of the corpus are in a language that the model does not know. The prevalence includes them; their scores mean little, so they are in the wrong strata and make intervals wider.", corpus.NotDecided)
 	}
-	if len(design.Strata) == 1 && corpus.Len() > 1 {
+	if len(design.Strata) == 1 && results.Design.Drawn < corpus.Len() {
 		results.warn("The sample has one stratum, because it is small or the scores are nearly constant: it is a simple random sample.")
 	}
 	for _, attribute := range design.Attributes {

@@ -86,7 +86,7 @@ func (c Corpus) Draw(plan Plan) (Design, error) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(first[a], first[b]) })
 	spread := c.spread()
-	parts := divide(order, first, spread, min(max(plan.Labels/perStratum, 1), mostStrata))
+	parts := divide(order, first, spread, min(max(min(plan.Labels, c.Len())/perStratum, 1), mostStrata))
 	if plan.HeldBack > 0 && plan.HeldBack < len(parts) {
 		return Design{}, fmt.Errorf("failed to draw a sample: %d labels held back are fewer than the %d strata: hold back more", plan.HeldBack, len(parts))
 	}

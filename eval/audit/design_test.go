@@ -87,16 +87,16 @@ func TestEachRowIsDrawnAsOftenAsTheDesignSays(t *testing.T) {
 // Texts about which the scores say little are drawn more often than others, but no
 // stratum is left out however sure the scores are.
 func TestUnsureTextsAreDrawnMoreOften(t *testing.T) {
-	scores := slices.Concat(slices.Repeat([]float64{0}, 9000), slices.Repeat([]float64{0.5}, 500), slices.Repeat([]float64{1}, 500))
+	scores := slices.Concat(slices.Repeat([]float64{0}, 9000), slices.Repeat([]float64{0.5}, 1500), slices.Repeat([]float64{1}, 2000))
 	d := draw(t, corpusOf(t, scores), Plan{Labels: 100, Seed: 1})
 	if len(d.Strata) != 3 {
 		t.Fatalf("%d strata, want one for each score", len(d.Strata))
 	}
 	clean, unsure, toxic := d.Strata[0], d.Strata[1], d.Strata[2]
-	// sqrt(p(1-p)) is 0.14 for the surest scores and 0.5 for 0.5: 9000, 500 and 500 texts get
-	// 1260, 250 and 70 of 1580 shares.
-	if len(clean.Drawn) != 80 || len(unsure.Drawn) != 16 || len(toxic.Drawn) != 4 && len(toxic.Drawn) != 5 {
-		t.Errorf("%d, %d and %d drawn, want about 80, 16 and 5", len(clean.Drawn), len(unsure.Drawn), len(toxic.Drawn))
+	// sqrt(p(1-p)) is 0.14 for the surest scores and 0.5 for 0.5: 9000, 1500 and 2000 texts get
+	// 1260, 750 and 280 of 2290 shares.
+	if len(clean.Drawn) != 55 || len(unsure.Drawn) != 33 || len(toxic.Drawn) != 12 {
+		t.Errorf("%d, %d and %d drawn, want 55, 33 and 12", len(clean.Drawn), len(unsure.Drawn), len(toxic.Drawn))
 	}
 }
 

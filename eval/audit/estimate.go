@@ -49,12 +49,8 @@ func (s Stratum) rowsOf(p part) []int {
 	return slices.Compact(all)
 }
 
-// size returns the number of texts that are drawn or held back.
-func (d Design) size(held bool) int {
-	p := drawn
-	if held {
-		p = heldBack
-	}
+// size returns the number of texts of a part of the sample.
+func (d Design) size(p part) int {
 	n := 0
 	for _, s := range d.Strata {
 		n += len(s.rowsOf(p))
@@ -284,9 +280,13 @@ func score(cells []cell, factors []float64, target float64) float64 {
 		}
 		return math.Inf(1)
 	}
-	z := distance / math.Sqrt(variance)
-	// Cornish and Fisher's expansion to the first term.
-	return z - third/math.Pow(variance, 1.5)*(z*z-1)/6
+	z, skew := distance/math.Sqrt(variance), third/math.Pow(variance, 1.5)/6
+	// z is u + skew·(u²-1) for a normal u, by the first term of Cornish and Fisher's expansion.
+	inside := 1 + 4*skew*(skew+z)
+	if math.Abs(skew) < 1e-9 || inside < 0 {
+		return z
+	}
+	return (math.Sqrt(inside) - 1) / (2 * skew)
 }
 
 // likeliest returns the rates of the open cells with the highest likelihood among those
@@ -400,7 +400,7 @@ func worth(share float64, cells []cell) *float64 {
 // atThreshold returns what a threshold does.
 func atThreshold(strata []stratum, total int, threshold float64) AtThreshold {
 	cells, shares := pieces(strata, total, threshold)
-	a := AtThreshold{Threshold: threshold, Flagged: sum(shares[1])}
+	a := AtThreshold{Threshold: threshold, Flagged: flagged(strata, total, threshold)}
 	if labelsFrom(strata, threshold, math.Inf(1)) > 0 {
 		a.Precision = measured(proportion(cells, shares[1]))
 		a.Recall = measured(within(cells, shares[1], false))
@@ -424,6 +424,16 @@ func atBand(strata []stratum, total int, band toxscreen.Band) AtBand {
 		b.FalseAlarms = measured(within(cells, shares[2], true))
 	}
 	return b
+}
+
+// flagged returns the share of the corpus with a score at or over a threshold.
+func flagged(strata []stratum, total int, threshold float64) float64 {
+	over := 0
+	for _, s := range strata {
+		at, _ := slices.BinarySearch(s.scores, threshold)
+		over += s.size - at
+	}
+	return float64(over) / float64(total)
 }
 
 // pieces returns the cells of strata that are cut at scores, and for each piece the share of

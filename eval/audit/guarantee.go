@@ -81,8 +81,8 @@ type Guarantee struct {
 	Flagged *float64 `json:"flagged,omitempty"`
 	// Refused says why there is no threshold.
 	Refused string `json:"refused,omitempty"`
-	// LabelsNeeded is about how many labels must be held back; nil if no number would
-	// do, or none is missing.
+	// LabelsNeeded is about how many labels must be held back; nil if no number would do,
+	// or if there is a threshold.
 	LabelsNeeded *int `json:"labels_needed,omitempty"`
 }
 
@@ -145,7 +145,7 @@ func guarantee(c Corpus, d Design, l Labels, attribute toxscreen.Attribute, r Re
 	for _, threshold := range candidates {
 		// A threshold that flags nothing, or everything, keeps half of the requirements
 		// and helps nobody.
-		if _, shares := pieces(chosen, c.Len(), threshold); sum(shares[0]) > 0 && sum(shares[1]) > 0 {
+		if over := flagged(chosen, c.Len(), threshold); over > 0 && over < 1 {
 			bets = append(bets, r.bet(chosen, draws, weights, threshold))
 		}
 	}
@@ -154,16 +154,22 @@ func guarantee(c Corpus, d Design, l Labels, attribute toxscreen.Attribute, r Re
 		return g
 	}
 	slices.SortStableFunc(bets, func(a, b bet) int { return cmp.Compare(b.growth, a.growth) })
-	if bets[0].growth > 0 {
-		n := bets[0].labels(need)
+	best := bets[0]
+	if best.growth <= 0 {
+		best = slices.MaxFunc(bets, func(a, b bet) int { return cmp.Compare(a.flawless, b.flawless) })
+		if best.flawless <= 0 {
+			g.Refused = "no number of labels proves it"
+			return g
+		}
+		n := int(math.Ceil(need/best.flawless - 1e-9))
 		g.LabelsNeeded = &n
-	}
-	switch {
-	case g.LabelsNeeded == nil:
-		g.Refused = "no threshold seems to keep it: the labels that are not held back speak against each"
+		g.Refused = fmt.Sprintf("the labels that are not held back do not promise it for any threshold; it needs at least %d labels that are held back, if none of them is an error", n)
 		return g
-	case d.Plan.HeldBack == 0:
-		g.Refused = fmt.Sprintf("no labels are held back, and it needs about %d: draw a sample that holds back as many", *g.LabelsNeeded)
+	}
+	n := best.labels(need)
+	g.LabelsNeeded = &n
+	if d.Plan.HeldBack == 0 {
+		g.Refused = fmt.Sprintf("no labels are held back, and it needs about %d: draw a sample that holds back as many", n)
 		return g
 	}
 	for _, b := range bets {
@@ -177,9 +183,8 @@ func guarantee(c Corpus, d Design, l Labels, attribute toxscreen.Attribute, r Re
 		}
 	}
 	if g.Threshold != nil {
-		_, shares := pieces(chosen, c.Len(), *g.Threshold)
-		flagged := sum(shares[1])
-		g.Flagged, g.LabelsNeeded = &flagged, nil
+		over := flagged(chosen, c.Len(), *g.Threshold)
+		g.Flagged, g.LabelsNeeded = &over, nil
 		return g
 	}
 	have, unlabelled := 0, 0
@@ -187,10 +192,10 @@ func guarantee(c Corpus, d Design, l Labels, attribute toxscreen.Attribute, r Re
 		have += len(s.labels)
 		unlabelled += len(s.rows)
 	}
-	g.Refused = fmt.Sprintf("%d labels are held back, and it needs about %d: draw a sample that holds back as many", have, *g.LabelsNeeded)
-	if have >= *g.LabelsNeeded {
+	g.Refused = fmt.Sprintf("%d labels are held back, and it needs about %d: draw a sample that holds back as many", have, n)
+	if have >= n {
 		// The labels that are not held back promised too much.
-		n := 2 * have
+		n = 2 * have
 		g.LabelsNeeded = &n
 		g.Refused = fmt.Sprintf("the %d labels that are held back do not prove it for any threshold, though fewer should: it needs about %d, or is not true", have, n)
 	}
@@ -207,6 +212,8 @@ type bet struct {
 	// growth and spread are the mean and the standard deviation of the logarithm of a
 	// factor, as the labels that are not held back predict them.
 	growth, spread float64
+	// flawless is the highest growth if no label is an error.
+	flawless float64
 }
 
 // labels returns how many labels prove the requirement with a probability of about 84 %:
@@ -279,7 +286,8 @@ func (r Requirement) bet(chosen []stratum, draws, weights []float64, threshold f
 	for _, o := range outcomes {
 		highest = max(highest, o.loss)
 	}
-	low, high := 0.0, (1-1e-3)/highest
+	largest := (1 - 1e-3) / highest
+	low, high := 0.0, largest
 	for range 100 {
 		a, b := low+(high-low)/3, high-(high-low)/3
 		x, _ := growth(a)
@@ -291,8 +299,11 @@ func (r Requirement) bet(chosen []stratum, draws, weights []float64, threshold f
 		}
 	}
 	b := bet{threshold: threshold, size: (low + high) / 2}
+	for _, o := range outcomes {
+		b.flawless += o.probability * math.Log1p(-largest*min(o.loss, 0))
+	}
 	if b.growth, b.spread = growth(b.size); b.growth < 1e-12 {
-		return bet{threshold: threshold}
+		b.size, b.growth, b.spread = 0, 0, 0
 	}
 	return b
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"encoding/csv"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ func TestReadLabels(t *testing.T) {
 				t.Errorf("%v, want %v", got, test.want)
 			}
 			for row, want := range test.want {
-				if v := got[row]; v.sum/float64(v.count) != want {
+				if v := got[row]; math.Abs(v.sum/float64(v.count)-want) > 1e-9 {
 					t.Errorf("row %d: %v of %d, want %v", row, v.sum, v.count, want)
 				}
 			}
