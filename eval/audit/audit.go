@@ -175,7 +175,9 @@ func (r *Results) warn(format string, values ...any) {
 func measure(corpus Corpus, design Design, labels Labels, q Questions, attribute toxscreen.Attribute, results *Results) (AttributeResults, error) {
 	scores := corpus.scores[attribute]
 	found := AttributeResults{Attribute: attribute, MeanScore: mean(scores)}
-	strata := design.labelled(corpus, labels, attribute, both)
+	population := design.population(corpus, attribute)
+	labelled := func(p part) []stratum { return design.labelled(population, corpus, labels, attribute, p) }
+	strata := labelled(both)
 	cells, weights := whole(strata, corpus.Len())
 	low, high := 0.0, 0.0
 	for i, s := range strata {
@@ -234,7 +236,7 @@ func measure(corpus Corpus, design Design, labels Labels, q Questions, attribute
 		found.Bands = append(found.Bands, atBand(strata, corpus.Len(), band))
 	}
 	for _, requirement := range q.Requirements {
-		found.Guarantees = append(found.Guarantees, guarantee(corpus, design, labels, attribute, requirement, q.Confidence))
+		found.Guarantees = append(found.Guarantees, guarantee(labelled(drawn), labelled(heldBack), corpus.Len(), requirement, q.Confidence))
 	}
 	return found, nil
 }

@@ -62,7 +62,7 @@ const (
 	leastDrawn = 5
 	// surest is the share of errors that even the surest score is taken to have when the
 	// sample is divided. It keeps a model that is too sure of itself from hiding texts.
-	surest = 0.02
+	surest = 0.01
 )
 
 // Draw draws a stratified sample. The strata are by the score of the first attribute,
@@ -79,6 +79,16 @@ func (c Corpus) Draw(plan Plan) (Design, error) {
 	case plan.HeldBack < 0:
 		return Design{}, fmt.Errorf("failed to draw a sample: %d labels held back: it must be 0 or more", plan.HeldBack)
 	}
+	design, parts, err := c.divided(plan)
+	if err != nil {
+		return Design{}, err
+	}
+	c.fill(design.Strata, parts, plan.Seed)
+	return design, nil
+}
+
+// divided returns a design without rows, and the positions of the rows of each stratum.
+func (c Corpus) divided(plan Plan) (Design, [][]int, error) {
 	first := c.scores[c.attributes[0]]
 	order := make([]int, c.Len()) // positions of rows by rising score
 	for i := range order {
@@ -88,7 +98,7 @@ func (c Corpus) Draw(plan Plan) (Design, error) {
 	spread := c.spread()
 	parts := divide(order, first, spread, min(max(min(plan.Labels, c.Len())/perStratum, 1), mostStrata))
 	if plan.HeldBack > 0 && plan.HeldBack < len(parts) {
-		return Design{}, fmt.Errorf("failed to draw a sample: %d labels held back are fewer than the %d strata: hold back more", plan.HeldBack, len(parts))
+		return Design{}, nil, fmt.Errorf("failed to draw a sample: %d labels held back are fewer than the %d strata: hold back more", plan.HeldBack, len(parts))
 	}
 	design := Design{Corpus: c.Source, Rows: c.Len(), Model: c.Model, Attributes: c.attributes, Plan: plan, Strata: make([]Stratum, len(parts))}
 	sizes, sums := make([]int, len(parts)), make([]float64, len(parts))
@@ -97,21 +107,26 @@ func (c Corpus) Draw(plan Plan) (Design, error) {
 		for _, i := range part {
 			sums[h] += spread[i]
 		}
-		design.Strata[h] = Stratum{Low: first[part[0]], High: first[part[len(part)-1]], Rows: len(part)}
 	}
 	drawn, heldBack := allocate(plan.Labels, sizes, sums), allocate(plan.HeldBack, sizes, sums)
-	// Two sources, so that the held back rows are the same whatever else is drawn.
-	rng, held := source(plan.Seed, 0), source(plan.Seed, 1)
 	for h, part := range parts {
-		s := &design.Strata[h]
-		s.Drawn = c.pick(rng, part, drawn[h])
-		s.InclusionProbability = float64(drawn[h]) / float64(len(part))
-		if plan.HeldBack > 0 {
-			s.HeldBack = c.pick(held, part, heldBack[h])
-			s.HeldBackProbability = float64(heldBack[h]) / float64(len(part))
+		design.Strata[h] = Stratum{
+			Low: first[part[0]], High: first[part[len(part)-1]], Rows: len(part),
+			Drawn: make([]int, drawn[h]), InclusionProbability: float64(drawn[h]) / float64(len(part)),
+			HeldBack: make([]int, heldBack[h]), HeldBackProbability: float64(heldBack[h]) / float64(len(part)),
 		}
 	}
-	return design, nil
+	return design, parts, nil
+}
+
+// fill draws the rows of strata.
+func (c Corpus) fill(strata []Stratum, parts [][]int, seed uint64) {
+	// Two sources, so that the held back rows are the same whatever else is drawn.
+	rng, held := source(seed, 0), source(seed, 1)
+	for h, part := range parts {
+		c.pick(rng, part, strata[h].Drawn)
+		c.pick(held, part, strata[h].HeldBack)
+	}
 }
 
 // spread returns, for each row, the standard deviation of its label that the scores
@@ -207,23 +222,22 @@ func allocate(n int, sizes []int, sums []float64) []int {
 	return counts
 }
 
-// pick draws n of the rows at the given positions without replacement, with Floyd's
-// algorithm (Bentley and Floyd, 1987). It returns their numbers, rising.
-func (c Corpus) pick(rng *rand.Rand, part []int, n int) []int {
+// pick fills numbers with those of rows at the given positions, drawn without replacement,
+// rising. The algorithm is Floyd's (Bentley and Floyd, 1987).
+func (c Corpus) pick(rng *rand.Rand, part, numbers []int) {
 	picked := map[int]bool{}
-	for last := len(part) - n; last < len(part); last++ {
+	for last := len(part) - len(numbers); last < len(part); last++ {
 		at := rng.IntN(last + 1)
 		if picked[at] {
 			at = last
 		}
 		picked[at] = true
 	}
-	numbers := make([]int, 0, n)
+	numbers = numbers[:0]
 	for at := range picked {
 		numbers = append(numbers, c.rows[part[at]])
 	}
 	slices.Sort(numbers)
-	return numbers
 }
 
 func source(seed, stream uint64) *rand.Rand {

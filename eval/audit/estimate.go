@@ -58,8 +58,8 @@ func (d Design) size(p part) int {
 	return n
 }
 
-// labelled returns the strata with the labels of a part of the sample.
-func (d Design) labelled(c Corpus, l Labels, attribute toxscreen.Attribute, p part) []stratum {
+// population returns the strata with the scores of their rows for an attribute.
+func (d Design) population(c Corpus, attribute toxscreen.Attribute) []stratum {
 	all := make([]stratum, len(d.Strata))
 	scores := c.scores[attribute]
 	for i, first := range c.scores[d.Attributes[0]] {
@@ -70,15 +70,25 @@ func (d Design) labelled(c Corpus, l Labels, attribute toxscreen.Attribute, p pa
 		s := &all[h]
 		s.size, s.meanScore = len(s.scores), mean(s.scores)
 		slices.Sort(s.scores)
+	}
+	return all
+}
+
+// labelled returns the strata of a population with the labels of a part of the sample.
+func (d Design) labelled(population []stratum, c Corpus, l Labels, attribute toxscreen.Attribute, p part) []stratum {
+	all := slices.Clone(population)
+	for h := range all {
+		s := &all[h]
 		for _, row := range d.Strata[h].rowsOf(p) {
 			s.drawn++
 			i, _ := c.position(row)
+			score := c.scores[attribute][i]
 			positive, ok := l.has(row, attribute)
 			if !ok {
-				s.rows, s.unlabelled = append(s.rows, row), append(s.unlabelled, scores[i])
+				s.rows, s.unlabelled = append(s.rows, row), append(s.unlabelled, score)
 				continue
 			}
-			s.labels = append(s.labels, label{scores[i], positive})
+			s.labels = append(s.labels, label{score, positive})
 		}
 	}
 	return all
@@ -232,7 +242,7 @@ func accepted(value float64, statistic func(share float64) float64) *eval.Interv
 			return outside
 		}
 		inside := value
-		for range 50 {
+		for range 40 {
 			if middle := (inside + outside) / 2; math.Abs(statistic(middle)) <= critical {
 				inside = middle
 			} else {
@@ -332,7 +342,7 @@ func likeliest(cells []cell, open []int, factors []float64, target float64) []fl
 		}
 		high *= 4
 	}
-	for range 80 {
+	for range 60 {
 		if middle := (low + high) / 2; sum(middle) >= target {
 			low = middle
 		} else {

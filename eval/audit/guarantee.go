@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/toxscreen/toxscreen"
 )
 
 // Requirement is what a threshold has to keep, such as "at most 1 % of the texts without
@@ -121,7 +119,7 @@ func (r Requirement) worst(flagged bool) float64 {
 // guarantee proves thresholds by the labels that are held back, in the way of Learn then
 // Test (Angelopoulos et al., 2021): thresholds are tested one after another, the most
 // promising first, each at the full level, up to the first that fails (fixed-sequence
-// testing). The labels that are not held back, and the scores, decide the order.
+// testing). The chosen labels, which are not held back, and the scores decide the order.
 //
 // The test of a threshold multiplies 1 - bet·weight·loss over the held back texts, where
 // weight is what corrects for the stratum's share of the sample. If the requirement
@@ -131,21 +129,20 @@ func (r Requirement) worst(flagged bool) float64 {
 // So it is over 1/(1-confidence) with at most that probability (Markov), for any number of
 // labels. This is testing by betting (Waudby-Smith and Ramdas, 2024). With no
 // error in a simple random sample it is the exact binomial test.
-func guarantee(c Corpus, d Design, l Labels, attribute toxscreen.Attribute, r Requirement, confidence float64) Guarantee {
+func guarantee(chosen, held []stratum, total int, r Requirement, confidence float64) Guarantee {
 	g := Guarantee{Requirement: r}
-	chosen := d.labelled(c, l, attribute, drawn)
-	held := d.labelled(c, l, attribute, heldBack)
+	none := held[0].drawn == 0 // then of every stratum
 	// Without held back rows, the plan is for as many as were drawn, divided in the same way.
-	weights, draws := weightsOf(chosen, c.Len())
-	if d.Plan.HeldBack > 0 {
-		weights, draws = weightsOf(held, c.Len())
+	weights, draws := weightsOf(chosen, total)
+	if !none {
+		weights, draws = weightsOf(held, total)
 	}
 	need := -math.Log(1 - confidence)
 	var bets []bet // the most promising first
 	for _, threshold := range candidates {
 		// A threshold that flags nothing, or everything, keeps half of the requirements
 		// and helps nobody.
-		if over := flagged(chosen, c.Len(), threshold); over > 0 && over < 1 {
+		if over := flagged(chosen, total, threshold); over > 0 && over < 1 {
 			bets = append(bets, r.bet(chosen, draws, weights, threshold))
 		}
 	}
@@ -168,7 +165,7 @@ func guarantee(c Corpus, d Design, l Labels, attribute toxscreen.Attribute, r Re
 	}
 	n := best.labels(need)
 	g.LabelsNeeded = &n
-	if d.Plan.HeldBack == 0 {
+	if none {
 		g.Refused = fmt.Sprintf("no labels are held back, and it needs about %d: draw a sample that holds back as many", n)
 		return g
 	}
@@ -183,7 +180,7 @@ func guarantee(c Corpus, d Design, l Labels, attribute toxscreen.Attribute, r Re
 		}
 	}
 	if g.Threshold != nil {
-		over := flagged(chosen, c.Len(), *g.Threshold)
+		over := flagged(chosen, total, *g.Threshold)
 		g.Flagged, g.LabelsNeeded = &over, nil
 		return g
 	}
@@ -288,7 +285,7 @@ func (r Requirement) bet(chosen []stratum, draws, weights []float64, threshold f
 	}
 	largest := (1 - 1e-3) / highest
 	low, high := 0.0, largest
-	for range 100 {
+	for range 40 {
 		a, b := low+(high-low)/3, high-(high-low)/3
 		x, _ := growth(a)
 		y, _ := growth(b)
