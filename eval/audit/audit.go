@@ -21,6 +21,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
@@ -150,13 +152,13 @@ func Measure(corpus Corpus, design Design, labels Labels, q Questions) (Results,
 		Drawn: design.size(drawn), HeldBack: design.size(heldBack), Seed: design.Plan.Seed,
 	}}
 	if corpus.Failed > 0 {
-		results.warn("%d rows of the corpus failed and have no score: no figure is about them.", corpus.Failed)
+		results.warnf("%d rows of the corpus failed and have no score: no figure is about them.", corpus.Failed)
 	}
 	if corpus.NotDecided > 0 {
-		results.warn("%d rows of the corpus are in a language that the model does not know. The prevalence includes them; their scores mean little, so they are in the wrong strata and make intervals wider.", corpus.NotDecided)
+		results.warnf("%d rows of the corpus are in a language that the model does not know. The prevalence includes them; their scores mean little, so they are in the wrong strata and make intervals wider.", corpus.NotDecided)
 	}
 	if len(design.Strata) == 1 && results.Design.Drawn < corpus.Len() {
-		results.warn("The sample has one stratum, because it is small or the scores are nearly constant: it is a simple random sample.")
+		results.warnf("The sample has one stratum, because it is small or the scores are nearly constant: it is a simple random sample.")
 	}
 	for _, attribute := range design.Attributes {
 		found, err := measure(corpus, design, labels, q, attribute, &results)
@@ -168,7 +170,7 @@ func Measure(corpus Corpus, design Design, labels Labels, q Questions) (Results,
 	return results, nil
 }
 
-func (r *Results) warn(format string, values ...any) {
+func (r *Results) warnf(format string, values ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, values...))
 }
 
@@ -203,14 +205,14 @@ func measure(corpus Corpus, design Design, labels Labels, q Questions, attribute
 	}
 	if found.Missing > 0 {
 		found.Extremes = &eval.Interval{Low: low, High: high}
-		results.warn("%s: %d of %d texts have no label. They are taken to be like the labelled texts with similar scores; whatever they are, the labelled and unlabelled texts together give a prevalence from %.2f %% to %.2f %%.",
+		results.warnf("%s: %d of %d texts have no label. They are taken to be like the labelled texts with similar scores; whatever they are, the labelled and unlabelled texts together give a prevalence from %.2f %% to %.2f %%.",
 			attribute, found.Missing, found.Missing+found.Labelled, 100*low, 100*high)
 	}
 	switch found.Positive {
 	case 0:
-		results.warn("%s: no labelled text has the attribute: the prevalence has only an upper limit.", attribute)
+		results.warnf("%s: no labelled text has the attribute: the prevalence has only an upper limit.", attribute)
 	case found.Labelled:
-		results.warn("%s: every labelled text has the attribute: the prevalence has only a lower limit.", attribute)
+		results.warnf("%s: every labelled text has the attribute: the prevalence has only a lower limit.", attribute)
 	}
 	found.Prevalence = proportion(cells, weights)
 	found.ByDifference = difference(found.MeanScore, strata, cells)
@@ -264,17 +266,14 @@ func measured(e eval.Estimate) *eval.Estimate {
 // some names at most five rows.
 func some(rows []int) string {
 	const most = 5
-	text := ""
-	for i, row := range rows[:min(most, len(rows))] {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprint(row)
+	var names []string
+	for _, row := range rows[:min(most, len(rows))] {
+		names = append(names, strconv.Itoa(row))
 	}
 	if len(rows) > most {
-		text += " …"
+		names = append(names, "…")
 	}
-	return text
+	return strings.Join(names, ", ")
 }
 
 // Refused reports whether a requirement has no threshold.

@@ -25,7 +25,13 @@ func TestProportion(t *testing.T) {
 		cells  []cell
 		shares []float64
 		want   eval.Estimate
-	}{} {
+	}{
+		{"one stratum without a positive label", []cell{{1, endless, 20, 0}}, []float64{1}, eval.Estimate{Value: 0, Interval: &eval.Interval{Low: 0, High: 0.129716}}},
+		{"one stratum", []cell{{1, endless, 20, 3}}, []float64{1}, eval.Estimate{Value: 0.15, Interval: &eval.Interval{Low: 0.041183, High: 0.352370}}},
+		{"half of a corpus", []cell{{1, 40, 20, 3}}, []float64{1}, eval.Estimate{Value: 0.15, Interval: &eval.Interval{Low: 0.063087, High: 0.286757}}},
+		{"two strata", twoStrata, []float64{0.75, 0.25}, eval.Estimate{Value: 0.275, Interval: &eval.Interval{Low: 0.220086, High: 0.354896}}},
+		{"three strata", threeStrata, []float64{0.8, 0.15, 0.05}, eval.Estimate{Value: 0.05, Interval: &eval.Interval{Low: 0.037617, High: 0.087997}}},
+	} {
 		t.Run(test.name, func(t *testing.T) { near(t, proportion(test.cells, test.shares), test.want) })
 	}
 }

@@ -227,9 +227,10 @@ func weightsOf(strata []stratum, total int) (weights, draws []float64) {
 	for _, s := range strata {
 		all += s.drawn
 	}
-	for _, s := range strata {
-		draws = append(draws, float64(s.drawn)/float64(all))
-		weights = append(weights, float64(s.size)/float64(total)/draws[len(draws)-1])
+	weights, draws = make([]float64, len(strata)), make([]float64, len(strata))
+	for h, s := range strata {
+		draws[h] = float64(s.drawn) / float64(all)
+		weights[h] = float64(s.size) / float64(total) / draws[h]
 	}
 	return weights, draws
 }

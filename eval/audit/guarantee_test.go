@@ -152,7 +152,6 @@ func TestGuaranteesAreRarelyWrong(t *testing.T) {
 			}
 		}
 		// 19 or more of 100 have a probability of less than 1 % at a rate of 10 %.
-		t.Log(proved, wrong)
 		if wrong > 18 || proved < draws/2 {
 			t.Errorf("%s: %d guarantees from %d samples, %d of them wrong", r, proved, draws, wrong)
 		}
