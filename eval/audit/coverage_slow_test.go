@@ -20,17 +20,13 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
-	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/models"
 )
 
 // The tables of docs/audit.md:
 //
-//	TOXSCREEN_DATA=$PWD/../shared/data go test -tags slow -timeout 1h ./eval/audit -run TestCoverage -count 1 -table $PWD/docs/audit
-var (
-	draws = flag.Int("draws", 1000, "samples to draw of each corpus; a fifth of them for guarantees")
-	table = flag.String("table", "", "folder for the tables, estimates.md and guarantees.md")
-)
+//	TOXSCREEN_DATA=$PWD/../shared/data go test -tags slow -timeout 1h ./eval/audit -run TestCoverage -count 1 -v
+var draws = flag.Int("draws", 1000, "samples to draw of each corpus; a fifth of them for guarantees")
 
 const (
 	texts    = 20_000 // of a corpus
@@ -108,14 +104,6 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	t.Logf("\n%s\n%s", estimates, guarantees)
-	if *table == "" {
-		return
-	}
-	for name, text := range map[string]string{"estimates.md": estimates, "guarantees.md": guarantees} {
-		if err := files.WriteBytes(filepath.Join(*table, name), 0o644, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // known is a corpus whose labels are known.

@@ -83,7 +83,7 @@ func (a AttributeResults) curves() report.Section {
 		line.Low, line.High = append(line.Low, e.Interval.Low), append(line.High, e.Interval.High)
 	}
 	table := report.Table{
-		Caption: "What a threshold does: precision is the share of flagged texts that have the attribute, recall the share of texts with the attribute that are flagged, the last column the share of texts without it that are flagged. Intervals of 95 %; a dash where no label tells.",
+		Caption: "What a threshold does: precision is the share of flagged texts that have the attribute, recall the share of texts with the attribute that are flagged, the last column the share of texts without it that are flagged. Intervals of 95 %; a dash where no label tells. Each row is estimated for itself, so that neighbours differ by chance, too.",
 		Columns: []string{"Threshold", "Flagged", "Precision", "Recall", "False positives"}, Numeric: 1,
 	}
 	for _, t := range a.Thresholds {
