@@ -4,6 +4,7 @@ package audit
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"flag"
@@ -87,7 +88,7 @@ func TestCoverage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = model.Close() })
-	estimates := "| Set | Attribute | Prevalence | AUC | Coverage | Width | Width, random | Variance | Difference: coverage | Variance | Precision: coverage | Recall: coverage |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+	estimates := "| Set | Attribute | Prevalence | Mean score | AUC | Coverage | Width | Width, random | Variance | At best | Difference: coverage | Variance | Precision: coverage | Recall: coverage |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
 	guarantees := "| Set | Requirement | Proved | Wrong |\n|---|---|---:|---:|\n"
 	for _, set := range labelledSets {
 		for _, one := range set.corpora(t, folder, model) {
@@ -289,9 +290,34 @@ func (k known) estimates(t *testing.T) string {
 	if stratified.coverage() < 0.935 {
 		t.Errorf("%s: the intervals hold the prevalence in %.1f %% of the samples, want 93.5 %%", k.attribute, 100*stratified.coverage())
 	}
-	return fmt.Sprintf("%.2f %% | %.3f | %.1f %% | %.2f | %.2f | %.2f | %.1f %% | %.2f | %.1f %% | %.1f %%",
-		100*truth, eval.AUC(scores, k.has), 100*stratified.coverage(), 100*stratified.width/n, 100*random.width/n, stratified.sq/n/ofRandom,
+	return fmt.Sprintf("%.2f %% | %.2f %% | %.3f | %.1f %% | %.2f | %.2f | %.2f | %.2f | %.1f %% | %.2f | %.1f %% | %.1f %%",
+		100*truth, 100*mean(scores), eval.AUC(scores, k.has), 100*stratified.coverage(), 100*stratified.width/n, 100*random.width/n, stratified.sq/n/ofRandom, k.best(),
 		100*corrected.coverage(), corrected.sq/n/ofRandom, 100*precision.coverage(), 100*recall.coverage())
+}
+
+// best returns the variance, relative to a random sample, of the optimum allocation to 20
+// strata of the same size by the score if the share of positives in each is known.
+func (k known) best() float64 {
+	const strata = 20
+	order := make([]int, texts)
+	for i := range order {
+		order[i] = i
+	}
+	scores := k.scores[k.attribute]
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
+	deviations, all := 0.0, 0.0
+	for part := range slices.Chunk(order, texts/strata) {
+		found := 0.0
+		for _, i := range part {
+			if k.has[i] {
+				found++
+			}
+		}
+		rate := found / float64(len(part))
+		deviations += math.Sqrt(rate*(1-rate)) / strata
+		all += rate / strata
+	}
+	return deviations * deviations / (all * (1 - all))
 }
 
 func (k known) guarantees(t *testing.T, r Requirement) string {
