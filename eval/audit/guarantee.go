@@ -314,11 +314,12 @@ func (r Requirement) evidence(held []stratum, weights []float64, b bet) float64 
 	}
 	total := 0.0
 	for h, s := range held {
+		factor := -b.size * weights[h] //nolint:gosec // there is a weight for each stratum
 		for _, one := range s.labels {
-			total += math.Log1p(-b.size * weights[h] * r.loss(one.score >= b.threshold, one.positive))
+			total += math.Log1p(factor * r.loss(one.score >= b.threshold, one.positive))
 		}
 		for _, score := range s.unlabelled {
-			total += math.Log1p(-b.size * weights[h] * r.worst(score >= b.threshold))
+			total += math.Log1p(factor * r.worst(score >= b.threshold))
 		}
 	}
 	return total
