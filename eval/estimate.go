@@ -42,70 +42,103 @@ const (
 // each other: of several generations for one prompt, the unit is the prompt. The same
 // seed gives the same interval.
 func Bootstrap(n int, seed uint64, statistic func(units []int) float64) Estimate {
+	return Bootstraps(n, seed, func(units []int) []float64 { return []float64{statistic(units)} })[0]
+}
+
+// Bootstraps is [Bootstrap] of several statistics of the same units, for those that are
+// computed faster together. statistics returns one value for each, always as many; the
+// slice is not kept. Each estimate is as Bootstrap returns it for its statistic alone.
+func Bootstraps(n int, seed uint64, statistics func(units []int) []float64) []Estimate {
 	units := make([]int, n)
 	for i := range units {
 		units[i] = i
 	}
-	e := Estimate{Value: statistic(units)}
-	if n < 2 || math.IsNaN(e.Value) {
-		return e
+	var all []Estimate
+	for _, value := range statistics(units) {
+		all = append(all, Estimate{Value: value})
+	}
+	if n < 2 {
+		return all
 	}
 	rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // resamples that can be repeated
-	var draws []float64
+	draws := make([][]float64, len(all))  // of each statistic, those with a value
 	drawn := make([]int, n)
 	for range resamples {
 		for i := range drawn {
 			drawn[i] = rng.IntN(n)
 		}
-		if v := statistic(drawn); !math.IsNaN(v) {
-			draws = append(draws, v)
+		for s, v := range statistics(drawn) {
+			if !math.IsNaN(v) {
+				draws[s] = append(draws[s], v)
+			}
 		}
 	}
-	if float64(len(draws)) < (1-undefined)*resamples {
-		return e
+	accelerations := jackknife(units, len(all), statistics)
+	for s := range all {
+		all[s].Interval = interval(all[s].Value, draws[s], accelerations[s])
+	}
+	return all
+}
+
+// interval returns the interval of a value by its resamples and its acceleration a, or nil
+// if there is none.
+func interval(value float64, draws []float64, a float64) *Interval {
+	if math.IsNaN(value) || float64(len(draws)) < (1-undefined)*resamples {
+		return nil
 	}
 	slices.Sort(draws)
 	if draws[0] == draws[len(draws)-1] {
-		return e
+		return nil
 	}
 	below := 0.0
 	for _, v := range draws {
 		switch {
-		case v < e.Value:
+		case v < value:
 			below++
-		case v == e.Value:
+		case v == value:
 			below += 0.5 // a statistic with few values, such as a share
 		}
 	}
 	// Resamples that are all on one side have a finite bias.
 	share := min(max(below, 0.5), float64(len(draws))-0.5) / float64(len(draws))
 	normal := distuv.UnitNormal
-	bias, a := normal.Quantile(share), acceleration(units, statistic)
+	bias := normal.Quantile(share)
 	at := func(p float64) float64 {
 		z := bias + normal.Quantile(p)
 		return quantile(draws, normal.CDF(bias+z/(1-a*z)))
 	}
-	e.Interval = &Interval{at(0.025), at(0.975)}
-	return e
+	return &Interval{at(0.025), at(0.975)}
 }
 
-// acceleration is the skewness of the jackknife values, equation 14.15 of Efron and
-// Tibshirani. It is 0 if there is no value without one of the groups.
-func acceleration(units []int, statistic func([]int) float64) float64 {
-	n := len(units)
-	count := min(n, groups)
-	values := make([]float64, count)
-	mean := 0.0
-	for g := range values {
-		// Every count-th unit, so that rows that are sorted give groups that are alike.
-		rest := make([]int, 0, n)
+// jackknife returns the acceleration of each of count statistics.
+func jackknife(units []int, count int, statistics func([]int) []float64) []float64 {
+	left := min(len(units), groups)
+	values := make([][]float64, count)
+	for g := range left {
+		// Every left-th unit, so that rows that are sorted give groups that are alike.
+		rest := make([]int, 0, len(units))
 		for i, unit := range units {
-			if i%count != g {
+			if i%left != g {
 				rest = append(rest, unit)
 			}
 		}
-		values[g] = statistic(rest)
-		mean += values[g] / float64(count)
+		for s, v := range statistics(rest) {
+			values[s] = append(values[s], v)
+		}
+	}
+	all := make([]float64, count)
+	for s := range all {
+		all[s] = acceleration(values[s])
+	}
+	return all
+}
+
+// acceleration is the skewness of jackknife values, equation 14.15 of Efron and
+// Tibshirani. It is 0 if there is no value without one of the groups.
+func acceleration(values []float64) float64 {
+	mean := 0.0
+	for _, v := range values {
+		mean += v / float64(len(values))
 	}
 	squares, cubes := 0.0, 0.0
 	for _, v := range values {
