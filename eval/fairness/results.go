@@ -69,7 +69,7 @@ func NewResults(s Settings, groups, intersections []Text) (Results, error) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no text is labelled %s: what needs toxic and clean texts is not measured", class))
 	}
 	if s.Templates && s.Madlibs {
-		r.Warnings = append(r.Warnings, "this model was trained on madlibs, sentences of the same origin as these templates: the templates flatter it, and on texts of people its figures are worse; measure those with -i")
+		r.Warnings = append(r.Warnings, "this model was trained on madlibs, sentences of the same origin as these templates: the templates flatter it; measure texts of people with -i")
 	}
 	if s.Templates && s.Attribute != toxscreen.Toxicity {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the templates are labelled for toxicity only: an insult that is no %s counts as a toxic text all the same", s.Attribute))
