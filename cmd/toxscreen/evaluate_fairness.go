@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/fairness"
-	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
@@ -172,7 +172,14 @@ func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
 	if s.Format == "json" {
 		err = plainjson.Write(a.out, results, "  ")
 	} else {
-		err = a.summarizeFairness(results, o.output)
+		for _, warning := range results.Warnings {
+			a.warn(warning)
+		}
+		summary := results.Summary()
+		if o.output != "" {
+			summary += filepath.Join(o.output, "report.html") + "\n"
+		}
+		_, err = io.WriteString(a.out, terminal.Escape(summary))
 	}
 	if err != nil {
 		return err
@@ -239,13 +246,13 @@ func (r *fairnessRun) measure(ctx context.Context, maxBytes int) (fairness.Resul
 		return results, err
 	}
 	if r.failed > 0 {
-		results.Warnings = append(results.Warnings, fmt.Sprintf("%d rows failed and are left out; the first: %s", r.failed, r.first))
+		results.Warnings = append(results.Warnings, fmt.Sprintf("rows that failed and are left out: %d; the first: %s", r.failed, r.first))
 	}
 	if n := r.Unlabelled(); n > 0 {
-		results.Warnings = append(results.Warnings, fmt.Sprintf("%d rows have no label and are left out", n))
+		results.Warnings = append(results.Warnings, fmt.Sprintf("rows without a label, which are left out: %d", n))
 	}
 	if r.foreign > 0 {
-		results.Warnings = append(results.Warnings, fmt.Sprintf("%d texts seem to be in a language that the model does not know: here they count by their scores", r.foreign))
+		results.Warnings = append(results.Warnings, fmt.Sprintf("texts that seem to be in a language that the model does not know: %d; here they count by their scores", r.foreign))
 	}
 	return results, nil
 }
@@ -342,33 +349,4 @@ func (r *fairnessRun) Write(line []byte) (int, error) {
 		}
 	}
 	return len(line), nil
-}
-
-// summarizeFairness prints what matters most.
-func (a *app) summarizeFairness(results fairness.Results, folder string) error {
-	var b strings.Builder
-	for _, warning := range results.Warnings {
-		a.warn(warning)
-	}
-	fmt.Fprintf(&b, "%s of %d texts about %d groups, by %s\n", results.Attribute, results.Groups.Texts, len(results.Groups.Groups), results.Model)
-	say := func(what string, grid fairness.Grid) {
-		for _, m := range fairness.AUCs() {
-			if lowest, ok := grid.Lowest(m); ok {
-				fmt.Fprintf(&b, "%s: power mean %s; lowest %s %s, %s\n", m, report.Value(grid.PowerMeans[m], report.Number),
-					what, lowest.Name, report.Value(lowest.Metrics[m], report.Number))
-			}
-		}
-		if n := len(grid.TooSmall); n > 0 {
-			fmt.Fprintf(&b, "%ss too small to be measured: %d\n", what, n)
-		}
-	}
-	say("group", results.Groups)
-	if results.Intersections != nil {
-		say("intersection", *results.Intersections)
-	}
-	if folder != "" {
-		fmt.Fprintf(&b, "%s\n", filepath.Join(folder, "report.html"))
-	}
-	_, err := fmt.Fprint(a.out, terminal.Escape(b.String()))
-	return err
 }

@@ -204,6 +204,28 @@ func (g Grid) Lowest(m Metric) (lowest Group, ok bool) {
 	return lowest, ok
 }
 
+// mostShifted returns the group whose texts of a class have the mean shift that is farthest
+// from 0, with that shift: nil if no group has one.
+func (g Grid) mostShifted(class int) (name string, shift *eval.Estimate) {
+	for _, group := range g.Groups {
+		if e := group.Shift.mean(class); e != nil && (shift == nil || math.Abs(e.Value) > math.Abs(shift.Value)) {
+			name, shift = group.Name, e
+		}
+	}
+	return name, shift
+}
+
+// mean returns the mean shift of a class, nil if it was not measured.
+func (s *Shift) mean(class int) *eval.Estimate {
+	switch {
+	case s == nil:
+		return nil
+	case class == toxic:
+		return s.Toxic
+	}
+	return s.Clean
+}
+
 // Intervals returns the number of intervals in the grid.
 func (g Grid) Intervals() int {
 	n := 0

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/eval/report"
 )
 
@@ -34,6 +33,32 @@ func (r Results) Document() report.Document {
 	return d
 }
 
+// Summary returns a few lines with what matters most.
+func (r Results) Summary() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s of %d texts about %d groups, by %s\n", r.Attribute, r.Groups.Texts, len(r.Groups.Groups), r.Model)
+	add := func(what string, g Grid) {
+		for _, m := range AUCs() {
+			if lowest, ok := g.Lowest(m); ok {
+				fmt.Fprintf(&b, "%s: power mean %s; lowest %s %s, %s\n", m, report.Value(g.PowerMeans[m], area), what, lowest.Name, report.Value(lowest.Metrics[m], area))
+			}
+		}
+		for class, name := range classNames {
+			if group, e := g.mostShifted(class); e != nil {
+				fmt.Fprintf(&b, "largest mean shift of %s texts: %s %s, %s\n", name, what, group, report.Value(*e, signed))
+			}
+		}
+		if n := len(g.TooSmall); n > 0 {
+			fmt.Fprintf(&b, "%ss too small to be measured: %d\n", what, n)
+		}
+	}
+	add("group", r.Groups)
+	if r.Intersections != nil {
+		add("intersection", *r.Intersections)
+	}
+	return b.String()
+}
+
 // titles are the names of metrics for people.
 var titles = map[Metric]string{
 	AUC: "AUC", SubgroupAUC: "subgroup AUC", BPSNAUC: "BPSN AUC", BNSPAUC: "BNSP AUC", PositiveAEG: "positive AEG", NegativeAEG: "negative AEG",
@@ -48,8 +73,16 @@ func (m Metric) format() func(float64) string {
 	case PositiveAEG, NegativeAEG:
 		return signed
 	default:
-		return report.Number
+		return area
 	}
+}
+
+// area is [report.Number] of an AUC, of which only a perfect one is shown as 1.
+func area(x float64) string {
+	if text := report.Number(x); x == 1 || text != report.Number(1) {
+		return text
+	}
+	return ">0.999"
 }
 
 // signed is [report.Number] with a sign.
@@ -76,46 +109,39 @@ func (r Results) headline() []report.Block {
 		if !ok {
 			continue
 		}
-		e, mean := lowest.Metrics[m], r.Groups.PowerMeans[m]
+		e := lowest.Metrics[m]
 		figures = append(figures, report.Figure{
-			Label: "Lowest " + titles[m] + ": " + lowest.Name, Value: report.Number(e.Value), Interval: report.Range(e.Interval, report.Number),
-			Note: "power mean of all groups " + report.Value(mean, report.Number),
+			Label: "Lowest " + titles[m] + ": " + lowest.Name, Value: area(e.Value), Interval: report.Range(e.Interval, area),
+			Note: "power mean of all groups " + report.Value(r.Groups.PowerMeans[m], area),
 		})
+	}
+	for class, name := range classNames {
+		if group, e := r.Groups.mostShifted(class); e != nil {
+			figures = append(figures, report.Figure{
+				Label: "Largest mean shift of " + name + " texts: " + group, Value: signed(e.Value), Interval: report.Range(e.Interval, signed),
+				Note: "of the score, against the same texts about others",
+			})
+		}
 	}
 	blocks := []report.Block{figures}
 	if e, ok := r.Groups.Overall[AUC]; ok {
-		blocks = append(blocks, report.Text("The AUC of all texts together is "+report.Value(e, report.Number)+"."))
+		blocks = append(blocks, report.Text("The AUC of all texts together is "+report.Value(e, area)+"."))
 	}
 	return append(blocks, report.Text(fmt.Sprintf(
-		"In brackets are intervals of 95 %%. The report has %s of them: about %.0f miss the true value by chance. The lowest of many groups is partly the lowest by chance, so its true value is probably somewhat higher than shown.",
+		"In brackets are intervals of 95 %%. The report has %s of them: about %.0f miss the true value by chance. The lowest of many groups is partly the lowest by chance, so its true value is probably somewhat nearer to the others'.",
 		thousands(r.Intervals), r.Missed)))
 }
 
 func (r Results) groups() []report.Block {
-	table := report.Table{
-		Caption: "Each group with its intervals. The darker, the worse: AUCs under 1, gaps away from 0, errors over 0.",
-		Columns: []string{"group", "texts"}, Numeric: 1,
-	}
-	for _, m := range Metrics() {
-		table.Columns = append(table.Columns, titles[m])
-	}
+	fewest, most := math.MaxInt, 0
 	for _, g := range r.Groups.Groups {
-		cells := report.Row(g.Name, thousands(g.Texts))
-		for _, m := range Metrics() {
-			cells = append(cells, cell(m, g.Metrics))
-		}
-		table.Rows = append(table.Rows, cells)
+		fewest, most = min(fewest, g.Texts), max(most, g.Texts)
 	}
-	all := report.Row("all texts", thousands(r.Groups.Texts))
-	for _, m := range Metrics() {
-		c := report.Cell{Text: "–"}
-		if e, ok := r.Groups.Overall[m]; ok {
-			c.Text = report.Value(e, m.format())
-		}
-		all = append(all, c)
+	blocks := []report.Block{
+		report.Text(fmt.Sprintf("%d groups have %s to %s texts each. A dash is what was not measured.", len(r.Groups.Groups), thousands(fewest), thousands(most))),
+		r.grid("How well toxic texts are told from clean ones. The darker, the farther under 1.", AUCs()),
+		r.grid("How much higher texts about a group rank than others, and errors at the threshold. The darker, the farther from 0.", Metrics()[areaCount:]),
 	}
-	table.Rows = append(table.Rows, all)
-	blocks := []report.Block{table}
 	for _, m := range AUCs() {
 		if chart, ok := r.Groups.chart(m); ok {
 			blocks = append(blocks, chart)
@@ -127,13 +153,39 @@ func (r Results) groups() []report.Block {
 	return blocks
 }
 
+// grid returns the groups with some of the metrics, and all texts below.
+func (r Results) grid(caption string, metrics []Metric) report.Table {
+	table := report.Table{Caption: caption, Columns: []string{"group"}, Numeric: 1}
+	for _, m := range metrics {
+		table.Columns = append(table.Columns, titles[m])
+	}
+	for _, g := range r.Groups.Groups {
+		cells := report.Row(g.Name)
+		for _, m := range metrics {
+			cells = append(cells, cell(m, g.Metrics))
+		}
+		table.Rows = append(table.Rows, cells)
+	}
+	all := report.Row("all texts")
+	for _, m := range metrics {
+		if m == SubgroupAUC {
+			m = AUC // the subgroup of all
+		}
+		all = append(all, cell(m, r.Groups.Overall))
+	}
+	table.Rows = append(table.Rows, all)
+	return table
+}
+
 // cell shows a measure of a group, shaded by how bad it is.
 func cell(m Metric, measured Estimates) report.Cell {
 	e, ok := measured[m]
 	if !ok {
 		return report.Cell{Text: "–"}
 	}
-	return report.Cell{Text: report.Value(e, m.format()), Shade: shade(m, e.Value)}
+	text := report.Value(e, m.format())
+	text = strings.Replace(text, " % to", " to", 1) // for narrow columns
+	return report.Cell{Text: text, Shade: shade(m, e.Value)}
 }
 
 // shade returns 1 for an AUC of 0.8 or less, a gap of 0.25 or more, and for every second
@@ -148,6 +200,9 @@ func shade(m Metric, value float64) float64 {
 		return (1 - value) / 0.2
 	}
 }
+
+// widestShift is the mean shift, up or down, that has the full shade.
+const widestShift = 0.25
 
 // chart draws the groups with the lowest values of a metric.
 func (g Grid) chart(m Metric) (report.Chart, bool) {
@@ -170,10 +225,8 @@ func (g Grid) chart(m Metric) (report.Chart, bool) {
 			low = min(low, p.Estimate.Interval.Low)
 		}
 	}
-	if low = math.Floor(low*10) / 10; low == 1 {
-		low = 0.9
-	}
-	caption := fmt.Sprintf("The %d groups with the lowest %s, from %s with %s.", len(points), titles[m], points[0].Label, report.Value(points[0].Estimate, report.Number))
+	low = min(0.99, math.Floor(low*100)/100)
+	caption := fmt.Sprintf("The %d groups with the lowest %s, from %s with %s.", len(points), titles[m], points[0].Label, report.Value(points[0].Estimate, area))
 	return report.Intervals(caption, titles[m], low, 1, nil, points), true
 }
 
@@ -195,7 +248,7 @@ func (g Grid) small(least int) string {
 
 func (r Results) shifts() []report.Block {
 	table := report.Table{
-		Caption: "How much higher or lower a text scores with the name of this group than the mean of the same text with those of all groups. A decision flips if it differs from that of the mean.",
+		Caption: "How much higher or lower a text scores with the name of this group than the mean of the same text with those of all groups. A decision flips if it differs from that of the mean. Means and shares weigh a sentence by the number that it stands for; counts are of those scored.",
 		Columns: []string{"group", "clean texts", "toxic texts", "largest", "flipped decisions"}, Numeric: 1,
 	}
 	var points []report.Point
@@ -208,13 +261,14 @@ func (r Results) shifts() []report.Block {
 		}
 		largest = append(largest, g)
 		cells := report.Row(g.Name)
-		for i, e := range []*eval.Estimate{s.Clean, s.Toxic} {
+		for class := range classNames {
+			e := s.mean(class)
 			if e == nil {
 				cells = append(cells, report.Cell{Text: "–"})
 				continue
 			}
-			cells = append(cells, report.Cell{Text: report.Value(*e, signed), Shade: math.Abs(e.Value) / 0.25})
-			points = append(points, report.Point{Label: g.Name, Estimate: *e, Series: i})
+			cells = append(cells, report.Cell{Text: report.Value(*e, signed), Shade: math.Abs(e.Value) / widestShift})
+			points = append(points, report.Point{Label: g.Name, Estimate: *e, Series: class})
 			widest = max(widest, math.Abs(e.Value))
 			if e.Interval != nil {
 				widest = max(widest, -e.Interval.Low, e.Interval.High)
@@ -232,7 +286,7 @@ func (r Results) shifts() []report.Block {
 	})
 	const most = 12 // of each class
 	var shown []report.Point
-	for class := range classes {
+	for class := range classNames {
 		own := slices.DeleteFunc(slices.Clone(points), func(p report.Point) bool { return p.Series != class })
 		shown = append(shown, own[:min(most, len(own))]...)
 	}
@@ -246,7 +300,7 @@ func (r Results) shifts() []report.Block {
 	}
 	return []report.Block{
 		table,
-		report.Intervals("The largest mean shifts of the score, over clean and over toxic texts. 0 is no shift.", "shift", -widest, widest, []string{"clean", "toxic"}, shown),
+		report.Intervals("The largest mean shifts of the score, over clean and over toxic texts. 0 is no shift.", "shift", -widest, widest, classNames[:], shown),
 		examples,
 	}
 }
@@ -266,10 +320,10 @@ func (r Results) intersections() []report.Block {
 		if !ok {
 			continue
 		}
-		cells := report.Row(titles[m], report.Value(lowest.Metrics[m], report.Number), lowest.Name, report.Value(g.PowerMeans[m], report.Number))
+		cells := report.Row(titles[m], report.Value(lowest.Metrics[m], area), lowest.Name, report.Value(g.PowerMeans[m], area))
 		if published {
 			least, mean := perspective(m)
-			cells = append(cells, report.Row(report.Number(least), report.Number(mean))...)
+			cells = append(cells, report.Row(area(least), area(mean))...)
 		}
 		summary.Rows = append(summary.Rows, cells)
 	}
@@ -277,7 +331,23 @@ func (r Results) intersections() []report.Block {
 		blocks = append(blocks, summary)
 	}
 	for _, m := range []Metric{SubgroupAUC, BPSNAUC} {
-		if table, ok := g.crossed(m); ok {
+		table, ok := g.crossed(titles[m]+" of intersections", func(group Group) (report.Cell, bool) {
+			e, ok := group.Metrics[m]
+			return report.Cell{Text: area(e.Value), Shade: shade(m, e.Value)}, ok
+		})
+		if ok {
+			blocks = append(blocks, table)
+		}
+	}
+	for class, name := range classNames {
+		table, ok := g.crossed("Mean shift of "+name+" texts about intersections", func(group Group) (report.Cell, bool) {
+			e := group.Shift.mean(class)
+			if e == nil {
+				return report.Cell{}, false
+			}
+			return report.Cell{Text: signed(e.Value), Shade: math.Abs(e.Value) / widestShift}, true
+		})
+		if ok {
 			blocks = append(blocks, table)
 		}
 	}
@@ -290,17 +360,20 @@ func (r Results) intersections() []report.Block {
 	return blocks
 }
 
-// crossed returns a metric of the intersections as a table with the first groups down and
-// the second ones across.
-func (g Grid) crossed(m Metric) (report.Table, bool) {
+// crossed returns a measure of the intersections as a table with the first groups down and
+// the second ones across. It returns false if no intersection has the measure, or if there are
+// too many for a table.
+func (g Grid) crossed(caption string, show func(Group) (report.Cell, bool)) (report.Table, bool) {
+	const most = 40
 	var down, across []string
-	measured := map[string]Group{}
+	cells := map[string]report.Cell{}
 	for _, group := range g.Groups {
-		a, b, _ := strings.Cut(group.Name, " × ")
-		if _, ok := group.Metrics[m]; !ok {
+		c, ok := show(group)
+		if !ok {
 			continue
 		}
-		measured[group.Name] = group
+		a, b, _ := strings.Cut(group.Name, " × ")
+		cells[group.Name] = c
 		if !slices.Contains(down, a) {
 			down = append(down, a)
 		}
@@ -308,20 +381,15 @@ func (g Grid) crossed(m Metric) (report.Table, bool) {
 			across = append(across, b)
 		}
 	}
-	table := report.Table{Caption: titles[m] + " of intersections. report.json has the intervals and the other metrics.", Columns: append([]string{""}, across...), Numeric: 1}
+	table := report.Table{Caption: caption + ". report.json has the intervals.", Columns: append([]string{""}, across...), Numeric: 1}
 	for _, a := range down {
-		cells := report.Row(a)
+		row := report.Row(a)
 		for _, b := range across {
-			c := report.Cell{}
-			if group, ok := measured[Intersection(a, b)]; ok {
-				value := group.Metrics[m].Value
-				c = report.Cell{Text: strconv.FormatFloat(value, 'f', 2, 64), Shade: shade(m, value)}
-			}
-			cells = append(cells, c)
+			row = append(row, cells[Intersection(a, b)])
 		}
-		table.Rows = append(table.Rows, cells)
+		table.Rows = append(table.Rows, row)
 	}
-	return table, len(table.Rows) > 0 && max(len(down), len(across)) <= 40 // of words of a user's
+	return table, len(down) > 0 && max(len(down), len(across)) <= most
 }
 
 func (r Results) explanation() []report.Block {

@@ -24,6 +24,8 @@ const (
 	classes
 )
 
+var classNames = [classes]string{"clean", "toxic"}
+
 func classOf(isToxic bool) int {
 	if isToxic {
 		return toxic

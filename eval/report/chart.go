@@ -154,11 +154,15 @@ type Point struct {
 }
 
 // Intervals draws estimates below each other, each with its interval, between low and
-// high. legend has the names of the series; it may be empty if there is only one.
+// high, with a line at 0 if it is between them. legend has the names of the series; it may
+// be empty if there is only one.
 func Intervals(caption, label string, low, high float64, legend []string, points []Point) Chart {
 	c := newCanvas(top + bottom + rowHeight*float64(len(points)))
 	c.plotLeft, c.x0, c.x1 = 230, low, high
 	c.xAxis(label)
+	if low < 0 && high > 0 {
+		c.line("diagonal", c.x(0), top, c.x(0), c.plotBottom)
+	}
 	for i, p := range points {
 		y := top + rowHeight*(float64(i)+0.5)
 		c.text(c.plotLeft-8, y+4, "end", shortened(p.Label, 32))
