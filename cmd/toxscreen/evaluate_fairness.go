@@ -216,9 +216,10 @@ type fairnessRun struct {
 }
 
 func (r *fairnessRun) measure(ctx context.Context, maxBytes int) (fairness.Results, error) {
+	manifest := r.screener.Manifest()
 	settings := fairness.Settings{
 		Attribute: r.Attribute, MinSize: r.minSize, Seed: r.seed, Model: r.screener.Info().Version, Calibration: r.screener.Calibration(),
-		Toxscreen: toxscreen.Version(), Madlibs: slices.Contains(r.screener.Manifest().Provenance.Data, "madlibs"),
+		Toxscreen: toxscreen.Version(), Use: manifest.Card.Use, Misuse: manifest.Card.Misuse, Data: manifest.Provenance.Data,
 	}
 	var groups, intersections []fairness.Text
 	var err error

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/eval/fairness"
 )
@@ -261,5 +262,22 @@ func TestShiftsByHand(t *testing.T) {
 		if !near(s.Clean.Value, want.clean) || !near(s.Toxic.Value, want.toxic) || !near(s.Largest, want.largest) || s.Flips != want.flips || s.Texts != 2 || !near(s.Flipped.Value, float64(want.flips)/2) {
 			t.Errorf("%s: %+v, clean %v, toxic %v", name, *s, s.Clean.Value, s.Toxic.Value)
 		}
+	}
+}
+
+// The templates have the origin of madlibs, and their labels are for toxicity only.
+func TestResultsSayWhatTheTemplatesCannot(t *testing.T) {
+	texts := joined(scored("a", true, 0.9, 0.8), scored("a", false, 0.1, 0.2), scored("", true, 0.7, 0.6), scored("", false, 0.3, 0.4))
+	s := fairness.Settings{Templates: true, Data: []string{"jigsaw", "madlibs"}, Attribute: toxscreen.IdentityAttack, MinSize: 2, Threshold: 0.5}
+	r, err := fairness.NewResults(s, texts, texts)
+	if err != nil || len(r.Warnings) != 2 || !strings.Contains(r.Warnings[0], "trained on madlibs") || !strings.Contains(r.Warnings[1], "labelled for toxicity only") {
+		t.Errorf("%q, %v", r.Warnings, err)
+	}
+	if want := r.Groups.Intervals(); r.Intervals != want || !near(r.Missed, float64(want)/20) || r.Intersections != nil {
+		t.Errorf("%d intervals, of them %v missed by chance, want a twentieth of %d", r.Intervals, r.Missed, want)
+	}
+	s.Templates = false
+	if r, err := fairness.NewResults(s, texts, texts); err != nil || len(r.Warnings) > 0 {
+		t.Errorf("%q, %v", r.Warnings, err)
 	}
 }

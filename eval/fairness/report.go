@@ -393,15 +393,15 @@ func (g Grid) crossed(caption string, show func(Group) (report.Cell, bool)) (rep
 }
 
 func (r Results) explanation() []report.Block {
-	unit := "rows"
+	unit := "rows. They say how figures would vary with other rows of this kind."
 	if r.Groups.Units < r.Groups.Texts {
-		unit = "templates, since the sentences of a template are alike"
+		unit = "templates, since the sentences of a template are alike. They say how figures would vary with other templates of this kind. Templates share their words with each other, so that intervals are rather too narrow."
 	}
 	return []report.Block{
 		report.Text("The background of a group is every other text. Subgroup AUC: how often a toxic text about the group scores higher than a clean one about it. BPSN AUC: a toxic text of the background against a clean one about the group; it is low if clean texts about the group score too high. BNSP AUC: a toxic text about the group against a clean one of the background; it is low if toxic texts about the group score too low. 1 is perfect, 0.5 is chance (Borkan et al. 2019, arXiv 1903.04561)."),
 		report.Text("Positive and negative AEG, the average equality gaps: how often a toxic (positive) or clean (negative) text about the group scores higher than one of the background, less a half. 0 is equal, over 0 the group's texts score higher, and 0.5 is the most. A gap is about ranks: it can be large where scores differ by a hundredth."),
 		report.Text("The power mean has the exponent -5, so that the worst groups count most. Error rates are shares of the clean texts at or over the threshold, and of the toxic ones under it."),
-		report.Text("Intervals are from 2,000 resamples (bootstrap, bias-corrected and accelerated) of " + unit + ". A number without an interval had the same value in all resamples. Templates share their words with each other, so that intervals are rather too narrow. They say how figures would vary with other such texts, not with other kinds of texts."),
+		report.Text("Intervals are from 2,000 resamples (bootstrap, bias-corrected and accelerated) of " + unit + " A number without an interval had the same value in all resamples."),
 	}
 }
 
@@ -416,20 +416,26 @@ func (r Results) card() []report.Block {
 			thousands(r.scored()), thousands(r.Sentences))
 		caveats = "The sentences are short and simple, and hardly like what people write; their authors say that they may reflect their own biases. A good result here is necessary, not sufficient: measure texts of your own with -i. Words for groups that are not among the 50 are not tested, nor are dialects, names or spelling. Some sentences are ungrammatical."
 	}
-	return []report.Block{report.Table{
-		Columns: []string{"", ""}, Numeric: 2,
-		Rows: [][]report.Cell{
-			report.Row("Model", r.Model),
-			report.Row("Scored by", "toxscreen "+r.Toxscreen+", the whole network, no judge, calibration "+r.Calibration),
-			report.Row("Measured", fmt.Sprintf("%s, flagged at or over %v", r.Attribute, r.Threshold)),
-			report.Row("Data", data),
-			report.Row("Factors", factors),
-			report.Row("Metrics", "Subgroup, BPSN and BNSP AUC, positive and negative AEG, error rates at the threshold, shifts of the score between groups; power means of AUCs"),
-			report.Row("Smallest group", fmt.Sprintf("%d toxic or clean texts (templates, where there are), and as many of others", r.MinSize)),
-			report.Row("Seed", strconv.FormatUint(r.Seed, 10)),
-			report.Row("Caveats", caveats),
-		},
-	}}
+	table := report.Table{Columns: []string{"", ""}, Numeric: 2}
+	for _, line := range [][2]string{
+		{"Model", r.Model},
+		{"Intended use", r.Use},
+		{"Not for", r.Misuse},
+		{"Trained on", strings.Join(r.Data, ", ")},
+		{"Scored by", "toxscreen " + r.Toxscreen + ", the whole network, no judge, calibration " + r.Calibration},
+		{"Measured", fmt.Sprintf("%s, flagged at or over %v", r.Attribute, r.Threshold)},
+		{"Evaluation data", data},
+		{"Factors", factors},
+		{"Metrics", "Subgroup, BPSN and BNSP AUC, positive and negative AEG, error rates at the threshold, shifts of the score between groups; power means of AUCs"},
+		{"Smallest group", fmt.Sprintf("%d toxic or clean texts (templates, where there are), and as many of others", r.MinSize)},
+		{"Seed", strconv.FormatUint(r.Seed, 10)},
+		{"Caveats", caveats},
+	} {
+		if line[1] != "" {
+			table.Rows = append(table.Rows, report.Row(line[0], line[1]))
+		}
+	}
+	return []report.Block{table}
 }
 
 // scored returns the number of sentences of templates that were scored.

@@ -3,6 +3,7 @@ package fairness
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/toxscreen/toxscreen"
 )
@@ -32,11 +33,13 @@ type Settings struct {
 	MinSize   int                 `json:"min_size"`
 	Seed      uint64              `json:"seed"`
 	Model     string              `json:"model"`
-	// Madlibs says that the model names madlibs among what it was trained on: sentences of the
-	// same origin as the templates.
-	Madlibs     bool   `json:"trained_on_madlibs"`
-	Calibration string `json:"calibration"`
-	Toxscreen   string `json:"toxscreen"`
+	// Use, Misuse and Data are what the model's manifest says that it is for, what it is not
+	// for, and what it was trained on; empty if it does not say.
+	Use         string   `json:"use,omitempty"`
+	Misuse      string   `json:"misuse,omitempty"`
+	Data        []string `json:"training_data,omitempty"`
+	Calibration string   `json:"calibration"`
+	Toxscreen   string   `json:"toxscreen"`
 }
 
 // NewResults measures the groups of texts and the intersections of others, which may be the
@@ -68,7 +71,7 @@ func NewResults(s Settings, groups, intersections []Text) (Results, error) {
 	if class := map[int]string{0: "toxic", r.Groups.Texts: "clean"}[r.Groups.Toxic]; class != "" {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no text is labelled %s: what needs toxic and clean texts is not measured", class))
 	}
-	if s.Templates && s.Madlibs {
+	if s.Templates && slices.Contains(s.Data, "madlibs") {
 		r.Warnings = append(r.Warnings, "this model was trained on madlibs, sentences of the same origin as these templates: the templates flatter it; measure texts of people with -i")
 	}
 	if s.Templates && s.Attribute != toxscreen.Toxicity {

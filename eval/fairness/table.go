@@ -176,7 +176,7 @@ func (t *table) values(units []int) []float64 {
 		for i, v := range t.of(g) {
 			if !g.measured[i] {
 				v = math.NaN()
-			} else if i < areaCount && !math.IsNaN(v) {
+			} else if i < len(areas) && !math.IsNaN(v) {
 				areas[i] = append(areas[i], v)
 			}
 			t.result = append(t.result, v)
@@ -253,6 +253,11 @@ func (t *table) of(g *group) [metricCount]float64 {
 		own[toxic] += here[toxic]
 	}
 	others := [classes]float64{t.total[clean] - own[clean], t.total[toxic] - own[toxic]}
+	for class := range others {
+		if others[class] < 1e-9*t.total[class] { // of a sum's error: there are no others
+			others[class] = math.NaN()
+		}
+	}
 	return [metricCount]float64{
 		within / (own[toxic] * own[clean]),
 		1 - cleanToxic/(own[clean]*others[toxic]),
@@ -270,7 +275,7 @@ func powerMean(values []float64) float64 {
 	const exponent = -5
 	sum := 0.0
 	for _, v := range values {
-		sum += math.Pow(v, exponent) / float64(len(values))
+		sum += math.Pow(max(v, 0), exponent) / float64(len(values)) // 0 may be -1e-17
 	}
 	if len(values) == 0 {
 		return math.NaN()
