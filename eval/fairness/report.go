@@ -310,25 +310,22 @@ func (r Results) intersections() []report.Block {
 	var blocks []report.Block
 	blocks = append(blocks, report.Text(fmt.Sprintf("%s texts, of them %s toxic, with %d intersections of two groups that are large enough.", thousands(g.Texts), thousands(g.Toxic), len(g.Groups))))
 	summary := report.Table{Caption: "All intersections together.", Columns: []string{"", "lowest", "of", "power mean"}, Numeric: 1}
-	published := r.Templates && r.Attribute == toxscreen.Toxicity
-	if published {
-		summary.Caption = "All intersections together. Beside it, what Jigsaw published of Perspective's model TOXICITY@6 on all of these sentences, as orientation: it counts a text about african americans as one about africans, too."
-		summary.Columns = append(summary.Columns, "Perspective: lowest", "power mean")
-	}
+	beside := report.Table{Columns: []string{"", "lowest", "power mean", "Perspective: lowest", "Perspective: power mean"}, Numeric: 1}
 	for _, m := range AUCs() {
 		lowest, ok := g.Lowest(m)
 		if !ok {
 			continue
 		}
-		cells := report.Row(titles[m], report.Value(lowest.Metrics[m], area), lowest.Name, report.Value(g.PowerMeans[m], area))
-		if published {
-			least, mean := perspective(m)
-			cells = append(cells, report.Row(area(least), area(mean))...)
-		}
-		summary.Rows = append(summary.Rows, cells)
+		e, mean := lowest.Metrics[m], g.PowerMeans[m]
+		summary.Rows = append(summary.Rows, report.Row(titles[m], report.Value(e, area), lowest.Name, report.Value(mean, area)))
+		theirs, theirMean := perspective(m)
+		beside.Rows = append(beside.Rows, report.Row(titles[m], area(e.Value), area(mean.Value), area(theirs), area(theirMean)))
 	}
 	if len(summary.Rows) > 0 {
 		blocks = append(blocks, summary)
+	}
+	if r.Templates && r.Attribute == toxscreen.Toxicity && len(beside.Rows) > 0 {
+		blocks = append(blocks, report.Text("As orientation, what Jigsaw published of Perspective's model TOXICITY@6 on all of these sentences. It counts a text about african americans as one about africans, too. A model that was trained on madlibs has an advantage here."), beside)
 	}
 	for _, m := range []Metric{SubgroupAUC, BPSNAUC} {
 		table, ok := g.crossed(titles[m]+" of intersections", func(group Group) (report.Cell, bool) {
