@@ -173,14 +173,18 @@ func (t *table) values(units []int) []float64 {
 		t.result = append(t.result, math.NaN())
 	}
 	for _, g := range t.groups {
-		for i, v := range t.of(g) {
-			if !g.measured[i] {
-				v = math.NaN()
-			} else if i < len(areas) && !math.IsNaN(v) {
-				areas[i] = append(areas[i], v)
+		found := t.of(g)
+		for i, is := range g.measured {
+			if !is {
+				found[i] = math.NaN()
 			}
-			t.result = append(t.result, v)
 		}
+		for i := range areas {
+			if !math.IsNaN(found[i]) {
+				areas[i] = append(areas[i], found[i])
+			}
+		}
+		t.result = append(t.result, found[:]...)
 		t.result = g.shifts.append(t.result, t.times)
 	}
 	for i, values := range areas {
