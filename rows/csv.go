@@ -175,6 +175,9 @@ func openCSV(from source, in *bufio.Reader, comma byte, o Options) (rowReader, e
 		return nil, fmt.Errorf("header: %w", files.Cause(err))
 	}
 	find := func(flag, name string, must bool) (int, error) {
+		if name == "" {
+			return -1, nil // [Records] has the text among the fields
+		}
 		i := slices.Index(header, name)
 		if i < 0 && must {
 			return 0, missingColumn(flag, name, header)
@@ -244,7 +247,9 @@ func (c *csvReader) next() (row, error) {
 	case len(cells) != len(c.names):
 		r.err = fmt.Errorf("line %d: it has %d cells, the header has %d", c.records.first, len(cells), len(c.names))
 	default:
-		r.text = cells[c.text]
+		if c.text >= 0 {
+			r.text = cells[c.text]
+		}
 		r.fields = &csvCells{c, cells}
 		for _, cell := range cells {
 			r.size += len(cell) + 32

@@ -56,7 +56,7 @@ func (l *lineReader) next() (line []byte, tooLong bool, err error) {
 type jsonReader struct {
 	source
 	lines    lineReader
-	text, id string // names of fields
+	text, id string // names of fields; text is empty for [Records]
 	rows     int64
 }
 
@@ -93,6 +93,9 @@ func (j *jsonReader) next() (row, error) {
 			return r, nil
 		}
 		r.fields = found
+		if j.text == "" {
+			return r, nil // [Records] has the text among the fields
+		}
 		if r.text, err = found.text(j.text); err != nil {
 			r.err = fmt.Errorf("%s: %w", where, err)
 		}

@@ -161,7 +161,7 @@ func openParquet(ctx context.Context, from source, o Options) (_ rowReader, err 
 			}
 		}
 	}
-	if r.text < 0 {
+	if r.text < 0 && o.TextColumn != "" {
 		return nil, missingColumn("text-column", o.TextColumn, names)
 	}
 	if r.at < 0 && o.IDColumn != "" {
@@ -370,10 +370,12 @@ func (p *parquetReader) next() (_ row, err error) {
 			r.size += len(v.ByteArray())
 		}
 	}
-	if text := in.leaves[p.parts[p.text].first][0]; text.IsNull() {
-		r.err = errors.New("the text is null")
-	} else {
-		r.text = string(text.ByteArray())
+	if p.text >= 0 { // else [Records] has the text among the fields
+		if text := in.leaves[p.parts[p.text].first][0]; text.IsNull() {
+			r.err = errors.New("the text is null")
+		} else {
+			r.text = string(text.ByteArray())
+		}
 	}
 	p.read += int64(len(r.text))
 	r.upTo = p.read

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/eval/migration"
+	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/rows"
+)
+
+// migrateOptions are the flags of migrate that are not configuration keys.
+type migrateOptions struct {
+	columns migration.Columns
+
+	input, old, updated, output string
+	format, idColumn, newColumn string
+	thresholds                  []string
+	examples                    int
+	overwrite                   bool
+}
+
+func (a *app) migrateCommand() *cobra.Command {
+	o := &migrateOptions{}
+	cmd := &cobra.Command{
+		Use:   "migrate -i FILE -o FOLDER",
+		Short: "Compare old scores with toxscreen's and carry thresholds over",
+		Long: `Compare scores of another system, such as the Perspective API, or labels with
+toxscreen's scores of the same texts, and write a report into a folder: how alike
+both rank the texts, which new threshold stands for each old one, and which texts
+are decided otherwise. The whole network scores the texts of -i; or name two files
+that have scores already, with --old and --new, whose rows are matched by id.
+Files are JSONL, CSV, TSV or Parquet. Old scores are in "old", like {"toxicity": 0.7},
+with toxscreen's or Perspective's names, or as whole answers of the Perspective API;
+labels, the share of people who say that an attribute applies, are in "labels".
+The report proposes thresholds and changes none.`,
+		Example: `  toxscreen migrate -i comments.jsonl -o report
+  toxscreen migrate -i comments.csv --old-column perspective --old-threshold 0.8 --group-column forum -o report
+  toxscreen migrate --old perspective.jsonl --new scored.jsonl -o report`,
+		Args:              arguments(0, 0, ""),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.migrate(cmd, o) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.input, "input", "i", "", "`FILE` with texts and old scores or labels, or - for standard input")
+	flags.StringVar(&o.old, "old", "", "`FILE` with the old scores, in place of --input")
+	flags.StringVar(&o.updated, "new", "", "`FILE` with the new scores, such as an output of batch --full")
+	flags.StringVarP(&o.output, "output", "o", "", "`FOLDER` for report.html, report.md and report.json; created if missing")
+	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing report")
+	flags.StringVar(&o.format, "input-format", "", "format of the files: jsonl, csv, tsv or parquet; default: as their names say, jsonl for -")
+	flags.StringVar(&o.columns.Text, "text-column", "text", "column or field with the text")
+	flags.StringVar(&o.idColumn, "id-column", "", "column or field with the id of the row; default: id")
+	flags.StringVar(&o.columns.Scores, "old-column", "", "column or field with the old scores; a number is the toxicity; default: old, attributeScores, attributes, or columns with the attributes' names")
+	flags.StringVar(&o.newColumn, "new-column", "", "column or field with the new scores of --new; default: as for --old-column")
+	flags.StringVar(&o.columns.Labels, "label-column", "labels", "column or field with the labels")
+	flags.StringVar(&o.columns.Language, "language-column", "language", "column or field with the language of the text")
+	flags.StringArrayVar(&o.columns.Groups, "group-column", nil, "column or field with a group of the text, to report each group; repeatable")
+	flags.StringArrayVar(&o.thresholds, "old-threshold", nil, "threshold in use on the old scores, like 0.8 for all attributes or threat=0.5; repeatable; default: "+strconv.FormatFloat(migration.InUse, 'f', -1, 64))
+	flags.IntVar(&o.examples, "examples", 10, "texts to show for each attribute and direction; 0: no texts in the report")
+	addFlags(cmd, "format", "max_bytes", "calibration")
+	addFlags(cmd, modelFlags...)
+	for _, name := range []string{"input", "old", "new"} {
+		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
+	}
+	_ = cmd.MarkFlagDirname("output")
+	_ = cmd.RegisterFlagCompletionFunc("input-format", oneOf(string(rows.JSONL), string(rows.CSV), string(rows.TSV), string(rows.Parquet)))
+	_ = cmd.RegisterFlagCompletionFunc("old-threshold", completeAttributes)
+	return cmd
+}
+
+// check refuses an invalid command line and returns the options of the comparison.
+func (o *migrateOptions) check() (migration.Options, error) {
+	c := migration.Options{Groups: o.columns.Groups, Examples: o.examples, Input: cmp.Or(o.input, o.old+" and "+o.updated)}
+	switch {
+	case o.input == "" && o.old == "" && o.updated == "":
+		return c, wrongUsage("the input is missing: name it with -i FILE, or -i - for standard input; or name two scored files with --old and --new")
+	case o.input != "" && (o.old != "" || o.updated != ""):
+		return c, wrongUsage("-i is scored by toxscreen, --old and --new have scores already: use either of them")
+	case o.input == "" && (o.old == "" || o.updated == ""):
+		return c, wrongUsage("--old and --new belong together: give both")
+	case o.input != "" && o.newColumn != "":
+		return c, wrongUsage("--new-column is for --new: the new scores of -i are computed")
+	case o.old == rows.Standard && o.updated == rows.Standard:
+		return c, wrongUsage("only one of --old and --new can be standard input")
+	case o.output == "":
+		return c, wrongUsage("the folder for the report is missing: name it with -o FOLDER")
+	case o.examples < 0 || o.examples > 1000:
+		return c, wrongUsage("--examples: %d is not in 0..1000", o.examples)
+	}
+	var all []float64
+	for _, given := range o.thresholds {
+		if strings.Contains(given, "=") {
+			if err := setScore(&c.InUse, given); err != nil {
+				return c, wrongUsage("--old-threshold: %w", err)
+			}
+			continue
+		}
+		p, err := parseProbability(given)
+		if err != nil {
+			return c, wrongUsage("--old-threshold: %w; it must be like 0.8 or threat=0.5", err)
+		}
+		all = append(all, p)
+	}
+	if len(all) > 1 {
+		return c, wrongUsage("--old-threshold is there twice for all attributes: give one, and others like threat=0.5")
+	}
+	for _, attribute := range toxscreen.Attributes() {
+		if _, ok := c.InUse.Get(attribute); !ok && len(all) > 0 {
+			c.InUse.Set(attribute, all[0])
+		}
+	}
+	return c, nil
+}
+
+func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
+	s, err := loadSettings(cmd)
+	if err != nil {
+		return err
+	}
+	c, err := o.check()
+	if err != nil {
+		return err
+	}
+	if err := mayWrite(filepath.Join(o.output, "report.html"), o.overwrite); err != nil {
+		return err
+	}
+	var pairs []migration.Pair
+	if o.input != "" {
+		pairs, err = a.scorePairs(cmd.Context(), s, o, &c)
+	} else {
+		pairs, err = a.matchPairs(cmd.Context(), s, o, &c)
+	}
+	if err != nil {
+		return err
+	}
+	results, err := migration.Measure(pairs, c)
+	if err != nil {
+		return err
+	}
+	if err := results.Document().Save(o.output, results); err != nil {
+		return err
+	}
+	if s.Format == "json" {
+		err = plainjson.Write(a.out, results, "  ")
+	} else {
+		err = a.summarizeMigration(results, o.output)
+	}
+	if err == nil && results.LeftOut.Failed > 0 {
+		return exit{code: exitPartly}
+	}
+	return err
+}
+
+// readRows reads all rows of a file, and returns the model that scored them if they
+// name one.
+func (a *app) readRows(ctx context.Context, s *settings, o *migrateOptions, path string, columns migration.Columns) (all []migration.Row, model string, err error) {
+	in := rows.Options{Input: path, Stdin: a.in, InputFormat: rows.Format(o.format), IDColumn: o.idColumn, MaxBytes: s.MaxBytes}
+	for record, err := range rows.Records(ctx, in) {
+		if err != nil {
+			return nil, "", err
+		}
+		row, err := columns.Row(record.Row, record.ID, record.Fields)
+		if err != nil {
+			return nil, "", fmt.Errorf("failed to read %s: %w", path, err)
+		}
+		if model != "" && row.Model != "" && row.Model != model {
+			return nil, "", fmt.Errorf("failed to read %s: row %d was scored by %s, earlier rows by %s: compare one model at a time", path, row.Number, row.Model, model)
+		}
+		model = cmp.Or(model, row.Model)
+		if len(all) == migration.MaxRows {
+			return nil, "", fmt.Errorf("failed to read %s: it has more than %d rows: take a random sample of them, whose intervals are hardly wider", path, migration.MaxRows)
+		}
+		all = append(all, row)
+	}
+	scored := func(r migration.Row) bool { return r.Scores.Len() > 0 }
+	switch {
+	case len(all) == 0:
+		return nil, "", fmt.Errorf("failed to read %s: it has no rows", path)
+	case columns.Scores != "" && !slices.ContainsFunc(all, scored):
+		return nil, "", fmt.Errorf("failed to read %s: no row has a score in %q", path, columns.Scores)
+	}
+	return all, model, nil
+}
+
+// scorePairs reads the rows of --input and scores their texts with the whole network.
+func (a *app) scorePairs(ctx context.Context, s *settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
+	found, model, err := a.readRows(ctx, s, o, o.input, o.columns)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(found, func(r migration.Row) bool { return r.Text != "" }) {
+		return nil, fmt.Errorf("failed to read %s: no row has a text in %q: name its column with --text-column", o.input, o.columns.Text)
+	}
+	s.Full, s.NoJudge = true, "a migration compares the scores of the classifier"
+	screener, err := openScreener(s)
+	if err != nil {
+		return nil, err
+	}
+	defer screener.Close()
+	c.Old, c.New = oldName(found, model, o.columns.Scores), screener.Info().Version
+	language := ""
+	if known := screener.Info().Languages; len(known) == 1 {
+		language = known[0]
+	}
+	pairs, failed := make([]migration.Pair, 0, len(found)), 0
+	text := func(r migration.Row) (string, error) { return r.Text, nil }
+	for outcome := range toxscreen.Batch(ctx, screener.Screener, slices.Values(found), text) {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("failed to score the texts: %w", ctx.Err())
+		}
+		pair := migration.Pair{Row: outcome.Row}
+		switch {
+		case outcome.Err != nil:
+			pair.Failed = outcome.Err.Error()
+		case pair.Text == "":
+			pair.Failed = "the row has no text"
+		}
+		if pair.Failed != "" {
+			if failed++; failed == 1 {
+				a.warn(fmt.Sprintf("first failure: row %d: %s", pair.Number, pair.Failed))
+			}
+		}
+		pair.NotDecided = outcome.Result.NotDecided
+		pair.Language = cmp.Or(pair.Language, outcome.Result.UnsupportedLanguage, language)
+		for attribute, measured := range outcome.Result.Attributes {
+			pair.New.Set(attribute, measured.Score.Rounded())
+		}
+		if pairs = append(pairs, pair); isTerminal(a.err) {
+			fmt.Fprintf(a.err, "\r%d of %d texts", len(pairs), len(found))
+		}
+	}
+	if isTerminal(a.err) {
+		fmt.Fprint(a.err, "\r\x1b[K")
+	}
+	return pairs, nil
+}
+
+// matchPairs reads the rows of --old and --new and matches them.
+func (a *app) matchPairs(ctx context.Context, s *settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
+	before, oldModel, err := a.readRows(ctx, s, o, o.old, o.columns)
+	if err != nil {
+		return nil, err
+	}
+	columns := o.columns
+	columns.Scores = o.newColumn
+	after, newModel, err := a.readRows(ctx, s, o, o.updated, columns)
+	if err != nil {
+		return nil, err
+	}
+	c.Old, c.New = oldName(before, oldModel, o.columns.Scores), cmp.Or(newModel, o.updated)
+	pairs, unmatched, err := migration.Match(before, after)
+	c.Unmatched = unmatched
+	return pairs, err
+}
+
+// oldName names what computed the old scores; empty if there are none.
+func oldName(found []migration.Row, model, column string) string {
+	if !slices.ContainsFunc(found, func(r migration.Row) bool { return r.Scores.Len() > 0 }) {
+		return ""
+	}
+	if model == "" && column != "" {
+		return "the old scores in " + column
+	}
+	return cmp.Or(model, "the old scores")
+}
+
+// summarizeMigration prints what the report says first.
+func (a *app) summarizeMigration(r migration.Results, folder string) error {
+	var b strings.Builder
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", warning)
+	}
+	fmt.Fprintf(&b, "%d texts\n", r.Texts)
+	for _, c := range r.Compared {
+		t := c.AtInUse()
+		switch {
+		case c.Problem != "":
+			fmt.Fprintf(&b, "%s: %s\n", c.Attribute, c.Problem)
+		case t.New == nil:
+			fmt.Fprintf(&b, "%s: no new threshold for %v: %s\n", c.Attribute, t.Old, t.Problem)
+		default:
+			between := ""
+			if t.New.Interval != nil {
+				between = fmt.Sprintf(" (%s)", report.Range(t.New.Interval, report.Number))
+			}
+			fmt.Fprintf(&b, "%s: %v becomes %v%s; %s of the texts are decided otherwise; Spearman %s\n", c.Attribute, t.Old, t.New.Value, between,
+				report.Percent(t.Changed.Value), report.Value(*c.Spearman, report.Number))
+		}
+		if l := c.Labelled; l != nil && l.NewAUC != nil {
+			fmt.Fprintf(&b, "%s: AUC of the new scores %s, by %d labels\n", c.Attribute, report.Value(*l.NewAUC, report.Number), l.Texts)
+		} else if l != nil && c.Problem != "" {
+			fmt.Fprintf(&b, "%s: %s\n", c.Attribute, l.Problem)
+		}
+	}
+	fmt.Fprintf(&b, "report: %s\n", filepath.Join(folder, "report.html"))
+	_, err := a.out.Write([]byte(terminal.Escape(b.String())))
+	return err
+}

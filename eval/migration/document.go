@@ -1,0 +1,333 @@
+package migration
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/eval/report"
+)
+
+const absent = "–"
+
+// Document shows the results to people.
+func (r Results) Document() report.Document {
+	d := report.Document{
+		Title:    "From the old scores to the new",
+		Subtitle: fmt.Sprintf("%d texts of %s: %s compared with %s.", r.Texts, r.Input, cmp.Or(r.Old, "the labels"), r.New),
+		Warnings: r.Warnings,
+		Sections: []report.Section{r.overview(), assumptions},
+	}
+	for _, c := range r.Compared {
+		d.Sections = append(d.Sections, c.section())
+	}
+	d.Sections = append(d.Sections, method)
+	return d
+}
+
+// overview has the results of all attributes.
+func (r Results) overview() report.Section {
+	s := report.Section{Title: "Results"}
+	if main := r.main(); main != nil {
+		s.Blocks = append(s.Blocks, main.figures())
+	}
+	table := report.Table{
+		Caption: "At the old thresholds in use, and the new thresholds that flag the same share of the texts. Brackets are intervals of 95 %.",
+		Columns: []string{"attribute", "texts", "Spearman", "Kendall", "old threshold", "new threshold", "decided otherwise", "newly flagged", "no longer flagged"}, Numeric: 1,
+	}
+	var points []report.Point
+	low := 0.0
+	for _, c := range r.Compared {
+		t := c.AtInUse()
+		if t == nil {
+			continue
+		}
+		table.Rows = append(table.Rows, append(report.Row(
+			name(c.Attribute.String()), strconv.Itoa(c.Texts), estimated(c.Spearman, report.Number), estimated(c.Kendall, report.Number), score(t.Old), threshold(t.New),
+		), t.changes()...))
+		for i, e := range []*eval.Estimate{c.Spearman, c.Kendall} {
+			if e != nil {
+				points = append(points, report.Point{Label: name(c.Attribute.String()), Estimate: *e, Series: i})
+				if e.Value < 0 || e.Interval != nil && e.Interval.Low < 0 {
+					low = -1
+				}
+			}
+		}
+	}
+	if len(table.Rows) > 0 {
+		s.Blocks = append(s.Blocks, table, report.Intervals("How alike both systems rank the texts: 1 is the same order, 0 is no relation.", "rank correlation", low, 1,
+			[]string{"Spearman", "Kendall's tau-b"}, points))
+	}
+	if code := r.configuration(); code != "" {
+		s.Blocks = append(s.Blocks, report.Code{Caption: "For toxscreen.yaml: the new thresholds at equal flag rate. Look at the shifts below before you take them over.", Text: code})
+	} else {
+		s.Blocks = append(s.Blocks, report.Text("There are no thresholds to propose: the sections of the attributes say why."))
+	}
+	return s
+}
+
+// main returns toxicity, or the first other attribute with a threshold; nil if there is none.
+func (r Results) main() *Compare {
+	for i, c := range r.Compared {
+		if t := c.AtInUse(); t != nil && t.New != nil {
+			return &r.Compared[i]
+		}
+	}
+	return nil
+}
+
+func (c Compare) figures() report.Figures {
+	t := c.AtInUse()
+	of := name(c.Attribute.String())
+	figures := report.Figures{{Label: "New threshold for " + of, Value: score(t.New.Value), Interval: report.Range(t.New.Interval, report.Number), Note: "in place of " + score(t.Old)}}
+	if t.Changed != nil {
+		figures = append(figures, report.Figure{Label: "Decided otherwise", Value: report.Percent(t.Changed.Value), Interval: report.Range(t.Changed.Interval, report.Percent), Note: "of the texts, at that threshold"})
+	}
+	if c.Spearman != nil {
+		figures = append(figures, report.Figure{Label: "Rank agreement", Value: report.Number(c.Spearman.Value), Interval: report.Range(c.Spearman.Interval, report.Number), Note: "Spearman, " + of})
+	}
+	if l := c.Labelled; l != nil && l.Difference != nil {
+		figures = append(figures, report.Figure{Label: "AUC, new less old", Value: report.Number(l.Difference.Value), Interval: report.Range(l.Difference.Interval, report.Number), Note: "against the labels"})
+	}
+	return figures
+}
+
+// configuration returns the section thresholds for toxscreen.yaml, empty if there are none.
+func (r Results) configuration() string {
+	if r.Thresholds.Len() == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("thresholds:\n")
+	for _, c := range r.Compared {
+		if t, ok := r.Thresholds.Get(c.Attribute); ok {
+			fmt.Fprintf(&b, "  %s: %s # in place of %s\n", c.Attribute, score(t), score(c.InUse))
+		}
+	}
+	return b.String()
+}
+
+// assumptions are what shares depend on.
+var assumptions = report.Section{Title: "What these numbers assume", Blocks: []report.Block{
+	report.Text("Equal numbers do not mean the same. Perspective's scores were calibrated on a set of which half was toxic (Jigsaw, What do Perspective's scores mean?). " +
+		"A score of toxscreen estimates the share of people who would call the text toxic, in traffic with the share of toxic texts that its calibration assumes. " +
+		"So an old threshold is not kept but mapped, also where both systems rank the texts alike."),
+	report.Text("Shares of flagged texts, and precision, are those of this sample. They are those of your traffic only if the sample was drawn from it at random. " +
+		"Of a sample with more toxic texts than the traffic, the new thresholds keep the flag rate of the sample, not that of the traffic."),
+	report.Text("Nothing here changes what toxscreen scores. Thresholds of a program that compares scores by itself, such as a client of the Perspective API, are changed in that program. " +
+		"With a threshold lower than the model's own, toxscreen runs the whole network on every text, which takes longer."),
+}}
+
+// method tells how the numbers were found.
+var method = report.Section{Title: "How this was measured", Blocks: []report.Block{
+	report.Text("Scores are those of the whole network. A text is flagged if its score reaches the threshold. The new threshold flags as many of the texts as the old one: equipercentile linking, " +
+		"as in Kolen and Brennan, Test Equating, Scaling, and Linking (2014). It never falls as the old one rises. A regression of one score on the other would shrink toward the mean and flag other shares."),
+	report.Text(fmt.Sprintf("Intervals are of 95 %%. Those of thresholds and of shares decided otherwise are the middle of %d resamples of the texts, in each of which the new threshold is chosen anew. "+
+		"Those of rank correlations and of AUCs are by the bias-corrected and accelerated bootstrap for up to %d texts, and by a jackknife over %d groups of texts for more. Those of lengths, languages and groups are exact "+
+		"(Clopper and Pearson) for the thresholds as given.", resamples, bootstrapped, parts)),
+	report.Text(fmt.Sprintf("Nothing is computed from fewer than %d texts: a dash means that there are fewer on one side of a threshold, or that no threshold has the precision. "+
+		"A text counts as toxic if half of the people say so; precision and recall are of the labelled texts only. The lowest new threshold with at least the old precision is shown, and the highest with at least the old recall.", Support)),
+	report.Text("Ranks of single texts are the shares of texts with lower scores, so that the shifts do not depend on how scores are scaled."),
+}}
+
+// section shows one attribute.
+func (c Compare) section() report.Section {
+	title := name(c.Attribute.String())
+	s := report.Section{Title: strings.ToUpper(title[:1]) + title[1:]}
+	add := func(blocks ...report.Block) { s.Blocks = append(s.Blocks, blocks...) }
+	if c.Problem != "" {
+		add(report.Text(c.Problem))
+	}
+	if len(c.Thresholds) > 0 {
+		add(report.Histogram(fmt.Sprintf("How the scores of %d texts are distributed.", c.Texts), "score", report.Series{Name: "old", Values: c.old}, report.Series{Name: "new", Values: c.new}))
+		add(c.mapped()...)
+		add(c.thresholds())
+	}
+	if c.Labelled != nil {
+		add(c.Labelled.blocks()...)
+	}
+	add(c.slices()...)
+	add(shifted("Texts that the new scores rank higher than the old ones, the largest shifts first.", c.Risen)...)
+	add(shifted("Texts that the new scores rank lower than the old ones, the largest shifts first.", c.Fallen)...)
+	return s
+}
+
+// mapped draws the map, if it has two points or more.
+func (c Compare) mapped() []report.Block {
+	line := report.Line{Name: "new threshold"}
+	for _, t := range c.Thresholds {
+		if t.New == nil {
+			continue
+		}
+		in := t.New.Interval
+		if in == nil {
+			in = &eval.Interval{Low: t.New.Value, High: t.New.Value}
+		}
+		line.X, line.Y = append(line.X, t.Old), append(line.Y, t.New.Value)
+		line.Low, line.High = append(line.Low, in.Low), append(line.High, in.High)
+	}
+	if len(line.X) < 2 {
+		return nil
+	}
+	return []report.Block{report.Lines("The new threshold that flags the same share of the texts, with its interval of 95 %. The dashed line would keep the number.", "old threshold", "new threshold", true, line)}
+}
+
+// thresholds is the table of the map and of what the thresholds do.
+func (c Compare) thresholds() report.Table {
+	table := report.Table{
+		Caption: fmt.Sprintf("For each old threshold, the new one that flags the same share of %d texts, and what it decides otherwise.", c.Texts),
+		Columns: []string{"old threshold", "flagged", "new threshold", "decided otherwise", "newly flagged", "no longer flagged"}, Numeric: 1,
+	}
+	labelled := slices.ContainsFunc(c.Thresholds, func(t Threshold) bool { return t.Labelled != nil })
+	if labelled {
+		table.Columns = append(table.Columns, "precision, old and new", "recall, old and new", "new threshold, same precision", "new threshold, same recall")
+	}
+	for _, t := range c.Thresholds {
+		old := score(t.Old)
+		if t.Old == c.InUse {
+			old += " (in use)"
+		}
+		row := append(report.Row(old, report.Percent(t.Flagged), threshold(t.New)), t.changes()...)
+		if labelled {
+			l := cmp.Or(t.Labelled, &ByLabels{})
+			row = append(row, report.Row(two(l.OldPrecision, l.NewPrecision), two(l.OldRecall, l.NewRecall), threshold(l.EqualPrecision), threshold(l.EqualRecall))...)
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table
+}
+
+// changes are the cells of the texts that are decided otherwise.
+func (t Threshold) changes() []report.Cell {
+	cells := report.Row(estimated(t.Changed, report.Percent), estimated(t.Newly, report.Percent), estimated(t.NoLonger, report.Percent))
+	if t.Changed != nil {
+		cells[0].Shade = 4 * t.Changed.Value // full at a quarter of the texts
+	}
+	return cells
+}
+
+func (l Labelled) blocks() []report.Block {
+	text := fmt.Sprintf("%d texts have a label, %d of them are toxic.", l.Texts, l.Toxic)
+	if l.Problem != "" {
+		return []report.Block{report.Text(text + " " + l.Problem)}
+	}
+	if l.NewAUC != nil {
+		text += " The area under the ROC curve of the new scores is " + report.Value(*l.NewAUC, report.Number)
+		if l.OldAUC != nil {
+			text += ", that of the old scores " + report.Value(*l.OldAUC, report.Number)
+		}
+		if l.Difference != nil {
+			text += "; the difference on the same texts is " + report.Value(*l.Difference, report.Number)
+		}
+		text += "."
+	}
+	table := report.Table{
+		Caption: "What thresholds on the new scores do among the labelled texts.",
+		Columns: []string{"new threshold", "flagged", "precision", "recall"}, Numeric: 1,
+	}
+	for _, p := range l.Points {
+		table.Rows = append(table.Rows, report.Row(score(p.Threshold), report.Value(p.Flagged, report.Percent), estimated(p.Precision, report.Percent), estimated(p.Recall, report.Percent)))
+	}
+	return []report.Block{report.Text(text), table}
+}
+
+// slices is the table of lengths, languages and groups.
+func (c Compare) slices() []report.Block {
+	if len(c.Slices) == 0 {
+		return nil
+	}
+	table := report.Table{
+		Caption: "Who is affected at the old threshold in use and the new one.",
+		Columns: []string{"by", "group", "texts", "flagged by the old", "flagged by the new", "decided otherwise", "newly flagged", "no longer flagged"}, Numeric: 2,
+	}
+	var small []string
+	for _, g := range c.Slices {
+		if g.Changed == nil {
+			small = append(small, fmt.Sprintf("%s %s (%d)", g.Column, g.Value, g.Texts))
+			continue
+		}
+		row := report.Row(g.Column, g.Value, strconv.Itoa(g.Texts), estimated(g.OldFlagged, report.Percent), estimated(g.NewFlagged, report.Percent),
+			estimated(g.Changed, report.Percent), estimated(g.Newly, report.Percent), estimated(g.NoLonger, report.Percent))
+		row[5].Shade = 4 * g.Changed.Value
+		table.Rows = append(table.Rows, row)
+	}
+	var blocks []report.Block
+	if len(table.Rows) > 0 {
+		blocks = append(blocks, table)
+	}
+	if len(small) > 0 {
+		more := ""
+		if hidden := len(small) - 20; hidden > 0 {
+			small, more = small[:20], fmt.Sprintf(" and %d more", hidden)
+		}
+		blocks = append(blocks, report.Text(fmt.Sprintf("Too small, with fewer than %d texts: %s%s.", Support, strings.Join(small, ", "), more)))
+	}
+	return blocks
+}
+
+// shownText is the number of characters of an example that are shown.
+const shownText = 600
+
+func shifted(caption string, all []Shift) []report.Block {
+	if len(all) == 0 {
+		return nil
+	}
+	examples := report.Examples{Caption: caption}
+	table := report.Table{Caption: caption, Columns: []string{"text", "old score", "old rank", "new score", "new rank"}, Numeric: 1}
+	withText := false
+	for _, s := range all {
+		of := cmp.Or(s.ID, "row "+strconv.FormatInt(s.Row, 10))
+		table.Rows = append(table.Rows, report.Row(of, report.Number(s.Old), report.Percent(s.OldRank), report.Number(s.New), report.Percent(s.NewRank)))
+		text := []rune(s.text)
+		if len(text) > shownText {
+			text = append(text[:shownText], '…')
+		}
+		withText = withText || len(text) > 0
+		examples.Items = append(examples.Items, report.Example{
+			Note: fmt.Sprintf("%s: %s, above %s of the texts; now %s, above %s", of, report.Number(s.Old), report.Percent(s.OldRank), report.Number(s.New), report.Percent(s.NewRank)),
+			Text: string(text),
+		})
+	}
+	if withText {
+		return []report.Block{examples}
+	}
+	return []report.Block{table}
+}
+
+// name returns the name of an attribute in a sentence.
+func name(attribute string) string { return strings.ReplaceAll(attribute, "_", " ") }
+
+// score returns a score with all its digits.
+func score(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+func estimated(e *eval.Estimate, format func(float64) string) string {
+	if e == nil {
+		return absent
+	}
+	return report.Value(*e, format)
+}
+
+// threshold returns a threshold with all its digits, and its interval.
+func threshold(e *eval.Estimate) string {
+	switch {
+	case e == nil:
+		return absent
+	case e.Interval == nil:
+		return score(e.Value)
+	}
+	return fmt.Sprintf("%s (%s)", score(e.Value), report.Range(e.Interval, report.Number))
+}
+
+// two returns an old and a new share.
+func two(old, updated *float64) string {
+	of := func(v *float64) string {
+		if v == nil {
+			return absent
+		}
+		return report.Percent(*v)
+	}
+	return of(old) + " → " + of(updated)
+}

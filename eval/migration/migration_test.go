@@ -1,0 +1,284 @@
+package migration_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/eval/migration"
+)
+
+// pairs returns texts whose new toxicity is about the square of the old one, with labels that
+// follow both.
+func pairs(n int) []migration.Pair {
+	rng := rand.New(rand.NewPCG(1, 2))
+	all := make([]migration.Pair, n)
+	for i := range all {
+		p := &all[i]
+		old := rng.Float64()
+		p.Number, p.ID, p.Text, p.Language = int64(i+1), fmt.Sprint("id", i+1), fmt.Sprint("text ", i+1), "en"
+		p.Scores.Set(toxscreen.Toxicity, old)
+		p.New.Set(toxscreen.Toxicity, min(max(old*old+0.1*(rng.Float64()-0.5), 0), 1))
+		label := 0.0
+		if rng.Float64() < old {
+			label = 1
+		}
+		p.Labels.Set(toxscreen.Toxicity, label)
+	}
+	return all
+}
+
+func measure(t *testing.T, all []migration.Pair, o migration.Options) (migration.Results, migration.Compare) {
+	t.Helper()
+	r, err := migration.Measure(all, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, r.Compared[0]
+}
+
+func TestMeasure(t *testing.T) {
+	r, c := measure(t, pairs(400), migration.Options{Old: "old", New: "new", Input: "file", Examples: 3})
+	if r.Texts != 400 || c.Texts != 400 || c.Attribute != toxscreen.Toxicity || len(r.Compared) != 1 || len(r.Warnings) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if c.Spearman.Value < 0.95 || c.Spearman.Interval.Low > c.Spearman.Value || c.Kendall.Value > c.Spearman.Value {
+		t.Errorf("Spearman %+v, Kendall %+v", c.Spearman, c.Kendall)
+	}
+	use := c.AtInUse()
+	if use.Old != migration.InUse || math.Abs(use.New.Value-0.49) > 0.05 || !(use.New.Interval.Low < 0.49 && use.New.Interval.High > 0.49) {
+		t.Errorf("in use: %+v, its threshold %+v", use, use.New)
+	}
+	if threshold, _ := r.Thresholds.Get(toxscreen.Toxicity); threshold != use.New.Value {
+		t.Errorf("proposed %v, want %v", threshold, use.New.Value)
+	}
+	if math.Abs(use.Newly.Value+use.NoLonger.Value-use.Changed.Value) > 1e-9 || use.Changed.Value == 0 {
+		t.Errorf("%+v, %+v and %+v", use.Changed, use.Newly, use.NoLonger)
+	}
+	l := use.Labelled
+	if *l.OldPrecision < 0.7 || *l.NewRecall > 0.7 || math.Abs(l.EqualRecall.Value-use.New.Value) > 0.1 || l.EqualPrecision == nil {
+		t.Errorf("%+v", l)
+	}
+	if c.Labelled.Texts != 400 || c.Labelled.Difference.Interval == nil || len(c.Labelled.Points) != 19 {
+		t.Errorf("%+v", c.Labelled)
+	}
+	if len(c.Risen) != 3 || len(c.Fallen) != 3 || c.Risen[0].NewRank-c.Risen[0].OldRank < c.Risen[2].NewRank-c.Risen[2].OldRank || c.Fallen[0].NewRank > c.Fallen[0].OldRank {
+		t.Errorf("risen %+v, fallen %+v", c.Risen, c.Fallen)
+	}
+	sum := 0.0
+	for _, share := range c.OldHistogram {
+		sum += share
+	}
+	if math.Abs(sum-1) > 1e-9 || len(c.NewHistogram) != 20 {
+		t.Errorf("histograms %v, %v", c.OldHistogram, c.NewHistogram)
+	}
+	if again, _ := measure(t, pairs(400), migration.Options{Old: "old", New: "new", Input: "file", Examples: 3}); !reflect.DeepEqual(r, again) {
+		t.Error("the same texts give other results")
+	}
+}
+
+// The values are those of scipy 1.17.1 (spearmanr, kendalltau) for the scores of the loop.
+func TestRankAgreement(t *testing.T) {
+	var all []migration.Pair
+	for i := range 40 {
+		var p migration.Pair
+		p.Scores.Set(toxscreen.Toxicity, float64(i*7%40)/40)
+		p.New.Set(toxscreen.Toxicity, float64((i*7%40*3+i%5*11)%50)/50)
+		all = append(all, p)
+	}
+	_, c := measure(t, all, migration.Options{})
+	const spearman, kendall = 0.04296435272045029, -0.023076923076923078
+	if math.Abs(c.Spearman.Value-spearman) > 1e-9 || math.Abs(c.Kendall.Value-kendall) > 1e-9 {
+		t.Errorf("Spearman %v, Kendall %v, want %v and %v", c.Spearman.Value, c.Kendall.Value, spearman, kendall)
+	}
+}
+
+// For many texts intervals come from a jackknife. It says about what the bootstrap says.
+func TestIntervalsOfManyTextsAreAsNarrowAsTheyShouldBe(t *testing.T) {
+	_, few := measure(t, pairs(2000), migration.Options{})
+	_, many := measure(t, pairs(2001), migration.Options{})
+	for name, widths := range map[string][2]float64{
+		"Spearman": {few.Spearman.Interval.High - few.Spearman.Interval.Low, many.Spearman.Interval.High - many.Spearman.Interval.Low},
+		"Kendall":  {few.Kendall.Interval.High - few.Kendall.Interval.Low, many.Kendall.Interval.High - many.Kendall.Interval.Low},
+		"AUC":      {few.Labelled.NewAUC.Interval.High - few.Labelled.NewAUC.Interval.Low, many.Labelled.NewAUC.Interval.High - many.Labelled.NewAUC.Interval.Low},
+	} {
+		if ratio := widths[1] / widths[0]; ratio < 0.75 || ratio > 1.33 {
+			t.Errorf("%s: widths %v", name, widths)
+		}
+	}
+}
+
+// What cannot be measured is absent, with a sentence, and nothing is a number that is none.
+func TestWhatCannotBeMeasuredIsAbsent(t *testing.T) {
+	all := pairs(100)
+	edited := func(edit func(i int, p *migration.Pair)) []migration.Pair {
+		changed := slices.Clone(all)
+		for i := range changed {
+			edit(i, &changed[i])
+		}
+		return changed
+	}
+	var none toxscreen.Scores
+	for name, c := range map[string]struct {
+		pairs []migration.Pair
+		want  string // in the Markdown
+	}{
+		"constant old scores": {edited(func(_ int, p *migration.Pair) { p.Scores.Set(toxscreen.Toxicity, 0.5) }), "All old scores are 0.5: they rank nothing."},
+		"constant new scores": {edited(func(_ int, p *migration.Pair) { p.New.Set(toxscreen.Toxicity, 0.25) }), "All new scores are 0.25: they rank nothing."},
+		"one class":           {edited(func(_ int, p *migration.Pair) { p.Labels.Set(toxscreen.Toxicity, 1) }), "All 100 labelled texts are toxic: nothing shows what is flagged wrongly."},
+		"no toxic text":       {edited(func(_ int, p *migration.Pair) { p.Labels.Set(toxscreen.Toxicity, 0.49) }), "None of the 100 labelled texts is toxic"},
+		"half-labelled": {edited(func(i int, p *migration.Pair) {
+			if i%2 == 0 {
+				p.Labels = none
+			}
+		}), "50 texts have a label, "},
+		"few labels": {edited(func(i int, p *migration.Pair) {
+			if i > 2 {
+				p.Labels = none
+			}
+		}), "Only 3 texts have a label, at least 30 are needed."},
+		"no labels":   {edited(func(_ int, p *migration.Pair) { p.Labels = none }), "new threshold"},
+		"labels only": {edited(func(_ int, p *migration.Pair) { p.Scores = none }), "No text has an old score."},
+		"few old": {edited(func(i int, p *migration.Pair) {
+			if i > 0 {
+				p.Scores = none
+			}
+		}), "Only 1 text has both scores, at least 30 are needed."},
+		"another attribute": {edited(func(_ int, p *migration.Pair) { p.Scores.Set(toxscreen.Threat, 0.5) }), "new threshold"},
+		"the threshold in use has no texts": {edited(func(_ int, p *migration.Pair) {
+			old, _ := p.Scores.Get(toxscreen.Toxicity)
+			p.Scores.Set(toxscreen.Toxicity, old/2)
+		}), "There are no thresholds to propose"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, first := measure(t, c.pairs, migration.Options{})
+			if first.Attribute != toxscreen.Toxicity || len(r.Compared) != 1 {
+				t.Errorf("%+v", r.Compared)
+			}
+			if _, err := json.Marshal(r); err != nil {
+				t.Error(err)
+			}
+			var b bytes.Buffer
+			if err := r.Document().Markdown(&b); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(b.String(), c.want) {
+				t.Errorf("%q is not in %s", c.want, b.String())
+			}
+			if strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+				t.Error(b.String())
+			}
+		})
+	}
+}
+
+func TestTooFewTextsAreRefused(t *testing.T) {
+	all := pairs(40)
+	var other, empty, failed migration.Pair
+	other.Scores.Set(toxscreen.Threat, 0.5)
+	other.New.Set(toxscreen.Insult, 0.5)
+	failed.Failed = "why"
+	for name, c := range map[string]struct {
+		pairs []migration.Pair
+		want  string
+	}{
+		"3 rows":            {all[:3], "there are only 3 texts with a new score and an old one or a label, at least 30 are needed"},
+		"1 row":             {all[:1], "there is only 1 text with"},
+		"nothing to read":   {[]migration.Pair{empty, empty}, "none of 2 rows has old scores or labels; name their column with --old-column or --label-column"},
+		"nothing in common": {[]migration.Pair{other}, "the old and the new scores have no attribute in common"},
+		"failures":          {[]migration.Pair{failed}, "no row is left: 1 failed and 0 are in languages that the model does not know"},
+		"no rows":           {nil, "no row is left"},
+	} {
+		if _, err := migration.Measure(c.pairs, migration.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// Rows that are left out, and texts that are there twice, are said first.
+func TestWarnings(t *testing.T) {
+	all := pairs(60)
+	all[0].Failed, all[1].NotDecided, all[2].Scores, all[2].Labels = "why", "why", toxscreen.Scores{}, toxscreen.Scores{}
+	all[3].Text, all[4].Unknown = all[5].Text, []string{"FLIRTATION"}
+	r, _ := measure(t, all, migration.Options{Unmatched: migration.Unmatched{Old: 2, New: 3}})
+	want := []string{
+		"2 old and 3 new rows have no partner in the other file and are left out.",
+		"1 row failed and is left out.",
+		"1 text is in a language that the model does not know and is left out: toxscreen flags no such text.",
+		"1 row has neither old scores nor labels and is left out.",
+		`"FLIRTATION" is no attribute of toxscreen and has no comparison.`,
+		"1 text repeats an earlier one. Intervals take texts to be independent, so they are too narrow.",
+	}
+	if !slices.Equal(r.Warnings, want) || r.Texts != 57 {
+		t.Errorf("%q of %d texts", r.Warnings, r.Texts)
+	}
+}
+
+// A group sees the thresholds of all texts. One with few texts is named, and has no shares.
+func TestGroups(t *testing.T) {
+	all := pairs(300)
+	for i := range all {
+		all[i].Groups = map[string][]string{"forum": {"news"}}
+		switch {
+		case i < 100: // the new scores of these texts are higher than the old ones say
+			all[i].Groups["forum"] = []string{"games", "all"}
+			all[i].New.Set(toxscreen.Toxicity, 0.9)
+		case i < 110:
+			all[i].Groups["forum"] = []string{"small"}
+		}
+		if i < 50 {
+			all[i].Text = strings.Repeat("ä", 200)
+		}
+	}
+	r, c := measure(t, all, migration.Options{Groups: []string{"forum"}})
+	shares := map[string]string{}
+	for _, g := range c.Slices {
+		shares[g.Column+" "+g.Value] = fmt.Sprint(g.Texts)
+		if g.Changed != nil {
+			shares[g.Column+" "+g.Value] += fmt.Sprintf(", now flagged %v", g.NewFlagged.Value)
+		}
+	}
+	for group, want := range map[string]string{
+		"length under 50 characters": "250, ", "length 200 to 999 characters": "50, now flagged 1", "language en": "300, ",
+		"forum games": "100, now flagged 1", "forum all": "100, now flagged 1", "forum news": "190, ", "forum small": "10",
+	} {
+		if got := shares[group]; !strings.HasPrefix(got, want) || want == "10" && got != want {
+			t.Errorf("%s: %q, want %q", group, got, want)
+		}
+	}
+	var b bytes.Buffer
+	if err := r.Document().Markdown(&b); err != nil || !strings.Contains(b.String(), "Too small, with fewer than 30 texts: forum small (10).") {
+		t.Errorf("%v %s", err, b.String())
+	}
+}
+
+// The page has the texts behind a click, and none with no examples.
+func TestTextsAreOnlyInExamples(t *testing.T) {
+	for examples, want := range map[int]bool{0: false, 2: true} {
+		r, _ := measure(t, pairs(60), migration.Options{Examples: examples})
+		var page, markdown bytes.Buffer
+		if err := r.Document().HTML(&page); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Document().Markdown(&markdown); err != nil {
+			t.Fatal(err)
+		}
+		results, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(page.String(), ">text "); got != want {
+			t.Errorf("%d examples: the page has texts: %v", examples, got)
+		}
+		if strings.Contains(markdown.String(), "text 1") || bytes.Contains(results, []byte("text ")) {
+			t.Errorf("%d examples: texts are outside of the page", examples)
+		}
+	}
+}

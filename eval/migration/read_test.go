@@ -1,0 +1,169 @@
+package migration_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/eval/migration"
+)
+
+// columns are those of the command by default.
+var columns = migration.Columns{Text: "text", Labels: "labels", Language: "language"}
+
+// People keep scores as the API answered, as an object, or as columns.
+func TestScoresAreReadInTheFormsInWhichPeopleKeepThem(t *testing.T) {
+	for name, c := range map[string]struct {
+		column, row, want string
+	}{
+		"an object":                  {"", `{"old":{"toxicity":0.7,"threat":0}}`, `{"toxicity":0.7,"threat":0}`},
+		"Perspective's names":        {"", `{"old":{"SEVERE_TOXICITY":0.1,"IDENTITY_ATTACK":0.2}}`, `{"severe_toxicity":0.1,"identity_attack":0.2}`},
+		"versions and suffixes":      {"", `{"old":{"INSULT@6":0.1,"PROFANITY_EXPERIMENTAL":0.2,"TOXICITY_FAST":0.3}}`, `{"toxicity":0.3,"insult":0.1,"profanity":0.2}`},
+		"the plain name counts":      {"", `{"old":{"TOXICITY_FAST":0.3,"TOXICITY":0.4,"TOXICITY@6":0.5}}`, `{"toxicity":0.4}`},
+		"an answer of the API":       {"", `{"attributeScores":{"THREAT":{"spanScores":[],"summaryScore":{"value":0.25,"type":"PROBABILITY"}}}}`, `{"threat":0.25}`},
+		"an answer in a column":      {"answer", `{"answer":{"attributeScores":{"THREAT":{"summaryScore":{"value":0.25}}},"languages":["en"]}}`, `{"threat":0.25}`},
+		"an answer in a cell of CSV": {"answer", `{"answer":"{\"attributeScores\":{\"THREAT\":{\"summaryScore\":{\"value\":0.25}}}}"}`, `{"threat":0.25}`},
+		"a result of toxscreen":      {"", `{"attributes":{"insult":{"score":0.5,"classifier":0.4,"threshold":0.7,"flagged":false}}}`, `{"insult":0.5}`},
+		"columns":                    {"", `{"TOXICITY":"0.5","insult":0.25,"row":"3","score":0.5}`, `{"toxicity":0.5,"insult":0.25}`},
+		"one column":                 {"p", `{"p":"0.5","insult":0.25}`, `{"toxicity":0.5}`},
+		"the field of another name":  {"labels", `{"labels":{"toxicity":0.5}}`, `{"toxicity":0.5}`},
+		"the input of batch":         {"labels", `{"input":{"labels":{"toxicity":0.5}}}`, `{"toxicity":0.5}`},
+		"the input of batch in CSV":  {"labels", `{"input_labels":"{\"toxicity\":0.5}"}`, `{"toxicity":0.5}`},
+		"not measured":               {"", `{"old":{"toxicity":null,"insult":"","threat":1}}`, `{"threat":1}`},
+		"nothing":                    {"", `{"old":null,"text":"a"}`, `{}`},
+		"no fields":                  {"", ``, `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from := columns
+			from.Scores = c.column
+			row, err := from.Row(1, "a", []byte(c.row))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := json.Marshal(row.Scores)
+			if err != nil || string(got) != c.want {
+				t.Errorf("got %s, want %s (%v)", got, c.want, err)
+			}
+		})
+	}
+}
+
+func TestARowHasWhatElseIsKnownOfItsText(t *testing.T) {
+	from := columns
+	from.Groups = []string{"forum", "about", "none"}
+	row, err := from.Row(3, "a", []byte(`{"text":"b","language":["de","en"],"labels":{"toxicity":true,"insult":0.5},"forum":7,"about":["x","y","x"],
+		"old":{"toxicity":0.5,"FLIRTATION":0.1},"versions":{"model":"m@1"},"not_decided":"why"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row.Text != "b" || row.Language != "de" || row.Model != "m@1" || row.NotDecided != "why" || row.Number != 3 || row.ID != "a" {
+		t.Errorf("%+v", row)
+	}
+	if toxicity, _ := row.Labels.Get(toxscreen.Toxicity); toxicity != 1 || row.Labels.Len() != 2 {
+		t.Errorf("labels %v", row.Labels)
+	}
+	if len(row.Groups) != 2 || row.Groups["forum"][0] != "7" || len(row.Groups["about"]) != 2 {
+		t.Errorf("groups %v", row.Groups)
+	}
+	if len(row.Unknown) != 1 || row.Unknown[0] != "FLIRTATION" {
+		t.Errorf("unknown %v", row.Unknown)
+	}
+}
+
+// A wrong score would move a threshold, so each is refused with its row.
+func TestWrongScoresAreRefused(t *testing.T) {
+	for row, want := range map[string]string{
+		`{"old":{"toxicity":70}}`:                             "row 5: old: toxicity: 70 is not in 0..1: scale the scores first, such as 70 of 100 to 0.7",
+		`{"old":{"toxicity":-0.1}}`:                           "old: toxicity: -0.1 is not in 0..1",
+		`{"old":{"toxicity":"NaN"}}`:                          "old: toxicity: NaN is not in 0..1",
+		`{"old":{"toxicity":"high"}}`:                         `old: toxicity: "high" is not a number`,
+		`{"old":[0.5]}`:                                       `old: "[0.5]" is not a number`,
+		`{"old":{"toxicity":{"value":0.5}}}`:                  "old: toxicity: it has neither summaryScore.value nor score",
+		`{"old":{"attributeScores":3}}`:                       "old: attributeScores: expected an object, found a number",
+		`{"labels":{"toxicity":2}}`:                           "labels: toxicity: 2 is not in 0..1",
+		`{"attributes":{"toxicity":{"score":0.01}},"exit":2}`: "it left the network early, so its scores are estimates: score the texts with `toxscreen batch --full`",
+		`{"toxicity":"0.01","exit":"2"}`:                      "it left the network early",
+		`{"old":{"toxicity":0.5}} {"old":{"toxicity":0.5}}`:   "there is more data after its JSON",
+		`[]`: "expected an object, found a list",
+	} {
+		if _, err := columns.Row(5, "", []byte(row)); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "row 5: ") {
+			t.Errorf("%s: %v, want %q", row, err, want)
+		}
+	}
+}
+
+// Whatever a file has, a row is either read with scores in 0..1 or refused.
+func FuzzRow(f *testing.F) {
+	for _, seed := range []string{
+		`{"old":{"toxicity":0.7}}`, `{"attributeScores":{"THREAT":{"summaryScore":{"value":0.25}}}}`, `{"TOXICITY":"0.5","input_labels":"{\"toxicity\":1}"}`,
+		`{"labels":true,"attributes":{"insult":{"score":"1e-3"}},"input":{"group":["a",1,null,{}]}}`, `{"old":"\"0.5\"","exit":0}`, `{"old":{"attributeScores":"{}"}}`,
+	} {
+		f.Add([]byte(seed), "group")
+	}
+	f.Fuzz(func(t *testing.T, fields []byte, column string) {
+		for _, scores := range []string{"", column} {
+			from := migration.Columns{Text: "text", Labels: "labels", Language: column, Scores: scores, Groups: []string{column}}
+			row, err := from.Row(1, "", fields)
+			if err != nil {
+				continue
+			}
+			for _, read := range []toxscreen.Scores{row.Scores, row.Labels} {
+				for a, p := range read.All() {
+					if !(p >= 0 && p <= 1) {
+						t.Errorf("%s is %v", a, p)
+					}
+				}
+			}
+		}
+	})
+}
+
+func scored(id string, toxicity float64) migration.Row {
+	r := migration.Row{ID: id}
+	r.Scores.Set(toxscreen.Toxicity, toxicity)
+	return r
+}
+
+// The rows of two files belong together by their ids, in any order.
+func TestRowsAreMatchedByID(t *testing.T) {
+	old := []migration.Row{scored("a", 0.1), scored("only old", 0.2), scored("b", 0.3)}
+	updated := []migration.Row{scored("b", 0.4), scored("a", 0.5), scored("only new", 0.6), scored("c", 0.7)}
+	updated[0].Text, updated[0].Language, updated[0].NotDecided = "text", "en", "why"
+	updated[0].Groups, old[2].Groups = map[string][]string{"x": {"1"}}, map[string][]string{"y": {"2"}}
+	updated[0].Labels.Set(toxscreen.Insult, 1)
+	pairs, left, err := migration.Match(old, updated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left != (migration.Unmatched{Old: 1, New: 2}) || len(pairs) != 2 {
+		t.Fatalf("%+v, %d pairs", left, len(pairs))
+	}
+	b := pairs[1]
+	was, _ := b.Scores.Get(toxscreen.Toxicity)
+	is, _ := b.New.Get(toxscreen.Toxicity)
+	if b.ID != "b" || was != 0.3 || is != 0.4 || b.Text != "text" || b.Language != "en" || b.NotDecided != "why" || b.Labels.Len() != 1 || len(b.Groups) != 2 {
+		t.Errorf("%+v", b)
+	}
+}
+
+func TestRowsThatCannotBeMatchedAreRefused(t *testing.T) {
+	a, b := scored("a", 0.1), scored("b", 0.2)
+	a.Number, b.Number = 1, 2
+	other := a
+	a.Text, other.Text = "one", "two"
+	for name, c := range map[string]struct {
+		old, updated []migration.Row
+		want         string
+	}{
+		"no id":        {[]migration.Row{a, scored("", 0.5)}, []migration.Row{a}, "of the old file has no id; name its column with --id-column"},
+		"twice":        {[]migration.Row{a}, []migration.Row{b, b}, `rows 2 and 2 of the new file have the same id, "b"`},
+		"two texts":    {[]migration.Row{a}, []migration.Row{other}, `the rows with the id "a" have different texts`},
+		"nothing same": {[]migration.Row{a}, []migration.Row{b}, `none of the ids of 1 old and 1 new rows are the same, such as "a" and "b"`},
+		"no rows":      {nil, []migration.Row{b}, "the old file has no rows"},
+	} {
+		if _, _, err := migration.Match(c.old, c.updated); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}

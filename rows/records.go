@@ -1,0 +1,64 @@
+package rows
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// Record is a row of an input as it was written.
+type Record struct {
+	Row int64 // its number, from 1; blank lines and the header are not counted
+	// ID is empty if the row has none.
+	ID string
+	// Fields is a JSON object of the other fields, the text among them; nil if there are
+	// none. Cells of CSV and TSV are strings.
+	Fields json.RawMessage
+}
+
+// Records yields the rows of an input for callers who need more of them than a text to
+// score. Of o, it uses the input, its format, the id's column and MaxBytes. The
+// first row that cannot be read ends the sequence with an error, which names the file.
+func Records(ctx context.Context, o Options) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		o = o.withDefaults()
+		o.TextColumn = "" // it is a field like the others
+		fail := func(err error) { yield(Record{}, fmt.Errorf("failed to read %s: %w", o.inputName(), err)) }
+		if o.Input == Standard && o.Stdin == nil {
+			fail(errors.New("there is neither a file nor Stdin"))
+			return
+		}
+		in, err := openInput(ctx, o)
+		if err != nil {
+			fail(err)
+			return
+		}
+		defer in.close()
+		for {
+			r, err := in.next()
+			switch {
+			case err == io.EOF:
+				return
+			case err == nil:
+				err = errors.Join(r.err, ctx.Err())
+			}
+			record := Record{Row: r.number}
+			if err == nil {
+				var id []byte
+				if id, record.Fields, err = r.fields.json(); err == nil {
+					record.ID = idText(id)
+				}
+			}
+			if err != nil {
+				fail(err)
+				return
+			}
+			if !yield(record, nil) {
+				return
+			}
+		}
+	}
+}
