@@ -143,7 +143,7 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 	if err != nil {
 		return err
 	}
-	results, err := migration.Measure(pairs, c)
+	results, err := migration.Measure(cmd.Context(), pairs, c)
 	if err != nil {
 		return err
 	}
@@ -161,6 +161,10 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 	return err
 }
 
+// mostRows is the limit of a file in rows, which are all in memory. Half a million resampled
+// scores a second are two minutes for as many, and intervals are narrow long before.
+const mostRows = 200_000
+
 // readRows reads all rows of a file, and returns the model that scored them if they
 // name one.
 func (a *app) readRows(ctx context.Context, s *settings, o *migrateOptions, path string, columns migration.Columns) (all []migration.Row, model string, err error) {
@@ -177,8 +181,8 @@ func (a *app) readRows(ctx context.Context, s *settings, o *migrateOptions, path
 			return nil, "", fmt.Errorf("failed to read %s: row %d was scored by %s, earlier rows by %s: compare one model at a time", path, row.Number, row.Model, model)
 		}
 		model = cmp.Or(model, row.Model)
-		if len(all) == migration.MaxRows {
-			return nil, "", fmt.Errorf("failed to read %s: it has more than %d rows: take a random sample of them, whose intervals are hardly wider", path, migration.MaxRows)
+		if len(all) == mostRows {
+			return nil, "", fmt.Errorf("failed to read %s: it has more than %d rows: take a random sample of them, whose intervals are hardly wider", path, mostRows)
 		}
 		all = append(all, row)
 	}

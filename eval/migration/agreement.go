@@ -11,8 +11,8 @@ import (
 
 const (
 	// bootstrapped is the highest number of texts whose rank statistics have an interval
-	// by the bootstrap. Its 2,000 resamples of Kendall's tau take 3 s for as many texts, and
-	// the time grows a little faster than their number.
+	// by the bootstrap. Its 2,000 resamples of Kendall's tau take 3 s for as many texts,
+	// and the time grows a little faster than their number.
 	bootstrapped = 2000
 	// parts is the number of groups that a jackknife leaves out in turn.
 	parts = 200
@@ -46,9 +46,9 @@ func selected(values []float64, units []int) []float64 {
 	return of
 }
 
-// estimate returns a statistic of n texts with its interval, for a statistic that takes long:
-// by the bootstrap for up to [bootstrapped] texts, else by the jackknife. For
-// so many texts it is normal on its scale, so that a standard error is enough.
+// estimate returns a statistic of n texts with its interval, for a statistic that takes
+// long: by the bootstrap for up to [bootstrapped] texts, else by the jackknife. For so
+// many texts it is normal on its scale, so that a standard error is enough.
 func estimate(n int, on scale, statistic func(units []int) float64) eval.Estimate {
 	if n <= bootstrapped {
 		return eval.Bootstrap(n, seed, statistic)
@@ -103,8 +103,8 @@ type Labelled struct {
 	Points []Operating `json:"points,omitempty"`
 }
 
-// Operating is what a threshold does among labelled texts. Precision and Recall are absent if
-// too few texts are flagged or toxic.
+// Operating is what a threshold does among labelled texts. Precision and Recall are
+// absent if too few texts are flagged or toxic.
 type Operating struct {
 	Threshold float64        `json:"threshold"`
 	Flagged   eval.Estimate  `json:"flagged"` // share of the labelled texts
@@ -112,7 +112,8 @@ type Operating struct {
 	Recall    *eval.Estimate `json:"recall,omitempty"`
 }
 
-// labelledTexts are the scores of texts with labels. old is NaN for a text without an old score.
+// labelledTexts are the scores of texts with labels. old is NaN for a text without an
+// old score.
 type labelledTexts struct {
 	old, new []float64
 	toxic    []bool

@@ -69,8 +69,9 @@ func (r Results) overview() report.Section {
 	return s
 }
 
-// main returns toxicity, or the first other attribute with a threshold; nil if there is none.
-func (r Results) main() *Compare {
+// main returns toxicity, or the first other attribute with a threshold; nil if there is
+// none.
+func (r Results) main() *Comparison {
 	for i, c := range r.Compared {
 		if t := c.AtInUse(); t != nil && t.New != nil {
 			return &r.Compared[i]
@@ -79,7 +80,7 @@ func (r Results) main() *Compare {
 	return nil
 }
 
-func (c Compare) figures() report.Figures {
+func (c Comparison) figures() report.Figures {
 	t := c.AtInUse()
 	of := name(c.Attribute.String())
 	figures := report.Figures{{Label: "New threshold for " + of, Value: score(t.New.Value), Interval: report.Range(t.New.Interval, report.Number), Note: "in place of " + score(t.Old)}}
@@ -95,7 +96,8 @@ func (c Compare) figures() report.Figures {
 	return figures
 }
 
-// configuration returns the section thresholds for toxscreen.yaml, empty if there are none.
+// configuration returns the section thresholds for toxscreen.yaml, empty if there are
+// none.
 func (r Results) configuration() string {
 	if r.Thresholds.Len() == 0 {
 		return ""
@@ -124,7 +126,7 @@ var assumptions = report.Section{Title: "What these numbers assume", Blocks: []r
 // method tells how the numbers were found.
 var method = report.Section{Title: "How this was measured", Blocks: []report.Block{
 	report.Text("Scores are those of the whole network. A text is flagged if its score reaches the threshold. The new threshold flags as many of the texts as the old one: equipercentile linking, " +
-		"as in Kolen and Brennan, Test Equating, Scaling, and Linking (2014). It never falls as the old one rises. A regression of one score on the other would shrink toward the mean and flag other shares."),
+		"as in Kolen and Brennan, Test Equating, Scaling, and Linking (2004). It never falls as the old one rises. A regression of one score on the other would shrink toward the mean and flag other shares."),
 	report.Text(fmt.Sprintf("Intervals are of 95 %%. Those of thresholds and of shares decided otherwise are the middle of %d resamples of the texts, in each of which the new threshold is chosen anew. "+
 		"Those of rank correlations and of AUCs are by the bias-corrected and accelerated bootstrap for up to %d texts, and by a jackknife over %d groups of texts for more. Those of lengths, languages and groups are exact "+
 		"(Clopper and Pearson) for the thresholds as given.", resamples, bootstrapped, parts)),
@@ -134,7 +136,7 @@ var method = report.Section{Title: "How this was measured", Blocks: []report.Blo
 }}
 
 // section shows one attribute.
-func (c Compare) section() report.Section {
+func (c Comparison) section() report.Section {
 	title := name(c.Attribute.String())
 	s := report.Section{Title: strings.ToUpper(title[:1]) + title[1:]}
 	add := func(blocks ...report.Block) { s.Blocks = append(s.Blocks, blocks...) }
@@ -156,7 +158,7 @@ func (c Compare) section() report.Section {
 }
 
 // mapped draws the map, if it has two points or more.
-func (c Compare) mapped() []report.Block {
+func (c Comparison) mapped() []report.Block {
 	line := report.Line{Name: "new threshold"}
 	for _, t := range c.Thresholds {
 		if t.New == nil {
@@ -176,7 +178,7 @@ func (c Compare) mapped() []report.Block {
 }
 
 // thresholds is the table of the map and of what the thresholds do.
-func (c Compare) thresholds() report.Table {
+func (c Comparison) thresholds() report.Table {
 	table := report.Table{
 		Caption: fmt.Sprintf("For each old threshold, the new one that flags the same share of %d texts, and what it decides otherwise.", c.Texts),
 		Columns: []string{"old threshold", "flagged", "new threshold", "decided otherwise", "newly flagged", "no longer flagged"}, Numeric: 1,
@@ -235,7 +237,7 @@ func (l Labelled) blocks() []report.Block {
 }
 
 // slices is the table of lengths, languages and groups.
-func (c Compare) slices() []report.Block {
+func (c Comparison) slices() []report.Block {
 	if len(c.Slices) == 0 {
 		return nil
 	}

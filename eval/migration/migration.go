@@ -1,17 +1,19 @@
 // Package migration compares the scores of two systems for the same texts, so that the
 // thresholds of the old one can be carried over to the new one:
 //
-//	results, err := migration.Measure(pairs, migration.Options{Old: "Perspective", New: "toxicity-en"})
+//	results, err := migration.Measure(ctx, pairs, migration.Options{Old: "Perspective", New: "toxicity-en"})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
 //	err = results.Document().Save("report", results)
 //
-// [Columns] reads scores in the forms in which people keep them, and [Match] pairs the rows of
-// two files. The package proposes thresholds and changes nothing that scoring uses.
+// [Columns] reads scores in the forms in which people keep them, and [Match] pairs the
+// rows of two files. The package proposes thresholds and changes nothing that scoring
+// uses.
 package migration
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,13 +25,10 @@ import (
 	"github.com/toxscreen/toxscreen/eval"
 )
 
-// Support is the lowest number of texts that a number is based on: texts with both scores,
-// texts at or over a threshold and below it, labelled texts that are flagged or toxic, and the texts of a group.
-// With fewer it is absent.
+// Support is the lowest number of texts that a number is based on: texts with both
+// scores, texts at or over a threshold and below it, labelled texts that are flagged or
+// toxic, and the texts of a group. With fewer it is absent.
 const Support = 30
-
-// MaxRows is the highest number of rows that are compared.
-const MaxRows = 200_000
 
 // InUse is the old threshold unless [Options.InUse] has another.
 const InUse = 0.7
@@ -39,9 +38,11 @@ const toxic = 0.5
 
 // Options are the options of [Measure].
 type Options struct {
-	// Old and New name what computed the scores, and Input the file or files with the texts.
+	// Old and New name what computed the scores, and Input the file or files with the
+	// texts.
 	Old, New, Input string
-	// InUse are the thresholds in use on the old scores; [InUse] for an attribute without one.
+	// InUse are the thresholds in use on the old scores; [InUse] for an attribute
+	// without one.
 	InUse toxscreen.Scores
 	// Groups are the columns of [Row].Groups to report.
 	Groups []string
@@ -61,9 +62,9 @@ type Results struct {
 	Texts    int       `json:"texts"` // compared
 	LeftOut  LeftOut   `json:"left_out"`
 	Warnings []string  `json:"warnings,omitempty"`
-	Compared []Compare `json:"attributes"`
-	// Thresholds are the new thresholds at which the share of flagged texts is that of the old
-	// thresholds in use.
+	Compared []Comparison `json:"attributes"`
+	// Thresholds are the new thresholds at which the share of flagged texts is that of
+	// the old thresholds in use.
 	Thresholds toxscreen.Scores `json:"thresholds"`
 }
 
@@ -75,8 +76,8 @@ type LeftOut struct {
 	Unmatched  Unmatched `json:"unmatched"`   // in one of two files
 }
 
-// Compare is the comparison for one attribute.
-type Compare struct {
+// Comparison is the comparison for one attribute.
+type Comparison struct {
 	Attribute toxscreen.Attribute `json:"attribute"`
 	Texts     int                 `json:"texts"` // with both scores
 	// Problem is a sentence that says why there is nothing about the old scores.
@@ -105,7 +106,7 @@ type Compare struct {
 //
 // It is an error if no attribute has [Support] texts with a new score and an old
 // one or a label.
-func Measure(pairs []Pair, o Options) (Results, error) {
+func Measure(ctx context.Context, pairs []Pair, o Options) (Results, error) {
 	r := Results{Old: o.Old, New: o.New, Input: o.Input, LeftOut: LeftOut{Unmatched: o.Unmatched, Failed: o.Failed}}
 	var used []Pair
 	unknown := map[string]bool{}
@@ -125,11 +126,11 @@ func Measure(pairs []Pair, o Options) (Results, error) {
 		}
 	}
 	r.Texts = len(used)
-	if len(used) > MaxRows {
-		return r, fmt.Errorf("failed to compare: there are more than %d texts: take a random sample of them, whose intervals are hardly wider", MaxRows)
+	r.Compared = compared(ctx, used, o)
+	if err := ctx.Err(); err != nil {
+		return r, fmt.Errorf("failed to compare: %w", err)
 	}
-	r.Compared = compared(used, o)
-	if !slices.ContainsFunc(r.Compared, func(c Compare) bool { return c.Texts >= Support || c.Labelled != nil && c.Labelled.Texts >= Support }) {
+	if !slices.ContainsFunc(r.Compared, func(c Comparison) bool { return c.Texts >= Support || c.Labelled != nil && c.Labelled.Texts >= Support }) {
 		return r, fmt.Errorf("failed to compare: %w", tooFew(used, r.LeftOut, r.Compared))
 	}
 	for _, c := range r.Compared {
@@ -142,7 +143,7 @@ func Measure(pairs []Pair, o Options) (Results, error) {
 }
 
 // tooFew says why there is nothing to compare.
-func tooFew(used []Pair, left LeftOut, all []Compare) error {
+func tooFew(used []Pair, left LeftOut, all []Comparison) error {
 	most := 0
 	for _, c := range all {
 		most = max(most, c.Texts)
@@ -206,14 +207,14 @@ func texts(n int, one, several string) string {
 }
 
 // compared compares the attributes in parallel.
-func compared(used []Pair, o Options) []Compare {
-	all := make([]*Compare, toxscreen.AttributeCount)
+func compared(ctx context.Context, used []Pair, o Options) []Comparison {
+	all := make([]*Comparison, toxscreen.AttributeCount)
 	var each sync.WaitGroup
 	for i, a := range toxscreen.Attributes() {
-		each.Go(func() { all[i] = compare(used, a, o) })
+		each.Go(func() { all[i] = compare(ctx, used, a, o) })
 	}
 	each.Wait()
-	var found []Compare
+	var found []Comparison
 	for _, c := range all {
 		if c != nil {
 			found = append(found, *c)
@@ -223,12 +224,12 @@ func compared(used []Pair, o Options) []Compare {
 }
 
 // compare returns nil if no text has a new score and an old one or a label.
-func compare(used []Pair, a toxscreen.Attribute, o Options) *Compare {
+func compare(ctx context.Context, used []Pair, a toxscreen.Attribute, o Options) *Comparison {
 	inUse, ok := o.InUse.Get(a)
 	if !ok {
 		inUse = InUse
 	}
-	c := &Compare{Attribute: a}
+	c := &Comparison{Attribute: a}
 	var both []Pair
 	s := sample{}
 	l := labelledTexts{}
@@ -263,8 +264,8 @@ func compare(used []Pair, a toxscreen.Attribute, o Options) *Compare {
 	}
 	c.Spearman, c.Kendall = agreement(s.old, s.new)
 	c.InUse = inUse
-	c.Thresholds = s.thresholds(grid(inUse))
-	if t := c.AtInUse(); t.New != nil {
+	c.Thresholds = s.thresholds(ctx, grid(inUse))
+	if t := c.AtInUse(); t != nil && t.New != nil {
 		c.Slices = slicesOf(both, s, o.Groups, inUse, t.New.Value)
 	}
 	c.Risen, c.Fallen = shifts(both, s, o.Examples)
@@ -312,7 +313,7 @@ func grid(inUse float64) []float64 {
 }
 
 // AtInUse returns the old threshold in use, nil if there is none.
-func (c Compare) AtInUse() *Threshold {
+func (c Comparison) AtInUse() *Threshold {
 	for i, t := range c.Thresholds {
 		if t.Old == c.InUse {
 			return &c.Thresholds[i]

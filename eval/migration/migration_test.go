@@ -15,8 +15,8 @@ import (
 	"github.com/toxscreen/toxscreen/eval/migration"
 )
 
-// pairs returns texts whose new toxicity is about the square of the old one, with labels that
-// follow both.
+// pairs returns texts whose new toxicity is about the square of the old one, with labels
+// that follow both.
 func pairs(n int) []migration.Pair {
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := make([]migration.Pair, n)
@@ -35,9 +35,9 @@ func pairs(n int) []migration.Pair {
 	return all
 }
 
-func measure(t *testing.T, all []migration.Pair, o migration.Options) (migration.Results, migration.Compare) {
+func measure(t *testing.T, all []migration.Pair, o migration.Options) (migration.Results, migration.Comparison) {
 	t.Helper()
-	r, err := migration.Measure(all, o)
+	r, err := migration.Measure(t.Context(), all, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// The values are those of scipy 1.17.1 (spearmanr, kendalltau) for the scores of the loop.
+// The values are those of scipy 1.17.1 (spearmanr, kendalltau) for the scores of the
+// loop.
 func TestRankAgreement(t *testing.T) {
 	var all []migration.Pair
 	for i := range 40 {
@@ -115,7 +116,8 @@ func TestIntervalsOfManyTextsAreAsNarrowAsTheyShouldBe(t *testing.T) {
 	}
 }
 
-// What cannot be measured is absent, with a sentence, and nothing is a number that is none.
+// What cannot be measured is absent, with a sentence, and nothing is a number that is
+// none.
 func TestWhatCannotBeMeasuredIsAbsent(t *testing.T) {
 	all := pairs(100)
 	edited := func(edit func(i int, p *migration.Pair)) []migration.Pair {
@@ -196,7 +198,7 @@ func TestTooFewTextsAreRefused(t *testing.T) {
 		"failures":          {[]migration.Pair{failed}, "no row is left: 1 failed and 0 are in languages that the model does not know"},
 		"no rows":           {nil, "no row is left"},
 	} {
-		if _, err := migration.Measure(c.pairs, migration.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := migration.Measure(t.Context(), c.pairs, migration.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
@@ -221,7 +223,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// A group sees the thresholds of all texts. One with few texts is named, and has no shares.
+// A group sees the thresholds of all texts. One with few texts is named, and has no
+// shares.
 func TestGroups(t *testing.T) {
 	all := pairs(300)
 	for i := range all {

@@ -19,15 +19,15 @@ type Row struct {
 	Number int64  // in its file, from 1
 	ID     string // empty if it has none
 	Text   string // empty if it is unknown
-	// Scores are probabilities of any system, and Labels the shares of people who say that an
-	// attribute applies, all in 0..1.
+	// Scores are probabilities of any system, and Labels the shares of people who say
+	// that an attribute applies, all in 0..1.
 	Scores, Labels toxscreen.Scores
 	// Model is what computed the scores, if the row tells.
 	Model string
 	// Language is a code such as "en"; empty if it is unknown.
 	Language string
-	// Groups are the values of the group columns, by the name of the column. A row may be in
-	// several groups of a column, or in none.
+	// Groups are the values of the group columns, by the name of the column. A row may
+	// be in several groups of a column, or in none.
 	Groups map[string][]string
 	// Failed is why the row has no scores, and NotDecided why its scores mean little, as
 	// batch writes them.
@@ -36,22 +36,22 @@ type Row struct {
 	Unknown []string
 }
 
-// Columns names the fields of a row that are read. A field that a row of JSON does not have
-// is also looked for in its object "input", and one of CSV in a column with "input_" before the
-// name: batch writes the fields of its input there.
+// Columns names the fields of a row that are read. A field that a row of JSON does not
+// have is also looked for in its object "input", and one of CSV in a column with
+// "input_" before the name: batch writes the fields of its input there.
 type Columns struct {
 	Text, Labels, Language string
-	// Scores may be empty. The scores are then in "old", in "attributeScores" or "attributes", as
-	// answers of the Perspective API and results of toxscreen have them, or in
-	// fields with the attributes' names.
+	// Scores may be empty. The scores are then in "old", in "attributeScores" or
+	// "attributes", as answers of the Perspective API and results of toxscreen have
+	// them, or in fields with the attributes' names.
 	Scores string
 	Groups []string
 }
 
-// Row reads a row. number and id name it in errors. fields is a JSON object. Scores and labels are an
-// object like {"toxicity": 0.7}, with toxscreen's names or those of Perspective, an answer
-// of the Perspective API, or a number, which is the toxicity. Numbers may be strings.
-// What is null or an empty string was not measured.
+// Row reads a row. number and id name it in errors. fields is a JSON object. Scores and
+// labels are an object like {"toxicity": 0.7}, with toxscreen's names or those of
+// Perspective, an answer of the Perspective API, or a number, which is the toxicity.
+// Numbers may be strings. What is null or an empty string was not measured.
 //
 // A score outside 0..1 is an error, and so is one that was computed without the whole
 // network: it is an estimate.
@@ -147,15 +147,16 @@ func (f rowFields) get(name string) json.RawMessage {
 	return nil
 }
 
-// object returns the object of a top-level field, empty if it is something else. In CSV it is
-// a string.
+// object returns the object of a top-level field, empty if it is something else. In CSV
+// it is a string.
 func (f rowFields) object(name string) map[string]json.RawMessage {
 	var object map[string]json.RawMessage
 	_ = json.Unmarshal(unquoted(f.top[name]), &object)
 	return object
 }
 
-// text returns a string or a number as text, of a list the first. It returns an empty text for everything else.
+// text returns a string or a number as text, of a list the first. It returns an empty
+// text for everything else.
 func (f rowFields) text(name string) string {
 	if all := f.texts(name); len(all) > 0 {
 		return all[0]
@@ -183,8 +184,8 @@ func (f rowFields) texts(name string) []string {
 	return all
 }
 
-// unquoted returns JSON that is the value of a JSON string, as in CSV. It returns all other JSON
-// as it is.
+// unquoted returns JSON that is the value of a JSON string, as in CSV. It returns all
+// other JSON as it is.
 func unquoted(raw json.RawMessage) json.RawMessage {
 	var text string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
@@ -242,8 +243,8 @@ func ofNames(object map[string]json.RawMessage) (s toxscreen.Scores, unknown []s
 	return s, unknown, nil
 }
 
-// attributeOf returns the attribute of a name, which may be in capitals, with a version or with
-// one of Perspective's suffixes.
+// attributeOf returns the attribute of a name, which may be in capitals, with a version
+// or with one of Perspective's suffixes.
 func attributeOf(name string) (toxscreen.Attribute, bool) {
 	name, _, _ = strings.Cut(strings.ToLower(name), "@")
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "_experimental"), "_fast")
@@ -251,8 +252,9 @@ func attributeOf(name string) (toxscreen.Attribute, bool) {
 	return a, err == nil
 }
 
-// number reads a score: a number, a number in a string, or an object with one of the paths
-// summaryScore.value of Perspective and score of toxscreen. It returns false if there is none.
+// number reads a score: a number, a number in a string, or an object with one of the
+// paths summaryScore.value of Perspective and score of toxscreen. It returns false if
+// there is none.
 func number(raw json.RawMessage) (value float64, ok bool, err error) {
 	raw = unquoted(raw)
 	switch {
@@ -302,9 +304,9 @@ type Pair struct {
 	New toxscreen.Scores
 }
 
-// Match pairs the rows of two files by their ids, in the order of the old ones. Labels, text,
-// language and groups may be in either file. An id that is missing or there twice, or
-// that has two texts, is an error.
+// Match pairs the rows of two files by their ids, in the order of the old ones. Labels,
+// text, language and groups may be in either file. An id that is missing or there twice,
+// or that has two texts, is an error.
 func Match(old, updated []Row) ([]Pair, Unmatched, error) {
 	var left Unmatched
 	if _, err := index("old", old); err != nil {

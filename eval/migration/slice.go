@@ -12,15 +12,15 @@ import (
 // frequent ones: a column may name the author.
 const mostValues = 50
 
-// Slice is what the old threshold in use and the new one for all texts do to the texts of one
-// length, one language or one group.
+// Slice is what the old threshold in use and the new one for all texts do to the texts
+// of one length, one language or one group.
 type Slice struct {
 	Column string `json:"column"`
 	Value  string `json:"value"`
 	Texts  int    `json:"texts"`
-	// OldFlagged and NewFlagged are shares of the texts; the others are as in [Threshold].
-	// Intervals are exact ones and take the thresholds as given. All are nil if there
-	// are fewer than [Support] texts.
+	// OldFlagged and NewFlagged are shares of the texts; the others are as in
+	// [Threshold]. Intervals are exact ones and take the thresholds as given. All are
+	// nil if there are fewer than [Support] texts.
 	OldFlagged *eval.Estimate `json:"old_flagged,omitempty"`
 	NewFlagged *eval.Estimate `json:"new_flagged,omitempty"`
 	Changed    *eval.Estimate `json:"changed,omitempty"`
@@ -31,7 +31,8 @@ type Slice struct {
 // counts are numbers of texts of a slice.
 type counts struct{ all, old, new, both int }
 
-// slicesOf compares the texts by length, language and groups, the largest slices of each first.
+// slicesOf compares the texts by length, language and groups, the largest slices of each
+// first.
 func slicesOf(pairs []Pair, s sample, columns []string, old, updated float64) []Slice {
 	all := sliced(pairs, s, "length", old, updated, func(p Pair) []string { return present(lengthOf(p.Text)) })
 	all = append(all, sliced(pairs, s, "language", old, updated, func(p Pair) []string { return present(p.Language) })...)
@@ -108,8 +109,8 @@ func (c *counts) slice(column, value string) Slice {
 	return s
 }
 
-// Shift is a text whose rank differs between the two systems. Ranks are shares of the texts
-// with lower scores, where equal scores count half: they do not depend on how the
+// Shift is a text whose rank differs between the two systems. Ranks are shares of the
+// texts with lower scores, where equal scores count half: they do not depend on how the
 // scores are scaled.
 type Shift struct {
 	Row     int64   `json:"row"` // in the file with the old scores
@@ -122,8 +123,8 @@ type Shift struct {
 	text string
 }
 
-// shifts returns up to most texts whose rank has risen, and whose rank has fallen, the largest
-// shifts first.
+// shifts returns up to most texts whose rank has risen, and whose rank has fallen, the
+// largest shifts first.
 func shifts(pairs []Pair, s sample, most int) (risen, fallen []Shift) {
 	old, updated := eval.Ranks(s.old), eval.Ranks(s.new)
 	share := func(rank float64) float64 { return (rank - 0.5) / float64(len(pairs)) }

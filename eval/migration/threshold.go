@@ -2,6 +2,7 @@ package migration
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,27 +11,27 @@ import (
 	"github.com/toxscreen/toxscreen/eval"
 )
 
-// Threshold is an old threshold and the new ones that stand for it. A text is flagged at or over a
-// threshold.
+// Threshold is an old threshold and the new ones that stand for it. A text is flagged at
+// or over a threshold.
 //
-// New is equipercentile linking, e(x) = G⁻¹(F(x)) (Kolen and Brennan, Test Equating, Scaling,
-// and Linking, 2014, section 2.4): the threshold that flags as many texts by their new
-// scores as Old does by the old ones. A regression of the new scores on the old ones, such
-// as an isotonic one, is no such map: it shrinks toward the mean, so its thresholds flag fewer or more texts, and
-// that of the old on the new ones is not its inverse (section 1.2 there). New never
-// falls as Old rises.
+// New is equipercentile linking, e(x) = G⁻¹(F(x)) (Kolen and Brennan, Test Equating,
+// Scaling, and Linking, 2004, chapter 2): the threshold that flags as many texts by their
+// new scores as Old does by the old ones. A regression of the new scores on the old ones,
+// such as an isotonic one, is no such map: it shrinks toward the mean, so that its
+// thresholds flag other shares of the texts, and the regression of the old scores on the
+// new ones is not its inverse (chapter 1, symmetry). New never falls as Old rises.
 type Threshold struct {
 	Old float64 `json:"old"`
 	// Problem is a sentence that says why there is nothing else.
 	Problem string `json:"problem,omitempty"`
-	// Flagged is the share of texts that Old flags, and NewFlagged the share that New flags. They
-	// differ if texts share a new score.
+	// Flagged is the share of texts that Old flags, and NewFlagged the share that New
+	// flags. They differ if texts share a new score.
 	Flagged    float64 `json:"flagged"`
 	NewFlagged float64 `json:"new_flagged,omitempty"`
 	// New is the new threshold. Its interval takes the texts for a sample of the traffic.
 	New *eval.Estimate `json:"new,omitempty"`
-	// Changed are the shares of texts that New decides otherwise than Old: of all texts, of
-	// those that New flags in addition, and of those that it flags no longer.
+	// Changed are the shares of texts that New decides otherwise than Old: of all texts,
+	// of those that New flags in addition, and of those that it flags no longer.
 	Changed  *eval.Estimate `json:"changed,omitempty"`
 	Newly    *eval.Estimate `json:"newly_flagged,omitempty"`
 	NoLonger *eval.Estimate `json:"no_longer_flagged,omitempty"`
@@ -71,7 +72,9 @@ const resamples = 2000
 
 // thresholds compares old thresholds, in rising order. Intervals are the middle 95 % of
 // resamples in which the new thresholds are chosen anew.
-func (s sample) thresholds(olds []float64) []Threshold {
+//
+// It returns nil if ctx ends.
+func (s sample) thresholds(ctx context.Context, olds []float64) []Threshold {
 	n := len(s.old)
 	r := s.ranked(olds)
 	once := make([]int32, n)
@@ -83,6 +86,9 @@ func (s sample) thresholds(olds []float64) []Threshold {
 	rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // resamples that can be repeated
 	times := make([]int32, n)
 	for range resamples {
+		if ctx.Err() != nil {
+			return nil
+		}
 		clear(times)
 		for range n {
 			times[rng.IntN(n)]++
@@ -182,8 +188,8 @@ type point struct {
 	labelled, right int
 }
 
-// levels returns what each old threshold and the new ones for it do if each unit counts several
-// times. It takes as many steps as there are texts.
+// levels returns what each old threshold and the new ones for it do if each unit counts
+// several times. It takes as many steps as there are texts.
 func (r ranked) levels(times []int32) []level {
 	found := make([]level, len(r.olds))
 	var labels labelCounts
@@ -236,8 +242,8 @@ func (r ranked) levels(times []int32) []level {
 	return found
 }
 
-// equalRates finds the thresholds that flag as many texts as the old ones, or the nearest number that
-// texts with equal scores allow, and how many texts both flag.
+// equalRates finds the thresholds that flag as many texts as the old ones, or the
+// nearest number that texts with equal scores allow, and how many texts both flag.
 func (r ranked) equalRates(times []int32, points []point, found []level) {
 	above := make([]int, len(r.olds)+1)
 	at, step := 0, 0

@@ -19,10 +19,10 @@ func squares(n int) sample {
 	return s
 }
 
-// If both systems rank alike, the map is the function between their scores, and nothing is
-// decided otherwise.
+// If both systems rank alike, the map is the function between their scores, and nothing
+// is decided otherwise.
 func TestTheMapFindsAFunctionBetweenScores(t *testing.T) {
-	for _, found := range squares(1000).thresholds(grid(0.7)) {
+	for _, found := range squares(1000).thresholds(t.Context(), grid(0.7)) {
 		if want := found.Old * found.Old; found.New == nil || math.Abs(found.New.Value-want) > 0.002 {
 			t.Errorf("%v becomes %+v, want about %v", found.Old, found.New, want)
 			continue
@@ -36,8 +36,9 @@ func TestTheMapFindsAFunctionBetweenScores(t *testing.T) {
 	}
 }
 
-// The scores of Kolen and Brennan's example of equipercentile equating (2014, table 2.3), each 30 times
-// and divided by 4. Their function at 1.5 is 2.5, since 5 of 10 are higher in both.
+// The scores of Kolen and Brennan's example of equipercentile equating (2004, table
+// 2.3), each 30 times and divided by 4. Their function at 1.5 is 2.5, since 5 of 10 are
+// higher in both.
 func TestTheMapIsEquipercentile(t *testing.T) {
 	var s sample
 	for i, x := range []float64{0, 0, 1, 1, 1, 2, 2, 3, 3, 4} {
@@ -52,7 +53,7 @@ func TestTheMapIsEquipercentile(t *testing.T) {
 		{0.5, 0.5, 0.75, 0.5, 0.5},
 		{0.75, 0.75, 1, 0.3, 0.2}, // 2 or 5 of 10
 	} {
-		got := s.thresholds([]float64{c.old})[0]
+		got := s.thresholds(t.Context(), []float64{c.old})[0]
 		if got.New == nil || !(got.New.Value > c.low && got.New.Value <= c.high) || !near(got.Flagged, c.flagged) || !near(got.NewFlagged, c.updated) {
 			t.Errorf("%v: %+v", c.old, got)
 		}
@@ -73,7 +74,7 @@ func ones(n int) []int32 {
 // A threshold with few texts on one side is not mapped.
 func TestTheMapEndsWhereTextsAreFew(t *testing.T) {
 	s := squares(100)
-	all := s.thresholds([]float64{0.29, 0.3, 0.7, 0.71})
+	all := s.thresholds(t.Context(), []float64{0.29, 0.3, 0.7, 0.71})
 	if all[1].New == nil || all[2].New == nil {
 		t.Errorf("%+v", all)
 	}
@@ -140,8 +141,8 @@ func TestLevelsAreThoseOfCounting(t *testing.T) {
 			if l.newFlagged != updated.all || l.both != both.all || l.labels.newFlagged != updated.labelled || l.labels.newRight != updated.right {
 				t.Fatalf("%v: %+v, counted %+v and %+v", olds[j], l, updated, both)
 			}
-			// No other threshold flags a nearer number, has the recall from higher up, or the
-			// precision from further down.
+			// No other threshold flags a nearer number, has the recall from higher up,
+			// or the precision from further down.
 			all := s.count(times, func(int) bool { return true })
 			distance := func(n int) int { return max(n-old.all, old.all-n) }
 			for _, score := range s.new {
@@ -192,7 +193,8 @@ func (s sample) count(times []int32, flagged func(i int) bool) (c counted) {
 	return c
 }
 
-// The jackknife of a mean of as many values as there are groups is its standard error, s/√n.
+// The jackknife of a mean of as many values as there are groups is its standard error,
+// s/√n.
 func TestJackknife(t *testing.T) {
 	values := make([]float64, parts)
 	rng := rand.New(rand.NewPCG(5, 6))
