@@ -56,12 +56,12 @@ type Options struct {
 // Results are what [Measure] found. What could not be measured is absent, and a
 // sentence says why.
 type Results struct {
-	Old      string    `json:"old,omitempty"`
-	New      string    `json:"new"`
-	Input    string    `json:"input"`
-	Texts    int       `json:"texts"` // compared
-	LeftOut  LeftOut   `json:"left_out"`
-	Warnings []string  `json:"warnings,omitempty"`
+	Old      string       `json:"old,omitempty"`
+	New      string       `json:"new"`
+	Input    string       `json:"input"`
+	Texts    int          `json:"texts"` // compared
+	LeftOut  LeftOut      `json:"left_out"`
+	Warnings []string     `json:"warnings,omitempty"`
 	Compared []Comparison `json:"attributes"`
 	// Thresholds are the new thresholds at which the share of flagged texts is that of
 	// the old thresholds in use.

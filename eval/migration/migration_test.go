@@ -45,8 +45,8 @@ func measure(t *testing.T, all []migration.Pair, o migration.Options) (migration
 }
 
 func TestMeasure(t *testing.T) {
-	r, c := measure(t, pairs(400), migration.Options{Old: "old", New: "new", Input: "file", Examples: 3})
-	if r.Texts != 400 || c.Texts != 400 || c.Attribute != toxscreen.Toxicity || len(r.Compared) != 1 || len(r.Warnings) != 0 {
+	r, c := measure(t, pairs(200), migration.Options{Old: "old", New: "new", Input: "file", Examples: 3})
+	if r.Texts != 200 || c.Texts != 200 || c.Attribute != toxscreen.Toxicity || len(r.Compared) != 1 || len(r.Warnings) != 0 {
 		t.Errorf("%+v", r)
 	}
 	if c.Spearman.Value < 0.95 || c.Spearman.Interval.Low > c.Spearman.Value || c.Kendall.Value > c.Spearman.Value {
@@ -66,7 +66,7 @@ func TestMeasure(t *testing.T) {
 	if *l.OldPrecision < 0.7 || *l.NewRecall > 0.7 || math.Abs(l.EqualRecall.Value-use.New.Value) > 0.1 || l.EqualPrecision == nil {
 		t.Errorf("%+v", l)
 	}
-	if c.Labelled.Texts != 400 || c.Labelled.Difference.Interval == nil || len(c.Labelled.Points) != 19 {
+	if c.Labelled.Texts != 200 || c.Labelled.Difference.Interval == nil || len(c.Labelled.Points) != 19 {
 		t.Errorf("%+v", c.Labelled)
 	}
 	if len(c.Risen) != 3 || len(c.Fallen) != 3 || c.Risen[0].NewRank-c.Risen[0].OldRank < c.Risen[2].NewRank-c.Risen[2].OldRank || c.Fallen[0].NewRank > c.Fallen[0].OldRank {
@@ -79,7 +79,12 @@ func TestMeasure(t *testing.T) {
 	if math.Abs(sum-1) > 1e-9 || len(c.NewHistogram) != 20 {
 		t.Errorf("histograms %v, %v", c.OldHistogram, c.NewHistogram)
 	}
-	if again, _ := measure(t, pairs(400), migration.Options{Old: "old", New: "new", Input: "file", Examples: 3}); !reflect.DeepEqual(r, again) {
+}
+
+// Resamples are the same in every run, so that a report can be repeated.
+func TestTheSameTextsGiveTheSameResults(t *testing.T) {
+	first, _ := measure(t, pairs(60), migration.Options{Examples: 3})
+	if again, _ := measure(t, pairs(60), migration.Options{Examples: 3}); !reflect.DeepEqual(first, again) {
 		t.Error("the same texts give other results")
 	}
 }
@@ -98,21 +103,6 @@ func TestRankAgreement(t *testing.T) {
 	const spearman, kendall = 0.04296435272045029, -0.023076923076923078
 	if math.Abs(c.Spearman.Value-spearman) > 1e-9 || math.Abs(c.Kendall.Value-kendall) > 1e-9 {
 		t.Errorf("Spearman %v, Kendall %v, want %v and %v", c.Spearman.Value, c.Kendall.Value, spearman, kendall)
-	}
-}
-
-// For many texts intervals come from a jackknife. It says about what the bootstrap says.
-func TestIntervalsOfManyTextsAreAsNarrowAsTheyShouldBe(t *testing.T) {
-	_, few := measure(t, pairs(2000), migration.Options{})
-	_, many := measure(t, pairs(2001), migration.Options{})
-	for name, widths := range map[string][2]float64{
-		"Spearman": {few.Spearman.Interval.High - few.Spearman.Interval.Low, many.Spearman.Interval.High - many.Spearman.Interval.Low},
-		"Kendall":  {few.Kendall.Interval.High - few.Kendall.Interval.Low, many.Kendall.Interval.High - many.Kendall.Interval.Low},
-		"AUC":      {few.Labelled.NewAUC.Interval.High - few.Labelled.NewAUC.Interval.Low, many.Labelled.NewAUC.Interval.High - many.Labelled.NewAUC.Interval.Low},
-	} {
-		if ratio := widths[1] / widths[0]; ratio < 0.75 || ratio > 1.33 {
-			t.Errorf("%s: widths %v", name, widths)
-		}
 	}
 }
 

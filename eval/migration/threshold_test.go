@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/toxscreen/toxscreen/eval"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -153,11 +155,11 @@ func TestLevelsAreThoseOfCounting(t *testing.T) {
 					if all.right == 0 || all.right == all.labelled {
 						continue
 					}
-					if old.right > 0 && other.right >= old.right && score > l.equalRecall.high {
-						t.Fatalf("%v: %v has the recall too, and %+v is lower", olds[j], score, l.equalRecall)
+					if old.right > 0 && other.right >= old.right && other.all < at(*l.equalRecall).all {
+						t.Fatalf("%v: %v has the recall too, and flags less than %+v", olds[j], score, l.equalRecall)
 					}
-					if old.labelled > 0 && other.labelled > 0 && other.right*old.labelled >= old.right*other.labelled && (l.equalPrecision == nil || score <= l.equalPrecision.low) {
-						t.Fatalf("%v: %v has the precision too, and %+v is higher", olds[j], score, l.equalPrecision)
+					if old.labelled > 0 && other.labelled > 0 && other.right*old.labelled >= old.right*other.labelled && (l.equalPrecision == nil || other.all > at(*l.equalPrecision).all) {
+						t.Fatalf("%v: %v has the precision too, and flags more than %+v", olds[j], score, l.equalPrecision)
 					}
 				}
 			}
@@ -217,5 +219,17 @@ func TestJackknife(t *testing.T) {
 	half := 1.959963984540054 * math.Sqrt(squares/(parts-1)/parts)
 	if !near(e.Value, mean) || !near(e.Interval.Low, mean-half) || !near(e.Interval.High, mean+half) {
 		t.Errorf("%+v, want %v ± %v", e, mean, half)
+	}
+}
+
+// For many texts, intervals come from a jackknife. It says about what the bootstrap says.
+func TestTheJackknifeAgreesWithTheBootstrap(t *testing.T) {
+	s := random(rand.New(rand.NewPCG(7, 8)), 600)
+	spearman := func(units []int) float64 { return eval.Spearman(selected(s.old, units), selected(s.new, units)) }
+	few, many := eval.Bootstrap(len(s.old), seed, spearman), jackknife(len(s.old), fisher, spearman)
+	for _, ends := range [][2]float64{{few.Interval.Low, many.Interval.Low}, {few.Interval.High, many.Interval.High}} {
+		if math.Abs(ends[0]-ends[1]) > 0.1*(few.Interval.High-few.Interval.Low) {
+			t.Errorf("%+v by the bootstrap, %+v by the jackknife", few.Interval, many.Interval)
+		}
 	}
 }
