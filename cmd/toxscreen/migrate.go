@@ -161,8 +161,8 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 	return err
 }
 
-// mostRows is the limit of a file in rows, which are all in memory. Half a million resampled
-// scores a second are two minutes for as many, and intervals are narrow long before.
+// mostRows is the limit of a file in rows, which are all in memory. To compare seven
+// attributes of as many takes some ten minutes on two cores.
 const mostRows = 200_000
 
 // readRows reads all rows of a file, and returns the model that scored them if they

@@ -3,7 +3,6 @@ package migration
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -34,9 +33,13 @@ func (r Results) overview() report.Section {
 	if main := r.main(); main != nil {
 		s.Blocks = append(s.Blocks, main.figures())
 	}
-	table := report.Table{
+	changes := report.Table{
 		Caption: "At the old thresholds in use, and the new thresholds that flag the same share of the texts. Brackets are intervals of 95 %.",
-		Columns: []string{"attribute", "texts", "Spearman", "Kendall", "old threshold", "new threshold", "decided otherwise", "newly flagged", "no longer flagged"}, Numeric: 1,
+		Columns: []string{"attribute", "old threshold", "new threshold", "decided otherwise", "newly flagged", "no longer flagged"}, Numeric: 1,
+	}
+	agreement := report.Table{
+		Caption: "How alike both systems rank the texts: 1 is the same order, 0 is no relation.",
+		Columns: []string{"attribute", "texts", "Spearman", "Kendall's tau-b"}, Numeric: 1,
 	}
 	var points []report.Point
 	low := 0.0
@@ -45,26 +48,33 @@ func (r Results) overview() report.Section {
 		if t == nil {
 			continue
 		}
-		table.Rows = append(table.Rows, append(report.Row(
-			name(c.Attribute.String()), strconv.Itoa(c.Texts), estimated(c.Spearman, report.Number), estimated(c.Kendall, report.Number), score(t.Old), threshold(t.New),
-		), t.changes()...))
+		of := name(c.Attribute.String())
+		changes.Rows = append(changes.Rows, append(report.Row(of, score(t.Old), threshold(t.New)), t.changes()...))
+		agreement.Rows = append(agreement.Rows, report.Row(of, strconv.Itoa(c.Texts), estimated(c.Spearman, report.Number), estimated(c.Kendall, report.Number)))
 		for i, e := range []*eval.Estimate{c.Spearman, c.Kendall} {
 			if e != nil {
-				points = append(points, report.Point{Label: name(c.Attribute.String()), Estimate: *e, Series: i})
+				points = append(points, report.Point{Label: of, Estimate: *e, Series: i})
 				if e.Value < 0 || e.Interval != nil && e.Interval.Low < 0 {
 					low = -1
 				}
 			}
 		}
 	}
-	if len(table.Rows) > 0 {
-		s.Blocks = append(s.Blocks, table, report.Intervals("How alike both systems rank the texts: 1 is the same order, 0 is no relation.", "rank correlation", low, 1,
-			[]string{"Spearman", "Kendall's tau-b"}, points))
+	if len(changes.Rows) > 0 {
+		s.Blocks = append(s.Blocks, changes, agreement, report.Intervals("Rank correlations with their intervals of 95 %.", "rank correlation", low, 1, []string{"Spearman", "Kendall's tau-b"}, points))
+	}
+	for _, c := range r.Compared {
+		of := name(c.Attribute.String())
+		if c.Problem != "" {
+			s.Blocks = append(s.Blocks, report.Text(fmt.Sprintf("Nothing is carried over for %s: %s", of, c.Problem)))
+		} else if t := c.AtInUse(); t.New == nil {
+			s.Blocks = append(s.Blocks, report.Text(fmt.Sprintf("No new threshold for %s in place of %s: %s", of, score(t.Old), t.Problem)))
+		}
 	}
 	if code := r.configuration(); code != "" {
 		s.Blocks = append(s.Blocks, report.Code{Caption: "For toxscreen.yaml: the new thresholds at equal flag rate. Look at the shifts below before you take them over.", Text: code})
 	} else {
-		s.Blocks = append(s.Blocks, report.Text("There are no thresholds to propose: the sections of the attributes say why."))
+		s.Blocks = append(s.Blocks, report.Text("There are no thresholds to propose."))
 	}
 	return s
 }
@@ -147,6 +157,7 @@ func (c Comparison) section() report.Section {
 		add(report.Histogram(fmt.Sprintf("How the scores of %d texts are distributed.", c.Texts), "score", report.Series{Name: "old", Values: c.old}, report.Series{Name: "new", Values: c.new}))
 		add(c.mapped()...)
 		add(c.thresholds())
+		add(c.byLabels()...)
 	}
 	if c.Labelled != nil {
 		add(c.Labelled.blocks()...)
@@ -183,28 +194,40 @@ func (c Comparison) thresholds() report.Table {
 		Caption: fmt.Sprintf("For each old threshold, the new one that flags the same share of %d texts, and what it decides otherwise.", c.Texts),
 		Columns: []string{"old threshold", "flagged", "new threshold", "decided otherwise", "newly flagged", "no longer flagged"}, Numeric: 1,
 	}
-	labelled := slices.ContainsFunc(c.Thresholds, func(t Threshold) bool { return t.Labelled != nil })
-	if labelled {
-		table.Columns = append(table.Columns, "precision, old and new", "recall, old and new", "new threshold, same precision", "new threshold, same recall")
-	}
 	for _, t := range c.Thresholds {
-		old := score(t.Old)
-		if t.Old == c.InUse {
-			old += " (in use)"
-		}
-		row := append(report.Row(old, report.Percent(t.Flagged), threshold(t.New)), t.changes()...)
-		if labelled {
-			l := cmp.Or(t.Labelled, &ByLabels{})
-			row = append(row, report.Row(two(l.OldPrecision, l.NewPrecision), two(l.OldRecall, l.NewRecall), threshold(l.EqualPrecision), threshold(l.EqualRecall))...)
-		}
-		table.Rows = append(table.Rows, row)
+		table.Rows = append(table.Rows, append(report.Row(c.oldThreshold(t), report.Percent(t.Flagged), threshold(t.New)), t.changes()...))
 	}
 	return table
 }
 
+// oldThreshold is the first cell of the row of an old threshold.
+func (c Comparison) oldThreshold(t Threshold) string {
+	if t.Old == c.InUse {
+		return score(t.Old) + " (in use)"
+	}
+	return score(t.Old)
+}
+
+// byLabels is the table of what labels say about the thresholds, if there are labels.
+func (c Comparison) byLabels() []report.Block {
+	table := report.Table{
+		Caption: "By the labels: precision and recall at the old threshold, then at the new one above; and the new thresholds with the same precision and with the same recall as the old one.",
+		Columns: []string{"old threshold", "precision", "recall", "new threshold, same precision", "new threshold, same recall"}, Numeric: 1,
+	}
+	for _, t := range c.Thresholds {
+		if l := t.Labelled; l != nil {
+			table.Rows = append(table.Rows, report.Row(c.oldThreshold(t), two(l.OldPrecision, l.NewPrecision), two(l.OldRecall, l.NewRecall), threshold(l.EqualPrecision), threshold(l.EqualRecall)))
+		}
+	}
+	if len(table.Rows) == 0 {
+		return nil
+	}
+	return []report.Block{table}
+}
+
 // changes are the cells of the texts that are decided otherwise.
 func (t Threshold) changes() []report.Cell {
-	cells := report.Row(estimated(t.Changed, report.Percent), estimated(t.Newly, report.Percent), estimated(t.NoLonger, report.Percent))
+	cells := report.Row(estimated(t.Changed, report.Percent), share(t.Newly), share(t.NoLonger))
 	if t.Changed != nil {
 		cells[0].Shade = 4 * t.Changed.Value // full at a quarter of the texts
 	}
@@ -251,8 +274,8 @@ func (c Comparison) slices() []report.Block {
 			small = append(small, fmt.Sprintf("%s %s (%d)", g.Column, g.Value, g.Texts))
 			continue
 		}
-		row := report.Row(g.Column, g.Value, strconv.Itoa(g.Texts), estimated(g.OldFlagged, report.Percent), estimated(g.NewFlagged, report.Percent),
-			estimated(g.Changed, report.Percent), estimated(g.Newly, report.Percent), estimated(g.NoLonger, report.Percent))
+		row := report.Row(g.Column, g.Value, strconv.Itoa(g.Texts), share(g.OldFlagged), share(g.NewFlagged),
+			estimated(g.Changed, report.Percent), share(g.Newly), share(g.NoLonger))
 		row[5].Shade = 4 * g.Changed.Value
 		table.Rows = append(table.Rows, row)
 	}
@@ -310,6 +333,14 @@ func estimated(e *eval.Estimate, format func(float64) string) string {
 		return absent
 	}
 	return report.Value(*e, format)
+}
+
+// share returns a share without its interval, which report.json has.
+func share(e *eval.Estimate) string {
+	if e == nil {
+		return absent
+	}
+	return report.Percent(e.Value)
 }
 
 // threshold returns a threshold with all its digits, and its interval.

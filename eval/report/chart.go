@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toxscreen/toxscreen/eval"
 )
@@ -78,14 +79,18 @@ func (c *canvas) yAxis(label string) {
 	c.text(8, 14, "start", label)
 }
 
-// legend draws the names of the series above the plot, from the right.
+// legend draws the names of the series above the plot, up to its right end. It takes a
+// character to be at most 7 wide.
 func (c *canvas) legend(names []string) {
-	x := width - right
-	for i := len(names) - 1; i >= 0; i-- {
-		c.text(x, 14, "end", names[i])
-		x -= 7*float64(len([]rune(names[i]))) + 8
-		fmt.Fprintf(c, `<rect class="series-%d" x="%.1f" y="5" width="10" height="10"/>`, i%seriesColours, x-6)
-		x -= 22
+	const square, gap = 14.0, 16.0
+	x := width - right + gap
+	for _, name := range names {
+		x -= square + 7*float64(utf8.RuneCountInString(name)) + gap
+	}
+	for i, name := range names {
+		fmt.Fprintf(c, `<rect class="series-%d" x="%.1f" y="5" width="10" height="10"/>`, i%seriesColours, x)
+		c.text(x+square, 14, "start", name)
+		x += square + 7*float64(utf8.RuneCountInString(name)) + gap
 	}
 }
 
