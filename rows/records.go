@@ -39,10 +39,10 @@ func Records(ctx context.Context, o Options) iter.Seq2[Record, error] {
 		defer in.close()
 		for {
 			r, err := in.next()
-			switch {
-			case err == io.EOF:
+			switch err {
+			case io.EOF:
 				return
-			case err == nil:
+			case nil:
 				err = errors.Join(r.err, ctx.Err())
 			}
 			record := Record{Row: r.number}

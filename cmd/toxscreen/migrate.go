@@ -31,7 +31,7 @@ type migrateOptions struct {
 }
 
 func (a *app) migrateCommand() *cobra.Command {
-	o := &migrateOptions{}
+	o := &migrateOptions{columns: migration.Columns{Old: true}}
 	cmd := &cobra.Command{
 		Use:   "migrate -i FILE -o FOLDER",
 		Short: "Compare old scores with toxscreen's and carry thresholds over",
@@ -60,8 +60,8 @@ The report proposes thresholds and changes none.`,
 	flags.StringVar(&o.format, "input-format", "", "format of the files: jsonl, csv, tsv or parquet; default: as their names say, jsonl for -")
 	flags.StringVar(&o.columns.Text, "text-column", "text", "column or field with the text")
 	flags.StringVar(&o.idColumn, "id-column", "", "column or field with the id of the row; default: id")
-	flags.StringVar(&o.columns.Scores, "old-column", "", "column or field with the old scores; a number is the toxicity; default: old, attributeScores, attributes, or columns with the attributes' names")
-	flags.StringVar(&o.newColumn, "new-column", "", "column or field with the new scores of --new; default: as for --old-column")
+	flags.StringVar(&o.columns.Scores, "old-column", "", "column or field with the old scores; a number is the toxicity; default: old, attributes, attributeScores, or columns with the attributes' names")
+	flags.StringVar(&o.newColumn, "new-column", "", "column or field with the new scores of --new; default: as for --old-column, without old")
 	flags.StringVar(&o.columns.Labels, "label-column", "labels", "column or field with the labels")
 	flags.StringVar(&o.columns.Language, "language-column", "language", "column or field with the language of the text")
 	flags.StringArrayVar(&o.columns.Groups, "group-column", nil, "column or field with a group of the text, to report each group; repeatable")
@@ -256,7 +256,7 @@ func (a *app) matchPairs(ctx context.Context, s *settings, o *migrateOptions, c 
 		return nil, err
 	}
 	columns := o.columns
-	columns.Scores = o.newColumn
+	columns.Scores, columns.Old = o.newColumn, false
 	after, newModel, err := a.readRows(ctx, s, o, o.updated, columns)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (r Results) overview() report.Section {
 		Columns: []string{"attribute", "old threshold", "new threshold", "decided otherwise", "newly flagged", "no longer flagged"}, Numeric: 1,
 	}
 	agreement := report.Table{
-		Caption: "How alike both systems rank the texts: 1 is the same order, 0 is no relation.",
+		Caption: "How alike both systems rank all texts: 1 is the same order, 0 is no relation. Where most texts are harmless, this is mostly about their order, which decides nothing.",
 		Columns: []string{"attribute", "texts", "Spearman", "Kendall's tau-b"}, Numeric: 1,
 	}
 	var points []report.Point
@@ -72,7 +72,7 @@ func (r Results) overview() report.Section {
 		}
 	}
 	if code := r.configuration(); code != "" {
-		s.Blocks = append(s.Blocks, report.Code{Caption: "For toxscreen.yaml: the new thresholds at equal flag rate. Look at the shifts below before you take them over.", Text: code})
+		s.Blocks = append(s.Blocks, report.Code{Caption: "For toxscreen.yaml: the new thresholds at equal flag rate. See below who is affected before you take them over.", Text: code})
 	} else {
 		s.Blocks = append(s.Blocks, report.Text("There are no thresholds to propose."))
 	}

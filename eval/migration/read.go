@@ -41,10 +41,11 @@ type Row struct {
 // "input_" before the name: batch writes the fields of its input there.
 type Columns struct {
 	Text, Labels, Language string
-	// Scores may be empty. The scores are then in "old", in "attributeScores" or
-	// "attributes", as answers of the Perspective API and results of toxscreen have
-	// them, or in fields with the attributes' names.
+	// Scores may be empty. The scores are then in a field of the row itself: in "old" if Old
+	// is set, in "attributes" or "attributeScores", as results of toxscreen and answers of
+	// the Perspective API have them, or in fields with the attributes' names.
 	Scores string
+	Old    bool
 	Groups []string
 }
 
@@ -91,8 +92,8 @@ func (c Columns) Row(number int64, id string, fields []byte) (Row, error) {
 	}
 	if c.Labels != "" && c.Labels != c.Scores {
 		var unknown []string
-		if r.Labels, unknown, err = scoresOf(row.get(c.Labels)); err != nil {
-			return fail(fmt.Errorf("%s: %w", c.Labels, err))
+		if r.Labels, unknown, err = named(c.Labels, row.get(c.Labels)); err != nil {
+			return fail(err)
 		}
 		r.Unknown = append(r.Unknown, unknown...)
 	}
@@ -101,29 +102,30 @@ func (c Columns) Row(number int64, id string, fields []byte) (Row, error) {
 
 // scores returns the scores of a row, and the names that are no attribute.
 func (c Columns) scores(row rowFields) (toxscreen.Scores, []string, error) {
-	for _, name := range []string{c.Scores, "old", "attributeScores", "attributes"} {
-		if name == "" {
-			continue
-		}
-		raw := row.get(name)
-		if raw != nil {
-			s, unknown, err := scoresOf(raw)
-			if err != nil {
-				err = fmt.Errorf("%s: %w", name, err)
-			}
-			return s, unknown, err
-		}
-		if c.Scores != "" {
-			return toxscreen.Scores{}, nil, nil
+	if c.Scores != "" {
+		return named(c.Scores, row.get(c.Scores))
+	}
+	for _, name := range []string{"old", "attributes", "attributeScores"} {
+		if raw := row.top[name]; raw != nil && (c.Old || name != "old") {
+			return named(name, raw)
 		}
 	}
-	named := map[string]json.RawMessage{}
+	columns := map[string]json.RawMessage{}
 	for name, value := range row.top {
 		if _, ok := attributeOf(name); ok {
-			named[name] = value
+			columns[name] = value
 		}
 	}
-	return ofNames(named)
+	return ofNames(columns)
+}
+
+// named reads scores in any of the forms of [Columns.Row], with the field in errors.
+func named(field string, raw json.RawMessage) (toxscreen.Scores, []string, error) {
+	s, unknown, err := scoresOf(raw)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", field, err)
+	}
+	return s, unknown, err
 }
 
 // rowFields are the fields of a row.
@@ -197,10 +199,7 @@ func unquoted(raw json.RawMessage) json.RawMessage {
 // scoresOf reads scores in any of the forms of [Columns.Row].
 func scoresOf(raw json.RawMessage) (s toxscreen.Scores, unknown []string, err error) {
 	raw = unquoted(raw)
-	if len(raw) == 0 {
-		return s, nil, nil
-	}
-	if raw[0] != '{' {
+	if len(raw) == 0 || raw[0] != '{' {
 		value, ok, err := number(raw)
 		if err != nil {
 			return s, nil, err

@@ -10,7 +10,7 @@ import (
 )
 
 // columns are those of the command by default.
-var columns = migration.Columns{Text: "text", Labels: "labels", Language: "language"}
+var columns = migration.Columns{Text: "text", Labels: "labels", Language: "language", Old: true}
 
 // People keep scores as the API answered, as an object, or as columns.
 func TestScoresAreReadInTheFormsInWhichPeopleKeepThem(t *testing.T) {
@@ -46,6 +46,28 @@ func TestScoresAreReadInTheFormsInWhichPeopleKeepThem(t *testing.T) {
 				t.Errorf("got %s, want %s (%v)", got, c.want, err)
 			}
 		})
+	}
+}
+
+// A result of batch has the fields of its input, and may have old scores among them:
+// they are not its own.
+func TestTheScoresOfAResultAreItsOwn(t *testing.T) {
+	for _, row := range []string{
+		`{"attributes":{"toxicity":{"score":0.25}},"input":{"old":{"toxicity":0.5}}}`,
+		`{"toxicity":"0.25","input_old":"{\"toxicity\":0.5}","input_toxicity":"0.5"}`,
+		`{"attributes":{"toxicity":{"score":0.25}},"old":{"toxicity":0.5}}`,
+	} {
+		from := columns
+		from.Old = false
+		own, err := from.Row(1, "", []byte(row))
+		if score, _ := own.Scores.Get(toxscreen.Toxicity); err != nil || score != 0.25 {
+			t.Errorf("%s: %v (%v), want its own score", row, score, err)
+		}
+		from.Scores = "old"
+		old, err := from.Row(1, "", []byte(row))
+		if score, _ := old.Scores.Get(toxscreen.Toxicity); err != nil || score != 0.5 {
+			t.Errorf("%s: %v (%v), want the score of its field", row, score, err)
+		}
 	}
 }
 

@@ -98,8 +98,8 @@ func (s sample) thresholds(ctx context.Context, olds []float64) []Threshold {
 		}
 	}
 	all := make([]Threshold, len(olds))
-	for j, l := range found {
-		all[j] = l.threshold(olds[j], n, &draws[j])
+	for j, old := range olds {
+		all[j] = found[j].threshold(old, n, &draws[j])
 	}
 	return all
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -216,8 +217,8 @@ func Lines(caption, x, y string, diagonal bool, lines ...Line) Chart {
 			for k := range l.X {
 				c.to(k == 0, l.X[k], l.High[k])
 			}
-			for k := len(l.X) - 1; k >= 0; k-- {
-				c.to(false, l.X[k], l.Low[k])
+			for k, x := range slices.Backward(l.X) {
+				c.to(false, x, l.Low[k])
 			}
 			c.WriteString(`Z"/>`)
 		}
