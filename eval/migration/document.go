@@ -215,7 +215,7 @@ func (c Comparison) byLabels() []report.Block {
 		Columns: []string{"old threshold", "precision", "recall", "new threshold, same precision", "new threshold, same recall"}, Numeric: 1,
 	}
 	for _, t := range c.Thresholds {
-		if l := t.Labelled; l != nil {
+		if l := t.Labelled; l != nil && *l != (ByLabels{}) {
 			table.Rows = append(table.Rows, report.Row(c.oldThreshold(t), two(l.OldPrecision, l.NewPrecision), two(l.OldRecall, l.NewRecall), threshold(l.EqualPrecision), threshold(l.EqualRecall)))
 		}
 	}
