@@ -9,7 +9,7 @@
 //
 // [Columns] reads scores in the forms in which people keep them, and [Match] pairs the
 // rows of two files. The package proposes thresholds and changes nothing that scoring
-// uses.
+// uses. Errors name a column by its flag of `toxscreen migrate`.
 package migration
 
 import (
