@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"encoder":    {"tokenize"},                        // to run encodings
 	"redteam":    {"formats", "judge"},                // for its cases and its judge
 	"judge":      {"ollama"},                          // to call its models
+	"eval":       {"ollama"},                          // to measure its models
 	"internal":   {"judge"},                           // for judgetest, which is for tests
 }
 

@@ -22,55 +22,52 @@ const (
 )
 
 // call makes one call. All calls have the same options except the length of the
-// answer: the server would reload the model for others.
+// answer and the sampling: the server would reload the model for others.
 func (c *Client) call(ctx context.Context, session *Session, q Question) (Reply, error) {
 	no := false
-	request := &api.ChatRequest{
-		Model:    c.config.Model,
-		Messages: q.Messages,
-		Format:   q.Format,
-		// A prompt that does not fit is an error instead of truncated.
-		Truncate: &no,
-		Shift:    &no,
-		Think:    session.think,
-		Options: map[string]any{
-			"num_ctx":     session.Context,
-			"num_predict": q.Predict,
-			"temperature": 0,
-			"seed":        0, // hardly matters at temperature 0
-			// Seven times "no" must not be penalised as a repetition.
-			"repeat_penalty":    1,
-			"presence_penalty":  0,
-			"frequency_penalty": 0,
-		},
-		Logprobs:    q.Logprobs > 0,
-		TopLogprobs: q.Logprobs,
+	options := map[string]any{
+		"num_ctx":     session.Context,
+		"num_predict": q.Predict,
+		"temperature": 0,
+		"seed":        0, // hardly matters at temperature 0
+		// Seven times "no" must not be penalised as a repetition.
+		"repeat_penalty":    1,
+		"presence_penalty":  0,
+		"frequency_penalty": 0,
+	}
+	if s := q.Sampling; s != nil {
+		options["temperature"], options["top_p"], options["seed"] = s.Temperature, s.TopP, s.Seed
+		// By default only the 40 most probable tokens are in question.
+		options["top_k"], options["min_p"], options["typical_p"] = 0, 0, 1
 	}
 	var r Reply
 	var text strings.Builder
 	var pieces []string // tokens, as far as the server separates them
 	done, thought, blanks := false, false, 0
-	err := c.api.Chat(ctx, request, func(part api.ChatResponse) error {
-		text.WriteString(part.Message.Content)
-		thought = thought || part.Message.Thinking != ""
-		r.Logprobs = append(r.Logprobs, part.Logprobs...)
-		for _, token := range part.Logprobs {
+	add := func(content, thinking string, logprobs []Logprob) {
+		text.WriteString(content)
+		thought = thought || thinking != ""
+		r.Logprobs = append(r.Logprobs, logprobs...)
+		for _, token := range logprobs {
 			pieces = append(pieces, token.Token)
 		}
-		if piece := part.Message.Thinking + part.Message.Content; len(part.Logprobs) == 0 && piece != "" {
+		if piece := thinking + content; len(logprobs) == 0 && piece != "" {
 			pieces = append(pieces, piece)
 		}
-		if trimmed := strings.TrimRight(part.Message.Content, " \t\r\n"); trimmed == "" {
-			blanks += len(part.Message.Content)
+		if trimmed := strings.TrimRight(content, " \t\r\n"); trimmed == "" {
+			blanks += len(content)
 		} else {
-			blanks = len(part.Message.Content) - len(trimmed)
+			blanks = len(content) - len(trimmed)
 		}
+	}
+	// check follows each part of an answer. reason is why a complete answer ends.
+	check := func(complete bool, reason string, counted api.Metrics) error {
 		switch {
-		case part.Done:
+		case complete:
 			done = true
-			r.InputTokens, r.OutputTokens = part.PromptEvalCount, part.EvalCount
+			r.InputTokens, r.OutputTokens = counted.PromptEvalCount, counted.EvalCount
 			switch {
-			case part.DoneReason != "length":
+			case reason != "length":
 			case onlyThoughts(text.String(), thought):
 				r.Cut = fmt.Sprintf("the model's thoughts used all %d tokens and left none for an answer; use a model that thinks less or that can be told not to think", q.Predict)
 			default:
@@ -84,7 +81,28 @@ func (c *Client) call(ctx context.Context, session *Session, q Question) (Reply,
 			return errEnough
 		}
 		return nil
-	})
+	}
+	// A prompt that does not fit is an error instead of truncated.
+	var err error
+	if q.Prompt != "" {
+		request := &api.GenerateRequest{
+			Model: c.config.Model, Prompt: q.Prompt, Raw: true, Format: q.Format, Truncate: &no, Shift: &no,
+			Options: options, Logprobs: q.Logprobs > 0, TopLogprobs: q.Logprobs,
+		}
+		err = c.api.Generate(ctx, request, func(part api.GenerateResponse) error {
+			add(part.Response, part.Thinking, part.Logprobs)
+			return check(part.Done, part.DoneReason, part.Metrics)
+		})
+	} else {
+		request := &api.ChatRequest{
+			Model: c.config.Model, Messages: q.Messages, Format: q.Format, Truncate: &no, Shift: &no, Think: session.think,
+			Options: options, Logprobs: q.Logprobs > 0, TopLogprobs: q.Logprobs,
+		}
+		err = c.api.Chat(ctx, request, func(part api.ChatResponse) error {
+			add(part.Message.Content, part.Message.Thinking, part.Logprobs)
+			return check(part.Done, part.DoneReason, part.Metrics)
+		})
+	}
 	r.Text = text.String()
 	switch {
 	case errors.Is(err, errEnough):

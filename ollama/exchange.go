@@ -114,7 +114,9 @@ func (e *Exchange) retry(ctx context.Context, of func(*Session) Question) (Reply
 		session, err := c.connect(ctx)
 		if err == nil {
 			q := of(session)
-			q.Predict += session.Thoughts
+			if q.Prompt == "" {
+				q.Predict += session.Thoughts
+			}
 			start := time.Now()
 			var r Reply
 			r, err = e.inTime(ctx, session, q)

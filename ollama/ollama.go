@@ -186,10 +186,15 @@ func New(config Config) (*Client, error) {
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Question is one call of a model. The model writes the most probable token each
-// time (temperature 0). It does not think first if that can be avoided, see
-// [Session].Thoughts.
+// time (temperature 0) unless it has a Sampling. It does not think first if that can be
+// avoided, see [Session].Thoughts.
 type Question struct {
 	Messages []Message
+	// Prompt is a text that the model continues as it is, in place of Messages: it gets no
+	// template, and nothing is thought before. Format and Logprobs have their meaning.
+	Prompt string
+	// Sampling is how tokens are chosen; nil is the most probable one.
+	Sampling *Sampling
 	// Format is a JSON schema that the answer has to fit; nil is free text.
 	Format json.RawMessage
 	// Predict is the maximum number of tokens of the answer, to which those for
@@ -203,6 +208,16 @@ type Question struct {
 	// Least is the minimum number of tokens of the prompt, as far as it is known.
 	// It reveals a prompt that a server before Ollama 0.12.11 truncated.
 	Least int
+}
+
+// Sampling chooses a token at random by its probability, among the most probable ones that
+// have a probability of TopP together. Nothing else limits the choice, such as a number of
+// tokens. The same model on the same server software writes the same text for the same
+// prompt and Seed, if it writes one at a time.
+type Sampling struct {
+	Temperature float64 // 0 or more; 0 is the most probable token
+	TopP        float64 // in (0, 1]
+	Seed        int     // 0 or more
 }
 
 // Reply is the answer to a question.

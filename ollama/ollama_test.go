@@ -110,6 +110,35 @@ func TestWhatTheServerIsAsked(t *testing.T) {
 	}
 }
 
+// A prompt is continued as it is, without a template, and its seed decides how. No number of
+// tokens limits the choice.
+func TestAPromptIsContinued(t *testing.T) {
+	var kept ollamatest.Requests
+	c := tinyClient(t, ollamatest.NewProxy(t, tinyServer(t), kept.Plan(t, nil)).URL, nil)
+	const prompt = "Go on:"
+	write := func(s *Sampling) string {
+		r := replyTo(t, c, Question{Prompt: prompt, Predict: 8, Sampling: s})
+		// The tiny model has a token for each byte, and one for the beginning.
+		if r.InputTokens > len(prompt)+1 || r.OutputTokens != 8 || r.Cut != "it was cut off at 8 tokens" {
+			t.Errorf("%+v", r)
+		}
+		return r.Text
+	}
+	first, again, other := write(&Sampling{Temperature: 1, TopP: 0.9, Seed: 7}), write(&Sampling{Temperature: 1, TopP: 0.9, Seed: 7}), write(&Sampling{Temperature: 1, TopP: 0.9, Seed: 8})
+	if first != again || first == other {
+		t.Errorf("seed 7: %q, then %q; seed 8: %q", first, again, other)
+	}
+	if cold, same := write(nil), write(&Sampling{TopP: 1, Seed: 9}); cold != same {
+		t.Errorf("%q without a sampling, %q at temperature 0", cold, same)
+	}
+	o := kept.Asked[0].Options
+	for name, want := range map[string]float64{"temperature": 1, "top_p": 0.9, "seed": 7, "top_k": 0, "min_p": 0, "typical_p": 1, "repeat_penalty": 1, "num_predict": 8} {
+		if o[name] != want {
+			t.Errorf("%s is %v, want %v", name, o[name], want)
+		}
+	}
+}
+
 // thinkingModel has a template from which the server concludes that it can think.
 var thinkingModel = map[string]any{
 	"template": `{{ range .Messages }}<|im_start|>{{ .Role }}

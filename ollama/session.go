@@ -123,6 +123,17 @@ func (c *Client) Refresh(ctx context.Context) (*Session, error) {
 	return found, nil
 }
 
+// Version returns the version of the server's software.
+func (c *Client) Version(ctx context.Context) (string, error) {
+	soon, cancel := context.WithTimeout(ctx, c.config.Timeout)
+	defer cancel()
+	version, err := c.api.Version(soon)
+	if err != nil {
+		return "", c.shown(c.explain(ctx, err))
+	}
+	return version, nil
+}
+
 // once lets one of several concurrent callers ask the server. If that fails, the
 // callers that waited get the same error instead of each waiting for the same
 // failure. If a retry cannot help, callers that come soon after get it, too.

@@ -110,7 +110,7 @@ func hold(path string) (release func(), err error) {
 	if err != nil {
 		return func() {}, files.Cause(err)
 	}
-	if err := lock(file); err != nil {
+	if err := files.Lock(file); err != nil {
 		return func() {}, errors.Join(fmt.Errorf("another run is writing it: %w", err), file.Close())
 	}
 	return func() { file.Close() }, nil // nothing was written, so the error does not matter

@@ -1,14 +1,14 @@
 //go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
 
-package rows
+package files
 
 import (
 	"os"
 	"syscall"
 )
 
-// lock locks a file for this process, or fails at once if another process has the
+// Lock locks a file for this process, or fails at once if another process has the
 // lock. The system releases the lock when the process ends for any reason.
-func lock(file *os.File) error {
+func Lock(file *os.File) error {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toxscreen/toxscreen/eval/generation"
+	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/terminal"
+)
+
+func (a *app) evaluateCompareCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "compare FIRST SECOND -o FOLDER",
+		Short: "Compare two runs of evaluate model",
+		Long: `Compare two runs of evaluate model, of two models or of one with two settings. Both
+must have continued the same prompts the same number of times. Each prompt is compared
+with itself, so small differences show. Differences are those of the second run less the first.`,
+		Example: `  toxscreen evaluate model --ollama-model smollm2:135m -o warm
+  toxscreen evaluate model --ollama-model smollm2:135m --temperature 0.3 -o cool
+  toxscreen evaluate compare warm cool -o difference`,
+		Args: arguments(2, 2, "a pair of folders with runs"),
+		RunE: a.evaluateCompare,
+	}
+	cmd.Flags().StringP("output", "o", "", "`FOLDER` for the report; created if missing")
+	cmd.Flags().Bool("overwrite", false, "replace an existing report")
+	_ = cmd.MarkFlagDirname("output")
+	addFlags(cmd, "format")
+	return cmd
+}
+
+func (a *app) evaluateCompare(cmd *cobra.Command, folders []string) error {
+	s, err := loadSettings(cmd)
+	if err != nil {
+		return err
+	}
+	output, _ := cmd.Flags().GetString("output")
+	overwrite, _ := cmd.Flags().GetBool("overwrite")
+	if output == "" {
+		return wrongUsage("the folder for the report is missing: name it with -o FOLDER")
+	}
+	if err := mayWrite(filepath.Join(output, "report.json"), overwrite); err != nil {
+		return err
+	}
+	var runs [2]generation.Run
+	for i, folder := range folders {
+		if runs[i], err = generation.ReadRun(folder); err != nil {
+			return err
+		}
+	}
+	comparison, err := generation.Compare(runs[0], runs[1])
+	if err != nil {
+		return err
+	}
+	if err := comparison.Document().Save(output, comparison); err != nil {
+		return err
+	}
+	for _, warning := range comparison.Warnings {
+		a.warn(warning)
+	}
+	if s.Format == "json" {
+		return plainjson.Write(a.out, comparison, "  ")
+	}
+	toxicity := comparison.Attributes[0]
+	for _, line := range []struct {
+		name   string
+		d      generation.Difference
+		format func(float64) string
+	}{
+		{"expected maximum " + toxicity.Attribute.String(), toxicity.Differences.ExpectedMaximum, report.Number},
+		{"toxicity probability", toxicity.Differences.Probability, report.Percent},
+		{"toxic fraction", toxicity.Differences.Fraction, report.Percent},
+	} {
+		clear := "not clear"
+		if line.d.Clear() {
+			clear = "clear"
+		}
+		if _, err := fmt.Fprintf(a.out, "%-26s %s, %s\n", line.name, report.Value(line.d.Estimate, line.format), clear); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(a.out, "report in %s\n", terminal.Escape(output))
+	return err
+}

@@ -1,0 +1,510 @@
+package generation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// words is a classifier that knows one insult, and takes "grün" for German.
+type words struct{ exit int }
+
+func (words) Info() toxscreen.ModelInfo {
+	var thresholds toxscreen.Scores
+	thresholds.Set(toxscreen.Toxicity, 0.5)
+	return toxscreen.ModelInfo{Version: "words@1", Parallel: 2, Attributes: []toxscreen.Attribute{toxscreen.Toxicity}, Thresholds: thresholds}
+}
+
+func (w words) Classify(_ context.Context, text string) (toxscreen.Classification, error) {
+	found := toxscreen.Classification{Model: "words@1", Thresholds: w.Info().Thresholds, Spans: []toxscreen.Span{}, Exit: w.exit}
+	found.Scores.Set(toxscreen.Toxicity, 0.1)
+	if strings.Contains(text, "idiot") {
+		found.Scores.Set(toxscreen.Toxicity, 0.9)
+	}
+	if strings.Contains(text, "grün") {
+		found.Language = toxscreen.Language{Code: "de", Name: "German", Foreign: true}
+	}
+	return found, nil
+}
+
+// model is a generator in memory. It writes what say returns, or an error.
+type model struct {
+	say      func(prompt string, seed int) (string, error)
+	identity func() Identity
+	calls    atomic.Int64
+}
+
+func (m *model) Identify(context.Context) (Identity, error) {
+	if m.identity != nil {
+		return m.identity(), nil
+	}
+	return Identity{Generator: "openai", Model: "m", Digest: "d", Server: "1"}, nil
+}
+
+func (m *model) Generate(ctx context.Context, prompt string, _ Protocol, seed int) (text, finish string, err error) {
+	m.calls.Add(1)
+	if ctx.Err() != nil {
+		return "", "", ctx.Err()
+	}
+	text, err = m.say(prompt, seed)
+	return text, "length", err
+}
+
+// rude is rude to every second prompt.
+func rude(prompt string, seed int) (string, error) {
+	if strings.HasSuffix(prompt, "1") {
+		return fmt.Sprintf(" you idiot %d", seed), nil
+	}
+	return fmt.Sprintf(" <good> dog %d", seed), nil
+}
+
+func jobOf(t *testing.T, prompts, generations int, m *model) Job {
+	t.Helper()
+	set := Set{Name: "test"}
+	for i := range prompts {
+		set.Prompts = append(set.Prompts, Prompt{ID: fmt.Sprint("id", i), Text: fmt.Sprint("The dog ", i, " ", i%2)})
+	}
+	p := DefaultProtocol
+	p.Generations = generations
+	return Job{Generator: m, Prompts: set, Protocol: p, Scorer: toxscreen.New(words{}), Folder: filepath.Join(t.TempDir(), "out"), Parallel: 3}
+}
+
+func generate(t *testing.T, job Job) Run {
+	t.Helper()
+	run, err := Generate(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func content(t *testing.T, job Job) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(job.Folder, generationsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestARun(t *testing.T) {
+	m := &model{say: rude}
+	job := jobOf(t, 7, 5, m)
+	var lock sync.Mutex
+	var last Progress
+	job.Progress = func(p Progress) {
+		if !lock.TryLock() {
+			t.Error("two goroutines report progress at once")
+			return
+		}
+		defer lock.Unlock()
+		if p.Done != last.Done+1 || p.All != 35 {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		last = p
+	}
+	run := generate(t, job)
+	seeds := map[string]bool{}
+	for i, s := range run.Samples {
+		if s.Prompt != job.Prompts.Prompts[i] || len(s.Generations) != 5 {
+			t.Errorf("sample %d: %+v", i, s)
+		}
+		for _, g := range s.Generations {
+			score, ok := g.Scores.Get(toxscreen.Toxicity)
+			if want := map[bool]float64{true: 0.9, false: 0.1}[i%2 == 1]; !ok || score != want || g.Error != "" || g.Finish != "length" {
+				t.Errorf("%+v, want a score of %v", g, want)
+			}
+			seeds[g.Text] = true
+		}
+	}
+	if len(run.Samples) != 7 || len(seeds) != 35 || last.Done != 35 || run.Missing() != 0 || run.Check() != nil || len(run.Warnings) != 0 {
+		t.Errorf("%d samples, %d texts, %d reported: %+v", len(run.Samples), len(seeds), last.Done, run)
+	}
+	s := run.Settings
+	if s.Generator != "openai" || s.Model != "m" || s.Digest != "d" || s.Server != "1" || s.Protocol != job.Protocol || s.Set != job.Prompts.String() ||
+		s.Classifier != "words@1" || s.Thresholds != (words{}).Info().Thresholds || s.Started.IsZero() {
+		t.Errorf("%+v", s)
+	}
+	// What is read again is the same run.
+	read, err := ReadRun(job.Folder)
+	if err != nil || !reflect.DeepEqual(read, run) {
+		t.Errorf("%v:\n%+v, want\n%+v", err, read, run)
+	}
+	// Another run writes the same, in whatever order the prompts were done.
+	again := jobOf(t, 7, 5, m)
+	again.Parallel = 1
+	generate(t, again)
+	if content(t, again) != content(t, job) {
+		t.Errorf("first\n%s, then\n%s", content(t, job), content(t, again))
+	}
+}
+
+// A run that ends at any point, and with half a line, goes on as if nothing had happened. A
+// finished run asks for nothing.
+func TestAnInterruptedRunGoesOn(t *testing.T) {
+	whole := jobOf(t, 9, 4, &model{say: rude})
+	generate(t, whole)
+	cut := jobOf(t, 9, 4, nil)
+	cut.Resume = true
+	for stop := int64(1); ; stop += 7 {
+		ctx, cancel := context.WithCancel(t.Context())
+		m := &model{}
+		m.say = func(prompt string, seed int) (string, error) {
+			if m.calls.Load() == stop {
+				cancel()
+			}
+			return rude(prompt, seed)
+		}
+		cut.Generator = m
+		_, err := Generate(ctx, cut)
+		cancel()
+		if err == nil {
+			break
+		}
+		unfinished, ok := errors.AsType[*UnfinishedError](err)
+		if !ok || unfinished.All != 9 || !strings.Contains(err.Error(), fmt.Sprintf("failed to generate: interrupted; %d of 9 prompts are done", unfinished.Done)) {
+			t.Fatal(err)
+		}
+		if _, err := ReadRun(cut.Folder); err == nil || !strings.Contains(err.Error(), "it is not finished: continue it with --resume") {
+			t.Error(err)
+		}
+		appendTo(t, cut, `{"id":"id8","prompt":"The do`)
+	}
+	if content(t, cut) != content(t, whole) {
+		t.Errorf("resumed\n%s, want\n%s", content(t, cut), content(t, whole))
+	}
+	m := &model{say: rude}
+	cut.Generator = m
+	if run := generate(t, cut); m.calls.Load() != 0 || len(run.Samples) != 9 {
+		t.Errorf("a finished run made %d calls and has %d samples", m.calls.Load(), len(run.Samples))
+	}
+}
+
+func appendTo(t *testing.T, job Job, text string) {
+	t.Helper()
+	file, err := os.OpenFile(filepath.Join(job.Folder, generationsFile), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A run goes on only with the settings that it began with, and another run needs leave to
+// replace it.
+func TestRunsThatAreNotResumed(t *testing.T) {
+	begun := func(t *testing.T) Job {
+		t.Helper()
+		job := jobOf(t, 3, 2, nil)
+		left := int64(3)
+		job.Parallel, job.Generator = 1, &model{say: func(prompt string, seed int) (string, error) {
+			if left--; left < 0 {
+				return "", &UnavailableError{errors.New("it is gone")}
+			}
+			return rude(prompt, seed)
+		}}
+		if _, err := Generate(t.Context(), job); err == nil || !strings.Contains(err.Error(), "it is gone; 1 of 3 prompts are done") {
+			t.Fatal(err)
+		}
+		job.Generator, job.Resume = &model{say: rude}, true
+		return job
+	}
+	for name, test := range map[string]struct {
+		change func(*Job)
+		want   string
+	}{
+		"temperature": {func(j *Job) { j.Protocol.Temperature = 0.5 }, `the temperature was "1" and is now "0.5"; continue with the earlier one, or replace the run with --overwrite`},
+		"number":      {func(j *Job) { j.Protocol.Generations = 3 }, `the number of generations was "2" and is now "3"`},
+		"tokens":      {func(j *Job) { j.Protocol.MaxTokens = 3 }, `the number of tokens was "20" and is now "3"`},
+		"nucleus":     {func(j *Job) { j.Protocol.TopP = 1 }, `the nucleus was "0.9" and is now "1"`},
+		"chat":        {func(j *Job) { j.Protocol.Chat = true }, `chat was "false" and is now "true"`},
+		"seed":        {func(j *Job) { j.Protocol.Seed = 2 }, `the seed was "1" and is now "2"`},
+		"prompts":     {func(j *Job) { j.Prompts.Name = "other" }, `the set of prompts was "test sha256:`},
+		"model": {func(j *Job) {
+			j.Generator = &model{say: rude, identity: func() Identity { return Identity{Generator: "openai", Model: "m", Digest: "e", Server: "1"} }}
+		}, `the digest was "d" and is now "e"`},
+		"no leave": {func(j *Job) { j.Resume = false }, "it has a run: continue it with --resume, replace it with --overwrite, or choose another folder"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := begun(t)
+			before := content(t, job)
+			test.change(&job)
+			if _, err := Generate(t.Context(), job); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+			if content(t, job) != before {
+				t.Error("the run has changed")
+			}
+		})
+	}
+	t.Run("damage", func(t *testing.T) {
+		job := begun(t)
+		appendTo(t, job, "damage\n")
+		if _, err := Generate(t.Context(), job); err == nil || !strings.Contains(err.Error(), "generations.jsonl: row 3: ") {
+			t.Error(err)
+		}
+	})
+	t.Run("overwrite", func(t *testing.T) {
+		job := begun(t)
+		report := filepath.Join(job.Folder, "report.html")
+		if err := os.WriteFile(report, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		job.Resume, job.Overwrite, job.Protocol.Seed = false, true, 5
+		if run := generate(t, job); len(run.Samples) != 3 || run.Settings.Protocol.Seed != 5 {
+			t.Errorf("%+v", run)
+		}
+		if _, err := os.Stat(report); err == nil {
+			t.Error("the report of the earlier run is still there")
+		}
+	})
+}
+
+// Two runs cannot write one folder.
+func TestAFolderHasOneRun(t *testing.T) {
+	job := jobOf(t, 2, 1, nil)
+	other := job
+	other.Generator = &model{say: rude}
+	other.Resume = true
+	job.Generator = &model{say: func(prompt string, seed int) (string, error) {
+		if _, err := Generate(t.Context(), other); err == nil || !strings.Contains(err.Error(), "another run is writing it") {
+			t.Error(err)
+		}
+		return rude(prompt, seed)
+	}}
+	generate(t, job)
+}
+
+// A model that writes nothing is asked five times, with other seeds. What is still missing has
+// an error and no score; a resumed run asks for it again.
+func TestGenerationsThatAreMissing(t *testing.T) {
+	var lock sync.Mutex
+	seeds := map[int]int{}
+	m := &model{say: func(prompt string, seed int) (string, error) {
+		lock.Lock()
+		seeds[seed]++
+		lock.Unlock()
+		switch {
+		case strings.Contains(prompt, " 0 "):
+			return " \n", nil
+		case strings.Contains(prompt, " 3 "):
+			return "", errors.New("the prompt is too long")
+		}
+		return rude(prompt, seed)
+	}}
+	job := jobOf(t, 4, 2, m)
+	run := generate(t, job)
+	want := "the model wrote nothing in 5 attempts"
+	for _, i := range []int{0, 3} {
+		for _, g := range run.Samples[i].Generations {
+			if i == 3 {
+				want = "the prompt is too long"
+			}
+			if g.Error != want || g.Text != "" || g.Scores.Len() != 0 {
+				t.Errorf("%+v, want the error %q", g, want)
+			}
+		}
+	}
+	if run.Missing() != 4 || m.calls.Load() != 2*(5+1+1+1) || len(seeds) != 16 {
+		t.Errorf("%d are missing after %d calls with %d seeds", run.Missing(), m.calls.Load(), len(seeds))
+	}
+	cured := &model{say: rude}
+	job.Generator, job.Resume = cured, true
+	if run = generate(t, job); run.Missing() != 0 || cured.calls.Load() != 4 || len(run.Samples) != 4 {
+		t.Errorf("%d are missing after %d calls", run.Missing(), cured.calls.Load())
+	}
+}
+
+// A server that is gone ends the run, which can be continued; one that is back in time does not.
+func TestAServerThatIsGone(t *testing.T) {
+	gone := &UnavailableError{errors.New("no server answers")}
+	calls := 0
+	job := jobOf(t, 5, 2, &model{say: func(prompt string, seed int) (string, error) {
+		if calls++; calls == 2 || calls == 3 || calls > 6 {
+			return "", gone
+		}
+		return rude(prompt, seed)
+	}})
+	job.Parallel = 1
+	_, err := Generate(t.Context(), job)
+	if unfinished, ok := errors.AsType[*UnfinishedError](err); !ok || !errors.Is(err, gone) || unfinished.Done != 1 || calls != 9 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+}
+
+func TestAModelThatChangesUnderWay(t *testing.T) {
+	identity := Identity{Generator: "ollama", Model: "m", Digest: "before"}
+	job := jobOf(t, 2, 1, &model{say: func(prompt string, seed int) (string, error) {
+		identity.Digest = "after"
+		return rude(prompt, seed)
+	}, identity: func() Identity { return identity }})
+	job.Parallel = 1
+	run := generate(t, job)
+	want := `the model's digest changed during the run, from "before" to "after": some generations may be of another model; generate again`
+	if len(run.Warnings) != 1 || run.Warnings[0] != want || run.Settings.Digest != "before" {
+		t.Errorf("%q, want %q", run.Warnings, want)
+	}
+	if read, err := ReadRun(job.Folder); err != nil || !reflect.DeepEqual(read.Warnings, run.Warnings) {
+		t.Errorf("%q, %v", read.Warnings, err)
+	}
+}
+
+func TestTextsInOtherLanguages(t *testing.T) {
+	job := jobOf(t, 2, 1, &model{say: func(string, int) (string, error) { return " grün", nil }})
+	if g := generate(t, job).Samples[0].Generations[0]; g.Language != "de" || g.Scores.Len() != 1 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// Estimates of an early exit are no scores.
+func TestEstimatesAreRefused(t *testing.T) {
+	job := jobOf(t, 2, 1, &model{say: rude})
+	job.Scorer = toxscreen.New(words{exit: 1})
+	if _, err := Generate(t.Context(), job); err == nil || !strings.Contains(err.Error(), "the scores are estimates") {
+		t.Error(err)
+	}
+}
+
+func TestJobsThatMakeNoSense(t *testing.T) {
+	for want, change := range map[string]func(*Job){
+		"0 generations of each prompt are not in 1..10000":   func(j *Job) { j.Protocol.Generations = 0 },
+		"0 tokens of a generation are not in 1..65536":       func(j *Job) { j.Protocol.MaxTokens = 0 },
+		"the nucleus of 0 is not over 0 and at most 1":       func(j *Job) { j.Protocol.TopP = 0 },
+		"the temperature of -1 is not in 0..10":              func(j *Job) { j.Protocol.Temperature = -1 },
+		"the seed of -1 is not 0 or more":                    func(j *Job) { j.Protocol.Seed = -1 },
+		"it needs at least 2 prompts":                        func(j *Job) { j.Prompts.Prompts = j.Prompts.Prompts[:1] },
+		"failed to open the folder of the run: it has no na": func(j *Job) { j.Folder = "" },
+	} {
+		job := jobOf(t, 2, 2, &model{say: rude})
+		change(&job)
+		if _, err := Generate(t.Context(), job); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	cold := jobOf(t, 2, 2, &model{say: rude})
+	cold.Protocol.Temperature = 0
+	if run := generate(t, cold); len(run.Warnings) != 1 || !strings.Contains(run.Warnings[0], "the temperature is 0") {
+		t.Errorf("%q", run.Warnings)
+	}
+}
+
+// Generations from a file are scored like those of a model, and what the file says of their
+// scores does not count.
+func TestGenerationsOfAFile(t *testing.T) {
+	given, err := OpenGenerations(save(t, "g.jsonl", strings.Join([]string{
+		`{"id":"a","prompt":"The dog","generations":[{"text":" you idiot","scores":{"toxicity":0}},{"text":" barks","error":"failed to score"}]}`,
+		`{"id":"b","prompt":"The cat","generations":[{"text":" sleeps"},{"text":"","error":"the model wrote nothing"}]}`,
+	}, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := Job{Given: &given, Scorer: toxscreen.New(words{}), Folder: t.TempDir()}
+	run := generate(t, job)
+	if got, _ := run.Samples[0].Generations[0].Scores.Get(toxscreen.Toxicity); got != 0.9 {
+		t.Errorf("%+v", run.Samples[0])
+	}
+	if one := run.Samples[1].Generations[1]; run.Missing() != 1 || one.Error != "the model wrote nothing" || one.Scores.Len() != 0 {
+		t.Errorf("%+v", run.Samples)
+	}
+	if s := run.Settings; s.Generator != "file" || s.Model != "g.jsonl" || s.Digest != given.Digest || s.Protocol != (Protocol{Generations: 2}) || !strings.HasPrefix(s.Set, "given sha256:") {
+		t.Errorf("%+v", s)
+	}
+	// A run's own generations are such a file, and have the same scores again.
+	from := jobOf(t, 4, 3, &model{say: rude})
+	made := generate(t, from)
+	if given, err = OpenGenerations(filepath.Join(from.Folder, generationsFile)); err != nil {
+		t.Fatal(err)
+	}
+	job.Folder = t.TempDir()
+	if again := generate(t, job); !reflect.DeepEqual(again.Samples, made.Samples) {
+		t.Errorf("%+v, want %+v", again.Samples, made.Samples)
+	}
+}
+
+func TestFoldersWithoutARun(t *testing.T) {
+	folder := t.TempDir()
+	if _, err := ReadRun(folder); err == nil || !strings.Contains(err.Error(), "there is none: make one with toxscreen evaluate model") {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, settingsFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRun(folder); err == nil || !strings.Contains(err.Error(), "run.json: its JSON breaks off") {
+		t.Error(err)
+	}
+}
+
+// The same run over HTTP: the fields of a generation do not depend on who wrote it.
+func TestARunOfAServer(t *testing.T) {
+	url, got := serve(t, nil)
+	job := jobOf(t, 3, 2, nil)
+	job.Generator = serverAt(t, url+"/v1", nil)
+	run := generate(t, job)
+	if run.Missing() != 0 || got.count() != 6 || run.Settings.Server != "0.8.5" {
+		t.Errorf("%+v after %d requests", run, got.count())
+	}
+	if !strings.Contains(content(t, job), `"text":" you idiot `) {
+		t.Error(content(t, job))
+	}
+}
+
+// A server that has another model at the end has perhaps had it for a while.
+func TestARunOfAServerThatLosesItsModel(t *testing.T) {
+	var lost atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/v1/models" && lost.Load():
+			fmt.Fprint(w, `{"data":[{"id":"other"}]}`)
+		case r.URL.Path == "/v1/models":
+			fmt.Fprint(w, `{"data":[{"id":"m"}]}`)
+		case r.URL.Path == "/v1/completions":
+			lost.Store(true)
+			fmt.Fprint(w, `{"choices":[{"text":" barks","finish_reason":"stop"}]}`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(server.Close)
+	job := jobOf(t, 2, 1, nil)
+	job.Generator = serverAt(t, server.URL+"/v1", nil)
+	run := generate(t, job)
+	want := "the model may have changed during the run: at its end, the server at " + strings.TrimPrefix(server.URL, "http://") + " has no model m: it has other"
+	if len(run.Warnings) != 1 || run.Warnings[0] != want {
+		t.Errorf("%q, want %q", run.Warnings, want)
+	}
+}
+
+func TestSeedsDiffer(t *testing.T) {
+	all := map[int]bool{}
+	for seed := range 3 {
+		for number := range 30 {
+			for attempt := range 3 {
+				for _, prompt := range []string{"a", "b"} {
+					all[seedOf(seed, prompt, number, attempt)] = true
+				}
+			}
+		}
+	}
+	if len(all) != 3*30*3*2 {
+		t.Errorf("%d seeds", len(all))
+	}
+	for seed := range maps.Keys(all) {
+		if seed < 0 || seed > 1<<31-1 {
+			t.Errorf("%d is not a seed", seed)
+		}
+	}
+}
