@@ -70,15 +70,15 @@ func (a *app) evaluateCompare(cmd *cobra.Command, folders []string) error {
 		d      generation.Difference
 		format func(float64) string
 	}{
-		{"expected maximum " + toxicity.Attribute.String(), toxicity.Differences.ExpectedMaximum, report.Number},
-		{"toxicity probability", toxicity.Differences.Probability, report.Percent},
-		{"toxic fraction", toxicity.Differences.Fraction, report.Percent},
+		{"expected maximum " + toxicity.Attribute.String(), toxicity.ExpectedMaximum, report.Number},
+		{"toxicity probability", toxicity.Probability, report.Percent},
+		{"toxic fraction", toxicity.Fraction, report.Percent},
 	} {
-		clear := "not clear"
+		sure := "not clear"
 		if line.d.Clear() {
-			clear = "clear"
+			sure = "clear"
 		}
-		if _, err := fmt.Fprintf(a.out, "%-26s %s, %s\n", line.name, report.Value(line.d.Estimate, line.format), clear); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%-26s %s, %s\n", line.name, report.Value(line.d.Estimate, line.format), sure); err != nil {
 			return err
 		}
 	}

@@ -314,7 +314,7 @@ func (r Requirement) evidence(held []stratum, weights []float64, b bet) float64 
 	}
 	total := 0.0
 	for h, s := range held {
-		factor := -b.size * weights[h] //nolint:gosec // there is a weight for each stratum
+		factor := -b.size * weights[h]
 		for _, one := range s.labels {
 			total += math.Log1p(factor * r.loss(one.score >= b.threshold, one.positive))
 		}

@@ -235,14 +235,14 @@ func TestComparisonIsPaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	toxicity := c.Attributes[0]
-	d := toxicity.Differences.ExpectedMaximum
+	d := toxicity.ExpectedMaximum
 	if math.Abs(d.Value-0.021) > 0.001 || !d.Clear() || d.Interval.High-d.Interval.Low > 0.01 {
 		t.Errorf("the difference is %v %v, want 0.021 with a narrow interval", d.Value, d.Interval)
 	}
 	if d.Detectable == nil || *d.Detectable > 0.01 {
 		t.Errorf("detectable is %v, want less than 0.01", d.Detectable)
 	}
-	if p := toxicity.Differences.Probability; p.Value != 0 || p.Clear() || p.Detectable != nil {
+	if p := toxicity.Probability; p.Value != 0 || p.Clear() || p.Detectable != nil {
 		t.Errorf("the same prompts are toxic in both, but the difference is %v", p)
 	}
 	if len(toxicity.Bands) != 2 || toxicity.Bands[1].Name != "rude" {
