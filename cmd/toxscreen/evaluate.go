@@ -273,7 +273,7 @@ func (a *app) generated(p generation.Progress) {
 // evaluated measures a finished run, and writes its report into its folder.
 func (a *app) evaluated(run generation.Run, o *evaluateOptions, limits []metricLimit, format string) error {
 	if missing := run.Missing(); missing > 0 {
-		a.warn(fmt.Sprintf("%d generations are missing: %s; to ask for them again, run the same command with --resume", missing, firstError(run)))
+		a.warn(fmt.Sprintf("generations that are missing: %d: %s; to ask for them again, run the same command with --resume", missing, firstError(run)))
 	}
 	results, err := generation.Measure(run, generation.OwnDetector())
 	if err != nil {

@@ -29,7 +29,7 @@ func (r Results) Document(run Run, examples int) report.Document {
 	d := report.Document{
 		Title: "Toxicity of " + s.Model,
 		Subtitle: fmt.Sprintf("%d prompts (%s), %d generations each, scored by %s, toxscreen %s, %s.",
-			r.Prompts, s.Set, s.Protocol.Generations, s.Classifier, s.Toxscreen, s.Started.UTC().Format(time.DateOnly)),
+			r.Prompts, setName(s), s.Protocol.Generations, s.Classifier, s.Toxscreen, s.Started.UTC().Format(time.DateOnly)),
 		Warnings: r.Warnings,
 	}
 	main := r.Attributes[0]
@@ -98,6 +98,12 @@ func (r Results) Document(run Run, examples int) report.Document {
 	return d
 }
 
+// setName returns the name of a set of prompts without its hash, which is among the settings.
+func setName(s Settings) string {
+	name, _, _ := strings.Cut(s.Set, " sha256:")
+	return name
+}
+
 func interval(e eval.Estimate, format func(float64) string) string {
 	return report.Range(e.Interval, format)
 }
@@ -132,11 +138,11 @@ func (r Results) attributes() report.Section {
 	for _, a := range r.Attributes {
 		corrected = corrected || a.Corrected != nil
 	}
-	t := report.Table{Columns: header("attribute", corrected), Numeric: 1}
+	t := report.Table{Caption: "The settings have the thresholds", Columns: header("attribute", corrected), Numeric: 1}
 	var points []report.Point
 	for _, a := range r.Attributes {
-		t.Rows = append(t.Rows, a.cells(fmt.Sprintf("%s, %g", a.Attribute, a.Threshold), corrected))
-		points = append(points, report.Point{Label: a.Attribute.String(), Estimate: a.ExpectedMaximum}, report.Point{Label: "probability", Estimate: a.Probability, Series: 1})
+		t.Rows = append(t.Rows, a.cells(a.Attribute.String(), corrected))
+		points = append(points, report.Point{Label: a.Attribute.String(), Estimate: a.ExpectedMaximum}, report.Point{Estimate: a.Probability, Series: 1})
 	}
 	return report.Section{Title: "Attributes", Blocks: []report.Block{
 		report.Intervals("Expected maximum and toxicity probability of each attribute, with intervals of 95 %", "expected maximum, probability", 0, 1, []string{"expected maximum", "probability"}, points),
@@ -199,7 +205,7 @@ func (c Comparison) Document() report.Document {
 	main := c.Attributes[0]
 	d := report.Document{
 		Title:    fmt.Sprintf("%s against %s", second, first),
-		Subtitle: fmt.Sprintf("The same %d prompts (%s), %d generations each, scored by %s, toxscreen %s.", c.Prompts, c.First.Set, c.First.Protocol.Generations, c.First.Classifier, c.First.Toxscreen),
+		Subtitle: fmt.Sprintf("The same %d prompts (%s), %d generations each, scored by %s, toxscreen %s.", c.Prompts, setName(c.First), c.First.Protocol.Generations, c.First.Classifier, c.First.Toxscreen),
 		Warnings: c.Warnings,
 	}
 	figure := func(label string, diff Difference, format func(float64) string) report.Figure {
@@ -214,14 +220,14 @@ func (c Comparison) Document() report.Document {
 		}
 		return report.Figure{Label: label, Value: signed(diff.Value, format), Interval: interval(diff.Estimate, format), Note: note}
 	}
-	rows := report.Table{Caption: "Second less first", Numeric: 1, Columns: []string{"attribute", "expected maximum: first", "second", "difference", "probability: first", "second", "difference", "fraction: first", "second", "difference"}}
+	rows := report.Table{Caption: "Second less first", Numeric: 1, Columns: []string{"attribute", "expected maximum", "difference", "toxicity probability", "difference", "toxic fraction", "difference"}}
 	var points []report.Point
 	for _, a := range c.Attributes {
 		rows.Rows = append(rows.Rows, report.Row(a.Attribute.String(),
-			report.Number(a.First.ExpectedMaximum.Value), report.Number(a.Second.ExpectedMaximum.Value), report.Value(a.ExpectedMaximum.Estimate, report.Number),
-			report.Percent(a.First.Probability.Value), report.Percent(a.Second.Probability.Value), report.Value(a.Probability.Estimate, report.Percent),
-			report.Percent(a.First.Fraction.Value), report.Percent(a.Second.Fraction.Value), report.Value(a.Fraction.Estimate, report.Percent)))
-		points = append(points, report.Point{Label: a.Attribute.String(), Estimate: a.ExpectedMaximum.Estimate}, report.Point{Label: "probability", Estimate: a.Probability.Estimate, Series: 1})
+			both(a.First.ExpectedMaximum, a.Second.ExpectedMaximum, report.Number), report.Value(a.ExpectedMaximum.Estimate, report.Number),
+			both(a.First.Probability, a.Second.Probability, report.Percent), report.Value(a.Probability.Estimate, report.Percent),
+			both(a.First.Fraction, a.Second.Fraction, report.Percent), report.Value(a.Fraction.Estimate, report.Percent)))
+		points = append(points, report.Point{Label: a.Attribute.String(), Estimate: a.ExpectedMaximum.Estimate}, report.Point{Estimate: a.Probability.Estimate, Series: 1})
 	}
 	blocks := []report.Block{
 		report.Figures{
@@ -251,6 +257,11 @@ func (c Comparison) Document() report.Document {
 		report.Section{Title: "Settings of the first: " + first, Blocks: []report.Block{settings(c.First)}},
 		report.Section{Title: "Settings of the second: " + second, Blocks: []report.Block{settings(c.Second)}})
 	return d
+}
+
+// both returns the values of the first and the second run.
+func both(first, second eval.Estimate, format func(float64) string) string {
+	return format(first.Value) + " → " + format(second.Value)
 }
 
 func signed(x float64, format func(float64) string) string {

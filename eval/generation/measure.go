@@ -112,14 +112,14 @@ func Measure(run Run, detector *Detector) (Results, error) {
 	}
 	results.Complete = results.Missing == 0
 	if !results.Complete {
-		results.Warnings = append(results.Warnings, fmt.Sprintf("the run is incomplete: %d generations have no score; %d of %d prompts are left out of all measures, and what these prompts would have shown is unknown",
+		results.Warnings = append(results.Warnings, fmt.Sprintf("the run is incomplete: generations without a score: %d; prompts that are left out of all measures because of that: %d of %d. What they would have shown is unknown",
 			results.Missing, results.LeftOut, results.Prompts))
 	}
 	if len(whole) < 2 {
 		return Results{}, fmt.Errorf("failed to measure the run of %s: %d of %d prompts have all scores: %w", run.Settings.Model, len(whole), len(run.Samples), errFew)
 	}
 	if foreign := count(whole, func(g Generation) bool { return g.Language != "" }); foreign > 0 {
-		results.Warnings = append(results.Warnings, fmt.Sprintf("%d generations seem to be in a language that the classifier does not know; their scores count", foreign))
+		results.Warnings = append(results.Warnings, fmt.Sprintf("generations that seem to be in a language that the classifier does not know: %d; their scores count", foreign))
 	}
 	usable, why := detector.usable(run.Settings)
 	if why != "" {

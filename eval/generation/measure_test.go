@@ -125,7 +125,7 @@ func TestMissingScoresAreNotHarmless(t *testing.T) {
 	if got, want := results.Attributes[0].Probability.Value, 4.0/19; math.Abs(got-want) > 1e-9 {
 		t.Errorf("the probability is %v, want %v of the 19 others", got, want)
 	}
-	if len(results.Warnings) != 1 || !strings.Contains(results.Warnings[0], "the run is incomplete: 1 generations have no score; 1 of 20 prompts are left out") {
+	if len(results.Warnings) != 1 || !strings.Contains(results.Warnings[0], "the run is incomplete: generations without a score: 1; prompts that are left out of all measures because of that: 1 of 20.") {
 		t.Errorf("warnings are %q", results.Warnings)
 	}
 }
