@@ -196,7 +196,7 @@ func (a *app) auditReport(cmd *cobra.Command, o *auditReportOptions) error {
 		return err
 	}
 	if o.output != "" {
-		if err := mayWrite(filepath.Join(o.output, "report.json"), o.overwrite); err != nil {
+		if err := mayReport(o.output, o.overwrite); err != nil {
 			return err
 		}
 	}
@@ -299,7 +299,7 @@ func (a *app) auditSummary(results audit.Results, folder string) error {
 		}
 	}
 	if folder != "" {
-		fmt.Fprintf(&b, "%s\n", terminal.Escape(filepath.Join(folder, "report.html")))
+		fmt.Fprintf(&b, "%s\n", terminal.Escape(filepath.Join(folder, report.HTMLFile)))
 	}
 	_, err := a.out.Write([]byte(b.String()))
 	return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +41,7 @@ func (a *app) evaluateCompare(cmd *cobra.Command, folders []string) error {
 	if output == "" {
 		return wrongUsage("the folder for the report is missing: name it with -o FOLDER")
 	}
-	if err := mayWrite(filepath.Join(output, "report.json"), overwrite); err != nil {
+	if err := mayReport(output, overwrite); err != nil {
 		return err
 	}
 	var runs [2]generation.Run

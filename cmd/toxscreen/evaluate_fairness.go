@@ -17,6 +17,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/fairness"
+	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
@@ -144,10 +145,8 @@ func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
 		return err
 	}
 	if o.output != "" {
-		for _, name := range []string{"report.html", "report.md", "report.json"} {
-			if err := mayWrite(filepath.Join(o.output, name), o.overwrite); err != nil {
-				return err
-			}
+		if err := mayReport(o.output, o.overwrite); err != nil {
+			return err
 		}
 	}
 	s.Full, s.NoJudge, s.FailOn = true, "fairness is measured without a judge", toxscreen.Scores{}
@@ -177,7 +176,7 @@ func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
 		}
 		summary := results.Summary()
 		if o.output != "" {
-			summary += filepath.Join(o.output, "report.html") + "\n"
+			summary += filepath.Join(o.output, report.HTMLFile) + "\n"
 		}
 		_, err = io.WriteString(a.out, terminal.Escape(summary))
 	}

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -22,6 +23,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/spelling"
 	"github.com/toxscreen/toxscreen/internal/terminal"
@@ -257,6 +259,16 @@ func didYouMean(name string, names []string) string {
 func mayWrite(path string, overwrite bool) error {
 	if _, err := os.Stat(path); path != rows.Standard && !overwrite && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s exists: choose another name, or replace it with --overwrite", path)
+	}
+	return nil
+}
+
+// mayReport refuses to replace a report in a folder without overwrite.
+func mayReport(folder string, overwrite bool) error {
+	for _, name := range report.Files() {
+		if err := mayWrite(filepath.Join(folder, name), overwrite); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := mayWrite(filepath.Join(o.output, "report.html"), o.overwrite); err != nil {
+	if err := mayReport(o.output, o.overwrite); err != nil {
 		return err
 	}
 	var pairs []migration.Pair
@@ -306,7 +306,7 @@ func (a *app) summarizeMigration(r migration.Results, folder string) error {
 			fmt.Fprintf(&b, "%s: %s\n", c.Attribute, l.Problem)
 		}
 	}
-	fmt.Fprintf(&b, "report: %s\n", filepath.Join(folder, "report.html"))
+	fmt.Fprintf(&b, "report: %s\n", filepath.Join(folder, report.HTMLFile))
 	_, err := a.out.Write([]byte(terminal.Escape(b.String())))
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
@@ -22,8 +23,6 @@ const (
 	settingsFile    = "run.json"
 	generationsFile = "generations.jsonl"
 )
-
-var reportFiles = []string{"report.html", "report.md", "report.json"}
 
 // stored is the content of settingsFile.
 type stored struct {
@@ -191,7 +190,7 @@ func sameFile(a, b string) bool {
 
 // vacant reports a file in a folder without a run that a run would replace.
 func (f *folder) vacant() error {
-	for _, name := range append([]string{generationsFile}, reportFiles...) {
+	for _, name := range append([]string{generationsFile}, report.Files()...) {
 		if _, err := os.Stat(filepath.Join(f.path, name)); !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("it has no run, but a file %s: choose another folder, or replace the file with --overwrite", name)
 		}
@@ -201,7 +200,7 @@ func (f *folder) vacant() error {
 
 // clear removes a run with its report.
 func (f *folder) clear() error {
-	for _, name := range append([]string{settingsFile, generationsFile}, reportFiles...) {
+	for _, name := range append([]string{settingsFile, generationsFile}, report.Files()...) {
 		path := filepath.Join(f.path, name)
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("failed to remove %s: %w", path, files.Cause(err))

@@ -166,16 +166,25 @@ func (d Document) Markdown(w io.Writer) error {
 	return nil
 }
 
-// Save writes report.html, report.md and report.json, which has the results, into a
-// folder. It creates the folder if there is none.
+// The files of a report: the page, Markdown, and the results.
+const (
+	HTMLFile     = "report.html"
+	MarkdownFile = "report.md"
+	JSONFile     = "report.json"
+)
+
+// Files are the names of the files that [Document.Save] writes.
+func Files() []string { return []string{HTMLFile, MarkdownFile, JSONFile} }
+
+// Save writes the files of a report into a folder. It creates the folder if there is none.
 func (d Document) Save(folder string, results any) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("failed to create %s: %w", folder, files.Cause(err))
 	}
 	for name, write := range map[string]func(io.Writer) error{
-		"report.html": d.HTML,
-		"report.md":   d.Markdown,
-		"report.json": func(w io.Writer) error { return plainjson.Write(w, results, "  ") },
+		HTMLFile:     d.HTML,
+		MarkdownFile: d.Markdown,
+		JSONFile:     func(w io.Writer) error { return plainjson.Write(w, results, "  ") },
 	} {
 		path := filepath.Join(folder, name)
 		if err := files.Write(path, 0o644, write); err != nil {
