@@ -32,9 +32,9 @@ PYTHON := .venv/bin/python
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-cache-dir
 VENV := .venv/installed
 SERVERS := .venv/servers-installed
-# All scripts except those that are installed separately: the clients, and the
-# servers that `make bench-serve` compares with.
-REQUIREMENTS := $(filter-out scripts/clients/% scripts/bench/serve/%,$(sort $(shell find scripts -name requirements.txt)))
+# All scripts except those that are installed separately: the clients, the tools for
+# evaluation, and the servers that `make bench-serve` compares with.
+REQUIREMENTS := $(filter-out scripts/clients/% scripts/tools/% scripts/bench/serve/%,$(sort $(shell find scripts -name requirements.txt)))
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -95,6 +95,10 @@ test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests
 test-clients: library ## Test other systems' clients against the server (needs pip and npm, 1.3 GB in build/)
 	cd scripts/clients/go && go vet .
 	go test -tags clients -count=1 -v ./scripts/clients
+
+.PHONY: test-tools
+test-tools: library ## Test other systems' tools for evaluation against the server (needs pip and npm, 2 GB in build/)
+	go test -tags tools -count=1 -v -timeout 40m ./scripts/tools
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Check the code's style with the pinned golangci-lint

@@ -8,26 +8,27 @@ import (
 	"testing"
 )
 
-// TestGuideQuotesTheStories: the guide shows the code that runs against the server:
-// the lines between "docs: begin" and "docs: end", or all of a file without these
-// marks.
-func TestGuideQuotesTheStories(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/migrating-from-perspective.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?s)```\\w+ (scripts/\\S+)\n(.*?)```").FindAllStringSubmatch(string(guide), -1)
-	if len(blocks) < 5 {
-		t.Fatalf("the guide quotes only %d pieces of stories", len(blocks))
-	}
-	for _, block := range blocks {
-		story, err := os.ReadFile("../../" + block[1])
+// TestGuidesQuoteTheStories: the guides show the code that runs against the server: the
+// lines between "docs: begin" and "docs: end", or all of a file without these marks.
+func TestGuidesQuoteTheStories(t *testing.T) {
+	for _, name := range []string{"migrating-from-perspective.md", "evaluating-tools.md"} {
+		guide, err := os.ReadFile("../../docs/" + name)
 		if err != nil {
-			t.Error(err)
-			continue
+			t.Fatal(err)
 		}
-		if all := lines(shown(string(story))); !strings.Contains(all, lines(block[2])) {
-			t.Errorf("%s differs from the guide:\n%s", block[1], block[2])
+		blocks := regexp.MustCompile("(?s)```\\w+ (scripts/\\S+)\n(.*?)```").FindAllStringSubmatch(string(guide), -1)
+		if len(blocks) < 2 {
+			t.Errorf("%s quotes only %d pieces of stories", name, len(blocks))
+		}
+		for _, block := range blocks {
+			story, err := os.ReadFile("../../" + block[1])
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if all := lines(shown(string(story))); !strings.Contains(all, lines(block[2])) {
+				t.Errorf("%s differs from %s:\n%s", block[1], name, block[2])
+			}
 		}
 	}
 }
