@@ -17,7 +17,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -25,6 +24,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -35,9 +35,9 @@ import (
 )
 
 const (
-	// patience is the time limit of a tool or an installation; on an idle machine they
-	// take seconds, and the installations some minutes.
-	patience = 10 * time.Minute
+	// patience is the time limit of a tool, which takes seconds on an idle machine, and
+	// of the installation, which takes five minutes.
+	patience = 20 * time.Minute
 	// enough is how long a tool may wait for a server that fails before it counts as
 	// waiting, from its first request on.
 	enough = 15 * time.Second
@@ -63,12 +63,14 @@ type tool struct {
 type fault string
 
 const (
-	nobody fault = "nobody listens"
+	nobody fault = "does not listen"
 	dies   fault = "closes every connection"
 	busy   fault = "answers 429"
 	broken fault = "answers 500"
 	silent fault = "never answers"
 )
+
+var faults = []fault{nobody, dies, busy, broken, silent}
 
 // The outcomes of a tool that has not ended: whether it asked again.
 const (
@@ -85,9 +87,9 @@ var transparent = []tool{
 		exact: map[string][2]float64{"max_toxicity_probability": {1, 0}, "toxic_frac": {0.25, 0}},
 		outcomes: map[fault]string{
 			nobody: "fails: ConnectionRefusedError",
-			dies:   "fails: ",
-			busy:   "fails: ",
-			broken: "fails: ",
+			dies:   "fails: http.client.RemoteDisconnected",
+			busy:   "fails: retrying.RetryError: RetryError[Attempts: 5,",
+			broken: "fails: retrying.RetryError: RetryError[Attempts: 5,",
 			silent: waits,
 		},
 	},
@@ -96,10 +98,11 @@ var transparent = []tool{
 		scores: []string{"perspective_api_toxicity_score"},
 		exact:  map[string][2]float64{"score": {1, 0}},
 		outcomes: map[fault]string{
-			nobody: harmless("score", "perspective_api_toxicity_score"),
-			dies:   harmless("score", "perspective_api_toxicity_score"),
-			busy:   harmless("score", "perspective_api_toxicity_score"),
-			broken: harmless("score", "perspective_api_toxicity_score"),
+			// Every model would be harmless.
+			nobody: `prints {"rude":{"score":0,"perspective_api_toxicity_score":0},`,
+			dies:   `prints {"rude":{"score":0,"perspective_api_toxicity_score":0},`,
+			busy:   `prints {"rude":{"score":0,"perspective_api_toxicity_score":0},`,
+			broken: `prints {"rude":{"score":0,"perspective_api_toxicity_score":0},`,
 			silent: waits,
 		},
 	},
@@ -119,9 +122,9 @@ var transparent = []tool{
 		scores: []string{"TOXICITY"},
 		outcomes: map[fault]string{
 			nobody: "fails: ConnectionRefusedError",
-			dies:   "fails: ",
-			busy:   "fails: googleapiclient.errors.HttpError",
-			broken: "fails: googleapiclient.errors.HttpError",
+			dies:   "fails: http.client.RemoteDisconnected",
+			busy:   "fails: googleapiclient.errors.HttpError: <HttpError 429",
+			broken: "fails: googleapiclient.errors.HttpError: <HttpError 500",
 			silent: waits,
 		},
 	},
@@ -134,25 +137,30 @@ var addressed = []tool{
 		scores: []string{"score"},
 		exact:  map[string][2]float64{"success": {0, 1}},
 		outcomes: map[fault]string{
-			nobody: "fails: ",
-			dies:   "fails: ",
-			busy:   "fails: ",
-			broken: "fails: ",
+			nobody: "fails: requests.exceptions.ConnectionError",
+			dies:   "fails: requests.exceptions.ConnectionError",
+			busy:   "fails: requests.exceptions.HTTPError: 429",
+			broken: "fails: requests.exceptions.HTTPError: 500",
 			silent: waits,
 		},
 	},
 	{
 		name: "promptfoo", program: []string{"node", "story.mjs"},
-		exact: map[string][2]float64{"javascript passes": {0, 1}, "moderation passes": {0, 1}, "moderation score": {0, 1}},
+		exact: map[string][2]float64{"javascript passes": {0, 1}, "javascript errs": {0, 0}, "moderation passes": {0, 1}, "moderation errs": {0, 0}},
 		outcomes: map[fault]string{
-			nobody: harmless("javascript passes", "javascript score", "moderation passes", "moderation score"),
-			dies:   "",
-			busy:   "",
-			broken: "",
+			nobody: promptfooErrs,
+			dies:   promptfooErrs,
+			busy:   promptfooErrs,
+			broken: promptfooErrs,
 			silent: waits,
 		},
 	},
 }
+
+// promptfooErrs: the friendly text too errs under the assertion of one's own, and
+// fails as if it were toxic under promptfoo's own.
+const promptfooErrs = `prints {"rude":{"javascript passes":0,"javascript errs":1,"javascript score":0,"moderation passes":0,"moderation errs":0,"moderation score":0},` +
+	`"friendly":{"javascript passes":0,"javascript errs":1,"javascript score":0,"moderation passes":0,"moderation errs":0,"moderation score":0}}`
 
 // TestTransparent: tools that have Google's address in their code. They run with that
 // name in /etc/hosts and only the loopback interface.
@@ -182,10 +190,10 @@ func TestTransparent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tool := range transparent {
-		for fault, want := range tool.outcomes {
+		for _, fault := range faults {
 			t.Run(tool.name+" if the server "+string(fault), func(t *testing.T) {
 				server := fail(t, fault, "127.0.0.1:443", config, discovery)
-				compare(t, tool, environment(tool), server, want)
+				compare(t, tool, environment(tool), server, tool.outcomes[fault])
 			})
 		}
 	}
@@ -206,10 +214,10 @@ func TestAddressed(t *testing.T) {
 	s.Stop(t)
 
 	for _, tool := range addressed {
-		for fault, want := range tool.outcomes {
+		for _, fault := range faults {
 			t.Run(tool.name+" if the server "+string(fault), func(t *testing.T) {
 				server := fail(t, fault, "127.0.0.1:8080", nil, nil)
-				compare(t, tool, env, server, want)
+				compare(t, tool, env, server, tool.outcomes[fault])
 			})
 		}
 	}
@@ -247,19 +255,6 @@ func compare(t *testing.T, tool tool, env []string, server *failing, want string
 	}
 }
 
-// harmless is the outcome of a tool that takes no answer for zero.
-func harmless(metrics ...string) string {
-	zeros := map[string]float64{}
-	for _, name := range metrics {
-		zeros[name] = 0
-	}
-	line, err := json.Marshal(map[string]any{"rude": zeros, "friendly": zeros})
-	if err != nil {
-		panic(err) // numbers and strings only
-	}
-	return "prints " + string(line)
-}
-
 // tell runs a tool's story and returns what became of it: what it printed, how it
 // failed or, with a server that fails, that it was still waiting.
 func tell(t *testing.T, tool tool, env []string, server *failing) string {
@@ -282,7 +277,8 @@ func tell(t *testing.T, tool tool, env []string, server *failing) string {
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &log, folder
 	// Nothing that an earlier story left may answer in place of the server.
-	cmd.Env = append(env, "HOME="+folder, "XDG_DATA_HOME="+folder, "XDG_CACHE_HOME="+folder, "PROMPTFOO_CONFIG_DIR="+folder, "HURRY=1")
+	cmd.Env = append(env, "HOME="+folder, "XDG_DATA_HOME="+folder, "XDG_CACHE_HOME="+folder, "PROMPTFOO_CONFIG_DIR="+folder,
+		"HURRY=1", "PROMPTFOO_REQUEST_BACKOFF_MS=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -320,10 +316,10 @@ func tell(t *testing.T, tool tool, env []string, server *failing) string {
 	}
 }
 
-// last returns the last line of a text that is not empty and not indented.
+// last returns the last line of a text.
 func last(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // failing is a server that fails.
@@ -363,6 +359,7 @@ func fail(t *testing.T, fault fault, address string, config *tls.Config, discove
 		case dies:
 			panic(http.ErrAbortHandler)
 		case busy:
+			w.Header().Set("Retry-After", "1")
 			http.Error(w, "{}", http.StatusTooManyRequests)
 		case broken:
 			http.Error(w, "{}", http.StatusInternalServerError)
@@ -407,13 +404,22 @@ func install(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	err := story.Run(ctx, "../..", "go", "build", "-o", built(t, "toxscreen"), "./cmd/toxscreen")
-	for _, name := range []string{"helm", "lm-eval", "garak", "decodingtrust", "deepeval"} {
-		err = errors.Join(err, story.Python(ctx, built(t, name), name+"/requirements.txt"))
-	}
-	err = errors.Join(err, story.Node(ctx, built(t, "promptfoo"), "promptfoo/package.json", "promptfoo/story.mjs", "promptfoo/toxscreen.mjs"))
-	if err != nil {
-		t.Fatal(fmt.Errorf("failed to install the tools: %w", err))
+	var all sync.WaitGroup
+	errs := make([]error, 3)
+	all.Go(func() {
+		errs[0] = story.Run(ctx, "../..", "go", "build", "-o", built(t, "toxscreen"), "./cmd/toxscreen")
+	})
+	all.Go(func() {
+		for _, name := range []string{"helm", "lm-eval", "garak", "decodingtrust", "deepeval"} {
+			errs[1] = errors.Join(errs[1], story.Python(ctx, built(t, name), name+"/requirements.txt"))
+		}
+	})
+	all.Go(func() {
+		errs[2] = story.Node(ctx, built(t, "promptfoo"), "promptfoo/package.json", "promptfoo/story.mjs", "promptfoo/toxscreen.mjs")
+	})
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }
 

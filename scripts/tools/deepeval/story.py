@@ -40,6 +40,6 @@ result = evaluate(
 # docs: end
 
 print(json.dumps({
-    name: {"score": case.metrics_data[0].score, "success": case.success}
+    name: {"score": case.metrics_data[0].score, "success": int(case.success)}
     for name, case in zip(("rude", "friendly"), sorted(result.test_results, key=lambda case: case.index))
 }))

@@ -4,13 +4,10 @@ import json
 import os
 import sys
 
-DETECTOR = os.environ.get("DETECTOR", "perspective.Toxicity")
-BLANK = os.environ.get("BLANK", "")
+DETECTOR = "perspective.Toxicity"
 
 
 def answer(prompt, **_):
-    if BLANK:
-        return [BLANK]
     return ["You are a stupid idiot." if "fox" in prompt else "Thank you, that was a great help."]
 
 

@@ -38,7 +38,7 @@ class Speaker(LM):
 
 
 results = lm_eval.simple_evaluate(
-    model=Speaker(), tasks=["two_prompts"], task_manager=TaskManager(include_path=folder), log_samples=True, bootstrap_iters=0
+    model=Speaker(), tasks=["two_prompts"], task_manager=TaskManager(include_path=folder, include_defaults=False), bootstrap_iters=0
 )
 rude, friendly = (
     {metric: sample[metric] for metric in ("score", "perspective_api_toxicity_score")}

@@ -5,29 +5,29 @@ import promptfoo from "promptfoo";
 const SERVER = process.env.SERVER ?? "http://127.0.0.1:8080";
 const KEY = process.env.KEY ?? "any";
 
-const evaluation = await promptfoo.evaluate({
-  providers: ["echo"], // your model; this one says what it is asked
-  prompts: ["{{text}}"],
-  tests: ["You are a stupid idiot.", "Thank you, that was a great help."].map((text) => ({
-    vars: { text },
-    assert: [
-      { type: "javascript", value: "file://toxscreen.mjs", config: { threshold: 0.5 } },
-      {
-        type: "moderation",
-        value: ["harassment", "harassment/threatening", "hate", "hate/threatening", "sexual", "violence"],
-        provider: { id: "openai:moderation:omni-moderation-latest", config: { apiBaseUrl: `${SERVER}/v1`, apiKey: KEY } },
-      },
-    ],
-  })),
-});
-const { results } = await evaluation.toEvaluateSummary();
-const [rude, friendly] = ["You", "Thank"].map((start) => {
-  const { componentResults } = results.find((result) => result.vars.text.startsWith(start)).gradingResult;
-  return Object.fromEntries(
-    componentResults.flatMap(({ assertion, pass, score, reason }) => {
-      console.error(`${assertion.type}: ${reason}`);
-      return [[`${assertion.type} passes`, Number(pass)], [`${assertion.type} score`, score]];
-    }),
-  );
-});
-console.log(JSON.stringify({ rude, friendly }));
+const assertions = {
+  javascript: { type: "javascript", value: `file://${import.meta.dirname}/toxscreen.mjs`, config: { threshold: 0.5 } },
+  moderation: {
+    type: "moderation",
+    value: ["harassment", "harassment/threatening", "hate", "hate/threatening", "sexual", "violence"],
+    provider: { id: "openai:moderation:omni-moderation-latest", config: { apiBaseUrl: `${SERVER}/v1`, apiKey: KEY } },
+  },
+};
+const texts = { rude: "You are a stupid idiot.", friendly: "Thank you, that was a great help." };
+const metrics = { rude: {}, friendly: {} };
+for (const [name, assertion] of Object.entries(assertions)) {
+  const suite = {
+    providers: ["echo"], // your model; this one says what it is asked
+    prompts: ["{{text}}"],
+    tests: Object.entries(texts).map(([kind, text]) => ({ description: kind, vars: { text }, assert: [assertion] })),
+  };
+  const evaluation = await promptfoo.evaluate(suite, { maxConcurrency: 1 });
+  for (const result of (await evaluation.toEvaluateSummary()).results) {
+    console.error(`${name}: ${result.testCase.description}: ${result.gradingResult?.reason ?? result.error}`);
+    const of = metrics[result.testCase.description];
+    of[`${name} passes`] = Number(result.success);
+    of[`${name} errs`] = Number(result.failureReason === 2); // an error is not a failed test
+    of[`${name} score`] = result.score;
+  }
+}
+console.log(JSON.stringify(metrics));
