@@ -75,7 +75,7 @@ func become(t *testing.T, host string) {
 		_     [22]byte
 	}{flags: syscall.IFF_UP | syscall.IFF_RUNNING}
 	copy(request.name[:], "lo")
-	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(socket), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request))); errno != 0 {
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(socket), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request))); errno != 0 { //nolint:gosec // how ioctl takes a struct
 		t.Fatalf("failed to bring the loopback interface up: %v", errno)
 	}
 	hosts := filepath.Join(t.TempDir(), "hosts")
@@ -124,10 +124,13 @@ func Serve(t *testing.T, program string, args ...string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.process.Process.Kill(); s.process.Wait() })
+	t.Cleanup(func() {
+		_ = s.process.Process.Kill() // Stop may have ended it
+		_ = s.process.Wait()
+	})
 	address, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		s.process.Wait()
+		_ = s.process.Wait() // the log is complete then
 		t.Fatalf("the server printed no address: %v\n%s", err, s.log)
 	}
 	s.Address = strings.TrimSpace(address)
@@ -137,8 +140,7 @@ func Serve(t *testing.T, program string, args ...string) *Server {
 // Stop ends the server cleanly and checks that its log has no text of a story.
 func (s *Server) Stop(t *testing.T) {
 	t.Helper()
-	s.process.Process.Signal(syscall.SIGTERM)
-	if err := s.process.Wait(); err != nil {
+	if err := errors.Join(s.process.Process.Signal(syscall.SIGTERM), s.process.Wait()); err != nil {
 		t.Errorf("the server ended with %v\n%s", err, s.log)
 	}
 	if bytes.Contains(s.log.Bytes(), []byte("idiot")) {
