@@ -23,6 +23,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -276,9 +277,12 @@ func tell(t *testing.T, tool tool, env []string, server *failing) string {
 	cmd := exec.CommandContext(ctx, program, file)
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &log, folder
-	// Nothing that an earlier story left may answer in place of the server.
-	cmd.Env = append(env, "HOME="+folder, "XDG_DATA_HOME="+folder, "XDG_CACHE_HOME="+folder, "PROMPTFOO_CONFIG_DIR="+folder,
-		"HURRY=1", "PROMPTFOO_REQUEST_BACKOFF_MS=1")
+	// Nothing that an earlier story left may answer in place of the server, and no tool
+	// needs to pause between its calls.
+	cmd.Env = slices.Concat(env, []string{
+		"HOME=" + folder, "XDG_DATA_HOME=" + folder, "XDG_CACHE_HOME=" + folder, "PROMPTFOO_CONFIG_DIR=" + folder,
+		"HURRY=1", "PROMPTFOO_REQUEST_BACKOFF_MS=1",
+	})
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -356,6 +360,7 @@ func fail(t *testing.T, fault fault, address string, config *tls.Config, discove
 			close(f.asked)
 		}
 		switch fault {
+		case nobody: // returned above
 		case dies:
 			panic(http.ErrAbortHandler)
 		case busy:
