@@ -41,7 +41,7 @@ const (
 	patience = 20 * time.Minute
 	// enough is how long a tool may wait for a server that fails before it counts as
 	// waiting, from its first request on.
-	enough = 15 * time.Second
+	enough = 30 * time.Second
 )
 
 // perspectiveHost is the address of the Perspective API in the code of some tools.
