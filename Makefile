@@ -98,7 +98,7 @@ test-clients: library ## Test other systems' clients against the server (needs p
 
 .PHONY: test-tools
 test-tools: library ## Test other systems' tools for evaluation against the server (needs pip and npm, 2 GB in build/)
-	go test -tags tools -count=1 -v -timeout 60m ./scripts/tools
+	go test -tags evaltools -count=1 -v -timeout 60m ./scripts/tools
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Check the code's style with the pinned golangci-lint

@@ -1,4 +1,4 @@
-//go:build (clients || tools) && linux
+//go:build (clients || evaltools) && linux
 
 // Package story runs stories against a real `toxscreen serve`, for tests: short
 // programs as users of other systems would write them, with the clients and tools of

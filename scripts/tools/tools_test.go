@@ -1,4 +1,4 @@
-//go:build tools && linux
+//go:build evaltools && linux
 
 // Tools that evaluate language models, unchanged, against `toxscreen serve`: each
 // gets numbers for a rude and for a friendly text through its own code. Then the same
