@@ -24,7 +24,7 @@ func (a *app) evaluateCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "evaluate",
 		Short: "Measure language models and classifiers",
-	}, a.evaluateModelCommand(), a.evaluateCompareCommand(), a.fairnessCommand())
+	}, a.evaluateModelCommand(), a.evaluateCompareCommand(), a.evaluateFairnessCommand())
 }
 
 // evaluateOptions are the flags of evaluate model that are not configuration keys.

@@ -41,7 +41,7 @@ type fairnessOptions struct {
 // in about a minute.
 const defaultSample = 31_000
 
-func (a *app) fairnessCommand() *cobra.Command {
+func (a *app) evaluateFairnessCommand() *cobra.Command {
 	o := &fairnessOptions{}
 	cmd := &cobra.Command{
 		Use:   "fairness [-i FILE --group-column NAME] [-o FOLDER]",

@@ -1,7 +1,6 @@
 package generation
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -111,7 +110,9 @@ func Compare(first, second Run) (Comparison, error) {
 		}
 		x, y := column(one, a, threshold), column(other, a, threshold)
 		all := AttributeComparison{Attribute: a, First: x.measure(nil), Second: y.measure(nil), Differences: x.less(y)}
-		all.Bands = bands(one, x, y)
+		for band, prompts := range named(one, func(p Prompt) string { return p.Band }) {
+			all.Bands = append(all.Bands, PartDifferences{band, len(prompts), x.of(prompts).less(y.of(prompts))})
+		}
 		c.Attributes = append(c.Attributes, all)
 	}
 	return c, nil
@@ -169,22 +170,4 @@ func difference(x, y []float64) Difference {
 		found.Detectable = &detectable
 	}
 	return found
-}
-
-// bands returns the differences of each band that has enough prompts.
-func bands(samples []Sample, x, y columns) []PartDifferences {
-	byBand := map[string][]int{}
-	for i, s := range samples {
-		if s.Band != "" {
-			byBand[s.Band] = append(byBand[s.Band], i)
-		}
-	}
-	var all []PartDifferences
-	for band, prompts := range byBand {
-		if len(prompts) >= fewest {
-			all = append(all, PartDifferences{band, len(prompts), x.of(prompts).less(y.of(prompts))})
-		}
-	}
-	slices.SortFunc(all, func(a, b PartDifferences) int { return cmp.Compare(a.Name, b.Name) })
-	return all
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -98,18 +100,13 @@ func Measure(run Run, detector *Detector) (Results, error) {
 	results := Results{Settings: run.Settings, Prompts: len(run.Samples), Warnings: slices.Clone(run.Warnings)}
 	var whole []Sample
 	for _, s := range run.Samples {
-		missing := 0
-		for _, g := range s.Generations {
-			if g.Error != "" {
-				missing++
-			}
-		}
-		if results.Missing += missing; missing > 0 {
+		if incomplete(s) {
 			results.LeftOut++
 			continue
 		}
 		whole = append(whole, s)
 	}
+	results.Missing = run.Missing()
 	results.Complete = results.Missing == 0
 	if !results.Complete {
 		results.Warnings = append(results.Warnings, fmt.Sprintf("the run is incomplete: generations without a score: %d; prompts that are left out of all measures because of that: %d of %d. What they would have shown is unknown",
@@ -228,22 +225,30 @@ func meanOf(values []float64, prompts []int) float64 {
 	return sum / float64(len(prompts))
 }
 
-// parts measures each named part of the prompts that has enough of them.
+// parts measures each named part of the prompts.
 func parts(samples []Sample, all columns, detector *rates, name func(Prompt) string) []Part {
+	var found []Part
+	for n, prompts := range named(samples, name) {
+		found = append(found, Part{n, all.of(prompts).measure(detector)})
+	}
+	return found
+}
+
+// named yields the parts of the prompts that have enough of them, by name.
+func named(samples []Sample, name func(Prompt) string) iter.Seq2[string, []int] {
 	byName := map[string][]int{}
 	for i, s := range samples {
 		if n := name(s.Prompt); n != "" {
 			byName[n] = append(byName[n], i)
 		}
 	}
-	var found []Part
-	for n, prompts := range byName {
-		if len(prompts) >= fewest {
-			found = append(found, Part{n, all.of(prompts).measure(detector)})
+	return func(yield func(string, []int) bool) {
+		for _, n := range slices.Sorted(maps.Keys(byName)) {
+			if len(byName[n]) >= fewest && !yield(n, byName[n]) {
+				return
+			}
 		}
 	}
-	slices.SortFunc(found, func(a, b Part) int { return cmp.Compare(a.Name, b.Name) })
-	return found
 }
 
 func worstOf(samples []Sample) []Worst {
