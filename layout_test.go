@@ -21,6 +21,7 @@ var wiring = []string{"models", "screen", "httpapi", "cmd", "scripts"}
 // allowed lists the imports between adapters that the design permits.
 var allowed = map[string][]string{
 	"classifier": {"encoder", "tokenize", "disguise"}, // to read toxicity from heads, of readings, too
+	"pii":        {"encoder", "tokenize", "disguise"}, // to read entities from heads, and numbers through disguise
 	"encoder":    {"tokenize"},                        // to run encodings
 	"redteam":    {"formats", "judge"},                // for its cases and its judge
 	"judge":      {"ollama"},                          // to call its models

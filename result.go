@@ -68,8 +68,13 @@ type Result struct {
 	// then scored both ways. It is nil if there are none.
 	Readings []Reading `json:"readings,omitempty"`
 
-	// OffsetUnit is the unit of the offsets in Passages, Sentences, Spans, Readings and
-	// Judge.
+	// Entities are the personal data in the text, ordered by Start and without overlap. It is
+	// empty if there is none, and nil, and absent in JSON, if it was not looked for, see
+	// [WithEntities].
+	Entities []Entity `json:"entities,omitzero"`
+
+	// OffsetUnit is the unit of the offsets in Passages, Sentences, Spans, Readings, Entities
+	// and Judge.
 	OffsetUnit OffsetUnit `json:"offset_unit"`
 
 	// Exit is the exit of the network at which the text, clearly harmless, left it, counted
@@ -229,6 +234,8 @@ type Versions struct {
 	Model string `json:"model"`
 	// Calibration is the hash of the fusion parameters, if the scores were fused.
 	Calibration string `json:"calibration,omitempty"`
+	// Entities is the version of what found the personal data, if it was looked for.
+	Entities string `json:"entities,omitempty"`
 	// Rubric and JudgeModel are the verdict's, if there is one.
 	Rubric     string `json:"rubric,omitempty"`
 	JudgeModel string `json:"judge_model,omitempty"`

@@ -16,6 +16,7 @@ type Screening struct {
 	screener   *Screener
 	text       string
 	found      Classification
+	entities   []Entity // nil if they were not looked for
 	thresholds Scores
 	fused      Fused // without a verdict
 	settled    bool  // whether the rule has decided about asking the judge
@@ -36,6 +37,11 @@ func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 		return nil, fmt.Errorf("failed to score text: %w", err)
 	}
 	g := &Screening{screener: s, text: text, found: found, thresholds: found.Thresholds, fused: fused, settled: true}
+	if s.entities != nil {
+		if g.entities, err = s.entities.Find(ctx, text); err != nil {
+			return nil, fmt.Errorf("failed to find personal data: %w", err)
+		}
+	}
 	for a, threshold := range s.thresholds.All() {
 		g.thresholds.Set(a, threshold)
 	}
@@ -187,6 +193,7 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 		Attributes: make(AttributeResults, attributeCount),
 		Spans:      g.found.Spans,
 		Readings:   g.found.Readings,
+		Entities:   g.entities,
 		OffsetUnit: Bytes,
 		Exit:       g.found.Exit,
 		Source:     SourceClassifier,

@@ -86,6 +86,11 @@ func (r Result) In(unit OffsetUnit, text string) Result {
 		r.Readings[i].Start = count(word.Start)
 		r.Readings[i].End = count(word.End)
 	}
+	r.Entities = slices.Clone(r.Entities)
+	for i, e := range r.Entities {
+		r.Entities[i].Start = count(e.Start)
+		r.Entities[i].End = count(e.End)
+	}
 	convert := func(found []Evidence) []Evidence {
 		converted := slices.Clone(found)
 		for i, e := range found {

@@ -157,8 +157,9 @@ type Screener struct {
 	rule       Rule   // which texts the judge is asked about
 	fusion     Fusion // nil if the scores are the classifier's
 
-	anyLanguage bool // decide texts in languages that the model does not know
-	full        bool // do not end early on any text
+	entities    EntityFinder // nil if personal data is not looked for
+	anyLanguage bool         // decide texts in languages that the model does not know
+	full        bool         // do not end early on any text
 }
 
 // Option changes a default of [New].
@@ -246,6 +247,9 @@ func (s *Screener) Versions() Versions {
 	v := Versions{Toxscreen: Version(), Model: s.info.Version}
 	if s.fusion != nil {
 		v.Calibration = s.fusion.Version()
+	}
+	if s.entities != nil {
+		v.Entities = s.entities.Version()
 	}
 	return v
 }
