@@ -4,30 +4,60 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	entities, err := finder.Find(ctx, "Her card is 4111 1111 1111 1111.")
+//	text := "Her card is 4111 1111 1111 1111."
+//	entities, err := finder.Find(ctx, text)
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	masked, err := pii.Mask(text, entities, nil)
+//	masked, err := pii.Mask(text, entities, nil) // Her card is <CREDIT_CARD>.
 //
 // Identifiers with a form, like card numbers, are found by patterns, checked by their
 // checksums and supported by cues, which are words near by. Names of people, places and
-// organisations are found by a network, see [Settings.Names].
+// organisations are found by a network, see [Settings.Names]. [Kinds] lists the types.
+//
+// # Scores
+//
+// A pattern alone gives an entity its base score:
+//
+//	0.9 to 1     a checksum is right and the form is the type's own: cards, IBAN, wallets
+//	0.7 to 0.95  the form is the type's own: e-mail and web addresses, keys, 856-45-6789
+//	0.4 to 0.6   the form is usual, others write it too: national phone numbers, dates
+//	0.05 to 0.3  any number may look like that, or it is a well-known sample
+//
+// A cue adds 0.4, less 0.01 for each word between, up to 1. So at [DefaultThreshold] what
+// is in the last row is found with a cue only. A cue is a whole word, or a phrase, in any
+// case and number, also as a part of card_number or cardNumber. It may stand up to 8 words
+// and 160 bytes before the entity, across the end of a sentence or line but not across a
+// blank line, or up to 3 words after it in the same sentence; for types that have no form,
+// such as passports, up to 4 words before.
+//
+// # Disguise
+//
+// Digits and letters of full width, of mathematical alphabets and of other scripts' decimal
+// digits count as what they look like, dashes and blanks of all widths as - and blank, and
+// invisible characters as nothing. Offsets are of the original text.
 package pii
 
 import (
 	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nyaruka/phonenumbers/v2"
 
 	"github.com/toxscreen/toxscreen"
 )
 
 // DefaultThreshold is the lowest score of an entity unless Settings say otherwise.
 const DefaultThreshold = 0.4
+
+// patternsVersion changes whenever the patterns find something else.
+const patternsVersion = "patterns@1"
 
 // Settings select what a [Finder] finds. The zero value of each field is its default.
 type Settings struct {
@@ -38,11 +68,13 @@ type Settings struct {
 	// Regions are the ISO 3166 codes of the regions whose national phone numbers are found.
 	// Default: US, GB, DE, FR, IL, IN, CA and BR. International numbers are always found.
 	Regions []string
-	// Recognizers are the caller's own.
+	// Recognizers are the caller's own, at most 100.
 	Recognizers []Recognizer
-	// Cues are words that support every entity near them, beside the cues of its type.
+	// Cues are words or phrases of up to 4 words, at most 1,000, that support every entity
+	// near them, beside the cues of its type.
 	Cues []string
-	// Allow are texts that are no personal data, compared with the whole of an entity.
+	// Allow are texts that are no personal data, at most 10,000. They are compared with the
+	// whole of an entity, in any case.
 	Allow []string
 	// AllowPattern is a regular expression; an entity that it matches anywhere is dropped.
 	// Default: none.
@@ -51,6 +83,11 @@ type Settings struct {
 	// types are not found.
 	Names Names
 }
+
+const (
+	maxCues  = 1_000
+	maxAllow = 10_000
+)
 
 // Names finds names in texts. [Network] is one. Implementations must be safe for concurrent
 // use.
@@ -64,101 +101,159 @@ type Names interface {
 	Version() string
 }
 
-// Recognizer finds entities of one type by expressions, a list of words, or both. Its JSON
-// and YAML forms have Presidio's names.
-type Recognizer struct {
-	Name string               `json:"name" yaml:"name"`
-	Type toxscreen.EntityType `json:"supported_entity" yaml:"supported_entity"`
-	// Patterns are regular expressions.
-	Patterns []Pattern `json:"patterns,omitempty" yaml:"patterns"`
-	// DenyList are words that are entities wherever they stand as whole words, with score 1.
-	DenyList []string `json:"deny_list,omitempty" yaml:"deny_list"`
-	// Cues are words that raise the score of a match near them.
-	Cues []string `json:"context,omitempty" yaml:"context"`
-}
-
-// Pattern is a regular expression of a [Recognizer], in RE2's syntax.
-type Pattern struct {
-	Name  string  `json:"name" yaml:"name"`
-	Regex string  `json:"regex" yaml:"regex"`
-	Score float64 `json:"score" yaml:"score"` // of a match without a cue, in 0..1
-}
-
 // Finder finds personal data. It is immutable and safe for concurrent use.
 type Finder struct {
-	settings Settings
+	settings    Settings
+	recognizers []compiled
+	cues        cueIndex        // of Settings.Cues
+	allow       map[string]bool // in lower case
+	wanted      map[toxscreen.EntityType]bool
+	version     string
 }
 
 var _ toxscreen.EntityFinder = (*Finder)(nil)
 
-// New returns a Finder. The error names what is wrong in the settings.
-func New(s Settings) (*Finder, error) {
-	if s.Threshold < 0 || s.Threshold > 1 {
+// New returns a Finder. The error names what is wrong in the settings; there is an
+// [ExpressionError] in its chain if it is a recognizer's expression.
+func New(s Settings) (*Finder, error) { return build(s, nil) }
+
+// build is [New] for settings some of whose recognizers are compiled already.
+func build(s Settings, ready []compiled) (*Finder, error) {
+	if !(s.Threshold >= 0 && s.Threshold <= 1) {
 		return nil, fmt.Errorf("failed to create a finder: the threshold %v is not in 0..1", s.Threshold)
 	}
 	if s.Threshold == 0 {
 		s.Threshold = DefaultThreshold
 	}
+	if len(s.Regions) == 0 {
+		s.Regions = []string{"US", "GB", "DE", "FR", "IL", "IN", "CA", "BR"}
+	}
+	s.Regions = slices.Clone(s.Regions)
+	for i, region := range s.Regions {
+		s.Regions[i] = strings.ToUpper(region)
+		if s.Regions[i] == "UK" { // not a code, but what everybody writes
+			s.Regions[i] = "GB"
+		}
+		if !phonenumbers.GetSupportedRegions()[s.Regions[i]] {
+			return nil, fmt.Errorf("failed to create a finder: the region %q has no phone numbers; use ISO 3166 codes like US and GB", region)
+		}
+	}
+	if len(s.Cues) > maxCues || len(s.Allow) > maxAllow {
+		return nil, fmt.Errorf("failed to create a finder: %d cues and %d allowed texts; the limits are %d and %d", len(s.Cues), len(s.Allow), maxCues, maxAllow)
+	}
+	recognizers, err := compile(s.Recognizers, ready)
+	if err != nil {
+		return nil, fmt.Errorf("failed to create a finder: %w", err)
+	}
 	if len(s.Types) == 0 {
 		s.Types = DefaultTypes()
+		for _, r := range recognizers {
+			if !slices.Contains(s.Types, r.Type) {
+				s.Types = append(s.Types, r.Type)
+			}
+		}
 	}
-	return &Finder{s}, nil
+	f := &Finder{settings: s, recognizers: recognizers, cues: cueIndex{}, allow: map[string]bool{}, wanted: map[toxscreen.EntityType]bool{}}
+	for _, t := range s.Types {
+		if _, known := numberOf[t]; !known && !slices.ContainsFunc(recognizers, func(r compiled) bool { return r.Type == t }) {
+			return nil, fmt.Errorf("failed to create a finder: nothing finds the type %q", t)
+		}
+		f.wanted[t] = true
+	}
+	for _, text := range s.Cues {
+		if err := f.cues.add(text, everyType); err != nil {
+			return nil, fmt.Errorf("failed to create a finder: %w", err)
+		}
+	}
+	for _, text := range s.Allow {
+		f.allow[strings.ToLower(text)] = true
+	}
+	f.version = patternsVersion
+	if len(recognizers) > 0 {
+		data, err := json.Marshal(s.Recognizers)
+		if err != nil {
+			return nil, fmt.Errorf("failed to create a finder: %w", err)
+		}
+		sum := sha256.Sum256(data)
+		f.version += " recognizers sha256:" + hex.EncodeToString(sum[:6])
+	}
+	if s.Names != nil {
+		f.version += " " + s.Names.Version()
+	}
+	return f, nil
 }
 
-// With returns a Finder whose settings are changed, for one caller or one request. It is
-// cheap unless Recognizers are added.
+// With returns a Finder whose settings are changed, for one caller or one request. It
+// compiles the recognizers that are new. change must replace slices rather than write to
+// their elements, since other Finders have them, too. Types that were chosen by default are
+// chosen again.
 func (f *Finder) With(change func(*Settings)) (*Finder, error) {
 	s := f.settings
 	change(&s)
-	return New(s)
+	return build(s, f.recognizers)
 }
 
 // Settings returns the settings with their defaults filled in.
 func (f *Finder) Settings() Settings { return f.settings }
 
 // Version implements [toxscreen.EntityFinder].
-func (f *Finder) Version() string {
-	v := "patterns"
-	if f.settings.Names != nil {
-		v += " " + f.settings.Names.Version()
-	}
-	return v
-}
+func (f *Finder) Version() string { return f.version }
 
-var (
-	email = regexp.MustCompile(`\b[a-zA-Z0-9._%+-]+@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+\b`)
-	ssn   = regexp.MustCompile(`\b\d{3}-\d{2}-\d{4}\b`)
-)
-
-// Find implements [toxscreen.EntityFinder].
+// Find implements [toxscreen.EntityFinder]. The time of everything but the network is
+// linear in the length of the text.
+//
+// Of entities that overlap one remains:
+//
+//   - an e-mail address, a web address or a secret rather than what it contains;
+//   - what a pattern finds rather than a name, whose rest stays if it has a letter; but an
+//     address rather than a number that it contains;
+//   - else the one with the higher score, then the longer one, then the first.
+//
+// This is decided before Types are selected, so that a part of a card number is not taken
+// for a phone number where only these are asked for; only e-mail addresses, web addresses
+// and secrets count for nothing where they are not.
 func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
-	found := []toxscreen.Entity{}
-	for t, pattern := range map[toxscreen.EntityType]*regexp.Regexp{EmailAddress: email, USSSN: ssn} {
-		for _, at := range pattern.FindAllStringIndex(text, -1) {
-			if slices.Contains(f.settings.Types, t) {
-				found = append(found, toxscreen.Entity{Type: t, Start: at[0], End: at[1], Score: 0.85, Why: []string{"pattern"}})
-			}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	read := fold(text)
+	found, err := scan(ctx, read.text, f.settings.Regions, f.cues)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		found[i].Start, found[i].End = read.original(found[i].Start, found[i].End)
+	}
+	for i := range f.recognizers {
+		own, err := f.recognizers[i].find(ctx, text, f.cues)
+		if err != nil {
+			return nil, err
 		}
+		found = append(found, own...)
 	}
 	if f.settings.Names != nil {
 		names, err := f.settings.Names.Find(ctx, text)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, names...)
+		for _, e := range names {
+			if hasLetter(text[e.Start:e.End]) {
+				found = append(found, finding{e, name})
+			}
+		}
 	}
-	slices.SortFunc(found, func(a, b toxscreen.Entity) int { return a.Start - b.Start })
-	return found, nil
+	found = slices.DeleteFunc(found, func(e finding) bool {
+		return float64(e.Score) < f.settings.Threshold || !f.wanted[e.Type] && e.rank != identifier
+	})
+	entities := []toxscreen.Entity{}
+	for _, e := range resolve(found, text) {
+		if f.wanted[e.Type] && !f.isAllowed(text[e.Start:e.End]) {
+			entities = append(entities, e)
+		}
+	}
+	return entities, nil
 }
 
-// ErrBadExpression is in the chain of the error for an expression that RE2 cannot hold.
-var ErrBadExpression = errors.New("bad expression")
-
-// ParseType returns the type with the given name, in any case.
-func ParseType(name string) (toxscreen.EntityType, error) {
-	t := toxscreen.EntityType(strings.ToUpper(name))
-	if !slices.Contains(Types(), t) {
-		return "", fmt.Errorf("unknown type %q of personal data", name)
-	}
-	return t, nil
+func (f *Finder) isAllowed(part string) bool {
+	return len(f.allow) > 0 && f.allow[strings.ToLower(part)] || f.settings.AllowPattern != nil && f.settings.AllowPattern.MatchString(part)
 }

@@ -1,0 +1,221 @@
+package pii
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// A cue lifts the score of an entity near it by cueLift, less cueFade for each word between
+// them, so that the nearest of several cues decides.
+const (
+	cueLift = 0.4
+	cueFade = 0.01
+)
+
+const (
+	wordsBefore = 8   // the widest reach of cues, in words
+	wordsAfter  = 3   //
+	cueWindow   = 160 // bytes that are looked through for them
+	cueWords    = 4   // the most words of a cue
+)
+
+// cueIndex finds cues in a text: by their first word, in lower case.
+type cueIndex map[string][]cue
+
+type cue struct {
+	words []string
+	text  string
+	types typeSet
+}
+
+// typeSet has a bit for each of kinds.
+type typeSet uint64
+
+const everyType = ^typeSet(0)
+
+// numbers counts the kinds: the place of each type in them.
+var numberOf = func() map[toxscreen.EntityType]int {
+	m := make(map[toxscreen.EntityType]int, len(kinds))
+	for i, k := range kinds {
+		m[k.Type] = i
+	}
+	return m
+}()
+
+func setOf(t toxscreen.EntityType) typeSet { return 1 << numberOf[t] }
+
+// against is the bit of words that speak against a number being anybody's.
+const against typeSet = 1 << 63
+
+var againstWords = []string{
+	"isbn", "issn", "doi", "version", "build", "invoice", "order", "tracking", "serial", "sku", "ean", "upc", "ticket", "epoch", "timestamp", "commit",
+	"revision", "rev", "release", "id", "error", "code", "part", "model", "size", "bytes", "hash", "checksum", "seed", "port", "pid", "lot", "batch", "issue",
+	"pages", "page", "line", "lines", "row", "rows", "population", "index", "v", "section", "figure", "item", "request",
+}
+
+var builtInCues = func() cueIndex {
+	x := cueIndex{}
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	for _, k := range kinds {
+		for _, text := range k.Cues {
+			must(x.add(text, setOf(k.Type)))
+		}
+	}
+	for _, text := range againstWords {
+		must(x.add(text, against))
+	}
+	return x
+}()
+
+// add adds a cue of one or several words.
+func (x cueIndex) add(text string, types typeSet) error {
+	var words []string
+	for at := 0; at < len(text); {
+		end := run(text, at, wordClass)
+		if end > at {
+			words = append(words, strings.ToLower(text[at:end]))
+		}
+		at = end + 1
+	}
+	if len(words) == 0 || len(words) > cueWords || len(text) > maxEntry {
+		return fmt.Errorf("the cue %.40q must have 1 to %d words and at most %d bytes", text, cueWords, maxEntry)
+	}
+	for i, c := range x[words[0]] {
+		if slices.Equal(c.words, words) {
+			x[words[0]][i].types |= types
+			return nil
+		}
+	}
+	x[words[0]] = append(x[words[0]], cue{words, strings.Join(words, " "), types})
+	return nil
+}
+
+// near is a cue near an entity.
+type near struct {
+	text     string
+	types    typeSet
+	distance int // words between
+	after    bool
+}
+
+// find appends the cues among words; distance tells how far words from to to are.
+func (x cueIndex) find(found []near, words []string, after bool) []near {
+	for i, w := range words {
+		entries, ok := x[w]
+		if !ok && len(w) > 2 && w[len(w)-1] == 's' {
+			entries = x[w[:len(w)-1]]
+		}
+		for _, c := range entries {
+			if len(c.words) > len(words)-i || !follows(words[i+1:], c.words[1:]) {
+				continue
+			}
+			distance := i
+			if !after {
+				distance = len(words) - i - len(c.words)
+			}
+			found = append(found, near{c.text, c.types, distance, after})
+		}
+	}
+	return found
+}
+
+func follows(words, rest []string) bool {
+	for i, w := range rest {
+		if words[i] != w && strings.TrimSuffix(words[i], "s") != w {
+			return false
+		}
+	}
+	return true
+}
+
+// best returns the nearest of the cues that support a type within its reach.
+func best(found []near, types typeSet, reach cueReach) (near, bool) {
+	var nearest near
+	ok := false
+	for _, n := range found {
+		within := reach.before
+		if n.after {
+			within = reach.after
+		}
+		if n.types&types != 0 && n.distance <= within && (!ok || n.distance < nearest.distance || n.distance == nearest.distance && len(n.text) > len(nearest.text)) {
+			nearest, ok = n, true
+		}
+	}
+	return nearest, ok
+}
+
+// leading returns the last words before an offset, in lower case and in their order. A
+// blank line ends them; an end of line does not, since a label may stand in the line above.
+func leading(text string, at int) []string {
+	words := make([]string, 0, wordsBefore+cueWords)
+	from := max(0, at-cueWindow)
+	for at > from && len(words) < wordsBefore+cueWords {
+		end := at
+		for end > from && classes[text[end-1]]&wordClass == 0 {
+			end--
+			if text[end] == '\n' && has(text, end-1, '\n') {
+				at = from
+				end = from
+			}
+		}
+		start := end
+		for start > from && classes[text[start-1]]&wordClass != 0 {
+			start--
+			// A capital after a small letter begins a word of cardNumber.
+			if is(text, start, upperClass) && is(text, start-1, lowerClass) {
+				break
+			}
+		}
+		if start == end {
+			break
+		}
+		// The s of "driver's" is no word.
+		if !(end-start == 1 && text[start] == 's' && has(text, start-1, '\'')) {
+			words = append(words, strings.ToLower(text[start:end]))
+		}
+		at = start
+	}
+	for i, j := 0, len(words)-1; i < j; i, j = i+1, j-1 {
+		words[i], words[j] = words[j], words[i]
+	}
+	return words
+}
+
+// trailing returns the first words after an offset, in lower case. The end of a sentence or
+// a line ends them.
+func trailing(text string, at int) []string {
+	words := make([]string, 0, wordsAfter+cueWords)
+	to := min(len(text), at+cueWindow)
+	for at < to && len(words) < wordsAfter+cueWords {
+		for at < to && classes[text[at]]&wordClass == 0 {
+			switch text[at] {
+			case '\n', '!', '?', ';':
+				return words
+			case '.':
+				if !is(text, at+1, wordClass) {
+					return words
+				}
+			}
+			at++
+		}
+		end := at
+		for end < to && classes[text[end]]&wordClass != 0 {
+			end++
+			if is(text, end, upperClass) && is(text, end-1, lowerClass) {
+				break
+			}
+		}
+		if end > at {
+			words = append(words, strings.ToLower(text[at:end]))
+		}
+		at = end
+	}
+	return words
+}

@@ -1,0 +1,314 @@
+package pii
+
+import "strings"
+
+// date finds a date or a time that begins with digits.
+func (s *scanner) date(start int) {
+	if start < s.dateEnd || !s.apartBefore(start) && !(has(s.text, start-1, '/') && !is(s.text, start-2, digitClass)) {
+		return
+	}
+	if end, score := s.numericDate(start); end > start {
+		s.addDate(start, s.timeAfter(end), score)
+		return
+	}
+	if end := s.dayAndMonth(start); end > start {
+		s.addDate(start, s.timeAfter(end), 0.7)
+		return
+	}
+	if end, score := s.timeOfDay(start); end > start {
+		s.addDate(start, end, score)
+	}
+}
+
+func (s *scanner) addDate(start, end int, score float64) {
+	s.dateEnd = end
+	s.add(DateTime, start, end, score, "pattern")
+}
+
+// decimal reads up to most digits at an offset; length is 0 if there are none, or more.
+func (s *scanner) decimal(at, most int) (value, length int) {
+	for is(s.text, at+length, digitClass) {
+		if length == most {
+			return 0, 0
+		}
+		value = value*10 + int(s.text[at+length]-'0')
+		length++
+	}
+	return value, length
+}
+
+// numericDate reads 2024-01-31, 31.01.2024, 1/31/24 and the like.
+func (s *scanner) numericDate(start int) (end int, score float64) {
+	first, n := s.decimal(start, 4)
+	at := start + n
+	if n == 0 || n == 3 || at >= len(s.text) || strings.IndexByte("-/.", s.text[at]) < 0 {
+		return 0, 0
+	}
+	separator := s.text[at]
+	second, m := s.decimal(at+1, 2)
+	if m == 0 {
+		// 31-Jan-2024, 31/Jan/2024
+		word := run(s.text, at+1, letterClass)
+		if _, month := months[strings.ToLower(s.text[at+1:word])]; month && n <= 2 && isDay(first) && has(s.text, word, separator) {
+			if year, k := s.decimal(word+1, 4); isYear(year, k) || k == 2 {
+				return word + 1 + k, 0.7
+			}
+		}
+		return 0, 0
+	}
+	at += 1 + m
+	if !has(s.text, at, separator) {
+		return 0, 0
+	}
+	third, k := s.decimal(at+1, 4)
+	end = at + 1 + k
+	if k == 0 || k == 3 || is(s.text, end, wordClass) && !has(s.text, end, 'T') && !has(s.text, end, 't') ||
+		(has(s.text, end, separator) || has(s.text, end, '.')) && is(s.text, end+1, wordClass) || has(s.text, end, '/') && is(s.text, end+1, wordClass) {
+		return 0, 0
+	}
+	switch {
+	case n == 4 && isYear(first, n) && isMonth(second) && isDay(third) && k <= 2:
+		score = 0.7
+	case n == 4 || k == 1:
+		return 0, 0
+	case k == 4 && isYear(third, k) && (isMonth(first) && isDay(second) || isDay(first) && isMonth(second)):
+		score = 0.7
+	case k == 2 && (isMonth(first) && isDay(second) || isDay(first) && isMonth(second) || n == 2 && isMonth(second) && isDay(third)):
+		score = 0.5
+		if separator != '/' {
+			score = 0.2 // 10.12.15 is as likely a version
+		}
+	default:
+		return 0, 0
+	}
+	return end, score
+}
+
+func isMonth(n int) bool        { return n >= 1 && n <= 12 }
+func isDay(n int) bool          { return n >= 1 && n <= 31 }
+func isYear(n, length int) bool { return length == 4 && n >= 1000 && n <= 2999 }
+
+// months are the names of the months and their abbreviations.
+var months = func() map[string]bool {
+	return set("january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec")
+}()
+
+var weekdays = set("monday tuesday wednesday thursday friday saturday sunday")
+
+// dayAndMonth reads 31 January 2024, 31st of January and the like.
+func (s *scanner) dayAndMonth(start int) int {
+	day, n := s.decimal(start, 2)
+	at := start + n
+	if n == 0 || !isDay(day) {
+		return 0
+	}
+	at = s.ordinal(at)
+	if !has(s.text, at, ' ') && !has(s.text, at, '-') {
+		return 0
+	}
+	at++
+	if strings.HasPrefix(s.text[at:], "of ") {
+		at += len("of ")
+	}
+	end := s.month(at)
+	if end == 0 {
+		return 0
+	}
+	return s.yearAfter(end)
+}
+
+// ordinal passes over st, nd, rd or th.
+func (s *scanner) ordinal(at int) int {
+	if at+2 <= len(s.text) && !is(s.text, at+2, wordClass) {
+		switch s.text[at : at+2] {
+		case "st", "nd", "rd", "th":
+			return at + 2
+		}
+	}
+	return at
+}
+
+// month returns the end of the name of a month at an offset, or 0.
+func (s *scanner) month(at int) int {
+	end := run(s.text, at, letterClass)
+	if end-at < 3 || end-at > 9 || !months[strings.ToLower(s.text[at:end])] {
+		return 0
+	}
+	// "may" and "march" are words.
+	if word := s.text[at:end]; word == "may" || word == "march" || word == "mar" || word == "dec" || word == "jun" || word == "jan" && false {
+		if year, n := s.decimal(end+1, 4); !isYear(year, n) && !is(s.text, at-2, digitClass|lowerClass) {
+			return 0
+		}
+	}
+	if has(s.text, end, '.') {
+		return end + 1
+	}
+	return end
+}
+
+// yearAfter passes over a year after a month or a day.
+func (s *scanner) yearAfter(at int) int {
+	to := at
+	if has(s.text, to, ',') {
+		to++
+	}
+	if has(s.text, to, ' ') || has(s.text, to, '-') {
+		to++
+	}
+	if year, n := s.decimal(to, 4); to > at && isYear(year, n) && !is(s.text, to+n, wordClass) {
+		return to + n
+	}
+	if has(s.text, at-1, '.') && !has(s.text, at, ' ') { // the stop ended the sentence
+		return at - 1
+	}
+	return at
+}
+
+// writtenDate finds a date that begins with the name of a month or is a day of the week.
+func (s *scanner) writtenDate(start, end int) {
+	length := end - start
+	if start < s.dateEnd || length < 3 || length > 9 || strings.IndexByte("jfmasondJFMASONDtwTW", s.text[start]) < 0 {
+		return
+	}
+	word := strings.ToLower(s.text[start:end])
+	if weekdays[word] {
+		s.addDate(start, end, 0.5)
+		return
+	}
+	if !months[word] {
+		return
+	}
+	at := end
+	if has(s.text, at, '.') {
+		at++
+	}
+	if !has(s.text, at, ' ') && !has(s.text, at, '-') {
+		return
+	}
+	at++
+	if year, n := s.decimal(at, 4); isYear(year, n) && !is(s.text, at+n, wordClass) {
+		s.addDate(start, at+n, 0.6)
+		return
+	}
+	if strings.HasPrefix(s.text[at:], "the ") {
+		at += len("the ")
+	}
+	day, n := s.decimal(at, 2)
+	if n == 0 || !isDay(day) || s.text[start:end] == word && (word == "may" || word == "march") {
+		return
+	}
+	at = s.ordinal(at + n)
+	if is(s.text, at, wordClass) || has(s.text, at, '%') || has(s.text, at, ':') || has(s.text, at, '.') && is(s.text, at+1, digitClass) {
+		return
+	}
+	s.addDate(start, s.timeAfter(s.yearAfter(at)), 0.6)
+}
+
+// timeAfter passes over the time of day after a date.
+func (s *scanner) timeAfter(end int) int {
+	at := end
+	switch {
+	case has(s.text, at, 'T'), has(s.text, at, 't'), has(s.text, at, ' '):
+		at++
+	case has(s.text, at, ',') && has(s.text, at+1, ' '):
+		at += 2
+	default:
+		return end
+	}
+	if to, _ := s.timeOfDay(at); to > at {
+		return to
+	}
+	return end
+}
+
+// timeOfDay reads 9:30, 09:30:15.123, 9:30 pm, 9 pm and zones after them.
+func (s *scanner) timeOfDay(start int) (end int, score float64) {
+	hour, n := s.decimal(start, 2)
+	at := start + n
+	if n == 0 || hour > 24 {
+		return 0, 0
+	}
+	score = 0.5
+	minutes := false
+	if minute, m := s.decimal(at+1, 2); has(s.text, at, ':') && m == 2 && minute < 60 {
+		minutes = true
+		at += 3
+		if second, k := s.decimal(at+1, 2); has(s.text, at, ':') && k == 2 && second <= 60 {
+			at += 3
+			if (has(s.text, at, '.') || has(s.text, at, ',')) && is(s.text, at+1, digitClass) {
+				at = run(s.text, at+1, digitClass)
+			}
+		}
+		if n == 1 {
+			score = 0.4
+		}
+	}
+	if to := s.halfOfDay(at); to > at && hour >= 1 && hour <= 12 {
+		return to, 0.6
+	}
+	if !minutes || has(s.text, at, ':') && is(s.text, at+1, wordClass) {
+		return 0, 0
+	}
+	switch {
+	case has(s.text, at, 'Z') && !is(s.text, at+1, wordClass):
+		at++
+	case (has(s.text, at, '+') || has(s.text, at, '-')) && is(s.text, at+1, digitClass):
+		_, k := s.decimal(at+1, 4)
+		if k == 2 && has(s.text, at+3, ':') {
+			if _, l := s.decimal(at+4, 2); l == 2 {
+				k = 5
+			}
+		}
+		if k >= 4 || k == 2 {
+			at += 1 + k
+		}
+	}
+	if is(s.text, at, wordClass) {
+		return 0, 0
+	}
+	return at, score
+}
+
+// halfOfDay passes over am, pm, a.m. or p.m.
+func (s *scanner) halfOfDay(at int) int {
+	to := at
+	if has(s.text, to, ' ') {
+		to++
+	}
+	rest := s.text[to:min(len(s.text), to+4)]
+	for _, half := range [...]string{"a.m.", "p.m.", "am", "pm"} {
+		if len(rest) >= len(half) && strings.EqualFold(rest[:len(half)], half) && !is(s.text, to+len(half), wordClass) {
+			return to + len(half)
+		}
+	}
+	return at
+}
+
+// age finds an age over 89: with its unit, or right after a cue.
+func (s *scanner) age(start, end int) {
+	value, n := s.decimal(start, 3)
+	if n < 2 || value < 90 || value > 125 || !s.apartBefore(start) {
+		return
+	}
+	for _, unit := range [...]string{
+		"-year-old", " years old", " year old", "-years-old", " year-old", " years of age", "-yr-old", " yrs old", " y/o", " yo", "yo", "y/o", " y.o.", "-yo", " yr old", "-year old",
+	} {
+		to := start + n + len(unit)
+		if to <= len(s.text) && strings.EqualFold(s.text[start+n:to], unit) && !is(s.text, to, wordClass) {
+			s.add(Age, start, to, 0.8, "pattern")
+			return
+		}
+	}
+	if start+n != end || !s.apartAfter(end) {
+		return
+	}
+	// After a cue, and not of something else: "aged 90 days".
+	if cue, ok := best(s.cuesBefore(start), setOf(Age), cueReach{before: 1}); ok && cue.text != "old" {
+		words := trailing(s.text, end)
+		if len(words) == 0 || !ageUnits[strings.TrimSuffix(words[0], "s")] {
+			s.add(Age, start, end, 0.2, "pattern")
+		}
+	}
+}
+
+var ageUnits = set("day hour minute second week month percent mile")

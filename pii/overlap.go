@@ -1,0 +1,131 @@
+package pii
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// finding is an entity before overlaps are resolved.
+type finding struct {
+	toxscreen.Entity
+
+	rank rank
+}
+
+// rank orders findings that overlap, from the strongest.
+type rank uint8
+
+const (
+	container  rank = iota // what may contain others: e-mail and web addresses, secrets
+	identifier             // what patterns and recognizers find
+	name                   // what the network finds
+)
+
+// pattern returns a finding of a pattern.
+func pattern(t toxscreen.EntityType, start, end int, score float64, why ...string) finding {
+	r := identifier
+	if t == Secret || t == URL || t == EmailAddress {
+		r = container
+	}
+	return finding{toxscreen.Entity{Type: t, Start: start, End: end, Score: toxscreen.Probability(score), Why: why}, r}
+}
+
+// resolve returns the entities that remain by the rules of [Finder.Find], in the order of
+// the text.
+func resolve(found []finding, text string) []toxscreen.Entity {
+	kept := make([]toxscreen.Entity, 0, len(found))
+	if len(found) < 2 {
+		for _, f := range found {
+			kept = append(kept, f.Entity)
+		}
+		return kept
+	}
+	found = withoutNumbersOfAddresses(found, text)
+	slices.SortFunc(found, func(a, b finding) int {
+		byLength, byScore := cmp.Compare(b.End-b.Start, a.End-a.Start), cmp.Compare(b.Score, a.Score)
+		if a.rank == container {
+			byLength, byScore = byScore, byLength
+		}
+		return cmp.Or(cmp.Compare(a.rank, b.rank), byScore, byLength, cmp.Compare(a.Start, b.Start), strings.Compare(string(a.Type), string(b.Type)))
+	})
+	taken := make([]bool, len(text))
+	for _, f := range found {
+		for start, end := range free(taken, f.Start, f.End) {
+			switch {
+			case end-start == f.End-f.Start:
+			case f.rank != name:
+				continue
+			default:
+				start, end = trim(text, start, end)
+				if !hasLetter(text[start:end]) {
+					continue
+				}
+			}
+			for i := start; i < end; i++ {
+				taken[i] = true
+			}
+			e := f.Entity
+			e.Start, e.End = start, end
+			kept = append(kept, e)
+		}
+	}
+	slices.SortFunc(kept, func(a, b toxscreen.Entity) int { return a.Start - b.Start })
+	return kept
+}
+
+// withoutNumbersOfAddresses returns the findings without the identifiers that a postal
+// address contains.
+func withoutNumbersOfAddresses(found []finding, text string) []finding {
+	var inside []int32 // the number of the address at each byte, plus one
+	for i, f := range found {
+		if f.rank == name && f.Type == Address {
+			if inside == nil {
+				inside = make([]int32, len(text))
+			}
+			for at := f.Start; at < f.End; at++ {
+				inside[at] = int32(i) + 1
+			}
+		}
+	}
+	if inside == nil {
+		return found
+	}
+	return slices.DeleteFunc(found, func(f finding) bool {
+		return f.rank == identifier && inside[f.Start] != 0 && inside[f.Start] == inside[f.End-1]
+	})
+}
+
+// free yields the parts of a range that are not taken.
+func free(taken []bool, start, end int) func(yield func(start, end int) bool) {
+	return func(yield func(int, int) bool) {
+		for start < end {
+			from := start
+			for from < end && taken[from] {
+				from++
+			}
+			to := from
+			for to < end && !taken[to] {
+				to++
+			}
+			if from < to && !yield(from, to) {
+				return
+			}
+			start = to
+		}
+	}
+}
+
+// trim returns a range without the blanks and punctuation around what remains of a name.
+func trim(text string, start, end int) (int, int) {
+	isEdge := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	part := text[start:end]
+	start += len(part) - len(strings.TrimLeftFunc(part, isEdge))
+	return start, max(start, end-len(part)+len(strings.TrimRightFunc(part, isEdge)))
+}
+
+// hasLetter tells whether a text has a letter: what has none is nobody's name.
+func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }

@@ -1,0 +1,299 @@
+package pii
+
+import (
+	"strings"
+
+	"github.com/nyaruka/phonenumbers/v2"
+)
+
+const (
+	minPhoneDigits = 6
+	maxPhoneDigits = 15 // ITU-T E.164, beside the prefix of an international call
+	maxPhoneGroups = 7
+)
+
+// dialled is what may be a phone number: groups of digits and what stands between them.
+type dialled struct {
+	text       string
+	plus       bool
+	ends       [maxPhoneGroups]int // of the groups, as offsets of the text
+	sizes      [maxPhoneGroups]int // of the groups, in digits
+	groups     int
+	digits     int
+	parenthese int // the group in parentheses, or -1
+	spaces     bool
+	marks      bool // dashes, stops or slashes between groups
+}
+
+// phone finds a phone number that begins at an offset: with +, an opening parenthesis, or a
+// digit. The library knows which numbers exist, but takes microseconds to tell: it is asked
+// only about what is grouped like a phone number.
+func (s *scanner) phone(start int) {
+	if start < s.phoneEnd || start < s.dateEnd || start < s.addressEnd && !has(s.text, start, '+') || start < s.wordEnd || !s.phoneBegins(start) {
+		return
+	}
+	d := s.dialled(start)
+	for d.groups > 0 {
+		end := d.ends[d.groups-1]
+		if d.digits >= minPhoneDigits && s.phoneEnds(end) {
+			if score := s.phoneScore(start, d); score > 0 {
+				s.phoneEnd = end
+				s.add(PhoneNumber, start, s.extension(end), score, "pattern")
+				return
+			}
+		}
+		// Without the last group: "415-555-2671 5 people".
+		d.groups--
+		d.digits -= d.sizes[d.groups]
+		if d.groups > 0 {
+			d.spaces, d.marks = separators(s.text[start:d.ends[d.groups-1]])
+		}
+	}
+}
+
+func (s *scanner) phoneBegins(start int) bool {
+	switch {
+	case start == 0:
+		return true
+	case has(s.text, start-1, '('): // the parenthesis was tried
+		return !is(s.text, start-2, wordClass) && start != s.phoneEnd && !is(s.text, start, digitClass) || s.opensSentence(start-1)
+	case has(s.text, start, '('):
+		return !is(s.text, start-1, wordClass) && s.apartBefore(start) || is(s.text, start-1, letterClass) && false
+	case has(s.text, start, '+'):
+		return !is(s.text, start-1, wordClass)
+	}
+	return s.apartBefore(start)
+}
+
+// opensSentence tells whether a parenthesis holds the whole number and more, as in "(call
+// 555-0100)" or "(415-555-2671)": its first group does not end with the parenthesis.
+func (s *scanner) opensSentence(at int) bool {
+	return !has(s.text, run(s.text, at+1, digitClass), ')') && !is(s.text, at-1, wordClass)
+}
+
+func (s *scanner) phoneEnds(end int) bool {
+	if has(s.text, end, '-') && is(s.text, end+1, letterClass) { // 555-0100-fax
+		return true
+	}
+	return s.apartAfter(end) || has(s.text, end, 'x') && is(s.text, end+1, digitClass)
+}
+
+// dialled reads groups of digits from an offset on.
+func (s *scanner) dialled(start int) dialled {
+	d := dialled{text: s.text, parenthese: -1}
+	at := start
+	if has(s.text, at, '+') {
+		d.plus = true
+		at++
+	}
+	for d.groups < maxPhoneGroups {
+		open := has(s.text, at, '(')
+		if open {
+			at++
+		}
+		end := run(s.text, at, digitClass)
+		size := end - at
+		if size == 0 || size > maxPhoneDigits || d.digits+size > maxPhoneDigits+3 {
+			break
+		}
+		if open {
+			if d.parenthese >= 0 || !has(s.text, end, ')') || size > 5 {
+				break
+			}
+			d.parenthese = d.groups
+			end++
+		}
+		d.ends[d.groups], d.sizes[d.groups] = end, size
+		d.groups++
+		d.digits += size
+		at = end
+		switch {
+		case has(s.text, at, ' ') && has(s.text, at+1, '-') && has(s.text, at+2, ' '):
+			at += 3
+		case has(s.text, at, '-') && has(s.text, at+1, '('):
+			at++
+		case has(s.text, at, '.') || has(s.text, at, '-') || has(s.text, at, '/') || has(s.text, at, ' '):
+			at++
+		}
+		if at == end && !open && !has(s.text, at, '(') {
+			break
+		}
+	}
+	if d.groups > 0 {
+		d.spaces, d.marks = separators(s.text[start:d.ends[d.groups-1]])
+	}
+	return d
+}
+
+func separators(text string) (spaces, marks bool) {
+	return strings.Contains(text, " "), strings.ContainsAny(text, "-./")
+}
+
+// phoneScore returns the score of a number without a cue, 0 if it is none.
+func (s *scanner) phoneScore(start int, d dialled) float64 {
+	end := d.ends[d.groups-1]
+	text := s.text[start:end]
+	sizes := d.sizes[:d.groups]
+	for i, n := range sizes {
+		if n == 1 && !(i == 0 && (d.plus || s.text[start] == '1') || d.parenthese == i || i == 1 && d.plus) {
+			return 0
+		}
+	}
+	if d.parenthese >= 0 && d.groups == 1 {
+		return 0
+	}
+	if d.plus {
+		switch n, err := phonenumbers.Parse(text, ""); {
+		case d.digits < 7 || err != nil:
+			return 0
+		case phonenumbers.IsValidNumber(n):
+			return 0.75
+		case phonenumbers.IsPossibleNumber(n):
+			return 0.5
+		default:
+			return 0.3
+		}
+	}
+	row := d.spaces && s.inRow(start, end)
+	score := s.nationalScore(start, text, d, sizes)
+	switch {
+	case score > 0 && (row && !d.marks && d.parenthese < 0 || s.opposed(PhoneNumber, start)):
+		return 0.05
+	default:
+		return score
+	}
+}
+
+// nationalScore scores a number without +.
+func (s *scanner) nationalScore(start int, text string, d dialled, sizes []int) float64 {
+	grouped := len(sizes) > 1
+	if strings.HasPrefix(text, "00") || strings.HasPrefix(text, "011") { // how international calls begin
+		prefix := 2
+		if text[1] == '1' {
+			prefix = 3
+		}
+		if n, err := phonenumbers.Parse("+"+strings.TrimLeft(text[prefix:], " -.)"), ""); err == nil && phonenumbers.IsValidNumber(n) {
+			if grouped {
+				return 0.6
+			}
+			return 0.3
+		}
+		if ends(sizes, 3, 3, 4) {
+			return 0.45
+		}
+		return 0.05
+	}
+	if d.digits > 12 || d.digits == 12 && text[0] != '0' && !grouped {
+		return 0
+	}
+	american := ends(sizes, 3, 3, 4) && (len(sizes) == 3 || len(sizes) == 4 && sizes[0] == 1 && text[0] == '1') ||
+		d.parenthese == 0 && ends(sizes, 3, 7)
+	switch {
+	case american && s.valid(text, "US", "CA"):
+		if d.marks || d.parenthese >= 0 {
+			return 0.6
+		}
+		return 0.45
+	case american && (d.parenthese >= 0 || d.marks):
+		return 0.4 // an area code that does not exist: made up, or new
+	case american:
+		return 0.1
+	case len(sizes) == 2 && ends(sizes, 3, 4):
+		return 0.15
+	case text[0] == '0' && d.digits >= 9 && s.validAbroad(text):
+		if grouped {
+			return 0.5
+		}
+		return 0.25
+	case grouped && d.digits >= 8 && s.validWithout0(text, d):
+		return 0.45
+	case !grouped && d.digits == 10 && text[0] >= '2' && s.valid(text, "US", "CA"):
+		return 0.2
+	case grouped && d.parenthese >= 0 && d.digits >= 8:
+		return 0.3
+	case !grouped && d.digits < 7:
+		return 0
+	}
+	return 0.05
+}
+
+// ends tells whether the last groups have the given sizes.
+func ends(sizes []int, last ...int) bool {
+	if len(sizes) < len(last) {
+		return false
+	}
+	for i, n := range last {
+		if sizes[len(sizes)-len(last)+i] != n {
+			return false
+		}
+	}
+	return true
+}
+
+// valid tells whether a number exists in one of the regions that are also asked for.
+func (s *scanner) valid(text string, regions ...string) bool {
+	for _, region := range regions {
+		for _, asked := range s.regions {
+			if asked == region && validIn(text, region) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func validIn(text, region string) bool {
+	n, err := phonenumbers.Parse(text, region)
+	return err == nil && phonenumbers.IsValidNumberForRegion(n, region)
+}
+
+// validAbroad tells whether a number that begins with 0 exists in a region where national
+// numbers do.
+func (s *scanner) validAbroad(text string) bool {
+	for _, region := range s.regions {
+		if trunk(region) == "0" && validIn(text, region) {
+			return true
+		}
+	}
+	return false
+}
+
+// validWithout0 tells whether a number in groups exists in a region whose national numbers
+// have no 0 before them, or are written without it.
+func (s *scanner) validWithout0(text string, d dialled) bool {
+	for _, region := range s.regions {
+		switch {
+		case region == "IN" && d.groups == 2 && d.sizes[0] == 5 && d.sizes[1] == 5 && text[0] >= '6',
+			region == "BR" && d.parenthese == 0 && d.sizes[0] == 2 && d.groups == 3 && d.sizes[2] == 4,
+			region == "IL" && false,
+			trunk(region) == "" && d.groups >= 3 && text[0] != '0':
+			if validIn(text, region) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func trunk(region string) string { return phonenumbers.GetNddPrefixForRegion(region, true) }
+
+// extension passes over the extension after a number: x123, ext. 123.
+func (s *scanner) extension(end int) int {
+	at := end
+	for has(s.text, at, ' ') || has(s.text, at, ',') && has(s.text, at+1, ' ') {
+		if at++; at > end+2 {
+			return end
+		}
+	}
+	rest := strings.ToLower(s.text[at:min(len(s.text), at+len("extension "))])
+	for _, word := range [...]string{"extension ", "ext. ", "ext.", "ext ", "ext", "x ", "x"} {
+		if !strings.HasPrefix(rest, word) {
+			continue
+		}
+		to := run(s.text, at+len(word), digitClass)
+		if n := to - at - len(word); n >= 1 && n <= 6 && !is(s.text, to, wordClass) {
+			return to
+		}
+	}
+	return end
+}

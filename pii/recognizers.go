@@ -1,0 +1,362 @@
+package pii
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/spelling"
+)
+
+// Limits of recognizers.
+const (
+	maxRecognizers     = 100
+	maxPatterns        = 100     // of a recognizer
+	maxExpression      = 2_000   // bytes
+	maxProgram         = 2_000   // RE2 instructions, which bound the time for each byte of a text
+	maxPrograms        = 20_000  // instructions of all recognizers of a Finder
+	maxDenied          = 10_000  // entries of a deny list
+	maxEntry           = 200     // bytes of an entry, a cue or a name
+	maxRecognizersFile = 1 << 20 // bytes
+)
+
+// Recognizer finds entities of one type by expressions, a list of words, or both. Its JSON
+// and YAML forms have Presidio's names, which [ReadRecognizers] reads.
+type Recognizer struct {
+	// Name and Type are at most 200 bytes long. Type may be one of [Kinds] or a new one: of
+	// letters, digits, _ and -.
+	Name string               `json:"name"             yaml:"name"`
+	Type toxscreen.EntityType `json:"supported_entity" yaml:"supported_entity"`
+	// Patterns are at most 100 regular expressions.
+	Patterns []Pattern `json:"patterns,omitempty" yaml:"patterns"`
+	// DenyList are at most 10,000 words or phrases that are entities wherever they stand as
+	// whole words, in any case, with score 1.
+	DenyList []string `json:"deny_list,omitempty" yaml:"deny_list"`
+	// Cues are at most 1,000 words or phrases of up to 4 words that raise the score of a match
+	// near them, as the cues of other types do.
+	Cues []string `json:"context,omitempty" yaml:"context"`
+}
+
+// Pattern is a regular expression of a [Recognizer], in RE2's syntax, as package regexp
+// documents it. As in Presidio, it matches in any case, ^ and $ match at lines, and a dot
+// matches the end of a line, too. It is read without disguise undone. Matches without
+// characters count for nothing. A match may be 4 kB long; what is longer may be found in
+// parts.
+type Pattern struct {
+	Name  string  `json:"name"  yaml:"name"`
+	Regex string  `json:"regex" yaml:"regex"`
+	Score float64 `json:"score" yaml:"score"` // of a match without a cue, in 0..1
+}
+
+// ExpressionError says that an expression of a recognizer cannot be used.
+type ExpressionError struct {
+	Recognizer string
+	Pattern    string // its name
+	Regex      string
+	Err        error // why
+}
+
+func (e *ExpressionError) Error() string {
+	return fmt.Sprintf("recognizer %q: the expression %q of pattern %q cannot be used: %v", e.Recognizer, e.Regex, e.Pattern, e.Err)
+}
+
+func (e *ExpressionError) Unwrap() error { return e.Err }
+
+// compiled is a recognizer that is ready to find.
+type compiled struct {
+	Recognizer
+
+	patterns []*regexp.Regexp
+	size     int // in RE2 instructions
+	denied   map[string][]deniedEntry
+	cues     cueIndex
+}
+
+// deniedEntry is an entry of a deny list, under its first word in lower case.
+type deniedEntry struct {
+	text   string
+	before int // bytes before the first word
+}
+
+// compile returns recognizers ready to find; those among ready are not compiled again.
+func compile(recognizers []Recognizer, ready []compiled) ([]compiled, error) {
+	if len(recognizers) > maxRecognizers {
+		return nil, fmt.Errorf("%d recognizers: the limit is %d", len(recognizers), maxRecognizers)
+	}
+	all := make([]compiled, len(recognizers))
+	size := 0
+	for i, r := range recognizers {
+		if at := slices.IndexFunc(ready, func(c compiled) bool { return reflect.DeepEqual(c.Recognizer, r) }); at >= 0 {
+			all[i] = ready[at]
+		} else {
+			c, err := r.compile()
+			if err != nil {
+				return nil, err
+			}
+			all[i] = c
+		}
+		size += all[i].size
+	}
+	if size > maxPrograms {
+		return nil, fmt.Errorf("the expressions of the recognizers have %d instructions of RE2 together: the limit is %d", size, maxPrograms)
+	}
+	return all, nil
+}
+
+var typeName = regexp.MustCompile(`^[\pL\pN_-]+$`)
+
+func (r Recognizer) compile() (compiled, error) {
+	c := compiled{Recognizer: r, denied: map[string][]deniedEntry{}, cues: cueIndex{}}
+	wrong := func(format string, args ...any) (compiled, error) {
+		return compiled{}, fmt.Errorf("recognizer %q: "+format, append([]any{r.Name}, args...)...)
+	}
+	switch {
+	case len(r.Name) > maxEntry || len(r.Type) > maxEntry:
+		return wrong("its name and its type may have %d bytes each", maxEntry)
+	case r.Type == "":
+		return wrong("supported_entity is missing")
+	case !typeName.MatchString(string(r.Type)):
+		return wrong("the type %q may have letters, digits, _ and - only", r.Type)
+	case len(r.Patterns) == 0 && len(r.DenyList) == 0:
+		return wrong("it has neither patterns nor deny_list")
+	case len(r.Patterns) > maxPatterns || len(r.DenyList) > maxDenied || len(r.Cues) > maxCues:
+		return wrong("it has %d patterns, %d entries in deny_list and %d in context: the limits are %d, %d and %d",
+			len(r.Patterns), len(r.DenyList), len(r.Cues), maxPatterns, maxDenied, maxCues)
+	}
+	for _, p := range r.Patterns {
+		if !(p.Score >= 0 && p.Score <= 1) {
+			return wrong("the score %v of pattern %q is not in 0..1", p.Score, p.Name)
+		}
+		expression, size, err := compileExpression(p.Regex)
+		if err != nil {
+			return compiled{}, &ExpressionError{r.Name, p.Name, p.Regex, err}
+		}
+		c.patterns = append(c.patterns, expression)
+		c.size += size
+	}
+	for _, entry := range r.DenyList {
+		from := 0
+		for from < len(entry) && !is(entry, from, wordClass) {
+			from++
+		}
+		if from == len(entry) || len(entry) > maxEntry {
+			return wrong("the entry %.40q of deny_list must have a letter or a digit, and %d bytes at most", entry, maxEntry)
+		}
+		first := strings.ToLower(entry[from:run(entry, from, wordClass)])
+		c.denied[first] = append(c.denied[first], deniedEntry{entry, from})
+	}
+	for _, text := range r.Cues {
+		if err := c.cues.add(text, everyType); err != nil {
+			return wrong("%w", err)
+		}
+	}
+	return c, nil
+}
+
+// compileExpression compiles with Presidio's flags. size is in instructions.
+func compileExpression(text string) (expression *regexp.Regexp, size int, err error) {
+	switch {
+	case text == "":
+		return nil, 0, errors.New("it is empty")
+	case len(text) > maxExpression:
+		return nil, 0, fmt.Errorf("it has %d bytes, the limit is %d", len(text), maxExpression)
+	}
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		if strings.Contains(text, "(?=") || strings.Contains(text, "(?!") || strings.Contains(text, "(?<=") || strings.Contains(text, "(?<!") {
+			err = fmt.Errorf("%w: RE2 has no look-ahead and look-behind; use \\b, or write what may stand there", err)
+		}
+		return nil, 0, err
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, 0, err
+	}
+	if size = len(program.Inst); size > maxProgram {
+		return nil, 0, fmt.Errorf("it has %d instructions of RE2, the limit is %d; repeat less, as in x{1,20}", size, maxProgram)
+	}
+	expression, err = regexp.Compile("(?ims)" + text)
+	return expression, size, err
+}
+
+// Expressions see a text in pieces, so that the context is looked at in between.
+const (
+	piece     = 1 << 15
+	longMatch = 1 << 12
+)
+
+// find returns what a recognizer finds in a text.
+func (c *compiled) find(ctx context.Context, text string, extra cueIndex) ([]finding, error) {
+	s := scanner{text: text, cues: c.cues, extra: extra, beforeAt: -1}
+	for i, expression := range c.patterns {
+		for from := 0; from < len(text); {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			next := boundary(text, min(len(text), from+piece))
+			for _, at := range expression.FindAllStringIndex(text[from:boundary(text, min(len(text), next+longMatch))], -1) {
+				if at[0] < at[1] && from+at[0] < next {
+					s.addNear(c.Type, everyType, usualReach, from+at[0], from+at[1], c.Patterns[i].Score, "pattern")
+				}
+			}
+			from = next
+		}
+	}
+	if len(c.denied) == 0 {
+		return s.found, nil
+	}
+	look := stride
+	for at := 0; at < len(text); at++ {
+		if !is(text, at, wordClass) {
+			continue
+		}
+		if at >= look {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			look = at + stride
+		}
+		end := run(text, at, wordClass)
+		for _, entry := range c.denied[strings.ToLower(text[at:end])] {
+			start := at - entry.before
+			to := start + len(entry.text)
+			if start >= 0 && to <= len(text) && strings.EqualFold(text[start:to], entry.text) && !(is(text, to-1, wordClass) && is(text, to, wordClass)) {
+				s.found = append(s.found, pattern(c.Type, start, to, 1, "deny list"))
+			}
+		}
+		at = end - 1
+	}
+	return s.found, nil
+}
+
+// boundary returns the nearest offset from at on where a character begins.
+func boundary(text string, at int) int {
+	for at < len(text) && !utf8.RuneStart(text[at]) {
+		at++
+	}
+	return at
+}
+
+// ReadRecognizers reads the YAML form of recognizers, which is Presidio's:
+//
+//	recognizers:
+//	  - name: staff numbers
+//	    supported_entity: STAFF_NUMBER
+//	    patterns:
+//	      - name: letter and digits
+//	        regex: '\bE\d{6}\b'
+//	        score: 0.3
+//	    context: [staff, employee]
+//	  - name: projects
+//	    supported_entity: PROJECT
+//	    deny_list: [Bluebird, Red Kite]
+//
+// supported_language must be en where it is given, type must be custom, and recognizers
+// that are not enabled are left out. The error names unknown keys and the nearest known
+// ones, and expressions that cannot be used, see [ExpressionError].
+func ReadRecognizers(data []byte) ([]Recognizer, error) {
+	if len(data) > maxRecognizersFile {
+		return nil, fmt.Errorf("failed to read recognizers: they have %d bytes, the limit is %d", len(data), maxRecognizersFile)
+	}
+	var file struct {
+		Recognizers []struct {
+			Recognizer `yaml:",inline"`
+
+			Language  string     `yaml:"supported_language"`
+			Languages []language `yaml:"supported_languages"`
+			Type      string     `yaml:"type"`
+			Enabled   *bool      `yaml:"enabled"`
+		} `yaml:"recognizers"`
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&file); err != nil {
+		return nil, fmt.Errorf("failed to read recognizers: %w", readable(err))
+	}
+	if err := dec.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
+		return nil, errors.New("failed to read recognizers: there is more after the list: a file has only one")
+	}
+	var all []Recognizer
+	for _, r := range file.Recognizers {
+		if r.Enabled != nil && !*r.Enabled {
+			continue
+		}
+		if r.Language != "" {
+			r.Languages = append(r.Languages, language{Language: r.Language})
+		}
+		if r.Type != "" && r.Type != "custom" {
+			return nil, fmt.Errorf("failed to read recognizers: recognizer %q: its type is %q, it must be custom", r.Name, r.Type)
+		}
+		if len(r.Languages) > 0 {
+			i := slices.IndexFunc(r.Languages, func(l language) bool { return l.Language == "en" })
+			if i < 0 {
+				return nil, fmt.Errorf("failed to read recognizers: recognizer %q: its language must be en", r.Name)
+			}
+			r.Cues = append(r.Cues, r.Languages[i].Cues...)
+		}
+		all = append(all, r.Recognizer)
+	}
+	if _, err := compile(all, nil); err != nil {
+		return nil, fmt.Errorf("failed to read recognizers: %w", err)
+	}
+	return all, nil
+}
+
+// language is an element of supported_languages: a code, or a code with its cues.
+type language struct {
+	Language string   `yaml:"language"`
+	Cues     []string `yaml:"context"`
+}
+
+// UnmarshalYAML implements [yaml.Unmarshaler].
+func (l *language) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		return node.Decode(&l.Language)
+	}
+	type plain language
+	return node.Decode((*plain)(l))
+}
+
+var unknownField = regexp.MustCompile(`^line (\d+): field (\S+) not found in type (\S+)$`)
+
+// readable turns the errors of the YAML library into sentences.
+func readable(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errors.New("the file is empty")
+	}
+	wrong, ok := errors.AsType[*yaml.TypeError](err)
+	if !ok {
+		return err
+	}
+	found := make([]error, len(wrong.Errors))
+	for i, sentence := range wrong.Errors {
+		found[i] = errors.New(sentence)
+		m := unknownField.FindStringSubmatch(sentence)
+		if m == nil {
+			continue
+		}
+		known := []string{
+			"name", "supported_entity", "patterns", "deny_list", "context", "supported_language", "supported_languages", "type", "enabled",
+		}
+		switch {
+		case strings.HasSuffix(m[3], "pii.Pattern"):
+			known = []string{"name", "regex", "score"}
+		case strings.Contains(m[3], "Recognizers") && !strings.HasPrefix(m[3], "struct { pii.Recognizer") && !strings.HasPrefix(m[3], "struct{ pii.Recognizer"):
+			known = []string{"recognizers"}
+		}
+		nearest, _ := spelling.Nearest(m[2], known)
+		found[i] = fmt.Errorf("line %s: unknown key %q: the nearest known one is %s", m[1], m[2], nearest)
+	}
+	return errors.Join(found...)
+}

@@ -1,0 +1,241 @@
+package pii
+
+import (
+	"context"
+	"strings"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// scanner goes through a folded text once, from word to word, and tries at each word what
+// may begin there. What is tried looks at a bounded part of the text or ends where the next
+// word of its kind begins, so that the time is linear in the length of the text.
+type scanner struct {
+	text    string
+	regions []string
+	extra   cueIndex // cues that support every type
+	cues    cueIndex // of the types
+	found   []finding
+
+	before   []near // the cues before beforeAt
+	beforeAt int
+	// Where the last address, date and phone number end: no other begins inside.
+	urlEnd, domainEnd, addressEnd, dateEnd, phoneEnd, weakEnd, wordEnd int
+}
+
+// stride is how many bytes are scanned between looks at the context.
+const stride = 1 << 14
+
+// scan returns the findings of all patterns.
+func scan(ctx context.Context, text string, regions []string, extra cueIndex) ([]finding, error) {
+	s := &scanner{text: text, regions: regions, cues: builtInCues, extra: extra, beforeAt: -1}
+	look := stride
+	for at := 0; at < len(text); {
+		if at >= look {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			look = at + stride
+		}
+		if classes[text[at]]&wordClass == 0 {
+			switch text[at] {
+			case '@':
+				s.email(at)
+			case '+', '(':
+				s.phone(at)
+			case ':':
+				s.ipv6(at)
+			case '-':
+				if strings.HasPrefix(text[at:], pemBegin) {
+					at = s.pem(at)
+					continue
+				}
+			}
+			at++
+			continue
+		}
+		end, seen := at, byte(0)
+		for end < len(text) && classes[text[end]]&wordClass != 0 {
+			seen |= classes[text[end]]
+			end++
+		}
+		s.word(at, end, seen)
+		at = end
+	}
+	return s.found, nil
+}
+
+// word tries what may begin with a word; seen are the classes of its bytes.
+func (s *scanner) word(start, end int, seen byte) {
+	length := end - start
+	if start < s.wordEnd { // inside what was taken as a whole
+		return
+	}
+	if seen&digitClass == 0 {
+		switch {
+		case has(s.text, end, ':') && strings.HasPrefix(s.text[end:], "://"):
+			s.url(start, end)
+		case has(s.text, end, '.') && is(s.text, end+1, wordClass), has(s.text, end, '-') && is(s.text, end+1, wordClass):
+			s.domain(start)
+		}
+		switch {
+		case seen&otherClass != 0:
+			return
+		case has(s.text, end, ':'):
+			s.ipv6(start)
+		case length <= 3 && is(s.text, end+1, digitClass):
+			s.layouts(start, end)
+			s.weak(start, end)
+		}
+		s.writtenDate(start, end)
+		s.assignment(start, end)
+		if length == 2 || length >= 3 && length <= 6 { // the prefixes that end at - or _
+			s.key(start, end)
+		}
+		return
+	}
+	if s.uuid(start, end) {
+		return
+	}
+	if has(s.text, end, ':') && strings.HasPrefix(s.text[end:], "://") {
+		s.url(start, end)
+	}
+	if (has(s.text, end, '.') || has(s.text, end, '-')) && is(s.text, end+1, letterClass) {
+		s.domain(start)
+	}
+	if seen&^digitClass == 0 {
+		s.number(start, end)
+		return
+	}
+	if seen&otherClass != 0 {
+		return
+	}
+	if length <= 4 && is(s.text, start, digitClass) {
+		s.date(start)
+	}
+	s.iban(start, end)
+	s.crypto(start, end)
+	s.mac(start)
+	if has(s.text, end, ':') {
+		s.ipv6(start)
+	}
+	s.layouts(start, end)
+	s.weak(start, end)
+	s.age(start, end)
+	s.key(start, end)
+	s.phone(start)
+	s.assignment(start, end)
+}
+
+// number tries what may begin with a run of digits.
+func (s *scanner) number(start, end int) {
+	length := end - start
+	if length <= 3 {
+		s.ipv4(start)
+		s.age(start, end)
+	}
+	if length <= 4 {
+		s.date(start)
+	}
+	if length == 2 || length == 4 {
+		s.mac(start)
+	}
+	if has(s.text, end, ':') && length <= 4 {
+		s.ipv6(start)
+	}
+	s.layouts(start, end)
+	if length >= 26 {
+		s.crypto(start, end)
+	}
+	s.weak(start, end)
+	s.phone(start)
+}
+
+// add adds a finding whose score without cues is base. A cue within reach raises it.
+func (s *scanner) add(t toxscreen.EntityType, start, end int, base float64, why ...string) {
+	i := numberOf[t]
+	s.addNear(t, typeSet(1)<<i, kinds[i].reach, start, end, base, why...)
+}
+
+func (s *scanner) addNear(t toxscreen.EntityType, types typeSet, reach cueReach, start, end int, base float64, why ...string) {
+	cue, ok := best(s.cuesBefore(start), types, reach)
+	if reach.after > 0 && (!ok || cue.distance > 0) {
+		if later, found := best(s.cuesAfter(end), types, reach); found && (!ok || later.distance < cue.distance) {
+			cue, ok = later, true
+		}
+	}
+	if ok {
+		base = min(1, base+cueLift-cueFade*float64(cue.distance))
+		why = append(why, `cue "`+cue.text+`"`)
+	}
+	s.found = append(s.found, pattern(t, start, end, base, why...))
+}
+
+// cuesBefore returns the cues before an offset.
+func (s *scanner) cuesBefore(at int) []near {
+	if s.beforeAt != at {
+		s.before = s.cuesAmong(s.before[:0], leading(s.text, at), false)
+		s.beforeAt = at
+	}
+	return s.before
+}
+
+func (s *scanner) cuesAfter(at int) []near { return s.cuesAmong(nil, trailing(s.text, at), true) }
+
+func (s *scanner) cuesAmong(found []near, words []string, after bool) []near {
+	return s.extra.find(s.cues.find(found, words, after), words, after)
+}
+
+// opposed tells whether a word right before says that a number is something else, and no
+// cue of the type is as near.
+func (s *scanner) opposed(t toxscreen.EntityType, at int) bool {
+	other, ok := best(s.cuesBefore(at), against, cueReach{before: 1})
+	if !ok {
+		return false
+	}
+	own, supported := best(s.cuesBefore(at), setOf(t), usualReach)
+	return !supported || own.distance > other.distance
+}
+
+// apart tells whether a number from start to end is not a part of a longer number, a code,
+// a path or a decimal fraction.
+func (s *scanner) apart(start, end int) bool { return s.apartBefore(start) && s.apartAfter(end) }
+
+func (s *scanner) apartBefore(start int) bool {
+	if start == 0 {
+		return true
+	}
+	switch b := s.text[start-1]; b {
+	case '-', '/', '.', '+', '\\', '~', '&', '_':
+		return !is(s.text, start-2, wordClass) || b == '.' && is(s.text, start-2, letterClass) || b == '_' && is(s.text, start-2, letterClass)
+	case ':', ',', '\'', '*':
+		return !is(s.text, start-2, digitClass) || b == ','
+	case '$', '@':
+		return false
+	default:
+		return classes[b]&wordClass == 0
+	}
+}
+
+func (s *scanner) apartAfter(end int) bool {
+	if end == len(s.text) {
+		return true
+	}
+	switch b := s.text[end]; b {
+	case '-', '/', '+', '\\', '_', '@', '=':
+		return !is(s.text, end+1, wordClass)
+	case '.', ':', '\'', '*':
+		return !is(s.text, end+1, digitClass)
+	case '%':
+		return false
+	default:
+		return classes[b]&wordClass == 0
+	}
+}
+
+// inRow tells whether a number whose groups are set apart by spaces stands in a row of
+// numbers, where any few make up a longer one.
+func (s *scanner) inRow(start, end int) bool {
+	return (has(s.text, start-1, ' ') || has(s.text, start-1, '\t')) && is(s.text, start-2, digitClass) ||
+		(has(s.text, end, ' ') || has(s.text, end, '\t')) && is(s.text, end+1, digitClass)
+}

@@ -1,0 +1,264 @@
+package pii
+
+import (
+	"encoding/base64"
+	"math"
+	"strings"
+)
+
+// keys are the forms of keys that services give out, by what they begin with. The rest is
+// of letters, digits, - and _.
+var keys = []struct {
+	prefix   string
+	min, max int // bytes after it
+}{
+	{"AKIA", 16, 16}, {"ASIA", 16, 16}, // Amazon Web Services
+	{"ghp_", 36, 36}, {"gho_", 36, 36}, {"ghu_", 36, 36}, {"ghs_", 36, 255}, {"ghr_", 36, 255}, {"github_pat_", 50, 90}, // GitHub
+	{"glpat-", 20, 60},                                                                                                // GitLab
+	{"xoxb-", 20, 90}, {"xoxp-", 20, 90}, {"xoxa-", 20, 90}, {"xoxr-", 20, 90}, {"xoxs-", 20, 90}, {"xapp-", 20, 120}, // Slack
+	{"sk_live_", 16, 120}, {"rk_live_", 16, 120}, {"sk_test_", 16, 120}, {"rk_test_", 16, 120}, {"whsec_", 24, 60}, // Stripe
+	{"AIza", 35, 35},                                             // Google
+	{"ya29", 20, 255},                                            //
+	{"GOCSPX-", 20, 40},                                          //
+	{"sk-ant-", 30, 140}, {"sk-proj-", 30, 200}, {"sk-", 32, 64}, // Anthropic, OpenAI
+	{"hf_", 30, 40},     // Hugging Face
+	{"npm_", 36, 36},    // npm
+	{"pypi-", 50, 255},  // PyPI
+	{"SG", 60, 70},      // SendGrid
+	{"dop_v1_", 64, 64}, // DigitalOcean
+	{"shpat_", 32, 32},  // Shopify
+	{"AGE-SECRET-KEY-1", 58, 58},
+}
+
+// key finds a key of a service, or a JWT, that begins with a word.
+func (s *scanner) key(start, end int) {
+	following := has(s.text, end, '_') || has(s.text, end, '-') || has(s.text, end, '.')
+	if end-start < 16 && !following || start > 0 && strings.IndexByte("-_/.", s.text[start-1]) >= 0 {
+		return
+	}
+	if strings.HasPrefix(s.text[start:], "eyJ") {
+		s.jwt(start)
+		return
+	}
+	for _, k := range keys {
+		if !strings.HasPrefix(s.text[start:], k.prefix) {
+			continue
+		}
+		to := start + len(k.prefix)
+		for to < len(s.text) && to-start <= len(k.prefix)+k.max && (is(s.text, to, digitClass|lowerClass|upperClass) || s.text[to] == '_' || s.text[to] == '-' || s.text[to] == '.' && (k.prefix == "SG" || k.prefix == "ya29")) {
+			to++
+		}
+		for s.text[to-1] == '.' {
+			to--
+		}
+		if n := to - start - len(k.prefix); n < k.min || n > k.max || entropy(s.text[start+len(k.prefix):to]) < 2.5 {
+			continue
+		}
+		s.wordEnd = to
+		s.add(Secret, start, to, 0.95, "pattern")
+		return
+	}
+}
+
+// jwt finds a JSON Web Token (RFC 7519): three parts in base64url, of which the first is a
+// JSON object that names an algorithm.
+func (s *scanner) jwt(start int) {
+	at := start
+	var first string
+	for part := range 3 {
+		end := at
+		for end < len(s.text) && (is(s.text, end, digitClass|lowerClass|upperClass) || s.text[end] == '_' || s.text[end] == '-') {
+			end++
+		}
+		switch {
+		case part == 0:
+			first = s.text[start:min(end, start+1024)]
+		case end-at < 8:
+			return
+		}
+		at = end
+		if part < 2 {
+			if !has(s.text, end, '.') {
+				s.wordEnd = end
+				return
+			}
+			at++
+		}
+	}
+	s.wordEnd = at
+	header, err := base64.RawURLEncoding.DecodeString(first)
+	if err != nil || !strings.Contains(string(header), `"alg"`) {
+		return
+	}
+	s.add(Secret, start, at, 1, "pattern")
+}
+
+const (
+	pemBegin = "-----BEGIN "
+	pemEnd   = "-----END "
+	maxPEM   = 1 << 14 // bytes of a key; one of 16,384 bits takes 13 kB
+)
+
+// pem finds a private key in PEM form (RFC 7468) and returns where to go on. A key that is
+// cut off ends with its last line.
+func (s *scanner) pem(start int) int {
+	label := s.text[start+len(pemBegin) : min(len(s.text), start+len(pemBegin)+64)]
+	i := strings.Index(label, "-----")
+	if i < 0 || !strings.HasSuffix(label[:i], "PRIVATE KEY") && !strings.HasSuffix(label[:i], "PRIVATE KEY BLOCK") {
+		return start + len(pemBegin)
+	}
+	begin := start + len(pemBegin) + i + len("-----")
+	end := begin
+	rest := s.text[begin:min(len(s.text), begin+maxPEM)]
+	if j := strings.Index(rest, pemEnd); j >= 0 {
+		end = begin + j + len(pemEnd)
+		if k := strings.Index(s.text[end:min(len(s.text), end+64)], "-----"); k >= 0 {
+			end += k + len("-----")
+		}
+	} else {
+		for end < begin+len(rest) && (is(s.text, end, wordClass) || strings.IndexByte("+/= \r\n\\", s.text[end]) >= 0) {
+			end++
+		}
+		end = begin + len(strings.TrimRight(s.text[begin:end], " \r\n\\"))
+	}
+	s.add(Secret, start, end, 1, "pattern")
+	return end
+}
+
+// assignment finds a secret that is given to a name like password or api_key: with = or :,
+// or "is" after "password".
+func (s *scanner) assignment(start, end int) {
+	at := end
+	if has(s.text, at, '"') || has(s.text, at, '\'') {
+		at++
+	}
+	for at < end+3 && has(s.text, at, ' ') {
+		at++
+	}
+	spoken := false
+	switch {
+	case has(s.text, at, '='), has(s.text, at, ':'):
+		at++
+		if has(s.text, at, '=') || has(s.text, at, '>') {
+			at++
+		}
+	case at == end+1 && strings.HasPrefix(s.text[at:], "is "):
+		at += len("is")
+		spoken = true
+	default:
+		return
+	}
+	kind := secretName(s.text, start, end)
+	if kind == noSecret || spoken && kind != password {
+		return
+	}
+	for n := 0; n < 3 && (has(s.text, at, ' ') || has(s.text, at, '\t')); n++ {
+		at++
+	}
+	quote := byte(0)
+	if at < len(s.text) && strings.IndexByte("\"'`", s.text[at]) >= 0 {
+		quote = s.text[at]
+		at++
+	}
+	const most = 512
+	to := at
+	for to < len(s.text) && to-at <= most && s.text[to] > ' ' && s.text[to] != quote && (quote != 0 || strings.IndexByte("\"'`,;)>]}&", s.text[to]) < 0) {
+		to++
+	}
+	if quote == 0 {
+		for to > at && strings.IndexByte(".!?", s.text[to-1]) >= 0 {
+			to--
+		}
+	}
+	value := s.text[at:to]
+	if to-at > most || !isSecret(value, kind, quote != 0) {
+		return
+	}
+	s.add(Secret, at, to, 0.6, "pattern")
+}
+
+type secretKind uint8
+
+const (
+	noSecret secretKind = iota
+	password
+	token
+)
+
+// secretName tells what the name that ends with a word holds: the word itself, like
+// dbPassword, or with the one before it, like api_key.
+func secretName(text string, start, end int) secretKind {
+	if end-start > 40 {
+		return noSecret
+	}
+	word := strings.ToLower(text[start:end])
+	for _, suffix := range [...]string{"password", "passwd", "pwd", "passphrase", "passcode"} {
+		if strings.HasSuffix(word, suffix) {
+			return password
+		}
+	}
+	for _, suffix := range [...]string{"secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey"} {
+		if strings.HasSuffix(word, suffix) {
+			return token
+		}
+	}
+	switch word {
+	case "pass", "pw":
+		return password
+	case "bearer":
+		return token
+	case "key":
+		before := strings.ToLower(text[max(0, start-11):start])
+		for _, prefix := range [...]string{"api", "access", "secret", "private", "auth", "encryption", "account", "signing"} {
+			if len(before) > len(prefix) && strings.HasSuffix(before[:len(before)-1], prefix) {
+				return token
+			}
+		}
+	}
+	return noSecret
+}
+
+var placeholders = set("password passwd secret token string required optional undefined changeme example placeholder redacted hidden none null true false your_password yourpassword")
+
+// isSecret tells whether a value is written out and not a name, a call or a placeholder.
+func isSecret(value string, kind secretKind, quoted bool) bool {
+	var seen byte
+	signs := 0
+	for i := range len(value) {
+		seen |= classes[value[i]]
+		if classes[value[i]] == 0 {
+			signs++
+		}
+	}
+	small := strings.ToLower(value)
+	switch {
+	case len(value) < 6 || strings.ContainsAny(value[:1], "$<{%[(*&/@") || placeholders[small] || strings.Contains(value, "(") ||
+		strings.Contains(small, "your") || strings.Contains(small, "xxxx") || strings.Contains(small, "...") || strings.Contains(value, "://") ||
+		strings.Contains(value, "${") || strings.Contains(value, "{{") || seen&wordClass == 0 || strings.Count(value, value[:1]) == len(value):
+		return false
+	case kind == token:
+		return len(value) >= 16 && entropy(value) >= 3 && seen&digitClass != 0 && seen&letterClass != 0
+	case seen&digitClass != 0:
+		return seen&letterClass != 0 || signs > 0 || quoted || len(value) >= 6
+	case quoted:
+		return len(value) >= 8 || signs > 0
+	default:
+		return signs > strings.Count(value, ".")+strings.Count(value, "_")+strings.Count(value, "-")+strings.Count(value, "/")+strings.Count(value, ":")+strings.Count(value, "*")
+	}
+}
+
+// entropy returns Shannon's entropy of the bytes of a value, in bits a byte.
+func entropy(value string) float64 {
+	var counts [256]int
+	for i := range len(value) {
+		counts[value[i]]++
+	}
+	h := 0.0
+	for _, n := range counts {
+		if n > 0 {
+			p := float64(n) / float64(len(value))
+			h -= p * math.Log2(p)
+		}
+	}
+	return h
+}
