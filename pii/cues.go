@@ -52,8 +52,8 @@ const against typeSet = 1 << 63
 
 var againstWords = []string{
 	"isbn", "issn", "doi", "version", "build", "invoice", "order", "tracking", "serial", "sku", "ean", "upc", "ticket", "epoch", "timestamp", "commit",
-	"revision", "rev", "release", "id", "error", "code", "part", "model", "size", "bytes", "hash", "checksum", "seed", "port", "pid", "lot", "batch", "issue",
-	"pages", "page", "line", "lines", "row", "rows", "population", "index", "v", "section", "figure", "item", "request",
+	"revision", "rev", "release", "firmware", "id", "error", "code", "part", "model", "size", "byte", "hash", "checksum", "seed", "port", "pid", "lot", "batch", "issue",
+	"page", "line", "row", "population", "index", "v", "section", "figure", "item", "request", "asset", "article", "catalogue", "catalog", "sample", "probe", "ts", "ms", "ns",
 }
 
 var builtInCues = func() cueIndex {
@@ -155,38 +155,30 @@ func best(found []near, types typeSet, reach cueReach) (near, bool) {
 // blank line ends them; an end of line does not, since a label may stand in the line above.
 func leading(text string, at int) []string {
 	words := make([]string, 0, wordsBefore+cueWords)
-	from := max(0, at-cueWindow)
-	for at > from && len(words) < wordsBefore+cueWords {
+	for from := max(0, at-cueWindow); len(words) < wordsBefore+cueWords; {
 		end := at
-		for end > from && classes[text[end-1]]&wordClass == 0 {
+		for end > from && classes[text[end-1]]&wordClass == 0 && !(text[end-1] == '\n' && has(text, end-2, '\n')) {
 			end--
-			if text[end] == '\n' && has(text, end-1, '\n') {
-				at = from
-				end = from
-			}
 		}
 		start := end
-		for start > from && classes[text[start-1]]&wordClass != 0 {
+		for start > from && classes[text[start-1]]&wordClass != 0 && (start == end || !humps(text, start)) {
 			start--
-			// A capital after a small letter begins a word of cardNumber.
-			if is(text, start, upperClass) && is(text, start-1, lowerClass) {
-				break
-			}
 		}
 		if start == end {
 			break
 		}
-		// The s of "driver's" is no word.
-		if !(end-start == 1 && text[start] == 's' && has(text, start-1, '\'')) {
+		if !(end-start == 1 && text[start] == 's' && has(text, start-1, '\'')) { // as in "driver's"
 			words = append(words, strings.ToLower(text[start:end]))
 		}
 		at = start
 	}
-	for i, j := 0, len(words)-1; i < j; i, j = i+1, j-1 {
-		words[i], words[j] = words[j], words[i]
-	}
+	slices.Reverse(words)
 	return words
 }
+
+// humps tells whether a capital after a small letter begins a word at an offset, as in
+// cardNumber.
+func humps(text string, at int) bool { return is(text, at, upperClass) && is(text, at-1, lowerClass) }
 
 // trailing returns the first words after an offset, in lower case. The end of a sentence or
 // a line ends them.
@@ -208,7 +200,7 @@ func trailing(text string, at int) []string {
 		end := at
 		for end < to && classes[text[end]]&wordClass != 0 {
 			end++
-			if is(text, end, upperClass) && is(text, end-1, lowerClass) {
+			if humps(text, end) {
 				break
 			}
 		}

@@ -249,7 +249,7 @@ func (s *scanner) ipv4(start int) {
 	score := 0.8
 	switch {
 	case s.opposed(IPAddress, start):
-		score = 0
+		score = 0.05
 	case small:
 		score = 0.3 // 1.2.3.4 is as likely a version or a section
 	}

@@ -139,7 +139,7 @@ func (s *scanner) layouts(start, end int) {
 		if strings.Contains(l.form, " ") && s.inRow(start, to) {
 			score = min(score, 0.1)
 		}
-		if score < 0.9 && s.opposed(identifier.typ, start) {
+		if score <= 0.9 && s.opposed(identifier.typ, start) {
 			score = 0.1
 		}
 		s.add(identifier.typ, start, to, score, why...)

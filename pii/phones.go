@@ -1,6 +1,7 @@
 package pii
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/nyaruka/phonenumbers/v2"
@@ -14,7 +15,6 @@ const (
 
 // dialled is what may be a phone number: groups of digits and what stands between them.
 type dialled struct {
-	text       string
 	plus       bool
 	ends       [maxPhoneGroups]int // of the groups, as offsets of the text
 	sizes      [maxPhoneGroups]int // of the groups, in digits
@@ -46,29 +46,19 @@ func (s *scanner) phone(start int) {
 		d.groups--
 		d.digits -= d.sizes[d.groups]
 		if d.groups > 0 {
-			d.spaces, d.marks = separators(s.text[start:d.ends[d.groups-1]])
+			d.spaces, d.marks = separatorsIn(s.text[start:d.ends[d.groups-1]])
 		}
 	}
 }
 
 func (s *scanner) phoneBegins(start int) bool {
 	switch {
-	case start == 0:
-		return true
-	case has(s.text, start-1, '('): // the parenthesis was tried
-		return !is(s.text, start-2, wordClass) && start != s.phoneEnd && !is(s.text, start, digitClass) || s.opensSentence(start-1)
-	case has(s.text, start, '('):
-		return !is(s.text, start-1, wordClass) && s.apartBefore(start) || is(s.text, start-1, letterClass) && false
-	case has(s.text, start, '+'):
-		return !is(s.text, start-1, wordClass)
+	case has(s.text, start-1, '('): // of the number's first group, which was tried with it, or of a sentence
+		return !has(s.text, run(s.text, start, digitClass), ')') && !is(s.text, start-2, wordClass)
+	case has(s.text, start, '+'), has(s.text, start, '('):
+		return !is(s.text, start-1, wordClass) && s.apartBefore(start)
 	}
 	return s.apartBefore(start)
-}
-
-// opensSentence tells whether a parenthesis holds the whole number and more, as in "(call
-// 555-0100)" or "(415-555-2671)": its first group does not end with the parenthesis.
-func (s *scanner) opensSentence(at int) bool {
-	return !has(s.text, run(s.text, at+1, digitClass), ')') && !is(s.text, at-1, wordClass)
 }
 
 func (s *scanner) phoneEnds(end int) bool {
@@ -80,7 +70,7 @@ func (s *scanner) phoneEnds(end int) bool {
 
 // dialled reads groups of digits from an offset on.
 func (s *scanner) dialled(start int) dialled {
-	d := dialled{text: s.text, parenthese: -1}
+	d := dialled{parenthese: -1}
 	at := start
 	if has(s.text, at, '+') {
 		d.plus = true
@@ -120,12 +110,12 @@ func (s *scanner) dialled(start int) dialled {
 		}
 	}
 	if d.groups > 0 {
-		d.spaces, d.marks = separators(s.text[start:d.ends[d.groups-1]])
+		d.spaces, d.marks = separatorsIn(s.text[start:d.ends[d.groups-1]])
 	}
 	return d
 }
 
-func separators(text string) (spaces, marks bool) {
+func separatorsIn(text string) (spaces, marks bool) {
 	return strings.Contains(text, " "), strings.ContainsAny(text, "-./")
 }
 
@@ -143,8 +133,14 @@ func (s *scanner) phoneScore(start int, d dialled) float64 {
 		return 0
 	}
 	if d.plus {
+		if d.digits < 7 {
+			return 0
+		}
+		if !s.ask() {
+			return 0.5
+		}
 		switch n, err := phonenumbers.Parse(text, ""); {
-		case d.digits < 7 || err != nil:
+		case err != nil:
 			return 0
 		case phonenumbers.IsValidNumber(n):
 			return 0.75
@@ -154,25 +150,25 @@ func (s *scanner) phoneScore(start int, d dialled) float64 {
 			return 0.3
 		}
 	}
-	row := d.spaces && s.inRow(start, end)
-	score := s.nationalScore(start, text, d, sizes)
-	switch {
-	case score > 0 && (row && !d.marks && d.parenthese < 0 || s.opposed(PhoneNumber, start)):
-		return 0.05
-	default:
+	weak := d.spaces && !d.marks && d.parenthese < 0 && s.inRow(start, end) || s.opposed(PhoneNumber, start)
+	if score := s.nationalScore(text, d, sizes, !weak && (d.groups > 1 || s.supported(PhoneNumber, start, end))); !weak {
 		return score
+	} else if score > 0 {
+		return 0.05
 	}
+	return 0
 }
 
-// nationalScore scores a number without +.
-func (s *scanner) nationalScore(start int, text string, d dialled, sizes []int) float64 {
+// nationalScore scores a number without +. ask tells whether its score matters so that the
+// library is asked.
+func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) float64 {
 	grouped := len(sizes) > 1
 	if strings.HasPrefix(text, "00") || strings.HasPrefix(text, "011") { // how international calls begin
 		prefix := 2
 		if text[1] == '1' {
 			prefix = 3
 		}
-		if n, err := phonenumbers.Parse("+"+strings.TrimLeft(text[prefix:], " -.)"), ""); err == nil && phonenumbers.IsValidNumber(n) {
+		if ask && s.existsAbroad("+"+strings.TrimLeft(text[prefix:], " -.)")) {
 			if grouped {
 				return 0.6
 			}
@@ -189,7 +185,7 @@ func (s *scanner) nationalScore(start int, text string, d dialled, sizes []int) 
 	american := ends(sizes, 3, 3, 4) && (len(sizes) == 3 || len(sizes) == 4 && sizes[0] == 1 && text[0] == '1') ||
 		d.parenthese == 0 && ends(sizes, 3, 7)
 	switch {
-	case american && s.valid(text, "US", "CA"):
+	case american && ask && s.valid(text, "US", "CA"):
 		if d.marks || d.parenthese >= 0 {
 			return 0.6
 		}
@@ -200,14 +196,14 @@ func (s *scanner) nationalScore(start int, text string, d dialled, sizes []int) 
 		return 0.1
 	case len(sizes) == 2 && ends(sizes, 3, 4):
 		return 0.15
-	case text[0] == '0' && d.digits >= 9 && s.validAbroad(text):
+	case text[0] == '0' && d.digits >= 9 && ask && s.validAbroad(text):
 		if grouped {
 			return 0.5
 		}
 		return 0.25
-	case grouped && d.digits >= 8 && s.validWithout0(text, d):
+	case grouped && d.digits >= 8 && ask && s.validWithout0(text, d):
 		return 0.45
-	case !grouped && d.digits == 10 && text[0] >= '2' && s.valid(text, "US", "CA"):
+	case !grouped && d.digits == 10 && text[0] >= '2' && ask && s.valid(text, "US", "CA"):
 		return 0.2
 	case grouped && d.parenthese >= 0 && d.digits >= 8:
 		return 0.3
@@ -230,51 +226,61 @@ func ends(sizes []int, last ...int) bool {
 	return true
 }
 
-// valid tells whether a number exists in one of the regions that are also asked for.
-func (s *scanner) valid(text string, regions ...string) bool {
-	for _, region := range regions {
-		for _, asked := range s.regions {
-			if asked == region && validIn(text, region) {
-				return true
-			}
-		}
-	}
-	return false
+// maxAsked bounds how often the library is asked about the numbers of a text, since it takes
+// about 10 µs. Whatever is grouped like a number that exists counts as one from there on.
+const maxAsked = 10_000
+
+func (s *scanner) ask() bool {
+	s.asked++
+	return s.asked <= maxAsked
 }
 
-func validIn(text, region string) bool {
+// existsAbroad tells whether an international number exists.
+func (s *scanner) existsAbroad(text string) bool {
+	if !s.ask() {
+		return true
+	}
+	n, err := phonenumbers.Parse(text, "")
+	return err == nil && phonenumbers.IsValidNumber(n)
+}
+
+func (s *scanner) existsIn(text, region string) bool {
+	if !s.ask() {
+		return true
+	}
 	n, err := phonenumbers.Parse(text, region)
 	return err == nil && phonenumbers.IsValidNumberForRegion(n, region)
+}
+
+// valid tells whether a number exists in one of the regions that are also asked for.
+func (s *scanner) valid(text string, regions ...string) bool {
+	return slices.ContainsFunc(regions, func(region string) bool { return slices.Contains(s.regions, region) && s.existsIn(text, region) })
 }
 
 // validAbroad tells whether a number that begins with 0 exists in a region where national
 // numbers do.
 func (s *scanner) validAbroad(text string) bool {
-	for _, region := range s.regions {
-		if trunk(region) == "0" && validIn(text, region) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.regions, func(region string) bool { return trunk(region) == "0" && s.existsIn(text, region) })
 }
 
 // validWithout0 tells whether a number in groups exists in a region whose national numbers
 // have no 0 before them, or are written without it.
 func (s *scanner) validWithout0(text string, d dialled) bool {
-	for _, region := range s.regions {
-		switch {
-		case region == "IN" && d.groups == 2 && d.sizes[0] == 5 && d.sizes[1] == 5 && text[0] >= '6',
-			region == "BR" && d.parenthese == 0 && d.sizes[0] == 2 && d.groups == 3 && d.sizes[2] == 4,
-			region == "IL" && false,
-			trunk(region) == "" && d.groups >= 3 && text[0] != '0':
-			if validIn(text, region) {
-				return true
-			}
+	return slices.ContainsFunc(s.regions, func(region string) bool {
+		usual := false
+		switch region {
+		case "IN":
+			usual = d.groups == 2 && d.sizes[0] == 5 && d.sizes[1] == 5 && text[0] >= '6'
+		case "BR":
+			usual = d.groups == 3 && d.sizes[0] == 2 && d.parenthese == 0 && d.sizes[2] == 4
+		default:
+			usual = d.groups >= 3 && text[0] != '0' && trunk(region) == ""
 		}
-	}
-	return false
+		return usual && s.existsIn(text, region)
+	})
 }
 
+// trunk returns the digits before national numbers of a region.
 func trunk(region string) string { return phonenumbers.GetNddPrefixForRegion(region, true) }
 
 // extension passes over the extension after a number: x123, ext. 123.

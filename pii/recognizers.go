@@ -198,7 +198,7 @@ const (
 
 // find returns what a recognizer finds in a text.
 func (c *compiled) find(ctx context.Context, text string, extra cueIndex) ([]finding, error) {
-	s := scanner{text: text, cues: c.cues, extra: extra, beforeAt: -1}
+	s := newScanner(text, c.cues, extra)
 	for i, expression := range c.patterns {
 		for from := 0; from < len(text); {
 			if err := ctx.Err(); err != nil {

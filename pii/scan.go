@@ -17,10 +17,20 @@ type scanner struct {
 	cues    cueIndex // of the types
 	found   []finding
 
-	before   []near // the cues before beforeAt
+	table    table
+	words    []string // before beforeAt
+	before   []near   // the cues among them
 	beforeAt int
+
+	asked int // how often the library of phone numbers was
+
 	// Where the last address, date and phone number end: no other begins inside.
 	urlEnd, domainEnd, addressEnd, dateEnd, phoneEnd, weakEnd, wordEnd int
+}
+
+// newScanner returns a scanner whose entities are supported by cues.
+func newScanner(text string, cues, extra cueIndex) *scanner {
+	return &scanner{text: text, cues: cues, extra: extra, table: table{text: text, end: -1}, beforeAt: -1}
 }
 
 // stride is how many bytes are scanned between looks at the context.
@@ -28,7 +38,8 @@ const stride = 1 << 14
 
 // scan returns the findings of all patterns.
 func scan(ctx context.Context, text string, regions []string, extra cueIndex) ([]finding, error) {
-	s := &scanner{text: text, regions: regions, cues: builtInCues, extra: extra, beforeAt: -1}
+	s := newScanner(text, builtInCues, extra)
+	s.regions = regions
 	look := stride
 	for at := 0; at < len(text); {
 		if at >= look {
@@ -171,10 +182,15 @@ func (s *scanner) addNear(t toxscreen.EntityType, types typeSet, reach cueReach,
 	s.found = append(s.found, pattern(t, start, end, base, why...))
 }
 
-// cuesBefore returns the cues before an offset.
+// cuesBefore returns the cues before an offset, the heading of its column in a table
+// included.
 func (s *scanner) cuesBefore(at int) []near {
 	if s.beforeAt != at {
-		s.before = s.cuesAmong(s.before[:0], leading(s.text, at), false)
+		s.words = leading(s.text, at)
+		if heading := s.table.heading(at); heading != "" {
+			s.words = append(s.words, leading(heading, len(heading))...)
+		}
+		s.before = s.cuesAmong(s.before[:0], s.words, false)
 		s.beforeAt = at
 	}
 	return s.before
@@ -186,15 +202,26 @@ func (s *scanner) cuesAmong(found []near, words []string, after bool) []near {
 	return s.extra.find(s.cues.find(found, words, after), words, after)
 }
 
-// opposed tells whether a word right before says that a number is something else, and no
-// cue of the type is as near.
+// opposed tells whether a word right before, or before "number" and the like, says that a
+// number is something else, and no cue of the type is as near.
 func (s *scanner) opposed(t toxscreen.EntityType, at int) bool {
 	other, ok := best(s.cuesBefore(at), against, cueReach{before: 1})
-	if !ok {
+	if !ok || other.distance == 1 && !numberWords[s.words[len(s.words)-1]] {
 		return false
 	}
-	own, supported := best(s.cuesBefore(at), setOf(t), usualReach)
+	own, supported := best(s.before, setOf(t), usualReach)
 	return !supported || own.distance > other.distance
+}
+
+var numberWords = set("no nr num number is was")
+
+// supported tells whether a cue of a type is near a part of the text.
+func (s *scanner) supported(t toxscreen.EntityType, start, end int) bool {
+	if _, ok := best(s.cuesBefore(start), setOf(t), usualReach); ok {
+		return true
+	}
+	_, ok := best(s.cuesAfter(end), setOf(t), usualReach)
+	return ok
 }
 
 // apart tells whether a number from start to end is not a part of a longer number, a code,
