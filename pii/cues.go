@@ -34,7 +34,7 @@ type cue struct {
 // typeSet has a bit for each of kinds.
 type typeSet uint64
 
-const everyType = ^typeSet(0)
+const everyType = ^against
 
 // numbers counts the kinds: the place of each type in them.
 var numberOf = func() map[toxscreen.EntityType]int {
@@ -153,9 +153,10 @@ func best(found []near, types typeSet, reach cueReach) (near, bool) {
 
 // leading returns the last words before an offset, in lower case and in their order. A
 // blank line ends them; an end of line does not, since a label may stand in the line above.
-func leading(text string, at int) []string {
+// None begins before from.
+func leading(text string, from, at int) []string {
 	words := make([]string, 0, wordsBefore+cueWords)
-	for from := max(0, at-cueWindow); len(words) < wordsBefore+cueWords; {
+	for from = max(from, at-cueWindow); len(words) < wordsBefore+cueWords; {
 		end := at
 		for end > from && classes[text[end-1]]&wordClass == 0 && !(text[end-1] == '\n' && has(text, end-2, '\n')) {
 			end--
@@ -180,34 +181,40 @@ func leading(text string, at int) []string {
 // cardNumber.
 func humps(text string, at int) bool { return is(text, at, upperClass) && is(text, at-1, lowerClass) }
 
-// trailing returns the first words after an offset, in lower case. The end of a sentence or
-// a line ends them.
-func trailing(text string, at int) []string {
-	words := make([]string, 0, wordsAfter+cueWords)
-	to := min(len(text), at+cueWindow)
-	for at < to && len(words) < wordsAfter+cueWords {
+// trailing returns the first words after an offset, in lower case, and how many of them stand
+// before a comma. The end of a sentence or a line ends them.
+func trailing(text string, at int) (words []string, clause int) {
+	words = make([]string, 0, wordsAfter+cueWords)
+	clause = -1
+	defer func() {
+		if clause < 0 {
+			clause = len(words)
+		}
+	}()
+	for to := min(len(text), at+cueWindow); at < to && len(words) < cap(words); {
 		for at < to && classes[text[at]]&wordClass == 0 {
 			switch text[at] {
 			case '\n', '!', '?', ';':
-				return words
+				return words, clause
 			case '.':
 				if !is(text, at+1, wordClass) {
-					return words
+					return words, clause
+				}
+			case ',':
+				if clause < 0 {
+					clause = len(words)
 				}
 			}
 			at++
 		}
 		end := at
-		for end < to && classes[text[end]]&wordClass != 0 {
+		for end < to && classes[text[end]]&wordClass != 0 && (end == at || !humps(text, end)) {
 			end++
-			if humps(text, end) {
-				break
-			}
 		}
 		if end > at {
 			words = append(words, strings.ToLower(text[at:end]))
 		}
 		at = end
 	}
-	return words
+	return words, clause
 }

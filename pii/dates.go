@@ -4,7 +4,7 @@ import "strings"
 
 // date finds a date or a time that begins with digits.
 func (s *scanner) date(start int) {
-	if start < s.dateEnd || !s.apartBefore(start) && !(has(s.text, start-1, '/') && !is(s.text, start-2, digitClass)) {
+	if start < s.dateEnd || !s.apartBefore(start) || s.isPosition(start) {
 		return
 	}
 	if end, score := s.numericDate(start); end > start {
@@ -18,6 +18,19 @@ func (s *scanner) date(start int) {
 	if end, score := s.timeOfDay(start); end > start {
 		s.addDate(start, end, score)
 	}
+}
+
+// isPosition tells whether a number follows the name of a file, as in main.go:10:25.
+func (s *scanner) isPosition(start int) bool {
+	if !has(s.text, start-1, ':') {
+		return false
+	}
+	const ending = 5
+	at := start - 1
+	for at > start-1-ending && is(s.text, at-1, letterClass) {
+		at--
+	}
+	return at < start-1 && has(s.text, at-1, '.')
 }
 
 func (s *scanner) addDate(start, end int, score float64) {
@@ -89,9 +102,7 @@ func isDay(n int) bool          { return n >= 1 && n <= 31 }
 func isYear(n, length int) bool { return length == 4 && n >= 1000 && n <= 2999 }
 
 // months are the names of the months and their abbreviations.
-var months = func() map[string]bool {
-	return set("january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec")
-}()
+var months = set("january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec")
 
 var weekdays = set("monday tuesday wednesday thursday friday saturday sunday")
 
@@ -128,17 +139,11 @@ func (s *scanner) ordinal(at int) int {
 	return at
 }
 
-// month returns the end of the name of a month at an offset, or 0.
+// month returns the end of the name of a month after a day, or 0.
 func (s *scanner) month(at int) int {
 	end := run(s.text, at, letterClass)
 	if end-at < 3 || end-at > 9 || !months[strings.ToLower(s.text[at:end])] {
 		return 0
-	}
-	// "may" and "march" are words.
-	if word := s.text[at:end]; word == "may" || word == "march" || word == "mar" || word == "dec" || word == "jun" || word == "jan" && false {
-		if year, n := s.decimal(end+1, 4); !isYear(year, n) && !is(s.text, at-2, digitClass|lowerClass) {
-			return 0
-		}
 	}
 	if has(s.text, end, '.') {
 		return end + 1
@@ -194,10 +199,15 @@ func (s *scanner) writtenDate(start, end int) {
 		at += len("the ")
 	}
 	day, n := s.decimal(at, 2)
-	if n == 0 || !isDay(day) || s.text[start:end] == word && (word == "may" || word == "march") {
+	if n == 0 || !isDay(day) {
 		return
 	}
-	at = s.ordinal(at + n)
+	number := at + n
+	at = s.ordinal(number)
+	// "may 5" and "march 3" are dates where something else says so.
+	if whole := s.text[start:end]; (whole == "may" || whole == "march") && at == number && !s.supported(DateTime, start, at) {
+		return
+	}
 	if is(s.text, at, wordClass) || has(s.text, at, '%') || has(s.text, at, ':') || has(s.text, at, '.') && is(s.text, at+1, digitClass) {
 		return
 	}
@@ -304,7 +314,7 @@ func (s *scanner) age(start, end int) {
 	}
 	// After a cue, and not of something else: "aged 90 days".
 	if cue, ok := best(s.cuesBefore(start), setOf(Age), cueReach{before: 1}); ok && cue.text != "old" {
-		words := trailing(s.text, end)
+		words, _ := trailing(s.text, end)
 		if len(words) == 0 || !ageUnits[strings.TrimSuffix(words[0], "s")] {
 			s.add(Age, start, end, 0.2, "pattern")
 		}

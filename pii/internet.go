@@ -203,7 +203,7 @@ func (s *scanner) domain(start int) {
 	if path || has(s.text, to, '?') && is(s.text, to+1, wordClass) {
 		to = s.urlTail(to)
 	}
-	path = path && is(s.text, end+1, wordClass)
+	path = path && (is(s.text, end+1, wordClass) || has(s.text, end+1, '~'))
 	score := 0.5
 	switch {
 	case www && (isPublic(host) || isReserved(small)):
@@ -246,11 +246,11 @@ func (s *scanner) ipv4(start int) {
 		return
 	}
 	s.addressEnd = at
+	if s.opposed(IPAddress, start) {
+		return
+	}
 	score := 0.8
-	switch {
-	case s.opposed(IPAddress, start):
-		score = 0.05
-	case small:
+	if small {
 		score = 0.3 // 1.2.3.4 is as likely a version or a section
 	}
 	s.add(IPAddress, start, at, score, "pattern")
@@ -294,7 +294,7 @@ func (s *scanner) ipv6(start int) {
 		end--
 	}
 	addr, err := netip.ParseAddr(s.text[start:end])
-	if err != nil || isNobodys(addr) {
+	if err != nil || isNobodys(addr.Unmap()) {
 		return
 	}
 	groups := 0
@@ -303,7 +303,7 @@ func (s *scanner) ipv6(start int) {
 			groups++
 		}
 	}
-	if first, _, _ := strings.Cut(s.text[start:end], ":"); groups < 3 && len(first) < 3 { // a::1 is as likely a name in code
+	if first, _, _ := strings.Cut(s.text[start:end], ":"); groups < 3 && len(first) < 3 && !addr.Is4In6() { // a::1 is as likely a name in code
 		return
 	}
 	s.add(IPAddress, start, end, 0.8, "pattern")

@@ -140,7 +140,7 @@ func (s *scanner) layouts(start, end int) {
 			score = min(score, 0.1)
 		}
 		if score <= 0.9 && s.opposed(identifier.typ, start) {
-			score = 0.1
+			continue
 		}
 		s.add(identifier.typ, start, to, score, why...)
 	}

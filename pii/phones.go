@@ -150,7 +150,10 @@ func (s *scanner) phoneScore(start int, d dialled) float64 {
 			return 0.3
 		}
 	}
-	weak := d.spaces && !d.marks && d.parenthese < 0 && s.inRow(start, end) || s.opposed(PhoneNumber, start)
+	if s.opposed(PhoneNumber, start) {
+		return 0
+	}
+	weak := d.spaces && !d.marks && d.parenthese < 0 && s.inRow(start, end)
 	if score := s.nationalScore(text, d, sizes, !weak && (d.groups > 1 || s.supported(PhoneNumber, start, end))); !weak {
 		return score
 	} else if score > 0 {

@@ -2,6 +2,7 @@ package pii
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
@@ -100,9 +101,7 @@ func (s *scanner) word(start, end int, seen byte) {
 		}
 		s.writtenDate(start, end)
 		s.assignment(start, end)
-		if length == 2 || length >= 3 && length <= 6 { // the prefixes that end at - or _
-			s.key(start, end)
-		}
+		s.key(start, end)
 		return
 	}
 	if s.uuid(start, end) {
@@ -186,31 +185,41 @@ func (s *scanner) addNear(t toxscreen.EntityType, types typeSet, reach cueReach,
 // included.
 func (s *scanner) cuesBefore(at int) []near {
 	if s.beforeAt != at {
-		s.words = leading(s.text, at)
-		if heading := s.table.heading(at); heading != "" {
-			s.words = append(s.words, leading(heading, len(heading))...)
+		from := 0
+		heading := s.table.heading(at)
+		if heading != "" {
+			from = s.table.start
 		}
+		s.words = append(leading(s.text, from, at), leading(heading, 0, len(heading))...)
 		s.before = s.cuesAmong(s.before[:0], s.words, false)
 		s.beforeAt = at
 	}
 	return s.before
 }
 
-func (s *scanner) cuesAfter(at int) []near { return s.cuesAmong(nil, trailing(s.text, at), true) }
+// cuesAfter returns the cues after an offset, without those that begin another clause with a
+// number of its own: "account 12345678, routing 021000021".
+func (s *scanner) cuesAfter(at int) []near {
+	words, clause := trailing(s.text, at)
+	return slices.DeleteFunc(s.cuesAmong(nil, words, true), func(n near) bool {
+		next := n.distance + 1 + strings.Count(n.text, " ")
+		return n.distance >= clause && next < len(words) && is(words[next], 0, digitClass)
+	})
+}
 
 func (s *scanner) cuesAmong(found []near, words []string, after bool) []near {
 	return s.extra.find(s.cues.find(found, words, after), words, after)
 }
 
 // opposed tells whether a word right before, or before "number" and the like, says that a
-// number is something else, and no cue of the type is as near.
+// number is something else, and no cue of the type is about as near.
 func (s *scanner) opposed(t toxscreen.EntityType, at int) bool {
 	other, ok := best(s.cuesBefore(at), against, cueReach{before: 1})
 	if !ok || other.distance == 1 && !numberWords[s.words[len(s.words)-1]] {
 		return false
 	}
 	own, supported := best(s.before, setOf(t), usualReach)
-	return !supported || own.distance > other.distance
+	return !supported || own.distance > other.distance+1
 }
 
 var numberWords = set("no nr num number is was")
@@ -233,11 +242,11 @@ func (s *scanner) apartBefore(start int) bool {
 		return true
 	}
 	switch b := s.text[start-1]; b {
-	case '-', '/', '.', '+', '\\', '~', '&', '_':
-		return !is(s.text, start-2, wordClass) || b == '.' && is(s.text, start-2, letterClass) || b == '_' && is(s.text, start-2, letterClass)
-	case ':', ',', '\'', '*':
-		return !is(s.text, start-2, digitClass) || b == ','
-	case '$', '@':
+	case '-', '+', '\\':
+		return !is(s.text, start-2, wordClass)
+	case '.', '_', ':', '\'', '*':
+		return !is(s.text, start-2, digitClass)
+	case '/', '$', '@':
 		return false
 	default:
 		return classes[b]&wordClass == 0

@@ -235,7 +235,7 @@ func isSecret(value string, kind secretKind, quoted bool) bool {
 	}
 	small := strings.ToLower(value)
 	switch {
-	case len(value) < 6 || strings.ContainsAny(value[:1], "$<{%[(*&/@") || placeholders[small] || strings.Contains(value, "(") ||
+	case len(value) < 6 || strings.ContainsAny(value[:1], "$<{%[(*&/@") || placeholders[small] || strings.ContainsAny(value, "([") && !quoted ||
 		strings.Contains(small, "your") || strings.Contains(small, "xxxx") || strings.Contains(small, "...") || strings.Contains(value, "://") ||
 		strings.Contains(value, "${") || strings.Contains(value, "{{") || seen&wordClass == 0 || strings.Count(value, value[:1]) == len(value):
 		return false

@@ -16,6 +16,8 @@ type table struct {
 // maxRow is how many bytes a line of a table may have. It bounds the time for each cell.
 const maxRow = 4096
 
+const maxHeading = 40 // bytes
+
 // separators of columns, and how many make a line a row: commas stand in sentences, too.
 var separators = [...]struct {
 	b    byte
@@ -36,14 +38,11 @@ func (t *table) heading(at int) string {
 		_, cell, _ = strings.Cut(cell, string(rune(t.separator)))
 	}
 	cell, _, _ = strings.Cut(cell, string(rune(t.separator)))
-	if len(cell) > 40 {
+	if len(cell) > maxHeading || strings.ContainsAny(cell, ":=") {
 		return ""
 	}
-	digits := 0
 	for i := range len(cell) {
-		if classes[cell[i]]&digitClass == 0 {
-			digits = 0
-		} else if digits++; digits == 3 { // data, not a heading
+		if is(cell, i, digitClass) && !is(cell, i-1, wordClass) { // data, unlike "address2"
 			return ""
 		}
 	}
