@@ -152,6 +152,7 @@ func read(text, form string, buffer []byte) (id string, small, ok bool) {
 	for i := range len(form) {
 		b := text[i]
 		class := classes[b]
+		ok = true
 		switch f := form[i]; f {
 		case '0':
 			ok = class == digitClass
@@ -165,7 +166,9 @@ func read(text, form string, buffer []byte) (id string, small, ok bool) {
 			if b != f {
 				return "", false, false
 			}
-			continue
+			if classes[f]&wordClass == 0 {
+				continue
+			}
 		}
 		if !ok {
 			return "", false, false

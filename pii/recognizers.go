@@ -269,16 +269,7 @@ func ReadRecognizers(data []byte) ([]Recognizer, error) {
 	if len(data) > maxRecognizersFile {
 		return nil, fmt.Errorf("failed to read recognizers: they have %d bytes, the limit is %d", len(data), maxRecognizersFile)
 	}
-	var file struct {
-		Recognizers []struct {
-			Recognizer `yaml:",inline"`
-
-			Language  string     `yaml:"supported_language"`
-			Languages []language `yaml:"supported_languages"`
-			Type      string     `yaml:"type"`
-			Enabled   *bool      `yaml:"enabled"`
-		} `yaml:"recognizers"`
-	}
+	var file recognizersFile
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil {
@@ -313,6 +304,20 @@ func ReadRecognizers(data []byte) ([]Recognizer, error) {
 	return all, nil
 }
 
+// recognizersFile and what follows are the YAML form.
+type recognizersFile struct {
+	Recognizers []fileRecognizer `yaml:"recognizers"`
+}
+
+type fileRecognizer struct {
+	Recognizer `yaml:",inline"`
+
+	Language  string     `yaml:"supported_language"`
+	Languages []language `yaml:"supported_languages"`
+	Type      string     `yaml:"type"`
+	Enabled   *bool      `yaml:"enabled"`
+}
+
 // language is an element of supported_languages: a code, or a code with its cues.
 type language struct {
 	Language string   `yaml:"language"`
@@ -330,6 +335,16 @@ func (l *language) UnmarshalYAML(node *yaml.Node) error {
 
 var unknownField = regexp.MustCompile(`^line (\d+): field (\S+) not found in type (\S+)$`)
 
+// keysOf are the keys of each type of the YAML form.
+var keysOf = map[string][]string{
+	"pii.recognizersFile": {"recognizers"},
+	"pii.fileRecognizer": {
+		"name", "supported_entity", "patterns", "deny_list", "context", "supported_language", "supported_languages", "type", "enabled",
+	},
+	"pii.Pattern": {"name", "regex", "score"},
+	"pii.plain":   {"language", "context"},
+}
+
 // readable turns the errors of the YAML library into sentences.
 func readable(err error) error {
 	if errors.Is(err, io.EOF) {
@@ -346,16 +361,7 @@ func readable(err error) error {
 		if m == nil {
 			continue
 		}
-		known := []string{
-			"name", "supported_entity", "patterns", "deny_list", "context", "supported_language", "supported_languages", "type", "enabled",
-		}
-		switch {
-		case strings.HasSuffix(m[3], "pii.Pattern"):
-			known = []string{"name", "regex", "score"}
-		case strings.Contains(m[3], "Recognizers") && !strings.HasPrefix(m[3], "struct { pii.Recognizer") && !strings.HasPrefix(m[3], "struct{ pii.Recognizer"):
-			known = []string{"recognizers"}
-		}
-		nearest, _ := spelling.Nearest(m[2], known)
+		nearest, _ := spelling.Nearest(m[2], keysOf[m[3]])
 		found[i] = fmt.Errorf("line %s: unknown key %q: the nearest known one is %s", m[1], m[2], nearest)
 	}
 	return errors.Join(found...)

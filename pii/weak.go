@@ -65,7 +65,7 @@ read:
 		if !w.takes(digits, letters, marks, id) {
 			continue
 		}
-		if _, ok := best(s.cuesBefore(start), setOf(w.typ), closeReach); ok {
+		if cue, ok := best(s.cuesBefore(start), setOf(w.typ), closeReach); ok && cue.types != everyType {
 			s.add(w.typ, start, at, weakScore, "pattern")
 		}
 	}
