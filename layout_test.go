@@ -48,6 +48,7 @@ var onlyIn = map[string]string{
 	"golang.org/x/time":                "httpapi",
 
 	"github.com/RadhiFadlillah/whatlanggo": "language",
+	"github.com/nyaruka/phonenumbers/v2":   "pii",
 }
 
 // source is a Go file of the module, tests excluded.

@@ -231,7 +231,7 @@ func ends(sizes []int, last ...int) bool {
 
 // maxAsked bounds how often the library is asked about the numbers of a text, since it takes
 // about 10 µs. Whatever is grouped like a number that exists counts as one from there on.
-const maxAsked = 10_000
+const maxAsked = 5_000
 
 func (s *scanner) ask() bool {
 	s.asked++

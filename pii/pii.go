@@ -42,7 +42,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -104,6 +103,7 @@ type Names interface {
 // Finder finds personal data. It is immutable and safe for concurrent use.
 type Finder struct {
 	settings    Settings
+	anyType     bool // Types were not selected
 	recognizers []compiled
 	cues        cueIndex        // of Settings.Cues
 	allow       map[string]bool // in lower case
@@ -126,7 +126,7 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 		s.Threshold = DefaultThreshold
 	}
 	if len(s.Regions) == 0 {
-		s.Regions = []string{"US", "GB", "DE", "FR", "IL", "IN", "CA", "BR"}
+		s.Regions = defaultRegions
 	}
 	s.Regions = slices.Clone(s.Regions)
 	for i, region := range s.Regions {
@@ -145,7 +145,8 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to create a finder: %w", err)
 	}
-	if len(s.Types) == 0 {
+	anyType := len(s.Types) == 0
+	if anyType {
 		s.Types = DefaultTypes()
 		for _, r := range recognizers {
 			if !slices.Contains(s.Types, r.Type) {
@@ -153,7 +154,10 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 			}
 		}
 	}
-	f := &Finder{settings: s, recognizers: recognizers, cues: cueIndex{}, allow: map[string]bool{}, wanted: map[toxscreen.EntityType]bool{}}
+	f := &Finder{
+		settings: s, anyType: anyType, recognizers: recognizers, cues: cueIndex{},
+		allow: map[string]bool{}, wanted: map[toxscreen.EntityType]bool{}, version: s.version(),
+	}
 	for _, t := range s.Types {
 		if _, known := numberOf[t]; !known && !slices.ContainsFunc(recognizers, func(r compiled) bool { return r.Type == t }) {
 			return nil, fmt.Errorf("failed to create a finder: nothing finds the type %q", t)
@@ -168,27 +172,46 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 	for _, text := range s.Allow {
 		f.allow[strings.ToLower(text)] = true
 	}
-	f.version = patternsVersion
-	if len(recognizers) > 0 {
-		data, err := json.Marshal(s.Recognizers)
-		if err != nil {
-			return nil, fmt.Errorf("failed to create a finder: %w", err)
-		}
-		sum := sha256.Sum256(data)
-		f.version += " recognizers sha256:" + hex.EncodeToString(sum[:6])
+	return f, nil
+}
+
+var defaultRegions = []string{"US", "GB", "DE", "FR", "IL", "IN", "CA", "BR"}
+
+// version names the patterns, the settings by a hash if they are not the default ones, and
+// the network.
+func (s Settings) version() string {
+	version := patternsVersion
+	if hash := s.hash(); hash != defaultHash {
+		version += " settings sha256:" + hash
 	}
 	if s.Names != nil {
-		f.version += " " + s.Names.Version()
+		version += " " + s.Names.Version()
 	}
-	return f, nil
+	return version
+}
+
+var defaultHash = Settings{Types: DefaultTypes(), Threshold: DefaultThreshold, Regions: defaultRegions}.hash()
+
+// hash is that of everything but Names.
+func (s Settings) hash() string {
+	allowed := ""
+	if s.AllowPattern != nil {
+		allowed = s.AllowPattern.String()
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %v %q %q %q %q %#v", s.Types, s.Threshold, s.Regions, s.Cues, s.Allow, allowed, append([]Recognizer{}, s.Recognizers...))
+	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
 // With returns a Finder whose settings are changed, for one caller or one request. It
 // compiles the recognizers that are new. change must replace slices rather than write to
-// their elements, since other Finders have them, too. Types that were chosen by default are
-// chosen again.
+// their elements, since other Finders have them, too. Types are empty if they are the
+// default ones.
 func (f *Finder) With(change func(*Settings)) (*Finder, error) {
 	s := f.settings
+	if f.anyType {
+		s.Types = nil
+	}
 	change(&s)
 	return build(s, f.recognizers)
 }
