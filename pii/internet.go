@@ -209,8 +209,11 @@ func (s *scanner) domain(start int) {
 	case www && (isPublic(host) || isReserved(small)):
 		score = 0.8
 	case bareDomains[small]:
-		if label := s.text[start : last-1]; len(label) < 2 || path && !isPublic(host) {
+		switch {
+		case last-1-start < 2:
 			return
+		case !path && tld != small: // ASP.NET
+			score = 0.3
 		}
 	case fileEndings[small] || !isPublic(host):
 		return

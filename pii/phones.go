@@ -125,7 +125,7 @@ func (s *scanner) phoneScore(start int, d dialled) float64 {
 	text := s.text[start:end]
 	sizes := d.sizes[:d.groups]
 	for i, n := range sizes {
-		if n == 1 && !(i == 0 && (d.plus || s.text[start] == '1') || d.parenthese == i || i == 1 && d.plus) {
+		if n == 1 && !(i == 0 && (d.plus || s.text[start] == '1') || d.parenthese == i || i <= 2 && d.plus || i == 1 && d.parenthese == 0) {
 			return 0
 		}
 	}
@@ -162,7 +162,7 @@ func (s *scanner) phoneScore(start int, d dialled) float64 {
 	return 0
 }
 
-// nationalScore scores a number without +. ask tells whether its score matters so that the
+// nationalScore scores a number without + before it. ask tells whether its score matters so that the
 // library is asked.
 func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) float64 {
 	grouped := len(sizes) > 1
@@ -199,7 +199,7 @@ func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) f
 		return 0.1
 	case len(sizes) == 2 && ends(sizes, 3, 4):
 		return 0.15
-	case text[0] == '0' && d.digits >= 9 && ask && s.validAbroad(text):
+	case strings.TrimLeft(text, "(")[0] == '0' && d.digits >= 9 && ask && s.validAbroad(text):
 		if grouped {
 			return 0.5
 		}
@@ -210,7 +210,7 @@ func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) f
 		return 0.2
 	case grouped && d.parenthese >= 0 && d.digits >= 8:
 		return 0.3
-	case !grouped && d.digits < 7:
+	case d.digits < 7 && len(sizes) < 3: // "14 3684 Court Street"
 		return 0
 	}
 	return 0.05

@@ -94,7 +94,10 @@ func (s *scanner) word(start, end int, seen byte) {
 		case seen&otherClass != 0:
 			return
 		case has(s.text, end, ':'):
+			s.mac(start)
 			s.ipv6(start)
+		case (length == 2 || length == 4) && (has(s.text, end, '-') || has(s.text, end, '.')):
+			s.mac(start)
 		case length <= 3 && is(s.text, end+1, digitClass):
 			s.layouts(start, end)
 			s.weak(start, end)

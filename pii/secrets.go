@@ -142,6 +142,7 @@ func (s *scanner) assignment(start, end int) {
 		if has(s.text, at, '=') || has(s.text, at, '>') {
 			at++
 		}
+	case at == end+1 && end-start == len("bearer") && strings.EqualFold(s.text[start:end], "bearer"):
 	case at == end+1 && strings.HasPrefix(s.text[at:], "is "):
 		at += len("is")
 		spoken = true
@@ -165,10 +166,8 @@ func (s *scanner) assignment(start, end int) {
 	for to < len(s.text) && to-at <= most && s.text[to] > ' ' && s.text[to] != quote && (quote != 0 || strings.IndexByte("\"'`,;)>]}&", s.text[to]) < 0) {
 		to++
 	}
-	if quote == 0 {
-		for to > at && strings.IndexByte(".!?", s.text[to-1]) >= 0 {
-			to--
-		}
+	for quote == 0 && to > at && (s.text[to-1] == '.' || spoken && strings.IndexByte("!?", s.text[to-1]) >= 0) {
+		to--
 	}
 	value := s.text[at:to]
 	if to-at > most || !isSecret(value, kind, quote != 0) {

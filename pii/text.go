@@ -69,7 +69,9 @@ func (f folded) original(start, end int) (from, to int) {
 const hidden = -1
 
 // plain returns the ASCII character that a reader takes r for where numbers stand, hidden
-// for a character that shows nothing, or r itself. Letters with accents stay.
+// for a character that shows nothing, or r itself. Letters stay unless they are of another
+// style; all other punctuation and symbols become a quotation mark, so that what is not
+// ASCII is a letter.
 func plain(r rune) rune {
 	switch {
 	case r < 0x80:
@@ -81,14 +83,22 @@ func plain(r rune) rune {
 	case r == 0xAD || r == 0x34F || r == 0x61C || r == 0x180E || r >= 0x200B && r <= 0x200F || r >= 0x202A && r <= 0x202E ||
 		r >= 0x2060 && r <= 0x2064 || r >= 0x2066 && r <= 0x206F || r >= 0xFE00 && r <= 0xFE0F || r == 0xFEFF:
 		return hidden
-	case r < 0x660:
+	case r >= 0xC0 && r < 0x660 && r != 0xD7 && r != 0xF7:
 		return r // Latin with accents, Greek, Cyrillic, Hebrew: the bulk of what is not ASCII
-	case unicode.Is(unicode.Nd, r):
-		return '0' + digit(r)
+	case r == 0xB7 || r == 0x2026 || r == 0x3002:
+		return '.'
+	case r == 0x2018 || r == 0x2019:
+		return '\''
 	case r >= 0x2460 && r <= 0x2468: // ① to ⑨
 		return r - 0x2460 + '1'
+	case unicode.Is(unicode.Sc, r):
+		return '$'
 	case r >= 0xFF01 && r <= 0xFF5E: // full width
 		return r - 0xFF01 + '!'
+	case r != utf8.RuneError && (unicode.IsPunct(r) || unicode.IsSymbol(r)):
+		return '"'
+	case unicode.Is(unicode.Nd, r):
+		return '0' + digit(r)
 	case r >= 0x1D400 && r <= 0x1D6A3: // mathematical letters
 		if as := norm.NFKC.String(string(r)); len(as) == 1 {
 			return rune(as[0])

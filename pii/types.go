@@ -82,6 +82,7 @@ var kinds = []struct {
 	{Kind{PhoneNumber, "a phone or fax number: international, or national in one of the regions; unusual forms with a cue", false, []string{
 		"phone", "telephone", "tel", "mobile", "cell", "cellphone", "fax", "call", "calling", "dial", "ring", "sms", "whatsapp", "telegram", "office",
 		"landline", "hotline", "reach", "contact", "answering", "ph", "pager", "voicemail", "handy", "telefon", "mobil", "tél", "helpline",
+		"my number", "your number", "his number", "her number", "their number",
 	}}, usualReach},
 	{Kind{URL, "a web address: with scheme, with www., or a domain under a public suffix", false, []string{"website", "url", "site", "link", "domain", "webpage", "homepage"}}, usualReach},
 	{Kind{IPAddress, "an IP address, version 4 or 6, that is neither loopback nor unspecified", false, []string{
@@ -132,7 +133,7 @@ var kinds = []struct {
 	{Kind{DateTime, "a date, a day of the week, or a time of day", false, []string{
 		"date", "dob", "born", "birth", "birthday", "birthdate", "since", "on", "dated", "expires", "died", "admitted", "discharged", "until",
 	}}, cueReach{before: 3}},
-	{Kind{Age, "an age over 89", false, []string{"age", "aged", "old"}}, closeReach},
+	{Kind{Age, "an age over 89", false, []string{"age", "aged", "turned", "turning"}}, closeReach},
 	{Kind{Secret, "a key, token or password that opens something: of cloud and code services, JWT, PEM, assignments", false, []string{
 		"password", "passwd", "pwd", "secret", "token", "apikey", "api key", "access key", "private key", "credential", "aws", "bearer", "passphrase",
 	}}, usualReach},
