@@ -50,7 +50,7 @@ func (s *scanner) decimal(at, most int) (value, length int) {
 	return value, length
 }
 
-// numericDate reads 2024-01-31, 31.01.2024, 1/31/24 and the like.
+// numericDate reads 2024-01-31, 31.01.2024, 1/31/24, 31-Jan-2024 and the like.
 func (s *scanner) numericDate(start int) (end int, score float64) {
 	first, n := s.decimal(start, 4)
 	at := start + n
@@ -59,42 +59,52 @@ func (s *scanner) numericDate(start int) (end int, score float64) {
 	}
 	separator := s.text[at]
 	second, m := s.decimal(at+1, 2)
-	if m == 0 {
-		// 31-Jan-2024, 31/Jan/2024
-		word := run(s.text, at+1, letterClass)
-		if _, month := months[strings.ToLower(s.text[at+1:word])]; month && n <= 2 && isDay(first) && has(s.text, word, separator) {
-			if year, k := s.decimal(word+1, 4); isYear(year, k) || k == 2 {
-				return word + 1 + k, 0.7
-			}
-		}
-		return 0, 0
-	}
 	at += 1 + m
-	if !has(s.text, at, separator) {
-		return 0, 0
+	if m == 0 {
+		word := run(s.text, at, letterClass)
+		if word-at > 9 || !months[strings.ToLower(s.text[at:word])] || n > 2 || !isDay(first) || !has(s.text, word, separator) {
+			return 0, 0
+		}
+		year, k := s.decimal(word+1, 4)
+		if end = word + 1 + k; !isYear(year, k) && k != 2 || is(s.text, end, wordClass) {
+			return 0, 0
+		}
+		return end, 0.7
 	}
 	third, k := s.decimal(at+1, 4)
 	end = at + 1 + k
-	if k == 0 || k == 3 || is(s.text, end, wordClass) && !has(s.text, end, 'T') && !has(s.text, end, 't') ||
-		(has(s.text, end, separator) || has(s.text, end, '.')) && is(s.text, end+1, wordClass) || has(s.text, end, '/') && is(s.text, end+1, wordClass) {
+	if !has(s.text, at, separator) || !s.dateEnds(end, separator) {
 		return 0, 0
 	}
+	either := isMonth(first) && isDay(second) || isDay(first) && isMonth(second)
 	switch {
-	case n == 4 && isYear(first, n) && isMonth(second) && isDay(third) && k <= 2:
-		score = 0.7
-	case n == 4 || k == 1:
-		return 0, 0
-	case k == 4 && isYear(third, k) && (isMonth(first) && isDay(second) || isDay(first) && isMonth(second)):
-		score = 0.7
-	case k == 2 && (isMonth(first) && isDay(second) || isDay(first) && isMonth(second) || n == 2 && isMonth(second) && isDay(third)):
-		score = 0.5
-		if separator != '/' {
-			score = 0.2 // 10.12.15 is as likely a version
+	case isYear(first, n):
+		if isMonth(second) && isDay(third) && k >= 1 && k <= 2 {
+			return end, 0.7
 		}
-	default:
-		return 0, 0
+	case isYear(third, k):
+		if either {
+			return end, 0.7
+		}
+	case n <= 2 && k == 2 && (either || n == 2 && isMonth(second) && isDay(third)):
+		if separator == '/' {
+			return end, 0.5
+		}
+		return end, 0.2 // 10.12.15 is as likely a version
 	}
-	return end, score
+	return 0, 0
+}
+
+// dateEnds tells whether a date of numbers ends at an offset: no more of them follow, and no
+// word but the T before a time.
+func (s *scanner) dateEnds(end int, separator byte) bool {
+	switch {
+	case is(s.text, end, wordClass):
+		return has(s.text, end, 'T') || has(s.text, end, 't')
+	case has(s.text, end, separator), has(s.text, end, '.'), has(s.text, end, '/'):
+		return !is(s.text, end+1, wordClass)
+	}
+	return true
 }
 
 func isMonth(n int) bool        { return n >= 1 && n <= 12 }

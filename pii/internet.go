@@ -94,7 +94,7 @@ var fileEndings = set("png jpg jpeg gif svg webp pdf zip mov md py rs sh pl ps s
 
 func set(words string) map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
+	for w := range strings.FieldsSeq(words) {
 		m[w] = true
 	}
 	return m
@@ -186,43 +186,43 @@ func (s *scanner) domain(start int) {
 	}
 	end, last := s.host(start)
 	s.domainEnd = end
-	if last < 0 || end-start > maxDomain || has(s.text, end, '@') || has(s.text, end, '(') || has(s.text, end, '_') || has(s.text, end, '$') {
+	if last < 0 || end-start > maxDomain || end < len(s.text) && strings.IndexByte("@(_$", s.text[end]) >= 0 {
 		return
 	}
-	host, tld := s.text[start:end], s.text[last:end]
-	small := strings.ToLower(tld)
-	if tld != small && tld != strings.ToUpper(tld) || is(tld, 0, digitClass) {
-		return
-	}
-	www := len(host) > 4 && strings.EqualFold(host[:4], "www.") && strings.Count(host, ".") >= 2
 	to := end
 	if has(s.text, end, ':') && is(s.text, end+1, digitClass) {
 		to = run(s.text, end+1, digitClass)
 	}
-	path := has(s.text, to, '/')
-	if path || has(s.text, to, '?') && is(s.text, to+1, wordClass) {
+	path := has(s.text, to, '/') && (is(s.text, to+1, wordClass) || has(s.text, to+1, '~'))
+	if has(s.text, to, '/') || has(s.text, to, '?') && is(s.text, to+1, wordClass) {
 		to = s.urlTail(to)
 	}
-	path = path && (is(s.text, end+1, wordClass) || has(s.text, end+1, '~'))
-	score := 0.5
-	switch {
-	case www && (isPublic(host) || isReserved(small)):
-		score = 0.8
-	case bareDomains[small]:
-		switch {
-		case last-1-start < 2:
-			return
-		case !path && tld != small: // ASP.NET
-			score = 0.3
-		}
-	case fileEndings[small] || !isPublic(host):
-		return
-	case path:
-	default:
-		score = 0.1 // a cue, such as "website", makes it one
+	if score := domainScore(s.text[start:end], s.text[last:end], path); score > 0 {
+		s.urlEnd = to
+		s.add(URL, start, to, score, "pattern")
 	}
-	s.urlEnd = to
-	s.add(URL, start, to, score, "pattern")
+}
+
+// domainScore scores the name of a host without scheme, 0 if it is none. path tells whether
+// a path follows.
+func domainScore(host, tld string, path bool) float64 {
+	small := strings.ToLower(tld)
+	first := host[:len(host)-len(tld)-1]
+	switch {
+	case tld != small && tld != strings.ToUpper(tld), is(tld, 0, digitClass): // the end of a sentence, a version
+		return 0
+	case len(host) > 4 && strings.EqualFold(host[:4], "www.") && strings.Contains(first, ".") && (isPublic(host) || isReserved(small)):
+		return 0.8
+	case bareDomains[small] && len(first) > 1 && (path || tld == small):
+		return 0.5
+	case bareDomains[small]: // ASP.NET
+		return 0.3
+	case fileEndings[small] || !isPublic(host):
+		return 0
+	case path:
+		return 0.5
+	}
+	return 0.1 // a cue, such as "website", makes it one
 }
 
 // ipv4 finds an address of four decimal bytes.
@@ -279,14 +279,12 @@ func (s *scanner) ipv6(start int) {
 	end, colons := start, 0
 	digits := false
 	for end < len(s.text) {
-		b := s.text[end]
-		if b == ':' {
+		if b := s.text[end]; b == ':' {
 			colons++
-		} else if classes[b]&digitClass != 0 {
-			digits = true
-		} else if !(b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F' || b == '.') {
+		} else if !isHexDigit(b) && b != '.' {
 			break
 		}
+		digits = digits || is(s.text, end, digitClass)
 		end++
 	}
 	s.addressEnd = end
@@ -333,11 +331,10 @@ func (s *scanner) mac(start int) {
 				switch {
 				case at >= len(s.text):
 					return
-				case is(s.text, at, digitClass):
-				case s.text[at] >= 'a' && s.text[at] <= 'f' || s.text[at] >= 'A' && s.text[at] <= 'F':
-					letters++
-				default:
+				case !isHexDigit(s.text[at]):
 					return
+				case !is(s.text, at, digitClass):
+					letters++
 				}
 				switch s.text[at] {
 				case '0':
@@ -373,7 +370,7 @@ func (s *scanner) uuid(start, end int) bool {
 			if b != '-' {
 				return false
 			}
-		} else if !(classes[b]&digitClass != 0 || b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F') {
+		} else if !isHexDigit(b) {
 			return false
 		}
 	}

@@ -18,7 +18,7 @@ var ibanLengths = func() map[string]int {
 		26: "IS TR", 27: "BI DJ FR GR IT MC MR SM", 28: "AL AZ BY CY DO GT HU LB NI PL SV", 29: "BR EG PS QA UA", 30: "JO KW MU YE", 31: "MT SC",
 		32: "LC", 33: "RU",
 	} {
-		for _, c := range strings.Fields(countries) {
+		for c := range strings.FieldsSeq(countries) {
 			m[c] = n
 		}
 	}
@@ -82,11 +82,15 @@ func (s *scanner) crypto(start, end int) {
 
 func isHex(s string) bool {
 	for i := range len(s) {
-		if b := s[i]; !(b >= '0' && b <= '9' || b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F') {
+		if !isHexDigit(s[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+func isHexDigit(b byte) bool {
+	return b >= '0' && b <= '9' || b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F'
 }
 
 // base58check tells whether the last four of the 25 bytes that an address spells in base 58

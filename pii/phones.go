@@ -37,17 +37,18 @@ func (s *scanner) phone(start int) {
 		end := d.ends[d.groups-1]
 		if d.digits >= minPhoneDigits && s.phoneEnds(end) {
 			if score := s.phoneScore(start, d); score > 0 {
-				s.phoneEnd = end
-				s.add(PhoneNumber, start, s.extension(end), score, "pattern")
+				s.phoneEnd = s.extension(end)
+				s.add(PhoneNumber, start, s.phoneEnd, score, "pattern")
 				return
 			}
 		}
 		// Without the last group: "415-555-2671 5 people".
 		d.groups--
 		d.digits -= d.sizes[d.groups]
-		if d.groups > 0 {
-			d.spaces, d.marks = separatorsIn(s.text[start:d.ends[d.groups-1]])
+		if d.parenthese == d.groups {
+			d.parenthese = -1
 		}
+		s.between(&d, start)
 	}
 }
 
@@ -109,14 +110,16 @@ func (s *scanner) dialled(start int) dialled {
 			break
 		}
 	}
-	if d.groups > 0 {
-		d.spaces, d.marks = separatorsIn(s.text[start:d.ends[d.groups-1]])
-	}
+	s.between(&d, start)
 	return d
 }
 
-func separatorsIn(text string) (spaces, marks bool) {
-	return strings.Contains(text, " "), strings.ContainsAny(text, "-./")
+// between notes what stands between the groups of a number.
+func (s *scanner) between(d *dialled, start int) {
+	if d.groups > 0 {
+		text := s.text[start:d.ends[d.groups-1]]
+		d.spaces, d.marks = strings.Contains(text, " "), strings.ContainsAny(text, "-./")
+	}
 }
 
 // phoneScore returns the score of a number without a cue, 0 if it is none.
@@ -125,7 +128,8 @@ func (s *scanner) phoneScore(start int, d dialled) float64 {
 	text := s.text[start:end]
 	sizes := d.sizes[:d.groups]
 	for i, n := range sizes {
-		if n == 1 && !(i == 0 && (d.plus || s.text[start] == '1') || d.parenthese == i || i <= 2 && d.plus || i == 1 && d.parenthese == 0) {
+		// Groups of one digit: 1 415 555 2671, +33 (0)1 42 68 53 00, (0)1 42 68 53 00.
+		if n == 1 && !(i == 0 && s.text[start] == '1' || d.plus && i <= 2 || d.parenthese == i || d.parenthese == 0 && i == 1) {
 			return 0
 		}
 	}
@@ -162,22 +166,18 @@ func (s *scanner) phoneScore(start int, d dialled) float64 {
 	return 0
 }
 
-// nationalScore scores a number without + before it. ask tells whether its score matters so that the
-// library is asked.
+// nationalScore scores a number without + before it. ask tells whether the library may be
+// asked.
 func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) float64 {
 	grouped := len(sizes) > 1
-	if strings.HasPrefix(text, "00") || strings.HasPrefix(text, "011") { // how international calls begin
-		prefix := 2
-		if text[1] == '1' {
-			prefix = 3
+	for _, prefix := range [...]string{"011", "00"} { // how international calls begin
+		if !strings.HasPrefix(text, prefix) {
+			continue
 		}
-		if ask && s.existsAbroad("+"+strings.TrimLeft(text[prefix:], " -.)")) {
-			if grouped {
-				return 0.6
-			}
-			return 0.3
-		}
-		if ends(sizes, 3, 3, 4) {
+		switch {
+		case ask && s.existsAnywhere("+"+strings.TrimLeft(text[len(prefix):], " -.)")):
+			return either(grouped, 0.6, 0.3)
+		case endWith(sizes, 3, 3, 4):
 			return 0.45
 		}
 		return 0.05
@@ -185,29 +185,26 @@ func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) f
 	if d.digits > 12 || d.digits == 12 && text[0] != '0' && !grouped {
 		return 0
 	}
-	american := ends(sizes, 3, 3, 4) && (len(sizes) == 3 || len(sizes) == 4 && sizes[0] == 1 && text[0] == '1') ||
-		d.parenthese == 0 && ends(sizes, 3, 7)
+	apart := d.marks || d.parenthese >= 0
+	if endWith(sizes, 3, 3, 4) && (len(sizes) == 3 || len(sizes) == 4 && text[0] == '1') || d.parenthese == 0 && endWith(sizes, 3, 7) {
+		if ask && s.existsInAmerica(text) {
+			return either(apart, 0.6, 0.45)
+		}
+		return either(apart, 0.4, 0.1) // an area code that does not exist: made up, or new
+	}
+	if ask {
+		switch {
+		case strings.TrimLeft(text, "(")[0] == '0' && d.digits >= 9 && s.existsWithTrunk(text):
+			return either(grouped, 0.5, 0.25)
+		case grouped && d.digits >= 8 && s.existsWithoutTrunk(text, d):
+			return 0.45
+		case !grouped && d.digits == 10 && text[0] >= '2' && s.existsInAmerica(text):
+			return 0.2
+		}
+	}
 	switch {
-	case american && ask && s.valid(text, "US", "CA"):
-		if d.marks || d.parenthese >= 0 {
-			return 0.6
-		}
-		return 0.45
-	case american && (d.parenthese >= 0 || d.marks):
-		return 0.4 // an area code that does not exist: made up, or new
-	case american:
-		return 0.1
-	case len(sizes) == 2 && ends(sizes, 3, 4):
+	case len(sizes) == 2 && endWith(sizes, 3, 4):
 		return 0.15
-	case strings.TrimLeft(text, "(")[0] == '0' && d.digits >= 9 && ask && s.validAbroad(text):
-		if grouped {
-			return 0.5
-		}
-		return 0.25
-	case grouped && d.digits >= 8 && ask && s.validWithout0(text, d):
-		return 0.45
-	case !grouped && d.digits == 10 && text[0] >= '2' && ask && s.valid(text, "US", "CA"):
-		return 0.2
 	case grouped && d.parenthese >= 0 && d.digits >= 8:
 		return 0.3
 	case d.digits < 7 && len(sizes) < 3: // "14 3684 Court Street"
@@ -216,17 +213,16 @@ func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) f
 	return 0.05
 }
 
-// ends tells whether the last groups have the given sizes.
-func ends(sizes []int, last ...int) bool {
-	if len(sizes) < len(last) {
-		return false
+func either(ok bool, score, other float64) float64 {
+	if ok {
+		return score
 	}
-	for i, n := range last {
-		if sizes[len(sizes)-len(last)+i] != n {
-			return false
-		}
-	}
-	return true
+	return other
+}
+
+// endWith tells whether the last groups have the given sizes.
+func endWith(sizes []int, last ...int) bool {
+	return len(sizes) >= len(last) && slices.Equal(sizes[len(sizes)-len(last):], last)
 }
 
 // maxAsked bounds how often the library is asked about the numbers of a text, since it takes
@@ -238,8 +234,8 @@ func (s *scanner) ask() bool {
 	return s.asked <= maxAsked
 }
 
-// existsAbroad tells whether an international number exists.
-func (s *scanner) existsAbroad(text string) bool {
+// existsAnywhere tells whether an international number exists.
+func (s *scanner) existsAnywhere(text string) bool {
 	if !s.ask() {
 		return true
 	}
@@ -247,6 +243,7 @@ func (s *scanner) existsAbroad(text string) bool {
 	return err == nil && phonenumbers.IsValidNumber(n)
 }
 
+// existsIn tells whether a national number exists in a region.
 func (s *scanner) existsIn(text, region string) bool {
 	if !s.ask() {
 		return true
@@ -255,22 +252,23 @@ func (s *scanner) existsIn(text, region string) bool {
 	return err == nil && phonenumbers.IsValidNumberForRegion(n, region)
 }
 
-// valid tells whether a number exists in one of the regions that are also asked for.
-func (s *scanner) valid(text string, regions ...string) bool {
-	return slices.ContainsFunc(regions, func(region string) bool { return slices.Contains(s.regions, region) && s.existsIn(text, region) })
+// existsInAmerica tells whether a number exists in one of the regions that have +1 and are
+// looked for.
+func (s *scanner) existsInAmerica(text string) bool {
+	return slices.ContainsFunc(s.regions, func(region string) bool { return phonenumbers.IsNANPACountry(region) && s.existsIn(text, region) })
 }
 
-// validAbroad tells whether a number that begins with 0 exists in a region where national
-// numbers do.
-func (s *scanner) validAbroad(text string) bool {
+// existsWithTrunk tells whether a number that begins with 0 exists in a region where
+// national numbers do.
+func (s *scanner) existsWithTrunk(text string) bool {
 	return slices.ContainsFunc(s.regions, func(region string) bool { return trunk(region) == "0" && s.existsIn(text, region) })
 }
 
-// validWithout0 tells whether a number in groups exists in a region whose national numbers
-// have no 0 before them, or are written without it.
-func (s *scanner) validWithout0(text string, d dialled) bool {
+// existsWithoutTrunk tells whether a number in groups exists in a region whose national
+// numbers have no 0 before them, or are written without it.
+func (s *scanner) existsWithoutTrunk(text string, d dialled) bool {
 	return slices.ContainsFunc(s.regions, func(region string) bool {
-		usual := false
+		var usual bool
 		switch region {
 		case "IN":
 			usual = d.groups == 2 && d.sizes[0] == 5 && d.sizes[1] == 5 && text[0] >= '6'
@@ -283,7 +281,7 @@ func (s *scanner) validWithout0(text string, d dialled) bool {
 	})
 }
 
-// trunk returns the digits before national numbers of a region.
+// trunk returns the digits before the national numbers of a region.
 func trunk(region string) string { return phonenumbers.GetNddPrefixForRegion(region, true) }
 
 // extension passes over the extension after a number: x123, ext. 123.

@@ -100,7 +100,7 @@ func (s *scanner) word(start, end int, seen byte) {
 			s.mac(start)
 		case length <= 3 && is(s.text, end+1, digitClass):
 			s.layouts(start, end)
-			s.weak(start, end)
+			s.weak(start)
 		}
 		s.writtenDate(start, end)
 		s.assignment(start, end)
@@ -133,7 +133,7 @@ func (s *scanner) word(start, end int, seen byte) {
 		s.ipv6(start)
 	}
 	s.layouts(start, end)
-	s.weak(start, end)
+	s.weak(start)
 	s.age(start, end)
 	s.key(start, end)
 	s.phone(start)
@@ -160,7 +160,7 @@ func (s *scanner) number(start, end int) {
 	if length >= 26 {
 		s.crypto(start, end)
 	}
-	s.weak(start, end)
+	s.weak(start)
 	s.phone(start)
 }
 
@@ -236,10 +236,8 @@ func (s *scanner) supported(t toxscreen.EntityType, start, end int) bool {
 	return ok
 }
 
-// apart tells whether a number from start to end is not a part of a longer number, a code,
-// a path or a decimal fraction.
-func (s *scanner) apart(start, end int) bool { return s.apartBefore(start) && s.apartAfter(end) }
-
+// apartBefore tells whether what begins at an offset is not a part of a longer number, a
+// code, a path or a decimal fraction.
 func (s *scanner) apartBefore(start int) bool {
 	if start == 0 {
 		return true
@@ -256,6 +254,7 @@ func (s *scanner) apartBefore(start int) bool {
 	}
 }
 
+// apartAfter is [scanner.apartBefore] for the end of a number.
 func (s *scanner) apartAfter(end int) bool {
 	if end == len(s.text) {
 		return true

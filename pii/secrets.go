@@ -126,27 +126,10 @@ func (s *scanner) pem(start int) int {
 }
 
 // assignment finds a secret that is given to a name like password or api_key: with = or :,
-// or "is" after "password".
+// with "is" after "password", or with nothing after "Bearer".
 func (s *scanner) assignment(start, end int) {
-	at := end
-	if has(s.text, at, '"') || has(s.text, at, '\'') {
-		at++
-	}
-	for at < end+3 && has(s.text, at, ' ') {
-		at++
-	}
-	spoken := false
-	switch {
-	case has(s.text, at, '='), has(s.text, at, ':'):
-		at++
-		if has(s.text, at, '=') || has(s.text, at, '>') {
-			at++
-		}
-	case at == end+1 && end-start == len("bearer") && strings.EqualFold(s.text[start:end], "bearer"):
-	case at == end+1 && strings.HasPrefix(s.text[at:], "is "):
-		at += len("is")
-		spoken = true
-	default:
+	at, spoken := s.assigned(start, end)
+	if at < 0 {
 		return
 	}
 	kind := secretName(s.text, start, end)
@@ -156,24 +139,51 @@ func (s *scanner) assignment(start, end int) {
 	for n := 0; n < 3 && (has(s.text, at, ' ') || has(s.text, at, '\t')); n++ {
 		at++
 	}
-	quote := byte(0)
-	if at < len(s.text) && strings.IndexByte("\"'`", s.text[at]) >= 0 {
-		quote = s.text[at]
+	ends := "\"'`,;)>]}&"
+	quoted := at < len(s.text) && strings.IndexByte("\"'`", s.text[at]) >= 0
+	if quoted {
+		ends = s.text[at : at+1]
 		at++
 	}
 	const most = 512
 	to := at
-	for to < len(s.text) && to-at <= most && s.text[to] > ' ' && s.text[to] != quote && (quote != 0 || strings.IndexByte("\"'`,;)>]}&", s.text[to]) < 0) {
+	for to < len(s.text) && to-at <= most && s.text[to] > ' ' && strings.IndexByte(ends, s.text[to]) < 0 {
 		to++
 	}
-	for quote == 0 && to > at && (s.text[to-1] == '.' || spoken && strings.IndexByte("!?", s.text[to-1]) >= 0) {
-		to--
-	}
-	value := s.text[at:to]
-	if to-at > most || !isSecret(value, kind, quote != 0) {
+	if to-at > most {
 		return
 	}
-	s.add(Secret, at, to, 0.6, "pattern")
+	for !quoted && to > at && (s.text[to-1] == '.' || spoken && strings.IndexByte("!?", s.text[to-1]) >= 0) {
+		to--
+	}
+	if isSecret(s.text[at:to], kind, quoted) {
+		s.add(Secret, at, to, 0.6, "pattern")
+	}
+}
+
+// assigned returns where the value begins that is given to the name from start to end, or
+// -1. spoken is true for "is".
+func (s *scanner) assigned(start, end int) (at int, spoken bool) {
+	at = end
+	if has(s.text, at, '"') || has(s.text, at, '\'') {
+		at++
+	}
+	for at < end+3 && has(s.text, at, ' ') {
+		at++
+	}
+	switch {
+	case has(s.text, at, '='), has(s.text, at, ':'):
+		at++
+		if has(s.text, at, '=') || has(s.text, at, '>') {
+			at++
+		}
+		return at, false
+	case at == end+1 && strings.HasPrefix(s.text[at:], "is "):
+		return at + len("is"), true
+	case at == end+1 && strings.EqualFold(s.text[start:end], "bearer"):
+		return at, false
+	}
+	return -1, false
 }
 
 type secretKind uint8

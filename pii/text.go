@@ -74,55 +74,55 @@ const hidden = -1
 // ASCII is a letter.
 func plain(r rune) rune {
 	switch {
-	case r < 0x80:
+	case r < utf8.RuneSelf || r == utf8.RuneError:
 		return r
-	case r == 0xA0 || r >= 0x2000 && r <= 0x200A || r == 0x202F || r == 0x205F || r == 0x3000:
-		return ' '
-	case r >= 0x2010 && r <= 0x2015 || r == 0x2212 || r == 0xFE58 || r == 0xFE63:
-		return '-'
-	case r == 0xAD || r == 0x34F || r == 0x61C || r == 0x180E || r >= 0x200B && r <= 0x200F || r >= 0x202A && r <= 0x202E ||
-		r >= 0x2060 && r <= 0x2064 || r >= 0x2066 && r <= 0x206F || r >= 0xFE00 && r <= 0xFE0F || r == 0xFEFF:
+	case unicode.Is(invisible, r):
 		return hidden
-	case r >= 0xC0 && r < 0x660 && r != 0xD7 && r != 0xF7:
-		return r // Latin with accents, Greek, Cyrillic, Hebrew: the bulk of what is not ASCII
-	case r == 0xB7 || r == 0x2026 || r == 0x3002:
-		return '.'
-	case r == 0x2018 || r == 0x2019:
-		return '\''
-	case r >= 0x2460 && r <= 0x2468: // ① to ⑨
-		return r - 0x2460 + '1'
-	case unicode.Is(unicode.Sc, r):
-		return '$'
-	case r >= 0xFF01 && r <= 0xFF5E: // full width
-		return r - 0xFF01 + '!'
-	case r != utf8.RuneError && (unicode.IsPunct(r) || unicode.IsSymbol(r)):
-		return '"'
+	case unicode.IsSpace(r):
+		return ' '
+	case unicode.Is(unicode.Pd, r) || r == 0x2212: // dashes, the minus sign
+		return '-'
 	case unicode.Is(unicode.Nd, r):
 		return '0' + digit(r)
+	case r >= 0x2460 && r <= 0x2468: // ① to ⑨
+		return r - 0x2460 + '1'
+	case r >= 0xFF01 && r <= 0xFF5E: // full width
+		return r - 0xFF01 + '!'
 	case r >= 0x1D400 && r <= 0x1D6A3: // mathematical letters
 		if as := norm.NFKC.String(string(r)); len(as) == 1 {
 			return rune(as[0])
 		}
+		return r
+	case unicode.Is(unicode.Sc, r): // currencies
+		return '$'
+	case r == '·' || r == '…' || r == '。':
+		return '.'
+	case r == '‘' || r == '’':
+		return '\''
+	case unicode.IsPunct(r) || unicode.IsSymbol(r):
+		return '"'
 	}
 	return r
 }
 
+// invisible are the characters that show nothing: soft hyphens, joiners, marks of direction,
+// selectors of variants.
+var invisible = &unicode.RangeTable{R16: []unicode.Range16{
+	{0xAD, 0xAD, 1}, {0x34F, 0x34F, 1}, {0x61C, 0x61C, 1}, {0x180E, 0x180E, 1}, {0x200B, 0x200F, 1}, {0x202A, 0x202E, 1}, {0x2060, 0x2064, 1},
+	{0x2066, 0x206F, 1}, {0xFE00, 0xFE0F, 1}, {0xFEFF, 0xFEFF, 1},
+}, LatinOffset: 1}
+
 // digit returns the value of a decimal digit. Unicode has them in blocks of ten, from 0 to
 // 9 (The Unicode Standard, section 4.6).
 func digit(r rune) rune {
-	zero := r
-	for range 9 {
-		if !unicode.Is(unicode.Nd, zero-1) {
-			break
-		}
-		zero--
-	}
-	// Blocks may touch, as the mathematical digits do: 0x1D7CE is divisible by neither 10
-	// nor 16, but all of them follow one another.
-	if r >= 0x1D7CE && r <= 0x1D7FF {
+	if r >= 0x1D7CE && r <= 0x1D7FF { // the mathematical ones, whose blocks touch
 		return (r - 0x1D7CE) % 10
 	}
-	return r - zero
+	value := rune(0)
+	for value < 9 && unicode.Is(unicode.Nd, r-value-1) {
+		value++
+	}
+	return value
 }
 
 // Classes of bytes. A byte of a character beyond ASCII counts as a letter: where it stands,

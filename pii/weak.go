@@ -33,7 +33,7 @@ var weakTypes = []struct {
 }
 
 // weak finds the numbers that only a cue makes personal.
-func (s *scanner) weak(start, end int) {
+func (s *scanner) weak(start int) {
 	if start < s.wordEnd || start < s.dateEnd || start < s.addressEnd || start > 0 && strings.IndexByte("./$@+\\", s.text[start-1]) >= 0 ||
 		has(s.text, start-1, '-') && is(s.text, start-2, wordClass) || start < s.weakEnd {
 		return
