@@ -160,6 +160,12 @@ func leading(text string, from, at int) []string {
 		end := at
 		for end > from && classes[text[end-1]]&wordClass == 0 && !(text[end-1] == '\n' && has(text, end-2, '\n')) {
 			end--
+			if text[end] == '>' {
+				if start := strings.LastIndexByte(text[from:end], '<'); start >= 0 && isMask(text[from+start:end+1]) {
+					words = append(words, maskedWords...)
+					end = from + start
+				}
+			}
 		}
 		start := end
 		for start > from && classes[text[start-1]]&wordClass != 0 && (start == end || !humps(text, start)) {
@@ -177,6 +183,15 @@ func leading(text string, from, at int) []string {
 	return words
 }
 
+// maskedWords stand for what was masked: a type in angle brackets is no cue, and as long as
+// an account number in groups. So masked texts have no entities that they had not before.
+var maskedWords = make([]string, 6)
+
+// isMask tells whether a part of a text is like <CREDIT_CARD>.
+func isMask(part string) bool {
+	return len(part) > 2 && len(part) < 40 && strings.Trim(part[1:len(part)-1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
+}
+
 // humps tells whether a capital after a small letter begins a word at an offset, as in
 // cardNumber.
 func humps(text string, at int) bool { return is(text, at, upperClass) && is(text, at-1, lowerClass) }
@@ -191,7 +206,7 @@ func trailing(text string, at int) (words []string, clause int) {
 			clause = len(words)
 		}
 	}()
-	for to := min(len(text), at+cueWindow); at < to && len(words) < cap(words); {
+	for to := min(len(text), at+cueWindow); at < to && len(words) < wordsAfter+cueWords; {
 		for at < to && classes[text[at]]&wordClass == 0 {
 			switch text[at] {
 			case '\n', '!', '?', ';':
@@ -203,6 +218,11 @@ func trailing(text string, at int) (words []string, clause int) {
 			case ',':
 				if clause < 0 {
 					clause = len(words)
+				}
+			case '<':
+				if i := strings.IndexByte(text[at:to], '>'); i > 0 && isMask(text[at:at+i+1]) {
+					words = append(words, maskedWords...)
+					at += i
 				}
 			}
 			at++

@@ -170,7 +170,7 @@ func (s *scanner) yearAfter(at int) int {
 	if has(s.text, to, ' ') || has(s.text, to, '-') {
 		to++
 	}
-	if year, n := s.decimal(to, 4); to > at && isYear(year, n) && !is(s.text, to+n, wordClass) {
+	if year, n := s.decimal(to, 4); to > at && isYear(year, n) && s.dateEnds(to+n, '-') {
 		return to + n
 	}
 	if has(s.text, at-1, '.') && !has(s.text, at, ' ') { // the stop ended the sentence

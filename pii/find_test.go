@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -215,6 +216,9 @@ func TestCues(t *testing.T) {
 		"536221234 is my SSN":       true,
 		"536221234. The SSN is red": false, // the next sentence
 		"assness 536221234":         false, // a part of a word
+		"<US_SSN> 536221234":        false, // a mask
+		"536221234 <US_SSN>":        false,
+		"<b>SSN</b> 536221234":      true,
 	} {
 		if got := len(found(t, pii.Settings{Types: []toxscreen.EntityType{pii.USSSN}}, text)) == 1; got != want {
 			t.Errorf("%q: found %v", text, got)
@@ -361,6 +365,40 @@ func TestFindEnds(t *testing.T) {
 		text := strings.Repeat(unit, 1<<16/len(unit))
 		if got := found(t, pii.Settings{}, text); len(got) > 0 && unit != "415 555 2671 " && unit != "password=" && unit != "-----BEGIN PRIVATE KEY-----" {
 			t.Errorf("%q: %d entities, the first of %d bytes", unit, len(got), len(got[0]))
+		}
+	}
+}
+
+// A text whose entities are replaced has no new ones.
+func TestFindMasked(t *testing.T) {
+	finder, err := pii.New(pii.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := []string{
+		"SSN", "card", "call", "account", "passport", "password:", "my password is", "born", "415-555-2671", "4155552671", "536221234", "536-22-1234", "4111 1111 1111 1111", "4222222222222",
+		"021000021", "ann@example.com", "https://example.com/x", "MRN", "12345678", "A1234567", "hunter22", "2024-01-15", "10:30", "May 5", "203.0.113.7", "and", "the", "of", ",", ".", "\n", "aged 93", "GB82 WEST 1234 5698 7654 32",
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2_000 {
+		var words []string
+		for range 3 + random.IntN(12) {
+			words = append(words, parts[random.IntN(len(parts))])
+		}
+		text := strings.Join(words, " ")
+		entities, err := finder.Find(context.Background(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var replaced strings.Builder
+		at := 0
+		for _, e := range entities {
+			replaced.WriteString(text[at:e.Start] + "<" + string(e.Type) + ">")
+			at = e.End
+		}
+		replaced.WriteString(text[at:])
+		if again := found(t, pii.Settings{}, replaced.String()); len(again) > 0 {
+			t.Errorf("%q became %q, which has %q", text, replaced.String(), again)
 		}
 	}
 }

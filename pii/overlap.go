@@ -20,7 +20,7 @@ type finding struct {
 type rank uint8
 
 const (
-	container  rank = iota // what may contain others: e-mail and web addresses, secrets
+	container  rank = iota // what may contain others: e-mail and web addresses
 	identifier             // what patterns and recognizers find
 	name                   // what the network finds
 )
@@ -28,7 +28,7 @@ const (
 // pattern returns a finding of a pattern.
 func pattern(t toxscreen.EntityType, start, end int, score float64, why ...string) finding {
 	r := identifier
-	if t == Secret || t == URL || t == EmailAddress {
+	if t == URL || t == EmailAddress {
 		r = container
 	}
 	return finding{toxscreen.Entity{Type: t, Start: start, End: end, Score: toxscreen.Probability(score), Why: why}, r}
@@ -52,25 +52,21 @@ func resolve(found []finding, text string) []toxscreen.Entity {
 		}
 		return cmp.Or(cmp.Compare(a.rank, b.rank), byScore, byLength, cmp.Compare(a.Start, b.Start), strings.Compare(string(a.Type), string(b.Type)))
 	})
-	taken := make([]bool, len(text))
+	taken := make([]int32, len(text)) // the number of the entity at each byte, plus one
 	for _, f := range found {
 		for start, end := range free(taken, f.Start, f.End) {
-			switch {
-			case end-start == f.End-f.Start:
-			case f.rank != name:
-				continue
-			default:
+			if end-start < f.End-f.Start {
 				start, end = trim(text, start, end)
-				if !hasLetter(text[start:end]) {
+				if start == end || f.rank == name && !hasLetter(text[start:end]) || f.rank != name && touches(kept, taken, f) {
 					continue
 				}
-			}
-			for i := start; i < end; i++ {
-				taken[i] = true
 			}
 			e := f.Entity
 			e.Start, e.End = start, end
 			kept = append(kept, e)
+			for i := start; i < end; i++ {
+				taken[i] = int32(len(kept))
+			}
 		}
 	}
 	slices.SortFunc(kept, func(a, b toxscreen.Entity) int { return a.Start - b.Start })
@@ -99,16 +95,27 @@ func withoutNumbersOfAddresses(found []finding, text string) []finding {
 	})
 }
 
+// touches tells whether an entity of the same type has a part of the place of a finding: the
+// rest is no entity of its own then.
+func touches(kept []toxscreen.Entity, taken []int32, f finding) bool {
+	for _, i := range taken[f.Start:f.End] {
+		if i != 0 && kept[i-1].Type == f.Type {
+			return true
+		}
+	}
+	return false
+}
+
 // free yields the parts of a range that are not taken.
-func free(taken []bool, start, end int) func(yield func(start, end int) bool) {
+func free(taken []int32, start, end int) func(yield func(start, end int) bool) {
 	return func(yield func(int, int) bool) {
 		for start < end {
 			from := start
-			for from < end && taken[from] {
+			for from < end && taken[from] != 0 {
 				from++
 			}
 			to := from
-			for to < end && !taken[to] {
+			for to < end && taken[to] == 0 {
 				to++
 			}
 			if from < to && !yield(from, to) {

@@ -37,8 +37,12 @@ func (s *scanner) phone(start int) {
 		end := d.ends[d.groups-1]
 		if d.digits >= minPhoneDigits && s.phoneEnds(end) {
 			if score := s.phoneScore(start, d); score > 0 {
-				s.phoneEnd = s.extension(end)
-				s.add(PhoneNumber, start, s.phoneEnd, score, "pattern")
+				end = s.extension(end)
+				s.add(PhoneNumber, start, end, score, "pattern")
+				// A weak one may have begun too early: "room 93 415-555-2671".
+				if score >= DefaultThreshold || !(d.spaces && d.marks) && s.supported(PhoneNumber, start, end) {
+					s.phoneEnd = end
+				}
 				return
 			}
 		}

@@ -227,14 +227,17 @@ func (f *Finder) Version() string { return f.version }
 //
 // Of entities that overlap one remains:
 //
-//   - an e-mail address, a web address or a secret rather than what it contains;
-//   - what a pattern finds rather than a name, whose rest stays if it has a letter; but an
-//     address rather than a number that it contains;
+//   - an e-mail address or a web address rather than what it contains;
+//   - what a pattern finds rather than a name; but a postal address rather than a number
+//     that it contains;
 //   - else the one with the higher score, then the longer one, then the first.
 //
+// What is left of the other, if it is of another type, remains as a part of its own, so that
+// nothing personal is lost.
+//
 // This is decided before Types are selected, so that a part of a card number is not taken
-// for a phone number where only these are asked for; only e-mail addresses, web addresses
-// and secrets count for nothing where they are not.
+// for a phone number where only these are asked for; only e-mail addresses and web addresses
+// count for nothing where they are not. Allow and AllowPattern see what remains.
 func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -206,7 +206,7 @@ func (s *scanner) cuesAfter(at int) []near {
 	words, clause := trailing(s.text, at)
 	return slices.DeleteFunc(s.cuesAmong(nil, words, true), func(n near) bool {
 		next := n.distance + 1 + strings.Count(n.text, " ")
-		return n.distance >= clause && next < len(words) && is(words[next], 0, digitClass)
+		return n.distance >= clause && next < len(words) && (words[next] == "" || is(words[next], 0, digitClass))
 	})
 }
 
@@ -271,9 +271,25 @@ func (s *scanner) apartAfter(end int) bool {
 	}
 }
 
-// inRow tells whether a number whose groups are set apart by spaces stands in a row of
-// numbers, where any few make up a longer one.
+// inRow tells whether a number whose groups are set apart by blanks stands in a row of
+// numbers, any few of which make up a longer one: one as long as its first or last group
+// stands beside it.
 func (s *scanner) inRow(start, end int) bool {
-	return (has(s.text, start-1, ' ') || has(s.text, start-1, '\t')) && is(s.text, start-2, digitClass) ||
-		(has(s.text, end, ' ') || has(s.text, end, '\t')) && is(s.text, end+1, digitClass)
+	first, last := start, end
+	for is(s.text, first, digitClass) {
+		first++
+	}
+	for is(s.text, last-1, digitClass) {
+		last--
+	}
+	before, after := start-1-(first-start), end+1+(end-last)
+	return isBlank(s.text, start-1) && areDigits(s.text, before, start-1) && (before == 0 || isBlank(s.text, before-1)) ||
+		isBlank(s.text, end) && areDigits(s.text, end+1, after) && !is(s.text, after, wordClass) && s.apartAfter(after)
+}
+
+func isBlank(text string, at int) bool { return has(text, at, ' ') || has(text, at, '\t') }
+
+// areDigits tells whether there are digits from one offset to another.
+func areDigits(text string, from, to int) bool {
+	return from >= 0 && from < to && to <= len(text) && run(text[:to], from, digitClass) == to
 }
