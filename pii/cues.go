@@ -151,11 +151,10 @@ func best(found []near, types typeSet, reach cueReach) (near, bool) {
 	return nearest, ok
 }
 
-// leading returns the last words before an offset, in lower case and in their order. A
+// leading appends the last words before an offset, in lower case and in their order. A
 // blank line ends them; an end of line does not, since a label may stand in the line above.
 // None begins before from.
-func leading(text string, from, at int) []string {
-	words := make([]string, 0, wordsBefore+cueWords)
+func leading(words []string, text string, from, at int) []string {
 	for from = max(from, at-cueWindow); len(words) < wordsBefore+cueWords; {
 		end := at
 		for end > from && classes[text[end-1]]&wordClass == 0 && !(text[end-1] == '\n' && has(text, end-2, '\n')) {
@@ -196,10 +195,9 @@ func isMask(part string) bool {
 // cardNumber.
 func humps(text string, at int) bool { return is(text, at, upperClass) && is(text, at-1, lowerClass) }
 
-// trailing returns the first words after an offset, in lower case, and how many of them stand
-// before a comma. The end of a sentence or a line ends them.
-func trailing(text string, at int) (words []string, clause int) {
-	words = make([]string, 0, wordsAfter+cueWords)
+// trailing appends the first words after an offset, in lower case, and returns how many of
+// them stand before a comma. The end of a sentence or a line ends them.
+func trailing(words []string, text string, at int) (all []string, clause int) {
 	clause = -1
 	defer func() {
 		if clause < 0 {

@@ -324,7 +324,7 @@ func (s *scanner) age(start, end int) {
 	}
 	// After a cue, and not of something else: "aged 90 days".
 	if _, ok := best(s.cuesBefore(start), setOf(Age), cueReach{before: 1}); ok {
-		words, _ := trailing(s.text, end)
+		words, _ := trailing(nil, s.text, end)
 		if len(words) == 0 || !ageUnits[strings.TrimSuffix(words[0], "s")] {
 			s.add(Age, start, end, 0.2, "pattern")
 		}

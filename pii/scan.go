@@ -18,10 +18,12 @@ type scanner struct {
 	cues    cueIndex // of the types
 	found   []finding
 
-	table    table
-	words    []string // before beforeAt
-	before   []near   // the cues among them
-	beforeAt int
+	table table
+
+	// The words before and after the offsets that were asked for last, and the cues among them.
+	words, later      []string
+	before, after     []near
+	beforeAt, afterAt int
 
 	asked int // how often the library of phone numbers was
 
@@ -31,7 +33,7 @@ type scanner struct {
 
 // newScanner returns a scanner whose entities are supported by cues.
 func newScanner(text string, cues, extra cueIndex) *scanner {
-	return &scanner{text: text, cues: cues, extra: extra, table: table{text: text, end: -1}, beforeAt: -1}
+	return &scanner{text: text, cues: cues, extra: extra, table: table{text: text, end: -1}, beforeAt: -1, afterAt: -1}
 }
 
 // stride is how many bytes are scanned between looks at the context.
@@ -193,7 +195,8 @@ func (s *scanner) cuesBefore(at int) []near {
 		if heading != "" {
 			from = s.table.start
 		}
-		s.words = append(leading(s.text, from, at), leading(heading, 0, len(heading))...)
+		s.words = leading(s.words[:0], s.text, from, at)
+		s.words = append(s.words, leading(nil, heading, 0, len(heading))...)
 		s.before = s.cuesAmong(s.before[:0], s.words, false)
 		s.beforeAt = at
 	}
@@ -203,11 +206,15 @@ func (s *scanner) cuesBefore(at int) []near {
 // cuesAfter returns the cues after an offset, without those that begin another clause with a
 // number of its own: "account 12345678, routing 021000021".
 func (s *scanner) cuesAfter(at int) []near {
-	words, clause := trailing(s.text, at)
-	return slices.DeleteFunc(s.cuesAmong(nil, words, true), func(n near) bool {
-		next := n.distance + 1 + strings.Count(n.text, " ")
-		return n.distance >= clause && next < len(words) && (words[next] == "" || is(words[next], 0, digitClass))
-	})
+	if s.afterAt != at {
+		words, clause := trailing(s.later[:0], s.text, at)
+		s.after = slices.DeleteFunc(s.cuesAmong(s.after[:0], words, true), func(n near) bool {
+			next := n.distance + 1 + strings.Count(n.text, " ")
+			return n.distance >= clause && next < len(words) && (words[next] == "" || is(words[next], 0, digitClass))
+		})
+		s.afterAt, s.later = at, words
+	}
+	return s.after
 }
 
 func (s *scanner) cuesAmong(found []near, words []string, after bool) []near {
