@@ -199,40 +199,39 @@ func humps(text string, at int) bool { return is(text, at, upperClass) && is(tex
 // them stand before a comma. The end of a sentence or a line ends them.
 func trailing(words []string, text string, at int) (all []string, clause int) {
 	clause = -1
-	defer func() {
-		if clause < 0 {
-			clause = len(words)
-		}
-	}()
-	for to := min(len(text), at+cueWindow); at < to && len(words) < wordsAfter+cueWords; {
-		for at < to && classes[text[at]]&wordClass == 0 {
-			switch text[at] {
-			case '\n', '!', '?', ';':
-				return words, clause
-			case '.':
-				if !is(text, at+1, wordClass) {
-					return words, clause
-				}
-			case ',':
-				if clause < 0 {
-					clause = len(words)
-				}
-			case '<':
-				if i := strings.IndexByte(text[at:to], '>'); i > 0 && isMask(text[at:at+i+1]) {
-					words = append(words, maskedWords...)
-					at += i
-				}
+	to := min(len(text), at+cueWindow)
+read:
+	for at < to && len(words) < wordsAfter+cueWords {
+		if classes[text[at]]&wordClass != 0 {
+			end := at + 1
+			for end < to && classes[text[end]]&wordClass != 0 && !humps(text, end) {
+				end++
 			}
-			at++
-		}
-		end := at
-		for end < to && classes[text[end]]&wordClass != 0 && (end == at || !humps(text, end)) {
-			end++
-		}
-		if end > at {
 			words = append(words, strings.ToLower(text[at:end]))
+			at = end
+			continue
 		}
-		at = end
+		switch text[at] {
+		case '\n', '!', '?', ';':
+			break read
+		case '.':
+			if !is(text, at+1, wordClass) {
+				break read
+			}
+		case ',':
+			if clause < 0 {
+				clause = len(words)
+			}
+		case '<':
+			if i := strings.IndexByte(text[at:to], '>'); i > 0 && isMask(text[at:at+i+1]) {
+				words = append(words, maskedWords...)
+				at += i
+			}
+		}
+		at++
+	}
+	if clause < 0 {
+		clause = len(words)
 	}
 	return words, clause
 }

@@ -61,15 +61,10 @@ func (s *scanner) numericDate(start int) (end int, score float64) {
 	second, m := s.decimal(at+1, 2)
 	at += 1 + m
 	if m == 0 {
-		word := run(s.text, at, letterClass)
-		if word-at > 9 || !months[strings.ToLower(s.text[at:word])] || n > 2 || !isDay(first) || !has(s.text, word, separator) {
+		if n > 2 || !isDay(first) {
 			return 0, 0
 		}
-		year, k := s.decimal(word+1, 4)
-		if end = word + 1 + k; !isYear(year, k) && k != 2 || is(s.text, end, wordClass) {
-			return 0, 0
-		}
-		return end, 0.7
+		return s.monthAndYear(at, separator)
 	}
 	third, k := s.decimal(at+1, 4)
 	end = at + 1 + k
@@ -93,6 +88,19 @@ func (s *scanner) numericDate(start int) (end int, score float64) {
 		return end, 0.2 // 10.12.15 is as likely a version
 	}
 	return 0, 0
+}
+
+// monthAndYear reads the rest of 31-Jan-2024 and 31/Jan/24.
+func (s *scanner) monthAndYear(at int, separator byte) (end int, score float64) {
+	word := run(s.text, at, letterClass)
+	if word-at > 9 || !months[strings.ToLower(s.text[at:word])] || !has(s.text, word, separator) {
+		return 0, 0
+	}
+	year, k := s.decimal(word+1, 4)
+	if end = word + 1 + k; !isYear(year, k) && k != 2 || is(s.text, end, wordClass) {
+		return 0, 0
+	}
+	return end, 0.7
 }
 
 // dateEnds tells whether a date of numbers ends at an offset: no more of them follow, and no

@@ -189,21 +189,16 @@ func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) f
 	if d.digits > 12 || d.digits == 12 && text[0] != '0' && !grouped {
 		return 0
 	}
-	apart := d.marks || d.parenthese >= 0
 	if endWith(sizes, 3, 3, 4) && (len(sizes) == 3 || len(sizes) == 4 && text[0] == '1') || d.parenthese == 0 && endWith(sizes, 3, 7) {
+		apart := d.marks || d.parenthese >= 0
 		if ask && s.existsInAmerica(text) {
 			return either(apart, 0.6, 0.45)
 		}
 		return either(apart, 0.4, 0.1) // an area code that does not exist: made up, or new
 	}
 	if ask {
-		switch {
-		case strings.TrimLeft(text, "(")[0] == '0' && d.digits >= 9 && s.existsWithTrunk(text):
-			return either(grouped, 0.5, 0.25)
-		case grouped && d.digits >= 8 && s.existsWithoutTrunk(text, d):
-			return 0.45
-		case !grouped && d.digits == 10 && text[0] >= '2' && s.existsInAmerica(text):
-			return 0.2
+		if score := s.existingScore(text, d, grouped); score > 0 {
+			return score
 		}
 	}
 	switch {
@@ -215,6 +210,19 @@ func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) f
 		return 0
 	}
 	return 0.05
+}
+
+// existingScore scores a number that the library knows, 0 if it does not.
+func (s *scanner) existingScore(text string, d dialled, grouped bool) float64 {
+	switch {
+	case strings.TrimLeft(text, "(")[0] == '0' && d.digits >= 9 && s.existsWithTrunk(text):
+		return either(grouped, 0.5, 0.25)
+	case grouped && d.digits >= 8 && s.existsWithoutTrunk(text, d):
+		return 0.45
+	case !grouped && d.digits == 10 && text[0] >= '2' && s.existsInAmerica(text):
+		return 0.2
+	}
+	return 0
 }
 
 func either(ok bool, score, other float64) float64 {

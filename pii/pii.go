@@ -31,6 +31,18 @@
 // blank line, or up to 3 words after it in the same sentence; for types that have no form,
 // such as passports, up to 4 words before.
 //
+// In a table, whose consecutive lines have the same number of tabs, |, ; or commas, the
+// heading of the column is a cue, too. A word right before a number that says what else it
+// is (order, version, lot, ISBN) speaks against it: only a cue as near makes it personal.
+//
+// # Internet
+//
+// Domains without scheme or www. are web addresses if they end in a usual top-level domain
+// that is no word and no ending of files, or if a path follows and they end in a public
+// suffix by the list of golang.org/x/net/publicsuffix; others under a public suffix need a
+// cue. E-mail addresses may also end in domains that are reserved for tests. Loopback and
+// unspecified addresses, netmasks and localhost are nobody's and not found.
+//
 // # Disguise
 //
 // Digits and letters of full width, of mathematical alphabets and of other scripts' decimal

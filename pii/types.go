@@ -54,7 +54,7 @@ type Kind struct {
 	Description string
 	// Network is true for the types that [Settings.Names] finds.
 	Network bool
-	// Cues are the words near by that support it, in lower case. Their plurals count, too.
+	// Cues are the words and phrases near by that support it, in lower case.
 	Cues []string
 }
 
@@ -147,6 +147,14 @@ func Kinds() []Kind {
 		all[i].Cues = slices.Clone(k.Cues)
 	}
 	return all
+}
+
+// Describe returns the description of a type of [Kinds], "" for another.
+func Describe(t toxscreen.EntityType) string {
+	if i, ok := numberOf[t]; ok {
+		return kinds[i].Description
+	}
+	return ""
 }
 
 // Types returns the types of [Kinds].
