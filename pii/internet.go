@@ -20,7 +20,7 @@ func (s *scanner) email(at int) {
 	for start > 0 && at-start < maxLocal && isLocal(s.text[start-1]) {
 		start--
 	}
-	for start < at && strings.IndexByte(".-'+%", s.text[start]) >= 0 {
+	for start < at && (!utf8.RuneStart(s.text[start]) || strings.IndexByte(".-'+%", s.text[start]) >= 0) {
 		start++
 	}
 	if start == at || s.text[at-1] == '.' {

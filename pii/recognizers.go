@@ -51,8 +51,9 @@ type Recognizer struct {
 // Pattern is a regular expression of a [Recognizer], in RE2's syntax, as package regexp
 // documents it. As in Presidio, it matches in any case, ^ and $ match at lines, and a dot
 // matches the end of a line, too. It is read without disguise undone. Matches without
-// characters count for nothing. A match may be 4 kB long; what is longer may be found in
-// parts.
+// characters count for nothing. Texts of more than 32 kB are read in pieces that begin with
+// a line or a word where they can, so a match may be 4 kB long; what is longer may be found
+// in parts.
 type Pattern struct {
 	Name  string  `json:"name"  yaml:"name"`
 	Regex string  `json:"regex" yaml:"regex"`
@@ -198,13 +199,14 @@ const (
 
 // find returns what a recognizer finds in a text.
 func (c *compiled) find(ctx context.Context, text string, extra cueIndex) ([]finding, error) {
-	s := newScanner(text, c.cues, extra)
+	var found []finding
 	for i, expression := range c.patterns {
+		s := newScanner(text, c.cues, extra)
 		for from := 0; from < len(text); {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			next := boundary(text, min(len(text), from+piece))
+			next := cut(text, from+piece)
 			for _, at := range expression.FindAllStringIndex(text[from:boundary(text, min(len(text), next+longMatch))], -1) {
 				if at[0] < at[1] && from+at[0] < next {
 					s.addNear(c.Type, everyType, usualReach, from+at[0], from+at[1], c.Patterns[i].Score, "pattern")
@@ -212,9 +214,10 @@ func (c *compiled) find(ctx context.Context, text string, extra cueIndex) ([]fin
 			}
 			from = next
 		}
+		found = append(found, s.found...)
 	}
 	if len(c.denied) == 0 {
-		return s.found, nil
+		return found, nil
 	}
 	look := stride
 	for at := 0; at < len(text); at++ {
@@ -232,12 +235,25 @@ func (c *compiled) find(ctx context.Context, text string, extra cueIndex) ([]fin
 			start := at - entry.before
 			to := start + len(entry.text)
 			if start >= 0 && to <= len(text) && strings.EqualFold(text[start:to], entry.text) && !(is(text, to-1, wordClass) && is(text, to, wordClass)) {
-				s.found = append(s.found, pattern(c.Type, start, to, 1, "deny list"))
+				found = append(found, pattern(c.Type, start, to, 1, "deny list"))
 			}
 		}
 		at = end - 1
 	}
-	return s.found, nil
+	return found, nil
+}
+
+// cut returns where a piece ends: after a line or a word, or else a character.
+func cut(text string, at int) int {
+	if at >= len(text) {
+		return len(text)
+	}
+	for _, separator := range []byte{'\n', ' '} {
+		if i := strings.LastIndexByte(text[at-longMatch:at], separator); i >= 0 {
+			return at - longMatch + i + 1
+		}
+	}
+	return boundary(text, at)
 }
 
 // boundary returns the nearest offset from at on where a character begins.

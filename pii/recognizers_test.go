@@ -24,6 +24,8 @@ func TestRecognizers(t *testing.T) {
 		{"a weak pattern needs a cue", staff, "E123456", nil},
 		{"a cue lifts it, and case does not matter", staff, "employee E123456", []string{"STAFF_NUMBER E123456"}},
 		{"a cue may follow", staff, "E123456, an employee", []string{"STAFF_NUMBER E123456"}},
+		{"a heading is a cue, for each pattern", pii.Recognizer{Name: "n", Type: "N", Patterns: []pii.Pattern{{Regex: `b\d`, Score: 0.1}, {Regex: `a\d`, Score: 0.1}}, Cues: []string{"code"}},
+			"code,x,y\na1,a2,\nb1,b2,\n", []string{"N a1", "N b1"}},
 		{"words of a deny list are whole words in any case", projects, "bluebird, Bluebirds, RED KITE, the c++ CLUB, (X) Y", []string{
 			"PROJECT bluebird", "PROJECT RED KITE", "PROJECT c++ CLUB", "PROJECT (X) Y",
 		}},
@@ -83,6 +85,16 @@ func TestRecognizersAreChecked(t *testing.T) {
 		if !ok || wrong.Recognizer != "mine" || wrong.Pattern != "p" || wrong.Regex != regex || !strings.Contains(err.Error(), names) {
 			t.Errorf("%.40q: the error is %v, want one about %q", regex, err, names)
 		}
+	}
+}
+
+// A piece begins with a line, so that what matches at the beginning of one does not match
+// inside.
+func TestRecognizersSeeLines(t *testing.T) {
+	own := pii.Settings{Recognizers: []pii.Recognizer{{Name: "n", Type: "N", Patterns: []pii.Pattern{{Regex: `^y|\bz`, Score: 1}}}}}
+	text := "y" + strings.Repeat(strings.Repeat("x", 99)+"\nxy xz ", 2_000)
+	if got := found(t, own, text); !slices.Equal(got, []string{"N y"}) {
+		t.Errorf("%d entities, want the first character only", len(got))
 	}
 }
 

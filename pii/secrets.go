@@ -116,7 +116,7 @@ func (s *scanner) pem(start int) int {
 			end += k + len("-----")
 		}
 	} else {
-		for end < begin+len(rest) && (is(s.text, end, wordClass) || strings.IndexByte("+/= \r\n\\", s.text[end]) >= 0) {
+		for end < begin+len(rest) && (is(s.text, end, digitClass|lowerClass|upperClass) || strings.IndexByte("+/= \r\n\\", s.text[end]) >= 0) {
 			end++
 		}
 		end = begin + len(strings.TrimRight(s.text[begin:end], " \r\n\\"))
