@@ -44,10 +44,10 @@ func TestFind(t *testing.T) {
 			"Write to «john.doe@example.com».", "«O'Brien@mail.b.co.uk», please", "<«a+b@sub.domain.test»>", "“«x_y@z-a.de»…”", "mailto:«jo@example.org»?subject=x", "«jörg@münchen.de»",
 		}, []string{"user@localhost", "git@github.com:a/b.git", "logo@2x.png", "a @ b.com", "@example.com", "npm i pkg@1.2.3", "x@.com", "@app.route"}},
 		{pii.URL, []string{
-			"See «https://example.com/a(b)c?d=e#f».", "(«http://Example.co.nz/»)", "«www.example.org», then", "on «example.com»", "«example.com/path», «shop.example.fi/x»",
+			"See «https://example.com/a(b)c?d=e#f».", "(«http://Example.co.nz/»)", "«www.example.org», then", "on «example.com»", "«example.com/path», «shop.example.fi/x», «example.pl/x»",
 			"«ftp://files.example.net:21/pub»", "website: «orf.at»",
 		}, []string{
-			"main.go readme.md foo.py lib.rs run.sh", "i.e. e.g. U.S. a.m.", "the end.It began", "obj.name user.id list.map", "logger.info(x)", "http://localhost:8080/",
+			"main.go readme.md foo.py lib.rs run.sh run.pl model.pt", "i.e. e.g. U.S. a.m.", "the end.It began", "obj.name user.id list.map", "logger.info(x)", "http://localhost:8080/",
 			"http://127.0.0.1/", "file:///etc/hosts", "well-known up-to-date", "orf.at", "ASP.NET, Node.js",
 		}},
 		{pii.IPAddress, []string{
@@ -108,7 +108,7 @@ func TestFind(t *testing.T) {
 			"«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U»",
 			"«-----BEGIN RSA PRIVATE KEY-----\nMIIEabc+/=\n-----END RSA PRIVATE KEY-----» end", "«AIzaSyA-1234567890abcdefghijklmnopqrstu»",
 		}, []string{
-			"password = os.environ[\"PW\"]", "password: <your password>", "token = getToken()", "the password is wrong", "password: required", "PASSWORD=${PASSWORD}", "secret: \"\"", "PASS: TestFind/a#01",
+			"password = os.environ[\"PW\"]", "password: <your password>", "token = getToken()", "the password is wrong", "password: required", "PASSWORD=${PASSWORD}", "secret: \"\"", "PASS: TestFind/a#01", "Pass: !found.Flagged1,",
 			"-----BEGIN CERTIFICATE-----\nMIIEabc\n-----END CERTIFICATE-----", "eyJmb28.eyJiYXIiOjF9aaaa.abcdefghij", "max_tokens: 4096", "sk-learn", "primary_key: 123456789",
 		}},
 	} {

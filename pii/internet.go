@@ -34,9 +34,12 @@ func (s *scanner) email(at int) {
 	score := 0.95
 	switch {
 	case isReserved(tld):
-	case is(tld, 0, digitClass) || len(tld) < 2 || fileEndings[strings.ToLower(tld)]:
+	case is(tld, 0, digitClass) || len(tld) < 2:
 		return
-	case !isPublic(s.text[at+1 : end]):
+	case isPublic(s.text[at+1 : end]):
+	case fileEndings[strings.ToLower(tld)]: // logo@2x.png
+		return
+	default:
 		score = 0.5
 	}
 	if s.text[start:at] == "git" && (has(s.text, end, ':') || has(s.text, end, '/')) { // git@host:path is everybody's
@@ -103,7 +106,7 @@ func set(words string) map[string]bool {
 // bareDomains are the top-level domains of names that are found without scheme, www. or
 // path. Those that are words or file endings as well (it, in, name, md) are left out, since
 // a stop without a blank after it and a field in code would look like them.
-var bareDomains = set("com org net edu gov mil info biz io ai co app dev xyz online site shop tech store cloud blog uk de fr nl eu ch se dk fi es pt ie ca au nz jp cn br mx ru ua tr za kr tw sg hk il ar cl gr cz hu ro test example")
+var bareDomains = set("com org net edu gov mil info biz io ai co app dev xyz online site shop tech store cloud blog uk de fr nl eu ch se dk fi es ie ca au nz jp cn br mx ru ua tr za kr tw sg hk il ar cl gr cz hu ro test example")
 
 // url finds an address with a scheme, the word from start to end.
 func (s *scanner) url(start, end int) {
@@ -217,10 +220,12 @@ func domainScore(host, tld string, path bool) float64 {
 		return 0.5
 	case bareDomains[small]: // ASP.NET
 		return 0.3
-	case fileEndings[small] || !isPublic(host):
+	case !isPublic(host):
 		return 0
 	case path:
 		return 0.5
+	case fileEndings[small]:
+		return 0
 	}
 	return 0.1 // a cue, such as "website", makes it one
 }

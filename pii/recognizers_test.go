@@ -98,15 +98,39 @@ func TestRecognizersSeeLines(t *testing.T) {
 	}
 }
 
-// An expression that takes long ends with its context.
+// ending is a context that ends when it is looked at for the last time.
+type ending struct {
+	context.Context
+
+	looks int
+}
+
+func (e *ending) Err() error {
+	if e.looks--; e.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// An expression that takes long on a long text ends with the context.
 func TestRecognizersEndWithTheContext(t *testing.T) {
 	finder, err := pii.New(pii.Settings{Recognizers: []pii.Recognizer{{Name: "n", Type: "N", Patterns: []pii.Pattern{{Regex: `(x+x+)+y`, Score: 1}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Repeat("x", 1<<20)
-	if got, err := finder.Find(context.Background(), text); err != nil || len(got) > 0 {
+	text := strings.Repeat("x ", 1<<16)
+	ctx := &ending{context.Background(), 1 << 20}
+	if got, err := finder.Find(ctx, text); err != nil || len(got) > 0 {
 		t.Errorf("%d entities, %v", len(got), err)
+	}
+	looks := 1<<20 - ctx.looks
+	if looks < 10 {
+		t.Errorf("Find looks at the context %d times in %d bytes", looks, len(text))
+	}
+	for left := range looks {
+		if _, err := finder.Find(&ending{context.Background(), left}, text); !errors.Is(err, context.Canceled) {
+			t.Errorf("the error is %v after %d looks at the context", err, left)
+		}
 	}
 }
 

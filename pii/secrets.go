@@ -213,10 +213,9 @@ func secretName(text string, start, end int) secretKind {
 	}
 	switch word {
 	case "pass", "pw":
-		if text[start:end] == "PASS" { // of a test
-			return noSecret
+		if text[start:end] == word { // "PASS: TestFind" is a test's
+			return password
 		}
-		return password
 	case "bearer":
 		return token
 	case "key":
