@@ -258,8 +258,8 @@ func (s *scanner) ipv4(start int) {
 		return
 	}
 	score := 0.8
-	if small {
-		score = 0.3 // 1.2.3.4 is as likely a version or a section
+	if small || strings.HasSuffix(s.text[start:at], ".0") {
+		score = 0.3 // 1.2.3.4 is as likely a version or a section, 10.20.0.0 a version or a network
 	}
 	s.add(IPAddress, start, at, score, "pattern")
 }

@@ -283,7 +283,7 @@ func (s *scanner) existsWithoutTrunk(text string, d dialled) bool {
 		var usual bool
 		switch region {
 		case "IN":
-			usual = d.groups == 2 && d.sizes[0] == 5 && d.sizes[1] == 5 && text[0] >= '6'
+			usual = d.groups == 2 && d.sizes[0] == 5 && d.sizes[1] == 5 && text[0] >= '6' && text[5] != '/' && text[5] != '.'
 		case "BR":
 			usual = d.groups == 3 && d.sizes[0] == 2 && d.parenthese == 0 && d.sizes[2] == 4
 		default:
