@@ -44,7 +44,7 @@ func TestFind(t *testing.T) {
 			"Write to «john.doe@example.com».", "«O'Brien@mail.b.co.uk», please", "<«a+b@sub.domain.test»>", "“«x_y@z-a.de»…”", "mailto:«jo@example.org»?subject=x", "«jörg@münchen.de»",
 		}, []string{"user@localhost", "git@github.com:a/b.git", "logo@2x.png", "a @ b.com", "@example.com", "npm i pkg@1.2.3", "x@.com", "@app.route"}},
 		{pii.URL, []string{
-			"See «https://example.com/a(b)c?d=e#f».", "(«http://Example.co.nz/»)", "«www.example.org», then", "on «example.com»", "«example.com/path», «shop.example.fi/x», «example.pl/x»",
+			"See «https://example.com/a(b)c?d=e#f».", "(«https://example.com/ä»)!", "[x](«https://example.com/y»)", "«http://[2001:db8::1]:8080/x»", "«example.com:8080/x?y»", "(«http://Example.co.nz/»)", "«www.example.org», then", "on «example.com»", "«example.com/path», «shop.example.fi/x», «example.pl/x»",
 			"«ftp://files.example.net:21/pub»", "website: «orf.at»",
 		}, []string{
 			"main.go readme.md foo.py lib.rs run.sh run.pl model.pt", "i.e. e.g. U.S. a.m.", "the end.It began", "obj.name user.id list.map", "logger.info(x)", "http://localhost:8080/",
@@ -58,7 +58,7 @@ func TestFind(t *testing.T) {
 		{pii.MACAddress, []string{"«aa:bb:cc:dd:ee:ff»", "«AA-BB-CC-11-22-33»", "«00:1A:2B:3C:4D:5E»", "«00-1a-2b-3c-4d-5e»", "«001a.2b3c.4d5e»"}, []string{"00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "00:1A:2B:3C:4D:5E:6F"}},
 		{pii.PhoneNumber, []string{
 			"«(415) 555-2671»", "«415-555-2671», «415.555.2671»", "«+44 20 7946 0958»", "«+1-415-555-2671 x1234»", "«020 7946 0958»", "«01 42 68 53 00»", "call «4155552671»", "Tel. «555-0123»",
-			"(«415-555-2671»)", "“«415-555-2671»”…", "«+33 (0)1 42 68 53 00»", "«(0)20 7946 0958»", "my number is «14155552671»", "«001-415-555-2671»", "reach me at «(37) 788-063»", "«9469 9966» office", "«415-555-2671»-Fax", "«(11) 91234-5678»", "«98765 43210»", "«030 901820»",
+			"(«415-555-2671»)", "“«415-555-2671»”…", "«+33 (0)1 42 68 53 00»", "«(0)20 7946 0958»", "my number is «14155552671»", "«001-415-555-2671»", "reach me at «(37) 788-063»", "«9469 9966» office", "«415-555-2671»-Fax", "«(11) 91234-5678»", "«+1 415 555 2671»", "«0044 20 7946 0958», «01144 20 7946 0958»", "fax «166-684-7899 ext. 12»", "«98765 43210»", "«030 901820»",
 		}, []string{
 			"4155552671", "ISBN 978-3-16-148410-0", "0-306-40615-2", "1,234,567,890", "2024-01-15", "12:30:45", "order 415-555-2671", "1700000000", "-33.8688, 151.2093", "555-0123", "12 345 678 901 234",
 			"550e8400-e29b-41d4-a716-446655440000", "part no. 948-958-8223", "0.4155552671", "RFC 7519", "deltas (91155/91155)", "https://x.example/4155552671",
@@ -99,7 +99,7 @@ func TestFind(t *testing.T) {
 		{pii.MedicalRecord, []string{"MRN: «00123456»", "medical record number «A-12345»", "Patient ID «12345678»"}, []string{"record 00123456", "the patient took 12345 steps"}},
 		{pii.HealthPlan, []string{"member ID «XYZ123456789»", "policy number «H12345678»"}, []string{"XYZ123456789", "a member since 12345"}},
 		{pii.DateTime, []string{
-			"«2024-01-15T10:30:00Z»", "«15.01.2024»", "«1/15/2024», «15/01/24»", "«January 15, 1985» and «Jan 5th»", "«15 March 2024»", "the «4th of July»", "«May 2024»", "at «10:30 am», «5 pm»", "«23:59:59.123»",
+			"«2024-01-15T10:30:00Z»", "«15.01.2024»", "«1/15/2024», «15/01/24»", "«January 15, 1985» and «Jan 5th»", "«15 March 2024»", "the «4th of July»", "«May 2024»", "at «10:30 am», «5 pm»", "«23:59:59.123»", "«10:30:00+02:00»", "«9:30 a.m.»", "«12:00-0500»", "«5 Jan. 2024»", "«Mar. 5, 2020»", "«March the 5th»",
 			"see you «Monday»", "«31-Jan-2024»", "born on «may 5»", "«2024-01-15 19:28:54»", "«September 3, 2020»",
 		}, []string{"2024", "version 1.2.2024.5", "10.12.15", "13/13/2024", "25:61", "2024-13-01", "you may 5 times", "1/2", "main.go:10:25", "3-1"}},
 		{pii.Age, []string{"he is «93 years old»", "a «101-year-old» woman", "aged «95»", "she turned «99»", "Age: «92»", "«97 y/o» male"}, []string{"89 years old", "aged 90 days", "93 years", "130 years old", "page 93"}},
@@ -351,8 +351,11 @@ func TestParseType(t *testing.T) {
 	if _, err := pii.ParseType("US_SNN"); err == nil || !strings.Contains(err.Error(), "US_SSN") {
 		t.Errorf("%v", err)
 	}
+	if got := pii.Describe("SHOE_SIZE"); got != "" {
+		t.Errorf("%q", got)
+	}
 	for _, k := range pii.Kinds() {
-		if k.Description == "" || !k.Network && len(k.Cues) == 0 {
+		if k.Description == "" || pii.Describe(k.Type) != k.Description || !k.Network && len(k.Cues) == 0 {
 			t.Errorf("%s has no description or no cues", k.Type)
 		}
 	}

@@ -74,7 +74,7 @@ const hidden = -1
 // ASCII is a letter.
 func plain(r rune) rune {
 	switch {
-	case r < utf8.RuneSelf || r == utf8.RuneError:
+	case r < utf8.RuneSelf || r == utf8.RuneError || r < 0xFF00 && unicode.IsLetter(r):
 		return r
 	case unicode.Is(invisible, r):
 		return hidden

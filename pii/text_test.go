@@ -1,0 +1,39 @@
+package pii
+
+import "testing"
+
+// Patterns read digits and letters of any style as ASCII, and nothing that is not ASCII but
+// letters.
+func TestFold(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain, naïve, Köln, Москва, 東京":   "plain, naïve, Köln, Москва, 東京",
+		"１２ ３４ ＡＢｃ＠ｄ．ｅ":                    "12 34 ABc@d.e",
+		"٠١٢٣٤٥٦٧٨٩ ०१२३४५६७८९ ๐๑๒๓๔๕๖๗๘๙": "0123456789 0123456789 0123456789",
+		"𝟎𝟗 𝟘𝟡 𝟢𝟫 𝟬𝟵 𝟶𝟿 𝐀𝒃 ①⑨":             "09 09 09 09 09 Ab 19",
+		"a\u200bb\u00adc\ufeffd\u2066e":    "abcde",
+		"1\u00a02\u20093\u3000":            "1 2 3 ",
+		"1–2—3−4‑5":                        "1-2-3-4-5",
+		"“a” ‘b’ «c» … · € £ ☎ ©":          "\"a\" 'b' \"c\" . . $ $ \" \"",
+		"\xff1\xc3": "\xff1\xc3",
+	} {
+		if got := fold(text).text; got != want {
+			t.Errorf("%q is read as %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Each part of the folded text leads back to the characters that it came from.
+func TestFoldOriginal(t *testing.T) {
+	text := "é\u200b１2\u200b３ x\u200b"
+	f := fold(text)
+	if f.text != "é123 x" {
+		t.Fatalf("%q", f.text)
+	}
+	for part, want := range map[[2]int]string{
+		{0, 2}: "é", {2, 3}: "１", {2, 5}: "１2\u200b３", {3, 4}: "2", {4, 6}: "３ ", {6, 7}: "x", {0, 7}: "é\u200b１2\u200b３ x",
+	} {
+		if start, end := f.original(part[0], part[1]); text[start:end] != want {
+			t.Errorf("%q came from %q, want %q", f.text[part[0]:part[1]], text[start:end], want)
+		}
+	}
+}
