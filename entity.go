@@ -14,7 +14,7 @@ type Entity struct {
 	// Score in 0..1 says how sure it is that the part of the text is of this type.
 	Score Probability `json:"score"`
 	// Why names what speaks for it, the first reason first: "pattern", "checksum",
-	// "network", or a cue near by, like `cue "ssn"`.
+	// "network", "deny list", or a cue near by, like `cue "ssn"`.
 	Why []string `json:"why"`
 }
 

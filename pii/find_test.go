@@ -259,6 +259,9 @@ func TestOverlap(t *testing.T) {
 		{"a name gives way to an e-mail address", names{pii.Person: "Ann Lee ann@example.com"}, "Ann Lee ann@example.com", []string{"PERSON Ann Lee", "EMAIL_ADDRESS ann@example.com"}},
 		{"a number is no name", names{pii.Person: "4155"}, "4155", nil},
 		{"an address contains a number", names{pii.Address: "12 Elm St, 415-555-2671 Springfield"}, "12 Elm St, 415-555-2671 Springfield", []string{"ADDRESS 12 Elm St, 415-555-2671 Springfield"}},
+		{"what is left of a name stays", names{pii.Person: "Ann Lee, 415-555-2671, Bob"}, "Ann Lee, 415-555-2671, Bob", []string{"PERSON Ann Lee", "PHONE_NUMBER 415-555-2671", "PERSON Bob"}},
+		{"what is left of a time stays", nil, "password: 2024-01-15 10:30", []string{"SECRET 2024-01-15", "DATE_TIME 10:30"}},
+		{"a card is no password", nil, "password: 4111 1111 1111 1111", []string{"CREDIT_CARD 4111 1111 1111 1111"}},
 		{"a checksum is stronger than a form", nil, "phone or card 4111 1111 1111 1111", []string{"CREDIT_CARD 4111 1111 1111 1111"}},
 		{"the nearest cue decides", nil, "account 011401533, routing 021000021", []string{"US_BANK_NUMBER 011401533", "ABA_ROUTING_NUMBER 021000021"}},
 	} {

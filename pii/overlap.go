@@ -54,10 +54,11 @@ func resolve(found []finding, text string) []toxscreen.Entity {
 	})
 	taken := make([]int32, len(text)) // the number of the entity at each byte, plus one
 	for _, f := range found {
+		whole := f.rank != name && touches(kept, taken, f)
 		for start, end := range free(taken, f.Start, f.End) {
 			if end-start < f.End-f.Start {
 				start, end = trim(text, start, end)
-				if start == end || f.rank == name && !hasLetter(text[start:end]) || f.rank != name && touches(kept, taken, f) {
+				if whole || start == end || f.rank == name && !hasLetter(text[start:end]) {
 					continue
 				}
 			}

@@ -41,6 +41,7 @@ func (s *scanner) weak(start int) {
 	digits, letters, marks := 0, 0, 0
 	at := start
 	const most = 24
+read:
 	for at < len(s.text) && at-start <= most {
 		switch class := classes[s.text[at]]; {
 		case class == digitClass:
@@ -50,11 +51,10 @@ func (s *scanner) weak(start int) {
 		case s.text[at] == '-' && is(s.text, at+1, digitClass|upperClass):
 			marks++
 		default:
-			goto read
+			break read
 		}
 		at++
 	}
-read:
 	s.weakEnd = at
 	if digits < 4 || at-start > most || is(s.text, at, wordClass) || has(s.text, at, '.') && is(s.text, at+1, digitClass) || has(s.text, at, '/') && is(s.text, at+1, wordClass) ||
 		has(s.text, at, '%') || has(s.text, at, '@') {
