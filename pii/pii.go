@@ -82,7 +82,8 @@ type Settings struct {
 	// Recognizers are the caller's own, at most 100.
 	Recognizers []Recognizer
 	// Cues are words or phrases of up to 4 words, at most 1,000, that support every entity
-	// near them, beside the cues of its type.
+	// near them, beside the cues of its type. Types that have no form, such as US_PASSPORT,
+	// need one of their own.
 	Cues []string
 	// Allow are texts that are no personal data, at most 10,000. They are compared with the
 	// whole of an entity, in any case.

@@ -79,16 +79,15 @@ type compiled struct {
 	Recognizer
 
 	patterns []*regexp.Regexp
-	size     int // in RE2 instructions
-	denied   map[string][]deniedEntry
+	size     int                // in RE2 instructions
+	denied   map[string]bool    // the deny list, in lower case
+	shapes   map[string][]shape // of its entries, by their first word in lower case
 	cues     cueIndex
 }
 
-// deniedEntry is an entry of a deny list, under its first word in lower case.
-type deniedEntry struct {
-	text   string
-	before int // bytes before the first word
-}
+// shape is where entries of a deny list begin and end around their first word. There are as
+// many as there are lengths, however long the list.
+type shape struct{ before, length int } // in bytes
 
 // compile returns recognizers ready to find; those among ready are not compiled again.
 func compile(recognizers []Recognizer, ready []compiled) ([]compiled, error) {
@@ -118,7 +117,7 @@ func compile(recognizers []Recognizer, ready []compiled) ([]compiled, error) {
 var typeName = regexp.MustCompile(`^[\pL\pN_-]+$`)
 
 func (r Recognizer) compile() (compiled, error) {
-	c := compiled{Recognizer: r, denied: map[string][]deniedEntry{}, cues: cueIndex{}}
+	c := compiled{Recognizer: r, denied: map[string]bool{}, shapes: map[string][]shape{}, cues: cueIndex{}}
 	wrong := func(format string, args ...any) (compiled, error) {
 		return compiled{}, fmt.Errorf("recognizer %q: "+format, append([]any{r.Name}, args...)...)
 	}
@@ -155,7 +154,10 @@ func (r Recognizer) compile() (compiled, error) {
 			return wrong("the entry %.40q of deny_list must have a letter or a digit, and %d bytes at most", entry, maxEntry)
 		}
 		first := strings.ToLower(entry[from:run(entry, from, wordClass)])
-		c.denied[first] = append(c.denied[first], deniedEntry{entry, from})
+		c.denied[strings.ToLower(entry)] = true
+		if form := (shape{from, len(entry)}); !slices.Contains(c.shapes[first], form) {
+			c.shapes[first] = append(c.shapes[first], form)
+		}
 	}
 	for _, text := range r.Cues {
 		if err := c.cues.add(text, everyType); err != nil {
@@ -231,10 +233,10 @@ func (c *compiled) find(ctx context.Context, text string, extra cueIndex) ([]fin
 			look = at + stride
 		}
 		end := run(text, at, wordClass)
-		for _, entry := range c.denied[strings.ToLower(text[at:end])] {
-			start := at - entry.before
-			to := start + len(entry.text)
-			if start >= 0 && to <= len(text) && strings.EqualFold(text[start:to], entry.text) && !(is(text, to-1, wordClass) && is(text, to, wordClass)) {
+		for _, form := range c.shapes[strings.ToLower(text[at:end])] {
+			start := at - form.before
+			to := start + form.length
+			if start >= 0 && to <= len(text) && !(is(text, to-1, wordClass) && is(text, to, wordClass)) && c.denied[strings.ToLower(text[start:to])] {
 				found = append(found, pattern(c.Type, start, to, 1, "deny list"))
 			}
 		}
