@@ -38,12 +38,16 @@ func pattern(t toxscreen.EntityType, start, end int, score float64, why ...strin
 // the text.
 func resolve(found []finding, text string) []toxscreen.Entity {
 	kept := make([]toxscreen.Entity, 0, len(found))
-	if len(found) < 2 {
-		for _, f := range found {
-			kept = append(kept, f.Entity)
-		}
+	slices.SortFunc(found, func(a, b finding) int { return a.Start - b.Start })
+	overlap := false
+	for i, f := range found {
+		kept = append(kept, f.Entity)
+		overlap = overlap || i > 0 && f.Start < found[i-1].End
+	}
+	if !overlap {
 		return kept
 	}
+	kept = kept[:0]
 	found = withoutNumbersOfAddresses(found, text)
 	slices.SortFunc(found, func(a, b finding) int {
 		byLength, byScore := cmp.Compare(b.End-b.Start, a.End-a.Start), cmp.Compare(b.Score, a.Score)
