@@ -27,7 +27,7 @@ func ExampleFinder_Find() {
 }
 
 func ExampleReadRecognizers() {
-	own, err := pii.ReadRecognizers([]byte(`
+	own, _, err := pii.ReadRecognizers([]byte(`
 recognizers:
   - name: staff numbers
     supported_entity: STAFF_NUMBER

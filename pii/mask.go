@@ -1,8 +1,20 @@
 package pii
 
 import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toxscreen/toxscreen"
 )
@@ -10,18 +22,23 @@ import (
 // Operator says what becomes of an entity when a text is masked. Its JSON form is
 // Presidio's.
 type Operator struct {
-	// Kind is replace, redact, mask, hash, encrypt or keep.
+	// Kind is replace, redact, mask, hash, encrypt or keep, and decrypt or keep for [Unmask].
 	Kind OperatorKind `json:"type"`
-	// NewValue is what replace writes. Default: the type in angle brackets, like <PERSON>.
+	// NewValue is what replace writes. Default, also if it is empty: the type in angle
+	// brackets, like <PERSON>.
 	NewValue *string `json:"new_value,omitempty"`
-	// MaskingChar, CharsToMask and FromEnd belong to mask.
+	// MaskingChar is the character that mask writes. Default: an asterisk.
 	MaskingChar string `json:"masking_char,omitempty"`
-	CharsToMask int    `json:"chars_to_mask,omitempty"`
-	FromEnd     bool   `json:"from_end,omitempty"`
-	// HashType and Salt belong to hash: sha256 or sha512, and 16 bytes or more.
+	// CharsToMask is the number of characters that mask replaces, from the end if FromEnd is
+	// set. Default: all; a negative number is none.
+	CharsToMask int  `json:"chars_to_mask,omitempty"`
+	FromEnd     bool `json:"from_end,omitempty"`
+	// HashType is sha256 or sha512, for hash. Default: sha256.
 	HashType string `json:"hash_type,omitempty"`
-	Salt     string `json:"salt,omitempty"`
-	// Key belongs to encrypt: 16, 24 or 32 bytes.
+	// Salt has 16 bytes or more, for hash. Default: random for each text, so that the same
+	// values have the same hash within a text only.
+	Salt string `json:"salt,omitempty"`
+	// Key has 16, 24 or 32 bytes, for encrypt and decrypt.
 	Key string `json:"key,omitempty"`
 }
 
@@ -36,7 +53,47 @@ const (
 	Hash    OperatorKind = "hash"
 	Encrypt OperatorKind = "encrypt"
 	Keep    OperatorKind = "keep"
+	Decrypt OperatorKind = "decrypt" // for [Unmask]
 )
+
+// The values of [Operator].HashType.
+const (
+	SHA256 = "sha256"
+	SHA512 = "sha512"
+)
+
+// minSalt is the fewest bytes of a salt, as in Presidio.
+const minSalt = 16
+
+// OperatorKinds returns the kinds that [Mask] knows, in the order of the documentation.
+func OperatorKinds() []OperatorKind {
+	return []OperatorKind{Replace, Redact, MaskOut, Hash, Encrypt, Keep}
+}
+
+// Validate returns why the operator cannot be applied.
+func (o Operator) Validate() error {
+	switch o.Kind {
+	case Replace, Redact, Keep:
+	case MaskOut:
+		if utf8.RuneCountInString(o.MaskingChar) > 1 {
+			return fmt.Errorf("mask: masking_char must be one character, not %q", o.MaskingChar)
+		}
+	case Hash:
+		switch {
+		case o.HashType != "" && o.HashType != SHA256 && o.HashType != SHA512:
+			return fmt.Errorf("hash: hash_type must be %s or %s, not %q", SHA256, SHA512, o.HashType)
+		case o.Salt != "" && len(o.Salt) < minSalt:
+			return fmt.Errorf("hash: salt must have %d bytes or more, it has %d", minSalt, len(o.Salt))
+		}
+	case Encrypt, Decrypt:
+		if n := len(o.Key); n != 16 && n != 24 && n != 32 {
+			return fmt.Errorf("%s: key must have 16, 24 or 32 bytes, it has %d", o.Kind, n)
+		}
+	default:
+		return fmt.Errorf("unknown operator %q", o.Kind)
+	}
+	return nil
+}
 
 // DefaultOperator is the key in [Operators] for the types that have none of their own.
 const DefaultOperator toxscreen.EntityType = "DEFAULT"
@@ -44,6 +101,17 @@ const DefaultOperator toxscreen.EntityType = "DEFAULT"
 // Operators maps types to operators. Without an entry for the type and for
 // [DefaultOperator], entities are replaced.
 type Operators map[toxscreen.EntityType]Operator
+
+// of returns the operator of a type, or one of the kind otherwise if there is none.
+func (o Operators) of(t toxscreen.EntityType, otherwise OperatorKind) Operator {
+	if own, ok := o[t]; ok {
+		return own
+	}
+	if other, ok := o[DefaultOperator]; ok {
+		return other
+	}
+	return Operator{Kind: otherwise}
+}
 
 // Masked is a masked text.
 type Masked struct {
@@ -62,8 +130,48 @@ type MaskedItem struct {
 }
 
 // Mask masks the entities of a text, whose offsets are bytes of it, ordered by Start and
-// free of overlap. The error names an operator that cannot be applied.
+// free of overlap, as [Finder.Find] and [Merge] return them. The error names an operator
+// that cannot be applied.
 func Mask(text string, entities []toxscreen.Entity, operators Operators) (Masked, error) {
+	return rewrite(text, entities, operators.writer(text))
+}
+
+// writer returns a function that returns what stands in place of an entity of a text.
+func (o Operators) writer(text string) func(toxscreen.Entity) (OperatorKind, string, error) {
+	salt := rand.Text() // 26 bytes
+	return func(e toxscreen.Entity) (OperatorKind, string, error) {
+		own := o.of(e.Type, Replace)
+		if own.Kind == Decrypt {
+			return own.Kind, "", errors.New("decrypt masks nothing")
+		}
+		if own.Kind == Hash && own.Salt == "" {
+			own.Salt = salt
+		}
+		written, err := own.apply(e.Type, text[e.Start:e.End])
+		return own.Kind, written, err
+	}
+}
+
+// Unmask decrypts the items of a masked text that were encrypted. items are in the order of
+// the text; of each, it uses Type, Start and End. operators have decrypt with its key, or keep; types
+// without an operator are kept. The error names an item that cannot be decrypted.
+func Unmask(text string, items []MaskedItem, operators Operators) (Masked, error) {
+	entities := make([]toxscreen.Entity, len(items))
+	for i, item := range items {
+		entities[i] = toxscreen.Entity{Type: item.Type, Start: item.Start, End: item.End}
+	}
+	return rewrite(text, entities, func(e toxscreen.Entity) (OperatorKind, string, error) {
+		o := operators.of(e.Type, Keep)
+		if o.Kind != Decrypt && o.Kind != Keep {
+			return o.Kind, "", fmt.Errorf("%s cannot be undone: it must be %s or %s", o.Kind, Decrypt, Keep)
+		}
+		written, err := o.apply(e.Type, text[e.Start:e.End])
+		return o.Kind, written, err
+	})
+}
+
+// rewrite replaces each entity of a text by what write returns for it.
+func rewrite(text string, entities []toxscreen.Entity, write func(toxscreen.Entity) (OperatorKind, string, error)) (Masked, error) {
 	var out strings.Builder
 	masked := Masked{Items: []MaskedItem{}}
 	at := 0
@@ -71,14 +179,233 @@ func Mask(text string, entities []toxscreen.Entity, operators Operators) (Masked
 		if e.Start < at || e.End < e.Start || e.End > len(text) {
 			return Masked{}, fmt.Errorf("failed to mask text: the entity %s at %d to %d is not in order, or not in the text", e.Type, e.Start, e.End)
 		}
+		kind, written, err := write(e)
+		if err != nil {
+			return Masked{}, fmt.Errorf("failed to mask text: the entity %s at %d to %d: %w", e.Type, e.Start, e.End, err)
+		}
 		out.WriteString(text[at:e.Start])
 		start := out.Len()
-		written := "<" + string(e.Type) + ">"
 		out.WriteString(written)
-		masked.Items = append(masked.Items, MaskedItem{e.Type, Replace, start, out.Len(), written, text[e.Start:e.End]})
+		masked.Items = append(masked.Items, MaskedItem{e.Type, kind, start, out.Len(), written, text[e.Start:e.End]})
 		at = e.End
 	}
 	out.WriteString(text[at:])
 	masked.Text = out.String()
 	return masked, nil
+}
+
+// apply returns what stands in place of an entity.
+func (o Operator) apply(t toxscreen.EntityType, original string) (string, error) {
+	if err := o.Validate(); err != nil {
+		return "", err
+	}
+	switch o.Kind {
+	case Replace:
+		if o.NewValue != nil && *o.NewValue != "" {
+			return *o.NewValue, nil
+		}
+		return "<" + string(t) + ">", nil
+	case Redact:
+		return "", nil
+	case MaskOut:
+		return o.maskOut(original), nil
+	case Hash:
+		salted := []byte(original + o.Salt)
+		if o.HashType == SHA512 {
+			sum := sha512.Sum512(salted)
+			return hex.EncodeToString(sum[:]), nil
+		}
+		sum := sha256.Sum256(salted)
+		return hex.EncodeToString(sum[:]), nil
+	case Encrypt:
+		return encrypt(o.Key, original)
+	case Decrypt:
+		return decrypt(o.Key, original)
+	case Keep:
+	}
+	return original, nil
+}
+
+// maskOut replaces characters from one end.
+func (o Operator) maskOut(original string) string {
+	char := o.MaskingChar
+	if char == "" {
+		char = "*"
+	}
+	length := utf8.RuneCountInString(original)
+	hidden := length
+	if o.CharsToMask != 0 {
+		hidden = min(max(o.CharsToMask, 0), length)
+	}
+	shown := length - hidden
+	stars := strings.Repeat(char, hidden)
+	if o.FromEnd {
+		return original[:offsetOf(original, shown)] + stars
+	}
+	return stars + original[offsetOf(original, hidden):]
+}
+
+// offsetOf returns the byte offset after some characters of a text.
+func offsetOf(text string, characters int) int {
+	at := 0
+	for range characters {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	return at
+}
+
+// encrypt encrypts a text as Presidio does, so that each can decrypt what the other
+// encrypted: AES in CBC mode with a random initial vector before it and the padding of
+// PKCS #7, in URL-safe Base64. It does not protect from changes of the text.
+func encrypt(key, text string) (string, error) {
+	block, err := aes.NewCipher([]byte(key))
+	if err != nil {
+		return "", err
+	}
+	padding := aes.BlockSize - len(text)%aes.BlockSize
+	plain := append([]byte(text), bytes.Repeat([]byte{byte(padding)}, padding)...)
+	vector := make([]byte, aes.BlockSize)
+	if _, err := rand.Read(vector); err != nil {
+		return "", err
+	}
+	cipher.NewCBCEncrypter(block, vector).CryptBlocks(plain, plain)
+	return base64.URLEncoding.EncodeToString(slices.Concat(vector, plain)), nil
+}
+
+// errNotEncrypted is the error for a text that does not decrypt. It does not tell what is
+// wrong, which could help to guess the text.
+var errNotEncrypted = errors.New("it was not encrypted with this key, or it was changed")
+
+// decrypt undoes encrypt.
+func decrypt(key, text string) (string, error) {
+	block, err := aes.NewCipher([]byte(key))
+	if err != nil {
+		return "", err
+	}
+	data, err := base64.URLEncoding.DecodeString(strings.NewReplacer("+", "-", "/", "_").Replace(text)) // Presidio reads both alphabets
+	if err != nil || len(data) < 2*aes.BlockSize || len(data)%aes.BlockSize != 0 {
+		return "", errNotEncrypted
+	}
+	plain := data[aes.BlockSize:]
+	cipher.NewCBCDecrypter(block, data[:aes.BlockSize]).CryptBlocks(plain, plain)
+	padding := int(plain[len(plain)-1])
+	if padding == 0 || padding > aes.BlockSize || !bytes.Equal(plain[len(plain)-padding:], bytes.Repeat([]byte{byte(padding)}, padding)) {
+		return "", errNotEncrypted
+	}
+	return string(plain[:len(plain)-padding]), nil
+}
+
+// replaced matches what replace writes in place of an entity, with and without a number.
+var replaced = regexp.MustCompile(`<([A-Z0-9_]+?)(?:_[1-9][0-9]{0,6})?>`)
+
+// notReplaced returns the entities, ordered by Start, that do not overlap what replace wrote
+// for one of the types: a masked text has nothing to mask there.
+func notReplaced(text string, entities []toxscreen.Entity, types []toxscreen.EntityType) []toxscreen.Entity {
+	if len(entities) == 0 {
+		return entities
+	}
+	labels := map[string]bool{literal: true}
+	for _, t := range types {
+		labels[labelOf(t)] = true
+	}
+	var places [][]int
+	for _, at := range replaced.FindAllStringSubmatchIndex(text, -1) {
+		if labels[text[at[2]:at[3]]] {
+			places = append(places, at[:2])
+		}
+	}
+	return slices.DeleteFunc(entities, func(e toxscreen.Entity) bool {
+		for len(places) > 0 && places[0][1] <= e.Start {
+			places = places[1:]
+		}
+		return len(places) > 0 && places[0][0] < e.End
+	})
+}
+
+// Merge returns entities that may overlap and have any order as [Mask] needs them. It
+// follows the rule that Presidio calls MERGE_SIMILAR_OR_CONTAINED:
+//
+//   - entities of one type that overlap become one, with the higher score;
+//   - an entity inside another one is dropped; of two at the same place, the one with the
+//     higher score stays, or the later one;
+//   - entities of one type with only spaces between them become one.
+//
+// If entities still overlap, the first ends where the next begins; Presidio gives both
+// operators the part that they share. The error names an entity that is not in the text.
+func Merge(text string, entities []toxscreen.Entity) ([]toxscreen.Entity, error) {
+	for _, e := range entities {
+		if e.Start < 0 || e.End < e.Start || e.End > len(text) {
+			return nil, fmt.Errorf("failed to merge entities: %s at %d to %d is not in the text, which has %d bytes", e.Type, e.Start, e.End, len(text))
+		}
+	}
+	merged := []toxscreen.Entity{}
+	for _, e := range outermost(joined(entities)) {
+		if last := len(merged) - 1; last >= 0 {
+			before := &merged[last]
+			between := text[min(before.End, e.Start):e.Start]
+			if before.Type == e.Type && between != "" && strings.Trim(between, " ") == "" {
+				*before = union(*before, e)
+				continue
+			}
+			before.End = min(before.End, e.Start)
+		}
+		merged = append(merged, e)
+	}
+	return merged, nil
+}
+
+// byPlace orders entities by their start, longer ones first.
+func byPlace(a, b toxscreen.Entity) int {
+	if a.Start != b.Start {
+		return a.Start - b.Start
+	}
+	return b.End - a.End
+}
+
+// joined returns the entities with those of one type that overlap made one, ordered by
+// place.
+func joined(entities []toxscreen.Entity) []toxscreen.Entity {
+	entities = slices.Clone(entities)
+	slices.SortStableFunc(entities, byPlace)
+	var all []toxscreen.Entity
+	last := map[toxscreen.EntityType]int{} // the index of the last entity of a type
+	for _, e := range entities {
+		if i, ok := last[e.Type]; ok && e.Start < all[i].End && e.Start < e.End {
+			all[i] = union(all[i], e)
+			continue
+		}
+		last[e.Type] = len(all)
+		all = append(all, e)
+	}
+	slices.SortStableFunc(all, byPlace)
+	return all
+}
+
+// union returns two entities of one type as one.
+func union(a, b toxscreen.Entity) toxscreen.Entity {
+	if b.Score > a.Score {
+		a.Score, a.Why = b.Score, b.Why
+	}
+	a.Start, a.End = min(a.Start, b.Start), max(a.End, b.End)
+	return a
+}
+
+// outermost returns those of the entities, which are ordered by place, that are not inside
+// another one.
+func outermost(entities []toxscreen.Entity) []toxscreen.Entity {
+	var kept []toxscreen.Entity
+	for _, e := range entities {
+		last := len(kept) - 1
+		switch {
+		case last >= 0 && kept[last].Start == e.Start && kept[last].End == e.End:
+			if e.Score >= kept[last].Score {
+				kept[last] = e
+			}
+		case last >= 0 && e.End <= kept[last].End:
+		default:
+			kept = append(kept, e)
+		}
+	}
+	return kept
 }

@@ -248,6 +248,8 @@ func (f *Finder) Version() string { return f.version }
 // What is left of the other, if it is of another type, remains as a part of its own, so that
 // nothing personal is lost.
 //
+// What [Replace] wrote in place of an entity, like <PERSON>, is none, and no part of one.
+//
 // This is decided before Types are selected, so that a part of a card number is not taken
 // for a phone number where only these are asked for; only e-mail addresses and web addresses
 // count for nothing where they are not. Allow and AllowPattern see what remains.
@@ -290,7 +292,7 @@ func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, err
 			entities = append(entities, e)
 		}
 	}
-	return entities, nil
+	return notReplaced(text, entities, append(Types(), f.settings.Types...)), nil
 }
 
 func (f *Finder) isAllowed(part string) bool {

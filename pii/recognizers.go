@@ -279,24 +279,25 @@ func boundary(text string, at int) int {
 //	  - name: projects
 //	    supported_entity: PROJECT
 //	    deny_list: [Bluebird, Red Kite]
+//	allow_list: [info@example.com]
 //
+// allow has the texts that are no personal data, for [Settings.Allow].
 // supported_language must be en where it is given, type must be custom, and recognizers
 // that are not enabled are left out. The error names unknown keys and the nearest known
 // ones, and expressions that cannot be used, see [ExpressionError].
-func ReadRecognizers(data []byte) ([]Recognizer, error) {
+func ReadRecognizers(data []byte) (all []Recognizer, allow []string, err error) {
 	if len(data) > maxRecognizersFile {
-		return nil, fmt.Errorf("failed to read recognizers: they have %d bytes, the limit is %d", len(data), maxRecognizersFile)
+		return nil, nil, fmt.Errorf("failed to read recognizers: they have %d bytes, the limit is %d", len(data), maxRecognizersFile)
 	}
 	var file recognizersFile
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil {
-		return nil, fmt.Errorf("failed to read recognizers: %w", readable(err))
+		return nil, nil, fmt.Errorf("failed to read recognizers: %w", readable(err))
 	}
 	if err := dec.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
-		return nil, errors.New("failed to read recognizers: there is more after the list: a file has only one")
+		return nil, nil, errors.New("failed to read recognizers: there is more after the list: a file has only one")
 	}
-	var all []Recognizer
 	for _, r := range file.Recognizers {
 		if r.Enabled != nil && !*r.Enabled {
 			continue
@@ -305,26 +306,27 @@ func ReadRecognizers(data []byte) ([]Recognizer, error) {
 			r.Languages = append(r.Languages, language{Language: r.Language})
 		}
 		if r.Type != "" && r.Type != "custom" {
-			return nil, fmt.Errorf("failed to read recognizers: recognizer %q: its type is %q, it must be custom", r.Name, r.Type)
+			return nil, nil, fmt.Errorf("failed to read recognizers: recognizer %q: its type is %q, it must be custom", r.Name, r.Type)
 		}
 		if len(r.Languages) > 0 {
 			i := slices.IndexFunc(r.Languages, func(l language) bool { return l.Language == "en" })
 			if i < 0 {
-				return nil, fmt.Errorf("failed to read recognizers: recognizer %q: its language must be en", r.Name)
+				return nil, nil, fmt.Errorf("failed to read recognizers: recognizer %q: its language must be en", r.Name)
 			}
 			r.Cues = append(r.Cues, r.Languages[i].Cues...)
 		}
 		all = append(all, r.Recognizer)
 	}
 	if _, err := compile(all, nil); err != nil {
-		return nil, fmt.Errorf("failed to read recognizers: %w", err)
+		return nil, nil, fmt.Errorf("failed to read recognizers: %w", err)
 	}
-	return all, nil
+	return all, file.Allow, nil
 }
 
 // recognizersFile and what follows are the YAML form.
 type recognizersFile struct {
 	Recognizers []fileRecognizer `yaml:"recognizers"`
+	Allow       []string         `yaml:"allow_list"`
 }
 
 type fileRecognizer struct {

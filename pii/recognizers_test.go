@@ -159,7 +159,7 @@ recognizers:
 `
 
 func TestReadRecognizers(t *testing.T) {
-	all, err := pii.ReadRecognizers([]byte(file))
+	all, _, err := pii.ReadRecognizers([]byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,14 +175,14 @@ func TestReadRecognizers(t *testing.T) {
 		`"staff numbers": the expression`:                                  {`\bE\d{6}\b`, `(?<!x)E`},
 		`more after the list`:                                              {"    deny_list: [x]", "    deny_list: [x]\n---\na: b"},
 	} {
-		if _, err := pii.ReadRecognizers([]byte(strings.Replace(file, change[0], change[1], 1))); err == nil || !strings.Contains(err.Error(), names) {
+		if _, _, err := pii.ReadRecognizers([]byte(strings.Replace(file, change[0], change[1], 1))); err == nil || !strings.Contains(err.Error(), names) {
 			t.Errorf("the error is %v, want one that says %s", err, names)
 		}
 	}
-	if _, err := pii.ReadRecognizers(nil); err == nil || !strings.Contains(err.Error(), "empty") {
+	if _, _, err := pii.ReadRecognizers(nil); err == nil || !strings.Contains(err.Error(), "empty") {
 		t.Errorf("the error of an empty file is %v", err)
 	}
-	if _, err := pii.ReadRecognizers(make([]byte, 1<<20+1)); err == nil || !strings.Contains(err.Error(), "limit") {
+	if _, _, err := pii.ReadRecognizers(make([]byte, 1<<20+1)); err == nil || !strings.Contains(err.Error(), "limit") {
 		t.Errorf("the error of a long file is %v", err)
 	}
 }
