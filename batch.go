@@ -27,60 +27,117 @@ type Outcome[Row any] struct {
 // sequence ends or its consumer stops early. For that, rows must return, so a
 // source that waits for input has to watch ctx itself.
 func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row]] {
+	judging := 0
+	if s.judge != nil {
+		judging = max(s.judge.Parallel(), 1)
+	}
+	steps := steps[*Screening, Result]{
+		parallel: s.info.Parallel, later: judging, first: s.Begin, result: (*Screening).Result,
+		pending: func(r Result) bool { return r.Judge.Pending }, second: (*Screening).Consult,
+	}
 	return func(yield func(Outcome[Row]) bool) {
+		for o := range inOrder(ctx, steps, rows, text) {
+			if !yield(Outcome[Row]{o.row, o.result, o.err}) {
+				return
+			}
+		}
+	}
+}
+
+// FoundEntities is the outcome of one row of a [FindBatch].
+type FoundEntities[Row any] struct {
+	Row      Row
+	Entities []Entity // valid where Err is nil
+	Err      error
+}
+
+// FindBatch is [Batch] for the personal data in texts: it finds that of so many rows at once
+// as parallel says.
+func FindBatch[Row any](ctx context.Context, f EntityFinder, parallel int, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[FoundEntities[Row]] {
+	steps := steps[[]Entity, []Entity]{
+		parallel: parallel, first: f.Find, result: func(found []Entity) []Entity { return found },
+		pending: func([]Entity) bool { return false },
+	}
+	return func(yield func(FoundEntities[Row]) bool) {
+		for o := range inOrder(ctx, steps, rows, text) {
+			if !yield(FoundEntities[Row]{o.row, o.result, o.err}) {
+				return
+			}
+		}
+	}
+}
+
+// steps are what a batch does with each text. The result of the first step is final unless it
+// is pending: then the second step is taken.
+type steps[Begun, R any] struct {
+	parallel int // texts in the first step at once
+	later    int // and in the second
+	first    func(ctx context.Context, text string) (Begun, error)
+	result   func(Begun) R
+	pending  func(R) bool
+	second   func(Begun, context.Context) (R, error)
+}
+
+// rowOutcome is the outcome of a row.
+type rowOutcome[Row, R any] struct {
+	row    Row
+	result R
+	err    error
+}
+
+// inOrder is [Batch] for any steps.
+func inOrder[Row, Begun, R any](ctx context.Context, s steps[Begun, R], rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[rowOutcome[Row, R]] {
+	return func(yield func(rowOutcome[Row, R]) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		classifying, judging := max(s.info.Parallel, 1), 0
-		if s.judge != nil {
-			judging = max(s.judge.Parallel(), 1)
-		}
+		beginning := max(s.parallel, 1)
 		type job struct {
-			text      string
-			screening *Screening
-			outcome   Outcome[Row]
-			done      chan struct{}
+			text    string
+			begun   Begun
+			outcome rowOutcome[Row, R]
+			done    chan struct{}
 		}
-		window := 128 + 2*classifying + 64*judging
-		jobs := make(chan *job)            // to the classifier
+		window := 128 + 2*beginning + 64*s.later
+		jobs := make(chan *job)            // to the first step
 		ordered := make(chan *job, window) // to the consumer, in order; its capacity bounds the read-ahead
-		// To the judge. It has room for all rows in memory, including the ones that
-		// the reader and the consumer hold: the classifier never waits.
-		escalated := make(chan *job, window+2)
-		var classifiers, judges sync.WaitGroup
+		// To the second step. It has room for all rows in memory, including the ones that
+		// the reader and the consumer hold: the first step never waits.
+		pending := make(chan *job, window+2)
+		var first, second sync.WaitGroup
 
 		go func() {
 			defer close(ordered)
 			defer close(jobs)
 			for row := range rows {
-				j := &job{outcome: Outcome[Row]{Row: row}, done: make(chan struct{})}
-				j.text, j.outcome.Err = text(row)
+				j := &job{outcome: rowOutcome[Row, R]{row: row}, done: make(chan struct{})}
+				j.text, j.outcome.err = text(row)
 				select {
 				case ordered <- j:
 				case <-ctx.Done():
 					return
 				}
-				if j.outcome.Err != nil {
+				if j.outcome.err != nil {
 					close(j.done)
 					continue
 				}
-				// The consumer waits for every job in ordered, so each must reach a
-				// classifier, even when ctx has ended; the classifier then returns
-				// at once.
+				// The consumer waits for every job in ordered, so each must reach the
+				// first step, even when ctx has ended, which then returns at once.
 				jobs <- j
 			}
 		}()
 		finish := func(j *job) {
-			j.text, j.screening = "", nil
+			var none Begun
+			j.text, j.begun = "", none
 			close(j.done)
 		}
-		for range classifying {
-			classifiers.Go(func() {
+		for range beginning {
+			first.Go(func() {
 				for j := range jobs {
-					if j.outcome.Err = ctx.Err(); j.outcome.Err == nil {
-						j.screening, j.outcome.Err = s.Begin(ctx, j.text)
+					if j.outcome.err = ctx.Err(); j.outcome.err == nil {
+						j.begun, j.outcome.err = s.first(ctx, j.text)
 					}
-					if j.outcome.Err == nil {
-						if j.outcome.Result = j.screening.Result(); j.outcome.Result.Judge.Pending {
-							escalated <- j
+					if j.outcome.err == nil {
+						if j.outcome.result = s.result(j.begun); s.pending(j.outcome.result) {
+							pending <- j
 							continue
 						}
 					}
@@ -88,11 +145,11 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 				}
 			})
 		}
-		for range judging {
-			judges.Go(func() {
-				for j := range escalated {
-					if j.outcome.Err = ctx.Err(); j.outcome.Err == nil {
-						j.outcome.Result, j.outcome.Err = j.screening.Consult(ctx)
+		for range s.later {
+			second.Go(func() {
+				for j := range pending {
+					if j.outcome.err = ctx.Err(); j.outcome.err == nil {
+						j.outcome.result, j.outcome.err = s.second(j.begun, ctx)
 					}
 					finish(j)
 				}
@@ -101,9 +158,9 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			classifiers.Wait()
-			close(escalated)
-			judges.Wait()
+			first.Wait()
+			close(pending)
+			second.Wait()
 		}()
 		defer func() {
 			cancel()

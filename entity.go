@@ -1,6 +1,10 @@
 package toxscreen
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+)
 
 // EntityType is a kind of personal data, such as "PERSON". Package pii lists the types
 // that it finds; they have Presidio's names where Presidio knows the type.
@@ -27,6 +31,52 @@ type EntityFinder interface {
 	Find(ctx context.Context, text string) ([]Entity, error)
 	// Version identifies everything that the entities of a text depend on.
 	Version() string
+}
+
+// Found is the personal data in one text. Its JSON form is the native format of the command
+// line.
+type Found struct {
+	// Entities are ordered by Start, without overlap. It is empty if there is none.
+	Entities []Entity `json:"entities"`
+	// Masked is the text with its entities masked; nil if it was not masked.
+	Masked *string `json:"masked,omitempty"`
+	// OffsetUnit is the unit of the offsets in Entities.
+	OffsetUnit OffsetUnit `json:"offset_unit"`
+	// Warnings are sentences about the limits of this result.
+	Warnings []string `json:"warnings"`
+	// Versions identifies everything that the entities depend on.
+	Versions FoundVersions `json:"versions"`
+}
+
+// FoundVersions are the versions of [Found].
+type FoundVersions struct {
+	Toxscreen string `json:"toxscreen"`
+	Entities  string `json:"entities"` // of the finder
+}
+
+// NewFound returns what a finder found in a text, with its offsets in a unit.
+func NewFound(f EntityFinder, text string, entities []Entity, unit OffsetUnit) Found {
+	found := Found{
+		Entities: Result{OffsetUnit: Bytes, Entities: entities}.In(unit, text).Entities, OffsetUnit: unit,
+		Warnings: []string{}, Versions: FoundVersions{Version(), f.Version()},
+	}
+	if n := invalidBytes(text); n > 0 {
+		found.Warnings = append(found.Warnings, fmt.Sprintf("%d bytes are not valid UTF-8: they are read as U+FFFD", n))
+	}
+	return found
+}
+
+// invalidBytes returns the number of bytes of a text that are not valid UTF-8.
+func invalidBytes(text string) int {
+	invalid := 0
+	for at := 0; at < len(text); {
+		c, size := utf8.DecodeRuneInString(text[at:])
+		if c == utf8.RuneError && size == 1 {
+			invalid++
+		}
+		at += size
+	}
+	return invalid
 }
 
 // WithEntities also finds the personal data in each text, for [Result.Entities].

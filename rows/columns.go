@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 
@@ -11,105 +10,49 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// layout is the choice of result columns of an output in CSV or Parquet. The input
-// columns follow them.
-type layout struct {
-	keepText bool // the text column
-	early    bool // the column exit, if texts may leave the network early
-	judged   bool // the judge columns, if there is a judge
-}
-
 // resultColumn is one result column.
 type resultColumn struct {
 	name string
 	node parquet.Node // nil for the id, whose type is the input's
 	// value returns the value for a row: nil if it was not measured, an int64, a
 	// bool, a string, a Probability, or a value to encode as JSON.
-	value func(*Result) any
+	value func(*line) any
 }
 
-// columns returns the columns in their order.
-func (l layout) columns() []resultColumn {
-	double, text, list := parquet.Optional(parquet.Leaf(parquet.DoubleType)), parquet.Optional(parquet.String()), parquet.Optional(parquet.JSON())
-	var all []resultColumn
-	add := func(name string, node parquet.Node, value func(*Result) any) {
-		all = append(all, resultColumn{name, node, value})
-	}
-	// scored adds a column that is empty for a row with an error.
-	scored := func(name string, node parquet.Node, value func(*toxscreen.Result) any) {
-		add(name, node, func(r *Result) any {
-			if r.Error != "" {
+// The types of result columns.
+var (
+	doubleColumn  = parquet.Optional(parquet.Leaf(parquet.DoubleType))
+	booleanColumn = parquet.Optional(parquet.Leaf(parquet.BooleanType))
+	numberColumn  = parquet.Optional(parquet.Int(64))
+	textColumn    = parquet.Optional(parquet.String())
+	jsonColumn    = parquet.Optional(parquet.JSON())
+)
+
+// columns returns the result columns in their order. The input columns follow them.
+func (o output) columns() []resultColumn {
+	all := []resultColumn{{"row", parquet.Int(64), func(l *line) any { return l.row }}, {"id", nil, nil}}
+	if o.KeepText {
+		all = append(all, resultColumn{"text", textColumn, func(l *line) any {
+			if l.text == nil {
 				return nil
 			}
-			return value(&r.Result)
-		})
+			return *l.text
+		}})
 	}
-	add("row", parquet.Int(64), func(r *Result) any { return r.Row })
-	add("id", nil, nil)
-	if l.keepText {
-		add("text", text, func(r *Result) any {
-			if r.Text == nil {
-				return nil
-			}
-			return *r.Text
-		})
-	}
-	scored("score", double, func(r *toxscreen.Result) any { return r.Score })
-	scored("flagged", parquet.Optional(parquet.Leaf(parquet.BooleanType)), func(r *toxscreen.Result) any {
-		if r.NotDecided != "" {
+	return append(all, o.task.columns()...)
+}
+
+// errorColumn is the column with the reason why a row has no result.
+var errorColumn = resultColumn{"error", textColumn, func(l *line) any { return unlessEmpty(l.err) }}
+
+// valueColumn is a column of the value of a task, empty for a row with an error.
+func valueColumn[V any](name string, node parquet.Node, value func(*V) any) resultColumn {
+	return resultColumn{name, node, func(l *line) any {
+		if l.err != "" {
 			return nil
 		}
-		return r.Flagged
-	})
-	scored("severity", text, func(r *toxscreen.Result) any { return unlessEmpty(string(r.Severity)) })
-	for _, a := range toxscreen.Attributes() {
-		scored(a.String(), double, func(r *toxscreen.Result) any {
-			if measured, ok := r.Attributes[a]; ok {
-				return measured.Score
-			}
-			return nil
-		})
-	}
-	scored("passages", list, func(r *toxscreen.Result) any {
-		if r.Passages == nil {
-			return nil // nothing is flagged
-		}
-		return r.Passages
-	})
-	scored("spans", list, func(r *toxscreen.Result) any {
-		if r.Spans == nil {
-			return nil // the model has no spans
-		}
-		return r.Spans
-	})
-	scored("warnings", list, func(r *toxscreen.Result) any { return r.Warnings })
-	scored("not_decided", text, func(r *toxscreen.Result) any { return unlessEmpty(r.NotDecided) })
-	add("error", text, func(r *Result) any { return unlessEmpty(r.Error) })
-	if l.early {
-		scored("exit", parquet.Optional(parquet.Int(64)), func(r *toxscreen.Result) any {
-			if r.Exit == 0 {
-				return nil // the whole network was run
-			}
-			return int64(r.Exit)
-		})
-	}
-	if !l.judged {
-		return all
-	}
-	scored("judge_score", double, func(r *toxscreen.Result) any {
-		score, _ := judgeScore(r.Judge)
-		return unlessNil(score)
-	})
-	for _, a := range toxscreen.Attributes() {
-		scored("judge_"+a.String(), double, func(r *toxscreen.Result) any { return unlessNil(r.Attributes[a].Judge) })
-	}
-	scored("not_judged", text, func(r *toxscreen.Result) any {
-		_, why := judgeScore(r.Judge)
-		return unlessEmpty(why)
-	})
-	scored("judge", list, func(r *toxscreen.Result) any { return r.Judge })
-	scored("source", text, func(r *toxscreen.Result) any { return string(r.Source) })
-	return all
+		return value(l.value.(*V))
+	}}
 }
 
 func unlessEmpty(s string) any {
@@ -126,23 +69,10 @@ func unlessNil(p *toxscreen.Probability) any {
 	return *p
 }
 
-// judgeScore returns the score of a verdict, nil if there is none, and why the text
-// was not judged, empty if it was.
-func judgeScore(j toxscreen.JudgeReport) (score *toxscreen.Probability, why string) {
-	if len(j.Verdicts) == 0 {
-		return nil, cmp.Or(j.Error, j.Why)
-	}
-	v := j.Verdicts[0]
-	if v.Score == nil && len(v.Addressed) > 0 {
-		return nil, "the text addresses the judge and was found harmless: that finding is ignored"
-	}
-	return v.Score, ""
-}
-
 // of returns the column's value of a row: nil, an int64, a bool, a string or a
 // float64.
-func (c resultColumn) of(r *Result) (any, error) {
-	switch v := c.value(r).(type) {
+func (c resultColumn) of(l *line) (any, error) {
+	switch v := c.value(l).(type) {
 	case nil, int64, bool, string:
 		return v, nil
 	case toxscreen.Probability:
@@ -155,18 +85,18 @@ func (c resultColumn) of(r *Result) (any, error) {
 
 // places returns the index of each column by its name. In Parquet it is also the
 // index of the leaf.
-func (l layout) places() map[string]int {
+func (o output) places() map[string]int {
 	places := map[string]int{}
-	for i, c := range l.columns() {
+	for i, c := range o.columns() {
 		places[c.name] = i
 	}
 	return places
 }
 
 // csvHeader returns the header of the output.
-func (l layout) csvHeader(in []column) []string {
+func (o output) csvHeader(in []column) []string {
 	var names []string
-	for _, c := range l.columns() {
+	for _, c := range o.columns() {
 		names = append(names, c.name)
 	}
 	for _, c := range in {
@@ -177,9 +107,9 @@ func (l layout) csvHeader(in []column) []string {
 
 // csvRecord returns an encoder of rows with width cells and a delimiter between
 // them. A value that was not measured is an empty cell.
-func (l layout) csvRecord(width int, comma byte) func(row, *Result) ([]byte, error) {
-	columns := l.columns()
-	return func(in row, r *Result) ([]byte, error) {
+func (o output) csvRecord(width int, comma byte) func(row, *line) ([]byte, error) {
+	columns := o.columns()
+	return func(in row, l *line) ([]byte, error) {
 		id, others := "", []string(nil)
 		if in.fields != nil {
 			var err error
@@ -193,7 +123,7 @@ func (l layout) csvRecord(width int, comma byte) func(row, *Result) ([]byte, err
 				cells = append(cells, id)
 				continue
 			}
-			value, err := c.of(r)
+			value, err := c.of(l)
 			if err != nil {
 				return nil, err
 			}
@@ -215,11 +145,11 @@ func (l layout) csvRecord(width int, comma byte) func(row, *Result) ([]byte, err
 	}
 }
 
-// parquetSchema returns the schema of the output for an input. Each column of
-// the layout is one leaf; the input columns follow.
-func (l layout) parquetSchema(in rowReader) *parquet.Schema {
+// parquetSchema returns the schema of the output for an input. Each result
+// column is one leaf; the input columns follow.
+func (o output) parquetSchema(in rowReader) *parquet.Schema {
 	var all []column
-	for _, c := range l.columns() {
+	for _, c := range o.columns() {
 		if c.node == nil {
 			c.node = in.idNode()
 		}
@@ -230,9 +160,9 @@ func (l layout) parquetSchema(in rowReader) *parquet.Schema {
 
 // parquetRow returns an encoder of rows with the given number of leaves. A value
 // that was not measured is null.
-func (l layout) parquetRow(leaves int) func(row, *Result) (parquet.Row, error) {
-	columns := l.columns()
-	return func(in row, r *Result) (parquet.Row, error) {
+func (o output) parquetRow(leaves int) func(row, *line) (parquet.Row, error) {
+	columns := o.columns()
+	return func(in row, l *line) (parquet.Row, error) {
 		id, others := parquet.NullValue(), [][]parquet.Value(nil)
 		if in.fields != nil {
 			id, others = in.fields.values()
@@ -250,7 +180,7 @@ func (l layout) parquetRow(leaves int) func(row, *Result) (parquet.Row, error) {
 				add(id)
 				continue
 			}
-			value, err := c.of(r)
+			value, err := c.of(l)
 			if err != nil {
 				return nil, err
 			}

@@ -47,13 +47,13 @@ func everyRow(t *testing.T, r rowReader, use func(row)) {
 			t.Fatalf("row %d has %d cells for %d columns", number, len(others), len(r.columns()))
 		}
 		in.fields.values()
-		line, err := jsonLine(in, &Result{Row: in.number, Text: &in.text, Error: "none"})
+		encoded, err := jsonLine(in, &line{row: in.number, text: &in.text, err: "none"})
 		if err != nil {
 			continue // a Parquet value that JSON does not have
 		}
 		var back Result
-		if err := json.Unmarshal(line, &back); err != nil || back.Row != in.number {
-			t.Fatalf("%v: row %d is written as %q", err, number, line)
+		if err := json.Unmarshal(encoded, &back); err != nil || back.Row != in.number {
+			t.Fatalf("%v: row %d is written as %q", err, number, encoded)
 		}
 		if utf8.ValidString(in.text) && *back.Text != in.text {
 			t.Fatalf("the text %q is written as %q", in.text, *back.Text)
@@ -174,10 +174,10 @@ func parquetFiles(f *testing.F) [][]byte {
 	}
 	// Files that a job writes.
 	from := &jsonReader{text: "text", id: "id"}
-	o := output{Options: Options{Output: filepath.Join(f.TempDir(), "out.parquet")}, layout: layout{keepText: true, judged: true}, in: from, model: "m"}
+	o := output{Options: Options{Output: filepath.Join(f.TempDir(), "out.parquet"), KeepText: true}, task: &scoring{model: "m", judged: true}, in: from}
 	w, err := o.create()
 	for n := int64(1); n <= 3 && err == nil; n++ {
-		err = w.write(row{number: n}, &Result{Row: n, Text: &text, Result: toxscreen.Result{Warnings: []string{}}})
+		err = w.write(row{number: n}, &line{row: n, text: &text, value: &toxscreen.Result{Warnings: []string{}}})
 	}
 	if err == nil {
 		err = w.finish()

@@ -32,7 +32,7 @@ func noteOf(path string) string { return path + ".resume.json" }
 
 // newNote creates the note of a run. It reads the whole input once: that takes
 // seconds, where scoring takes days, and finds compressed data that is damaged.
-func newNote(ctx context.Context, o Options, in rowReader, model string, settings []Setting) (note, error) {
+func newNote(ctx context.Context, o Options, in rowReader, task task, settings []Setting) (note, error) {
 	n := note{Format: noteFormat}
 	var err error
 	if n.Input, err = in.digest(ctx); err != nil {
@@ -42,7 +42,7 @@ func newNote(ctx context.Context, o Options, in rowReader, model string, setting
 		return n, fmt.Errorf("failed to read %s: %w", o.Input, files.Cause(err))
 	}
 	format, _, _ := o.inputFormat() // checked when the job was opened
-	n.Settings = append([]Setting{{"toxscreen's version", toxscreen.Version()}, {"the model", model}}, settings...)
+	n.Settings = slices.Concat([]Setting{{"toxscreen's version", toxscreen.Version()}}, task.versions(), settings)
 	n.Settings = append(n.Settings, []Setting{
 		{"--input-format", string(format)},
 		{"--max-bytes", fmt.Sprint(o.MaxBytes)},

@@ -2,7 +2,6 @@ package rows
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,14 +11,13 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
 )
 
 // rowWriter writes the results of rows in their order.
 type rowWriter interface {
-	// write writes a result with the id and the other fields of the row.
-	write(in row, r *Result) error
+	// write writes a line with the id and the other fields of the row.
+	write(in row, l *line) error
 	// finish completes the output and syncs it to disk.
 	finish() error
 	// stop ends the output before it is complete. Finished rows stay, for a
@@ -30,10 +28,9 @@ type rowWriter interface {
 // output is the output of a job.
 type output struct {
 	Options
-	layout
 
-	in    rowReader
-	model string // for the metadata of Parquet
+	task task
+	in   rowReader
 }
 
 func (o output) format() Format {
@@ -148,7 +145,7 @@ func (o output) create() (rowWriter, error) {
 }
 
 // encoder returns the function that encodes a row as a line.
-func (o output) encoder() func(row, *Result) ([]byte, error) {
+func (o output) encoder() func(row, *line) ([]byte, error) {
 	if o.format().hasCells() {
 		return o.csvRecord(len(o.csvHeader(o.in.columns())), o.format().delimiter())
 	}
@@ -156,16 +153,16 @@ func (o output) encoder() func(row, *Result) ([]byte, error) {
 }
 
 // jsonLine returns the JSON line of a row.
-func jsonLine(in row, r *Result) (line []byte, err error) {
+func jsonLine(in row, l *line) (encoded []byte, err error) {
 	if in.fields != nil {
-		if r.ID, r.Input, err = in.fields.json(); err != nil {
+		if l.id, l.input, err = in.fields.json(); err != nil {
 			return nil, err
 		}
 	}
-	if line, err = r.MarshalJSON(); err != nil {
+	if encoded, err = l.json(); err != nil {
 		return nil, err
 	}
-	return append(line, '\n'), nil
+	return append(encoded, '\n'), nil
 }
 
 func (o output) lines(file *os.File) *lineWriter {
@@ -184,21 +181,21 @@ func toDisk(file *os.File) error {
 // pipe gets it at once, and only the last row can be incomplete after a kill.
 type lineWriter struct {
 	out         io.Writer
-	encode      func(row, *Result) ([]byte, error)
+	encode      func(row, *line) ([]byte, error)
 	sync, close func() error
 }
 
-func (l *lineWriter) write(in row, r *Result) error {
-	line, err := l.encode(in, r)
+func (w *lineWriter) write(in row, l *line) error {
+	encoded, err := w.encode(in, l)
 	if err != nil {
 		return fmt.Errorf("row %d: %w", in.number, err)
 	}
-	_, err = l.out.Write(line)
+	_, err = w.out.Write(encoded)
 	return files.Cause(err)
 }
 
-func (l *lineWriter) finish() error { return errors.Join(l.sync(), l.close()) }
-func (l *lineWriter) stop() error   { return errors.Join(l.sync(), l.close()) }
+func (w *lineWriter) finish() error { return errors.Join(w.sync(), w.close()) }
+func (w *lineWriter) stop() error   { return errors.Join(w.sync(), w.close()) }
 
 // resume opens an unfinished output, cuts off an incomplete last row and counts the
 // other rows.
@@ -249,56 +246,46 @@ func foreign(row int64) error {
 	return fmt.Errorf("row %d is not what the run wrote: the file was changed; use --overwrite to start over", row)
 }
 
-// written returns the parts of a written row that count in a [Summary]. cell returns
-// the text of a column, empty if there is none, and score the number of an attribute.
-func written(row int64, cell func(column string) string, flagged bool, score func(toxscreen.Attribute) (float64, bool)) (*Result, error) {
-	r := &Result{Row: row, Error: cell("error"), Result: toxscreen.Result{
-		NotDecided: cell("not_decided"), Flagged: flagged, Attributes: toxscreen.AttributeResults{}, Source: toxscreen.Source(cell("source")),
-	}}
-	if judged := cell("judge"); judged != "" {
-		if err := json.Unmarshal([]byte(judged), &r.Judge); err != nil {
-			return nil, foreign(row)
-		}
-	}
-	for _, a := range toxscreen.Attributes() {
-		if p, ok := score(a); ok {
-			r.Attributes[a] = toxscreen.AttributeResult{Score: toxscreen.Probability(p)}
-		}
-	}
-	return r, nil
-}
-
 // writtenCells returns the parts of a row that was written as CSV.
-func (o output) writtenCells(row int64, cells []string, place map[string]int) (*Result, error) {
-	cell := func(column string) string {
+func (o output) writtenCells(row int64, cells []string, place map[string]int) (*line, error) {
+	return o.written(row, func(column string) string {
 		if i, ok := place[column]; ok {
 			return cells[i]
 		}
 		return ""
-	}
-	return written(row, cell, cell("flagged") == "true", func(a toxscreen.Attribute) (float64, bool) {
-		score, err := strconv.ParseFloat(cell(a.String()), 64)
-		return score, err == nil
 	})
+}
+
+// written returns the parts of a written row that count in a [Summary]. cell returns what
+// a column has as in CSV, empty if there is nothing.
+func (o output) written(row int64, cell func(column string) string) (*line, error) {
+	l := &line{row: row, err: cell("error")}
+	var err error
+	if l.err == "" {
+		if l.value, err = o.task.fromCells(cell); err != nil {
+			return nil, foreign(row)
+		}
+	}
+	return l, nil
 }
 
 // countJSON counts the complete lines and returns their end.
 func (o output) countJSON(file io.Reader, done *Summary) (end int64, err error) {
 	in := bufio.NewReaderSize(file, 1<<20)
 	for {
-		line, err := in.ReadBytes('\n')
+		encoded, err := in.ReadBytes('\n')
 		if err == io.EOF {
 			return end, nil
 		}
 		if err != nil {
 			return 0, err
 		}
-		var r Result
-		if err := json.Unmarshal(line, &r); err != nil || r.Row != done.Rows+1 {
+		l, err := o.task.fromJSON(encoded)
+		if err != nil || l.row != done.Rows+1 {
 			return 0, foreign(done.Rows + 1)
 		}
-		end += int64(len(line))
-		done.add(&r, o.Limits)
+		end += int64(len(encoded))
+		done.add(l, o.task)
 	}
 }
 
@@ -327,10 +314,10 @@ func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
 			return 0, foreign(done.Rows + 1)
 		}
 		end = records.offset
-		r, err := o.writtenCells(done.Rows+1, cells, place)
+		l, err := o.writtenCells(done.Rows+1, cells, place)
 		if err != nil {
 			return 0, err
 		}
-		done.add(r, o.Limits)
+		done.add(l, o.task)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -24,7 +25,7 @@ const partBytes = 64 << 20
 type partsWriter struct {
 	output
 	schema *parquet.Schema
-	encode func(row, *Result) (parquet.Row, error)
+	encode func(row, *line) (parquet.Row, error)
 	number int // number of the current or next part, from 1
 
 	// Of the current part; w is nil if there is none.
@@ -62,11 +63,15 @@ func (o output) unfinishedFile() string {
 }
 
 func (p *partsWriter) newWriter(file io.Writer) *parquet.GenericWriter[any] {
-	return parquet.NewGenericWriter[any](file, p.schema,
+	options := []parquet.WriterOption{
+		p.schema,
 		parquet.Compression(&parquet.Snappy), // all readers support it
 		parquet.CreatedBy("toxscreen", toxscreen.Version(), ""),
-		parquet.KeyValueMetadata("toxscreen.model", p.model),
-	)
+	}
+	for name, value := range p.task.metadata() {
+		options = append(options, parquet.KeyValueMetadata(name, value))
+	}
+	return parquet.NewGenericWriter[any](file, options...)
 }
 
 func (p *partsWriter) begin() (err error) {
@@ -77,14 +82,14 @@ func (p *partsWriter) begin() (err error) {
 	return nil
 }
 
-func (p *partsWriter) write(in row, r *Result) (err error) {
+func (p *partsWriter) write(in row, l *line) (err error) {
 	defer damaged(&err)
 	if p.w == nil {
 		if err := p.begin(); err != nil {
 			return err
 		}
 	}
-	values, err := p.encode(in, r)
+	values, err := p.encode(in, l)
 	if err != nil {
 		return fmt.Errorf("row %d: %w", in.number, err)
 	}
@@ -259,20 +264,16 @@ func (p *partsWriter) eachRow(path string, done *Summary, use func(parquet.Row) 
 				if r[place["row"]].Int64() != done.Rows+1 {
 					return errors.Join(foreign(done.Rows+1), rows.Close())
 				}
-				cell := func(column string) string {
-					if i, ok := place[column]; ok && !r[i].IsNull() {
-						return string(r[i].ByteArray())
+				l, err := p.written(done.Rows+1, func(column string) string {
+					if i, ok := place[column]; ok {
+						return cellOf(r[i])
 					}
 					return ""
-				}
-				result, err := written(done.Rows+1, cell, r[place["flagged"]].Boolean(), func(a toxscreen.Attribute) (float64, bool) {
-					score := r[place[a.String()]]
-					return score.Double(), !score.IsNull()
 				})
 				if err != nil {
 					return errors.Join(err, rows.Close())
 				}
-				done.add(result, p.Limits)
+				done.add(l, p.task)
 				if use != nil {
 					if err := use(r); err != nil {
 						return errors.Join(err, rows.Close())
@@ -285,4 +286,21 @@ func (p *partsWriter) eachRow(path string, done *Summary, use func(parquet.Row) 
 		}
 	}
 	return nil
+}
+
+// cellOf returns the value of a result column as it is in CSV.
+func cellOf(v parquet.Value) string {
+	if v.IsNull() {
+		return ""
+	}
+	switch v.Kind() {
+	case parquet.Boolean:
+		return strconv.FormatBool(v.Boolean())
+	case parquet.Double:
+		return strconv.FormatFloat(v.Double(), 'f', -1, 64)
+	case parquet.Int64:
+		return strconv.FormatInt(v.Int64(), 10)
+	default:
+		return string(v.ByteArray())
+	}
 }

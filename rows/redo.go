@@ -3,7 +3,6 @@ package rows
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +19,7 @@ import (
 // writtenRow is a row of a complete output.
 type writtenRow struct {
 	line   []byte // with its line break
-	result *Result
+	result *line
 	// same reports whether the row was written for a row of the input, as far as the
 	// output tells.
 	same func(in row) (bool, error)
@@ -76,7 +75,7 @@ func (j *Job) redo(screener *toxscreen.Screener, out output) (Summary, error) {
 			_, err := w.Write(line)
 			return files.Cause(err)
 		}
-		return j.run(screener)
+		return j.run(func(in row) error { return j.unchanged(screener, in) })
 	})
 	if err != nil {
 		return j.done, fmt.Errorf("failed to judge %s again: %w; the file is as it was", out.Output, err)
@@ -126,8 +125,11 @@ func notItsInput(row int64) error {
 
 // kept reports whether the row stays as it was written.
 func (r row) kept() bool {
-	return r.was != nil && (r.was.result.Error != "" || !r.was.result.Judge.Missing())
+	return r.was != nil && (r.was.result.err != "" || !r.was.scored().Judge.Missing())
 }
+
+// scored returns the result of a row that was scored.
+func (w *writtenRow) scored() *toxscreen.Result { return w.result.value.(*toxscreen.Result) }
 
 // errKept is the outcome of a row that is not scored.
 var errKept = errors.New("the row stays as it was written")
@@ -138,12 +140,12 @@ func (j *Job) unchanged(screener *toxscreen.Screener, in row) error {
 	if err != nil {
 		return err
 	}
-	for a, was := range in.was.result.Attributes {
+	for a, was := range in.was.scored().Attributes {
 		if is, ok := now.Attributes[a]; !ok || math.Abs(float64(is.Score-was.Score)) > 1e-4 {
 			return notItsInput(in.number)
 		}
 	}
-	if now.Flagged != in.was.result.Flagged {
+	if now.Flagged != in.was.scored().Flagged {
 		return notItsInput(in.number)
 	}
 	return nil
@@ -161,14 +163,14 @@ func (o output) writtenLines(file io.Reader) func() (writtenRow, error) {
 			return writtenRow{}, files.Cause(err)
 		}
 		number++
-		var r Result
-		if err := json.Unmarshal(line, &r); err != nil || r.Row != number || r.Error == "" && (r.Text != nil) != o.KeepText {
+		r, err := o.task.fromJSON(line)
+		if err != nil || r.row != number || r.err == "" && (r.text != nil) != o.KeepText {
 			return writtenRow{}, foreign(number)
 		}
-		return writtenRow{line, &r, func(in row) (bool, error) {
+		return writtenRow{line, r, func(in row) (bool, error) {
 			id, others, err := in.fields.json()
-			same := bytes.Equal(id, r.ID) && bytes.Equal(others, r.Input)
-			return same && (r.Text == nil || in.err != nil || *r.Text == in.text), err
+			same := bytes.Equal(id, r.id) && bytes.Equal(others, r.input)
+			return same && (r.text == nil || in.err != nil || *r.text == in.text), err
 		}}, nil
 	}
 }

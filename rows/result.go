@@ -53,36 +53,67 @@ func NewLabelled(id, text string, result toxscreen.Result, labels Labels) Result
 // MarshalJSON returns the line of the row without its line break. It keeps the
 // white space in Input, which json.Marshal then removes.
 func (r Result) MarshalJSON() ([]byte, error) {
-	var line []byte
-	if r.Row != 0 {
-		line = appendField(line, "row", strconv.AppendInt(nil, r.Row, 10))
+	result := r.Result
+	result.ID = "" // the id is that of the row
+	return line{row: r.Row, id: r.ID, text: r.Text, err: r.Error, value: result, input: r.Input}.json()
+}
+
+// Found is the personal data that [Job.Find] found in one row. Its JSON form is a line of
+// an output in JSONL, like that of [Result].
+type Found struct {
+	Row   int64           `json:"row"`
+	ID    json.RawMessage `json:"id"`
+	Text  *string         `json:"text"`
+	Error string          `json:"error"`
+	toxscreen.Found
+	Input json.RawMessage `json:"input"`
+}
+
+// MarshalJSON returns the line of the row without its line break.
+func (f Found) MarshalJSON() ([]byte, error) {
+	return line{row: f.Row, id: f.ID, text: f.Text, err: f.Error, value: f.Found, input: f.Input}.json()
+}
+
+// line is a row of an output: a [Result] or a [Found], whose fields are explained there.
+type line struct {
+	row   int64
+	id    json.RawMessage
+	text  *string
+	err   string
+	value any // what the task of the job found; it does not count if there is an error
+	input json.RawMessage
+}
+
+// json returns the line in JSONL without its line break.
+func (l line) json() ([]byte, error) {
+	var out []byte
+	if l.row != 0 {
+		out = appendField(out, "row", strconv.AppendInt(nil, l.row, 10))
 	}
-	if r.ID != nil {
-		line = appendField(line, "id", r.ID)
+	if l.id != nil {
+		out = appendField(out, "id", l.id)
 	}
 	// In feedback, the text has always been after the result.
-	textLast := r.Row == 0
-	if r.Text != nil && !textLast {
-		line = appendField(line, "text", plainjson.Append(nil, *r.Text))
+	textLast := l.row == 0
+	if l.text != nil && !textLast {
+		out = appendField(out, "text", plainjson.Append(nil, *l.text))
 	}
-	if r.Error != "" {
-		line = appendField(line, "error", plainjson.Append(nil, r.Error))
+	if l.err != "" {
+		out = appendField(out, "error", plainjson.Append(nil, l.err))
 	} else {
-		result := r.Result
-		result.ID = "" // the id is that of the row
-		encoded, err := plainjson.Marshal(result)
+		encoded, err := plainjson.Marshal(l.value)
 		if err != nil {
 			return nil, err
 		}
-		line = append(separated(line), encoded[1:len(encoded)-1]...)
+		out = append(separated(out), encoded[1:len(encoded)-1]...)
 	}
-	if r.Text != nil && textLast {
-		line = appendField(line, "text", plainjson.Append(nil, *r.Text))
+	if l.text != nil && textLast {
+		out = appendField(out, "text", plainjson.Append(nil, *l.text))
 	}
-	if r.Input != nil {
-		line = appendField(line, "input", r.Input)
+	if l.input != nil {
+		out = appendField(out, "input", l.input)
 	}
-	return append(line, '}'), nil
+	return append(out, '}'), nil
 }
 
 // appendField appends a field to a JSON object that is not closed yet; nil is an

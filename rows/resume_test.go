@@ -31,6 +31,7 @@ type job struct {
 	Input, Output     string
 	Resume, Overwrite bool
 	RowGroup          int
+	Find              bool // personal data, in place of scores
 }
 
 func TestMain(m *testing.M) {
@@ -54,7 +55,11 @@ func work(encoded []byte) (code int) {
 		if opened, err = rows.Open(ctx, o); err == nil {
 			defer opened.Close()
 			var summary rows.Summary
-			summary, err = opened.Score(toxscreen.New(words{version: "words@1", pause: 200 * time.Microsecond}))
+			if todo.Find {
+				summary, err = opened.Find(plants{pause: 200 * time.Microsecond}, rows.Finding{Mask: uprooted, FailOn: []toxscreen.EntityType{"TREE"}})
+			} else {
+				summary, err = opened.Score(toxscreen.New(words{version: "words@1", pause: 200 * time.Microsecond}))
+			}
 			summary.Duration, summary.Before = 0, 0
 			fmt.Printf("%+v", summary)
 		}
@@ -128,16 +133,22 @@ func note(output string) string { return output + ".resume.json" }
 // undisturbed run: no row is lost, repeated or incomplete.
 func TestResumeAfterKill(t *testing.T) {
 	inputs := writeInputs(t, 1000)
-	for _, test := range []struct{ in, out string }{
-		{"in.jsonl", "out.jsonl"},
-		{"in.csv", "out.csv"},
-		{"in.parquet", "out.parquet"},
-		{"in.jsonl.gz", "out.tsv"},
-		{"in.csv.zst", "out.jsonl"},
+	for _, test := range []struct {
+		in, out string
+		find    bool
+	}{
+		{"in.jsonl", "out.jsonl", false},
+		{"in.csv", "out.csv", false},
+		{"in.parquet", "out.parquet", false},
+		{"in.jsonl.gz", "out.tsv", false},
+		{"in.csv.zst", "out.jsonl", false},
+		{"in.csv", "out.jsonl", true},
+		{"in.jsonl", "out.csv", true},
+		{"in.csv", "out.parquet", true},
 	} {
-		t.Run(test.in+" to "+test.out, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s to %s, find %t", test.in, test.out, test.find), func(t *testing.T) {
 			folder := t.TempDir()
-			j := job{Input: inputs[test.in]}
+			j := job{Input: inputs[test.in], Find: test.find}
 			if filepath.Ext(test.out) == ".parquet" {
 				j.RowGroup = 150
 			}

@@ -14,11 +14,12 @@
 // Input and output are JSONL, CSV, TSV or Parquet, in any combination. There is one
 // result for each row, in the order of the rows. A row that cannot be scored gets
 // a result with an error, and the run continues. Memory does not grow with the
-// input. [Options].Resume continues an interrupted run, also after a kill.
+// input. [Options].Resume continues an interrupted run, also after a kill. [Job.Find] finds
+// personal data in place of toxicity.
 // [Result] is the format of a row in JSONL, and [ReadLabelled] reads such rows.
 //
 // Errors, and the note next to an unfinished output, name an option by its flag of
-// `toxscreen batch`: --text-column is TextColumn.
+// `toxscreen batch` and `toxscreen pii batch`: --text-column is TextColumn.
 package rows
 
 import (
@@ -74,10 +75,10 @@ type Options struct {
 	MaxBytes int
 	// OffsetUnit is the unit of offsets; default: bytes.
 	OffsetUnit toxscreen.OffsetUnit
-	// Limits are scores: [Summary].Reached counts rows at or over one of them.
+	// Limits are scores: [Summary].Reached of [Job.Score] counts rows at or over one of them.
 	Limits toxscreen.Scores
 	// Progress is called before the first row and after each, from the goroutine
-	// of [Job.Score].
+	// of [Job.Score] or [Job.Find].
 	Progress func(Progress)
 }
 
@@ -189,26 +190,32 @@ type Summary struct {
 	Failed       int64 // of Rows, those with an error in place of a result
 	Flagged      int64
 	NotDecided   int64  // rows with a [toxscreen.Result].NotDecided
-	Reached      int64  // rows with a score at or over one of [Options].Limits
+	Reached      int64  // rows with a score at or over one of [Options].Limits, or an entity of [Finding].FailOn
 	FirstFailure string // such as "row 17: …", with the error of the first failed row
 	// Asked are the rows that the judge was asked about. Verdicts of them have a
 	// verdict, and the others do not; FirstUnjudged has the reason of the first.
 	// NotBelieved of the verdicts count for no attribute: no score could change.
 	Asked, Verdicts, NotBelieved int64
 	FirstUnjudged                string // such as "row 17: …"
+	// Entities are the entities of all rows, and WithEntities the rows that have any, of
+	// [Job.Find].
+	Entities, WithEntities int64
 	// Duration is the time of this run since its first row was read.
 	Duration time.Duration
 }
 
 // add counts one row.
-func (s *Summary) add(r *Result, limits toxscreen.Scores) {
+func (s *Summary) add(l *line, t task) {
 	s.Rows++
-	if r.Error != "" {
-		if s.Failed++; s.Failed == 1 {
-			s.FirstFailure = fmt.Sprintf("row %d: %s", s.Rows, r.Error)
-		}
-		return
+	if l.err == "" {
+		t.count(s, l)
+	} else if s.Failed++; s.Failed == 1 {
+		s.FirstFailure = fmt.Sprintf("row %d: %s", s.Rows, l.err)
 	}
+}
+
+// addResult counts the result of a row.
+func (s *Summary) addResult(r *toxscreen.Result, limits toxscreen.Scores) {
 	if r.Flagged {
 		s.Flagged++
 	}
@@ -270,6 +277,7 @@ type Job struct {
 	cancel   context.CancelFunc
 	options  Options
 	in       rowReader
+	task     task
 	resuming bool // an output exists
 	w        rowWriter
 	keep     func(line []byte) error // writes a row as it was; nil without Redo
@@ -278,7 +286,7 @@ type Job struct {
 
 // Open opens the input and checks that the output may be written, so that a caller
 // sees a wrong name before it opens a model. ctx applies to the whole job: when it
-// ends, [Job.Score] ends.
+// ends, [Job.Score] or [Job.Find] ends.
 func Open(ctx context.Context, o Options) (*Job, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -300,7 +308,7 @@ func Open(ctx context.Context, o Options) (*Job, error) {
 	return &Job{ctx: ctx, cancel: cancel, options: o, in: in, resuming: resuming}, nil
 }
 
-// Close closes the input. Call it after Score has returned, or in place of Score.
+// Close closes the input. Call it after Score or Find has returned, or in place of them.
 func (j *Job) Close() error {
 	j.cancel()
 	return j.in.close()

@@ -19,19 +19,26 @@ import (
 // settings are what the results depend on in addition to the model and the options,
 // such as thresholds and a judge. Resuming a run with other settings is refused.
 func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary, error) {
-	o := j.options
-	out := output{Options: o, layout: layout{keepText: o.KeepText, early: screener.EndsEarly(), judged: screener.HasJudge()}, in: j.in, model: screener.Info().Version}
-
-	if o.Redo {
-		return j.redo(screener, out)
+	task := newScoring(screener, j.options)
+	if j.options.Redo {
+		j.task = task
+		return j.redo(screener, output{j.options, task, j.in})
 	}
+	return j.do(task, settings)
+}
+
+// do does the task for the rows for which no earlier run has done it.
+func (j *Job) do(task task, settings []Setting) (Summary, error) {
+	j.task = task
+	o := j.options
+	out := output{o, task, j.in}
 
 	// The note lets a later run check that it can resume this one.
 	canResume := o.resumable() == nil
 	var memo note
 	if canResume {
 		var err error
-		if memo, err = newNote(j.ctx, o, j.in, out.model, settings); err != nil {
+		if memo, err = newNote(j.ctx, o, j.in, task, settings); err != nil {
 			return j.done, err
 		}
 	}
@@ -65,7 +72,7 @@ func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary,
 	if err != nil {
 		return j.done, fmt.Errorf("failed to write %s: %w", o.outputName(), err)
 	}
-	if err := j.run(screener); err != nil {
+	if err := j.run(nil); err != nil {
 		if canResume {
 			err = &UnfinishedError{err}
 		}
@@ -79,8 +86,9 @@ func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary,
 	return j.done, nil
 }
 
-// run scores the remaining rows and completes the output.
-func (j *Job) run(screener *toxscreen.Screener) error {
+// run does the task for the remaining rows and completes the output. check, unless it is nil,
+// checks a row that is in the output already and whose result is replaced.
+func (j *Job) run(check func(row) error) error {
 	ctx := j.ctx
 	at, err := j.in.skip(ctx, j.done.Rows)
 	if err != nil {
@@ -121,12 +129,15 @@ func (j *Job) run(screener *toxscreen.Screener) error {
 		}
 		return r.text, r.err
 	}
-	for o := range toxscreen.Batch(ctx, screener, rows, text) {
-		if interrupted = o.Err != nil && ctx.Err() != nil && errors.Is(o.Err, ctx.Err()); interrupted {
+	for o := range j.task.outcomes(ctx, rows, text) {
+		if interrupted = o.err != nil && ctx.Err() != nil && errors.Is(o.err, ctx.Err()); interrupted {
 			break // a resumed run begins with this row
 		}
-		if o.Row.was != nil && !o.Row.kept() && o.Err == nil {
-			writeErr = j.unchanged(screener, o.Row)
+		if check != nil && !o.row.kept() && o.err == nil {
+			writeErr = check(o.row)
+		}
+		if fatal, ok := errors.AsType[*FatalError](o.err); ok {
+			writeErr = fatal
 		}
 		if writeErr == nil {
 			writeErr = j.write(o)
@@ -135,8 +146,8 @@ func (j *Job) run(screener *toxscreen.Screener) error {
 			j.cancel() // the reader may wait for input or memory, and Batch waits for the reader
 			break
 		}
-		memory.give(o.Row.size)
-		report(o.Row.upTo)
+		memory.give(o.row.size)
+		report(o.row.upTo)
 	}
 	switch {
 	case writeErr != nil:
@@ -150,29 +161,27 @@ func (j *Job) run(screener *toxscreen.Screener) error {
 	return nil
 }
 
-// write writes and counts the result of a row.
-func (j *Job) write(o toxscreen.Outcome[row]) error {
-	if o.Row.kept() {
-		if err := j.keep(o.Row.was.line); err != nil {
+// write writes and counts the outcome of a row.
+func (j *Job) write(o outcome) error {
+	if o.row.kept() {
+		if err := j.keep(o.row.was.line); err != nil {
 			return fmt.Errorf("failed to write %s: %w", j.options.outputName(), err)
 		}
-		j.done.add(o.Row.was.result, j.options.Limits)
+		j.done.add(o.row.was.result, j.task)
 		j.done.Before++
 		return nil
 	}
-	r := &Result{Row: o.Row.number}
-	if j.options.KeepText && o.Row.err == nil {
-		r.Text = &o.Row.text
+	l := &line{row: o.row.number, value: o.value}
+	if j.options.KeepText && o.row.err == nil {
+		l.text = &o.row.text
 	}
-	if o.Err != nil {
-		r.Error = o.Err.Error()
-	} else {
-		r.Result = o.Result.In(j.options.OffsetUnit, o.Row.text)
+	if o.err != nil {
+		l.err = o.err.Error()
 	}
-	if err := j.w.write(o.Row, r); err != nil {
+	if err := j.w.write(o.row, l); err != nil {
 		return fmt.Errorf("failed to write %s: %w", j.options.outputName(), err)
 	}
-	j.done.add(r, j.options.Limits)
+	j.done.add(l, j.task)
 	return nil
 }
 

@@ -1,0 +1,129 @@
+package rows
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// Finding says what [Job.Find] does with the personal data in a text. The zero value of each
+// field is its default.
+type Finding struct {
+	// Mask masks the entities of a text. It is called in the order of the rows, from the
+	// goroutine of [Job.Find]. Its error is the row's, and ends the run if it is a [FatalError].
+	// Default: no text is masked.
+	Mask func(text string, entities []toxscreen.Entity) (string, error)
+	// FailOn are types of entities, or [AnyType]: [Summary].Reached counts rows with one of them.
+	FailOn []toxscreen.EntityType
+}
+
+// AnyType stands for all types in [Finding].FailOn.
+const AnyType toxscreen.EntityType = "ANY"
+
+// Reaches reports whether a type of entity is one of FailOn.
+func (f Finding) Reaches(t toxscreen.EntityType) bool {
+	return slices.Contains(f.FailOn, AnyType) || slices.Contains(f.FailOn, t)
+}
+
+// Find finds the personal data in the rows, like [Job.Score] scores them. Lines in JSONL are
+// those of [Found].
+func (j *Job) Find(finder toxscreen.EntityFinder, f Finding, settings ...Setting) (Summary, error) {
+	if j.options.Redo {
+		return j.done, errors.New("--redo judge is for results of toxscreen batch: there is no judge for personal data")
+	}
+	return j.do(&finding{Finding: f, finder: finder, options: j.options}, settings)
+}
+
+// finding is the [task] of [Job.Find]. Its values are *toxscreen.Found.
+type finding struct {
+	Finding
+
+	finder  toxscreen.EntityFinder
+	options Options
+}
+
+// finderSetting is the version of what finds personal data.
+func finderSetting(version string) Setting { return Setting{"the finder of personal data", version} }
+
+func (f *finding) versions() []Setting { return []Setting{finderSetting(f.finder.Version())} }
+
+func (f *finding) metadata() map[string]string {
+	return map[string]string{"toxscreen.entities": f.finder.Version()}
+}
+
+func (f *finding) outcomes(ctx context.Context, rows iter.Seq[row], text func(row) (string, error)) iter.Seq[outcome] {
+	within := func(r row) (string, error) {
+		t, err := text(r)
+		if err == nil && len(t) > f.options.MaxBytes {
+			err = fmt.Errorf("failed to find personal data: %w: it has %d bytes, the limit is %d; raise the limit or split the text", toxscreen.ErrTooLong, len(t), f.options.MaxBytes)
+		}
+		return t, err
+	}
+	return func(yield func(outcome) bool) {
+		for o := range toxscreen.FindBatch(ctx, f.finder, runtime.GOMAXPROCS(0), rows, within) {
+			var found toxscreen.Found
+			if o.Err == nil {
+				found = toxscreen.NewFound(f.finder, o.Row.text, o.Entities, f.options.OffsetUnit)
+				if f.Mask != nil {
+					var masked string
+					masked, o.Err = f.Mask(o.Row.text, o.Entities)
+					found.Masked = &masked
+				}
+			}
+			if !yield(outcome{o.Row, &found, o.Err}) {
+				return
+			}
+		}
+	}
+}
+
+func (f *finding) count(s *Summary, l *line) {
+	found := l.value.(*toxscreen.Found).Entities
+	if len(found) == 0 {
+		return
+	}
+	s.WithEntities++
+	s.Entities += int64(len(found))
+	if slices.ContainsFunc(found, func(e toxscreen.Entity) bool { return f.Reaches(e.Type) }) {
+		s.Reached++
+	}
+}
+
+func (*finding) fromJSON(encoded []byte) (*line, error) {
+	var found Found
+	if err := json.Unmarshal(encoded, &found); err != nil {
+		return nil, err
+	}
+	return &line{row: found.Row, id: found.ID, text: found.Text, err: found.Error, value: &found.Found, input: found.Input}, nil
+}
+
+func (*finding) fromCells(cell func(column string) string) (any, error) {
+	found := &toxscreen.Found{}
+	return found, json.Unmarshal([]byte(cell("entities")), &found.Entities)
+}
+
+func (f *finding) columns() []resultColumn {
+	all := []resultColumn{
+		valueColumn("entities", jsonColumn, func(found *toxscreen.Found) any { return found.Entities }),
+		valueColumn("types", jsonColumn, func(found *toxscreen.Found) any {
+			types := []toxscreen.EntityType{}
+			for _, e := range found.Entities {
+				if !slices.Contains(types, e.Type) {
+					types = append(types, e.Type)
+				}
+			}
+			return types
+		}),
+		valueColumn("count", numberColumn, func(found *toxscreen.Found) any { return int64(len(found.Entities)) }),
+	}
+	if f.Mask != nil {
+		all = append(all, valueColumn("masked", textColumn, func(found *toxscreen.Found) any { return *found.Masked }))
+	}
+	return append(all, valueColumn("warnings", jsonColumn, func(found *toxscreen.Found) any { return found.Warnings }), errorColumn)
+}
