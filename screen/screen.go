@@ -54,6 +54,11 @@ type Settings struct {
 	// Default: parameters that change no score of the classifier.
 	Calibration string
 
+	// PII selects what personal data is found, see [OpenFinder]. WithPII also finds it in each
+	// text, for [toxscreen.Result].Entities. Default: it is not looked for.
+	PII     PII
+	WithPII bool
+
 	// Judge is the judge. Default: none.
 	Judge Judge
 	// NoJudge is a sentence that says why no judge is asked. If it is not empty,
@@ -67,6 +72,7 @@ type Screener struct {
 	*toxscreen.Screener
 
 	model  *models.Model
+	finder *Finder        // nil if personal data is not looked for
 	fusion *fusion.Fusion // without a judge
 	asked  *asked         // nil without a judge
 	judged string         // what verdicts depend on
@@ -86,6 +92,12 @@ func Open(s Settings) (*Screener, error) {
 		return nil, errors.Join(err, model.Close())
 	}
 	screener.model = model
+	if s.WithPII {
+		if screener.finder, err = OpenFinder(s); err != nil {
+			return nil, errors.Join(err, screener.Close())
+		}
+		screener.Screener = screener.With(toxscreen.WithEntities(screener.finder))
+	}
 	return screener, nil
 }
 
@@ -136,9 +148,12 @@ func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 	return opened, nil
 }
 
-// Close closes the model and the judge.
+// Close closes the model, the finder of personal data and the judge.
 func (s *Screener) Close() error {
 	s.close()
+	if s.finder != nil {
+		return errors.Join(s.finder.Close(), s.model.Close())
+	}
 	return s.model.Close()
 }
 

@@ -36,6 +36,17 @@ model does not know, or if the judge was asked and gave no verdict.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.batch(cmd, *o) },
 	}
+	addRowFlags(cmd, o)
+	cmd.Flags().String("redo", "", "judge: ask the judge again about rows of a complete output whose verdict failed, and keep the others")
+	_ = cmd.RegisterFlagCompletionFunc("redo", oneOf("judge"))
+	addPIIFlag(cmd)
+	addFlags(cmd, "fail_on")
+	addScreenerFlags(cmd)
+	return cmd
+}
+
+// addRowFlags adds the flags of commands that read and write rows.
+func addRowFlags(cmd *cobra.Command, o *rows.Options) {
 	flags := cmd.Flags()
 	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .tsv, also with .gz or .zst, .parquet, or - for standard input")
 	flags.StringVarP(&o.Output, "output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .tsv, .parquet, or - for JSONL")
@@ -45,17 +56,12 @@ model does not know, or if the judge was asked and gave no verdict.`,
 	flags.String("id-column", "id", "column or field with the id of the row")
 	flags.BoolVar(&o.KeepText, "keep-text", false, "write the text beside its result")
 	flags.BoolVar(&o.Resume, "resume", false, "continue an interrupted run")
-	flags.String("redo", "", "judge: ask the judge again about rows of a complete output whose verdict failed, and keep the others")
 	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace an existing output")
 	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
 	flags.BoolP("quiet", "q", false, "show neither progress nor summary")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
 	_ = cmd.MarkFlagFilename("output", "jsonl", "ndjson", "csv", "tsv", "parquet")
-	_ = cmd.RegisterFlagCompletionFunc("redo", oneOf("judge"))
 	_ = cmd.RegisterFlagCompletionFunc("input-format", oneOf(string(rows.JSONL), string(rows.CSV), string(rows.TSV), string(rows.Parquet)))
-	addFlags(cmd, "fail_on")
-	addScreenerFlags(cmd)
-	return cmd
 }
 
 // batchOptions completes the options that the flags set.
@@ -111,6 +117,9 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	if o, err = a.batchOptions(cmd, s, o); err != nil {
 		return err
 	}
+	if err := withPII(cmd, s); err != nil {
+		return err
+	}
 	quiet, _ := cmd.Flags().GetBool("quiet")
 	shown := progress{w: a.err}
 	if !quiet && isTerminal(a.err) {
@@ -134,22 +143,30 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	if err != nil {
 		return err
 	}
-	summary, err := job.Score(screener.Screener,
-		rows.Setting{Name: "--provider", Value: string(s.Provider)},
-		rows.Setting{Name: "the judge", Value: screener.JudgedBy()},
-		rows.Setting{Name: "--calibration", Value: screener.Calibration()},
-		rows.Setting{Name: "the thresholds", Value: string(thresholds)})
+	settings := []rows.Setting{
+		{Name: "--provider", Value: string(s.Provider)},
+		{Name: "the judge", Value: screener.JudgedBy()},
+		{Name: "--calibration", Value: screener.Calibration()},
+		{Name: "the thresholds", Value: string(thresholds)},
+	}
+	if s.WithPII {
+		more, err := finderSettings(s)
+		if err != nil {
+			return err
+		}
+		settings = append(settings, more...)
+	}
+	summary, err := job.Score(screener.Screener, settings...)
 	shown.end()
 	if err != nil {
-		if _, ok := errors.AsType[*rows.UnfinishedError](err); ok && o.Overwrite {
-			err = hinted{err, "to continue, run the same command with --resume in place of --overwrite"}
-		} else if ok {
-			err = hinted{err, "to continue, run the same command with --resume"}
-		}
-		return err
+		return toContinue(err, o)
 	}
 	if !quiet {
-		a.summarize(summary)
+		notDecided := ""
+		if summary.NotDecided > 0 {
+			notDecided = fmt.Sprintf(", %d not decided", summary.NotDecided)
+		}
+		a.summarize(summary, fmt.Sprintf("%d flagged, %d failed%s", summary.Flagged, summary.Failed, notDecided))
 	}
 	if !quiet && screener.HasJudge() {
 		a.summarizeJudge(summary, o.Output != rows.Standard)
@@ -163,18 +180,24 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	return nil
 }
 
-// summarize prints the summary of a complete output on standard error.
-func (a *app) summarize(s rows.Summary) {
+// toContinue adds how to continue to the error of an interrupted run.
+func toContinue(err error, o rows.Options) error {
+	if _, ok := errors.AsType[*rows.UnfinishedError](err); ok && o.Overwrite {
+		return hinted{err, "to continue, run the same command with --resume in place of --overwrite"}
+	} else if ok {
+		return hinted{err, "to continue, run the same command with --resume"}
+	}
+	return err
+}
+
+// summarize prints the summary of a complete output on standard error. counts are what was
+// found.
+func (a *app) summarize(s rows.Summary, counts string) {
 	before := ""
 	if s.Before > 0 {
 		before = fmt.Sprintf(" (%d of them in earlier runs)", s.Before)
 	}
-	notDecided := ""
-	if s.NotDecided > 0 {
-		notDecided = fmt.Sprintf(", %d not decided", s.NotDecided)
-	}
-	fmt.Fprintf(a.err, "toxscreen: %d rows%s in %.1f s, %s per second: %d flagged, %d failed%s\n",
-		s.Rows, before, s.Duration.Seconds(), rate(s), s.Flagged, s.Failed, notDecided)
+	fmt.Fprintf(a.err, "toxscreen: %d rows%s in %.1f s, %s per second: %s\n", s.Rows, before, s.Duration.Seconds(), rate(s), counts)
 	if s.Failed > 0 {
 		fmt.Fprintf(a.err, "toxscreen: first failure: %s\n", terminal.Escape(s.FirstFailure))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ import (
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/ollama"
+	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -37,6 +39,8 @@ type settings struct {
 	JudgePrice float64 // per million tokens
 	Serve      serveSettings
 	Feedback   feedbackSettings
+	PIIFailOn  []toxscreen.EntityType // or rows.AnyType
+	Masking    maskSettings
 
 	sources []source // the weakest first
 }
@@ -62,6 +66,13 @@ type serveSettings struct {
 	LateResults string // file, or off
 }
 
+// maskSettings are the settings for masking personal data.
+type maskSettings struct {
+	Operators pii.Operators // without salts and keys
+	SaltFile  string        // empty for none
+	KeyFile   string
+}
+
 // feedbackSettings are the settings of the feedback store.
 type feedbackSettings struct {
 	File     string // empty: in the user's configuration folder; or off
@@ -80,9 +91,10 @@ type key struct {
 	help     string // of the flag; empty if only files and the environment have the key
 	parse    func(s *settings, value string) error
 
-	off   string // the flag without a value that sets the key to off, in place of its own flag
-	kind  string // of the flag's value, for the help; default: string
-	short string // the flag's other name, of one letter
+	option string // the name of the flag; default: the key's, with dashes for underscores
+	off    string // the flag without a value that sets the key to off, in place of its own flag
+	kind   string // of the flag's value, for the help; default: string
+	short  string // the flag's other name, of one letter
 	// path reports whether a value is a path; nil: none is. A relative path in a file
 	// is relative to the file's folder.
 	path func(value string) bool
@@ -100,7 +112,7 @@ const (
 )
 
 // keys are all settings, in the order of `config show`.
-var keys = slices.Concat(scoringKeys, judgeKeys, serveKeys, feedbackKeys, thresholdKeys())
+var keys = slices.Concat(scoringKeys, judgeKeys, piiKeys, serveKeys, feedbackKeys, thresholdKeys())
 
 var scoringKeys = []key{
 	{name: "model", fallback: models.DefaultName, path: models.IsPath, short: "m", complete: completeModels,
@@ -268,6 +280,51 @@ var serveKeys = []key{
 		}},
 }
 
+var piiKeys = []key{
+	{name: "pii.types", option: "type", kind: list, unset: means("those that are on by default"), complete: completeTypes,
+		help:  "find only these types of personal data, see pii types; repeatable; default: those that are on by default",
+		parse: parsed(parseTypes, func(s *settings) *[]toxscreen.EntityType { return &s.PII.Types })},
+	{name: "pii.min_score", option: "min-score", fallback: strconv.FormatFloat(pii.DefaultThreshold, 'f', -1, 64),
+		help:  "the lowest score of an entity",
+		parse: parsed(parseMinScore, func(s *settings) *float64 { return &s.PII.Threshold })},
+	{name: "pii.regions", option: "region", kind: list, unset: func(*settings) string { return defaultRegions() },
+		help:  "find the national phone numbers of these regions, like US or DE; repeatable; default: " + defaultRegions(),
+		parse: parsed(parseRegions, func(s *settings) *[]string { return &s.PII.Regions })},
+	{name: "pii.recognizers", option: "recognizers", path: always, complete: fileOf("yaml", "yml"),
+		help: "YAML `FILE` with recognizers of one's own and an allow list",
+		parse: optional(func(s *settings, v string) error {
+			recognizers, allow, err := screen.ReadRecognizers(v)
+			s.PII.Recognizers, s.PII.Allow = recognizers, append(s.PII.Allow, allow...)
+			return err
+		})},
+	{name: "pii.allow", option: "allow", kind: repeated,
+		help: "this `TEXT` is no personal data; repeatable",
+		parse: optional(func(s *settings, v string) error {
+			s.PII.Allow = append(s.PII.Allow, strings.Split(v, ",")...)
+			return nil
+		})},
+	{name: "pii.names", fallback: "on", off: "no-names",
+		parse: func(s *settings, v string) error {
+			if v != "on" && v != off {
+				return fmt.Errorf("%q is neither on nor off", v)
+			}
+			s.PII.NoNames = v == off
+			return nil
+		}},
+	{name: "pii.fail_on", option: "fail-on", kind: list, complete: completeFailOn,
+		help:  "exit with 4 if this type of personal data is found, or any; repeatable",
+		parse: parsed(parseTypes, func(s *settings) *[]toxscreen.EntityType { return &s.PIIFailOn })},
+	{name: "pii.operators", option: "operator", kind: repeated, complete: completeOperators,
+		help:  "mask by this operator: `[TYPE=]OPERATOR[:name=value…]`, see docs/cli.md; repeatable; default: replace; implies --mask",
+		parse: parsed(parseOperators, func(s *settings) *pii.Operators { return &s.Masking.Operators })},
+	{name: "pii.salt_file", option: "salt-file", path: always,
+		help:  "`FILE` with the salt of the operator hash, of 16 bytes or more; default: random",
+		parse: text(func(s *settings) *string { return &s.Masking.SaltFile })},
+	{name: "pii.key_file", option: "key-file", path: always,
+		help:  "`FILE` with the key of the operator encrypt, of 16, 24 or 32 bytes",
+		parse: text(func(s *settings) *string { return &s.Masking.KeyFile })},
+}
+
 var feedbackKeys = []key{
 	{name: "feedback", path: unlessOff, unset: standardFile(files.InConfig, "feedback.db"), complete: fileOf("db"),
 		help:  "`FILE` that stores feedback, or off; default: in the user's configuration folder",
@@ -312,6 +369,7 @@ var (
 	modelFlags      = append([]string{"model", "threads"}, runtimeFlags...)
 	screenerFlags   = []string{"offset_unit", "max_bytes"}
 	judgeFlags      = []string{"judge_model", "judge_host", "judge_rubric", "judge_dialect", "judge_timeout", "judge_load_timeout", "judge_parallel", "judge_cache"}
+	piiFlags        = []string{"pii.types", "pii.min_score", "pii.regions", "pii.recognizers", "pii.allow", "pii.operators", "pii.salt_file", "pii.key_file", "pii.fail_on"}
 	escalationFlags = append([]string{"calibration", "judge_band", "judge_trust"}, judgeFlags...)
 )
 
@@ -319,7 +377,7 @@ var (
 func addFlags(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		k, _ := keyOf(name)
-		f := cmd.Flags().VarPF(&flagValue{kind: k.kind, text: k.fallback}, k.flag(), k.short, k.help)
+		f := cmd.Flags().VarPF(&flagValue{key: k.name, kind: k.kind, text: k.fallback}, k.flag(), k.short, k.help)
 		if k.kind == boolean {
 			f.NoOptDefVal = "true"
 		}
@@ -338,6 +396,7 @@ func addThresholdFlag(cmd *cobra.Command, fallback string) {
 // flagValue is the value of a flag that sets a key. The key's parse checks it, as
 // it checks values from files and the environment.
 type flagValue struct {
+	key   string
 	kind  string
 	text  string
 	given bool
@@ -380,7 +439,7 @@ func (k key) env() string {
 }
 
 // flag returns the name of the key's flag.
-func (k key) flag() string { return cmp.Or(k.off, strings.ReplaceAll(k.name, "_", "-")) }
+func (k key) flag() string { return cmp.Or(k.off, k.option, strings.ReplaceAll(k.name, "_", "-")) }
 
 // in returns a path in a configuration file relative to the working folder.
 func (k key) in(file, value string) string {
@@ -404,6 +463,24 @@ func unlessOff(value string) bool { return value != off }
 
 func means(text string) func(*settings) string {
 	return func(*settings) string { return text }
+}
+
+// defaultRegions are those of [pii.Settings].
+func defaultRegions() string {
+	finder, err := pii.New(pii.Settings{})
+	if err != nil {
+		panic(err) // the defaults are wrong
+	}
+	return strings.Join(finder.Settings().Regions, ",")
+}
+
+// typeNames returns types as texts.
+func typeNames(types []toxscreen.EntityType) []string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = string(t)
+	}
+	return names
 }
 
 // standardFile is for a file that is in a folder of the user.
@@ -558,6 +635,108 @@ func setScore(s *toxscreen.Scores, text string) error {
 	return nil
 }
 
+// parseTypes reads types of personal data with commas between them. Whether there is such
+// a type depends on the recognizers, too.
+func parseTypes(text string) ([]toxscreen.EntityType, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var types []toxscreen.EntityType
+	for name := range strings.SplitSeq(strings.ToUpper(text), ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			return nil, fmt.Errorf("%q has an empty name", text)
+		}
+		types = append(types, toxscreen.EntityType(name))
+	}
+	return types, nil
+}
+
+// parseMinScore reads the lowest score of an entity. 0 would mean the default.
+func parseMinScore(text string) (float64, error) {
+	p, err := parseProbability(text)
+	if err == nil && p == 0 {
+		p = math.SmallestNonzeroFloat64
+	}
+	return p, err
+}
+
+// parseRegions reads ISO 3166 codes with commas between them.
+func parseRegions(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	regions := strings.Split(strings.ToUpper(text), ",")
+	for _, region := range regions {
+		if len(region) != 2 || strings.Trim(region, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+			return nil, fmt.Errorf("%q is not a region: it must be a code of ISO 3166, like US or DE", region)
+		}
+	}
+	return regions, nil
+}
+
+// parseOperators reads [TYPE=]OPERATOR[:name=value…] with commas between them.
+func parseOperators(text string) (pii.Operators, error) {
+	operators := pii.Operators{}
+	if text == "" {
+		return operators, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		parameters := strings.Split(part, ":")
+		name, kind, typed := strings.Cut(parameters[0], "=")
+		if !typed {
+			name, kind = string(pii.DefaultOperator), name
+		}
+		o := pii.Operator{Kind: pii.OperatorKind(strings.ToLower(kind))}
+		if !slices.Contains(pii.OperatorKinds(), o.Kind) {
+			return nil, fmt.Errorf("unknown operator %q: it must be replace, redact, mask, hash, encrypt or keep", kind)
+		}
+		for _, parameter := range parameters[1:] {
+			if err := setParameter(&o, parameter); err != nil {
+				return nil, err
+			}
+		}
+		t := toxscreen.EntityType(strings.ToUpper(name))
+		if _, twice := operators[t]; twice {
+			return nil, fmt.Errorf("there are two operators for %s", strings.Replace(string(t), string(pii.DefaultOperator), "all types", 1))
+		}
+		operators[t] = o
+	}
+	return operators, nil
+}
+
+// setParameter reads name=value of an operator.
+func setParameter(o *pii.Operator, text string) (err error) {
+	name, value, _ := strings.Cut(text, "=")
+	of := map[string]pii.OperatorKind{
+		"new_value": pii.Replace, "masking_char": pii.MaskOut, "chars_to_mask": pii.MaskOut, "from_end": pii.MaskOut, "hash_type": pii.Hash,
+	}
+	switch {
+	case name == "salt" || name == "key":
+		return fmt.Errorf("%s: secrets are in files: use --%s-file", name, name)
+	case of[name] != o.Kind:
+		return fmt.Errorf("%s has no parameter %q", o.Kind, name)
+	}
+	switch name {
+	case "new_value":
+		o.NewValue = &value
+	case "masking_char":
+		o.MaskingChar = value
+	case "chars_to_mask":
+		o.CharsToMask, err = parseInt(value, 1, 1<<30)
+	case "from_end":
+		o.FromEnd, err = strconv.ParseBool(value)
+	case "hash_type":
+		o.HashType = value
+	}
+	if err == nil && o.Kind != pii.Encrypt {
+		err = o.Validate()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
 // parseHosts reads host names with commas between them.
 func parseHosts(text string) ([]string, error) {
 	if text == "" {
@@ -659,6 +838,22 @@ func completeFormats(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completi
 		formats = append(formats, formatMastra, formatMastraMeasure)
 	}
 	return formats, cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeTypes(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return typeNames(pii.Types()), cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeFailOn(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return append(typeNames(pii.Types()), "any"), cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeOperators(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []string
+	for _, k := range pii.OperatorKinds() {
+		names = append(names, string(k))
+	}
+	return names, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
 func completeModels(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -150,6 +150,7 @@ probabilities and the words that cause them, computed by an embedded model.`,
 	root.AddCommand(
 		a.scoreCommand(),
 		a.batchCommand(),
+		a.piiCommand(),
 		a.judgeCommand(),
 		a.redteamCommand(),
 		a.serveCommand(),

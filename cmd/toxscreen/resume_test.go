@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,5 +115,46 @@ func write(t *testing.T, path string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A killed run that masks with a mapping continues with the same numbers, and only with the
+// mapping that it began with: every masked text of the output can be restored.
+func TestResumeWithMapping(t *testing.T) {
+	folder := t.TempDir()
+	in, out, mapping := filepath.Join(folder, "in.jsonl"), filepath.Join(folder, "out.jsonl"), filepath.Join(folder, "mapping.jsonl")
+	var lines bytes.Buffer
+	for i := range 20_000 {
+		fmt.Fprintf(&lines, "{\"text\":\"from user%d@example.com to user%d@example.com\"}\n", i%7000, i*i%7000)
+	}
+	write(t, in, lines.Bytes())
+	args := func(out, mapping string) []string {
+		return []string{"pii", "batch", "-i", in, "-o", out, "--mapping", mapping, "--no-names", "--resume", "-q"}
+	}
+	c, _ := process(args(out, mapping)...)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, out)
+	_ = c.Process.Kill()
+	_ = c.Wait()
+
+	kept := read(t, mapping)
+	if err := os.Remove(mapping); err != nil {
+		t.Fatal(err)
+	}
+	if code, messages := runProcess(t, args(out, mapping)...); code != exitFailed || !strings.Contains(messages, "the mapping was") {
+		t.Errorf("without its mapping, the run ended with %d: %s", code, messages)
+	}
+	write(t, mapping, kept)
+	if code, messages := runProcess(t, args(out, mapping)...); code != exitDone {
+		t.Fatalf("the resumed run ended with %d: %s", code, messages)
+	}
+	whole := filepath.Join(folder, "whole.jsonl")
+	if code, messages := runProcess(t, args(whole, filepath.Join(folder, "other.jsonl"))...); code != exitDone {
+		t.Fatalf("the undisturbed run ended with %d: %s", code, messages)
+	}
+	if !bytes.Equal(read(t, out), read(t, whole)) {
+		t.Error("the resumed output differs from that of an undisturbed run")
 	}
 }

@@ -37,20 +37,36 @@ know, or if the judge was asked and gave no verdict.`,
 	cmd.Flags().BoolVar(&explain, "explain", false, "explain each score: prior, evidence and posterior; implies --full")
 	cmd.Flags().BoolVar(&mask, "mask", false, "print only the text, and mask the words that make it flagged")
 	addFlags(cmd, "format", "fail_on")
+	addPIIFlag(cmd)
 	addScreenerFlags(cmd)
 	return cmd
 }
 
-func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error {
+// scoreSettings returns the settings of score.
+func scoreSettings(cmd *cobra.Command, mask, explain bool) (*settings, error) {
 	s, err := loadSettings(cmd)
+	if err == nil {
+		err = withPII(cmd, s)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if mask && cmd.Flags().Changed("format") {
-		return wrongUsage("--mask prints only the text: it cannot be combined with --format")
+		return nil, wrongUsage("--mask prints only the text: it cannot be combined with --format")
+	}
+	if mask && s.WithPII {
+		return nil, wrongUsage("--mask masks what makes a text toxic: it cannot be combined with --pii; personal data is masked by toxscreen pii --mask")
 	}
 	if explain && (mask || s.Format != "text") {
-		return wrongUsage("--explain is for the text format: it cannot be combined with --mask or --format json")
+		return nil, wrongUsage("--explain is for the text format: it cannot be combined with --mask or --format json")
+	}
+	return s, nil
+}
+
+func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error {
+	s, err := scoreSettings(cmd, mask, explain)
+	if err != nil {
+		return err
 	}
 	texts, err := a.textsOf(cmd.Context(), args, s.MaxBytes)
 	if err != nil {
@@ -148,13 +164,12 @@ func (a *app) textOf(ctx context.Context, args []string, limit int) (string, err
 		return "", fmt.Errorf("failed to read standard input: %w", err)
 	}
 	if len(text) > limit {
-		return "", fmt.Errorf("failed to score text: %w: standard input has more than %d bytes; raise --max-bytes or split the text", toxscreen.ErrTooLong, limit)
+		return "", fmt.Errorf("failed to read text: %w: standard input has more than %d bytes; raise --max-bytes or split the text", toxscreen.ErrTooLong, limit)
 	}
 	return string(text), nil
 }
 
-// printMasked prints the text with its spans masked. Text from a pipe is otherwise
-// copied byte by byte; an argument gets a line break.
+// printMasked prints the text with its spans masked.
 func (a *app) printMasked(text string, result toxscreen.Result, argument bool) error {
 	if result.Spans == nil {
 		return fmt.Errorf("failed to mask text: model %s has no spans: it cannot find the words that raise the score", result.Versions.Model)
@@ -162,14 +177,19 @@ func (a *app) printMasked(text string, result toxscreen.Result, argument bool) e
 	for _, w := range result.Warnings {
 		a.warn(w)
 	}
-	masked := toxscreen.Mask(text, result.FlaggedSpans())
+	return a.printText(toxscreen.Mask(text, result.FlaggedSpans()), argument)
+}
+
+// printText prints a text. What came from a pipe is copied byte by byte; an argument gets a
+// line break.
+func (a *app) printText(text string, argument bool) error {
 	if a.terminal {
-		masked = terminal.Escape(masked)
+		text = terminal.Escape(text)
 	}
-	if argument || a.terminal && !strings.HasSuffix(masked, "\n") {
-		masked += "\n"
+	if argument || a.terminal && !strings.HasSuffix(text, "\n") {
+		text += "\n"
 	}
-	_, err := io.WriteString(a.out, masked)
+	_, err := io.WriteString(a.out, text)
 	return err
 }
 

@@ -180,10 +180,7 @@ func loadSettings(cmd *cobra.Command) (*settings, error) {
 			continue
 		}
 		if err := k.parse(s, from.String(k.name)); err != nil {
-			if from.kind == fromFlag {
-				return nil, wrongUsage("%s: %w", strings.TrimPrefix(from.from(k), "flag "), err)
-			}
-			return nil, fmt.Errorf("failed to read configuration: %s from %s: %w", k.name, from.from(k), err)
+			return nil, s.wrong(k.name, err)
 		}
 	}
 	if not, _ := cmd.Flags().GetBool("no-judge"); not {
@@ -193,6 +190,14 @@ func loadSettings(cmd *cobra.Command) (*settings, error) {
 		return nil, wrongUsage("format %s from %s: only judge has it; here it must be text or json", s.Format, s.from("format"))
 	}
 	return s, nil
+}
+
+// wrong returns the error for a value of a key: wrong usage if it comes from a flag.
+func (s *settings) wrong(name string, err error) error {
+	if s.byFlag(name) {
+		return wrongUsage("%s: %w", strings.TrimPrefix(s.from(name), "flag "), err)
+	}
+	return fmt.Errorf("failed to read configuration: %s from %s: %w", name, s.from(name), err)
 }
 
 // loadOrDefault reads the configuration for a command that works without: if it is
@@ -352,7 +357,7 @@ func readFlags(flags *pflag.FlagSet) (map[string]any, error) {
 			}
 		}
 		if value, ok := f.Value.(*flagValue); ok {
-			values[strings.ReplaceAll(f.Name, "-", "_")] = value.String()
+			values[value.key] = value.String()
 		}
 	})
 	return values, wrong

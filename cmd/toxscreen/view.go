@@ -89,7 +89,11 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 	if text == "" {
 		b.WriteString(v.style(dim, "(empty)"))
 	}
-	b.WriteString(v.marked(text, r.Spans))
+	marks := make([]mark, len(r.Spans))
+	for i, s := range r.Spans {
+		marks[i] = mark{s.Start, s.End, attributeColours[mainAttribute(s)]}
+	}
+	b.WriteString(v.marked(text, marks))
 	b.WriteString("\n\n")
 	v.bars(&b, r.Attributes)
 	shown := r.In(unit, text)
@@ -110,6 +114,10 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 	}
 	for i, word := range r.Readings {
 		v.reading(&b, text[word.Start:word.End], shown.Readings[i])
+	}
+	if len(r.Entities) > 0 {
+		b.WriteString("\n")
+		v.entities(&b, text, r.Entities, shown.Entities)
 	}
 	v.judged(&b, r.Judge, r.Source)
 	if len(r.Warnings) > 0 {
@@ -251,12 +259,15 @@ func mainAttribute(s toxscreen.Span) toxscreen.Attribute {
 	return main
 }
 
-// gapBytes is the maximum length of text without a span that is shown in full.
+// gapBytes is the maximum length of text without a mark that is shown in full.
 const gapBytes = 1000
 
-// marked returns the text with its spans coloured, or in brackets without colours.
-// Long stretches without a span are shortened.
-func (v view) marked(text string, spans []toxscreen.Span) string {
+// mark is a part of a text that is shown in a colour.
+type mark struct{ start, end, colour int }
+
+// marked returns the text with its marks coloured, or in brackets without colours.
+// Long stretches without a mark are shortened.
+func (v view) marked(text string, marks []mark) string {
 	var b strings.Builder
 	gap := func(s string) {
 		head, tail := terminal.Ends(s, gapBytes)
@@ -267,15 +278,15 @@ func (v view) marked(text string, spans []toxscreen.Span) string {
 		b.WriteString(terminal.Escape(tail))
 	}
 	at := 0
-	for _, s := range spans {
-		gap(text[at:s.Start])
-		words := terminal.Escape(text[s.Start:s.End])
+	for _, m := range marks {
+		gap(text[at:m.start])
+		words := terminal.Escape(text[m.start:m.end])
 		if v.paint {
-			b.WriteString(v.style(highlight(attributeColours[mainAttribute(s)])+";"+bold, words))
+			b.WriteString(v.style(highlight(m.colour)+";"+bold, words))
 		} else {
 			b.WriteString("[" + words + "]")
 		}
-		at = s.End
+		at = m.end
 	}
 	gap(strings.TrimRight(text[at:], "\r\n"))
 	return b.String()

@@ -1,0 +1,86 @@
+package screen
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/spelling"
+	"github.com/toxscreen/toxscreen/pii"
+)
+
+// PII selects what personal data is found. The zero value of each field is its default.
+type PII struct {
+	pii.Settings
+
+	// NoNames finds no names of people, places and organisations, which needs no network.
+	NoNames bool
+}
+
+// Finder is a [pii.Finder] with the network that it uses. It is safe for concurrent use;
+// Close it when no call is in progress.
+type Finder struct {
+	*pii.Finder
+
+	close func() error // closes the network
+}
+
+// OpenFinder opens what finds personal data. Of the settings it uses PII, Library and Threads: the
+// network of names runs on the CPU, and opens when the first text needs it.
+func OpenFinder(s Settings) (*Finder, error) {
+	opened := &Finder{close: func() error { return nil }}
+	for _, t := range s.PII.Types {
+		if err := s.PII.Knows(t); err != nil {
+			return nil, fmt.Errorf("failed to open the finder of personal data: %w", err)
+		}
+	}
+	var err error
+	if opened.Finder, err = pii.New(s.PII.Settings); err != nil {
+		return nil, errors.Join(err, opened.close())
+	}
+	return opened, nil
+}
+
+// Close closes the network.
+func (f *Finder) Close() error { return f.close() }
+
+// Knows returns an error that names the nearest type, unless a type of personal data is one
+// that can be found, if need be by a recognizer of the settings.
+func (p PII) Knows(t toxscreen.EntityType) error {
+	known := pii.Types()
+	for _, r := range p.Recognizers {
+		known = append(known, r.Type)
+	}
+	if slices.Contains(known, t) {
+		return nil
+	}
+	names := make([]string, len(known))
+	for i, k := range known {
+		names[i] = string(k)
+	}
+	nearest, _ := spelling.Nearest(string(t), names)
+	return fmt.Errorf("unknown type %q of personal data: the nearest known one is %s", t, nearest)
+}
+
+// ReadRecognizers reads a YAML file with recognizers and texts that are no personal data, see
+// [pii.ReadRecognizers]. The error names the file.
+func ReadRecognizers(path string) (recognizers []pii.Recognizer, allow []string, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("failed to read recognizers %s: %w", path, files.Cause(err))
+	}
+	defer file.Close()
+	const most = 1 << 20 // bytes: one more than the limit of pii.ReadRecognizers is enough to be refused
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("failed to read recognizers %s: %w", path, files.Cause(err))
+	}
+	if recognizers, allow, err = pii.ReadRecognizers(data); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return recognizers, allow, nil
+}
