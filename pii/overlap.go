@@ -78,6 +78,20 @@ func resolve(found []finding, text string) []toxscreen.Entity {
 	return kept
 }
 
+// cover returns a function that tells whether a finding overlaps one of some.
+func cover(text string, some []finding) func(finding) bool {
+	if len(some) == 0 {
+		return func(finding) bool { return false }
+	}
+	covered := make([]bool, len(text))
+	for _, f := range some {
+		for at := f.Start; at < f.End; at++ {
+			covered[at] = true
+		}
+	}
+	return func(f finding) bool { return slices.Contains(covered[f.Start:f.End], true) }
+}
+
 // withoutNumbersOfAddresses returns the findings without the identifiers that a postal
 // address contains.
 func withoutNumbersOfAddresses(found []finding, text string) []finding {

@@ -92,7 +92,7 @@ type Settings struct {
 	// Default: none.
 	AllowPattern *regexp.Regexp
 	// Names finds PERSON, LOCATION, ADDRESS, ORGANIZATION and NRP. Default: none, and these
-	// types are not found.
+	// types are not found. It is not asked where none of its types is.
 	Names Names
 }
 
@@ -121,6 +121,7 @@ type Finder struct {
 	cues        cueIndex        // of Settings.Cues
 	allow       map[string]bool // in lower case
 	wanted      map[toxscreen.EntityType]bool
+	wantsNames  bool // whether one of them is the network's
 	version     string
 }
 
@@ -177,6 +178,7 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 		}
 		f.wanted[t] = true
 	}
+	f.wantsNames = s.Names != nil && slices.ContainsFunc(s.Names.Types(), func(t toxscreen.EntityType) bool { return f.wanted[t] })
 	for _, text := range s.Cues {
 		if err := f.cues.add(text, everyType); err != nil {
 			return nil, fmt.Errorf("failed to create a finder: %w", err)
@@ -251,8 +253,9 @@ func (f *Finder) Version() string { return f.version }
 // What [Replace] wrote in place of an entity, like <PERSON>, is none, and no part of one.
 //
 // This is decided before Types are selected, so that a part of a card number is not taken
-// for a phone number where only these are asked for; only e-mail addresses and web addresses
-// count for nothing where they are not. Allow and AllowPattern see what remains.
+// for a phone number where only these are asked for. Where they are not, e-mail addresses and
+// web addresses count for nothing, and so does what overlaps an entity of a recognizer of the
+// settings. Allow and AllowPattern see what remains.
 func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -265,14 +268,17 @@ func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, err
 	for i := range found {
 		found[i].Start, found[i].End = read.original(found[i].Start, found[i].End)
 	}
+	var own []finding
 	for i := range f.recognizers {
-		own, err := f.recognizers[i].find(ctx, text, f.cues)
+		more, err := f.recognizers[i].find(ctx, text, f.cues)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, own...)
+		own = append(own, more...)
 	}
-	if f.settings.Names != nil {
+	isOwn := cover(text, own)
+	found = append(found, own...)
+	if f.wantsNames {
 		names, err := f.settings.Names.Find(ctx, text)
 		if err != nil {
 			return nil, err
@@ -284,7 +290,7 @@ func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, err
 		}
 	}
 	found = slices.DeleteFunc(found, func(e finding) bool {
-		return float64(e.Score) < f.settings.Threshold || !f.wanted[e.Type] && e.rank != identifier
+		return float64(e.Score) < f.settings.Threshold || !f.wanted[e.Type] && (e.rank != identifier || isOwn(e))
 	})
 	entities := []toxscreen.Entity{}
 	for _, e := range resolve(found, text) {

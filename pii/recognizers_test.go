@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/pii"
 )
 
@@ -40,6 +41,15 @@ func TestRecognizers(t *testing.T) {
 }
 
 // Long texts are read in pieces: matches at their edges are found once.
+// A type that is not asked for does not stand in the way of a recognizer of one's own.
+func TestOwnRecognizersComeFirst(t *testing.T) {
+	badge := pii.Recognizer{Name: "badge", Type: "BADGE", Patterns: []pii.Pattern{{Name: "digits", Regex: `\b\d{5}\b`, Score: 0.2}}, Cues: []string{"member"}}
+	s := pii.Settings{Types: []toxscreen.EntityType{"BADGE"}, Recognizers: []pii.Recognizer{badge}}
+	if got := found(t, s, "health plan member 10023"); !slices.Equal(got, []string{"BADGE 10023"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestRecognizersInLongTexts(t *testing.T) {
 	own := pii.Settings{Recognizers: []pii.Recognizer{{Name: "n", Type: "N", Patterns: []pii.Pattern{{Regex: `é+x`, Score: 1}}}}}
 	for _, before := range []int{1<<15 - 5, 1<<15 - 2, 1<<15 - 1, 1 << 15, 1<<16 - 3} {
