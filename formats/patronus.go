@@ -87,7 +87,7 @@ type PatronusEvaluation struct {
 	Explain             bool              `json:"explain"`
 	ExplainStrategy     string            `json:"explain_strategy"`
 	Pass                bool              `json:"pass"`
-	ScoreRaw            float64           `json:"score_raw"` // 0 to 1, higher is more toxic
+	ScoreRaw            float64           `json:"score_raw"` // 0 to 1: higher is more toxic, but 0 is a failure of pii and phi
 	AdditionalInfo      PatronusInfo      `json:"additional_info"`
 	Explanation         *string           `json:"explanation"`
 	Duration            string            `json:"evaluation_duration"` // ISO 8601
@@ -98,19 +98,36 @@ type PatronusEvaluation struct {
 	External            bool              `json:"external"`
 }
 
-// PatronusInfo has details of a score. A position is the start and the end
-// (exclusive) of a sentence with the white space after it, in code points.
+// PatronusInfo has details of a score. A position is the start and the end (exclusive) of
+// an entity, or of a sentence with the white space after it, in code points.
 type PatronusInfo struct {
 	ScoreRaw float64 `json:"score_raw"`
-	// Positions are the sentences that make the text fail.
+	// Positions are the sentences or the entities that make the text fail.
 	Positions          [][2]int       `json:"positions"`
 	Extra              *PatronusExtra `json:"extra"`
 	ConfidenceInterval *string        `json:"confidence_interval"` // always null
 }
 
-// PatronusExtra are the other attributes.
+// PatronusExtra are the other attributes of toxicity, or the entities of pii and phi. Of
+// the latter, Patronus has nothing there.
 type PatronusExtra struct {
-	Attributes []map[string]PatronusAttribute `json:"toxicity_additional_attributes"`
+	Attributes []map[string]PatronusAttribute `json:"toxicity_additional_attributes,omitzero"`
+	Entities   []PatronusEntity               `json:"entities,omitzero"`
+	HIPAA      *PatronusHIPAA                 `json:"hipaa_identifiers,omitempty"` // of phi
+}
+
+// PatronusEntity is a piece of personal data.
+type PatronusEntity struct {
+	Type     toxscreen.EntityType  `json:"entity_type"`
+	Position [2]int                `json:"position"`
+	Score    toxscreen.Probability `json:"score"` // that it is of this type
+	Why      []string              `json:"why"`
+}
+
+// PatronusHIPAA says which of the 18 identifiers of 45 CFR 164.514(b)(2)(i) are looked for.
+type PatronusHIPAA struct {
+	LookedFor    []string `json:"looked_for"`
+	NotLookedFor []string `json:"not_looked_for"` // each with the reason
 }
 
 // PatronusAttribute is the score of the whole text for an attribute, with the
@@ -120,16 +137,34 @@ type PatronusAttribute struct {
 	Positions [][2]int `json:"positions"`
 }
 
-// patronusFamily is an evaluator that Patronus documents. why is the reason that it
-// is not available, or empty where it is.
+// patronusFamily is an evaluator that Patronus documents.
 type patronusFamily struct {
-	version, profile, why string
+	version, profile string
+	profileID        string // the public id of the profile
+	created          string // the date of the version
+	description      string
 }
 
+// The families of evaluators.
+const (
+	patronusToxicity = "toxicity"
+	patronusPII      = "pii"
+	patronusPHI      = "phi"
+)
+
 var patronusFamilies = map[string]patronusFamily{
-	"toxicity": {version: "toxicity-2024-05-16", profile: "system:detect-all-toxicity"},
-	"pii":      {version: "pii-2024-05-31", profile: "system:detect-personally-identifiable-information", why: "the evaluator pii is not available for now: nothing here looks for personal information; remove it from the request"},
-	"phi":      {version: "phi-2024-05-31", profile: "system:detect-protected-health-information", why: "the evaluator phi is not available for now: nothing here looks for health information; remove it from the request"},
+	patronusToxicity: {
+		version: "toxicity-2024-05-16", profile: "system:detect-all-toxicity", profileID: "48c20ca8-023c-4cce-af55-437477211f3e", created: "2024-05-16T00:00:00Z",
+		description: "The threshold of the server for toxicity.",
+	},
+	patronusPII: {
+		version: "pii-2024-05-31", profile: "system:detect-personally-identifiable-information", profileID: "24f559aa-387c-4a58-a597-196fc05edfe2", created: "2024-05-31T00:00:00Z",
+		description: "The types of personal data that the server finds, at its threshold.",
+	},
+	patronusPHI: {
+		version: "phi-2024-05-31", profile: "system:detect-protected-health-information", profileID: "1db02dc6-de47-495e-aeeb-322bae93edd9", created: "2024-05-31T00:00:00Z",
+		description: "The identifiers of HIPAA's Safe Harbor that can occur in a text, and health terms beside one of them. additional_info.extra.hipaa_identifiers lists them.",
+	},
 }
 
 // criteria returns the names of a family's only profile.
@@ -140,9 +175,6 @@ func (f patronusFamily) criteria(name string) []string {
 // patronusRevision is the suffix that Patronus' client adds to the name of a
 // criteria.
 const patronusRevision = ":1"
-
-// patronusProfileID is the public id of the profile system:detect-all-toxicity.
-const patronusProfileID = "48c20ca8-023c-4cce-af55-437477211f3e"
 
 // patronusAttributes are the additional attributes in the documented order, and
 // after them one that is not documented.
@@ -192,34 +224,42 @@ func (e PatronusEvaluator) family() (name string, f patronusFamily, why string) 
 				return name, f, fmt.Sprintf("the evaluator %s has no criteria %q: leave them out, or name %s", name, *profile, f.profile)
 			}
 		}
-		return name, f, f.why
+		return name, f, ""
 	}
-	return "", patronusFamily{}, fmt.Sprintf("there is no evaluator %q: there are toxicity and toxicity-2024-05-16", e.Evaluator)
+	return "", patronusFamily{}, fmt.Sprintf("there is no evaluator %q: there are toxicity, pii and phi, and their versions", e.Evaluator)
 }
 
 // Scores reports whether any evaluator of the request needs the output scored.
-func (r PatronusRequest) Scores() bool {
-	for _, e := range r.Evaluators {
-		if _, _, why := e.family(); why == "" && r.Output != nil {
-			return true
-		}
-	}
-	return false
+func (r PatronusRequest) Scores() bool { return r.needs(patronusToxicity) }
+
+// Finds reports whether any evaluator of the request needs the personal data of the output.
+func (r PatronusRequest) Finds() bool { return r.needs(patronusPII) || r.needs(patronusPHI) }
+
+func (r PatronusRequest) needs(family string) bool {
+	return r.Output != nil && slices.ContainsFunc(r.Evaluators, func(e PatronusEvaluator) bool {
+		name, _, why := e.family()
+		return name == family && why == ""
+	})
 }
 
-// PatronusScored is the scored output of a request.
+// PatronusScored is what was found in the output of a request.
 type PatronusScored struct {
+	// Result is not read where [PatronusRequest.Scores] is false.
 	Result toxscreen.Result
 	// Parts are the sentences of the output. Their results are read only where
 	// Result flags toxicity.
-	Parts    []Part
+	Parts []Part
+	// Entities are the personal data, and Health what phi finds, with byte offsets; nil
+	// where it was not looked for. They are not read where [PatronusRequest.Finds] is false.
+	Entities []toxscreen.Entity
+	Health   []toxscreen.Entity
+	HIPAA    PatronusHIPAA
 	At       time.Time // when the evaluation began
 	Duration time.Duration
 }
 
-// ToPatronus returns the answer to a request. scored is not read where
-// [PatronusRequest.Scores] is false. An output that was not decided has neither passed
-// nor failed: its evaluation says why.
+// ToPatronus returns the answer to a request. An output that was not decided has neither
+// passed nor failed: its evaluation says why.
 func ToPatronus(r PatronusRequest, scored PatronusScored) PatronusAnswer {
 	var answer PatronusAnswer
 	for i, e := range r.Evaluators {
@@ -231,17 +271,17 @@ func ToPatronus(r PatronusRequest, scored PatronusScored) PatronusAnswer {
 		if e.Criteria != nil && *e.Criteria != "" {
 			result.Criteria = *e.Criteria
 		}
-		if why == "" && r.Output == nil {
-			why = "the evaluator toxicity needs evaluated_model_output, and scores nothing else"
-		}
-		if why == "" && scored.Result.NotDecided != "" {
-			why = "the evaluator toxicity did not decide: " + scored.Result.NotDecided
+		if why == "" {
+			why = scored.undecided(r, name)
 		}
 		if why != "" {
 			result.Status, result.ErrorMessage = patronusInvalid, &why
 		} else {
-			evaluation := toPatronusEvaluation(r, e, scored)
+			evaluation := scored.evaluation(r, name)
 			evaluation.EvaluatorID, evaluation.Criteria, evaluation.ProfileName = result.EvaluatorID, result.Criteria, result.ProfileName
+			if e.ExplainStrategy != "" {
+				evaluation.ExplainStrategy = e.ExplainStrategy
+			}
 			// IDs are numbers, as Patronus' are: of the time, so that they are in
 			// order, and the index in the request.
 			evaluation.ID = strconv.FormatInt(scored.At.UnixMicro()*maxPatronusEvaluators+int64(i), 10)
@@ -252,49 +292,87 @@ func ToPatronus(r PatronusRequest, scored PatronusScored) PatronusAnswer {
 	return answer
 }
 
-func toPatronusEvaluation(r PatronusRequest, e PatronusEvaluator, scored PatronusScored) PatronusEvaluation {
-	toxicity := scored.Result.Attributes[toxscreen.Toxicity]
+// undecided returns why an evaluator has no result, or nothing if it has one.
+func (scored PatronusScored) undecided(r PatronusRequest, family string) string {
+	switch {
+	case r.Output == nil:
+		return "the evaluator " + family + " needs evaluated_model_output, and reads nothing else"
+	case family == patronusToxicity && scored.Result.NotDecided != "":
+		return "the evaluator toxicity did not decide: " + scored.Result.NotDecided
+	case family == patronusPII && scored.Entities == nil, family == patronusPHI && scored.Health == nil:
+		return "the evaluator " + family + " is not available: this server does not look for personal data"
+	}
+	return ""
+}
+
+// evaluation returns the evaluation of a family's evaluator.
+func (scored PatronusScored) evaluation(r PatronusRequest, family string) PatronusEvaluation {
 	evaluation := PatronusEvaluation{
 		App: "default", CreatedAt: scored.At.UTC().Format("2006-01-02T15:04:05.000000Z"),
 		PatronusEvaluated: r.PatronusEvaluated, ExplainStrategy: "never",
-		Pass: !toxicity.Flagged, ScoreRaw: toxicity.Score.Rounded(),
-		AdditionalInfo:  PatronusInfo{ScoreRaw: toxicity.Score.Rounded(), Positions: [][2]int{}, Extra: &PatronusExtra{Attributes: []map[string]PatronusAttribute{}}},
 		Duration:        fmt.Sprintf("PT%.3fS", scored.Duration.Seconds()),
-		EvaluatorFamily: "toxicity", ProfileID: patronusProfileID, Tags: r.Tags,
+		EvaluatorFamily: family, ProfileID: patronusFamilies[family].profileID, Tags: r.Tags,
 	}
 	if r.App != nil && *r.App != "" {
 		evaluation.App = *r.App
 	}
-	if e.ExplainStrategy != "" {
-		evaluation.ExplainStrategy = e.ExplainStrategy
+	switch family {
+	case patronusPII:
+		evaluation.setEntities(*r.Output, scored.Entities)
+	case patronusPHI:
+		evaluation.setEntities(*r.Output, scored.Health)
+		evaluation.AdditionalInfo.Extra.HIPAA = &scored.HIPAA
+	default:
+		evaluation.setToxicity(scored)
 	}
+	return evaluation
+}
+
+// setEntities sets the outcome of an evaluator that fails an output with an entity.
+func (e *PatronusEvaluation) setEntities(output string, entities []toxscreen.Entity) {
+	e.Pass = len(entities) == 0
+	if e.Pass {
+		e.ScoreRaw = 1
+	}
+	e.AdditionalInfo = PatronusInfo{ScoreRaw: e.ScoreRaw, Positions: [][2]int{}, Extra: &PatronusExtra{Entities: []PatronusEntity{}}}
+	for _, found := range (toxscreen.Result{Entities: entities, OffsetUnit: toxscreen.Bytes}).In(toxscreen.CodePoints, output).Entities {
+		position := [2]int{found.Start, found.End}
+		e.AdditionalInfo.Positions = append(e.AdditionalInfo.Positions, position)
+		e.AdditionalInfo.Extra.Entities = append(e.AdditionalInfo.Extra.Entities, PatronusEntity{found.Type, position, found.Score, found.Why})
+	}
+}
+
+// setToxicity sets the outcome of the evaluator toxicity.
+func (e *PatronusEvaluation) setToxicity(scored PatronusScored) {
+	toxicity := scored.Result.Attributes[toxscreen.Toxicity]
+	e.Pass, e.ScoreRaw = !toxicity.Flagged, toxicity.Score.Rounded()
+	e.AdditionalInfo = PatronusInfo{ScoreRaw: e.ScoreRaw, Positions: [][2]int{}, Extra: &PatronusExtra{Attributes: []map[string]PatronusAttribute{}}}
 	all, at := make([][2]int, len(scored.Parts)), 0
 	worst, worstAt := -1.0, 0
 	for i, part := range scored.Parts {
 		all[i] = [2]int{at, at + codePoints(part.Text)}
 		at = all[i][1]
-		if evaluation.Pass {
+		if e.Pass {
 			continue
 		}
 		own := part.Result.Attributes[toxscreen.Toxicity]
 		if own.Flagged {
-			evaluation.AdditionalInfo.Positions = append(evaluation.AdditionalInfo.Positions, all[i])
+			e.AdditionalInfo.Positions = append(e.AdditionalInfo.Positions, all[i])
 		}
 		if score := own.Score.Rounded(); score > worst {
 			worst, worstAt = score, i
 		}
 	}
 	// A text that fails has a position, even where no single sentence would fail.
-	if !evaluation.Pass && len(evaluation.AdditionalInfo.Positions) == 0 && len(all) > 0 {
-		evaluation.AdditionalInfo.Positions = [][2]int{all[worstAt]}
+	if !e.Pass && len(e.AdditionalInfo.Positions) == 0 && len(all) > 0 {
+		e.AdditionalInfo.Positions = [][2]int{all[worstAt]}
 	}
 	for _, a := range patronusAttributes {
 		if measured, ok := scored.Result.Attributes[a]; ok {
-			evaluation.AdditionalInfo.Extra.Attributes = append(evaluation.AdditionalInfo.Extra.Attributes,
+			e.AdditionalInfo.Extra.Attributes = append(e.AdditionalInfo.Extra.Attributes,
 				map[string]PatronusAttribute{PerspectiveName(a): {measured.Score.Rounded(), all}})
 		}
 	}
-	return evaluation
 }
 
 // PatronusEvaluators is the list of evaluators.
@@ -311,14 +389,14 @@ type PatronusListed struct {
 	DefaultCriteria string   `json:"default_criteria"`
 }
 
-// ListPatronusEvaluators returns the available evaluators, or the one with an alias
-// or version, if any is given. Clients look up an evaluator before they use it: so
-// evaluators that are not available are found, too, and their evaluation says why.
+// ListPatronusEvaluators returns the evaluators, or the one with an alias or version, if
+// any is given. Clients look up an evaluator before they use it: so those of a server that
+// does not look for personal data are found, too, and their evaluation says why.
 func ListPatronusEvaluators(aliasOrID string) PatronusEvaluators {
 	out := PatronusEvaluators{Evaluators: []PatronusListed{}}
 	for _, name := range slices.Sorted(maps.Keys(patronusFamilies)) {
 		f := patronusFamilies[name]
-		if aliasOrID == "" && f.why == "" || aliasOrID == name || aliasOrID == f.version {
+		if aliasOrID == "" || aliasOrID == name || aliasOrID == f.version {
 			out.Evaluators = append(out.Evaluators, PatronusListed{f.version, name, name, []string{name}, f.profile + patronusRevision})
 		}
 	}
@@ -342,16 +420,18 @@ type PatronusProfile struct {
 	Description string  `json:"description"`
 }
 
-// ListPatronusCriteria returns the criteria of the available evaluators, or those
-// with a name, if one is given.
+// ListPatronusCriteria returns the criteria of the evaluators, or those with a name, if one
+// is given.
 func ListPatronusCriteria(name string) PatronusCriteria {
 	out := PatronusCriteria{Criteria: []PatronusProfile{}}
-	for _, criteria := range patronusFamilies["toxicity"].criteria("toxicity") {
-		if name == "" || name == criteria {
-			out.Criteria = append(out.Criteria, PatronusProfile{
-				PublicID: patronusProfileID, Family: "toxicity", Name: criteria, Revision: 1, Managed: true,
-				CreatedAt: "2024-05-16T00:00:00Z", Description: "The threshold of the server for toxicity.",
-			})
+	for _, family := range slices.Sorted(maps.Keys(patronusFamilies)) {
+		f := patronusFamilies[family]
+		for _, criteria := range f.criteria(family) {
+			if name == "" || name == criteria {
+				out.Criteria = append(out.Criteria, PatronusProfile{
+					PublicID: f.profileID, Family: family, Name: criteria, Revision: 1, Managed: true, CreatedAt: f.created, Description: f.description,
+				})
+			}
 		}
 	}
 	return out

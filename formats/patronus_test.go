@@ -103,13 +103,14 @@ func TestPatronusPositions(t *testing.T) {
 func TestPatronusEvaluators(t *testing.T) {
 	r := readPatronus(t, `{"evaluated_model_output":"x","evaluators":[
 		{"evaluator":"toxicity-2024-05-16","criteria":"patronus:toxicity","explain_strategy":"always"},
-		{"evaluator":"toxicity","criteria":"my-own"},{"evaluator":"pii"},{"evaluator":"phi-2024-05-31"},{"evaluator":"lynx"}]}`)
+		{"evaluator":"toxicity","criteria":"my-own"},{"evaluator":"pii"},{"evaluator":"phi-2024-05-31"},{"evaluator":"pii","criteria":"system:detect-all-toxicity"},{"evaluator":"lynx"}]}`)
 	got := formats.ToPatronus(r, formats.PatronusScored{Result: toxicity(0.1), Parts: parts("x")})
 	for i, want := range []struct{ id, criteria, status, message string }{
 		{"toxicity-2024-05-16", "patronus:toxicity", "success", ""},
 		{"toxicity-2024-05-16", "my-own", "validation_error", `no criteria "my-own"`},
-		{"pii-2024-05-31", "system:detect-personally-identifiable-information", "validation_error", "not available for now"},
-		{"phi-2024-05-31", "system:detect-protected-health-information", "validation_error", "not available for now"},
+		{"pii-2024-05-31", "system:detect-personally-identifiable-information", "validation_error", "does not look for personal data"},
+		{"phi-2024-05-31", "system:detect-protected-health-information", "validation_error", "does not look for personal data"},
+		{"pii-2024-05-31", "system:detect-all-toxicity", "validation_error", `the evaluator pii has no criteria`},
 		{"lynx", "", "validation_error", `there is no evaluator "lynx"`},
 	} {
 		result := got.Results[i]
@@ -136,10 +137,41 @@ func TestPatronusNeitherPassesNorFailsWhatWasNotDecided(t *testing.T) {
 	foreign := toxicity(0.9)
 	foreign.NotDecided = "the text seems to be German, which the model does not know"
 	got := formats.ToPatronus(r, formats.PatronusScored{Result: foreign, Parts: parts("x")})
-	for i, want := range []string{"the evaluator toxicity did not decide: the text seems to be German, which the model does not know", "the evaluator pii is not available"} {
+	for i, want := range []string{"the evaluator toxicity did not decide: the text seems to be German, which the model does not know", "the evaluator pii is not available: this server"} {
 		if result := got.Results[i]; result.Status != "validation_error" || result.Evaluation != nil || result.ErrorMessage == nil || !strings.HasPrefix(*result.ErrorMessage, want) {
 			t.Errorf("%d: %s", i, asJSON(t, result))
 		}
+	}
+}
+
+// The example of Patronus' documentation. Where Patronus has the name alone, the number
+// beside it is there, too, if both were found.
+func TestPatronusEntities(t *testing.T) {
+	const text = "Sure! Happy to provide the SSN of John Doe - it's 123-45-6789."
+	john, number := strings.Index(text, "John"), strings.Index(text, "123")
+	entities := []toxscreen.Entity{
+		{Type: "PERSON", Start: john, End: john + len("John Doe"), Score: 0.9, Why: []string{"network"}},
+		{Type: "US_SSN", Start: number, End: len(text) - 1, Score: 0.5, Why: []string{"pattern", `cue "ssn"`}},
+	}
+	r := readPatronus(t, `{"evaluators":[{"evaluator":"pii"},{"evaluator":"phi"}],"evaluated_model_output":`+asJSON(t, text)+`}`)
+	if r.Scores() || !r.Finds() {
+		t.Errorf("scores %v, finds %v: only personal data is asked for", r.Scores(), r.Finds())
+	}
+	got := formats.ToPatronus(r, formats.PatronusScored{Entities: entities, Health: entities[:1], HIPAA: formats.PatronusHIPAA{LookedFor: []string{"names"}, NotLookedFor: []string{"full-face photographs: no text"}}})
+	for i, want := range []string{
+		`{"score_raw":0,"positions":[[34,42],[50,61]],"extra":{"entities":[{"entity_type":"PERSON","position":[34,42],"score":0.9,"why":["network"]},` +
+			`{"entity_type":"US_SSN","position":[50,61],"score":0.5,"why":["pattern","cue \"ssn\""]}]},"confidence_interval":null}`,
+		`{"score_raw":0,"positions":[[34,42]],"extra":{"entities":[{"entity_type":"PERSON","position":[34,42],"score":0.9,"why":["network"]}],` +
+			`"hipaa_identifiers":{"looked_for":["names"],"not_looked_for":["full-face photographs: no text"]}},"confidence_interval":null}`,
+	} {
+		e := got.Results[i].Evaluation
+		if diff := cmp.Diff(want, asJSON(t, e.AdditionalInfo)); diff != "" || e.Pass || e.ScoreRaw != 0 {
+			t.Errorf("%+v: %s", e, diff)
+		}
+	}
+	clean := formats.ToPatronus(r, formats.PatronusScored{Entities: []toxscreen.Entity{}, Health: []toxscreen.Entity{}}).Results[0].Evaluation
+	if !clean.Pass || clean.ScoreRaw != 1 || len(clean.AdditionalInfo.Positions) != 0 {
+		t.Errorf("%s", asJSON(t, clean))
 	}
 }
 
@@ -147,7 +179,9 @@ func TestPatronusNeitherPassesNorFailsWhatWasNotDecided(t *testing.T) {
 // names that it found, with the revision as suffix.
 func TestPatronusLists(t *testing.T) {
 	for name, want := range map[string]string{
-		"":                    `{"evaluators":[{"id":"toxicity-2024-05-16","name":"toxicity","evaluator_family":"toxicity","aliases":["toxicity"],"default_criteria":"system:detect-all-toxicity:1"}]}`,
+		"": `{"evaluators":[{"id":"phi-2024-05-31","name":"phi","evaluator_family":"phi","aliases":["phi"],"default_criteria":"system:detect-protected-health-information:1"},` +
+			`{"id":"pii-2024-05-31","name":"pii","evaluator_family":"pii","aliases":["pii"],"default_criteria":"system:detect-personally-identifiable-information:1"},` +
+			`{"id":"toxicity-2024-05-16","name":"toxicity","evaluator_family":"toxicity","aliases":["toxicity"],"default_criteria":"system:detect-all-toxicity:1"}]}`,
 		"toxicity-2024-05-16": `{"evaluators":[{"id":"toxicity-2024-05-16","name":"toxicity","evaluator_family":"toxicity","aliases":["toxicity"],"default_criteria":"system:detect-all-toxicity:1"}]}`,
 		"pii":                 `{"evaluators":[{"id":"pii-2024-05-31","name":"pii","evaluator_family":"pii","aliases":["pii"],"default_criteria":"system:detect-personally-identifiable-information:1"}]}`,
 		"lynx":                `{"evaluators":[]}`,
@@ -160,8 +194,9 @@ func TestPatronusLists(t *testing.T) {
 		t.Errorf("%d criteria of that name", n)
 	}
 	for _, c := range formats.ListPatronusCriteria("").Criteria {
-		r := readPatronus(t, fmt.Sprintf(`{"evaluators":[{"evaluator":"toxicity","criteria":"%s:%d"}],"evaluated_model_output":"x"}`, c.Name, c.Revision))
-		if got := formats.ToPatronus(r, formats.PatronusScored{}).Results[0]; got.Evaluation == nil {
+		r := readPatronus(t, fmt.Sprintf(`{"evaluators":[{"evaluator":"%s","criteria":"%s:%d"}],"evaluated_model_output":"x"}`, c.Family, c.Name, c.Revision))
+		none := []toxscreen.Entity{}
+		if got := formats.ToPatronus(r, formats.PatronusScored{Entities: none, Health: none}).Results[0]; got.Evaluation == nil {
 			t.Errorf("%s is listed, but not taken: %s", c.Name, *got.ErrorMessage)
 		}
 	}
