@@ -47,7 +47,7 @@ func (s *Server) withCORS(h http.Handler) http.Handler {
 		AllowedOrigins: slices.Clone(s.config.Origins),
 		AllowedMethods: []string{http.MethodGet, http.MethodPost},
 		AllowedHeaders: []string{"*"},
-		ExposedHeaders: []string{"Retry-After", requestIDHeader, notMeasuredHeader, unsupportedLanguageHeader},
+		ExposedHeaders: []string{"Retry-After", requestIDHeader, notMeasuredHeader, unsupportedLanguageHeader, unsupportedEntitiesHeader},
 		MaxAge:         int(preflightAge.Seconds()),
 	}).Handler(h)
 }

@@ -38,7 +38,7 @@ func TestPagesOfAllowedOriginsMayAsk(t *testing.T) {
 	if r.result(t).Score != 0.9 || r.header.Get("Access-Control-Allow-Origin") != forum || r.header.Get("Vary") != "Origin" {
 		t.Errorf("%d %v", r.status, r.header)
 	}
-	for _, name := range []string{"Retry-After", "X-Request-Id", "Toxscreen-Not-Measured", "Toxscreen-Unsupported-Language"} {
+	for _, name := range []string{"Retry-After", "X-Request-Id", "Toxscreen-Not-Measured", "Toxscreen-Unsupported-Language", "Toxscreen-Unsupported-Entities"} {
 		if exposed := r.header.Get("Access-Control-Expose-Headers"); !strings.Contains(exposed, name) {
 			t.Errorf("the page cannot read %s: %s", name, exposed)
 		}

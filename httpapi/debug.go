@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/pii"
 )
 
 // metrics are the metrics for Prometheus. Clients choose no label values, so that
@@ -27,6 +28,7 @@ type metrics struct {
 	scores    *prometheus.HistogramVec // by API
 	flagged   *prometheus.CounterVec   // by API and attribute
 	languages *prometheus.CounterVec   // by language and whether it is foreign
+	entities  *prometheus.CounterVec   // by API and type
 	judged    *prometheus.CounterVec   // by outcome
 }
 
@@ -51,7 +53,8 @@ func newMetrics(s *Server) *metrics {
 			Namespace: space, Name: "text_languages_total",
 			Help: "Texts that were classified, by the language that they seem to be in, and whether it is almost certainly none of the model's.",
 		}, []string{"language", "foreign"}),
-		judged: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "judged_total", Help: "Texts that the judge was asked about."}, []string{"outcome"}),
+		entities: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "entities_total", Help: "Personal data that was found, as answered."}, []string{"api", "type"}),
+		judged:   prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "judged_total", Help: "Texts that the judge was asked about."}, []string{"outcome"}),
 	}
 	versions := s.screener.Versions()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -59,7 +62,7 @@ func newMetrics(s *Server) *metrics {
 		ConstLabels: prometheus.Labels{"version": versions.Toxscreen, "model": versions.Model, "calibration": versions.Calibration, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.requests, m.seconds, m.texts, m.bytes, m.scores, m.flagged, m.languages, m.judged, build,
+	m.registry.MustRegister(m.requests, m.seconds, m.texts, m.bytes, m.scores, m.flagged, m.languages, m.entities, m.judged, build,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "queue_seconds", Help: "Expected time to classify the texts in the queue."},
 			func() float64 { return s.queue.expected(s.queue.waiting.Load()).Seconds() }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: space, Name: "body_bytes", Help: "Bytes of the bodies of requests under way."},
@@ -115,6 +118,7 @@ func (m *metrics) classified(found toxscreen.Language) {
 // scored counts a result as it is answered: one whose verdict comes later is
 // counted with the classifier's scores. Scores that decide nothing are left out.
 func (m *metrics) scored(api string, r toxscreen.Result) {
+	m.found(api, r.Entities)
 	if r.NotDecided != "" {
 		return
 	}
@@ -123,6 +127,18 @@ func (m *metrics) scored(api string, r toxscreen.Result) {
 		if result.Flagged {
 			m.flagged.WithLabelValues(api, a.String()).Inc()
 		}
+	}
+}
+
+// found counts entities. A type that is none of package pii's is the name that a client or
+// a setting gave to a recognizer.
+func (m *metrics) found(api string, entities []toxscreen.Entity) {
+	for _, e := range entities {
+		name := string(e.Type)
+		if !slices.Contains(pii.Types(), e.Type) {
+			name = "other"
+		}
+		m.entities.WithLabelValues(api, name).Inc()
 	}
 }
 

@@ -65,6 +65,9 @@ type readiness struct {
 	// JudgeTrust is what verdicts may change; absent without a judge, and until it is
 	// known.
 	JudgeTrust *screen.Trust `json:"judge_trust,omitempty"`
+	// Entities is the version of what finds personal data; absent if the server does not look
+	// for it.
+	Entities string `json:"entities,omitempty"`
 }
 
 // judgeTrust returns what verdicts may change; ok is false without a judge, and until
@@ -86,6 +89,9 @@ func (s *Server) healthRoutes(mux *http.ServeMux) {
 		r := readiness{Ready: !s.ending.Load(), Model: s.screener.Info().Version, Judge: s.judge.Load().(string)}
 		if t, ok := s.judgeTrust(); ok {
 			r.JudgeTrust = &t
+		}
+		if s.config.Finder != nil {
+			r.Entities = s.config.Finder.Version()
 		}
 		status := http.StatusOK
 		if !r.Ready {

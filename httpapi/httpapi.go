@@ -36,6 +36,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -73,6 +74,13 @@ type Config struct {
 	// none; default: bytes.
 	OffsetUnit toxscreen.OffsetUnit
 
+	// Finder finds the personal data that clients ask for; with nil, the server answers that
+	// it does not look for it.
+	Finder *pii.Finder
+
+	// MaxBytes is the limit of a text that is only searched for personal data, in bytes;
+	// default: [toxscreen.DefaultMaxBytes]. A text that is scored has the screener's limit.
+	MaxBytes int
 	// MaxBody is the limit of a request's body in bytes; default: 9 MiB, which
 	// has room for a text of 1 MiB however JSON escapes it.
 	MaxBody int64
@@ -133,6 +141,7 @@ func (c Config) filled() (Config, error) {
 		return c, fmt.Errorf("failed to create a server: what happens to texts in unsupported languages: %w", err)
 	}
 	c.OffsetUnit = cmp.Or(c.OffsetUnit, toxscreen.Bytes)
+	c.MaxBytes = cmp.Or(c.MaxBytes, toxscreen.DefaultMaxBytes)
 	c.MaxBody = cmp.Or(c.MaxBody, 9<<20)
 	c.MaxTexts = cmp.Or(c.MaxTexts, 1000)
 	c.QueueWait = cmp.Or(c.QueueWait, 2*time.Second)

@@ -145,13 +145,17 @@ func callers(keys []Key, earlier []*caller) *[]*caller {
 }
 
 // keyOf returns the key in a request, from Authorization: Bearer, x-api-key,
-// x-goog-api-key or the query parameter key, in this order; "" where there is none.
+// x-goog-api-key, the query parameter key or the password of Authorization: Basic, in this
+// order; "" where there is none. A password is what clients send that are configured with
+// nothing but an address, like http://any:KEY@tox.example.org; it comes last since it may
+// be one for a proxy.
 func keyOf(r *http.Request) string {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		key = ""
 	}
-	return cmp.Or(key, r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"))
+	_, password, _ := r.BasicAuth()
+	return cmp.Or(key, r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"), password)
 }
 
 // callerOf returns the caller of a request by its key.

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -51,12 +52,13 @@ func TestOnlyWhoHasAKeyMayAsk(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{Keys: []httpapi.Key{a, b}})
 	const body = `{"text": "hello"}`
 	for name, r := range map[string]reply{
-		"bearer":       s.post("/v1/score", body, "Authorization", "Bearer "+alice),
-		"x-api-key":    s.post("/v1/score", body, "X-API-KEY", bob),
-		"google":       s.post("/v1/score", body, "X-Goog-Api-Key", alice),
-		"address":      s.post("/v1/score?key="+alice, body),
-		"wins":         s.post("/v1/score?key=other", body, "authorization", "bearer "+bob),
-		"basic is not": s.post("/v1/score?key="+bob, body, "Authorization", "Basic eDp5"),
+		"bearer":     s.post("/v1/score", body, "Authorization", "Bearer "+alice),
+		"x-api-key":  s.post("/v1/score", body, "X-API-KEY", bob),
+		"google":     s.post("/v1/score", body, "X-Goog-Api-Key", alice),
+		"address":    s.post("/v1/score?key="+alice, body),
+		"wins":       s.post("/v1/score?key=other", body, "authorization", "bearer "+bob),
+		"a password": s.post("/v1/score", body, "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("any:"+bob))),
+		"a proxy's":  s.post("/v1/score?key="+bob, body, "Authorization", "Basic eDp5"),
 	} {
 		if r.status != http.StatusOK {
 			t.Errorf("%s: %d %s", name, r.status, r.body)

@@ -103,13 +103,13 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 	// The judge may take longer than the request, but not than the server.
 	judging, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	end := context.AfterFunc(s.running, cancel)
-	judged := make(chan outcome, 1)
+	judged := make(chan outcome[toxscreen.Result], 1)
 	s.work.Go(func() {
 		defer end()
 		defer cancel()
 		result, err := screening.Consult(judging)
 		s.judged(result, err)
-		judged <- outcome{result, err}
+		judged <- outcome[toxscreen.Result]{result, err}
 	})
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

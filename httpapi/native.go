@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ func (s *Server) nativeRoutes() []route {
 		{pattern: "POST /v1/score", handle: s.nativeScore},
 		{pattern: "GET /v1/score/{id}", handle: s.nativeLate},
 		{pattern: "POST /v1/feedback", handle: s.nativeFeedback},
+		{pattern: "POST /v1/pii", handle: s.nativePII},
 	}
 }
 
@@ -68,6 +70,7 @@ type scoreRequest struct {
 	JudgeWait  string           `json:"judge_wait"`
 	DoNotStore bool             `json:"do_not_store"`
 	Sentences  bool             `json:"sentences"`
+	PII        bool             `json:"pii"`
 
 	// Input is the message that the text replies to, for formats that use it.
 	Input string `json:"input"`
@@ -118,7 +121,7 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 		return nil, err
 	}
 	n := &scoring{
-		texts: in.Texts, many: in.Texts != nil, input: in.Input, unit: s.config.OffsetUnit,
+		many: in.Texts != nil, input: in.Input, unit: s.config.OffsetUnit,
 		base: request{forget: in.DoNotStore, thresholds: in.Thresholds, sentences: in.Sentences},
 	}
 	if n.format = r.URL.Query().Get("format"); n.format == nativeFormat {
@@ -133,19 +136,15 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 		return nil, fail(invalidRequest, "failed to read the request: input is only for the formats mastra and nexa")
 	case n.format != "" && in.Sentences:
 		return nil, fail(invalidRequest, "failed to read the request: sentences is only for the native format, not for %s", n.format)
-	case n.many && (in.Text != nil || in.ID != ""):
-		return nil, fail(invalidRequest, "failed to read the request: it has texts and a text or id beside them; give each of the texts its id")
-	case !n.many && in.Text == nil:
-		return nil, fail(invalidRequest, `failed to read the request: it has no text: send {"text": "…"} or {"texts": ["…", …]}`)
-	case len(n.texts) > s.config.MaxTexts:
-		return nil, fail(tooManyTexts, "failed to read the request: it has %d texts, the limit is %d; send fewer at once", len(n.texts), s.config.MaxTexts)
-	case !n.many:
-		n.texts = []scoreText{{in.ID, in.Text}}
+	case n.format != "" && in.PII:
+		return nil, fail(invalidRequest, "failed to read the request: pii is only for the native format, not for %s", n.format)
+	case in.PII && s.config.Finder == nil:
+		return nil, errNoFinder()
+	case in.PII:
+		n.base.entities = s.config.Finder
 	}
-	for i, t := range n.texts {
-		if t.Text == nil {
-			return nil, fail(invalidRequest, "failed to read the request: texts[%d] has no text", i)
-		}
+	if n.texts, err = s.checkTexts(in.ID, in.Text, in.Texts); err != nil {
+		return nil, err
 	}
 	if in.OffsetUnit != "" {
 		if n.unit, err = toxscreen.ParseOffsetUnit(in.OffsetUnit); err != nil {
@@ -163,6 +162,27 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 		n.base.wait = &d
 	}
 	return n, nil
+}
+
+// checkTexts returns the texts of a request that has one or many.
+func (s *Server) checkTexts(id string, text *string, texts []scoreText) ([]scoreText, error) {
+	many := texts != nil
+	switch {
+	case many && (text != nil || id != ""):
+		return nil, fail(invalidRequest, "failed to read the request: it has texts and a text or id beside them; give each of the texts its id")
+	case !many && text == nil:
+		return nil, fail(invalidRequest, `failed to read the request: it has no text: send {"text": "…"} or {"texts": ["…", …]}`)
+	case len(texts) > s.config.MaxTexts:
+		return nil, fail(tooManyTexts, "failed to read the request: it has %d texts, the limit is %d; send fewer at once", len(texts), s.config.MaxTexts)
+	case !many:
+		return []scoreText{{id, text}}, nil
+	}
+	for i, t := range texts {
+		if t.Text == nil {
+			return nil, fail(invalidRequest, "failed to read the request: texts[%d] has no text", i)
+		}
+	}
+	return texts, nil
 }
 
 // checkThresholds refuses thresholds that no score can be compared with.
@@ -262,32 +282,37 @@ func (s *Server) nativeVerdict(w http.ResponseWriter, r *http.Request, n *scorin
 	return nil
 }
 
-// nativeMany answers with a line for each text, in order, each as soon as it and
-// those before it are done. A text that failed has its error in its line; a request
-// that is rejected with its first text fails as a whole.
+// nativeMany answers with a line for each text.
 func (s *Server) nativeMany(w http.ResponseWriter, r *http.Request, n *scoring) error {
 	requests := make([]request, len(n.texts))
 	for i, t := range n.texts {
 		requests[i] = n.request(t)
 	}
+	return writeLines(s, w, r, n.texts, s.scoreAll(r.Context(), requests), func(t scoreText, result toxscreen.Result) any { return n.shown(t, result) })
+}
+
+// writeLines answers with a line for each text, in order, each as soon as it and those
+// before it are done. A text that failed has its error in its line; a request that is
+// rejected with its first text fails as a whole.
+func writeLines[T any](s *Server, w http.ResponseWriter, r *http.Request, texts []scoreText, outcomes iter.Seq2[int, outcome[T]], shown func(scoreText, T) any) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	if len(requests) == 0 {
+	if len(texts) == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
 	control := http.NewResponseController(w)
-	for i, o := range s.scoreAll(r.Context(), requests) {
+	for i, o := range outcomes {
 		var value any
 		if o.err == nil {
-			value = n.shown(n.texts[i], o.result)
+			value = shown(texts[i], o.result)
 		} else {
 			f := failureOf(o.err)
 			switch {
 			case f.code == clientGone, i == 0 && f.retry > 0:
 				return f
 			case f.code == internal:
-				s.config.Log.Error("failed to score a text of many", "error", f.cause)
+				s.config.Log.Error("failed to answer for a text of many", "error", f.cause)
 			}
-			value = nativeErrorOf(n.texts[i].ID, f)
+			value = nativeErrorOf(texts[i].ID, f)
 		}
 		err := plainjson.Write(w, value, "")
 		if err == nil {

@@ -50,17 +50,30 @@ func (s *Server) evaluate(w http.ResponseWriter, r *http.Request) error {
 		return fail(invalidRequest, "%v", err)
 	}
 	scored := formats.PatronusScored{At: time.Now()}
-	if in.Scores() {
-		results, err := s.decisions(r.Context(), w.Header(), []string{*in.Output}, request{forget: in.Capture == "none"})
+	finds := in.Finds() && s.config.Finder != nil
+	switch {
+	case in.Scores():
+		base := request{forget: in.Capture == "none"}
+		if finds {
+			base.entities = s.config.Finder
+		}
+		results, err := s.decisions(r.Context(), w.Header(), []string{*in.Output}, base)
 		if err != nil {
 			return err
 		}
-		scored.Result = results[0]
+		scored.Result, scored.Entities = results[0], results[0].Entities
 		if scored.Parts, err = s.patronusParts(r.Context(), *in.Output, scored.Result); err != nil {
 			return err
 		}
-		scored.Duration = time.Since(scored.At)
+	case finds:
+		if scored.Entities, err = s.find(r.Context(), s.config.Finder, *in.Output, turn{}); err != nil {
+			return err
+		}
 	}
+	if finds {
+		scored.Health, scored.HIPAA = phi(*in.Output, scored.Entities), hipaa(s.configured())
+	}
+	scored.Duration = time.Since(scored.At)
 	writeJSON(w, http.StatusOK, formats.ToPatronus(in, scored))
 	return nil
 }

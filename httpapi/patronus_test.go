@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/httpapi"
+	"github.com/toxscreen/toxscreen/pii"
 )
 
 // The evaluator toxicity over HTTP, with the key where Patronus' client puts it.
@@ -74,6 +76,76 @@ func TestPatronusEvaluate(t *testing.T) {
 	}
 	if r := s.post("/v1/evaluate", `{}`); r.status != http.StatusUnauthorized {
 		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+// names finds John Doe, as the network for names does.
+type names struct{}
+
+func (names) Find(_ context.Context, text string) ([]toxscreen.Entity, error) {
+	found := []toxscreen.Entity{}
+	if at := strings.Index(text, "John Doe"); at >= 0 {
+		found = append(found, toxscreen.Entity{Type: pii.Person, Start: at, End: at + len("John Doe"), Score: 0.98, Why: []string{"network"}})
+	}
+	return found, nil
+}
+
+func (names) Types() []toxscreen.EntityType { return []toxscreen.EntityType{pii.Person} }
+
+func (names) Version() string { return "names@1" }
+
+// The examples of Patronus' documentation. Of the first, Patronus finds the name alone; of
+// the second, nothing about health. A request runs only what its evaluators need.
+func TestPatronusPersonalData(t *testing.T) {
+	var classified atomic.Int64
+	counting := classify(func(ctx context.Context, text string) (toxscreen.Classification, error) {
+		classified.Add(1)
+		return words(ctx, text)
+	})
+	withNames := serve(t, toxscreen.New(counting), httpapi.Config{Finder: finder(t, pii.Settings{Names: names{}})})
+	patternsAlone := serve(t, toxscreen.New(counting), httpapi.Config{Finder: finder(t, pii.Settings{})})
+	const ssn, hospital = "Sure! Happy to provide the SSN of John Doe - it's 123-45-6789.", "John Doe is in the hospital for a bad case of carpal tunnel."
+	for _, c := range []struct {
+		site               *site
+		evaluators, output string
+		want               []string // pass, score and positions of each evaluator
+		classified         int64
+	}{
+		{withNames, `{"evaluator":"pii"}`, ssn, []string{"false 0 [[34 42] [50 61]]"}, 0},
+		{patternsAlone, `{"evaluator":"pii-2024-05-31"}`, ssn, []string{"false 0 [[50 61]]"}, 0},
+		{withNames, `{"evaluator":"phi"}`, hospital, []string{"false 0 [[0 8] [46 59]]"}, 0},
+		{patternsAlone, `{"evaluator":"phi-2024-05-31","criteria":"patronus:phi:1"}`, hospital, []string{"true 1 []"}, 0},
+		{withNames, `{"evaluator":"toxicity"}`, ssn, []string{"true 0.1 []"}, 1},
+		{withNames, `{"evaluator":"pii"},{"evaluator":"toxicity"},{"evaluator":"phi"}`, "Hi.", []string{"true 1 []", "true 0.1 []", "true 1 []"}, 1},
+	} {
+		classified.Store(0)
+		r := c.site.post("/v1/evaluate", `{"evaluators":[`+c.evaluators+`],"evaluated_model_input":"jane@example.com","evaluated_model_output":"`+c.output+`"}`)
+		var answer struct {
+			Results []struct {
+				Evaluation struct {
+					Pass  bool
+					Score float64                      `json:"score_raw"`
+					Info  struct{ Positions [][2]int } `json:"additional_info"`
+				} `json:"evaluation_result"`
+			}
+		}
+		if err := json.Unmarshal([]byte(r.body), &answer); err != nil || r.status != http.StatusOK {
+			t.Fatalf("%d %v %s", r.status, err, r.body)
+		}
+		var got []string
+		for _, result := range answer.Results {
+			got = append(got, fmt.Sprint(result.Evaluation.Pass, " ", result.Evaluation.Score, " ", result.Evaluation.Info.Positions))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" || classified.Load() != c.classified {
+			t.Errorf("%s: the classifier saw %d texts: %s\n%s", c.evaluators, classified.Load(), diff, r.body)
+		}
+	}
+	// phi says which of the 18 identifiers it looks for.
+	r := patternsAlone.post("/v1/evaluate", `{"evaluators":[{"evaluator":"phi"}],"evaluated_model_output":"x"}`)
+	for _, want := range []string{`"looked_for":["C dates`, `"A names: the server is not set up to find them"`, `"Q full-face photographs and comparable images: they are not text"`} {
+		if !strings.Contains(r.body, want) {
+			t.Errorf("%s is not in %s", want, r.body)
+		}
 	}
 }
 

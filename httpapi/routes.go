@@ -19,7 +19,7 @@ import (
 	"github.com/toxscreen/toxscreen/httpapi/page"
 )
 
-// api is an API that scores. Everything about it is in a file of its own.
+// api is an API that scores or finds personal data. Everything about it is in a file of its own.
 type api struct {
 	// name is its name in settings, logs and metrics.
 	name string
@@ -43,8 +43,8 @@ type route struct {
 	open bool
 }
 
-// apis are all APIs that score. This is the only list of them.
-var apis = []api{native, perspective, openAI, liteLLM, patronus, writer}
+// apis are all APIs that score or find personal data. This is the only list of them.
+var apis = []api{native, perspective, openAI, liteLLM, patronus, presidio, writer}
 
 // APIs returns the names of the APIs that score: the keys of [Config.JudgeWait].
 func APIs() []string {

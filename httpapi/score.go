@@ -31,16 +31,23 @@ type request struct {
 	check func(toxscreen.Language) error
 	// sentences adds the sentences to the result.
 	sentences bool
-	// group is nil for the only text of a request; scoreAll sets group and first. A
+	// entities also finds the personal data in the text; nil does not.
+	entities toxscreen.EntityFinder
+	turn
+	// late encodes a final result that comes after the answer, to be fetched by
+	// its id; nil where only the verdict is kept.
+	late func(final toxscreen.Result) ([]byte, error)
+}
+
+// turn is the place of a text among those of its request.
+type turn struct {
+	// group is nil for the only text of a request; [each] sets group and first. A
 	// sentence has the group of its text.
 	group *group
 	first bool
 	// sentence is true for a sentence of a text that was scored already. It needs
 	// no admission, and counts neither as a text nor for the caller's rate limit.
 	sentence bool
-	// late encodes a final result that comes after the answer, to be fetched by
-	// its id; nil where only the verdict is kept.
-	late func(final toxscreen.Result) ([]byte, error)
 }
 
 // score scores one text; all routes use it. The error is a [*failure] or becomes
@@ -59,6 +66,9 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 	}
 	if r.anyLanguage || r.sentence { // the language of a text is decided for the whole
 		screener = screener.With(toxscreen.WithAnyLanguage())
+	}
+	if r.entities != nil {
+		screener = screener.With(toxscreen.WithEntities(r.entities))
 	}
 	screening, err := s.begin(ctx, screener, r)
 	if err != nil {
@@ -94,44 +104,53 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 	return withSentences(result, parts), nil
 }
 
-// begin classifies a text when it has its slots. The first text of a request is
-// admitted or rejected, and the others with it.
-func (s *Server) begin(ctx context.Context, screener *toxscreen.Screener, r request) (*toxscreen.Screening, error) {
+// begin classifies a text in its turn.
+func (s *Server) begin(ctx context.Context, screener *toxscreen.Screener, r request) (screening *toxscreen.Screening, err error) {
+	err = s.inTurn(ctx, len(r.text), r.turn, func() (err error) {
+		screening, err = screener.Begin(ctx, r.text)
+		return err
+	})
+	return screening, err
+}
+
+// inTurn works on a text of some bytes when it has its slots. The first text of a request
+// is admitted or rejected, and the others with it.
+func (s *Server) inTurn(ctx context.Context, bytes int, t turn, work func() error) error {
 	e := exchangeOf(ctx)
 	defer e.clock.work()()
 	caller := e.caller
 	var release func()
 	var err error
-	if r.group == nil || r.first {
+	if t.group == nil || t.first {
 		if err = caller.allow(); err == nil {
-			release, err = s.queue.admit(ctx, len(r.text))
+			release, err = s.queue.admit(ctx, bytes)
 		}
-		if err == nil && r.first {
-			close(r.group.admitted)
+		if err == nil && t.first {
+			close(t.group.admitted)
 		}
 	} else {
 		select {
-		case <-r.group.admitted:
+		case <-t.group.admitted:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
-		if !r.sentence {
+		if !t.sentence {
 			if err = caller.wait(ctx); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		slots := s.queue.slotsOf(len(r.text))
-		if err = r.group.slots.Acquire(ctx, slots); err != nil {
-			return nil, err
+		slots := s.queue.slotsOf(bytes)
+		if err = t.group.slots.Acquire(ctx, slots); err != nil {
+			return err
 		}
-		defer r.group.slots.Release(slots)
-		release, err = s.queue.acquire(ctx, len(r.text))
+		defer t.group.slots.Release(slots)
+		release, err = s.queue.acquire(ctx, bytes)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer release()
-	return screener.Begin(ctx, r.text)
+	return work()
 }
 
 // ended replaces the error of a request whose time is over, or whose client has
@@ -169,8 +188,8 @@ func (g *group) isAdmitted() bool {
 }
 
 // outcome is the result of one of many texts, or its error.
-type outcome struct {
-	result toxscreen.Result
+type outcome[T any] struct {
+	result T
 	err    error
 }
 
@@ -178,39 +197,51 @@ type outcome struct {
 // slots, since texts that wait for the judge hold none.
 const window = 64
 
-// scoreAll scores the texts of one request and yields their outcomes in order,
-// each as soon as it and those before it are known. Where the request is rejected,
-// the first outcome has the failure, with a time to retry after, and no other text
-// is scored. When the sequence ends, all work has ended but late verdicts.
-func (s *Server) scoreAll(ctx context.Context, requests []request) iter.Seq2[int, outcome] {
-	return func(yield func(int, outcome) bool) {
+// scoreAll is [each] for texts to score.
+func (s *Server) scoreAll(ctx context.Context, requests []request) iter.Seq2[int, outcome[toxscreen.Result]] {
+	var whole turn
+	if len(requests) > 0 {
+		whole = requests[0].turn
+	}
+	return each(ctx, s, len(requests), whole, func(ctx context.Context, i int, t turn) (toxscreen.Result, error) {
+		r := requests[i]
+		r.turn = t
+		return s.score(ctx, r)
+	})
+}
+
+// each calls do for each of the n texts of one request, and yields their outcomes in
+// order, each as soon as it and those before it are known. Where the request is rejected,
+// the first outcome has the failure, with a time to retry after, and do is called for no
+// other text. whole is the turn of the text whose sentences these are, and else zero. When
+// the sequence ends, all work has ended but late verdicts.
+func each[T any](ctx context.Context, s *Server, n int, whole turn, do func(ctx context.Context, i int, t turn) (T, error)) iter.Seq2[int, outcome[T]] {
+	return func(yield func(int, outcome[T]) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var calls sync.WaitGroup
 		defer calls.Wait()
 		defer cancel()
 		g := &group{slots: semaphore.NewWeighted(int64(s.queue.parallel)), admitted: make(chan struct{})}
 		switch {
-		case len(requests) == 0 || !requests[0].sentence:
-		case requests[0].group != nil:
-			g = requests[0].group
+		case !whole.sentence:
+		case whole.group != nil:
+			g = whole.group
 		default:
 			close(g.admitted)
 		}
-		outcomes := make([]chan outcome, len(requests))
+		outcomes := make([]chan outcome[T], n)
 		begun := 0
 		begin := func() {
-			if begun == len(requests) {
+			if begun == n {
 				return
 			}
 			i := begun
 			begun++
-			outcomes[i] = make(chan outcome, 1)
+			outcomes[i] = make(chan outcome[T], 1)
 			calls.Go(func() {
-				var o outcome
+				var o outcome[T]
 				o.err = guarded(func() (err error) {
-					r := requests[i]
-					r.group, r.first = g, i == 0 && !r.sentence
-					o.result, err = s.score(ctx, r)
+					o.result, err = do(ctx, i, turn{group: g, first: i == 0 && !whole.sentence, sentence: whole.sentence})
 					return err
 				})
 				if i == 0 && !g.isAdmitted() {
@@ -222,7 +253,7 @@ func (s *Server) scoreAll(ctx context.Context, requests []request) iter.Seq2[int
 		for range window {
 			begin()
 		}
-		for i := range requests {
+		for i := range n {
 			o := <-outcomes[i]
 			begin()
 			if !yield(i, o) {

@@ -43,7 +43,7 @@ func (s *Server) sentences(ctx context.Context, text string, whole toxscreen.Res
 		return []formats.Part{{Text: text, Result: whole}}, nil
 	}
 	wait := time.Duration(0)
-	results, err := s.results(ctx, pieces, request{wait: &wait, forget: true, thresholds: thresholds, sentence: true, group: g})
+	results, err := s.results(ctx, pieces, request{wait: &wait, forget: true, thresholds: thresholds, turn: turn{sentence: true, group: g}})
 	if err != nil {
 		return nil, err
 	}

@@ -369,7 +369,8 @@ var (
 	modelFlags      = append([]string{"model", "threads"}, runtimeFlags...)
 	screenerFlags   = []string{"offset_unit", "max_bytes"}
 	judgeFlags      = []string{"judge_model", "judge_host", "judge_rubric", "judge_dialect", "judge_timeout", "judge_load_timeout", "judge_parallel", "judge_cache"}
-	piiFlags        = []string{"pii.types", "pii.min_score", "pii.regions", "pii.recognizers", "pii.allow", "pii.operators", "pii.salt_file", "pii.key_file", "pii.fail_on"}
+	finderFlags     = []string{"pii.types", "pii.min_score", "pii.regions", "pii.recognizers", "pii.allow"}
+	maskFlags       = []string{"pii.operators", "pii.salt_file", "pii.key_file", "pii.fail_on"}
 	escalationFlags = append([]string{"calibration", "judge_band", "judge_trust"}, judgeFlags...)
 )
 

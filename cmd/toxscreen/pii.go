@@ -44,22 +44,27 @@ With --mask, print only the text with its personal data masked.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              a.pii,
 	}
-	addFinderFlags(cmd)
+	addMaskFlags(cmd)
 	addFlags(cmd, "format")
 	cmd.AddCommand(a.piiBatchCommand(), a.piiRestoreCommand(), a.piiTypesCommand())
 	return cmd
 }
 
-// addFinderFlags adds the flags of commands that find and mask personal data.
+// addFinderFlags adds the flags of commands that find personal data.
 func addFinderFlags(cmd *cobra.Command) {
+	cmd.Flags().Bool("no-names", false, "find only what has a form, like numbers, and no names of people, places and organisations; sets pii.names to off")
+	addFlags(cmd, finderFlags...)
+}
+
+// addMaskFlags adds the flags of the commands that are about personal data alone.
+func addMaskFlags(cmd *cobra.Command) {
+	addFinderFlags(cmd)
 	cmd.Flags().Bool("mask", false, "mask the personal data; without --operator, replace it by its type, like <PERSON>")
 	cmd.Flags().String("mapping", "", "`FILE` that stores what numbered placeholders like <PERSON_1> stand for, for pii restore; implies --mask")
 	_ = cmd.MarkFlagFilename("mapping", "jsonl")
-	cmd.Flags().Bool("no-names", false, "find only what has a form, like numbers, and no names of people, places and organisations; sets pii.names to off")
-	addFlags(cmd, piiFlags...)
+	addFlags(cmd, maskFlags...)
 	addFlags(cmd, screenerFlags...)
-	addFlags(cmd, "threads")
-	addFlags(cmd, runtimeFlags...)
+	addFlags(cmd, "threads", "onnxruntime")
 }
 
 func addPIIFlag(cmd *cobra.Command) {
@@ -342,7 +347,7 @@ the masked text. Files, --resume and rows that fail are as for toxscreen batch.`
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.piiBatch(cmd, *o) },
 	}
 	addRowFlags(cmd, o)
-	addFinderFlags(cmd)
+	addMaskFlags(cmd)
 	return cmd
 }
 

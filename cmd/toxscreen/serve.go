@@ -46,6 +46,7 @@ files of --api-keys, --tls-cert and --tls-key again.`,
 	addFlags(cmd, "listen", "debug_listen", "external_url", "allow_host", "allow_origin", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "request_timeout", "max_texts", "communities",
 		"on_unsupported_language", "late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
 	addScreenerFlags(cmd)
+	addFinderFlags(cmd)
 	cmd.AddCommand(a.serveKeyCommand())
 	return cmd
 }
@@ -78,6 +79,9 @@ const drain = 30 * time.Second
 
 func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	s, err := loadSettings(cmd)
+	if err == nil {
+		err = checkTypes(s)
+	}
 	if err != nil {
 		return err
 	}
@@ -138,6 +142,12 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		defer func() { err = errors.Join(err, feedback.Close()) }()
 		config.Feedback = feedback
 	}
+	finder, err := screen.OpenFinder(s.Settings)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, finder.Close()) }()
+	config.Finder = finder.Finder
 	server, err := httpapi.New(screener.Screener, config)
 	if err != nil {
 		return err
@@ -223,7 +233,7 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 	config := httpapi.Config{
 		Log: slog.New(handler), External: s.Serve.External, Hosts: s.Serve.Hosts, Origins: s.Serve.Origins,
 		Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
-		MaxBody: int64(rows.RowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, RequestTimeout: s.Serve.Timeout, JudgeWait: s.Serve.JudgeWait,
+		MaxBytes: s.MaxBytes, MaxBody: int64(rows.RowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, RequestTimeout: s.Serve.Timeout, JudgeWait: s.Serve.JudgeWait,
 		OnUnsupportedLanguage: s.Serve.OnLanguage,
 	}
 	if s.Serve.APIKeys == "" {

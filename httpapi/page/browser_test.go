@@ -33,6 +33,7 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/httpapi"
 	"github.com/toxscreen/toxscreen/models"
+	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -99,7 +100,17 @@ type site struct {
 
 func newSite(t *testing.T, options ...toxscreen.Option) *site {
 	t.Helper()
-	return newSiteWith(t, httpapi.Config{}, options...)
+	return newSiteWith(t, httpapi.Config{Finder: newFinder(t)}, options...)
+}
+
+// newFinder returns a finder of what has a form.
+func newFinder(t *testing.T) *pii.Finder {
+	t.Helper()
+	finder, err := pii.New(pii.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return finder
 }
 
 func newSiteWith(t *testing.T, c httpapi.Config, options ...toxscreen.Option) *site {
@@ -616,6 +627,57 @@ func TestNotDecided(t *testing.T) {
 }
 
 /* Several texts. */
+
+// TestPersonalData: the entities are those of the library, in the text and in a list; the
+// text is masked and copied without another request.
+func TestPersonalData(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	const text = "Zo\u00eb \U0001F600 <b>wrote</b> from zoe@example.com,\nher SSN is 856-45-6789."
+	b.write(text)
+	entities, err := newFinder(t).Find(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, e := range entities {
+		want = append(want, strings.ReplaceAll(string(e.Type), "_", " ")+": "+text[e.Start:e.End])
+	}
+	b.wait(`document.querySelector("#personal").textContent === $1`, text)
+	if got := eval[[]string](b, `[...document.querySelectorAll("#personal .entity")].map(e => e.dataset.type + ": " + e.textContent)`); len(want) != 2 || !slices.Equal(got, want) {
+		t.Errorf("marked are %q, want %q", got, want)
+	}
+	if got := eval[[]string](b, `[...document.querySelectorAll("#entities li")].map(li => li.querySelector(".type").textContent + ": " + li.querySelector("bdi").textContent)`); !slices.Equal(got, want) {
+		t.Errorf("listed are %q, want %q", got, want)
+	}
+	b.says("#announcement", "Personal data: EMAIL ADDRESS, US SSN.")
+	b.picture("personal data")
+
+	s.forget()
+	b.click("#mask")
+	masked := "Zo\u00eb \U0001F600 <b>wrote</b> from <EMAIL_ADDRESS>,\nher SSN is <US_SSN>."
+	b.wait(`document.querySelector("#personal").textContent === $1`, masked)
+	eval[any](b, `Object.defineProperty(navigator, "clipboard", {configurable: true, value: {writeText: async (text) => { window.copied = text; }}}), null`)
+	b.click("#copy-masked")
+	b.says("#copy-masked", "Copied")
+	if got := eval[string](b, `window.copied`); got != masked || len(s.seen()) != 0 {
+		t.Errorf("copied is %q, after the requests %q", got, s.seen())
+	}
+
+	b.write(friendly)
+	b.says("#personal-hint", "None was found.")
+	if b.shown("#personal") || b.shown("#mask") {
+		t.Error("there is something to mask in a text without personal data")
+	}
+	b.click("#clear")
+	b.wait(`document.querySelector("#personal-section").hidden`)
+
+	// A server that does not look for personal data is not asked to.
+	without := newSiteWith(t, httpapi.Config{}).open(t)
+	if without.shown("#personal-section") || strings.Contains(without.text("#request"), "pii") {
+		t.Error("the page shows personal data that nobody looked for")
+	}
+}
 
 // TestTextsAreCompared: texts are added, listed with the scores of the library, selected
 // and removed.
@@ -1300,7 +1362,7 @@ func TestRequests(t *testing.T) {
 		return response.StatusCode, body, string(said)
 	}
 	key, keys := newKey(t)
-	for name, s := range map[string]*site{"without a key": newSite(t), "with a key": newSiteWith(t, httpapi.Config{Keys: keys})} {
+	for name, s := range map[string]*site{"without a key": newSite(t), "with a key": newSiteWith(t, httpapi.Config{Keys: keys, Finder: newFinder(t)})} {
 		t.Run(name, func(t *testing.T) {
 			b := s.open(t)
 			b.paste(text)
@@ -1330,7 +1392,7 @@ func TestRequests(t *testing.T) {
 				}
 				b.press(kb.ArrowRight)
 			}
-			if want := []string{"Native", "Perspective", "OpenAI", "LiteLLM", "Patronus", "Writer"}; !slices.Equal(labels, want) {
+			if want := []string{"Native", "Perspective", "OpenAI", "LiteLLM", "Patronus", "Presidio", "Writer"}; !slices.Equal(labels, want) {
 				t.Errorf("the formats are %q, want %q", labels, want)
 			}
 		})
@@ -1534,7 +1596,7 @@ func TestKeyboard(t *testing.T) {
 		"text", "add", "link", "clear",
 		"Threshold of toxicity", "Threshold of severe toxicity", "Threshold of insult", "Threshold of profanity",
 		"Threshold of identity attack", "Threshold of threat", "Threshold of sexually explicit",
-		"1" + insult, "Remove text 1", "2" + example, "Remove text 2", "highest", "1d10t",
+		"1" + insult, "Remove text 1", "2" + example, "Remove text 2", "highest", "1d10t", "mask", "personal",
 		"native", "copy", "request", "answer", "format-document", "keep", "forget",
 		fmt.Sprintf("%.2f%s", s.score(t, example).Score, example), fmt.Sprintf("%.2f%s", s.score(t, insult).Score, insult),
 		"OpenAPI description", "documents", "the server", "the command line", "moving from the Perspective API", "what the model can and cannot do",

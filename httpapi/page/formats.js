@@ -25,8 +25,13 @@ export const formats = {
   },
   patronus: {
     label: "Patronus", path: "v1/evaluate", header: "X-API-KEY: ", document: "api/patronus.md",
-    body: (text) => ({ evaluators: [{ evaluator: "toxicity" }], evaluated_model_output: text }),
-    hint: "High is toxic and fails. Positions count code points.",
+    body: (text) => ({ evaluators: [{ evaluator: "toxicity" }, { evaluator: "pii" }], evaluated_model_output: text }),
+    hint: "High is toxic and fails; of pii, 0 fails. Positions count code points.",
+  },
+  presidio: {
+    label: "Presidio", path: "analyze", header: "x-api-key: ", document: "api/presidio.md",
+    body: (text) => ({ text, language: "en" }),
+    hint: "Personal data, not toxicity. Offsets count code points.",
   },
   writer: {
     label: "Writer", path: "v1/toxic-check", header: "Authorization: Bearer ", document: "api/writer.md",

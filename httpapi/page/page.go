@@ -34,6 +34,8 @@ var (
 	scriptDOM []byte
 	//go:embed formats.js
 	scriptFormats []byte
+	//go:embed personal.js
+	scriptPersonal []byte
 	//go:embed text.js
 	scriptText []byte
 )
@@ -66,6 +68,7 @@ func Handler() http.Handler {
 		{"/page/page.js", "text/javascript; charset=utf-8", script},
 		{"/page/dom.js", "text/javascript; charset=utf-8", scriptDOM},
 		{"/page/formats.js", "text/javascript; charset=utf-8", scriptFormats},
+		{"/page/personal.js", "text/javascript; charset=utf-8", scriptPersonal},
 		{"/page/text.js", "text/javascript; charset=utf-8", scriptText},
 		{"/page/icon.svg", "image/svg+xml", icon},
 	} {

@@ -2,6 +2,7 @@
 
 import { $, announce, colour, copy, make, number, separated, words } from "./dom.js";
 import { curl, formats } from "./formats.js";
+import { showPersonal } from "./personal.js";
 import { inUTF16, showPassages, showText } from "./text.js";
 
 // kept is what this browser stores. Where storage is disabled or full, the page
@@ -126,11 +127,14 @@ function report(problem) {
 }
 
 let judgeState = "unknown"; // from GET readyz
+let findsEntities = false; // likewise
 
-// look checks whether the server has a judge.
+// look checks whether the server has a judge, and whether it looks for personal data.
 async function look() {
   try {
-    judgeState = (await (await fetch("readyz", { cache: "no-store" })).json()).judge ?? "unknown";
+    const ready = await (await fetch("readyz", { cache: "no-store" })).json();
+    judgeState = ready.judge ?? "unknown";
+    findsEntities = Boolean(ready.entities);
   } catch {
     return; // the first score reports that the server cannot be reached
   }
@@ -145,7 +149,7 @@ let running = new AbortController();
 
 // body returns the body of a request for a text. With a judge, the classifier's scores
 // come at once, and the verdict when it is known.
-const body = (text, how) => ({ text, sentences: true, ...(judgeState === "none" ? {} : { judge_wait: "0s", ...how }) });
+const body = (text, how) => ({ text, sentences: true, ...(findsEntities && { pii: true }), ...(judgeState === "none" ? {} : { judge_wait: "0s", ...how }) });
 
 // unjudged is how a request says that the judge must not be asked: a late verdict would
 // have to be stored.
@@ -234,6 +238,7 @@ function show(text, result, request = null, stage = "") {
   showScore();
   showPassages(text, result);
   showText(text, result);
+  showPersonal(text, result);
   showJudge();
   showList("warnings", result?.warnings ?? []);
   showVersions();
@@ -271,8 +276,9 @@ function summary() {
   const by = flagged.length ? `flagged for ${flagged.map(words).join(", ")}` : "not flagged";
   const said = result.not_decided ? `not decided: ${result.not_decided}` : `severity ${result.severity}, ${by}`;
   const judge = result.judge.pending ? " The judge was asked." : result.judge.verdicts ? " The judge has answered." : "";
+  const personal = result.entities?.length ? ` Personal data: ${result.entities.map(({ type }) => words(type)).slice(0, 5).join(", ")}.` : "";
   const warnings = result.warnings.map((warning) => ` Warning: ${warning}.`).join("");
-  return `Score ${number(result.score)}, ${said}.${judge}${warnings}`;
+  return `Score ${number(result.score)}, ${said}.${judge}${personal}${warnings}`;
 }
 
 function showScore() {

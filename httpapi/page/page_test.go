@@ -86,7 +86,7 @@ var markup = regexp.MustCompile(`<style|<script>|\sstyle=|\son[a-z]+=|innerHTML|
 // relative addresses, so it works below a base path. It contains nothing that the
 // policy would block.
 func TestNothingFromElsewhere(t *testing.T) {
-	for _, path := range []string{"/", "/page/page.css", "/page/page.js", "/page/dom.js", "/page/formats.js", "/page/text.js", "/page/icon.svg"} {
+	for _, path := range []string{"/", "/page/page.css", "/page/page.js", "/page/dom.js", "/page/formats.js", "/page/personal.js", "/page/text.js", "/page/icon.svg"} {
 		body := get("GET", path, nil).Body.String()
 		body = link.ReplaceAllString(body, "")
 		for _, found := range address.FindAllString(body, -1) {
