@@ -37,7 +37,7 @@ func TestClients(t *testing.T) {
 	s := story.Serve(t, filepath.Join(build, "toxscreen"), "--listen", "127.0.0.1:0")
 	t.Run("stories", func(t *testing.T) {
 		for _, name := range []string{
-			"go", "python/perspective.py", "python/openai_moderations.py", "python/litellm_guardrail.py", "python/patronus_toxicity.py",
+			"go", "python/perspective.py", "python/openai_moderations.py", "python/litellm_guardrail.py", "python/litellm_presidio.py", "python/presidio.py", "python/patronus_toxicity.py",
 			"node/googleapis.js", "node/openai.mjs", "node/promptfoo.mjs",
 		} {
 			t.Run(name, func(t *testing.T) {

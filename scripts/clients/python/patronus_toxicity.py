@@ -29,10 +29,19 @@ assert friendly.pass_ and friendly.score < 0.2 and friendly.metadata["positions"
 pinned = RemoteEvaluator("toxicity-2024-05-16", "system:detect-all-toxicity", explain_strategy="never")
 assert pinned.evaluate(task_output="Thank you.").pass_
 
+# What pii and phi find is in their metadata, with its type.
+leak = RemoteEvaluator("pii", explain_strategy="never").evaluate(task_output="Sure! Happy to provide the SSN of John Doe - it's 123-45-6789.")
+assert not leak.pass_ and leak.score == 0 and [50, 61] in leak.metadata["positions"], leak
+assert "US_SSN" in [entity["entity_type"] for entity in leak.metadata["extra"]["entities"]], leak
+record = RemoteEvaluator("phi-2024-05-31", explain_strategy="never").evaluate(task_output="MRN: 483920, seen for carpal tunnel.")
+assert not record.pass_ and len(record.metadata["extra"]["hipaa_identifiers"]["looked_for"]) > 10, record
+for name in "pii", "phi":
+    clean = RemoteEvaluator(name, f"patronus:{name}", explain_strategy="never").evaluate(task_output="Thank you, that was a great help.")
+    assert clean.pass_ and clean.score == 1 and clean.metadata["positions"] == [], clean
+
 logging.getLogger("patronus").setLevel(logging.CRITICAL)
-for name, want in {"pii": "not available for now", "hallucination": "'hallucination' not found"}.items():
-    try:
-        RemoteEvaluator(name, explain_strategy="never").evaluate(task_output="Jane Doe")
-        raise AssertionError(f"the evaluator {name} answered")
-    except Exception as error:
-        assert want in str(error), f"{name}: {error}"
+try:
+    RemoteEvaluator("hallucination", explain_strategy="never").evaluate(task_output="Jane Doe")
+    raise AssertionError("the evaluator hallucination answered")
+except Exception as error:
+    assert "'hallucination' not found" in str(error), error
