@@ -71,7 +71,6 @@ func Open(c Config) (*Classifier, error) {
 	opened, err := encoder.Open(encoder.Config{
 		Stages:    c.stages(),
 		Tokenizer: c.Tokenizer,
-		Inputs:    c.Spec.Inputs,
 		PadID:     c.Spec.PadID,
 		Window:    c.Spec.Window.encoder(),
 		Provider:  c.Provider,

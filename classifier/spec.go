@@ -57,14 +57,17 @@ const (
 
 func exitHead(exit int) string { return fmt.Sprintf("exit %d", exit+1) }
 
-// stages returns the parts of the network.
+// stages returns the parts of the network. Those behind an exit take the attention_mask if the
+// first does.
 func (c Config) stages() []encoder.Stage {
 	var stages []encoder.Stage
+	inputs := c.Spec.Inputs
 	for i, e := range c.Exits {
 		head := encoder.Head{Name: exitHead(i), Output: e.Output, Task: encoder.TextClassification, Columns: len(c.Spec.Labels) + 1}
-		stages = append(stages, encoder.Stage{Model: e.Stage, Hidden: e.Hidden, Width: e.Width, Exit: encoder.Exit{Model: e.Model, Head: head}})
+		stages = append(stages, encoder.Stage{Model: e.Stage, Inputs: inputs, Hidden: e.Hidden, Width: e.Width, Exit: &encoder.Exit{Model: e.Model, Head: head}})
+		inputs = slices.DeleteFunc(slices.Clone(inputs), func(name string) bool { return name != "attention_mask" })
 	}
-	return append(stages, encoder.Stage{Model: c.Model, Heads: c.Spec.heads()})
+	return append(stages, encoder.Stage{Model: c.Model, Inputs: inputs, Heads: c.Spec.heads()})
 }
 
 // heads returns the heads that the classifier reads.

@@ -17,9 +17,6 @@ type Config struct {
 	Stages    []Stage
 	Tokenizer *tokenize.Tokenizer // makes the encodings passed to Run
 
-	// Inputs lists the [InputNames] that the first stage takes: int64 tensors of shape
-	// [windows, tokens]. Later stages take the attention_mask if the first does.
-	Inputs []string
 	// PadID is the token that pads the shorter windows of a padded run. It
 	// matters to models that derive positions from it, such as RoBERTa.
 	PadID  int64
@@ -33,25 +30,28 @@ type Config struct {
 	Threads int
 }
 
-// Stage is a part of a model, in a file of its own. Windows can leave after each stage but
-// the last, see [Encoder.Run].
+// Stage is a part of a model, in a file of its own. Windows can leave after each stage that
+// has an exit, see [Encoder.Run].
 type Stage struct {
 	// Model is the file in ONNX or ORT format. It must not change before
 	// Close: a session uses the weights of an ORT file in place.
 	Model []byte
-	Heads []Head // of the last stage, at least one; the others have none
+	// Inputs lists the [InputNames] that the stage takes: int64 tensors of shape
+	// [windows, tokens].
+	Inputs []string
+	Heads  []Head // of the last stage, at least one; the others have none
 
 	// Hidden is the output of every stage but the last: float32 [windows, tokens, Width]. The
 	// next stage and Exit take it as their input of the same name.
 	Hidden string
 	Width  int // 1 to 65536
-	Exit   Exit
+	Exit   *Exit
 }
 
 // Exit says what is known of a window after a stage. It runs only on windows that may leave.
 type Exit struct {
 	// Model is a file like that of the stage. It takes the stage's Hidden, and the
-	// attention_mask if the first stage does.
+	// attention_mask if the stage does.
 	Model []byte
 	Head  Head // a TextClassification
 }
@@ -92,15 +92,30 @@ func (w Window) Validate() error {
 	return errors.Join(found...)
 }
 
-// InputNames are the inputs that a model can take, by Hugging Face's names.
-var InputNames = []string{"input_ids", "attention_mask", "token_type_ids"}
+// InputNames are the inputs that a model can take, the first three by Hugging Face's names.
+// [tokenShapes] are of our own networks.
+var InputNames = []string{inputIDs, attentionMask, "token_type_ids", tokenShapes}
 
-// ValidateInputs reports everything that makes a list of inputs unusable.
+const (
+	inputIDs      = "input_ids"
+	attentionMask = "attention_mask"
+	// tokenShapes tells a network whose vocabulary is in lower case how tokens are written,
+	// see [shapeOf].
+	tokenShapes = "token_shapes"
+)
+
+// ValidateInputs reports everything that makes the inputs of a model's first stage unusable.
 func ValidateInputs(names []string) error {
 	var found []error
-	if !slices.Contains(names, "input_ids") {
+	if !slices.Contains(names, inputIDs) {
 		found = append(found, errors.New("inputs: input_ids is missing"))
 	}
+	return errors.Join(append(found, validateNames(names))...)
+}
+
+// validateNames reports every name that is not an input, or is listed twice.
+func validateNames(names []string) error {
+	var found []error
 	for i, name := range names {
 		if !slices.Contains(InputNames, name) {
 			found = append(found, fmt.Errorf("inputs: unknown input %q: it must be one of %v", name, InputNames))
@@ -121,18 +136,23 @@ func (c Config) withDefaults() Config {
 
 // validate reports everything that makes a configuration unusable.
 func (c Config) validate() error {
-	found := []error{ValidateInputs(c.Inputs), c.Window.Validate()}
+	found := []error{c.Window.Validate()}
 	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
 	if len(c.Stages) == 0 {
 		wrong("stages: missing")
 	}
 	var heads []Head
 	for i, stage := range c.Stages {
+		if i == 0 {
+			found = append(found, ValidateInputs(stage.Inputs))
+		} else {
+			found = append(found, validateNames(stage.Inputs))
+		}
 		if i == len(c.Stages)-1 {
 			if len(stage.Heads) == 0 {
 				wrong("heads: missing")
 			}
-			if stage.Hidden != "" || len(stage.Exit.Model) > 0 {
+			if stage.Hidden != "" || stage.Exit != nil {
 				wrong("stages: the last one has a hidden output or an exit, which nothing takes")
 			}
 			heads = append(heads, stage.Heads...)
@@ -146,6 +166,9 @@ func (c Config) validate() error {
 		}
 		if stage.Width < 1 || stage.Width > 1<<16 {
 			wrong("stages: the width %d of %q is not in 1..65536", stage.Width, stage.Hidden)
+		}
+		if stage.Exit == nil {
+			continue
 		}
 		if stage.Exit.Head.Task != TextClassification {
 			wrong("stages: the exit of stage %d has the task %q: it must be %s", i+1, stage.Exit.Head.Task, TextClassification)

@@ -3,11 +3,12 @@
 //
 //	e, err := encoder.Open(encoder.Config{
 //		Stages: []encoder.Stage{{
-//			Model: onnx,
-//			Heads: []encoder.Head{{Name: "topics", Output: "logits", Task: encoder.TextClassification, Columns: 4}},
+//			Model:  onnx,
+//			Inputs: []string{"input_ids", "attention_mask"},
+//			Heads:  []encoder.Head{{Name: "topics", Output: "logits", Task: encoder.TextClassification, Columns: 4}},
 //		}},
-//		Inputs: []string{"input_ids", "attention_mask"}, Tokenizer: tokenizer,
-//		Window: encoder.Window{Tokens: 256, Overlap: 32},
+//		Tokenizer: tokenizer,
+//		Window:    encoder.Window{Tokens: 256, Overlap: 32},
 //	})
 //	if err != nil {
 //		log.Fatal(err)
@@ -44,6 +45,7 @@ import (
 // Encoder runs one model. It is safe for concurrent use.
 type Encoder struct {
 	heads          []Head // of the exits and the last stage
+	shapes         bool   // whether a stage takes [tokenShapes]
 	room           int    // tokens of a text in one window
 	overlap        int    // tokens
 	prefix, suffix []int64
@@ -62,9 +64,10 @@ func Open(c Config) (*Encoder, error) {
 	}
 	e := &Encoder{overlap: c.Window.Overlap}
 	for _, stage := range c.Stages {
-		if stage.Hidden != "" {
+		if stage.Exit != nil {
 			e.heads = append(e.heads, stage.Exit.Head)
 		}
+		e.shapes = e.shapes || slices.Contains(stage.Inputs, tokenShapes)
 		e.heads = append(e.heads, stage.Heads...)
 	}
 	e.prefix, e.suffix = c.Tokenizer.Special()
@@ -145,8 +148,8 @@ func (o Output) Logits(head string) []float32 {
 }
 
 // Run runs the model on a text. enc must be the encoding of that text. The windows of
-// a long text run concurrently. leave is asked after each stage but the last; nil runs
-// all stages and no exit. When ctx ends, active runs stop, except runs that
+// a long text run concurrently. leave is asked after each stage that has an exit; nil
+// runs all stages and no exit. When ctx ends, active runs stop, except runs that
 // windows of another caller share. A logit of a text classification that is not
 // finite is an error.
 func (e *Encoder) Run(ctx context.Context, text string, enc *tokenize.Encoding, leave Leave) (Output, error) {
@@ -176,6 +179,12 @@ func (e *Encoder) Run(ctx context.Context, text string, enc *tokenize.Encoding, 
 			to:     w.to,
 			logits: out.logits,
 			leave:  leave,
+		}
+		if e.shapes {
+			j.shapes = make([]int64, len(j.ids))
+			for i := range w.end - w.start {
+				j.shapes[len(e.prefix)+i] = shapeOf(text, enc.Offsets, w.start+i)
+			}
 		}
 		err := e.runner.run(ctx, j)
 		if err == nil {

@@ -57,16 +57,17 @@ func config(t testing.TB, folder string) encoder.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := encoder.Config{Tokenizer: tokenizer, Inputs: manifest.Inputs, Window: manifest.Window}
-	variant := manifest.Variants[0]
+	c := encoder.Config{Tokenizer: tokenizer, Window: manifest.Window}
+	variant, inputs := manifest.Variants[0], manifest.Inputs
 	for i, e := range variant.Exits {
 		head := encoder.Head{Name: fmt.Sprint("exit ", i+1), Output: e.Output, Task: encoder.TextClassification, Columns: len(manifest.Labels) + 1}
 		c.Stages = append(c.Stages, encoder.Stage{
-			Model: read(e.Stage), Hidden: e.Hidden, Width: e.Width,
-			Exit: encoder.Exit{Model: read(e.File), Head: head},
+			Model: read(e.Stage), Inputs: inputs, Hidden: e.Hidden, Width: e.Width,
+			Exit: &encoder.Exit{Model: read(e.File), Head: head},
 		})
+		inputs = []string{"attention_mask"}
 	}
-	c.Stages = append(c.Stages, encoder.Stage{Model: read(variant.File), Heads: []encoder.Head{
+	c.Stages = append(c.Stages, encoder.Stage{Model: read(variant.File), Inputs: inputs, Heads: []encoder.Head{
 		{Name: texts, Output: manifest.Outputs.Scores, Task: encoder.TextClassification, Columns: len(manifest.Labels)},
 		{Name: tokens, Output: manifest.Outputs.Tokens, Task: encoder.TokenClassification, Columns: len(manifest.Spans.Labels)},
 	}})
@@ -245,7 +246,7 @@ func endless(t *testing.T, batching encoder.Batching) (*encoder.Encoder, encoder
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Stages[0].Model, c.Batching, c.Inputs = model, batching, []string{"input_ids"}
+	c.Stages[0].Model, c.Batching, c.Stages[0].Inputs = model, batching, []string{"input_ids"}
 	c.Stages[0].Heads = []encoder.Head{{Name: texts, Output: "logits", Task: encoder.TextClassification, Columns: 1}}
 	return open(t, c), c
 }
@@ -304,9 +305,9 @@ func TestOpenRefuses(t *testing.T) {
 		want  string
 		spoil func(*encoder.Config)
 	}{
-		"no input_ids":      {"input_ids is missing", func(c *encoder.Config) { c.Inputs = []string{"attention_mask"} }},
-		"an unknown input":  {`unknown input "pixels"`, func(c *encoder.Config) { c.Inputs = append(c.Inputs, "pixels") }},
-		"an input twice":    {`"input_ids" is listed twice`, func(c *encoder.Config) { c.Inputs = append(c.Inputs, "input_ids") }},
+		"no input_ids":      {"input_ids is missing", func(c *encoder.Config) { c.Stages[0].Inputs = []string{"attention_mask"} }},
+		"an unknown input":  {`unknown input "pixels"`, func(c *encoder.Config) { c.Stages[0].Inputs = append(c.Stages[0].Inputs, "pixels") }},
+		"an input twice":    {`"input_ids" is listed twice`, func(c *encoder.Config) { c.Stages[0].Inputs = append(c.Stages[0].Inputs, "input_ids") }},
 		"no heads":          {"heads: missing", func(c *encoder.Config) { c.Stages[0].Heads = nil }},
 		"a name twice":      {`two are named "texts"`, func(c *encoder.Config) { c.Stages[0].Heads[1].Name = texts }},
 		"no output":         {`"texts" has no output`, func(c *encoder.Config) { c.Stages[0].Heads[0].Output = "" }},
@@ -317,8 +318,8 @@ func TestOpenRefuses(t *testing.T) {
 		"many threads":      {"1048576 threads", func(c *encoder.Config) { c.Threads = 1 << 20 }},
 		"unknown batching":  {`unknown batching "heaps"`, func(c *encoder.Config) { c.Batching = "heaps" }},
 		"unknown provider":  {`unknown provider "abacus"`, func(c *encoder.Config) { c.Provider = "abacus" }},
-		"other inputs":      {"", func(c *encoder.Config) { c.Inputs = encoder.InputNames }},
-		"a missing input":   {"", func(c *encoder.Config) { c.Inputs = c.Inputs[:1] }},
+		"other inputs":      {"", func(c *encoder.Config) { c.Stages[0].Inputs = encoder.InputNames }},
+		"a missing input":   {"", func(c *encoder.Config) { c.Stages[0].Inputs = c.Stages[0].Inputs[:1] }},
 		"another output":    {"", func(c *encoder.Config) { c.Stages[0].Heads[0].Output = "probabilities" }},
 		"fewer columns":     {other, func(c *encoder.Config) { c.Stages[0].Heads[0].Columns = 1 }},
 		"another task":      {other, func(c *encoder.Config) { c.Stages[0].Heads[0].Task = encoder.TokenClassification }},
@@ -360,12 +361,11 @@ func Example() {
 		panic(err)
 	}
 	e, err := encoder.Open(encoder.Config{
-		Stages: []encoder.Stage{{Model: onnx, Heads: []encoder.Head{
+		Stages: []encoder.Stage{{Model: onnx, Inputs: []string{"input_ids", "attention_mask"}, Heads: []encoder.Head{
 			{Name: "texts", Output: "logits", Task: encoder.TextClassification, Columns: 7},
 			{Name: "words", Output: "token_logits", Task: encoder.TokenClassification, Columns: 5},
 		}}},
 		Tokenizer: tokenizer,
-		Inputs:    []string{"input_ids", "attention_mask"},
 		Window:    encoder.Window{Tokens: 32, Overlap: 8},
 	})
 	if err != nil {

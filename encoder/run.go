@@ -67,7 +67,7 @@ const (
 // busy. The window that is due first runs next, together with others that may share its run.
 type runner struct {
 	stages  []*session
-	exits   []*session // after each stage but the last
+	exits   []*session // after each stage; nil where it has none
 	sharing sharing
 	padID   int64
 
@@ -86,6 +86,7 @@ type runner struct {
 type job struct {
 	ctx      context.Context
 	ids      []int64     // including special tokens
+	shapes   []int64     // of ids, see [shapeOf]; nil if no stage takes them
 	size     int         // tokens of the whole text
 	skip     int         // number of ids before the first one that the window owns
 	index    int         // of the window within its text
@@ -120,9 +121,12 @@ func newRunner(c Config, s sharing) (*runner, error) {
 		r.stages = append(r.stages, opened)
 	}
 	for i, p := range exits {
-		opened, err := open(p, "exit", i)
-		if err != nil {
-			return nil, errors.Join(err, r.close())
+		var opened *session
+		if p != nil {
+			var err error
+			if opened, err = open(*p, "exit", i); err != nil {
+				return nil, errors.Join(err, r.close())
+			}
 		}
 		r.exits = append(r.exits, opened)
 	}
@@ -223,7 +227,7 @@ func (r *runner) do(one *run, batch []*job) {
 	stage := batch[0].stage
 	s, last := r.stages[stage], stage == len(r.stages)-1
 	logits, hidden, err := one.do(ctx, s, batch, longest, r.padID, nil)
-	mayLeave := !last && batch[0].leave != nil
+	mayLeave := r.exits[stage] != nil && batch[0].leave != nil
 	if err == nil && mayLeave {
 		s = r.exits[stage]
 		logits, _, err = one.do(ctx, s, batch, longest, r.padID, hidden)
@@ -320,7 +324,9 @@ func (r *runner) close() error {
 		errs = append(errs, one.close())
 	}
 	for _, s := range slices.Concat(r.stages, r.exits) {
-		errs = append(errs, s.close())
+		if s != nil {
+			errs = append(errs, s.close())
+		}
 	}
 	return errors.Join(errs...)
 }

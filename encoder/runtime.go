@@ -114,20 +114,19 @@ type part struct {
 	width  int
 }
 
-// parts returns the stages and the exits of a model, which are one fewer.
-func (c Config) parts() (stages, exits []part) {
-	masks := slices.DeleteFunc(slices.Clone(c.Inputs), func(name string) bool { return name != "attention_mask" })
-	before := part{}
-	for i, stage := range c.Stages {
-		p := part{model: stage.Model, given: before.hidden, from: before.width, inputs: masks, heads: stage.Heads, first: i, hidden: stage.Hidden, width: stage.Width}
-		if i == 0 {
-			p.inputs = c.Inputs
+// parts returns the stages of a model, and the exit after each; nil where there is none.
+func (c Config) parts() (stages []part, exits []*part) {
+	before, heads := part{}, 0
+	for _, stage := range c.Stages {
+		p := part{model: stage.Model, given: before.hidden, from: before.width, inputs: stage.Inputs, heads: stage.Heads, hidden: stage.Hidden, width: stage.Width}
+		var exit *part
+		if stage.Exit != nil {
+			masks := slices.DeleteFunc(slices.Clone(stage.Inputs), func(name string) bool { return name != attentionMask })
+			exit = &part{model: stage.Exit.Model, given: p.hidden, from: p.width, inputs: masks, heads: []Head{stage.Exit.Head}, first: heads}
+			heads++
 		}
-		stages = append(stages, p)
-		if p.hidden != "" {
-			exits = append(exits, part{model: stage.Exit.Model, given: p.hidden, from: p.width, inputs: masks, heads: []Head{stage.Exit.Head}, first: i})
-		}
-		before = p
+		p.first = heads
+		stages, exits, before = append(stages, p), append(exits, exit), p
 	}
 	return stages, exits
 }
@@ -321,12 +320,14 @@ func fill(input []int64, name string, windows []*job, longest int, padID int64) 
 		for i := range line {
 			padding := i >= len(ids)
 			switch {
-			case name == "input_ids" && !padding:
+			case name == inputIDs && !padding:
 				line[i] = ids[i]
-			case name == "input_ids":
+			case name == inputIDs:
 				line[i] = padID
-			case name == "attention_mask" && !padding:
+			case name == attentionMask && !padding:
 				line[i] = 1
+			case name == tokenShapes && !padding:
+				line[i] = j.shapes[i]
 			default: // the mask of padding, and the token type of a single text
 				line[i] = 0
 			}
