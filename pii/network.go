@@ -1,0 +1,163 @@
+package pii
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/tokenize"
+)
+
+// NetworkConfig describes the network of names to open.
+type NetworkConfig struct {
+	// Encoder has one head, a [encoder.TokenClassification] with a column for no name and then
+	// two for each of Types: for the first token of a name and for its others.
+	Encoder encoder.Config
+	Types   []toxscreen.EntityType
+	// Thresholds is the least probability, in 0..1, of each of Types for a word of a name.
+	Thresholds map[toxscreen.EntityType]float64
+	Version    string // name@version and a hash
+}
+
+// Network finds names by a transformer network. It is safe for concurrent use.
+type Network struct {
+	config    NetworkConfig
+	head      string
+	encoder   *encoder.Encoder
+	encodings sync.Pool // of *tokenize.Encoding
+}
+
+var _ Names = (*Network)(nil)
+
+// OpenNetwork opens a network, see [encoder.Open].
+func OpenNetwork(c NetworkConfig) (*Network, error) {
+	var head encoder.Head
+	if last := len(c.Encoder.Stages) - 1; last >= 0 && len(c.Encoder.Stages[last].Heads) == 1 {
+		head = c.Encoder.Stages[last].Heads[0]
+	}
+	if head.Task != encoder.TokenClassification || head.Columns != 1+2*len(c.Types) {
+		return nil, fmt.Errorf("failed to open the network of names: its last stage must have one head with %d columns for each token, for %d types", 1+2*len(c.Types), len(c.Types))
+	}
+	for _, t := range c.Types {
+		if _, ok := c.Thresholds[t]; !ok {
+			return nil, fmt.Errorf("failed to open the network of names: it has no threshold for %s", t)
+		}
+	}
+	opened, err := encoder.Open(c.Encoder)
+	if err != nil {
+		return nil, fmt.Errorf("failed to open the network of names: %w", err)
+	}
+	return &Network{config: c, head: head.Name, encoder: opened, encodings: sync.Pool{New: func() any { return new(tokenize.Encoding) }}}, nil
+}
+
+// Close waits for active runs and frees the network's memory. Later calls of Find fail.
+func (n *Network) Close() error { return n.encoder.Close() }
+
+// Types implements [Names].
+func (n *Network) Types() []toxscreen.EntityType { return n.config.Types }
+
+// Version implements [Names].
+func (n *Network) Version() string { return n.config.Version }
+
+// Find implements [Names]. A word has the mean of the probabilities of its tokens. It is in a
+// name if its likeliest type reaches the threshold of that type, and the name's score is the
+// mean of its words'. When ctx ends, active runs stop.
+func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
+	enc := n.encodings.Get().(*tokenize.Encoding)
+	defer n.encodings.Put(enc)
+	if err := n.config.Encoder.Tokenizer.Encode(text, enc); err != nil {
+		return nil, err
+	}
+	out, err := n.encoder.Run(ctx, text, enc, nil)
+	if err != nil {
+		return nil, err
+	}
+	logits := out.Logits(n.head)
+	columns := 1 + 2*len(n.config.Types)
+	found := []toxscreen.Entity{}
+	sum, words := 0.0, 0 // of the scores of the last of found
+	before := -1         // the type of the word before; -1 for none
+	p := make([]float64, columns)
+	mean := make([]float64, len(n.config.Types))
+	for i := 0; i < len(enc.IDs); {
+		clear(mean)
+		first := i
+		begins := make([]float64, 0, 2*len(mean))
+		for ; i < len(enc.IDs) && enc.Words[i] == enc.Words[first]; i++ {
+			if err := softmax(logits[i*columns:][:columns], p); err != nil {
+				return nil, err
+			}
+			if i == first {
+				begins = append(begins, p[1:]...)
+			}
+			for t := range mean {
+				mean[t] += p[1+2*t] + p[2+2*t]
+			}
+		}
+		best := 0
+		for t := range mean {
+			if mean[t] /= float64(i - first); mean[t] > mean[best] {
+				best = t
+			}
+		}
+		kind := n.config.Types[best]
+		if mean[best] < n.config.Thresholds[kind] {
+			before = -1
+			continue
+		}
+		end := int(enc.Offsets[i-1].End)
+		if before == best && begins[2*best] <= begins[2*best+1] {
+			last := &found[len(found)-1]
+			sum, words = sum+mean[best], words+1
+			last.End, last.Score = end, toxscreen.Probability(sum/float64(words))
+			continue
+		}
+		sum, words, before = mean[best], 1, best
+		found = append(found, toxscreen.Entity{Type: kind, Start: int(enc.Offsets[first].Start), End: end, Score: toxscreen.Probability(sum), Why: []string{"network"}})
+	}
+	return trimmed(text, found), nil
+}
+
+// softmax writes the probabilities of logits to p.
+func softmax(logits []float32, p []float64) error {
+	highest := math.Inf(-1)
+	for _, z := range logits {
+		highest = max(highest, float64(z))
+	}
+	sum := 0.0
+	for i, z := range logits {
+		p[i] = math.Exp(float64(z) - highest)
+		sum += p[i]
+	}
+	if !(sum >= 1) { // NaN, or all are -Inf
+		return errors.New("failed to find names: the network returned logits that are no numbers")
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return nil
+}
+
+// trimmed drops the punctuation around names, and names without a letter.
+func trimmed(text string, names []toxscreen.Entity) []toxscreen.Entity {
+	kept := names[:0]
+	for _, e := range names {
+		name := strings.TrimRightFunc(text[e.Start:e.End], func(c rune) bool { return !(alphanumeric(c) || c == '.' || c == ')') })
+		e.End = e.Start + len(name)
+		name = strings.TrimLeftFunc(name, func(c rune) bool { return !(alphanumeric(c) || c == '@' || c == '#' || c == '(') })
+		e.Start = e.End - len(name)
+		if strings.ContainsFunc(name, unicode.IsLetter) && utf8.ValidString(name) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+func alphanumeric(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
