@@ -14,7 +14,7 @@ ROWS ?= 200000
 MINUTES ?= 30
 # The default model.
 MODEL := models/toxicity-en
-# What `make eval-model` measures, on dev or test rows, at most SAMPLE per source
+# What `make eval-model` and `make bench-pii` measure, on dev or test rows, at most SAMPLE per source
 # (empty: all); for comparison, BASELINE is the folder of an earlier model,
 # BASELINE_BINARY the toxscreen of its version, and AGAINST a file with the same weights in another precision.
 FOLDER ?= $(MODEL)
@@ -32,6 +32,7 @@ PYTHON := .venv/bin/python
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-cache-dir
 VENV := .venv/installed
 SERVERS := .venv/servers-installed
+PRESIDIO := .venv/presidio-installed
 # All scripts except those that are installed separately: the clients, the tools for
 # evaluation, and the servers that `make bench-serve` compares with.
 REQUIREMENTS := $(filter-out scripts/clients/% scripts/tools/% scripts/bench/serve/%,$(sort $(shell find scripts -name requirements.txt)))
@@ -127,6 +128,17 @@ bench-serve: build bench-sets $(SERVERS) ## Measure toxscreen serve, alone and a
 	build/bench/serve -background build/bench/natural.jsonl build/bench/chat.jsonl
 	build/bench/serve -compare scripts/bench/serve/compare -python $(PYTHON) -turns 10 -piece 200 build/bench/natural.jsonl build/bench/chat.jsonl
 
+.PHONY: bench-pii
+bench-pii: build data $(PRESIDIO) ## Measure personal data beside Presidio, the figures of docs/personal-data.md (needs DATA and an idle machine)
+	$(PYTHON) scripts/bench/pii.py --toxscreen bin/toxscreen --data $(DATA) --split $(SPLIT) --json build/bench-pii.json
+	go test -run '^$$' -bench Find -benchtime 2s -count 3 ./pii
+
+.PHONY: train-entities
+train-entities: data $(VENV) ## Train the network of names from DATA into build/entities (an hour on two cores)
+	$(PYTHON) scripts/train/entities_data.py --data $(DATA) > /dev/null
+	$(PYTHON) scripts/train/entities.py --data $(DATA) --out build/entities
+	$(PYTHON) scripts/train/entities_export.py --data $(DATA) --out build/entities --folder build/entities/entities-en
+
 .PHONY: train
 train: data $(VENV) ## Train the default model from DATA into build/train (a day on two cores)
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
@@ -213,6 +225,10 @@ $(VENV): $(REQUIREMENTS)
 	touch $@
 
 $(SERVERS): $(VENV) scripts/bench/serve/compare/requirements.txt
+	$(PIP) $(addprefix -r ,$(filter %.txt,$^))
+	touch $@
+
+$(PRESIDIO): $(VENV) scripts/bench/pii-requirements.txt
 	$(PIP) $(addprefix -r ,$(filter %.txt,$^))
 	touch $@
 

@@ -20,9 +20,9 @@ const (
 
 // shapeOf returns the shape of token i of a text.
 func shapeOf(text string, offsets []tokenize.Offset, i int) int64 {
-	o := offsets[i]
+	o, before := offsets[i], offsets[:i]
 	shape := lettersOf(text[o.Start:max(o.Start, o.End)])
-	if i > 0 && offsets[i-1].End == o.Start {
+	if last := len(before) - 1; last >= 0 && before[last].End == o.Start {
 		shape += glued
 	}
 	return shape
