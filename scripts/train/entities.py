@@ -36,7 +36,7 @@ IGNORED = -100
 NO_LETTER, LOWER, TITLE, UPPER, MIXED, DIGITS, GLUED = range(7)
 SHAPES = 2 * GLUED
 SHIPPED = Path(__file__).resolve().parents[2] / "models" / "toxicity-en"
-GENERATED = 30_000  # texts in an epoch
+GENERATED = 12_000  # texts in an epoch
 SMOOTHING = 0.05
 
 
@@ -252,10 +252,11 @@ def main(argv: list[str] | None = None):
     parser.add_argument("--out", required=True, type=Path, help="checkpoint and log")
     parser.add_argument("--layers", type=int, default=6, help="layers of the network (default %(default)s)")
     parser.add_argument("--shared", type=int, default=0, help="layers of the shipped network, frozen, below it (default %(default)s)")
-    parser.add_argument("--epochs", type=float, default=6, help="(default %(default)s)")
+    parser.add_argument("--epochs", type=float, default=8, help="(default %(default)s)")
     parser.add_argument("--generated", type=int, default=GENERATED, help="generated texts in an epoch (default %(default)s)")
     parser.add_argument("--batch-tokens", type=int, default=2048)
     parser.add_argument("--lr", type=float, default=2e-4)
+    parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run to continue with these settings (default: the base model)")
     parser.add_argument("--no-shapes", action="store_true", help="train without the shapes of tokens, to measure what they bring")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(argv)
@@ -268,6 +269,9 @@ def main(argv: list[str] | None = None):
     frozen, model = Frozen(SHIPPED, args.shared), Names(args.layers, shapes=not args.no_shapes)
     if args.shared:
         model.layers = network.from_base().layers[args.shared : args.shared + args.layers]
+    if args.start:
+        earlier = torch.load(args.start, weights_only=True)
+        model.load_state_dict(earlier["model"] | earlier["average"])
     dev = [e for e in data.load(args.data) if e.split == "dev"]
     named, plain = [p for p in model.parameters() if p.ndim > 1], [p for p in model.parameters() if p.ndim == 1]
     optimizer = torch.optim.AdamW([{"params": named, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}], lr=args.lr, fused=True)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from random import Random
 
 import entities_names as names
+import entities_things as things
 from entities_templates import CARRIERS, FILLERS, NEGATIVES
 from entities_text import IGNORE, Builder, Example
 
@@ -268,6 +269,8 @@ SENTENCES = frozenset({"chat", "email", "support", "bank", "travel", "news", "le
 # Registers without entities whose templates are lines of a file or a terminal.
 LINES = frozenset({"code", "logs", "config", "shell", "numbers", "blocks", "programs"})
 PLAIN_SHARE = 0.33
+# Of texts that entities_things.py makes.
+THINGS_SHARE = 0.1
 # Text that was masked once is masked again by somebody: nothing must be found in the masks.
 MASKED_SHARE = 0.05
 MASKS = ("<{}>", "<{}>", "<{}>", "", "", "[{}]", "[REDACTED]", "****", "[NAME]", "XXXX", "████", "***", "<{}_1>", "{{{}}}", "[removed]")
@@ -283,6 +286,9 @@ def generate(seed: int) -> Iterator[Example]:
     plain_weights = [len(nameless[name]) ** 0.75 for name in plain_names]
     number = 0
     while True:
+        if rng.random() < THINGS_SHARE:
+            yield Example(f"generated-{seed}-{number}", "generated/things", "train", things.text(rng), ())
+            number += 1
         builder, scene = Builder(), Scene(rng)
         if rng.random() < MASKED_SHARE:
             scene.masked, scene.mask = rng.choice([1.0, 1.0, 0.5]), rng.choice(MASKS)

@@ -1,0 +1,62 @@
+"""Lists and tables of things with capitals that are nobody's names, many of which are also given names: flowers, foods,
+colours, stones, animals, libraries, versions of products."""
+
+from random import Random
+
+THINGS = {
+    "plant": "Rose Lily Violet Ivy Heather Iris Daisy Poppy Jasmine Hazel Holly Fern Laurel Myrtle Olive Rosemary Basil Sage Clover Dahlia Aster Marigold Zinnia Petunia Begonia Camellia Magnolia Gardenia Azalea Primrose Tulip Orchid Lavender Peony Hyacinth Fuchsia Geranium Lobelia Verbena Cosmos Anemone Erica Veronica Angelica Amaryllis Forsythia Wisteria Clematis Honeysuckle Chrysanthemum Delphinium Freesia Gladiolus Hibiscus Hosta Hydrangea Lupin Narcissus Pansy Salvia Sedum Snapdragon Yarrow Ash Birch Cedar Elm Linden Maple Rowan Willow Juniper Cypress Alder Aspen Beech Cherry Hawthorn".split(),
+    "food": "Apricot|Aubergine|Basmati|Brie|Camembert|Cheddar|Gouda|Gruyère|Manchego|Mozzarella|Parmesan|Ricotta|Roquefort|Stilton|Celery|Chicory|Coriander|Cumin|Dill|Endive|Fennel|Garlic|Ginger|Kale|Leek|Marjoram|Mint|Nutmeg|Oregano|Paprika|Parsley|Pepper|Saffron|Sorrel|Tarragon|Thyme|Turmeric|Vanilla|Clementine|Damson|Fig|Lychee|Mango|Medlar|Melba|Papaya|Peach|Pear|Plum|Quince|Satsuma|Sultana|Bramley|Granny Smith|Golden Delicious|Pink Lady|Cox|Maris Piper|King Edward|Charlotte|Desiree|Chardonnay|Merlot|Pinot Noir|Riesling|Shiraz|Earl Grey|Darjeeling|Assam|Oolong|Espresso|Mocha|Caesar salad|Eggs Benedict|Beef Wellington|Victoria sponge|Battenberg|Madeira|Madeleine|Margherita|Napoli|Bolognese|Carbonara|Alfredo|Arrabbiata|Jalapeño|Sriracha|Tabasco|Wasabi|Miso|Tofu|Tempeh|Hummus|Tahini|Pesto".split("|"),
+    "colour": "Amber Azure Beige Cerise Champagne Chestnut Cobalt Coral Crimson Cyan Ebony Emerald Fuchsia Indigo Ivory Jade Khaki Lilac Magenta Maroon Mauve Ochre Olive Peach Periwinkle Rust Sable Saffron Salmon Scarlet Sienna Silver Tan Teal Turquoise Umber Vermilion Viridian White Black Grey Rose Ruby Raven Ash Burgundy Lavender Midnight Pearl Sky Slate Mint Cream".split(),
+    "stone": "Agate Amber Amethyst Beryl Citrine Diamond Emerald Garnet Jade Jasper Jet Lapis Malachite Moonstone Onyx Opal Pearl Peridot Quartz Ruby Sapphire Topaz Tourmaline Turquoise Zircon Basalt Chert Dolomite Flint Gneiss Granite Gypsum Marble Obsidian Pumice Schist Shale Slate Travertine".split(),
+    "animal": "Robin|Jay|Martin|Wren|Swift|Drake|Finch|Raven|Lark|Nightingale|Kestrel|Merlin|Osprey|Kingfisher|Jackdaw|Magpie|Bullfinch|Bunny|Fox|Wolf|Lynx|Otter|Badger|Collie|Beagle|Boxer|Corgi|Dalmatian|Jack Russell|Saint Bernard|Labrador|Maine Coon|Angus|Holstein|Jersey|Guernsey|Hereford|Bradypus tridactylus|Canis lupus|Felis catus|Quercus robur|Homo sapiens|Drosophila melanogaster|Escherichia coli|Rosa canina|Salix alba|Monarch|Red Admiral|Painted Lady|Peacock".split("|"),
+    "fabric": "Cashmere Denim Cotton Damask Jersey Linen Muslin Paisley Satin Silk Tweed Velvet Viscose Wool Chiffon Calico Gingham Tartan Harris Oxford Poplin Twill Lurex".split(),
+    "hardware": "CUDA|CUDA 11|CUDA 12|ROCm|ROCm 6|Vulkan|Metal|MLX|OpenCL|Direct3D|DirectX|Ryzen 9|Xeon|Epyc|Tesla V100|Ampere|Ada|Hopper|Turing|Pascal|Volta|Maxwell|Kepler|Fermi|Raptor Lake|Alder Lake|Zen 4|Cortex-A76|Snapdragon|Tegra|Jetson Orin|GeForce|Radeon|Arc".split("|"),
+    "software": "Jenkins|Maven|Gradle|Celery|Flask|Django|Rails|Laravel|Spring|Angular|React|Vue|Svelte|Ember|Bazel|CMake|Ninja|Conan|Poetry|Black|Ruff|Mypy|Jest|Mocha|Chai|Cypress|Selenium|Puppeteer|Cassandra|Redis|Kafka|Neptune|Aurora|Athena|Hive|Pig|Spark|Beam|Flink|Storm|Samza|Hadoop|Zookeeper|Helm|Istio|Envoy|Consul|Vault|Nomad|Packer|Grafana|Loki|Tempo|Thanos|Jaeger|Zipkin|Sentry|Hermes|Babel|Julia|Ada|Ruby|Crystal|Elm|Dart|Haskell|Erlang|Pascal|Scala|Goreleaser|Dependabot|Renovate|Adler|Huffman|Deflate|Snappy|Brotli|Bonjour|Samba|Avahi|Sybase|Oracle|Delta|Parquet|Arrow|Hudi|Iceberg".split("|"),
+    "month": "January February March April May June July August September October November December Mon Tue Wed Thu Fri Sat Sun Monday Sunday Easter Spring Summer Autumn".split(),
+    "element": "Hydrogen Helium Lithium Carbon Nitrogen Oxygen Neon Sodium Silicon Argon Calcium Titanium Iron Nickel Copper Zinc Krypton Silver Tin Iodine Xenon Platinum Gold Mercury Lead Radon Curium Einsteinium Fermium Nobelium Bohrium Meitnerium".split(),
+    "tool": "Allen key|Philips screw|Phillips bit|Jack|Jenny|Stanley knife|Bunsen burner|Petri dish|Erlenmeyer flask|Dewar|Buchner funnel|Pasteur pipette|Vernier caliper|Geiger counter|Faraday cage|Van de Graaff|Tesla coil|Peltier|Pitot tube|Bourdon gauge|Diesel|Otto engine|Wankel|Stirling|Rankine cycle|Kelvin|Joule|Watt|Newton|Pascal|Hertz|Ampere|Volt|Ohm|Farad|Henry|Weber|Gauss|Becquerel|Sievert|Julian day|Gregorian calendar|Fahrenheit|Celsius|Richter scale|Beaufort 6".split("|"),
+    "key": "LOWBAT|DRF|ACK|SYN|NAK|EOF|READY|FAILED|OK|WARN|TRUE|FALSE|NULL|NONE|AwsArn|IamRole|ecPublicKey|rsaEncryption|uLong|size_t|expon|kurtosis|skew|anon|lowbat|countersign|theorie|linnerud|Esq.|YI|XL|XXL|N/A|TBD|Vol.|Fig.|No.|Ltd|Chow|Ting-a-ling|Hurrah|Amen|Lord|Madam|Sir|Ahem|Bang|Boom|Woof|Meow|Ding-dong|Hallelujah|Yippee".split("|"),
+}
+UNITS = "kg g l ml cl pcs box pack m cm mm % °C €".split()
+HEADINGS = "item product name variety kind type label title description stock colour code".split()
+
+
+def table(rng: Random) -> str:
+    """A table of things and numbers, in one of the forms that programs and people write."""
+    columns = rng.sample(list(THINGS), rng.choice((1, 1, 2, 3)))
+    rows = []
+    for _ in range(rng.randint(3, 14)):
+        row = [rng.choice(THINGS[c]) for c in columns]
+        for _ in range(rng.randint(1, 4)):
+            row.insert(rng.randint(0, len(row)), rng.choice((str(rng.randint(0, 9999)), f"{rng.uniform(0, 99):.2f}", f"{rng.randint(1, 900)} {rng.choice(UNITS)}", rng.choice(THINGS["month"]))))
+        rows.append(row)
+    width = min(map(len, rows))
+    rows = [row[:width] for row in rows]
+    header = [rng.choice(HEADINGS) for _ in range(width)]
+    form = rng.choice(("csv", "tsv", "pipe", "fixed", "json", "list", "yaml"))
+    if form == "json":
+        return "[\n" + ",\n".join("  {" + ", ".join(f'"{h}": "{cell}"' for h, cell in zip(header, row)) + "}" for row in rows) + "\n]"
+    if form == "yaml":
+        return "\n".join(f"- {header[0]}: {row[0]}\n" + "\n".join(f"  {h}: {cell}" for h, cell in zip(header[1:], row[1:])) for row in rows)
+    if form == "list":
+        return "\n".join(rng.choice("-*") + " " + rng.choice((" ", ", ", ": ", " - ")).join(row) for row in rows)
+    lines = ([header] if rng.random() < 0.6 else []) + rows
+    if form == "fixed":
+        return "\n".join("".join(cell.ljust(18) for cell in line).rstrip() for line in lines)
+    separator = {"csv": ",", "tsv": "\t", "pipe": " | "}[form]
+    return "\n".join(separator.join(line) for line in lines)
+
+
+SENTENCES = (
+    "The {0} is doing well next to the {1}.", "We ran out of {0} and {1}, order more.", "Is {0} better than {1} for this?", "{0}, {1} and {2} are on sale.", "Add {0}, then stir in the {1}.",
+    "Upgrade {0} before you install {1}.", "{0} does not support {1} yet.", "The error came from {0}, not from {1}.", "My favourite is {0}.", "{0}! cried the crowd. {1}!", "It said {0} on the box, {1} on the lid.",
+    "{0} (see {1}) replaces {2}.", '"{0}": "{1}",', "{0} = {1}", "#define {0} {1}", "{0}: {1}", "{0} -> {1}", "the {0} of the {1}", "Choose between {0}, {1} or {2}.", "Compare {0} with {1} in table 3.",
+)
+
+
+def text(rng: Random) -> str:
+    """A table, or sentences with things."""
+    if rng.random() < 0.6:
+        return table(rng)
+    things = THINGS[rng.choice([c for c in THINGS if c != "plant"])]  # in a sentence, Veronica is somebody
+    return rng.choice((" ", "\n")).join(rng.choice(SENTENCES).format(*(rng.choice(things) for _ in range(3))) for _ in range(rng.randint(1, 5)))
