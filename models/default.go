@@ -11,6 +11,7 @@ import (
 //
 //go:embed toxicity-en/manifest.json toxicity-en/tokenizer.json toxicity-en/LICENSE toxicity-en/README.md
 //go:embed toxicity-en/stage-1.ort toxicity-en/exit-1.ort toxicity-en/stage-2.ort toxicity-en/exit-2.ort toxicity-en/stage-3.ort
+//go:embed entities-en/manifest.json entities-en/LICENSE entities-en/README.md
 var embedded embed.FS
 
 // The bytes of the network's files again under separate names; the binary contains them once.
@@ -25,6 +26,8 @@ var (
 	exit2 string
 	//go:embed toxicity-en/stage-3.ort
 	stage3 string
+	//go:embed entities-en/network.ort
+	networkOfNames string
 )
 
 // program is the folder of the embedded model. ONNX Runtime uses its weights in
@@ -37,7 +40,12 @@ func (program) content(name string) (data []byte, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	return unsafe.Slice(unsafe.StringData(network), len(network)), true //nolint:gosec // avoids a copy
+	return bytesOf(network), true
+}
+
+// bytesOf returns the bytes of a string without copying them.
+func bytesOf(s string) []byte {
+	return unsafe.Slice(unsafe.StringData(s), len(s)) //nolint:gosec // avoids a copy
 }
 
 // Default returns the folder of the embedded model.
@@ -48,3 +56,15 @@ func Default() fs.FS {
 	}
 	return program{folder}
 }
+
+// namesFolder returns the folder of the embedded network of names.
+func namesFolder() fs.FS {
+	folder, err := fs.Sub(embedded, "entities-en")
+	if err != nil {
+		panic(err) // the name is a valid path
+	}
+	return folder
+}
+
+// namesNetwork returns the file of the embedded network of names.
+func namesNetwork() []byte { return bytesOf(networkOfNames) }

@@ -10,6 +10,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/spelling"
+	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/pii"
 )
 
@@ -37,6 +38,13 @@ func OpenFinder(s Settings) (*Finder, error) {
 		if err := s.PII.Knows(t); err != nil {
 			return nil, fmt.Errorf("failed to open the finder of personal data: %w", err)
 		}
+	}
+	if s.PII.Names == nil && !s.PII.NoNames {
+		names, err := models.OpenNames(models.Options{Library: s.Library, Threads: s.Threads})
+		if err != nil {
+			return nil, err
+		}
+		s.PII.Names, opened.close = names, names.Close
 	}
 	var err error
 	if opened.Finder, err = pii.New(s.PII.Settings); err != nil {

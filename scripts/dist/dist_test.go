@@ -75,6 +75,7 @@ func TestTheArchiveHoldsTheLicenses(t *testing.T) {
 		"licenses/onnxruntime/LICENSE": "Microsoft Corporation",
 		"licenses/onnxruntime/ThirdPartyNotices.txt":        "protobuf",
 		"licenses/models/toxicity-en/LICENSE":               "Apache License",
+		"licenses/models/entities-en/LICENSE":               "Apache License",
 		"licenses/github.com/yalue/onnxruntime_go/LICENSE":  "Permission is hereby granted",
 		"licenses/github.com/spf13/cobra/LICENSE.txt":       "Apache License",
 		"licenses/github.com/sugarme/tokenizer/LICENSE":     "Apache License",

@@ -83,6 +83,8 @@ func dist(ctx context.Context, out string) (string, error) {
 		"licenses/onnxruntime/ThirdPartyNotices.txt": filepath.Join(library, "ThirdPartyNotices.txt"),
 		"licenses/models/toxicity-en/LICENSE":        "models/toxicity-en/LICENSE",
 		"licenses/models/toxicity-en/README.md":      "models/toxicity-en/README.md",
+		"licenses/models/entities-en/LICENSE":        "models/entities-en/LICENSE",
+		"licenses/models/entities-en/README.md":      "models/entities-en/README.md",
 		"licenses/go/LICENSE":                        filepath.Join(runtime.GOROOT(), "LICENSE"), //nolint:staticcheck // The program runs by `go run`, where it is right.
 	}
 	if err := addModuleLicenses(ctx, files); err != nil {
