@@ -11,6 +11,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/models"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 // versions is the output of `version --format json`.
@@ -18,7 +19,8 @@ type versions struct {
 	Toxscreen   string `json:"toxscreen"`
 	Go          string `json:"go"`
 	Platform    string `json:"platform"`
-	Model       string `json:"model"` // the embedded one
+	Model       string `json:"model"`    // the embedded one
+	Entities    string `json:"entities"` // what finds personal data by default
 	ONNXRuntime struct {
 		BuiltFor string `json:"built_for"`
 		Oldest   string `json:"oldest"`
@@ -53,11 +55,17 @@ func (a *app) version(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return fmt.Errorf("failed to read the embedded model: %w", err)
 	}
+	finder, err := screen.OpenFinder(screen.Settings{})
+	if err != nil {
+		return err
+	}
+	defer finder.Close()
 	v := versions{
 		Toxscreen: toxscreen.Version(),
 		Go:        runtime.Version(),
 		Platform:  runtime.GOOS + "/" + runtime.GOARCH,
 		Model:     manifest.Identity(),
+		Entities:  finder.Version(),
 	}
 	v.ONNXRuntime.BuiltFor, v.ONNXRuntime.Oldest = encoder.LibraryVersion, encoder.MinLibraryVersion
 	library, err := encoder.LoadLibrary(s.Library, s.Provider)
@@ -72,7 +80,7 @@ func (a *app) version(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		found = "no working library; see `toxscreen doctor`"
 	}
-	_, err = fmt.Fprintf(a.out, "toxscreen     %s\nmodel         %s\nonnxruntime   %s (built for %s)\ngo            %s %s\n",
-		v.Toxscreen, v.Model, found, v.ONNXRuntime.BuiltFor, v.Go, v.Platform)
+	_, err = fmt.Fprintf(a.out, "toxscreen     %s\nmodel         %s\nentities      %s\nonnxruntime   %s (built for %s)\ngo            %s %s\n",
+		v.Toxscreen, v.Model, v.Entities, found, v.ONNXRuntime.BuiltFor, v.Go, v.Platform)
 	return err
 }
