@@ -125,6 +125,24 @@ def addresses(found: Iterable[Span], gold: Iterable[Span]) -> list[Span]:
     return sorted(found + whole)
 
 
+def joined(spans: Iterable[Span], text: str) -> list[Span]:
+    """Spans of which neighbours of one type are one if only blanks and punctuation stand between them: some templates annotate
+    "12", "Elm Street" and "Apt. 3" one by one, others "12 Elm Street Apt. 3"."""
+    out: list[Span] = []
+    for span in sorted(spans):
+        last = out[-1] if out else None
+        if last and last.type == span.type and not any(c.isalnum() for c in text[last.end : span.start]):
+            out[-1] = Span(last.start, max(last.end, span.end), span.type)
+        else:
+            out.append(span)
+    return out
+
+
+def places(spans: Iterable[Span]) -> list[Span]:
+    """LOCATION and ADDRESS as one type: whether the town of an address is a part of it is a matter of convention."""
+    return [Span(s.start, s.end, "PLACE") if s.type in ("LOCATION", "ADDRESS") else s for s in spans]
+
+
 def interval(groups: dict[object, list[Counts]], beta: float, draws: int = 1000) -> tuple[float, float]:
     """The 95 % interval of F under resampling of the groups: texts of one template stand or fall together."""
     sums = [sum(counts, Counts()) for _, counts in sorted(groups.items(), key=lambda item: str(item[0]))]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pii_measures import IGNORE, Counts, Span, addresses, characters, exact, interval, match, unannotated
+from pii_measures import IGNORE, Counts, Span, addresses, characters, exact, interval, joined, match, places, unannotated
 
 
 def span(text: str, part: str, kind: str = "PERSON") -> Span:
@@ -87,3 +87,10 @@ def test_false_alarms_overlap_nothing_annotated():
     found = [span(TEXT, "Elm", "PERSON"), span(TEXT, "Doe", "ORGANIZATION")]
     assert unannotated(found, [JOHN]) == {"PERSON": 1}
 
+
+
+def test_neighbours_of_a_type_are_one_span():
+    text = "12, Elm Street\n Springfield Ann"
+    parts = [span(text, "12", "ADDRESS"), span(text, "Elm Street", "ADDRESS"), span(text, "Springfield", "LOCATION"), span(text, "Ann")]
+    assert [text[s.start : s.end] for s in joined(parts, text)] == ["12, Elm Street", "Springfield", "Ann"]
+    assert [text[s.start : s.end] for s in joined(places(parts), text)] == ["12, Elm Street\n Springfield", "Ann"]
