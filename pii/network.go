@@ -145,7 +145,7 @@ func softmax(logits []float32, p []float64) error {
 	return nil
 }
 
-// trimmed drops the punctuation around names, and names without a letter.
+// trimmed drops the punctuation around names, and names without a letter, except postcodes.
 func trimmed(text string, names []toxscreen.Entity) []toxscreen.Entity {
 	kept := names[:0]
 	for _, e := range names {
@@ -153,11 +153,17 @@ func trimmed(text string, names []toxscreen.Entity) []toxscreen.Entity {
 		e.End = e.Start + len(name)
 		name = strings.TrimLeftFunc(name, func(c rune) bool { return !(alphanumeric(c) || c == '@' || c == '#' || c == '(') })
 		e.Start = e.End - len(name)
-		if strings.ContainsFunc(name, unicode.IsLetter) && utf8.ValidString(name) {
+		if isName(e.Type, name) && utf8.ValidString(name) {
 			kept = append(kept, e)
 		}
 	}
 	return kept
+}
+
+// isName tells whether a text can be a name: it has a letter or, as a part of an address, a
+// digit, since a postcode may stand alone.
+func isName(t toxscreen.EntityType, text string) bool {
+	return hasLetter(text) || t == Address && strings.ContainsFunc(text, unicode.IsDigit)
 }
 
 func alphanumeric(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }

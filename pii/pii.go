@@ -284,7 +284,7 @@ func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, err
 			return nil, err
 		}
 		for _, e := range names {
-			if hasLetter(text[e.Start:e.End]) {
+			if isName(e.Type, text[e.Start:e.End]) {
 				found = append(found, finding{e, name})
 			}
 		}

@@ -163,7 +163,8 @@ def decode(text: str, encoding, probabilities: np.ndarray, least: float | dict[s
             end -= 1
         while start < end and not (text[start].isalnum() or text[start] in "@#("):
             start += 1
-        if any(c.isalpha() for c in text[start:end]):
+        name = text[start:end]
+        if any(c.isalpha() for c in name) or TYPES[best] == "ADDRESS" and any(c.isdecimal() for c in name):  # a postcode
             found.append((start, end, TYPES[best], float(np.mean(scores))))
     return found
 
