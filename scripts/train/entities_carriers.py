@@ -287,7 +287,9 @@ def generate(seed: int) -> Iterator[Example]:
     number = 0
     while True:
         if rng.random() < THINGS_SHARE:
-            yield Example(f"generated-{seed}-{number}", "generated/things", "train", things.text(rng), ())
+            builder = Builder()
+            things.write(rng, builder)
+            yield Example(f"generated-{seed}-{number}", "generated/things", "train", builder.text(), tuple(builder.spans))
             number += 1
         builder, scene = Builder(), Scene(rng)
         if rng.random() < MASKED_SHARE:

@@ -1,7 +1,10 @@
-"""Lists and tables of things with capitals that are nobody's names, many of which are also given names: flowers, foods,
-colours, stones, animals, libraries, versions of products."""
+"""Tables of things with capitals that are nobody's names, many of which are also given names: flowers, foods, colours,
+stones, animals, libraries, versions of products. And tables with columns of names, so that the form of a text decides nothing."""
 
 from random import Random
+
+import entities_names as names
+from entities_text import Builder
 
 THINGS = {
     "plant": "Rose Lily Violet Ivy Heather Iris Daisy Poppy Jasmine Hazel Holly Fern Laurel Myrtle Olive Rosemary Basil Sage Clover Dahlia Aster Marigold Zinnia Petunia Begonia Camellia Magnolia Gardenia Azalea Primrose Tulip Orchid Lavender Peony Hyacinth Fuchsia Geranium Lobelia Verbena Cosmos Anemone Erica Veronica Angelica Amaryllis Forsythia Wisteria Clematis Honeysuckle Chrysanthemum Delphinium Freesia Gladiolus Hibiscus Hosta Hydrangea Lupin Narcissus Pansy Salvia Sedum Snapdragon Yarrow Ash Birch Cedar Elm Linden Maple Rowan Willow Juniper Cypress Alder Aspen Beech Cherry Hawthorn".split(),
@@ -21,30 +24,54 @@ UNITS = "kg g l ml cl pcs box pack m cm mm % °C €".split()
 HEADINGS = "item product name variety kind type label title description stock colour code".split()
 
 
-def table(rng: Random) -> str:
-    """A table of things and numbers, in one of the forms that programs and people write."""
-    columns = rng.sample(list(THINGS), rng.choice((1, 1, 2, 3)))
-    rows = []
-    for _ in range(rng.randint(3, 14)):
-        row = [rng.choice(THINGS[c]) for c in columns]
-        for _ in range(rng.randint(1, 4)):
-            row.insert(rng.randint(0, len(row)), rng.choice((str(rng.randint(0, 9999)), f"{rng.uniform(0, 99):.2f}", f"{rng.randint(1, 900)} {rng.choice(UNITS)}", rng.choice(THINGS["month"]))))
-        rows.append(row)
-    width = min(map(len, rows))
-    rows = [row[:width] for row in rows]
-    header = [rng.choice(HEADINGS) for _ in range(width)]
-    form = rng.choice(("csv", "tsv", "pipe", "fixed", "json", "list", "yaml"))
-    if form == "json":
-        return "[\n" + ",\n".join("  {" + ", ".join(f'"{h}": "{cell}"' for h, cell in zip(header, row)) + "}" for row in rows) + "\n]"
-    if form == "yaml":
-        return "\n".join(f"- {header[0]}: {row[0]}\n" + "\n".join(f"  {h}: {cell}" for h, cell in zip(header[1:], row[1:])) for row in rows)
-    if form == "list":
-        return "\n".join(rng.choice("-*") + " " + rng.choice((" ", ", ", ": ", " - ")).join(row) for row in rows)
-    lines = ([header] if rng.random() < 0.6 else []) + rows
-    if form == "fixed":
-        return "\n".join("".join(cell.ljust(18) for cell in line).rstrip() for line in lines)
-    separator = {"csv": ",", "tsv": "\t", "pipe": " | "}[form]
-    return "\n".join(separator.join(line) for line in lines)
+# What a column of names may hold, and its headings.
+NAMED = {
+    "PERSON": (lambda rng: names.written(*names.person(rng), rng), "name customer patient employee contact owner author assignee"),
+    "LOCATION": (lambda rng: names.town_name(rng), "city town place location office destination"),
+    "ORGANIZATION": (lambda rng: names.organization(rng), "company employer supplier client vendor"),
+    "ADDRESS": (lambda rng: names.address(rng), "address street delivery"),
+}
+
+
+def table(rng: Random, builder: Builder) -> None:
+    """A table of things and numbers, in one of the forms that programs and people write; half of the tables have columns of names."""
+    columns = [(kind, rng.choice(HEADINGS)) for kind in rng.sample(list(THINGS), rng.choice((1, 1, 2, 3)))]
+    if rng.random() < 0.5:
+        columns = columns[: rng.choice((0, 0, 1))]
+        columns += [(kind, rng.choice(NAMED[kind][1].split())) for kind in rng.sample(list(NAMED), rng.choice((1, 1, 2, 3)))]
+    columns += [("", rng.choice(("id", "amount", "date", "qty", "price", "total"))) for _ in range(rng.randint(1, 4))]
+    rng.shuffle(columns)
+    if rng.random() < 0.3:
+        columns = [(kind, heading.capitalize()) for kind, heading in columns]
+    rows = [[_cell(kind, rng) for kind, _ in columns] for _ in range(rng.randint(2, 12))]
+    form = rng.choice(("csv", "csv", "tsv", "pipe", "fixed", "json", "list", "yaml"))
+    if form in ("csv", "tsv", "pipe", "fixed") and rng.random() < 0.7:
+        rows.insert(0, [(heading, None) for _, heading in columns])
+    separator = {"csv": ",", "tsv": "\t", "pipe": " | ", "json": ", ", "yaml": "\n  "}.get(form) or rng.choice((" ", ", ", " - "))
+    bullet = rng.choice("-*")
+    for i, row in enumerate(rows):
+        builder.add(("\n" if i else "") + {"json": '{"', "list": bullet + " ", "yaml": "- "}.get(form, ""))
+        for j, ((text, kind), (_, heading)) in enumerate(zip(row, columns)):
+            if form == "csv" and "," in text:
+                builder.add('"')
+            if form in ("json", "yaml"):
+                builder.add(f'{heading}": "' if form == "json" else f"{heading}: ")
+            builder.add(text, kind)
+            if form == "csv" and "," in text:
+                builder.add('"')
+            if form == "fixed":
+                builder.add(" " * max(2, 18 - len(text)))
+            elif j + 1 < len(columns):
+                builder.add('", "' if form == "json" else separator)
+        builder.add('"},' if form == "json" else "")
+
+
+def _cell(kind: str, rng: Random) -> tuple[str, str | None]:
+    if kind in NAMED:
+        return NAMED[kind][0](rng), kind
+    if kind:
+        return rng.choice(THINGS[kind]), None
+    return rng.choice((str(rng.randint(0, 9999)), f"{rng.uniform(0, 99):.2f}", f"{rng.randint(1, 900)} {rng.choice(UNITS)}", rng.choice(THINGS["month"]))), None
 
 
 SENTENCES = (
@@ -54,9 +81,10 @@ SENTENCES = (
 )
 
 
-def text(rng: Random) -> str:
+def write(rng: Random, builder: Builder) -> None:
     """A table, or sentences with things."""
     if rng.random() < 0.6:
-        return table(rng)
+        table(rng, builder)
+        return
     things = THINGS[rng.choice([c for c in THINGS if c != "plant"])]  # in a sentence, Veronica is somebody
-    return rng.choice((" ", "\n")).join(rng.choice(SENTENCES).format(*(rng.choice(things) for _ in range(3))) for _ in range(rng.randint(1, 5)))
+    builder.add(rng.choice((" ", "\n")).join(rng.choice(SENTENCES).format(*(rng.choice(things) for _ in range(3))) for _ in range(rng.randint(1, 5))))
