@@ -1,14 +1,12 @@
 package judge
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -16,10 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/internal/spelling"
+	"github.com/toxscreen/toxscreen/internal/plainyaml"
 )
 
 // Rubric defines what the judge looks for. docs/judge.md explains each key of its
@@ -111,8 +107,6 @@ const (
 	maxPoints   = 20 // of violations, and of non-violations
 )
 
-var unknownField = regexp.MustCompile(`^line (\d+): field (\S+) not found in type (\S+)$`)
-
 // ParseRubric reads the YAML form of a rubric. Unknown keys and invalid values are
 // errors that name the key. Anything after the rubric is an error, too.
 func ParseRubric(data []byte) (Rubric, error) {
@@ -120,13 +114,8 @@ func ParseRubric(data []byte) (Rubric, error) {
 		return Rubric{}, fmt.Errorf("it has %d bytes, the limit is %d", len(data), maxRubric)
 	}
 	var r Rubric
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	if err := dec.Decode(&r); err != nil {
-		return Rubric{}, readable(err)
-	}
-	if err := dec.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
-		return Rubric{}, errors.New("there is more after the rubric: a file has only one")
+	if err := plainyaml.Unmarshal(data, &r, rubricKeys); err != nil {
+		return Rubric{}, err
 	}
 	if r.Scale == 0 {
 		r.Scale = 1
@@ -134,28 +123,10 @@ func ParseRubric(data []byte) (Rubric, error) {
 	return r, r.Validate()
 }
 
-// readable turns the errors of the YAML library into sentences.
-func readable(err error) error {
-	if errors.Is(err, io.EOF) {
-		return errors.New("it is empty")
-	}
-	wrong, ok := errors.AsType[*yaml.TypeError](err)
-	if !ok {
-		return err
-	}
-	found := make([]error, len(wrong.Errors))
-	for i, sentence := range wrong.Errors {
-		found[i] = errors.New(sentence)
-		if m := unknownField.FindStringSubmatch(sentence); m != nil {
-			known := []string{"name", "goal", "violations", "non_violations", "aspects", "severity", "fields", "scale"}
-			if strings.HasSuffix(m[3], "Aspect") {
-				known = []string{"name", "question", "weight", "attribute"}
-			}
-			meant, _ := spelling.Nearest(m[2], known)
-			found[i] = fmt.Errorf("line %s: unknown key %q: the nearest known one is %s", m[1], m[2], meant)
-		}
-	}
-	return errors.Join(found...)
+// rubricKeys are the keys of each type of the YAML form.
+var rubricKeys = map[string][]string{
+	"Rubric": {"name", "goal", "violations", "non_violations", "aspects", "severity", "fields", "scale"},
+	"Aspect": {"name", "question", "weight", "attribute"},
 }
 
 var (

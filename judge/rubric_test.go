@@ -89,7 +89,7 @@ func TestInvalidRubricsAreRejected(t *testing.T) {
 	} {
 		_, err := ParseRubric([]byte(strings.Replace(small, c.change, c.to, 1)))
 		if c.want == "" {
-			if _, err := ParseRubric([]byte(small + "---\nname: second\n")); err == nil || !strings.Contains(err.Error(), "there is more after the rubric") {
+			if _, err := ParseRubric([]byte(small + "---\nname: second\n")); err == nil || !strings.Contains(err.Error(), "there is more after the end") {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue

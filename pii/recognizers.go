@@ -1,11 +1,9 @@
 package pii
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"regexp"
 	"regexp/syntax"
@@ -16,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/internal/spelling"
+	"github.com/toxscreen/toxscreen/internal/plainyaml"
 )
 
 // Limits of recognizers.
@@ -290,13 +288,8 @@ func ReadRecognizers(data []byte) (all []Recognizer, allow []string, err error) 
 		return nil, nil, fmt.Errorf("failed to read recognizers: they have %d bytes, the limit is %d", len(data), maxRecognizersFile)
 	}
 	var file recognizersFile
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	if err := dec.Decode(&file); err != nil {
-		return nil, nil, fmt.Errorf("failed to read recognizers: %w", readable(err))
-	}
-	if err := dec.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("failed to read recognizers: there is more after the list: a file has only one")
+	if err := plainyaml.Unmarshal(data, &file, keysOf); err != nil {
+		return nil, nil, fmt.Errorf("failed to read recognizers: %w", err)
 	}
 	for _, r := range file.Recognizers {
 		if r.Enabled != nil && !*r.Enabled {
@@ -353,36 +346,12 @@ func (l *language) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode((*plain)(l))
 }
 
-var unknownField = regexp.MustCompile(`^line (\d+): field (\S+) not found in type (\S+)$`)
-
 // keysOf are the keys of each type of the YAML form.
 var keysOf = map[string][]string{
-	"pii.recognizersFile": {"recognizers"},
-	"pii.fileRecognizer": {
+	"recognizersFile": {"recognizers", "allow_list"},
+	"fileRecognizer": {
 		"name", "supported_entity", "patterns", "deny_list", "context", "supported_language", "supported_languages", "type", "enabled",
 	},
-	"pii.Pattern": {"name", "regex", "score"},
-	"pii.plain":   {"language", "context"},
-}
-
-// readable turns the errors of the YAML library into sentences.
-func readable(err error) error {
-	if errors.Is(err, io.EOF) {
-		return errors.New("the file is empty")
-	}
-	wrong, ok := errors.AsType[*yaml.TypeError](err)
-	if !ok {
-		return err
-	}
-	found := make([]error, len(wrong.Errors))
-	for i, sentence := range wrong.Errors {
-		found[i] = errors.New(sentence)
-		m := unknownField.FindStringSubmatch(sentence)
-		if m == nil {
-			continue
-		}
-		nearest, _ := spelling.Nearest(m[2], keysOf[m[3]])
-		found[i] = fmt.Errorf("line %s: unknown key %q: the nearest known one is %s", m[1], m[2], nearest)
-	}
-	return errors.Join(found...)
+	"Pattern": {"name", "regex", "score"},
+	"plain":   {"language", "context"},
 }

@@ -183,7 +183,7 @@ func TestReadRecognizers(t *testing.T) {
 		`"off": its language must be en`:                                   {"    enabled: false", "    supported_language: fr"},
 		`its type is "predefined"`:                                         {"type: custom", "type: predefined"},
 		`"staff numbers": the expression`:                                  {`\bE\d{6}\b`, `(?<!x)E`},
-		`more after the list`:                                              {"    deny_list: [x]", "    deny_list: [x]\n---\na: b"},
+		`more after the end`:                                               {"    deny_list: [x]", "    deny_list: [x]\n---\na: b"},
 	} {
 		if _, _, err := pii.ReadRecognizers([]byte(strings.Replace(file, change[0], change[1], 1))); err == nil || !strings.Contains(err.Error(), names) {
 			t.Errorf("the error is %v, want one that says %s", err, names)
