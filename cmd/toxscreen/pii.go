@@ -80,6 +80,15 @@ func withPII(cmd *cobra.Command, s *settings) error {
 	return checkTypes(s)
 }
 
+// loadFinderSettings loads the settings of a command that finds personal data.
+func loadFinderSettings(cmd *cobra.Command) (*settings, error) {
+	s, err := loadSettings(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return s, checkTypes(s)
+}
+
 // checkTypes refuses types of personal data that do not exist, also in operators.
 func checkTypes(s *settings) error {
 	for _, used := range []struct {
@@ -258,10 +267,7 @@ func finderSettings(s *settings) ([]rows.Setting, error) {
 }
 
 func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
-	s, err := loadSettings(cmd)
-	if err == nil {
-		err = checkTypes(s)
-	}
+	s, err := loadFinderSettings(cmd)
 	if err != nil {
 		return err
 	}
@@ -352,10 +358,7 @@ the masked text. Files, --resume and rows that fail are as for toxscreen batch.`
 }
 
 func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
-	s, err := loadSettings(cmd)
-	if err == nil {
-		err = checkTypes(s)
-	}
+	s, err := loadFinderSettings(cmd)
 	if err != nil {
 		return err
 	}

@@ -78,10 +78,7 @@ judge_wait=TIME may be added to that line.`,
 const drain = 30 * time.Second
 
 func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
-	s, err := loadSettings(cmd)
-	if err == nil {
-		err = checkTypes(s)
-	}
+	s, err := loadFinderSettings(cmd)
 	if err != nil {
 		return err
 	}
