@@ -160,6 +160,14 @@ func (m *masker) mask(text string, entities []toxscreen.Entity) (string, error) 
 	return masked.Text, err
 }
 
+// finds returns the finder for what is then masked.
+func (m *masker) finds(f *screen.Finder) toxscreen.EntityFinder {
+	if m == nil {
+		return f
+	}
+	return f.ForMasking(m.operators)
+}
+
 // close closes the mapping.
 func (m *masker) close() error {
 	if m == nil || m.mapping == nil {
@@ -314,7 +322,7 @@ func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
 		return text, nil
 	}
 	finding := rows.Finding{FailOn: s.PIIFailOn}
-	for o := range toxscreen.FindBatch(cmd.Context(), finder, runtime.GOMAXPROCS(0), slices.Values(texts), within) {
+	for o := range toxscreen.FindBatch(cmd.Context(), m.finds(finder), runtime.GOMAXPROCS(0), slices.Values(texts), within) {
 		if err = o.Err; err != nil {
 			break
 		}
@@ -397,7 +405,7 @@ func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
 	if m != nil {
 		finding.Mask = m.mask
 	}
-	summary, err := job.Find(finder, finding, append(settings, masking...)...)
+	summary, err := job.Find(m.finds(finder), finding, append(settings, masking...)...)
 	shown.end()
 	if err != nil {
 		return toContinue(err, o)
