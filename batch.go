@@ -51,11 +51,10 @@ type FoundEntities[Row any] struct {
 	Err      error
 }
 
-// FindBatch is [Batch] for the personal data in texts: it finds that of so many rows at once
-// as parallel says.
-func FindBatch[Row any](ctx context.Context, f EntityFinder, parallel int, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[FoundEntities[Row]] {
+// FindBatch is [Batch] for the personal data in texts.
+func FindBatch[Row any](ctx context.Context, f EntityFinder, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[FoundEntities[Row]] {
 	steps := steps[[]Entity, []Entity]{
-		parallel: parallel, first: f.Find, result: func(found []Entity) []Entity { return found },
+		parallel: f.Parallel(), first: f.Find, result: func(found []Entity) []Entity { return found },
 		pending: func([]Entity) bool { return false },
 	}
 	return func(yield func(FoundEntities[Row]) bool) {

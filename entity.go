@@ -31,6 +31,8 @@ type EntityFinder interface {
 	Find(ctx context.Context, text string) ([]Entity, error)
 	// Version identifies everything that the entities of a text depend on.
 	Version() string
+	// Parallel is how many concurrent texts keep the finder busy, 1 or more.
+	Parallel() int
 }
 
 // Found is the personal data in one text. Its JSON form is the native format of the command

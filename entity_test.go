@@ -29,6 +29,8 @@ func (capitals) Find(ctx context.Context, text string) ([]toxscreen.Entity, erro
 
 func (capitals) Version() string { return "capitals@1" }
 
+func (capitals) Parallel() int { return 2 }
+
 // A result has the entities only if they were looked for.
 func TestEntitiesOfResults(t *testing.T) {
 	plain := toxscreen.New(classify(func(context.Context, string) (toxscreen.Classification, error) { return clean, nil }))
@@ -77,7 +79,7 @@ func TestFindBatchKeepsOrderAndRowsThatFail(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	noText := errors.New("has no text")
 	want := 0
-	for outcome := range toxscreen.FindBatch(t.Context(), capitals{}, 4, numbered(1000, new(atomic.Int64)), func(i int) (string, error) {
+	for outcome := range toxscreen.FindBatch(t.Context(), capitals{}, numbered(1000, new(atomic.Int64)), func(i int) (string, error) {
 		if i == 42 {
 			return "", noText
 		}

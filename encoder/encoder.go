@@ -30,10 +30,12 @@
 package encoder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -106,9 +108,15 @@ type Info struct {
 }
 
 // Info describes the encoder.
-func (e *Encoder) Info() Info {
-	return Info{Parallel: e.runner.sharing.parallel, Short: e.runner.sharing.short}
+func (e *Encoder) Info() Info { return infoOf(e.runner.sharing) }
+
+// InfoOf describes an encoder of a batching and a number of threads, 0 for [Config]'s default,
+// before it is open.
+func InfoOf(batching Batching, threads int) Info {
+	return infoOf(sharingOf(batching, cmp.Or(threads, runtime.GOMAXPROCS(0))))
 }
+
+func infoOf(s sharing) Info { return Info{Parallel: s.parallel, Short: s.short} }
 
 // Leave reports whether a window leaves after a stage, so that later stages do not run on it.
 // stage is the index of the stage, and logits has one for each column of its exit's head. It

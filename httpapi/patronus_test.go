@@ -94,6 +94,8 @@ func (names) Types() []toxscreen.EntityType { return []toxscreen.EntityType{pii.
 
 func (names) Version() string { return "names@1" }
 
+func (names) Parallel() int { return 2 }
+
 // The examples of Patronus' documentation. Of the first, Patronus finds the name alone; of
 // the second, nothing about health. A request runs only what its evaluators need.
 func TestPatronusPersonalData(t *testing.T) {

@@ -2,7 +2,6 @@ package models
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,6 +63,7 @@ func (m NamesManifest) Identity() string {
 // first text needs it. It is safe for concurrent use; Close it when no call is active.
 type Names struct {
 	manifest NamesManifest
+	parallel int
 	open     func() (*pii.Network, error) // once
 	network  *pii.Network                 // nil until it is open
 }
@@ -76,7 +76,7 @@ func OpenNames(o Options) (*Names, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to open the network of names: %w", err)
 	}
-	n := &Names{manifest: manifest}
+	n := &Names{manifest: manifest, parallel: encoder.InfoOf(namesBatching, o.Threads).Parallel}
 	n.open = sync.OnceValues(func() (*pii.Network, error) {
 		opened, err := openNames(manifest, o)
 		n.network = opened
@@ -104,6 +104,9 @@ func (n *Names) Types() []toxscreen.EntityType { return n.manifest.Types }
 // Version implements [pii.Names].
 func (n *Names) Version() string { return n.manifest.Identity() }
 
+// Parallel implements [pii.Names].
+func (n *Names) Parallel() int { return n.parallel }
+
 // Close frees the network's memory if it was opened.
 func (n *Names) Close() error {
 	if n.network == nil {
@@ -111,6 +114,9 @@ func (n *Names) Close() error {
 	}
 	return n.network.Close()
 }
+
+// namesBatching is how short texts share runs of the network of names.
+const namesBatching = encoder.Bucketed
 
 // readNames reads the manifest in a folder.
 func readNames(folder fs.FS) (NamesManifest, error) {
@@ -156,8 +162,8 @@ func openNames(m NamesManifest, o Options) (*pii.Network, error) {
 					{Name: "names", Output: m.Output, Task: encoder.TokenClassification, Columns: 1 + 2*len(m.Types)},
 				}},
 			},
-			Tokenizer: tokenizer, Window: m.Window, Batching: encoder.Bucketed,
-			Provider: encoder.CPU, Library: o.Library, Threads: cmp.Or(o.Threads, 0),
+			Tokenizer: tokenizer, Window: m.Window, Batching: namesBatching,
+			Provider: encoder.CPU, Library: o.Library, Threads: o.Threads,
 		},
 		Types: m.Types, Thresholds: m.Thresholds, Version: m.Identity(),
 	})

@@ -247,6 +247,8 @@ func (n names) Find(_ context.Context, text string) ([]toxscreen.Entity, error) 
 func (n names) Types() []toxscreen.EntityType { return []toxscreen.EntityType{pii.Person, pii.Address} }
 func (n names) Version() string               { return "names@1" }
 
+func (names) Parallel() int { return 2 }
+
 func TestOverlap(t *testing.T) {
 	for _, c := range []struct {
 		why   string

@@ -317,6 +317,8 @@ func (words) Find(_ context.Context, text string) ([]toxscreen.Entity, error) {
 func (words) Types() []toxscreen.EntityType { return []toxscreen.EntityType{pii.Person} }
 func (words) Version() string               { return "words@1" }
 
+func (words) Parallel() int { return 2 }
+
 // A text that was masked by replace or redact has nothing to mask: what was written is not
 // found, whatever a network takes it for.
 func TestMaskedTextIsClean(t *testing.T) {

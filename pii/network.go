@@ -66,6 +66,9 @@ func (n *Network) Types() []toxscreen.EntityType { return n.config.Types }
 // Version implements [Names].
 func (n *Network) Version() string { return n.config.Version }
 
+// Parallel implements [Names].
+func (n *Network) Parallel() int { return n.encoder.Info().Parallel }
+
 // Find implements [Names]. A word has the mean of the probabilities of its tokens. It is in a
 // name if its likeliest type reaches the threshold of that type, and the name's score is the
 // mean of its words'. When ctx ends, active runs stop.

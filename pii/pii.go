@@ -56,6 +56,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -111,6 +112,8 @@ type Names interface {
 	Types() []toxscreen.EntityType
 	// Version is name@version and a hash.
 	Version() string
+	// Parallel is how many concurrent texts keep it busy, 1 or more.
+	Parallel() int
 }
 
 // Finder finds personal data. It is immutable and safe for concurrent use.
@@ -236,6 +239,14 @@ func (f *Finder) Settings() Settings { return f.settings }
 
 // Version implements [toxscreen.EntityFinder].
 func (f *Finder) Version() string { return f.version }
+
+// Parallel implements [toxscreen.EntityFinder].
+func (f *Finder) Parallel() int {
+	if f.wantsNames {
+		return f.settings.Names.Parallel()
+	}
+	return runtime.GOMAXPROCS(0)
+}
 
 // Find implements [toxscreen.EntityFinder]. The time of everything but the network is
 // linear in the length of the text.

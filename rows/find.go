@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"runtime"
 	"slices"
 
 	"github.com/toxscreen/toxscreen"
@@ -66,7 +65,7 @@ func (f *finding) outcomes(ctx context.Context, rows iter.Seq[row], text func(ro
 		return t, err
 	}
 	return func(yield func(outcome) bool) {
-		for o := range toxscreen.FindBatch(ctx, f.finder, runtime.GOMAXPROCS(0), rows, within) {
+		for o := range toxscreen.FindBatch(ctx, f.finder, rows, within) {
 			var found toxscreen.Found
 			if o.Err == nil {
 				found = toxscreen.NewFound(f.finder, o.Row.text, o.Entities, f.options.OffsetUnit)

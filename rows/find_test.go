@@ -41,6 +41,8 @@ func (p plants) Find(ctx context.Context, text string) ([]toxscreen.Entity, erro
 
 func (plants) Version() string { return "plants@1" }
 
+func (plants) Parallel() int { return 2 }
+
 // uprooted masks by the types.
 func uprooted(text string, entities []toxscreen.Entity) (string, error) {
 	masked, at := "", 0

@@ -12,7 +12,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -322,7 +321,7 @@ func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
 		return text, nil
 	}
 	finding := rows.Finding{FailOn: s.PIIFailOn}
-	for o := range toxscreen.FindBatch(cmd.Context(), m.finds(finder), runtime.GOMAXPROCS(0), slices.Values(texts), within) {
+	for o := range toxscreen.FindBatch(cmd.Context(), m.finds(finder), slices.Values(texts), within) {
 		if err = o.Err; err != nil {
 			break
 		}
