@@ -37,7 +37,7 @@ async def stories():
         return rails[-1]
 
     masked = await guard(rail(), TEXT)
-    assert masked == "Zoë 😀 wrote from <EMAIL_ADDRESS>, her SSN is <US_SSN>.", masked
+    assert masked == "<PERSON> 😀 wrote from <EMAIL_ADDRESS>, her SSN is <US_SSN>.", masked
     assert await guard(rail(), "Thank you.") == "Thank you."
 
     # Only the types of its configuration; types that this server does not know are no error.
@@ -52,13 +52,13 @@ async def stories():
 
     # A type below its threshold is not masked.
     strict = rail(presidio_score_thresholds={PiiEntityType.EMAIL_ADDRESS: 1.01})
-    assert await guard(strict, TEXT) == TEXT.replace("856-45-6789", "<US_SSN>")
+    assert await guard(strict, TEXT) == TEXT.replace("Zoë", "<PERSON>").replace("856-45-6789", "<US_SSN>")
 
     # What was masked in the request is put back into the answer.
     restoring, data = rail(output_parse_pii=True), {"metadata": {}}
     sent = await guard(restoring, TEXT, data)
-    assert sent == "Zoë 😀 wrote from <EMAIL_ADDRESS_1>, her SSN is <US_SSN_2>.", sent
-    answer = await guard(restoring, "Write to <EMAIL_ADDRESS_1> without <US_SSN_2>.", data, "response")
+    assert sent == "<PERSON_1> 😀 wrote from <EMAIL_ADDRESS_2>, her SSN is <US_SSN_3>.", sent
+    answer = await guard(restoring, "Write to <EMAIL_ADDRESS_2> without <US_SSN_3>.", data, "response")
     assert answer == "Write to zoe@example.com without 856-45-6789.", answer
 
     # A text that it sends in pieces, and each piece's offsets.
