@@ -1,11 +1,10 @@
 """Trains the network of names: PERSON, LOCATION, ADDRESS, ORGANIZATION and NRP in texts.
 
     python scripts/train/entities.py --data DATA --out build/entities
-    python scripts/train/entities.py --data DATA --out build/entities --export models/entities-en
 
-If it is killed, the same command resumes. The network reads what the first stage of models/toxicity-en, the
-embeddings, makes of a window, and the shape of each token: BERT's vocabulary is in lower case, and capitals tell
-much about names. Its layers begin as those of all-MiniLM-L6-v2.
+If it is killed, the same command resumes. entities_export.py turns the checkpoint into models/entities-en. The network
+reads what the first stage of models/toxicity-en, the embeddings, makes of a window, and the shape of each token: BERT's
+vocabulary is in lower case, and capitals tell much about names. Its layers begin as those of all-MiniLM-L6-v2.
 """
 
 import argparse
