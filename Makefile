@@ -87,7 +87,7 @@ test: library ollama ## All tests needed to trust the build (minutes; 5 more the
 .PHONY: test-all
 test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests: Python, fuzzing, comparison, archive (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
-	TOXSCREEN_DATA=$(abspath $(DATA)) $(PYTHON) -m pytest -q scripts
+	DATA_FOLDER=$(abspath $(DATA)) $(PYTHON) -m pytest -q scripts
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
 	scripts/fuzz.sh $(FUZZTIME)
 	@$(MAKE) test-clients

@@ -2,7 +2,7 @@
 
     python -m pytest scripts/train/test_entities_data.py
 
-With TOXSCREEN_DATA set to the data folder, the real files are checked too.
+With DATA_FOLDER set to the data folder, the real files are checked too.
 """
 
 import itertools
@@ -20,7 +20,7 @@ import entities_data as entities
 import entities_names as names
 from entities_text import IGNORE, TYPES, Example
 
-FOLDER = os.environ.get("TOXSCREEN_DATA")
+FOLDER = os.environ.get("DATA_FOLDER")
 
 
 def found(example: Example) -> list[tuple[str, str]]:
@@ -150,7 +150,7 @@ def test_joined_moves_the_spans():
     assert found(whole) == [pair for part in parts for pair in found(part)]
 
 
-@pytest.mark.skipif(not FOLDER, reason="TOXSCREEN_DATA is not set")
+@pytest.mark.skipif(not FOLDER, reason="DATA_FOLDER is not set")
 def test_no_training_text_repeats_a_held_out_one():
     folder = Path(FOLDER)
     examples = entities.load(folder)
