@@ -79,9 +79,10 @@ chromium: ## Install Debian's Chromium, as root, and axe-core, for the tests of 
 	@command -v npm >/dev/null || { echo "npm is missing: install Node" >&2; exit 1; }
 	npm ci --prefix $(PAGE_TESTS) --ignore-scripts --no-audit --no-fund --loglevel=error
 
+# The Ollama server takes one core the first time, so the packages are compiled beside it.
 .PHONY: test
-test: library ollama ## All tests needed to trust the build (minutes; 5 more the first time)
-	go vet ./...
+test: ## All tests needed to trust the build (minutes; 5 more the first time)
+	@$(MAKE) -j2 library ollama packages
 	go test -race -timeout 20m ./...
 
 .PHONY: test-all
@@ -192,6 +193,11 @@ clean: ## Remove the output of these targets, except in the user's cache
 tools:
 	@command -v go >/dev/null || { echo "Go is missing: install the version that go.mod names" >&2; exit 1; }
 	@command -v "$$(go env CC)" >/dev/null || { echo "A C compiler is missing: ONNX Runtime's binding needs cgo; install gcc or clang" >&2; exit 1; }
+
+.PHONY: packages
+packages: tools
+	go vet ./...
+	go build -race ./...
 
 # The sets of texts, and the network in one file for Python.
 .PHONY: bench-sets
