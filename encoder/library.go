@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +41,11 @@ func LibraryName() string {
 	}
 }
 
+// cudaProvider returns the path of the CUDA provider that belongs to a library.
+func cudaProvider(library string) string {
+	return filepath.Join(filepath.Dir(library), "libonnxruntime_providers_cuda.so")
+}
+
 // LibraryCache returns the folder in the user's cache where scripts/get-onnxruntime
 // installs the library for a provider.
 func LibraryCache(provider Provider) (string, error) {
@@ -56,9 +62,10 @@ func LibraryCache(provider Provider) (string, error) {
 
 // FindLibrary returns the path of ONNX Runtime's shared library: the explicit
 // path if given, else the value of the environment variable [LibraryEnv], else
-// the first library found next to the running binary, in the user's cache or in
-// the system's library folders. If an explicit path or the variable is set, no
-// other library is used.
+// the first library found next to the running binary, in the newest onnxruntime
+// wheel of the Python environment whose bin folder has the binary, in the user's
+// cache or in the system's library folders. If an explicit path or the variable
+// is set, no other library is used.
 func FindLibrary(explicit string, provider Provider) (string, error) {
 	if explicit == "" {
 		explicit = os.Getenv(LibraryEnv)
@@ -76,18 +83,19 @@ func FindLibrary(explicit string, provider Provider) (string, error) {
 		}
 		return explicit, nil
 	}
-	var folders []string
+	var beside, others []string
+	var installed wheels
 	if binary, err := os.Executable(); err == nil {
 		if binary, err = filepath.EvalSymlinks(binary); err == nil {
-			folders = append(folders, filepath.Dir(binary), filepath.Join(filepath.Dir(binary), "lib"))
+			beside = []string{filepath.Dir(binary), filepath.Join(filepath.Dir(binary), "lib")}
+			installed = findWheels(binary, provider)
 		}
 	}
 	if cache, err := LibraryCache(provider); err == nil {
-		folders = append(folders, cache)
+		others = append(others, cache)
 	}
-	folders = append(folders, systemLibraryFolders()...)
-	for _, folder := range folders {
-		path := filepath.Join(folder, LibraryName())
+	others = append(others, systemLibraryFolders()...)
+	for _, path := range slices.Concat(librariesIn(beside), installed.usable, librariesIn(others)) {
 		switch _, err := os.Stat(path); {
 		case err == nil:
 			return path, nil
@@ -95,7 +103,17 @@ func FindLibrary(explicit string, provider Provider) (string, error) {
 			return "", fmt.Errorf("failed to look for ONNX Runtime's library: %w", err)
 		}
 	}
-	return "", fmt.Errorf("%w: no %s in %s; %s", ErrNoLibrary, LibraryName(), strings.Join(folders, ", "), GetLibraryHint)
+	missing, hint := installed.missing(provider)
+	return "", fmt.Errorf("%w: no %s in %s%s; %s", ErrNoLibrary, LibraryName(), strings.Join(slices.Concat(beside, others), ", "), missing, hint)
+}
+
+// librariesIn returns the path of the library in each folder.
+func librariesIn(folders []string) []string {
+	paths := make([]string, len(folders))
+	for i, folder := range folders {
+		paths[i] = filepath.Join(folder, LibraryName())
+	}
+	return paths
 }
 
 // systemLibraryFolders returns the default folders of the system's loader, as

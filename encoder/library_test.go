@@ -1,10 +1,13 @@
 package encoder_test
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,14 +18,7 @@ import (
 func TestFindLibrary(t *testing.T) {
 	put := func(folder string) string {
 		t.Helper()
-		path := filepath.Join(folder, encoder.LibraryName())
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
+		return put(t, filepath.Join(folder, encoder.LibraryName()))
 	}
 	find := func(explicit string, provider encoder.Provider) string {
 		t.Helper()
@@ -91,6 +87,112 @@ func TestNoLibraryNamesTheWayOut(t *testing.T) {
 	if !errors.Is(err, encoder.ErrNoLibrary) || !strings.Contains(err.Error(), "get-onnxruntime") {
 		t.Errorf("error %v", err)
 	}
+}
+
+// A binary that pip installed finds the library of the onnxruntime wheel in the same
+// Python environment, wherever pip, uv or conda put both. Each case is a process of
+// its own, since the place of the running binary decides.
+func TestFindLibraryOfAWheel(t *testing.T) {
+	if provider := os.Getenv("TEST_FIND_LIBRARY"); provider != "" {
+		path, err := encoder.FindLibrary("", encoder.Provider(provider))
+		if err != nil {
+			os.Stdout.WriteString("error: " + err.Error())
+		} else {
+			os.Stdout.WriteString("found: " + path)
+		}
+		os.Exit(0)
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("the names are those of the Linux wheels")
+	}
+	const capi = "onnxruntime/capi/libonnxruntime.so."
+	for _, test := range []struct {
+		name     string
+		binary   string // default: bin/toxscreen
+		files    []string
+		provider encoder.Provider // default: CPU
+		want     string           // a file, or part of the error
+	}{
+		{name: "a virtual environment, conda, pip --user", files: []string{"lib/python3.12/site-packages/" + capi + "1.30.0"}, want: "lib/python3.12/site-packages/" + capi + "1.30.0"},
+		{name: "Debian", files: []string{"lib/python3/dist-packages/" + capi + "1.30.0"}, want: "lib/python3/dist-packages/" + capi + "1.30.0"},
+		{name: "Fedora", files: []string{"lib64/python3.13/site-packages/" + capi + "1.30.0"}, want: "lib64/python3.13/site-packages/" + capi + "1.30.0"},
+		{name: "pip --target", files: []string{capi + "1.30.0"}, want: capi + "1.30.0"},
+		{name: "Scripts", binary: "Scripts/toxscreen", files: []string{"Lib/site-packages/" + capi + "1.30.0"}, want: "Lib/site-packages/" + capi + "1.30.0"},
+		{name: "the newest counts, by numbers", files: []string{"lib/python3.9/site-packages/" + capi + "1.99.0", "lib/python3.12/site-packages/" + capi + "1.100.0", "lib/python3.13/site-packages/" + capi + "1.30.0"}, want: "lib/python3.12/site-packages/" + capi + "1.100.0"},
+		{name: "next to the binary first", files: []string{"bin/libonnxruntime.so", "lib/python3.12/site-packages/" + capi + "1.30.0"}, want: "bin/libonnxruntime.so"},
+		{name: "before the cache", files: []string{"cache/toxscreen/onnxruntime/" + encoder.LibraryVersion + "/libonnxruntime.so", "lib/python3.12/site-packages/" + capi + "1.30.0"}, want: "lib/python3.12/site-packages/" + capi + "1.30.0"},
+		{name: "one that is too old is passed over", files: []string{"cache/toxscreen/onnxruntime/" + encoder.LibraryVersion + "/libonnxruntime.so", "lib/python3.12/site-packages/" + capi + "1.23.2"}, want: "cache/toxscreen/onnxruntime/" + encoder.LibraryVersion + "/libonnxruntime.so"},
+		{name: "one that is too old is named", files: []string{"lib/python3.12/site-packages/" + capi + "1.23.2"}, want: capi + "1.23.2 is older than " + encoder.MinLibraryVersion + "; `pip install -U onnxruntime`"},
+		{name: "names without a version", files: []string{capi + "1", capi + "old"}, want: "no onnxruntime wheel in "},
+		{name: "CUDA needs the wheel with its provider", provider: encoder.CUDA, files: []string{"lib/python3.12/site-packages/" + capi + "1.30.0"}, want: "`pip install -U onnxruntime-gpu`"},
+		{name: "CUDA", provider: encoder.CUDA, files: []string{capi + "1.30.0", "onnxruntime/capi/libonnxruntime_providers_cuda.so"}, want: capi + "1.30.0"},
+		{name: "not in a bin folder", binary: "tools/toxscreen", files: []string{"lib/python3.12/site-packages/" + capi + "1.30.0"}, want: "; " + encoder.GetLibraryHint},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			prefix, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			prefix = filepath.Join(prefix, "a [strange] prefix")
+			for _, name := range test.files {
+				put(t, filepath.Join(prefix, name))
+			}
+			binary := filepath.Join(prefix, cmp.Or(test.binary, "bin/toxscreen"))
+			copyTestBinary(t, binary)
+			// The tool managers put a link to the binary on the PATH.
+			link := filepath.Join(t.TempDir(), "toxscreen")
+			if err := os.Symlink(binary, link); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(link, "-test.run=^TestFindLibraryOfAWheel$")
+			cmd.Env = []string{"TEST_FIND_LIBRARY=" + string(cmp.Or(test.provider, encoder.CPU)), "HOME=" + prefix, "XDG_CACHE_HOME=" + filepath.Join(prefix, "cache")}
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := string(out)
+			if strings.HasPrefix(got, "found: /usr/") && !slices.Contains(test.files, test.want) {
+				t.Skip("this system has its own library")
+			}
+			if got != "found: "+filepath.Join(prefix, test.want) && !(strings.HasPrefix(got, "error: ") && strings.Contains(got, test.want)) {
+				t.Errorf("%s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+// copyTestBinary puts this test's binary, by a hard link if possible, at a path.
+func copyTestBinary(t *testing.T, path string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if os.Link(self, path) == nil {
+		return
+	}
+	content, err := os.ReadFile(self)
+	if err == nil {
+		err = os.WriteFile(path, content, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// put creates an empty file and its folder.
+func put(t *testing.T, path string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // Unusable libraries are refused with a clear error. Each is loaded by its

@@ -84,7 +84,7 @@ func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 // tryCUDA reports why sessions of the loaded library cannot use CUDA.
 func tryCUDA(library string) error {
 	// Without this file, the attempt would print to standard error.
-	if _, err := os.Stat(filepath.Join(filepath.Dir(library), "libonnxruntime_providers_cuda.so")); err != nil {
+	if _, err := os.Stat(cudaProvider(library)); err != nil {
 		return fmt.Errorf("the library has no CUDA provider next to it: %w; install onnxruntime-gpu's with `get-onnxruntime -gpu`", err)
 	}
 	options, err := ort.NewSessionOptions()
