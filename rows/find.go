@@ -33,10 +33,12 @@ func (f Finding) Reaches(t toxscreen.EntityType) bool {
 // Find finds the personal data in the rows, like [Job.Score] scores them. Lines in JSONL are
 // those of [Found].
 func (j *Job) Find(finder toxscreen.EntityFinder, f Finding, settings ...Setting) (Summary, error) {
-	if j.options.Redo {
-		return j.done, errors.New("--redo judge is for results of toxscreen batch: there is no judge for personal data")
-	}
-	return j.do(&finding{Finding: f, finder: finder, options: j.options}, settings)
+	return j.each(func(p *pair) (Summary, error) {
+		if p.options.Redo {
+			return p.done, errors.New("--redo judge is for results of toxscreen batch: there is no judge for personal data")
+		}
+		return p.do(&finding{Finding: f, finder: finder, options: p.options}, settings)
+	})
 }
 
 // finding is the [task] of [Job.Find]. Its values are *toxscreen.Found.

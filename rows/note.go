@@ -2,12 +2,14 @@ package rows
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/toxscreen/toxscreen"
@@ -23,6 +25,8 @@ type note struct {
 	Input  string `json:"input"` // SHA-256 of its content, unpacked
 	// Settings that the results depend on, with names for people.
 	Settings []Setting `json:"settings"`
+	// Done is the summary of a complete output in a folder of outputs.
+	Done *Summary `json:"done,omitempty"`
 }
 
 const noteFormat = 1
@@ -52,6 +56,9 @@ func newNote(ctx context.Context, o Options, in rowReader, task task, settings [
 		{"--keep-text", fmt.Sprint(o.KeepText)},
 		{"--row-group", fmt.Sprint(o.rowGroup())},
 	}...)
+	if g := o.groups; g != (groups{}) {
+		n.Settings = append(n.Settings, Setting{"--shard, by its row groups,", fmt.Sprintf("%d to %d", g.from+1, g.to)})
+	}
 	if delimiter := o.delimiter(format); delimiter != 0 {
 		n.Settings = append(n.Settings, Setting{"--delimiter", string(rune(delimiter))})
 	}
@@ -77,12 +84,21 @@ func (n note) check(path string) error {
 	if err != nil {
 		return err
 	}
-	var before note
+	_, err = n.sameRun(noteOf(path), data)
+	return err
+}
+
+// sameRun reads a note and reports why it is not of this run.
+func (n note) sameRun(path string, data []byte) (before note, err error) {
 	if err := json.Unmarshal(data, &before); err != nil {
-		return fmt.Errorf("%s is broken: %w; use --overwrite to start over", noteOf(path), err)
+		return before, fmt.Errorf("%s is broken: %w; use --overwrite to start over", path, err)
 	}
+	return before, n.same(path, before)
+}
+
+func (n note) same(path string, before note) error {
 	if before.Format != n.Format {
-		return fmt.Errorf("%s is from another version of toxscreen; use --overwrite to start over", noteOf(path))
+		return fmt.Errorf("%s is from another version of toxscreen; use --overwrite to start over", path)
 	}
 	if before.Input != n.Input {
 		return errors.New("the input differs from the input of the interrupted run; use --overwrite to start over")
@@ -98,6 +114,48 @@ func (n note) check(path string) error {
 		}
 	}
 	return nil
+}
+
+// errIncomplete is the error for an output that is not recorded as complete.
+var errIncomplete = errors.New("the output is not complete")
+
+// complete returns the summary of an output in a folder of outputs that an earlier run
+// completed.
+func (n note) complete(path string) (Summary, error) {
+	file, unfinished, err := exists(path)
+	if err != nil || !file || unfinished {
+		return Summary{}, cmp.Or(err, errIncomplete)
+	}
+	data, err := os.ReadFile(recordOf(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Summary{}, errIncomplete
+	}
+	if err != nil {
+		return Summary{}, err
+	}
+	before, err := n.sameRun(recordOf(path), data)
+	if err == nil && before.Done == nil {
+		err = fmt.Errorf("%s is broken: it has no summary; use --overwrite to start over", recordOf(path))
+	}
+	if err != nil {
+		return Summary{}, err
+	}
+	done := *before.Done
+	done.Before, done.Duration = done.Rows, 0
+	return done, nil
+}
+
+// record records that an output in a folder of outputs is complete.
+func (n note) record(path string, done Summary) error {
+	if err := os.Mkdir(filepath.Dir(recordOf(path)), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	n.Done = &done
+	var b bytes.Buffer
+	if err := plainjson.Write(&b, n, "  "); err != nil {
+		return err
+	}
+	return files.WriteBytes(recordOf(path), 0o666, b.Bytes())
 }
 
 // hold locks the note of an output, if there is one, until release is called, so

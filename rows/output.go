@@ -65,6 +65,8 @@ func mayWrite(o Options) (resuming bool, err error) {
 		resuming = file || unfinished
 	case unfinished:
 		return false, fmt.Errorf("%s is an unfinished output: continue it with --resume, or replace it with --overwrite", o.Output)
+	case file && o.inFolder:
+		return false, fmt.Errorf("%s exists: continue the run with --resume, which passes over complete outputs, or replace them with --overwrite", o.Output)
 	case file:
 		return false, fmt.Errorf("%s exists: choose another name, or replace it with --overwrite", o.Output)
 	}
@@ -108,8 +110,10 @@ func (o output) remove() error {
 	if err := os.RemoveAll(partsOf(o.Output)); err != nil {
 		return err
 	}
-	if err := os.Remove(noteOf(o.Output)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, note := range []string{noteOf(o.Output), recordOf(o.Output)} {
+		if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	if info, err := os.Stat(o.Output); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return nil
@@ -241,6 +245,9 @@ func (o output) again(file *os.File) (rowWriter, Summary, error) {
 	return w, Summary{}, err
 }
 
+// next returns the number of the row after those that are done.
+func (o output) next(done Summary) int64 { return o.groups.before + done.Rows + 1 }
+
 // foreign is the error for an output with content that no run has written.
 func foreign(row int64) error {
 	return fmt.Errorf("row %d is not what the run wrote: the file was changed; use --overwrite to start over", row)
@@ -281,8 +288,8 @@ func (o output) countJSON(file io.Reader, done *Summary) (end int64, err error) 
 			return 0, err
 		}
 		l, err := o.task.fromJSON(encoded)
-		if err != nil || l.row != done.Rows+1 {
-			return 0, foreign(done.Rows + 1)
+		if err != nil || l.row != o.next(*done) {
+			return 0, foreign(o.next(*done))
 		}
 		end += int64(len(encoded))
 		done.add(l, o.task)
@@ -310,11 +317,11 @@ func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
 			end = records.offset
 			continue
 		}
-		if broken || len(cells) != len(header) || cells[place["row"]] != strconv.FormatInt(done.Rows+1, 10) {
-			return 0, foreign(done.Rows + 1)
+		if broken || len(cells) != len(header) || cells[place["row"]] != strconv.FormatInt(o.next(*done), 10) {
+			return 0, foreign(o.next(*done))
 		}
 		end = records.offset
-		l, err := o.writtenCells(done.Rows+1, cells, place)
+		l, err := o.writtenCells(o.next(*done), cells, place)
 		if err != nil {
 			return 0, err
 		}

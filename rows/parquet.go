@@ -95,7 +95,8 @@ type parquetReader struct {
 	source
 	schema *parquet.Schema
 	groups []parquet.RowGroup // not read yet
-	total  int64              // rows
+	before int64              // rows before the groups
+	total  int64              // rows of the groups
 	rows   parquet.Rows       // of the current group, nil between groups
 	buffer []parquet.Row
 	ready  []parquet.Row // read, not returned
@@ -140,6 +141,13 @@ func openParquet(ctx context.Context, from source, o Options) (_ rowReader, err 
 		source: from, schema: opened.Schema(), groups: opened.RowGroups(), total: opened.NumRows(),
 		buffer: make([]parquet.Row, 64), text: -1, at: -1, measured: o.Progress != nil, halves: halfFloats(opened.Metadata()),
 	}
+	if g := o.groups; g != (groups{}) {
+		r.groups, r.before, r.total = r.groups[g.from:g.to], g.before, 0
+		for _, group := range r.groups {
+			r.total += group.NumRows()
+		}
+	}
+	r.number = r.before
 	// A group without rows has no pages either, which the library cannot read.
 	r.groups = slices.DeleteFunc(slices.Clone(r.groups), func(g parquet.RowGroup) bool { return g.NumRows() == 0 })
 	var names []string
@@ -273,7 +281,7 @@ func (p *parquetReader) skip(ctx context.Context, rows int64) (_ int64, err erro
 			return 0, err
 		}
 	}
-	p.number = rows
+	p.number = p.before + rows
 	for rows > 0 {
 		n := p.groups[0].NumRows()
 		if n > rows {
@@ -334,8 +342,8 @@ func (p *parquetReader) next() (_ row, err error) {
 	for len(p.ready) == 0 {
 		if p.rows == nil {
 			if len(p.groups) == 0 {
-				if p.number != p.total {
-					return row{}, fmt.Errorf("the file is damaged: it has %d rows instead of %d", p.number, p.total)
+				if p.number-p.before != p.total {
+					return row{}, fmt.Errorf("the file is damaged: it has %d rows instead of %d", p.number-p.before, p.total)
 				}
 				return row{}, io.EOF
 			}

@@ -261,10 +261,10 @@ func (p *partsWriter) eachRow(path string, done *Summary, use func(parquet.Row) 
 				return errors.Join(err, rows.Close())
 			}
 			for _, r := range buffer[:n] {
-				if r[place["row"]].Int64() != done.Rows+1 {
-					return errors.Join(foreign(done.Rows+1), rows.Close())
+				if r[place["row"]].Int64() != p.next(*done) {
+					return errors.Join(foreign(p.next(*done)), rows.Close())
 				}
-				l, err := p.written(done.Rows+1, func(column string) string {
+				l, err := p.written(p.next(*done), func(column string) string {
 					if i, ok := place[column]; ok {
 						return cellOf(r[i])
 					}

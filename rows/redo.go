@@ -41,7 +41,7 @@ func (o Options) redoable() error {
 
 // redo asks the judge again about the rows of a complete output whose verdict failed,
 // and keeps the others. The output is replaced as a whole, or not at all.
-func (j *Job) redo(screener *toxscreen.Screener, out output) (Summary, error) {
+func (p *pair) redo(screener *toxscreen.Screener, out output) (Summary, error) {
 	path, err := filepath.EvalSymlinks(out.Output)
 	if err == nil && !screener.HasJudge() {
 		err = errors.New("no judge is configured")
@@ -51,17 +51,17 @@ func (j *Job) redo(screener *toxscreen.Screener, out output) (Summary, error) {
 		file, err = os.Open(path)
 	}
 	if err != nil {
-		return j.done, fmt.Errorf("failed to judge %s again: %w", out.Output, files.Cause(err))
+		return p.done, fmt.Errorf("failed to judge %s again: %w", out.Output, files.Cause(err))
 	}
 	defer file.Close()
 	before := out.writtenLines(file)
 	if out.format().hasCells() {
 		before = out.writtenRecords(file)
 	}
-	j.in = &redoReader{rowReader: j.in, before: before}
+	p.in = &redoReader{rowReader: p.in, before: before}
 	err = files.Write(path, 0o666, func(w io.Writer) error {
 		if out.format().hasCells() {
-			header, err := encodeRecord(out.csvHeader(j.in.columns()), out.format().delimiter())
+			header, err := encodeRecord(out.csvHeader(p.in.columns()), out.format().delimiter())
 			if err == nil {
 				_, err = w.Write(header)
 			}
@@ -70,17 +70,17 @@ func (j *Job) redo(screener *toxscreen.Screener, out output) (Summary, error) {
 			}
 		}
 		none := func() error { return nil }
-		j.w = &lineWriter{out: w, encode: out.encoder(), sync: none, close: none}
-		j.keep = func(line []byte) error {
+		p.w = &lineWriter{out: w, encode: out.encoder(), sync: none, close: none}
+		p.keep = func(line []byte) error {
 			_, err := w.Write(line)
 			return files.Cause(err)
 		}
-		return j.run(func(in row) error { return j.unchanged(screener, in) })
+		return p.run(func(in row) error { return p.unchanged(screener, in) })
 	})
 	if err != nil {
-		return j.done, fmt.Errorf("failed to judge %s again: %w; the file is as it was", out.Output, err)
+		return p.done, fmt.Errorf("failed to judge %s again: %w; the file is as it was", out.Output, err)
 	}
-	return j.done, nil
+	return p.done, nil
 }
 
 // redoReader reads the input together with its output.
@@ -135,8 +135,8 @@ func (w *writtenRow) scored() *toxscreen.Result { return w.result.value.(*toxscr
 var errKept = errors.New("the row stays as it was written")
 
 // unchanged returns why the classifier's part in a row is not what it was.
-func (j *Job) unchanged(screener *toxscreen.Screener, in row) error {
-	now, err := screener.With(toxscreen.WithoutJudge("only the classifier is compared"), toxscreen.WithFullNetwork()).Score(j.ctx, in.text)
+func (p *pair) unchanged(screener *toxscreen.Screener, in row) error {
+	now, err := screener.With(toxscreen.WithoutJudge("only the classifier is compared"), toxscreen.WithFullNetwork()).Score(p.ctx, in.text)
 	if err != nil {
 		return err
 	}

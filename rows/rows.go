@@ -24,7 +24,6 @@ package rows
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -43,12 +42,21 @@ type Options struct {
 	// .ndjson, .csv, .tsv, or .parquet. Empty or [Standard] is Stdin or Stdout, which
 	// are JSONL. Input text that is compressed with gzip or zstd is unpacked, up to a zstd
 	// window of 128 MiB; its name may end in .gz or .zst.
+	//
+	// Input can also be a folder, or a pattern of [filepath.Glob]. Output is then a folder,
+	// which is created if it is missing, with one output for each input, and so it is
+	// for a Shard. A folder of outputs records in its folder _done which are complete, so that
+	// Resume passes over them.
 	Input, Output string
 	Stdin         io.Reader
 	Stdout        io.Writer // gets one Write for each row
 	// InputFormat is the format of the input; default: as its name tells. Parquet that
 	// is not a regular file is copied to a temporary file of at most 8 GiB.
 	InputFormat Format
+	// Shard is the part of the inputs to do; default: all of them.
+	Shard Shard
+	// OutputFormat is the format of the outputs in a folder; default: that of each input.
+	OutputFormat Format
 	// Delimiter separates the cells of an input in CSV: an ASCII character other than
 	// a quote or a line break; default: a comma.
 	Delimiter byte
@@ -80,6 +88,9 @@ type Options struct {
 	// Progress is called before the first row and after each, from the goroutine
 	// of [Job.Score] or [Job.Find].
 	Progress func(Progress)
+
+	inFolder bool   // Output is one of several
+	groups   groups // of the input
 }
 
 // MaxRowGroup is the highest [Options].RowGroup.
@@ -118,6 +129,10 @@ func (o Options) Validate() error {
 		return fmt.Errorf("--text-column and --id-column are both %q: a column cannot be both", o.TextColumn)
 	case o.rowGroup() < 1 || o.rowGroup() > MaxRowGroup:
 		return fmt.Errorf("--row-group: %d is not in 1..%d", o.RowGroup, MaxRowGroup)
+	case o.toFolder():
+		return o.validateFolder()
+	case o.OutputFormat != "":
+		return errors.New("--output-format is for a folder of outputs: the ending of --output decides the format of one")
 	}
 	input, _, err := o.inputFormat()
 	if err != nil {
@@ -210,12 +225,34 @@ func (s *Summary) add(l *line, t task) {
 	if l.err == "" {
 		t.count(s, l)
 	} else if s.Failed++; s.Failed == 1 {
-		s.FirstFailure = fmt.Sprintf("row %d: %s", s.Rows, l.err)
+		s.FirstFailure = fmt.Sprintf("row %d: %s", l.row, l.err)
 	}
 }
 
+// include adds the summary of one of several outputs, whose input is named.
+func (s *Summary) include(input string, one Summary) {
+	if s.Failed == 0 && one.Failed > 0 {
+		s.FirstFailure = input + ": " + one.FirstFailure
+	}
+	if s.Unjudged() == 0 && one.Unjudged() > 0 {
+		s.FirstUnjudged = input + ": " + one.FirstUnjudged
+	}
+	s.Rows += one.Rows
+	s.Before += one.Before
+	s.Failed += one.Failed
+	s.Flagged += one.Flagged
+	s.NotDecided += one.NotDecided
+	s.Reached += one.Reached
+	s.Asked += one.Asked
+	s.Verdicts += one.Verdicts
+	s.NotBelieved += one.NotBelieved
+	s.Entities += one.Entities
+	s.WithEntities += one.WithEntities
+	s.Duration += one.Duration
+}
+
 // addResult counts the result of a row.
-func (s *Summary) addResult(r *toxscreen.Result, limits toxscreen.Scores) {
+func (s *Summary) addResult(row int64, r *toxscreen.Result, limits toxscreen.Scores) {
 	if r.Flagged {
 		s.Flagged++
 	}
@@ -232,7 +269,7 @@ func (s *Summary) addResult(r *toxscreen.Result, limits toxscreen.Scores) {
 	switch {
 	case r.Judge.Missing():
 		if s.Unjudged() == 1 {
-			s.FirstUnjudged = fmt.Sprintf("row %d: %s", s.Rows, r.Judge.Error)
+			s.FirstUnjudged = fmt.Sprintf("row %d: %s", row, r.Judge.Error)
 		}
 	case r.Source == toxscreen.SourceFused:
 		s.Verdicts++
@@ -250,7 +287,7 @@ type Progress struct {
 	Summary
 	// At is the position in the input up to which rows are written, and Length the
 	// end of the input: in bytes of its content, unpacked, or of the texts of Parquet.
-	// Length is 0 if unknown, as for a pipe.
+	// Length is 0 if unknown, as for a pipe. With several inputs, it is in bytes of files.
 	At, Length int64
 }
 
@@ -269,47 +306,3 @@ func (u *UnfinishedError) Error() string { return u.Err.Error() }
 
 // Unwrap returns why the run was interrupted.
 func (u *UnfinishedError) Unwrap() error { return u.Err }
-
-// Job is an open input and an output that may be written. It is not safe for
-// concurrent use.
-type Job struct {
-	ctx      context.Context
-	cancel   context.CancelFunc
-	options  Options
-	in       rowReader
-	task     task
-	resuming bool // an output exists
-	w        rowWriter
-	keep     func(line []byte) error // writes a row as it was; nil without Redo
-	done     Summary
-}
-
-// Open opens the input and checks that the output may be written, so that a caller
-// sees a wrong name before it opens a model. ctx applies to the whole job: when it
-// ends, [Job.Score] or [Job.Find] ends.
-func Open(ctx context.Context, o Options) (*Job, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	o = o.withDefaults()
-	resuming, err := mayWrite(o)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	in, err := openInput(ctx, o)
-	if err != nil {
-		if ctx.Err() != nil {
-			err = interruption{ctx.Err()}
-		}
-		cancel()
-		return nil, fmt.Errorf("failed to read %s: %w", o.inputName(), err)
-	}
-	return &Job{ctx: ctx, cancel: cancel, options: o, in: in, resuming: resuming}, nil
-}
-
-// Close closes the input. Call it after Score or Find has returned, or in place of them.
-func (j *Job) Close() error {
-	j.cancel()
-	return j.in.close()
-}

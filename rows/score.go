@@ -8,51 +8,43 @@ import (
 	"sync"
 	"time"
 
-	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
 )
 
-// Score scores the rows that no earlier run has scored and completes the output.
-// It is called once. With an error, it returns the summary of the written rows. The
-// error chain has an [UnfinishedError] if the output can be resumed, and the error
-// of [Open]'s context if that ended.
-//
-// settings are what the results depend on in addition to the model and the options,
-// such as thresholds and a judge. Resuming a run with other settings is refused.
-func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary, error) {
-	task := newScoring(screener, j.options)
-	if j.options.Redo {
-		j.task = task
-		return j.redo(screener, output{j.options, task, j.in})
-	}
-	return j.do(task, settings)
-}
-
 // do does the task for the rows for which no earlier run has done it.
-func (j *Job) do(task task, settings []Setting) (Summary, error) {
-	j.task = task
-	o := j.options
-	out := output{o, task, j.in}
+func (p *pair) do(task task, settings []Setting) (Summary, error) {
+	p.task = task
+	o := p.options
+	out := output{o, task, p.in}
 
 	// The note lets a later run check that it can resume this one.
 	canResume := o.resumable() == nil
 	var memo note
 	if canResume {
 		var err error
-		if memo, err = newNote(j.ctx, o, j.in, task, settings); err != nil {
-			return j.done, err
+		if memo, err = newNote(p.ctx, o, p.in, task, settings); err != nil {
+			return p.done, err
 		}
 	}
 	release, err := hold(o.Output)
 	if err != nil {
-		return j.done, fmt.Errorf("failed to write %s: %w", o.Output, err)
+		return p.done, fmt.Errorf("failed to write %s: %w", o.Output, err)
 	}
 	defer func() { release() }()
-	if j.resuming {
-		if err := memo.check(o.Output); err != nil {
-			return j.done, fmt.Errorf("failed to resume: %w", err)
+	if p.resuming && o.inFolder {
+		switch complete, err := memo.complete(o.Output); {
+		case err == nil:
+			return complete, nil
+		case !errors.Is(err, errIncomplete):
+			return p.done, fmt.Errorf("failed to resume %s: %w", o.Output, err)
 		}
-		j.w, j.done, err = out.resume()
-		j.done.Before = j.done.Rows
+	}
+	if p.resuming {
+		if err := memo.check(o.Output); err != nil {
+			return p.done, fmt.Errorf("failed to resume%s: %w", o.among(), err)
+		}
+		p.w, p.done, err = out.resume()
+		p.done.Before = p.done.Rows
 	} else {
 		if o.Output != Standard {
 			err = out.remove()
@@ -64,42 +56,47 @@ func (j *Job) do(task task, settings []Setting) (Summary, error) {
 			}
 		}
 		if err == nil {
-			if j.w, err = out.create(); err != nil && canResume {
+			if p.w, err = out.create(); err != nil && canResume {
 				err = errors.Join(err, memo.done(o.Output))
 			}
 		}
 	}
 	if err != nil {
-		return j.done, fmt.Errorf("failed to write %s: %w", o.outputName(), err)
+		return p.done, fmt.Errorf("failed to write %s: %w", o.outputName(), err)
 	}
-	if err := j.run(nil); err != nil {
+	if err := p.run(nil); err != nil {
 		if canResume {
 			err = &UnfinishedError{err}
 		}
-		return j.done, err
+		return p.done, err
+	}
+	if o.inFolder {
+		if err := memo.record(o.Output, p.done); err != nil {
+			return p.done, &UnfinishedError{fmt.Errorf("failed to write %s: %w", recordOf(o.Output), files.Cause(err))}
+		}
 	}
 	if canResume {
 		if err := memo.done(o.Output); err != nil {
-			return j.done, fmt.Errorf("failed to remove %s: %w", noteOf(o.Output), err)
+			return p.done, fmt.Errorf("failed to remove %s: %w", noteOf(o.Output), err)
 		}
 	}
-	return j.done, nil
+	return p.done, nil
 }
 
 // run does the task for the remaining rows and completes the output. check, unless it is nil,
 // checks a row that is in the output already and whose result is replaced.
-func (j *Job) run(check func(row) error) error {
-	ctx := j.ctx
-	at, err := j.in.skip(ctx, j.done.Rows)
+func (p *pair) run(check func(row) error) error {
+	ctx := p.ctx
+	at, err := p.in.skip(ctx, p.done.Rows)
 	if err != nil {
-		return j.cutOff(ctx, fmt.Errorf("failed to read %s: %w", j.options.inputName(), err))
+		return p.cutOff(ctx, fmt.Errorf("failed to read %s: %w", p.options.inputName(), err))
 	}
 	began := time.Now()
-	defer func() { j.done.Duration = time.Since(began) }()
+	defer func() { p.done.Duration = time.Since(began) }()
 	report := func(at int64) {
-		if j.options.Progress != nil {
-			j.done.Duration = time.Since(began)
-			j.options.Progress(Progress{j.done, at, j.in.length()})
+		if p.options.Progress != nil {
+			p.done.Duration = time.Since(began)
+			p.options.Progress(Progress{p.done, at, p.in.length()})
 		}
 	}
 	report(at)
@@ -109,13 +106,13 @@ func (j *Job) run(check func(row) error) error {
 	ended, interrupted := false, false
 	rows := func(yield func(row) bool) {
 		for ctx.Err() == nil {
-			r, err := j.in.next()
+			r, err := p.in.next()
 			if err == io.EOF {
 				ended = true
 				return
 			}
 			if err != nil {
-				readErr = fmt.Errorf("failed to read %s: %w", j.options.inputName(), err)
+				readErr = fmt.Errorf("failed to read %s: %w", p.options.inputName(), err)
 				return
 			}
 			if !memory.take(ctx, r.size) || !yield(r) {
@@ -129,7 +126,7 @@ func (j *Job) run(check func(row) error) error {
 		}
 		return r.text, r.err
 	}
-	for o := range j.task.outcomes(ctx, rows, text) {
+	for o := range p.task.outcomes(ctx, rows, text) {
 		if interrupted = o.err != nil && ctx.Err() != nil && errors.Is(o.err, ctx.Err()); interrupted {
 			break // a resumed run begins with this row
 		}
@@ -140,10 +137,10 @@ func (j *Job) run(check func(row) error) error {
 			writeErr = fatal
 		}
 		if writeErr == nil {
-			writeErr = j.write(o)
+			writeErr = p.write(o)
 		}
 		if writeErr != nil {
-			j.cancel() // the reader may wait for input or memory, and Batch waits for the reader
+			p.cancel() // the reader may wait for input or memory, and Batch waits for the reader
 			break
 		}
 		memory.give(o.row.size)
@@ -151,37 +148,37 @@ func (j *Job) run(check func(row) error) error {
 	}
 	switch {
 	case writeErr != nil:
-		return j.cutOff(context.Background(), writeErr)
+		return p.cutOff(context.Background(), writeErr)
 	case interrupted || !ended:
-		return j.cutOff(ctx, readErr)
+		return p.cutOff(ctx, readErr)
 	}
-	if err := j.w.finish(); err != nil {
-		return fmt.Errorf("failed to write %s: %w", j.options.outputName(), err)
+	if err := p.w.finish(); err != nil {
+		return fmt.Errorf("failed to write %s: %w", p.options.outputName(), err)
 	}
 	return nil
 }
 
 // write writes and counts the outcome of a row.
-func (j *Job) write(o outcome) error {
+func (p *pair) write(o outcome) error {
 	if o.row.kept() {
-		if err := j.keep(o.row.was.line); err != nil {
-			return fmt.Errorf("failed to write %s: %w", j.options.outputName(), err)
+		if err := p.keep(o.row.was.line); err != nil {
+			return fmt.Errorf("failed to write %s: %w", p.options.outputName(), err)
 		}
-		j.done.add(o.row.was.result, j.task)
-		j.done.Before++
+		p.done.add(o.row.was.result, p.task)
+		p.done.Before++
 		return nil
 	}
 	l := &line{row: o.row.number, value: o.value}
-	if j.options.KeepText && o.row.err == nil {
+	if p.options.KeepText && o.row.err == nil {
 		l.text = &o.row.text
 	}
 	if o.err != nil {
 		l.err = o.err.Error()
 	}
-	if err := j.w.write(o.row, l); err != nil {
-		return fmt.Errorf("failed to write %s: %w", j.options.outputName(), err)
+	if err := p.w.write(o.row, l); err != nil {
+		return fmt.Errorf("failed to write %s: %w", p.options.outputName(), err)
 	}
-	j.done.add(l, j.task)
+	p.done.add(l, p.task)
 	return nil
 }
 
@@ -191,14 +188,22 @@ type interruption struct{ error }
 func (interruption) Error() string   { return "interrupted" }
 func (i interruption) Unwrap() error { return i.error }
 
+// among returns which of several outputs it is about, in a sentence.
+func (o Options) among() string {
+	if !o.inFolder {
+		return ""
+	}
+	return " of " + o.Output
+}
+
 // cutOff ends an incomplete output and returns the error.
-func (j *Job) cutOff(ctx context.Context, err error) error {
+func (p *pair) cutOff(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = interruption{ctx.Err()}
 	}
-	err = fmt.Errorf("%w; %d rows are done", err, j.done.Rows)
-	if stopErr := j.w.stop(); stopErr != nil {
-		err = errors.Join(err, fmt.Errorf("failed to write %s: %w", j.options.outputName(), stopErr))
+	err = fmt.Errorf("%w; %d rows%s are done", err, p.done.Rows, p.options.among())
+	if stopErr := p.w.stop(); stopErr != nil {
+		err = errors.Join(err, fmt.Errorf("failed to write %s: %w", p.options.outputName(), stopErr))
 	}
 	return err
 }

@@ -54,7 +54,9 @@ func (s *scoring) outcomes(ctx context.Context, rows iter.Seq[row], text func(ro
 	}
 }
 
-func (s *scoring) count(sum *Summary, l *line) { sum.addResult(l.value.(*toxscreen.Result), s.limits) }
+func (s *scoring) count(sum *Summary, l *line) {
+	sum.addResult(l.row, l.value.(*toxscreen.Result), s.limits)
+}
 
 func (*scoring) fromJSON(encoded []byte) (*line, error) {
 	var r Result

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,12 +25,17 @@ unpacked, with or without .gz or .zst at the end of its name. A row that cannot 
 scored gets a result with an error, and the run continues. --resume continues an
 interrupted run. --redo judge asks the judge again about the rows of a complete output
 whose verdict failed. The exit code is 3 if rows failed, if they are in a language that the
-model does not know, or if the judge was asked and gave no verdict.`,
+model does not know, or if the judge was asked and gave no verdict.
+
+The input can also be a folder or a pattern in quotes. The output is then a folder with one
+output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, so that
+16 machines can share the work.`,
 		Example: `  toxscreen batch -i comments.jsonl -o scored.jsonl
   toxscreen batch -i comments.csv.gz --text-column comment -o scored.parquet
   toxscreen batch -i export.csv --delimiter ';' -o scored.csv
   toxscreen batch -i comments.jsonl -o scored.jsonl --resume
   toxscreen batch -i comments.jsonl -o scored.jsonl --redo judge
+  toxscreen batch -i 'comments/*.parquet' -o scored --shard 3/16 --resume
   ssh archive cat comments.parquet | toxscreen batch -i - --input-format parquet -o scored.parquet
   toxscreen batch -i comments.jsonl.zst -o - | jq 'select(.flagged)'`,
 		Args:              arguments(0, 0, ""),
@@ -48,9 +54,11 @@ model does not know, or if the judge was asked and gave no verdict.`,
 // addRowFlags adds the flags of commands that read and write rows.
 func addRowFlags(cmd *cobra.Command, o *rows.Options) {
 	flags := cmd.Flags()
-	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .tsv, also with .gz or .zst, .parquet, or - for standard input")
-	flags.StringVarP(&o.Output, "output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .tsv, .parquet, or - for JSONL")
+	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .tsv, also with .gz or .zst, .parquet, or - for standard input; a folder or a pattern for many")
+	flags.StringVarP(&o.Output, "output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .tsv, .parquet, or - for JSONL; a folder for many inputs")
+	flags.String("shard", "", "part of many inputs to do, like `3/16`: number 3 of 16 parts, counted from 0; all of them by default")
 	flags.StringVar((*string)(&o.InputFormat), "input-format", "", "format of the input: jsonl, csv, tsv or parquet; default: as its name says, jsonl for -")
+	flags.StringVar((*string)(&o.OutputFormat), "output-format", "", "format of the outputs in a folder: jsonl, csv, tsv or parquet; default: that of each input")
 	flags.String("delimiter", "", "what separates the columns of a CSV input: one `CHARACTER`, or tab; default: a comma")
 	flags.StringVar(&o.TextColumn, "text-column", "text", "column or field with the text")
 	flags.String("id-column", "id", "column or field with the id of the row")
@@ -61,7 +69,9 @@ func addRowFlags(cmd *cobra.Command, o *rows.Options) {
 	flags.BoolP("quiet", "q", false, "show neither progress nor summary")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
 	_ = cmd.MarkFlagFilename("output", "jsonl", "ndjson", "csv", "tsv", "parquet")
-	_ = cmd.RegisterFlagCompletionFunc("input-format", oneOf(string(rows.JSONL), string(rows.CSV), string(rows.TSV), string(rows.Parquet)))
+	for _, name := range []string{"input-format", "output-format"} {
+		_ = cmd.RegisterFlagCompletionFunc(name, oneOf(string(rows.JSONL), string(rows.CSV), string(rows.TSV), string(rows.Parquet)))
+	}
 }
 
 // batchOptions completes the options that the flags set.
@@ -79,6 +89,13 @@ func (a *app) batchOptions(cmd *cobra.Command, s *settings, o rows.Options) (row
 			return o, wrongUsage("--redo: %q is unknown: it must be judge", what)
 		}
 		o.Redo = true
+	}
+	if flags.Changed("shard") {
+		value, _ := flags.GetString("shard")
+		var err error
+		if o.Shard, err = rows.ParseShard(value); err != nil {
+			return o, wrongUsage("--shard: %w", err)
+		}
 	}
 	if flags.Changed("delimiter") {
 		value, _ := flags.GetString("delimiter")
@@ -162,6 +179,7 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 		return toContinue(err, o)
 	}
 	if !quiet {
+		a.noRows(job, o)
 		notDecided := ""
 		if summary.NotDecided > 0 {
 			notDecided = fmt.Sprintf(", %d not decided", summary.NotDecided)
@@ -169,7 +187,7 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 		a.summarize(summary, fmt.Sprintf("%d flagged, %d failed%s", summary.Flagged, summary.Failed, notDecided))
 	}
 	if !quiet && screener.HasJudge() {
-		a.summarizeJudge(summary, o.Output != rows.Standard)
+		a.summarizeJudge(summary, o.Output != rows.Standard && slices.Equal(job.Outputs(), []string{o.Output}))
 	}
 	switch {
 	case summary.Reached > 0:
@@ -188,6 +206,13 @@ func toContinue(err error, o rows.Options) error {
 		return hinted{err, "to continue, run the same command with --resume"}
 	}
 	return err
+}
+
+// noRows says that a shard has no rows, which is no failure.
+func (a *app) noRows(job *rows.Job, o rows.Options) {
+	if len(job.Outputs()) == 0 {
+		fmt.Fprintf(a.err, "toxscreen: shard %s gets no rows: there are fewer files and row groups than shards\n", o.Shard)
+	}
 }
 
 // summarize prints the summary of a complete output on standard error. counts are what was

@@ -130,6 +130,8 @@ func openMasker(cmd *cobra.Command, s *settings) (*masker, error) {
 		return nil, wrongUsage("--salt-file is for the operator hash: choose it with --operator hash")
 	case s.byFlag("pii.key_file") && !s.Masking.has(pii.Encrypt):
 		return nil, wrongUsage("--key-file is for the operator encrypt: choose it with --operator encrypt")
+	case flags.Changed("shard") && s.Masking.SaltFile == "" && s.Masking.has(pii.Hash):
+		return nil, wrongUsage("--shard: the operator hash needs one salt for all shards: name its file with --salt-file")
 	case resume && s.Masking.SaltFile == "" && s.Masking.has(pii.Hash):
 		return nil, wrongUsage("--resume: the operator hash needs the salt of the interrupted run: name its file with --salt-file")
 	}
@@ -350,7 +352,8 @@ func (a *app) piiBatchCommand() *cobra.Command {
 		Short: "Find and mask the personal data in each row of a file",
 		Long: `Find the personal data in each row of a JSONL, CSV, TSV or Parquet file and write
 one result per row, in order, in any of these formats. With --mask, each result has
-the masked text. Files, --resume and rows that fail are as for toxscreen batch.`,
+the masked text. Files, folders, --shard, --resume and rows that fail are as for toxscreen
+batch.`,
 		Example: `  toxscreen pii batch -i notes.jsonl -o found.jsonl
   toxscreen pii batch -i notes.csv.gz --text-column note --mask -o masked.csv
   toxscreen pii batch -i notes.jsonl -o masked.jsonl --mapping mapping.jsonl --resume
@@ -410,6 +413,7 @@ func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
 		return toContinue(err, o)
 	}
 	if !quiet {
+		a.noRows(job, o)
 		a.summarize(summary, fmt.Sprintf("%d with personal data, %d entities, %d failed", summary.WithEntities, summary.Entities, summary.Failed))
 	}
 	switch {

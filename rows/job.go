@@ -1,0 +1,156 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
+)
+
+// Job is one or several inputs and the outputs that may be written. It is not safe for
+// concurrent use.
+type Job struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	pieces []piece
+	open   *pair // nil before the first is done if there is none
+	total  uint64
+
+	// Of the pieces that are done.
+	done   Summary
+	passed uint64
+}
+
+// Open opens the input and checks that the output may be written, so that a caller
+// sees a wrong name before it opens a model. Of several inputs, it does that for each.
+// ctx applies to the whole job: when it ends, [Job.Score] or [Job.Find] ends.
+func Open(ctx context.Context, o Options) (*Job, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	ctx, cancel := context.WithCancel(ctx)
+	j := &Job{ctx: ctx, cancel: cancel, pieces: []piece{{Options: o}}}
+	if err := j.prepare(o); err != nil {
+		cancel()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *Job) prepare(o Options) (err error) {
+	if o.toFolder() {
+		if j.pieces, err = o.plan(j.ctx); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(o.Output, 0o777); err != nil {
+			return fmt.Errorf("failed to create the folder %s: %w", o.Output, files.Cause(err))
+		}
+	}
+	for i := len(j.pieces) - 1; i >= 0; i-- {
+		j.total += j.pieces[i].size
+		if err := j.openPiece(i); err != nil {
+			return err
+		}
+		if i > 0 {
+			if err := j.open.close(); err != nil {
+				return fmt.Errorf("failed to read %s: %w", j.pieces[i].inputName(), files.Cause(err))
+			}
+		}
+	}
+	return nil
+}
+
+// Outputs returns the paths of the outputs in their order. There are none if a shard
+// gets none of the inputs.
+func (j *Job) Outputs() []string {
+	var paths []string
+	for _, p := range j.pieces {
+		paths = append(paths, p.Output)
+	}
+	return paths
+}
+
+// Close closes the input. Call it after Score or Find has returned, or in place of them.
+func (j *Job) Close() error {
+	j.cancel()
+	if j.open == nil {
+		return nil
+	}
+	return j.open.close()
+}
+
+// Score scores the rows that no earlier run has scored and completes the outputs.
+// It is called once. With an error, it returns the summary of the written rows. The
+// error chain has an [UnfinishedError] if the run can be resumed, and the error
+// of [Open]'s context if that ended.
+//
+// settings are what the results depend on in addition to the model and the options,
+// such as thresholds and a judge. Resuming a run with other settings is refused.
+func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary, error) {
+	return j.each(func(p *pair) (Summary, error) {
+		task := newScoring(screener, p.options)
+		if p.options.Redo {
+			p.task = task
+			return p.redo(screener, output{p.options, task, p.in})
+		}
+		return p.do(task, settings)
+	})
+}
+
+// each does the pieces one after another.
+func (j *Job) each(do func(*pair) (Summary, error)) (Summary, error) {
+	for i, p := range j.pieces {
+		if i > 0 {
+			if err := j.openPiece(i); err != nil {
+				return j.done, &UnfinishedError{err}
+			}
+		}
+		done, err := do(j.open)
+		if !p.inFolder {
+			return done, err
+		}
+		j.done.include(p.Input, done)
+		j.passed += p.size
+		if _, unfinished := errors.AsType[*UnfinishedError](err); err != nil && i > 0 && !unfinished {
+			err = &UnfinishedError{err} // the outputs before it are complete
+		}
+		if closeErr := j.open.close(); err == nil && closeErr != nil {
+			err = &UnfinishedError{fmt.Errorf("failed to read %s: %w", p.Input, files.Cause(closeErr))}
+		}
+		j.open = nil
+		if err != nil {
+			return j.done, err
+		}
+	}
+	return j.done, nil
+}
+
+// openPiece opens a piece. Its progress is that of the job.
+func (j *Job) openPiece(i int) error {
+	p := j.pieces[i]
+	o := p.Options
+	if show := o.Progress; show != nil && o.inFolder {
+		o.Progress = func(now Progress) {
+			all, at := j.done, 0.0
+			all.include(p.Input, now.Summary)
+			if now.Length > 0 {
+				at = float64(now.At) / float64(now.Length) * float64(p.size)
+			}
+			show(Progress{all, int64(j.passed) + int64(at), int64(j.total)})
+		}
+	}
+	var err error
+	j.open, err = openPair(j.ctx, o)
+	return err
+}
+
+// recordOf returns the path of the note of a complete output in a folder of outputs. Readers
+// of the folder pass over a name that begins with an underscore.
+func recordOf(path string) string {
+	return filepath.Join(filepath.Dir(path), "_done", filepath.Base(path)+".json")
+}

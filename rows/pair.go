@@ -1,0 +1,41 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+)
+
+// pair is an open input and its output, which may be written.
+type pair struct {
+	ctx      context.Context
+	cancel   context.CancelFunc
+	options  Options
+	in       rowReader
+	task     task
+	resuming bool // an output exists
+	w        rowWriter
+	keep     func(line []byte) error // writes a row as it was; nil without Redo
+	done     Summary
+}
+
+func openPair(ctx context.Context, o Options) (*pair, error) {
+	resuming, err := mayWrite(o)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	in, err := openInput(ctx, o)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = interruption{ctx.Err()}
+		}
+		cancel()
+		return nil, fmt.Errorf("failed to read %s: %w", o.inputName(), err)
+	}
+	return &pair{ctx: ctx, cancel: cancel, options: o, in: in, resuming: resuming}, nil
+}
+
+func (p *pair) close() error {
+	p.cancel()
+	return p.in.close()
+}

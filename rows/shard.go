@@ -1,0 +1,366 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/toxscreen/toxscreen/internal/files"
+)
+
+// Shard is one of the parts of a run over files: part Number of Of, from 0. Together
+// the shards have each row once, and no two of them write the same output, so each can
+// run on a machine of its own. The zero value is the whole.
+type Shard struct{ Number, Of int }
+
+// MaxShards is the highest Of.
+const MaxShards = 1 << 20
+
+// ParseShard returns the shard that is written like 3/16.
+func ParseShard(text string) (Shard, error) {
+	number, of, _ := strings.Cut(text, "/")
+	var s Shard
+	var err, ofErr error
+	s.Number, err = strconv.Atoi(number)
+	s.Of, ofErr = strconv.Atoi(of)
+	if err != nil || ofErr != nil {
+		return s, fmt.Errorf("%q is not like 3/16, the number of a shard from 0 and how many there are", text)
+	}
+	return s, s.validate()
+}
+
+// String returns the shard as [ParseShard] reads it.
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Number, s.Of) }
+
+func (s Shard) validate() error {
+	switch {
+	case s.Of < 1 || s.Of > MaxShards:
+		return fmt.Errorf("%s: the number of shards is not in 1..%d", s, MaxShards)
+	case s.Number < 0 || s.Number >= s.Of:
+		return fmt.Errorf("%s: the shards of %d have the numbers 0 to %d", s, s.Of, s.Of-1)
+	}
+	return nil
+}
+
+// toFolder reports whether the output is a folder for the outputs of many inputs: a
+// shard, a folder or a pattern.
+func (o Options) toFolder() bool {
+	if o.Shard != (Shard{}) {
+		return true
+	}
+	if o.Input == Standard {
+		return false
+	}
+	info, err := os.Stat(o.Input)
+	return err == nil && info.IsDir() || err != nil && strings.ContainsAny(o.Input, `*?[`)
+}
+
+// validateFolder is [Options.Validate] for many inputs.
+func (o Options) validateFolder() error {
+	if o.Shard != (Shard{}) {
+		if err := o.Shard.validate(); err != nil {
+			return fmt.Errorf("--shard %w", err)
+		}
+	}
+	switch info, err := os.Stat(o.Output); {
+	case o.Input == Standard:
+		return errors.New("--shard is for files: standard input cannot be read by several runs; name files, a folder or a pattern with --input")
+	case o.Redo:
+		return errors.New("--redo judge changes one output: name it, and its input")
+	case o.Output == Standard || err == nil && !info.IsDir():
+		return fmt.Errorf("--output %s: it must be a folder, for one output for each input", o.Output)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--output %s: %w", o.Output, files.Cause(err))
+	}
+	if _, _, err := formatOf(o.Output); err == nil && !isFolder(o.Output) {
+		return fmt.Errorf("--output %s: it must be a folder, for one output for each input, but its name is that of a file", o.Output)
+	}
+	if o.OutputFormat != "" {
+		if _, err := ParseFormat(string(o.OutputFormat)); err != nil {
+			return fmt.Errorf("--output-format: %w", err)
+		}
+	}
+	_, err := o.wholes()
+	return err
+}
+
+// piece is an input, or some row groups of it, and its output.
+type piece struct {
+	Options
+
+	shard int
+	size  uint64 // a measure of how long it takes
+}
+
+// groups are the row groups of an input in Parquet that an output is for. The zero
+// value is all of them.
+type groups struct {
+	from, to int
+	before   int64 // rows before them
+}
+
+// wholes returns an input with all its rows for each input, in the order of their names,
+// and checks the options of each.
+func (o Options) wholes() ([]Options, error) {
+	inputs, err := o.inputs()
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(inputs, func(a, b string) int {
+		return strings.Compare(filepath.Base(a), filepath.Base(b))
+	})
+	all := make([]Options, len(inputs))
+	from := map[string]string{}
+	for i, input := range inputs {
+		one := o
+		one.Input, one.Shard, one.OutputFormat, one.inFolder = input, Shard{}, "", true
+		name, err := one.nameInFolder(o.OutputFormat)
+		if err != nil {
+			return nil, err
+		}
+		one.Output = filepath.Join(o.Output, name)
+		if other, ok := from[name]; ok {
+			return nil, fmt.Errorf("%s and %s would both be written to %s: rename one, or give each its own --output", other, input, one.Output)
+		}
+		from[name] = input
+		if sameFolder(filepath.Dir(input), o.Output) {
+			return nil, fmt.Errorf("--output %s has inputs, like %s: a later run would read the outputs too; name another folder", o.Output, input)
+		}
+		if err := one.Validate(); err != nil {
+			return nil, err
+		}
+		all[i] = one
+	}
+	return all, nil
+}
+
+// inputs returns the files that --input stands for. Names that begin with a dot or an
+// underscore are left out, as Spark and other systems do: theirs are no data.
+func (o Options) inputs() ([]string, error) {
+	pattern := o.Input
+	switch info, err := os.Stat(pattern); {
+	case err == nil && !info.IsDir():
+		return []string{pattern}, nil
+	case err == nil:
+		entries, err := os.ReadDir(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("--input %s: %w", pattern, files.Cause(err))
+		}
+		var inputs []string
+		for _, e := range entries {
+			inputs = append(inputs, filepath.Join(pattern, e.Name()))
+		}
+		return o.data(inputs)
+	}
+	inputs, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("--input %s: %w", pattern, err)
+	}
+	return o.data(inputs)
+}
+
+func (o Options) data(inputs []string) ([]string, error) {
+	inputs = slices.DeleteFunc(inputs, func(path string) bool {
+		return strings.HasPrefix(filepath.Base(path), ".") || strings.HasPrefix(filepath.Base(path), "_")
+	})
+	if len(inputs) == 0 {
+		return nil, fmt.Errorf("--input %s: there is no such file", o.Input)
+	}
+	for _, input := range inputs {
+		info, err := os.Stat(input)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("--input %s: %w", input, files.Cause(err))
+		case info.IsDir():
+			return nil, fmt.Errorf("--input %s: it is a folder; use a pattern for the files in folders, like 'in/*/*.parquet'", input)
+		case !info.Mode().IsRegular():
+			return nil, fmt.Errorf("--input %s: it is not a regular file", input)
+		}
+	}
+	return inputs, nil
+}
+
+// nameInFolder returns the name of the output of an input: that of the input, with the
+// ending of the output's format.
+func (o Options) nameInFolder(to Format) (string, error) {
+	format, packed, err := o.inputFormat()
+	if err != nil {
+		return "", err
+	}
+	if to == "" {
+		to = format
+	}
+	name := filepath.Base(o.Input)
+	if packed != "" {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	switch named, _, err := formatOf(name); {
+	case err != nil:
+		name += "." + string(to)
+	case named != to:
+		name = strings.TrimSuffix(name, filepath.Ext(name)) + "." + string(to)
+	}
+	return name, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func sameFolder(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// plan returns the pieces of the shard. The inputs are cut into units, a file or a row
+// group, in the order of the files' names. Each shard gets a run of neighbouring units of
+// about the same size, so that at most one file is cut between two shards.
+func (o Options) plan(ctx context.Context) ([]piece, error) {
+	all, err := o.wholes()
+	if err != nil {
+		return nil, err
+	}
+	shard := o.Shard
+	if shard == (Shard{}) {
+		shard = Shard{0, 1}
+	}
+	var units []piece
+	counts := map[string]int{} // units of an input
+	var total uint64
+	for _, whole := range all {
+		if err := ctx.Err(); err != nil {
+			return nil, interruption{err}
+		}
+		parts, err := whole.units(shard.Of > 1)
+		if err != nil {
+			return nil, fmt.Errorf("failed to read %s: %w", whole.Input, err)
+		}
+		counts[whole.Input] = len(parts)
+		for _, u := range parts {
+			total += u.size
+		}
+		units = append(units, parts...)
+	}
+	var pieces []piece
+	var begin uint64
+	for _, u := range units {
+		u.shard = shardAt(begin, u.size, total, shard.Of)
+		begin += u.size
+		if last := len(pieces) - 1; last >= 0 && pieces[last].Input == u.Input && pieces[last].shard == u.shard {
+			pieces[last].groups.to = u.groups.to
+			pieces[last].size += u.size
+			continue
+		}
+		pieces = append(pieces, u)
+	}
+	for i, p := range pieces {
+		if p.groups.to-p.groups.from == counts[p.Input] || counts[p.Input] == 1 {
+			pieces[i].groups = groups{}
+		} else {
+			pieces[i].Output = shardOutput(p.Output, Shard{p.shard, shard.Of})
+		}
+	}
+	if err := o.checkFolder(all, pieces); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(pieces, func(p piece) bool { return p.shard != shard.Number }), nil
+}
+
+// shardAt returns the shard of a unit: that in which its middle is, if the whole has
+// as many equal stretches as there are shards.
+func shardAt(begin, size, total uint64, of int) int {
+	high, low := bits.Mul64(2*begin+size, uint64(of))
+	at, _ := bits.Div64(high, low, 2*total)
+	return int(at)
+}
+
+// units returns the units of an input: its row groups if it may be cut and is in
+// Parquet, else the file.
+func (o Options) units(cut bool) (_ []piece, err error) {
+	file, err := os.Open(o.Input)
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	defer file.Close() // nothing was written to it
+	info, err := file.Stat()
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	whole := []piece{{Options: o, size: uint64(info.Size()) + 1}} // an empty file takes time, too
+	if format, _, _ := o.inputFormat(); format != Parquet || !cut {
+		return whole, nil
+	}
+	defer damaged(&err)
+	if err := checkFooter(file, info.Size()); err != nil {
+		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
+	}
+	opened, err := parquet.OpenFile(file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
+	}
+	var units []piece
+	var before int64
+	for i, g := range opened.Metadata().RowGroups {
+		u := piece{Options: o, size: uint64(max(g.TotalByteSize, 0)) + 1}
+		u.groups = groups{from: i, to: i + 1, before: before}
+		units = append(units, u)
+		before += g.NumRows
+	}
+	if len(units) == 0 {
+		return whole, nil
+	}
+	return units, nil
+}
+
+// shardOutput returns the path of the output of a file's part: comments.03-of-16.parquet.
+// The numbers have leading zeros, so that the parts are in order by name.
+func shardOutput(whole string, s Shard) string {
+	ending := filepath.Ext(whole)
+	width := len(strconv.Itoa(s.Of - 1))
+	return fmt.Sprintf("%s.%0*d-of-%d%s", strings.TrimSuffix(whole, ending), width, s.Number, s.Of, ending)
+}
+
+var shardName = regexp.MustCompile(`\.\d+-of-\d+(\.[^.]+)$`)
+
+// checkFolder refuses a folder with outputs of the same inputs that are cut otherwise: it
+// would have rows twice.
+func (o Options) checkFolder(wholes []Options, pieces []piece) error {
+	planned, known := map[string]bool{}, map[string]bool{}
+	for _, p := range pieces {
+		name := filepath.Base(p.Output)
+		if planned[name] {
+			return fmt.Errorf("%s would be the output of two inputs: rename %s", p.Output, p.Input)
+		}
+		planned[name] = true
+	}
+	entries, err := os.ReadDir(o.Output)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("failed to read %s: %w", o.Output, files.Cause(err))
+	}
+	for _, w := range wholes {
+		known[filepath.Base(w.Output)] = true
+	}
+	for _, e := range entries {
+		name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), noteOf("")), partsOf(""))
+		if !planned[name] && known[shardName.ReplaceAllString(name, "$1")] {
+			return fmt.Errorf("failed to write %s: it has %s, of a run with another number of shards: its rows would be there twice; use as many shards, name another folder, or remove it",
+				o.Output, e.Name())
+		}
+	}
+	return nil
+}
