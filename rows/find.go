@@ -84,6 +84,8 @@ func (f *finding) outcomes(ctx context.Context, rows iter.Seq[row], text func(ro
 	}
 }
 
+func (f *finding) failOn() string { return fmt.Sprint(f.FailOn) }
+
 func (f *finding) count(s *Summary, l *line) {
 	found := l.value.(*toxscreen.Found).Entities
 	if len(found) == 0 {

@@ -36,8 +36,7 @@ func Open(ctx context.Context, o Options) (*Job, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	j := &Job{ctx: ctx, cancel: cancel, pieces: []piece{{Options: o}}}
 	if err := j.prepare(o); err != nil {
-		cancel()
-		return nil, err
+		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
@@ -51,15 +50,18 @@ func (j *Job) prepare(o Options) (err error) {
 			return fmt.Errorf("failed to create the folder %s: %w", o.Output, files.Cause(err))
 		}
 	}
-	for i := len(j.pieces) - 1; i >= 0; i-- {
-		j.total += j.pieces[i].size
-		if err := j.openPiece(i); err != nil {
-			return err
+	for i, p := range j.pieces {
+		j.total += p.size
+		opened, err := j.openPiece(i)
+		switch {
+		case err != nil:
+		case i == 0:
+			j.open = opened
+		default:
+			err = opened.close()
 		}
-		if i > 0 {
-			if err := j.open.close(); err != nil {
-				return fmt.Errorf("failed to read %s: %w", j.pieces[i].inputName(), files.Cause(err))
-			}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -106,7 +108,8 @@ func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary,
 func (j *Job) each(do func(*pair) (Summary, error)) (Summary, error) {
 	for i, p := range j.pieces {
 		if i > 0 {
-			if err := j.openPiece(i); err != nil {
+			var err error
+			if j.open, err = j.openPiece(i); err != nil {
 				return j.done, &UnfinishedError{err}
 			}
 		}
@@ -131,7 +134,7 @@ func (j *Job) each(do func(*pair) (Summary, error)) (Summary, error) {
 }
 
 // openPiece opens a piece. Its progress is that of the job.
-func (j *Job) openPiece(i int) error {
+func (j *Job) openPiece(i int) (*pair, error) {
 	p := j.pieces[i]
 	o := p.Options
 	if show := o.Progress; show != nil && o.inFolder {
@@ -144,9 +147,7 @@ func (j *Job) openPiece(i int) error {
 			show(Progress{all, int64(j.passed) + int64(at), int64(j.total)})
 		}
 	}
-	var err error
-	j.open, err = openPair(j.ctx, o)
-	return err
+	return openPair(j.ctx, o)
 }
 
 // recordOf returns the path of the note of a complete output in a folder of outputs. Readers

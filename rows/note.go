@@ -57,7 +57,10 @@ func newNote(ctx context.Context, o Options, in rowReader, task task, settings [
 		{"--row-group", fmt.Sprint(o.rowGroup())},
 	}...)
 	if g := o.groups; g != (groups{}) {
-		n.Settings = append(n.Settings, Setting{"--shard, by its row groups,", fmt.Sprintf("%d to %d", g.from+1, g.to)})
+		n.Settings = append(n.Settings, Setting{"the part of the input", fmt.Sprintf("row groups %d to %d", g.from+1, g.to)})
+	}
+	if o.inFolder { // the rows of a complete output are not counted again
+		n.Settings = append(n.Settings, Setting{"--fail-on", task.failOn()})
 	}
 	if delimiter := o.delimiter(format); delimiter != 0 {
 		n.Settings = append(n.Settings, Setting{"--delimiter", string(rune(delimiter))})
@@ -141,7 +144,7 @@ func (n note) complete(path string) (Summary, error) {
 		return Summary{}, err
 	}
 	done := *before.Done
-	done.Before, done.Duration = done.Rows, 0
+	done.Before = done.Rows
 	return done, nil
 }
 
@@ -150,6 +153,7 @@ func (n note) record(path string, done Summary) error {
 	if err := os.Mkdir(filepath.Dir(recordOf(path)), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	done.Before, done.Duration = 0, 0
 	n.Done = &done
 	var b bytes.Buffer
 	if err := plainjson.Write(&b, n, "  "); err != nil {

@@ -32,6 +32,7 @@ type job struct {
 	Resume, Overwrite bool
 	RowGroup          int
 	Find              bool // personal data, in place of scores
+	Shard             rows.Shard
 }
 
 func TestMain(m *testing.M) {
@@ -50,7 +51,7 @@ func work(encoded []byte) (code int) {
 	if err == nil {
 		var limits toxscreen.Scores
 		limits.Set(toxscreen.Threat, 0.5)
-		o := rows.Options{Input: todo.Input, Output: todo.Output, Resume: todo.Resume, Overwrite: todo.Overwrite, RowGroup: todo.RowGroup, KeepText: true, Limits: limits}
+		o := rows.Options{Input: todo.Input, Output: todo.Output, Resume: todo.Resume, Overwrite: todo.Overwrite, RowGroup: todo.RowGroup, Shard: todo.Shard, KeepText: true, Limits: limits}
 		var opened *rows.Job
 		if opened, err = rows.Open(ctx, o); err == nil {
 			defer opened.Close()

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -52,6 +54,16 @@ func (s *scoring) outcomes(ctx context.Context, rows iter.Seq[row], text func(ro
 			}
 		}
 	}
+}
+
+func (s *scoring) failOn() string {
+	var limits []string
+	for _, a := range toxscreen.Attributes() {
+		if p, ok := s.limits.Get(a); ok {
+			limits = append(limits, fmt.Sprintf("%s=%v", a, p))
+		}
+	}
+	return strings.Join(limits, ", ")
 }
 
 func (s *scoring) count(sum *Summary, l *line) {

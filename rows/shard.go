@@ -78,12 +78,12 @@ func (o Options) validateFolder() error {
 	case o.Redo:
 		return errors.New("--redo judge changes one output: name it, and its input")
 	case o.Output == Standard || err == nil && !info.IsDir():
-		return fmt.Errorf("--output %s: it must be a folder, for one output for each input", o.Output)
+		return fmt.Errorf("--output %s: it must be a folder, for one output for each file of --input %s", o.Output, o.Input)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("--output %s: %w", o.Output, files.Cause(err))
 	}
 	if _, _, err := formatOf(o.Output); err == nil && !isFolder(o.Output) {
-		return fmt.Errorf("--output %s: it must be a folder, for one output for each input, but its name is that of a file", o.Output)
+		return fmt.Errorf("--output %s: it must be a folder, for one output for each file of --input %s, but its name is that of a file", o.Output, o.Input)
 	}
 	if o.OutputFormat != "" {
 		if _, err := ParseFormat(string(o.OutputFormat)); err != nil {

@@ -21,6 +21,8 @@ type task interface {
 	// empty if there is nothing.
 	fromJSON(encoded []byte) (*line, error)
 	fromCells(cell func(column string) string) (any, error)
+	// failOn names what [Summary].Reached counts.
+	failOn() string
 	// count counts a row without an error.
 	count(s *Summary, l *line)
 }

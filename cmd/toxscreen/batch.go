@@ -38,7 +38,7 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
   toxscreen batch -i 'comments/*.parquet' -o scored --shard 3/16 --resume
   ssh archive cat comments.parquet | toxscreen batch -i - --input-format parquet -o scored.parquet
   toxscreen batch -i comments.jsonl.zst -o - | jq 'select(.flagged)'`,
-		Args:              arguments(0, 0, ""),
+		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.batch(cmd, *o) },
 	}
@@ -49,6 +49,14 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
 	addFlags(cmd, "fail_on")
 	addScreenerFlags(cmd)
 	return cmd
+}
+
+// noArguments refuses arguments, which a shell makes of a pattern without quotes.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if err := arguments(0, 0, "")(cmd, args); err != nil {
+		return hinted{err, "put a pattern for many inputs in quotes: -i 'comments/*.parquet'"}
+	}
+	return nil
 }
 
 // addRowFlags adds the flags of commands that read and write rows.

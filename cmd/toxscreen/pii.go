@@ -358,7 +358,7 @@ batch.`,
   toxscreen pii batch -i notes.csv.gz --text-column note --mask -o masked.csv
   toxscreen pii batch -i notes.jsonl -o masked.jsonl --mapping mapping.jsonl --resume
   toxscreen pii batch -i notes.jsonl -o - --fail-on any > found.jsonl`,
-		Args:              arguments(0, 0, ""),
+		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.piiBatch(cmd, *o) },
 	}
