@@ -153,7 +153,7 @@ func (n note) record(path string, done Summary) error {
 	if err := os.Mkdir(filepath.Dir(recordOf(path)), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	done.Before, done.Duration = 0, 0
+	done.Before = 0
 	n.Done = &done
 	var b bytes.Buffer
 	if err := plainjson.Write(&b, n, "  "); err != nil {

@@ -197,26 +197,29 @@ func (o Options) outputName() string {
 	return o.Output
 }
 
-// Summary counts the rows of an output. If the run was resumed, it includes the rows
+// Summary counts the rows of the outputs. If the run was resumed, it includes the rows
 // of earlier runs.
 type Summary struct {
-	Rows         int64 // written
-	Before       int64 // of Rows, those written by earlier runs
-	Failed       int64 // of Rows, those with an error in place of a result
-	Flagged      int64
-	NotDecided   int64  // rows with a [toxscreen.Result].NotDecided
-	Reached      int64  // rows with a score at or over one of [Options].Limits, or an entity of [Finding].FailOn
-	FirstFailure string // such as "row 17: …", with the error of the first failed row
+	Rows         int64  `json:"rows"`   // written
+	Before       int64  `json:"before"` // of Rows, those written by earlier runs
+	Failed       int64  `json:"failed"` // of Rows, those with an error in place of a result
+	Flagged      int64  `json:"flagged"`
+	NotDecided   int64  `json:"not_decided"`   // rows with a [toxscreen.Result].NotDecided
+	Reached      int64  `json:"reached"`       // rows with a score at or over one of [Options].Limits, or an entity of [Finding].FailOn
+	FirstFailure string `json:"first_failure"` // such as "row 17: …", with the error of the first failed row; after the name of its input if there are several
 	// Asked are the rows that the judge was asked about. Verdicts of them have a
 	// verdict, and the others do not; FirstUnjudged has the reason of the first.
 	// NotBelieved of the verdicts count for no attribute: no score could change.
-	Asked, Verdicts, NotBelieved int64
-	FirstUnjudged                string // such as "row 17: …"
+	Asked         int64  `json:"asked"`
+	Verdicts      int64  `json:"verdicts"`
+	NotBelieved   int64  `json:"not_believed"`
+	FirstUnjudged string `json:"first_unjudged"` // such as "row 17: …"
 	// Entities are the entities of all rows, and WithEntities the rows that have any, of
 	// [Job.Find].
-	Entities, WithEntities int64
+	Entities     int64 `json:"entities"`
+	WithEntities int64 `json:"with_entities"`
 	// Duration is the time of this run since its first row was read.
-	Duration time.Duration
+	Duration time.Duration `json:"-"`
 }
 
 // add counts one row.

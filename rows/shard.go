@@ -98,8 +98,16 @@ func (o Options) validateFolder() error {
 type piece struct {
 	Options
 
+	input int // among the inputs
 	shard int
-	size  uint64 // a measure of how long it takes
+	size  uint64 // in bytes, about
+}
+
+// unit is what is not cut: a file, or a row group of it.
+type unit struct {
+	input  int
+	groups groups
+	size   uint64 // in bytes
 }
 
 // groups are the row groups of an input in Parquet that an output is for. The zero
@@ -224,9 +232,7 @@ func sameFolder(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// plan returns the pieces of the shard. The inputs are cut into units, a file or a row
-// group, in the order of the files' names. Each shard gets a run of neighbouring units of
-// about the same size, so that at most one file is cut between two shards.
+// plan returns the pieces of the shard.
 func (o Options) plan(ctx context.Context) ([]piece, error) {
 	all, err := o.wholes()
 	if err != nil {
@@ -236,46 +242,55 @@ func (o Options) plan(ctx context.Context) ([]piece, error) {
 	if shard == (Shard{}) {
 		shard = Shard{0, 1}
 	}
-	var units []piece
-	counts := map[string]int{} // units of an input
-	var total uint64
-	for _, whole := range all {
+	var units []unit
+	for i, whole := range all {
 		if err := ctx.Err(); err != nil {
 			return nil, interruption{err}
 		}
-		parts, err := whole.units(shard.Of > 1)
+		its, err := whole.units(i, shard.Of > 1)
 		if err != nil {
 			return nil, fmt.Errorf("failed to read %s: %w", whole.Input, err)
 		}
-		counts[whole.Input] = len(parts)
-		for _, u := range parts {
-			total += u.size
-		}
-		units = append(units, parts...)
+		units = append(units, its...)
 	}
-	var pieces []piece
-	var begin uint64
-	for _, u := range units {
-		u.shard = shardAt(begin, u.size, total, shard.Of)
-		begin += u.size
-		if last := len(pieces) - 1; last >= 0 && pieces[last].Input == u.Input && pieces[last].shard == u.shard {
-			pieces[last].groups.to = u.groups.to
-			pieces[last].size += u.size
-			continue
-		}
-		pieces = append(pieces, u)
-	}
-	for i, p := range pieces {
-		if p.groups.to-p.groups.from == counts[p.Input] || counts[p.Input] == 1 {
-			pieces[i].groups = groups{}
-		} else {
-			pieces[i].Output = shardOutput(p.Output, Shard{p.shard, shard.Of})
-		}
-	}
+	pieces := deal(all, units, shard.Of)
 	if err := o.checkFolder(all, pieces); err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(pieces, func(p piece) bool { return p.shard != shard.Number }), nil
+}
+
+// deal returns the pieces of all shards. Each gets a run of neighbouring units, and all runs
+// are about the same size, so at most one file is cut between two shards.
+func deal(all []Options, units []unit, of int) []piece {
+	var total, begin uint64
+	for _, u := range units {
+		total += u.size
+	}
+	var pieces []piece
+	parts := make([]int, len(all)) // of each input
+	for _, u := range units {
+		shard := shardAt(begin, u.size, total, of)
+		begin += u.size
+		last := len(pieces) - 1
+		if last < 0 || pieces[last].input != u.input || pieces[last].shard != shard {
+			p := piece{Options: all[u.input], input: u.input, shard: shard}
+			p.groups = u.groups
+			pieces = append(pieces, p)
+			parts[u.input]++
+			last++
+		}
+		pieces[last].groups.to = u.groups.to
+		pieces[last].size += u.size
+	}
+	for i, p := range pieces {
+		if parts[p.input] == 1 {
+			pieces[i].groups = groups{}
+		} else {
+			pieces[i].Output = shardOutput(p.Output, Shard{p.shard, of})
+		}
+	}
+	return pieces
 }
 
 // shardAt returns the shard of a unit: that in which its middle is, if the whole has
@@ -286,9 +301,9 @@ func shardAt(begin, size, total uint64, of int) int {
 	return int(at)
 }
 
-// units returns the units of an input: its row groups if it may be cut and is in
-// Parquet, else the file.
-func (o Options) units(cut bool) (_ []piece, err error) {
+// units returns the units of the input with a number: its row groups if it may be cut and
+// is in Parquet, else the file.
+func (o Options) units(input int, cut bool) (_ []unit, err error) {
 	file, err := os.Open(o.Input)
 	if err != nil {
 		return nil, files.Cause(err)
@@ -298,7 +313,7 @@ func (o Options) units(cut bool) (_ []piece, err error) {
 	if err != nil {
 		return nil, files.Cause(err)
 	}
-	whole := []piece{{Options: o, size: uint64(info.Size()) + 1}} // an empty file takes time, too
+	whole := []unit{{input, groups{}, uint64(info.Size()) + 1}} // an empty file takes time, too
 	if format, _, _ := o.inputFormat(); format != Parquet || !cut {
 		return whole, nil
 	}
@@ -310,12 +325,10 @@ func (o Options) units(cut bool) (_ []piece, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
 	}
-	var units []piece
+	var units []unit
 	var before int64
 	for i, g := range opened.Metadata().RowGroups {
-		u := piece{Options: o, size: uint64(max(g.TotalByteSize, 0)) + 1}
-		u.groups = groups{from: i, to: i + 1, before: before}
-		units = append(units, u)
+		units = append(units, unit{input, groups{i, i + 1, before}, uint64(max(g.TotalByteSize, 0)) + 1})
 		before += g.NumRows
 	}
 	if len(units) == 0 {
