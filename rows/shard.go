@@ -141,7 +141,7 @@ func (o Options) wholes() ([]Options, error) {
 			return nil, fmt.Errorf("%s and %s would both be written to %s: rename one, or give each its own --output", other, input, one.Output)
 		}
 		from[name] = input
-		if sameFolder(filepath.Dir(input), o.Output) {
+		if sameFile(filepath.Dir(input), o.Output) {
 			return nil, fmt.Errorf("--output %s has inputs, like %s: a later run would read the outputs too; name another folder", o.Output, input)
 		}
 		if err := one.Validate(); err != nil {
@@ -153,7 +153,8 @@ func (o Options) wholes() ([]Options, error) {
 }
 
 // inputs returns the files that --input stands for. Names that begin with a dot or an
-// underscore are left out, as Spark and other systems do: theirs are no data.
+// underscore are left out, as Spark and other systems do: theirs are no data. So is the
+// folder of the outputs.
 func (o Options) inputs() ([]string, error) {
 	pattern := o.Input
 	switch info, err := os.Stat(pattern); {
@@ -179,7 +180,7 @@ func (o Options) inputs() ([]string, error) {
 
 func (o Options) data(inputs []string) ([]string, error) {
 	inputs = slices.DeleteFunc(inputs, func(path string) bool {
-		return strings.HasPrefix(filepath.Base(path), ".") || strings.HasPrefix(filepath.Base(path), "_")
+		return strings.HasPrefix(filepath.Base(path), ".") || strings.HasPrefix(filepath.Base(path), "_") || sameFile(path, o.Output)
 	})
 	if len(inputs) == 0 {
 		return nil, fmt.Errorf("--input %s: there is no such file", o.Input)
@@ -226,7 +227,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func sameFolder(a, b string) bool {
+// sameFile reports whether two paths are of one file or folder.
+func sameFile(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)

@@ -312,6 +312,18 @@ func TestFolderRefused(t *testing.T) {
 	}
 }
 
+// The outputs may be in a folder among the inputs, also when the run is resumed.
+func TestOutputsBesideInputs(t *testing.T) {
+	in := t.TempDir()
+	write(t, filepath.Join(in, "a.jsonl"), "{\"text\":\"garden\"}\n")
+	for range 2 {
+		summary, err := score(t, rows.Options{Input: in, Output: filepath.Join(in, "scored"), Resume: true}, screener())
+		if err != nil || summary.Rows != 1 {
+			t.Errorf("%+v, %v", summary, err)
+		}
+	}
+}
+
 // A shard without rows is done at once and has no outputs.
 func TestShardWithoutRows(t *testing.T) {
 	in := write(t, filepath.Join(t.TempDir(), "in.jsonl"), "{\"text\":\"garden\"}\n")
