@@ -70,36 +70,44 @@ func newNote(ctx context.Context, o Options, in rowReader, task task, settings [
 
 // write writes the note next to the output, completely or not at all.
 func (n note) write(path string) error {
+	return n.save(noteOf(path))
+}
+
+func (n note) save(path string) error {
 	var b bytes.Buffer
 	if err := plainjson.Write(&b, n, "  "); err != nil {
 		return err
 	}
-	return files.WriteBytes(noteOf(path), 0o666, b.Bytes())
+	return files.WriteBytes(path, 0o666, b.Bytes())
+}
+
+// readNote reads a note. Its error is [fs.ErrNotExist] if there is none.
+func readNote(path string) (n note, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return n, err
+	}
+	if err := json.Unmarshal(data, &n); err != nil {
+		return n, fmt.Errorf("%s is broken: %w; use --overwrite to start over", path, err)
+	}
+	return n, nil
 }
 
 // check reports why the output at path is not the beginning of the output of this
 // run.
 func (n note) check(path string) error {
-	data, err := os.ReadFile(noteOf(path))
+	before, err := readNote(noteOf(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s exists, but it is not the output of an interrupted run: %s is missing; use --overwrite to replace it", path, noteOf(path))
 	}
 	if err != nil {
 		return err
 	}
-	_, err = n.sameRun(noteOf(path), data)
-	return err
+	return n.continues(before, noteOf(path))
 }
 
-// sameRun reads a note and reports why it is not of this run.
-func (n note) sameRun(path string, data []byte) (before note, err error) {
-	if err := json.Unmarshal(data, &before); err != nil {
-		return before, fmt.Errorf("%s is broken: %w; use --overwrite to start over", path, err)
-	}
-	return before, n.same(path, before)
-}
-
-func (n note) same(path string, before note) error {
+// continues reports why this run is not that of an earlier note.
+func (n note) continues(before note, path string) error {
 	if before.Format != n.Format {
 		return fmt.Errorf("%s is from another version of toxscreen; use --overwrite to start over", path)
 	}
@@ -129,14 +137,13 @@ func (n note) complete(path string) (Summary, error) {
 	if err != nil || !file || unfinished {
 		return Summary{}, cmp.Or(err, errIncomplete)
 	}
-	data, err := os.ReadFile(recordOf(path))
+	before, err := readNote(recordOf(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Summary{}, errIncomplete
 	}
-	if err != nil {
-		return Summary{}, err
+	if err == nil {
+		err = n.continues(before, recordOf(path))
 	}
-	before, err := n.sameRun(recordOf(path), data)
 	if err == nil && before.Done == nil {
 		err = fmt.Errorf("%s is broken: it has no summary; use --overwrite to start over", recordOf(path))
 	}
@@ -155,11 +162,7 @@ func (n note) record(path string, done Summary) error {
 	}
 	done.Before = 0
 	n.Done = &done
-	var b bytes.Buffer
-	if err := plainjson.Write(&b, n, "  "); err != nil {
-		return err
-	}
-	return files.WriteBytes(recordOf(path), 0o666, b.Bytes())
+	return n.save(recordOf(path))
 }
 
 // hold locks the note of an output, if there is one, until release is called, so
