@@ -128,8 +128,15 @@ func TestResumeFolderAfterKill(t *testing.T) {
 				t.Fatalf("the undisturbed run ended with %d: %s", code, failure)
 			}
 			undisturbed := time.Since(start)
+			// The first kill comes as soon as there is a note, so that there is at least
+			// one inside a file.
 			j.Output, j.Resume = cut, true
-			kills, between := 0, 0
+			c, _, _ := j.start(t, note(filepath.Join(cut, names(t, whole)[1]))) // after _done
+			if err := c.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Wait()
+			kills, between := 1, 0
 			for {
 				after := time.Duration(1 + rand.Int64N(int64(undisturbed)))
 				if kills == 5 {
