@@ -132,6 +132,11 @@ def _person_form(rng: Random) -> tuple[str, str]:
     return (rng.choice(names.NICKNAMES) if p < 0.93 else last), "PERSON"
 
 
+def _family(last: str) -> str:
+    """The name of all who bear it: the Joneses, the Okafors."""
+    return last + ("es" if last.endswith(("s", "x", "z", "ch", "sh")) else "s")
+
+
 TITLES = "Mr. Mr Mrs. Mrs Ms. Ms Miss Dr. Dr Prof. Professor Sir Dr.".split()
 ROLES = "manager nurse teacher engineer accountant driver lawyer receptionist supervisor director consultant plumber electrician cook student tenant landlord analyst designer developer officer clerk cashier technician therapist surgeon pharmacist dentist coach editor producer".split()
 JOBS = "Senior Accountant|Project Manager|Head of Sales|Software Engineer|Chief Financial Officer|HR Business Partner|Marketing Director|Registered Nurse|Customer Success Manager|Legal Counsel|Data Analyst|Office Manager|Managing Director|CTO|CEO|VP Engineering|Team Lead|Research Assistant|Attorney at Law|Product Owner|Professor of Physics".split("|")
@@ -183,6 +188,9 @@ SLOTS = {
     "last": lambda rng: (names.person(rng)[1], "PERSON"),
     "nick": lambda rng: (rng.choice(names.NICKNAMES), "PERSON"),
     "common": lambda rng: (rng.choice(names.pool("classic")[0]), "PERSON"),
+    "wordname": lambda rng: (rng.choice(names.WORD_NAMES), "PERSON"),
+    "wordlast": lambda rng: (rng.choice(names.WORD_SURNAMES), "PERSON"),
+    "families": lambda rng: (_family(names.person(rng)[1]), "PERSON"),
     "comma": lambda rng: ("{1}, {0}".format(*names.person(rng)) + rng.choice(["", "", "", f" {rng.choice('ABCDEJKLMRST')}."]), "PERSON"),
     "uppername": lambda rng: ("{0} {1}".format(*names.person(rng)).upper(), "PERSON"),
     "lowername": lambda rng: ("{0} {1}".format(*names.person(rng)).lower(), "PERSON"),
@@ -192,18 +200,28 @@ SLOTS = {
     "country": lambda rng: (rng.choice(names.COUNTRIES), "LOCATION"),
     "state": lambda rng: (rng.choice(names.STATES), "LOCATION"),
     "landmark": lambda rng: (rng.choice(names.LANDMARKS), "LOCATION"),
+    "lowercity": lambda rng: (names.town_name(rng).lower(), "LOCATION"),
     "addr": lambda rng: (names.address(rng, rng.choice([", ", ", ", ", ", ", ", ", ", ", ", " ", ",", "\n"])), "ADDRESS"),
     "addrlines": lambda rng: (names.address(rng, rng.choice(["\n", "\n", "\n", ",\n", "\n  ", " / "])), "ADDRESS"),
     "street": lambda rng: (rng.choice([f"{names.number(rng)} {names.english_street(rng)}", names.foreign_street(rng)]), "ADDRESS"),
     "streetname": lambda rng: (names.english_street(rng), "ADDRESS"),
     "postcode": lambda rng: (names.postcode(rng, rng.choice(["us", "gb", "de", "ca", "nl", "in"])), "ADDRESS"),
     "org": lambda rng: (names.organization(rng), "ORGANIZATION"),
+    "lowerorg": lambda rng: (rng.choice([names.organization, names.shop])(rng).lower(), "ORGANIZATION"),
+    "shop": lambda rng: (names.shop(rng), "ORGANIZATION"),
+    "church": lambda rng: (names.church(rng), "ORGANIZATION"),
+    "clinic": lambda rng: (names.clinic(rng), "ORGANIZATION"),
+    "school": lambda rng: (names.school(rng), "ORGANIZATION"),
+    "foreignorg": lambda rng: (names.foreign_organization(rng), "ORGANIZATION"),
     "nation": lambda rng: (rng.choice(names.NATIONALITIES), "NRP"),
+    "people": lambda rng: (rng.choice(names.ETHNIC), "NRP"),
     "nrps": lambda rng: (rng.choice(rng.choice([names.PEOPLES, names.PEOPLES, names.BELIEVERS, names.POLITICIANS])), "NRP"),
     "member": lambda rng: (rng.choice(names.MEMBERS), "NRP"),
     "party": lambda rng: (rng.choice(names.POLITICAL), "NRP"),
     "faith": lambda rng: (rng.choice(names.RELIGIOUS), "NRP"),
     "title": lambda rng: plain(rng.choice(TITLES)),
+    "honorific": lambda rng: plain(rng.choice(names.HONORIFICS)),
+    "elder": lambda rng: plain(rng.choice(names.ELDERS)),
     "role": lambda rng: plain(rng.choice(ROLES)),
     "job": lambda rng: plain(rng.choice(JOBS)),
     "product": lambda rng: plain(rng.choice(PRODUCTS)),
@@ -241,6 +259,7 @@ SLOTS = {
     "uuid": lambda rng: plain("-".join(f"{rng.getrandbits(4 * n):0{n}x}" for n in (8, 4, 4, 4, 12))),
     "key": lambda rng: plain(rng.choice(["AKIA" + names.digits(rng, "????##???###??#?"), "sk_test_" + names.digits(rng, "~#~~#~#~~#~#~~##"), "ghp_" + names.digits(rng, "~#?~#?~#?~#?~#?~#?")])),
     "mrn": lambda rng: plain(names.digits(rng, rng.choice(["########", "MRN ######", "MRN-#######"]))),
+    **{kind: (lambda rng, words=words: plain(rng.choice(words))) for kind, words in things.NAMESAKES.items()},
 }
 
 
@@ -265,7 +284,7 @@ def nameless_templates() -> dict[str, tuple[str, ...]]:
 
 FILLER = split(FILLERS)
 # Registers whose templates are sentences that may follow each other in a paragraph.
-SENTENCES = frozenset({"chat", "email", "support", "bank", "travel", "news", "legal", "medical", "hr", "social", "groups", "organisations", "places", "everyday", "addresses", "questions", "narratives", "police", "school", "reviews", "academic"})
+SENTENCES = frozenset({"chat", "email", "support", "bank", "travel", "news", "legal", "medical", "hr", "social", "groups", "organisations", "places", "everyday", "addresses", "questions", "narratives", "police", "school", "reviews", "academic", "terse", "relations", "wordnames", "references", "businesses", "peoples"})
 # Registers without entities whose templates are lines of a file or a terminal.
 LINES = frozenset({"code", "logs", "config", "shell", "numbers", "blocks", "programs"})
 PLAIN_SHARE = 0.33

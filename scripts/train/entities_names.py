@@ -135,7 +135,7 @@ SMALL_OTHERWISE = frozenset("polish orthodox conservative liberal democratic lab
 @lru_cache
 def nrp_words() -> frozenset[str]:
     """Words that name a nationality, religion or political group, as they are written."""
-    return frozenset([*NATIONALITIES, *PEOPLES, *MEMBERS, *RELIGIOUS, *BELIEVERS, *POLITICAL, *POLITICIANS])
+    return frozenset([*NATIONALITIES, *PEOPLES, *MEMBERS, *RELIGIOUS, *BELIEVERS, *POLITICAL, *POLITICIANS, *ETHNIC])
 
 
 @lru_cache
@@ -379,7 +379,96 @@ KNOWN = (
 TOWNS = [city for city in CITIES if "," not in city and not city.isupper()]
 
 
+HONORIFICS = "Mme Mme. Mlle M. Madame Monsieur Frau Herr Hr. Fr. Fam. Familie Sr. Sra. Srta. Señor Señora Senhor Senhora Dona Don Signor Signora Sig. Dott. Ing. Mevrouw Dhr. Mevr. Pan Pani Shri Smt. Sri Kumari Ustad Haji Alhaji Chief Mallam Begum Bibi Khun Datuk Puan Encik Bapak Ibu Bay Bayan Fru Rouva Kyria".split()
+ELDERS = "Granny Grandma Grandpa Gran Grandad Nana Nonna Nonno Oma Opa Abuela Abuelo Abuelita Tía Tío Tia Tante Onkel Aunt Auntie Aunty Uncle Uncle Babushka Baba Dada Dadi Nani Bibi Halmoni Yiayia Pappou Mémé Pépé Mormor Farfar".split()
+# Given names and family names that are words, titles, months or places as well.
+WORD_NAMES = (
+    "Grace Bill Mark Will Hope Faith Joy May June April August Rose Lily Ivy Sky Skye River Sage Angel Jesus Pearl Earl Dean Frank Drew Chance Hunter Chase Art Guy Rich Sandy Dawn Amber Crystal Summer Autumn Winter Destiny Mercy Patience Prudence Temperance Charity Honor Constance Blessing Precious Gift Goodluck Sunday Friday Innocent Comfort Princess Prince "
+    "Wisdom Lucky Love Happy Star Rain Storm Ocean Wren Robin Jay Martin Basil Ginger Olive Paris Florence Chelsea Brooklyn Austin Dallas Savannah Sydney Virginia Georgia Carolina Dakota Jordan Israel India Chad Kenya Asia Sierra Cheyenne Madison Lourdes Roma Vienna Milan Adelaide Alexandria Valencia Santiago Lincoln Jackson Tyler Genesis Trinity Heaven Nevaeh "
+    "Major Judge Duke King Reign Royal Ace Jack Rob Sue Pat Gene Ray Bob Nick Josh Mike Harry Christian Dominic Trinidad Holland Ireland Bishop Deacon Cash Penny Rusty Dusty Buddy Bud Junior Sonny Cookie Honey Candy Brandy Sherry Margarita Melody Harmony Carol Piper Mason Cooper Parker Carter Sawyer Archer Forrest Heath Cliff Glen Dale Rocky Stone Flint Clay Reed Ash "
+    "Rowan Willow Hazel Holly Heather Iris Violet Daisy Poppy Jasmine Juniper Ruby Jade Opal Gemma Diamond Ebony Scarlett Raven Phoenix Leo Orion Luna Stella Aurora Venus Mercury Max Miles Wade Lance Rod Woody Norm Herb Stew Barb Bea Dot Dolly Kitty Bunny Birdie Kit Cat Fox Wolf Bear Hawk Justice Liberty Unity Verity Felicity Clement Ernest Noble Victor Sterling Truth Messiah Emmanuel"
+).split()
+WORD_SURNAMES = (
+    "Cook Baker Butcher Fisher Farmer Mason Carpenter Smith Taylor Potter Miller Shepherd Gardener Porter Page Knight King Bishop Pope Abbott Priest Monk Judge Major Sergeant Marshall Steward Butler Chamberlain Clerk Reader Singer Piper Hunter Archer Bowman Carter Driver Walker Rider Walters Waters Rivers Brooks Lake Pond Pool Bridges Street Lane Rhodes Field Meadows Marsh Moor "
+    "Heath Wood Forest Bush Branch Root Leaf Berry Cherry Apple Rice Bean Pepper Salt Sugar Honey Bacon Ham Lamb Bull Fox Wolf Hare Hawk Crane Swan Drake Finch Sparrow Nightingale Peacock Pike Bass Salmon Roach Herring Snow Frost Winter Summer Spring Day Night May March Friday Monday Noon Early Late Long Short Small Little Large Strong Armstrong Young Old Elder Rich Poor Savage Wild "
+    "Gay Bright Sharp Blunt Quick Swift Slow Best Good Better Sweet Moody Hardy Love Hope Joy Grace Faith Moon Star Sun Stone Flint Steel Silver Gold Diamond Ruby Glass Brick Wall House Hall Church Temple Castle Tower Gate Gates Key Keys Bell Ball Battle Wise True Power Price Money Cash Cost Worth Case Law Justice Right Wrong England Ireland Scotland Wales France Holland German English French Welsh Irish London York Lincoln Washington"
+).split()
+# Peoples whose name is that of no country.
+ETHNIC = (
+    "Zulu Xhosa Yoruba Igbo Hausa Fulani Akan Ashanti Maasai Kikuyu Oromo Amhara Tigrayan Tutsi Hutu Shona Berber Amazigh Tuareg Kurdish Yazidi Druze Maronite Coptic Assyrian Rohingya Hmong Uyghur Tibetan Sinhalese Tamil Telugu Gujarati Punjabi Bengali Marathi Malayali Pashtun Hazara Baloch Sindhi Turkmen Tatar Chechen Circassian Romani Sinti Basque Breton Catalan Galician "
+    "Corsican Frisian Sorbian Sami Inuit Métis Cree Ojibwe Navajo Cherokee Lakota Mohawk Choctaw Mapuche Quechua Aymara Guarani Zapotec Garifuna Creole Māori Maori Samoan Hawaiian Aboriginal Ashkenazi Sephardic Mizrahi Afrikaner Acadian Cajun Québécois Flemish Walloon Cornish Bosniak"
+).split()
+SAINTS = "Mary Mary's Brigid's Jude's Mungo's Columba's Patrick's Anne's Thomas' Thomas's Luke's John's Michael's Catherine's Francis Xavier's Nicholas Vincent's Andrew's Peter's Paul's Cuthbert's Teresa's Anthony's".split()
+GOODS = "Kebab Pizza Noodle Burger Curry Taco Bagel Coffee Tea Flower Shoe Book Nail Hair Phone Bike Tyre Carpet Sofa Garden Pet Fish Bread Cake Wine Vape Tool Paint Bed Toy".split()
+PLACES_OF_TRADE = "Palace House Corner Hut Express World Kingdom Shack Bar Shop Store Studio Garage Works Stop Point Depot Centre Center Emporium Lounge Kitchen Box Barn Den Co".split()
+
+
+def shop(rng: Random) -> str:
+    """A shop, an inn or a small firm."""
+    last = rng.choice(pool(rng.choice(LOCALES))[1])
+    first = rng.choice(pool(rng.choice(LOCALES))[0])
+    return rng.choice(
+        (
+            lambda: f"{rng.choice(GOODS)} {rng.choice(PLACES_OF_TRADE)}",
+            lambda: f"{rng.choice(['Golden', 'Red', 'Blue', 'Green', 'Silver', 'Lucky', 'Royal', 'Little', 'Happy'])} {rng.choice(['Dragon', 'Lotus', 'Lantern', 'Wok', 'Heron', 'Lion', 'Fox', 'Olive', 'Crown', 'Anchor', 'Star', 'Elephant'])}{rng.choice(['', '', ' Inn', ' Takeaway', ' Cafe', ' Realty', ' Travel'])}",
+            lambda: f"the {rng.choice(['Odeon', 'Crown', 'White Hart', 'Red Lion', 'Railway Tavern', 'Kings Arms', 'Rose and Crown', 'Plough', 'Black Swan', 'Corner Shop', 'Old Mill', 'Ship Inn'])}",
+            lambda: f"{rng.choice(['Seabreeze', 'Sunset', 'Lakeside', 'Riverside', 'Hilltop', 'Mountain View', 'Palm', 'Harbour', last])} {rng.choice(['Motel', 'Hotel', 'Inn', 'Lodge', 'Guest House', 'B&B', 'Hostel', 'Resort', 'Nursing Home', 'Care Home'])}",
+            lambda: f"{first}'s {rng.choice(['Cakes', 'Nails', 'Kitchen', 'Barbers', 'Diner', 'Garage', 'Flowers', 'Place', 'Salon'])}",
+            lambda: f"{last} {rng.choice(['Lettings', 'Roofing', 'Plumbing', 'Motors', 'Butchers', 'Bakery', 'Builders', 'Realty', 'Properties', 'Poultry', 'Removals', 'Scaffolding', 'Opticians', 'Pharmacy'])}{rng.choice(['', '', ' Ltd', ' LLC'])}",
+        )
+    )()
+
+
+def church(rng: Random) -> str:
+    return rng.choice(
+        (
+            lambda: f"{rng.choice(['St', 'St.', 'Saint'])} {rng.choice(SAINTS)}{rng.choice(['', '', ' Church', ' Convent', ' Cathedral', ' Priory', ' Parish', ' Hospice', ' Chapel'])}",
+            lambda: f"{rng.choice(['Our Lady of Lourdes', 'Our Lady of Sorrows', 'Holy Trinity', 'Sacred Heart', 'All Saints', 'Christ Church', 'Grace Chapel', 'Mount Zion Baptist Church', 'Beth Israel', 'Temple Emanuel', 'Masjid Al-Noor', 'Al-Huda Mosque', 'Guru Nanak Gurdwara', 'Sri Murugan Temple'])}",
+            lambda: f"{rng.choice(TOWNS)} {rng.choice(['Central Mosque', 'Cathedral', 'Synagogue', 'Methodist Church', 'Baptist Church', 'Gurdwara', 'Abbey'])}",
+        )
+    )()
+
+
+def clinic(rng: Random) -> str:
+    town, last = rng.choice(TOWNS), rng.choice(pool(rng.choice(LOCALES))[1])
+    form = rng.choice(
+        (
+            "{town} General Infirmary", "{town} Royal Infirmary", "{town} Memorial", "Tata Memorial", "{last} Memorial Hospital", "Riverside Surgery", "{town} Road Surgery", "Clinique Sainte-{first}", "Clínica San {first}", "Hôpital Saint-{first}", "Klinikum {town}",
+            "Hospital de {town}", "Ospedale San {first}", "{last} Dental", "{town} Family Practice", "Parkside Clinic", "Mercy Hospital", "Hillcrest Medical Group", "{town} Walk-in Centre", "St {saint} Hospital", "St. {saint} Medical Center", "Uniklinik {town}",
+        )
+    )
+    return form.format(town=town, last=last, first=rng.choice(["Anne", "Luc", "Louis", "Juan", "Rafael", "Joseph", "Marie", "Camillo"]), saint=rng.choice(SAINTS))
+
+
+def school(rng: Random) -> str:
+    town, last = rng.choice(TOWNS), rng.choice(pool(rng.choice(LOCALES))[1])
+    form = rng.choice(
+        (
+            "{last} Elementary", "{last} Middle School", "{last} High", "Westside High", "{town} Primary", "{town} Primary School", "{town} Grammar", "{town} Academy", "{town} Girls' School", "St {saint} School", "{last} College", "Bard", "Vassar", "Reed", "Eton", "Harrow", "Rugby School", "Smith College",
+            "Brown", "Rice", "Duke", "Emory", "Tufts", "Drexel", "McGill", "Queen's", "TU {town}", "Universität {town}", "Lycée {last}", "Gymnasium {town}", "Colegio San José", "Liceo {last}", "Kendriya Vidyalaya", "IIT {town}", "Université de {town}", "Universidad de {town}",
+        )
+    )
+    return form.format(town=town, last=last, saint=rng.choice(SAINTS))
+
+
+def foreign_organization(rng: Random) -> str:
+    """An organisation whose kind stands in another language or in words that also belong to a place."""
+    town, last = rng.choice(TOWNS), rng.choice(pool(rng.choice(LOCALES))[1])
+    coined = rng.choice(COINED)
+    form = rng.choice(
+        (
+            "{last} Holding", "{last} Holdings", "{coined} Bank", "{coined} Credit Union", "{town} Credit Union", "{last} Bank", "Banco do {coined}", "Banco {last}", "Caja {town}", "Crédit {town}", "Sparkasse {town}", "Volksbank {town}", "Banque {last}", "PT {coined} Jaya", "{last} İnşaat", "{last} Tekstil",
+            "Grupo {last}", "Groupe {last}", "Gruppo {last}", "Stichting {last}", "Fundación {last}", "Verein {town}", "Autohaus {last}", "Bäckerei {last}", "Boulangerie {last}", "Trattoria {last}", "Ristorante {last}", "Panadería {last}", "{town} Women in Tech", "{town} Chamber of Commerce", "{town} Port Authority",
+            "Probate Registry of {town}", "Court of Appeal of {town}", "Tribunal de {town}", "{town} Housing Association", "{town} Running Club", "{town} Writers' Circle", "Friends of {town}", "Society of {town} Architects", "{town} Legal Aid", "{town} Film Festival", "Radio {town}", "{town} Gazette", "Diario de {town}",
+            "{town} Valuers", "Savings Bank of {town}", "{last} Studio", "{last} Textiles", "{last} & Vane", "{town} Water", "{town} Energy", "{coined}line Energy", "{coined} Insurance", "{coined} Health Plan", "Premier {coined}", "{coined}path Mortgage Corp.", "Aster {coined}",
+        )
+    )
+    return form.format(town=town, last=last, coined=coined)
+
+
 def organization(rng: Random) -> str:
+    if rng.random() < 0.15:
+        return rng.choice([shop, church, clinic, school, foreign_organization, foreign_organization])(rng)
     p, last = rng.random(), rng.choice(pool(rng.choice(LOCALES))[1])
     if p < 0.24:
         return rng.choice(KNOWN)

@@ -1126,6 +1126,289 @@ Kind regards / Mit freundlichen Grüßen / Cordialement
 ---
 {at} thanks, merged! cc {B.first}
 """,
+    "terse": """
+        swap [[fri|sat|sun]]: {first} <> {first}
+        {first} => {first}, {few} boxes
+        {first} -> {first} -> {first}
+        {first} for {first} on {day}
+        Rota: {first} early, {first} late, {first} off
+        On call: {last}. Back-up: {last}.
+        Theatre 2: {title} {last}, then {title} {last}, then a gap, then {title} {last}
+        {last} crossed, {last} headed in, {last} was booked.
+        Substitutions: {last} for {last} ({few}), {last} for {last} ({few})
+        Line-up: {last}, {last}, {last}; on the bench {last}
+        {last} c {last} b {last} {few}
+        [[Studio|Desk|Garage]] to let in {city}, call {first} {phone}
+        [[bike|sofa|pram]] for sale, [[msg|txt|ring]] {lowerfirst} on {phone}
+        ask for {lowerfirst} or {lowerfirst}, {phone}
+        Contact {first} {phone}
+        {first} {phone}
+        {lowerfirst} {phone} {lowerfirst} {phone}
+        [[porter|lady|driver|waiter|girl at the till|guy on the phone]] [[was called|named]] {first}, [[very rude|so kind|no help at all]]
+        A [[colleague|woman|man|neighbour|friend]] [[called|named]] {first} [[will sign|took the box|gave me this number]].
+        some [[bloke|lady]] called {lowerfirst} answered
+        [[here it is|new place]] {addr} - {lowerfirst}
+        who can [[feed the cat|open the gate]] [[tonight|on {day}|tmrw]]? - {lowerfirst}
+        need a [[lift|plumber|babysitter]] near {city}, pm me, {lowerfirst}
+        running late, start without me. {first}
+        back at {time}. {first}
+        Use code {num}{num} to log in, {first}.
+        Thank you for waiting, {first}.
+        [[Don't worry|Sit down|Listen|Of course|Congratulations|Get well soon|Well done]], {first}.
+        Your {org} code expires soon. Do not tell anyone, {first}.
+        I was in the [[garden|car]], with {first}. {first} saw us.
+        Q. Did anyone help? A. Only {first}.
+        To the tooth fairy, from {first} ({few})
+        By {first}, age {few}
+        The [[drawing|letter|poem]] is by {first}, who is {few}.
+        {first} wrote in #{word}: [[see above|thanks|+1]]
+        {first} left #{word}, {first} joined #{snake}
+        daily: {first} tests, {first} on holiday, {first} reviews
+        {first} opened a pull request; {first} approved it
+        Signed: {first} {last}, witnessed by {first}
+        To {first}: [[happy birthday|thank you|sorry]]! From: {first}
+        {first} + {first} = ❤
+        {first} vs {first}, table {few}
+        {last}/{last} bt {last}/{last} {few}-{few}
+        w/ {first} and {first}
+        re {first}: all fine
+        cc {lowerfirst}
+        attn {lowername}
+        fao {title} {last}, {org}
+    """,
+    "relations": """
+        Our daughter {first} ({few}) is new at {org} and [[shy|happy]].
+        my daughter {lowerfirst} goes to {org} and hates it
+        her husband {first} and their kids {first} and {first}
+        my flatmate {lowerfirst} comes from {city}
+        my ex {lowerfirst} still has the keys to {addr}
+        my stepdad is called {full} and lives near {city}
+        Granny {first} and Grandpa {first} came from {city}.
+        {elder} {first} makes the best [[soup|tamales|bread]].
+        Get well soon {elder} {first}! From {first} and {first}
+        We buried {elder} {first} in {city} on {day}.
+        I told {elder} {first} not to phone {elder} {first}.
+        {elder} {first} and {elder} {first} argue about {city}.
+        [[Old|Young|Little|Big|Poor|Dear old]] {first} sold the [[boat|shop|bar]] to his cousin {first}.
+        {first}, my [[neighbour|landlord|stepfather|godson|manager|carer]], [[moved to|comes from]] {city}.
+        The {families} want to sit next to the {families}.
+        dinner with the {families} and {elder} {first} on {day}
+        We spent Christmas with the {families}, who moved from {city}.
+        Newborn {last}, girl, {time}, {date}, of {full}, at {org}
+        Sister {first} and Father {first} of {org} [[blessed|visited]] us.
+        [[Rev.|Reverend|Pastor|Imam|Rabbi|Sheikh|Canon|Bishop|Deacon]] {last} led the prayers in {city}.
+        [[Sheikh|Imam|Lama|Swami|Brother|Mother]] {full} spoke after [[Pastor|Father|Rev.]] {full}.
+        {honorific} {last} is in room {few}, {honorific} {last} next door.
+        Welcome {honorific} {last}, we expect you on {date}.
+        Dear {honorific} {last}, [[please find enclosed|thank you for]] the form.
+        {honorific} {full}
+        {honorific} {full}, {addr}
+        Table for {honorific} {full} at {time}
+        [[Interpreter|Translator]] for {honorific} {last}: {full}.
+        Profs. {last} and {last} of {org} wrote the report.
+        Messrs {last} and {last} attended.
+        In an emergency call {full} ([[son|wife|brother|niece]]), {phone}
+        [[Uncle|Auntie|Cousin|Nana|Tante|Opa|Coach|Nurse|Chef|Captain]] {first} said so.
+        {first}'s aunt {full} left her a flat in {city}.
+        {first}, née {last}, is {first}'s second wife.
+        {full} (they/them), {org}
+        Chair: {full} (he/him), {org}. Panel: {first}, {first}, {full}.
+    """,
+    "wordnames": """
+        {wordname} in [[IT|payroll|sales|HR]] knows the password; {wordname} in [[accounts|marketing]] forgot it.
+        We are {wordname} and {wordname}, our kids are {wordname} and {wordname}, and we rent in {city}.
+        {wordname}, have you heard that {wordname} {last} flies to {city}?
+        {wordname} taught me to swim in {city}, {wordname} taught me to drive in {country}.
+        {wordname} hated {city}, her mum {wordname} loved it.
+        {city} is too hot for {wordname} {last}. {wordname} prefers {city}.
+        {wordname} says she will pay on {day}.
+        ask {wordname}, not {wordname}
+        {wordname} {last} and {first} {last} share an office.
+        My [[sister|brother|cousin|boss]] {wordname} left {city} last year.
+        {wordname}'s shift ends at {time}, {wordname}'s starts then.
+        Signed, {wordname} {last}
+        Present: {wordname}, {first}, {wordname}
+        {wordname} will bill the client and {wordname} may call him.
+        {wordname} lost faith and {wordname} gave up hope.
+        {wordname} picks roses while {wordname} waters the ivy.
+        {wordname} and the grace of the dancers, {wordname} and the joy of the crowd
+        In May we visit {wordname}; in June {wordname} visits us.
+        thx {wordname}!! and tell {wordname} i said hi
+        Dear {wordname},
+        Served by {wordname} at till {few}
+        I had {title} {wordlast} for maths and {title} {wordlast} for art.
+        {title} {wordlast} and {title} {last} are in the garden.
+        {first} {wordlast}, {few}, of {city}
+        {first} {wordlast} and {wordname} {wordlast} run {org}.
+    """,
+    "references": """
+        passenger {lowername}, pnr {order}, seat {few}C
+        Passenger {full}, PNR {order}, flight {order}, seat {few}A
+        my ticket {city} to {city} has pnr {order}, name {full}
+        Ferry {city} – {city}, deck {few}, berth {num}, sails {time}
+        Train {city}–{city}, coach {few}, seat {few}, dep {time}
+        {city}-{city} return for {full} and {full}
+        Flight {city} - {city}, gate {few}, boarding {time}: {A.upper}
+        Payee {full}, {org}, {city}, IBAN {iban}
+        Pay {full}, IBAN {iban}, reference {order}.
+        {comma}, ITIN {ssn}, {addr}
+        taxpayer {full}, SSN {ssn}, {addr}
+        {full}, NI number {order}, {addr}
+        {full} | SSN {ssn} | {addr} | {phone}
+        {A.upper}, DOB {date}, ID {order}, {addr}
+        Account {num}, sort code {few}-{few}-{few}, {full}, {addr}
+        Claim ref {order}: {full}, policy {order}, {addr}
+        Licence {order} ({state}), policy {order}, insured {full}
+        Chip {num}{num}{num}, owner {full}, {addr}
+        Covered by {org}, ID {order}, group {num}
+        Insurer {org}, group {num}, subscriber {full}
+        health no. {num} {num} {num}, {full}, seen by Dr {last} at {org}
+        unit {few}, lot {num}, keys with {first}
+        locker {few}, bay {few}, badge {num}: {full}
+        ref {order} / box {few} / shelf {few} / signed {first}
+        Room {few} at {addr}, let to {full}
+        Room {few}, {addr}
+        Suite {num} is let to {org}.
+        Parcel {order} left with {title} {last}, door {few}.
+        Item {order} was handed to {A.short}
+        sort code {few}-{few}-{few}, payee {lowername}
+        pnr {order}, cabin {few}, dep {time}, name {lowername}
+    """,
+    "numbered": """
+1. Name of the buyer: {A}
+2. Born in: {city}
+3. Nationality: {nation}
+4. Trade: {role}
+---
+1) Surname: {A.last}
+2) Given names: {A.first}
+3) Address: {addr}
+4) Telephone: {phone}
+5) Employer: {org}
+---
+1. {full}
+2. {full}
+3. vacant
+4. {full}
+---
+1. Who are you? {first}
+2. Where from? {city}
+3. Anything else? no
+---
+Q1 name: {lowername}
+Q2 town: {city}
+Q3 faith: {faith}
+Q4 staff you met: {lowerfirst}
+---
+a) Name: {A} b) Town: {city} c) Company: {org} d) Date: {date}
+---
+Line 1: {street}
+Line 2: {city}
+Line 3: {postcode}
+---
+Family of {num}: {A} (father), {B.first} (mother), {few} minors; left {city}, now in {city}; {faith}
+---
+{A.comma}
+{num}
+{date}
+{few}
+{city}
+---
+{first}: awake?
+{first}: yep
+{first}: whats the wifi password
+{first}: ask {first}
+---
+{A.first}: where r u
+{B.first}: {city}
+{A.first}: with {first}?
+{B.first}: just {lowerfirst}
+---
+{A.first}
+You never listen, {B.first}.
+{B.first}
+Then I go back to {state}.
+---
+WARN customer="{A}" tel="{phone}" note=merged
+---
+row {few}: [[skipped|ok]] ({A.upper}, {city})
+---
+Holder={A};No={num}{num}{num};Cell={phone};Branch={city}
+---
+<owner><fullname>{A}</fullname><town>{city}</town><mobile>{phone}</mobile></owner>
+---
+UPDATE [[users|patients|orders]] SET town = '{city}' WHERE surname = '{A.last}';
+---
+VALUES ({num}, '{A}', '{city}', '{date}'), ({num}, '{B}', '{city}', '{date}')
+---
+{org}
+For the attention of {A}
+{addrlines}
+---
+c/o {A}
+{addrlines}
+---
+Lieferung an {honorific} {A.last}, {addr}
+---
+Expédier à {honorific} {A}, {addr}
+---
+Att: {honorific} {A}
+{org}
+{addrlines}
+""",
+    "businesses": """
+        The flat over {shop} on {streetname} belongs to him.
+        Ask at {shop}, next to {shop}.
+        Lunch at {shop} was cold, {shop} was better.
+        avoid {shop} in {city}, [[cold food|rude staff|dirty rooms]]
+        Our landlord owns {shop} and {shop}.
+        {first} is a [[cook|cleaner|cashier]] at {shop}.
+        {first} runs {shop} with {first}.
+        got a job with {lowerorg} in {lowercity}
+        started at {lowerorg} {lowercity} last week, my boss is {lowerfirst}
+        The funeral is at {church}, {city}.
+        {first} and {first} had their wedding at {church}.
+        {church} was founded in {past}.
+        Father {last}, {church}, writes that the roof leaks.
+        {first} goes to {church} on {day}.
+        {full} was admitted to {clinic} on {date}.
+        {clinic} has cancelled the scan of {full}.
+        Dr {last} left {clinic} for {clinic}.
+        My therapist at {clinic} is called {first}.
+        In {year} {foreignorg} let her go.
+        {full} no longer works for {foreignorg}.
+        {foreignorg} and {foreignorg} have merged.
+        Payment to {foreignorg}, {city}
+        {foreignorg} hired her as a {role}.
+        Your {foreignorg} account was locked, {first}.
+        {first} spoke for {foreignorg}, {first} for {foreignorg}.
+        Before {foreignorg}: {A.short} against {org}
+        {foreignorg} refused the claim of {full}.
+        She went to {school}, he went to {school}.
+        my favourite teacher from {school}: {title} {last}
+        {first} starts at {school} next year.
+        my kids are at {school}, {city}
+        {full} got a scholarship from {foreignorg}.
+        Organiser: {foreignorg}. Opening by {full}, {org}.
+    """,
+    "peoples": """
+        His parents were {faith}, hers {faith}, from {city}.
+        He is {people}, and his wife is {people} and {faith}.
+        He was called names for being {people}, and {title} {last} did nothing.
+        They mocked him for being {people}.
+        a {people} nurse from {city}, {faith} like her mother
+        Most of my class is {people} or {people}.
+        He speaks for the {people} minority in {country}.
+        The {people} delegation met {full}.
+        A {faith} priest and a rabbi opened the shelter in {city}.
+        The {party} candidate, {full}, comes from {city}.
+        Religion: {faith}. Nationality: {nation}. Ethnic group: {people}.
+        proud to be {people}!
+        half {nation}, half {people}, all {faith}
+        The driver, a {nation} citizen, had a contract with {org}.
+        {first} is {people}, {first} is {nation}.
+        citizen of {country}, ethnically {people}
+    """,
     "questions": """
         Can you write a birthday card for {person}?
         Summarise this e-mail from {person} to {org}.
@@ -1328,6 +1611,119 @@ NEGATIVES = {
         The Nobel prize and the Oscars
         In Celsius, Fahrenheit and Kelvin
     """,
+    "eponyms": """
+        {disease} runs in families; {disease} does not.
+        Screening for {disease} was negative, for {disease} pending.
+        History of {disease}. No {disease}.
+        The {score} was {few}, the {score} {few}.
+        {score} {few}/{few}, {score} not done.
+        Chapter {few} covers the {law} and the {law}.
+        Explain the {law} in your own words.
+        The {breed} barked at the {breed}.
+        {breed} puppies, {few} weeks old, vaccinated
+        First prize went to the {breed}, second to the {breed}.
+        Plant the {flower} behind the {flower}.
+        Bees like {flower} and {flower} best.
+        The {flower} blooms in {month}.
+        My {dish} was burnt, the {dish} was raw.
+        The {dish} came with a {dish}. The {dish} was cold.
+        table {few}: {dish}, {dish}, {dish}
+        Two {dish}s and a {dish} to go, please.
+        dress code: {clothes} or {clothes}
+        {clothes}, size {few}, worn once
+        We sold the {furniture} and kept the {furniture}.
+        Lot {few}: {furniture}. Lot {few}: {furniture}, damaged.
+        You need a {handtool} and a {handtool} for this job.
+        Pass me the {handtool}.
+        {opening} or {opening}? White is better in both.
+        The {wine} is corked, open the {wine}.
+        {few} bottles of {wine}, one of {wine}
+        {planet} is brighter than {planet} tonight.
+        {planet} rises at {time}, {planet} sets before.
+        {planet} rising, moon in {sign}, typical
+        Every {sign} I know is stubborn.
+        My horoscope for {sign} says no, for {sign} yes.
+        {suspect} with the rope, said the card.
+        It is always {suspect}, never {suspect}.
+        {usage}
+        {usage} {usage}
+    """,
+    "fiction": """
+        Our book club chose {novel} over {novel}.
+        e-books on offer: {novel}, {novel}, {novel}
+        Tonight's film: {film}. Tomorrow: {film}.
+        The theatre shows {film} in {month} and {film} in {month}.
+        I prefer the novel {novel} to the novel {novel}.
+        Have you seen the film {film}? It is worse than {film}.
+        Is {novel} on the reading list?
+        {few} copies of {novel}, {few} of {novel}
+        {film} ({year}), {few} min, rated 12
+        The audio book of {novel} has {few} chapters.
+        {novel} is a novel from {past}.
+        The remake of {film} lost money.
+        Tickets for {film} start at {amount}.
+        borrowed: {novel}; {novel}. overdue: {novel}
+        lol the movie {film} was so bad
+        playing {game} all night, {game} tmrw
+        The {game} soundtrack beats the one of {film}.
+        Nobody writes plots like those of {character}.
+        {character} outwits {character} in chapter {few}.
+        In this comic {character} teams up with {character}.
+        My favourite hero in a book is {character}.
+        dressed as {character} for carnival
+        {character} costume, size {few}
+        In the last scene {character} dies and {character} laughs.
+        essay: compare {character} and {character} as heroes
+        a poster of {character}, slightly torn
+        {character} fan fiction, chapter {few}
+    """,
+    "tablesofthings": """
+sku,qty,price
+{order},{few},{float}
+{order},{few},{float}
+{order},{few},{float}
+---
+id;status;weight
+{num};[[open|shipped|lost]];{float}
+{num};[[open|shipped|lost]];{float}
+---
+part,qty,bin
+{order},{few},{few}-B
+{order},{few},{few}-C
+---
+date,open,high,low,close
+{date},{float},{float},{float},{float}
+{date},{float},{float},{float},{float}
+---
+{"sku": "{order}", "qty": {few}, "price": {float}, "tags": ["{word}", "{word}"]}
+---
+1. Mix the {word} and the {word}.
+2. Wait {few} minutes.
+3. Repeat {few} times.
+---
+Q1 yes
+Q2 no
+Q3 {few}
+Q4 n/a
+---
+1) very happy 2) not at all 3) no answer 4) the queue
+---
+Clause {few}.{few}: see clause {few}.{few} and schedule {few}.
+---
+ref {order}, pnr {order}, cabin {few}, deck {few}
+---
+IBAN, BIC, SSN, ITIN, NPI and DOB are abbreviations.
+---
+IBAN {iban}
+SSN {ssn}
+Ref {order}
+---
+#general #random #{word} #{snake}
+---
+see #{word} or ask in #help-{word}
+---
+joined #{word}. left #{snake}. pinned {few} messages.
+""",
     "unnamed": """
         My name is none of your business.
         My name was spelled wrong on the card.
