@@ -54,6 +54,7 @@ var againstWords = []string{
 	"isbn", "issn", "doi", "version", "build", "invoice", "order", "tracking", "serial", "sku", "ean", "upc", "ticket", "epoch", "timestamp", "commit",
 	"revision", "rev", "release", "firmware", "id", "error", "code", "part", "model", "size", "byte", "hash", "checksum", "seed", "port", "pid", "lot", "batch", "issue",
 	"page", "line", "row", "population", "index", "v", "section", "figure", "item", "request", "asset", "article", "catalogue", "catalog", "sample", "probe", "ts", "ms", "ns",
+	"ref", "reference", "claim", "po", "purchase order", "pnr", "quote", "docket", "case no", "case number",
 }
 
 var builtInCues = func() cueIndex {
@@ -159,10 +160,15 @@ func leading(words []string, text string, from, at int) []string {
 		end := at
 		for end > from && classes[text[end-1]]&wordClass == 0 && !(text[end-1] == '\n' && has(text, end-2, '\n')) {
 			end--
-			if text[end] == '>' {
+			switch text[end] {
+			case '>':
 				if start := strings.LastIndexByte(text[from:end], '<'); start >= 0 && isMask(text[from+start:end+1]) {
 					words = append(words, maskedWords...)
 					end = from + start
+				}
+			case '#': // as in "policy #"
+				if !has(text, end-1, '#') {
+					words = append(words, "number")
 				}
 			}
 		}

@@ -64,7 +64,13 @@ func (s *scanner) numericDate(start int) (end int, score float64) {
 		if n > 2 || !isDay(first) {
 			return 0, 0
 		}
+		if year, k := s.decimal(at, 4); separator == '/' && isMonth(first) && isYear(year, k) && s.apartAfter(at+k) && s.isIntroduced(start) {
+			return at + k, weakScore
+		}
 		return s.monthAndYear(at, separator)
+	}
+	if separator == '/' && n+m >= 3 && s.apartAfter(at) && isDayAndMonth(first, second) && s.isIntroduced(start) {
+		return at, weakScore
 	}
 	third, k := s.decimal(at+1, 4)
 	end = at + 1 + k
@@ -88,6 +94,19 @@ func (s *scanner) numericDate(start int) (end int, score float64) {
 		return end, 0.2 // 10.12.15 is as likely a version
 	}
 	return 0, 0
+}
+
+// isIntroduced tells whether a cue stands right before a date: without one, 22/5 and 11/2023
+// are shares as often.
+func (s *scanner) isIntroduced(start int) bool {
+	_, ok := best(s.cuesBefore(start), setOf(DateTime), cueReach{})
+	return ok
+}
+
+// isDayAndMonth tells whether two numbers are a day and a month in either order, and not
+// what never closes, 24/7.
+func isDayAndMonth(first, second int) bool {
+	return isDay(first) && isMonth(second) && !(first == 24 && second == 7) || isMonth(first) && isDay(second)
 }
 
 // monthAndYear reads the rest of 31-Jan-2024 and 31/Jan/24.
@@ -122,7 +141,10 @@ func isYear(n, length int) bool { return length == 4 && n >= 1000 && n <= 2999 }
 // months are the names of the months and their abbreviations.
 var months = set("january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec")
 
-var weekdays = set("monday tuesday wednesday thursday friday saturday sunday")
+var (
+	weekdays        = set("monday tuesday wednesday thursday friday saturday sunday")
+	weekdaysInShort = set("mon tue tues wed thu thur thurs fri sat sun")
+)
 
 // dayAndMonth reads 31 January 2024, 31st of January and the like.
 func (s *scanner) dayAndMonth(start int) int {
@@ -181,8 +203,19 @@ func (s *scanner) yearAfter(at int) int {
 	if year, n := s.decimal(to, 4); to > at && isYear(year, n) && s.dateEnds(to+n, '-') {
 		return to + n
 	}
+	if end := s.shortYear(to); end > to {
+		return end
+	}
 	if has(s.text, at-1, '.') && !has(s.text, at, ' ') { // the stop ended the sentence
 		return at - 1
+	}
+	return at
+}
+
+// shortYear passes over '23.
+func (s *scanner) shortYear(at int) int {
+	if _, n := s.decimal(at+1, 2); has(s.text, at, '\'') && n == 2 && !is(s.text, at+3, wordClass) {
+		return at + 3
 	}
 	return at
 }
@@ -198,6 +231,10 @@ func (s *scanner) writtenDate(start, end int) {
 		s.addDate(start, end, 0.5)
 		return
 	}
+	if weekdaysInShort[word] {
+		s.dateAfterWeekday(start, end)
+		return
+	}
 	if !months[word] {
 		return
 	}
@@ -211,6 +248,10 @@ func (s *scanner) writtenDate(start, end int) {
 	at++
 	if year, n := s.decimal(at, 4); isYear(year, n) && !is(s.text, at+n, wordClass) {
 		s.addDate(start, at+n, 0.6)
+		return
+	}
+	if to := s.shortYear(at); to > at {
+		s.addDate(start, to, 0.6)
 		return
 	}
 	if strings.HasPrefix(s.text[at:], "the ") {
@@ -232,6 +273,31 @@ func (s *scanner) writtenDate(start, end int) {
 	s.addDate(start, s.timeAfter(s.yearAfter(at)), 0.6)
 }
 
+// dateAfterWeekday finds a date or a time after the short name of a day: Tue 8 Oct, Sat.,
+// June 8. The short name alone is none, since "sat" and "sun" are words.
+func (s *scanner) dateAfterWeekday(start, end int) {
+	at := end
+	for has(s.text, at, '.') || has(s.text, at, ',') {
+		at++
+	}
+	if !has(s.text, at, ' ') {
+		return
+	}
+	at++
+	before := len(s.found)
+	switch {
+	case is(s.text, at, digitClass):
+		s.date(at)
+	case is(s.text, at, letterClass):
+		if to := run(s.text, at, letterClass); months[strings.ToLower(s.text[at:min(to, at+9)])] {
+			s.writtenDate(at, to)
+		}
+	}
+	if len(s.found) > before {
+		s.found[before].Start = start
+	}
+}
+
 // timeAfter passes over the time of day after a date.
 func (s *scanner) timeAfter(end int) int {
 	at := end
@@ -249,12 +315,27 @@ func (s *scanner) timeAfter(end int) int {
 	return end
 }
 
-// timeOfDay reads 9:30, 09:30:15.123, 9:30 pm, 9 pm and zones after them.
+// timeOfDay reads 9:30, 09:30:15.123, 9:30 pm, 9.30pm, 9 pm, 9 o'clock, 0930 hrs and zones
+// after them.
 func (s *scanner) timeOfDay(start int) (end int, score float64) {
 	hour, n := s.decimal(start, 2)
 	at := start + n
-	if n == 0 || hour > 24 {
+	if n == 0 {
+		return s.militaryTime(start)
+	}
+	if hour > 24 {
 		return 0, 0
+	}
+	if minute, m := s.decimal(at+1, 2); has(s.text, at, '.') && m == 2 && minute < 60 {
+		if to := s.halfOfDay(at + 3); to > at+3 && hour >= 1 && hour <= 12 {
+			return to, 0.6
+		}
+		if to := at + 3 + len(" Uhr"); strings.HasPrefix(s.text[at+3:], " Uhr") && !is(s.text, to, wordClass) {
+			return to, 0.6
+		}
+	}
+	if to := at + len(" o'clock"); to <= len(s.text) && hour >= 1 && hour <= 12 && strings.EqualFold(s.text[at:to], " o'clock") && !is(s.text, to, wordClass) {
+		return to, 0.5
 	}
 	score = 0.5
 	minutes := false
@@ -297,6 +378,20 @@ func (s *scanner) timeOfDay(start int) (end int, score float64) {
 	return at, score
 }
 
+// militaryTime reads 0930 hrs. Without the 0 it may be a duration, so that it needs a cue.
+func (s *scanner) militaryTime(start int) (end int, score float64) {
+	clock, n := s.decimal(start, 4)
+	if n != 4 || clock >= 2400 || clock%100 >= 60 {
+		return 0, 0
+	}
+	for _, unit := range [...]string{" hrs", " hours"} {
+		if to := start + n + len(unit); strings.HasPrefix(s.text[start+n:], unit) && !is(s.text, to, wordClass) {
+			return to, either(s.text[start] == '0', 0.5, 0.2)
+		}
+	}
+	return 0, 0
+}
+
 // halfOfDay passes over am, pm, a.m. or p.m.
 func (s *scanner) halfOfDay(at int) int {
 	to := at
@@ -320,6 +415,7 @@ func (s *scanner) age(start, end int) {
 	}
 	for _, unit := range [...]string{
 		"-year-old", " years old", " year old", "-years-old", " year-old", " years of age", "-yr-old", " yrs old", " y/o", " yo", "yo", "y/o", " y.o.", "-yo", " yr old", "-year old",
+		"st birthday", "nd birthday", "rd birthday", "th birthday",
 	} {
 		to := start + n + len(unit)
 		if to <= len(s.text) && strings.EqualFold(s.text[start+n:to], unit) && !is(s.text, to, wordClass) {

@@ -59,9 +59,10 @@ func TestFind(t *testing.T) {
 		{pii.PhoneNumber, []string{
 			"«(415) 555-2671»", "«415-555-2671», «415.555.2671»", "«+44 20 7946 0958»", "«+1-415-555-2671 x1234»", "«020 7946 0958»", "«01 42 68 53 00»", "call «4155552671»", "Tel. «555-0123»",
 			"(«415-555-2671»)", "“«415-555-2671»”…", "«+33 (0)1 42 68 53 00»", "«(0)20 7946 0958»", "my number is «14155552671»", "«001-415-555-2671»", "reach me at «(37) 788-063»", "«9469 9966» office", "«415-555-2671»-Fax", "«(11) 91234-5678»", "«+1 415 555 2671»", "«0044 20 7946 0958», «01144 20 7946 0958»", "fax «166-684-7899 ext. 12»", "«98765 43210»", "«030 901820»",
+			"Mob=«9840012345»", "text me «5035550142»", "my # is «5035550142»", "«0341 / 55 50 123»",
 		}, []string{
 			"4155552671", "ISBN 978-3-16-148410-0", "0-306-40615-2", "1,234,567,890", "2024-01-15", "12:30:45", "order 415-555-2671", "1700000000", "-33.8688, 151.2093", "555-0123", "12 345 678 901 234",
-			"550e8400-e29b-41d4-a716-446655440000", "part no. 948-958-8223", "0.4155552671", "RFC 7519", "deltas (91155/91155)", "https://x.example/4155552671",
+			"550e8400-e29b-41d4-a716-446655440000", "part no. 948-958-8223", "0.4155552671", "RFC 7519", "deltas (91155/91155)", "call about 2023-119", "ref 2291-4471, call back", "call about PO 4155552671", "3 / 4155552671", "https://x.example/4155552671",
 		}},
 		{pii.CreditCard, []string{
 			"«4111 1111 1111 1111»", "«4111-1111-1111-1111»", "«4111111111111111»", "«378282246310005»", "«3782 822463 10005»", "«5555555555554444»", "«2223003122003222»", "«6011111111111117»",
@@ -84,7 +85,7 @@ func TestFind(t *testing.T) {
 		{pii.USITIN, []string{"«912-70-1234»", "ITIN «912701234»"}, []string{"912-69-1234", "912701234"}},
 		{pii.USPassport, []string{"passport number «C12345678»", "Passport No. «123456789»"}, []string{"C12345678", "a passport costs 130 dollars", "the passport of section 12345"}},
 		{pii.USDriverLicense, []string{"driver's license number is «D1234567»", "Driving licence: «M943-6888-9630»", "DL «50473044»"}, []string{"D1234567", "public 50473044", "driver 50473044"}},
-		{pii.USBankNumber, []string{"account number «000123456789»", "checking account: «12345678»"}, []string{"000123456789", "on account of 1234 things"}},
+		{pii.USBankNumber, []string{"account number «000123456789»", "checking account: «12345678»", "a/c no «40882917»", "acc no. «40882917»"}, []string{"000123456789", "on account of 1234 things"}},
 		{pii.ABARouting, []string{"routing number «021000021»"}, []string{"021000021", "routing number 021000022"}},
 		{pii.USNPI, []string{"NPI «1234567893»"}, []string{"1234567893", "NPI 1234567894"}},
 		{pii.USMBI, []string{"«1EG4-TE5-MK73»", "«1EG4TE5MK73»"}, []string{"1SG4-TE5-MK73", "0EG4-TE5-MK73"}},
@@ -96,20 +97,22 @@ func TestFind(t *testing.T) {
 		{pii.AUMedicare, []string{"«2123 45670 1»", "Medicare «2123456701»"}, []string{"2123 45671 1", "2123456701"}},
 		{pii.INAadhaar, []string{"«2341 2341 2346»", "Aadhaar «234123412346»"}, []string{"2341 2341 2347", "234123412346"}},
 		{pii.VIN, []string{"«1M8GDM9AXKP042788»", "VIN «WVWZZZ1JZXW000010»"}, []string{"1M8GDM9A1KP042788", "WVWZZZ1JZXW000010", "12345678901234567"}},
-		{pii.MedicalRecord, []string{"MRN: «00123456»", "medical record number «A-12345»", "Patient ID «12345678»"}, []string{"record 00123456", "the patient took 12345 steps"}},
-		{pii.HealthPlan, []string{"member ID «XYZ123456789»", "policy number «H12345678»"}, []string{"XYZ123456789", "a member since 12345"}},
+		{pii.MedicalRecord, []string{"MRN: «00123456»", "medical record number «A-12345»", "Patient ID «12345678»", "Hosp no: «H2298471»", "chart #«448812»"}, []string{"record 00123456", "the patient took 12345 steps"}},
+		{pii.HealthPlan, []string{"member ID «XYZ123456789»", "policy number «H12345678»", "Policy #: «77-2291-B»", "subscriber # «XEH123456789»"}, []string{"XYZ123456789", "a member since 12345"}},
 		{pii.DateTime, []string{
 			"«2024-01-15T10:30:00Z»", "«15.01.2024»", "«1/15/2024», «15/01/24»", "«January 15, 1985» and «Jan 5th»", "«15 March 2024»", "the «4th of July»", "«May 2024»", "at «10:30 am», «5 pm»", "«23:59:59.123»", "«10:30:00+02:00»", "«9:30 a.m.»", "«12:00-0500»", "«5 Jan. 2024»", "«Mar. 5, 2020»", "«March the 5th»",
 			"see you «Monday»", "«31-Jan-2024»", "born on «may 5»", "«2024-01-15 19:28:54»", "«September 3, 2020»",
-		}, []string{"2024", "version 1.2.2024.5", "10.12.15", "13/13/2024", "25:61", "2024-13-01", "you may 5 times", "1/2", "main.go:10:25", "3-1"}},
-		{pii.Age, []string{"he is «93 years old»", "a «101-year-old» woman", "aged «95»", "she turned «99»", "Age: «92»", "«97 y/o» male"}, []string{"89 years old", "aged 90 days", "93 years", "130 years old", "page 93"}},
+			"«Tue 8 Oct», «Sat., June 8», «Wed 10:30»", "«Nov '23» and «4 Nov '23»", "at «5.30pm», «14.30 Uhr», «9 o'clock», «0215 hrs»", "on «22/5», 4/12 «10:30»", "exp «04/27», thru «09/2026»",
+		}, []string{"2024", "version 1.2.2024.5", "10.12.15", "13/13/2024", "25:61", "2024-13-01", "you may 5 times", "1/2", "main.go:10:25", "3-1", "22/5", "on 24/7", "on 1/2", "step 10/2000", "the sun sat on mon wed", "1430 hours", "0260 hrs", "5.30"}},
+		{pii.Age, []string{"he is «93 years old»", "a «101-year-old» woman", "aged «95»", "she turned «99»", "Age: «92»", "«97 y/o» male", "her «94th birthday»"}, []string{"89 years old", "aged 90 days", "93 years", "130 years old", "page 93"}},
 		{pii.Secret, []string{
 			"«AKIAIOSFODNN7EXAMPLE»", "«ghp_abcdefghijklmnopqrstuvwxyz0123456789»", "password = \"«hunter2!»\"", "DB_PASSWORD=«s3cr3t-Pa55»", "\"apiKey\": \"«9f8e7d6c5b4a39281706f5e4»\"", "my password is «hunter22»!", "Authorization: Bearer «abcdef1234567890abcdef12345678»", "pwd: «P@ssw0rd!»",
 			"«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U»",
 			"«-----BEGIN RSA PRIVATE KEY-----\nMIIEabc+/=\n-----END RSA PRIVATE KEY-----» end", "«AIzaSyA-1234567890abcdefghijklmnopqrstu»",
+			"my pw is «Tr0ub4dor&3»", "Authorization: Basic «YWxhZGRpbjpvcGVuc2VzYW1l»",
 		}, []string{
 			"password = os.environ[\"PW\"]", "password: <your password>", "token = getToken()", "the password is wrong", "password: required", "PASSWORD=${PASSWORD}", "secret: \"\"", "PASS: TestFind/a#01", "Pass: !found.Flagged1,",
-			"-----BEGIN CERTIFICATE-----\nMIIEabc\n-----END CERTIFICATE-----", "eyJmb28.eyJiYXIiOjF9aaaa.abcdefghij", "max_tokens: 4096", "sk-learn", "primary_key: 123456789",
+			"-----BEGIN CERTIFICATE-----\nMIIEabc\n-----END CERTIFICATE-----", "eyJmb28.eyJiYXIiOjF9aaaa.abcdefghij", "max_tokens: 4096", "sk-learn", "primary_key: 123456789", "Basic understanding of SQL",
 		}},
 	} {
 		t.Run(string(c.typ), func(t *testing.T) {
@@ -260,7 +263,11 @@ func TestOverlap(t *testing.T) {
 		{"a web address contains what is in it", nil, "https://example.com/?to=ann@example.com&ip=203.0.113.7", []string{"URL https://example.com/?to=ann@example.com&ip=203.0.113.7"}},
 		{"a name gives way to an e-mail address", names{pii.Person: "Ann Lee ann@example.com"}, "Ann Lee ann@example.com", []string{"PERSON Ann Lee", "EMAIL_ADDRESS ann@example.com"}},
 		{"a number is no name", names{pii.Person: "4155"}, "4155", nil},
+		{"a label is no name", names{pii.Person: "IBAN", pii.Address: "SSN"}, "his IBAN and SSN", nil},
+		{"a postcode may stand alone", names{pii.Address: "04109"}, "3. 04109", []string{"ADDRESS 04109"}},
+		{"the number of a list is no address", names{pii.Address: "3"}, "3. nothing", nil},
 		{"an address contains a number", names{pii.Address: "12 Elm St, 415-555-2671 Springfield"}, "12 Elm St, 415-555-2671 Springfield", []string{"ADDRESS 12 Elm St, 415-555-2671 Springfield"}},
+		{"a certain number is no part of an address", names{pii.Address: "NPI 1234567893, 12 Elm St"}, "NPI 1234567893, 12 Elm St", []string{"US_NPI 1234567893", "ADDRESS 12 Elm St"}},
 		{"what is left of a name stays", names{pii.Person: "Ann Lee, 415-555-2671, Bob"}, "Ann Lee, 415-555-2671, Bob", []string{"PERSON Ann Lee", "PHONE_NUMBER 415-555-2671", "PERSON Bob"}},
 		{"what is left of a time stays", nil, "password: 2024-01-15 10:30", []string{"SECRET 2024-01-15", "DATE_TIME 10:30"}},
 		{"a card is no password", nil, "password: 4111 1111 1111 1111", []string{"CREDIT_CARD 4111 1111 1111 1111"}},

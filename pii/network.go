@@ -163,10 +163,14 @@ func trimmed(text string, names []toxscreen.Entity) []toxscreen.Entity {
 	return kept
 }
 
-// isName tells whether a text can be a name: it has a letter or, as a part of an address, a
-// digit, since a postcode may stand alone.
+// isName tells whether a text can be a name: it has a letter and is no label of a number or,
+// as a part of an address, it has digits and is no number of a list, since a postcode may
+// stand alone.
 func isName(t toxscreen.EntityType, text string) bool {
-	return hasLetter(text) || t == Address && strings.ContainsFunc(text, unicode.IsDigit)
+	return isPartOfName(text) || t == Address && !hasLetter(text) && strings.ContainsFunc(text, unicode.IsDigit) && len(text) >= 3
 }
+
+// numberLabels are abbreviations before numbers, which the network may take for names.
+var numberLabels = set("IBAN BIC SWIFT IFSC SSN ITIN EIN TIN NPI DEA MRN MBI VIN NINO UTR TFN ABN DOB PNR UHID NRIC OTP PIN")
 
 func alphanumeric(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }

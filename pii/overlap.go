@@ -62,7 +62,7 @@ func resolve(found []finding, text string) []toxscreen.Entity {
 		for start, end := range free(taken, f.Start, f.End) {
 			if end-start < f.End-f.Start {
 				start, end = trim(text, start, end)
-				if whole || start == end || f.rank == name && !hasLetter(text[start:end]) {
+				if whole || start == end || f.rank == name && !isPartOfName(text[start:end]) {
 					continue
 				}
 			}
@@ -93,7 +93,7 @@ func cover(text string, some []finding) func(finding) bool {
 }
 
 // withoutNumbersOfAddresses returns the findings without the identifiers that a postal
-// address contains.
+// address contains, unless they are certain.
 func withoutNumbersOfAddresses(found []finding, text string) []finding {
 	var inside []int32 // the number of the address at each byte, plus one
 	for i, f := range found {
@@ -110,8 +110,14 @@ func withoutNumbersOfAddresses(found []finding, text string) []finding {
 		return found
 	}
 	return slices.DeleteFunc(found, func(f finding) bool {
-		return f.rank == identifier && inside[f.Start] != 0 && inside[f.Start] == inside[f.End-1]
+		return f.rank == identifier && !isCertain(f) && inside[f.Start] != 0 && inside[f.Start] == inside[f.End-1]
 	})
+}
+
+// isCertain tells whether an identifier is no part of an address: its form is that of its
+// type, or its checksum is right and its cue stands near.
+func isCertain(f finding) bool {
+	return f.Score >= 0.9 || len(f.Why) > 1 && f.Why[0] == "checksum"
 }
 
 // touches tells whether an entity of the same type has a part of the place of a finding: the
@@ -152,6 +158,9 @@ func trim(text string, start, end int) (int, int) {
 	start += len(part) - len(strings.TrimLeftFunc(part, isEdge))
 	return start, max(start, end-len(part)+len(strings.TrimRightFunc(part, isEdge)))
 }
+
+// isPartOfName tells whether what remains of a name is one.
+func isPartOfName(text string) bool { return hasLetter(text) && !numberLabels[text] }
 
 // hasLetter tells whether a text has a letter: what has none is nobody's name.
 func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }

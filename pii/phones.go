@@ -105,6 +105,8 @@ func (s *scanner) dialled(start int) dialled {
 		switch {
 		case has(s.text, at, ' ') && has(s.text, at+1, '-') && has(s.text, at+2, ' '):
 			at += 3
+		case d.groups == 1 && s.text[start] == '0' && strings.HasPrefix(s.text[at:], " / "): // 0341 / 55 50 123
+			at += 3
 		case has(s.text, at, '-') && has(s.text, at+1, '('):
 			at++
 		case has(s.text, at, '.') || has(s.text, at, '-') || has(s.text, at, '/') || has(s.text, at, ' '):
@@ -207,6 +209,8 @@ func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) f
 	case grouped && d.parenthese >= 0 && d.digits >= 8:
 		return 0.3
 	case d.digits < 7 && len(sizes) < 3: // "14 3684 Court Street"
+		return 0
+	case len(sizes) == 2 && sizes[0] == 4 && sizes[1] < 4: // 2023-119, the number of a case
 		return 0
 	}
 	return 0.05

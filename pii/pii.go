@@ -255,7 +255,7 @@ func (f *Finder) Parallel() int {
 //
 //   - an e-mail address or a web address rather than what it contains;
 //   - what a pattern finds rather than a name; but a postal address rather than a number
-//     that it contains;
+//     that it contains, unless the number is certain;
 //   - else the one with the higher score, then the longer one, then the first.
 //
 // What is left of the other, if it is of another type, remains as a part of its own, so that

@@ -126,7 +126,7 @@ func (s *scanner) pem(start int) int {
 }
 
 // assignment finds a secret that is given to a name like password or api_key: with = or :,
-// with "is" after "password", or with nothing after "Bearer".
+// with "is" after "password", or with nothing after "Bearer" and "Basic".
 func (s *scanner) assignment(start, end int) {
 	at, spoken := s.assigned(start, end)
 	if at < 0 {
@@ -140,6 +140,9 @@ func (s *scanner) assignment(start, end int) {
 		at++
 	}
 	ends := "\"'`,;)>]}&"
+	if spoken {
+		ends = strings.TrimSuffix(ends, "&") // which only divides the fields of an address
+	}
 	quoted := at < len(s.text) && strings.IndexByte("\"'`", s.text[at]) >= 0
 	if quoted {
 		ends = s.text[at : at+1]
@@ -180,7 +183,7 @@ func (s *scanner) assigned(start, end int) (at int, spoken bool) {
 		return at, false
 	case at == end+1 && strings.HasPrefix(s.text[at:], "is "):
 		return at + len("is"), true
-	case at == end+1 && strings.EqualFold(s.text[start:end], "bearer"):
+	case at == end+1 && (strings.EqualFold(s.text[start:end], "bearer") || s.text[start:end] == "Basic"):
 		return at, false
 	}
 	return -1, false
@@ -216,7 +219,7 @@ func secretName(text string, start, end int) secretKind {
 		if text[start:end] == word { // "PASS: TestFind" is a test's
 			return password
 		}
-	case "bearer":
+	case "bearer", "basic":
 		return token
 	case "key":
 		before := strings.ToLower(text[max(0, start-11):start])

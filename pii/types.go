@@ -82,7 +82,7 @@ var kinds = []struct {
 	{Kind{PhoneNumber, "a phone or fax number: international, or national in one of the regions; unusual forms with a cue", false, []string{
 		"phone", "telephone", "tel", "mobile", "cell", "cellphone", "fax", "call", "calling", "dial", "ring", "sms", "whatsapp", "telegram", "office",
 		"landline", "hotline", "reach", "contact", "answering", "ph", "pager", "voicemail", "handy", "telefon", "mobil", "tél", "helpline",
-		"my number", "your number", "his number", "her number", "their number",
+		"my number", "your number", "his number", "her number", "their number", "mob", "txt me", "text me",
 	}}, usualReach},
 	{Kind{URL, "a web address: with scheme, with www., or a domain under a public suffix", false, []string{"website", "url", "site", "link", "domain", "webpage", "homepage"}}, usualReach},
 	{Kind{IPAddress, "an IP address, version 4 or 6, that is neither loopback nor unspecified", false, []string{
@@ -107,6 +107,7 @@ var kinds = []struct {
 	}}, closeReach},
 	{Kind{USBankNumber, "the number of an American bank account, with a cue", false, []string{
 		"account", "acct", "account number", "checking", "savings", "bank account", "checking account", "savings account", "direct deposit", "iban",
+		"a/c", "a/c no", "acc", "acc no",
 	}}, closeReach},
 	{Kind{ABARouting, "the routing number of an American bank: checksum, and a cue", false, []string{
 		"routing", "aba", "rtn", "routing number", "transit number", "routing transit",
@@ -123,15 +124,16 @@ var kinds = []struct {
 	{Kind{VIN, "a vehicle identification number: check digit, or a cue", false, []string{"vin", "vehicle", "chassis", "vehicle identification"}}, usualReach},
 	{Kind{MedicalRecord, "the number of a medical record, right after a cue", false, []string{
 		"mrn", "medical record", "medical record number", "patient id", "patient number", "chart number", "health record", "record number",
-		"medical record no", "patient no", "hospital number", "chart no", "medrec", "patient identifier",
+		"medical record no", "patient no", "hospital number", "chart no", "medrec", "patient identifier", "hospital no", "hosp no", "hosp number",
+		"hospital id", "patient ref", "med rec no", "med rec", "uhid", "nhi",
 	}}, closeReach},
 	{Kind{HealthPlan, "the number of a health plan's member, right after a cue", false, []string{
 		"member id", "member number", "subscriber id", "subscriber number", "health plan", "plan number", "insurance id", "policy number", "group number",
-		"beneficiary number", "beneficiary id", "medicaid", "medicaid id", "insurance number", "policy no", "member no", "insurance policy", "plan id", "health insurance",
+		"subscriber no", "beneficiary number", "beneficiary id", "medicaid", "medicaid id", "insurance number", "policy no", "member no", "insurance policy", "plan id", "health insurance",
 		"policy id", "hicn",
 	}}, closeReach},
 	{Kind{DateTime, "a date, a day of the week, or a time of day", false, []string{
-		"date", "dob", "born", "birth", "birthday", "birthdate", "since", "on", "dated", "expires", "died", "admitted", "discharged", "until",
+		"date", "dob", "born", "birth", "birthday", "birthdate", "since", "on", "dated", "expires", "died", "admitted", "discharged", "until", "exp", "thru",
 	}}, cueReach{before: 3}},
 	{Kind{Age, "an age over 89", false, []string{"age", "aged", "turned", "turning"}}, closeReach},
 	{Kind{Secret, "a key, token or password that opens something: of cloud and code services, JWT, PEM, assignments", false, []string{
