@@ -1175,6 +1175,15 @@ Kind regards / Mit freundlichen Grüßen / Cordialement
         cc {lowerfirst}
         attn {lowername}
         fao {title} {last}, {org}
+        {addr}, attn. {title} {last}, [[mob|tel|cell|ph]] {phone}
+        {addr}, [[mob|tel.|cell|fax]] {phone}, ask for {first}
+        table under {first}, paid by {first} via {org}
+        reserved for {first} {date}, paid with {org} voucher
+        in contacts: {first} [[uncle|aunty|bhai|didi|ji|san|hyung|chacha]], {first} work, {nick}, {first} new
+        {few} - {few} {org}; {few} - {few} {org}; since then {org}
+        {year}–{year} {org}, {city}; {year}–{year} {org}
+        [[Pte.|Cpl.|Sgt.|Lt.|Capt.|Maj.|Col.|Tpr.|Insp.|DCI|PC]] {full} and [[Pte.|Cpl.|Sgt.|Lt.|Capt.]] {last} were on duty.
+        {full} b. {year}, {city}; m. {first} {year}
     """,
     "relations": """
         Our daughter {first} ({few}) is new at {org} and [[shy|happy]].
@@ -1182,6 +1191,9 @@ Kind regards / Mit freundlichen Grüßen / Cordialement
         her husband {first} and their kids {first} and {first}
         my flatmate {lowerfirst} comes from {city}
         my ex {lowerfirst} still has the keys to {addr}
+        my old dentist went to {city}; the new one, {first}, hates {org}
+        our landlady {honorific} {last} in {city} wants the keys back
+        The {families} at number {few} are louder than the {families} at {few}.
         my stepdad is called {full} and lives near {city}
         Granny {first} and Grandpa {first} came from {city}.
         {elder} {first} makes the best [[soup|tamales|bread]].
