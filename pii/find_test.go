@@ -268,6 +268,7 @@ func TestOverlap(t *testing.T) {
 		{"the number of a list is no address", names{pii.Address: "3"}, "3. nothing", nil},
 		{"an address contains a number", names{pii.Address: "12 Elm St, 415-555-2671 Springfield"}, "12 Elm St, 415-555-2671 Springfield", []string{"ADDRESS 12 Elm St, 415-555-2671 Springfield"}},
 		{"a certain number is no part of an address", names{pii.Address: "NPI 1234567893, 12 Elm St"}, "NPI 1234567893, 12 Elm St", []string{"US_NPI 1234567893", "ADDRESS 12 Elm St"}},
+		{"nor is one near its cue, and the cue is none", names{pii.Address: "mob 98310 55012"}, "mob 98310 55012", []string{"PHONE_NUMBER 98310 55012"}},
 		{"what is left of a name stays", names{pii.Person: "Ann Lee, 415-555-2671, Bob"}, "Ann Lee, 415-555-2671, Bob", []string{"PERSON Ann Lee", "PHONE_NUMBER 415-555-2671", "PERSON Bob"}},
 		{"what is left of a time stays", nil, "password: 2024-01-15 10:30", []string{"SECRET 2024-01-15", "DATE_TIME 10:30"}},
 		{"a card is no password", nil, "password: 4111 1111 1111 1111", []string{"CREDIT_CARD 4111 1111 1111 1111"}},

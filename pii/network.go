@@ -171,6 +171,6 @@ func isName(t toxscreen.EntityType, text string) bool {
 }
 
 // numberLabels are abbreviations before numbers, which the network may take for names.
-var numberLabels = set("IBAN BIC SWIFT IFSC SSN ITIN EIN TIN NPI DEA MRN MBI VIN NINO UTR TFN ABN DOB PNR UHID NRIC OTP PIN")
+var numberLabels = set("IBAN BIC SWIFT IFSC SSN ITIN EIN TIN NPI DEA MRN MBI VIN NINO UTR TFN ABN DOB PNR UHID NRIC OTP PIN TEL MOB PHONE FAX CELL PH")
 
 func alphanumeric(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }

@@ -62,7 +62,7 @@ func resolve(found []finding, text string) []toxscreen.Entity {
 		for start, end := range free(taken, f.Start, f.End) {
 			if end-start < f.End-f.Start {
 				start, end = trim(text, start, end)
-				if whole || start == end || f.rank == name && !isPartOfName(text[start:end]) {
+				if whole || start == end || f.rank == name && !isPartOfName(strings.ToUpper(text[start:end])) {
 					continue
 				}
 			}
@@ -115,9 +115,9 @@ func withoutNumbersOfAddresses(found []finding, text string) []finding {
 }
 
 // isCertain tells whether an identifier is no part of an address: its form is that of its
-// type, or its checksum is right and its cue stands near.
+// type or usual and near a cue, or its checksum is right and its cue stands near.
 func isCertain(f finding) bool {
-	return f.Score >= 0.9 || len(f.Why) > 1 && f.Why[0] == "checksum"
+	return f.Score >= 0.8 || len(f.Why) > 1 && f.Why[0] == "checksum"
 }
 
 // touches tells whether an entity of the same type has a part of the place of a finding: the
