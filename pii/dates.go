@@ -11,6 +11,10 @@ func (s *scanner) date(start int) {
 		s.addDate(start, s.timeAfter(end), score)
 		return
 	}
+	if end := s.introducedDate(start); end > start {
+		s.addDate(start, s.timeAfter(end), weakScore)
+		return
+	}
 	if end := s.dayAndMonth(start); end > start {
 		s.addDate(start, s.timeAfter(end), 0.7)
 		return
@@ -64,13 +68,7 @@ func (s *scanner) numericDate(start int) (end int, score float64) {
 		if n > 2 || !isDay(first) {
 			return 0, 0
 		}
-		if year, k := s.decimal(at, 4); separator == '/' && isMonth(first) && isYear(year, k) && s.apartAfter(at+k) && s.isIntroduced(start) {
-			return at + k, weakScore
-		}
 		return s.monthAndYear(at, separator)
-	}
-	if separator == '/' && n+m >= 3 && s.apartAfter(at) && isDayAndMonth(first, second) && s.isIntroduced(start) {
-		return at, weakScore
 	}
 	third, k := s.decimal(at+1, 4)
 	end = at + 1 + k
@@ -96,11 +94,22 @@ func (s *scanner) numericDate(start int) (end int, score float64) {
 	return 0, 0
 }
 
-// isIntroduced tells whether a cue stands right before a date: without one, 22/5 and 11/2023
-// are shares as often.
-func (s *scanner) isIntroduced(start int) bool {
-	_, ok := best(s.cuesBefore(start), setOf(DateTime), cueReach{})
-	return ok
+// introducedDate reads 22/5 and 11/2023 right after a cue: without one, they are shares as
+// often.
+func (s *scanner) introducedDate(start int) int {
+	first, n := s.decimal(start, 2)
+	at := start + n + 1
+	second, m := s.decimal(at, 4)
+	if n == 0 || !has(s.text, at-1, '/') || !s.apartAfter(at+m) {
+		return 0
+	}
+	if !(isMonth(first) && isYear(second, m)) && !(n+m >= 3 && m <= 2 && isDayAndMonth(first, second)) {
+		return 0
+	}
+	if _, ok := best(s.cuesBefore(start), setOf(DateTime), cueReach{}); !ok {
+		return 0
+	}
+	return at + m
 }
 
 // isDayAndMonth tells whether two numbers are a day and a month in either order, and not
@@ -326,16 +335,8 @@ func (s *scanner) timeOfDay(start int) (end int, score float64) {
 	if hour > 24 {
 		return 0, 0
 	}
-	if minute, m := s.decimal(at+1, 2); has(s.text, at, '.') && m == 2 && minute < 60 {
-		if to := s.halfOfDay(at + 3); to > at+3 && hour >= 1 && hour <= 12 {
-			return to, 0.6
-		}
-		if to := at + 3 + len(" Uhr"); strings.HasPrefix(s.text[at+3:], " Uhr") && !is(s.text, to, wordClass) {
-			return to, 0.6
-		}
-	}
-	if to := at + len(" o'clock"); to <= len(s.text) && hour >= 1 && hour <= 12 && strings.EqualFold(s.text[at:to], " o'clock") && !is(s.text, to, wordClass) {
-		return to, 0.5
+	if end, score := s.wordedTime(at, hour); end > at {
+		return end, score
 	}
 	score = 0.5
 	minutes := false
@@ -358,24 +359,50 @@ func (s *scanner) timeOfDay(start int) (end int, score float64) {
 	if !minutes || has(s.text, at, ':') && is(s.text, at+1, wordClass) {
 		return 0, 0
 	}
-	switch {
-	case has(s.text, at, 'Z') && !is(s.text, at+1, wordClass):
-		at++
-	case (has(s.text, at, '+') || has(s.text, at, '-')) && is(s.text, at+1, digitClass):
-		_, k := s.decimal(at+1, 4)
-		if k == 2 && has(s.text, at+3, ':') {
-			if _, l := s.decimal(at+4, 2); l == 2 {
-				k = 5
-			}
-		}
-		if k >= 4 || k == 2 {
-			at += 1 + k
-		}
-	}
+	at = s.zone(at)
 	if is(s.text, at, wordClass) {
 		return 0, 0
 	}
 	return at, score
+}
+
+// zone passes over Z, +01, +0100 or +01:00.
+func (s *scanner) zone(at int) int {
+	if has(s.text, at, 'Z') && !is(s.text, at+1, wordClass) {
+		return at + 1
+	}
+	if !has(s.text, at, '+') && !has(s.text, at, '-') {
+		return at
+	}
+	_, k := s.decimal(at+1, 4)
+	if k == 2 && has(s.text, at+3, ':') {
+		if _, l := s.decimal(at+4, 2); l == 2 {
+			k = 5
+		}
+	}
+	if k >= 4 || k == 2 {
+		return at + 1 + k
+	}
+	return at
+}
+
+// wordedTime reads what follows the hour in 9.30pm, 14.30 Uhr and 9 o'clock.
+func (s *scanner) wordedTime(at, hour int) (end int, score float64) {
+	ofHalf := hour >= 1 && hour <= 12
+	if minute, m := s.decimal(at+1, 2); has(s.text, at, '.') && m == 2 && minute < 60 {
+		at += 3
+		if to := s.halfOfDay(at); to > at && ofHalf {
+			return to, 0.6
+		}
+		if to := at + len(" Uhr"); strings.HasPrefix(s.text[at:], " Uhr") && !is(s.text, to, wordClass) {
+			return to, 0.6
+		}
+		return 0, 0
+	}
+	if to := at + len(" o'clock"); to <= len(s.text) && ofHalf && strings.EqualFold(s.text[at:to], " o'clock") && !is(s.text, to, wordClass) {
+		return to, 0.5
+	}
+	return 0, 0
 }
 
 // militaryTime reads 0930 hrs. Without the 0 it may be a duration, so that it needs a cue.

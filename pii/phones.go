@@ -176,17 +176,8 @@ func (s *scanner) phoneScore(start int, d dialled) float64 {
 // asked.
 func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) float64 {
 	grouped := len(sizes) > 1
-	for _, prefix := range [...]string{"011", "00"} { // how international calls begin
-		if !strings.HasPrefix(text, prefix) {
-			continue
-		}
-		switch {
-		case ask && s.existsAnywhere("+"+strings.TrimLeft(text[len(prefix):], " -.)")):
-			return either(grouped, 0.6, 0.3)
-		case endWith(sizes, 3, 3, 4):
-			return 0.45
-		}
-		return 0.05
+	if rest, ok := afterPrefix(text); ok {
+		return s.internationalScore(rest, sizes, ask)
 	}
 	if d.digits > 12 || d.digits == 12 && text[0] != '0' && !grouped {
 		return 0
@@ -212,6 +203,25 @@ func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) f
 		return 0
 	case len(sizes) == 2 && sizes[0] == 4 && sizes[1] < 4: // 2023-119, the number of a case
 		return 0
+	}
+	return 0.05
+}
+
+// afterPrefix returns what follows the prefix of an international call.
+func afterPrefix(text string) (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(text, "011"); ok {
+		return rest, true
+	}
+	return strings.CutPrefix(text, "00")
+}
+
+// internationalScore scores a number by what follows its prefix.
+func (s *scanner) internationalScore(rest string, sizes []int, ask bool) float64 {
+	switch {
+	case ask && s.existsAnywhere("+"+strings.TrimLeft(rest, " -.)")):
+		return either(len(sizes) > 1, 0.6, 0.3)
+	case endWith(sizes, 3, 3, 4):
+		return 0.45
 	}
 	return 0.05
 }

@@ -69,7 +69,7 @@ import (
 const DefaultThreshold = 0.4
 
 // patternsVersion changes whenever the patterns find something else.
-const patternsVersion = "patterns@1"
+const patternsVersion = "patterns@2"
 
 // Settings select what a [Finder] finds. The zero value of each field is its default.
 type Settings struct {
