@@ -92,6 +92,13 @@ test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
 	scripts/fuzz.sh $(FUZZTIME)
 	@$(MAKE) test-clients
+	@$(MAKE) test-python
+
+.PHONY: test-python
+test-python: wheel build/python/installed ## Type-check and test the Python package (needs pip, 0.6 GB in build/)
+	build/python/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/toxscreen-*.whl
+	cd python && ../build/python/bin/mypy && ../build/python/bin/ruff check && ../build/python/bin/ruff format --check
+	cd python && ../build/python/bin/pytest -q
 
 .PHONY: test-clients
 test-clients: library ## Test other systems' clients against the server (needs pip and npm, 1.3 GB in build/)
@@ -128,6 +135,10 @@ bench-serve: build bench-sets $(SERVERS) ## Measure toxscreen serve, alone and a
 	build/bench/serve -minutes $(MINUTES) $(foreach set,natural chat github texts,build/bench/$(set).jsonl)
 	build/bench/serve -background build/bench/natural.jsonl build/bench/chat.jsonl
 	build/bench/serve -compare scripts/bench/serve/compare -python $(PYTHON) -turns 10 -piece 200 build/bench/natural.jsonl build/bench/chat.jsonl
+
+.PHONY: bench-python
+bench-python: build bench-sets $(SERVERS) ## Measure the Python package beside batch and beside Detoxify's architecture (needs DATA and an idle machine)
+	PYTHONPATH=python/src $(PYTHON) scripts/bench/python.py --binary bin/toxscreen --texts build/bench/natural.jsonl --texts build/bench/chat.jsonl --bert 128
 
 .PHONY: bench-pii
 bench-pii: build data $(PRESIDIO) ## Measure personal data beside Presidio, the figures of docs/personal-data.md (needs DATA and an idle machine)
@@ -183,9 +194,14 @@ picture: build chromium ## Make the picture of the playground in README.md from 
 dist: tools ## Make one archive with the binary, ONNX Runtime and all licences in dist/
 	go run ./scripts/dist -o dist
 
+.PHONY: wheel
+wheel: tools ## Make the Python package with the binary in dist/
+	rm -f dist/toxscreen-*.whl
+	python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist ./python
+
 .PHONY: clean
 clean: ## Remove the output of these targets, except in the user's cache
-	rm -rf bin build dist .venv
+	rm -rf bin build dist .venv python/build
 
 # The targets below are prerequisites of those above.
 
@@ -236,6 +252,11 @@ $(SERVERS): $(VENV) scripts/bench/serve/compare/requirements.txt
 
 $(PRESIDIO): $(VENV) scripts/bench/pii-requirements.txt
 	$(PIP) $(addprefix -r ,$(filter %.txt,$^))
+	touch $@
+
+build/python/installed: python/requirements.txt
+	python3 -m venv build/python
+	build/python/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
 	touch $@
 
 $(GOLANGCI_LINT):

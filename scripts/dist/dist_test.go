@@ -9,9 +9,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -87,6 +90,43 @@ func TestTheArchiveHoldsTheLicenses(t *testing.T) {
 		} else if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%s does not contain %q", path, want)
 		}
+	}
+}
+
+// The folder of the Python package has no library, since onnxruntime is a package of
+// its own, and says what its binary needs.
+func TestTheFolderOfTheWheelHoldsTheBinaryAndTheLicenses(t *testing.T) {
+	t.Chdir("../..")
+	folder := t.TempDir()
+	d, err := wheel(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.OS != "linux" || d.Arch != runtime.GOARCH || !regexp.MustCompile(`^2\.\d+$`).MatchString(d.Glibc) || d.Version == "" {
+		t.Errorf("the binary is described as %+v", d)
+	}
+	for _, path := range []string{"toxscreen", "LICENSE", "NOTICE", "licenses/go/LICENSE", "licenses/github.com/yalue/onnxruntime_go/LICENSE"} {
+		if _, err := os.Stat(filepath.Join(folder, path)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "licenses/onnxruntime")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder has a licence of ONNX Runtime, which is not in it: %v", err)
+	}
+}
+
+// Not every system has more than the C library, so the name of the wheel would promise too much.
+func TestABinaryThatNeedsOtherLibrariesIsRefused(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "program")
+	source := program + ".c"
+	if err := os.WriteFile(source, []byte("int main(void) { return 0; }"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := exec.CommandContext(t.Context(), "gcc", "-o", program, source, "-Wl,--no-as-needed", "-lstdc++").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	if _, err := glibc(program); err == nil || !strings.Contains(err.Error(), "it needs libstdc++.so.6") {
+		t.Errorf("a program that needs libstdc++: %v", err)
 	}
 }
 

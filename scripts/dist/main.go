@@ -7,6 +7,12 @@
 // It builds for the current machine and prints the archive's path,
 // DIR/toxscreen-VERSION-OS-ARCH.tar.gz. The same commit and Go version give the
 // same archive.
+//
+//	go build -o build/ ./scripts/dist
+//	build/dist -wheel DIR
+//
+// This writes what the Python package holds into a folder, without ONNX Runtime, and
+// describes the binary in JSON. It builds for GOOS and GOARCH.
 package main
 
 import (
@@ -14,6 +20,7 @@ import (
 	"compress/gzip"
 	"context"
 	"debug/buildinfo"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -35,15 +42,30 @@ import (
 
 func main() {
 	out := flag.String("o", "dist", "write the archive into `DIR`")
+	folder := flag.String("wheel", "", "write the files of the Python package into `DIR` instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	archive, err := dist(ctx, *out)
-	if err != nil {
+	if err := run(ctx, *out, *folder); err != nil {
 		fmt.Fprintln(os.Stderr, "dist:", err)
 		os.Exit(1)
 	}
+}
+
+func run(ctx context.Context, out, folder string) error {
+	if folder != "" {
+		described, err := wheel(ctx, folder)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(os.Stdout).Encode(described)
+	}
+	archive, err := dist(ctx, out)
+	if err != nil {
+		return err
+	}
 	fmt.Println(archive)
+	return nil
 }
 
 // dist must run in the module's root. It returns the archive's path.
@@ -54,18 +76,13 @@ func dist(ctx context.Context, out string) (string, error) {
 	}
 	defer os.RemoveAll(work)
 
-	binary := filepath.Join(work, "toxscreen")
-	if runtime.GOOS == "windows" {
-		binary += ".exe"
-	}
-	// Paths of the build machine and the linker's random ids are omitted; the commit
-	// must be included, since it gives the version.
-	if _, err := command(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", binary, "./cmd/toxscreen"); err != nil {
+	binary := filepath.Join(work, binaryName(runtime.GOOS))
+	if err := build(ctx, binary); err != nil {
 		return "", err
 	}
 	// Only from pip, since its package includes the licences.
 	library := filepath.Join(work, "onnxruntime")
-	if _, err := command(ctx, "go", "run", "./scripts/get-onnxruntime", "-source=pip", "-dir="+library); err != nil {
+	if _, err := goCommand(ctx, "run", "./scripts/get-onnxruntime", "-source=pip", "-dir="+library); err != nil {
 		return "", err
 	}
 	version, built, err := stamp(binary)
@@ -74,20 +91,13 @@ func dist(ctx context.Context, out string) (string, error) {
 	}
 
 	files := map[string]string{ // path in the archive to path on disk
-		filepath.Base(binary):          binary,
-		encoder.LibraryName():          filepath.Join(library, encoder.LibraryName()),
-		"LICENSE":                      "LICENSE",
-		"NOTICE":                       "NOTICE",
-		"README.md":                    "README.md",
-		"licenses/onnxruntime/LICENSE": filepath.Join(library, "LICENSE"),
+		filepath.Base(binary):                        binary,
+		encoder.LibraryName():                        filepath.Join(library, encoder.LibraryName()),
+		"README.md":                                  "README.md",
+		"licenses/onnxruntime/LICENSE":               filepath.Join(library, "LICENSE"),
 		"licenses/onnxruntime/ThirdPartyNotices.txt": filepath.Join(library, "ThirdPartyNotices.txt"),
-		"licenses/models/toxicity-en/LICENSE":        "models/toxicity-en/LICENSE",
-		"licenses/models/toxicity-en/README.md":      "models/toxicity-en/README.md",
-		"licenses/models/entities-en/LICENSE":        "models/entities-en/LICENSE",
-		"licenses/models/entities-en/README.md":      "models/entities-en/README.md",
-		"licenses/go/LICENSE":                        filepath.Join(runtime.GOROOT(), "LICENSE"), //nolint:staticcheck // The program runs by `go run`, where it is right.
 	}
-	if err := addModuleLicenses(ctx, files); err != nil {
+	if err := addLicenses(ctx, files); err != nil {
 		return "", err
 	}
 	name := fmt.Sprintf("toxscreen-%s-%s-%s", version, runtime.GOOS, runtime.GOARCH)
@@ -99,6 +109,21 @@ func dist(ctx context.Context, out string) (string, error) {
 		return "", fmt.Errorf("failed to write %s: %w", path, errors.Join(err, os.Remove(path)))
 	}
 	return path, nil
+}
+
+// binaryName returns the binary's file name on an operating system.
+func binaryName(goos string) string {
+	if goos == "windows" {
+		return "toxscreen.exe"
+	}
+	return "toxscreen"
+}
+
+// build builds the binary. Paths of the build machine and the linker's random ids are
+// omitted; the commit must be included, since it gives the version.
+func build(ctx context.Context, binary string) error {
+	_, err := goCommand(ctx, "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", binary, "./cmd/toxscreen")
+	return err
 }
 
 // stamp returns the version that the binary shows and the time of the commit that
@@ -122,11 +147,29 @@ func stamp(binary string) (version string, built time.Time, err error) {
 // licenseName matches the names of modules' licence files.
 var licenseName = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents|authors)([._-].*)?$`)
 
+// addLicenses adds the licences of everything in the binary to the files.
+func addLicenses(ctx context.Context, files map[string]string) error {
+	goroot, err := goCommand(ctx, "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	maps.Copy(files, map[string]string{
+		"LICENSE":                               "LICENSE",
+		"NOTICE":                                "NOTICE",
+		"licenses/models/toxicity-en/LICENSE":   "models/toxicity-en/LICENSE",
+		"licenses/models/toxicity-en/README.md": "models/toxicity-en/README.md",
+		"licenses/models/entities-en/LICENSE":   "models/entities-en/LICENSE",
+		"licenses/models/entities-en/README.md": "models/entities-en/README.md",
+		"licenses/go/LICENSE":                   filepath.Join(strings.TrimSpace(goroot), "LICENSE"),
+	})
+	return addModuleLicenses(ctx, files)
+}
+
 // addModuleLicenses adds the licences of every module compiled into the binary. It
 // takes them from the folders between each compiled package and its module's root,
 // since some modules contain packages by others.
 func addModuleLicenses(ctx context.Context, files map[string]string) error {
-	listed, err := command(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", "./cmd/toxscreen")
+	listed, err := goCommand(ctx, "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", "./cmd/toxscreen")
 	if err != nil {
 		return err
 	}
@@ -214,13 +257,13 @@ func add(archive *tar.Writer, name, path string, at time.Time) error {
 	return err
 }
 
-// command runs a program and returns its standard output.
-func command(ctx context.Context, name string, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, name, args...)
+// goCommand runs the go command and returns its standard output.
+func goCommand(ctx context.Context, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, "go", args...)
 	c.Stderr = os.Stderr
 	output, err := c.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+		return "", fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
 	}
 	return string(output), nil
 }

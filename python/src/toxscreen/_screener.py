@@ -1,0 +1,174 @@
+"""Scores texts through one process."""
+
+from __future__ import annotations
+
+import os
+import queue
+import time
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Self, overload
+
+from toxscreen._binary import find_binary, find_library
+from toxscreen._process import Process
+from toxscreen._results import Result, ToxscreenError
+from toxscreen._rows import Ahead, as_row
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+class Screener:
+    """Scores texts. It keeps one toxscreen process, which starts with the first text.
+
+    All methods are safe for concurrent use by threads, event loops and forked children: a child opens its own process. A process
+    that dies is started again once, and its texts are asked again. Every setting that is not given comes from the environment
+    (TOXSCREEN_…), then from toxscreen.yaml, then from toxscreen's defaults, as for the command line.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str | os.PathLike[str] | None = None,
+        threads: int | None = None,
+        full: bool = False,
+        pii: bool = False,
+        thresholds: Mapping[str, float] | None = None,
+        max_bytes: int | None = None,
+        calibration: str | os.PathLike[str] | None = None,
+        no_judge: bool = False,
+        judge_model: str | None = None,
+        judge_host: str | None = None,
+        binary: str | os.PathLike[str] | None = None,
+        onnxruntime: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Finds the binary. Raises ToxscreenError if there is none; a wrong setting is an error of the first text.
+
+        model        "default", the name of an imported model, or a folder like "./mine"
+        threads      texts scored at once; 0: one per core
+        full         run the whole network on clearly harmless texts, too, which makes their order exact
+        pii          also find personal data, for Result.entities
+        thresholds   by attribute in 0..1; replace the model's
+        max_bytes    texts with more bytes of UTF-8 get an error; 1,048,576 by default
+        calibration  file with fusion parameters
+        no_judge     ignore a configured judge, and do not use the network
+        judge_model  the judge's model in Ollama
+        judge_host   the address of its server
+        binary       the toxscreen binary; by default the one in this package
+        onnxruntime  ONNX Runtime's library; by default the one in the onnxruntime package
+        """
+        command = [os.fspath(binary or find_binary()), "batch", "-i", "-", "-o", "-", "--quiet", "--offset-unit", "code_point"]
+        for flag, value in (
+            ("model", model),
+            ("threads", threads),
+            ("max-bytes", max_bytes),
+            ("calibration", calibration),
+            ("judge-model", judge_model),
+            ("judge-host", judge_host),
+            ("onnxruntime", onnxruntime),
+        ):
+            if value is not None:
+                command.append(f"--{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+        command += [f"--threshold={name}={value}" for name, value in (thresholds or {}).items()]
+        command += [f"--{flag}" for flag, wanted in (("full", full), ("pii", pii), ("no-judge", no_judge)) if wanted]
+        environment = dict(os.environ)
+        if onnxruntime is None and "TOXSCREEN_ONNXRUNTIME" not in environment and (library := find_library()):
+            environment["TOXSCREEN_ONNXRUNTIME"] = str(library)
+        self._process = Process(command, environment, os.getcwd())
+        self._finalizer = weakref.finalize(self, self._process.stop)
+
+    def score(self, text: str) -> Result:
+        """Returns the result for one text. Raises ToxscreenError if it cannot be scored."""
+        row = as_row(text)
+        answers: queue.SimpleQueue[bytes | ToxscreenError] = queue.SimpleQueue()
+        if row.error is None:
+            self._process.ask(row.line, answers.put)
+        return _raised(row.result(answers.get() if row.error is None else b""))
+
+    def score_many(self, rows: Iterable[Any]) -> Generator[Result, None, None]:
+        """Yields one result for each row, in order. A row is a text, or a pair of an id and a text.
+
+        A row that cannot be scored has a result with error. Rows are read ahead in the caller's thread, at most 512 or 16 MiB of
+        texts, so memory does not grow with their number. An exception of rows is raised after the results of the rows before it.
+        Raises ToxscreenError if the process cannot be kept alive, or if the iterator was taken along into a forked process.
+        """
+        answers: queue.SimpleQueue[bytes | ToxscreenError] = queue.SimpleQueue()
+        ahead, owner = Ahead(), os.getpid()
+        source: Iterator[Any] | None = iter(rows)
+        error: Exception | None = None
+
+        def ready() -> bool:
+            return bool(ahead.rows) and (ahead.rows[0].error is not None or not answers.empty())
+
+        while True:
+            # All the room is filled at once, which wakes the other threads less often. A slow source does not hold up the results that are there.
+            deadline, slow = time.monotonic() + _PATIENCE, False
+            while source is not None and ahead.has_room() and not slow:
+                try:
+                    row = as_row(next(source))
+                    if row.error is None:
+                        self._process.ask(row.line, answers.put)
+                    ahead.append(row)
+                except StopIteration:
+                    source = None
+                except Exception as raised:  # noqa: BLE001  It is raised later.
+                    source, error = None, raised
+                slow = time.monotonic() > deadline and ready()
+            while ahead.rows and (source is None or ahead.is_half_full() or (slow and ready())):
+                if os.getpid() != owner:
+                    raise ToxscreenError("failed to go on with score_many: the process has forked; call it again in the child")
+                row = ahead.popleft()
+                yield row.result(b"" if row.error is not None else answers.get())
+            if source is None:
+                if error is not None:
+                    raise error
+                return
+
+    @overload
+    def score_series(self, texts: pandas.Series[Any]) -> pandas.DataFrame: ...
+    @overload
+    def score_series(self, texts: polars.Series) -> polars.DataFrame: ...
+    def score_series(self, texts: Any) -> Any:
+        """Returns a DataFrame for a Series of texts, both of pandas or both of polars.
+
+        It has one row for each text, in pandas with the index of the Series, and the columns score, flagged, severity, the seven
+        attributes, not_decided and error. A missing text has an error. Raises ToxscreenError like score_many.
+        """
+        from toxscreen._frames import frame
+
+        return frame(texts, self.score_many)
+
+    async def ascore(self, text: str) -> Result:
+        """Is score without blocking the event loop."""
+        from toxscreen._async import ask
+
+        row = as_row(text)
+        return _raised(row.result(await ask(self._process, row.line) if row.error is None else b""))
+
+    def ascore_many(self, rows: Iterable[Any] | AsyncIterable[Any]) -> AsyncGenerator[Result, None]:
+        """Is score_many without blocking the event loop. While an async iterable waits, results go on; others are read in the event loop."""
+        from toxscreen._async import results
+
+        return results(self._process, rows)
+
+    def close(self) -> None:
+        """Ends the process. What waits for results gets a ToxscreenError, and so do later calls."""
+        self._finalizer.detach()
+        self._process.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _raised(result: Result) -> Result:
+    if result.error is not None:
+        raise ToxscreenError(result.error)
+    return result
+
+
+# How long in seconds score_many reads rows while results are there.
+_PATIENCE = 0.005
