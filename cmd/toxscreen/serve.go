@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ files of --api-keys, --tls-cert and --tls-key again.`,
 		"on_unsupported_language", "late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
 	addScreenerFlags(cmd)
 	addFinderFlags(cmd)
+	cmd.Flags().Bool("until-eof", false, "end when standard input ends, for a program that starts a server of its own: however the program ends, the server does too")
 	cmd.AddCommand(a.serveKeyCommand())
 	return cmd
 }
@@ -152,6 +154,15 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	defer func() { err = errors.Join(err, server.Close()) }()
 
 	ctx := cmd.Context()
+	if until, _ := cmd.Flags().GetBool("until-eof"); until {
+		var end context.CancelFunc
+		ctx, end = context.WithCancel(ctx)
+		defer end()
+		go func() {
+			_, _ = io.Copy(io.Discard, a.in) // an error ends it too
+			end()
+		}()
+	}
 	if s.Serve.DebugListen != "" {
 		l, err := listen(ctx, s.Serve.DebugListen, "debug-listen")
 		if err != nil {

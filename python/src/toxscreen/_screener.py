@@ -9,7 +9,7 @@ import weakref
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self, overload
 
-from toxscreen._binary import find_binary, find_library
+from toxscreen._command import Path, command, environment
 from toxscreen._process import Process
 from toxscreen._results import Result, ToxscreenError
 from toxscreen._rows import Ahead, as_row
@@ -30,18 +30,18 @@ class Screener:
     def __init__(
         self,
         *,
-        model: str | os.PathLike[str] | None = None,
+        model: Path | None = None,
         threads: int | None = None,
         full: bool = False,
         pii: bool = False,
         thresholds: Mapping[str, float] | None = None,
         max_bytes: int | None = None,
-        calibration: str | os.PathLike[str] | None = None,
+        calibration: Path | None = None,
         no_judge: bool = False,
         judge_model: str | None = None,
         judge_host: str | None = None,
-        binary: str | os.PathLike[str] | None = None,
-        onnxruntime: str | os.PathLike[str] | None = None,
+        binary: Path | None = None,
+        onnxruntime: Path | None = None,
     ) -> None:
         """Finds the binary. Raises ToxscreenError if there is none; a wrong setting is an error of the first text.
 
@@ -58,24 +58,24 @@ class Screener:
         binary       the toxscreen binary; by default the one in this package
         onnxruntime  ONNX Runtime's library; by default the one in the onnxruntime package
         """
-        command = [os.fspath(binary or find_binary()), "batch", "-i", "-", "-o", "-", "--quiet", "--offset-unit", "code_point"]
-        for flag, value in (
-            ("model", model),
-            ("threads", threads),
-            ("max-bytes", max_bytes),
-            ("calibration", calibration),
-            ("judge-model", judge_model),
-            ("judge-host", judge_host),
-            ("onnxruntime", onnxruntime),
-        ):
-            if value is not None:
-                command.append(f"--{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
-        command += [f"--threshold={name}={value}" for name, value in (thresholds or {}).items()]
-        command += [f"--{flag}" for flag, wanted in (("full", full), ("pii", pii), ("no-judge", no_judge)) if wanted]
-        environment = dict(os.environ)
-        if onnxruntime is None and "TOXSCREEN_ONNXRUNTIME" not in environment and (library := find_library()):
-            environment["TOXSCREEN_ONNXRUNTIME"] = str(library)
-        self._process = Process(command, environment, os.getcwd())
+        line = command(
+            "batch",
+            {
+                "model": model,
+                "threads": threads,
+                "full": full,
+                "pii": pii,
+                "max-bytes": max_bytes,
+                "calibration": calibration,
+                "no-judge": no_judge,
+                "judge-model": judge_model,
+                "judge-host": judge_host,
+                "onnxruntime": onnxruntime,
+            },
+            binary,
+        )
+        line += [f"--threshold={name}={value}" for name, value in (thresholds or {}).items()]
+        self._process = Process([*line, "-i", "-", "-o", "-", "--quiet", "--offset-unit", "code_point"], environment(), os.getcwd())
         self._finalizer = weakref.finalize(self, self._process.stop)
 
     def score(self, text: str) -> Result:

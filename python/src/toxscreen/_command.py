@@ -1,0 +1,29 @@
+"""The command line and the environment of a toxscreen process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from toxscreen._binary import find_binary, find_library
+
+Path = str | os.PathLike[str]
+
+
+def command(verb: str, settings: Mapping[str, Path | int | bool | None], binary: Path | None) -> list[str]:
+    """Returns the command line for settings by the names of their flags. None and False leave a setting as it is configured."""
+    line = [os.fspath(binary or find_binary()), verb]
+    for flag, value in settings.items():
+        if value is True:
+            line.append(f"--{flag}")
+        elif value is not None and value is not False:
+            line.append(f"--{flag}={value if isinstance(value, int) else os.fspath(value)}")
+    return line
+
+
+def environment() -> dict[str, str]:
+    """Returns the environment, with the library of the onnxruntime package unless another is configured there."""
+    variables = dict(os.environ)
+    if "TOXSCREEN_ONNXRUNTIME" not in variables and (library := find_library()):
+        variables["TOXSCREEN_ONNXRUNTIME"] = str(library)
+    return variables
