@@ -92,13 +92,17 @@ test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests
 	$(PYTHON) scripts/train/check_splits.py $(DATA)
 	scripts/fuzz.sh $(FUZZTIME)
 	@$(MAKE) test-clients
-	@$(MAKE) test-python
+	@$(MAKE) test-spark
 
 .PHONY: test-python
 test-python: wheel build/python/installed ## Type-check and test the Python package (needs pip, 0.6 GB in build/)
 	build/python/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/toxscreen-*.whl
 	cd python && ../build/python/bin/mypy && ../build/python/bin/ruff check && ../build/python/bin/ruff format --check
 	cd python && ../build/python/bin/pytest -q
+
+.PHONY: test-spark
+test-spark: test-python build/python/spark-installed ## Test Spark on a cluster of its own (needs a JDK, 0.6 GB in build/)
+	cd python && ../build/python/bin/pytest -q -m slow
 
 .PHONY: test-clients
 test-clients: library ## Test other systems' clients against the server (needs pip and npm, 1.3 GB in build/)
@@ -256,6 +260,10 @@ $(PRESIDIO): $(VENV) scripts/bench/pii-requirements.txt
 
 build/python/installed: python/requirements.txt
 	python3 -m venv build/python
+	build/python/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
+	touch $@
+
+build/python/spark-installed: python/requirements-spark.txt build/python/installed
 	build/python/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
 	touch $@
 
