@@ -121,9 +121,9 @@ def test_a_killed_server_is_started_again(server: Server) -> None:
 
 
 def test_a_request_under_way_is_sent_again(server: Server) -> None:
-    """The text takes more than half a second, so the kill comes in the middle of it."""
+    """The text takes more than a second, so the kill comes in the middle of it."""
     score(server)
-    text = "what a lovely garden " * 2000
+    text = "what a lovely garden " * 20_000
     with ThreadPoolExecutor(1) as pool:
         under_way = pool.submit(score, server, text)
         time.sleep(0.2)

@@ -3,8 +3,8 @@
     python scripts/train/average.py --out build/mean 0.5=build/first/checkpoint.pt 0.5=build/second/checkpoint.pt
 
 Each run must have started from another of them: otherwise the mean is not a good model. The output is a
-checkpoint for export.py and for --start and --teacher of train.py; it has the source biases of the last
-run.
+checkpoint for export.py and for --start and --teacher of train.py, or for entities_export.py and --start of
+entities.py; it has the source biases of the last run.
 """
 
 import argparse
@@ -23,7 +23,7 @@ def mean(runs: list[tuple[float, Path]]) -> dict:
         state = torch.load(path, weights_only=True, map_location="cpu")
         for name, weight in (state["model"] | state["average"]).items():
             out[name] = out.get(name, 0) + share * weight
-    return {"model": out, "average": {}, "bias": state["bias"], "settings": state["settings"]}
+    return {"model": out, "average": {}} | {name: state[name] for name in ("bias", "settings") if name in state}
 
 
 def main():
