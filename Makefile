@@ -79,11 +79,12 @@ chromium: ## Install Debian's Chromium, as root, and axe-core, for the tests of 
 	@command -v npm >/dev/null || { echo "npm is missing: install Node" >&2; exit 1; }
 	npm ci --prefix $(PAGE_TESTS) --ignore-scripts --no-audit --no-fund --loglevel=error
 
-# The Ollama server takes one core the first time, so the packages are compiled beside it.
+# The Ollama server takes one core the first time, so the rest is compiled and installed beside it.
 .PHONY: test
 test: ## All tests needed to trust the build (minutes; 5 more the first time)
-	@$(MAKE) -j2 library ollama packages
+	@$(MAKE) -j2 library ollama packages build/python/installed
 	go test -race -timeout 20m ./...
+	@$(MAKE) test-python
 
 .PHONY: test-all
 test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests: Python, fuzzing, comparison, archive (needs DATA)
@@ -95,13 +96,12 @@ test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests
 	@$(MAKE) test-spark
 
 .PHONY: test-python
-test-python: wheel build/python/installed ## Type-check and test the Python package (needs pip, 0.6 GB in build/)
-	build/python/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/toxscreen-*.whl
+test-python: python-package ## Type-check and test the Python package (needs pip, 0.6 GB in build/)
 	cd python && ../build/python/bin/mypy && ../build/python/bin/ruff check && ../build/python/bin/ruff format --check
 	cd python && ../build/python/bin/pytest -q
 
 .PHONY: test-spark
-test-spark: test-python build/python/spark-installed ## Test Spark on a cluster of its own (needs a JDK, 0.6 GB in build/)
+test-spark: python-package build/python/spark-installed ## Test Spark on a cluster of its own (needs a JDK, 0.6 GB in build/)
 	cd python && ../build/python/bin/pytest -q -m slow
 
 .PHONY: test-clients
@@ -257,6 +257,10 @@ $(SERVERS): $(VENV) scripts/bench/serve/compare/requirements.txt
 $(PRESIDIO): $(VENV) scripts/bench/pii-requirements.txt
 	$(PIP) $(addprefix -r ,$(filter %.txt,$^))
 	touch $@
+
+.PHONY: python-package
+python-package: wheel build/python/installed
+	build/python/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/toxscreen-*.whl
 
 build/python/installed: python/requirements.txt
 	python3 -m venv build/python

@@ -42,8 +42,8 @@ def run(environment: Path, language: str, code: str) -> str:
 def test_every_block_works_as_written(environment: Path) -> None:
     assert shutil.which("go", path=str(environment / "bin")) is None
     printed = [run(environment, language, code) for language, code in BLOCKS]
-    assert len(printed) == 8
-    install, score, stream, in_loop, pandas, polars, offsets, error = printed
+    assert len(printed) == 11
+    install, score, stream, in_loop, pandas, polars, offsets, error, perspective, refused, detoxify = printed
     assert "flagged" in install
     assert "insult" in score
     assert stream.splitlines()[0].startswith("7 0.")
@@ -53,3 +53,7 @@ def test_every_block_works_as_written(environment: Path) -> None:
     assert "comment" in polars
     assert offsets.splitlines() == ["code_point [(12, 24)]", "byte [(15, 27)]", "utf16 [(13, 25)]"]
     assert "insul" in error
+    assert float(perspective) > 0.5
+    assert refused.startswith("400 ")
+    assert "obscene" in detoxify
+    assert "sexual_explicit" in detoxify

@@ -31,7 +31,10 @@ VERSION = "1.1.0"  # of the shipped network, raised with every change to it
 HIDDEN = "hidden_0"  # what the first stage of toxicity-en passes on
 EXACT = ("names",)  # the head, which ships in fp32
 HARMLESS = Path(__file__).resolve().parents[2] / "testdata" / "pii" / "harmless.jsonl.gz"
-THRESHOLDS = np.arange(0.3, 0.91, 0.05)
+THRESHOLDS = np.arange(0.3, 0.81, 0.05)
+# How often a false alarm in the harmless texts counts. Dev rows have ten names in as many words as the harmless texts have one, as
+# other people's texts may; but a name that is missed is worse than a false alarm, and most of all a person's.
+HARMLESS_COUNTS = {"PERSON": 2, "LOCATION": 5, "ADDRESS": 5, "ORGANIZATION": 5, "NRP": 5}
 
 
 def read(checkpoint: Path) -> entities.Names:
@@ -93,15 +96,16 @@ def harmless() -> list[data.Example]:
 
 def thresholds(shipped: Shipped, dev: list) -> dict[str, float]:
     """The threshold of each type with the highest F1 of overlapping spans over all dev rows and the dev half of the harmless
-    texts."""
+    texts, whose false alarms count HARMLESS_COUNTS times."""
     said = [(e, *shipped.probabilities(e.text)) for e in dev]
     best: dict[str, list[float]] = {name: [] for name in entities.TYPES}
     for least in THRESHOLDS:
         counts = {name: np.zeros(4) for name in entities.TYPES}
         for example, encoding, p in said:
             found = entities.counted(example, entities.decode(example.text, encoding, p, float(least)))
-            for name, numbers in found.items():
-                counts[name] += numbers
+            for name, (right, of_found, recalled, of_gold) in found.items():
+                again = (HARMLESS_COUNTS[name] - 1) * (of_found - right) if example.source == "harmless" else 0
+                counts[name] += (right, of_found + again, recalled, of_gold)
         for name, (right, found, recalled, gold) in counts.items():
             p_, r = right / max(found, 1), recalled / max(gold, 1)
             best[name].append(2 * p_ * r / max(p_ + r, 1e-9))
