@@ -192,7 +192,11 @@ func (s *Server) nativePII(w http.ResponseWriter, r *http.Request) error {
 
 // findOne answers one of the texts.
 func (s *Server) findOne(ctx context.Context, n *finding, text scoreText, t turn) (piiResult, error) {
-	entities, err := s.find(ctx, n.finder.ForMasking(n.mask), *text.Text, t)
+	var finder toxscreen.EntityFinder = n.finder
+	if n.mask != nil {
+		finder = n.finder.ForMasking(n.mask)
+	}
+	entities, err := s.find(ctx, finder, *text.Text, t)
 	if err != nil {
 		return piiResult{}, err
 	}

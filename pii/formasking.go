@@ -8,17 +8,20 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// ForMasking returns a finder for texts that are then masked by operators. If one of them is
-// [Redact], it also finds what only comes to light once the rest is gone: without the words
-// between, a cue stands near a number that it did not reach before. For this it searches the
-// masked text again, at most three times. Without Redact it is f.
+// ForMasking returns a finder for texts that are then masked by operators. It also finds what
+// only comes to light once the rest is masked: without the words between, a cue stands near a
+// number that it did not reach before, and the network reads other words around a name. For this
+// it searches the masked text again, at most three times.
 func (f *Finder) ForMasking(operators Operators) toxscreen.EntityFinder {
-	for _, o := range operators {
-		if o.Kind == Redact {
-			return maskedFinder{f, operators}
+	short := Operators{}
+	for t, o := range operators {
+		if o.NewValue != nil && len(*o.NewValue) > maxSearchedValue {
+			value := (*o.NewValue)[:maxSearchedValue]
+			o.NewValue = &value
 		}
+		short[t] = o
 	}
-	return f
+	return maskedFinder{f, short}
 }
 
 // maskedFinder is a Finder that searches again what it has masked.
@@ -32,16 +35,23 @@ type maskedFinder struct {
 // found after that is rarer by as much.
 const searches = 3
 
-// Find implements [toxscreen.EntityFinder].
+// maxSearchedValue is how many bytes of a new value are searched again. It bounds what a text
+// with many entities grows to; a longer one is text of its own.
+const maxSearchedValue = 128
+
+// Find implements [toxscreen.EntityFinder]. Wrong operators are no error here: [Mask] returns it.
 func (m maskedFinder) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	entities, err := m.Finder.Find(ctx, text)
+	if err != nil {
+		return nil, err
+	}
 	for range searches {
-		if err != nil || len(entities) == 0 {
-			return entities, err
+		if len(entities) == 0 {
+			break
 		}
 		masked, err := Mask(text, entities, m.operators)
 		if err != nil {
-			return nil, err
+			return entities, nil //nolint:nilerr // Mask returns it to who masks.
 		}
 		more, err := m.Finder.Find(ctx, masked.Text)
 		if err != nil {
