@@ -67,10 +67,12 @@ def version_of(go: str) -> str:
     """
     if go == "(devel)":
         return "0.0.0.dev0"
-    match = re.fullmatch(r"v(\d+\.\d+\.\d+)(?:-(alpha|beta|rc)\.?(\d+))?(?:-(?:0\.)?(\d{14})-([0-9a-f]{12}))?(\+dirty)?", go)
+    match = re.fullmatch(r"v(\d+\.\d+\.\d+)(?:-(alpha|beta|rc)\.?(\d+))?(?:[-.](?:0\.)?(\d{14})-([0-9a-f]{12}))?(\+dirty)?", go)
     if match is None:
         raise ValueError(f"failed to derive the package's version: {go} is not a version of a Go module")
     release, stage, number, time, commit, dirty = match.groups()
+    if stage and time:
+        number = str(int(number) + 1)  # a commit after rc.1 is on the way to rc.2
     before = {None: "", "alpha": "a", "beta": "b", "rc": "rc"}[stage] + (number or "")
     local = ".".join(filter(None, [commit, dirty and "dirty"]))
     return release + before + (f".dev{time}" if time else "") + (f"+{local}" if local else "")

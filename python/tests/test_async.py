@@ -27,8 +27,15 @@ def test_the_twins_give_the_same_results(screener: Screener) -> None:
         assert [result async for result in screener.ascore_many(async_rows())] == want
         assert await asyncio.gather(*[screener.ascore(text) for text in TEXTS]) == want[:50]
         assert [result async for result in screener.ascore_many([])] == []
-        with pytest.raises(ToxscreenError, match="not a str but NoneType"):
+        with pytest.raises(ToxscreenError, match="the text is missing"):
             await screener.ascore(None)  # type: ignore[arg-type]
+
+    asyncio.run(scored())
+
+
+def test_a_stream_keeps_its_screener(tiny: Path) -> None:
+    async def scored() -> None:
+        assert [result.error async for result in Screener(model=tiny).ascore_many(["a", "b"])] == [None, None]
 
     asyncio.run(scored())
 

@@ -60,7 +60,7 @@ def test_what_detoxifys_readme_does_with_pandas_works(screener: Screener) -> Non
 
 @pytest.mark.parametrize(
     ("bad", "why"),
-    [(None, "the text is not a str but NoneType"), (float("nan"), "the text is not a str but float"), (("id", "text"), "the text is not a str but tuple")],
+    [(None, "the text is missing"), (float("nan"), "the text is not a str but float"), (("id", "text"), "the text is not a str but tuple")],
 )
 def test_a_bad_text_is_an_error_with_its_index(bad: str, why: str, screener: Screener) -> None:
     model = Detoxify(screener=screener)

@@ -37,7 +37,7 @@ def test_pandas_keeps_the_index(screener: Screener, dtype: str) -> None:
     assert scored["flagged"].iloc[0]
     assert scored["score"].dtype == "float64"
     assert math.isnan(scored["score"].iloc[1])
-    assert "the text is not a str" in scored["error"].iloc[1]
+    assert scored["error"].iloc[1] == "the text is missing"
     assert len(pd.concat([comments, scored], axis=1)) == 3
 
 
@@ -47,7 +47,7 @@ def test_polars(screener: Screener) -> None:
     assert scored.columns == COLUMNS
     assert scored["flagged"].to_list() == [True, None, False]
     assert scored["insult"].to_list()[1] is None
-    assert scored["error"].to_list() == [None, "the text is not a str but NoneType", None]
+    assert scored["error"].to_list() == [None, "the text is missing", None]
     assert pl.concat([comments, scored], how="horizontal").height == 3
 
 

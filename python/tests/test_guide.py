@@ -47,7 +47,7 @@ def test_every_block_works_as_written(environment: Path) -> None:
     assert "flagged" in install
     assert "insult" in score
     assert stream.splitlines()[0].startswith("7 0.")
-    assert stream.splitlines()[1] == "9 was not scored: the text is not a str but NoneType"
+    assert stream.splitlines()[1] == "9 was not scored: the text is missing"
     assert in_loop.splitlines()[1:] == ["Thank you! False", "You idiot. True"]
     assert "comment" in pandas
     assert "comment" in polars

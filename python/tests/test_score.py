@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import pickle
+import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from toxscreen import Result, Screener, Span, ToxscreenError
+from toxscreen import Passage, Result, Screener, Span, ToxscreenError
 from toxscreen._binary import find_binary
 
 IDIOT = "You are a stupid idiot, and so is your edit."
@@ -70,7 +71,7 @@ def test_results_can_be_copied_between_processes(screener: Screener) -> None:
 
 def test_a_result_with_an_error_has_nothing_else(screener: Screener) -> None:
     [result] = screener.score_many([("row 7", None)])
-    assert result.to_dict() == {"id": "row 7", "error": "the text is not a str but NoneType"}
+    assert result.to_dict() == {"id": "row 7", "error": "the text is missing"}
     assert result.score is None
     assert result.flagged is None
     assert result.attributes == {}
@@ -123,21 +124,36 @@ def test_bad_rows_are_results_with_an_error(screener: Screener) -> None:
     results = list(screener.score_many(rows))
     assert [result.error for result in results] == [
         None,
-        "the text is not a str but NoneType",
+        "the text is missing",
         "the text is not a str but int",
         "the text is not a str but float",
         "the text is not a str but bytes",
         None,
-        "the text is not a str but NoneType",
+        "the text is missing",
         "the text is not a str but list",
         None,
     ]
     assert [result.id for result in results] == [None] * 5 + ["a", "b", None, None]
 
 
+def test_rows_of_a_database_and_of_csv_are_pairs(screener: Screener) -> None:
+    database = sqlite3.connect(":memory:")
+    database.row_factory = sqlite3.Row
+    rows = [database.execute("select 7, 'thanks'").fetchone(), ["8", "thanks"]]
+    assert [(result.id, result.text, result.error) for result in screener.score_many(rows)] == [(7, "thanks", None), ("8", "thanks", None)]
+    database.close()
+
+
+def test_an_id_stays_as_it_is(screener: Screener) -> None:
+    """Also one that looks like a part of a result, as the place of a subtitle does."""
+    [result] = screener.score_many([(Passage(1, 2, 0.5), "🙂 you idiot")])
+    assert result.in_unit("byte").id == Passage(1, 2, 0.5)
+    assert result.in_unit("byte").spans != result.spans
+
+
 def test_only_bad_rows(screener: Screener) -> None:
     assert [result.score for result in screener.score_many([None] * 2000)] == [None] * 2000
-    with pytest.raises(ToxscreenError, match="the text is not a str but NoneType"):
+    with pytest.raises(ToxscreenError, match="the text is missing"):
         screener.score(None)  # type: ignore[arg-type]
 
 

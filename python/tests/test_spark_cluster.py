@@ -108,7 +108,7 @@ def test_jsonl_with_an_archive(cluster: Cluster, archive: Path, tmp_path: Path) 
     assert ran.returncode == 3, ran.stderr
     scored = {row["id"]: row for row in pq.read_table(tmp_path / "scored").to_pylist()}
     flagged = sum(row["flagged"] or False for row in scored.values())
-    assert json.loads(ran.stdout) == {"rows": 302, "failed": 2, "flagged": flagged, "not_decided": 0}
+    assert json.loads(ran.stdout) == {"rows": 302, "failed": 2, "flagged": flagged, "not_decided": 0, "unjudged": 0}
     assert scored.keys() == {*map(str, range(300)), "bad", None}
     assert scored["bad"]["error"] == 'the field "comment" is not a string but a number'
     assert scored["1"]["score"] is not None
@@ -208,6 +208,9 @@ def test_existing_folders_are_refused_before_anything_is_scored(session: SparkSe
         toxscreen_spark.write(df, str(tmp_path / "there"), "comment", binary="/nowhere/toxscreen")
     with pytest.raises(ValueError, match="there exists already; overwrite it, or name another folder"):
         toxscreen_spark.write(df, str(tmp_path / "scored"), "comment", dead_letter=str(tmp_path / "there"), binary="/nowhere/toxscreen")
+    for inside in (str(tmp_path / "scored") + "/", str(tmp_path / "scored" / "dead"), str(tmp_path)):
+        with pytest.raises(ValueError, match="need folders of their own"):
+            toxscreen_spark.write(df, str(tmp_path / "scored"), "comment", dead_letter=inside, overwrite=True)
 
 
 def test_a_killed_worker_loses_and_repeats_no_row(cluster: Cluster, session: SparkSession, tmp_path: Path) -> None:

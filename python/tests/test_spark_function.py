@@ -85,8 +85,8 @@ def test_strings_that_are_not_utf8_are_scored() -> None:
 
 
 def test_lines_of_jsonl_have_the_errors_of_batch() -> None:
-    """The first line of a partition may look like another format, which batch refuses as a whole."""
-    lines = ["[1]", "\ufeff" + '{"text":"thank you"}', '{"text":5}', '{"other":"x"}', "{"]
+    """The first line of a partition may look like another format, which batch refuses as a whole, and a byte order mark may stand alone."""
+    lines = ["[1]", "\ufeff" + '{"text":"thank you"}', '{"text":5}', "\ufeff\r", '{"other":"x"}', "{"]
     batch = pa.RecordBatch.from_pydict({"id": [None] * len(lines), "line": lines})
     scored = score(Columns("text", "id", lines="line", rest=True), batch)
 
@@ -94,10 +94,22 @@ def test_lines_of_jsonl_have_the_errors_of_batch() -> None:
         "it is JSON, but not an object",
         None,
         'the field "text" is not a string but a number',
+        "it is not JSON: invalid character 'ï' looking for beginning of value",
         'there is no field "text"; there are: "other"',
         "it is not JSON: unexpected end of JSON input; an object must be on one line",
     ]
     assert [row["rest"] for row in scored] == [lines[0], None, *lines[2:]]
+
+
+def test_half_a_character_in_another_field_harms_nothing() -> None:
+    """A cut emoji is legal in JSON, and batch passes the other fields on as they are. Arrow refuses it wherever it is."""
+    lines = [r'{"text":"thank you","name":"\ud83d"}', r'{"text":"thank you","name":"\\ud83d \ud83d\ude00"}']
+    batch = pa.RecordBatch.from_pydict({"id": [1, 2], "line": lines})
+    scored = score(Columns("text", "id", lines="line", whole=True), batch)
+
+    assert [row["error"] for row in scored] == [None, None]
+    assert scored[0]["score"] == scored[1]["score"]
+    assert json.loads(scored[1]["result"])["input"]["name"] == "\\ud83d \U0001f600"
 
 
 def test_columns_are_passed_on_in_order_with_their_types() -> None:

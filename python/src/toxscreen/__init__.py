@@ -12,7 +12,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toxscreen._results import AttributeResult, Entity, Passage, Result, Span, ToxscreenError
+from toxscreen._results import (
+    AspectVerdict,
+    AttributeResult,
+    Entity,
+    Evidence,
+    JudgeReport,
+    Passage,
+    Range,
+    Reading,
+    Result,
+    Span,
+    ToxscreenError,
+    Verdict,
+    Versions,
+)
 from toxscreen._screener import Screener
 
 if TYPE_CHECKING:
@@ -20,7 +34,24 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["AttributeResult", "Detoxify", "Entity", "Passage", "Result", "Screener", "Span", "ToxscreenError", "__version__"]
+__all__ = [
+    "AspectVerdict",
+    "AttributeResult",
+    "Detoxify",
+    "Entity",
+    "Evidence",
+    "JudgeReport",
+    "Passage",
+    "Range",
+    "Reading",
+    "Result",
+    "Screener",
+    "Span",
+    "ToxscreenError",
+    "Verdict",
+    "Versions",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,13 +27,14 @@ ATTRIBUTES = ("toxicity", "severe_toxicity", "insult", "profanity", "identity_at
 class Columns:
     """What is read from each batch, and what is written.
 
-    id and those in keep are passed on. With lines, this column holds whole rows in JSONL, and text is the field with the text. whole adds
-    the native result, rest the value of text or lines of each row that failed.
+    id and those in keep are passed on. With lines, this column holds whole rows in JSONL, and text is the field with the text. judged adds
+    why the judge gave no verdict, whole the native result, and rest the value of text or lines of each row that failed.
     """
 
     text: str
     id: str
     keep: tuple[str, ...] = ()
+    judged: bool = False
     whole: bool = False
     lines: str | None = None
     rest: bool = False
@@ -145,6 +147,8 @@ class _Piece:
         ids = {name: self._batch.column(name) for name in dict.fromkeys((self._columns.id, *self._columns.keep))}
         scored = ids | _parse(self._lines)
         failed = pc.is_valid(scored["error"])
+        if self._columns.judged:
+            scored["judge_error"] = _columns_of(self._lines, _JUDGED)["judge"].field("error")
         if self._columns.whole:
             scored["result"] = pc.if_else(failed, None, _without_row(self._lines))
         if self._columns.rest:
@@ -158,7 +162,9 @@ def _rows(batch: pa.RecordBatch, columns: Columns) -> Iterator[bytes]:
         if columns.lines is None:
             yield _row(columns.text, value)
         else:
-            yield value.removeprefix(b"\xef\xbb\xbf") + b"\n"  # a byte order mark
+            bare = value.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
+            # `batch` passes over a blank line without an answer; with the mark, it is a row with an error.
+            yield (bare if bare.decode(errors="replace").strip() else value) + b"\n"
 
 
 def _row(name: str, text: bytes | None) -> bytes:
@@ -169,13 +175,7 @@ def _row(name: str, text: bytes | None) -> bytes:
 
 def _parse(lines: list[bytes]) -> dict[str, pa.Array]:
     """Returns the columns from score to error. Arrow parses only what they need, a quarter of the time of the json module."""
-    data = b"\n".join(lines)
-    table = pa.json.read_json(
-        pa.BufferReader(data),
-        read_options=pa.json.ReadOptions(use_threads=False, block_size=len(data) + 1),
-        parse_options=pa.json.ParseOptions(explicit_schema=_NATIVE, unexpected_field_behavior="ignore"),
-    ).combine_chunks()
-    column = {name: table.column(name).chunk(0) for name in _NATIVE.names}
+    column = _columns_of(lines, _NATIVE)
     attributes = column["attributes"]
     return {
         "score": column["score"],
@@ -188,6 +188,23 @@ def _parse(lines: list[bytes]) -> dict[str, pa.Array]:
     }
 
 
+def _columns_of(lines: list[bytes], schema: pa.Schema) -> dict[str, pa.Array]:
+    """Returns the fields of lines in JSON that a schema names."""
+    data = b"\n".join(lines)
+    if b"\\ud" in data or b"\\uD" in data:
+        # Arrow refuses half a character, also in fields that it ignores.
+        data = _ESCAPES.sub(lambda match: b"\\ufffd" if len(match[0]) == len(b"\\ud83d") else match[0], data)
+    table = pa.json.read_json(
+        pa.BufferReader(data),
+        read_options=pa.json.ReadOptions(use_threads=False, block_size=len(data) + 1),
+        parse_options=pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
+    ).combine_chunks()
+    return {name: table.column(name).chunk(0) for name in schema.names}
+
+
+# A backslash, a pair of surrogates, or one alone.
+_ESCAPES = re.compile(rb"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..")
+
 _NATIVE = pa.schema(
     [
         ("score", pa.float64()),
@@ -198,6 +215,9 @@ _NATIVE = pa.schema(
         ("error", pa.string()),
     ]
 )
+
+
+_JUDGED = pa.schema([("judge", pa.struct([("error", pa.string())]))])
 
 
 def _without_row(lines: list[bytes]) -> pa.Array:

@@ -21,8 +21,8 @@ async def ask(process: Process, line: bytes) -> bytes | ToxscreenError:
     return answers.there.popleft()
 
 
-async def results(process: Process, rows: Iterable[Any] | AsyncIterable[Any]) -> AsyncGenerator[Result, None]:
-    """Yields the result of each row, in order."""
+async def results(process: Process, rows: Iterable[Any] | AsyncIterable[Any], owner: object) -> AsyncGenerator[Result, None]:
+    """Yields the result of each row, in order. The owner of the process is kept alive meanwhile: it stops the process when it is collected."""
     answers, ahead, room = _Answers(), Ahead(), asyncio.Event()
 
     async def read() -> None:

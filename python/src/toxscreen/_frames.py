@@ -17,7 +17,8 @@ def frame(texts: Any, score_many: Callable[[Iterable[Any]], Iterator[Result]]) -
     if library not in ("pandas", "polars") or type(texts).__name__ != "Series":
         raise TypeError(f"score_series takes a Series of pandas or polars, not {type(texts).__name__}; score_many takes everything else")
     columns: dict[str, list[Any]] = {name: [] for name in ("score", "flagged", "severity", *ATTRIBUTES, "not_decided", "error")}
-    for result in score_many(texts):
+    given = texts.astype(object).where(texts.notna(), None) if library == "pandas" else texts  # NaN, NA and NaT are missing texts
+    for result in score_many((None, text) for text in given):
         for name in ("score", "flagged", "severity", "not_decided", "error"):
             columns[name].append(getattr(result, name))
         for name in ATTRIBUTES:

@@ -87,6 +87,11 @@ class Process:
 
     def _write_all(self) -> None:
         """Runs on the writer's thread until close."""
+        with self._lock:
+            # An interrupt of the thread that started this one leaves it unknown.
+            self._writer = self._writer or threading.current_thread()
+            if self._writer is not threading.current_thread():
+                return
         while True:
             lines = self._next()
             child = self._child

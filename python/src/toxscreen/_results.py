@@ -176,8 +176,8 @@ class Result:
     def in_unit(self, unit: OffsetUnit) -> Result:
         """Returns the result with all offsets in another unit. Raises ValueError for an unknown unit."""
         to = _converter(self.text or "", self.offset_unit, unit)
-        converted: Result = dataclasses.replace(_moved(self, to), offset_unit=unit)
-        return converted
+        moved: Result = _moved(dataclasses.replace(self, id=None), to)  # the id is the caller's, and stays as it is
+        return dataclasses.replace(moved, id=self.id, offset_unit=unit)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the native result, as the command line and the server write it. What is absent there is absent."""

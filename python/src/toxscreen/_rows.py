@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from json import JSONEncoder
 from typing import Any
@@ -32,9 +33,14 @@ class Row:
 
 def as_row(given: Any) -> Row:
     """Returns a text, or a pair of an id and a text, as a row."""
-    id, text = given if isinstance(given, tuple) and len(given) == 2 else (None, given)
+    if isinstance(given, str):
+        id, text = None, given
+    elif isinstance(given, Sequence) and not isinstance(given, bytes) and len(given) == 2:
+        id, text = given
+    else:
+        id, text = None, given
     if not isinstance(text, str):
-        return Row(id, None, b"", (), f"the text is not a str but {type(text).__name__}")
+        return Row(id, None, b"", (), "the text is missing" if text is None else f"the text is not a str but {type(text).__name__}")
     try:
         return Row(id, text, b'{"text":%b}\n' % _encode(text).encode(), (), None)
     except UnicodeEncodeError:

@@ -102,6 +102,9 @@ class Screener:
             return bool(ahead.rows) and (ahead.rows[0].error is not None or not answers.empty())
 
         while True:
+            # Before anything is read: a file of the rows may be shared with the parent.
+            if os.getpid() != owner:
+                raise ToxscreenError("failed to go on with score_many: the process has forked; call it again in the child")
             # All the room is filled at once, which wakes the other threads less often. A slow source does not hold up the results that are there.
             deadline, slow = time.monotonic() + _PATIENCE, False
             while source is not None and ahead.has_room() and not slow:
@@ -150,7 +153,7 @@ class Screener:
         """Is score_many without blocking the event loop. While an async iterable waits, results go on; others are read in the event loop."""
         from toxscreen._async import results
 
-        return results(self._process, rows)
+        return results(self._process, rows, self)
 
     def close(self) -> None:
         """Ends the process. What waits for results gets a ToxscreenError, and so do later calls."""

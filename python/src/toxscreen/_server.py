@@ -145,9 +145,9 @@ class _Run:
         except OSError as error:
             shutil.rmtree(private, ignore_errors=True)
             raise ToxscreenError(f"failed to start {command[0]}: {error.strerror}") from error
-        self._messages = _Messages(self.process)
         self._idle: deque[http.client.HTTPConnection] = deque()
         self.end = weakref.finalize(self, _end, self.process, private, self._idle)
+        self._messages = _Messages(self.process)
         assert self.process.stdout is not None
         self._address = self.process.stdout.readline().decode().strip()
         if not self._address:
@@ -189,7 +189,7 @@ class _Run:
 
     def _connection(self) -> http.client.HTTPConnection:
         scheme, address = self._address.split(":", 1)
-        return _SocketConnection(address) if scheme == "unix" else http.client.HTTPConnection(address.removeprefix("//"))
+        return _SocketConnection(address) if scheme == "unix" else http.client.HTTPConnection(address.removeprefix("//"), timeout=None)
 
     def _exchange(self, connection: http.client.HTTPConnection, target: str, content_type: str, body: bytes) -> Answer:
         try:
@@ -214,6 +214,7 @@ class _SocketConnection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(None)  # the server limits the time
         self.sock.connect(self._path)
 
 

@@ -66,6 +66,8 @@ class Detoxify:
             if result.unsupported_language is not None:
                 foreign.append(index)
             for name, attribute in self._names.items():
+                if attribute not in result.attributes:
+                    raise ToxscreenError(f"failed to score text {index}: the model does not measure {attribute}")
                 predictions[name].append(result.attributes[attribute].score)
         if foreign:
             warnings.warn(f"{len(foreign)} of {index + 1} texts seem not to be English, first text {foreign[0]}: their scores mean little", stacklevel=3)

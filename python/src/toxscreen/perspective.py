@@ -29,7 +29,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 from toxscreen._command import Path, command, environment
 from toxscreen._results import ToxscreenError
@@ -122,7 +122,7 @@ class Client:
         self._analyzing.close()
         self._storing.close()
 
-    def __enter__(self) -> Client:  # noqa: PYI034  typing.Self needs Python 3.11.
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

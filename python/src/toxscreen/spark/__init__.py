@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 from pyspark import SparkFiles, TaskContext
 from pyspark.sql import Observation
@@ -36,12 +36,14 @@ __all__ = ["Counts", "Settings", "score", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many rows there were, and how many of them failed, were flagged, or were not decided because of their language."""
+    """How many rows there were, and how many of them failed, were flagged, were not decided because of their language, or got no verdict of
+    the judge that was asked about them."""
 
     rows: int
     failed: int
     flagged: int
     not_decided: int
+    unjudged: int = 0
 
 
 class Settings(TypedDict, total=False):
@@ -78,6 +80,7 @@ def score(
     - score in 0..1, flagged, severity, and the seven attributes in 0..1, each null if it was not measured
     - not_decided: why the text is called neither toxic nor clean; flagged and severity are then null
     - error: why the text was not scored; nothing else is then measured
+    - judge_error, with a judge: why it gave no verdict though it was asked
     - result, with whole: the native result in JSON, eight times as long as an ordinary comment
 
     Nothing runs before an action, and each action scores again: write or persist what is used twice. The first action fills the
@@ -113,8 +116,10 @@ def write(
 def _scored(df: DataFrame, columns: Columns, settings: Settings, observation: Observation | None) -> DataFrame:
     if unknown := settings.keys() - Settings.__annotations__.keys():
         raise TypeError(f"unknown settings {', '.join(sorted(unknown))}: there are {', '.join(Settings.__annotations__)}")
+    settings = cast(Settings, {name: value for name, value in settings.items() if value is not None})
     if ("judge_model" in settings) != ("judge_host" in settings):
         raise ValueError("the judge is asked only if judge_model and judge_host, an address that every worker reaches, are both given")
+    columns = replace(columns, judged="judge_model" in settings)
     schema = _schema(df, columns)
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -129,7 +134,7 @@ def _scored(df: DataFrame, columns: Columns, settings: Settings, observation: Ob
 
     read = dict.fromkeys((columns.given, columns.id, *columns.keep))
     scored = df.select(*map(_column, read)).mapInArrow(run, schema)
-    return scored if observation is None else scored.observe(observation, *_counts())
+    return scored if observation is None else scored.observe(observation, *_counts(columns))
 
 
 def _column(name: str) -> Column:
@@ -150,7 +155,16 @@ def _schema(df: DataFrame, columns: Columns) -> StructType:
         StructField("flagged", BooleanType()),
         StructField("severity", StringType()),
         *(StructField(name, DoubleType()) for name in ATTRIBUTES),
-        *(StructField(name, StringType()) for name in ("not_decided", "error", *(("result",) if columns.whole else ()), *(("rest",) if columns.rest else ()))),
+        *(
+            StructField(name, StringType())
+            for name in (
+                "not_decided",
+                "error",
+                *(("judge_error",) if columns.judged else ()),
+                *(("result",) if columns.whole else ()),
+                *(("rest",) if columns.rest else ()),
+            )
+        ),
     ]
     passed = dict.fromkeys((columns.id, *columns.keep))
     if twice := passed.keys() & {field.name for field in measured}:
@@ -158,13 +172,14 @@ def _schema(df: DataFrame, columns: Columns) -> StructType:
     return StructType([*(StructField(name, there[name].dataType) for name in passed), *measured])
 
 
-def _counts() -> list[Column]:
+def _counts(columns: Columns) -> list[Column]:
     """Returns the expressions of Counts."""
     return [
         F.count(F.lit(1)).alias("rows"),
         F.count("error").alias("failed"),
         F.count_if("flagged").alias("flagged"),
         F.count("not_decided").alias("not_decided"),
+        *([F.count("judge_error").alias("unjudged")] if columns.judged else []),
     ]
 
 
@@ -175,13 +190,15 @@ def _write(df: DataFrame, output: str, columns: Columns, settings: Settings, dea
         return Counts(**observation.get)
 
     given = columns.text if columns.lines is None else "line"
-    if dead_letter == output:
-        raise ValueError("the output and the dead letters need folders of their own")
+    one, other = (folder.rstrip("/") + "/" for folder in (output, dead_letter))
+    if one.startswith(other) or other.startswith(one):
+        raise ValueError("the output and the dead letters need folders of their own, neither of them inside the other")
     if not overwrite and _exists(df, dead_letter):  # Spark would notice when everything is scored
         raise ValueError(f"{dead_letter} exists already; overwrite it, or name another folder")
-    scored = _scored(df, replace(columns, rest=True), settings, None).persist(StorageLevel.DISK_ONLY)
+    columns = replace(columns, rest=True, judged=settings.get("judge_model") is not None)
+    scored = _scored(df, columns, settings, None).persist(StorageLevel.DISK_ONLY)
     try:
-        scored.observe(observation, *_counts()).where("error is null").drop("rest").write.mode(mode).parquet(output)
+        scored.observe(observation, *_counts(columns)).where("error is null").drop("rest").write.mode(mode).parquet(output)
         letter = {name: _column(name) for name in (columns.id, *columns.keep)} | {given: F.col("rest").alias(given), "error": F.col("error")}
         scored.where("error is not null").select(*letter.values()).write.mode(mode).json(dead_letter)
     finally:

@@ -21,7 +21,7 @@ from toxscreen.spark import Counts, Settings, _write
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code, which is that of `toxscreen batch`: 3 if rows failed or were not decided."""
+    """Returns the exit code, which is that of `toxscreen batch`: 3 if rows failed, were not decided or got no verdict."""
     given = _parser().parse_args(arguments)
     builder = SparkSession.builder.appName("toxscreen").config(map=dict(given.conf))
     if given.master is not None:
@@ -38,8 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.format == "json":
         print(json.dumps(dataclasses.asdict(counts)))
     else:
-        print(f"{counts.rows} rows, {counts.flagged} flagged, {counts.failed} failed, {counts.not_decided} not decided", file=sys.stderr)
-    return 3 if counts.failed or counts.not_decided else 0
+        unjudged = f", {counts.unjudged} without a verdict" if counts.unjudged else ""
+        print(f"{counts.rows} rows, {counts.flagged} flagged, {counts.failed} failed, {counts.not_decided} not decided{unjudged}", file=sys.stderr)
+    return 3 if counts.failed or counts.not_decided or counts.unjudged else 0
 
 
 def _run(spark: SparkSession, given: argparse.Namespace) -> Counts:
@@ -87,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m toxscreen.spark",
         description="Score JSONL or Parquet with Spark and write Parquet with one row for each row: its id, score, flagged, severity, the attributes, not_decided "
-        "and error. Paths are whatever Spark reads. The exit code is 3 if rows failed or were not decided.",
+        "and error. Paths are whatever Spark reads. The exit code is 3 if rows failed, were not decided or got no verdict.",
     )
     add = parser.add_argument
     add("--input", "-i", required=True, metavar="PATH", help="file, folder or pattern")
