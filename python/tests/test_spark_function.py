@@ -112,6 +112,15 @@ def test_half_a_character_in_another_field_harms_nothing() -> None:
     assert json.loads(scored[1]["result"])["input"]["name"] == "\\ud83d \U0001f600"
 
 
+def test_a_judge_that_gives_no_verdict_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOXSCREEN_JUDGE_TRUST", "none")  # a judge without a self-test is asked, too
+    batch = pa.RecordBatch.from_pydict({"id": [1], "text": ["you are a bit silly"]})
+    [row] = score(Columns("text", "id", judged=True), batch, judge_model="judge", judge_host="127.0.0.1:1")
+
+    assert row["score"] is not None
+    assert "no server answers at 127.0.0.1:1" in row["judge_error"]
+
+
 def test_columns_are_passed_on_in_order_with_their_types() -> None:
     count = 2500
     batches = [
