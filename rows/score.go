@@ -80,6 +80,12 @@ func (p *pair) do(task task, settings []Setting) (Summary, error) {
 			return p.done, fmt.Errorf("failed to remove %s: %w", noteOf(o.Output), err)
 		}
 	}
+	if o.Resume {
+		// A run that was killed while it wrote them.
+		if err := errors.Join(files.RemoveUnfinished(noteOf(o.Output)), files.RemoveUnfinished(recordOf(o.Output))); err != nil {
+			return p.done, fmt.Errorf("failed to remove what a killed run left: %w", err)
+		}
+	}
 	return p.done, nil
 }
 

@@ -169,7 +169,7 @@ func TestResumeFolderAfterKill(t *testing.T) {
 }
 
 // A kill can also come after the last row of an output: before the output is recorded as
-// complete, or before its note is removed.
+// complete, or before its note is removed. And it can leave a part of a note.
 func TestResumeFolderBetweenSteps(t *testing.T) {
 	in, out := folderOfInputs(t, 30), t.TempDir()
 	o := rows.Options{Input: in, Output: out, Resume: true}
@@ -183,6 +183,7 @@ func TestResumeFolderBetweenSteps(t *testing.T) {
 				output, record := filepath.Join(out, name), filepath.Join(out, "_done", name+".json")
 				content := read(t, output)
 				write(t, note(output), read(t, record))
+				write(t, note(output)+".new-ABCDEFGH", `{"format":`)
 				if !recorded {
 					if err := os.Remove(record); err != nil {
 						t.Fatal(err)
@@ -194,6 +195,9 @@ func TestResumeFolderBetweenSteps(t *testing.T) {
 				}
 				if read(t, output) != content || exists(note(output)) || !exists(record) {
 					t.Errorf("the output was changed, or it is not recorded as complete: %v", names(t, out))
+				}
+				if exists(note(output) + ".new-ABCDEFGH") {
+					t.Errorf("what a killed run left is still there: %v", names(t, out))
 				}
 			})
 		}

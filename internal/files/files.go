@@ -14,8 +14,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Write calls content to write a new file and renames it to path when it is
@@ -24,7 +26,7 @@ import (
 // perm without the bits of the umask. Errors of the file system are as from [Cause].
 func Write(path string, perm os.FileMode, content func(io.Writer) error) error {
 	// In the same folder, because a rename cannot cross file systems.
-	file, err := os.OpenFile(path+".new-"+rand.Text()[:8], os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	file, err := os.OpenFile(path+unfinished+rand.Text()[:8], os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return Cause(err)
 	}
@@ -39,6 +41,25 @@ func Write(path string, perm os.FileMode, content func(io.Writer) error) error {
 		return errors.Join(Cause(err), Cause(os.Remove(file.Name())))
 	}
 	return nil
+}
+
+// unfinished is in the names of files that are not completely on disk, between the path and
+// random characters.
+const unfinished = ".new-"
+
+// RemoveUnfinished removes what is left beside path of a [Write] that was killed. None may be
+// under way.
+func RemoveUnfinished(path string) error {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(path)+unfinished) {
+			err = errors.Join(err, os.Remove(filepath.Join(filepath.Dir(path), e.Name())))
+		}
+	}
+	return err
 }
 
 // WriteBytes is [Write] for content in memory.

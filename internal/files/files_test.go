@@ -42,6 +42,24 @@ func TestWriteLeavesAFileAloneWhenItsContentFails(t *testing.T) {
 	alone(t, path, "before")
 }
 
+// A killed Write leaves a part of a file, which another run removes.
+func TestRemoveUnfinished(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "it")
+	for _, name := range []string{"it", "it.new-ABCDEFGH", "it.new-IJKLMNOP"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("content"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := files.RemoveUnfinished(path); err != nil {
+		t.Fatal(err)
+	}
+	alone(t, path, "content")
+	if err := files.RemoveUnfinished(filepath.Join(folder, "missing", "it")); err != nil {
+		t.Error(err)
+	}
+}
+
 func alone(t *testing.T, path, want string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
