@@ -1,5 +1,6 @@
 # Needs Go (the version in go.mod), a C and a C++ compiler, and Python with pip
-# or npm; `make test-all` needs both and installs Chromium from Debian.
+# or npm; `make test` needs Python 3.11 with pip, and `make test-all` also npm and a
+# JDK, and installs Chromium from Debian.
 # `make help` lists the targets.
 
 # The folder with the data for training and comparison; see `make train`.
