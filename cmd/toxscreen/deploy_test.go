@@ -79,7 +79,7 @@ func TestDeployedShards(t *testing.T) {
 // rows that are done.
 func TestDeployedShardIsInterrupted(t *testing.T) {
 	in, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
-	write(t, filepath.Join(in, "a.jsonl"), bytes.Repeat([]byte("{\"text\":\"you stupid garden\"}\n"), 8_000))
+	write(t, filepath.Join(in, "a.jsonl"), bytes.Repeat([]byte("{\"text\":\"you stupid garden\"}\n"), 40_000))
 	command, _ := kubernetesJob(t)
 	command = strings.NewReplacer("/opt/toxscreen/toxscreen", "toxscreen", "/in/*.parquet", filepath.Join(in, "*"), "/out", out, "/16", "/1").Replace(command)
 	c, stderr := script([]string{"sh", "-c", command}, "JOB_COMPLETION_INDEX=0")
@@ -95,7 +95,7 @@ func TestDeployedShardIsInterrupted(t *testing.T) {
 		t.Fatalf("it ended with %d: %s", code, stderr)
 	}
 	code, messages := runScript(t, []string{"sh", "-c", command}, "JOB_COMPLETION_INDEX=0")
-	if rows := bytes.Count(read(t, filepath.Join(out, "a.jsonl")), []byte("\n")); code != exitDone || rows != 8_000 || !strings.Contains(messages, "of them in earlier runs") {
+	if rows := bytes.Count(read(t, filepath.Join(out, "a.jsonl")), []byte("\n")); code != exitDone || rows != 40_000 || !strings.Contains(messages, "of them in earlier runs") {
 		t.Errorf("the next pod ended with %d and %d rows: %s", code, rows, messages)
 	}
 }

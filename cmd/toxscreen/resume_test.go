@@ -94,12 +94,12 @@ func process(args ...string) (*exec.Cmd, *bytes.Buffer) {
 func waitFor(t *testing.T, path string) {
 	t.Helper()
 	for range 3000 {
-		if _, err := os.Stat(path); err == nil {
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("%s does not appear", path)
+	t.Fatalf("%s does not appear, or it stays empty", path)
 }
 
 func read(t *testing.T, path string) []byte {
