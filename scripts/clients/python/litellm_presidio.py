@@ -62,7 +62,7 @@ async def stories():
     assert answer == "Write to zoe@example.com without 856-45-6789.", answer
 
     # A text that it sends in pieces, and each piece's offsets.
-    long = "All is well. " * 200
+    long = "The garden is green. " * 200
     pieces = await guard(rail(presidio_analyze_chunk_size_bytes=1000), long + TEXT + long)
     assert pieces == long + masked + long, "pieces of a long text are masked otherwise"
 
