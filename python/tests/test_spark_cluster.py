@@ -27,8 +27,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 
 from toxscreen import spark as toxscreen_spark
-from toxscreen._arrow import ATTRIBUTES
 from toxscreen._binary import find_binary, find_library
+from toxscreen._results import ATTRIBUTES
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

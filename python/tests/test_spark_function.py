@@ -15,9 +15,10 @@ import pyarrow as pa
 import pytest
 
 from toxscreen import ToxscreenError, _arrow
-from toxscreen._arrow import ATTRIBUTES, Columns, open_process, score_batches
+from toxscreen._arrow import Columns, open_process, score_batches
 from toxscreen._binary import find_binary
 from toxscreen._process import Process
+from toxscreen._results import ATTRIBUTES
 
 REPOSITORY = Path(__file__).parents[2]
 BINARY = str(find_binary())

@@ -4,7 +4,8 @@ import os
 import subprocess
 import sys
 
-from toxscreen._binary import find_binary, find_library
+from toxscreen._binary import find_binary
+from toxscreen._command import environment
 from toxscreen._results import ToxscreenError
 
 
@@ -14,11 +15,9 @@ def main() -> int:
     except ToxscreenError as error:
         print(f"toxscreen: {error}", file=sys.stderr)
         return 1
-    if "TOXSCREEN_ONNXRUNTIME" not in os.environ and (library := find_library()):
-        os.environ["TOXSCREEN_ONNXRUNTIME"] = str(library)
     if sys.platform == "win32":  # there exec returns to the shell at once
-        return subprocess.call([binary, *sys.argv[1:]])
-    os.execv(binary, [binary, *sys.argv[1:]])
+        return subprocess.call([binary, *sys.argv[1:]], env=environment())
+    os.execve(binary, [binary, *sys.argv[1:]], environment())
 
 
 if __name__ == "__main__":

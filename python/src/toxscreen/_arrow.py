@@ -16,11 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from toxscreen._binary import find_binary, find_library
+from toxscreen._binary import find_binary
+from toxscreen._command import command, environment
 from toxscreen._process import Process
-from toxscreen._results import ToxscreenError
-
-ATTRIBUTES = ("toxicity", "severe_toxicity", "insult", "profanity", "identity_attack", "threat", "sexually_explicit")
+from toxscreen._results import ATTRIBUTES, ToxscreenError
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,11 @@ def open_process(columns: Columns, settings: Mapping[str, Any], folder: Path) ->
 
     Raises ToxscreenError if there is no binary.
     """
-    settings, folder = dict(settings), folder.resolve()
-    environment = dict(os.environ)
-    binary = settings.pop("binary", None)
+    folder = folder.resolve()
+    given = {name.replace("_", "-"): value for name, value in settings.items()}
+    binary, thresholds = given.pop("binary", None), given.pop("thresholds", None)
+    # The library is beside the binary of an archive, and of one that is named if it is of the same archive.
+    variables = dict(os.environ)
     if binary is not None:
         path = folder / binary
         if not path.is_file():
@@ -64,26 +65,13 @@ def open_process(columns: Columns, settings: Mapping[str, Any], folder: Path) ->
             path = find_binary()
         except ToxscreenError as error:
             raise ToxscreenError(f"{error}, or send the archive of `make dist` with --archives FILE#{ARCHIVE}") from None
-        if "TOXSCREEN_ONNXRUNTIME" not in environment and (library := find_library()):
-            environment["TOXSCREEN_ONNXRUNTIME"] = str(library)
-    return Process([str(path), "batch", "-i", "-", "-o", "-", "--quiet", "--text-column", columns.text, *_flags(settings)], environment, str(folder))
+        variables = environment()
+    flags = {"text-column": columns.text, "no-judge": "judge-model" not in given, "threshold": thresholds, **given}
+    return Process([*command("batch", flags, path), "-i", "-", "-o", "-", "--quiet"], variables, str(folder))
 
 
 # The name of the archive of `make dist` on the workers.
 ARCHIVE = "toxscreen"
-
-
-def _flags(settings: dict[str, Any]) -> Iterator[str]:
-    if "judge_model" not in settings:
-        yield "--no-judge"
-    for name, value in settings.items():
-        match name, value:
-            case "thresholds", limits:
-                yield from (f"--threshold={attribute}={limit}" for attribute, limit in limits.items())
-            case "full", wanted:
-                yield from ["--full"] * wanted
-            case _:
-                yield f"--{name.replace('_', '-')}={value}"
 
 
 def score_batches(batches: Iterable[pa.RecordBatch], columns: Columns, process: Process) -> Iterator[pa.RecordBatch]:

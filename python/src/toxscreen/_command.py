@@ -10,12 +10,20 @@ from toxscreen._binary import find_binary, find_library
 Path = str | os.PathLike[str]
 
 
-def command(verb: str, settings: Mapping[str, Path | int | bool | None], binary: Path | None) -> list[str]:
-    """Returns the command line for settings by the names of their flags. None and False leave a setting as it is configured."""
+Setting = Path | int | bool | Mapping[str, float] | None
+
+
+def command(verb: str, settings: Mapping[str, Setting], binary: Path | None) -> list[str]:
+    """Returns the command line for settings by the names of their flags.
+
+    None and False leave a setting as it is configured. The flag of a mapping is repeated, as --threshold insult=0.7 is.
+    """
     line = [os.fspath(binary or find_binary()), verb]
     for flag, value in settings.items():
         if value is True:
             line.append(f"--{flag}")
+        elif isinstance(value, Mapping):
+            line += [f"--{flag}={name}={each}" for name, each in value.items()]
         elif value is not None and value is not False:
             line.append(f"--{flag}={value if isinstance(value, int) else os.fspath(value)}")
     return line

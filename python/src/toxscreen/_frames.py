@@ -6,9 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from toxscreen._results import Result
-
-ATTRIBUTES = ("toxicity", "severe_toxicity", "insult", "profanity", "identity_attack", "threat", "sexually_explicit")
+from toxscreen._results import ATTRIBUTES, Result
 
 
 def frame(texts: Any, score_many: Callable[[Iterable[Any]], Iterator[Result]]) -> Any:

@@ -5,14 +5,12 @@ A writer and a reader thread serve any number of callers. Neither waits for a ca
 
 from __future__ import annotations
 
-import os
 import queue
-import subprocess
 import threading
-import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
+from toxscreen import _children
 from toxscreen._results import ToxscreenError
 
 # What is called with the answer to a line, on the reader's thread. It must not block.
@@ -33,7 +31,7 @@ class Process:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: str) -> None:
         self._command, self._environment, self._folder = command, environment, folder
         self._reset()
-        _all.add(self)
+        _children.register(self)
 
     def ask(self, line: bytes, answer: Answer) -> None:
         """Asks a line, which ends with a line break. Raises ToxscreenError after close or if the process cannot be kept alive."""
@@ -76,7 +74,7 @@ class Process:
         self._closing = False
         self._deaths = 0  # since there was progress
 
-    def _forked(self) -> None:
+    def forked(self) -> None:
         """Forgets the process in a forked child, where it belongs to the parent."""
         child, refused, closing = self._child, self._refused, self._closing
         self._reset()
@@ -171,43 +169,21 @@ _Line = tuple[bytes, Answer]
 # Enough to make a write worth its price.
 _LINES_AT_ONCE = 256
 
-_all: weakref.WeakSet[Process] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for process in list(_all):
-        process._forked()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
-
 
 class _Child:
     """One run of the binary, from its start to its end."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: str, on_end: Callable[[], None]) -> None:
-        # Ctrl-C in a terminal is for Python alone. Without buffers, a fork copies no half-written line.
-        self.popen = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            env=environment,
-            cwd=folder,
-            start_new_session=True,
-            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-        )
+        self.popen = _children.start(command, environment, folder)
         self.unanswered: deque[_Line] = deque()  # the writer appends, the reader removes
         self.answered = 0
         self.ended = False
         self._on_end = on_end
-        self._messages = b""  # the end of what it wrote on standard error
-        self._readers = [threading.Thread(target=read, name="toxscreen reader", daemon=True) for read in (self._read, self._read_messages)]
+        self._out_of_step = False
+        self._reader = threading.Thread(target=self._read, name="toxscreen reader", daemon=True)
         try:
-            for reader in self._readers:
-                reader.start()
+            self._reader.start()
+            self._messages = _children.Messages(self.popen, _warn)
         except RuntimeError:
             self.popen.kill()
             raise
@@ -225,28 +201,14 @@ class _Child:
 
     def reap(self) -> str:
         """Waits for the end. Returns why it ended."""
-        for reader in self._readers:
-            reader.join()
-        code = self.popen.wait()
-        self._close_pipes()
-        said = self._messages.decode(errors="replace").strip().removeprefix("toxscreen: ")
-        if code > 0 and said:
-            return said
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return f"the toxscreen process {how}" + (f": {said}" if said else "")
+        self._reader.join()
+        code, said = self.popen.wait(), self._messages.all()
+        _children.close_pipes(self.popen)
+        return _children.why_ended("process", code, "it answered rows that it was not asked" if self._out_of_step else said)
 
     def forget(self) -> None:
         """Lets go of the process in a forked child, without a trace in the parent."""
-        self._close_pipes()
-        self.popen.returncode = 0  # not our child: nobody waits for it here
-
-    def _close_pipes(self) -> None:
-        for pipe in (self.popen.stdin, self.popen.stdout, self.popen.stderr):
-            assert pipe is not None
-            try:
-                pipe.close()
-            except OSError:
-                pass
+        _children.let_go(self.popen)
 
     def _read(self) -> None:
         assert self.popen.stdout is not None
@@ -267,34 +229,25 @@ class _Child:
 
     def _stop_out_of_step(self) -> None:
         """Ends a process whose next line answers another row: a text must never have the result of another one."""
+        self._out_of_step = True
         self.popen.kill()
-        self._messages = b"it answered rows that it was not asked"
         self._end()
 
     def _end(self) -> None:
         self.ended = True
         self._on_end()
 
-    def _read_messages(self) -> None:
-        assert self.popen.stderr is not None
-        rest = b""  # of a message that is not complete
-        while block := self.popen.stderr.read(_BLOCK):
-            self._messages = (self._messages + block)[-_MESSAGES:]
-            *lines, rest = (rest[-_MESSAGES:] + block).split(b"\n")
-            for line in lines:
-                if line.startswith(_WARNING):
-                    _warn(line.removeprefix(_WARNING).decode(errors="replace"))
-
 
 _BLOCK = 1 << 18
-_MESSAGES = 8 << 10  # bytes
 _WARNING = b"toxscreen: warning: "
 
 
-def _warn(message: str) -> None:
-    import logging  # only here: a warning is rare, and the import takes longer than a score
+def _warn(line: bytes) -> None:
+    """Passes on what the process warns of."""
+    if line.startswith(_WARNING):
+        import logging  # only here: a warning is rare, and the import takes longer than a score
 
-    logging.getLogger("toxscreen").warning("%s", message)
+        logging.getLogger("toxscreen").warning("%s", line.removeprefix(_WARNING).decode(errors="replace"))
 
 
 def _fail(lines: list[_Line], why: str) -> None:

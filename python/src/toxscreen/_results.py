@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeVar
 
 OffsetUnit = Literal["code_point", "byte", "utf16"]
 
+ATTRIBUTES = ("toxicity", "severe_toxicity", "insult", "profanity", "identity_attack", "threat", "sexually_explicit")
+
 _T = TypeVar("_T")
 
 

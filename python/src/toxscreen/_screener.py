@@ -65,6 +65,7 @@ class Screener:
                 "threads": threads,
                 "full": full,
                 "pii": pii,
+                "threshold": thresholds,
                 "max-bytes": max_bytes,
                 "calibration": calibration,
                 "no-judge": no_judge,
@@ -74,7 +75,6 @@ class Screener:
             },
             binary,
         )
-        line += [f"--threshold={name}={value}" for name, value in (thresholds or {}).items()]
         self._process = Process([*line, "-i", "-", "-o", "-", "--quiet", "--offset-unit", "code_point"], environment(), os.getcwd())
         self._finalizer = weakref.finalize(self, self._process.stop)
 

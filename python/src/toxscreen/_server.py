@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from toxscreen import _children
 from toxscreen._results import ToxscreenError
 
 
@@ -41,7 +42,7 @@ class Server:
         self._command, self._environment, self._folder = [*command, *_PRIVATE], environment, folder
         self._lock = threading.Lock()
         self._run: _Run | None = None
-        _all.add(self)
+        _children.register(self)
 
     def post(self, target: str, content_type: str, body: bytes) -> Answer:
         """Sends a request and returns the answer, whatever its status.
@@ -84,7 +85,7 @@ class Server:
                 self._run = None
         run.end()
 
-    def _forked(self) -> None:
+    def forked(self) -> None:
         """Lets go of the process in a forked child: it is the parent's, and ends with the parent."""
         self._lock = threading.Lock()
         run, self._run = self._run, None
@@ -110,17 +111,6 @@ _PRIVATE = (
     "--request-timeout=10m",
 )
 
-_all: weakref.WeakSet[Server] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for server in list(_all):
-        server._forked()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
-
 
 class _Run:
     """One run of the server, from its start to its end."""
@@ -131,23 +121,13 @@ class _Run:
         # The second is for Windows, and not tried: there, programs of other users can connect, too.
         address = f"unix:{private}/{_SOCKET}" if hasattr(socket, "AF_UNIX") else "127.0.0.1:0"
         try:
-            # A session of its own: Ctrl-C in a terminal is for Python alone. Without buffers, a fork copies no half-read line.
-            self.process = subprocess.Popen(
-                [*command, f"--listen={address}"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                env=environment,
-                cwd=folder,
-                start_new_session=True,
-            )
+            self.process = _children.start([*command, f"--listen={address}"], environment, folder)
         except OSError as error:
             shutil.rmtree(private, ignore_errors=True)
             raise ToxscreenError(f"failed to start {command[0]}: {error.strerror}") from error
         self._idle: deque[http.client.HTTPConnection] = deque()
         self.end = weakref.finalize(self, _end, self.process, private, self._idle)
-        self._messages = _Messages(self.process)
+        self._messages = _children.Messages(self.process)
         assert self.process.stdout is not None
         self._address = self.process.stdout.readline().decode().strip()
         if not self._address:
@@ -171,21 +151,14 @@ class _Run:
             code = self.process.wait(timeout=1)
         except subprocess.TimeoutExpired:
             return "the toxscreen server does not answer"
-        said = self._messages.all().removeprefix("toxscreen: ")
-        if code > 0 and said:
-            return said
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return f"the toxscreen server {how}" + (f": {said}" if said else "")
+        return _children.why_ended("server", code, self._messages.all())
 
     def release(self) -> None:
         """Lets go of the process in a forked child, without a trace in the parent."""
         self.end.detach()
         for connection in self._idle:
             connection.close()
-        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
-            assert pipe is not None
-            pipe.close()
-        self.process.returncode = 0  # not our child: nobody waits for it here
+        _children.let_go(self.process)
 
     def _connection(self) -> http.client.HTTPConnection:
         scheme, address = self._address.split(":", 1)
@@ -216,29 +189,6 @@ class _SocketConnection(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(None)  # the server limits the time
         self.sock.connect(self._path)
-
-
-class _Messages:
-    """The end of what a process writes on standard error."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._end = b""
-        self._thread = threading.Thread(target=self._read, args=(process,), name="toxscreen messages", daemon=True)
-        self._thread.start()
-
-    def all(self) -> str:
-        """Waits until the process has ended."""
-        self._thread.join()
-        return self._end.decode(errors="replace").strip()
-
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stderr is not None
-        with process.stderr as pipe:
-            while block := pipe.read(_MESSAGES):
-                self._end = (self._end + block)[-_MESSAGES:]
-
-
-_MESSAGES = 8 << 10  # bytes
 
 
 def _private_folder() -> str:

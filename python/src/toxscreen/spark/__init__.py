@@ -24,8 +24,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, DoubleType, StringType, StructField, StructType
 from pyspark.storagelevel import StorageLevel
 
-from toxscreen._arrow import ATTRIBUTES, Columns, open_process, score_batches
-from toxscreen._results import ToxscreenError
+from toxscreen._arrow import Columns, open_process, score_batches
+from toxscreen._results import ATTRIBUTES, ToxscreenError
 
 if TYPE_CHECKING:
     import pyarrow as pa
