@@ -25,16 +25,15 @@ type Result struct {
 	// NotDecided is set, it is empty, and absent in JSON.
 	Severity Severity `json:"severity,omitempty"`
 
-	// NotDecided says why the text is called neither toxic nor clean: it is in a
-	// language that the model was not trained on, and no verdict of the judge counts.
-	// Then nothing is flagged, there are no passages, and the scores mean little. It is
-	// empty for a text that was decided.
+	// NotDecided says why the text is called neither toxic nor clean: it is almost certainly
+	// in a language that the model was not trained on, no score reaches its threshold, and no
+	// verdict of the judge counts. Then there are no passages, and the scores mean little. It
+	// is empty for a text that was decided.
 	NotDecided string `json:"not_decided,omitempty"`
 
-	// UnsupportedLanguage is the ISO 639 code of the language of a text that is almost
-	// certainly in none of the languages that the model was trained on, such as "de", or
-	// "und" if more is not known. It is empty for all other texts. The code may be that
-	// of a similar language.
+	// UnsupportedLanguage is the ISO 639 code of the language of a text that seems to be in
+	// none of the languages that the model was trained on, such as "de", or "und" if more is
+	// not known. It is empty for all other texts. The code may be that of a similar language.
 	UnsupportedLanguage string `json:"unsupported_language,omitempty"`
 
 	// Direction is always HigherIsMoreToxic. It is part of every result

@@ -117,7 +117,7 @@ func (s *Screener) classify(ctx context.Context, text string) (Classification, e
 	if early := s.early(); early != nil {
 		classify = early.ClassifyEarly
 	}
-	found, err := classify(ctx, text)
+	found, err := s.classifyLanguages(ctx, text, classify)
 	if err != nil {
 		return Classification{}, fmt.Errorf("failed to score text: %w", err)
 	}
@@ -214,18 +214,10 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 			result.Spans = withEvidence(result.Spans, *verdict, fused)
 		}
 	}
-	if language := g.found.Language; language.Foreign {
-		result.UnsupportedLanguage = cmp.Or(language.Code, "und") // ISO 639's code for an undetermined language
-		switch {
-		case result.Source == SourceFused:
-			result.Warnings = append(result.Warnings, "the decision rests on the judge's verdict: the model does not know the language of the text")
-		case !s.anyLanguage:
-			result.NotDecided = notKnown(language)
-		}
-	}
 	if err := g.fill(&result, fused.Scores, measured); err != nil {
 		return Result{}, err
 	}
+	g.decide(&result)
 	result.Spans = relevant(result.Spans, result.Attributes)
 	if result.Flagged {
 		var err error
@@ -246,12 +238,23 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 	return result, nil
 }
 
-// notKnown says that the model does not know the language of a text.
-func notKnown(l Language) string {
-	if l.Name == "" {
-		return "the text seems to be in a language that the model does not know"
+// decide leaves a result undecided if the model certainly does not know the language of the
+// text, nothing is flagged and no verdict counts. A text that seems to be in another language
+// and is decided gets a warning.
+func (g *Screening) decide(result *Result) {
+	language := g.found.Language
+	if language.Foreign {
+		result.UnsupportedLanguage = cmp.Or(language.Code, "und") // ISO 639's code for an undetermined language
+		result.Warnings = append(result.Warnings, language.reason()+": its scores mean little")
 	}
-	return fmt.Sprintf("the text seems to be %s, which the model does not know", l.Name)
+	switch {
+	case language.Mixed:
+		result.Warnings = append(result.Warnings, "a part of the text seems to be in a language that the model does not know: the scores of that part mean little")
+	case language.Foreign && result.Source == SourceFused:
+		result.Warnings = append(result.Warnings, "the decision rests on the judge's verdict: the model does not know the language of the text")
+	case language.Certain && !result.Flagged && !g.screener.anyLanguage:
+		result.NotDecided, result.Severity = language.reason(), ""
+	}
 }
 
 // fill writes the final probabilities and everything derived from them.
@@ -264,7 +267,7 @@ func (g *Screening) fill(result *Result, final, measured Scores) error {
 		threshold, _ := g.thresholds.Get(a)
 		filled := AttributeResult{
 			Score: Probability(probability), Classifier: Probability(score),
-			Threshold: Probability(threshold), Flagged: result.NotDecided == "" && probability >= threshold,
+			Threshold: Probability(threshold), Flagged: probability >= threshold,
 		}
 		if plain, ok := g.found.Plain.Get(a); ok {
 			shown := Probability(plain)
@@ -278,10 +281,8 @@ func (g *Screening) fill(result *Result, final, measured Scores) error {
 		result.Flagged = result.Flagged || filled.Flagged
 	}
 	result.Score = result.Attributes[Toxicity].Score
-	if result.NotDecided == "" {
-		threshold, _ := g.found.Thresholds.Get(Toxicity)
-		result.Severity = SeverityOf(float64(result.Score), threshold)
-	}
+	threshold, _ := g.found.Thresholds.Get(Toxicity)
+	result.Severity = SeverityOf(float64(result.Score), threshold)
 	return nil
 }
 

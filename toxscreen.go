@@ -78,7 +78,9 @@ type Classification struct {
 	// Thresholds holds the lowest probability at which an attribute is flagged, for
 	// each attribute in Scores.
 	Thresholds Scores
-	// Language is the language that the text seems to be written in.
+	// Language is the language that the text seems to be written in. The [Screener] sets it
+	// if it is stated or the classifier is a [LanguageReader]. Otherwise it is what the
+	// classifier says.
 	Language Language
 	// Plain holds the probability for the text as it is written, for each attribute
 	// that undoing disguise changed noticeably.
@@ -99,17 +101,6 @@ type Classification struct {
 	Exit int
 	// Warnings are sentences about the limits of the classification.
 	Warnings []string
-}
-
-// Language is the language that a text seems to be written in.
-type Language struct {
-	// Code is the ISO 639 code, such as "de"; empty if the language is unknown.
-	Code string
-	// Name is the English name, such as "German"; empty unless it is almost certain.
-	Name string
-	// Foreign is true if the text is almost certainly in none of the languages that
-	// the model was trained on.
-	Foreign bool
 }
 
 // ModelInfo describes a model.
@@ -158,6 +149,7 @@ type Screener struct {
 	fusion     Fusion // nil if the scores are the classifier's
 
 	entities    EntityFinder // nil if personal data is not looked for
+	language    string       // of every text, as the caller states; empty if it does not
 	anyLanguage bool         // decide texts in languages that the model does not know
 	full        bool         // do not end early on any text
 }
@@ -198,13 +190,6 @@ func WithFusion(f Fusion) Option {
 // [JudgeReport.Why].
 func WithoutJudge(why string) Option {
 	return func(s *Screener) { s.judge, s.notAsked = nil, why }
-}
-
-// WithAnyLanguage decides a text in a language that the model was not trained on by its
-// scores, although these mean little. Without it, [Result.NotDecided] says why such a
-// text is not decided.
-func WithAnyLanguage() Option {
-	return func(s *Screener) { s.anyLanguage = true }
 }
 
 // WithFullNetwork runs the whole network on every text, also if the classifier is an

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
@@ -189,8 +190,23 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 	if len(enc.IDs) == 0 && strings.TrimSpace(text) != "" {
 		found.Warnings = append(found.Warnings, "the model recognises none of the text's characters: its scores mean nothing")
 	}
+	if unread(text, enc, c.tokenizer.Unknown()) {
+		found.Language = toxscreen.Language{Foreign: true, Certain: true}
+	}
 	return found, nil
 }
+
+// unread reports whether a text has letters and the tokenizer knows none of them.
+func unread(text string, enc *tokenize.Encoding, unknown int64) bool {
+	for i, id := range enc.IDs {
+		if o := enc.Offsets[i]; id != unknown && hasLetter(text[o.Start:o.End]) {
+			return false
+		}
+	}
+	return hasLetter(text)
+}
+
+func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
 
 // noteworthy is the smallest change of a probability by undoing disguise that a
 // warning reports: a smaller change affects only decisions that are close anyway.

@@ -28,6 +28,9 @@ type LiteLLMParameters struct {
 	Threshold *float64 `json:"threshold"`
 	// Thresholds are the thresholds of the attributes that count, over 0 to 1.
 	Thresholds toxscreen.Scores `json:"thresholds"`
+	// Language is the code of the language of the texts, such as "en"; if it is empty, the
+	// language is detected.
+	Language string `json:"language"`
 	// OnFlagged is what happens to a text that reaches a threshold.
 	OnFlagged string `json:"on_flagged"`
 }
@@ -66,13 +69,18 @@ func ReadLiteLLM(data []byte) (LiteLLMRequest, error) {
 	r := in.LiteLLMRequest
 	if len(in.Parameters) > 0 {
 		if err := plainjson.UnmarshalStrict(in.Parameters, &r.Parameters); err != nil {
-			return r, fmt.Errorf("failed to read additional_provider_specific_params: %w; there are threshold, thresholds and on_flagged", err)
+			return r, fmt.Errorf("failed to read additional_provider_specific_params: %w; there are threshold, thresholds, language and on_flagged", err)
 		}
 	}
 	return r, r.Parameters.check()
 }
 
 func (p *LiteLLMParameters) check() error {
+	if p.Language != "" {
+		if _, err := toxscreen.ParseLanguage(p.Language); err != nil {
+			return fmt.Errorf("failed to read additional_provider_specific_params: language: %w", err)
+		}
+	}
 	switch p.OnFlagged {
 	case "":
 		p.OnFlagged = LiteLLMBlock

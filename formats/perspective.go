@@ -215,27 +215,19 @@ func (t PerspectiveText) check() error {
 
 // CheckLanguages returns a [*PerspectiveError] where the model does not support the
 // language of a comment. That is so where it supports none of the languages that the
-// request names; and where foreign is true, if the request names no language, or names
-// the detected one. Where the request asks to drop unsupported attributes, all are
+// request names; and if the request names none, where the comment is not decided. Where
+// the request asks to drop unsupported attributes, all are
 // dropped instead, unless no language is known. supported is empty for a model of any
-// language. foreign is true where the comment is certainly in no supported language;
-// detected is empty then if its language is not known.
-func (r *PerspectiveAnalyze) CheckLanguages(supported, detected []string, foreign bool) error {
-	in := func(codes []string) func(code string) bool {
-		return func(code string) bool {
-			return slices.ContainsFunc(codes, func(c string) bool { return baseLanguage(c) == baseLanguage(code) })
-		}
-	}
+// language. detected is empty if the comment's language is not known.
+func (r *PerspectiveAnalyze) CheckLanguages(supported, detected []string, decided bool) error {
 	unsupported := &languageNotSupported{RequestedLanguages: r.Languages}
 	switch {
-	case len(supported) == 0, len(r.Languages) == 0 && !foreign:
+	case len(supported) == 0, len(r.Languages) == 0 && decided, r.StatedLanguage(supported) != "":
 		return nil
 	case len(r.Languages) == 0 && len(detected) == 0:
 		return perspectiveInvalid("LANGUAGE_DETECTION_FAILED", "Unable to detect language")
 	case len(r.Languages) == 0:
 		unsupported = &languageNotSupported{DetectedLanguages: detected}
-	case slices.ContainsFunc(r.Languages, in(supported)) && !(foreign && slices.ContainsFunc(detected, in(r.Languages))):
-		return nil
 	}
 	if r.DropUnsupportedAttributes {
 		r.RequestedAttributes = nil
@@ -253,10 +245,15 @@ func (r *PerspectiveAnalyze) CheckLanguages(supported, detected []string, foreig
 	return e
 }
 
-// baseLanguage returns a language code without script and country.
-func baseLanguage(code string) string {
-	base, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(code), "_", "-"), "-")
-	return base
+// StatedLanguage returns the first of the languages that the request names and that the model
+// supports; "" if there is none.
+func (r *PerspectiveAnalyze) StatedLanguage(supported []string) string {
+	for _, code := range r.Languages {
+		if slices.ContainsFunc(supported, func(c string) bool { return toxscreen.SameLanguage(c, code) }) {
+			return code
+		}
+	}
+	return ""
 }
 
 // ToPerspective translates the result of a comment. parts are its sentences, which are

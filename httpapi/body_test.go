@@ -113,7 +113,7 @@ func TestErrorsNameTheField(t *testing.T) {
 		{"/v1/moderations", `[]`, `{"error":{"message":"failed to read the request: expected an object, found a list","type":"invalid_request_error","param":null,"code":null}}`},
 		{"/beta/litellm_basic_guardrail_api", `{"texts": "x"}`, `{"error":{"code":"invalid_request","message":"failed to read the request: texts: expected a list, found a string"}}`},
 		{"/beta/litellm_basic_guardrail_api", `{"texts": [], "additional_provider_specific_params": {"threshold": "0.8"}}`,
-			`{"error":{"code":"invalid_request","message":"failed to read additional_provider_specific_params: threshold: expected a number, found a string; there are threshold, thresholds and on_flagged"}}`},
+			`{"error":{"code":"invalid_request","message":"failed to read additional_provider_specific_params: threshold: expected a number, found a string; there are threshold, thresholds, language and on_flagged"}}`},
 		{"/v1/evaluate", `{"evaluated_model_output": 1}`, `{"detail":"failed to read the request: evaluated_model_output: expected a string, found a number"}`},
 	} {
 		if r := s.post(c.path, c.body); r.status != http.StatusBadRequest || strings.TrimSpace(r.body) != c.want {

@@ -17,9 +17,9 @@ var englishWords = classify(func(ctx context.Context, text string) (toxscreen.Cl
 	found, err := words(ctx, text)
 	switch {
 	case strings.Contains(text, "ß"):
-		found.Language = toxscreen.Language{Code: "de", Name: "German", Foreign: true}
+		found.Language = toxscreen.Language{Code: "de", Name: "German", Foreign: true, Certain: true}
 	case strings.Contains(text, "ç"):
-		found.Language = toxscreen.Language{Code: "fr", Name: "French", Foreign: true}
+		found.Language = toxscreen.Language{Code: "fr", Name: "French", Foreign: true, Certain: true}
 	}
 	return found, err
 })
@@ -31,8 +31,17 @@ const unsupportedLanguage = "Toxscreen-Unsupported-Language"
 func TestNativeResultsAreNotDecided(t *testing.T) {
 	for _, action := range []httpapi.LanguageAction{"", httpapi.BlockLanguage, httpapi.RefuseLanguage, httpapi.WarnLanguage} {
 		s := serve(t, toxscreen.New(englishWords), httpapi.Config{OnUnsupportedLanguage: action})
-		r := s.post("/v1/score", `{"text": "großer idiot"}`)
-		if result := r.result(t); result.NotDecided != "the text seems to be German, which the model does not know" || result.Flagged || result.Score != 0.9 || r.header.Get(unsupportedLanguage) != "de" {
+		r := s.post("/v1/score", `{"text": "große Straße"}`)
+		if result := r.result(t); result.NotDecided != "the text seems to be German, which the model does not know" || result.Flagged || result.Score != 0.1 || r.header.Get(unsupportedLanguage) != "de" {
+			t.Errorf("%s: %s %s", action, r.header, r.body)
+		}
+		// What reaches a threshold is flagged, in whatever language it seems to be.
+		r = s.post("/v1/score", `{"text": "großer idiot"}`)
+		if result := r.result(t); result.NotDecided != "" || !result.Flagged || result.UnsupportedLanguage != "de" || !strings.Contains(strings.Join(result.Warnings, "; "), "the text seems to be German, which the model does not know: its scores mean little") {
+			t.Errorf("%s: %s %s", action, r.header, r.body)
+		}
+		// A caller who states the language is believed.
+		if r := s.post("/v1/score", `{"text": "große Straße", "language": "en"}`); r.result(t).NotDecided != "" || r.header.Get(unsupportedLanguage) != "" {
 			t.Errorf("%s: %s %s", action, r.header, r.body)
 		}
 		if r := s.post("/v1/score", `{"text": "you idiot"}`); !r.result(t).Flagged || len(r.header.Values(unsupportedLanguage)) > 0 {
@@ -72,7 +81,10 @@ func TestOnUnsupportedLanguage(t *testing.T) {
 		{"warn", openAI, `{"input":` + texts + `}`, 200, `"flagged":false`, "fr, de"},
 
 		{"block", liteLLM, `{"texts":` + texts + `}`, 200, `{"action":"BLOCKED","blocked_reason":"Text 2 of 4 was not screened and is blocked: the text seems to be French, which the model does not know."}`, "fr, de"},
-		{"block", liteLLM, `{"texts":["großer idiot"],"additional_provider_specific_params":{"on_flagged":"mask"}}`, 200, `{"action":"BLOCKED","blocked_reason":"The text was not screened and is blocked: the text seems to be German, which the model does not know."}`, "de"},
+		{"block", liteLLM, `{"texts":["große Straße"],"additional_provider_specific_params":{"on_flagged":"mask"}}`, 200, `{"action":"BLOCKED","blocked_reason":"The text was not screened and is blocked: the text seems to be German, which the model does not know."}`, "de"},
+		{"block", liteLLM, `{"texts":["große Straße"],"additional_provider_specific_params":{"language":"en"}}`, 200, `{"action":"NONE"}`, ""},
+		{"block", liteLLM, `{"texts":["große Straße"],"additional_provider_specific_params":{"language":"english"}}`, 400, `language: \"english\" is not the code of a language: it must be like en or en-GB`, ""},
+		{"block", liteLLM, `{"texts":["großer idiot"],"additional_provider_specific_params":{"on_flagged":"mask"}}`, 200, `{"action":"GUARDRAIL_INTERVENED","texts":["großer *****"]}`, "de"},
 		{"refuse", liteLLM, `{"texts":` + texts + `}`, 422, `{"error":{"code":"unsupported_language","message":` + refused + `}}`, "fr, de"},
 		{"warn", liteLLM, `{"texts":` + texts + `}`, 200, `{"action":"NONE"}`, "fr, de"},
 		{"warn", liteLLM, `{"texts":["großer idiot"],"additional_provider_specific_params":{"on_flagged":"mask"}}`, 200, `{"action":"GUARDRAIL_INTERVENED","texts":["großer *****"]}`, "de"},
@@ -165,11 +177,16 @@ func TestAVerdictIsNotBlocked(t *testing.T) {
 }
 
 // Google's API refuses such a text in Google's words. A client that names a language of
-// the model gets scores, and the header.
+// the model is believed.
 func TestPerspectiveNamesTheLanguage(t *testing.T) {
 	s := serve(t, toxscreen.New(english{englishWords}), httpapi.Config{})
 	r := s.post(analyze, `{"comment":{"text":"Ich verstehe das alles nicht so richtig, aber das macht gar nichts."},"requestedAttributes":{"TOXICITY":{}},"languages":["en"]}`)
-	if r.status != http.StatusOK || !strings.Contains(r.body, `"value":0.1`) || r.header.Get(unsupportedLanguage) != "de" {
+	if r.status != http.StatusOK || !strings.Contains(r.body, `"value":0.1`) || r.header.Get(unsupportedLanguage) != "" {
+		t.Errorf("%d %s %s", r.status, r.header, r.body)
+	}
+	// What reaches a threshold is answered in any language.
+	r = s.post(analyze, `{"comment":{"text":"Ich verstehe das alles nicht so richtig, aber das macht gar nichts, du idiot."},"requestedAttributes":{"TOXICITY":{}}}`)
+	if r.status != http.StatusOK || !strings.Contains(r.body, `"value":0.9`) || r.header.Get(unsupportedLanguage) != "de" {
 		t.Errorf("%d %s %s", r.status, r.header, r.body)
 	}
 }

@@ -26,7 +26,7 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fail(invalidRequest, "%v", err)
 	}
-	base := request{thresholds: in.Parameters.Thresholds}
+	base := request{thresholds: in.Parameters.Thresholds, language: in.Parameters.Language}
 	results, err := s.decisions(r.Context(), w.Header(), in.Texts, base)
 	if err != nil {
 		return err

@@ -422,7 +422,7 @@ func TestLanguagesOfTextsAreCounted(t *testing.T) {
 		found, err := words(ctx, text)
 		found.Language = toxscreen.Language{Code: "en"}
 		if strings.Contains(text, "schönen") {
-			found.Language = toxscreen.Language{Code: "de", Foreign: true}
+			found.Language = toxscreen.Language{Code: "de", Foreign: true, Certain: true}
 		}
 		return found, err
 	})

@@ -67,6 +67,7 @@ type scoreRequest struct {
 
 	Thresholds toxscreen.Scores `json:"thresholds"`
 	OffsetUnit string           `json:"offset_unit"`
+	Language   string           `json:"language"`
 	JudgeWait  string           `json:"judge_wait"`
 	DoNotStore bool             `json:"do_not_store"`
 	Sentences  bool             `json:"sentences"`
@@ -149,6 +150,11 @@ func (s *Server) readScoring(w http.ResponseWriter, r *http.Request) (*scoring, 
 	if in.OffsetUnit != "" {
 		if n.unit, err = toxscreen.ParseOffsetUnit(in.OffsetUnit); err != nil {
 			return nil, fail(invalidRequest, "failed to read the request: offset_unit: %v", err)
+		}
+	}
+	if in.Language != "" {
+		if n.base.language, err = toxscreen.ParseLanguage(in.Language); err != nil {
+			return nil, fail(invalidRequest, "failed to read the request: language: %v", err)
 		}
 	}
 	if err := s.checkThresholds(in.Thresholds); err != nil {

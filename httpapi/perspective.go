@@ -115,16 +115,16 @@ func (s *Server) analyze(data []byte) (perspectiveCall, error) {
 		return perspectiveCall{}, perspectiveFailure(err)
 	}
 	var detected []string
-	check := func(found toxscreen.Language) error {
-		detected = codes(found)
-		if err := in.CheckLanguages(s.screener.Info().Languages, detected, found.Foreign); err != nil {
+	check := func(g *toxscreen.Screening) error {
+		detected = codes(g.Language())
+		if err := in.CheckLanguages(s.screener.Info().Languages, detected, g.Result().NotDecided == ""); err != nil {
 			return perspectiveFailure(err)
 		}
 		return nil
 	}
 	thresholds := s.config.Communities[in.CommunityID]
 	return perspectiveCall{
-		request: request{text: in.Comment.Text, forget: in.DoNotStore, thresholds: thresholds, check: check},
+		request: request{text: in.Comment.Text, forget: in.DoNotStore, thresholds: thresholds, language: in.StatedLanguage(s.screener.Info().Languages), check: check},
 		answer: func(ctx context.Context, header http.Header, whole toxscreen.Result) (any, error) {
 			showLanguages(header, whole)
 			var parts []formats.Part
@@ -164,8 +164,8 @@ func (s *Server) suggestScore(data []byte) (perspectiveCall, error) {
 		return perspectiveCall{}, fail(invalidRequest, "failed to keep feedback: %v", err)
 	}
 	var detected []string
-	check := func(found toxscreen.Language) error {
-		detected = codes(found)
+	check := func(g *toxscreen.Screening) error {
+		detected = codes(g.Language())
 		return nil
 	}
 	return perspectiveCall{

@@ -36,8 +36,8 @@ func (e english) Info() toxscreen.ModelInfo {
 func (e english) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	found, err := e.classify.Classify(ctx, text)
 	found.Language.Code = "en"
-	if other, foreign := language.New([]string{"en"}).Other(text); foreign {
-		found.Language = toxscreen.Language{Code: other.Code, Foreign: true}
+	if read := language.New([]string{"en"}).Read(text); read.Foreign {
+		found.Language = toxscreen.Language{Code: read.Other.Code, Foreign: true, Certain: read.Certain}
 	}
 	return found, err
 }

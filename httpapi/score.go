@@ -23,12 +23,14 @@ type request struct {
 	forget bool
 	// thresholds replace those of the model, attribute by attribute.
 	thresholds toxscreen.Scores
+	// language is that of the text, if the caller states it.
+	language string
 	// anyLanguage decides a text in a language that the model does not know by its
 	// scores.
 	anyLanguage bool
-	// check rejects a text by the language that the classifier found, before the
-	// judge is asked; nil rejects none.
-	check func(toxscreen.Language) error
+	// check rejects a text by what the classifier found, before the judge is asked; nil
+	// rejects none.
+	check func(*toxscreen.Screening) error
 	// sentences adds the sentences to the result.
 	sentences bool
 	// entities also finds the personal data in the text; nil does not.
@@ -64,6 +66,9 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 	if r.thresholds.Len() > 0 {
 		screener = screener.With(toxscreen.WithThresholds(r.thresholds))
 	}
+	if r.language != "" {
+		screener = screener.With(toxscreen.WithLanguage(r.language))
+	}
 	if r.anyLanguage || r.sentence { // the language of a text is decided for the whole
 		screener = screener.With(toxscreen.WithAnyLanguage())
 	}
@@ -74,11 +79,11 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 	if err != nil {
 		return toxscreen.Result{}, s.ended(ctx, err)
 	}
-	if !r.sentence {
+	if !r.sentence && r.language == "" {
 		s.metrics.classified(screening.Language())
 	}
 	if r.check != nil {
-		if err := r.check(screening.Language()); err != nil {
+		if err := r.check(screening); err != nil {
 			return toxscreen.Result{}, err
 		}
 	}

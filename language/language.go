@@ -1,17 +1,20 @@
-// Package language detects texts in a language that a model was not trained on:
+// Package language detects texts, and parts of texts, in a language that a model was not
+// trained on:
 //
 //	known := language.New([]string{"en"})
-//	if found, ok := known.Other("Das Wetter ist heute wirklich schön."); ok {
-//		fmt.Println(found.Name) // German
-//	}
+//	parts, _ := known.Split("See you there. Das Wetter ist heute wirklich schön.")
+//	fmt.Println(len(parts), parts[1].Language.Name) // 2 German
 //
-// It is the only package that uses the library whatlanggo, and has the rule that
-// keeps English chat from being detected as another language;
-// docs/decisions/0007-language.md has the measurements of both.
+// What it finds is evidence: whether a text is decided, others say. It is the only package
+// that uses the library whatlanggo, and has the rule that keeps English chat from being
+// detected as another language; docs/decisions/0024-languages.md has the measurements of
+// both.
 package language
 
 import (
 	"cmp"
+	_ "embed"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -35,32 +38,35 @@ const (
 	// capital, since they may be names. A letter that is not ASCII counts as one
 	// word more.
 	minWords = 3
+	// minOdd is the minimum number of different words in Latin letters of a sentence that is
+	// odd because no word of it is English.
+	minOdd = 5
 	// minLetters is the minimum number of letters of other scripts.
 	minLetters = 4
 	// minConfidence in 0..1 is the library's minimum confidence in the language
 	// that it detects, compared with the nearest known one. If only English is
-	// known, each of up to three letters that are not ASCII lowers it by
+	// known, each of up to maxAccents letters that are not ASCII lowers it by
 	// accentWorth.
 	minConfidence = 0.75
 	accentWorth   = 0.2
+	maxAccents    = 3
 	// sureConfidence in 0..1 is the library's minimum confidence among all
 	// languages for a name that is almost always right.
 	sureConfidence = 0.3
 	// englishShare is the minimum share of englishWords among the words of a text
-	// that makes it English, in percent.
-	englishShare = 17
+	// that makes it English, in percent. Nearly every sentence in another language has
+	// less, and nearly every English one more.
+	englishShare = 12
+	// surelyEnglish is the share that makes a sentence English whatever is beside it, in
+	// percent.
+	surelyEnglish = 30
 )
 
-// englishWords are words of which nearly every English sentence has one and which
-// are rare in other languages. "is" and "was" are not rare, which the minimum share
-// makes harmless. The last ones are from chats.
-var englishWords = set(`
-	the and you that of this what with your they who how is are it was but just if all about when like would people
-	from she her him his why because think know were been there their them could should will which does did we he my
-	be have has had out up get got one these those some than then being other really never always want say said where
-	any more not can as by at an or us our am fuck fucking shit ass love hate stop need good right make take
-	woman women girls don't i'm it's you're that's can't doesn't didn't isn't won't
-	u ur im dont cant lol lmao gonna wanna ain't haha bruh dat`)
+//go:embed english.txt
+var englishList string
+
+// englishWords are words that are frequent in English and rare in other languages.
+var englishWords = set(englishList)
 
 func set(words string) map[string]bool {
 	s := map[string]bool{}
@@ -130,7 +136,7 @@ func (k Known) Names() []string {
 	return names
 }
 
-// Finding is the language that a text seems to be in.
+// Finding is a language in which a text or a part of it seems to be.
 type Finding struct {
 	// Name is its English name, such as "German". It is empty if only the script
 	// shows that the text is not in English.
@@ -144,46 +150,373 @@ type Finding struct {
 	Sure bool
 }
 
-// Other returns the language of a text, if that is almost certainly not in the set.
-// A text is not reported if it is too short, if it has only names, numbers, code,
-// addresses or symbols, or if it mixes a known language with another. Only the
-// beginning of a long text is examined.
-func (k Known) Other(text string) (Finding, bool) {
-	if k.languages == nil {
-		return Finding{}, false
+// Text is what is known about the language of a text.
+type Text struct {
+	// Foreign is true if the text as a whole seems to be in none of the known languages.
+	// Other is then the language of its longest foreign part.
+	Foreign bool
+	Other   Finding
+	// Certain is true if Foreign is, and the text has at least 40 letters: fewer do not
+	// show a language reliably.
+	Certain bool
+	// Parts follow one another without gaps. A text in which nothing is foreign is one
+	// part, and an empty text has none.
+	Parts []Part
+}
+
+// Part is one sentence of a text, or several that follow one another.
+type Part struct {
+	Start, End int // bytes of the text
+	// Foreign is true if the part seems to be in none of the known languages, or in no
+	// language at all.
+	Foreign bool
+}
+
+// certain is the number of letters from which on a text may be certainly foreign.
+const certain = 40
+
+// Read finds the language of a text and of its parts, sentence by sentence. What is too
+// short to tell, or has only names, numbers, code, addresses or symbols, counts as being in
+// a known language, unless its neighbours are foreign and it resembles them.
+func (k Known) Read(text string) Text {
+	if text == "" {
+		return Text{}
 	}
-	s := read(text)
+	whole := Text{Parts: []Part{{End: len(text)}}}
+	if k.languages == nil {
+		return whole
+	}
+	pieces, seen := k.pieces(text)
+	if !seen.foreign && !(seen.odd && (seen.english || seen.noise)) {
+		// Sentences that are too short to tell may be enough together.
+		if found := k.tell(read(text), kind{}); found.foreign && !seen.home && len(pieces) > 1 {
+			whole.mark(text, found)
+			whole.Parts[0].Foreign = whole.Foreign
+		}
+		return whole
+	}
+	k.settle(pieces)
+	all, others, longest := 0, 0, 0
+	var found kind // of the longest foreign piece
+	whole.Parts = whole.Parts[:0]
+	for _, p := range pieces {
+		letters := p.sample.plain
+		all += letters
+		if p.Foreign {
+			others += letters
+			if p.kind.foreign && letters > longest {
+				longest, found = letters, p.kind
+			}
+		}
+		if last := len(whole.Parts) - 1; last >= 0 && whole.Parts[last].Foreign == p.Foreign {
+			whole.Parts[last].End = p.End
+		} else {
+			whole.Parts = append(whole.Parts, p.Part)
+		}
+	}
+	if found.foreign && !seen.home && (others*5 >= all*4 || k.tell(read(text), kind{}).foreign) {
+		whole.mark(text, found)
+	}
+	if len(whole.Parts) == 1 {
+		whole.Parts[0].Foreign = whole.Foreign
+	}
+	return whole
+}
+
+// mark says that the text as a whole is foreign, unless it is so short that only its letters
+// could show that.
+func (t *Text) mark(text string, found kind) {
+	if t.Certain = hasLetters(text, certain); t.Certain || found.shown {
+		t.Foreign, t.Other = true, found.finding()
+	}
+}
+
+// piece is a sentence of a text.
+type piece struct {
+	Part
+
+	sample sample
+	kind   kind
+}
+
+// seen is what some piece of a text is.
+type seen struct {
+	foreign bool
+	home    bool // certainly in a known language
+	english bool
+	odd     bool
+	noise   bool // odd, and nothing but noise
+}
+
+// pieces returns the sentences of a text, or parts of them, and what is among them.
+func (k Known) pieces(text string) (pieces []piece, s seen) {
+	var before kind
+	for start := 0; start < len(text); {
+		p := piece{Part: Part{Start: start, End: start + sentence(text[start:])}}
+		p.sample = read(text[p.Start:p.End])
+		start = p.End
+		for _, p := range k.divide(text, p) {
+			if p.kind = k.tell(p.sample, before); p.kind.foreign {
+				before = p.kind
+			}
+			p.Foreign = p.kind.foreign
+			s.foreign, s.home = s.foreign || p.Foreign, s.home || p.kind.home
+			s.english, s.odd = s.english || k.isEnglish(p.sample), s.odd || p.kind.odd
+			s.noise = s.noise || p.kind.odd && p.sample.noise
+			pieces = append(pieces, p)
+		}
+	}
+	return pieces, s
+}
+
+// minRun is the number of words without an English one from which on a sentence may change
+// its language.
+const minRun = 5
+
+// divide returns a sentence in up to three pieces if English words stand before or behind a
+// run of foreign ones: people often write no full stop between them.
+func (k Known) divide(text string, p piece) []piece {
+	if at := noiseUntil(text[p.Start:p.End]); at > 0 && p.Start+at < p.End {
+		noise, rest := p, p
+		noise.End, rest.Start = p.Start+at, p.Start+at
+		noise.sample, rest.sample = read(text[noise.Start:noise.End]), read(text[rest.Start:rest.End])
+		return append([]piece{noise}, k.divide(text, rest)...)
+	}
+	whole := []piece{p}
+	if !k.english || p.sample.english == 0 && (p.sample.other == 0 || p.sample.latin == 0) || p.sample.run < minRun {
+		return whole
+	}
+	all := slices.Collect(first(words(text[p.Start:min(p.End, p.Start+maxBytes)])))
+	from, to := longestRun(all)
+	at := func(i int) int { // where word i begins
+		if i < len(all) {
+			return p.Start + all[i].start
+		}
+		return p.End
+	}
+	run := read(text[at(from):at(to)])
+	found := k.tell(run, kind{})
+	if !found.foreign {
+		return whole
+	}
+	candidates := maps.Clone(k.languages)
+	candidates[found.lang] = true
+	isHome := func(i, j int) bool {
+		s := read(text[at(i):at(j)])
+		return s.other == 0 && (run.other > run.latin || k.languages[nearest(s, candidates).Lang])
+	}
+	// The words of the run next to English ones may be English too.
+	const reach = 3
+	begin, end := from, to
+	for ; begin < min(from+reach, to) && isHome(begin, begin+1); begin++ {
+	}
+	for ; end > max(to-reach, begin) && isHome(end-1, end); end-- {
+	}
+	// A word or two may be quoted or borrowed.
+	stands := func(words int, s sample) bool {
+		return words > 1 && (run.other > run.latin && s.other == 0 || k.isEnglish(s))
+	}
+	if !stands(begin, read(text[p.Start:at(begin)])) {
+		begin = 0
+	}
+	if !stands(len(all)-end, read(text[at(end):p.End])) {
+		end = len(all)
+	}
+	if begin > 0 && end < len(all) { // a quotation
+		return whole
+	}
+	var pieces []piece
+	for _, r := range [][2]int{{0, begin}, {begin, end}, {end, len(all)}} {
+		if r[0] == r[1] {
+			continue
+		}
+		part := Part{Start: at(r[0]), End: at(r[1])}
+		if len(pieces) == 0 {
+			part.Start = p.Start
+		}
+		pieces = append(pieces, piece{Part: part, sample: read(text[part.Start:part.End])})
+	}
+	return pieces
+}
+
+// noiseUntil returns the length of the words at the beginning of a text that are noise.
+func noiseUntil(text string) int {
+	for w := range words(text) {
+		if !isNoise(w.text) {
+			return w.start
+		}
+	}
+	return len(text)
+}
+
+// isNoise reports whether a word is up to three letters again and again: hahahaha, aaaaaaaa.
+func isNoise(word string) bool {
+	const least, longest = 8, 3
+	if len(word) < least {
+		return false
+	}
+	for n := 1; n <= longest; n++ {
+		if strings.EqualFold(word[n:], word[:len(word)-n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// first yields the first of each pair.
+func first[A, B any](pairs iter.Seq2[A, B]) iter.Seq[A] {
+	return func(yield func(A) bool) {
+		for a := range pairs {
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// longestRun returns the longest run of words without an English one.
+func longestRun(all []word) (from, to int) {
+	start := 0
+	for i, w := range all {
+		if w.english {
+			start = i + 1
+		} else if i+1-start > to-from {
+			from, to = start, i+1
+		}
+	}
+	return from, to
+}
+
+// settle decides about the pieces that are too short to tell, in a text in which others are
+// foreign: each is compared with the languages of the foreign ones. A piece without words
+// goes with the one before it.
+func (k Known) settle(pieces []piece) {
+	candidates := maps.Clone(k.languages)
+	others := map[whatlanggo.Lang]bool{}
+	for _, p := range pieces {
+		if p.Foreign {
+			candidates[p.kind.lang], others[p.kind.lang] = true, true
+		}
+	}
+	for i := range pieces {
+		p := &pieces[i]
+		switch {
+		case p.kind.home || p.Foreign || k.isEnglish(p.sample):
+		case p.kind.odd:
+			p.Foreign = true
+		case p.sample.latin+p.sample.other == 0:
+			p.Foreign = i > 0 && pieces[i-1].Foreign
+		default:
+			against := nearest(p.sample, candidates)
+			p.Foreign = others[against.Lang] && against.Confidence >= sureConfidence
+		}
+	}
+}
+
+// nearest returns which of some languages a sample is in.
+func nearest(s sample, candidates map[whatlanggo.Lang]bool) whatlanggo.Info {
+	return whatlanggo.DetectWithOptions(s.clean, whatlanggo.Options{Whitelist: candidates})
+}
+
+// kind is what a sample tells about the language of a text: that it is foreign, or
+// certainly a known one, or neither.
+type kind struct {
+	foreign, home bool
+	odd           bool            // in no language that is known, or in none at all
+	shown         bool            // the letters alone show it, by their script or their accents
+	lang          whatlanggo.Lang // if foreign; -1 if only the script shows it
+	sure          bool            // see [Finding]
+}
+
+// finding returns the language of a foreign sample.
+func (k kind) finding() Finding {
+	if k.lang < 0 {
+		return Finding{}
+	}
+	return Finding{Name: k.lang.String(), Code: cmp.Or(k.lang.Iso6391(), k.lang.Iso6393()), Sure: k.sure}
+}
+
+// tell returns the kind of a sample. It is neither if the sample is too short, if it has
+// only names, numbers, code, addresses or symbols, or if it mixes languages. The language of
+// the sample before it is tried first, which takes a third of the time.
+func (k Known) tell(s sample, before kind) kind {
 	latin := s.other <= 2*s.latin
 	switch {
-	case latin && (s.other > s.latin/2 || s.different+s.accents < minWords),
-		!latin && s.other < minLetters,
-		latin && k.english && s.english*100 >= englishShare*s.words:
-		return Finding{}, false
+	case s.noise && s.latin+s.other == 0:
+		return kind{odd: true}
+	case latin && k.english && s.english*100 >= englishShare*s.words:
+		return kind{home: s.english > 1 && k.isEnglish(s)}
+	case latin && (s.other > s.latin/2 || s.different+s.accents < minWords), !latin && s.other < minLetters:
+		return kind{}
+	}
+	shown := !latin || s.accents >= maxAccents
+	if before.foreign && before.lang >= 0 && k.differs(s, before.lang) {
+		return kind{foreign: true, shown: shown, lang: before.lang, sure: before.sure}
 	}
 	found := whatlanggo.Detect(s.clean)
 	if !latin && k.englishOnly && (found.Lang < 0 || found.Confidence == 0) { // Armenian, or a tie as below
-		return Finding{}, true
+		return kind{foreign: true, shown: true, lang: -1}
 	}
 	// The library returns equally probable languages in any order: none of them is
 	// reported, so that a text always has the same outcome.
-	if found.Lang < 0 || k.languages[found.Lang] || found.Confidence == 0 ||
+	if found.Lang < 0 || found.Confidence == 0 ||
 		found.Lang == whatlanggo.Cmn && k.languages[whatlanggo.Jpn] { // a text without kana may be either
-		return Finding{}, false
+		return kind{}
 	}
+	if k.languages[found.Lang] {
+		return kind{home: s.latin+s.other >= certain && found.Confidence >= sureConfidence}
+	}
+	if !k.differs(s, found.Lang) {
+		return kind{odd: k.english && latin && s.english == 0 && s.different >= minOdd}
+	}
+	return kind{foreign: true, shown: shown, lang: found.Lang, sure: found.Confidence >= sureConfidence}
+}
+
+// differs reports whether a sample is clearly in a language, compared with the known ones.
+func (k Known) differs(s sample, other whatlanggo.Lang) bool {
 	candidates := maps.Clone(k.languages)
-	candidates[found.Lang] = true
-	against := whatlanggo.DetectWithOptions(s.clean, whatlanggo.Options{Whitelist: candidates})
+	candidates[other] = true
 	asked := minConfidence
 	if k.englishOnly {
-		asked -= accentWorth * float64(min(s.accents, 3))
+		asked -= accentWorth * float64(min(s.accents, maxAccents))
 	}
-	if against.Lang != found.Lang || against.Confidence < asked {
-		return Finding{}, false
+	against := nearest(s, candidates)
+	return against.Lang == other && against.Confidence >= asked
+}
+
+// isEnglish reports whether English is known and surely the language of a sample.
+func (k Known) isEnglish(s sample) bool {
+	return k.english && s.english > 0 && s.english*100 >= surelyEnglish*s.words
+}
+
+// sentence returns the length in bytes of the first sentence of a text: up to the end of
+// its line, or to a full stop or a similar sign and the blanks behind it. Unlike the
+// sentences of results, it also ends before a small letter, as people write in chats.
+func sentence(text string) int {
+	for i, r := range text {
+		switch {
+		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
+		case strings.ContainsRune(".!?…:;|", r) && i+1 < len(text) && unicode.IsSpace(rune(text[i+1])):
+		case strings.ContainsRune("。！？", r):
+		default:
+			continue
+		}
+		rest := strings.TrimLeftFunc(text[i+utf8.RuneLen(r):], unicode.IsSpace)
+		return len(text) - len(rest)
 	}
-	return Finding{
-		Name: found.Lang.String(), Code: cmp.Or(found.Lang.Iso6391(), found.Lang.Iso6393()),
-		Sure: found.Confidence >= sureConfidence,
-	}, true
+	return len(text)
+}
+
+// hasLetters reports whether a text has at least n letters.
+func hasLetters(text string, n int) bool {
+	for _, r := range text {
+		if unicode.IsLetter(r) {
+			if n--; n == 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sample has counts of the words and letters in the beginning of a text.
@@ -193,13 +526,47 @@ type sample struct {
 	different int    // of these, without possible names; see minWords
 	accents   int    // in different: Latin letters that are not ASCII
 	english   int    // words in englishWords
+	run       int    // the longest run of words of any script that are not
 	latin     int    // Latin letters
 	other     int    // letters of other scripts
+	plain     int    // letters of both, without those of possible names
+	noise     bool   // there are words that are noise; they are not counted
 }
 
-// read splits a text into words. A chunk with signs or digits among Latin letters
+// word is a word of a text.
+type word struct {
+	text       string
+	start, end int // bytes of the text, with the signs around it
+	english    bool
+}
+
+// words yields the words of a text. A chunk with signs or digits among Latin letters
 // is an address, code or a disguise, not a word. A chunk that mixes scripts is not
 // a word either.
+func words(text string) iter.Seq2[word, letters] {
+	return func(yield func(word, letters) bool) {
+		at := 0
+		for chunk := range strings.FieldsSeq(text) {
+			start := at + strings.Index(text[at:], chunk)
+			at = start + len(chunk)
+			if strings.ContainsAny(chunk[:1], "@#&<[") { // a name, a tag, an HTML entity, a placeholder
+				continue
+			}
+			w := word{start: start, end: at}
+			w.text = strings.TrimFunc(chunk, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
+			n, isWord := count(w.text)
+			if !isWord {
+				continue
+			}
+			w.english = w.text == "I" || englishWords[strings.ToLower(strings.ReplaceAll(w.text, "’", "'"))]
+			if !yield(w, n) {
+				return
+			}
+		}
+	}
+}
+
+// read counts the words in the beginning of a text.
 func read(text string) sample {
 	if len(text) > maxBytes {
 		text = text[:maxBytes]
@@ -207,64 +574,72 @@ func read(text string) sample {
 	var s sample
 	var clean strings.Builder
 	seen := map[string]bool{}
-	for chunk := range strings.FieldsSeq(text) {
+	run := 0
+	for w, n := range words(text) {
 		if clean.Len() > maxClean {
 			break
 		}
-		if strings.ContainsAny(chunk[:1], "@#&<[") { // a name, a tag, an HTML entity, a placeholder
+		if isNoise(w.text) {
+			s.noise = true
 			continue
 		}
-		word := strings.TrimFunc(chunk, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
-		latin, accents, other, isWord := letters(word)
-		if !isWord {
-			continue
-		}
-		clean.WriteString(word)
+		clean.WriteString(w.text)
 		clean.WriteByte(' ')
-		s.latin += latin
-		s.other += other
-		if other > 0 {
+		s.latin += n.latin
+		s.other += n.other
+		if w.english {
+			run = 0
+		} else if run++; run > s.run {
+			s.run = run
+		}
+		if n.other > 0 {
+			s.plain += n.latin + n.other
 			continue
 		}
 		s.words++
-		lower := strings.ToLower(strings.ReplaceAll(word, "’", "'"))
-		if englishWords[lower] || word == "I" {
+		if w.english {
 			s.english++
 		}
-		first, n := utf8.DecodeRuneInString(word)
-		isName := unicode.IsUpper(first) && len(word) > n && strings.ToLower(word[n:]) == word[n:]
-		if !isName && latin > 1 && !seen[lower] {
+		first, size := utf8.DecodeRuneInString(w.text)
+		isName := unicode.IsUpper(first) && len(w.text) > size && strings.ToLower(w.text[size:]) == w.text[size:]
+		if isName {
+			continue
+		}
+		s.plain += n.latin
+		if lower := strings.ToLower(w.text); n.latin > 1 && !seen[lower] {
 			seen[lower] = true
 			s.different++
-			s.accents += accents
+			s.accents += n.accents
 		}
 	}
 	s.clean = clean.String()
 	return s
 }
 
-// letters counts the letters of a chunk between blanks, and reports whether it is a
-// word.
-func letters(word string) (latin, accents, other int, isWord bool) {
+// letters are the numbers of letters of a word: Latin ones, those of them that are not
+// ASCII, and those of other scripts.
+type letters struct{ latin, accents, other int }
+
+// count counts the letters of a chunk between blanks, and reports whether it is a word.
+func count(word string) (n letters, isWord bool) {
 	odd := false       // a character that no word in Latin letters has
 	lookalike := false // a letter of an alphabet that disguises Latin letters
 	for _, r := range word {
 		switch {
 		case r < utf8.RuneSelf && unicode.IsLetter(r):
-			latin++
+			n.latin++
 		case r == '\'' || r == '’' || r == '-' || r == ',':
 		case unicode.Is(unicode.Latin, r):
-			latin++
-			accents++
+			n.latin++
+			n.accents++
 			// Phonetic and full-width letters are used to disguise ASCII.
 			odd = odd || r >= 0x250 && r < 0x1e00 || r >= 0xff00
 		case unicode.IsLetter(r) && !unicode.Is(unicode.Common, r): // mathematical letters are in the script Common
-			other++
+			n.other++
 			lookalike = lookalike || unicode.In(r, unicode.Cyrillic, unicode.Greek)
 		default:
 			odd = true
 		}
 	}
-	isWord = latin+other > 0 && (other > 0 || !odd) && (latin == 0 || !lookalike)
-	return latin, accents, other, isWord
+	return n, n.latin+n.other > 0 && (n.other > 0 || !odd) && (n.latin == 0 || !lookalike)
 }

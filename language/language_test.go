@@ -1,20 +1,22 @@
 package language_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/toxscreen/toxscreen/language"
 )
 
 // An English model detects texts in other languages.
-func TestOther(t *testing.T) {
+func TestRead(t *testing.T) {
 	english := language.New([]string{"en"})
 	for _, test := range []struct{ text, want string }{
 		{"Das Wetter ist heute wirklich schön, wir gehen spazieren.", "German"},
-		{"du bist so ein dummer mensch, geh weg von hier", "German"},
+		{"du bist so ein dummer mensch, geh weg von hier bitte", "German"},
 		{"El tiempo está muy bonito hoy, vamos a pasear por el parque.", "Spanish"},
 		{"je ne sais pas ce que tu veux dire, parle plus lentement", "French"},
 		{"Pogoda jest dziś naprawdę piękna, idziemy na spacer.", "Polish"},
@@ -29,55 +31,55 @@ func TestOther(t *testing.T) {
 		{"วันนี้อากาศดีมาก", "Thai"},
 		{"Я купил новый iPhone вчера вечером", "Russian"}, // an English word does not make it English
 	} {
-		if got, ok := english.Other(test.text); got.Name != test.want || !ok {
-			t.Errorf("%q: got %+v, %v, want %s", test.text, got, ok, test.want)
+		if got := english.Read(test.text); got.Other.Name != test.want || !got.Foreign {
+			t.Errorf("%q: got %+v, want %s", test.text, got, test.want)
 		}
 	}
 }
 
 // The codes are the ones that other systems use.
-func TestOtherHasCodes(t *testing.T) {
+func TestReadHasCodes(t *testing.T) {
 	english := language.New([]string{"en"})
 	for text, want := range map[string]string{
 		"Das Wetter ist heute wirklich schön, wir gehen spazieren.": "de",
 		"今天天气很好,我们去散步吧。":                                            "zh",
 	} {
-		if got, _ := english.Other(text); got.Code != want {
-			t.Errorf("%q: got %q, want %s", text, got.Code, want)
+		if got := english.Read(text); got.Other.Code != want {
+			t.Errorf("%q: got %+v, want %s", text, got, want)
 		}
 	}
 }
 
 // It is easier to detect that a text is not English than which of two similar
 // languages it is in.
-func TestOtherIsNotSureOfNeighbours(t *testing.T) {
+func TestReadIsNotSureOfNeighbours(t *testing.T) {
 	english := language.New([]string{"en"})
 	for text, sure := range map[string]bool{
 		"Das Wetter ist heute wirklich schön, wir gehen spazieren.": true,
 		"วันนี้อากาศดีมาก":                                          true, // the script has one language
 		"Været er veldig fint i dag, vi skal gå en tur i skogen.":   false,
 	} {
-		if got, ok := english.Other(text); !ok || got.Sure != sure {
-			t.Errorf("%q: got %+v, %v, want sure %v", text, got, ok, sure)
+		if got := english.Read(text); !got.Foreign || got.Other.Sure != sure {
+			t.Errorf("%q: got %+v, want sure %v", text, got, sure)
 		}
 	}
 }
 
 // A script that English does not use shows that a text is not English, even if the
 // library does not know the script or names no language.
-func TestOtherByItsLetters(t *testing.T) {
+func TestReadByItsLetters(t *testing.T) {
 	const armenian = "Այսօր եղանակը շատ լավ է"
-	if got, ok := language.New([]string{"en"}).Other(armenian); got != (language.Finding{}) || !ok {
-		t.Errorf("got %+v, %v, want another language without a name", got, ok)
+	if got := language.New([]string{"en"}).Read(armenian); got.Other != (language.Finding{}) || !got.Foreign {
+		t.Errorf("got %+v, want another language without a name", got)
 	}
 	// For a model of other languages, it is not known which scripts they use.
-	if got, ok := language.New([]string{"en", "ru"}).Other(armenian); ok {
+	if got := language.New([]string{"en", "ru"}).Read(armenian); got.Foreign {
 		t.Errorf("a model of English and Russian: got %+v", got)
 	}
 }
 
 // Texts that are or may be English, or are in no language, are not reported.
-func TestOtherReportsNothing(t *testing.T) {
+func TestReadReportsNothing(t *testing.T) {
 	english := language.New([]string{"en"})
 	for name, texts := range map[string][]string{
 		"English":      {"The weather is really nice today, let us go for a walk.", "THE WEATHER IS NICE TODAY"},
@@ -93,15 +95,15 @@ func TestOtherReportsNothing(t *testing.T) {
 		"placeholders": {"&#128557;&#128514; [URL] [USER] <number>"},
 	} {
 		for _, text := range texts {
-			if got, ok := english.Other(text); ok {
-				t.Errorf("%s: %q is detected as %s", name, text, got.Name)
+			if got := english.Read(text); got.Foreign || len(got.Parts) > 1 {
+				t.Errorf("%s: %q: got %+v", name, text, got)
 			}
 		}
 	}
 }
 
 // A model's own languages are never reported.
-func TestOtherOfOtherModels(t *testing.T) {
+func TestReadOfOtherModels(t *testing.T) {
 	const (
 		german    = "Das Wetter ist heute wirklich schön, wir gehen spazieren."
 		english   = "The weather is really nice today, we are going for a walk."
@@ -128,8 +130,8 @@ func TestOtherOfOtherModels(t *testing.T) {
 		{"en hy", german, ""},           // the library does not know Armenian
 	} {
 		known := language.New(strings.Fields(test.codes))
-		if got, ok := known.Other(test.text); got.Name != test.want || ok != (test.want != "") {
-			t.Errorf("model of %q, %q: got %+v, %v, want %q", test.codes, test.text, got, ok, test.want)
+		if got := known.Read(test.text); got.Other.Name != test.want || got.Foreign != (test.want != "") {
+			t.Errorf("model of %q, %q: got %+v, want %q", test.codes, test.text, got, test.want)
 		}
 	}
 }
@@ -149,7 +151,7 @@ func TestNames(t *testing.T) {
 
 // The outcome does not depend on concurrency, nor on the order of the library's
 // languages.
-func TestOtherIsTheSameEachTime(t *testing.T) {
+func TestReadIsTheSameEachTime(t *testing.T) {
 	english := language.New([]string{"en"})
 	texts := []string{
 		"Det er en meget smuk dag i dag", // Danish or Norwegian
@@ -160,9 +162,9 @@ func TestOtherIsTheSameEachTime(t *testing.T) {
 	for range 8 {
 		workers.Go(func() {
 			for _, text := range texts {
-				first, _ := english.Other(text)
+				first := english.Read(text)
 				for range 20 {
-					if got, _ := english.Other(text); got != first {
+					if got := english.Read(text); !reflect.DeepEqual(got, first) {
 						t.Errorf("%q: got %+v, then %+v", text, first, got)
 					}
 				}
@@ -172,47 +174,115 @@ func TestOtherIsTheSameEachTime(t *testing.T) {
 	workers.Wait()
 }
 
-// A long text costs no more than a page, and neither does an endless word.
-func TestOtherLooksAtTheBeginning(t *testing.T) {
+// A sentence in another language is a part of its own, with or without a full stop, and so
+// are words that are noise. A text in one language is one part.
+func TestReadDividesWhereTheLanguageChanges(t *testing.T) {
 	english := language.New([]string{"en"})
-	german := strings.Repeat("Das Wetter ist heute wirklich schön. ", 100)
-	long := german + strings.Repeat("The weather is nice today. ", 30_000)
-	if got, ok := english.Other(long); got.Name != "German" || !ok {
-		t.Errorf("got %+v, %v", got, ok)
-	}
-	page := testing.AllocsPerRun(5, func() { english.Other(german) })
-	if whole := testing.AllocsPerRun(5, func() { english.Other(long) }); whole > page+10 {
-		t.Errorf("a megabyte takes %v allocations, a page %v", whole, page)
-	}
-	for _, endless := range []string{strings.Repeat("a", 1<<20), strings.Repeat("ü", 1<<20), strings.Repeat("\x80", 1<<20), strings.Repeat("語", 1<<20)} {
-		english.Other(endless)
+	const french, german, russian = "Je suis allé au marché hier matin et j'ai acheté des pommes.",
+		"Das Wetter ist heute wirklich schön und wir gehen spazieren.", "Сегодня прекрасная погода, и мы идём гулять в парк."
+	for _, test := range []struct {
+		text    string
+		foreign []string // the foreign parts
+	}{
+		{french + " go and see her", []string{french + " "}},
+		{"go and see her. " + german, []string{german}},
+		{"go and see her\n" + german, []string{german}},
+		{"go and see her " + german, []string{german}},
+		{german + " " + french, []string{german + " " + french}},
+		{"Stupid outsiders. " + french + " Stay out of the woods!", []string{french + " "}},
+		{"You look good " + russian, []string{russian}},
+		{"Not her. " + russian + " He will.", []string{russian + " "}},
+		{"HAHAHAHAHAHAHAHA you look good", []string{"HAHAHAHAHAHAHAHA "}},
+		{"qwertz asdfgh yxcvbn poiuzt lkjhgf mnbvcx\nyou look good", []string{"qwertz asdfgh yxcvbn poiuzt lkjhgf mnbvcx\n"}},
+		{"Mr. Smith went there. He saw nobody: the house was empty.", nil},
+		{"Kwame Nkrumah, Nnamdi Azikiwe and Haile Selassie met in Addis Ababa.", nil},
+		{"hahahahahaha", nil},
+	} {
+		got := english.Read(test.text)
+		var foreign []string
+		at := 0
+		for _, p := range got.Parts {
+			if p.Start != at {
+				t.Errorf("%q: a gap before %d", test.text, p.Start)
+			}
+			if at = p.End; p.Foreign {
+				foreign = append(foreign, test.text[p.Start:p.End])
+			}
+		}
+		if at != len(test.text) || !slices.Equal(foreign, test.foreign) {
+			t.Errorf("%q: the foreign parts are %q, want %q", test.text, foreign, test.foreign)
+		}
 	}
 }
 
-func FuzzOther(f *testing.F) {
+// A text is foreign as a whole if hardly anything in it is not, and certainly so from 40
+// letters on. In fewer Latin letters no language shows reliably.
+func TestReadIsCertainOfLongTexts(t *testing.T) {
+	english := language.New([]string{"en"})
+	for _, test := range []struct {
+		text             string
+		foreign, certain bool
+	}{
+		{"pizza near me", false, false},
+		{"du bist so ein dummer mensch", false, false},
+		{"du bist so ein dummer mensch, geh weg von hier bitte", true, true},
+		{"Я не знаю, что ты хочешь.", true, false},
+		{"Я не знаю, что ты хочешь этим сказать, говори помедленнее.", true, true},
+		{"Das Wetter ist heute wirklich schön. Wir gehen in den Park. OK?", true, true},
+		{"Das Wetter ist heute wirklich schön. Wir gehen in den Park. What are you doing?", false, false},
+		{"Das Wetter ist schön. " + strings.Repeat("What a nice day it was for all of us. ", 100), false, false},
+		{strings.Repeat("What a nice day it was for all of us. ", 100) + "Das Wetter ist heute wirklich schön.", false, false},
+	} {
+		if got := english.Read(test.text); got.Foreign != test.foreign || got.Certain != test.certain {
+			t.Errorf("%.80q: got %+v, want foreign %v, certain %v", test.text, got, test.foreign, test.certain)
+		}
+	}
+}
+
+// Endless words do no harm.
+func TestReadOfEndlessWords(t *testing.T) {
+	english := language.New([]string{"en"})
+	for _, endless := range []string{strings.Repeat("a", 1<<20), strings.Repeat("ü", 1<<20), strings.Repeat("\x80", 1<<20), strings.Repeat("語", 1<<20), strings.Repeat(". ", 1<<19), strings.Repeat("haha hahahaha ", 1<<16)} {
+		english.Read(endless)
+	}
+}
+
+func FuzzRead(f *testing.F) {
 	f.Add("Das Wetter ist heute wirklich schön")
 	f.Add("a\x80\xff ɐ 語 й &#1;")
 	english := language.New([]string{"en"})
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, ok := english.Other(text); !ok && got != (language.Finding{}) || got.Sure && got.Name == "" || got.Name == "English" {
-			t.Errorf("got %+v, %v", got, ok)
+		got := english.Read(text)
+		if !got.Foreign && (got.Certain || got.Other != (language.Finding{})) || got.Other.Sure && got.Other.Name == "" || got.Other.Name == "English" {
+			t.Errorf("got %+v", got)
+		}
+		at := 0
+		for _, p := range got.Parts {
+			if p.Start != at || p.End <= at || !utf8.ValidString(text[p.Start:p.End]) && utf8.ValidString(text) {
+				t.Errorf("the parts are %+v", got.Parts)
+			}
+			at = p.End
+		}
+		if at != len(text) {
+			t.Errorf("the parts end at %d", at)
 		}
 	})
 }
 
-func BenchmarkOther(b *testing.B) {
+func BenchmarkRead(b *testing.B) {
 	english := language.New([]string{"en"})
 	for name, text := range map[string]string{
-		"English": "you are so funny, I love what you did with this",
-		"slang":   "lmaooo bruh wtf smh fr fr no cap deadass trippin",
-		"German":  "du bist so lustig, ich liebe es was du daraus gemacht hast",
-		"Russian": "ты такой смешной, мне очень нравится что ты сделал",
-		"100 kB":  strings.Repeat("du bist so lustig, ich liebe es was du daraus gemacht hast ", 1_700),
+		"English":        "you are so funny, I love what you did with this",
+		"slang":          "lmaooo bruh wtf smh fr fr no cap deadass trippin",
+		"German":         "du bist so lustig, ich liebe es was du daraus gemacht hast",
+		"Russian":        "ты такой смешной, мне очень нравится что ты сделал",
+		"100 kB":         strings.Repeat("Du bist so lustig, ich liebe es was du daraus gemacht hast. ", 1_700),
+		"English 100 kB": strings.Repeat("You are so funny, I love what you did with this. ", 2_000),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				english.Other(text)
+				english.Read(text)
 			}
 		})
 	}

@@ -20,7 +20,6 @@ package models
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,7 +58,10 @@ type Model struct {
 	known    language.Known // languages that it was trained on
 }
 
-var _ toxscreen.EarlyClassifier = (*Model)(nil)
+var (
+	_ toxscreen.EarlyClassifier = (*Model)(nil)
+	_ toxscreen.LanguageReader  = (*Model)(nil)
+)
 
 // Manifest returns the manifest of the model's folder.
 func (m *Model) Manifest() Manifest { return m.manifest }
@@ -71,59 +73,22 @@ func (m *Model) Info() toxscreen.ModelInfo {
 	return info
 }
 
-// Classify implements [toxscreen.Classifier]. A text that is almost certainly in
-// none of the manifest's languages is foreign and gets a warning.
-func (m *Model) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
-	found, err := m.Classifier.Classify(ctx, text)
-	if err != nil {
-		return found, err
+// ReadLanguage implements [toxscreen.LanguageReader] with the languages of the manifest.
+func (m *Model) ReadLanguage(text string) (toxscreen.Language, []toxscreen.LanguagePart) {
+	read := m.known.Read(text)
+	found := toxscreen.Language{Code: read.Other.Code, Foreign: read.Foreign, Certain: read.Certain}
+	if read.Other.Sure {
+		found.Name = read.Other.Name
 	}
-	return m.withLanguage(text, found), nil
-}
-
-// ClassifyEarly implements [toxscreen.EarlyClassifier].
-func (m *Model) ClassifyEarly(ctx context.Context, text string) (toxscreen.Classification, error) {
-	found, err := m.Classifier.ClassifyEarly(ctx, text)
-	if err != nil {
-		return found, err
+	if known := m.manifest.Languages; !read.Foreign && len(known) == 1 {
+		found.Code = known[0]
 	}
-	return m.withLanguage(text, found), nil
-}
-
-// withLanguage adds the language of a text to its classification.
-func (m *Model) withLanguage(text string, found toxscreen.Classification) toxscreen.Classification {
-	other, foreign := m.known.Other(text)
-	found.Language = toxscreen.Language{Code: other.Code, Foreign: foreign}
-	if other.Sure {
-		found.Language.Name = other.Name
+	parts := make([]toxscreen.LanguagePart, len(read.Parts))
+	for i, p := range read.Parts {
+		parts[i] = toxscreen.LanguagePart(p)
+		found.Mixed = found.Mixed || p.Foreign && !read.Foreign
 	}
-	if known := m.manifest.Languages; !foreign && len(known) == 1 {
-		found.Language.Code = known[0]
-	}
-	if foreign {
-		seems := "in another language"
-		switch {
-		case other.Sure:
-			seems = other.Name
-		case other.Name != "":
-			seems += ", perhaps " + other.Name
-		}
-		found.Warnings = append(found.Warnings, fmt.Sprintf("the text seems to be %s; %s was trained on %s only: its scores mean little",
-			seems, m.manifest.Name, listed(m.known.Names())))
-	}
-	return found
-}
-
-// listed joins names for a sentence; of more than three it counts the rest.
-func listed(names []string) string {
-	if len(names) > 3 {
-		names = append(names[:2:2], fmt.Sprintf("%d more languages", len(names)-2))
-	}
-	last := len(names) - 1
-	if last == 0 {
-		return names[0]
-	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return found, parts
 }
 
 // OpenDefault opens the embedded model.

@@ -46,6 +46,9 @@ type Settings struct {
 	// MaxBytes is the maximum length of a text in bytes. Default:
 	// [toxscreen.DefaultMaxBytes].
 	MaxBytes int
+	// Language states the language of all texts, see [toxscreen.WithLanguage]. Default: it is
+	// detected.
+	Language string
 	// Full runs the whole network on every text, see [toxscreen.WithFullNetwork]. Default:
 	// clearly harmless texts leave it early.
 	Full bool
@@ -108,7 +111,7 @@ func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 		return nil, err
 	}
 	opened := &Screener{fusion: f, judged: "none", close: func() {}}
-	options := []toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithFusion(f)}
+	options := []toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithFusion(f), toxscreen.WithLanguage(s.Language)}
 	if s.Full || s.Calibration != "" {
 		options = append(options, toxscreen.WithFullNetwork())
 	}

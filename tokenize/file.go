@@ -146,6 +146,19 @@ func parseFile(data []byte) (*file, error) {
 	return f, nil
 }
 
+// unknown returns the id of the token for what the vocabulary lacks; -1 if there is none.
+func (m *modelSpec) unknown() int64 {
+	if m.UnkID != nil {
+		return int64(*m.UnkID)
+	}
+	if m.UnkToken != nil {
+		if id, ok := m.ids[*m.UnkToken]; ok {
+			return int64(id)
+		}
+	}
+	return -1
+}
+
 // inferType is for files that predate model.type.
 func (m *modelSpec) inferType() string {
 	switch {

@@ -32,6 +32,7 @@ const MaxBytes = 1 << 30
 type Tokenizer struct {
 	kind           string
 	size           int
+	unknown        int64 // -1 if there is no such token
 	prefix, suffix []int64
 	added          addedTokens
 	model          model
@@ -95,6 +96,7 @@ func Load(data []byte) (*Tokenizer, error) {
 		return nil, fmt.Errorf("failed to read added_tokens of tokenizer.json: %w", err)
 	}
 	t.size = max(t.size, f.idLimit())
+	t.unknown = f.Model.unknown()
 	return t, nil
 }
 
@@ -103,6 +105,9 @@ func (t *Tokenizer) Kind() string { return t.kind }
 
 // VocabSize is one more than the highest id that Encode and Special can return.
 func (t *Tokenizer) VocabSize() int { return t.size }
+
+// Unknown is the id of the token for what the vocabulary lacks; -1 if there is none.
+func (t *Tokenizer) Unknown() int64 { return t.unknown }
 
 // Special returns the ids that wrap one sequence, [CLS] … [SEP] or <s> … </s>, from the
 // post-processor. Both are empty if it adds none.

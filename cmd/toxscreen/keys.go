@@ -135,6 +135,9 @@ var scoringKeys = []key{
 			s.Full = v == off
 			return nil
 		}},
+	{name: "language",
+		help:  "`CODE` of the language that all texts are in, like en; default: detected",
+		parse: optional(parsed(toxscreen.ParseLanguage, func(s *settings) *string { return &s.Language }))},
 	{name: "max_bytes", fallback: strconv.Itoa(toxscreen.DefaultMaxBytes), kind: integer,
 		help:  "refuse a text with more bytes than this",
 		parse: whole(1, 1<<30, func(s *settings) *int { return &s.MaxBytes })},
@@ -367,7 +370,7 @@ const thresholdPrefix = "thresholds."
 var (
 	runtimeFlags    = []string{"provider", "onnxruntime"}
 	modelFlags      = append([]string{"model", "threads"}, runtimeFlags...)
-	screenerFlags   = []string{"offset_unit", "max_bytes"}
+	screenerFlags   = []string{"offset_unit", "max_bytes", "language"}
 	judgeFlags      = []string{"judge_model", "judge_host", "judge_rubric", "judge_dialect", "judge_timeout", "judge_load_timeout", "judge_parallel", "judge_cache"}
 	finderFlags     = []string{"pii.types", "pii.min_score", "pii.regions", "pii.recognizers", "pii.allow"}
 	maskFlags       = []string{"pii.operators", "pii.salt_file", "pii.key_file", "pii.fail_on"}

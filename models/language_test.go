@@ -1,0 +1,63 @@
+package models_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/models"
+)
+
+// company is text that says nothing about the sentence in place of %, in other languages or in
+// none.
+var company = []string{
+	"Je suis allé au marché hier matin et j'ai acheté des pommes. %",
+	"%\nDas Wetter ist heute wirklich schön und wir gehen spazieren.",
+	"Mañana vamos a la playa con los niños si no llueve.\n%",
+	"% Сегодня прекрасная погода, и мы идём гулять в парк.",
+	"今天天气很好,我们去公园散步吧。%",
+	"%\nWczoraj padał deszcz, więc zostaliśmy w domu i czytaliśmy książki.",
+	"HAHAHAHAHAHAHAHA %",
+	"qwertz asdfgh yxcvbn poiuzt lkjhgf mnbvcx\n%",
+}
+
+// What stands beside an English sentence changes no decision about it.
+func TestCompanyInNoKnownLanguageChangesNoFlag(t *testing.T) {
+	screener := toxscreen.New(openDefault(t))
+	for _, text := range []string{
+		"You are a stupid idiot.", "go hang urself", "Shut up, you moron.", "She is a filthy whore.", "I will kill you tonight.",
+		"What a fucking mess this is.", "Thank you, that was a great help.", "See you at ten in the kitchen.", "pizza near me",
+		"The dog barks at the postman.", "Could you send me the report?", "We missed the train again.",
+	} {
+		alone := flagged(t, screener, text)
+		for _, beside := range company {
+			whole := strings.ReplaceAll(beside, "%", text)
+			if got := flagged(t, screener, whole); got != alone {
+				t.Errorf("%q: flagged %v, and %q: %v", text, alone, whole, got)
+			}
+		}
+	}
+}
+
+func flagged(t testing.TB, s *toxscreen.Screener, text string) bool {
+	t.Helper()
+	result, err := s.Score(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Flagged
+}
+
+func openDefault(t testing.TB) *models.Model {
+	t.Helper()
+	model, err := models.OpenDefault(models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := model.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return model
+}
