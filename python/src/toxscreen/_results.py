@@ -148,7 +148,7 @@ class Versions:
     judge_model: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """The result for one text, or in `error` why there is none; then all other fields but id and text are None or empty.
 
@@ -156,7 +156,7 @@ class Result:
     """
 
     id: Any = None  # the caller's, if the row was (id, text)
-    text: str | None = dataclasses.field(default=None, repr=False)
+    text: str | None = None
     error: str | None = None
     score: float | None = None  # the share of people in 0..1 who would call the text toxic
     flagged: bool | None = None  # whether an attribute is at or over its threshold; None if the text is not decided
@@ -175,6 +175,18 @@ class Result:
     warnings: tuple[str, ...] = ()
     versions: Versions | None = None
 
+    def __repr__(self) -> str:
+        """Returns one line without the text, which may not belong into a log."""
+        id = "" if self.id is None else f" id={self.id!r}"
+        score = "" if self.score is None else f" score={self.score:.3f}"
+        return f"<Result{id}{score} {outcome(self)}>"
+
+    def _repr_html_(self) -> str:
+        """Returns what a notebook shows: the text with marks, and a bar for each attribute."""
+        from toxscreen._html import fragment
+
+        return fragment(self)
+
     def in_unit(self, unit: OffsetUnit) -> Result:
         """Returns the result with all offsets in another unit. Raises ValueError for an unknown unit."""
         to = _converter(self.text or "", self.offset_unit, unit)
@@ -185,9 +197,21 @@ class Result:
         """Returns the native result, as the command line and the server write it. What is absent there is absent."""
         if self.error is not None:
             return {"error": self.error} if self.id is None else {"id": self.id, "error": self.error}
-        native = {"direction": "higher_is_more_toxic", **_plain(self), "spans": None if self.spans is None else _plain(self.spans)}
+        native = {"direction": "higher_is_more_toxic", **plain(self), "spans": None if self.spans is None else plain(self.spans)}
         native.pop("text", None)
         return native
+
+
+def outcome(result: Result) -> str:
+    """Returns in words what was decided."""
+    if result.error is not None:
+        return f"not scored: {result.error}"
+    if result.flagged is None:
+        return "not decided" if result.not_decided is None else f"not decided: {result.not_decided}"
+    severity = "" if result.severity in (None, "none") else f"{result.severity}, "
+    if not result.flagged:
+        return f"{severity}not flagged"
+    return f"{severity}flagged for {', '.join(name.replace('_', ' ') for name, each in result.attributes.items() if each.flagged)}"
 
 
 def parse(line: bytes, id: Any, text: str, warnings: tuple[str, ...] = ()) -> Result:
@@ -311,12 +335,12 @@ def _moved(value: Any, to: Callable[[int], int]) -> Any:
     return dataclasses.replace(value, **changed)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Returns the JSON form of a value, without what is None."""
     if isinstance(value, tuple):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if isinstance(value, Mapping):
-        return {k: _plain(v) for k, v in value.items()}
+        return {k: plain(v) for k, v in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(v) for f in dataclasses.fields(value) if (v := getattr(value, f.name)) is not None}
+        return {f.name: plain(v) for f in dataclasses.fields(value) if (v := getattr(value, f.name)) is not None}
     return value
