@@ -60,13 +60,24 @@ def test_what_detoxifys_readme_does_with_pandas_works(screener: Screener) -> Non
 
 @pytest.mark.parametrize(
     ("bad", "why"),
-    [(None, "the text is missing"), (float("nan"), "the text is not a str but float"), (("id", "text"), "the text is not a str but tuple")],
+    [(None, "the text is missing"), (float("nan"), "the text is missing"), (("id", "text"), "the text is not a str but tuple")],
 )
 def test_a_bad_text_is_an_error_with_its_index(bad: str, why: str, screener: Screener) -> None:
     model = Detoxify(screener=screener)
     with pytest.raises(ToxscreenError, match=f"^failed to score text 1: {why}$"):
         model.predict(["you idiot", bad, "thank you"])
     assert model.predict("you idiot")["toxicity"] > 0.5
+
+
+def test_what_would_be_scored_as_other_texts_is_a_type_error(screener: Screener) -> None:
+    """The names of the columns, the keys of a dict and the bytes of a text are iterable, too."""
+    model = Detoxify(screener=screener)
+    with pytest.raises(TypeError, match=r"^predict takes one column of a DataFrame: call predict\(df\[NAME\]\) with one of 'comment'$"):
+        model.predict(pd.DataFrame({"comment": TEXTS}))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"call predict\(d.values\(\)\)"):
+        model.predict({"id": "you idiot"})
+    with pytest.raises(TypeError, match=r"call predict\(data.decode\(\)\)"):
+        model.predict(b"you idiot")  # type: ignore[arg-type]
 
 
 def test_texts_in_other_languages_get_a_warning(screener: Screener) -> None:

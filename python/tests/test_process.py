@@ -252,11 +252,11 @@ def test_a_screener_that_nobody_holds_ends_its_process() -> None:
     assert ends(pid)
 
 
+@pytest.mark.parametrize("opened", ["toxscreen.Screener()", "toxscreen._shared._shared.screener()"])
 @pytest.mark.parametrize("end", ["pass", "sys.exit(3)", "os.kill(os.getpid(), 9)", "raise KeyboardInterrupt"])
-def test_the_process_ends_with_python(end: str) -> None:
-    script = (
-        f"import os, sys, toxscreen; s = toxscreen.Screener(); s.score('x'); r = s.score_many(['x'] * 99); next(r); print(s._process.pid, flush=True); {end}"
-    )
+def test_the_process_ends_with_python(opened: str, end: str) -> None:
+    """Also that of toxscreen.score, which nobody closes."""
+    script = f"import os, sys, toxscreen; s = {opened}; s.score('x'); r = s.score_many(['x'] * 99); next(r); print(s._process.pid, flush=True); {end}"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=20)
     assert ends(int(ran.stdout))
     assert "Exception ignored" not in ran.stderr

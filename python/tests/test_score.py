@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import os
@@ -9,8 +10,9 @@ import pickle
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,7 +122,7 @@ def test_line_breaks_and_control_characters_are_part_of_a_text(screener: Screene
 
 
 def test_bad_rows_are_results_with_an_error(screener: Screener) -> None:
-    rows = ["you idiot", None, 7, float("nan"), b"bytes", ("a", "thanks"), ("b", None), ["x"], "thanks"]
+    rows = ["you idiot", None, 7, 0.5, b"bytes", ("a", "thanks"), ("b", None), ["x"], "thanks"]
     results = list(screener.score_many(rows))
     assert [result.error for result in results] == [
         None,
@@ -151,10 +153,53 @@ def test_an_id_stays_as_it_is(screener: Screener) -> None:
     assert result.in_unit("byte").spans != result.spans
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["you idiot", "thanks"], r"score takes one str, not list: call score_many\(texts\) for many texts"),
+        (("7", "you idiot"), r"score takes one str, not tuple: call score_many\(texts\) for many texts"),
+        (b"you idiot", r"score takes one str, not bytes: call score\(data.decode\(\)\)"),
+        (None, "score takes one str, not NoneType"),
+        (7, "score takes one str, not int"),
+    ],
+)
+def test_score_takes_a_str_alone(screener: Screener, given: Any, message: str) -> None:
+    """A list of two texts would be the second of them with an id."""
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        screener.score(given)
+    with pytest.raises(TypeError, match=f"^a{message.replace('call score', 'call ascore')}$"):
+        asyncio.run(screener.ascore(given))
+
+
+async def async_rows() -> AsyncIterator[str]:
+    yield "thanks"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("abc", r"takes many texts, not one str: call (a?)score\(text\)"),
+        (b"abc", r"takes many texts, not bytes: call (a?)score\(data.decode\(\)\)"),
+        ({"7": "you idiot"}, r"would score the keys of a dict: call (a?)score_many\(d.values\(\)\) to score its values"),
+        (7, "takes an iterable of texts, not int"),
+        (None, "takes an iterable of texts, not NoneType"),
+    ],
+)
+def test_score_many_takes_what_has_texts_as_its_items(screener: Screener, given: Any, message: str) -> None:
+    """Each letter of a str is a str. The error comes at once, and not with the first result."""
+    with pytest.raises(TypeError, match=f"^score_many {message}$"):
+        screener.score_many(given)
+    with pytest.raises(TypeError, match=f"^ascore_many {message}$"):
+        screener.ascore_many(given)
+
+
+def test_score_many_names_the_call_for_async_rows(screener: Screener) -> None:
+    with pytest.raises(TypeError, match=r"^score_many takes an iterable, not an async one: call ascore_many\(rows\) of a Screener$"):
+        screener.score_many(async_rows())  # type: ignore[arg-type]
+
+
 def test_only_bad_rows(screener: Screener) -> None:
     assert [result.score for result in screener.score_many([None] * 2000)] == [None] * 2000
-    with pytest.raises(ToxscreenError, match="the text is missing"):
-        screener.score(None)  # type: ignore[arg-type]
 
 
 def test_a_text_over_the_limit_is_an_error_and_the_stream_goes_on(screener: Screener) -> None:

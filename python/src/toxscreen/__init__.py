@@ -1,11 +1,12 @@
 """Scores text for toxicity, offline.
 
-from toxscreen import Screener
+import toxscreen
 
-with Screener() as screener:
-    print(screener.score("You are a stupid idiot.").score)
-    for result in screener.score_many(texts):
-        print(result.score, result.error)
+print(toxscreen.score("You are a stupid idiot.").score)
+for result in toxscreen.score_many(texts):
+    print(result.score, result.error)
+
+A Screener has the settings, and the asynchronous half.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from toxscreen._results import (
     Versions,
 )
 from toxscreen._screener import Screener
+from toxscreen._shared import score, score_many
 
 if TYPE_CHECKING:
     from toxscreen.detoxify import Detoxify
@@ -51,6 +53,8 @@ __all__ = [
     "Verdict",
     "Versions",
     "__version__",
+    "score",
+    "score_many",
 ]
 
 

@@ -50,8 +50,8 @@ def open_process(columns: Columns, settings: Mapping[str, Any], folder: Path) ->
     Raises ToxscreenError if there is no binary.
     """
     folder = folder.resolve()
-    given = {name.replace("_", "-"): value for name, value in settings.items()}
-    binary, thresholds = given.pop("binary", None), given.pop("thresholds", None)
+    given = dict(settings)
+    binary = given.pop("binary", None)
     # The library is beside the binary of an archive, and of one that is named if it is of the same archive.
     variables = dict(os.environ)
     if binary is not None:
@@ -66,7 +66,7 @@ def open_process(columns: Columns, settings: Mapping[str, Any], folder: Path) ->
         except ToxscreenError as error:
             raise ToxscreenError(f"{error}, or send the archive of `make dist` with --archives FILE#{ARCHIVE}") from None
         variables = environment()
-    flags = {"text-column": columns.text, "no-judge": "judge-model" not in given, "threshold": thresholds, **given}
+    flags = {"text_column": columns.text, "no_judge": "judge_model" not in given, **given}
     return Process([*command("batch", flags, path), "-i", "-", "-o", "-", "--quiet"], variables, str(folder))
 
 

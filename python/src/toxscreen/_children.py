@@ -25,6 +25,13 @@ def start(command: Sequence[str], environment: Mapping[str, str], folder: str) -
     )
 
 
+def why_not_started(program: str, folder: str, error: Exception) -> str:
+    """Says why start raised."""
+    if not os.path.isdir(folder):
+        return f"failed to start {program}: the folder {folder} where it was opened does not exist here; open it again in another folder"
+    return f"failed to start {program}: {error.strerror if isinstance(error, OSError) else error}"
+
+
 class Messages:
     """The end of what a child writes on its standard error. on_line gets each complete line, on a thread of its own."""
 

@@ -60,6 +60,11 @@ class Process:
                 self._child.popen.kill()  # it keeps nothing that a kill could damage
 
     @property
+    def refuses(self) -> bool:
+        """Whether ask raises, whatever is asked."""
+        return self._refused is not None
+
+    @property
     def pid(self) -> int | None:
         """The id of the running process, None if there is none."""
         child = self._child
@@ -127,7 +132,7 @@ class Process:
         try:
             child = _Child(self._command, self._environment, self._folder, lambda: self._inbox.put(None))
         except Exception as error:  # noqa: BLE001  Whatever it is, those who wait must hear of it.
-            self._refuse(f"failed to start {self._command[0]}: {error.strerror if isinstance(error, OSError) else error}")
+            self._refuse(_children.why_not_started(self._command[0], self._folder, error))
             return None
         with self._lock:
             self._child = child

@@ -2,14 +2,76 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import AsyncIterable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from json import JSONEncoder
 from typing import Any
 
 from toxscreen._results import Result, ToxscreenError, parse
+
+
+def rows_of(given: Any, column: Hashable | None, call: str) -> Iterator[Any]:
+    """Returns an iterator over the rows that were given to a method, or over a column of a DataFrame of pandas or polars.
+
+    Raises TypeError with the right call for what would be iterated otherwise than its caller means, and ValueError for a column that the
+    DataFrame does not have once.
+    """
+    if is_instance(given, "pandas", "DataFrame") or is_instance(given, "polars", "DataFrame"):
+        return iter(_column(given, column, call))
+    kind = type(given).__name__
+    if column is not None:
+        raise TypeError(f"{call} takes column= with a DataFrame of pandas or polars, not with {kind}")
+    single = call.removesuffix("_many")
+    if isinstance(given, str):
+        raise TypeError(f"{call} takes many texts, not one str: call {single}(text)")
+    if isinstance(given, bytes | bytearray):
+        raise TypeError(f"{call} takes many texts, not {kind}: call {single}(data.decode())")
+    if isinstance(given, Mapping):
+        raise TypeError(f"{call} would score the keys of a {kind}: call {call}(d.values()) to score its values")
+    if is_instance(given, "numpy", "ndarray") and given.ndim != 1:
+        raise TypeError(f"{call} takes an array with 1 dimension, not with {given.ndim}: call {call}(texts.ravel()), or {call}(texts[:, 0]) for a column")
+    if type(given).__module__.startswith("pyspark."):
+        raise TypeError(f"{call} takes DataFrames of pandas and polars: for one of Spark call toxscreen.spark.score(df, text=NAME)")
+    if isinstance(given, AsyncIterable):
+        raise TypeError(f"{call} takes an iterable, not an async one: call ascore_many(rows) of a Screener")
+    if not isinstance(given, Iterable) and not hasattr(given, "__getitem__"):
+        raise TypeError(f"{call} takes an iterable of texts, not {kind}")
+    return iter(given)
+
+
+def _column(frame: Any, column: Hashable | None, call: str) -> Any:
+    """Returns a column of a DataFrame."""
+    names = list(frame.columns)
+    if column is None:
+        shown = ", ".join(map(repr, names[:10])) + (", …" if len(names) > 10 else "")
+        right = f"{call}(df, column=NAME)" if call.endswith("_many") else f"{call}(df[NAME])"
+        raise TypeError(f"{call} takes one column of a DataFrame: call {right} with one of {shown}")
+    if names.count(column) != 1:
+        raise ValueError(f"the DataFrame has {names.count(column)} columns {column!r}; there are: {', '.join(map(repr, names))}")
+    return frame[column]
+
+
+def text_of(given: Any, call: str) -> str:
+    """Returns the one text that was given to a method. Raises TypeError with the right call for everything else."""
+    if isinstance(given, str):
+        return given
+    kind = type(given).__name__
+    if isinstance(given, bytes | bytearray):
+        hint = f": call {call}(data.decode())"
+    elif kind == "DataFrame":
+        hint = f": call {call}_many(df, column=NAME) for a column"
+    else:
+        hint = f": call {call}_many(texts) for many texts" if isinstance(given, Iterable) else ""
+    raise TypeError(f"{call} takes one str, not {kind}{hint}")
+
+
+def is_instance(value: Any, library: str, name: str) -> bool:
+    """Reports whether a value is of a class of a library, which need not be installed."""
+    return isinstance(value, getattr(sys.modules.get(library), name, ()))
 
 
 @dataclass(slots=True)
@@ -32,7 +94,7 @@ class Row:
 
 
 def as_row(given: Any) -> Row:
-    """Returns a text, or a pair of an id and a text, as a row."""
+    """Returns a text, or a pair of an id and a text, as a row. None, NaN, and NA and NaT of pandas are missing texts."""
     if isinstance(given, str):
         id, text = None, given
     elif isinstance(given, Sequence) and not isinstance(given, bytes) and len(given) == 2:
@@ -40,7 +102,9 @@ def as_row(given: Any) -> Row:
     else:
         id, text = None, given
     if not isinstance(text, str):
-        return Row(id, None, b"", (), "the text is missing" if text is None else f"the text is not a str but {type(text).__name__}")
+        missing = text is None or type(text).__name__ in ("NAType", "NaTType") or (isinstance(text, float) and math.isnan(text))
+        return Row(id, None, b"", (), "the text is missing" if missing else f"the text is not a str but {type(text).__name__}")
+    text = str.__str__(text)  # a result keeps no array of numpy, and no tree of a parser, alive
     try:
         return Row(id, text, b'{"text":%b}\n' % _encode(text).encode(), (), None)
     except UnicodeEncodeError:

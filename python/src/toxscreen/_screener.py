@@ -6,13 +6,14 @@ import os
 import queue
 import time
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Generator, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self, overload
 
-from toxscreen._command import Path, command, environment
+from toxscreen._command import Path, Setting, command, environment
 from toxscreen._process import Process
+from toxscreen._progress import acounted, counted
 from toxscreen._results import Result, ToxscreenError
-from toxscreen._rows import Ahead, as_row
+from toxscreen._rows import Ahead, as_row, rows_of, text_of
 
 if TYPE_CHECKING:
     import pandas
@@ -58,44 +59,65 @@ class Screener:
         binary       the toxscreen binary; by default the one in this package
         onnxruntime  ONNX Runtime's library; by default the one in the onnxruntime package
         """
-        line = command(
-            "batch",
+        self._open(
             {
                 "model": model,
                 "threads": threads,
                 "full": full,
                 "pii": pii,
-                "threshold": thresholds,
-                "max-bytes": max_bytes,
+                "thresholds": None if thresholds is None else dict(thresholds),
+                "max_bytes": max_bytes,
                 "calibration": calibration,
-                "no-judge": no_judge,
-                "judge-model": judge_model,
-                "judge-host": judge_host,
+                "no_judge": no_judge,
+                "judge_model": judge_model,
+                "judge_host": judge_host,
                 "onnxruntime": onnxruntime,
             },
             binary,
+            os.getcwd(),
         )
-        self._process = Process([*line, "-i", "-", "-o", "-", "--quiet", "--offset-unit", "code_point"], environment(), os.getcwd())
+
+    def _open(self, settings: dict[str, Setting], binary: Path | None, folder: str) -> None:
+        """Is __init__ in a folder, from which relative paths and toxscreen.yaml count."""
+        self._opened = settings, binary, folder
+        line = [*command("batch", settings, binary), "-i", "-", "-o", "-", "--quiet", "--offset-unit", "code_point"]
+        self._process = Process(line, environment(), folder)
         self._finalizer = weakref.finalize(self, self._process.stop)
 
+    def __getstate__(self) -> tuple[dict[str, Setting], Path | None, str]:
+        return self._opened
+
+    def __setstate__(self, opened: tuple[dict[str, Setting], Path | None, str]) -> None:
+        self._open(*opened)
+
     def score(self, text: str) -> Result:
-        """Returns the result for one text. Raises ToxscreenError if it cannot be scored."""
-        row = as_row(text)
+        """Returns the result for one text. Raises TypeError if it is not a str, and ToxscreenError if it cannot be scored."""
+        row = as_row(text_of(text, "score"))
         answers: queue.SimpleQueue[bytes | ToxscreenError] = queue.SimpleQueue()
         if row.error is None:
             self._process.ask(row.line, answers.put)
         return _raised(row.result(answers.get() if row.error is None else b""))
 
-    def score_many(self, rows: Iterable[Any]) -> Generator[Result, None, None]:
+    def score_many(
+        self, rows: Iterable[Any] | pandas.DataFrame | polars.DataFrame, *, column: Hashable | None = None, progress: bool = False
+    ) -> Generator[Result, None, None]:
         """Yields one result for each row, in order. A row is a text, or a pair of an id and a text.
+
+        column    the column with the texts, if rows is a DataFrame
+        progress  show a bar of tqdm, which must be installed
 
         A row that cannot be scored has a result with error. Rows are read ahead in the caller's thread, at most 512 or 16 MiB of
         texts, so memory does not grow with their number. An exception of rows is raised after the results of the rows before it.
-        Raises ToxscreenError if the process cannot be kept alive, or if the iterator was taken along into a forked process.
+        Raises TypeError at once for a str, a mapping, and all else whose items are not what its caller means; ToxscreenError if the
+        process cannot be kept alive, or if the iterator was taken along into a forked process.
         """
+        results = self._results(rows_of(rows, column, "score_many"))
+        return counted(results, rows) if progress else results
+
+    def _results(self, rows: Iterator[Any]) -> Generator[Result, None, None]:
         answers: queue.SimpleQueue[bytes | ToxscreenError] = queue.SimpleQueue()
         ahead, owner = Ahead(), os.getpid()
-        source: Iterator[Any] | None = iter(rows)
+        source: Iterator[Any] | None = rows
         error: Exception | None = None
 
         def ready() -> bool:
@@ -129,31 +151,42 @@ class Screener:
                 return
 
     @overload
-    def score_series(self, texts: pandas.Series[Any]) -> pandas.DataFrame: ...
+    def score_series(self, texts: pandas.Series[Any], *, progress: bool = False) -> pandas.DataFrame: ...
     @overload
-    def score_series(self, texts: polars.Series) -> polars.DataFrame: ...
-    def score_series(self, texts: Any) -> Any:
+    def score_series(self, texts: polars.Series, *, progress: bool = False) -> polars.DataFrame: ...
+    def score_series(self, texts: Any, *, progress: bool = False) -> Any:
         """Returns a DataFrame for a Series of texts, both of pandas or both of polars.
 
         It has one row for each text, in pandas with the index of the Series, and the columns score, flagged, severity, the seven
-        attributes, not_decided and error. A missing text has an error. Raises ToxscreenError like score_many.
+        attributes, spans, entities, not_decided, error and exit. spans and entities are lists of dicts as in Result.to_dict. Scores
+        are estimates where exit is not null: open the Screener with full=True to rank harmless texts, too. A missing text has an
+        error. progress shows a bar of tqdm. Raises TypeError for anything but a Series, and ToxscreenError like score_many.
         """
-        from toxscreen._frames import frame
+        from toxscreen._frames import frame, series
 
-        return frame(texts, self.score_many)
+        results = self._results((None, text) for text in series(texts))
+        return frame(texts, counted(results, texts) if progress else results)
 
     async def ascore(self, text: str) -> Result:
         """Is score without blocking the event loop."""
         from toxscreen._async import ask
 
-        row = as_row(text)
+        row = as_row(text_of(text, "ascore"))
         return _raised(row.result(await ask(self._process, row.line) if row.error is None else b""))
 
-    def ascore_many(self, rows: Iterable[Any] | AsyncIterable[Any]) -> AsyncGenerator[Result, None]:
+    def ascore_many(
+        self,
+        rows: Iterable[Any] | AsyncIterable[Any] | pandas.DataFrame | polars.DataFrame,
+        *,
+        column: Hashable | None = None,
+        progress: bool = False,
+    ) -> AsyncGenerator[Result, None]:
         """Is score_many without blocking the event loop. While an async iterable waits, results go on; others are read in the event loop."""
         from toxscreen._async import results
 
-        return results(self._process, rows, self)
+        source = rows if isinstance(rows, AsyncIterable) and column is None else rows_of(rows, column, "ascore_many")
+        scored = results(self._process, source, self)
+        return acounted(scored, rows) if progress else scored
 
     def close(self) -> None:
         """Ends the process. What waits for results gets a ToxscreenError, and so do later calls."""

@@ -124,7 +124,7 @@ class _Run:
             self.process = _children.start([*command, f"--listen={address}"], environment, folder)
         except OSError as error:
             shutil.rmtree(private, ignore_errors=True)
-            raise ToxscreenError(f"failed to start {command[0]}: {error.strerror}") from error
+            raise ToxscreenError(_children.why_not_started(command[0], folder, error)) from error
         self._idle: deque[http.client.HTTPConnection] = deque()
         self.end = weakref.finalize(self, _end, self.process, private, self._idle)
         self._messages = _children.Messages(self.process)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import overload
 
 from toxscreen._results import ToxscreenError
+from toxscreen._rows import rows_of
 from toxscreen._screener import Screener
 
 
@@ -50,7 +51,7 @@ class Detoxify:
     def predict(self, text: str | Iterable[str]) -> dict[str, float] | dict[str, list[float]]:
         """Returns the score of each attribute for a text, or the list of scores for texts, also for a single one.
 
-        Raises ToxscreenError with the index of the first text that cannot be scored. Warns of texts in other languages.
+        Raises TypeError for what is neither, and ToxscreenError with the index of the first text that cannot be scored. Warns of texts in other languages.
         """
         if isinstance(text, str):
             return {name: scores[0] for name, scores in self._predict([text]).items()}
@@ -60,7 +61,7 @@ class Detoxify:
         predictions: dict[str, list[float]] = {name: [] for name in self._names}
         foreign: list[int] = []
         index = -1
-        for index, result in enumerate(self._screener.score_many((None, text) for text in texts)):
+        for index, result in enumerate(self._screener.score_many((None, text) for text in rows_of(texts, None, "predict"))):
             if result.error is not None:
                 raise ToxscreenError(f"failed to score text {index}: {result.error}")
             if result.unsupported_language is not None:
