@@ -143,6 +143,16 @@ def test_a_dataframe_needs_its_column(screener: Screener, df: pd.DataFrame | pl.
         screener.score(df)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("library", "right"), [("pyspark.sql.classic.dataframe", r"toxscreen.spark.score\(df, text=NAME\)"), ("dask.dataframe", r"score_many\(df\[NAME\]\)")]
+)
+def test_dataframes_of_other_libraries_are_refused(screener: Screener, library: str, right: str) -> None:
+    """Their items are the names of their columns, as those of pandas are. The libraries are large: a class stands for theirs."""
+    df = type("DataFrame", (), {"__module__": library, "__iter__": lambda self: iter(["id", "comment"])})()
+    with pytest.raises(TypeError, match=f"^score_many takes DataFrames of pandas and polars, not of {library.partition('.')[0]}: call {right}"):
+        screener.score_many(df)
+
+
 def test_a_column_is_there_once_and_in_a_dataframe(screener: Screener) -> None:
     with pytest.raises(ValueError, match="^the DataFrame has 2 columns 'comment'"):
         screener.score_many(pd.DataFrame([["a", "b"]], columns=["comment", "comment"]), column="comment")

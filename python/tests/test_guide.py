@@ -42,17 +42,22 @@ def run(environment: Path, language: str, code: str) -> str:
 def test_every_block_works_as_written(environment: Path) -> None:
     assert shutil.which("go", path=str(environment / "bin")) is None
     printed = [run(environment, language, code) for language, code in BLOCKS]
-    assert len(printed) == 11
-    install, score, stream, in_loop, pandas, polars, offsets, error, perspective, refused, detoxify = printed
+    assert len(printed) == 15
+    install, score, many, settings, stream, in_loop, column, pandas, polars, offsets, error, pool, perspective, refused, detoxify = printed
     assert "flagged" in install
+    assert score.startswith("<Result score=0.")
     assert "insult" in score
+    assert [line.split(" ", 1)[1] for line in many.splitlines()] == ["True You are a stupid idiot.", "False Thank you!"]
+    assert "EMAIL_ADDRESS" in settings
     assert stream.splitlines()[0].startswith("7 0.")
     assert stream.splitlines()[1] == "9 was not scored: the text is missing"
     assert in_loop.splitlines()[1:] == ["Thank you! False", "You idiot. True"]
+    assert column.splitlines()[1] == "None the text is missing"
     assert "comment" in pandas
     assert "comment" in polars
     assert offsets.splitlines() == ["code_point [(12, 24)]", "byte [(15, 27)]", "utf16 [(13, 25)]"]
     assert "insul" in error
+    assert pool.startswith("[0.")
     assert float(perspective) > 0.5
     assert refused.startswith("400 ")
     assert "obscene" in detoxify

@@ -34,8 +34,10 @@ def rows_of(given: Any, column: Hashable | None, call: str) -> Iterator[Any]:
         raise TypeError(f"{call} would score the keys of a {kind}: call {call}(d.values()) to score its values")
     if is_instance(given, "numpy", "ndarray") and given.ndim != 1:
         raise TypeError(f"{call} takes an array with 1 dimension, not with {given.ndim}: call {call}(texts.ravel()), or {call}(texts[:, 0]) for a column")
-    if type(given).__module__.startswith("pyspark."):
-        raise TypeError(f"{call} takes DataFrames of pandas and polars: for one of Spark call toxscreen.spark.score(df, text=NAME)")
+    if kind == "DataFrame":  # of another library: its items are the names of its columns
+        library = type(given).__module__.partition(".")[0]
+        right = "call toxscreen.spark.score(df, text=NAME)" if library == "pyspark" else f"call {call}(df[NAME]) if a column has texts as its items"
+        raise TypeError(f"{call} takes DataFrames of pandas and polars, not of {library}: {right}")
     if isinstance(given, AsyncIterable):
         raise TypeError(f"{call} takes an iterable, not an async one: call ascore_many(rows) of a Screener")
     if not isinstance(given, Iterable) and not hasattr(given, "__getitem__"):
