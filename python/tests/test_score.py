@@ -180,7 +180,7 @@ async def async_rows() -> AsyncIterator[str]:
     [
         ("abc", r"takes many texts, not one str: call (a?)score\(text\)"),
         (b"abc", r"takes many texts, not bytes: call (a?)score\(data.decode\(\)\)"),
-        ({"7": "you idiot"}, r"would score the keys of a dict: call (a?)score_many\(d.values\(\)\) to score its values"),
+        ({"7": "you idiot"}, r"would score the keys of a dict: call (a?)score_many\(d.items\(\)\), where the keys are ids"),
         (7, "takes an iterable of texts, not int"),
         (None, "takes an iterable of texts, not NoneType"),
     ],

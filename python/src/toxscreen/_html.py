@@ -22,7 +22,7 @@ def fragment(result: Result) -> str:
     if result.text is not None:
         parts.append(f'<div role="region" aria-label="Text" tabindex="0" dir="auto" style="{_TEXT}">{_marked(result)}</div>')
     if (marks := _marks(result)) and result.text is not None:
-        items = "".join([f"<li>{_shown(result.text[mark.start : mark.end])}: {_escaped(_label(mark))}</li>" for mark in marks])
+        items = "".join([f"<li><bdi>{_escaped(result.text[mark.start : mark.end])}</bdi>: {_escaped(_label(mark))}</li>" for mark in marks])
         parts.append(f"<details><summary>Marked places: {len(marks)}</summary><ul>{items}</ul></details>")
     if result.attributes:
         parts.append(_table(result))
@@ -92,10 +92,6 @@ def _table(result: Result) -> str:
 
 _CELL = "text-align:left;padding:.2em 1em .2em 0"
 _BAR = "display:inline-block;position:relative;width:10em;height:.7em;margin-right:.6em;background:rgba(128,128,128,.25)"
-
-
-def _shown(words: str) -> str:
-    return f"<bdi>{_escaped(words)}</bdi>"
 
 
 def _escaped(text: str) -> str:

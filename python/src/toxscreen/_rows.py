@@ -31,7 +31,8 @@ def rows_of(given: Any, column: Hashable | None, call: str) -> Iterator[Any]:
     if isinstance(given, bytes | bytearray):
         raise TypeError(f"{call} takes many texts, not {kind}: call {single}(data.decode())")
     if isinstance(given, Mapping):
-        raise TypeError(f"{call} would score the keys of a {kind}: call {call}(d.values()) to score its values")
+        right = f"{call}(d.items()), where the keys are ids" if call.endswith("_many") else f"{call}(d.values())"
+        raise TypeError(f"{call} would score the keys of a {kind}: call {right}")
     if is_instance(given, "numpy", "ndarray") and given.ndim != 1:
         raise TypeError(f"{call} takes an array with 1 dimension, not with {given.ndim}: call {call}(texts.ravel()), or {call}(texts[:, 0]) for a column")
     if kind == "DataFrame":  # of another library: its items are the names of its columns

@@ -25,7 +25,8 @@ class Screener:
 
     All methods are safe for concurrent use by threads, event loops and forked children: a child opens its own process. A process
     that dies is started again once, and its texts are asked again. Every setting that is not given comes from the environment
-    (TOXSCREEN_…), then from toxscreen.yaml, then from toxscreen's defaults, as for the command line.
+    (TOXSCREEN_…), then from toxscreen.yaml, then from toxscreen's defaults, as for the command line. A Screener is pickled by its
+    settings and its folder: the copy opens a process of its own.
     """
 
     def __init__(
