@@ -3,12 +3,14 @@ package rows
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -23,14 +25,17 @@ import (
 type csvRecords struct {
 	in     *bufio.Reader
 	comma  byte  // the delimiter of cells
+	escape byte  // as [Options].Escape
 	limit  int   // bytes of a record
 	line   int64 // first line of the next record
 	offset int64 // bytes read
+	breaks byte  // the first line break of the file, as that of lineReader
 
 	// Of the latest record:
 	first  int64 // its first line
 	ended  bool  // whether it ends with a line break
 	quoted bool  // whether it has a quoted cell
+	slash  bool  // whether a backslash is before a quote in a quoted cell
 
 	buffer []byte
 }
@@ -62,11 +67,11 @@ func (c *csvRecords) record() ([]string, error) {
 		quoteInQuotes // the closing one, or the first of a pair
 		spoilt        // text after a closing quote: up to the end of the line
 	)
-	c.first, c.ended, c.quoted = c.line, false, false
+	c.first, c.ended, c.quoted, c.slash = c.line, false, false, false
 	c.buffer = c.buffer[:0]
 	var ends []int // ends of the cells in the buffer
 	state, tooLong, wrong := cellStart, false, false
-	begun := false
+	begun, last := false, byte(0)
 	add := func(b byte) {
 		if tooLong = tooLong || len(c.buffer) >= c.limit; !tooLong {
 			c.buffer = append(c.buffer, b)
@@ -85,9 +90,18 @@ func (c *csvRecords) record() ([]string, error) {
 		}
 		begun = true
 		c.offset++
+		if b == '\r' && state != inQuotes {
+			switch {
+			case c.atLineBreak():
+				continue
+			case c.breaks != '\n':
+				c.breaks, b = '\r', '\n'
+			}
+		}
 		if b == '\n' {
 			c.line++
 			if state != inQuotes {
+				c.breaks = cmp.Or(c.breaks, '\n')
 				c.ended = true
 				break
 			}
@@ -99,15 +113,18 @@ func (c *csvRecords) record() ([]string, error) {
 				state, c.quoted = inQuotes, true
 			case b == c.comma:
 				ends, state = append(ends, len(c.buffer)), cellStart
-			case b == '\r' && c.atLineBreak():
 			default:
 				add(b)
 				state = plain
 			}
 		case inQuotes:
-			if b == '"' {
+			switch {
+			case b == '"':
 				state = quoteInQuotes
-			} else {
+				c.slash = c.slash || last == '\\'
+			case b == c.escape && c.escape != 0:
+				add(c.escaped(b))
+			default:
 				add(b)
 			}
 		case quoteInQuotes:
@@ -117,12 +134,12 @@ func (c *csvRecords) record() ([]string, error) {
 				state = inQuotes
 			case b == c.comma:
 				ends, state = append(ends, len(c.buffer)), cellStart
-			case b == '\r' && c.atLineBreak():
 			default:
 				state, wrong = spoilt, true
 			}
 		case spoilt:
 		}
+		last = b
 		if len(ends) > maxColumns {
 			tooLong = true
 			ends = ends[:0]
@@ -136,9 +153,9 @@ func (c *csvRecords) record() ([]string, error) {
 	case tooLong:
 		return nil, &recordError{errTooLongRow(where, c.limit)}
 	case wrong:
-		return nil, &recordError{fmt.Errorf("%s: text after a closing quote; a quote inside quotes must be doubled", where)}
+		return nil, &recordError{fmt.Errorf("%s: text after a closing quote; a quote inside quotes must be doubled%s", where, c.hint())}
 	case state == inQuotes:
-		return nil, &recordError{fmt.Errorf("a quote is not closed from line %d to the end of the file", c.first)}
+		return nil, &recordError{fmt.Errorf("a quote is not closed from line %d to the end of the file%s", c.first, c.hint())}
 	}
 	cells, at := make([]string, 0, len(ends)+1), 0
 	for _, end := range append(ends, len(c.buffer)) {
@@ -146,6 +163,26 @@ func (c *csvRecords) record() ([]string, error) {
 		at = end
 	}
 	return cells, nil
+}
+
+// escaped returns the character that an escape character and the next one stand for.
+func (c *csvRecords) escaped(escape byte) byte {
+	next, err := c.in.Peek(1)
+	if err != nil || next[0] != '"' && next[0] != escape {
+		return escape // the next one is a character of its own
+	}
+	character := next[0]
+	_, _ = c.in.Discard(1) // cannot fail after Peek
+	c.offset++
+	return character
+}
+
+// hint returns how to read a record that may escape quotes by a backslash.
+func (c *csvRecords) hint() string {
+	if !c.slash || c.escape != 0 {
+		return ""
+	}
+	return `; if a backslash escapes quotes, as in what Spark writes, use --escape '\'`
 }
 
 // maxColumns limits the memory of a record that consists of delimiters.
@@ -165,8 +202,14 @@ type csvReader struct {
 	rows     int64
 }
 
-func openCSV(from source, in *bufio.Reader, comma byte, o Options) (rowReader, error) {
-	r := &csvReader{source: from, records: csvRecords{in: in, comma: comma, limit: RowBytes(o.MaxBytes)}}
+func openCSV(from source, in *bufio.Reader, format Format, o Options) (rowReader, error) {
+	r := &csvReader{source: from, records: csvRecords{in: in, comma: o.delimiter(format), escape: o.Escape, limit: RowBytes(o.MaxBytes)}}
+	if delimiter, length := separatorLine(in); length > 0 {
+		r.records.line, r.records.offset = 2, int64(length)
+		if o.Delimiter == 0 {
+			r.records.comma = delimiter
+		}
+	}
 	header, err := r.records.next()
 	if err == io.EOF {
 		return nil, errors.New("it is empty: the first line must name the columns")
@@ -195,6 +238,45 @@ func openCSV(from source, in *bufio.Reader, comma byte, o Options) (rowReader, e
 	}
 	r.names = distinct(header)
 	return r, nil
+}
+
+// separatorLine reads a first line like sep=; which names the delimiter for Excel and is not
+// a row. length is its number of bytes, 0 if there is no such line.
+func separatorLine(in *bufio.Reader) (delimiter byte, length int) {
+	const name, longest = "sep=", len(`"sep=\t"`)
+	var line string
+	for n := 1; length == 0; n++ {
+		start, err := in.Peek(n)
+		if err == nil && n <= longest+1 && start[n-1] != '\r' && start[n-1] != '\n' {
+			begin := strings.TrimPrefix(strings.ToLower(string(start)), `"`)
+			if !strings.HasPrefix(name, begin[:min(len(begin), len(name))]) {
+				return 0, 0
+			}
+			continue
+		}
+		line, length = string(start), n
+		if err == nil {
+			line = string(start[:n-1])
+		}
+		if two, err := in.Peek(n + 1); err == nil && string(two[n-1:]) == "\r\n" {
+			length++
+		}
+	}
+	if strings.HasPrefix(line, `"`) && strings.HasSuffix(line, `"`) {
+		line = strings.Trim(line, `"`)
+	}
+	if len(line) < len(name) {
+		return 0, 0
+	}
+	value := line[len(name):]
+	if value == `\t` {
+		value = "\t"
+	}
+	if len(value) != 1 || !marks(value[0]) {
+		return 0, 0
+	}
+	length, _ = in.Discard(length) // less at the end of the file
+	return value[0], length
 }
 
 // distinct gives each column a unique name: an empty name is replaced by the
@@ -229,7 +311,7 @@ func (c *csvReader) columns() []column {
 
 func (c *csvReader) idNode() parquet.Node { return parquet.Optional(parquet.String()) }
 
-func (c *csvReader) skip(ctx context.Context, rows int64) (int64, error) {
+func (c *csvReader) skip(ctx context.Context, rows int64) (skipped, error) {
 	return skipRows(ctx, c, rows)
 }
 
@@ -245,8 +327,9 @@ func (c *csvReader) next() (row, error) {
 	case ok:
 		r.err = broken
 	case len(cells) != len(c.names):
-		r.err = fmt.Errorf("line %d: it has %d cells, the header has %d", c.records.first, len(cells), len(c.names))
+		r.err = fmt.Errorf("line %d: it has %d cells, the header has %d%s", c.records.first, len(cells), len(c.names), c.records.hint())
 	default:
+		r.undecodable = c.undecodable(c.records.buffer)
 		if c.text >= 0 {
 			r.text = cells[c.text]
 		}

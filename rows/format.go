@@ -3,6 +3,7 @@ package rows
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -15,21 +16,40 @@ const (
 	CSV     Format = "csv"     // RFC 4180, with a header
 	TSV     Format = "tsv"     // CSV with tabs in place of commas
 	Parquet Format = "parquet" // https://parquet.apache.org
+	Lines   Format = "lines"   // plain text, where each line is the text of a row; of inputs only
 )
 
-// ParseFormat returns the format with the given name: jsonl, csv, tsv or parquet.
-func ParseFormat(name string) (Format, error) {
-	switch f := Format(name); f {
-	case JSONL, CSV, TSV, Parquet:
-		return f, nil
+// InputFormats returns the formats that can be read.
+func InputFormats() []Format { return []Format{JSONL, CSV, TSV, Parquet, Lines} }
+
+// OutputFormats returns the formats that can be written.
+func OutputFormats() []Format { return []Format{JSONL, CSV, TSV, Parquet} }
+
+// among returns an error for a format that is not one of several.
+func (f Format) among(formats []Format) error {
+	if slices.Contains(formats, f) {
+		return nil
 	}
-	return "", fmt.Errorf("unknown format %q: it must be jsonl, csv, tsv or parquet", name)
+	names := make([]string, len(formats))
+	for i, name := range formats {
+		names[i] = string(name)
+	}
+	return fmt.Errorf("unknown format %q: it must be %s", string(f), oneOf(names))
+}
+
+// oneOf returns a list of alternatives in a sentence.
+func oneOf(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // String returns the name of the format in a sentence.
 func (f Format) String() string {
-	if f == Parquet {
+	switch f {
+	case Parquet:
 		return "Parquet"
+	case Lines:
+		return "plain text"
 	}
 	return strings.ToUpper(string(f))
 }
@@ -45,9 +65,15 @@ func (f Format) delimiter() byte {
 	return ','
 }
 
-// formatOf returns the format that the ending of a file name stands for, and the
+// endings are the endings of file names and the formats that they stand for.
+var endings = []struct {
+	ending string
+	format Format
+}{{".jsonl", JSONL}, {".ndjson", JSONL}, {".csv", CSV}, {".tsv", TSV}, {".parquet", Parquet}, {".txt", Lines}}
+
+// formatOf returns which of several formats the ending of a file name stands for, and the
 // compression that a second ending stands for, also with an error.
-func formatOf(path string) (Format, compression, error) {
+func formatOf(path string, formats []Format) (Format, compression, error) {
 	if path == Standard {
 		return JSONL, "", nil
 	}
@@ -56,29 +82,37 @@ func formatOf(path string) (Format, compression, error) {
 	if packed != "" {
 		name = path[:len(path)-len(filepath.Ext(path))]
 	}
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".jsonl", ".ndjson":
-		return JSONL, packed, nil
-	case ".csv":
-		return CSV, packed, nil
-	case ".tsv":
-		return TSV, packed, nil
-	case ".parquet":
-		return Parquet, packed, nil
-	case ".json":
+	ending := strings.ToLower(filepath.Ext(name))
+	var known []string
+	for _, e := range endings {
+		if !slices.Contains(formats, e.format) {
+			continue
+		}
+		if e.ending == ending {
+			return e.format, packed, nil
+		}
+		known = append(known, e.ending)
+	}
+	if ending == ".json" {
 		return "", packed, fmt.Errorf("%s: a .json file contains one value; rename it to .jsonl if each line is an object, or convert it with `jq -c '.[]'`", path)
 	}
-	return "", packed, fmt.Errorf("%s: the extension must be .jsonl, .ndjson, .csv, .tsv or .parquet", path)
+	return "", packed, fmt.Errorf("%s: the extension must be %s", path, oneOf(known))
+}
+
+// ReadFormat returns the format of the input, by InputFormat or its name.
+func (o Options) ReadFormat() (Format, error) {
+	format, _, err := o.withDefaults().inputFormat()
+	return format, err
 }
 
 // inputFormat returns the format of the input, and its compression as far as its
 // name tells.
 func (o Options) inputFormat() (Format, compression, error) {
-	format, packed, err := formatOf(o.Input)
+	format, packed, err := formatOf(o.Input, InputFormats())
 	switch {
 	case o.InputFormat != "":
-		if format, err = ParseFormat(string(o.InputFormat)); err != nil {
-			return "", "", fmt.Errorf("--input-format: %w", err)
+		if format = o.InputFormat; format.among(InputFormats()) != nil {
+			return "", "", fmt.Errorf("--input-format: %w", format.among(InputFormats()))
 		}
 	case err != nil:
 		return "", "", fmt.Errorf("--input %w; or name the format with --input-format", err)
@@ -91,7 +125,7 @@ func (o Options) inputFormat() (Format, compression, error) {
 
 // outputFormat returns the format of the output.
 func (o Options) outputFormat() (Format, error) {
-	format, packed, err := formatOf(o.Output)
+	format, packed, err := formatOf(o.Output, OutputFormats())
 	if err == nil && packed != "" {
 		err = fmt.Errorf("%s: outputs are not compressed, so that they can be resumed; compress the complete file afterwards, or write .parquet, which is compressed inside", o.Output)
 	}
@@ -112,7 +146,7 @@ func (o Options) delimiter(format Format) byte {
 	return format.delimiter()
 }
 
-// separates reports whether a byte can separate cells.
-func separates(delimiter byte) bool {
-	return delimiter < 0x80 && !strings.ContainsRune("\"\r\n", rune(delimiter))
+// marks reports whether a byte can separate cells, or escape a quote in them.
+func marks(character byte) bool {
+	return character < 0x80 && !strings.ContainsRune("\"\r\n", rune(character))
 }

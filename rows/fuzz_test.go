@@ -7,10 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/toxscreen/toxscreen"
 )
@@ -21,6 +26,8 @@ var odd = []string{
 	"{}", "[]", "null", `{"text":"a","id":1.50e3,"x":{"y":  [1]}}`, `{"id":"\ud800","text":"\u0000\"<"}` + "\n\n" + `{"text":1}`,
 	"{\"text\":\"\xff\",\"\xfe\":\"\xfd\",\"id\":\"\xfc\"}", `{"text":"a","text":"b","id":null,"id":[]}`, `{"text":"a`, "PAR1", "\xff\xfe", "a\x00b",
 	"\x1f\x8b\x08\x00", "\x28\xb5\x2f\xfd\x00\x58\x11\x00\x00{}", "[\n{}]", "{\n}",
+	"sep=;\r\ntext;n\r\na;b\r\n", "\"sep=\\t\"\ntext", "sep=", "text,n\n\"a \\\"b\\\", c\",\\\n\"\\\\\",\n\"\\", "text\ra\r\"b\rc\"\r\nd\re", "a\r\r\n\r",
+	`{"text":"a","x":NaN,"y":[-Infinity,"NaN"]}`, `{"text":NaN}` + "\r" + `{"text":"a"}`, "\xff\xfet\x00e\x00x\x00t\x00\n\x00\x00\xd8", "\xfe\xff\x00a",
 }
 
 // everyRow reads an input to its end and checks the invariants of all rows.
@@ -102,14 +109,51 @@ func FuzzJSONL(f *testing.F) {
 	})
 }
 
-// Every record is a row or its own error, and a written record is read back
-// unchanged.
-func FuzzCSV(f *testing.F) {
+// Each line is a row with its text, and the lines with what is between them are the data.
+func FuzzLines(f *testing.F) {
 	for _, seed := range odd {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := openText(t.Context(), inMemory(data), CSV, Options{TextColumn: "text", MaxBytes: 100})
+		r, err := openText(t.Context(), inMemory(data), Lines, Options{TextColumn: "text", MaxBytes: 1 << 20})
+		if err != nil {
+			return
+		}
+		var text strings.Builder
+		everyRow(t, r, func(in row) { text.WriteString(in.text) })
+		if from := r.(*plainReader); from.decoded || from.packed != "" {
+			return
+		}
+		breaks := strings.NewReplacer("\r", "", "\n", "")
+		if want := breaks.Replace(strings.TrimPrefix(string(data), "\ufeff")); breaks.Replace(text.String()) != want {
+			t.Errorf("%q is read as %q", data, text.String())
+		}
+		for _, encoded := range []encoding.Encoding{charmap.Windows1252, japanese.ShiftJIS, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)} {
+			from := inMemory(data)
+			from.encoded = encoded
+			if r, err := openText(t.Context(), from, Lines, Options{TextColumn: "text", MaxBytes: 100}); err == nil {
+				everyRow(t, r, func(in row) {
+					if !utf8.ValidString(in.text) && !bytes.HasPrefix(data, byteOrderMark) {
+						t.Errorf("%q is decoded to %q", data, in.text)
+					}
+				})
+			}
+		}
+	})
+}
+
+// Every record is a row or its own error, and a written record is read back
+// unchanged.
+func FuzzCSV(f *testing.F) {
+	for i, seed := range odd {
+		f.Add([]byte(seed), i%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, escapes bool) {
+		o := Options{TextColumn: "text", MaxBytes: 100}
+		if escapes {
+			o.Escape = '\\'
+		}
+		r, err := openText(t.Context(), inMemory(data), CSV, o)
 		if err != nil {
 			return
 		}

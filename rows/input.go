@@ -12,8 +12,10 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
+	"golang.org/x/text/encoding"
 
 	"github.com/toxscreen/toxscreen/internal/ctxio"
 	"github.com/toxscreen/toxscreen/internal/files"
@@ -28,6 +30,8 @@ type row struct {
 	size   int         // approximate bytes in memory
 	was    *writtenRow // in the output that is judged again; else nil
 	upTo   int64       // its end in the input: in bytes of its content, or of the texts of Parquet
+
+	undecodable, nonfinite bool // as in [Summary]
 }
 
 // fields are the values of a row except its text, for each kind of output.
@@ -54,9 +58,8 @@ type rowReader interface {
 	// next returns the next row. A row that cannot be read has its err set. An
 	// error ends the input; io.EOF is its regular end.
 	next() (row, error)
-	// skip skips rows that were scored before and returns their end in the input. It
-	// is called once, before next.
-	skip(ctx context.Context, rows int64) (upTo int64, err error)
+	// skip skips rows that were scored before. It is called once, before next.
+	skip(ctx context.Context, rows int64) (skipped, error)
 	// columns returns the input columns except text and id, for outputs with
 	// columns.
 	columns() []column
@@ -71,6 +74,12 @@ type rowReader interface {
 	close() error
 }
 
+// skipped are rows that were scored before.
+type skipped struct {
+	upTo int64   // their end in the input, as that of a row
+	odd  Summary // what is odd in them
+}
+
 // openInput opens the input. The end of ctx ends a read that waits for data.
 func openInput(ctx context.Context, o Options) (rowReader, error) {
 	format, packed, err := o.inputFormat()
@@ -78,11 +87,16 @@ func openInput(ctx context.Context, o Options) (rowReader, error) {
 		return nil, err
 	}
 	from := source{reader: o.Stdin, closer: io.NopCloser(nil), packed: packed}
+	encoded, err := o.encoding()
+	if err != nil {
+		return nil, fmt.Errorf("--input-encoding: %w", err)
+	}
 	if o.Input != Standard {
 		if from, err = openFile(o.Input, packed); err != nil {
 			return nil, err
 		}
 	}
+	from.encoded = encoded
 	if format == Parquet {
 		return openParquet(ctx, from, o)
 	}
@@ -99,6 +113,10 @@ type source struct {
 	bytes int64
 	// packed is the compression of a text, as far as it is known.
 	packed compression
+	// encoded is the encoding of a text; nil is UTF-8.
+	encoded encoding.Encoding
+	// decoded reports whether the content is decoded to UTF-8.
+	decoded bool
 	// size is the number of bytes of the content, 0 if it is unknown.
 	size int64
 }
@@ -127,12 +145,13 @@ func (s *source) length() int64 { return s.size }
 func (s *source) close() error  { return s.closer.Close() }
 
 // digest returns the SHA-256 of the content of a regular file. From then on, the
-// length of the content is known, also if it is compressed.
+// length of the content is known, also if it is compressed or decoded.
 func (s *source) digest(ctx context.Context) (string, error) {
 	in, _, err := content(io.NewSectionReader(s.file, 0, s.bytes), s.packed)
 	if err != nil {
 		return "", err
 	}
+	in, _ = decode(in, s.encoded)
 	sum, size, err := hashOf(ctx, in)
 	s.size = size
 	return sum, err
@@ -158,7 +177,7 @@ func hashOf(ctx context.Context, in io.Reader) (sum string, size int64, err erro
 	}
 }
 
-// openText opens an input in JSONL, CSV or TSV, and closes it after an error.
+// openText opens an input in JSONL, CSV, TSV or plain text, and closes it after an error.
 func openText(ctx context.Context, from source, format Format, o Options) (r rowReader, err error) {
 	defer func() {
 		if err != nil {
@@ -169,16 +188,21 @@ func openText(ctx context.Context, from source, format Format, o Options) (r row
 	if err != nil {
 		return nil, files.Cause(err)
 	}
-	if from.packed = packed; packed == "" {
+	in, from.decoded = decode(in, from.encoded)
+	if from.packed = packed; packed == "" && !from.decoded {
 		from.size = from.bytes
 	}
 	if err := checkText(in, format); err != nil {
 		return nil, err
 	}
-	if format.hasCells() {
-		return openCSV(from, in, o.delimiter(format), o)
+	lines := lineReader{in: in, limit: RowBytes(o.MaxBytes)}
+	switch {
+	case format.hasCells():
+		return openCSV(from, in, format, o)
+	case format == Lines:
+		return &plainReader{source: from, lines: lines, asField: o.TextColumn == ""}, nil
 	}
-	return &jsonReader{source: from, lines: lineReader{in: in, limit: RowBytes(o.MaxBytes)}, text: o.TextColumn, id: o.idColumn()}, nil
+	return &jsonReader{source: from, lines: lines, text: o.TextColumn, id: o.idColumn()}, nil
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -192,7 +216,7 @@ func checkText(in *bufio.Reader, format Format) error {
 	}
 	start, _ := in.Peek(min(in.Buffered(), 512)) // the next bytes may come late
 	for magic, what := range map[string]string{
-		"\xff\xfe": "UTF-16 text; save it as UTF-8", "\xfe\xff": "UTF-16 text; save it as UTF-8",
+		"\xff\xfe\x00\x00": "UTF-32 text; save it as UTF-8", "\x00\x00\xfe\xff": "UTF-32 text; save it as UTF-8",
 		"PAR1": "a Parquet file; end its name in .parquet, or use --input-format parquet", "PK\x03\x04": "a ZIP archive or a workbook; save it as CSV",
 		"\x1f\x8b": "compressed twice; unpack it", "\x28\xb5\x2f\xfd": "compressed twice; unpack it",
 		"BZh91AY&SY": "compressed with bzip2; unpack it", "\xfd7zXZ\x00": "compressed with xz; unpack it",
@@ -205,15 +229,15 @@ func checkText(in *bufio.Reader, format Format) error {
 		_, _ = in.Discard(len(byteOrderMark)) // cannot fail after Peek
 		start = start[len(byteOrderMark):]
 	}
-	line, _, _ := bytes.Cut(start, []byte("\n"))
+	line, _ := cutLine(start)
 	if bytes.IndexByte(line, 0) >= 0 {
-		return fmt.Errorf("it is not %s but a binary file: its first line contains NUL", format)
+		return fmt.Errorf("it is not %s but a binary file: its first line contains NUL; if it is UTF-16 text, use --input-encoding utf-16le", format)
 	}
 	if format != JSONL {
 		return nil
 	}
 	// What other programs call JSON would fail in each of its lines.
-	line, _, complete := bytes.Cut(bytes.TrimLeft(start, " \t\r\n"), []byte("\n"))
+	line, complete := cutLine(bytes.TrimLeft(start, " \t\r\n"))
 	switch {
 	case bytes.HasPrefix(line, []byte("[")):
 		return errors.New("it is not JSONL but a JSON list; write each item on a line of its own with `jq -c '.[]'`")
@@ -223,22 +247,31 @@ func checkText(in *bufio.Reader, format Format) error {
 	return nil
 }
 
+// cutLine returns the first line, and whether it ends.
+func cutLine(of []byte) (line []byte, complete bool) {
+	if end := bytes.IndexAny(of, "\r\n"); end >= 0 {
+		return of[:end], true
+	}
+	return of, false
+}
+
 // skipRows is rowReader.skip for a reader that must read the skipped rows.
-func skipRows(ctx context.Context, r rowReader, rows int64) (upTo int64, err error) {
+func skipRows(ctx context.Context, r rowReader, rows int64) (before skipped, err error) {
 	for i := range rows {
 		if err := ctx.Err(); err != nil {
-			return 0, err
+			return skipped{}, err
 		}
-		skipped, err := r.next()
+		one, err := r.next()
 		if err == io.EOF {
-			return 0, fmt.Errorf("it has %d rows, but the output already has %d", i, rows)
+			return skipped{}, fmt.Errorf("it has %d rows, but the output already has %d", i, rows)
 		}
 		if err != nil {
-			return 0, err
+			return skipped{}, err
 		}
-		upTo = skipped.upTo
+		before.upTo = one.upTo
+		before.odd.addInput(one)
 	}
-	return upTo, nil
+	return before, nil
 }
 
 // missingColumn is the error for a column that is missing in a header.
@@ -254,6 +287,9 @@ func missingColumn(flag, name string, there []string) error {
 	}
 	if i := slices.IndexFunc(there, func(n string) bool { return strings.EqualFold(n, name) }); i >= 0 {
 		hint = fmt.Sprintf("; did you mean --%s %s?", flag, there[i])
+	}
+	if slices.ContainsFunc(there, func(n string) bool { return !utf8.ValidString(n) }) {
+		hint = "; the names are not UTF-8: name their encoding, like --input-encoding windows-1252"
 	}
 	shown := make([]string, len(there))
 	for i, n := range there {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
@@ -51,7 +52,7 @@ func TestCSVRecords(t *testing.T) {
 		{"blank lines", "a\n\n\r\nb\n", `["a"] ["b"]`},
 		{"an empty cell in quotes is not a blank line", "a\n\"\"\n", `["a"] [""]`},
 		{"a quote inside a cell", "5\" long,b\n", `["5\" long" "b"]`},
-		{"a carriage return inside a cell", "a\rb,c\n", `["a\rb" "c"]`},
+		{"a carriage return inside a cell", "a,b\na\rb,c\n", `["a" "b"] ["a\rb" "c"]`},
 		{"NUL and invalid UTF-8", "\x00,\xff\n", `["\x00" "\xff"]`},
 		{"text after quotes", "\"a\"b,c\nd,e\n", `(line 1: text after a closing quote; a quote inside quotes must be doubled) ["d" "e"]`},
 		{"an open quote", "a\n\"b\nc\n", `["a"] (a quote is not closed from line 2 to the end of the file)`},
@@ -60,25 +61,150 @@ func TestCSVRecords(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := csvRecords{in: bufio.NewReader(strings.NewReader(test.in)), comma: ',', limit: 100}
-			var got []string
-			for {
-				cells, err := r.next()
-				if err == io.EOF {
-					break
-				}
-				if err != nil {
-					got = append(got, "("+err.Error()+")")
-				} else {
-					got = append(got, fmt.Sprintf("%q", cells))
-				}
-			}
-			if joined := strings.Join(got, " "); joined != test.want {
-				t.Errorf("\n got %s\nwant %s", joined, test.want)
-			}
-			if r.offset != int64(len(test.in)) {
-				t.Errorf("%d bytes read of %d", r.offset, len(test.in))
+			if got := allRecords(t, &r, len(test.in)); got != test.want {
+				t.Errorf("\n got %s\nwant %s", got, test.want)
 			}
 		})
+	}
+}
+
+// allRecords returns all records or their errors, and checks that each byte was read.
+func allRecords(t *testing.T, r *csvRecords, length int) string {
+	t.Helper()
+	var got []string
+	for {
+		cells, err := r.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			got = append(got, "("+err.Error()+")")
+		} else {
+			got = append(got, fmt.Sprintf("%q", cells))
+		}
+	}
+	if r.offset != int64(length) {
+		t.Errorf("%d bytes read of %d", r.offset, length)
+	}
+	return strings.Join(got, " ")
+}
+
+// Spark writes a backslash before a quote and before a backslash, inside quotes only.
+func TestEscapedQuotes(t *testing.T) {
+	for _, test := range []struct{ name, in, want string }{
+		{"quotes", `"a \"b\", c",d`, `["a \"b\", c" "d"]`},
+		{"a quote at both ends", `"\"a\"",d`, `["\"a\"" "d"]`},
+		{"a backslash at the end", `"C:\\",d`, `["C:\\" "d"]`},
+		{"a backslash before a quote", `"a\\\"b",d`, `["a\\\"b" "d"]`},
+		{"a backslash before another character", `"a\nb",d`, `["a\\nb" "d"]`},
+		{"a backslash without quotes", `a\\b\",d`, `["a\\\\b\\\"" "d"]`},
+		{"doubled quotes", `"a ""b""",""`, `["a \"b\"" ""]`},
+		{"a line break after a backslash", "\"a\\\nb\",d\n", `["a\\\nb" "d"]`},
+		{"the end after a backslash", `"a\`, `(a quote is not closed from line 1 to the end of the file)`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := csvRecords{in: bufio.NewReader(strings.NewReader(test.in)), comma: ',', escape: '\\', limit: 100}
+			if got := allRecords(t, &r, len(test.in)); got != test.want {
+				t.Errorf("\n got %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+// Without the option, an error names it if a backslash is before a quote, and only then.
+func TestErrorsNameTheEscapeCharacter(t *testing.T) {
+	const hint = `; if a backslash escapes quotes, as in what Spark writes, use --escape '\'`
+	for in, want := range map[string]bool{
+		"text,n\n\"a \\\"b\\\" c\",1\n": true,  // text after a closing quote
+		"text,n\n\"a \\\", b\",1\n":     true,  // another number of cells
+		"text,n\n\"a \\\"\"\n":          true,  // a quote that is not closed
+		"text,n\n\"a \"b\" c\",1\n":     false, // neither is it doubled
+		"text,n\na,b,c\n":               false,
+	} {
+		r, err := openText(t.Context(), inMemory([]byte(in)), CSV, Options{TextColumn: "text", MaxBytes: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.next()
+		if err != nil || got.err == nil || strings.Contains(got.err.Error(), hint) != want {
+			t.Errorf("%q: %v, %v", in, got.err, err)
+		}
+	}
+}
+
+// The first line break of a file decides whether a carriage return alone ends a line, as in
+// files of the old Mac OS, which Excel still writes. Inside quotes it never does.
+func TestCarriageReturnsEndLines(t *testing.T) {
+	for _, test := range []struct{ name, in, records, lines string }{
+		{"old Mac OS", "a,b\rc,d\re,f", `["a" "b"] ["c" "d"] ["e" "f"]`, `"a,b" "c,d" "e,f"`},
+		{"with one at the end", "a,b\rc,d\r", `["a" "b"] ["c" "d"]`, `"a,b" "c,d"`},
+		{"blank lines", "a\r\rb\r", `["a"] ["b"]`, `"a" "" "b"`},
+		{"followed by other files", "a\rb\nc\r\nd\r", `["a"] ["b"] ["c"] ["d"]`, `"a" "b" "c" "d"`},
+		{"after other line breaks", "a\nb\rc\r\nd\r", `["a"] ["b\rc"] ["d"]`, `"a" "b\rc" "d"`},
+		{"Windows", "a\r\nb\rc\r\n", `["a"] ["b\rc"]`, `"a" "b\rc"`},
+		{"before a line break", "a\r\r\nb\rc\n", `["a"] ["b"] ["c"]`, `"a" "" "b" "c"`},
+		{"in quotes", "\"a\rb\",c\rd,e\r", `["a\rb" "c"] ["d" "e"]`, `"\"a" "b\",c" "d,e"`},
+		{"nothing", "", ``, ``},
+		{"only a line break", "\r", ``, `""`},
+	} {
+		// Small buffers: what follows a carriage return may come late.
+		for _, size := range []int{16, 4096} {
+			t.Run(fmt.Sprint(test.name, size), func(t *testing.T) {
+				one := iotest.OneByteReader(strings.NewReader(test.in))
+				if got := allRecords(t, &csvRecords{in: bufio.NewReaderSize(one, size), comma: ',', limit: 100}, len(test.in)); got != test.records {
+					t.Errorf("\n got %s\nwant %s", got, test.records)
+				}
+				l := lineReader{in: bufio.NewReaderSize(strings.NewReader(test.in), size), limit: 100}
+				var got []string
+				for {
+					line, _, err := l.next()
+					if err != nil {
+						break
+					}
+					got = append(got, fmt.Sprintf("%q", line))
+				}
+				if joined := strings.Join(got, " "); joined != test.lines || l.offset != int64(len(test.in)) {
+					t.Errorf("\n got %s, %d bytes of %d\nwant %s", joined, l.offset, len(test.in), test.lines)
+				}
+			})
+		}
+	}
+}
+
+// A line that does not fit into the buffer of the reader is read in parts, also where a
+// part ends with a carriage return.
+func TestLinesLongerThanTheBuffer(t *testing.T) {
+	long := strings.Repeat("x", 15) + "\r" + strings.Repeat("y", 40)
+	l := lineReader{in: bufio.NewReaderSize(strings.NewReader("a\n"+long+"\r\n"+strings.Repeat("z", 101)+"\nb"), 16), limit: 100}
+	var got []string
+	for {
+		line, tooLong, err := l.next()
+		if err != nil {
+			break
+		}
+		got = append(got, fmt.Sprintf("%s %v", line, tooLong))
+	}
+	if want := []string{"a false", long + " false", " true", "b false"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Excel takes the delimiter from a first line like sep=; and shows it as no row.
+func TestSeparatorLine(t *testing.T) {
+	for in, want := range map[string]byte{
+		"sep=;\n": ';', "sep=;\r\n": ';', "sep=;\r": ';', "SEP=|\n": '|', "\"sep=;\"\r\n": ';', "sep=\t\n": '\t', "sep=\\t\n": '\t', "sep=,": ',',
+		"": 0, "\n": 0, "s": 0, "sep\n": 0, "sep=\n": 0, "sep=;;\n": 0, "sep=\"\n": 0, "separate;text\n": 0, "sep=;text\n": 0, "text\nsep=;\n": 0, "\"se\"\n": 0,
+	} {
+		rest := "text;n\n"
+		if !strings.ContainsAny(in, "\r\n") {
+			rest = "" // the file ends
+		}
+		reader := bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(in+rest)), 64)
+		got, length := separatorLine(reader)
+		left, err := io.ReadAll(reader)
+		if whole := in + rest; err != nil || got != want || want == 0 && (length != 0 || string(left) != whole) || want != 0 && (length != len(in) || string(left) != rest) {
+			t.Errorf("%q: %q, %d bytes, %q is left, %v", in, got, length, left, err)
+		}
 	}
 }
 
@@ -160,8 +286,8 @@ func TestSkippedTextsCountAsDone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at, err := r.skip(t.Context(), int64(skipped)); err != nil || at != want || r.length() != 7004 {
-			t.Errorf("after %d rows: %d of %d, %v, want %d of 7004", skipped, at, r.length(), err, want)
+		if at, err := r.skip(t.Context(), int64(skipped)); err != nil || at.upTo != want || r.length() != 7004 {
+			t.Errorf("after %d rows: %d of %d, %v, want %d of 7004", skipped, at.upTo, r.length(), err, want)
 		}
 	}
 }

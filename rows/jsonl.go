@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -14,43 +13,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
-
-// lineReader reads lines of a limited length in constant memory.
-type lineReader struct {
-	in     *bufio.Reader
-	limit  int   // bytes of a line without its line break
-	number int64 // number of the latest line
-	offset int64 // bytes read
-	buffer []byte
-}
-
-// next returns the next line without its line break, valid until the next call. For
-// a line over the limit it only reports that.
-func (l *lineReader) next() (line []byte, tooLong bool, err error) {
-	l.buffer = l.buffer[:0]
-	l.number++
-	for some := false; ; some = true {
-		part, err := l.in.ReadSlice('\n')
-		l.offset += int64(len(part))
-		if !tooLong {
-			l.buffer = append(l.buffer, part...)
-			tooLong = len(bytes.TrimRight(l.buffer, "\r\n")) > l.limit
-		}
-		if tooLong && len(l.buffer) > 0 {
-			l.buffer = l.buffer[:0]
-		}
-		switch {
-		case err == nil:
-			return bytes.TrimRight(l.buffer, "\r\n"), tooLong, nil
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err == io.EOF && (some || len(part) > 0):
-			return bytes.TrimRight(l.buffer, "\r\n"), tooLong, nil
-		default:
-			return nil, false, err
-		}
-	}
-}
 
 // jsonReader reads one object per line.
 type jsonReader struct {
@@ -66,7 +30,7 @@ func (j *jsonReader) columns() []column {
 
 func (j *jsonReader) idNode() parquet.Node { return parquet.Optional(parquet.String()) }
 
-func (j *jsonReader) skip(ctx context.Context, rows int64) (int64, error) {
+func (j *jsonReader) skip(ctx context.Context, rows int64) (skipped, error) {
 	return skipRows(ctx, j, rows)
 }
 
@@ -81,7 +45,7 @@ func (j *jsonReader) next() (row, error) {
 			continue
 		}
 		j.rows++
-		r := row{number: j.rows, size: 2*len(line) + 512, upTo: j.lines.offset}
+		r := row{number: j.rows, size: 2*len(line) + 512, upTo: j.lines.offset, undecodable: j.undecodable(line)}
 		where := fmt.Sprintf("line %d", j.lines.number)
 		if tooLong {
 			r.err = errTooLongRow(where, j.lines.limit)
@@ -92,7 +56,7 @@ func (j *jsonReader) next() (row, error) {
 			r.err = fmt.Errorf("%s: %w", where, err)
 			return r, nil
 		}
-		r.fields = found
+		r.fields, r.nonfinite = found, found.nonfinite
 		if j.text == "" {
 			return r, nil // [Records] has the text among the fields
 		}
@@ -109,13 +73,17 @@ type object struct {
 	rawID   []byte   // nil if there is none
 	others  []byte   // object of the other fields; nil if there are none
 	names   []string // of the other fields
+
+	nonfinite bool // whether it has NaN or an infinity, which are read as null
 }
 
 // parseObject parses a line and keeps the order of its fields and the notation of
 // numbers. If a name is repeated, the last value counts for text and id, as in most
-// parsers. The depth of a line is limited to 10,000, the limit of encoding/json.
+// parsers. NaN and infinities, which Python writes, are null. The depth of a line is
+// limited to 10,000, the limit of encoding/json.
 func parseObject(line []byte, text, id string) (*object, error) {
-	if !json.Valid(line) {
+	found := &object{}
+	if line, found.nonfinite = plainjson.Finite(line); !found.nonfinite && !json.Valid(line) {
 		var nothing any
 		err := json.Unmarshal(line, &nothing)
 		if err == nil {
@@ -130,7 +98,6 @@ func parseObject(line []byte, text, id string) (*object, error) {
 	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
 		return nil, errors.New("it is JSON, but not an object")
 	}
-	found := &object{}
 	for dec.More() {
 		token, err := dec.Token()
 		if err != nil {
@@ -147,7 +114,7 @@ func parseObject(line []byte, text, id string) (*object, error) {
 			found.rawID = value
 		default:
 			found.names = append(found.names, name)
-			found.others = appendField(found.others, name, bytes.ToValidUTF8(value, []byte("\uFFFD")))
+			found.others = appendField(found.others, name, bytes.ToValidUTF8(value, replacement))
 		}
 	}
 	if found.others != nil {
@@ -232,7 +199,7 @@ func unquote(quoted []byte) (string, error) {
 
 func (o *object) json() (id, others []byte, err error) {
 	if o.rawID != nil {
-		id = bytes.ToValidUTF8(o.rawID, []byte("\uFFFD"))
+		id = bytes.ToValidUTF8(o.rawID, replacement)
 	}
 	return id, o.others, nil
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
@@ -49,6 +50,8 @@ func newNote(ctx context.Context, o Options, in rowReader, task task, settings [
 	n.Settings = slices.Concat([]Setting{{"toxscreen's version", toxscreen.Version()}}, task.versions(), settings)
 	n.Settings = append(n.Settings, []Setting{
 		{"--input-format", string(format)},
+		{"--input-encoding", o.InputEncoding},
+		{"--escape", strings.Trim(string(rune(o.Escape)), "\x00")},
 		{"--max-bytes", fmt.Sprint(o.MaxBytes)},
 		{"--offset-unit", string(o.OffsetUnit)},
 		{"--text-column", o.TextColumn},

@@ -159,7 +159,7 @@ func openParquet(ctx context.Context, from source, o Options) (_ rowReader, err 
 		switch f.Name() {
 		case o.TextColumn:
 			r.text = i
-			if !f.Leaf() || f.Repeated() || f.Type().Kind() != parquet.ByteArray {
+			if !f.Leaf() || f.Repeated() || f.Type().Kind() != parquet.ByteArray && !onlyNulls(opened.Metadata(), f.Type(), column.first) {
 				return nil, fmt.Errorf("column %q must contain strings, but it is %s", o.TextColumn, f)
 			}
 		case o.idColumn():
@@ -176,6 +176,23 @@ func openParquet(ctx context.Context, from source, o Options) (_ rowReader, err 
 		return nil, missingColumn("id-column", o.IDColumn, names)
 	}
 	return r, nil
+}
+
+// onlyNulls reports whether a leaf has no value. pandas gives a column without any string
+// the type NULL, or double.
+func onlyNulls(file *format.FileMetaData, t parquet.Type, leaf int) bool {
+	if l := t.LogicalType(); l != nil {
+		if _, null := l.Value.(*format.NullType); null {
+			return true
+		}
+	}
+	for _, g := range file.RowGroups {
+		// A column without statistics has none of its nulls counted.
+		if column := g.Columns[leaf].MetaData; column.Statistics.NullCount < column.NumValues {
+			return false
+		}
+	}
+	return true
 }
 
 // spoolBytes is the limit of a Parquet input that is not a regular file.
@@ -271,14 +288,14 @@ func (p *parquetReader) close() error {
 	return errors.Join(err, p.source.close())
 }
 
-func (p *parquetReader) skip(ctx context.Context, rows int64) (_ int64, err error) {
+func (p *parquetReader) skip(ctx context.Context, rows int64) (_ skipped, err error) {
 	defer damaged(&err)
 	if rows > p.total {
-		return 0, fmt.Errorf("it has %d rows, but the output already has %d", p.total, rows)
+		return skipped{}, fmt.Errorf("it has %d rows, but the output already has %d", p.total, rows)
 	}
 	if p.measured {
 		if err := p.measure(ctx, rows); err != nil {
-			return 0, err
+			return skipped{}, err
 		}
 	}
 	p.number = p.before + rows
@@ -287,12 +304,12 @@ func (p *parquetReader) skip(ctx context.Context, rows int64) (_ int64, err erro
 		if n > rows {
 			p.rows = p.groups[0].Rows()
 			p.groups = p.groups[1:]
-			return p.read, p.rows.SeekToRow(rows)
+			return skipped{upTo: p.read}, p.rows.SeekToRow(rows)
 		}
 		p.groups = p.groups[1:]
 		rows -= n
 	}
-	return p.read, nil
+	return skipped{upTo: p.read}, nil
 }
 
 // measure adds up the lengths of all texts, and of those in the rows to skip. The

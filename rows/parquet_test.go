@@ -1,10 +1,12 @@
 package rows_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -247,6 +249,48 @@ func TestParquetWithoutRows(t *testing.T) {
 	again := filepath.Join(folder, "again.csv")
 	if _, err := score(t, rows.Options{Input: filepath.Join(folder, "out.parquet"), Output: again, TextColumn: "severity"}, screener()); err != nil {
 		t.Errorf("Parquet has no columns: %v", err)
+	}
+}
+
+// pandas gives a column without any string the type NULL or double, and other columns of nulls
+// NULL: each row then lacks its text, and the file is read like others. The files were written by
+// pandas 3.1 with pyarrow 26:
+//
+//	pd.DataFrame({"id": [1, 2], "text": [None, None], "note": [None, None]}).to_parquet("null.parquet")
+//	pd.DataFrame({"id": [1, 2], "text": [np.nan, np.nan], "note": ["a", "b"]}).to_parquet("nan.parquet")
+//	pd.DataFrame({"id": [1, 2], "text": [1.5, np.nan]}).to_parquet("number.parquet")
+func TestParquetColumnsOfNulls(t *testing.T) {
+	for in, want := range map[string]string{
+		"null": `{"row":1,"id":1,"error":"the text is null","input":{"note":null}}` + "\n" + `{"row":2,"id":2,"error":"the text is null","input":{"note":null}}` + "\n",
+		"nan":  `{"row":1,"id":1,"error":"the text is null","input":{"note":"a"}}` + "\n" + `{"row":2,"id":2,"error":"the text is null","input":{"note":"b"}}` + "\n",
+	} {
+		in = filepath.Join("testdata", in+".parquet")
+		var last rows.Progress
+		var out bytes.Buffer
+		o := rows.Options{Input: in, Stdout: &out, Progress: func(p rows.Progress) { last = p }}
+		if summary, err := score(t, o, screener()); err != nil || summary.Rows != 2 || summary.Failed != 2 || last.Rows != 2 {
+			t.Errorf("%s: %v, %+v", in, err, summary)
+		}
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("%s: %s", in, diff)
+		}
+		copied := filepath.Join(t.TempDir(), "out.parquet")
+		if _, err := score(t, rows.Options{Input: in, Output: copied}, screener()); err != nil {
+			t.Errorf("%s to Parquet: %v", in, err)
+		}
+		out.Reset()
+		if _, err := score(t, rows.Options{Input: copied, TextColumn: "error", Stdout: &out}, screener()); err != nil || strings.Count(out.String(), `"input_note":`) != 2 {
+			t.Errorf("%s from Parquet: %v, %s", in, err, &out)
+		}
+		for r, err := range rows.Records(t.Context(), rows.Options{Input: in}) {
+			if err != nil || !strings.Contains(string(r.Fields), `"text":null`) {
+				t.Errorf("%s: %v, %s", in, err, r.Fields)
+			}
+		}
+	}
+	number := rows.Options{Input: filepath.Join("testdata", "number.parquet"), Stdout: io.Discard}
+	if _, err := score(t, number, screener()); err == nil || !strings.Contains(err.Error(), `column "text" must contain strings, but it is schema.text: optional double`) {
+		t.Errorf("a column of numbers: %v", err)
 	}
 }
 

@@ -20,13 +20,17 @@ type Record struct {
 }
 
 // Records yields the rows of an input for callers who need more of them than a text to
-// score. Of o, it uses the input, its format, the id's column and MaxBytes. The
+// score. Of o, it uses the input and how it is read, the id's column and MaxBytes. The
 // first row that cannot be read ends the sequence with an error, which names the file.
 func Records(ctx context.Context, o Options) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		o = o.withDefaults()
 		o.TextColumn = "" // it is a field like the others
 		fail := func(err error) { yield(Record{}, fmt.Errorf("failed to read %s: %w", o.inputName(), err)) }
+		if err := o.validateInput(); err != nil {
+			fail(err)
+			return
+		}
 		if o.Input == Standard && o.Stdin == nil {
 			fail(errors.New("there is neither a file nor Stdin"))
 			return

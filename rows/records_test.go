@@ -13,6 +13,7 @@ func TestRecords(t *testing.T) {
 	folder := t.TempDir()
 	jsonl := write(t, filepath.Join(folder, "in.jsonl"), `{"id":1.0,"text":"a","old":{"toxicity":0.7}}`+"\n\n"+`{"id":"b","old":null}`+"\n")
 	csv := write(t, filepath.Join(folder, "in.csv"), "old,id,text,\n0.7,1.0,a,\n,b,,x\n")
+	lines := write(t, filepath.Join(folder, "in.txt"), "a \"b\"\n\n")
 	parquet := filepath.Join(folder, "out.parquet")
 	if _, err := score(t, rows.Options{Input: csv, Output: parquet, KeepText: true}, screener()); err != nil {
 		t.Fatal(err)
@@ -20,6 +21,7 @@ func TestRecords(t *testing.T) {
 	for path, want := range map[string][]string{
 		jsonl:   {`1 1.0 {"text":"a","old":{"toxicity":0.7}}`, `2 b {"old":null}`},
 		csv:     {`1 1.0 {"old":"0.7","text":"a","column_4":""}`, `2 b {"old":"","text":"","column_4":"x"}`},
+		lines:   {`1  {"text":"a \"b\""}`, `2  {"text":""}`},
 		parquet: {`1 1.0 {"row":1,"text":"a","score":`, `2 b {"row":2,"text":"","score":`},
 	} {
 		var got []string
@@ -41,6 +43,21 @@ func TestRecords(t *testing.T) {
 	}
 }
 
+// Files of spreadsheets and of Spark are read as for a job.
+func TestRecordsOfOtherCSV(t *testing.T) {
+	in := write(t, filepath.Join(t.TempDir(), "in.csv"), "old;text\n0.7;\"a \\\"b\\\" \xfc\"\n")
+	for r, err := range rows.Records(t.Context(), rows.Options{Input: in, Delimiter: ';', Escape: '\\', InputEncoding: "latin1"}) {
+		if want := `{"old":"0.7","text":"a \"b\" ü"}`; err != nil || string(r.Fields) != want {
+			t.Errorf("%v, %s, want %s", err, r.Fields, want)
+		}
+	}
+	for _, err := range rows.Records(t.Context(), rows.Options{Input: in, Escape: '"'}) {
+		if err == nil || !strings.Contains(err.Error(), "in.csv: --escape: ") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // The first row that cannot be read ends the sequence: half of a file is no file.
 func TestRecordsEndWithTheFirstError(t *testing.T) {
 	folder := t.TempDir()
@@ -48,7 +65,7 @@ func TestRecordsEndWithTheFirstError(t *testing.T) {
 	for path, want := range map[string]string{
 		broken:                              "failed to read " + broken + ": line 2: it is not JSON",
 		filepath.Join(folder, "none.jsonl"): "none.jsonl: no such file",
-		filepath.Join(folder, "in.txt"):     "the extension must be",
+		filepath.Join(folder, "in.doc"):     "the extension must be",
 		rows.Standard:                       "failed to read standard input: there is neither a file nor Stdin",
 	} {
 		read, last := 0, error(nil)

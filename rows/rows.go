@@ -11,7 +11,8 @@
 //	}
 //	fmt.Println(summary.Rows, summary.Flagged, summary.Failed)
 //
-// Input and output are JSONL, CSV, TSV or Parquet, in any combination. There is one
+// Input and output are JSONL, CSV, TSV or Parquet, in any combination; an input can also be
+// plain text, with a row on each line. There is one
 // result for each row, in the order of the rows. A row that cannot be scored gets
 // a result with an error, and the run continues. Memory does not grow with the
 // input. [Options].Resume continues an interrupted run, also after a kill. [Job.Find] finds
@@ -40,7 +41,7 @@ const Standard = "-"
 // Options are the options of a job. The zero value of a field means its default.
 type Options struct {
 	// Input and Output are paths. The extension decides the format: .jsonl or
-	// .ndjson, .csv, .tsv, or .parquet. Empty or [Standard] is Stdin or Stdout, which
+	// .ndjson, .csv, .tsv, .parquet, or, of an input, .txt. Empty or [Standard] is Stdin or Stdout, which
 	// are JSONL. Input text that is compressed with gzip or zstd is unpacked, up to a zstd
 	// window of 128 MiB; its name may end in .gz or .zst.
 	//
@@ -56,12 +57,24 @@ type Options struct {
 	InputFormat Format
 	// Shard is the part of the inputs to do; default: all of them.
 	Shard Shard
-	// OutputFormat is the format of the outputs in a folder; default: that of each input.
+	// OutputFormat is the format of the outputs in a folder; default: that of each input,
+	// JSONL for plain text.
 	OutputFormat Format
+	// InputEncoding is the encoding of an input other than Parquet, by a name of
+	// https://encoding.spec.whatwg.org, such as windows-1252 (which is also latin1),
+	// utf-16le or shift_jis; default: UTF-8. A byte order mark of UTF-8 or UTF-16 counts
+	// for more. Offsets are those of the text in UTF-8.
+	InputEncoding string
 	// Delimiter separates the cells of an input in CSV: an ASCII character other than
-	// a quote or a line break; default: a comma.
+	// a quote or a line break; default: a comma, or what a first line like sep=; names.
 	Delimiter byte
-	// TextColumn is the column or field with the text; default: "text".
+	// Escape is an ASCII character before a quote or before itself, inside the quotes of CSV
+	// or TSV, that makes it a part of the text: a backslash in what Spark writes. Elsewhere
+	// it is a character like any other. Default: none; a quote is doubled, which
+	// is understood also with Escape.
+	Escape byte
+	// TextColumn is the column or field with the text; default: "text". Plain text has
+	// no columns.
 	TextColumn string
 	// IDColumn is the column or field with the id of a row. It must exist in CSV
 	// and Parquet. Empty means "id", which may be missing.
@@ -135,21 +148,15 @@ func (o Options) Validate() error {
 	case o.OutputFormat != "":
 		return errors.New("--output-format is for a folder of outputs: the ending of --output decides the format of one")
 	}
-	input, _, err := o.inputFormat()
-	if err != nil {
+	if err := o.validateInput(); err != nil {
 		return err
 	}
 	output, err := o.outputFormat()
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.RowGroup != 0 && output != Parquet:
+	if o.RowGroup != 0 && output != Parquet {
 		return fmt.Errorf("--row-group is for Parquet, but the output is %s", output)
-	case o.Delimiter != 0 && input != CSV:
-		return fmt.Errorf("--delimiter is for CSV, but the input is %s; use --input-format csv if it is not", input)
-	case !separates(o.Delimiter):
-		return fmt.Errorf("--delimiter: %q cannot separate cells", o.Delimiter)
 	}
 	if o.Resume {
 		if err := o.resumable(); err != nil {
@@ -165,6 +172,32 @@ func (o Options) Validate() error {
 		if out, err := os.Stat(o.Output); err == nil && os.SameFile(in, out) {
 			return fmt.Errorf("%s is both input and output", o.Input)
 		}
+	}
+	return nil
+}
+
+// validateInput checks the options about how the input is read.
+func (o Options) validateInput() error {
+	input, _, err := o.inputFormat()
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.Delimiter != 0 && input != CSV:
+		return fmt.Errorf("--delimiter is for CSV, but the input is %s; use --input-format csv if it is not", input)
+	case !marks(o.Delimiter):
+		return fmt.Errorf("--delimiter: %q cannot separate cells", o.Delimiter)
+	case o.Escape != 0 && !input.hasCells():
+		return fmt.Errorf("--escape is for CSV and TSV, but the input is %s; use --input-format csv if it is not", input)
+	case o.Escape != 0 && (!marks(o.Escape) || o.Escape == o.delimiter(input)):
+		return fmt.Errorf("--escape: %q cannot escape a quote; without --escape, a quote is doubled", o.Escape)
+	case o.InputEncoding != "" && input == Parquet:
+		return errors.New("--input-encoding is for text, but the input is Parquet, whose strings are UTF-8")
+	case input == Lines && (o.IDColumn != "" || o.TextColumn != "" && o.TextColumn != "text"):
+		return errors.New("--text-column and --id-column are for formats with columns, but the input is plain text; name its format with --input-format if it is not")
+	}
+	if _, err := o.encoding(); err != nil {
+		return fmt.Errorf("--input-encoding: %w", err)
 	}
 	return nil
 }
@@ -201,12 +234,18 @@ func (o Options) outputName() string {
 // Summary counts the rows of the outputs. If the run was resumed, it includes the rows
 // of earlier runs.
 type Summary struct {
-	Rows         int64  `json:"rows"`   // written
-	Before       int64  `json:"before"` // of Rows, those written by earlier runs
-	Failed       int64  `json:"failed"` // of Rows, those with an error in place of a result
-	Flagged      int64  `json:"flagged"`
-	NotDecided   int64  `json:"not_decided"`   // rows with a [toxscreen.Result].NotDecided
-	Reached      int64  `json:"reached"`       // rows with a score at or over one of [Options].Limits, or an entity of [Finding].FailOn
+	Rows       int64 `json:"rows"`   // written
+	Before     int64 `json:"before"` // of Rows, those written by earlier runs
+	Failed     int64 `json:"failed"` // of Rows, those with an error in place of a result
+	Flagged    int64 `json:"flagged"`
+	NotDecided int64 `json:"not_decided"` // rows with a [toxscreen.Result].NotDecided
+	Reached    int64 `json:"reached"`     // rows with a score at or over one of [Options].Limits, or an entity of [Finding].FailOn
+	// Undecodable are rows that hold bytes which are not text in the encoding of the input:
+	// without [Options].InputEncoding, not UTF-8. Parquet is not counted.
+	Undecodable int64 `json:"undecodable"`
+	// Nonfinite are rows in JSONL that hold NaN, Infinity or -Infinity, which JSON does not
+	// have: it is null in the output.
+	Nonfinite    int64  `json:"nonfinite"`
 	FirstFailure string `json:"first_failure"` // such as "row 17: …", with the error of the first failed row; after the name of its input if there are several
 	// Asked are the rows that the judge was asked about. Verdicts of them have a
 	// verdict, and the others do not; FirstUnjudged has the reason of the first.
@@ -233,6 +272,16 @@ func (s *Summary) add(l *line, t task) {
 	}
 }
 
+// addInput counts what is odd in a row of the input.
+func (s *Summary) addInput(r row) {
+	if r.undecodable {
+		s.Undecodable++
+	}
+	if r.nonfinite {
+		s.Nonfinite++
+	}
+}
+
 // include adds the summary of one of several outputs, whose input is named.
 func (s *Summary) include(input string, one Summary) {
 	if s.Failed == 0 && one.Failed > 0 {
@@ -247,6 +296,8 @@ func (s *Summary) include(input string, one Summary) {
 	s.Flagged += one.Flagged
 	s.NotDecided += one.NotDecided
 	s.Reached += one.Reached
+	s.Undecodable += one.Undecodable
+	s.Nonfinite += one.Nonfinite
 	s.Asked += one.Asked
 	s.Verdicts += one.Verdicts
 	s.NotBelieved += one.NotBelieved

@@ -222,6 +222,41 @@ func TestColumnsOfTheJudge(t *testing.T) {
 	}
 }
 
+// Python and pandas write NaN and infinities, which JSON does not have. In a field beside
+// the text they are null in the output; as the text or the id, they are missing. Rows with them
+// are counted, also those of an earlier run.
+func TestNumbersThatJSONDoesNotHave(t *testing.T) {
+	const in = `{"text": "you idiot", "stars": NaN, "more": [-Infinity, {"a": Infinity, "b": 1.50}], "note": "NaN"}
+{"text": NaN}
+{"id": NaN, "text": "NaN, Infinity \\"}
+{"text": "a", "x": nan}
+`
+	folder := t.TempDir()
+	o := rows.Options{Input: write(t, filepath.Join(folder, "in.jsonl"), in+strings.Repeat("{\"text\":\"a\"}\n", 500)), Output: filepath.Join(folder, "out.jsonl"), Resume: true}
+	interrupted(t, o, 2)
+	summary, err := score(t, o, screener())
+	if err != nil || summary.Nonfinite != 3 || summary.Failed != 2 || summary.Flagged != 1 {
+		t.Errorf("%v, %+v", err, summary)
+	}
+	var got []string
+	for line := range strings.Lines(read(t, o.Output)) {
+		var r rows.Result
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%d %s %s%s", r.Row, r.ID, r.Error, r.Input))
+	}
+	want := []string{
+		`1  {"stars":null,"more":[null, {"a": null, "b": 1.50}],"note":"NaN"}`,
+		`2  line 2: the field "text" is not a string but null`,
+		`3  `,
+		`4  line 4: it is not JSON: invalid character 'a' in literal null (expecting 'u')`,
+	}
+	if diff := cmp.Diff(want, got[:4]); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // believes is a Fusion in which verdicts on insults count.
 type believes struct{}
 
@@ -283,7 +318,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		"no output":              {rows.Options{Input: in}, "the output is missing"},
 		"resume and overwrite":   {rows.Options{Input: in, Output: "o.jsonl", Resume: true, Overwrite: true}, "use only one of them"},
 		"one column for both":    {rows.Options{Input: in, Output: "o.jsonl", TextColumn: "id"}, `--text-column and --id-column are both "id"`},
-		"an unknown format":      {rows.Options{Input: "in.txt", Output: "o.jsonl"}, "--input in.txt: the extension must be"},
+		"an unknown format":      {rows.Options{Input: "in.doc", Output: "o.jsonl"}, "--input in.doc: the extension must be .jsonl, .ndjson, .csv, .tsv, .parquet or .txt; or name"},
 		"one value":              {rows.Options{Input: in, Output: "o.json"}, "--output o.json: a .json file contains one value"},
 		"no rows in a row group": {rows.Options{Input: in, Output: "o.parquet", RowGroup: -1}, "--row-group: -1 is not in 1..1048576"},
 		"row groups in CSV":      {rows.Options{Input: in, Output: "o.csv", RowGroup: 5}, "--row-group is for Parquet, but the output is CSV"},

@@ -93,10 +93,11 @@ func (p *pair) do(task task, settings []Setting) (Summary, error) {
 // checks a row that is in the output already and whose result is replaced.
 func (p *pair) run(check func(row) error) error {
 	ctx := p.ctx
-	at, err := p.in.skip(ctx, p.done.Rows)
+	before, err := p.in.skip(ctx, p.done.Rows)
 	if err != nil {
 		return p.cutOff(ctx, fmt.Errorf("failed to read %s: %w", p.options.inputName(), err))
 	}
+	p.done.Undecodable, p.done.Nonfinite = before.odd.Undecodable, before.odd.Nonfinite
 	began := time.Now()
 	defer func() { p.done.Duration = time.Since(began) }()
 	report := func(at int64) {
@@ -105,7 +106,7 @@ func (p *pair) run(check func(row) error) error {
 			p.options.Progress(Progress{p.done, at, p.in.length()})
 		}
 	}
-	report(at)
+	report(before.upTo)
 
 	memory := newBudget(readAhead)
 	var readErr, writeErr error
@@ -171,6 +172,7 @@ func (p *pair) write(o outcome) error {
 			return fmt.Errorf("failed to write %s: %w", p.options.outputName(), err)
 		}
 		p.done.add(o.row.was.result, p.task)
+		p.done.addInput(o.row)
 		p.done.Before++
 		return nil
 	}
@@ -185,6 +187,7 @@ func (p *pair) write(o outcome) error {
 		return fmt.Errorf("failed to write %s: %w", p.options.outputName(), err)
 	}
 	p.done.add(l, p.task)
+	p.done.addInput(o.row)
 	return nil
 }
 

@@ -82,11 +82,11 @@ func (o Options) validateFolder() error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("--output %s: %w", o.Output, files.Cause(err))
 	}
-	if _, _, err := formatOf(o.Output); err == nil && !isFolder(o.Output) {
+	if _, _, err := formatOf(o.Output, InputFormats()); err == nil && !isFolder(o.Output) {
 		return fmt.Errorf("--output %s: it must be a folder, for one output for each file of --input %s, but its name is that of a file", o.Output, o.Input)
 	}
 	if o.OutputFormat != "" {
-		if _, err := ParseFormat(string(o.OutputFormat)); err != nil {
+		if err := o.OutputFormat.among(OutputFormats()); err != nil {
 			return fmt.Errorf("--output-format: %w", err)
 		}
 	}
@@ -118,7 +118,8 @@ type groups struct {
 }
 
 // wholes returns an input with all its rows for each input, in the order of their names,
-// and checks the options of each.
+// and checks the options of each. Plain text beside other formats is refused: it is often
+// about the data, like README.txt.
 func (o Options) wholes() ([]Options, error) {
 	inputs, err := o.inputs()
 	if err != nil {
@@ -128,7 +129,7 @@ func (o Options) wholes() ([]Options, error) {
 		return strings.Compare(filepath.Base(a), filepath.Base(b))
 	})
 	all := make([]Options, len(inputs))
-	from := map[string]string{}
+	from, plain, other := map[string]string{}, "", ""
 	for i, input := range inputs {
 		one := o
 		one.Input, one.Shard, one.OutputFormat, one.inFolder = input, Shard{}, "", true
@@ -147,7 +148,15 @@ func (o Options) wholes() ([]Options, error) {
 		if err := one.Validate(); err != nil {
 			return nil, err
 		}
+		if format, _ := one.ReadFormat(); format == Lines {
+			plain = input
+		} else {
+			other = input
+		}
 		all[i] = one
+	}
+	if plain != "" && other != "" {
+		return nil, fmt.Errorf("--input %s: %s is plain text, and %s is not: use a pattern for the files of one kind, like '*%s'", o.Input, plain, other, filepath.Ext(other))
 	}
 	return all, nil
 }
@@ -206,14 +215,18 @@ func (o Options) nameInFolder(to Format) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if to == "" {
+	switch {
+	case to != "":
+	case format == Lines:
+		to = JSONL
+	default:
 		to = format
 	}
 	name := filepath.Base(o.Input)
 	if packed != "" {
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
-	switch named, _, err := formatOf(name); {
+	switch named, _, err := formatOf(name, InputFormats()); {
 	case err != nil:
 		name += "." + string(to)
 	case named != to:

@@ -266,7 +266,9 @@ func TestFolderRefused(t *testing.T) {
 	in("twice/a.jsonl", row)
 	twice := in("twice/a.jsonl.gz", row)
 	in("foreign/a.jsonl", row)
-	foreign := in("foreign/notes.txt", "x")
+	foreign := in("foreign/notes.doc", "x")
+	in("about/a.jsonl", row)
+	about := in("about/README.txt", "x")
 	in("deep/x/a.jsonl", row)
 	in("mixed/a.jsonl", row)
 	mixed := in("mixed/b.csv", "text\ngarden\n")
@@ -286,7 +288,8 @@ func TestFolderRefused(t *testing.T) {
 		"an empty folder":      {rows.Options{Input: empty}, "there is no such file"},
 		"one output for two":   {rows.Options{Input: twice}, "a.jsonl.gz would both be written to"},
 		"one output, format":   {rows.Options{Input: mixed, OutputFormat: "xml"}, `--output-format: unknown format "xml"`},
-		"not rows":             {rows.Options{Input: foreign}, "notes.txt: the extension must be"},
+		"not rows":             {rows.Options{Input: foreign}, "notes.doc: the extension must be"},
+		"notes on the rows":    {rows.Options{Input: about}, "README.txt is plain text, and " + filepath.Join(about, "a.jsonl") + " is not: use a pattern for the files of one kind, like '*.jsonl'"},
 		"a folder in it":       {rows.Options{Input: filepath.Join(folder, "deep")}, "it is a folder; use a pattern"},
 		"a missing column":     {rows.Options{Input: wrong}, `b.csv: there is no column "text"`},
 		"an option for some":   {rows.Options{Input: mixed, Delimiter: ';'}, "--delimiter is for CSV, but the input is JSONL"},

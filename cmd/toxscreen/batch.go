@@ -17,11 +17,11 @@ func (a *app) batchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "batch -i IN -o OUT",
 		Short: "Score each row of a file",
-		Long: `Score each row of a JSONL, CSV, TSV or Parquet file and write one result per row,
-in order, in any of these formats. The file extension decides the format; - is
-standard input and output, which are JSONL. --input-format names the format of an
-input whose name does not tell it. Text that is compressed with gzip or zstd is
-unpacked, with or without .gz or .zst at the end of its name. A row that cannot be
+		Long: `Score each row of a JSONL, CSV, TSV or Parquet file, or each line of a text file, and
+write one result per row, in order, as JSONL, CSV, TSV or Parquet. The file extension
+decides the format; - is standard input and output, which are JSONL. --input-format
+names the format of an input whose name does not tell it. Text that is compressed with
+gzip or zstd is unpacked, with or without .gz or .zst at the end of its name. A row that cannot be
 scored gets a result with an error, and the run continues. --resume continues an
 interrupted run. --redo judge asks the judge again about the rows of a complete output
 whose verdict failed. The exit code is 3 if rows failed, if they are in a language that the
@@ -33,6 +33,7 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
 		Example: `  toxscreen batch -i comments.jsonl -o scored.jsonl
   toxscreen batch -i comments.csv.gz --text-column comment -o scored.parquet
   toxscreen batch -i export.csv --delimiter ';' -o scored.csv
+  toxscreen batch -i comments.txt -o scored.jsonl --keep-text
   toxscreen batch -i comments.jsonl -o scored.jsonl --resume
   toxscreen batch -i comments.jsonl -o scored.jsonl --redo judge
   toxscreen batch -i 'comments/*.parquet' -o scored --shard 3/16 --resume
@@ -62,12 +63,11 @@ func noArguments(cmd *cobra.Command, args []string) error {
 // addRowFlags adds the flags of commands that read and write rows.
 func addRowFlags(cmd *cobra.Command, o *rows.Options) {
 	flags := cmd.Flags()
-	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .tsv, also with .gz or .zst, .parquet, or - for standard input; a folder or a pattern for many")
+	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .tsv, .txt, also with .gz or .zst, .parquet, or - for standard input; a folder or a pattern for many")
 	flags.StringVarP(&o.Output, "output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .tsv, .parquet, or - for JSONL; a folder for many inputs")
 	flags.String("shard", "", "part of many inputs to do, like `3/16`: number 3 of 16 parts, counted from 0; all of them by default")
-	flags.StringVar((*string)(&o.InputFormat), "input-format", "", "format of the input: jsonl, csv, tsv or parquet; default: as its name says, jsonl for -")
-	flags.StringVar((*string)(&o.OutputFormat), "output-format", "", "format of the outputs in a folder: jsonl, csv, tsv or parquet; default: that of each input")
-	flags.String("delimiter", "", "what separates the columns of a CSV input: one `CHARACTER`, or tab; default: a comma")
+	addReadFlags(cmd, o)
+	flags.StringVar((*string)(&o.OutputFormat), "output-format", "", "format of the outputs in a folder: jsonl, csv, tsv or parquet; default: that of each input, jsonl for text")
 	flags.StringVar(&o.TextColumn, "text-column", "text", "column or field with the text")
 	flags.String("id-column", "id", "column or field with the id of the row")
 	flags.BoolVar(&o.KeepText, "keep-text", false, "write the text beside its result")
@@ -75,11 +75,46 @@ func addRowFlags(cmd *cobra.Command, o *rows.Options) {
 	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace an existing output")
 	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
 	flags.BoolP("quiet", "q", false, "show neither progress nor summary")
-	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
+	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "txt", "gz", "zst")
 	_ = cmd.MarkFlagFilename("output", "jsonl", "ndjson", "csv", "tsv", "parquet")
-	for _, name := range []string{"input-format", "output-format"} {
-		_ = cmd.RegisterFlagCompletionFunc(name, oneOf(string(rows.JSONL), string(rows.CSV), string(rows.TSV), string(rows.Parquet)))
+	_ = cmd.RegisterFlagCompletionFunc("output-format", completeRowFormats(rows.OutputFormats()))
+}
+
+// addReadFlags adds the flags of commands that read rows.
+func addReadFlags(cmd *cobra.Command, o *rows.Options) {
+	flags := cmd.Flags()
+	flags.StringVar((*string)(&o.InputFormat), "input-format", "", "format of the input: jsonl, csv, tsv, parquet, or lines for plain text; default: as its name says, jsonl for -")
+	flags.StringVar(&o.InputEncoding, "input-encoding", "", "encoding of an input in text, like `windows-1252` or shift_jis; default: UTF-8, or UTF-16 by its byte order mark")
+	flags.String("delimiter", "", "what separates the columns of a CSV input: one `CHARACTER`, or tab; default: a comma, or as its first line says, like sep=;")
+	flags.String("escape", "", "`CHARACTER` before a quote inside the quotes of a CSV or TSV input, like \\ in what Spark writes; default: quotes are doubled")
+	_ = cmd.RegisterFlagCompletionFunc("input-format", completeRowFormats(rows.InputFormats()))
+	_ = cmd.RegisterFlagCompletionFunc("input-encoding", oneOf("windows-1252", "latin1", "utf-16le", "shift_jis"))
+}
+
+func completeRowFormats(formats []rows.Format) cobra.CompletionFunc {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = string(f)
 	}
+	return oneOf(names...)
+}
+
+// readOptions completes the options that the flags of [addReadFlags] set.
+func readOptions(cmd *cobra.Command, o *rows.Options) error {
+	for name, character := range map[string]*byte{"delimiter": &o.Delimiter, "escape": &o.Escape} {
+		if !cmd.Flags().Changed(name) {
+			continue
+		}
+		value, _ := cmd.Flags().GetString(name)
+		if value == "tab" || value == `\t` {
+			value = "\t"
+		}
+		if len(value) != 1 {
+			return wrongUsage("--%s: %q is neither one ASCII character nor tab", name, value)
+		}
+		*character = value[0]
+	}
+	return nil
 }
 
 // batchOptions completes the options that the flags set.
@@ -105,15 +140,8 @@ func (a *app) batchOptions(cmd *cobra.Command, s *settings, o rows.Options) (row
 			return o, wrongUsage("--shard: %w", err)
 		}
 	}
-	if flags.Changed("delimiter") {
-		value, _ := flags.GetString("delimiter")
-		if value == "tab" || value == `\t` {
-			value = "\t"
-		}
-		if len(value) != 1 {
-			return o, wrongUsage("--delimiter: %q is neither one ASCII character nor tab", value)
-		}
-		o.Delimiter = value[0]
+	if err := readOptions(cmd, &o); err != nil {
+		return o, err
 	}
 	switch {
 	case o.Input == "":
@@ -192,7 +220,7 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 		if summary.NotDecided > 0 {
 			notDecided = fmt.Sprintf(", %d not decided", summary.NotDecided)
 		}
-		a.summarize(summary, fmt.Sprintf("%d flagged, %d failed%s", summary.Flagged, summary.Failed, notDecided))
+		a.summarize(summary, o, fmt.Sprintf("%d flagged, %d failed%s", summary.Flagged, summary.Failed, notDecided))
 	}
 	if !quiet && screener.HasJudge() {
 		a.summarizeJudge(summary, o.Output != rows.Standard && slices.Equal(job.Outputs(), []string{o.Output}))
@@ -225,7 +253,7 @@ func (a *app) noRows(job *rows.Job, o rows.Options) {
 
 // summarize prints the summary of a complete output on standard error. counts are what was
 // found.
-func (a *app) summarize(s rows.Summary, counts string) {
+func (a *app) summarize(s rows.Summary, o rows.Options, counts string) {
 	before := ""
 	if s.Before > 0 {
 		before = fmt.Sprintf(" (%d of them in earlier runs)", s.Before)
@@ -233,6 +261,16 @@ func (a *app) summarize(s rows.Summary, counts string) {
 	fmt.Fprintf(a.err, "toxscreen: %d rows%s in %.1f s, %s per second: %s\n", s.Rows, before, s.Duration.Seconds(), rate(s), counts)
 	if s.Failed > 0 {
 		fmt.Fprintf(a.err, "toxscreen: first failure: %s\n", terminal.Escape(s.FirstFailure))
+	}
+	switch {
+	case s.Undecodable == 0:
+	case o.InputEncoding == "":
+		fmt.Fprintf(a.err, "toxscreen: %d rows hold bytes that are not UTF-8; if the input has another encoding, name it, like --input-encoding windows-1252\n", s.Undecodable)
+	default:
+		fmt.Fprintf(a.err, "toxscreen: %d rows hold bytes that are not %s; if the input has another encoding, name that with --input-encoding\n", s.Undecodable, terminal.Escape(o.InputEncoding))
+	}
+	if s.Nonfinite > 0 {
+		fmt.Fprintf(a.err, "toxscreen: %d rows hold NaN or Infinity, which JSON does not have; they are null in the output\n", s.Nonfinite)
 	}
 }
 

@@ -61,7 +61,7 @@ are rows with a label and groups. The whole network scores them, without a judge
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input.Input, "input", "i", "", "`FILE` of rows, as for batch, or - for standard input; default: the templates")
-	flags.StringVar((*string)(&o.input.InputFormat), "input-format", "", "format of the input: jsonl, csv, tsv or parquet; default: as its name says, jsonl for -")
+	addReadFlags(cmd, &o.input)
 	flags.StringVar(&o.input.TextColumn, "text-column", "text", "column or field with the text")
 	flags.StringVar(&o.Label, "label-column", "label", "column or field with the label, in 0..1; default: label, else the attribute in labels")
 	flags.StringSliceVar(&o.Groups, "group-column", nil, "column or field with the groups of a row; repeatable")
@@ -77,7 +77,6 @@ are rows with a label and groups. The whole network scores them, without a judge
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
 	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.RegisterFlagCompletionFunc("attribute", cobra.FixedCompletions(attributeNames(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("input-format", oneOf(string(rows.JSONL), string(rows.CSV), string(rows.TSV), string(rows.Parquet)))
 	addThresholdFlag(cmd, "the model's")
 	addFlags(cmd, "format", "max_bytes", "calibration")
 	addFlags(cmd, modelFlags...)
@@ -103,8 +102,11 @@ func (o *fairnessOptions) check(cmd *cobra.Command) (limits fairness.Estimates, 
 	case o.sample < 0:
 		return nil, wrongUsage("--sample: %d is negative: it must be a number of sentences, or 0 for all", o.sample)
 	}
+	if err := readOptions(cmd, &o.input); err != nil {
+		return nil, err
+	}
 	if o.input.Input == "" {
-		for _, name := range []string{"input-format", "text-column", "label-column", "group-column", "template-column"} {
+		for _, name := range []string{"input-format", "input-encoding", "delimiter", "escape", "text-column", "label-column", "group-column", "template-column"} {
 			if cmd.Flags().Changed(name) {
 				return nil, wrongUsage("--%s is for rows: name them with -i FILE", name)
 			}

@@ -22,9 +22,10 @@ import (
 // migrateOptions are the flags of migrate that are not configuration keys.
 type migrateOptions struct {
 	columns migration.Columns
+	reading rows.Options // how files are read
 
 	input, old, updated, output string
-	format, idColumn, newColumn string
+	newColumn                   string
 	thresholds                  []string
 	examples                    int
 	overwrite                   bool
@@ -57,9 +58,9 @@ The report proposes thresholds and changes none.`,
 	flags.StringVar(&o.updated, "new", "", "`FILE` with the new scores, such as an output of batch --full")
 	flags.StringVarP(&o.output, "output", "o", "", "`FOLDER` for report.html, report.md and report.json; created if missing")
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing report")
-	flags.StringVar(&o.format, "input-format", "", "format of the files: jsonl, csv, tsv or parquet; default: as their names say, jsonl for -")
+	addReadFlags(cmd, &o.reading)
 	flags.StringVar(&o.columns.Text, "text-column", "text", "column or field with the text")
-	flags.StringVar(&o.idColumn, "id-column", "", "column or field with the id of the row; default: id")
+	flags.StringVar(&o.reading.IDColumn, "id-column", "", "column or field with the id of the row; default: id")
 	flags.StringVar(&o.columns.Scores, "old-column", "", "column or field with the old scores; a number is the toxicity; default: old, attributes, attributeScores, or columns with the attributes' names")
 	flags.StringVar(&o.newColumn, "new-column", "", "column or field with the new scores of --new; default: as for --old-column, without old")
 	flags.StringVar(&o.columns.Labels, "label-column", "labels", "column or field with the labels")
@@ -73,7 +74,6 @@ The report proposes thresholds and changes none.`,
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
 	}
 	_ = cmd.MarkFlagDirname("output")
-	_ = cmd.RegisterFlagCompletionFunc("input-format", oneOf(string(rows.JSONL), string(rows.CSV), string(rows.TSV), string(rows.Parquet)))
 	_ = cmd.RegisterFlagCompletionFunc("old-threshold", completeAttributes)
 	return cmd
 }
@@ -131,6 +131,9 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := readOptions(cmd, &o.reading); err != nil {
+		return err
+	}
 	if err := mayReport(o.output, o.overwrite); err != nil {
 		return err
 	}
@@ -165,10 +168,30 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 // attributes of as many takes some ten minutes on two cores.
 const mostRows = 200_000
 
+// of returns how a file is read. Of two files, flags about a format count for those that
+// have it.
+func (o *migrateOptions) of(path string) rows.Options {
+	in := o.reading
+	in.Input = path
+	if format, err := in.ReadFormat(); err == nil && o.input == "" {
+		if format != rows.CSV {
+			in.Delimiter = 0
+		}
+		if format != rows.CSV && format != rows.TSV {
+			in.Escape = 0
+		}
+		if format == rows.Parquet {
+			in.InputEncoding = ""
+		}
+	}
+	return in
+}
+
 // readRows reads all rows of a file, and returns the model that scored them if they
 // name one.
 func (a *app) readRows(ctx context.Context, s *settings, o *migrateOptions, path string, columns migration.Columns) (all []migration.Row, model string, err error) {
-	in := rows.Options{Input: path, Stdin: a.in, InputFormat: rows.Format(o.format), IDColumn: o.idColumn, MaxBytes: s.MaxBytes}
+	in := o.of(path)
+	in.Stdin, in.MaxBytes = a.in, s.MaxBytes
 	for record, err := range rows.Records(ctx, in) {
 		if err != nil {
 			return nil, "", err

@@ -350,9 +350,9 @@ func (a *app) piiBatchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "batch -i IN -o OUT",
 		Short: "Find and mask the personal data in each row of a file",
-		Long: `Find the personal data in each row of a JSONL, CSV, TSV or Parquet file and write
-one result per row, in order, in any of these formats. With --mask, each result has
-the masked text. Files, folders, --shard, --resume and rows that fail are as for toxscreen
+		Long: `Find the personal data in each row of a JSONL, CSV, TSV or Parquet file, or in each
+line of a text file, and write one result per row, in order, as JSONL, CSV, TSV or
+Parquet. With --mask, each result has the masked text. Files, folders, --shard, --resume and rows that fail are as for toxscreen
 batch.`,
 		Example: `  toxscreen pii batch -i notes.jsonl -o found.jsonl
   toxscreen pii batch -i notes.csv.gz --text-column note --mask -o masked.csv
@@ -414,7 +414,7 @@ func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
 	}
 	if !quiet {
 		a.noRows(job, o)
-		a.summarize(summary, fmt.Sprintf("%d with personal data, %d entities, %d failed", summary.WithEntities, summary.Entities, summary.Failed))
+		a.summarize(summary, o, fmt.Sprintf("%d with personal data, %d entities, %d failed", summary.WithEntities, summary.Entities, summary.Failed))
 	}
 	switch {
 	case summary.Reached > 0:

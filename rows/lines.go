@@ -1,0 +1,136 @@
+package rows
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
+)
+
+// lineReader reads lines of a limited length in constant memory.
+type lineReader struct {
+	in     *bufio.Reader
+	limit  int   // bytes of a line without its line break
+	number int64 // number of the latest line
+	offset int64 // bytes read
+	buffer []byte
+	// breaks is the last byte of the file's first line break: \n, or \r in files of the old
+	// Mac OS. In the latter, \n and \r\n end lines, too; in others, \r is part of a line.
+	breaks byte
+}
+
+// next returns the next line without its line break, valid until the next call. For
+// a line over the limit it only reports that.
+func (l *lineReader) next() (line []byte, tooLong bool, err error) {
+	l.buffer = l.buffer[:0]
+	l.number++
+	for begun, ended := false, false; !ended; begun = true {
+		var part []byte
+		if part, ended, err = l.part(); err != nil {
+			if err == io.EOF && begun {
+				break
+			}
+			return nil, false, err
+		}
+		if tooLong = tooLong || len(l.buffer)+len(part) > l.limit; !tooLong {
+			l.buffer = append(l.buffer, part...)
+		}
+	}
+	if tooLong {
+		l.buffer = l.buffer[:0]
+	}
+	return l.buffer, tooLong, nil
+}
+
+// part reads bytes of a line, valid until the next call, and the line break if they end it.
+func (l *lineReader) part() (part []byte, ended bool, err error) {
+	if _, err := l.in.Peek(1); err != nil {
+		return nil, false, err
+	}
+	there, _ := l.in.Peek(l.in.Buffered())
+	end, length := len(there), len(there)
+	for i, b := range there {
+		if b == '\r' && i+1 == len(there) {
+			if i > 0 {
+				end, length = i, i // the next bytes, which tell, may come late
+				break
+			}
+			there, _ = l.in.Peek(2)
+		}
+		switch {
+		case b == '\n':
+			end, length, ended = i, i+1, true
+			l.breaks = cmp.Or(l.breaks, '\n')
+		case b != '\r':
+		case i+1 == len(there): // of the file
+			end, length, ended = i, i+1, true
+		case there[i+1] == '\n':
+			end, length, ended = i, i+2, true
+			l.breaks = cmp.Or(l.breaks, '\n')
+		case l.breaks != '\n':
+			end, length, ended = i, i+1, true
+			l.breaks = '\r'
+		}
+		if ended {
+			break
+		}
+	}
+	_, _ = l.in.Discard(length) // cannot fail after Peek
+	l.offset += int64(length)
+	return there[:end], ended, nil
+}
+
+// plainReader reads plain text: each line is a row, also a blank one, so that the number of
+// a row is that of its line.
+type plainReader struct {
+	source
+	lines   lineReader
+	asField bool // for [Records], which has the text among the fields
+}
+
+func (p *plainReader) columns() []column { return nil }
+
+func (p *plainReader) idNode() parquet.Node { return parquet.Optional(parquet.String()) }
+
+func (p *plainReader) skip(ctx context.Context, rows int64) (skipped, error) {
+	return skipRows(ctx, p, rows)
+}
+
+func (p *plainReader) next() (row, error) {
+	line, tooLong, err := p.lines.next()
+	if err != nil {
+		return row{}, files.Cause(err)
+	}
+	r := row{number: p.lines.number, text: string(line), size: len(line) + 512, upTo: p.lines.offset, undecodable: p.undecodable(line)}
+	switch {
+	case tooLong:
+		r.err = errTooLongRow(fmt.Sprintf("line %d", r.number), p.lines.limit)
+	case p.asField:
+		r.fields = plainFields{r.text}
+	default:
+		r.fields = plainFields{}
+	}
+	return r, nil
+}
+
+// plainFields are the fields of a line: none, or its text.
+type plainFields []string
+
+func (f plainFields) json() (id, others []byte, err error) {
+	for _, text := range f {
+		others = append(appendField(nil, "text", plainjson.Append(nil, text)), '}')
+	}
+	return nil, others, nil
+}
+
+func (plainFields) cells() (id string, others []string, err error) { return "", nil, nil }
+
+func (plainFields) values() (id parquet.Value, others [][]parquet.Value) {
+	return parquet.NullValue(), nil
+}
