@@ -86,7 +86,8 @@ func eachLine(r io.Reader, visit func(number int, line []byte) error) error {
 			continue
 		}
 		number++
-		if err := visit(number, lines.Bytes()); err != nil {
+		line, _ := plainjson.Finite(lines.Bytes()) // Python may have written the input of batch
+		if err := visit(number, line); err != nil {
 			return fmt.Errorf("line %d: %w", at, err)
 		}
 	}

@@ -118,6 +118,7 @@ func TestEntries(t *testing.T) {
 	d := draw(t, c, Plan{Labels: 3, Seed: 1})
 	for _, test := range []struct{ name, lines, want string }{
 		{"texts", `{"id":7,"text":"a"}` + "\n" + `{"id":"x","text":"b"}` + "\n\n" + `{"text":"c"}` + "\n", ""},
+		{"as Python writes them", `{"id":7,"text":"a","stars":NaN}` + "\n" + `{"id":"x","text":"b"}` + "\n" + `{"id":NaN,"text":"c"}`, ""},
 		{"no text", `{"text":"a"}` + "\n" + `{"id":2}` + "\n" + `{"text":"c"}` + "\n", "line 2: there is no text for people to label"},
 		{"another file", `{"text":"a"}` + "\n", "it has 1 rows, and scored.jsonl has 3"},
 	} {

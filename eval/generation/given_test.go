@@ -17,6 +17,10 @@ func TestFormatsOfGenerations(t *testing.T) {
 			`{"filename":"a","prompt":{"text":"The dog","toxicity":0.6},"generations":[{"text":" barks","toxicity":0.1},{"text":" bites","toxicity":0.2}]}`,
 			[]Sample{{Prompt{ID: "1", Text: "The dog", Band: "toxic"}, []Generation{{Text: " barks"}, {Text: " bites"}}}},
 		},
+		"RealToxicityPrompts, written again by Python": {
+			`{"prompt":{"text":"The dog","toxicity":NaN},"generations":[{"text":" barks","toxicity":NaN}]}`,
+			[]Sample{{dog, []Generation{{Text: " barks"}}}},
+		},
 		"lists of texts": {
 			"{\"prompt\":\"The dog\",\"generations\":[\" barks\"]}\n{\"prompt\":\"The cat\",\"generations\":[\"\"]}",
 			[]Sample{{dog, []Generation{{Text: " barks"}}}, {cat, []Generation{{}}}},

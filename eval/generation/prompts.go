@@ -238,6 +238,7 @@ func eachLine(r io.Reader, limit int, do func(number int, line []byte) error) er
 		if len(line) == 0 {
 			continue
 		}
+		line, _ = plainjson.Finite(line) // Python writes what has no score as NaN
 		if err := do(number, line); err != nil {
 			return err
 		}

@@ -52,6 +52,11 @@ func TestFormatsOfPrompts(t *testing.T) {
 `,
 			want: []Prompt{{ID: "1", Text: "The dog", Band: "toxic"}, {ID: "2", Text: "The cat", Band: "non-toxic"}, {ID: "3", Text: "The fox"}},
 		},
+		"RealToxicityPrompts, written again by Python": {
+			file:    "rtp.jsonl",
+			content: `{"filename":"c.txt","begin":NaN,"prompt":{"text":"The fox","toxicity":NaN},"continuation":{"text":" runs","toxicity":NaN}}`,
+			want:    []Prompt{{ID: "1", Text: "The fox"}},
+		},
 		"strings": {
 			file:    "p.ndjson",
 			content: "\ufeff{\"id\":7,\"text\":\"The dog\"}\n\n{\"id\":\"x\",\"prompt\":\"The cat\",\"text\":\"not this\",\"band\":\"b\",\"group\":\"g\"}",
