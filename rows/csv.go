@@ -241,42 +241,39 @@ func openCSV(from source, in *bufio.Reader, format Format, o Options) (rowReader
 }
 
 // separatorLine reads a first line like sep=; which names the delimiter for Excel and is not
-// a row. length is its number of bytes, 0 if there is no such line.
+// a row. length is its number of bytes with the line break, 0 if there is no such line.
 func separatorLine(in *bufio.Reader) (delimiter byte, length int) {
 	const name, longest = "sep=", len(`"sep=\t"`)
-	var line string
-	for n := 1; length == 0; n++ {
-		start, err := in.Peek(n)
-		if err == nil && n <= longest+1 && start[n-1] != '\r' && start[n-1] != '\n' {
-			begin := strings.TrimPrefix(strings.ToLower(string(start)), `"`)
-			if !strings.HasPrefix(name, begin[:min(len(begin), len(name))]) {
-				return 0, 0
-			}
-			continue
+	for ; length <= longest; length++ {
+		start, err := in.Peek(length + 1)
+		if err != nil || start[length] == '\r' || start[length] == '\n' {
+			break
 		}
-		line, length = string(start), n
-		if err == nil {
-			line = string(start[:n-1])
-		}
-		if two, err := in.Peek(n + 1); err == nil && string(two[n-1:]) == "\r\n" {
-			length++
+		begin := strings.TrimPrefix(strings.ToLower(string(start)), `"`)
+		if !strings.HasPrefix(name, begin[:min(len(begin), len(name))]) {
+			return 0, 0
 		}
 	}
-	if strings.HasPrefix(line, `"`) && strings.HasSuffix(line, `"`) {
-		line = strings.Trim(line, `"`)
+	line, _ := in.Peek(length)
+	value := bytes.TrimPrefix(line, []byte(`"`))
+	if len(value) < len(line) {
+		value = bytes.TrimSuffix(value, []byte(`"`))
 	}
-	if len(line) < len(name) {
-		return 0, 0
-	}
-	value := line[len(name):]
-	if value == `\t` {
-		value = "\t"
+	if value = value[min(len(name), len(value)):]; string(value) == `\t` {
+		value = []byte("\t")
 	}
 	if len(value) != 1 || !marks(value[0]) {
 		return 0, 0
 	}
-	length, _ = in.Discard(length) // less at the end of the file
-	return value[0], length
+	delimiter = value[0]
+	switch rest, _ := in.Peek(length + 2); {
+	case bytes.HasPrefix(rest[length:], []byte("\r\n")):
+		length += 2
+	case len(rest) > length:
+		length++
+	}
+	_, _ = in.Discard(length) // cannot fail after Peek
+	return delimiter, length
 }
 
 // distinct gives each column a unique name: an empty name is replaced by the

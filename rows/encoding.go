@@ -28,7 +28,7 @@ func (o Options) encoding() (encoding.Encoding, error) {
 }
 
 // decode returns content in UTF-8, and whether it had another encoding. Without a known
-// encoding, a byte order mark tells UTF-16, which Excel and PowerShell write; bytes that
+// encoding, a byte order mark tells UTF-16, which Excel and Windows PowerShell write; bytes that
 // are not UTF-8 stay as they are.
 func decode(in *bufio.Reader, encoded encoding.Encoding) (*bufio.Reader, bool) {
 	if encoded == nil {

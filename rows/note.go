@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
@@ -47,11 +46,15 @@ func newNote(ctx context.Context, o Options, in rowReader, task task, settings [
 		return n, fmt.Errorf("failed to read %s: %w", o.Input, files.Cause(err))
 	}
 	format, _, _ := o.inputFormat() // checked when the job was opened
+	escape := ""
+	if o.Escape != 0 {
+		escape = string(rune(o.Escape))
+	}
 	n.Settings = slices.Concat([]Setting{{"toxscreen's version", toxscreen.Version()}}, task.versions(), settings)
 	n.Settings = append(n.Settings, []Setting{
 		{"--input-format", string(format)},
 		{"--input-encoding", o.InputEncoding},
-		{"--escape", strings.Trim(string(rune(o.Escape)), "\x00")},
+		{"--escape", escape},
 		{"--max-bytes", fmt.Sprint(o.MaxBytes)},
 		{"--offset-unit", string(o.OffsetUnit)},
 		{"--text-column", o.TextColumn},

@@ -17,6 +17,8 @@ type Record struct {
 	// Fields is a JSON object of the other fields, the text among them; nil if there are
 	// none. Cells of CSV and TSV are strings.
 	Fields json.RawMessage
+	// Undecodable reports whether the row holds bytes as in [Summary].Undecodable.
+	Undecodable bool
 }
 
 // Records yields the rows of an input for callers who need more of them than a text to
@@ -49,7 +51,7 @@ func Records(ctx context.Context, o Options) iter.Seq2[Record, error] {
 			case nil:
 				err = errors.Join(r.err, ctx.Err())
 			}
-			record := Record{Row: r.number}
+			record := Record{Row: r.number, Undecodable: r.undecodable}
 			if err == nil {
 				var id []byte
 				if id, record.Fields, err = r.fields.json(); err == nil {

@@ -12,10 +12,9 @@
 //	fmt.Println(summary.Rows, summary.Flagged, summary.Failed)
 //
 // Input and output are JSONL, CSV, TSV or Parquet, in any combination; an input can also be
-// plain text, with a row on each line. There is one
-// result for each row, in the order of the rows. A row that cannot be scored gets
-// a result with an error, and the run continues. Memory does not grow with the
-// input. [Options].Resume continues an interrupted run, also after a kill. [Job.Find] finds
+// plain text, with a row on each line. There is one result for each row, in the order of
+// the rows. A row that cannot be scored gets a result with an error, and the run
+// continues. Memory does not grow with the input. [Options].Resume continues an interrupted run, also after a kill. [Job.Find] finds
 // personal data in place of toxicity. A folder or a pattern of inputs has a folder of outputs,
 // and [Options].Shard shares the work between machines.
 // [Result] is the format of a row in JSONL, and [ReadLabelled] reads such rows.
@@ -41,8 +40,8 @@ const Standard = "-"
 // Options are the options of a job. The zero value of a field means its default.
 type Options struct {
 	// Input and Output are paths. The extension decides the format: .jsonl or
-	// .ndjson, .csv, .tsv, .parquet, or, of an input, .txt. Empty or [Standard] is Stdin or Stdout, which
-	// are JSONL. Input text that is compressed with gzip or zstd is unpacked, up to a zstd
+	// .ndjson, .csv, .tsv, .parquet, or, of an input, .txt. Empty or [Standard] is Stdin
+	// or Stdout, which are JSONL. Input text that is compressed with gzip or zstd is unpacked, up to a zstd
 	// window of 128 MiB; its name may end in .gz or .zst.
 	//
 	// Input can also be a folder, or a pattern of [filepath.Glob]. Output is then a folder,

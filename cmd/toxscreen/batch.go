@@ -21,9 +21,9 @@ func (a *app) batchCommand() *cobra.Command {
 write one result per row, in order, as JSONL, CSV, TSV or Parquet. The file extension
 decides the format; - is standard input and output, which are JSONL. --input-format
 names the format of an input whose name does not tell it. Text that is compressed with
-gzip or zstd is unpacked, with or without .gz or .zst at the end of its name. A row that cannot be
-scored gets a result with an error, and the run continues. --resume continues an
-interrupted run. --redo judge asks the judge again about the rows of a complete output
+gzip or zstd is unpacked, with or without .gz or .zst at the end of its name. A row that
+cannot be scored gets a result with an error, and the run continues. --resume continues
+an interrupted run. --redo judge asks the judge again about the rows of a complete output
 whose verdict failed. The exit code is 3 if rows failed, if they are in a language that the
 model does not know, or if the judge was asked and gave no verdict.
 
@@ -262,16 +262,20 @@ func (a *app) summarize(s rows.Summary, o rows.Options, counts string) {
 	if s.Failed > 0 {
 		fmt.Fprintf(a.err, "toxscreen: first failure: %s\n", terminal.Escape(s.FirstFailure))
 	}
-	switch {
-	case s.Undecodable == 0:
-	case o.InputEncoding == "":
-		fmt.Fprintf(a.err, "toxscreen: %d rows hold bytes that are not UTF-8; if the input has another encoding, name it, like --input-encoding windows-1252\n", s.Undecodable)
-	default:
-		fmt.Fprintf(a.err, "toxscreen: %d rows hold bytes that are not %s; if the input has another encoding, name that with --input-encoding\n", s.Undecodable, terminal.Escape(o.InputEncoding))
+	if s.Undecodable > 0 {
+		fmt.Fprintf(a.err, "toxscreen: %s\n", terminal.Escape(undecodable(s.Undecodable, o)))
 	}
 	if s.Nonfinite > 0 {
 		fmt.Fprintf(a.err, "toxscreen: %d rows hold NaN or Infinity, which JSON does not have; they are null in the output\n", s.Nonfinite)
 	}
+}
+
+// undecodable says that rows of an input are not in its encoding.
+func undecodable(number int64, o rows.Options) string {
+	if o.InputEncoding == "" {
+		return fmt.Sprintf("%d rows hold bytes that are not UTF-8; if the input has another encoding, name it, like --input-encoding windows-1252", number)
+	}
+	return fmt.Sprintf("%d rows hold bytes that are not %s; if the input has another encoding, name that with --input-encoding", number, o.InputEncoding)
 }
 
 // summarizeJudge prints what the judge was asked and how it answered. again tells whether

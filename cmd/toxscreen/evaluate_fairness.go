@@ -213,6 +213,7 @@ type fairnessRun struct {
 	failed    int64
 	first     string // failure
 	foreign   int    // texts that are not decided
+	odd       string // rows that are not in the encoding of the input, in a sentence
 	wrong     error  // of a row
 }
 
@@ -252,6 +253,9 @@ func (r *fairnessRun) measure(ctx context.Context, maxBytes int) (fairness.Resul
 	}
 	if n := r.Unlabelled(); n > 0 {
 		results.Warnings = append(results.Warnings, fmt.Sprintf("rows without a label, which are left out: %d", n))
+	}
+	if r.odd != "" {
+		results.Warnings = append(results.Warnings, r.odd)
 	}
 	if r.foreign > 0 {
 		results.Warnings = append(results.Warnings, fmt.Sprintf("texts that seem to be in a language that the model does not know: %d; here they count by their scores", r.foreign))
@@ -325,6 +329,9 @@ func (r *fairnessRun) scoreRows(ctx context.Context) ([]fairness.Text, error) {
 		return nil, fmt.Errorf("failed to measure fairness: %s: %w", r.input.Input, err)
 	}
 	r.failed, r.first = summary.Failed, summary.FirstFailure
+	if summary.Undecodable > 0 {
+		r.odd = undecodable(summary.Undecodable, r.input)
+	}
 	texts, err := r.Texts()
 	if err != nil && r.first != "" {
 		err = fmt.Errorf("%w; %d rows failed, the first: %s", err, r.failed, r.first)

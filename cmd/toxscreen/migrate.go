@@ -192,9 +192,13 @@ func (o *migrateOptions) of(path string) rows.Options {
 func (a *app) readRows(ctx context.Context, s *settings, o *migrateOptions, path string, columns migration.Columns) (all []migration.Row, model string, err error) {
 	in := o.of(path)
 	in.Stdin, in.MaxBytes = a.in, s.MaxBytes
+	wrong := int64(0)
 	for record, err := range rows.Records(ctx, in) {
 		if err != nil {
 			return nil, "", err
+		}
+		if record.Undecodable {
+			wrong++
 		}
 		row, err := columns.Row(record.Row, record.ID, record.Fields)
 		if err != nil {
@@ -208,6 +212,9 @@ func (a *app) readRows(ctx context.Context, s *settings, o *migrateOptions, path
 			return nil, "", fmt.Errorf("failed to read %s: it has more than %d rows: take a random sample of them, whose intervals are hardly wider", path, mostRows)
 		}
 		all = append(all, row)
+	}
+	if wrong > 0 {
+		a.warn(fmt.Sprintf("%s: %s", path, undecodable(wrong, in)))
 	}
 	scored := func(r migration.Row) bool { return r.Scores.Len() > 0 }
 	switch {
