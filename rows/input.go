@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -192,7 +193,7 @@ func openText(ctx context.Context, from source, format Format, o Options) (r row
 	if from.packed = packed; packed == "" && !from.decoded {
 		from.size = from.bytes
 	}
-	if err := checkText(in, format); err != nil {
+	if err := checkText(in, format, o.InputFormat != ""); err != nil {
 		return nil, err
 	}
 	lines := lineReader{in: in, limit: RowBytes(o.MaxBytes)}
@@ -209,8 +210,9 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // checkText checks the first bytes of an input, refuses what is not rows of text, and
 // skips a byte order mark. NUL is refused in the first line only: in CSV it can be
-// part of a text.
-func checkText(in *bufio.Reader, format Format) error {
+// part of a text. named tells whether the user named the format: other formats come under
+// the name .txt, too.
+func checkText(in *bufio.Reader, format Format, named bool) error {
 	if _, err := in.Peek(1); err != nil && err != io.EOF {
 		return files.Cause(err)
 	}
@@ -229,15 +231,18 @@ func checkText(in *bufio.Reader, format Format) error {
 		_, _ = in.Discard(len(byteOrderMark)) // cannot fail after Peek
 		start = start[len(byteOrderMark):]
 	}
-	line, _ := cutLine(start)
+	line, complete := cutLine(start)
 	if bytes.IndexByte(line, 0) >= 0 {
 		return fmt.Errorf("it is not %s but a binary file: its first line contains NUL; if it is UTF-16 text, use --input-encoding utf-16le", format)
 	}
-	if format != JSONL {
+	switch {
+	case format == Lines && !named && bytes.HasPrefix(line, []byte(`{"`)) && (!complete || json.Valid(line)):
+		return errors.New("its first line is a JSON object: name its format, --input-format jsonl, or lines if each line is a text")
+	case format != JSONL:
 		return nil
 	}
 	// What other programs call JSON would fail in each of its lines.
-	line, complete := cutLine(bytes.TrimLeft(start, " \t\r\n"))
+	line, complete = cutLine(bytes.TrimLeft(start, " \t\r\n"))
 	switch {
 	case bytes.HasPrefix(line, []byte("[")):
 		return errors.New("it is not JSONL but a JSON list; write each item on a line of its own with `jq -c '.[]'`")

@@ -115,6 +115,21 @@ func TestFolderOfPlainText(t *testing.T) {
 	}
 }
 
+// JSONL under the name of plain text is refused, also if its first line is long.
+func TestJSONLIsNotPlainText(t *testing.T) {
+	folder := t.TempDir()
+	for name, content := range map[string]string{"short": `{"text":"a"}`, "long": `{"text":"` + strings.Repeat("a ", 500) + `"}`} {
+		o := rows.Options{Input: write(t, filepath.Join(folder, name+".txt"), content+"\n"), Stdout: io.Discard}
+		if _, err := score(t, o, screener()); err == nil || !strings.HasSuffix(err.Error(), "its first line is a JSON object: name its format, --input-format jsonl, or lines if each line is a text") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	o := rows.Options{Input: write(t, filepath.Join(folder, "quotation.txt"), "{\"she said\"} so\n"), Stdout: io.Discard}
+	if summary, err := score(t, o, screener()); err != nil || summary.Rows != 1 {
+		t.Errorf("%v, %+v", err, summary)
+	}
+}
+
 // Plain text has no columns, and results do not fit into it.
 func TestPlainTextHasNoColumns(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -84,7 +84,7 @@ func addRowFlags(cmd *cobra.Command, o *rows.Options) {
 func addReadFlags(cmd *cobra.Command, o *rows.Options) {
 	flags := cmd.Flags()
 	flags.StringVar((*string)(&o.InputFormat), "input-format", "", "format of the input: jsonl, csv, tsv, parquet, or lines for plain text; default: as its name says, jsonl for -")
-	flags.StringVar(&o.InputEncoding, "input-encoding", "", "encoding of an input in text, like `windows-1252` or shift_jis; default: UTF-8, or UTF-16 by its byte order mark")
+	flags.StringVar(&o.InputEncoding, "input-encoding", "", "`NAME` of the encoding of an input in text, like windows-1252; default: UTF-8, or UTF-16 by its byte order mark")
 	flags.String("delimiter", "", "what separates the columns of a CSV input: one `CHARACTER`, or tab; default: a comma, or as its first line says, like sep=;")
 	flags.String("escape", "", "`CHARACTER` before a quote inside the quotes of a CSV or TSV input, like \\ in what Spark writes; default: quotes are doubled")
 	_ = cmd.RegisterFlagCompletionFunc("input-format", completeRowFormats(rows.InputFormats()))
