@@ -17,15 +17,16 @@ type Feedback interface {
 	Add(ctx context.Context, l store.LabelSet) error
 }
 
-// label scores a text and stores its labels together with the result; l has the
-// client's part. The judge is not asked, but a verdict that it has cached is stored
-// too. Where the server stores no feedback, label only scores the text.
+// label scores a text by the whole network and stores its labels together with the
+// result, which [rows.ReadLabelled] takes with or without the text; l has the client's
+// part. The judge is not asked, but a verdict that it has cached is stored too. A text
+// that the queue does not admit is a failure, and nothing of it is stored.
 func (s *Server) label(ctx context.Context, l store.LabelSet) error {
 	if err := l.Validate(); err != nil {
 		return fail(invalidRequest, "failed to keep feedback: %v", err)
 	}
 	exchangeOf(ctx).count(len(l.Text))
-	screening, err := s.begin(ctx, s.screener, request{text: l.Text})
+	screening, err := s.begin(ctx, s.screener.With(toxscreen.WithFullNetwork()), request{text: l.Text})
 	if err != nil {
 		return s.ended(ctx, err)
 	}

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/httpapi"
@@ -51,6 +53,82 @@ func TestFeedbackIsKept(t *testing.T) {
 	}
 	if n != 1 || judge.asked.Load() != 0 {
 		t.Errorf("%d label sets, and the judge was asked %d times", n, judge.asked.Load())
+	}
+}
+
+// early is a model that leaves its network early on every text, where it may.
+type early struct{ classify }
+
+func (e early) Info() toxscreen.ModelInfo {
+	info := e.classify.Info()
+	info.Exits, info.Thresholds = 1, scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)
+	return info
+}
+
+func (e early) ClassifyEarly(ctx context.Context, text string) (toxscreen.Classification, error) {
+	found, err := e.Classify(ctx, text)
+	found.Exit, found.Spans = 1, nil
+	return found, err
+}
+
+// Nothing can be fitted on the estimates of a text that left the network early: whatever
+// way a report comes in, its text is scored by the whole network. Texts that are only
+// scored still leave early.
+func TestFeedbackIsScoredByTheWholeNetwork(t *testing.T) {
+	f := openFeedback(t, store.FeedbackOptions{})
+	s := serve(t, toxscreen.New(early{words}), httpapi.Config{Feedback: f})
+	const suggestion = `{"comment":{"text":"suggested tea"},"attributeScores":{"TOXICITY":{"summaryScore":{"value":0}}}}`
+	if r := s.post("/v1/score", `{"text":"tea"}`).result(t); r.Exit != 1 {
+		t.Errorf("a text that is only scored leaves at exit %d, want 1", r.Exit)
+	}
+	contentType, body := batchOf([2]string{"/v1alpha1/comments:suggestscore", strings.Replace(suggestion, "suggested", "batched", 1)})
+	for _, r := range []reply{
+		s.post("/v1/feedback", `{"text":"native tea","labels":{"toxicity":0}}`),
+		s.post("/v1alpha1/comments:suggestscore", suggestion),
+		s.post("/batch", body, "Content-Type", contentType),
+	} {
+		if r.status >= 300 {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	}
+	n := 0
+	for l, err := range f.All(t.Context()) {
+		if n++; err != nil || l.Result.Exit != 0 || l.Result.Spans == nil {
+			t.Errorf("%v %+v", err, l)
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d label sets, want 3", n)
+	}
+}
+
+// A report takes its place in the queue like a text to score. An overloaded server refuses
+// it with a time to try again, and stores nothing of it.
+func TestAnOverloadedServerRefusesFeedback(t *testing.T) {
+	blocked, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	slow := informed{info: toxscreen.ModelInfo{Version: "tiny@1.0.0", Parallel: 1, Attributes: words.Info().Attributes}, classify: func(ctx context.Context, text string) (toxscreen.Classification, error) {
+		once.Do(func() { close(blocked) })
+		<-release
+		return words(ctx, text)
+	}}
+	f := openFeedback(t, store.FeedbackOptions{})
+	s := serve(t, toxscreen.New(slow), httpapi.Config{Feedback: f, QueueWait: time.Nanosecond})
+	var clients sync.WaitGroup
+	clients.Go(func() { s.post("/v1/score", `{"text":"the text that takes the only place"}`) })
+	<-blocked
+	for path, body := range map[string]string{
+		"/v1/feedback":                    `{"text":"tea","labels":{"toxicity":0}}`,
+		"/v1alpha1/comments:suggestscore": `{"comment":{"text":"tea"},"attributeScores":{"TOXICITY":{"summaryScore":{"value":0}}}}`,
+	} {
+		if r := s.post(path, body); r.status != http.StatusServiceUnavailable && r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
+		}
+	}
+	close(release)
+	clients.Wait()
+	for l, err := range f.All(t.Context()) {
+		t.Errorf("%v %+v was stored, and refused", err, l)
 	}
 }
 

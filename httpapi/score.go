@@ -25,6 +25,9 @@ type request struct {
 	thresholds toxscreen.Scores
 	// language is that of the text, if the caller states it.
 	language string
+	// full runs the whole network on the text. Nothing can be fitted on the estimates of
+	// a text that left early.
+	full bool
 	// anyLanguage decides a text in a language that the model does not know by its
 	// scores.
 	anyLanguage bool
@@ -71,6 +74,9 @@ func (s *Server) score(ctx context.Context, r request) (toxscreen.Result, error)
 	}
 	if r.anyLanguage || r.sentence { // the language of a text is decided for the whole
 		screener = screener.With(toxscreen.WithAnyLanguage())
+	}
+	if r.full {
+		screener = screener.With(toxscreen.WithFullNetwork())
 	}
 	if r.entities != nil {
 		screener = screener.With(toxscreen.WithEntities(r.entities))

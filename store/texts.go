@@ -22,9 +22,12 @@ type LabelledText struct {
 	Weight float64
 	// LabelSets is how many there are of the text.
 	LabelSets int
-	// Result is the newest of the model that was asked for, if possible one with a
-	// verdict of the judge that was asked for.
+	// Result is the newest of the model that was asked for: if possible one with a
+	// verdict of the judge that was asked for, else one of the whole network.
 	Result toxscreen.Result
+	// Estimates tells that the text left the network early in every Result there is, so
+	// that nothing can be fitted on its scores.
+	Estimates bool
 	// OtherModel tells that the text was only scored by other models: there is no
 	// Result.
 	OtherModel bool
@@ -72,9 +75,10 @@ func merged(sets []LabelSet, by toxscreen.Versions) LabelledText {
 			continue
 		}
 		judged = len(set.Result.Judge.Verdicts) > 0 && (by.Model == "" || v.Rubric == by.Rubric && v.JudgeModel == by.JudgeModel)
-		if judged || t.OtherModel {
+		if judged || t.OtherModel || t.Estimates && set.Result.Exit == 0 {
 			t.Result, t.OtherModel = set.Result, false
 		}
+		t.Estimates = t.Result.Exit > 0
 	}
 	if len(t.Result.Judge.Verdicts) > 0 && !judged {
 		t.OtherJudge, t.Result.Judge.Verdicts = true, nil

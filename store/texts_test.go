@@ -70,6 +70,33 @@ func TestWhatLabelSetsSayTogether(t *testing.T) {
 	}
 }
 
+// Nothing can be fitted on the estimates of a text that left the network early. Of a text that
+// was scored by the whole network, too, that result counts, though it is an older one.
+func TestResultsOfTheWholeNetworkComeBeforeEstimates(t *testing.T) {
+	for name, c := range map[string]struct {
+		exits []int // of the label sets, the oldest first
+		want  int
+	}{
+		"the whole network":  {[]int{0}, 0},
+		"an estimate since":  {[]int{0, 2}, 0},
+		"an estimate before": {[]int{2, 0}, 0},
+		"only estimates":     {[]int{1, 2}, 2},
+	} {
+		f := openFeedback(t, filepath.Join(t.TempDir(), "feedback.db"), store.FeedbackOptions{})
+		for i, exit := range c.exits {
+			l := said("tea")
+			l.Token, l.Result.Exit, l.Result.Judge = fmt.Sprint(i), exit, toxscreen.JudgeReport{}
+			if err := f.Add(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found := texts(t, f, toxscreen.Versions{})
+		if len(found) != 1 || found[0].Result.Exit != c.want || found[0].Estimates != (c.want > 0) {
+			t.Errorf("%s: %+v, want the result that left at exit %d", name, found, c.want)
+		}
+	}
+}
+
 // Parameters are for one model and one judge: of each text there is the result
 // that they can be fitted to, if there is one.
 func TestTextsAreOfOneModelAndOneJudge(t *testing.T) {

@@ -54,12 +54,12 @@ scores suit your texts and your users.`,
 		Short: "Write feedback as rows for calibrate",
 		Long: `Write feedback as JSONL for calibrate: one row per text, with its result. A label
 is the mean of all labels that were sent for the text. If a caller sends labels
-again with the same token, they replace the earlier ones. All rows are of one model:
-rows of older models and verdicts of older judges are left out. batch can score
-stored texts again.`,
+again with the same token, they replace the earlier ones. All rows are of one model
+and of its whole network: rows of older models, estimates and verdicts of older judges
+are left out. batch --full can score stored texts again.`,
 		Example: `  toxscreen feedback export -o feedback.jsonl
   toxscreen feedback export | toxscreen calibrate -i - -o fusion.json
-  toxscreen feedback export --all | jq -c '.input + {text}' | toxscreen batch -i - -o scored.jsonl`,
+  toxscreen feedback export --all | jq -c 'select(.text) | .input + {text}' | toxscreen batch --full -i - -o scored.jsonl`,
 		Args:              arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.feedbackExport(cmd, output, overwrite, all) },
@@ -67,7 +67,7 @@ stored texts again.`,
 	flags := export.Flags()
 	flags.StringVarP(&output, "output", "o", rows.Standard, "`FILE` to write, or - for standard output")
 	flags.BoolVar(&overwrite, "overwrite", false, "replace an existing output")
-	flags.BoolVar(&all, "all", false, "also write rows of older models and verdicts of older judges; calibrate refuses a mixture")
+	flags.BoolVar(&all, "all", false, "also write rows of older models, estimates and verdicts of older judges; calibrate refuses them")
 	_ = export.MarkFlagFilename("output", "jsonl", "ndjson")
 	addFlags(export, "feedback")
 	return group(cmd, export)
@@ -109,11 +109,11 @@ func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all b
 	}
 	var written exported
 	if output == rows.Standard {
-		written, err = exportFeedback(a.out, kept.Texts(cmd.Context(), by))
+		written, err = exportFeedback(a.out, kept.Texts(cmd.Context(), by), all)
 	} else {
 		var failure error                                          // of the feedback; it already says what failed
 		err = files.Write(output, 0o600, func(w io.Writer) error { // it may hold texts
-			written, failure = exportFeedback(w, kept.Texts(cmd.Context(), by))
+			written, failure = exportFeedback(w, kept.Texts(cmd.Context(), by), all)
 			return failure
 		})
 		if err != nil && failure == nil {
@@ -127,6 +127,9 @@ func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all b
 	if written.otherModel > 0 {
 		fmt.Fprintf(a.err, "toxscreen: %d texts are left out: only models older than %s have scored them; --all includes them\n", written.otherModel, terminal.Escape(newest.Model))
 	}
+	if written.estimates > 0 {
+		fmt.Fprintf(a.err, "toxscreen: %d texts are left out: an earlier version stored only estimates of them; --all includes them\n", written.estimates)
+	}
 	if written.otherJudge > 0 {
 		fmt.Fprintf(a.err, "toxscreen: %d texts are written without their verdicts, which are not by %s; --all includes them\n", written.otherJudge, terminal.Escape(newest.JudgeModel))
 	}
@@ -135,13 +138,14 @@ func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all b
 
 // exported counts the texts of a feedback export.
 type exported struct {
-	texts, labelSets       int
-	otherModel, otherJudge int // texts left out, or left without a verdict
+	texts, labelSets      int
+	otherModel, estimates int // texts left out
+	otherJudge            int // texts left without a verdict
 }
 
 // exportFeedback writes texts with their labels in the format that
-// [rows.ReadLabelled] reads.
-func exportFeedback(w io.Writer, texts iter.Seq2[store.LabelledText, error]) (exported, error) {
+// [rows.ReadLabelled] reads. With all, it also writes estimates.
+func exportFeedback(w io.Writer, texts iter.Seq2[store.LabelledText, error], all bool) (exported, error) {
 	var e exported
 	out := bufio.NewWriter(w)
 	for t, err := range texts {
@@ -150,6 +154,10 @@ func exportFeedback(w io.Writer, texts iter.Seq2[store.LabelledText, error]) (ex
 		}
 		if t.OtherModel {
 			e.otherModel++
+			continue
+		}
+		if t.Estimates && !all {
+			e.estimates++
 			continue
 		}
 		if t.OtherJudge {

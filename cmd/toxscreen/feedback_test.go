@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -77,6 +81,29 @@ func labelledFeedback(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(kept.Close())
 }
 
+// reports FILE sends each line of the file, a path and a body, to the server, as the
+// people do who report texts to it. Each must be accepted.
+func reports(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("unsupported: ! reports")
+	}
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		path, body, _ := strings.Cut(strings.TrimSpace(line), " ")
+		r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, ts.Getenv("URL")+path, strings.NewReader(body))
+		ts.Check(err)
+		response, err := client.Do(r)
+		ts.Check(err)
+		answer, err := io.ReadAll(response.Body)
+		ts.Check(errors.Join(err, response.Body.Close()))
+		if response.StatusCode >= 300 {
+			ts.Fatalf("%s: %d %s", line, response.StatusCode, answer)
+		}
+	}
+}
+
 // Fusion parameters are for one model and one judge: each text is exported with the
 // result that they can be fitted to, if there is one.
 func TestExportIsOfOneModelAndOneJudge(t *testing.T) {
@@ -139,6 +166,41 @@ func TestExportIsOfOneModelAndOneJudge(t *testing.T) {
 	models, judges, _ = export("--all")
 	if diff := cmp.Diff(map[string]int{tinyVersion: 3, "old@1": 1}, count(models)) + cmp.Diff(map[string]int{"": 1, someJudge: 2, earlierJudge: 1}, count(judges)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Feedback of earlier versions has estimates, on which nothing can be fitted. They are left
+// out and counted, unless --all asks for them to score the texts again; a text that was
+// reported again since has a result of the whole network.
+func TestExportLeavesEstimatesOut(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "feedback.db")
+	kept, err := store.OpenFeedback(file, store.FeedbackOptions{KeepText: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text string
+		exit int
+	}{{"an estimate", 1}, {"reported again", 0}, {"reported again", 2}, {"whole", 0}} {
+		result := scoredBy(tinyVersion, "", 0.1, 0)
+		result.Exit = c.exit
+		if err := kept.Add(t.Context(), store.LabelSet{Text: c.text, Labels: one(toxscreen.Toxicity, 0), Result: result}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	code, out, notes := command(t, "feedback", "export", "--feedback", file)
+	want := "toxscreen: 2 texts with 3 label sets\ntoxscreen: 1 texts are left out: an earlier version stored only estimates of them; --all includes them\n"
+	if code != 0 || notes != want || strings.Contains(out, "estimate") || strings.Contains(out, `"exit"`) {
+		t.Errorf("exit code %d, %s%s", code, notes, out)
+	}
+	if _, err := rows.ReadLabelled(rows.Standard, bytes.NewBufferString(out)); err != nil {
+		t.Error(err)
+	}
+	if _, out, _ := command(t, "feedback", "export", "--feedback", file, "--all"); !strings.Contains(out, `"exit":1`) {
+		t.Errorf("--all leaves the estimate out: %s", out)
 	}
 }
 

@@ -78,6 +78,7 @@ func TestStories(t *testing.T) {
 			"stops":       stopsServing,
 			"reloads":     reloads,
 			"labelled":    labelledFeedback,
+			"reports":     reports,
 		},
 	})
 }
