@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,12 +13,30 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// LiteLLMRequest is a request of LiteLLM's generic guardrail. Images and tools are
-// ignored.
+// LiteLLMRequest is a request of LiteLLM's generic guardrail.
 type LiteLLMRequest struct {
 	Texts      []string          `json:"texts"`
 	InputType  string            `json:"input_type"` // request or response
 	Parameters LiteLLMParameters `json:"additional_provider_specific_params"`
+	// Images, Tools and ToolCalls are not measured. The caller refuses Images by
+	// [NewLiteLLMImages], or passes over them.
+	Images    json.RawMessage `json:"images"`
+	Tools     json.RawMessage `json:"tools"`
+	ToolCalls json.RawMessage `json:"tool_calls"`
+}
+
+// NotMeasured names the parts of the request that are not measured.
+func (r LiteLLMRequest) NotMeasured() []string {
+	var names []string
+	for _, part := range []struct {
+		name  string
+		given json.RawMessage
+	}{{Images, r.Images}, {"tools", r.Tools}, {"tool_calls", r.ToolCalls}} {
+		if inside := bytes.Trim(part.given, "[]{} \t\r\n"); len(inside) > 0 && string(inside) != "null" {
+			names = append(names, part.name)
+		}
+	}
+	return names
 }
 
 // LiteLLMParameters are the guardrail's parameters, from the settings of LiteLLM.
@@ -47,6 +66,8 @@ type LiteLLMAnswer struct {
 	// BlockedReason is a sentence that quotes nothing of the text.
 	BlockedReason string   `json:"blocked_reason,omitempty"`
 	Texts         []string `json:"texts,omitempty"` // all texts of the request, the flagged ones masked
+	// Own has what [LiteLLMRequest.NotMeasured] returns, and is absent where that is nothing.
+	Own Own `json:"toxscreen,omitzero"`
 }
 
 // The values of [LiteLLMAnswer.Action].
@@ -102,6 +123,15 @@ func (p *LiteLLMParameters) check() error {
 	return nil
 }
 
+// NewLiteLLMImages returns the answer that refuses a request with images. LiteLLM shows the
+// reason to its client; of a failure, it would show the status only.
+func NewLiteLLMImages(r LiteLLMRequest) LiteLLMAnswer {
+	return LiteLLMAnswer{
+		Action: liteLLMBlocked, BlockedReason: "The request has images, which were not screened, and is blocked: only text is measured. The server's setting ignore_images lets it pass over images.",
+		Own: Own{r.NotMeasured()},
+	}
+}
+
 // reached returns the attributes of a result that count and reach their thresholds,
 // in their order.
 func (p LiteLLMParameters) reached(r toxscreen.Result) ([]toxscreen.Attribute, error) {
@@ -133,27 +163,28 @@ func (p LiteLLMParameters) reached(r toxscreen.Result) ([]toxscreen.Attribute, e
 func ToLiteLLM(r LiteLLMRequest, results []toxscreen.Result) (answer LiteLLMAnswer, left []string, err error) {
 	masked, intervened := slices.Clone(r.Texts), false
 	left = slices.Clone(r.Texts)
+	own := Own{r.NotMeasured()}
 	for i, result := range results {
 		attributes, err := r.Parameters.reached(result)
 		if err != nil {
 			return LiteLLMAnswer{}, nil, err
 		}
 		if result.NotDecided != "" {
-			return LiteLLMAnswer{Action: liteLLMBlocked, BlockedReason: fmt.Sprintf("%s was not screened and is blocked: %s.", liteLLMText(r, i), result.NotDecided)}, nil, nil
+			return LiteLLMAnswer{Action: liteLLMBlocked, BlockedReason: fmt.Sprintf("%s was not screened and is blocked: %s.", liteLLMText(r, i), result.NotDecided), Own: own}, nil, nil
 		}
 		if len(attributes) == 0 {
 			continue
 		}
 		spans := result.SpansOf(attributes)
 		if r.Parameters.OnFlagged == LiteLLMBlock || len(spans) == 0 {
-			return LiteLLMAnswer{Action: liteLLMBlocked, BlockedReason: liteLLMReason(r, i, result, attributes)}, nil, nil
+			return LiteLLMAnswer{Action: liteLLMBlocked, BlockedReason: liteLLMReason(r, i, result, attributes), Own: own}, nil, nil
 		}
 		masked[i], left[i], intervened = toxscreen.Mask(r.Texts[i], spans), without(r.Texts[i], spans), true
 	}
 	if intervened {
-		return LiteLLMAnswer{Action: liteLLMIntervened, Texts: masked}, left, nil
+		return LiteLLMAnswer{Action: liteLLMIntervened, Texts: masked, Own: own}, left, nil
 	}
-	return LiteLLMAnswer{Action: liteLLMNone}, nil, nil
+	return LiteLLMAnswer{Action: liteLLMNone, Own: own}, nil, nil
 }
 
 // without returns a text without its spans.

@@ -80,6 +80,37 @@ func TestLiteLLMActions(t *testing.T) {
 	}
 }
 
+// What LiteLLM sends beside the texts is not measured, and every answer says so. Where
+// images are not passed over, the answer blocks with the setting's name: LiteLLM shows its
+// client a reason, but of an error only the status.
+func TestLiteLLMNamesWhatIsNotMeasured(t *testing.T) {
+	const own = `"toxscreen":{"not_measured":["images","tools","tool_calls"]}}`
+	r, err := formats.ReadLiteLLM([]byte(`{"texts":["u idiot"],"images":["https://example.org/a.png"],"tools":[{"type":"function"}],"tool_calls":[{"id":"1"}],"additional_provider_specific_params":{"on_flagged":"mask"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, result := range map[string]toxscreen.Result{
+		`{"action":"NONE",` + own:                                     attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Toxicity: 0.1}),
+		`{"action":"GUARDRAIL_INTERVENED","texts":["u *****"],` + own: insulting(2, 7),
+		`{"action":"BLOCKED","blocked_reason":"The text was not screened and is blocked: it seems to be German.",` + own: {NotDecided: "it seems to be German"},
+	} {
+		got, _, err := formats.ToLiteLLM(r, []toxscreen.Result{result})
+		if diff := cmp.Diff(want, asJSON(t, got)); err != nil || diff != "" {
+			t.Error(err, diff)
+		}
+	}
+	refused := formats.NewLiteLLMImages(r)
+	if refused.Action != "BLOCKED" || !strings.Contains(refused.BlockedReason, "ignore_images") || len(refused.Own.NotMeasured) != 3 {
+		t.Errorf("%s", asJSON(t, refused))
+	}
+	for _, nothing := range []string{`null`, `[]`, `[ ]`, `{}`} {
+		r, err := formats.ReadLiteLLM([]byte(`{"texts":[],"images":` + nothing + `,"tools":` + nothing + `}`))
+		if err != nil || r.NotMeasured() != nil {
+			t.Errorf("%s: %v %q", nothing, err, r.NotMeasured())
+		}
+	}
+}
+
 // A guardrail with wrong settings lets nothing through.
 func TestLiteLLMParametersThatMakeNoSense(t *testing.T) {
 	for parameters, want := range map[string]string{

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,8 +18,12 @@ import (
 type OpenAIRequest struct {
 	Model string `json:"model"` // ignored: the answer names the model that scored
 	// Texts are the texts to score, with a result for each. The text parts of an
-	// input of typed parts are one text, joined by line breaks.
+	// input of typed parts are one text, joined by line breaks. There is none only
+	// where all parts are images.
 	Texts []string `json:"-"`
+	// Images are the names of the parts that are images, like input[1]. The caller
+	// refuses them, or names [Images] in the results as not measured.
+	Images []string `json:"-"`
 }
 
 // OpenAIModeration is the answer to an [OpenAIRequest].
@@ -31,10 +37,12 @@ type OpenAIModeration struct {
 type OpenAIResult struct {
 	Flagged    bool               `json:"flagged"` // whether any category is, or the text was not decided
 	Categories map[string]bool    `json:"categories"`
-	Scores     map[string]float64 `json:"category_scores"` // 0 to 1, higher is worse; 0 where nothing was assessed
-	// Applied has the kinds of input that a category was assessed in: none where it
-	// is not assessed.
+	Scores     map[string]float64 `json:"category_scores"` // 0 to 1, higher is worse; 0 where nothing was measured
+	// Applied has the kinds of input that a category was measured in: none where it
+	// was not measured.
 	Applied map[string][]string `json:"category_applied_input_types"`
+	// Own has the categories whose 0 means nothing.
+	Own Own `json:"toxscreen"`
 }
 
 // OpenAIModel is a model in OpenAI's list of models.
@@ -82,7 +90,7 @@ func NewOpenAIError(message, kind, param, code string) any {
 
 // openAICategories has groups of attributes for each category. The score of a group
 // is its lowest, and that of a category its highest group. A category without
-// groups is not assessed.
+// groups is not measured.
 var openAICategories = map[string][][]toxscreen.Attribute{
 	"harassment":             {{toxscreen.Insult}, {toxscreen.Toxicity}},
 	"harassment/threatening": {{toxscreen.Threat}},
@@ -100,7 +108,7 @@ var openAICategories = map[string][][]toxscreen.Attribute{
 }
 
 // ReadOpenAI reads a request: its input is a text, a list of texts, or a list of
-// typed parts, of which images are ignored. The error names the field.
+// typed parts. The error names the field.
 func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 	var in struct {
 		OpenAIRequest
@@ -150,14 +158,15 @@ func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 			texts = append(texts, *part.Text)
 		case part.Type == "text":
 			return r, fmt.Errorf("failed to read input[%d]: a part of type text has no text", i)
-		case part.Type != "image_url":
+		case part.Type == "image_url":
+			r.Images = append(r.Images, fmt.Sprintf("input[%d]", i))
+		default:
 			return r, fmt.Errorf("failed to read input[%d]: its type %q must be text or image_url", i, part.Type)
 		}
 	}
-	if len(texts) == 0 {
-		return r, errors.New("failed to read input: it has no text, and images are not assessed")
+	if len(texts) > 0 {
+		r.Texts = []string{strings.Join(texts, "\n")}
 	}
-	r.Texts = []string{strings.Join(texts, "\n")}
 	return r, nil
 }
 
@@ -165,7 +174,8 @@ func ReadOpenAI(data []byte) (OpenAIRequest, error) {
 // is flagged, but in no category.
 func ToOpenAI(r toxscreen.Result) OpenAIResult {
 	out := OpenAIResult{Flagged: r.NotDecided != "", Categories: map[string]bool{}, Scores: map[string]float64{}, Applied: map[string][]string{}}
-	for category, groups := range openAICategories {
+	for _, category := range slices.Sorted(maps.Keys(openAICategories)) {
+		groups := openAICategories[category]
 		score, flagged, assessed := 0.0, false, false
 		for _, group := range groups {
 			lowest, all, measured := 1.0, true, true
@@ -181,6 +191,8 @@ func ToOpenAI(r toxscreen.Result) OpenAIResult {
 		out.Scores[category], out.Categories[category], out.Applied[category] = score, flagged, []string{}
 		if assessed {
 			out.Applied[category] = []string{"text"}
+		} else {
+			out.Own.NotMeasured = append(out.Own.NotMeasured, category)
 		}
 		out.Flagged = out.Flagged || flagged
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 )
 
-// Each category has a score where attributes can assess it. Others are not assessed:
-// they have 0 and no input type, rather than a guess.
+// Each category has a score where attributes can measure it. Others are not measured:
+// they have 0, as OpenAI's clients expect a number, and no input type, and a field of our
+// own names them.
 func TestOpenAICategories(t *testing.T) {
 	got := formats.ToOpenAI(attributes(map[toxscreen.Attribute]toxscreen.Probability{
 		toxscreen.Toxicity: 0.91, toxscreen.SevereToxicity: 0.2, toxscreen.Insult: 0.83, toxscreen.Profanity: 0.7,
@@ -45,7 +46,8 @@ func TestOpenAIIsNotFlaggedForWhatItHasNoCategoryFor(t *testing.T) {
 	}
 	// With a model that does not measure insults, these are left out.
 	got = formats.ToOpenAI(attributes(map[toxscreen.Attribute]toxscreen.Probability{toxscreen.Threat: 0.9}))
-	if !got.Flagged || len(got.Applied["harassment"]) > 0 || len(got.Applied["violence"]) != 1 {
+	if !got.Flagged || len(got.Applied["harassment"]) > 0 || len(got.Applied["violence"]) != 1 ||
+		!slices.Contains(got.Own.NotMeasured, "harassment") || slices.Contains(got.Own.NotMeasured, "violence") {
 		t.Errorf("%s", asJSON(t, got))
 	}
 }
@@ -69,10 +71,20 @@ func TestOpenAIInputs(t *testing.T) {
 		`""`:               {""},
 		"\t[\n\"a\"]":      {"a"},
 		`["\ud83d\ude00"]`: {"\U0001F600"},
-		`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}},{"type":"text","text":"b"}]`: {"a\nb"},
+		`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`: {"a\nb"},
 	} {
 		got, err := formats.ReadOpenAI([]byte(`{"model":"omni-moderation-latest","input":` + input + `}`))
-		if diff := cmp.Diff(want, got.Texts); err != nil || diff != "" {
+		if diff := cmp.Diff(want, got.Texts); err != nil || diff != "" || got.Images != nil {
+			t.Errorf("%s: %v %s %v", input, err, diff, got.Images)
+		}
+	}
+	// Images are not measured. The caller refuses them by their names, or scores the texts.
+	for input, want := range map[string]formats.OpenAIRequest{
+		`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}},{"type":"text","text":"b"}]`: {Texts: []string{"a\nb"}, Images: []string{"input[1]"}},
+		`[{"type":"image_url"},{"type":"image_url"}]`:                                                              {Images: []string{"input[0]", "input[1]"}},
+	} {
+		got, err := formats.ReadOpenAI([]byte(`{"input":` + input + `}`))
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", input, err, diff)
 		}
 	}
@@ -87,7 +99,6 @@ func TestOpenAIInputs(t *testing.T) {
 		`{"input":[1,2]}`:              "it must be a text, a list of texts or a list of typed parts",
 		`{"input":[{"type":"text"}]}`:  "input[0]: a part of type text has no text",
 		`{"input":[{"type":"audio"}]}`: `input[0]: its type "audio" must be`,
-		`{"input":[{"type":"image_url","image_url":{}}]}`: "images are not assessed",
 	} {
 		if _, err := formats.ReadOpenAI([]byte(request)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", request, err, want)
@@ -108,8 +119,8 @@ func FuzzOpenAI(f *testing.F) {
 	f.Add([]byte(`{"input":[{"type":"text","text":"a"},{"type":"image_url"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := formats.ReadOpenAI(data)
-		if err == nil && len(r.Texts) == 0 {
-			t.Fatalf("%q is a request without a text", data)
+		if err == nil && len(r.Texts)+len(r.Images) == 0 {
+			t.Fatalf("%q is a request without a text and an image", data)
 		}
 		if err != nil && json.Valid(data) && !strings.HasPrefix(err.Error(), "failed to read") {
 			t.Fatalf("%q: %v", data, err)

@@ -19,9 +19,35 @@ import (
 type PatronusRequest struct {
 	Evaluators []PatronusEvaluator `json:"evaluators"`
 	PatronusEvaluated
-	App     *string           `json:"app"`
-	Tags    map[string]string `json:"tags"`
-	Capture string            `json:"capture"` // all, fails-only or none: whether the text may be stored
+	Attachments []PatronusAttachment `json:"evaluated_model_attachments"`
+	App         *string              `json:"app"`
+	Tags        map[string]string    `json:"tags"`
+	Capture     string               `json:"capture"` // all, fails-only or none: whether the text may be stored
+}
+
+// PatronusAttachment is a file beside the texts of an evaluation. Its address is not read.
+type PatronusAttachment struct {
+	MediaType string `json:"media_type"`
+	// UsageType is the text that it belongs to: by default evaluated_model_input, which
+	// no evaluator reads.
+	UsageType *string `json:"usage_type"`
+}
+
+// Images returns the names of the images of the output, like
+// evaluated_model_attachments[1]. Evaluators read the output, but no images: the caller
+// refuses them, or names [Images] in the answer as not measured.
+func (r PatronusRequest) Images() []string {
+	var names []string
+	for i, a := range r.Attachments {
+		if a.ofOutput() {
+			names = append(names, fmt.Sprintf("evaluated_model_attachments[%d]", i))
+		}
+	}
+	return names
+}
+
+func (a PatronusAttachment) ofOutput() bool {
+	return a.UsageType != nil && *a.UsageType == "evaluated_model_output"
 }
 
 // PatronusEvaluator names an evaluator and its criteria.
@@ -57,6 +83,8 @@ func (t *patronusTexts) UnmarshalJSON(data []byte) error {
 // its evaluators, in their order.
 type PatronusAnswer struct {
 	Results []PatronusResult `json:"results"`
+	// Own names [Images] where the output has some, and is absent where nothing is left out.
+	Own Own `json:"toxscreen,omitzero"`
 }
 
 // PatronusResult is the outcome of one evaluator.
@@ -205,6 +233,11 @@ func ReadPatronus(data []byte) (PatronusRequest, error) {
 			return r, fmt.Errorf("failed to read the request: evaluators[%d] has no evaluator", i)
 		}
 	}
+	for i, a := range r.Attachments {
+		if a.ofOutput() && !strings.HasPrefix(strings.ToLower(a.MediaType), "image/") {
+			return r, fmt.Errorf("failed to read the request: evaluated_model_attachments[%d] is part of the output and of type %q: evaluators read text only; leave it out", i, a.MediaType)
+		}
+	}
 	return r, nil
 }
 
@@ -262,6 +295,9 @@ type PatronusScored struct {
 // passed nor failed: its evaluation says why.
 func ToPatronus(r PatronusRequest, scored PatronusScored) PatronusAnswer {
 	var answer PatronusAnswer
+	if len(r.Images()) > 0 {
+		answer.Own.NotMeasured = []string{Images}
+	}
 	for i, e := range r.Evaluators {
 		name, f, why := e.family()
 		result := PatronusResult{EvaluatorID: f.version, Criteria: f.profile, ProfileName: f.profile, Status: patronusSuccess}

@@ -233,11 +233,27 @@ func TestPatronusRequestsThatMakeNoSense(t *testing.T) {
 		``:                    "failed to read the request",
 		`{}`:                  "it has no evaluators",
 		`{"evaluators":[{}]}`: "evaluators[0] has no evaluator",
-		`{"evaluators":[{"evaluator":"toxicity"}],"capture":"some"}`:                         `capture is "some"`,
-		`{"evaluators":[` + strings.Repeat(`{"evaluator":"x"},`, 10) + `{"evaluator":"x"}]}`: "11 evaluators, the limit is 10",
+		`{"evaluators":[{"evaluator":"toxicity"}],"capture":"some"}`: `capture is "some"`,
+		`{"evaluators":[{"evaluator":"pii"}],"evaluated_model_attachments":[{"url":"x","media_type":"application/pdf","usage_type":"evaluated_model_output"}]}`: `evaluated_model_attachments[0] is part of the output and of type "application/pdf": evaluators read text only`,
+		`{"evaluators":[` + strings.Repeat(`{"evaluator":"x"},`, 10) + `{"evaluator":"x"}]}`:                                                                    "11 evaluators, the limit is 10",
 	} {
 		if _, err := formats.ReadPatronus([]byte(request)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", request, err, want)
+		}
+	}
+}
+
+// Images of the output belong to what evaluators read, and the answer names them as not
+// measured. Those of the input do not, like its text.
+func TestPatronusNamesImagesThatAreNotMeasured(t *testing.T) {
+	for usage, want := range map[string][]string{
+		``: nil, `,"usage_type":null`: nil, `,"usage_type":"evaluated_model_input"`: nil,
+		`,"usage_type":"evaluated_model_output"`: {"evaluated_model_attachments[0]"},
+	} {
+		r := readPatronus(t, `{"evaluators":[{"evaluator":"toxicity"}],"evaluated_model_output":"a","evaluated_model_attachments":[{"url":"x","media_type":"Image/png"`+usage+`}]}`)
+		answer := asJSON(t, formats.ToPatronus(r, formats.PatronusScored{Result: toxicity(0.1)}))
+		if diff := cmp.Diff(want, r.Images()); diff != "" || strings.HasSuffix(answer, `,"toxscreen":{"not_measured":["images"]}}`) != (want != nil) {
+			t.Errorf("%s: %s %s", usage, diff, answer)
 		}
 	}
 }

@@ -384,6 +384,18 @@ func (r PerspectiveSuggest) Labels() toxscreen.Scores {
 	return labels
 }
 
+// NotMeasured returns the suggested attributes that are not among the labels, since
+// toxscreen does not measure them.
+func (r PerspectiveSuggest) NotMeasured() []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(r.AttributeScores)) {
+		if _, _, ours := perspectiveNamed(name); !ours {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // ToPerspectiveSuggested returns the answer to a suggestion that was accepted.
 func ToPerspectiveSuggested(r PerspectiveSuggest, detected []string) PerspectiveSuggested {
 	return PerspectiveSuggested{ClientToken: r.ClientToken, RequestedLanguages: r.Languages, DetectedLanguages: detected}

@@ -27,7 +27,8 @@ type PerspectiveCall struct {
 type PerspectiveReply struct {
 	ID     string // of the call
 	Status int
-	Body   []byte // JSON
+	Header http.Header // beside the type and the length of the body
+	Body   []byte      // JSON
 }
 
 // ReadPerspectiveBatch reads the body of a batch: multipart/mixed, where each part is
@@ -101,8 +102,13 @@ func WritePerspectiveBatch(replies []PerspectiveReply) (contentType string, body
 		}
 		part, err := parts.CreatePart(header)
 		if err == nil {
-			_, err = fmt.Fprintf(part, "HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: %d\r\n\r\n%s",
-				reply.Status, http.StatusText(reply.Status), len(reply.Body), reply.Body)
+			_, err = fmt.Fprintf(part, "HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: %d\r\n", reply.Status, http.StatusText(reply.Status), len(reply.Body))
+		}
+		if err == nil {
+			err = reply.Header.Write(part)
+		}
+		if err == nil {
+			_, err = fmt.Fprintf(part, "\r\n%s", reply.Body)
 		}
 		if err != nil {
 			panic(err) // a buffer takes everything

@@ -431,12 +431,12 @@ func TestPerspectiveBatch(t *testing.T) {
 		t.Fatalf("%.200v", calls)
 	}
 	replyType, reply := formats.WritePerspectiveBatch([]formats.PerspectiveReply{
-		{ID: calls[0].ID, Status: 200, Body: []byte(`{"x":1}`)}, {ID: calls[1].ID, Status: 429, Body: []byte(`{}`)}, {Status: 200, Body: []byte(`{}`)},
+		{ID: calls[0].ID, Status: 200, Header: http.Header{"Toxscreen-Not-Measured": {"SPAM"}}, Body: []byte(`{"x":1}`)}, {ID: calls[1].ID, Status: 429, Body: []byte(`{}`)}, {Status: 200, Body: []byte(`{}`)},
 	})
 	boundary := strings.TrimPrefix(replyType, "multipart/mixed; boundary=")
 	shown := strings.ReplaceAll(strings.ReplaceAll(string(reply), boundary, "BOUNDARY"), long, "LONG")
 	want := "--BOUNDARY\r\nContent-ID: <response-b2f7b5f2-0000-4000-8000-000000000000 + hello%20you>\r\nContent-Type: application/http\r\n\r\n" +
-		"HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: 7\r\n\r\n{\"x\":1}\r\n" +
+		"HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: 7\r\nToxscreen-Not-Measured: SPAM\r\n\r\n{\"x\":1}\r\n" +
 		"--BOUNDARY\r\nContent-ID: <response-b2f7b5f2-0000-4000-8000-000000000000 + LONG>\r\nContent-Type: application/http\r\n\r\n" +
 		"HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: 2\r\n\r\n{}\r\n" +
 		"--BOUNDARY\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: 2\r\n\r\n{}\r\n--BOUNDARY--\r\n"

@@ -70,6 +70,11 @@ type Config struct {
 	// not know where an answer must say yes or no; default: [BlockLanguage].
 	OnUnsupportedLanguage LanguageAction
 
+	// IgnoreImages passes over images in the requests of OpenAI's, LiteLLM's and Patronus'
+	// clients, and the answer names them as not measured. By default a request with
+	// images is refused.
+	IgnoreImages bool
+
 	// OffsetUnit is the unit of offsets in native results where a request names
 	// none; default: bytes.
 	OffsetUnit toxscreen.OffsetUnit

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/toxscreen/toxscreen/formats"
 )
@@ -25,6 +26,11 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) error {
 	in, err := formats.ReadLiteLLM(data)
 	if err != nil {
 		return fail(invalidRequest, "%v", err)
+	}
+	if slices.Contains(in.NotMeasured(), formats.Images) && !s.config.IgnoreImages {
+		showNotMeasured(w.Header(), in.NotMeasured())
+		writeJSON(w, http.StatusOK, formats.NewLiteLLMImages(in))
+		return nil
 	}
 	base := request{thresholds: in.Parameters.Thresholds, language: in.Parameters.Language}
 	results, err := s.decisions(r.Context(), w.Header(), in.Texts, base)
@@ -50,6 +56,7 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) error {
 			answer.BlockedReason += " That is without the words that could be masked."
 		}
 	}
+	showNotMeasured(w.Header(), answer.Own.NotMeasured)
 	writeJSON(w, http.StatusOK, answer)
 	return nil
 }

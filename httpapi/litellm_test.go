@@ -35,3 +35,19 @@ func TestLiteLLMGuardrail(t *testing.T) {
 		}
 	}
 }
+
+// Images are not measured: a request with some is blocked, with the setting that passes over
+// them. Then the answer and a header name them, like tools.
+func TestLiteLLMImages(t *testing.T) {
+	const body = `{"input_type":"request","texts":["hello"],"images":["data:image/png;base64,AAAA"],"tools":[{"type":"function"}]}`
+	for ignored, want := range map[bool]string{
+		false: `{"action":"BLOCKED","blocked_reason":"The request has images, which were not screened, and is blocked: only text is measured. The server's setting ignore_images lets it pass over images.","toxscreen":{"not_measured":["images","tools"]}}`,
+		true:  `{"action":"NONE","toxscreen":{"not_measured":["images","tools"]}}`,
+	} {
+		s := serve(t, toxscreen.New(words), httpapi.Config{IgnoreImages: ignored})
+		r := s.post("/beta/litellm_basic_guardrail_api", body)
+		if r.status != http.StatusOK || strings.TrimSpace(r.body) != want || r.header.Get("Toxscreen-Not-Measured") != "images, tools" {
+			t.Errorf("%d %q %s", r.status, r.header.Get("Toxscreen-Not-Measured"), r.body)
+		}
+	}
+}

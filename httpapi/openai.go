@@ -42,7 +42,7 @@ func failOpenAI(w http.ResponseWriter, r *http.Request, f *failure) {
 	switch {
 	case f.code == wrongKey:
 		name = "invalid_api_key"
-	case f.code == wrongLanguage:
+	case f.code == wrongLanguage, f.code == unsupported:
 		param, name = "input", string(f.code)
 	case f.code == notFound && r.PathValue("model") != "":
 		param, name = "model", "model_not_found"
@@ -72,13 +72,24 @@ func (s *Server) moderate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return &failure{code: invalidRequest, message: err.Error(), cause: err}
 	}
+	if err := s.checkImages(in.Images); err != nil {
+		return err
+	}
+	if len(in.Texts) == 0 {
+		return fail(unsupported, "failed to read input: it has no text, and images are not measured")
+	}
 	results, err := s.decisions(r.Context(), w.Header(), in.Texts, request{})
 	if err != nil {
 		return err
 	}
 	out := formats.OpenAIModeration{ID: "modr-" + rand.Text(), Model: cmp.Or(s.screener.Info().Version, in.Model)}
 	for _, result := range results {
-		out.Results = append(out.Results, formats.ToOpenAI(result))
+		one := formats.ToOpenAI(result)
+		if len(in.Images) > 0 {
+			one.Own.NotMeasured = append(one.Own.NotMeasured, formats.Images)
+		}
+		showNotMeasured(w.Header(), one.Own.NotMeasured) // the same for all results
+		out.Results = append(out.Results, one)
 	}
 	writeJSON(w, http.StatusOK, out)
 	return nil

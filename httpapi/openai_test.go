@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/httpapi"
 )
 
@@ -17,7 +19,7 @@ func TestOpenAIModerations(t *testing.T) {
 	for input, want := range map[string][]bool{
 		`"you idiot"`:                       {true},
 		`["hello","you idiot","you idiot"]`: {false, true, true},
-		`[{"type":"text","text":"you"},{"type":"image_url","image_url":{"url":"x"}},{"type":"text","text":"idiot"}]`: {true},
+		`[{"type":"text","text":"you"},{"type":"text","text":"idiot"}]`: {true},
 	} {
 		r := s.post("/v1/moderations", `{"model":"omni-moderation-latest","input":`+input+`}`)
 		var got struct {
@@ -41,6 +43,46 @@ func TestOpenAIModerations(t *testing.T) {
 			if one.Flagged != flagged || one.Categories["harassment"] != flagged || len(one.Categories) != 13 || len(one.Scores) != 13 || len(one.Applied) != 13 {
 				t.Errorf("%s: %+v", input, one)
 			}
+		}
+	}
+}
+
+// Images are not measured. A request with one is refused and told the setting that passes
+// over images; with it, the result says that they were not measured. Nothing is left of a
+// request of images only.
+func TestOpenAIImages(t *testing.T) {
+	const image, text = `{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}`, `{"type":"text","text":"you idiot"}`
+	const refused = `400 {"error":{"message":"failed to read input[%s]: images are not measured, only text is; leave it out, or let the server pass over images with its setting ignore_images","type":"invalid_request_error","param":"input","code":"unsupported"}}`
+	const empty = `400 {"error":{"message":"failed to read input: it has no text, and images are not measured","type":"invalid_request_error","param":"input","code":"unsupported"}}`
+	for _, c := range []struct {
+		ignored     bool
+		input, want string
+	}{
+		{false, text + "," + image, strings.Replace(refused, "%s", "1", 1)},
+		{false, image, strings.Replace(refused, "%s", "0", 1)},
+		{true, image + "," + image, empty},
+	} {
+		s := serve(t, toxscreen.New(words), httpapi.Config{IgnoreImages: c.ignored})
+		r := s.post("/v1/moderations", `{"input":[`+c.input+`]}`)
+		if got := statusOf(r) + " " + strings.TrimSpace(r.body); got != c.want {
+			t.Errorf("%s: %s", c.input, got)
+		}
+	}
+	s := serve(t, toxscreen.New(words), httpapi.Config{IgnoreImages: true})
+	for _, input := range []string{text + "," + image, text} {
+		r := s.post("/v1/moderations", `{"input":[`+input+`]}`)
+		var got struct {
+			Results []struct {
+				Flagged bool
+				Own     formats.Own `json:"toxscreen"`
+			}
+		}
+		if err := json.Unmarshal([]byte(r.body), &got); err != nil || len(got.Results) != 1 || !got.Results[0].Flagged {
+			t.Fatalf("%v: %d %s", err, r.status, r.body)
+		}
+		named := got.Results[0].Own.NotMeasured
+		if slices.Contains(named, "images") != strings.Contains(input, image) || !slices.Contains(named, "self-harm") || r.header.Get("Toxscreen-Not-Measured") != strings.Join(named, ", ") {
+			t.Errorf("%s: %q, header %q", input, named, r.header.Get("Toxscreen-Not-Measured"))
 		}
 	}
 }

@@ -49,6 +49,9 @@ func (s *Server) evaluate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fail(invalidRequest, "%v", err)
 	}
+	if err := s.checkImages(in.Images()); err != nil {
+		return err
+	}
 	scored := formats.PatronusScored{At: time.Now()}
 	finds := in.Finds() && s.config.Finder != nil
 	switch {
@@ -74,7 +77,9 @@ func (s *Server) evaluate(w http.ResponseWriter, r *http.Request) error {
 		scored.Health, scored.HIPAA = phi(*in.Output, scored.Entities), hipaa(s.configured())
 	}
 	scored.Duration = time.Since(scored.At)
-	writeJSON(w, http.StatusOK, formats.ToPatronus(in, scored))
+	answer := formats.ToPatronus(in, scored)
+	showNotMeasured(w.Header(), answer.Own.NotMeasured)
+	writeJSON(w, http.StatusOK, answer)
 	return nil
 }
 

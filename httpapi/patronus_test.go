@@ -177,3 +177,17 @@ func TestPatronusScoresSentencesOnlyOfTextsThatFail(t *testing.T) {
 		}
 	}
 }
+
+// Evaluators read the output, but no images in it.
+func TestPatronusImages(t *testing.T) {
+	const body = `{"evaluators":[{"evaluator":"toxicity"}],"evaluated_model_output":"hello","evaluated_model_attachments":[{"url":"x","media_type":"image/png","usage_type":"evaluated_model_output"}]}`
+	r := serve(t, toxscreen.New(words), httpapi.Config{}).post("/v1/evaluate", body)
+	const refused = `{"detail":"failed to read evaluated_model_attachments[0]: images are not measured, only text is; leave it out, or let the server pass over images with its setting ignore_images"}`
+	if r.status != http.StatusBadRequest || strings.TrimSpace(r.body) != refused {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	r = serve(t, toxscreen.New(words), httpapi.Config{IgnoreImages: true}).post("/v1/evaluate", body)
+	if r.status != http.StatusOK || !strings.Contains(r.body, `"status":"success"`) || !strings.Contains(r.body, `"toxscreen":{"not_measured":["images"]}`) || r.header.Get("Toxscreen-Not-Measured") != "images" {
+		t.Errorf("%d %q %s", r.status, r.header.Get("Toxscreen-Not-Measured"), r.body)
+	}
+}

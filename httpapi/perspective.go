@@ -102,10 +102,6 @@ func checkDepth(data []byte) error {
 	return nil
 }
 
-// notMeasuredHeader lists the requested attributes that the answer lacks, since
-// toxscreen does not measure them.
-const notMeasuredHeader = "Toxscreen-Not-Measured"
-
 func (s *Server) analyze(data []byte) (perspectiveCall, error) {
 	if err := checkDepth(data); err != nil {
 		return perspectiveCall{}, err
@@ -135,9 +131,7 @@ func (s *Server) analyze(data []byte) (perspectiveCall, error) {
 				}
 			}
 			scores, notMeasured := formats.ToPerspective(in, whole, parts, detected)
-			if len(notMeasured) > 0 {
-				header.Set(notMeasuredHeader, strings.Join(notMeasured, ", "))
-			}
+			showNotMeasured(header, notMeasured)
 			return scores, nil
 		},
 	}, nil
@@ -171,7 +165,8 @@ func (s *Server) suggestScore(data []byte) (perspectiveCall, error) {
 	return perspectiveCall{
 		// The judge is not asked about a text that a person has judged.
 		request: request{text: in.Comment.Text, wait: new(time.Duration), forget: true, full: s.config.Feedback != nil, check: check},
-		answer: func(ctx context.Context, _ http.Header, result toxscreen.Result) (any, error) {
+		answer: func(ctx context.Context, header http.Header, result toxscreen.Result) (any, error) {
+			showNotMeasured(header, in.NotMeasured())
 			if err := s.keep(ctx, labels, result); err != nil {
 				return nil, err
 			}
@@ -193,8 +188,8 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 	}
 	replies := make([]formats.PerspectiveReply, len(calls))
 	inners := make([]*http.Request, len(calls)) // the calls as requests of their own
-	reply := func(i int, value any, err error) {
-		replies[i] = formats.PerspectiveReply{ID: calls[i].ID, Status: http.StatusOK}
+	reply := func(i int, header http.Header, value any, err error) {
+		replies[i] = formats.PerspectiveReply{ID: calls[i].ID, Status: http.StatusOK, Header: header}
 		if err != nil {
 			f := failureOf(err)
 			if f.code == internal || f.code == notStored {
@@ -213,7 +208,7 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 		inners[i] = r.Clone(r.Context())
 		read, err := s.perspectiveTarget(inners[i], c)
 		if err != nil {
-			reply(i, nil, err)
+			reply(i, nil, nil, err)
 			continue
 		}
 		if !known {
@@ -224,12 +219,12 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 			}
 			exchangeOf(r.Context()).caller, key, known = caller, keyOf(inners[i]), true
 		} else if keyOf(inners[i]) != key {
-			reply(i, nil, fail(wrongKey, "failed to authorize a call of a batch: all must have the API key of the first"))
+			reply(i, nil, nil, fail(wrongKey, "failed to authorize a call of a batch: all must have the API key of the first"))
 			continue
 		}
 		call, err := read(c.Body)
 		if err != nil {
-			reply(i, nil, err)
+			reply(i, nil, nil, err)
 			continue
 		}
 		valid, requests, indices = append(valid, call), append(requests, call.request), append(indices, i)
@@ -239,13 +234,14 @@ func (s *Server) perspectiveBatch(w http.ResponseWriter, r *http.Request) error 
 			return f
 		}
 		var value any
+		header := http.Header{}
 		if o.err == nil {
 			o.err = guarded(func() (err error) {
-				value, err = valid[i].answer(r.Context(), http.Header{}, o.result)
+				value, err = valid[i].answer(r.Context(), header, o.result)
 				return err
 			})
 		}
-		reply(indices[i], value, o.err)
+		reply(indices[i], header, value, o.err)
 	}
 	contentType, body := formats.WritePerspectiveBatch(replies)
 	w.Header().Set("Content-Type", contentType)

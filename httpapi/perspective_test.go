@@ -231,6 +231,9 @@ func TestPerspectiveSuggestScore(t *testing.T) {
 	if diff := cmp.Diff(want, r.body); diff != "" || r.status != http.StatusOK {
 		t.Error(r.status, diff)
 	}
+	if got := r.header.Get("Toxscreen-Not-Measured"); got != "FLIRTATION" {
+		t.Errorf("the answer says that %q is not kept, want FLIRTATION", got)
+	}
 	n := 0
 	for l, err := range f.All(t.Context()) {
 		if n++; err != nil || l.Source != "perspective" || l.Community != "Coral:t" || l.Token != "comment-53922" || l.Labels != scores(toxscreen.Toxicity, 1.0) || l.Result.Score != 0.9 {
@@ -300,7 +303,11 @@ func TestPerspectiveBatch(t *testing.T) {
 		calls = append(calls, [2]string{analyze + "?key=" + alice, `{"comment":{"text":"hello"},"requestedAttributes":{"TOXICITY":{}}}`})
 	}
 	contentType, body := batchOf(calls...)
-	got := s.post("/batch", body, "Content-Type", contentType).parts(t)
+	r := s.post("/batch", body, "Content-Type", contentType)
+	got := r.parts(t)
+	if n := strings.Count(r.body, "\r\nToxscreen-Not-Measured: FLIRTATION\r\n"); n != 1 {
+		t.Errorf("%d answers say that FLIRTATION is not measured, want that of the call that asks for it", n)
+	}
 	if len(got) != len(calls) {
 		t.Errorf("%d answers to %d calls", len(got), len(calls))
 	}

@@ -47,23 +47,24 @@ type settings struct {
 
 // serveSettings are the settings of the server.
 type serveSettings struct {
-	Listen      string
-	DebugListen string
-	External    *url.URL
-	Hosts       []string // further names of the server
-	Origins     []string // of pages that may ask
-	APIKeys     string   // file; empty for none
-	TLSCert     string   // file; empty for none
-	TLSKey      string
-	As          []string // hosts that the server replaces
-	JudgeWait   map[string]time.Duration
-	OnLanguage  httpapi.LanguageAction // that the model does not know
-	QueueWait   time.Duration
-	Timeout     time.Duration // of a request
-	MaxTexts    int
-	Communities map[string]toxscreen.Scores
-	LogLevel    slog.Level
-	LateResults string // file, or off
+	Listen       string
+	DebugListen  string
+	External     *url.URL
+	Hosts        []string // further names of the server
+	Origins      []string // of pages that may ask
+	APIKeys      string   // file; empty for none
+	TLSCert      string   // file; empty for none
+	TLSKey       string
+	As           []string // hosts that the server replaces
+	JudgeWait    map[string]time.Duration
+	OnLanguage   httpapi.LanguageAction // that the model does not know
+	IgnoreImages bool
+	QueueWait    time.Duration
+	Timeout      time.Duration // of a request
+	MaxTexts     int
+	Communities  map[string]toxscreen.Scores
+	LogLevel     slog.Level
+	LateResults  string // file, or off
 }
 
 // maskSettings are the settings for masking personal data.
@@ -258,6 +259,9 @@ var serveKeys = []key{
 		complete: oneOf(string(httpapi.BlockLanguage), string(httpapi.RefuseLanguage), string(httpapi.WarnLanguage)),
 		help:     "block, refuse or warn about a text in a language that the model does not know, where an API must say yes or no",
 		parse:    parsed(httpapi.ParseLanguageAction, func(s *settings) *httpapi.LanguageAction { return &s.Serve.OnLanguage })},
+	{name: "ignore_images", fallback: "false", kind: boolean,
+		help:  "pass over images in requests, and say so in the answers; default: refuse such requests, since only text is measured",
+		parse: parsed(parseBool, func(s *settings) *bool { return &s.Serve.IgnoreImages })},
 	{name: "queue_wait", fallback: "2s",
 		help:  "refuse a text at once if its expected wait in the queue is longer than this",
 		parse: duration(func(s *settings) *time.Duration { return &s.Serve.QueueWait })},
@@ -333,13 +337,8 @@ var feedbackKeys = []key{
 		help:  "`FILE` that stores feedback, or off; default: in the user's configuration folder",
 		parse: text(func(s *settings) *string { return &s.Feedback.File })},
 	{name: "feedback_text", fallback: "false", kind: boolean,
-		help: "store the texts of feedback, not only their hashes",
-		parse: func(s *settings, v string) (err error) {
-			if s.Feedback.KeepText, err = strconv.ParseBool(v); err != nil {
-				return fmt.Errorf("%q is neither true nor false", v)
-			}
-			return nil
-		}},
+		help:  "store the texts of feedback, not only their hashes",
+		parse: parsed(parseBool, func(s *settings) *bool { return &s.Feedback.KeepText })},
 	{name: "feedback_max_bytes", fallback: strconv.Itoa(1 << 30),
 		help: "refuse feedback when its file has this many bytes",
 		parse: func(s *settings, v string) error {
@@ -563,6 +562,14 @@ func duration(field func(*settings) *time.Duration) func(*settings, string) erro
 		}
 		return d, nil
 	}, field)
+}
+
+func parseBool(v string) (bool, error) {
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, fmt.Errorf("%q is neither true nor false", v)
+	}
+	return b, nil
 }
 
 // optional is for a key whose empty value leaves the setting unchanged.

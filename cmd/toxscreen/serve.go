@@ -45,7 +45,7 @@ files of --api-keys, --tls-cert and --tls-key again.`,
 		RunE:              a.serve,
 	}
 	addFlags(cmd, "listen", "debug_listen", "external_url", "allow_host", "allow_origin", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "request_timeout", "max_texts", "communities",
-		"on_unsupported_language", "late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
+		"on_unsupported_language", "ignore_images", "late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
 	addScreenerFlags(cmd)
 	addFinderFlags(cmd)
 	cmd.Flags().Bool("until-eof", false, "end when standard input ends, for a program that starts a server of its own: however the program ends, the server does too")
@@ -242,7 +242,7 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 		Log: slog.New(handler), External: s.Serve.External, Hosts: s.Serve.Hosts, Origins: s.Serve.Origins,
 		Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
 		MaxBytes: s.MaxBytes, MaxBody: int64(rows.RowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, RequestTimeout: s.Serve.Timeout, JudgeWait: s.Serve.JudgeWait,
-		OnUnsupportedLanguage: s.Serve.OnLanguage,
+		OnUnsupportedLanguage: s.Serve.OnLanguage, IgnoreImages: s.Serve.IgnoreImages,
 	}
 	if s.Serve.APIKeys == "" {
 		if slices.Contains(s.Serve.Origins, "*") {

@@ -18,13 +18,18 @@ assert(rude.categories.harassment && rude.category_scores.harassment > 0.7);
 // docs: end
 
 assert(friendly.category_scores.harassment < 0.2, "thanks score as harassment");
-// A category that is not measured is zero and lists no input types.
+// A category that is not measured is zero and lists no input types. A field of the server's
+// own, which the client passes on, names it.
 assert.equal(rude.category_scores["self-harm"], 0);
 assert.deepEqual(rude.category_applied_input_types["self-harm"], []);
+assert.deepEqual(rude.toxscreen.not_measured, [
+  "illicit", "illicit/violent", "self-harm", "self-harm/instructions", "self-harm/intent", "sexual/minors", "violence/graphic",
+]);
 
+// This server refuses images.
 await assert.rejects(
   client.moderations.create({ input: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }] }),
-  (error) => error instanceof OpenAI.BadRequestError && /images are not assessed/.test(error.message),
+  (error) => error instanceof OpenAI.BadRequestError && /input\[0\]: images are not measured.*ignore_images/.test(error.message),
 );
 if (KEY !== "any") {
   await assert.rejects(

@@ -32,11 +32,10 @@ settings, = yaml.safe_load(Path(__file__).with_name("litellm.yaml").read_text())
 settings["litellm_params"] |= {"api_base": SERVER, "api_key": KEY}
 
 
-async def guard(texts, kind="request", **parameters):
+async def guard(texts, kind="request", others=None, **parameters):
     chosen = settings["litellm_params"] | ({"additional_provider_specific_params": parameters} if parameters else {})
     guardrail = initialize_guardrail(LitellmParams(**chosen), settings)
-    inputs = await guardrail.apply_guardrail({"texts": texts}, {}, kind)
-    return inputs["texts"]
+    return (await guardrail.apply_guardrail({"texts": texts} | (others or {}), {}, kind))["texts"]
 
 
 async def stories():
@@ -54,6 +53,16 @@ async def stories():
         except GuardrailRaisedException as error:
             assert "Text 2 of 2 is blocked as toxic: toxicity" in error.message, error.message
     assert await guard([one_word], threshold=0.999) == [one_word], "the threshold has no effect"
+
+    # Images are not measured: the reason names the setting that passes over them.
+    try:
+        await guard([friendly], others={"images": ["data:image/png;base64,AAAA"]})
+        raise AssertionError("an image was let through")
+    except GuardrailRaisedException as error:
+        assert "The request has images, which were not screened" in error.message and "ignore_images" in error.message, error.message
+    # What else is not measured does not stop the request.
+    tools = [{"type": "function", "function": {"name": "look_up", "parameters": {}}}]
+    assert await guard([friendly], others={"tools": tools}) == [friendly], "tools are not let through"
 
     # A mistake in the settings is an error and does not disable the check.
     try:

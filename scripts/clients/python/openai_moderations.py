@@ -19,9 +19,13 @@ assert rude.categories.harassment and rude.category_scores.harassment > 0.7
 # docs: end
 
 assert friendly.category_scores.harassment < 0.2, friendly
-# A category that is not measured is zero and lists no input types.
+# A category that is not measured is zero and lists no input types. A field of the server's
+# own, which the client keeps beside OpenAI's, names it.
 assert rude.category_applied_input_types.harassment == ["text"], rude
 assert rude.category_scores.self_harm == 0 and rude.category_applied_input_types.self_harm == [], rude
+assert rude.toxscreen["not_measured"] == [
+    "illicit", "illicit/violent", "self-harm", "self-harm/instructions", "self-harm/intent", "sexual/minors", "violence/graphic",
+], rude
 
 swearing = client.moderations.create(input="Damn, that concert was fucking awesome.")
 assert not swearing.results[0].flagged, swearing
@@ -34,17 +38,17 @@ try:
 except NotFoundError as error:
     assert error.code == "model_not_found" and error.request_id, error
 
-parts = client.moderations.create(input=[
-    {"type": "text", "text": "You are a stupid idiot."},
-    {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
-])
+text = {"type": "text", "text": "You are a stupid idiot."}
+parts = client.moderations.create(input=[text, text])
 assert len(parts.results) == 1 and parts.results[0].flagged, parts
 
+# This server refuses images.
 try:
-    client.moderations.create(input=[{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}])
-    raise AssertionError("an image alone was moderated")
+    client.moderations.create(input=[text, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}])
+    raise AssertionError("an image was moderated")
 except BadRequestError as error:
-    assert "images are not assessed" in error.message, error
+    assert error.code == "unsupported" and error.param == "input", error
+    assert "input[1]: images are not measured" in error.message and "ignore_images" in error.message, error
 
 if KEY != "any":
     try:
