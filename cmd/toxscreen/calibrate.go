@@ -33,8 +33,8 @@ func (a *app) calibrateCommand() *cobra.Command {
 		Use:   "calibrate -i SCORED -o FILE",
 		Short: "Fit fusion parameters to labelled texts",
 		Long: `Fit the fusion parameters to labelled texts: the JSONL output of feedback export, or
-of batch --full for rows with "labels", like {"text": "…", "labels": {"toxicity": 1}}. A label is the share
-of people who say that the attribute applies. If results have verdicts, the weight
+of batch --full for rows with "labels", like {"text": "…", "labels": {"toxicity": 1}}.
+A label is the share of people who say that the attribute applies. If results have verdicts, the weight
 of the judge is fitted too; --judge-trust none --judge-band 0.05-0.95 makes batch ask
 for enough of them, also of a judge that was not tested. Parameters that do not help in cross-validation are left out.`,
 		Example: `  toxscreen batch -i labelled.jsonl -o scored.jsonl --keep-text --judge-model MODEL --judge-trust none --judge-band 0.05-0.95
