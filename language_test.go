@@ -187,7 +187,7 @@ func TestTheReasonNamesTheLanguage(t *testing.T) {
 
 // What is not decided reaches no limit.
 func TestATextThatIsNotDecidedReachesNoLimit(t *testing.T) {
-	limits := scores(toxscreen.Toxicity, 0.3)
+	limits := toxscreen.Limits{Flagged: true, Scores: scores(toxscreen.Toxicity, 0.3)}
 	for language, want := range map[toxscreen.Language]bool{{Code: "en"}: true, german: false} {
 		result, err := toxscreen.New(written(language)).Score(t.Context(), "a text")
 		if err != nil || result.Reaches(limits) != want {

@@ -120,14 +120,25 @@ func marshal(value any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Reaches reports whether the score of any attribute, rounded as it is printed, is
-// at or over its limit. Attributes without a limit do not count. A text that is not
-// decided reaches none.
-func (r Result) Reaches(limits Scores) bool {
+// Limits are what [Result.Reaches] looks for. The zero value is reached by no result.
+type Limits struct {
+	// Flagged is reached by a result that is flagged, by its own thresholds.
+	Flagged bool
+	// Scores, in 0..1, are reached by a score at or over that of its attribute.
+	Scores Scores
+}
+
+// Reaches reports whether the result is flagged, if the limits say so, or the score of
+// any attribute, rounded as it is printed, is at or over its limit. Attributes without a
+// limit do not count. A text that is not decided reaches none.
+func (r Result) Reaches(limits Limits) bool {
 	if r.NotDecided != "" {
 		return false
 	}
-	for a, limit := range limits.All() {
+	if limits.Flagged && r.Flagged {
+		return true
+	}
+	for a, limit := range limits.Scores.All() {
 		if measured, ok := r.Attributes[a]; ok && measured.Score.Rounded() >= limit {
 			return true
 		}

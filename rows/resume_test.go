@@ -49,8 +49,8 @@ func work(encoded []byte) (code int) {
 	var todo job
 	err := json.Unmarshal(encoded, &todo)
 	if err == nil {
-		var limits toxscreen.Scores
-		limits.Set(toxscreen.Threat, 0.5)
+		var limits toxscreen.Limits
+		limits.Scores.Set(toxscreen.Threat, 0.5)
 		o := rows.Options{Input: todo.Input, Output: todo.Output, Resume: todo.Resume, Overwrite: todo.Overwrite, RowGroup: todo.RowGroup, Shard: todo.Shard, KeepText: true, Limits: limits}
 		var opened *rows.Job
 		if opened, err = rows.Open(ctx, o); err == nil {

@@ -96,8 +96,8 @@ type Options struct {
 	MaxBytes int
 	// OffsetUnit is the unit of offsets; default: bytes.
 	OffsetUnit toxscreen.OffsetUnit
-	// Limits are scores: [Summary].Reached of [Job.Score] counts rows at or over one of them.
-	Limits toxscreen.Scores
+	// Limits are what [Summary].Reached of [Job.Score] counts: rows that reach one of them.
+	Limits toxscreen.Limits
 	// Progress is called before the first row and after each, from the goroutine
 	// of [Job.Score] or [Job.Find].
 	Progress func(Progress)
@@ -238,7 +238,7 @@ type Summary struct {
 	Failed     int64 `json:"failed"` // of Rows, those with an error in place of a result
 	Flagged    int64 `json:"flagged"`
 	NotDecided int64 `json:"not_decided"` // rows with a [toxscreen.Result].NotDecided
-	Reached    int64 `json:"reached"`     // rows with a score at or over one of [Options].Limits, or an entity of [Finding].FailOn
+	Reached    int64 `json:"reached"`     // rows that reach [Options].Limits, or have an entity of [Finding].FailOn
 	// Undecodable are rows that hold bytes which are not text in the encoding of the input:
 	// without [Options].InputEncoding, not UTF-8. Parquet is not counted.
 	Undecodable int64 `json:"undecodable"`
@@ -306,7 +306,7 @@ func (s *Summary) include(input string, one Summary) {
 }
 
 // addResult counts the result of a row.
-func (s *Summary) addResult(row int64, r *toxscreen.Result, limits toxscreen.Scores) {
+func (s *Summary) addResult(row int64, r *toxscreen.Result, limits toxscreen.Limits) {
 	if r.Flagged {
 		s.Flagged++
 	}

@@ -117,8 +117,8 @@ func TestSummaryCountsRows(t *testing.T) {
 {"text": "I kill you"}
 {"text": "what a garden"}
 `
-	var limits toxscreen.Scores
-	limits.Set(toxscreen.Threat, 0.95)
+	var limits toxscreen.Limits
+	limits.Scores.Set(toxscreen.Threat, 0.95)
 	var out bytes.Buffer
 	var seen []rows.Progress
 	summary, err := score(t, rows.Options{Stdin: strings.NewReader(in), Stdout: &out, Limits: limits, Progress: func(p rows.Progress) { seen = append(seen, p) }}, screener())
@@ -143,8 +143,8 @@ func TestSummaryCountsRows(t *testing.T) {
 // after it.
 func TestRowsThatAreNotDecided(t *testing.T) {
 	const reason = "the text seems to be German, which the model does not know"
-	var limits toxscreen.Scores
-	limits.Set(toxscreen.Toxicity, 0.5)
+	var limits toxscreen.Limits
+	limits.Scores.Set(toxscreen.Toxicity, 0.5)
 	for ending, want := range map[string]string{
 		".jsonl":   `{"row":1,"score":0.9,"not_decided":"` + reason + `","unsupported_language":"de","direction":"higher_is_more_toxic","spans":[{"start":6,`,
 		".csv":     "\n1,,0.9,,,0.9,,0.95,,,0.01,,,\"[{\"\"start\"\":6,\"\"end\"\":11,\"\"attributes\"\":{\"\"insult\"\":0.95}}]\",[],\"" + reason + "\",,\n",

@@ -18,7 +18,7 @@ import (
 type scoring struct {
 	screener *toxscreen.Screener
 	unit     toxscreen.OffsetUnit
-	limits   toxscreen.Scores
+	limits   toxscreen.Limits
 
 	model  string // its version
 	finder string // the version of what finds personal data; empty if it is not looked for
@@ -58,8 +58,11 @@ func (s *scoring) outcomes(ctx context.Context, rows iter.Seq[row], text func(ro
 
 func (s *scoring) failOn() string {
 	var limits []string
+	if s.limits.Flagged {
+		limits = append(limits, "flagged")
+	}
 	for _, a := range toxscreen.Attributes() {
-		if p, ok := s.limits.Get(a); ok {
+		if p, ok := s.limits.Scores.Get(a); ok {
 			limits = append(limits, fmt.Sprintf("%s=%v", a, p))
 		}
 	}

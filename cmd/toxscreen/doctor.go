@@ -58,7 +58,7 @@ type configured struct {
 func (s *settings) limits() []configured {
 	found := []configured{}
 	for _, k := range keys {
-		compared := strings.HasPrefix(k.name, thresholdPrefix) || slices.Contains([]string{"fail_on", "judge_band", "communities"}, k.name)
+		compared := strings.HasPrefix(k.name, thresholdPrefix) || slices.Contains([]string{"judge_band", "communities"}, k.name) || k.name == "fail_on" && s.FailOn.Scores.Len() > 0
 		if value := s.value(k.name); compared && value != k.fallback {
 			found = append(found, configured{k.name, value, s.from(k.name)})
 		}

@@ -152,7 +152,7 @@ func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
 	}
 	// The classifier's scores on their own: a judge, a calibration and limits of the
 	// configuration are for other texts than a model's.
-	s.Full, s.Judge, s.Calibration, s.FailOn = true, screen.Judge{}, "", toxscreen.Scores{}
+	s.Full, s.Judge, s.Calibration, s.FailOn = true, screen.Judge{}, "", toxscreen.Limits{}
 	screener, err := openScreener(s)
 	if err != nil {
 		return err

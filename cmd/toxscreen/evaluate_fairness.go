@@ -151,7 +151,7 @@ func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
 			return err
 		}
 	}
-	s.Full, s.NoJudge, s.FailOn = true, "fairness is measured without a judge", toxscreen.Scores{}
+	s.Full, s.NoJudge, s.FailOn = true, "fairness is measured without a judge", toxscreen.Limits{}
 	screener, err := openScreener(s)
 	if err != nil {
 		return err

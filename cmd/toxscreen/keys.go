@@ -35,7 +35,7 @@ type settings struct {
 
 	OffsetUnit toxscreen.OffsetUnit
 	Format     string
-	FailOn     toxscreen.Scores
+	FailOn     toxscreen.Limits
 	JudgePrice float64 // per million tokens
 	Serve      serveSettings
 	Feedback   feedbackSettings
@@ -157,9 +157,9 @@ var scoringKeys = []key{
 	{name: "calibration", path: always, unset: means("embedded"), complete: fileOf("json"),
 		help:  "`FILE` with fusion parameters from calibrate; default: the embedded ones",
 		parse: text(func(s *settings) *string { return &s.Calibration })},
-	{name: "fail_on", kind: repeated, complete: completeAttributes,
-		help:  "exit with 4 if a score is at or over this number, like 0.8 or threat=0.5; repeatable",
-		parse: parsed(parseLimits, func(s *settings) *toxscreen.Scores { return &s.FailOn })},
+	{name: "fail_on", kind: repeated, complete: completeLimits,
+		help:  "exit with 4 if a text reaches this `LIMIT`: flagged, a score like 0.8, or that of an attribute, like threat=0.5; repeatable",
+		parse: parsed(parseLimits, func(s *settings) *toxscreen.Limits { return &s.FailOn })},
 }
 
 var judgeKeys = []key{
@@ -608,16 +608,27 @@ func parseBand(text string) (toxscreen.Band, error) {
 	return toxscreen.Band{Low: from, High: to}, nil
 }
 
-// parseLimits reads numbers and ATTRIBUTE=NUMBER pairs with commas between them.
-// A number without an attribute is for toxicity, which is the score of a text.
-func parseLimits(text string) (toxscreen.Scores, error) {
-	var found toxscreen.Scores
+// flagged is the limit of --fail-on that a text reaches if it is flagged.
+const flagged = "flagged"
+
+// parseLimits reads numbers, ATTRIBUTE=NUMBER pairs and the word flagged, with commas
+// between them. A number without an attribute is for toxicity, which is the score of a
+// text.
+func parseLimits(text string) (toxscreen.Limits, error) {
+	var found toxscreen.Limits
 	if text == "" {
 		return found, nil
 	}
 	for part := range strings.SplitSeq(text, ",") {
-		if err := setScore(&found, withAttribute(part)); err != nil {
-			return found, err
+		switch {
+		case part == flagged:
+			found.Flagged = true
+		case !strings.Contains(withAttribute(part), "="):
+			return found, fmt.Errorf("%q is not a limit: it must be %s, or like 0.8 or threat=0.5", part, flagged)
+		default:
+			if err := setScore(&found.Scores, withAttribute(part)); err != nil {
+				return found, err
+			}
 		}
 	}
 	return found, nil
@@ -841,6 +852,11 @@ func completeAttributes(*cobra.Command, []string, string) ([]cobra.Completion, c
 		names = append(names, a.String()+"=")
 	}
 	return names, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeLimits(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	names, directive := completeAttributes(cmd, args, toComplete)
+	return append([]cobra.Completion{flagged}, names...), directive
 }
 
 func completeFormats(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -47,7 +47,7 @@ const (
 	exitFailed  = 1
 	exitUsage   = 2 // the command line is invalid
 	exitPartly  = 3 // done, but some rows failed, or some texts were not decided
-	exitReached = 4 // a score is at or over --fail-on; takes precedence over exitPartly
+	exitReached = 4 // a text reaches --fail-on; takes precedence over exitPartly
 )
 
 // exit is an error that ends the process with a code other than exitFailed.

@@ -30,7 +30,7 @@ know, or if the judge was asked and gave no verdict.`,
   toxscreen score --format json "first text" "second text"
   toxscreen score --format json < comment.txt
   toxscreen score --mask "you are a stupid idiot"
-  toxscreen score --fail-on 0.8 --fail-on threat=0.5 - < reply.txt`,
+  toxscreen score --fail-on flagged - < reply.txt`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
 	}
@@ -265,7 +265,7 @@ func openScreener(s *settings) (*screen.Screener, error) {
 	if err := fits(s, screener.Info()); err != nil {
 		return nil, errors.Join(err, screener.Close())
 	}
-	for a, limit := range s.FailOn.All() {
+	for a, limit := range s.FailOn.Scores.All() {
 		if threshold, _ := screener.Info().Thresholds.Get(a); limit < threshold {
 			screener.Screener = screener.With(toxscreen.WithFullNetwork()) // a text that ends early may reach the limit
 		}
@@ -285,7 +285,7 @@ func cacheHint(err error) error {
 // could never fail. A threshold from a file or the environment is only used by
 // models with the attribute.
 func fits(s *settings, info toxscreen.ModelInfo) error {
-	for a := range s.FailOn.All() {
+	for a := range s.FailOn.Scores.All() {
 		if !slices.Contains(info.Attributes, a) {
 			return fmt.Errorf("failed to apply fail_on from %s: model %s does not measure %s", s.from("fail_on"), info.Version, a)
 		}
