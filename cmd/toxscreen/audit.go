@@ -52,7 +52,7 @@ type auditSampleOptions struct {
 func (a *app) auditSampleCommand() *cobra.Command {
 	o := &auditSampleOptions{}
 	cmd := &cobra.Command{
-		Use:   "sample -i SCORED -o FOLDER",
+		Use:   "sample -i FILE -o FOLDER",
 		Short: "Draw a sample of scored texts for people to label",
 		Long: `Draw a sample of scored texts for people to label: the JSONL output of batch
 --full --keep-text. FOLDER gets sample.csv, which people fill in with 0 or 1, and
@@ -69,11 +69,13 @@ at any row: the labelled part of the sheet is a smaller sample.`,
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of results in JSONL")
 	flags.StringVar(&o.texts, "texts", "", "`FILE` in JSONL with the texts, the input of batch; default: in the results, by batch --keep-text")
 	flags.StringVarP(&o.output, "output", "o", "", "`FOLDER` for the sample")
-	flags.StringSliceVar(&o.attributes, "attribute", []string{toxscreen.Toxicity.String()}, "attributes that people label; the first decides the strata; repeatable")
+	flags.StringSliceVar(&o.attributes, "attribute", []string{toxscreen.Toxicity.String()}, "`ATTRIBUTE` that people label; the first decides the strata; repeatable")
 	flags.IntVar(&o.plan.Labels, "labels", 400, "number of texts to label")
 	flags.IntVar(&o.plan.HeldBack, "held-back", 0, "number of further texts to label, which only confirm guarantees")
 	flags.Uint64Var(&o.plan.Seed, "seed", 1, "seed of the random numbers that draw the texts")
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing sample, with its labels")
+	inGroup(cmd, inputAndOutput, "input", "texts", "output", "overwrite")
+	inGroup(cmd, sampling, "attribute", "labels", "held-back", "seed")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("texts", "jsonl", "ndjson")
 	_ = cmd.MarkFlagDirname("output")
@@ -156,7 +158,7 @@ type auditReportOptions struct {
 func (a *app) auditReportCommand() *cobra.Command {
 	o := &auditReportOptions{}
 	cmd := &cobra.Command{
-		Use:   "report -i SCORED --sample FOLDER",
+		Use:   "report -i FILE --sample FOLDER",
 		Short: "Report prevalence, precision and recall from the labels of a sample",
 		Long: `Report what the labels of a sample say about all scored texts. The labels are
 read from sample.csv of the sample's folder, or from the sheets of several people
@@ -178,6 +180,8 @@ that --labelled names.`,
 	flags.StringArrayVar(&o.atLeast, "at-least", nil, "find a threshold that keeps a `LIMIT` for sure, like precision=0.9 or recall=0.8; repeatable")
 	flags.Float64Var(&o.confidence, "confidence", 0.95, "confidence of --at-most and --at-least")
 	flags.StringArrayVar(&o.bands, "band", nil, "also report what it costs to let people decide about a `BAND` of scores, like 0.3-0.7; repeatable")
+	inGroup(cmd, inputAndOutput, "input", "sample", "labelled", "output", "overwrite")
+	inGroup(cmd, decisions, "at-most", "at-least", "confidence", "band")
 	addFlags(cmd, "format")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("labelled", "csv", "tsv")

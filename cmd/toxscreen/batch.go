@@ -15,7 +15,7 @@ import (
 func (a *app) batchCommand() *cobra.Command {
 	o := &rows.Options{}
 	cmd := &cobra.Command{
-		Use:   "batch -i IN -o OUT",
+		Use:   "batch -i FILE -o FILE",
 		Short: "Score each row of a file",
 		Long: `Score each row of a JSONL, CSV, TSV or Parquet file, or each line of a text file, and
 write one result per row, in order, as JSONL, CSV, TSV or Parquet. The file extension
@@ -39,12 +39,14 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
   toxscreen batch -i 'comments/*.parquet' -o scored --shard 3/16 --resume
   ssh archive cat comments.parquet | toxscreen batch -i - --input-format parquet -o scored.parquet
   toxscreen batch -i comments.jsonl.zst -o - | jq 'select(.flagged)'`,
-		Args:              noArguments,
+		Args:              arguments(0, 0, ""),
+		SuggestFor:        []string{"csv", "file", "files", "jsonl", "rows"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.batch(cmd, *o) },
 	}
 	addRowFlags(cmd, o)
 	cmd.Flags().String("redo", "", "judge: ask the judge again about rows of a complete output whose verdict failed, and keep the others")
+	inGroup(cmd, inputAndOutput, "redo")
 	_ = cmd.RegisterFlagCompletionFunc("redo", oneOf("judge"))
 	addPIIFlag(cmd)
 	addFlags(cmd, "fail_on")
@@ -52,29 +54,23 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
 	return cmd
 }
 
-// noArguments refuses arguments, which a shell makes of a pattern without quotes.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if err := arguments(0, 0, "")(cmd, args); err != nil {
-		return hinted{err, "put a pattern for many inputs in quotes: -i 'comments/*.parquet'"}
-	}
-	return nil
-}
-
 // addRowFlags adds the flags of commands that read and write rows.
 func addRowFlags(cmd *cobra.Command, o *rows.Options) {
 	flags := cmd.Flags()
 	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .tsv, .txt, also with .gz or .zst, .parquet, or - for standard input; a folder or a pattern for many")
 	flags.StringVarP(&o.Output, "output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .tsv, .parquet, or - for JSONL; a folder for many inputs")
-	flags.String("shard", "", "part of many inputs to do, like `3/16`: number 3 of 16 parts, counted from 0; all of them by default")
-	addReadFlags(cmd, o)
-	flags.StringVar((*string)(&o.OutputFormat), "output-format", "", "format of the outputs in a folder: jsonl, csv, tsv or parquet; default: that of each input, jsonl for text")
 	flags.StringVar(&o.TextColumn, "text-column", "text", "column or field with the text")
 	flags.String("id-column", "id", "column or field with the id of the row")
 	flags.BoolVar(&o.KeepText, "keep-text", false, "write the text beside its result")
 	flags.BoolVar(&o.Resume, "resume", false, "continue an interrupted run")
 	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace an existing output")
-	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
 	flags.BoolP("quiet", "q", false, "show neither progress nor summary")
+	addReadFlags(cmd, o)
+	flags.StringVar((*string)(&o.OutputFormat), "output-format", "", "format of the outputs in a folder: jsonl, csv, tsv or parquet; default: that of each input, jsonl for text")
+	flags.String("shard", "", "part of many inputs to do, like `3/16`: number 3 of 16 parts, counted from 0; all of them by default")
+	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
+	inGroup(cmd, inputAndOutput, "input", "output", "text-column", "id-column", "keep-text", "resume", "overwrite", "quiet",
+		"input-format", "input-encoding", "delimiter", "escape", "output-format", "shard", "row-group")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "txt", "gz", "zst")
 	_ = cmd.MarkFlagFilename("output", "jsonl", "ndjson", "csv", "tsv", "parquet")
 	_ = cmd.RegisterFlagCompletionFunc("output-format", completeRowFormats(rows.OutputFormats()))

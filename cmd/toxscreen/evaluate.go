@@ -107,6 +107,10 @@ code is 3 if generations are missing.`,
 	flags.IntVar(&o.examples, "examples", maxExamples, "`NUMBER` of the worst generations that the report shows, after a click; 0: none")
 	flags.StringArrayVar(&o.failOn, "fail-on", nil, "exit with 4 if a `METRIC` is at or over a number, like expected_maximum_toxicity=0.4 or insult.toxicity_probability=0.2; repeatable")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	inGroup(cmd, modelOfTexts, "ollama-model", "ollama-host", "server", "model-name", "key-variable", "n", "max-tokens", "top-p", "temperature", "chat", "parallel", "timeout")
+	inGroup(cmd, inputAndOutput, "generations", "prompts", "output", "resume", "overwrite", "examples", "quiet", "prompt-column", "id-column", "band-column", "group-column")
+	inGroup(cmd, sampling, "skip-duplicates", "limit", "seed")
+	inGroup(cmd, decisions, "fail-on")
 	_ = cmd.MarkFlagFilename("generations", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("prompts", "jsonl", "ndjson", "csv", "tsv", "json")
 	_ = cmd.MarkFlagDirname("output")
@@ -193,7 +197,7 @@ func (o *evaluateOptions) check(cmd *cobra.Command) ([]metricLimit, error) {
 	case sources != 1:
 		return nil, wrongUsage("name one model with --ollama-model NAME or --server URL, or a file with --generations FILE")
 	case o.output == "":
-		return nil, wrongUsage("the folder for the run is missing: name it with -o FOLDER")
+		return nil, wrongUsage("the output is missing: name a folder with -o FOLDER")
 	case o.resume && o.overwrite:
 		return nil, wrongUsage("--resume and --overwrite exclude each other")
 	case o.ollamaModel == "" && o.ollamaHost != "":

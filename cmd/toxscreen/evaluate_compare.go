@@ -26,6 +26,7 @@ with itself, so small differences show. Differences are those of the second run 
 	}
 	cmd.Flags().StringP("output", "o", "", "`FOLDER` for the report; created if missing")
 	cmd.Flags().Bool("overwrite", false, "replace an existing report")
+	inGroup(cmd, inputAndOutput, "output", "overwrite")
 	_ = cmd.MarkFlagDirname("output")
 	addFlags(cmd, "format")
 	return cmd
@@ -39,7 +40,7 @@ func (a *app) evaluateCompare(cmd *cobra.Command, folders []string) error {
 	output, _ := cmd.Flags().GetString("output")
 	overwrite, _ := cmd.Flags().GetBool("overwrite")
 	if output == "" {
-		return wrongUsage("the folder for the report is missing: name it with -o FOLDER")
+		return wrongUsage("the output is missing: name a folder with -o FOLDER")
 	}
 	if err := mayReport(output, overwrite); err != nil {
 		return err

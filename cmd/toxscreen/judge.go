@@ -24,7 +24,7 @@ type judgeOptions struct {
 	list     bool // the outcomes of self-tests
 	forget   bool // those of a model
 	reason   bool
-	input    string
+	prompt   string  // that the text answers
 	scale    float64 // of Mastra's formats; 0 is the rubric's
 }
 
@@ -45,11 +45,12 @@ for which attributes its verdicts count; score, batch and serve ask only a judge
 passed or was fitted by calibrate, and redteam none that failed. --list shows the stored outcomes, and --forget removes
 those of a model, the configured one if none is named. Neither uses the network.`,
 		Example: `  toxscreen judge --judge-model MODEL "you are a stupid idiot"
-  toxscreen judge --judge-model MODEL --format mastra --input "How is Sarah?" - < reply.txt
+  toxscreen judge --judge-model MODEL --format mastra --prompt "How is Sarah?" - < reply.txt
   toxscreen judge --judge-model MODEL --self-test
   toxscreen judge --list
   toxscreen judge --forget MODEL`,
 		Args:              arguments(0, 1, "one text (in quotes)"),
+		SuggestFor:        []string{"llm", "ollama"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.judge(cmd, args, *o) },
 	}
@@ -58,9 +59,11 @@ those of a model, the configured one if none is named. Neither uses the network.
 	flags.BoolVar(&o.list, "list", false, "list the judges with self-tests, and what they are trusted for")
 	flags.BoolVar(&o.forget, "forget", false, "remove the self-tests of a model: its name, with @ and the beginning of its digest if several models had the name")
 	flags.BoolVar(&o.reason, "reason", false, "ask for a reason in words, which takes longer; default with Mastra's formats: true")
-	flags.StringVar(&o.input, "input", "", "prompt that the text answers, for rubrics that use it")
+	flags.StringVar(&o.prompt, "prompt", "", "prompt that the text answers, for rubrics that use it")
 	flags.Float64Var(&o.scale, "scale", 0, "highest score in Mastra's formats; default: the rubric's")
+	inGroup(cmd, judgeGroup, "self-test", "list", "forget", "reason")
 	addFlags(cmd, "format", "offset_unit", "max_bytes")
+	inGroup(cmd, inputAndOutput, "prompt", "scale")
 	addFlags(cmd, judgeFlags...)
 	flags.Lookup("format").Usage = "output format: text, json, mastra or mastra-measure"
 	flags.Lookup("offset-unit").Usage = "unit of the offsets of quotations: byte, utf16 or code_point"
@@ -81,8 +84,8 @@ func (o judgeOptions) complete(cmd *cobra.Command, s *settings, args []string) (
 	switch {
 	case s.Judge.Model == "":
 		return o, errNoJudge
-	case o.selfTest && (len(args) > 0 || o.reason || flags.Changed("input") || mastra):
-		return o, wrongUsage("--self-test has its own texts: it cannot be combined with a text, --reason, --input or --format %s", formatMastra)
+	case o.selfTest && (len(args) > 0 || o.reason || flags.Changed("prompt") || mastra):
+		return o, wrongUsage("--self-test has its own texts: it cannot be combined with a text, --reason, --prompt or --format %s", formatMastra)
 	case mastra && s.from("judge_rubric") != fromDefault && s.Judge.Rubric.Name != formats.MastraRubric:
 		return o, wrongUsage("--format %s uses the rubric %s, not %s", s.Format, formats.MastraRubric, s.Judge.Rubric.Name)
 	case flags.Changed("scale") && !mastra:
@@ -98,8 +101,8 @@ func (o judgeOptions) complete(cmd *cobra.Command, s *settings, args []string) (
 		}
 		o.reason = o.reason || !flags.Changed("reason")
 	}
-	if flags.Changed("input") && !slices.Contains(s.Judge.Rubric.Fields, "input") {
-		return o, wrongUsage("--input: rubric %s does not use it", s.Judge.Rubric.Name)
+	if flags.Changed("prompt") && !slices.Contains(s.Judge.Rubric.Fields, "input") {
+		return o, wrongUsage("--prompt: rubric %s does not use it", s.Judge.Rubric.Name)
 	}
 	return o, nil
 }
@@ -130,7 +133,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 		}
 	}
 
-	text, err := a.textOf(cmd.Context(), args, s.MaxBytes)
+	text, err := a.textOf(cmd, args, s.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -138,8 +141,8 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 		return fmt.Errorf("failed to judge text: %w: it has %d bytes, the limit is %d; raise --max-bytes or split the text", toxscreen.ErrTooLong, len(text), s.MaxBytes)
 	}
 	c := judge.Case{Text: text}
-	if o.input != "" {
-		c.Fields = map[string]string{"input": o.input}
+	if o.prompt != "" {
+		c.Fields = map[string]string{"input": o.prompt}
 	}
 	verdict, err := opened.JudgeCase(cmd.Context(), c)
 	if err != nil {
@@ -230,8 +233,8 @@ func (a *app) selfTests(cmd *cobra.Command, s *settings, args []string, o judgeO
 	switch {
 	case o.selfTest || o.list && o.forget:
 		return wrongUsage("--self-test, --list and --forget do different things: use one of them")
-	case isMastra(s.Format) || o.reason || cmd.Flags().Changed("input") || cmd.Flags().Changed("scale"):
-		return wrongUsage("--list and --forget ask no judge: they cannot be combined with --reason, --input, --scale or --format %s", formatMastra)
+	case isMastra(s.Format) || o.reason || cmd.Flags().Changed("prompt") || cmd.Flags().Changed("scale"):
+		return wrongUsage("--list and --forget ask no judge: they cannot be combined with --reason, --prompt, --scale or --format %s", formatMastra)
 	case o.list && len(args) > 0:
 		return wrongUsage("--list shows all self-tests: unexpected argument %q", args[0])
 	case o.list:

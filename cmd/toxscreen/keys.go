@@ -102,6 +102,7 @@ type key struct {
 	// unset returns what an empty value means, for `config show`; nil: none.
 	unset    func(s *settings) string
 	complete cobra.CompletionFunc // of the flag's value
+	group    flagGroup            // of the flag, in the help
 }
 
 // The kinds of flags that are not strings.
@@ -113,9 +114,21 @@ const (
 )
 
 // keys are all settings, in the order of `config show`.
-var keys = slices.Concat(scoringKeys, judgeKeys, piiKeys, serveKeys, feedbackKeys, thresholdKeys())
+var keys = slices.Concat(
+	grouped(scoringModel, modelKeys), grouped(inputAndOutput, textKeys), grouped(decisions, decisionKeys), grouped(judgeGroup, judgeKeys),
+	grouped(personalData, piiKeys), grouped(masking, maskKeys),
+	grouped(serverGroup, accessKeys), grouped(limitsGroup, serveKeys), grouped(storage, storageKeys), grouped(decisions, thresholdKeys()),
+)
 
-var scoringKeys = []key{
+// grouped puts keys into a group of flags.
+func grouped(group flagGroup, keys []key) []key {
+	for i := range keys {
+		keys[i].group = group
+	}
+	return keys
+}
+
+var modelKeys = []key{
 	{name: "model", fallback: models.DefaultName, path: models.IsPath, short: "m", complete: completeModels,
 		help:  "model: default, the name of an imported model, or the path of a folder, like ./mine",
 		parse: text(func(s *settings) *string { return &s.Model })},
@@ -136,6 +149,9 @@ var scoringKeys = []key{
 			s.Full = v == off
 			return nil
 		}},
+}
+
+var textKeys = []key{
 	{name: "language",
 		help:  "`CODE` of the language that all texts are in, like en; default: detected",
 		parse: optional(parsed(toxscreen.ParseLanguage, func(s *settings) *string { return &s.Language }))},
@@ -154,6 +170,9 @@ var scoringKeys = []key{
 			s.Format = v
 			return nil
 		}},
+}
+
+var decisionKeys = []key{
 	{name: "calibration", path: always, unset: means("embedded"), complete: fileOf("json"),
 		help:  "`FILE` with fusion parameters from calibrate; default: the embedded ones",
 		parse: text(func(s *settings) *string { return &s.Calibration })},
@@ -218,7 +237,7 @@ var judgeKeys = []key{
 		}},
 }
 
-var serveKeys = []key{
+var accessKeys = []key{
 	{name: "listen", fallback: "127.0.0.1:8080",
 		help:  "`ADDRESS` to listen on, HOST:PORT or unix:PATH; port 0 selects a free port",
 		parse: parsed(parseAddress, func(s *settings) *string { return &s.Serve.Listen })},
@@ -252,6 +271,9 @@ var serveKeys = []key{
 	{name: "as", kind: list,
 		help:  "`HOST` that the server replaces, with a certificate of a private authority; repeatable",
 		parse: optional(parsed(authority.ParseHosts, func(s *settings) *[]string { return &s.Serve.As }))},
+}
+
+var serveKeys = []key{
 	{name: "judge_wait", fallback: "native=30s", kind: list,
 		help:  "time that an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not wait",
 		parse: parsed(parseJudgeWait, func(s *settings) *map[string]time.Duration { return &s.Serve.JudgeWait })},
@@ -274,28 +296,17 @@ var serveKeys = []key{
 	{name: "communities", kind: repeated,
 		help:  "thresholds for a communityId, as `\"ID toxicity=0.7\"`; repeatable",
 		parse: parsed(parseCommunities, func(s *settings) *map[string]toxscreen.Scores { return &s.Serve.Communities })},
-	{name: "late_results", path: unlessOff, unset: standardFile(files.InCache, "results.db"),
-		help:  "`FILE` that stores results whose verdict came after the answer, or off; default: in the user's cache folder",
-		parse: text(func(s *settings) *string { return &s.Serve.LateResults })},
-	{name: "log_level", fallback: "info", complete: oneOf("debug", "info", "warn", "error"),
-		help: "log level: debug, info (each request), warn or error",
-		parse: func(s *settings, v string) error {
-			if err := s.Serve.LogLevel.UnmarshalText([]byte(v)); err != nil {
-				return fmt.Errorf("%q is not a log level: it must be debug, info, warn or error", v)
-			}
-			return nil
-		}},
 }
 
 var piiKeys = []key{
 	{name: "pii.types", option: "type", kind: list, unset: means("those that are on by default"), complete: completeTypes,
-		help:  "find only these types of personal data, see pii types; repeatable; default: those that are on by default",
+		help:  "find only this `TYPE` of personal data, see pii types; repeatable; default: those that are on by default",
 		parse: parsed(parseTypes, func(s *settings) *[]toxscreen.EntityType { return &s.PII.Types })},
 	{name: "pii.min_score", option: "min-score", fallback: strconv.FormatFloat(pii.DefaultThreshold, 'f', -1, 64),
 		help:  "the lowest score of an entity",
 		parse: parsed(parseMinScore, func(s *settings) *float64 { return &s.PII.Threshold })},
 	{name: "pii.regions", option: "region", kind: list, unset: func(*settings) string { return defaultRegions() },
-		help:  "find the national phone numbers of these regions, like US or DE; repeatable; default: " + defaultRegions(),
+		help:  "find the national phone numbers of this `REGION`, like US or DE; repeatable; default: " + defaultRegions(),
 		parse: parsed(parseRegions, func(s *settings) *[]string { return &s.PII.Regions })},
 	{name: "pii.recognizers", option: "recognizers", path: always, complete: fileOf("yaml", "yml"),
 		help: "YAML `FILE` with recognizers of one's own and an allow list",
@@ -319,8 +330,11 @@ var piiKeys = []key{
 			return nil
 		}},
 	{name: "pii.fail_on", option: "fail-on", kind: list, complete: completeFailOn,
-		help:  "exit with 4 if this type of personal data is found, or any; repeatable",
+		help:  "exit with 4 if this `TYPE` of personal data is found, or any; repeatable",
 		parse: parsed(parseTypes, func(s *settings) *[]toxscreen.EntityType { return &s.PIIFailOn })},
+}
+
+var maskKeys = []key{
 	{name: "pii.operators", option: "operator", kind: repeated, complete: completeOperators,
 		help:  "mask by this operator: `[TYPE=]OPERATOR[:name=value…]`, see docs/cli.md; repeatable; default: replace; implies --mask",
 		parse: parsed(parseOperators, func(s *settings) *pii.Operators { return &s.Masking.Operators })},
@@ -332,7 +346,18 @@ var piiKeys = []key{
 		parse: text(func(s *settings) *string { return &s.Masking.KeyFile })},
 }
 
-var feedbackKeys = []key{
+var storageKeys = []key{
+	{name: "late_results", path: unlessOff, unset: standardFile(files.InCache, "results.db"),
+		help:  "`FILE` that stores results whose verdict came after the answer, or off; default: in the user's cache folder",
+		parse: text(func(s *settings) *string { return &s.Serve.LateResults })},
+	{name: "log_level", fallback: "info", complete: oneOf("debug", "info", "warn", "error"),
+		help: "log level: debug, info (each request), warn or error",
+		parse: func(s *settings, v string) error {
+			if err := s.Serve.LogLevel.UnmarshalText([]byte(v)); err != nil {
+				return fmt.Errorf("%q is not a log level: it must be debug, info, warn or error", v)
+			}
+			return nil
+		}},
 	{name: "feedback", path: unlessOff, unset: standardFile(files.InConfig, "feedback.db"), complete: fileOf("db"),
 		help:  "`FILE` that stores feedback, or off; default: in the user's configuration folder",
 		parse: text(func(s *settings) *string { return &s.Feedback.File })},
@@ -372,8 +397,8 @@ var (
 	screenerFlags   = []string{"offset_unit", "max_bytes", "language"}
 	judgeFlags      = []string{"judge_model", "judge_host", "judge_rubric", "judge_dialect", "judge_timeout", "judge_load_timeout", "judge_parallel", "judge_cache"}
 	finderFlags     = []string{"pii.types", "pii.min_score", "pii.regions", "pii.recognizers", "pii.allow"}
-	maskFlags       = []string{"pii.operators", "pii.salt_file", "pii.key_file", "pii.fail_on"}
-	escalationFlags = append([]string{"calibration", "judge_band", "judge_trust"}, judgeFlags...)
+	maskFlags       = []string{"pii.operators", "pii.salt_file", "pii.key_file"}
+	escalationFlags = append(append([]string{"calibration"}, judgeFlags...), "judge_band", "judge_trust")
 )
 
 // addFlags adds the flags of keys to a command.
@@ -384,6 +409,7 @@ func addFlags(cmd *cobra.Command, names ...string) {
 		if k.kind == boolean {
 			f.NoOptDefVal = "true"
 		}
+		inGroup(cmd, k.group, k.flag())
 		if k.complete != nil {
 			_ = cmd.RegisterFlagCompletionFunc(k.flag(), k.complete)
 		}
@@ -392,7 +418,8 @@ func addFlags(cmd *cobra.Command, names ...string) {
 
 // addThresholdFlag adds the flag of all thresholds.
 func addThresholdFlag(cmd *cobra.Command, fallback string) {
-	cmd.Flags().StringArray("threshold", nil, "flag an attribute at or over this score, like 0.7 for toxicity or threat=0.5; repeatable; default: "+fallback)
+	cmd.Flags().StringArray("threshold", nil, "flag an attribute at or over this `SCORE`, like 0.7 for toxicity or threat=0.5; repeatable; default: "+fallback)
+	inGroup(cmd, decisions, "threshold")
 	_ = cmd.RegisterFlagCompletionFunc("threshold", completeAttributes)
 }
 
@@ -419,7 +446,8 @@ func (f *flagValue) String() string { return f.text }
 
 // Type implements [pflag.Value].
 func (f *flagValue) Type() string {
-	if f.kind == "" {
+	switch f.kind {
+	case "", repeated, list: // the help calls one value of a list a string
 		return "string"
 	}
 	return f.kind

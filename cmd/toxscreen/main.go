@@ -19,13 +19,11 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/files"
-	"github.com/toxscreen/toxscreen/internal/spelling"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
 )
@@ -87,7 +85,7 @@ func run(ctx context.Context, args []string, std stdio) int {
 	context.AfterFunc(ctx, stop)
 
 	out := &checkedWriter{w: std.out}
-	a := &app{in: std.in, out: out, err: std.err, terminal: isTerminal(std.out)}
+	a := &app{args: args, in: std.in, out: out, err: std.err, terminal: isTerminal(std.out)}
 	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(std.in)
@@ -125,6 +123,7 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 
 // app is one call of the command line.
 type app struct {
+	args     []string
 	in       io.Reader
 	out, err io.Writer
 	terminal bool // whether out is a terminal
@@ -147,29 +146,27 @@ probabilities and the words that cause them, computed by an embedded model.`,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(
-		a.scoreCommand(),
-		a.batchCommand(),
-		a.piiCommand(),
-		a.judgeCommand(),
-		a.redteamCommand(),
-		a.serveCommand(),
-		a.feedbackCommand(),
-		a.calibrateCommand(),
-		a.simulateCommand(),
-		a.auditCommand(),
-		a.evaluateCommand(),
-		a.migrateCommand(),
-		a.modelCommand(),
-		a.configCommand(),
-		a.doctorCommand(),
-		a.versionCommand(),
-	)
+	root.AddGroup(commandGroups...)
+	for i, commands := range [][]*cobra.Command{
+		{a.scoreCommand(), a.batchCommand(), a.serveCommand(), a.piiCommand()},
+		{a.judgeCommand(), a.redteamCommand()},
+		{a.evaluateCommand(), a.auditCommand(), a.migrateCommand(), a.simulateCommand()},
+		{a.feedbackCommand(), a.calibrateCommand()},
+		{a.doctorCommand(), a.configCommand(), a.modelCommand(), a.versionCommand()},
+	} {
+		for _, c := range commands {
+			c.GroupID = commandGroups[i].ID
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID("setup")
+	root.SetCompletionCommandGroupID("setup")
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Args = knownTopic
 	}
 	root.InitDefaultCompletionCmd()
+	addHelp(root)
 	return root
 }
 
@@ -183,77 +180,6 @@ func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 // warn prints a warning on standard error.
 func (a *app) warn(text string) {
 	fmt.Fprintln(a.err, "toxscreen: warning: "+terminal.Escape(text))
-}
-
-// knownTopic is the Args of the help command. Cobra's own exits with 0 for an unknown
-// command.
-func knownTopic(cmd *cobra.Command, args []string) error {
-	about, rest, err := cmd.Root().Find(args)
-	if err != nil {
-		return wrongUsage("%w", err)
-	}
-	return knownCommand(about, rest)
-}
-
-// knownCommand is the Args of a command that only has subcommands: any argument
-// is an unknown subcommand.
-func knownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
-	return wrongUsage("unknown command %q%s", args[0], didYouMean(args[0], names))
-}
-
-// arguments returns an Args that accepts least to most arguments.
-func arguments(least, most int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch {
-		case len(args) < least:
-			return wrongUsage("%s is missing", what)
-		case len(args) > most && most == 0:
-			return wrongUsage("unexpected argument %q: this command takes none", args[0])
-		case len(args) > most:
-			return wrongUsage("unexpected argument %q: this command takes %s only", args[most], what)
-		}
-		return nil
-	}
-}
-
-func wrongFlag(cmd *cobra.Command, err error) error {
-	if cmd.HasAvailableSubCommands() && cmd.Flags().NArg() > 0 {
-		// The flag belongs to an unknown command.
-		return knownCommand(cmd, cmd.Flags().Args())
-	}
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		name := unknown.GetSpecifiedName()
-		if unknown.GetSpecifiedShortnames() == "" {
-			name = "--" + name
-		} else {
-			name = "-" + name
-		}
-		err = fmt.Errorf("unknown flag %s%s", name, didYouMean(name, names))
-		if cmd.Name() == "score" {
-			err = hinted{err, "put -- before a text that begins with a dash: toxscreen score -- \"-5 is cold\""}
-		}
-	}
-	return exit{exitUsage, err}
-}
-
-// didYouMean returns "; did you mean …?" with the nearest of the names, or
-// nothing if no name is similar.
-func didYouMean(name string, names []string) string {
-	if n, similar := spelling.Nearest(name, names); similar {
-		return fmt.Sprintf("; did you mean %s?", n)
-	}
-	return ""
 }
 
 // mayWrite refuses to replace an existing file without overwrite.

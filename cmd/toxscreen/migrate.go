@@ -65,9 +65,11 @@ The report proposes thresholds and changes none.`,
 	flags.StringVar(&o.newColumn, "new-column", "", "column or field with the new scores of --new; default: as for --old-column, without old")
 	flags.StringVar(&o.columns.Labels, "label-column", "labels", "column or field with the labels")
 	flags.StringVar(&o.columns.Language, "language-column", "language", "column or field with the language of the text")
-	flags.StringArrayVar(&o.columns.Groups, "group-column", nil, "column or field with a group of the text, to report each group; repeatable")
-	flags.StringArrayVar(&o.thresholds, "old-threshold", nil, "threshold in use on the old scores, like 0.8 for all attributes or threat=0.5; repeatable; default: "+strconv.FormatFloat(migration.InUse, 'f', -1, 64))
+	flags.StringArrayVar(&o.columns.Groups, "group-column", nil, "`COLUMN` or field with a group of the text, to report each group; repeatable")
+	flags.StringArrayVar(&o.thresholds, "old-threshold", nil, "`SCORE` that is the threshold in use on the old scores, like 0.8 for all attributes or threat=0.5; repeatable; default: "+strconv.FormatFloat(migration.InUse, 'f', -1, 64))
 	flags.IntVar(&o.examples, "examples", 10, "texts to show for each attribute and direction; 0: no texts in the report")
+	inGroup(cmd, inputAndOutput, "input", "old", "new", "output", "overwrite", "input-format", "text-column", "id-column", "old-column", "new-column", "label-column", "language-column", "group-column", "examples")
+	inGroup(cmd, decisions, "old-threshold")
 	addFlags(cmd, "format", "max_bytes", "calibration")
 	addFlags(cmd, modelFlags...)
 	for _, name := range []string{"input", "old", "new"} {
@@ -93,7 +95,7 @@ func (o *migrateOptions) check() (migration.Options, error) {
 	case o.old == rows.Standard && o.updated == rows.Standard:
 		return c, wrongUsage("only one of --old and --new can be standard input")
 	case o.output == "":
-		return c, wrongUsage("the folder for the report is missing: name it with -o FOLDER")
+		return c, wrongUsage("the output is missing: name a folder with -o FOLDER")
 	case o.examples < 0 || o.examples > 1000:
 		return c, wrongUsage("--examples: %d is not in 0..1000", o.examples)
 	}

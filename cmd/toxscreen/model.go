@@ -193,7 +193,7 @@ func (a *app) modelRemoveCommand() *cobra.Command {
 }
 
 func (a *app) modelImportCommand() *cobra.Command {
-	var to string
+	var output string
 	o := &models.ImportOptions{}
 	cmd := &cobra.Command{
 		Use:   "import FOLDER",
@@ -206,10 +206,10 @@ The model is stored in the user's model folder, and --model takes its name.`,
   toxscreen model import ./my-model --label hateful=toxicity --label rude=insult --name mine
   toxscreen score --model mine "you are a stupid idiot"`,
 		Args: arguments(1, 1, "one folder"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.modelImport(cmd, args[0], to, *o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.modelImport(cmd, args[0], output, *o) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&to, "to", "", "`FOLDER` to create; default: the model's name in the user's model folder")
+	flags.StringVarP(&output, "output", "o", "", "`FOLDER` to create; default: the model's name in the user's model folder")
 	flags.StringVar(&o.Name, "name", "", "name of the model; default: the folder's")
 	flags.StringVar(&o.Version, "version", "", "version of the model; default: 1.0.0")
 	flags.StringVar(&o.Description, "description", "", "description of the model; default: derived from config.json")
@@ -219,6 +219,10 @@ The model is stored in the user's model folder, and --model takes its name.`,
 	_ = cmd.RegisterFlagCompletionFunc("activation", oneOf(string(classifier.Sigmoid), string(classifier.Softmax)))
 	flags.Float64Var(&o.Threshold, "threshold", 0, "threshold of each attribute; default: 0.5")
 	flags.StringVar(&o.Model, "onnx", "", "ONNX `FILE` in the folder to use if there are several")
+	inGroup(cmd, inputAndOutput, "output", "onnx")
+	inGroup(cmd, scoringModel, "name", "version", "description", "license", "label", "activation")
+	inGroup(cmd, decisions, "threshold")
+	_ = cmd.MarkFlagDirname("output")
 	addFlags(cmd, runtimeFlags...)
 	return cmd
 }

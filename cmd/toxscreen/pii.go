@@ -40,11 +40,13 @@ With --mask, print only the text with its personal data masked.`,
   toxscreen pii --mask --operator redact --operator CREDIT_CARD=mask:chars_to_mask=12 < note.txt
   toxscreen pii --mapping mapping.jsonl "Jane Doe called"
   toxscreen pii --fail-on any - < reply.txt`,
+		SuggestFor:        []string{"anonymise", "anonymize", "mask", "presidio", "redact"},
+		Annotations:       map[string]string{rowsAnnotation: "toxscreen pii batch"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              a.pii,
 	}
-	addMaskFlags(cmd)
 	addFlags(cmd, "format")
+	addMaskFlags(cmd)
 	cmd.AddCommand(a.piiBatchCommand(), a.piiRestoreCommand(), a.piiTypesCommand())
 	return cmd
 }
@@ -53,21 +55,25 @@ With --mask, print only the text with its personal data masked.`,
 func addFinderFlags(cmd *cobra.Command) {
 	cmd.Flags().Bool("no-names", false, "find only what has a form, like numbers, and no names of people, places and organisations; sets pii.names to off")
 	addFlags(cmd, finderFlags...)
+	inGroup(cmd, personalData, "no-names")
 }
 
 // addMaskFlags adds the flags of the commands that are about personal data alone.
 func addMaskFlags(cmd *cobra.Command) {
-	addFinderFlags(cmd)
 	cmd.Flags().Bool("mask", false, "mask the personal data; without --operator, replace it by its type, like <PERSON>")
 	cmd.Flags().String("mapping", "", "`FILE` that stores what numbered placeholders like <PERSON_1> stand for, for pii restore; implies --mask")
+	inGroup(cmd, masking, "mask", "mapping")
 	_ = cmd.MarkFlagFilename("mapping", "jsonl")
 	addFlags(cmd, maskFlags...)
+	addFinderFlags(cmd)
+	addFlags(cmd, "pii.fail_on")
 	addFlags(cmd, screenerFlags...)
 	addFlags(cmd, "threads", "onnxruntime")
 }
 
 func addPIIFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("pii", false, "also find the personal data in each text, as the settings under pii say")
+	inGroup(cmd, personalData, "pii")
 }
 
 // withPII reads --pii.
@@ -280,7 +286,7 @@ func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	texts, err := a.textsOf(cmd.Context(), args, s.MaxBytes)
+	texts, err := a.textsOf(cmd, args, s.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -348,7 +354,7 @@ func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
 func (a *app) piiBatchCommand() *cobra.Command {
 	o := &rows.Options{}
 	cmd := &cobra.Command{
-		Use:   "batch -i IN -o OUT",
+		Use:   "batch -i FILE -o FILE",
 		Short: "Find and mask the personal data in each row of a file",
 		Long: `Find the personal data in each row of a JSONL, CSV, TSV or Parquet file, or in each
 line of a text file, and write one result per row, in order, as JSONL, CSV, TSV or
@@ -358,7 +364,7 @@ batch.`,
   toxscreen pii batch -i notes.csv.gz --text-column note --mask -o masked.csv
   toxscreen pii batch -i notes.jsonl -o masked.jsonl --mapping mapping.jsonl --resume
   toxscreen pii batch -i notes.jsonl -o - --fail-on any > found.jsonl`,
-		Args:              noArguments,
+		Args:              arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.piiBatch(cmd, *o) },
 	}
@@ -439,6 +445,7 @@ mapping stay, with a warning, and the exit code is 3.`,
 		RunE:              a.piiRestore,
 	}
 	cmd.Flags().String("mapping", "", "`FILE` that pii --mapping wrote")
+	inGroup(cmd, inputAndOutput, "mapping")
 	_ = cmd.MarkFlagFilename("mapping", "jsonl")
 	addFlags(cmd, "max_bytes")
 	return cmd
@@ -457,7 +464,7 @@ func (a *app) piiRestore(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := a.textOf(cmd.Context(), args, s.MaxBytes)
+	text, err := a.textOf(cmd, args, s.MaxBytes)
 	if err != nil {
 		return err
 	}

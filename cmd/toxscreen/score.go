@@ -31,12 +31,16 @@ know, or if the judge was asked and gave no verdict.`,
   toxscreen score --format json < comment.txt
   toxscreen score --mask "you are a stupid idiot"
   toxscreen score --fail-on flagged - < reply.txt`,
+		SuggestFor:        []string{"analyse", "analyze", "check", "classify", "detect", "moderate", "predict", "scan", "screen"},
+		Annotations:       map[string]string{rowsAnnotation: "toxscreen batch"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
 	}
-	cmd.Flags().BoolVar(&explain, "explain", false, "explain each score: prior, evidence and posterior; implies --full")
+	addFlags(cmd, "format")
 	cmd.Flags().BoolVar(&mask, "mask", false, "print only the text, and mask the words that make it flagged")
-	addFlags(cmd, "format", "fail_on")
+	cmd.Flags().BoolVar(&explain, "explain", false, "explain each score: prior, evidence and posterior; implies --full")
+	inGroup(cmd, inputAndOutput, "mask", "explain")
+	addFlags(cmd, "fail_on")
 	addPIIFlag(cmd)
 	addScreenerFlags(cmd)
 	return cmd
@@ -68,7 +72,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 	if err != nil {
 		return err
 	}
-	texts, err := a.textsOf(cmd.Context(), args, s.MaxBytes)
+	texts, err := a.textsOf(cmd, args, s.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -136,23 +140,24 @@ func unfinished(ctx context.Context, err error, done, all int) error {
 }
 
 // textsOf returns the texts to score: the arguments, or standard input.
-func (a *app) textsOf(ctx context.Context, args []string, limit int) ([]string, error) {
+func (a *app) textsOf(cmd *cobra.Command, args []string, limit int) ([]string, error) {
 	if len(args) > 1 {
 		if slices.Contains(args, "-") {
 			return nil, wrongUsage("- stands for standard input: it cannot be combined with other texts")
 		}
-		return args, nil
+		return args, a.refuseFile(cmd, args)
 	}
-	text, err := a.textOf(ctx, args, limit)
+	text, err := a.textOf(cmd, args, limit)
 	return []string{text}, err
 }
 
 // textOf returns the one text of a command: its argument, or standard input. It reads
 // at most one byte more than the limit, which is enough to refuse the text.
-func (a *app) textOf(ctx context.Context, args []string, limit int) (string, error) {
+func (a *app) textOf(cmd *cobra.Command, args []string, limit int) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
-		return args[0], nil
+		return args[0], a.refuseFile(cmd, args)
 	}
+	ctx := cmd.Context()
 	if len(args) == 0 && isTerminal(a.in) {
 		return "", wrongUsage("no text: pass it as an argument in quotes, or use - to type it and end with Ctrl-D")
 	}
@@ -216,18 +221,20 @@ func (a *app) printExplanation(screener *screen.Screener, result toxscreen.Resul
 func addScreenerFlags(cmd *cobra.Command) {
 	addThresholdFlag(cmd, "the model's")
 	addFlags(cmd, screenerFlags...)
+	addFlags(cmd, modelFlags...)
+	addFullFlag(cmd)
 	addFlags(cmd, escalationFlags...)
 	addNoJudgeFlag(cmd)
-	addFullFlag(cmd)
-	addFlags(cmd, modelFlags...)
 }
 
 func addFullFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("full", false, "run the whole network on clearly harmless texts, too: to rank by score, to calibrate, for research; sets exits to off")
+	cmd.Flags().Bool("full", false, "compute the exact scores of clearly harmless texts, too: to rank by score, to calibrate, for research; sets exits to off")
+	inGroup(cmd, scoringModel, "full")
 }
 
 func addNoJudgeFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("no-judge", false, "ignore the configured judge and do not use the network")
+	inGroup(cmd, judgeGroup, "no-judge")
 }
 
 // warnOnce returns a function that says why a judge is not asked, or what it is asked

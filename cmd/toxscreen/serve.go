@@ -41,6 +41,7 @@ files of --api-keys, --tls-cert and --tls-key again.`,
   toxscreen serve --listen 0.0.0.0:443 --as commentanalyzer.googleapis.com
   toxscreen serve key alice >> keys.txt`,
 		Args:              knownCommand,
+		SuggestFor:        []string{"api", "daemon", "http", "listen", "server", "start"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              a.serve,
 	}
@@ -49,6 +50,7 @@ files of --api-keys, --tls-cert and --tls-key again.`,
 	addScreenerFlags(cmd)
 	addFinderFlags(cmd)
 	cmd.Flags().Bool("until-eof", false, "end when standard input ends, for a program that starts a server of its own: however the program ends, the server does too")
+	inGroup(cmd, limitsGroup, "until-eof")
 	cmd.AddCommand(a.serveKeyCommand())
 	return cmd
 }

@@ -274,12 +274,26 @@ func readConfig(path string) (map[string]any, error) {
 }
 
 func unknownKey(name string) error {
+	return fmt.Errorf("unknown key %q: the nearest known one is %s", name, nearestKey(name).name)
+}
+
+// nearestKey returns the key whose flag other programs call so, or the one with the most
+// similar name.
+func nearestKey(unknown string) key {
+	for _, other := range otherNames[strings.ReplaceAll(unknown, "_", "-")] {
+		for _, k := range keys {
+			if k.flag() == flagName(other) {
+				return k
+			}
+		}
+	}
 	var names []string
 	for _, k := range keys {
 		names = append(names, k.name)
 	}
-	known, _ := spelling.Nearest(name, names)
-	return fmt.Errorf("unknown key %q: the nearest known one is %s", name, known)
+	known, _ := spelling.Nearest(unknown, names)
+	nearest, _ := keyOf(known)
+	return nearest
 }
 
 // textOf returns a value of a file in the form that the environment uses.
@@ -311,21 +325,24 @@ func textOf(value any) (string, error) {
 // such a name.
 var ofKubernetes = regexp.MustCompile(`^TOXSCREEN_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
 
+// portOfKubernetes has an address like tcp://10.0.0.1:8080 if Kubernetes sets it. A user
+// who sets it to a number means the port to listen on.
+const portOfKubernetes = "TOXSCREEN_PORT"
+
 // readEnv returns the values of the environment by key.
 func readEnv() (map[string]any, error) {
-	byEnv, names := map[string]string{}, []string{}
+	byEnv := map[string]string{}
 	for _, k := range keys {
 		byEnv[k.env()] = k.name
-		names = append(names, k.env())
 	}
 	values := map[string]any{}
 	var unknown error
 	provider := env.Provider("", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
 		if k, ok := byEnv[name]; ok {
 			values[k] = value
-		} else if !ofKubernetes.MatchString(name) {
-			known, _ := spelling.Nearest(name, names)
-			unknown = fmt.Errorf("failed to read configuration: unknown environment variable %s: the nearest known one is %s", name, known)
+		} else if !ofKubernetes.MatchString(name) || name == portOfKubernetes && !strings.Contains(value, "://") {
+			near := nearestKey(strings.ToLower(strings.TrimPrefix(name, envPrefix)))
+			unknown = fmt.Errorf("failed to read configuration: unknown environment variable %s: the nearest known one is %s", name, near.env())
 		}
 		return "", nil
 	}})

@@ -26,7 +26,7 @@ type simulateOptions struct {
 func (a *app) simulateCommand() *cobra.Command {
 	o := &simulateOptions{}
 	cmd := &cobra.Command{
-		Use:   "simulate --dev SCORED --test SCORED",
+		Use:   "simulate --dev FILE --test FILE",
 		Short: "Show what judges with known error rates would be worth",
 		Long: `Show what judges with known error rates would be worth on labelled texts: the
 JSONL output of batch --no-judge --full for rows with "labels". Parameters are fitted on
@@ -46,6 +46,9 @@ judges are simulated, by random numbers.`,
 	flags.StringVar(&o.plot, "plot", "", "`FILE` for the plot, as SVG")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers that decide the judges' answers")
 	addPriceFlags(cmd, &o.Options, 0.15) // the budget of the goals in docs/fusion.md
+	inGroup(cmd, inputAndOutput, "dev", "test", "plot")
+	inGroup(cmd, sampling, "seed")
+	inGroup(cmd, decisions, "prior")
 	addThresholdFlag(cmd, "as in the results")
 	addFlags(cmd, "format")
 	for _, name := range []string{"dev", "test"} {

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// commandsBelow returns the commands below one, cobra's own apart.
+func commandsBelow(c *cobra.Command) []*cobra.Command {
+	var all []*cobra.Command
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() && sub.Name() != "completion" && sub.Name() != "help" {
+			all = append(append(all, sub), commandsBelow(sub)...)
+		}
+	}
+	return all
+}
+
+func commandLine(t *testing.T) *cobra.Command {
+	t.Helper()
+	return (&app{in: strings.NewReader(""), out: &checkedWriter{w: io.Discard}, err: io.Discard}).rootCommand()
+}
+
+// What a command reads is --input or -i everywhere, and what it writes is --output or -o.
+// Flags for further files say in their names what is in these. redteam has the flags of
+// nexa-gauge.
+func TestInputAndOutputHaveOneNameEach(t *testing.T) {
+	others := []string{"in", "infile", "input-file", "out", "outfile", "output-file", "output-dir", "to", "file"}
+	for _, c := range commandsBelow(commandLine(t)) {
+		if strings.HasPrefix(c.CommandPath(), "toxscreen redteam") {
+			continue
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			value, _ := pflag.UnquoteUsage(f)
+			if value == "strings" || value == "stringArray" {
+				t.Errorf("%s: the help names a type of Go for the value of --%s: name the value", c.CommandPath(), f.Name)
+			}
+			isPath := value == "FILE" || value == "FOLDER"
+			switch {
+			case slices.Contains(others, f.Name):
+				t.Errorf("%s has --%s: what is read is --input, and what is written is --output", c.CommandPath(), f.Name)
+			case (f.Name == "input") != (f.Shorthand == "i") || (f.Name == "output") != (f.Shorthand == "o"):
+				t.Errorf("%s: --%s has the short name %q", c.CommandPath(), f.Name, f.Shorthand)
+			case (f.Name == "input" || f.Name == "output") && !isPath:
+				t.Errorf("%s: --%s takes %s, which is neither a file nor a folder", c.CommandPath(), f.Name, value)
+			}
+		})
+		for _, name := range []string{"-i", "-o"} {
+			if _, after, ok := strings.Cut(c.Use, name+" "); ok && !strings.HasPrefix(after, "FILE") && !strings.HasPrefix(after, "FOLDER") {
+				t.Errorf("%s: the value of %s is neither FILE nor FOLDER", c.Use, name)
+			}
+		}
+	}
+}
+
+// A flag without a group would be at the end of the help, under no heading that says what
+// it is about. A command that is not in a group would not be in the help at all.
+func TestEveryFlagAndCommandHasAGroup(t *testing.T) {
+	root := commandLine(t)
+	for _, c := range commandsBelow(root) {
+		if c.Parent() == root && c.GroupID == "" {
+			t.Errorf("%s has no group", c.CommandPath())
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if group := groupOf(f); f.Name != "help" && (group == otherFlags || !slices.Contains(flagGroups, group)) {
+				t.Errorf("%s: --%s is in the group %q", c.CommandPath(), f.Name, group)
+			}
+		})
+	}
+}
+
+// A suggestion must be a flag that exists, and a name that toxscreen uses itself for
+// something cannot be another's.
+func TestOtherNamesStandForFlags(t *testing.T) {
+	flags := map[string]bool{}
+	for _, c := range commandsBelow(commandLine(t)) {
+		if !strings.HasPrefix(c.CommandPath(), "toxscreen redteam") {
+			c.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
+		}
+	}
+	for other, suggestions := range otherNames {
+		if strings.Contains(other, "_") {
+			t.Errorf("%s is never looked up: the lookup has dashes", other)
+		}
+		for _, suggestion := range suggestions {
+			if !flags[flagName(suggestion)] {
+				t.Errorf("%s stands for %s, which no command has", other, suggestion)
+			}
+		}
+	}
+}
