@@ -46,7 +46,7 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
 	}
 	addRowFlags(cmd, o)
 	cmd.Flags().String("redo", "", "judge: ask the judge again about rows of a complete output whose verdict failed, and keep the others")
-	inGroup(cmd, inputAndOutput, "redo")
+	inGroup(cmd, ioGroup, "redo")
 	_ = cmd.RegisterFlagCompletionFunc("redo", oneOf("judge"))
 	addPIIFlag(cmd)
 	addFlags(cmd, "fail_on")
@@ -69,7 +69,7 @@ func addRowFlags(cmd *cobra.Command, o *rows.Options) {
 	flags.StringVar((*string)(&o.OutputFormat), "output-format", "", "format of the outputs in a folder: jsonl, csv, tsv or parquet; default: that of each input, jsonl for text")
 	flags.String("shard", "", "part of many inputs to do, like `3/16`: number 3 of 16 parts, counted from 0; all of them by default")
 	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
-	inGroup(cmd, inputAndOutput, "input", "output", "text-column", "id-column", "keep-text", "resume", "overwrite", "quiet",
+	inGroup(cmd, ioGroup, "input", "output", "text-column", "id-column", "keep-text", "resume", "overwrite", "quiet",
 		"input-format", "input-encoding", "delimiter", "escape", "output-format", "shard", "row-group")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "txt", "gz", "zst")
 	_ = cmd.MarkFlagFilename("output", "jsonl", "ndjson", "csv", "tsv", "parquet")

@@ -54,9 +54,9 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 	flags.Float64Var(&o.Traffic.Texts, "texts-a-minute", 0, "texts scored per minute, for --tokens-a-minute and --seconds-a-minute")
 	flags.Float64Var(&o.Traffic.Tokens, "tokens-a-minute", 0, "tokens that the judge may read and write per minute; 0: no limit")
 	flags.Float64Var(&o.Traffic.Seconds, "seconds-a-minute", 0, "seconds that verdicts may take per minute; 0: no limit")
-	inGroup(cmd, inputAndOutput, "input", "output", "overwrite", "plots")
-	inGroup(cmd, decisions, "prior")
-	inGroup(cmd, prices, "texts-a-minute", "tokens-a-minute", "seconds-a-minute")
+	inGroup(cmd, ioGroup, "input", "output", "overwrite", "plots")
+	inGroup(cmd, decisionGroup, "prior")
+	inGroup(cmd, priceGroup, "texts-a-minute", "tokens-a-minute", "seconds-a-minute")
 	addFlags(cmd, "calibration")
 	flags.Lookup("calibration").Usage = "`FILE` with fusion parameters; its parameters of other judges are kept"
 	addThresholdFlag(cmd, "as in the results")
@@ -75,7 +75,7 @@ func addPriceFlags(cmd *cobra.Command, o *fusion.Options, budget float64) {
 	flags.Float64Var(&o.Prices.Miss, "price-miss", 0, "price of a toxic text that is not flagged; default: derived from the threshold")
 	flags.Float64Var(&o.Budget.Share, "budget", budget, "maximum share of texts that may be judged; 0: no limit")
 	flags.IntVar(&o.Budget.Texts, "budget-texts", 10_000, "number of texts that the budget applies to")
-	inGroup(cmd, prices, "price-call", "price-false-alarm", "price-miss", "budget", "budget-texts")
+	inGroup(cmd, priceGroup, "price-call", "price-false-alarm", "price-miss", "budget", "budget-texts")
 }
 
 // checkPrices refuses invalid values of the flags of addPriceFlags.

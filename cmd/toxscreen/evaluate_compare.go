@@ -26,7 +26,7 @@ with itself, so small differences show. Differences are those of the second run 
 	}
 	cmd.Flags().StringP("output", "o", "", "`FOLDER` for the report; created if missing")
 	cmd.Flags().Bool("overwrite", false, "replace an existing report")
-	inGroup(cmd, inputAndOutput, "output", "overwrite")
+	inGroup(cmd, ioGroup, "output", "overwrite")
 	_ = cmd.MarkFlagDirname("output")
 	addFlags(cmd, "format")
 	return cmd

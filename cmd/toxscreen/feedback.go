@@ -68,7 +68,7 @@ are left out. batch --full can score stored texts again.`,
 	flags.StringVarP(&output, "output", "o", rows.Standard, "`FILE` to write, or - for standard output")
 	flags.BoolVar(&overwrite, "overwrite", false, "replace an existing output")
 	flags.BoolVar(&all, "all", false, "also write rows of older models, estimates and verdicts of older judges; calibrate refuses them")
-	inGroup(export, inputAndOutput, "output", "overwrite", "all")
+	inGroup(export, ioGroup, "output", "overwrite", "all")
 	_ = export.MarkFlagFilename("output", "jsonl", "ndjson")
 	addFlags(export, "feedback")
 	return group(cmd, export)

@@ -24,24 +24,24 @@ type flagGroup string
 
 // The groups of flags.
 const (
-	inputAndOutput flagGroup = "Input and output"
-	serverGroup    flagGroup = "Addresses and access"
-	modelOfTexts   flagGroup = "The model that writes"
-	sampling       flagGroup = "Sample and measures"
-	decisions      flagGroup = "Decisions"
-	prices         flagGroup = "Prices and budget"
-	personalData   flagGroup = "Personal data"
-	masking        flagGroup = "Masking"
-	limitsGroup    flagGroup = "Limits and behaviour"
-	scoringModel   flagGroup = "Model"
-	judgeGroup     flagGroup = "Judge"
-	storage        flagGroup = "Feedback and logs"
-	otherFlags     flagGroup = "Other"
+	ioGroup       flagGroup = "Input and output"
+	serverGroup   flagGroup = "Addresses and access"
+	writerGroup   flagGroup = "The model that writes"
+	sampleGroup   flagGroup = "Sample and measures"
+	decisionGroup flagGroup = "Decisions"
+	priceGroup    flagGroup = "Prices and budget"
+	piiGroup      flagGroup = "Personal data"
+	maskGroup     flagGroup = "Masking"
+	limitGroup    flagGroup = "Limits and behaviour"
+	modelGroup    flagGroup = "Model"
+	judgeGroup    flagGroup = "Judge"
+	storageGroup  flagGroup = "Feedback and logs"
+	otherGroup    flagGroup = "Other"
 )
 
 // flagGroups are the groups in the order of the help: what most users need comes first.
 var flagGroups = []flagGroup{
-	serverGroup, modelOfTexts, inputAndOutput, sampling, decisions, prices, personalData, masking, limitsGroup, scoringModel, judgeGroup, storage, otherFlags,
+	serverGroup, writerGroup, ioGroup, sampleGroup, decisionGroup, priceGroup, piiGroup, maskGroup, limitGroup, modelGroup, judgeGroup, storageGroup, otherGroup,
 }
 
 // groupAnnotation is the annotation of a flag that names its group.
@@ -62,7 +62,7 @@ func groupOf(f *pflag.Flag) flagGroup {
 	if group := f.Annotations[groupAnnotation]; len(group) > 0 {
 		return flagGroup(group[0])
 	}
-	return otherFlags
+	return otherGroup
 }
 
 // groupedFlags returns the part of the help that lists the flags of a command.

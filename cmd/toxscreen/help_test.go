@@ -67,7 +67,7 @@ func TestEveryFlagAndCommandHasAGroup(t *testing.T) {
 			t.Errorf("%s has no group", c.CommandPath())
 		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if group := groupOf(f); f.Name != "help" && (group == otherFlags || !slices.Contains(flagGroups, group)) {
+			if group := groupOf(f); f.Name != "help" && (group == otherGroup || !slices.Contains(flagGroups, group)) {
 				t.Errorf("%s: --%s is in the group %q", c.CommandPath(), f.Name, group)
 			}
 		})

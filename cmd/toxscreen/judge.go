@@ -63,7 +63,7 @@ those of a model, the configured one if none is named. Neither uses the network.
 	flags.Float64Var(&o.scale, "scale", 0, "highest score in Mastra's formats; default: the rubric's")
 	inGroup(cmd, judgeGroup, "self-test", "list", "forget", "reason")
 	addFlags(cmd, "format", "offset_unit", "max_bytes")
-	inGroup(cmd, inputAndOutput, "prompt", "scale")
+	inGroup(cmd, ioGroup, "prompt", "scale")
 	addFlags(cmd, judgeFlags...)
 	flags.Lookup("format").Usage = "output format: text, json, mastra or mastra-measure"
 	flags.Lookup("offset-unit").Usage = "unit of the offsets of quotations: byte, utf16 or code_point"

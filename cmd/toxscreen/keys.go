@@ -115,9 +115,9 @@ const (
 
 // keys are all settings, in the order of `config show`.
 var keys = slices.Concat(
-	grouped(scoringModel, modelKeys), grouped(inputAndOutput, textKeys), grouped(decisions, decisionKeys), grouped(judgeGroup, judgeKeys),
-	grouped(personalData, piiKeys), grouped(masking, maskKeys),
-	grouped(serverGroup, accessKeys), grouped(limitsGroup, serveKeys), grouped(storage, storageKeys), grouped(decisions, thresholdKeys()),
+	grouped(modelGroup, modelKeys), grouped(ioGroup, textKeys), grouped(decisionGroup, decisionKeys), grouped(judgeGroup, judgeKeys),
+	grouped(piiGroup, piiKeys), grouped(maskGroup, maskKeys),
+	grouped(serverGroup, accessKeys), grouped(limitGroup, serveKeys), grouped(storageGroup, storageKeys), grouped(decisionGroup, thresholdKeys()),
 )
 
 // grouped puts keys into a group of flags.
@@ -419,7 +419,7 @@ func addFlags(cmd *cobra.Command, names ...string) {
 // addThresholdFlag adds the flag of all thresholds.
 func addThresholdFlag(cmd *cobra.Command, fallback string) {
 	cmd.Flags().StringArray("threshold", nil, "flag an attribute at or over this `SCORE`, like 0.7 for toxicity or threat=0.5; repeatable; default: "+fallback)
-	inGroup(cmd, decisions, "threshold")
+	inGroup(cmd, decisionGroup, "threshold")
 	_ = cmd.RegisterFlagCompletionFunc("threshold", completeAttributes)
 }
 

@@ -219,9 +219,9 @@ The model is stored in the user's model folder, and --model takes its name.`,
 	_ = cmd.RegisterFlagCompletionFunc("activation", oneOf(string(classifier.Sigmoid), string(classifier.Softmax)))
 	flags.Float64Var(&o.Threshold, "threshold", 0, "threshold of each attribute; default: 0.5")
 	flags.StringVar(&o.Model, "onnx", "", "ONNX `FILE` in the folder to use if there are several")
-	inGroup(cmd, inputAndOutput, "output", "onnx")
-	inGroup(cmd, scoringModel, "name", "version", "description", "license", "label", "activation")
-	inGroup(cmd, decisions, "threshold")
+	inGroup(cmd, ioGroup, "output", "onnx")
+	inGroup(cmd, modelGroup, "name", "version", "description", "license", "label", "activation")
+	inGroup(cmd, decisionGroup, "threshold")
 	_ = cmd.MarkFlagDirname("output")
 	addFlags(cmd, runtimeFlags...)
 	return cmd

@@ -55,14 +55,14 @@ With --mask, print only the text with its personal data masked.`,
 func addFinderFlags(cmd *cobra.Command) {
 	cmd.Flags().Bool("no-names", false, "find only what has a form, like numbers, and no names of people, places and organisations; sets pii.names to off")
 	addFlags(cmd, finderFlags...)
-	inGroup(cmd, personalData, "no-names")
+	inGroup(cmd, piiGroup, "no-names")
 }
 
 // addMaskFlags adds the flags of the commands that are about personal data alone.
 func addMaskFlags(cmd *cobra.Command) {
 	cmd.Flags().Bool("mask", false, "mask the personal data; without --operator, replace it by its type, like <PERSON>")
 	cmd.Flags().String("mapping", "", "`FILE` that stores what numbered placeholders like <PERSON_1> stand for, for pii restore; implies --mask")
-	inGroup(cmd, masking, "mask", "mapping")
+	inGroup(cmd, maskGroup, "mask", "mapping")
 	_ = cmd.MarkFlagFilename("mapping", "jsonl")
 	addFlags(cmd, maskFlags...)
 	addFinderFlags(cmd)
@@ -73,7 +73,7 @@ func addMaskFlags(cmd *cobra.Command) {
 
 func addPIIFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("pii", false, "also find the personal data in each text, as the settings under pii say")
-	inGroup(cmd, personalData, "pii")
+	inGroup(cmd, piiGroup, "pii")
 }
 
 // withPII reads --pii.
@@ -445,7 +445,7 @@ mapping stay, with a warning, and the exit code is 3.`,
 		RunE:              a.piiRestore,
 	}
 	cmd.Flags().String("mapping", "", "`FILE` that pii --mapping wrote")
-	inGroup(cmd, inputAndOutput, "mapping")
+	inGroup(cmd, ioGroup, "mapping")
 	_ = cmd.MarkFlagFilename("mapping", "jsonl")
 	addFlags(cmd, "max_bytes")
 	return cmd

@@ -51,8 +51,8 @@ one have a warning.`,
 		addFlags(c, "judge_price")
 	}
 	run.Flags().String("output-dir", "", "`FOLDER` for the reports; created if missing")
-	inGroup(estimate, inputAndOutput, "input", "limit")
-	inGroup(run, inputAndOutput, "input", "output-dir", "limit")
+	inGroup(estimate, ioGroup, "input", "limit")
+	inGroup(run, ioGroup, "input", "output-dir", "limit")
 	addFlags(run, "judge_trust")
 	addFlags(run, judgeFlags...)
 	addFlags(estimate, "format")

@@ -39,7 +39,7 @@ know, or if the judge was asked and gave no verdict.`,
 	addFlags(cmd, "format")
 	cmd.Flags().BoolVar(&mask, "mask", false, "print only the text, and mask the words that make it flagged")
 	cmd.Flags().BoolVar(&explain, "explain", false, "explain each score: prior, evidence and posterior; implies --full")
-	inGroup(cmd, inputAndOutput, "mask", "explain")
+	inGroup(cmd, ioGroup, "mask", "explain")
 	addFlags(cmd, "fail_on")
 	addPIIFlag(cmd)
 	addScreenerFlags(cmd)
@@ -229,7 +229,7 @@ func addScreenerFlags(cmd *cobra.Command) {
 
 func addFullFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("full", false, "compute the exact scores of clearly harmless texts, too: to rank by score, to calibrate, for research; sets exits to off")
-	inGroup(cmd, scoringModel, "full")
+	inGroup(cmd, modelGroup, "full")
 }
 
 func addNoJudgeFlag(cmd *cobra.Command) {

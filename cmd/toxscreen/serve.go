@@ -50,7 +50,7 @@ files of --api-keys, --tls-cert and --tls-key again.`,
 	addScreenerFlags(cmd)
 	addFinderFlags(cmd)
 	cmd.Flags().Bool("until-eof", false, "end when standard input ends, for a program that starts a server of its own: however the program ends, the server does too")
-	inGroup(cmd, limitsGroup, "until-eof")
+	inGroup(cmd, limitGroup, "until-eof")
 	cmd.AddCommand(a.serveKeyCommand())
 	return cmd
 }

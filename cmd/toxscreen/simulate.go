@@ -46,9 +46,9 @@ judges are simulated, by random numbers.`,
 	flags.StringVar(&o.plot, "plot", "", "`FILE` for the plot, as SVG")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers that decide the judges' answers")
 	addPriceFlags(cmd, &o.Options, 0.15) // the budget of the goals in docs/fusion.md
-	inGroup(cmd, inputAndOutput, "dev", "test", "plot")
-	inGroup(cmd, sampling, "seed")
-	inGroup(cmd, decisions, "prior")
+	inGroup(cmd, ioGroup, "dev", "test", "plot")
+	inGroup(cmd, sampleGroup, "seed")
+	inGroup(cmd, decisionGroup, "prior")
 	addThresholdFlag(cmd, "as in the results")
 	addFlags(cmd, "format")
 	for _, name := range []string{"dev", "test"} {

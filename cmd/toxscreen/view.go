@@ -127,7 +127,7 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeverityMild]), "warning:"), terminal.Escape(w))
 	}
 	if r.Exit > 0 {
-		fmt.Fprintf(&b, "\n%s", v.style(dim, fmt.Sprintf("left the network at exit %d: the scores are estimates, --full runs all of it", r.Exit)))
+		fmt.Fprintf(&b, "\n%s", v.style(dim, "the text is clearly harmless, so its scores are estimates; --full computes them exactly"))
 	}
 	fmt.Fprintf(&b, "\n%s\n", v.style(dim, "by "+terminal.Escape(r.Versions.Model)+", toxscreen "+r.Versions.Toxscreen))
 	_, err := v.out.Write(b.Bytes())
