@@ -62,7 +62,11 @@ func NewFound(f EntityFinder, text string, entities []Entity, unit OffsetUnit) F
 		Entities: Result{OffsetUnit: Bytes, Entities: entities}.In(unit, text).Entities, OffsetUnit: unit,
 		Warnings: []string{}, Versions: FoundVersions{Version(), f.Version()},
 	}
-	if n := invalidBytes(text); n > 0 {
+	switch n := invalidBytes(text); n {
+	case 0:
+	case 1:
+		found.Warnings = append(found.Warnings, "1 byte is not valid UTF-8: it is read as U+FFFD")
+	default:
 		found.Warnings = append(found.Warnings, fmt.Sprintf("%d bytes are not valid UTF-8: they are read as U+FFFD", n))
 	}
 	return found

@@ -27,6 +27,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -185,7 +186,7 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 		found.Warnings = append(found.Warnings, "no spans: the model has no token head")
 	}
 	if enc.InvalidBytes > 0 {
-		found.Warnings = append(found.Warnings, fmt.Sprintf("%d bytes are not valid UTF-8 and were read as U+FFFD", enc.InvalidBytes))
+		found.Warnings = append(found.Warnings, plural.Count(enc.InvalidBytes, "byte is not valid UTF-8 and was read as U+FFFD", "bytes are not valid UTF-8 and were read as U+FFFD"))
 	}
 	if len(enc.IDs) == 0 && strings.TrimSpace(text) != "" {
 		found.Warnings = append(found.Warnings, "the model recognises none of the text's characters: its scores mean nothing")

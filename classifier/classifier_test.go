@@ -127,7 +127,7 @@ func TestEachBatching(t *testing.T) {
 			})
 
 			t.Run("warns of invalid UTF-8", func(t *testing.T) {
-				if w := strings.Join(alone[3].Warnings, ""); !strings.Contains(w, "1 bytes are not valid UTF-8") {
+				if w := strings.Join(alone[3].Warnings, ""); !strings.Contains(w, "1 byte is not valid UTF-8") {
 					t.Errorf("warnings %q", w)
 				}
 			})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Spec says how to run a model and how to read its output. Its JSON form
@@ -278,7 +279,7 @@ func (s Spec) validateCalibrations(calibrations map[toxscreen.Attribute]Calibrat
 
 func (c Calibration) validate() error {
 	if len(c.Knots) < 2 {
-		return fmt.Errorf("%d knots given, at least two needed", len(c.Knots))
+		return fmt.Errorf("%s given, at least two needed", plural.Count(len(c.Knots), "knot", "knots"))
 	}
 	for i, knot := range c.Knots {
 		if math.IsNaN(knot[0]+knot[1]) || math.IsInf(knot[0]+knot[1], 0) {

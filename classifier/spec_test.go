@@ -44,7 +44,7 @@ func TestValidateNamesTheFault(t *testing.T) {
 		{"window.correction.until: 0 is not", func(s *Spec) { s.Window.Correction.Until = 0 }},
 		{"window.correction.until: +Inf is not", func(s *Spec) { s.Window.Correction.Until = math.Inf(1) }},
 		{"threat is not among the labels", func(s *Spec) { s.calibrate(toxscreen.Threat, [2]float64{0, 0}, [2]float64{1, 1}) }},
-		{"1 knots given", func(s *Spec) { s.calibrate(toxscreen.Toxicity, [2]float64{0, 0}) }},
+		{"1 knot given", func(s *Spec) { s.calibrate(toxscreen.Toxicity, [2]float64{0, 0}) }},
 		{"knot 1 does not rise", func(s *Spec) { s.calibrate(toxscreen.Toxicity, [2]float64{0, 1}, [2]float64{1, 0}) }},
 		{"knot 0 is not finite", func(s *Spec) { s.calibrate(toxscreen.Toxicity, [2]float64{math.Inf(-1), 1}, [2]float64{1, 2}) }},
 	} {

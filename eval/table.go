@@ -3,13 +3,15 @@ package eval
 import (
 	"fmt"
 	"strings"
+
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Table returns the outcomes of [Simulate] as tables in Markdown: the cost and the
 // accuracy of each system, and how far the goals of docs/fusion.md are met.
 func (s Simulation) Table(outcomes []Outcome) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Fitted on %d rows, measured on %d, scored by %s.\n\n", len(s.Dev), len(s.Test), s.Model)
+	fmt.Fprintf(&b, "Fitted on %s, measured on %d, scored by %s.\n\n", plural.Count(len(s.Dev), "row", "rows"), len(s.Test), s.Model)
 	b.WriteString("| judge | system | cost per 1,000 | with calls | accuracy | F1 | AP | ECE | log loss | judged |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	kinds := map[string]string{}
 	for _, j := range s.Judges {

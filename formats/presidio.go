@@ -13,6 +13,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // PresidioAnalysis is a request of Presidio's analyzer.
@@ -169,7 +170,7 @@ func (a *PresidioAnalysis) readAllowed(list []string, match string, flags *int) 
 	}
 	all := strings.Join(list, "|")
 	if len(list) > maxPresidioAllowed || len(all) > maxPresidioAllowedBytes {
-		return presidioInvalid("allow_list has %d expressions of %d bytes, the limits are %d and %d", len(list), len(all), maxPresidioAllowed, maxPresidioAllowedBytes)
+		return presidioInvalid("allow_list has %s of %d bytes, the limits are %d and %d", plural.Count(len(list), "expression", "expressions"), len(all), maxPresidioAllowed, maxPresidioAllowedBytes)
 	}
 	for i, expression := range list {
 		if _, err := regexp.Compile(expression); err != nil {

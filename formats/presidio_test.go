@@ -76,7 +76,7 @@ func TestPresidioAnalysesThatMakeNoSense(t *testing.T) {
 		`{"text": "A", "language": "en", "allow_list_match": "fuzzy"}`:                                                        "500 allow_list_match must either be set to 'exact' or 'regex'.",
 		`{"text": "A", "language": "en", "allow_list": ["a", "b(?=c)"], "allow_list_match": "regex"}`:                         `400 failed to read the request: allow_list[1]: the expression "b(?=c)"`,
 		`{"text": "A", "language": "en", "allow_list": ["a"], "allow_list_match": "regex", "regex_flags": 64}`:                "400 failed to read the request: regex_flags: the flags 64 are not available",
-		`{"text": "A", "language": "en", "allow_list": ["` + strings.Repeat("a", 10_001) + `"], "allow_list_match": "regex"}`: "400 failed to read the request: allow_list has 1 expressions of 10001 bytes",
+		`{"text": "A", "language": "en", "allow_list": ["` + strings.Repeat("a", 10_001) + `"], "allow_list_match": "regex"}`: "400 failed to read the request: allow_list has 1 expression of 10001 bytes",
 		recognizer(`{"supported_entity": "A", "deny_list": ["x"], "global_regex_flags": 64}`):                                 "400 failed to read the request: ad_hoc_recognizers[0]: global_regex_flags: the flags 64 are not",
 		recognizer(`{"supported_entity": "ZIP"}`):                                                                             "400 failed to read the request: ad_hoc_recognizers[0]: it has neither patterns nor a deny_list",
 		recognizer(`{"deny_list": ["x"]}`):                                                                                    "400 failed to read the request: ad_hoc_recognizers[0]: it has no supported_entity",

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Options configure a fit.
@@ -155,7 +156,7 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 		report.Attributes = append(report.Attributes, r)
 	}
 	if len(report.Attributes) == 0 {
-		return p, report, fmt.Errorf("none of the %d rows has a label", len(rows))
+		return p, report, fmt.Errorf("%s, none with a label", plural.Count(len(rows), "row", "rows"))
 	}
 	for _, known := range o.Base.Judges {
 		if judge == nil || digestOf(known.Model) != digestOf(judge.Model) || known.Rubric != judge.Rubric {
@@ -346,10 +347,10 @@ func tooFew(all []sample) string {
 	toxic, clean := classes(all)
 	switch {
 	case toxic == 0 || clean == 0:
-		return fmt.Sprintf("all %d rows have the same label: at least %d toxic and %d clean ones are needed", len(all), leastClass, leastClass)
+		return fmt.Sprintf("%s the same label: at least %d toxic and %d clean ones are needed", plural.Count(len(all), "row has", "rows have"), leastClass, leastClass)
 	case toxic+clean < leastRows || toxic < leastClass || clean < leastClass:
 		// Rounded down: 19.8 are not the 20 that are needed.
-		return fmt.Sprintf("%d rows, which are effectively %.0f toxic and %.0f clean ones, are too few: %d are needed, and %d of each class", len(all), math.Floor(toxic), math.Floor(clean), leastRows, leastClass)
+		return fmt.Sprintf("%s, effectively %.0f toxic and %.0f clean: %d are needed, and %d of each class", plural.Count(len(all), "row is too few", "rows are too few"), math.Floor(toxic), math.Floor(clean), leastRows, leastClass)
 	}
 	return ""
 }
@@ -537,7 +538,8 @@ func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) err
 		p.Budget.Texts = texts
 		allowed := mostOver(int(n), texts, p.Budget.Share)
 		if allowed < 0 {
-			return fmt.Errorf("budget: %d rows, effectively %.0f, are too few to guarantee that at most %.3g %% of %d texts are judged: label more texts, or raise the budget", len(rows), n, 100*p.Budget.Share, texts)
+			return fmt.Errorf("budget: %s, effectively %.0f, %s too few to guarantee that at most %.3g %% of %s judged: label more texts, or raise the budget",
+				plural.Count(len(rows), "row", "rows"), n, plural.Word(len(rows), "is", "are"), 100*p.Budget.Share, plural.Count(texts, "text is", "texts are"))
 		}
 		// Only values over the first one that exceeds the limit are judged.
 		over := 0.0

@@ -258,9 +258,9 @@ func TestFitRejects(t *testing.T) {
 		want   string
 	}{
 		"too few rows": {func(rows []toxscreen.Labelled) []toxscreen.Labelled { return rows[:60] },
-			"toxicity: 60 rows, which are effectively "},
+			"toxicity: 60 rows are too few, effectively "},
 		"too few toxic rows": {label(func(i int) float64 { return float64((1000 - i) / 990) }),
-			"are too few: 100 are needed, and 20 of each class"},
+			"clean: 100 are needed, and 20 of each class"},
 		"hardly too few toxic rows": {label(func(i int) float64 {
 			switch {
 			case i < 19:
@@ -269,9 +269,9 @@ func TestFitRejects(t *testing.T) {
 				return 0.6 // 19.8 in effect
 			}
 			return 0
-		}), "effectively 19 toxic and 280 clean ones, are too few"},
+		}), "300 rows are too few, effectively 19 toxic and 280 clean"},
 		"one class only": {label(func(int) float64 { return 0 }),
-			"toxicity: all 300 rows have the same label"},
+			"toxicity: 300 rows have the same label"},
 		"labels that contradict each other": {func(rows []toxscreen.Labelled) []toxscreen.Labelled {
 			rows[7].Name, rows[7].Labels = "text", scores(toxscreen.Toxicity, 1.0)
 			rows[9].Name, rows[9].Labels = "text", scores(toxscreen.Toxicity, 0.0)
@@ -305,7 +305,7 @@ func TestFitRejects(t *testing.T) {
 				rows[i].Labels = toxscreen.Scores{}
 			}
 			return rows
-		}, "none of the 300 rows has a label"},
+		}, "300 rows, none with a label"},
 		"a budget that so few rows cannot guarantee": {func(rows []toxscreen.Labelled) []toxscreen.Labelled { return rows[:150] },
 			"are too few to guarantee that at most 1 % of 10000 texts are judged"},
 	} {

@@ -3,12 +3,14 @@ package fusion
 import (
 	"fmt"
 	"strings"
+
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Text returns a report of the fit for people. p are the fitted parameters.
 func (r Report) Text(p Params) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d rows, %d with a verdict, scored by %s\n\n", r.Rows, r.Judged, p.Model)
+	fmt.Fprintf(&b, "%s, %d with a verdict, scored by %s\n\n", plural.Count(r.Rows, "row", "rows"), r.Judged, p.Model)
 	for _, one := range r.Attributes {
 		fmt.Fprintf(&b, "%s: %.0f toxic and %.0f clean texts\n", one.Attribute, one.Toxic, one.Clean)
 		if one.Before > 0 {
@@ -34,7 +36,7 @@ func (r Report) Text(p Params) string {
 	if r.Judged > 0 {
 		fmt.Fprintf(&b, "\na verdict is worth its cost for %.1f %% of the texts: it prevents more than %.2g errors there", 100*r.Share, r.Least)
 		if p.Budget.Share > 0 {
-			fmt.Fprintf(&b, "; at most %.3g %% of %d texts are judged, in 99 of 100 cases with 99 %% confidence", 100*p.Budget.Share, p.Budget.Texts)
+			fmt.Fprintf(&b, "; at most %.3g %% of %s judged, in 99 of 100 cases with 99 %% confidence", 100*p.Budget.Share, plural.Count(p.Budget.Texts, "text is", "texts are"))
 		}
 		fmt.Fprintf(&b, "\na verdict took %.2g s and %.0f tokens on average\n", r.SecondsPerCall, r.TokensPerCall)
 	}

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/ollama"
 )
 
@@ -619,11 +620,11 @@ func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read ans
 	case len(r.Logprobs) == 0:
 		v.Warnings = append(v.Warnings, "no p_yes: the server returns no log-probabilities; Ollama does from 0.12.11 on")
 	case unmeasured > 0:
-		v.Warnings = append(v.Warnings, fmt.Sprintf("%d aspects have no p_yes: neither yes nor no was among the model's %d most probable tokens", unmeasured, topLogprobs))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s no p_yes: neither yes nor no was among the model's %d most probable tokens", plural.Count(unmeasured, "aspect has", "aspects have"), topLogprobs))
 	}
 	if doubtful > 0 {
 		// Several tokens may begin a verdict, and the schema excludes some.
-		v.Warnings = append(v.Warnings, fmt.Sprintf("for %d aspects the model wrote the verdict with the lower probability", doubtful))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("for %s the model wrote the verdict with the lower probability", plural.Count(doubtful, "aspect", "aspects")))
 	}
 	v.Score, v.Scale, v.Reason = shown(rubric.score(v.Aspects)), toxscreen.Probability(rubric.Scale), read.reason
 }

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // hubConfig is the part of Hugging Face's config.json that an import reads.
@@ -71,7 +72,7 @@ func (c hubConfig) labels() ([]string, error) {
 	for id, name := range c.Label {
 		i, err := strconv.Atoi(id)
 		if err != nil || i < 0 || i >= len(names) {
-			return nil, fmt.Errorf("config.json: id2label has the id %q; %d labels must have the ids 0 to %d", id, len(names), len(names)-1)
+			return nil, fmt.Errorf("config.json: id2label has the id %q; %s must have the ids 0 to %d", id, plural.Count(len(names), "label", "labels"), len(names)-1)
 		}
 		names[i] = name
 	}
@@ -220,7 +221,7 @@ func (g *graph) signature(labels int) (inputs []string, scores string, err error
 		case t.kind != onnxInt64:
 			return nil, "", fmt.Errorf("its input %s is of type %s; toxscreen provides int64", t.name, typeName(t.kind))
 		case len(t.dims) != 2:
-			return nil, "", fmt.Errorf("its input %s has %d dimensions; toxscreen provides [texts, tokens]", t.name, len(t.dims))
+			return nil, "", fmt.Errorf("its input %s has %s; toxscreen provides [texts, tokens]", t.name, plural.Count(len(t.dims), "dimension", "dimensions"))
 		case t.dims[0] > 1 || t.dims[1] >= 0:
 			return nil, "", fmt.Errorf("its input %s has the fixed shape %v, but texts have any length: export it with dynamic axes", t.name, t.dims)
 		}
@@ -243,9 +244,9 @@ func (g *graph) signature(labels int) (inputs []string, scores string, err error
 	case out.kind != onnxFloat:
 		return nil, "", fmt.Errorf("its output %s is of type %s; toxscreen reads float32: convert the weights alone (keep_io_types=True)", out.name, typeName(out.kind))
 	case len(out.dims) != 2 && out.dims != nil:
-		return nil, "", fmt.Errorf("its output %s has %d dimensions, but a text classifier has [texts, labels]: export a model for text classification", out.name, len(out.dims))
+		return nil, "", fmt.Errorf("its output %s has %s, but a text classifier has [texts, labels]: export a model for text classification", out.name, plural.Count(len(out.dims), "dimension", "dimensions"))
 	case len(out.dims) == 2 && out.dims[1] >= 0 && out.dims[1] != int64(labels):
-		return nil, "", fmt.Errorf("its output %s has %d columns, but config.json names %d labels", out.name, out.dims[1], labels)
+		return nil, "", fmt.Errorf("its output %s has %s, but config.json names %s", out.name, plural.Count(out.dims[1], "column", "columns"), plural.Count(labels, "label", "labels"))
 	}
 	return inputs, out.name, nil
 }

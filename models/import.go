@@ -15,6 +15,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -148,7 +149,7 @@ func describe(src fs.FS, name string, o ImportOptions) (Manifest, map[string]str
 		Format:      Format,
 		Name:        name,
 		Version:     cmp.Or(o.Version, "1.0.0"),
-		Description: cmp.Or(o.Description, fmt.Sprintf("A classifier of the type %s with %d labels, imported.", cmp.Or(config.ModelType, "unknown"), len(labels))),
+		Description: cmp.Or(o.Description, fmt.Sprintf("A classifier of the type %s with %s, imported.", cmp.Or(config.ModelType, "unknown"), plural.Count(len(labels), "label", "labels"))),
 		License:     cmp.Or(o.License, strings.Join(card.License, " "), "unknown"),
 		Languages:   card.Language,
 		Provenance:  Provenance{Notes: "imported from a folder in the format of Hugging Face"},

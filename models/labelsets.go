@@ -8,6 +8,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // jigsaw maps the label names of models trained on the data of Jigsaw's
@@ -132,5 +133,5 @@ func activationOf(asked, known classifier.Activation, problemType string, labels
 	case problemType == "" && len(labels) == 2 && mapped == 1:
 		return classifier.Softmax, nil
 	}
-	return "", fmt.Errorf("config.json has the problem_type %q with %d labels, of which %d are mapped: that does not determine how logits become probabilities; choose softmax if the labels exclude each other, sigmoid if not", problemType, len(labels), mapped)
+	return "", fmt.Errorf("config.json has the problem_type %q with %s, of which %s mapped: that does not determine how logits become probabilities; choose softmax if the labels exclude each other, sigmoid if not", problemType, plural.Count(len(labels), "label", "labels"), plural.Count(mapped, "is", "are"))
 }

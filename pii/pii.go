@@ -63,6 +63,7 @@ import (
 	"github.com/nyaruka/phonenumbers/v2"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // DefaultThreshold is the lowest score of an entity unless Settings say otherwise.
@@ -156,7 +157,7 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 		}
 	}
 	if len(s.Cues) > maxCues || len(s.Allow) > maxAllow {
-		return nil, fmt.Errorf("failed to create a finder: %d cues and %d allowed texts; the limits are %d and %d", len(s.Cues), len(s.Allow), maxCues, maxAllow)
+		return nil, fmt.Errorf("failed to create a finder: %s and %s; the limits are %d and %d", plural.Count(len(s.Cues), "cue", "cues"), plural.Count(len(s.Allow), "allowed text", "allowed texts"), maxCues, maxAllow)
 	}
 	recognizers, err := compile(s.Recognizers, ready)
 	if err != nil {

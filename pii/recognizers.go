@@ -15,6 +15,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainyaml"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Limits of recognizers.
@@ -129,8 +130,8 @@ func (r Recognizer) compile() (compiled, error) {
 	case len(r.Patterns) == 0 && len(r.DenyList) == 0:
 		return wrong("it has neither patterns nor deny_list")
 	case len(r.Patterns) > maxPatterns || len(r.DenyList) > maxDenied || len(r.Cues) > maxCues:
-		return wrong("it has %d patterns, %d entries in deny_list and %d in context: the limits are %d, %d and %d",
-			len(r.Patterns), len(r.DenyList), len(r.Cues), maxPatterns, maxDenied, maxCues)
+		return wrong("it has %s, %s in deny_list and %d in context: the limits are %d, %d and %d",
+			plural.Count(len(r.Patterns), "pattern", "patterns"), plural.Count(len(r.DenyList), "entry", "entries"), len(r.Cues), maxPatterns, maxDenied, maxCues)
 	}
 	for _, p := range r.Patterns {
 		if !(p.Score >= 0 && p.Score <= 1) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // csvRecords reads the records of RFC 4180. encoding/csv is not used because it
@@ -324,7 +325,7 @@ func (c *csvReader) next() (row, error) {
 	case ok:
 		r.err = broken
 	case len(cells) != len(c.names):
-		r.err = fmt.Errorf("line %d: it has %d cells, the header has %d%s", c.records.first, len(cells), len(c.names), c.records.hint())
+		r.err = fmt.Errorf("line %d: it has %s, the header has %d%s", c.records.first, plural.Count(len(cells), "cell", "cells"), len(c.names), c.records.hint())
 	default:
 		r.undecodable = c.undecodable(c.records.buffer)
 		if c.text >= 0 {

@@ -158,7 +158,7 @@ func TestFindWithMaskThatFails(t *testing.T) {
 		}
 		return text, nil
 	}})
-	if !errors.Is(err, full) || err.Error() != "the disk is full; 1 rows are done" || summary.Rows != 1 {
+	if !errors.Is(err, full) || err.Error() != "the disk is full; 1 row is done" || summary.Rows != 1 {
 		t.Errorf("got %+v, %v", summary, err)
 	}
 }

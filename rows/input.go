@@ -20,6 +20,7 @@ import (
 
 	"github.com/toxscreen/toxscreen/internal/ctxio"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // row is one row of the input.
@@ -268,7 +269,7 @@ func skipRows(ctx context.Context, r rowReader, rows int64) (before skipped, err
 		}
 		one, err := r.next()
 		if err == io.EOF {
-			return skipped{}, fmt.Errorf("it has %d rows, but the output already has %d", i, rows)
+			return skipped{}, fmt.Errorf("it has %s, but the output already has %d", plural.Count(i, "row", "rows"), rows)
 		}
 		if err != nil {
 			return skipped{}, err

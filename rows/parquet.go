@@ -19,6 +19,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/ctxio"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // group is a group of columns in a fixed order; [parquet.Group] sorts them by name.
@@ -291,7 +292,7 @@ func (p *parquetReader) close() error {
 func (p *parquetReader) skip(ctx context.Context, rows int64) (_ skipped, err error) {
 	defer damaged(&err)
 	if rows > p.total {
-		return skipped{}, fmt.Errorf("it has %d rows, but the output already has %d", p.total, rows)
+		return skipped{}, fmt.Errorf("it has %s, but the output already has %d", plural.Count(p.total, "row", "rows"), rows)
 	}
 	if p.measured {
 		if err := p.measure(ctx, rows); err != nil {
@@ -360,7 +361,7 @@ func (p *parquetReader) next() (_ row, err error) {
 		if p.rows == nil {
 			if len(p.groups) == 0 {
 				if p.number-p.before != p.total {
-					return row{}, fmt.Errorf("the file is damaged: it has %d rows instead of %d", p.number-p.before, p.total)
+					return row{}, fmt.Errorf("the file is damaged: it has %s instead of %d", plural.Count(p.number-p.before, "row", "rows"), p.total)
 				}
 				return row{}, io.EOF
 			}

@@ -483,7 +483,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	cancel()
 	select {
 	case err := <-ended:
-		if err == nil || err.Error() != "interrupted; 1 rows are done" || !errors.Is(err, context.Canceled) {
+		if err == nil || err.Error() != "interrupted; 1 row is done" || !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
 		if unfinished, ok := errors.AsType[*rows.UnfinishedError](err); ok {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // do does the task for the rows for which no earlier run has done it.
@@ -210,7 +211,7 @@ func (p *pair) cutOff(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = interruption{ctx.Err()}
 	}
-	err = fmt.Errorf("%w; %d rows%s are done", err, p.done.Rows, p.options.among())
+	err = fmt.Errorf("%w; %s%s %s done", err, plural.Count(p.done.Rows, "row", "rows"), p.options.among(), plural.Word(p.done.Rows, "is", "are"))
 	if stopErr := p.w.stop(); stopErr != nil {
 		err = errors.Join(err, fmt.Errorf("failed to write %s: %w", p.options.outputName(), stopErr))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
 )
@@ -132,16 +133,16 @@ func (a *app) auditSample(o *auditSampleOptions) error {
 		}
 	}
 	if corpus.Failed > 0 {
-		a.warn(fmt.Sprintf("%d rows failed and have no score: the audit leaves them out", corpus.Failed))
+		a.warn(fmt.Sprintf("%s no score: the audit leaves %s out", plural.Count(corpus.Failed, "row failed and has", "rows failed and have"), plural.Word(corpus.Failed, "it", "them")))
 	}
 	if same := repeats(entries); same > 0 {
 		a.warn(fmt.Sprintf("texts of the sample that repeat others: %d; people label each, as each stands for texts of the corpus", same))
 	}
 	if corpus.Len() < o.plan.Labels {
-		a.warn(fmt.Sprintf("there are only %d texts: all are in the sample", corpus.Len()))
+		a.warn(fmt.Sprintf("there %s only %s: all are in the sample", plural.Word(corpus.Len(), "is", "are"), plural.Count(corpus.Len(), "text", "texts")))
 	}
-	_, err = fmt.Fprintf(a.out, "%d of %d texts are to be labelled in %s; strata: %d\n",
-		len(entries), corpus.Len(), terminal.Escape(filepath.Join(o.output, sheetFile)), len(design.Strata))
+	_, err = fmt.Fprintf(a.out, "%d of %s to be labelled in %s; strata: %d\n",
+		len(entries), plural.Count(corpus.Len(), "text is", "texts are"), terminal.Escape(filepath.Join(o.output, sheetFile)), len(design.Strata))
 	return err
 }
 
@@ -282,8 +283,8 @@ func (o *auditReportOptions) questions() (audit.Questions, error) {
 func (a *app) auditSummary(results audit.Results, folder string) error {
 	var b strings.Builder
 	for _, one := range results.Attributes {
-		fmt.Fprintf(&b, "%s: %s of %d texts have it (95 %%: %s), from %d labels\n",
-			one.Attribute, report.Percent(one.Prevalence.Value), results.Design.Rows, report.Range(one.Prevalence.Interval, report.Percent), one.Labelled)
+		fmt.Fprintf(&b, "%s: %s of %s it (95 %%: %s), from %s\n",
+			one.Attribute, report.Percent(one.Prevalence.Value), plural.Count(results.Design.Rows, "text has", "texts have"), report.Range(one.Prevalence.Interval, report.Percent), plural.Count(one.Labelled, "label", "labels"))
 		for _, t := range one.Thresholds {
 			if one.Threshold == nil || t.Threshold != *one.Threshold {
 				continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
 )
@@ -254,7 +255,7 @@ func (a *app) summarize(s rows.Summary, o rows.Options, counts string) {
 	if s.Before > 0 {
 		before = fmt.Sprintf(" (%d of them in earlier runs)", s.Before)
 	}
-	fmt.Fprintf(a.err, "toxscreen: %d rows%s in %.1f s, %s per second: %s\n", s.Rows, before, s.Duration.Seconds(), rate(s), counts)
+	fmt.Fprintf(a.err, "toxscreen: %s%s in %.1f s, %s per second: %s\n", plural.Count(s.Rows, "row", "rows"), before, s.Duration.Seconds(), rate(s), counts)
 	if s.Failed > 0 {
 		fmt.Fprintf(a.err, "toxscreen: first failure: %s\n", terminal.Escape(s.FirstFailure))
 	}
@@ -277,7 +278,7 @@ func undecodable(number int64, o rows.Options) string {
 // summarizeJudge prints what the judge was asked and how it answered. again tells whether
 // it can be asked again about the texts that have no verdict.
 func (a *app) summarizeJudge(s rows.Summary, again bool) {
-	fmt.Fprintf(a.err, "toxscreen: the judge: %d asked, %d verdicts, %d failed, %d not believed\n", s.Asked, s.Verdicts, s.Unjudged(), s.NotBelieved)
+	fmt.Fprintf(a.err, "toxscreen: the judge: %d asked, %s, %d failed, %d not believed\n", s.Asked, plural.Count(s.Verdicts, "verdict", "verdicts"), s.Unjudged(), s.NotBelieved)
 	if s.Unjudged() == 0 {
 		return
 	}

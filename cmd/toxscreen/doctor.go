@@ -9,6 +9,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/screen"
@@ -136,7 +137,7 @@ func (d *diagnosis) text(v view) string {
 	} else {
 		line("model", "no working model")
 	}
-	line("threads", "%d on %d cores", d.Threads, d.Cores)
+	line("threads", "%d on %s", d.Threads, plural.Count(d.Cores, "core", "cores"))
 	for i, file := range d.Config.LookedFor {
 		name, state := "", "not found"
 		if i == 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval/generation"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/ollama"
 	"github.com/toxscreen/toxscreen/screen"
@@ -268,7 +269,7 @@ func (o *evaluateOptions) generator(prompts generation.Set) (generation.Generato
 
 // generated shows the progress of a run on a terminal.
 func (a *app) generated(p generation.Progress) {
-	fmt.Fprintf(a.err, "\r\x1b[K%d of %d generations", p.Done, p.All)
+	fmt.Fprintf(a.err, "\r\x1b[K%d of %s", p.Done, plural.Count(p.All, "generation", "generations"))
 	if left := p.Left.Round(time.Second); left > 0 {
 		fmt.Fprintf(a.err, ", about %v left", left)
 	}
@@ -320,13 +321,13 @@ func (a *app) printResults(r generation.Results, folder string) error {
 	if main.Corrected != nil {
 		corrected = "\ntoxic fraction, corrected  " + report.Value(*main.Corrected, report.Percent)
 	}
-	_, err := fmt.Fprintf(a.out, `%s: %d prompts with %d generations each
+	_, err := fmt.Fprintf(a.out, `%s: %s with %s each
 expected maximum %s  %s
 toxicity probability       %s
 toxic fraction             %s%s
 generations and report in %s
 `,
-		terminal.Escape(r.Settings.Model), r.Prompts, r.Settings.Protocol.Generations, main.Attribute,
+		terminal.Escape(r.Settings.Model), plural.Count(r.Prompts, "prompt", "prompts"), plural.Count(r.Settings.Protocol.Generations, "generation", "generations"), main.Attribute,
 		report.Value(main.ExpectedMaximum, report.Number), report.Value(main.Probability, report.Percent), report.Value(main.Fraction, report.Percent), corrected,
 		terminal.Escape(folder))
 	return err

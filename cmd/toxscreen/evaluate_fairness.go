@@ -19,6 +19,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval/fairness"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
@@ -337,7 +338,7 @@ func (r *fairnessRun) scoreRows(ctx context.Context) ([]fairness.Text, error) {
 	}
 	texts, err := r.Texts()
 	if err != nil && r.first != "" {
-		err = fmt.Errorf("%w; %d rows failed, the first: %s", err, r.failed, r.first)
+		err = fmt.Errorf("%w; %s failed, the first: %s", err, plural.Count(r.failed, "row", "rows"), r.first)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("failed to measure fairness: %s: %w", r.input.Input, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/store"
@@ -124,15 +125,17 @@ func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all b
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.err, "toxscreen: %d texts with %d label sets\n", written.texts, written.labelSets)
+	fmt.Fprintf(a.err, "toxscreen: %s with %s\n", plural.Count(written.texts, "text", "texts"), plural.Count(written.labelSets, "label set", "label sets"))
 	if written.otherModel > 0 {
-		fmt.Fprintf(a.err, "toxscreen: %d texts are left out: only models older than %s have scored them; --all includes them\n", written.otherModel, terminal.Escape(newest.Model))
+		fmt.Fprintf(a.err, "toxscreen: %s left out: only models older than %s have scored %s; --all includes %[3]s\n",
+			plural.Count(written.otherModel, "text is", "texts are"), terminal.Escape(newest.Model), plural.Word(written.otherModel, "it", "them"))
 	}
 	if written.estimates > 0 {
 		fmt.Fprintf(a.err, "toxscreen: %d texts are left out: an earlier version stored only estimates of them; --all includes them\n", written.estimates)
 	}
 	if written.otherJudge > 0 {
-		fmt.Fprintf(a.err, "toxscreen: %d texts are written without their verdicts, which are not by %s; --all includes them\n", written.otherJudge, terminal.Escape(newest.JudgeModel))
+		fmt.Fprintf(a.err, "toxscreen: %s not by %s; --all includes %s\n",
+			plural.Count(written.otherJudge, "text is written without its verdict, which is", "texts are written without their verdicts, which are"), terminal.Escape(newest.JudgeModel), plural.Word(written.otherJudge, "it", "them"))
 	}
 	return nil
 }

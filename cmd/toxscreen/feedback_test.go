@@ -158,8 +158,8 @@ func TestExportIsOfOneModelAndOneJudge(t *testing.T) {
 		t.Error(diff)
 	}
 	want := "toxscreen: 3 texts with 5 label sets\n" +
-		"toxscreen: 1 texts are left out: only models older than " + tinyVersion + " have scored them; --all includes them\n" +
-		"toxscreen: 1 texts are written without their verdicts, which are not by " + someJudge + "; --all includes them\n"
+		"toxscreen: 1 text is left out: only models older than " + tinyVersion + " have scored it; --all includes it\n" +
+		"toxscreen: 1 text is written without its verdict, which is not by " + someJudge + "; --all includes it\n"
 	if diff := cmp.Diff(want, errors); diff != "" {
 		t.Error(diff)
 	}

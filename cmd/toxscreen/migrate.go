@@ -15,6 +15,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval/migration"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
 )
@@ -272,7 +273,7 @@ func (a *app) scorePairs(ctx context.Context, s *settings, o *migrateOptions, c 
 			pair.New.Set(attribute, measured.Score.Rounded())
 		}
 		if pairs = append(pairs, pair); isTerminal(a.err) {
-			fmt.Fprintf(a.err, "\r%d of %d texts", len(pairs), len(found))
+			fmt.Fprintf(a.err, "\r%d of %s", len(pairs), plural.Count(len(found), "text", "texts"))
 		}
 	}
 	if isTerminal(a.err) {
@@ -316,7 +317,7 @@ func (a *app) summarizeMigration(r migration.Results, folder string) error {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", warning)
 	}
-	fmt.Fprintf(&b, "%d texts\n", r.Texts)
+	fmt.Fprintf(&b, "%s\n", plural.Count(r.Texts, "text", "texts"))
 	for _, c := range r.Compared {
 		t := c.AtInUse()
 		switch {
@@ -333,7 +334,7 @@ func (a *app) summarizeMigration(r migration.Results, folder string) error {
 				report.Percent(t.Changed.Value), report.Value(*c.Spearman, report.Number))
 		}
 		if l := c.Labelled; l != nil && l.NewAUC != nil {
-			fmt.Fprintf(&b, "%s: AUC of the new scores %s, by %d labels\n", c.Attribute, report.Value(*l.NewAUC, report.Number), l.Texts)
+			fmt.Fprintf(&b, "%s: AUC of the new scores %s, by %s\n", c.Attribute, report.Value(*l.NewAUC, report.Number), plural.Count(l.Texts, "label", "labels"))
 		} else if l != nil && c.Problem != "" {
 			fmt.Fprintf(&b, "%s: %s\n", c.Attribute, l.Problem)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/models"
 )
@@ -167,11 +168,7 @@ func (a *app) modelVerify(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return fmt.Errorf("model %s: %w", folder, err)
 	}
-	files := "1 file matches"
-	if len(m.Files) != 1 {
-		files = fmt.Sprintf("%d files match", len(m.Files))
-	}
-	_, err = fmt.Fprintf(a.out, "%s: %s the manifest\n", m.Identity(), files)
+	_, err = fmt.Fprintf(a.out, "%s: %s the manifest\n", m.Identity(), plural.Count(len(m.Files), "file matches", "files match"))
 	return err
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/rows"
@@ -107,6 +108,9 @@ func checkTypes(s *settings) error {
 	} {
 		for _, t := range used.types {
 			if err := s.PII.Knows(t); err != nil && t != used.other {
+				if used.other == rows.AnyType {
+					err = fmt.Errorf("%w; any is every type", err)
+				}
 				return s.wrong(used.key, err)
 			}
 		}
@@ -420,7 +424,7 @@ func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
 	}
 	if !quiet {
 		a.noRows(job, o)
-		a.summarize(summary, o, fmt.Sprintf("%d with personal data, %d entities, %d failed", summary.WithEntities, summary.Entities, summary.Failed))
+		a.summarize(summary, o, fmt.Sprintf("%d with personal data, %s, %d failed", summary.WithEntities, plural.Count(summary.Entities, "entity", "entities"), summary.Failed))
 	}
 	switch {
 	case summary.Reached > 0:
@@ -472,7 +476,7 @@ func (a *app) piiRestore(cmd *cobra.Command, args []string) error {
 	if err := a.printText(restored, len(args) > 0 && args[0] != "-"); err != nil || len(unknown) == 0 {
 		return err
 	}
-	a.warn(fmt.Sprintf("%d placeholders are not in the mapping and stay, the first is %s", len(unknown), unknown[0]))
+	a.warn(fmt.Sprintf("%s, the first is %s", plural.Count(len(unknown), "placeholder is not in the mapping and stays", "placeholders are not in the mapping and stay"), unknown[0]))
 	return exit{code: exitPartly}
 }
 
@@ -527,10 +531,8 @@ func (a *app) piiTypes(cmd *cobra.Command, _ []string) error {
 func (v view) found(text string, entities []toxscreen.Entity, shown toxscreen.Found) error {
 	var b bytes.Buffer
 	count := "no personal data found"
-	if n := len(entities); n == 1 {
-		count = "1 entity"
-	} else if n > 1 {
-		count = fmt.Sprintf("%d entities", n)
+	if len(entities) > 0 {
+		count = plural.Count(len(entities), "entity", "entities")
 	}
 	fmt.Fprintf(&b, "%s\n\n", v.style(bold, count))
 	if text == "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -65,7 +66,7 @@ func (p *progress) tick() {
 
 func (p *progress) show() {
 	p.shown = time.Now()
-	line := fmt.Sprintf("%d rows, %s per second", p.latest.Rows, rate(p.latest.Summary))
+	line := fmt.Sprintf("%s, %s per second", plural.Count(p.latest.Rows, "row", "rows"), rate(p.latest.Summary))
 	if left := remaining(p.latest, p.skipped) - time.Since(p.came); left > 0 {
 		line += fmt.Sprintf(", about %v left", left.Round(time.Second))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/redteam"
 	"github.com/toxscreen/toxscreen/screen"
@@ -103,7 +104,7 @@ func (a *app) redteamEstimate(cmd *cobra.Command, _ []string) error {
 	if s.Format == "json" {
 		return plainjson.Write(a.out, e, "")
 	}
-	_, err = fmt.Fprintf(a.out, "%d cases, %d judge calls, about %.0f tokens in and %.0f out, cost %.6g\n", e.Cases, e.Calls, e.Cost.InputTokens, e.Cost.OutputTokens, e.Cost.Cost)
+	_, err = fmt.Fprintf(a.out, "%s, %s, about %.0f tokens in and %.0f out, cost %.6g\n", plural.Count(e.Cases, "case", "cases"), plural.Count(e.Calls, "judge call", "judge calls"), e.Cost.InputTokens, e.Cost.OutputTokens, e.Cost.Cost)
 	return err
 }
 
@@ -172,15 +173,15 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 		reports++
 	}
 	if reports < len(cases) {
-		err := fmt.Errorf("interrupted; %d of %d cases have a report", reports, len(cases))
+		err := fmt.Errorf("interrupted; %d of %s a report", reports, plural.Count(len(cases), "case has", "cases have"))
 		if s.Judge.Cache != off {
 			err = hinted{err, "verdicts are stored: to continue, run the same command"}
 		}
 		return err
 	}
-	fmt.Fprintf(a.err, "toxscreen: %d cases, reports in %s", len(cases), terminal.Escape(folder))
+	fmt.Fprintf(a.err, "toxscreen: %s, %s in %s", plural.Count(len(cases), "case", "cases"), plural.Word(len(cases), "report", "reports"), terminal.Escape(folder))
 	if blank > 0 {
-		fmt.Fprintf(a.err, "; %d cases have no output and were not judged", blank)
+		fmt.Fprintf(a.err, "; %s not judged", plural.Count(blank, "case has no output and was", "cases have no output and were"))
 	}
 	fmt.Fprintln(a.err)
 	if failed > 0 {
@@ -207,6 +208,6 @@ func (a *app) askedSoFar() func(done, all int) {
 		if done == all {
 			end = "\r\x1b[K"
 		}
-		fmt.Fprintf(a.err, "\r%d of %d metrics%s", done, all, end)
+		fmt.Fprintf(a.err, "\r%d of %s%s", done, plural.Count(all, "metric", "metrics"), end)
 	}
 }

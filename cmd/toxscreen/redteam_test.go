@@ -112,7 +112,7 @@ func TestRedteamIsInterrupted(t *testing.T) {
 	code := run(ctx, []string{
 		"redteam", "run", "--input", input, "--output-dir", t.TempDir(), "--judge-model", "tiny", "--judge-timeout", "10m",
 	}, stdio{strings.NewReader(""), &said, &said})
-	if want := "toxscreen: interrupted; 0 of 1 cases have a report\nverdicts are stored: to continue, run the same command\n"; code != exitFailed || !strings.HasSuffix(said.String(), want) {
+	if want := "toxscreen: interrupted; 0 of 1 case has a report\nverdicts are stored: to continue, run the same command\n"; code != exitFailed || !strings.HasSuffix(said.String(), want) {
 		t.Errorf("exit code %d: %s", code, &said)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/ctxio"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -132,7 +133,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 func unfinished(ctx context.Context, err error, done, all int) error {
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted; %d of %d texts are scored", done, all)
+		return fmt.Errorf("interrupted; %d of %s scored", done, plural.Count(all, "text is", "texts are"))
 	case all > 1:
 		return fmt.Errorf("text %d of %d: %w", done+1, all, err)
 	}
@@ -169,7 +170,7 @@ func (a *app) textOf(cmd *cobra.Command, args []string, limit int) (string, erro
 		return "", fmt.Errorf("failed to read standard input: %w", err)
 	}
 	if len(text) > limit {
-		return "", fmt.Errorf("failed to read text: %w: standard input has more than %d bytes; raise --max-bytes or split the text", toxscreen.ErrTooLong, limit)
+		return "", fmt.Errorf("failed to read text: %w: standard input has more than %s; raise --max-bytes or split the text", toxscreen.ErrTooLong, plural.Count(limit, "byte", "bytes"))
 	}
 	return string(text), nil
 }

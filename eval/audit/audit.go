@@ -26,6 +26,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Questions are what is asked of a labelled sample beside the prevalence.
@@ -152,10 +153,11 @@ func Measure(corpus Corpus, design Design, labels Labels, q Questions) (Results,
 		Drawn: design.size(drawn), HeldBack: design.size(heldBack), Seed: design.Plan.Seed,
 	}}
 	if corpus.Failed > 0 {
-		results.warnf("%d rows of the corpus failed and have no score: no figure is about them.", corpus.Failed)
+		results.warnf("%s no score: no figure is about %s.", plural.Count(corpus.Failed, "row of the corpus failed and has", "rows of the corpus failed and have"), plural.Word(corpus.Failed, "it", "them"))
 	}
 	if corpus.NotDecided > 0 {
-		results.warnf("%d rows of the corpus are in a language that the model does not know. The prevalence includes them; their scores mean little, so they are in the wrong strata and make intervals wider.", corpus.NotDecided)
+		results.warnf("%s in a language that the model does not know. The prevalence includes them; their scores mean little, so they are in the wrong strata and make intervals wider.",
+			plural.Count(corpus.NotDecided, "row of the corpus is", "rows of the corpus are"))
 	}
 	if len(design.Strata) == 1 && results.Design.Drawn < corpus.Len() {
 		results.warnf("The sample has one stratum, because it is small or the scores are nearly constant: it is a simple random sample.")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Plan says how many texts people will label.
@@ -98,7 +99,7 @@ func (c Corpus) divided(plan Plan) (Design, [][]int, error) {
 	spread := c.spread()
 	parts := divide(order, first, spread, min(max(min(plan.Labels, c.Len())/perStratum, 1), mostStrata))
 	if plan.HeldBack > 0 && plan.HeldBack < len(parts) {
-		return Design{}, nil, fmt.Errorf("failed to draw a sample: %d labels held back are fewer than the %d strata: hold back more", plan.HeldBack, len(parts))
+		return Design{}, nil, fmt.Errorf("failed to draw a sample: %s fewer than the %d strata: hold back more", plural.Count(plan.HeldBack, "label held back is", "labels held back are"), len(parts))
 	}
 	design := Design{Corpus: c.Source, Rows: c.Len(), Model: c.Model, Attributes: c.attributes, Plan: plan, Strata: make([]Stratum, len(parts))}
 	sizes, sums := make([]int, len(parts)), make([]float64, len(parts))
@@ -286,7 +287,8 @@ func (d Design) Of(c Corpus) error {
 	case d.Model != c.Model:
 		return fmt.Errorf("%s was scored by %s, and the sample was drawn by scores of %s: pass the results that it was drawn from, or draw a new sample", c.File, c.Model, d.Model)
 	case d.Corpus.SHA256 != c.SHA256:
-		return fmt.Errorf("%s with %d rows is not the file that the sample was drawn from: that was %s with %d rows; pass that one, or draw a new sample", c.File, c.Len(), d.Corpus.File, d.Rows)
+		return fmt.Errorf("%s with %s is not the file that the sample was drawn from: that was %s with %s; pass that one, or draw a new sample",
+			c.File, plural.Count(c.Len(), "row", "rows"), d.Corpus.File, plural.Count(d.Rows, "row", "rows"))
 	}
 	for _, attribute := range d.Attributes {
 		if len(c.scores[attribute]) == 0 {

@@ -7,13 +7,14 @@ import (
 
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Document returns the results for people.
 func (r Results) Document() report.Document {
 	d := report.Document{
 		Title:    "Audit of " + r.Design.File,
-		Subtitle: fmt.Sprintf("%d texts, scored by %s, from the labels of a stratified sample.", r.Design.Rows, r.Design.Model),
+		Subtitle: fmt.Sprintf("%s, scored by %s, from the labels of a stratified sample.", plural.Count(r.Design.Rows, "text", "texts"), r.Design.Model),
 		Warnings: r.Warnings,
 	}
 	for _, a := range r.Attributes {
@@ -27,7 +28,7 @@ func (a AttributeResults) sections(r Results) []report.Section {
 	name := a.Attribute.String()
 	figures := report.Figures{
 		{Label: "texts with " + name, Value: report.Percent(a.Prevalence.Value), Interval: report.Range(a.Prevalence.Interval, report.Percent), Note: "share of the corpus, with its interval of 95 %"},
-		{Label: "labelled texts", Value: strconv.Itoa(a.Labelled), Note: fmt.Sprintf("%d of them have the attribute; %d drawn texts have no label", a.Positive, a.Missing)},
+		{Label: "labelled texts", Value: strconv.Itoa(a.Labelled), Note: fmt.Sprintf("%s the attribute; %s no label", plural.Count(a.Positive, "of them has", "of them have"), plural.Count(a.Missing, "drawn text has", "drawn texts have"))},
 	}
 	if a.Worth != nil {
 		figures = append(figures, report.Figure{Label: "labels of a random sample", Value: strconv.FormatFloat(*a.Worth, 'f', 0, 64), Note: "as many would be needed for the same precision"})
@@ -59,7 +60,7 @@ func (a AttributeResults) sections(r Results) []report.Section {
 
 func (a AttributeResults) guarantees(r Results) report.Section {
 	table := report.Table{
-		Caption: fmt.Sprintf("Each is true for this corpus with a confidence of %s. The %d texts that are held back prove it; their labels chose no threshold.", percent(r.Confidence), r.Design.HeldBack),
+		Caption: fmt.Sprintf("Each is true for this corpus with a confidence of %s. The %s it; their labels chose no threshold.", percent(r.Confidence), plural.Count(r.Design.HeldBack, "text that is held back proves", "texts that are held back prove")),
 		Columns: []string{"Requirement", "Answer", "Threshold", "Flagged"}, Numeric: 2,
 	}
 	for _, g := range a.Guarantees {
@@ -119,7 +120,7 @@ func (r Results) reading() report.Section {
 		report.Text("A text has an attribute if at least half of the people who labelled it say so. All figures are about this corpus. They hold for other texts as far as the corpus is a random sample of them."),
 		report.Text("Texts were drawn the more often, the less their scores say about them, and every label is weighted by the chance that its text had. So the figures do not depend on whether the scores are right; only the width of the intervals does."),
 		report.Text("An interval of 95 % holds the true value in about 95 of 100 samples. Intervals of several rows or attributes are each for themselves."),
-		report.Text(fmt.Sprintf("Results of %s, sha256 %s. Sample of %d texts, and %d held back, seed %d.", r.Design.File, r.Design.SHA256, r.Design.Drawn, r.Design.HeldBack, r.Design.Seed)),
+		report.Text(fmt.Sprintf("Results of %s, sha256 %s. Sample of %s, and %d held back, seed %d.", r.Design.File, r.Design.SHA256, plural.Count(r.Design.Drawn, "text", "texts"), r.Design.HeldBack, r.Design.Seed)),
 	}}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Requirement is what a threshold has to keep, such as "at most 1 % of the texts without
@@ -160,7 +162,7 @@ func guarantee(chosen, held []stratum, total int, r Requirement, confidence floa
 		}
 		n := int(math.Ceil(need/best.flawless - 1e-9))
 		g.LabelsNeeded = &n
-		g.Refused = fmt.Sprintf("the labels that are not held back do not promise it for any threshold; it needs at least %d labels that are held back, if none of them is an error", n)
+		g.Refused = fmt.Sprintf("the labels that are not held back do not promise it for any threshold; it needs at least %s held back, if none of them is an error", plural.Count(n, "label that is", "labels that are"))
 		return g
 	}
 	n := best.labels(need)
@@ -189,15 +191,15 @@ func guarantee(chosen, held []stratum, total int, r Requirement, confidence floa
 		have += len(s.labels)
 		unlabelled += len(s.rows)
 	}
-	g.Refused = fmt.Sprintf("%d labels are held back, and it needs about %d: draw a sample that holds back as many", have, n)
+	g.Refused = fmt.Sprintf("%s held back, and it needs about %d: draw a sample that holds back as many", plural.Count(have, "label is", "labels are"), n)
 	if have >= n {
 		// The labels that are not held back promised too much.
 		n = 2 * have
 		g.LabelsNeeded = &n
-		g.Refused = fmt.Sprintf("the %d labels that are held back do not prove it for any threshold, though fewer should: it needs about %d, or is not true", have, n)
+		g.Refused = fmt.Sprintf("the %s prove it for any threshold, though fewer should: it needs about %d, or is not true", plural.Count(have, "label that is held back does not", "labels that are held back do not"), n)
 	}
 	if unlabelled > 0 {
-		g.Refused += fmt.Sprintf("; %d rows that are held back have no label, and each counts as an error", unlabelled)
+		g.Refused += fmt.Sprintf("; %s no label, and each counts as an error", plural.Count(unlabelled, "row that is held back has", "rows that are held back have"))
 	}
 	return g
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/spelling"
 )
 
@@ -48,7 +49,7 @@ func (c Corpus) Entries(d Design, r io.Reader, name string) (map[int]Entry, erro
 		return nil
 	})
 	if all := c.Len() + c.Failed; err == nil && count != all {
-		err = fmt.Errorf("it has %d rows, and %s has %d: name the file that batch read", count, c.File, all)
+		err = fmt.Errorf("it has %s, and %s has %d: name the file that batch read", plural.Count(count, "row", "rows"), c.File, all)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the texts of the sample: %s: %w", name, err)

@@ -120,7 +120,7 @@ func TestEntries(t *testing.T) {
 		{"texts", `{"id":7,"text":"a"}` + "\n" + `{"id":"x","text":"b"}` + "\n\n" + `{"text":"c"}` + "\n", ""},
 		{"as Python writes them", `{"id":7,"text":"a","stars":NaN}` + "\n" + `{"id":"x","text":"b"}` + "\n" + `{"id":NaN,"text":"c"}`, ""},
 		{"no text", `{"text":"a"}` + "\n" + `{"id":2}` + "\n" + `{"text":"c"}` + "\n", "line 2: there is no text for people to label"},
-		{"another file", `{"text":"a"}` + "\n", "it has 1 rows, and scored.jsonl has 3"},
+		{"another file", `{"text":"a"}` + "\n", "it has 1 row, and scored.jsonl has 3"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			entries, err := c.Entries(d, strings.NewReader(test.lines), "texts.jsonl")

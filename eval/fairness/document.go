@@ -10,14 +10,16 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Document returns the results for people, in the form of a model card (Mitchell et al.,
 // Model Cards for Model Reporting, arXiv 1810.03993).
 func (r Results) Document() report.Document {
 	d := report.Document{
-		Title:    "Fairness of " + r.Model,
-		Subtitle: fmt.Sprintf("%s of %s texts about %d groups of people, from %s.", r.Attribute, thousands(r.Groups.Texts), len(r.Groups.Groups), r.Source),
+		Title: "Fairness of " + r.Model,
+		Subtitle: fmt.Sprintf("%s of %s %s about %s of people, from %s.",
+			r.Attribute, thousands(r.Groups.Texts), plural.Word(r.Groups.Texts, "text", "texts"), plural.Count(len(r.Groups.Groups), "group", "groups"), r.Source),
 		Warnings: r.Warnings,
 	}
 	d.Sections = append(d.Sections, report.Section{Title: "Results", Blocks: r.headline()}, report.Section{Title: "Groups", Blocks: r.groups()})
@@ -36,7 +38,7 @@ func (r Results) Document() report.Document {
 // Summary returns a few lines with what matters most.
 func (r Results) Summary() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %d texts about %d groups, by %s\n", r.Attribute, r.Groups.Texts, len(r.Groups.Groups), r.Model)
+	fmt.Fprintf(&b, "%s of %s about %s, by %s\n", r.Attribute, plural.Count(r.Groups.Texts, "text", "texts"), plural.Count(len(r.Groups.Groups), "group", "groups"), r.Model)
 	add := func(what string, g Grid) {
 		for _, m := range AUCs() {
 			if lowest, ok := g.Lowest(m); ok {
@@ -138,7 +140,7 @@ func (r Results) groups() []report.Block {
 		fewest, most = min(fewest, g.Texts), max(most, g.Texts)
 	}
 	blocks := []report.Block{
-		report.Text(fmt.Sprintf("%d groups have %s to %s texts each. A dash is what was not measured.", len(r.Groups.Groups), thousands(fewest), thousands(most))),
+		report.Text(fmt.Sprintf("%s %s to %s texts each. A dash is what was not measured.", plural.Count(len(r.Groups.Groups), "group has", "groups have"), thousands(fewest), thousands(most))),
 		r.grid("How well toxic texts are told from clean ones. The darker, the farther under 1.", AUCs()),
 		r.grid("How much higher texts about a group rank than others, and errors at the threshold. The darker, the farther from 0.", Metrics()[areaCount:]),
 	}
@@ -226,7 +228,7 @@ func (g Grid) chart(m Metric) (report.Chart, bool) {
 		}
 	}
 	low = min(0.99, math.Floor(low*100)/100)
-	caption := fmt.Sprintf("The %d groups with the lowest %s, from %s with %s.", len(points), titles[m], points[0].Label, report.Value(points[0].Estimate, area))
+	caption := fmt.Sprintf("The %s with the lowest %s, from %s with %s.", plural.Count(len(points), "group", "groups"), titles[m], points[0].Label, report.Value(points[0].Estimate, area))
 	return report.Intervals(caption, titles[m], low, 1, nil, points), true
 }
 
@@ -308,7 +310,8 @@ func (r Results) shifts() []report.Block {
 func (r Results) intersections() []report.Block {
 	g := *r.Intersections
 	var blocks []report.Block
-	blocks = append(blocks, report.Text(fmt.Sprintf("%s texts, of them %s toxic, with %d intersections of two groups that are large enough.", thousands(g.Texts), thousands(g.Toxic), len(g.Groups))))
+	blocks = append(blocks, report.Text(fmt.Sprintf("%s %s, of them %s toxic, with %s of two groups that %s large enough.",
+		thousands(g.Texts), plural.Word(g.Texts, "text", "texts"), thousands(g.Toxic), plural.Count(len(g.Groups), "intersection", "intersections"), plural.Word(len(g.Groups), "is", "are"))))
 	summary := report.Table{Caption: "All intersections together.", Columns: []string{"", "lowest", "of", "power mean"}, Numeric: 1}
 	beside := report.Table{Columns: []string{"", "lowest", "power mean", "Perspective: lowest", "Perspective: power mean"}, Numeric: 1}
 	for _, m := range AUCs() {

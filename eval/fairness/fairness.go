@@ -21,6 +21,7 @@ import (
 	"math"
 
 	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Text is a text with its score and its label.
@@ -158,7 +159,7 @@ func Measure(texts []Text, of func(Text) []string, o Options) (Grid, error) {
 		same = same && text.Score == texts[0].Score
 	}
 	if same {
-		return Grid{}, fmt.Errorf("failed to measure fairness: all %d texts have the score %v: a constant tells no groups apart; check the model and the attribute", len(texts), texts[0].Score)
+		return Grid{}, fmt.Errorf("failed to measure fairness: %s the score %v: a constant tells no groups apart; check the model and the attribute", plural.Count(len(texts), "text has", "texts all have"), texts[0].Score)
 	}
 	t := newTable(texts, of, o)
 	grid := Grid{Texts: len(texts), Units: t.units, Overall: Estimates{}, PowerMeans: Estimates{}, Groups: []Group{}, TooSmall: []Size{}}

@@ -222,7 +222,7 @@ func TestNothingToMeasure(t *testing.T) {
 		want  string
 	}{
 		"no texts":        {nil, "there are no texts"},
-		"constant scores": {joined(scored("a", true, 0.5, 0.5), scored("", false, 0.5)), "all 3 texts have the score 0.5"},
+		"constant scores": {joined(scored("a", true, 0.5, 0.5), scored("", false, 0.5)), "3 texts all have the score 0.5"},
 		"a score of NaN":  {scored("a", true, math.NaN(), 0.5), "score NaN"},
 	} {
 		if _, err := fairness.Measure(test.texts, fairness.Groups, fairness.Options{MinSize: 2}); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Limits of what [Rows] keeps.
@@ -262,9 +263,9 @@ func (r *Rows) Texts() ([]Text, error) {
 	}
 	switch {
 	case len(r.texts) == 0:
-		return nil, fmt.Errorf("none of %d rows has a label in %q", r.rows, r.Label)
+		return nil, fmt.Errorf("%s, none with a label in %q", plural.Count(r.rows, "row", "rows"), r.Label)
 	case len(r.groups) == 0:
-		return nil, fmt.Errorf("none of %d rows has a group in %s", r.rows, strings.Join(r.Groups, ", "))
+		return nil, fmt.Errorf("%s, none with a group in %s", plural.Count(r.rows, "row", "rows"), strings.Join(r.Groups, ", "))
 	}
 	return r.texts, nil
 }

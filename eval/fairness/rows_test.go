@@ -148,7 +148,7 @@ func TestMissingColumns(t *testing.T) {
 	}
 	r := fairness.Rows{Label: "label", Groups: []string{"g"}}
 	_ = r.Add(1, "x", 0.5, []byte(`{"label":1,"g":null}`))
-	if _, err := r.Texts(); errorOf(err) != "none of 1 rows has a group in g" {
+	if _, err := r.Texts(); errorOf(err) != "1 row, none with a group in g" {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Comparison is the difference of two runs of the same prompts.
@@ -98,10 +99,10 @@ func Compare(first, second Run) (Comparison, error) {
 		one, other = append(one, s), append(other, t)
 	}
 	if c.Prompts = len(one); c.Prompts < 2 {
-		return Comparison{}, fmt.Errorf("failed to compare %s and %s: %d prompts have all scores in both: %w", name(first.Settings), name(second.Settings), c.Prompts, errFew)
+		return Comparison{}, fmt.Errorf("failed to compare %s and %s: %s all scores in both: %w", name(first.Settings), name(second.Settings), plural.Count(c.Prompts, "prompt has", "prompts have"), errFew)
 	}
 	if c.LeftOut > 0 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("%d of %d prompts are left out, since a score is missing in one of the runs", c.LeftOut, len(first.Samples)))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%d of %s left out, since a score is missing in one of the runs", c.LeftOut, plural.Count(len(first.Samples), "prompt is", "prompts are")))
 	}
 	for _, a := range toxscreen.Attributes() {
 		threshold, ok := first.Settings.Thresholds.Get(a)

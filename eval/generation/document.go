@@ -9,6 +9,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // published are figures for RealToxicityPrompts, scored by Perspective in 2020, from the
@@ -28,8 +29,8 @@ func (r Results) Document(run Run, examples int) report.Document {
 	s := r.Settings
 	d := report.Document{
 		Title: "Toxicity of " + s.Model,
-		Subtitle: fmt.Sprintf("%d prompts (%s), %d generations each, scored by %s, toxscreen %s, %s.",
-			r.Prompts, setName(s), s.Protocol.Generations, s.Classifier, s.Toxscreen, s.Started.UTC().Format(time.DateOnly)),
+		Subtitle: fmt.Sprintf("%s (%s), %s each, scored by %s, toxscreen %s, %s.",
+			plural.Count(r.Prompts, "prompt", "prompts"), setName(s), plural.Count(s.Protocol.Generations, "generation", "generations"), s.Classifier, s.Toxscreen, s.Started.UTC().Format(time.DateOnly)),
 		Warnings: r.Warnings,
 	}
 	main := r.Attributes[0]
@@ -205,7 +206,7 @@ func (c Comparison) Document() report.Document {
 	main := c.Attributes[0]
 	d := report.Document{
 		Title:    fmt.Sprintf("%s against %s", second, first),
-		Subtitle: fmt.Sprintf("The same %d prompts (%s), %d generations each, scored by %s, toxscreen %s.", c.Prompts, setName(c.First), c.First.Protocol.Generations, c.First.Classifier, c.First.Toxscreen),
+		Subtitle: fmt.Sprintf("The same %s (%s), %s each, scored by %s, toxscreen %s.", plural.Count(c.Prompts, "prompt", "prompts"), setName(c.First), plural.Count(c.First.Protocol.Generations, "generation", "generations"), c.First.Classifier, c.First.Toxscreen),
 		Warnings: c.Warnings,
 	}
 	figure := func(label string, diff Difference, format func(float64) string) report.Figure {
@@ -239,7 +240,7 @@ func (c Comparison) Document() report.Document {
 		rows,
 	}
 	if detectable := main.ExpectedMaximum.Detectable; detectable != nil {
-		blocks = append(blocks, report.Text(fmt.Sprintf("With %d prompts, a true difference of the expected maximum of %s or more would be found in 80 %% of comparisons. Smaller ones need more prompts.", c.Prompts, report.Number(*detectable))))
+		blocks = append(blocks, report.Text(fmt.Sprintf("With %s, a true difference of the expected maximum of %s or more would be found in 80 %% of comparisons. Smaller ones need more prompts.", plural.Count(c.Prompts, "prompt", "prompts"), report.Number(*detectable))))
 	}
 	d.Sections = append(d.Sections, report.Section{Title: "Differences", Blocks: blocks})
 	if len(main.Bands) > 0 {

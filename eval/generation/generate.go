@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Job says what [Generate] does.
@@ -74,7 +75,7 @@ type UnfinishedError struct {
 
 // Error implements error.
 func (u *UnfinishedError) Error() string {
-	return fmt.Sprintf("failed to generate: %v; %d of %d prompts are done", u.Err, u.Done, u.All)
+	return fmt.Sprintf("failed to generate: %v; %d of %s done", u.Err, u.Done, plural.Count(u.All, "prompt is", "prompts are"))
 }
 
 // Unwrap returns why the run ended.

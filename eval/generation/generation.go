@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Prompt is a prompt of a set.
@@ -114,8 +115,8 @@ func (r Run) Check() error {
 		}
 		seen[s.ID] = true
 		if len(s.Generations) != r.Settings.Protocol.Generations {
-			return fmt.Errorf("failed to read the run of %s: prompt %q has %d generations, others %d: the highest of more scores is higher, so all need the same number",
-				r.Settings.Model, s.ID, len(s.Generations), r.Settings.Protocol.Generations)
+			return fmt.Errorf("failed to read the run of %s: prompt %q has %s, others %d: the highest of more scores is higher, so all need the same number",
+				r.Settings.Model, s.ID, plural.Count(len(s.Generations), "generation", "generations"), r.Settings.Protocol.Generations)
 		}
 	}
 	if len(r.Samples) < 2 {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Limits of a file with generations.
@@ -103,8 +104,8 @@ func readGenerations(r io.Reader) ([]Sample, error) {
 	for i, generations := range made {
 		samples[i] = Sample{Prompt: c.prompts[i], Generations: generations}
 		if len(generations) != len(made[0]) {
-			return nil, fmt.Errorf("%s has %d generations for its prompt, %s has %d: the highest of more scores is higher, so all need the same number; remove some, or the prompt",
-				c.texts[samples[0].Text], len(made[0]), c.texts[samples[i].Text], len(generations))
+			return nil, fmt.Errorf("%s has %s for its prompt, %s has %d: the highest of more scores is higher, so all need the same number; remove some, or the prompt",
+				c.texts[samples[0].Text], plural.Count(len(made[0]), "generation", "generations"), c.texts[samples[i].Text], len(generations))
 		}
 	}
 	return samples, nil

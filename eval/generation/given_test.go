@@ -52,7 +52,7 @@ func TestGenerationsThatAreRefused(t *testing.T) {
 		},
 		"different numbers of rows": {
 			"{\"prompt\":\"a\",\"text\":\"x\"}\n{\"prompt\":\"b\",\"text\":\"x\"}\n{\"prompt\":\"b\",\"text\":\"y\"}",
-			"row 1 has 1 generations for its prompt, row 2 has 2",
+			"row 1 has 1 generation for its prompt, row 2 has 2",
 		},
 		"the same prompt twice":  {"{\"prompt\":\"a\",\"generations\":[\"x\"]}\n{\"prompt\":\"a\",\"generations\":[\"x\"]}", "row 2: it has the same prompt as row 1"},
 		"an empty prompt":        {`{"prompt":"","text":"x"}`, "row 1: the prompt is empty: remove the row"},

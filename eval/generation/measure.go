@@ -18,6 +18,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Results are the measurements of a run.
@@ -113,7 +114,7 @@ func Measure(run Run, detector *Detector) (Results, error) {
 			results.Missing, results.LeftOut, results.Prompts))
 	}
 	if len(whole) < 2 {
-		return Results{}, fmt.Errorf("failed to measure the run of %s: %d of %d prompts have all scores: %w", run.Settings.Model, len(whole), len(run.Samples), errFew)
+		return Results{}, fmt.Errorf("failed to measure the run of %s: %d of %s all scores: %w", run.Settings.Model, len(whole), plural.Count(len(run.Samples), "prompt has", "prompts have"), errFew)
 	}
 	if foreign := count(whole, func(g Generation) bool { return g.Language != "" }); foreign > 0 {
 		results.Warnings = append(results.Warnings, fmt.Sprintf("generations that seem to be in a language that the classifier does not know: %d; their scores count", foreign))

@@ -211,7 +211,7 @@ func TestRunsThatSayNothing(t *testing.T) {
 	bare.Settings.Thresholds = toxscreen.Scores{}
 	for want, run := range map[string]generation.Run{
 		`prompt "0" is there twice`:                                    twice,
-		`prompt "3" has 1 generations, others 2`:                       uneven,
+		`prompt "3" has 1 generation, others 2`:                        uneven,
 		"it needs at least 2 prompts":                                  runOf([]float64{0.5}),
 		"0 of 20 prompts have all scores: it needs at least 2 prompts": lost,
 		"no attribute has both scores and a threshold":                 bare,

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 const (
@@ -152,7 +153,7 @@ func (l labelledTexts) measure() *Labelled {
 func problemOf(all, positive int) string {
 	switch {
 	case all < Support:
-		return fmt.Sprintf("%s, at least %d are needed.", texts(all, "Only 1 text has a label", "Only %d texts have a label"), Support)
+		return fmt.Sprintf("Only %s a label, at least %d are needed.", plural.Count(all, "text has", "texts have"), Support)
 	case positive == 0:
 		return fmt.Sprintf("None of the %d labelled texts is toxic: there is neither precision nor recall.", all)
 	case positive == all:

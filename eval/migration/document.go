@@ -8,6 +8,7 @@ import (
 
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 const absent = "–"
@@ -16,7 +17,7 @@ const absent = "–"
 func (r Results) Document() report.Document {
 	d := report.Document{
 		Title:    "From the old scores to the new",
-		Subtitle: fmt.Sprintf("%d texts of %s: %s compared with %s.", r.Texts, r.Input, cmp.Or(r.Old, "the labels"), r.New),
+		Subtitle: fmt.Sprintf("%s of %s: %s compared with %s.", plural.Count(r.Texts, "text", "texts"), r.Input, cmp.Or(r.Old, "the labels"), r.New),
 		Warnings: r.Warnings,
 		Sections: []report.Section{r.overview(), assumptions},
 	}
@@ -154,7 +155,7 @@ func (c Comparison) section() report.Section {
 		add(report.Text(c.Problem))
 	}
 	if len(c.Thresholds) > 0 {
-		add(report.Histogram(fmt.Sprintf("How the scores of %d texts are distributed.", c.Texts), "score", report.Series{Name: "old", Values: c.old}, report.Series{Name: "new", Values: c.new}))
+		add(report.Histogram(fmt.Sprintf("How the scores of %s are distributed.", plural.Count(c.Texts, "text", "texts")), "score", report.Series{Name: "old", Values: c.old}, report.Series{Name: "new", Values: c.new}))
 		add(c.mapped()...)
 		add(c.thresholds())
 		add(c.byLabels()...)
@@ -191,7 +192,7 @@ func (c Comparison) mapped() []report.Block {
 // thresholds is the table of the map and of what the thresholds do.
 func (c Comparison) thresholds() report.Table {
 	table := report.Table{
-		Caption: fmt.Sprintf("For each old threshold, the new one that flags the same share of %d texts, and what it decides otherwise.", c.Texts),
+		Caption: fmt.Sprintf("For each old threshold, the new one that flags the same share of %s, and what it decides otherwise.", plural.Count(c.Texts, "text", "texts")),
 		Columns: []string{"old threshold", "flagged", "new threshold", "decided otherwise", "newly flagged", "no longer flagged"}, Numeric: 1,
 	}
 	for _, t := range c.Thresholds {
@@ -235,7 +236,7 @@ func (t Threshold) changes() []report.Cell {
 }
 
 func (l Labelled) blocks() []report.Block {
-	text := fmt.Sprintf("%d texts have a label, %d of them are toxic.", l.Texts, l.Toxic)
+	text := fmt.Sprintf("%s a label, %s toxic.", plural.Count(l.Texts, "text has", "texts have"), plural.Count(l.Toxic, "of them is", "of them are"))
 	if l.Problem != "" {
 		return []report.Block{report.Text(text + " " + l.Problem)}
 	}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Support is the lowest number of texts that a number is based on: texts with both
@@ -153,13 +154,13 @@ func tooFew(used []Pair, left LeftOut, all []Comparison) error {
 	}
 	switch {
 	case len(used) == 0 && left.Empty > 0:
-		return fmt.Errorf("none of %d rows has old scores or labels; name their column with --old-column or --label-column", left.Empty)
+		return fmt.Errorf("%s, none with old scores or labels; name their column with --old-column or --label-column", plural.Count(left.Empty, "row", "rows"))
 	case len(used) == 0:
-		return fmt.Errorf("no row is left: %d failed and %d are in languages that the model does not know", left.Failed, left.NotDecided)
+		return fmt.Errorf("no row is left: %d failed and %s that the model does not know", left.Failed, plural.Count(left.NotDecided, "is in a language", "are in languages"))
 	case most == 0:
 		return errors.New("the old and the new scores have no attribute in common")
 	}
-	return fmt.Errorf("%s with a new score and an old one or a label, at least %d are needed", texts(most, "there is only 1 text", "there are only %d texts"), Support)
+	return fmt.Errorf("only %s a new score and an old one or a label, at least %d are needed", plural.Count(most, "text has", "texts have"), Support)
 }
 
 // warnings returns what a reader has to know before the numbers.
@@ -167,20 +168,20 @@ func warnings(used []Pair, r Results, unknown []string) []string {
 	var all []string
 	add := func(format string, values ...any) { all = append(all, fmt.Sprintf(format, values...)) }
 	if n := r.LeftOut.Unmatched.Old + r.LeftOut.Unmatched.New; n > 0 {
-		add("%d old and %d new rows have no partner in the other file and are left out.", r.LeftOut.Unmatched.Old, r.LeftOut.Unmatched.New)
+		add("Rows without a partner in the other file are left out: %d old and %d new ones.", r.LeftOut.Unmatched.Old, r.LeftOut.Unmatched.New)
 	}
 	if n := r.LeftOut.Failed; n > 0 {
-		add("%s left out.", texts(n, "1 row failed and is", "%d rows failed and are"))
+		add("%s left out.", plural.Count(n, "row failed and is", "rows failed and are"))
 	}
 	if n := r.LeftOut.NotDecided; n > 0 {
-		add("%s left out: toxscreen flags no such text.", texts(n, "1 text is in a language that the model does not know and is", "%d texts are in languages that the model does not know and are"))
+		add("%s left out: toxscreen flags no such text.", plural.Count(n, "text is in a language that the model does not know and is", "texts are in languages that the model does not know and are"))
 	}
 	if n := r.LeftOut.Empty; n > 0 {
-		add("%s left out.", texts(n, "1 row has neither old scores nor labels and is", "%d rows have neither old scores nor labels and are"))
+		add("%s left out.", plural.Count(n, "row has neither old scores nor labels and is", "rows have neither old scores nor labels and are"))
 	}
 	for i, name := range unknown {
 		if i == 10 {
-			add("%d more columns of scores are no attribute of toxscreen.", len(unknown)-i)
+			add("%s of toxscreen.", plural.Count(len(unknown)-i, "more column of scores is no attribute", "more columns of scores are no attributes"))
 			break
 		}
 		add("%q is no attribute of toxscreen and has no comparison.", name)
@@ -193,17 +194,9 @@ func warnings(used []Pair, r Results, unknown []string) []string {
 		seen[p.Text] = true
 	}
 	if repeated > 0 {
-		add("%s an earlier one. Intervals take texts to be independent, so they are too narrow.", texts(repeated, "1 text repeats", "%d texts repeat"))
+		add("%s an earlier one. Intervals take texts to be independent, so they are too narrow.", plural.Count(repeated, "text repeats", "texts repeat"))
 	}
 	return all
-}
-
-// texts returns the words for one, or for several.
-func texts(n int, one, several string) string {
-	if n == 1 {
-		return one
-	}
-	return fmt.Sprintf(several, n)
 }
 
 // compared compares the attributes in parallel.
@@ -290,7 +283,7 @@ func (s sample) problem() string {
 	case len(s.old) == 0:
 		return "No text has an old score."
 	case len(s.old) < Support:
-		return fmt.Sprintf("%s, at least %d are needed.", texts(len(s.old), "Only 1 text has both scores", "Only %d texts have both scores"), Support)
+		return fmt.Sprintf("Only %s both scores, at least %d are needed.", plural.Count(len(s.old), "text has", "texts have"), Support)
 	case slices.Min(s.old) == slices.Max(s.old):
 		return fmt.Sprintf("All old scores are %v: they rank nothing.", s.old[0])
 	case slices.Min(s.new) == slices.Max(s.new):

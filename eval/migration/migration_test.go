@@ -181,9 +181,9 @@ func TestTooFewTextsAreRefused(t *testing.T) {
 		pairs []migration.Pair
 		want  string
 	}{
-		"3 rows":            {all[:3], "there are only 3 texts with a new score and an old one or a label, at least 30 are needed"},
-		"1 row":             {all[:1], "there is only 1 text with"},
-		"nothing to read":   {[]migration.Pair{empty, empty}, "none of 2 rows has old scores or labels; name their column with --old-column or --label-column"},
+		"3 rows":            {all[:3], "only 3 texts have a new score and an old one or a label, at least 30 are needed"},
+		"1 row":             {all[:1], "only 1 text has a new"},
+		"nothing to read":   {[]migration.Pair{empty, empty}, "2 rows, none with old scores or labels; name their column with --old-column or --label-column"},
 		"nothing in common": {[]migration.Pair{other}, "the old and the new scores have no attribute in common"},
 		"failures":          {[]migration.Pair{failed}, "no row is left: 1 failed and 0 are in languages that the model does not know"},
 		"no rows":           {nil, "no row is left"},
@@ -201,7 +201,7 @@ func TestWarnings(t *testing.T) {
 	all[3].Text, all[4].Unknown = all[5].Text, []string{"FLIRTATION"}
 	r, _ := measure(t, all, migration.Options{Unmatched: migration.Unmatched{Old: 2, New: 3}})
 	want := []string{
-		"2 old and 3 new rows have no partner in the other file and are left out.",
+		"Rows without a partner in the other file are left out: 2 old and 3 new ones.",
 		"1 row failed and is left out.",
 		"1 text is in a language that the model does not know and is left out: toxscreen flags no such text.",
 		"1 row has neither old scores nor labels and is left out.",

@@ -349,7 +349,7 @@ func Match(old, updated []Row) ([]Pair, Unmatched, error) {
 	}
 	left.New = len(byNewID) - len(pairs)
 	if len(pairs) == 0 {
-		return nil, left, fmt.Errorf("failed to match: none of the ids of %d old and %d new rows are the same, such as %q and %q; name their column with --id-column",
+		return nil, left, fmt.Errorf("failed to match: the ids of the old rows (%d) and of the new ones (%d) have none in common, such as %q and %q; name their column with --id-column",
 			len(old), len(updated), old[0].ID, updated[0].ID)
 	}
 	return pairs, left, nil

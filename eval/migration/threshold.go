@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Threshold is an old threshold and the new ones that stand for it. A text is flagged at
@@ -335,11 +336,11 @@ func within(value float64, draws []float64) *eval.Estimate {
 func (l level) threshold(old float64, n int, d *drawn) Threshold {
 	t := Threshold{Old: old, Flagged: float64(l.flagged) / float64(n)}
 	if short := min(l.flagged, n-l.flagged); short < Support {
-		side := "reach"
+		side := plural.Word(short, "reaches", "reach")
 		if l.flagged >= Support {
-			side = "stay below"
+			side = plural.Word(short, "stays below", "stay below")
 		}
-		t.Problem = fmt.Sprintf("%d old scores %s it, at least %d are needed.", short, side, Support)
+		t.Problem = fmt.Sprintf("%s %s it, at least %d are needed.", plural.Count(short, "old score", "old scores"), side, Support)
 		return t
 	}
 	share := func(count int) float64 { return float64(count) / float64(n) }
