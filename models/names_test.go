@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
@@ -35,6 +36,42 @@ func TestNamesAreThoseOfTheTraining(t *testing.T) {
 		}
 		if !slices.EqualFunc(found, want.Entities, same) {
 			t.Errorf("%q:\n%v, want\n%v", want.Text, found, want.Entities)
+		}
+	}
+}
+
+// Two names that a line break, a tab or a border of a table divides are two, whatever the network
+// says of the words beside it: it reads white space as one blank. An address may have several lines.
+func TestNamesEndAtBorders(t *testing.T) {
+	names := openNames(t)
+	for _, text := range []string{ // «» stand around each name
+		"«Anna Berg»\n«Tom Hill»", "«Anna Berg»\r\n«Tom Hill»", "«Anna Berg»\r«Tom Hill»", "«Anna Berg»\v«Tom Hill»", "«Anna Berg»\f«Tom Hill»",
+		"«Anna Berg»\u2028«Tom Hill»", "«Anna Berg»\u2029«Tom Hill»", "«Anna Berg»\u0085«Tom Hill»", "«Anna Berg»\n\n«Tom Hill»",
+		"«Anna Berg»\t«Tom Hill»", "«Anna Berg»      «Tom Hill»", "«Anna Berg»\u00a0\u00a0«Tom Hill»",
+		"«Anna\u00a0Berg» and «Tom\u2009Hill»", // one blank of any width is no border
+		"«ANNA BERG»\n«TOM HILL»\n«RUTH OKAFOR»", "- «Anna Berg»\n- «Tom Hill»", "Regards,\n«Anna»\n«Tom Hill»",
+		"| «Anna Berg» | «Tom Hill» |", "«Anna Berg» │ «Tom Hill»", "| name | boss |\n|---|---|\n| «Anna Berg» | «Tom Hill» |\n| «Ruth Okafor» | «Jan Novak» |",
+		"name\tboss\n«Anna Berg»\t«Tom Hill»\n«Ruth Okafor»\t«Jan Novak»", "name;boss\n«Anna Berg»;«Tom Hill»\n«Ruth Okafor»;«Jan Novak»",
+		"name,boss\n«Anna Berg»,«Tom Hill»\n«Ruth Okafor»,«Jan Novak»", "last,first\n«Berg»,«Anna»\n«Hill»,«Tom»",
+		"«Anna Berg», «Tom Hill», and «Ruth Okafor» met.",
+		"«Leeds»\n«York»\n«Paris»", "«Acme Corporation»\n«Globex Inc.»", "«German»\n«Dutch»",
+		"«Anna Berg»\n«12 Elm Street\nSpringfield, IL 62704»", "«221B Baker Street,\r\nLondon NW1 6XE»",
+		"street\ttown\n«12 Elm Street»\t«Springfield, IL 62704»\n«4 Oak Road»\t«Leeds LS1 4AP»",
+	} {
+		plain := strings.NewReplacer("«", "", "»", "").Replace(text)
+		found, err := names.Find(t.Context(), plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var marked strings.Builder
+		at := 0
+		for _, e := range found {
+			marked.WriteString(plain[at:e.Start] + "«" + plain[e.Start:e.End] + "»")
+			at = e.End
+		}
+		marked.WriteString(plain[at:])
+		if marked.String() != text {
+			t.Errorf("%q, want %q", marked.String(), text)
 		}
 	}
 }

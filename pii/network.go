@@ -71,7 +71,8 @@ func (n *Network) Parallel() int { return n.encoder.Info().Parallel }
 
 // Find implements [Names]. A word has the mean of the probabilities of its tokens. It is in a
 // name if its likeliest type reaches the threshold of that type, and the name's score is the
-// mean of its words'. When ctx ends, active runs stop.
+// mean of its words'. A name ends at the end of a line, of a column or of a cell; an address may go
+// on in the next line. When ctx ends, active runs stop.
 func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	enc := n.encodings.Get().(*tokenize.Encoding)
 	defer n.encodings.Put(enc)
@@ -85,8 +86,13 @@ func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, er
 	logits := out.Logits(n.head)
 	columns := 1 + 2*len(n.config.Types)
 	found := []toxscreen.Entity{}
-	sum, words := 0.0, 0 // of the scores of the last of found
-	before := -1         // the type of the word before; -1 for none
+	border := newBorders(text)
+	words := []scored{} // of the name that was read last
+	add := func(kind toxscreen.EntityType) {
+		found = append(found, divided(border, kind, words)...)
+		words = words[:0]
+	}
+	before := -1 // the type of the word before; -1 for none
 	p := make([]float64, columns)
 	mean := make([]float64, len(n.config.Types))
 	for i := 0; i < len(enc.IDs); {
@@ -110,22 +116,49 @@ func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, er
 				best = t
 			}
 		}
-		kind := n.config.Types[best]
-		if mean[best] < n.config.Thresholds[kind] {
-			before = -1
-			continue
+		if mean[best] < n.config.Thresholds[n.config.Types[best]] {
+			best = -1
 		}
-		end := int(enc.Offsets[i-1].End)
-		if before == best && begins[2*best] <= begins[2*best+1] {
-			last := &found[len(found)-1]
-			sum, words = sum+mean[best], words+1
-			last.End, last.Score = end, toxscreen.Probability(sum/float64(words))
-			continue
+		if before >= 0 && (before != best || begins[2*best] > begins[2*best+1]) {
+			add(n.config.Types[before])
 		}
-		sum, words, before = mean[best], 1, best
-		found = append(found, toxscreen.Entity{Type: kind, Start: int(enc.Offsets[first].Start), End: end, Score: toxscreen.Probability(sum), Why: []string{"network"}})
+		if before = best; best >= 0 {
+			words = append(words, scored{int(enc.Offsets[first].Start), int(enc.Offsets[i-1].End), mean[best]})
+		}
+	}
+	if before >= 0 {
+		add(n.config.Types[before])
 	}
 	return trimmed(text, found), nil
+}
+
+// scored is a word of a name.
+type scored struct {
+	start, end int
+	score      float64
+}
+
+// divided returns the names that words of one type make up: one, or one on each side of each
+// border.
+func divided(border *borders, kind toxscreen.EntityType, words []scored) []toxscreen.Entity {
+	var names []toxscreen.Entity
+	for start, end := words[0].start, words[len(words)-1].end; start < end; {
+		to, next := border.next(kind, start, end)
+		sum, count := 0.0, 0
+		for _, w := range words {
+			if w.start >= to {
+				break
+			}
+			sum, count = sum+w.score, count+1
+		}
+		if count > 0 {
+			names = append(names, toxscreen.Entity{Type: kind, Start: start, End: to, Score: toxscreen.Probability(sum / float64(count)), Why: []string{"network"}})
+		}
+		for start = next; len(words) > 0 && words[0].end <= start; { // one that goes on was read across a border
+			words = words[1:]
+		}
+	}
+	return names
 }
 
 // softmax writes the probabilities of logits to p.
