@@ -208,6 +208,20 @@ func TestFindDisguised(t *testing.T) {
 	}
 }
 
+// A number does not go on in the next line, whatever ends the line, nor in the next cell.
+func TestFindWithinLines(t *testing.T) {
+	for _, number := range []string{"card 4111 1111%s1111 1111", "call 415 555%s2671", "SSN 536 22%s1234", "IBAN GB82 WEST 1234%s5698 7654 32", "she is 93%syears old", "due at 5%spm"} {
+		for _, border := range []string{"\n", "\r\n", "\r", "\v", "\f", "\u0085", "\u2028", "\u2029", "\t"} {
+			text := fmt.Sprintf(number, border)
+			for _, e := range found(t, pii.Settings{}, text) {
+				if strings.Contains(e, border) {
+					t.Errorf("%q: %q", text, e)
+				}
+			}
+		}
+	}
+}
+
 func TestCues(t *testing.T) {
 	for text, want := range map[string]bool{
 		"SSN 536221234":             true,

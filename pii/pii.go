@@ -70,7 +70,7 @@ import (
 const DefaultThreshold = 0.4
 
 // patternsVersion changes whenever the patterns find something else.
-const patternsVersion = "patterns@2"
+const patternsVersion = "patterns@3"
 
 // Settings select what a [Finder] finds. The zero value of each field is its default.
 type Settings struct {

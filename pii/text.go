@@ -78,6 +78,8 @@ func plain(r rune) rune {
 		return r
 	case unicode.Is(invisible, r):
 		return hidden
+	case isLineBreak(r): // no identifier goes on in the next line
+		return '\n'
 	case unicode.IsSpace(r):
 		return ' '
 	case unicode.Is(unicode.Pd, r) || r == 0x2212: // dashes, the minus sign
