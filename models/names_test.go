@@ -76,6 +76,63 @@ func TestNamesEndAtBorders(t *testing.T) {
 	}
 }
 
+// Tools bear names of people. In technical company they are no persons; whoever has the name of a
+// tool is one, also among technical words.
+func TestNamesOfTools(t *testing.T) {
+	names := openNames(t)
+	for text, want := range map[string][]string{
+		"Jenkins is down again, can someone restart the server?": nil,
+		"The Jenkins pipeline failed. Jenkins is slow today.":    nil, // as in the sentence before
+		"Ping Jenkins logs": nil,
+		"We run the tests on Travis CI. Travis keeps failing on master.":    nil,
+		"Travis keeps failing on the master branch.":                        nil,
+		"Claude 3.5 Sonnet is a model.":                                     nil,
+		"Claude Opus 4 wrote the function, then the tests passed.":          nil,
+		"Claude Code and Travis CI":                                         nil,
+		"I asked ChatGPT and Claude the same question.":                     nil,
+		"Docker keeps eating all memory on the server.":                     nil,
+		"Kafka is lagging behind, restart the broker.":                      nil,
+		"Gemini returned JSON that the parser rejected.":                    nil,
+		"Siri and Alexa are voice assistants.":                              nil,
+		"Julius AI plots the CSV.":                                          nil,
+		"BERT and Roberta embeddings of the dataset":                        nil,
+		"| tool | version |\n|---|---|\n| Jenkins | 2.440.1 |":              nil,
+		"Travis and his wife Claude came to dinner.":                        {"Travis", "Claude"},
+		"Dr. Jenkins will see you now.":                                     {"Jenkins"},
+		"Dr. Jenkins is informed. Jenkins is slow.":                         {"Jenkins", "Jenkins"},
+		"Ruby Jenkins fixed the build.":                                     {"Ruby Jenkins"},
+		"Travis fixed the pipeline yesterday.":                              {"Travis"},
+		"Travis, our DevOps engineer, set up the build server.":             {"Travis"},
+		"Travis: the build failed, I will look at the logs":                 {"Travis"},
+		"Travis Okafor deployed the server.":                                {"Travis Okafor"},
+		"Hi Travis, can you restart the server and check the logs?":         {"Travis"},
+		"Claude said he would restart the server.":                          {"Claude"},
+		"Claude merged the pull request and pushed the image to the server": {"Claude"},
+		"I spoke with Travis about the pipeline and the server.":            {"Travis"},
+		"Assigned to Jenkins, reported by Hudson.":                          {"Jenkins", "Hudson"},
+		"Ping Travis about the build.":                                      {"Travis"},
+		"Ping Li fixed the server build.":                                   {"Ping Li"},
+		"Julia hosts a dinner for the clients.":                             {"Julia"},
+		"Jenkins passed the ball to an open man.":                           {"Jenkins"},
+		"Meeting with Travis and Julia about Jenkins pipelines.":            {"Travis", "Julia"},
+		"| name | age |\n|---|---|\n| Travis | 34 |\n| Julia | 29 |":        {"Travis", "Julia"},
+	} {
+		found, err := names.Find(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var people []string
+		for _, e := range found {
+			if e.Type == "PERSON" {
+				people = append(people, text[e.Start:e.End])
+			}
+		}
+		if !slices.Equal(people, want) {
+			t.Errorf("%q: %q, want %q", text, people, want)
+		}
+	}
+}
+
 // Long texts are read in windows; a name in a window's overlap is found once.
 func TestNamesOfALongText(t *testing.T) {
 	names := openNames(t)

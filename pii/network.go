@@ -129,7 +129,7 @@ func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, er
 	if before >= 0 {
 		add(n.config.Types[before])
 	}
-	return trimmed(text, found), nil
+	return notTools(text, trimmed(text, found)), nil
 }
 
 // scored is a word of a name.
