@@ -142,6 +142,13 @@ func TestPatronusPersonalData(t *testing.T) {
 			t.Errorf("%s: the classifier saw %d texts: %s\n%s", c.evaluators, classified.Load(), diff, r.body)
 		}
 	}
+	// Also where every age was asked for, one under 90 is no identifier.
+	everyAge := serve(t, toxscreen.New(words), httpapi.Config{Finder: finder(t, pii.Settings{Types: []toxscreen.EntityType{pii.Age}})})
+	for age, want := range map[string]string{"45": `"pass":true`, "93": `"pass":false`} {
+		if r := everyAge.post("/v1/evaluate", `{"evaluators":[{"evaluator":"phi"}],"evaluated_model_output":"I am `+age+`."}`); !strings.Contains(r.body, want) {
+			t.Errorf("%s: %s", age, r.body)
+		}
+	}
 	// phi says which of the 18 identifiers it looks for.
 	r := patternsAlone.post("/v1/evaluate", `{"evaluators":[{"evaluator":"phi"}],"evaluated_model_output":"x"}`)
 	for _, want := range []string{`"looked_for":["C dates`, `"A names: the server is not set up to find them"`, `"Q full-face photographs and comparable images: they are not text"`} {

@@ -16,10 +16,9 @@ const healthContent toxscreen.EntityType = "HEALTH"
 // Safe Harbor among its entities and, if there is one, the words about health beside it,
 // ordered by Start. A text without identifiers counts as de-identified, whatever it says.
 func phi(text string, entities []toxscreen.Entity) []toxscreen.Entity {
-	types := pii.PHITypes()
 	found := []toxscreen.Entity{}
 	for _, e := range entities {
-		if slices.Contains(types, e.Type) || !slices.Contains(pii.Types(), e.Type) {
+		if pii.IsIdentifier(text, e) || !slices.Contains(pii.Types(), e.Type) {
 			found = append(found, e)
 		}
 	}

@@ -110,7 +110,7 @@ func (s *Server) readFinding(w http.ResponseWriter, r *http.Request) (*finding, 
 		return nil, fail(invalidRequest, "failed to read the request: min_score: %v is not in 0..1", *in.MinScore)
 	}
 	n.finder, err = s.config.Finder.With(func(s *pii.Settings) {
-		s.Types = types
+		s.Types = selected(s.Types, types, in.Recognizers)
 		s.Recognizers = slices.Concat(s.Recognizers, in.Recognizers)
 		if in.MinScore != nil {
 			s.Threshold = max(*in.MinScore, anyScore)
@@ -125,14 +125,25 @@ func (s *Server) readFinding(w http.ResponseWriter, r *http.Request) (*finding, 
 // anyScore is the threshold that every entity reaches: 0 means the default.
 const anyScore = 1e-9
 
-// checkTypes returns the types of a request with recognizers of its own.
+// selected returns the types for a request: those that it names or, if it names none, those of the
+// server and of its own recognizers. They stay empty where the server has the default ones, which
+// mean other ages than AGE in a selection.
+func selected(server, named []toxscreen.EntityType, own []pii.Recognizer) []toxscreen.EntityType {
+	if len(named) > 0 || len(server) == 0 {
+		return named
+	}
+	types := slices.Clone(server)
+	for _, r := range own {
+		types = append(types, r.Type)
+	}
+	return types
+}
+
+// checkTypes returns the types that a request names, with recognizers of its own.
 func (s *Server) checkTypes(names []string, recognizers []pii.Recognizer) ([]toxscreen.EntityType, error) {
 	var own []toxscreen.EntityType
 	for _, r := range recognizers {
 		own = append(own, r.Type)
-	}
-	if len(names) == 0 {
-		return append(s.configured(), own...), nil
 	}
 	var types []toxscreen.EntityType
 	for _, name := range names {

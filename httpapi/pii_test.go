@@ -69,6 +69,55 @@ func TestNativePII(t *testing.T) {
 	}
 }
 
+// Ages under 90 and titles are found where a request or the settings of the server name them, in every
+// format. Recognizers of a request change nothing about that.
+func TestAgesAndTitlesAreAskedForByName(t *testing.T) {
+	const text = "Dr. Berg is 93 years old, Mr. Berg 45 years old."
+	const own = `[{"name": "a", "supported_entity": "OWN", "deny_list": ["x"]}]`
+	const byDefault, all = "AGE 93 years old", "TITLE Dr., AGE 93 years old, TITLE Mr., AGE 45 years old"
+	for _, c := range []struct {
+		settings   pii.Settings
+		path, body string
+		want       string
+	}{
+		{pii.Settings{}, "/v1/pii", `{"text": %q}`, byDefault},
+		{pii.Settings{}, "/v1/pii", `{"text": %q, "recognizers": ` + own + `}`, byDefault},
+		{pii.Settings{}, "/v1/pii", `{"text": %q, "types": ["age", "TITLE"]}`, all},
+		{pii.Settings{Types: []toxscreen.EntityType{pii.Age, pii.Title}}, "/v1/pii", `{"text": %q, "recognizers": ` + own + `}`, all},
+		{pii.Settings{}, "/analyze", `{"text": %q, "language": "en"}`, byDefault},
+		{pii.Settings{}, "/analyze", `{"text": %q, "language": "en", "ad_hoc_recognizers": ` + own + `}`, byDefault},
+		{pii.Settings{}, "/analyze", `{"text": %q, "language": "en", "entities": ["AGE", "TITLE"]}`, all},
+		{pii.Settings{Types: []toxscreen.EntityType{pii.Age, pii.Title}}, "/analyze", `{"text": %q, "language": "en"}`, all},
+	} {
+		s := serve(t, toxscreen.New(words), httpapi.Config{Finder: finder(t, c.settings)})
+		body := s.post(c.path, fmt.Sprintf(c.body, text)).body
+		var native struct{ Entities []toxscreen.Entity }
+		var presidio []struct {
+			Type       toxscreen.EntityType `json:"entity_type"`
+			Start, End int
+		}
+		var got []string
+		if c.path == "/analyze" {
+			if err := json.Unmarshal([]byte(body), &presidio); err != nil {
+				t.Fatalf("%v %s", err, body)
+			}
+			for _, e := range presidio {
+				got = append(got, string(e.Type)+" "+text[e.Start:e.End])
+			}
+		} else {
+			if err := json.Unmarshal([]byte(body), &native); err != nil {
+				t.Fatalf("%v %s", err, body)
+			}
+			for _, e := range native.Entities {
+				got = append(got, string(e.Type)+" "+text[e.Start:e.End])
+			}
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, ", ")); diff != "" {
+			t.Errorf("%s %s: %s", c.path, c.body, diff)
+		}
+	}
+}
+
 // Many texts have a line each, in order. One that fails does so by itself.
 func TestNativePIIOfManyTexts(t *testing.T) {
 	s := serve(t, toxscreen.New(words), httpapi.Config{Finder: finder(t, pii.Settings{}), MaxBytes: 20})

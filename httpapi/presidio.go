@@ -134,13 +134,13 @@ const unsupportedEntitiesHeader = "Toxscreen-Unsupported-Entities"
 // presidioFinder returns the finder of a request.
 func (s *Server) presidioFinder(header http.Header, in formats.PresidioAnalysis) (*pii.Finder, error) {
 	own := presidioRecognizers(in)
-	types, can := s.configured(), s.presidioFindable()
+	can := s.presidioFindable()
 	for _, r := range own {
-		types, can = append(types, r.Type), append(can, r.Type)
+		can = append(can, r.Type)
 	}
+	var types []toxscreen.EntityType
 	if in.Types != nil {
 		var unknown []string
-		types = nil
 		for _, t := range in.Types {
 			switch {
 			case slices.Contains(can, t):
@@ -157,7 +157,7 @@ func (s *Server) presidioFinder(header http.Header, in formats.PresidioAnalysis)
 		}
 	}
 	finder, err := s.config.Finder.With(func(settings *pii.Settings) {
-		settings.Types = types
+		settings.Types = selected(settings.Types, types, own)
 		settings.Recognizers = slices.Concat(settings.Recognizers, own)
 		settings.Cues = slices.Concat(settings.Cues, in.Context)
 		settings.Allow = slices.Concat(settings.Allow, in.Allow)

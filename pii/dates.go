@@ -433,33 +433,3 @@ func (s *scanner) halfOfDay(at int) int {
 	}
 	return at
 }
-
-// age finds an age over 89: with its unit, or right after a cue.
-func (s *scanner) age(start, end int) {
-	value, n := s.decimal(start, 3)
-	if n < 2 || value < 90 || value > 125 || !s.apartBefore(start) {
-		return
-	}
-	for _, unit := range [...]string{
-		"-year-old", " years old", " year old", "-years-old", " year-old", " years of age", "-yr-old", " yrs old", " y/o", " yo", "yo", "y/o", " y.o.", "-yo", " yr old", "-year old",
-		"st birthday", "nd birthday", "rd birthday", "th birthday",
-	} {
-		to := start + n + len(unit)
-		if to <= len(s.text) && strings.EqualFold(s.text[start+n:to], unit) && !is(s.text, to, wordClass) {
-			s.add(Age, start, to, 0.8, "pattern")
-			return
-		}
-	}
-	if start+n != end || !s.apartAfter(end) {
-		return
-	}
-	// After a cue, and not of something else: "aged 90 days".
-	if _, ok := best(s.cuesBefore(start), setOf(Age), cueReach{before: 1}); ok {
-		words, _ := trailing(nil, s.text, end)
-		if len(words) == 0 || !ageUnits[strings.TrimSuffix(words[0], "s")] {
-			s.add(Age, start, end, 0.2, "pattern")
-		}
-	}
-}
-
-var ageUnits = set("day hour minute second week month percent mile")

@@ -104,7 +104,19 @@ func TestFind(t *testing.T) {
 			"see you «Monday»", "«31-Jan-2024»", "born on «may 5»", "«2024-01-15 19:28:54»", "«September 3, 2020»",
 			"«Tue 8 Oct», «Sat., June 8», «Wed 10:30»", "«Nov '23» and «4 Nov '23»", "at «5.30pm», «14.30 Uhr», «9 o'clock», «0215 hrs»", "on «22/5», 4/12 «10:30»", "exp «04/27», thru «09/2026»",
 		}, []string{"2024", "version 1.2.2024.5", "10.12.15", "13/13/2024", "25:61", "2024-13-01", "you may 5 times", "1/2", "main.go:10:25", "3-1", "22/5", "on 24/7", "on 1/2", "step 10/2000", "the sun sat on mon wed", "1430 hours", "0260 hrs", "5.30"}},
-		{pii.Age, []string{"he is «93 years old»", "a «101-year-old» woman", "aged «95»", "she turned «99»", "Age: «92»", "«97 y/o» male", "her «94th birthday»"}, []string{"89 years old", "aged 90 days", "93 years", "130 years old", "page 93"}},
+		{pii.Age, []string{ // every age, since it is asked for by name
+			"he is «93 years old»", "a «101-year-old» woman", "aged «95»", "she turned «99»", "Age: «92»", "«97 y/o» male", "her «94th birthday»",
+			"I am «34».", "I'm «34», she's «7» and he is «12».", "i’m «34»", "my son is «7» now", "When I was «5», we moved.", "she is already «60» and retired", "Anna Berg, «34», of Leeds", "a «45-year-old»",
+			"«34 yo» female", "«34yo»", "aged «7»", "at the age of «16»", "Age/Sex: «34»/M", "I («34»M) and my wife («32»F)", "«3 months old», a «2-week-old» kitten", "he turns «40», just turned «50»", "his «5th birthday»",
+			"{\"age\": «34»}", "name,age,town\nAnna,«34»,Leeds\nTom,«7»,York\n", "my mother is «89 years old»",
+		}, []string{
+			"aged 90 days", "aged 6 months", "93 years", "130 years old", "page 93", "I am 34 minutes late", "she is 5 feet tall", "I am 100% sure", "he is 2 blocks away", "It is 34.", "we are 12", "version 34", "In May, 5, 6 and 7 people came",
+			"lines 12, 34, 56", "it turned 30 degrees", "chapter 7", "the result is 12",
+		}},
+		{pii.Title, []string{
+			"«Dr.» Anna Berg and «Mr» Hill", "«Ms.» Okafor, «Mrs.» Novak, «Miss» Lee", "«Professor» Ängström", "«Prof. Dr.» Anna Berg", "dear «mr» smith", "«MR» HILL", "Dear «Sir» or «Madam»,", "Thank you, «Doctor»!", "«Sir» Tim", "«Rev.» Green", "title,name\n«Dr»,Anna\n",
+			"On May 5, «Dr.» Berg came.", "Title: «Ms»",
+		}, []string{"12 Elm Dr. Springfield", "the professor said", "mr and mrs", "5 ms later", "MS Word", "I miss Anna", "Gen Z", "a drive, sir", "Rev 2", "www.dr.example"}},
 		{pii.Secret, []string{
 			"«AKIAIOSFODNN7EXAMPLE»", "«ghp_abcdefghijklmnopqrstuvwxyz0123456789»", "password = \"«hunter2!»\"", "DB_PASSWORD=«s3cr3t-Pa55»", "\"apiKey\": \"«9f8e7d6c5b4a39281706f5e4»\"", "my password is «hunter22»!", "Authorization: Bearer «abcdef1234567890abcdef12345678»", "pwd: «P@ssw0rd!»",
 			"«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U»",
@@ -133,6 +145,42 @@ func TestFind(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Ages under 90 and titles say little about anybody: they are found where they are asked for by name.
+func TestFindWhatIsAskedFor(t *testing.T) {
+	text := "Dr. Berg is 93 years old, her son Mr. Berg is 45 years old."
+	for _, c := range []struct {
+		why   string
+		types []toxscreen.EntityType
+		want  []string
+	}{
+		{"by default", nil, []string{"AGE 93 years old"}},
+		{"by name", []toxscreen.EntityType{pii.Age}, []string{"AGE 93 years old", "AGE 45 years old"}},
+		{"the default types by name", pii.DefaultTypes(), []string{"AGE 93 years old", "AGE 45 years old"}},
+		{"all types", pii.Types(), []string{"TITLE Dr.", "AGE 93 years old", "TITLE Mr.", "AGE 45 years old"}},
+	} {
+		if got := found(t, pii.Settings{Types: c.types}, text); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.why, got, c.want)
+		}
+	}
+	// The name of the settings tells the two apart.
+	versions := map[string]bool{}
+	for _, types := range [][]toxscreen.EntityType{nil, pii.DefaultTypes()} {
+		finder, err := pii.New(pii.Settings{Types: types})
+		if err != nil {
+			t.Fatal(err)
+		}
+		versions[finder.Version()] = true
+	}
+	if len(versions) != 2 {
+		t.Errorf("%v, want two versions", versions)
+	}
+	// A title is no part of a name, and takes none of it.
+	s := pii.Settings{Types: []toxscreen.EntityType{pii.Person, pii.Title}, Names: names{pii.Person: "Dr. Anna Berg"}}
+	if got := found(t, s, "to Dr. Anna Berg"); !slices.Equal(got, []string{"TITLE Dr.", "PERSON Anna Berg"}) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -438,10 +486,11 @@ func FuzzFind(f *testing.F) {
 	for _, text := range []string{
 		"SSN 123-45-6789, call +44 20 7946 0958 or (415) 555-2671 ext. 5", "４１１１ 1111\u200b1111 1111", "https://a:b@[::1]:80/x(y)z. www.a.b", "password: 'x y z1!' eyJhbGciOiJ9.a.b",
 		"-----BEGIN PRIVATE KEY-----\nabc", "a|b|c\n1|2|3\n", "\xff\xfe4111111111111111\xff", "may 5th, 93 years old, 10:30 p.m.", "x" + strings.Repeat("é", 40) + "@example.com", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed GB82WEST12345698765432",
+		"Dr. Dr. med. Berg, 34, (34M) i'm 7. Dear Sir or Ms. 3-week-old",
 	} {
 		f.Add(text)
 	}
-	finder, err := pii.New(pii.Settings{Threshold: 0.01, Recognizers: []pii.Recognizer{
+	finder, err := pii.New(pii.Settings{Types: append(pii.Types(), "OWN"), Threshold: 0.01, Recognizers: []pii.Recognizer{
 		{Name: "own", Type: "OWN", Patterns: []pii.Pattern{{Name: "x", Regex: `x+|\b`, Score: 0.5}}, DenyList: []string{"(c) x", "é"}},
 	}})
 	if err != nil {

@@ -57,6 +57,12 @@ func PHITypes() []toxscreen.EntityType {
 	return slices.DeleteFunc(Types(), func(t toxscreen.EntityType) bool { return !wanted[t] })
 }
 
+// IsIdentifier tells whether an entity of a text, with byte offsets, is one of [HIPAA]'s identifiers:
+// its type is, and an age is over 89.
+func IsIdentifier(text string, e toxscreen.Entity) bool {
+	return slices.Contains(PHITypes(), e.Type) && (e.Type != Age || isSafeHarborAge(text[e.Start:e.End]))
+}
+
 // HealthContent returns the words of a text that are about somebody's health: conditions,
 // symptoms, examinations, treatments and medicines, in the order of the text and without
 // overlap. Together with an identifier they make health information personal. It knows a

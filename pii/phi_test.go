@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/pii"
 )
 
@@ -32,6 +33,18 @@ func TestHIPAA(t *testing.T) {
 	}
 	if slices.Contains(pii.PHITypes(), pii.NRP) {
 		t.Error("NRP is no identifier of HIPAA")
+	}
+}
+
+// Ages under 90 may be found where they were asked for. They may stay under Safe Harbor.
+func TestIsIdentifier(t *testing.T) {
+	for text, want := range map[string]bool{"93 years old": true, "90": true, "９３ years old": true, "her 94th birthday": true, "89 years old": false, "34": false, "90 months old": false, "95-day-old": false} {
+		if got := pii.IsIdentifier(text, toxscreen.Entity{Type: pii.Age, End: len(text)}); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if !pii.IsIdentifier("Ann", toxscreen.Entity{Type: pii.Person, End: 3}) || pii.IsIdentifier("Dr.", toxscreen.Entity{Type: pii.Title, End: 3}) {
+		t.Error("a name is an identifier, a title none")
 	}
 }
 

@@ -251,13 +251,13 @@ func endWith(sizes []int, last ...int) bool {
 	return len(sizes) >= len(last) && slices.Equal(sizes[len(sizes)-len(last):], last)
 }
 
-// maxAsked bounds how often the library is asked about the numbers of a text, since it takes
+// maxLookups bounds how often the library is asked about the numbers of a text, since it takes
 // about 10 µs. Whatever is grouped like a number that exists counts as one from there on.
-const maxAsked = 5_000
+const maxLookups = 5_000
 
 func (s *scanner) ask() bool {
-	s.asked++
-	return s.asked <= maxAsked
+	s.lookups++
+	return s.lookups <= maxLookups
 }
 
 // existsAnywhere tells whether an international number exists.

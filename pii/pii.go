@@ -74,7 +74,8 @@ const patternsVersion = "patterns@3"
 
 // Settings select what a [Finder] finds. The zero value of each field is its default.
 type Settings struct {
-	// Types are the types to find. Default: [DefaultTypes], and those of Recognizers.
+	// Types are the types to find. Default: [DefaultTypes], and those of Recognizers. AGE stands for
+	// every age here, and by default for those over 89.
 	Types []toxscreen.EntityType
 	// Threshold is the lowest score of an entity, in 0..1. Default: [DefaultThreshold].
 	Threshold float64
@@ -125,6 +126,7 @@ type Finder struct {
 	cues        cueIndex        // of Settings.Cues
 	allow       map[string]bool // in lower case
 	wanted      map[toxscreen.EntityType]bool
+	asked       asked
 	wantsNames  bool // whether one of them is the network's
 	version     string
 }
@@ -174,7 +176,7 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 	}
 	f := &Finder{
 		settings: s, anyType: anyType, recognizers: recognizers, cues: cueIndex{},
-		allow: map[string]bool{}, wanted: map[toxscreen.EntityType]bool{}, version: s.version(),
+		allow: map[string]bool{}, wanted: map[toxscreen.EntityType]bool{}, version: s.version(anyType),
 	}
 	for _, t := range s.Types {
 		if _, known := numberOf[t]; !known && !slices.ContainsFunc(recognizers, func(r compiled) bool { return r.Type == t }) {
@@ -182,6 +184,7 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 		}
 		f.wanted[t] = true
 	}
+	f.asked = asked{ages: f.wanted[Age] && !anyType, titles: f.wanted[Title]}
 	f.wantsNames = s.Names != nil && slices.ContainsFunc(s.Names.Types(), func(t toxscreen.EntityType) bool { return f.wanted[t] })
 	for _, text := range s.Cues {
 		if err := f.cues.add(text, everyType); err != nil {
@@ -198,9 +201,9 @@ var defaultRegions = []string{"US", "GB", "DE", "FR", "IL", "IN", "CA", "BR"}
 
 // version names the patterns, the settings by a hash if they are not the default ones, and
 // the network.
-func (s Settings) version() string {
+func (s Settings) version(anyType bool) string {
 	version := patternsVersion
-	if hash := s.hash(); hash != defaultHash {
+	if hash := s.hash(anyType); hash != defaultHash {
 		version += " settings sha256:" + hash
 	}
 	if s.Names != nil {
@@ -209,16 +212,17 @@ func (s Settings) version() string {
 	return version
 }
 
-var defaultHash = Settings{Types: DefaultTypes(), Threshold: DefaultThreshold, Regions: defaultRegions}.hash()
+var defaultHash = Settings{Types: DefaultTypes(), Threshold: DefaultThreshold, Regions: defaultRegions}.hash(true)
 
-// hash is that of everything but Names.
-func (s Settings) hash() string {
+// hash is that of everything but Names. anyType is whether Types are the default ones, where AGE
+// stands for other ages than in a selection.
+func (s Settings) hash(anyType bool) string {
 	allowed := ""
 	if s.AllowPattern != nil {
 		allowed = s.AllowPattern.String()
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %v %q %q %q %q %#v", s.Types, s.Threshold, s.Regions, s.Cues, s.Allow, allowed, append([]Recognizer{}, s.Recognizers...))
+	fmt.Fprintf(h, "%t %q %v %q %q %q %q %#v", anyType, s.Types, s.Threshold, s.Regions, s.Cues, s.Allow, allowed, append([]Recognizer{}, s.Recognizers...))
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
@@ -273,7 +277,7 @@ func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, err
 		return nil, err
 	}
 	read := fold(text)
-	found, err := scan(ctx, read.text, f.settings.Regions, f.cues)
+	found, err := scan(ctx, read.text, f.settings.Regions, f.cues, f.asked)
 	if err != nil {
 		return nil, err
 	}

@@ -25,11 +25,15 @@ type scanner struct {
 	before, after     []near
 	beforeAt, afterAt int
 
-	asked int // how often the library of phone numbers was
+	asked   asked
+	lookups int // how often the library of phone numbers was asked
 
 	// Where the last address, date and phone number end: no other begins inside.
-	urlEnd, domainEnd, addressEnd, dateEnd, phoneEnd, weakEnd, wordEnd int
+	urlEnd, domainEnd, addressEnd, dateEnd, phoneEnd, weakEnd, wordEnd, titleEnd int
 }
+
+// asked is what is found only if it was asked for by name.
+type asked struct{ ages, titles bool }
 
 // newScanner returns a scanner whose entities are supported by cues.
 func newScanner(text string, cues, extra cueIndex) *scanner {
@@ -40,9 +44,9 @@ func newScanner(text string, cues, extra cueIndex) *scanner {
 const stride = 1 << 14
 
 // scan returns the findings of all patterns.
-func scan(ctx context.Context, text string, regions []string, extra cueIndex) ([]finding, error) {
+func scan(ctx context.Context, text string, regions []string, extra cueIndex, a asked) ([]finding, error) {
 	s := newScanner(text, builtInCues, extra)
-	s.regions = regions
+	s.regions, s.asked = regions, a
 	look := stride
 	for at := 0; at < len(text); {
 		if at >= look {
@@ -107,6 +111,9 @@ func (s *scanner) word(start, end int, seen byte) {
 		s.writtenDate(start, end)
 		s.assignment(start, end)
 		s.key(start, end)
+		if s.asked.titles {
+			s.title(start, end)
+		}
 		return
 	}
 	if s.uuid(start, end) {

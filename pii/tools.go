@@ -177,7 +177,7 @@ func isPerson(text string, end, least int, before, after []neighbour) bool {
 	if has(text, end, ':') && least == givenName && !is(text, end+1, wordClass) { // of who speaks
 		return true
 	}
-	if asked[after[0].word] && (has(text, end, ',') || len(after) > 1 && after[1].word == "you") { // "Travis, can you"
+	if questions[after[0].word] && (has(text, end, ',') || len(after) > 1 && after[1].word == "you") { // "Travis, can you"
 		return true
 	}
 	for i, w := range after {
@@ -403,7 +403,7 @@ var personAfter = set(`agreed answered apologised apologized argued arrived aske
 	went who whose wife won worked works worries wrote family`)
 
 // Questions to whom was called by the name before.
-var asked = set("can could did do have please would will you your")
+var questions = set("can could did do have please would will you your")
 
 var pronouns = set("he she his her him hers himself herself")
 

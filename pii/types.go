@@ -44,6 +44,7 @@ const (
 	HealthPlan      toxscreen.EntityType = "HEALTH_PLAN"
 	DateTime        toxscreen.EntityType = "DATE_TIME"
 	Age             toxscreen.EntityType = "AGE"
+	Title           toxscreen.EntityType = "TITLE"
 	Secret          toxscreen.EntityType = "SECRET"
 )
 
@@ -135,7 +136,8 @@ var kinds = []struct {
 	{Kind{DateTime, "a date, a day of the week, or a time of day", false, []string{
 		"date", "dob", "born", "birth", "birthday", "birthdate", "since", "on", "dated", "expires", "died", "admitted", "discharged", "until", "exp", "thru",
 	}}, cueReach{before: 3}},
-	{Kind{Age, "an age over 89", false, []string{"age", "aged", "turned", "turning"}}, closeReach},
+	{Kind{Age, "an age over 89; every age if AGE is asked for by name", false, []string{"age", "aged", "turned", "turning"}}, closeReach},
+	{Kind{Title, "a title before a name, like Dr. or Ms; only if TITLE is asked for by name", false, []string{"title", "salutation"}}, closeReach},
 	{Kind{Secret, "a key, token or password that opens something: of cloud and code services, JWT, PEM, assignments", false, []string{
 		"password", "passwd", "pwd", "secret", "token", "apikey", "api key", "access key", "private key", "credential", "aws", "bearer", "passphrase",
 	}}, usualReach},
@@ -168,9 +170,11 @@ func Types() []toxscreen.EntityType {
 	return all
 }
 
-// DefaultTypes returns the types that are found unless [Settings.Types] says otherwise:
-// all.
-func DefaultTypes() []toxscreen.EntityType { return Types() }
+// DefaultTypes returns the types that are found unless [Settings.Types] says otherwise: all but
+// TITLE, which says little about anybody. Of ages they are those over 89.
+func DefaultTypes() []toxscreen.EntityType {
+	return slices.DeleteFunc(Types(), func(t toxscreen.EntityType) bool { return t == Title })
+}
 
 // ParseType returns the type with the given name, in any case. The error names the most
 // similar one.

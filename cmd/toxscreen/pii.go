@@ -95,7 +95,8 @@ func loadFinderSettings(cmd *cobra.Command) (*settings, error) {
 	return s, checkTypes(s)
 }
 
-// checkTypes refuses types of personal data that do not exist, also in operators.
+// checkTypes refuses types of personal data that do not exist, and in fail_on and operators those
+// that are not looked for.
 func checkTypes(s *settings) error {
 	for _, used := range []struct {
 		key   string
@@ -112,6 +113,9 @@ func checkTypes(s *settings) error {
 					err = fmt.Errorf("%w; any is every type", err)
 				}
 				return s.wrong(used.key, err)
+			}
+			if len(s.PII.Types) == 0 && slices.Contains(pii.Types(), t) && !slices.Contains(pii.DefaultTypes(), t) {
+				return s.wrong(used.key, fmt.Errorf("%s is found only if it is asked for: name the types to find with --type", t))
 			}
 		}
 	}
