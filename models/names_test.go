@@ -56,6 +56,7 @@ func TestNamesEndAtBorders(t *testing.T) {
 		"«Anna Berg», «Tom Hill», and «Ruth Okafor» met.",
 		"«Leeds»\n«York»\n«Paris»", "«Acme Corporation»\n«Globex Inc.»", "«German»\n«Dutch»",
 		"«Anna Berg»\n«12 Elm Street\nSpringfield, IL 62704»", "«221B Baker Street,\r\nLondon NW1 6XE»",
+		"«12 Elm Street, Leeds»\n«14 Oak Road, York»\n«3 Mill Lane, Bath»",
 		"street\ttown\n«12 Elm Street»\t«Springfield, IL 62704»\n«4 Oak Road»\t«Leeds LS1 4AP»",
 	} {
 		plain := strings.NewReplacer("«", "", "»", "").Replace(text)

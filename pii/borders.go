@@ -10,7 +10,7 @@ import (
 
 // borders tells where the lines, columns and cells of a text end: what stands on both sides of
 // a border is two names, whatever the network says. A postal address goes on in the next line,
-// unless a blank line or a row of a table ends there.
+// unless a blank line or a row of a table ends there, or both lines are addresses.
 //
 // Borders are line breaks, tabs, two or more blanks in a row, vertical lines, semicolons, and, in
 // rows of a table, commas that no blank follows: "Berg, Anna" may be one name.
@@ -24,6 +24,7 @@ func newBorders(text string) *borders { return &borders{text: text, end: -1} }
 
 // next returns the first border in a part of the text, the end of the part if there is none.
 func (b *borders) next(t toxscreen.EntityType, from, to int) (start, end int) {
+	line := from // where the line begins in the part
 	for at := from; at < to; {
 		r, size := utf8.DecodeRuneInString(b.text[at:to])
 		found := false
@@ -32,7 +33,8 @@ func (b *borders) next(t toxscreen.EntityType, from, to int) (start, end int) {
 		case unicode.IsSpace(r):
 			var blanks blankRun
 			if blanks, end = blanksAt(b.text, at, to); blanks.lines > 0 {
-				found = t != Address || blanks.lines > 1 || b.inRow(at)
+				found = t != Address || blanks.lines > 1 || b.inRow(at) || isAddressLine(b.text[line:at]) && isAddressLine(b.text[end:lineEnd(b.text, end)])
+				line = end
 			} else {
 				found = blanks.tabs > 0 || blanks.blanks > 1
 			}
@@ -49,6 +51,14 @@ func (b *borders) next(t toxscreen.EntityType, from, to int) (start, end int) {
 		at = end
 	}
 	return to, to
+}
+
+// isAddressLine tells whether a line is a whole address: it begins with the number of a house and
+// goes on after a comma, as in "12 Elm Street, Leeds". A postcode has five digits mostly.
+func isAddressLine(line string) bool {
+	digits := run(line, 0, digitClass)
+	comma := strings.Index(line, ", ")
+	return digits > 0 && digits < 5 && has(line, digits, ' ') && comma > digits
 }
 
 // blankRun counts what a run of white space consists of.

@@ -22,6 +22,8 @@ func TestBorders(t *testing.T) {
 		{"it is one in rows of a table, unless a blank follows", Person, "x,\"b, c\",d\nx,y,z\n", []string{"x", "\"b, c\"", "d", "x", "y", "z"}},
 		{"lines with another number of commas are no rows", Person, "a,b\nc,d,e", []string{"a,b", "c,d,e"}},
 		{"an address has lines", Address, "a\nb\r\n c", []string{"a\nb\r\n c"}},
+		{"unless each line is one", Address, "12 Elm Street, Leeds\n14 Oak Road, York\n3 Mill Lane\nBath", []string{"12 Elm Street, Leeds", "14 Oak Road, York\n3 Mill Lane\nBath"}},
+		{"a town is none", Address, "12 Elm Street, Apt 4\n75002 Paris, France", []string{"12 Elm Street, Apt 4\n75002 Paris, France"}},
 		{"but no blank lines", Address, "a\n\nb\r\n\r\nc", []string{"a", "b", "c"}},
 		{"it ends with the row of a table", Address, "a\tb\nc\td", []string{"a", "b", "c", "d"}},
 		{"a semicolon in prose may be a part of it", Address, "a; b", []string{"a; b"}},
