@@ -111,6 +111,8 @@ func TestNamesOfTools(t *testing.T) {
 		"Claude merged the pull request and pushed the image to the server": {"Claude"},
 		"I spoke with Travis about the pipeline and the server.":            {"Travis"},
 		"Assigned to Jenkins, reported by Hudson.":                          {"Jenkins", "Hudson"},
+		"Travis' code is clean.":                                            {"Travis"},
+		"Jenkins, who runs the server, is on leave.":                        {"Jenkins"},
 		"Ping Travis about the build.":                                      {"Travis"},
 		"Ping Li fixed the server build.":                                   {"Ping Li"},
 		"Julia hosts a dinner for the clients.":                             {"Julia"},

@@ -299,7 +299,9 @@ type neighbour struct {
 	apart bool
 }
 
-func isApart(gap string) bool { return strings.Trim(gap, " \t-'`*\".") != "" }
+// isApart also takes the apostrophe of "Travis' code" for punctuation: what somebody has is beside no
+// tool.
+func isApart(gap string) bool { return strings.Trim(gap, " \t-'`*\".") != "" || gap == "' " }
 
 // endsSentence tells whether a sentence ends with a byte: with a line or a mark, but not with the
 // full stop of a title, of an initial or in a file's name.
@@ -377,7 +379,7 @@ var technical = set(`automated automation backup batch behind boot buffer build 
 	started startup status storage store stored sync task unreachable update upgrade upgraded user virtual voice`)
 
 var technicalPhrases = map[string]bool{
-	"access key": true, "build log": true, "code review": true, "feature branch": true, "main branch": true, "master branch": true, "merge request": true, "pull request": true, "release branch": true,
+	"access key": true, "build log": true, "code review": true, "context window": true, "feature branch": true, "main branch": true, "master branch": true, "merge request": true, "pull request": true, "release branch": true,
 	"source code": true, "test suite": true, "unit test": true, "voice assistant": true,
 }
 
