@@ -7,7 +7,7 @@
 //
 // What it finds is evidence: whether a text is decided, others say. It is the only package
 // that uses the library whatlanggo, and has the rule that keeps English chat from being
-// detected as another language; docs/decisions/0024-languages.md has the measurements of
+// detected as another language; docs/decisions/0025-languages.md has the measurements of
 // both.
 package language
 

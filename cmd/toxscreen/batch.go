@@ -263,16 +263,17 @@ func (a *app) summarize(s rows.Summary, o rows.Options, counts string) {
 		fmt.Fprintf(a.err, "toxscreen: %s\n", terminal.Escape(undecodable(s.Undecodable, o)))
 	}
 	if s.Nonfinite > 0 {
-		fmt.Fprintf(a.err, "toxscreen: %d rows hold NaN or Infinity, which JSON does not have; they are null in the output\n", s.Nonfinite)
+		fmt.Fprintf(a.err, "toxscreen: %s NaN or Infinity, which JSON does not have; they are null in the output\n", plural.Count(s.Nonfinite, "row holds", "rows hold"))
 	}
 }
 
 // undecodable says that rows of an input are not in its encoding.
 func undecodable(number int64, o rows.Options) string {
+	hold := plural.Count(number, "row holds", "rows hold")
 	if o.InputEncoding == "" {
-		return fmt.Sprintf("%d rows hold bytes that are not UTF-8; if the input has another encoding, name it, like --input-encoding windows-1252", number)
+		return fmt.Sprintf("%s bytes that are not UTF-8; if the input has another encoding, name it, like --input-encoding windows-1252", hold)
 	}
-	return fmt.Sprintf("%d rows hold bytes that are not %s; if the input has another encoding, name that with --input-encoding", number, o.InputEncoding)
+	return fmt.Sprintf("%s bytes that are not %s; if the input has another encoding, name that with --input-encoding", hold, o.InputEncoding)
 }
 
 // summarizeJudge prints what the judge was asked and how it answered. again tells whether
