@@ -114,7 +114,7 @@ func TestLiteLLMNamesWhatIsNotMeasured(t *testing.T) {
 // A guardrail with wrong settings lets nothing through.
 func TestLiteLLMParametersThatMakeNoSense(t *testing.T) {
 	for parameters, want := range map[string]string{
-		`{"treshold":0.8}`:                                `unknown field "treshold"; there are threshold, thresholds and on_flagged`,
+		`{"treshold":0.8}`:                                `unknown field "treshold"; there are threshold, thresholds, language and on_flagged`,
 		`{"threshold":"0.8"}`:                             "params: threshold: expected a number, found a string; there are",
 		`{"thresholds":{"insult":"0.8"}}`:                 "insult must be a number",
 		`{"thresholds":0.8}`:                              "params: thresholds: expected an object, found a number",

@@ -75,7 +75,7 @@ are rows with a label and groups. The whole network scores them, without a judge
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the sample and of the intervals")
 	flags.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 4 if the lowest subgroup_auc, bpsn_auc or bnsp_auc of a group is under a `LIMIT`, like subgroup_auc=0.9; repeatable")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	inGroup(cmd, ioGroup, "input", "output", "overwrite", "quiet", "text-column", "label-column", "group-column", "template-column", "input-format")
+	inGroup(cmd, ioGroup, "input", "output", "overwrite", "quiet", "text-column", "label-column", "group-column", "template-column", "input-format", "input-encoding", "delimiter", "escape")
 	inGroup(cmd, sampleGroup, "attribute", "sample", "min-size", "seed")
 	inGroup(cmd, decisionGroup, "fail-on")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")

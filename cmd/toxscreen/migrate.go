@@ -69,7 +69,7 @@ The report proposes thresholds and changes none.`,
 	flags.StringArrayVar(&o.columns.Groups, "group-column", nil, "`COLUMN` or field with a group of the text, to report each group; repeatable")
 	flags.StringArrayVar(&o.thresholds, "old-threshold", nil, "`SCORE` that is the threshold in use on the old scores, like 0.8 for all attributes or threat=0.5; repeatable; default: "+strconv.FormatFloat(migration.InUse, 'f', -1, 64))
 	flags.IntVar(&o.examples, "examples", 10, "texts to show for each attribute and direction; 0: no texts in the report")
-	inGroup(cmd, ioGroup, "input", "old", "new", "output", "overwrite", "input-format", "text-column", "id-column", "old-column", "new-column", "label-column", "language-column", "group-column", "examples")
+	inGroup(cmd, ioGroup, "input", "old", "new", "output", "overwrite", "input-format", "input-encoding", "delimiter", "escape", "text-column", "id-column", "old-column", "new-column", "label-column", "language-column", "group-column", "examples")
 	inGroup(cmd, decisionGroup, "old-threshold")
 	addFlags(cmd, "format", "max_bytes", "calibration")
 	addFlags(cmd, modelFlags...)
