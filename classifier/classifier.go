@@ -26,6 +26,7 @@ import (
 	"unicode"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/tokenize"
@@ -102,8 +103,8 @@ func (c *Classifier) Info() toxscreen.ModelInfo { return c.info }
 // Classify fail.
 func (c *Classifier) Close() error { return c.encoder.Close() }
 
-// Classify implements [toxscreen.Classifier]. If the spec says so, a text that changes
-// when disguise is undone is scored both ways. Each attribute takes the higher of its
+// Classify implements [toxscreen.Classifier]. If the spec says so, the [Plain] form of a
+// text is scored, and both ways if it changes when disguise is undone. Each attribute takes the higher of its
 // two log-odds, after [oddSpelling] is subtracted from that of the written text. When
 // ctx ends, active runs stop.
 func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
@@ -134,25 +135,30 @@ func (c *Classifier) leaves(exit int, logits []float32) bool {
 func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Leave) (toxscreen.Classification, error) {
 	enc := c.encodings.Get().(*tokenize.Encoding)
 	defer c.encodings.Put(enc)
-	if err := c.tokenizer.Encode(text, enc); err != nil {
+	seen := disguise.Reading{Text: text}
+	if c.spec.UndoDisguise {
+		seen = Plain(text)
+	}
+	if err := c.tokenizer.Encode(seen.Text, enc); err != nil {
 		return toxscreen.Classification{}, err
 	}
-	written, err := c.score(ctx, text, enc, leave)
+	written, err := c.score(ctx, seen.Text, enc, leave)
 	if err != nil {
 		return toxscreen.Classification{}, err
 	}
 	found := toxscreen.Classification{Model: c.info.Version, Thresholds: c.thresholds, Spans: written.spans, Exit: written.exit}
 	var read *scored // nil if the text reads as it is written
 	if c.spec.UndoDisguise {
-		if read, err = c.scoreReading(ctx, text, enc, leave); err != nil {
+		if read, err = c.scoreReading(ctx, seen.Text, enc, leave); err != nil {
 			return toxscreen.Classification{}, err
 		}
 	}
 	if read != nil {
-		found.Spans = union(text, written.spans, read.spans)
-		found.Readings = read.readings
+		found.Spans = union(seen.Text, written.spans, read.spans)
+		found.Readings = readingsIn(seen, read.readings)
 		found.Exit = deeper(written.exit, read.exit)
 	}
+	found.Spans = spansIn(seen, found.Spans)
 	var raised, lowered []string
 	for a, odds := range written.odds.All() {
 		plain, score := sigmoid(odds), sigmoid(odds)
@@ -172,6 +178,9 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 		}
 	}
 	found.Windows = windowsOf(found.Scores, written, read)
+	for i, w := range found.Windows {
+		found.Windows[i].Start, found.Windows[i].End = seen.Original(w.Start, w.End)
+	}
 	var changed []string
 	if len(raised) > 0 {
 		changed = append(changed, "raised "+strings.Join(raised, ", "))

@@ -8,6 +8,43 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
+// Plain returns a text as the network sees it, with the way back to the original: in plain
+// typography, without the rest of long runs of signs or of one repetition, and with only the
+// host of each link, whose path has words that nobody says. Training sees texts through the
+// same function, see scripts/train/read.
+func Plain(text string) disguise.Reading { return disguise.Fold(text).CutRuns().CutPaths() }
+
+// spansIn returns spans of a plain text as spans of its original. Those in a run that was cut
+// are all of it, and become one.
+func spansIn(plain disguise.Reading, found []toxscreen.Span) []toxscreen.Span {
+	kept := found[:0]
+	for _, s := range found {
+		s.Start, s.End = plain.Original(s.Start, s.End)
+		if n := len(kept); n > 0 && s.Start < kept[n-1].End {
+			kept[n-1].End = max(kept[n-1].End, s.End)
+			for a, value := range s.Attributes.All() {
+				mark(&kept[n-1].Attributes, a, value)
+			}
+			continue
+		}
+		kept = append(kept, s)
+	}
+	return kept
+}
+
+// readingsIn returns readings of words in a plain text as readings in its original, of each
+// run that was cut the first.
+func readingsIn(plain disguise.Reading, found []toxscreen.Reading) []toxscreen.Reading {
+	kept := found[:0]
+	for _, r := range found {
+		r.Start, r.End = plain.Original(r.Start, r.End)
+		if n := len(kept); n == 0 || r.Start >= kept[n-1].End {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
 // encodeReading fills enc with the tokens of text with disguise undone; the offsets
 // point into text itself. It returns the words that are read differently. plain must be
 // the encoding of text. If the model would see the same ids as in plain, encodeReading

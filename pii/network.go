@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
@@ -74,6 +75,23 @@ func (n *Network) Parallel() int { return n.encoder.Info().Parallel }
 // mean of its words'. A name ends at the end of a line, of a column or of a cell; an address may go
 // on in the next line. When ctx ends, active runs stop.
 func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
+	seen := disguise.Fold(text).CutRuns()
+	found, err := n.find(ctx, seen.Text)
+	if err != nil {
+		return nil, err
+	}
+	kept := found[:0]
+	for _, e := range found {
+		e.Start, e.End = seen.Original(e.Start, e.End)
+		if last := len(kept) - 1; last < 0 || e.Start >= kept[last].End { // one name of each run that was cut
+			kept = append(kept, e)
+		}
+	}
+	return kept, nil
+}
+
+// find returns the names in a text as the network sees it.
+func (n *Network) find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	enc := n.encodings.Get().(*tokenize.Encoding)
 	defer n.encodings.Put(enc)
 	if err := n.config.Encoder.Tokenizer.Encode(text, enc); err != nil {

@@ -45,9 +45,10 @@
 //
 // # Disguise
 //
-// Digits and letters of full width, of mathematical alphabets and of other scripts' decimal
-// digits count as what they look like, dashes and blanks of all widths as - and blank, and
-// invisible characters as nothing. Offsets are of the original text.
+// A text is read in plain typography, see [disguise.Fold], by recognizers too. For patterns,
+// digits and letters of full width, of mathematical alphabets and of other scripts' decimal
+// digits are what they look like, dashes are -, and joiners nothing. Offsets are of the
+// original text.
 package pii
 
 import (
@@ -63,6 +64,7 @@ import (
 	"github.com/nyaruka/phonenumbers/v2"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
@@ -192,7 +194,7 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 		}
 	}
 	for _, text := range s.Allow {
-		f.allow[strings.ToLower(text)] = true
+		f.allow[strings.ToLower(disguise.Fold(text).Text)] = true
 	}
 	return f, nil
 }
@@ -276,6 +278,16 @@ func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, err
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	plain := disguise.Fold(text)
+	entities, err := f.find(ctx, plain.Text)
+	for i, e := range entities {
+		entities[i].Start, entities[i].End = plain.Original(e.Start, e.End)
+	}
+	return entities, err
+}
+
+// find returns the entities in a text of plain typography.
+func (f *Finder) find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	read := fold(text)
 	found, err := scan(ctx, read.text, f.settings.Regions, f.cues, f.asked)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// folded is a text as the patterns read it: digits and letters of other styles and scripts
-// are ASCII, and characters that nobody sees are left out. A text without such characters
-// is its own folded text and costs a look at each byte.
+// folded is a text of plain typography as the patterns read it: digits and letters of other
+// styles and scripts are ASCII, and what joins or selects characters is left out. A text
+// without such characters is its own folded text and costs a look at each byte.
 type folded struct {
 	text string
 	// starts and ends tell where in the original the character begins and ends that each
@@ -65,7 +65,7 @@ func (f folded) original(start, end int) (from, to int) {
 	return f.starts[start], f.ends[end-1]
 }
 
-// hidden is what [plain] returns for characters that nobody sees.
+// hidden is what [plain] returns for characters that show nothing.
 const hidden = -1
 
 // plain returns the ASCII character that a reader takes r for where numbers stand, hidden
@@ -80,9 +80,7 @@ func plain(r rune) rune {
 		return hidden
 	case isLineBreak(r): // no identifier goes on in the next line
 		return '\n'
-	case unicode.IsSpace(r):
-		return ' '
-	case unicode.Is(unicode.Pd, r) || r == 0x2212: // dashes, the minus sign
+	case unicode.Is(unicode.Pd, r): // dashes
 		return '-'
 	case unicode.Is(unicode.Nd, r):
 		return '0' + digit(r)
@@ -97,22 +95,17 @@ func plain(r rune) rune {
 		return r
 	case unicode.Is(unicode.Sc, r): // currencies
 		return '$'
-	case r == '·' || r == '…' || r == '。':
+	case r == '·' || r == '。':
 		return '.'
-	case r == '‘' || r == '’':
-		return '\''
 	case unicode.IsPunct(r) || unicode.IsSymbol(r):
 		return '"'
 	}
 	return r
 }
 
-// invisible are the characters that show nothing: soft hyphens, joiners, marks of direction,
+// invisible are the characters that show nothing and that [disguise.Fold] keeps: joiners and
 // selectors of variants.
-var invisible = &unicode.RangeTable{R16: []unicode.Range16{
-	{0xAD, 0xAD, 1}, {0x34F, 0x34F, 1}, {0x61C, 0x61C, 1}, {0x180E, 0x180E, 1}, {0x200B, 0x200F, 1}, {0x202A, 0x202E, 1}, {0x2060, 0x2064, 1},
-	{0x2066, 0x206F, 1}, {0xFE00, 0xFE0F, 1}, {0xFEFF, 0xFEFF, 1},
-}, LatinOffset: 1}
+var invisible = &unicode.RangeTable{R16: []unicode.Range16{{0x34F, 0x34F, 1}, {0x200C, 0x200D, 1}, {0xFE00, 0xFE0F, 1}}}
 
 // digit returns the value of a decimal digit. Unicode has them in blocks of ten, from 0 to
 // 9 (The Unicode Standard, section 4.6).
