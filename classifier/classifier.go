@@ -197,7 +197,10 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 	if enc.InvalidBytes > 0 {
 		found.Warnings = append(found.Warnings, plural.Count(enc.InvalidBytes, "byte is not valid UTF-8 and was read as U+FFFD", "bytes are not valid UTF-8 and were read as U+FFFD"))
 	}
-	if len(enc.IDs) == 0 && strings.TrimSpace(text) != "" {
+	switch blank := strings.TrimSpace(seen.Text) == ""; {
+	case blank && strings.TrimSpace(text) != "":
+		found.Warnings = append(found.Warnings, "the text has nothing but links and characters that show nothing, which are not scored: its scores mean nothing")
+	case len(enc.IDs) == 0 && !blank:
 		found.Warnings = append(found.Warnings, "the model recognises none of the text's characters: its scores mean nothing")
 	}
 	if unread(text, enc, c.tokenizer.Unknown()) {

@@ -10,21 +10,19 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/internal/sentence"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
 // spans returns the words of text that the token head marks. Words are divided
 // by Unicode's annex 29. A word is marked for a label if one of its tokens reaches
-// the label's threshold in this text; its score is that of its highest token. No word of a
-// link is marked. Neighbours in a sentence with only blanks between them become one span.
+// the label's threshold in this text; its score is that of its highest token.
+// Neighbours in a sentence with only blanks between them become one span.
 //
 // logits is [tokens, labels]. The result is ordered and not nil.
 func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanSpec) []toxscreen.Span {
 	found := []toxscreen.Span{}
 	columns := len(spec.Labels)
-	silenceLinks(text, offsets, logits, columns)
 	thresholds, marked := spec.thresholds(logits)
 	if !marked {
 		return found // most texts: no need to find words
@@ -56,20 +54,6 @@ func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanS
 		start = end
 	}
 	return found
-}
-
-// silenceLinks sets the logits of tokens in links to -Inf. logits is [tokens, columns].
-func silenceLinks(text string, offsets []tokenize.Offset, logits []float32, columns int) {
-	t := 0
-	for start, end := range disguise.Links(text) {
-		for ; t < len(offsets) && int(offsets[t].Start) < end; t++ {
-			if int(offsets[t].End) > start {
-				for column := range columns {
-					logits[t*columns+column] = float32(math.Inf(-1))
-				}
-			}
-		}
-	}
 }
 
 // thresholds returns, for each label, the logit from which a token is marked, and

@@ -21,12 +21,15 @@ const (
 // stands for all of it. Doing it again changes nothing, and other text takes no memory.
 func (r Reading) CutRuns() Reading { return r.rewritten(cutSigns).rewritten(cutRepeated) }
 
-// CutPaths returns the reading with only the scheme and the host of each link, see [Links].
-// They stand for all of it.
-func (r Reading) CutPaths() Reading {
+// CutLinks returns the reading with a line break in place of each link: words in an address
+// are names, and nobody says them. Links are addresses with a scheme (https://example.org/a)
+// or with www., whose host is under a public suffix, a reserved domain or a number, and those
+// with a path behind a host in a generic domain (example.org/a). Punctuation that ends a
+// sentence is no part of them.
+func (r Reading) CutLinks() Reading {
 	return r.rewritten(func(w *rewriting) {
 		for l := range links(w.text) {
-			w.replace(l.start, l.end, w.text[l.start:l.host])
+			w.replace(l.start, l.end, "\n")
 		}
 	})
 }
@@ -111,7 +114,7 @@ func cutRepeated(w *rewriting) {
 			for end < len(w.text) && w.text[end] == w.text[end-unit] {
 				end++
 			}
-			for start < end && !utf8.RuneStart(w.text[start]) {
+			for start < end && (byteKinds[w.text[start]] == blank || !utf8.RuneStart(w.text[start])) {
 				start++
 			}
 			end -= (end - start) % unit

@@ -2,65 +2,92 @@ package disguise
 
 import (
 	"iter"
+	"net/netip"
 	"strings"
+
+	"golang.org/x/net/publicsuffix"
 )
 
-// Links returns where the links of a text begin and end, in order: addresses with a scheme
-// (https://example.org/a), with www., or with a path behind a host in one of the usual
-// generic domains (example.org/a). Punctuation that ends a sentence is no part of them.
-func Links(text string) iter.Seq2[int, int] {
-	return func(yield func(start, end int) bool) {
-		for l := range links(text) {
-			if !yield(l.start, l.end) {
+// The longest scheme, and the longest host with a user and a port, that are looked for, in
+// bytes. A host has 253 at most (RFC 1035, section 2.3.4).
+const (
+	maxScheme = 32
+	maxHost   = 320
+)
+
+// links returns the links of a text in order, see [Reading.CutLinks].
+func links(text string) iter.Seq[stretch] {
+	return func(yield func(stretch) bool) {
+		next := func(part string, from int) int {
+			if i := strings.Index(text[from:], part); i >= 0 {
+				return from + i
+			}
+			return len(text)
+		}
+		slash, www := next("/", 0), next("www.", 0)
+		for at := 0; at < len(text); {
+			if slash < at {
+				slash = next("/", at)
+			}
+			if www < at {
+				www = next("www.", at)
+			}
+			sign := min(slash, www)
+			if sign == len(text) {
 				return
+			}
+			link := linkAround(text, at, sign)
+			if at = sign + 1; link.end > sign {
+				if !yield(link) {
+					return
+				}
+				at = link.end
 			}
 		}
 	}
 }
 
-// link is a link in a text. Its host ends at host.
-type link struct{ start, host, end int }
-
-// maxHost is the longest host with a port that is looked for, in bytes (RFC 1035, section
-// 2.3.4, has 253).
-const maxHost = 260
-
-func links(text string) iter.Seq[link] {
-	return func(yield func(link) bool) {
-		for at := 0; ; {
-			next := strings.IndexByte(text[at:], '/')
-			if next < 0 {
-				return
-			}
-			slash := at + next
-			l := link{start: slash}
-			switch {
-			case slash > 0 && text[slash-1] == ':' && strings.HasPrefix(text[slash:], "//"):
-				for l.start--; l.start > at && slash-l.start < maxHost && isScheme(text[l.start-1]); {
-					l.start--
-				}
-				l.end = linkEnd(text, slash+2)
-				l.host = slash + 2 + len(beforePath(text[slash+2:l.end]))
-				if l.start == slash-1 || l.host == slash+2 {
-					l.end = 0
-				}
-			default:
-				for l.start > at && slash-l.start < maxHost && isHost(text[l.start-1]) {
-					l.start--
-				}
-				if isDomain(text[l.start:slash]) && (l.start == 0 || text[l.start-1] != '@') {
-					l.host, l.end = slash, linkEnd(text, slash)
-				}
-			}
-			at = slash + 1
-			if l.end > at {
-				if !yield(l) {
-					return
-				}
-				at = l.end
-			}
+// linkAround returns the link with the slash or the www. at an offset, which begins at byte
+// from or later. It is empty if there is none.
+func linkAround(text string, from, sign int) (link stretch) {
+	start, host, isLink := sign, sign, isDomain
+	switch {
+	case text[sign] == 'w':
+		if sign > 0 && (isHost(text[sign-1]) || text[sign-1] == '@') {
+			return link
 		}
+	case sign > from && text[sign-1] == ':' && strings.HasPrefix(text[sign:], "//"):
+		for start--; start > from && sign-start <= maxScheme && isScheme(text[start-1]); {
+			start--
+		}
+		if scheme := sign - 1 - start; scheme == 0 || scheme == maxScheme {
+			return link
+		}
+		host, isLink = sign+2, isServer
+	default:
+		for start > from && sign-start < maxHost && isHost(text[start-1]) {
+			start--
+		}
+		if start > 0 && (text[start-1] == '@' || text[start-1] == '/') {
+			return link
+		}
+		host, isLink = start, isGeneric
 	}
+	end := host
+	for end < len(text) && end-host < maxHost && (isHost(text[end]) || strings.IndexByte("@[]", text[end]) >= 0) {
+		end++
+	}
+	if end-host == maxHost || !isLink(strings.ToLower(strings.TrimRight(text[host:end], ends))) {
+		return link
+	}
+	return stretch{start, linkEnd(text, host)}
+}
+
+// ends are characters that are no part of a link at its end.
+const ends = ".,;:!?'*_~)]"
+
+func isInLink(b byte) bool {
+	return byteKinds[b] != blank && strings.IndexByte("<>\"`{}|\\^", b) < 0
 }
 
 func isScheme(b byte) bool {
@@ -71,34 +98,49 @@ func isHost(b byte) bool {
 	return byteKinds[b]&(letter|digit|wide) != 0 || b == '-' || b == '.' || b == ':'
 }
 
-// isDomain reports whether text before a path is a host, perhaps with a port. Without www.
-// only the generic domains are: a stop without a blank behind it often ends a sentence.
-func isDomain(host string) bool {
-	host, _, _ = strings.Cut(strings.ToLower(host), ":")
-	name, top, _ := strings.Cut(host, ".")
-	if name == "" || top == "" {
-		return false
-	}
-	switch host[strings.LastIndexByte(host, '.')+1:] {
-	case "com", "org", "net", "edu", "gov", "int", "mil", "info", "io":
+// isServer reports whether a name behind a scheme, perhaps with a user and a port, is one
+// that a server can have.
+func isServer(name string) bool {
+	name = name[strings.LastIndexByte(name, '@')+1:]
+	if _, err := netip.ParseAddrPort(name); err == nil {
 		return true
 	}
-	return name == "www" && strings.Contains(top, ".")
+	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
+		return true
+	}
+	host, _, _ := strings.Cut(name, ":")
+	return host == "localhost" || isDomain(name)
 }
 
-// beforePath returns the part of a link, without its scheme, before the path, the query or
-// the fragment.
-func beforePath(rest string) string {
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		return rest[:end]
+// isDomain reports whether a name, perhaps with a port, is under a public suffix by the list
+// that golang.org/x/net carries, or under a domain that is reserved for private use, tests and
+// documentation (RFC 2606 and 6762).
+func isDomain(name string) bool {
+	name, _, _ = strings.Cut(name, ":")
+	switch name[strings.LastIndexByte(name, '.')+1:] {
+	case "example", "test", "local", "internal":
+		return strings.Contains(name, ".")
 	}
-	return rest
+	suffix, icann := publicsuffix.PublicSuffix(name)
+	return name != suffix && (icann || strings.Contains(suffix, "."))
+}
+
+// isGeneric reports whether a name, perhaps with a port, is under a generic domain. A stop
+// without a blank behind it before other top-level domains, which may be words, as often ends
+// a sentence.
+func isGeneric(name string) bool {
+	name, _, _ = strings.Cut(name, ":")
+	switch name[strings.LastIndexByte(name, '.')+1:] {
+	case "com", "org", "net", "edu", "gov", "int", "mil", "info", "io":
+		return isDomain(name)
+	}
+	return strings.HasPrefix(name, "www.") && isDomain(name)
 }
 
 // linkEnd returns the end of the link that an offset lies in.
 func linkEnd(text string, at int) int {
 	start, open := at, 0 // brackets that are open
-	for at < len(text) && byteKinds[text[at]] != blank && strings.IndexByte("<>\"`{}|\\^", text[at]) < 0 {
+	for at < len(text) && isInLink(text[at]) {
 		switch text[at] {
 		case '(', '[':
 			open++
@@ -111,7 +153,7 @@ func linkEnd(text string, at int) int {
 		switch last := text[at-1]; {
 		case (last == ')' || last == ']') && open < 0:
 			open++
-		case strings.IndexByte(".,;:!?'*_~", last) < 0:
+		case last == ')' || last == ']' || strings.IndexByte(ends, last) < 0:
 			return at
 		}
 	}
