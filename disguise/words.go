@@ -290,7 +290,7 @@ func (rd reader) readChunk(w *rewriting, at stretch, seen uint8) {
 		if start > 0 && byteKinds[text[start-1]]&wide != 0 || i < at.end && byteKinds[text[i]]&wide != 0 {
 			continue // the rest of a word that is not ASCII
 		}
-		rd.readWord(w, stretch{start, i}, chunk)
+		rd.readWord(w, stretch{start, i}, at)
 	}
 }
 
@@ -374,9 +374,9 @@ func (rd reader) readDotted(w *rewriting, at stretch) bool {
 	return true
 }
 
-// readWord undoes disguises inside one word: consecutive letters, digits and signs.
-func (rd reader) readWord(w *rewriting, at stretch, chunk string) {
-	text := w.text
+// readWord undoes disguises inside one word of a chunk: consecutive letters, digits and signs.
+func (rd reader) readWord(w *rewriting, at, whole stretch) {
+	text, chunk := w.text, w.text[whole.start:whole.end]
 	for at.end > at.start && strings.IndexByte("!+@", text[at.end-1]) >= 0 {
 		at.end--
 	}
@@ -397,14 +397,16 @@ func (rd reader) readWord(w *rewriting, at stretch, chunk string) {
 		rd.readStars(w, at)
 		return
 	}
-	leet, repeated := false, false
+	leet, repeated, lower := false, false, false
 	for i := range len(word) {
 		leet = leet || byteKinds[word[i]]&(digit|sign) != 0
+		lower = lower || byteKinds[word[i]]&lowerLetter != 0
 		repeated = repeated || i > 1 && word[i]|0x20 == word[i-1]|0x20 && word[i]|0x20 == word[i-2]|0x20
 	}
 	switch {
+	case !lower && isJoined(word, chunk): // a part of a code
 	case leet:
-		if tokens := mayBeLetters(word, chunk); tokens > 0 {
+		if tokens := mayBeLetters(text, at, whole); tokens > 0 {
 			rd.readSpelling(w, at.start, word, tokens)
 		}
 	case repeated:
@@ -452,7 +454,8 @@ func (rd reader) readStars(w *rewriting, at stretch) {
 // mayBeLetters returns how many tokens a word may take when its digits and signs are read
 // as letters: 0 if it is likely a number, unit, model name, abbreviation, handle, price
 // or chess move, and 1 if only a known word leaves no doubt.
-func mayBeLetters(word, chunk string) int {
+func mayBeLetters(text string, at, whole stretch) int {
+	word, chunk := text[at.start:at.end], text[whole.start:whole.end]
 	c := characters(word)
 	n, first, last := len(word), byteKinds[word[0]], byteKinds[word[len(word)-1]]
 	switch {
@@ -466,14 +469,83 @@ func mayBeLetters(word, chunk string) int {
 		return n / 2
 	case chunk[0] == '#', isModel(word, c):
 		return 0
+	case c.lower == 0:
+		return mayBeShouted(text, at, whole, c)
 	case c.lower+c.upper == 1, c.longest > 2, c.digits == c.final, first&byteKinds[word[1]]&digit != 0:
 		return 1
 	case (first|last)&digit != 0 && strings.ContainsAny(word, "689"):
 		return 1
-	case c.lower == 0 && (first&last&letter == 0 || n < 5 && strings.ContainsAny(word, "345678")): // C3PO, H1N1, R2D2
-		return 1
 	}
 	return n / 2
+}
+
+// mayBeShouted is mayBeLetters for a word of capitals and digits, which is more likely a number
+// plate, a licence key or the number of an order than a word, unless others around it are in
+// capitals, too. Its digits are not at its end. A short one has four characters with one
+// digit, or twice the same, between letters, and nothing joined to it: SH1T, F00L. Words of the
+// vocabulary are read (1D10T), and those of two tokens whose digits are vowels (M0R0N, N1TWIT).
+func mayBeShouted(text string, at, whole stretch, c composition) int {
+	word, n := text[at.start:at.end], at.end-at.start
+	ends := byteKinds[word[0]] & byteKinds[word[n-1]]
+	alone := len(strings.Trim(text[whole.start:whole.end], "\"'()[].,;:!?")) == n
+	switch {
+	case n < 4, c.digits == c.final, ends&digit != 0, n == 4 && !(alone && ends&letter != 0 && (c.digits == 1 || word[1] == word[2])):
+		return 0
+	case alone && isShouted(text, whole):
+		return n / 2
+	}
+	if stands := vowels(word); alone && (stands > 1 || stands > 0 && n > 5) {
+		return 2
+	}
+	return 1
+}
+
+// vowels returns how many digits of a word stand for vowels between two consonants. It is 0 if
+// others are among them, or if one of these consonants is rare in English, which is as
+// frequent as others in codes.
+func vowels(word string) int {
+	const consonants = "BCDFGHKLMNPRSTW"
+	n := 0
+	for i := range len(word) {
+		if byteKinds[word[i]]&digit == 0 {
+			continue
+		}
+		if strings.IndexByte("0134", word[i]) < 0 || i == 0 || i == len(word)-1 ||
+			strings.IndexByte(consonants, word[i-1]) < 0 || strings.IndexByte(consonants, word[i+1]) < 0 {
+			return 0
+		}
+		n++
+	}
+	return n
+}
+
+// isShouted reports whether words in capitals are around a chunk: more of the four before it
+// and the four behind it than others. Words without letters and those with digits do not count.
+func isShouted(text string, chunk stretch) bool {
+	const around, most = 4, 64 // words and bytes
+	capitals := 0
+	count := func(words []string) {
+		for _, word := range words {
+			switch upper := strings.ToUpper(word); {
+			case strings.ContainsAny(word, "0123456789"):
+			case word != upper:
+				capitals--
+			case upper != strings.ToLower(word):
+				capitals++
+			}
+		}
+	}
+	before := strings.Fields(text[max(0, chunk.start-most):chunk.start])
+	after := strings.Fields(text[chunk.end:min(len(text), chunk.end+most)])
+	count(before[max(0, len(before)-around):])
+	count(after[:min(around, len(after))])
+	return capitals > 0
+}
+
+// isJoined reports whether a word of a chunk has a word with digits beside it.
+func isJoined(word, chunk string) bool {
+	before, after, _ := strings.Cut(chunk, word)
+	return strings.ContainsAny(before, "0123456789") || strings.ContainsAny(after, "0123456789")
 }
 
 // composition counts the characters of a word by kind.
