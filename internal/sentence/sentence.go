@@ -19,23 +19,25 @@ const maxRun = 32
 // last one is the length of the text. Sentences are those of Unicode Standard Annex
 // #29, each with the white space after it. Pieces without letters, numbers and
 // symbols, such as empty lines, belong to the sentence before them, or to the first
-// one. An empty text has none.
+// one. None ends inside a word that has a stop in place of a letter ("b!tch", "i d ! o t").
+// An empty text has none.
 func Ends(text string) []int {
 	var ends []int
-	at := 0
+	at, goesOn := 0, false
 	for at < len(text) {
 		state := -1
 		for rest := text[at : at+calm(text[at:])]; rest != ""; {
 			var sentence string
 			sentence, rest, state = uniseg.FirstSentenceInString(rest, state)
 			at += len(sentence)
-			last := len(ends) - 1
+			last, inside := len(ends)-1, insideWord(text, at)
 			// White space at the beginning has no sentence before it.
-			if last >= 0 && (nothingIn(sentence) || last == 0 && nothingIn(text[:ends[0]])) {
+			if last >= 0 && (goesOn || nothingIn(sentence) && !inside || last == 0 && nothingIn(text[:ends[0]])) {
 				ends[last] = at
 			} else {
 				ends = append(ends, at)
 			}
+			goesOn = inside
 		}
 	}
 	return ends
@@ -65,4 +67,31 @@ func nothingIn(piece string) bool {
 	return strings.IndexFunc(piece, func(c rune) bool {
 		return unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.IsSymbol(c)
 	}) < 0
+}
+
+// insideWord reports whether an end by the rules of Unicode lies inside a word: behind a single
+// stop with a letter, a digit or a sign for a letter right behind it, unless the letter begins
+// a sentence whose blank was forgotten (Stop!Now); or between single letters with a blank
+// between, one of which is an exclamation mark.
+func insideWord(text string, end int) bool {
+	if end < 2 || end >= len(text) || !partOfWord(text[end]) {
+		return false
+	}
+	if isStop(text[end-1]) {
+		before := text[end-2]
+		forgotten := before >= 'a' && before <= 'z' && text[end] >= 'A' && text[end] <= 'Z'
+		return !isStop(before) && !forgotten
+	}
+	single := func(at int) bool {
+		return (at == 0 || text[at-1] == ' ') && (at+1 == len(text) || text[at+1] == ' ' || strings.IndexByte(".,;:!?\"')]", text[at+1]) >= 0)
+	}
+	return end >= 4 && text[end-4 : end][1:] == " ! " && partOfWord(text[end-4]) && single(end-4) && single(end)
+}
+
+func isStop(b byte) bool { return b == '.' || b == '!' || b == '?' }
+
+// partOfWord reports whether a byte is a letter or a digit of ASCII, or a sign that stands for
+// a letter.
+func partOfWord(b byte) bool {
+	return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || strings.IndexByte("@$!+*", b) >= 0
 }
