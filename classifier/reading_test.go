@@ -3,9 +3,12 @@ package classifier
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/disguise"
+	"github.com/toxscreen/toxscreen/internal/sentence"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -40,5 +43,47 @@ func TestEncodeReading(t *testing.T) {
 	_, _ = encodeReading(tok, "you 1d10t", &plain, &enc)
 	if want := (tokenize.Offset{Start: 4, End: 9}); len(enc.Offsets) != 2 || enc.Offsets[1] != want {
 		t.Errorf("offsets %v, the second should be %v", enc.Offsets, want)
+	}
+}
+
+// No sentence ends inside words that are read as one: a caller who scores sentence by sentence
+// must not get two harmless halves.
+func TestSentencesKeepReadings(t *testing.T) {
+	data, err := os.ReadFile("../models/toxicity-en/tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := tokenize.Load(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, word := range []string{"idiot", "bitch", "stupid", "asshole", "shit", "fucking", "disgusting", "kill"} {
+		for _, alike := range []*strings.Replacer{
+			strings.NewReplacer("i", "!"), strings.NewReplacer("i", "!", "s", "$", "o", "0"), strings.NewReplacer("a", "@", "s", "$", "i", "!"), strings.NewReplacer(),
+		} {
+			for _, gap := range []string{"", " ", ".", "-", "_", "*"} {
+				for _, capitals := range []bool{false, true} {
+					disguised := strings.Join(strings.Split(alike.Replace(word), ""), gap)
+					if capitals {
+						disguised = strings.ToUpper(disguised)
+					}
+					text := "Well. You " + disguised + "! Go."
+					r := Plain(text)
+					read := disguise.Read(r.Text, tok)
+					for _, change := range read.Changes() {
+						found++
+						for _, end := range sentence.Ends(text) {
+							if change.Start < end && end < change.End {
+								t.Errorf("a sentence of %q ends inside %q at %d", text, text[change.Start:change.End], end)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if found < 150 {
+		t.Errorf("only %d words are read", found)
 	}
 }

@@ -69,29 +69,27 @@ func nothingIn(piece string) bool {
 	}) < 0
 }
 
-// insideWord reports whether an end by the rules of Unicode lies inside a word: behind a single
-// stop with a letter, a digit or a sign for a letter right behind it, unless the letter begins
-// a sentence whose blank was forgotten (Stop!Now); or between single letters with a blank
-// between, one of which is an exclamation mark.
+// insideWord reports whether an end by the rules of Unicode lies inside a word: between two
+// characters of ASCII without a blank, unless several stops or a capital behind a small letter
+// show that the blank was forgotten (Stop!Now); or behind an exclamation mark in a row of
+// single letters with a blank between.
 func insideWord(text string, end int) bool {
-	if end < 2 || end >= len(text) || !partOfWord(text[end]) {
+	if end < 2 || end >= len(text) || !isInk(text[end]) {
 		return false
 	}
-	if isStop(text[end-1]) {
-		before := text[end-2]
+	if last, before := text[end-1], text[end-2]; isInk(last) {
+		several := last == before && isStop(last) || isStop(last) && isStop(before) && last != '.' && before != '.'
 		forgotten := before >= 'a' && before <= 'z' && text[end] >= 'A' && text[end] <= 'Z'
-		return !isStop(before) && !forgotten
+		return !several && !forgotten
 	}
 	single := func(at int) bool {
-		return (at == 0 || text[at-1] == ' ') && (at+1 == len(text) || text[at+1] == ' ' || strings.IndexByte(".,;:!?\"')]", text[at+1]) >= 0)
+		return at >= 0 && at < len(text) && isInk(text[at]) && (at == 0 || text[at-1] == ' ') &&
+			(at+1 == len(text) || text[at+1] == ' ' || strings.IndexByte(".,;:!?\"')", text[at+1]) >= 0)
 	}
-	return end >= 4 && text[end-4 : end][1:] == " ! " && partOfWord(text[end-4]) && single(end-4) && single(end)
+	return text[end-2:end] == "! " && single(end-2) && single(end) && (single(end-4) || single(end+2))
 }
 
 func isStop(b byte) bool { return b == '.' || b == '!' || b == '?' }
 
-// partOfWord reports whether a byte is a letter or a digit of ASCII, or a sign that stands for
-// a letter.
-func partOfWord(b byte) bool {
-	return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || strings.IndexByte("@$!+*", b) >= 0
-}
+// isInk reports whether a byte is a character of ASCII that is no blank.
+func isInk(b byte) bool { return b > ' ' && b < 0x7F }
