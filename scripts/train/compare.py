@@ -19,6 +19,7 @@ import folder as folders
 import measures
 import metrics
 import model as network
+import plain
 import systems
 import train
 
@@ -42,7 +43,7 @@ class Network:
         self.name, self.model, self.tokenizer = name, model.eval().to(self.device), train.base_tokenizer()
 
     def score(self, texts: list[str]) -> systems.Scores:
-        windows = []
+        windows, texts = [], [text for text, _ in plain.texts(texts)]
         for i, (text, encoding) in enumerate(zip(texts, self.tokenizer.encode_batch(texts, add_special_tokens=False))):
             for start, end, _, _ in folders.divide(text, encoding.offsets, train.MAX_TOKENS - 2, train.OVERLAP):
                 windows.append((i, np.array([train.CLS, *encoding.ids[start:end], train.SEP])))

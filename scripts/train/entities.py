@@ -24,6 +24,7 @@ from torch.nn import functional as F
 import entities_data as data
 import folder as folders
 import model as network
+import plain
 import stages
 import train
 
@@ -113,7 +114,7 @@ def labels_of(offsets, spans) -> np.ndarray:
 
 def windows_of(examples: list[data.Example], tokenizer, rng: np.random.Generator) -> list[Window]:
     """One window of each text: of a long one, any."""
-    out, room = [], train.MAX_TOKENS - 2
+    out, room, examples = [], train.MAX_TOKENS - 2, plain.examples(examples)
     for example, encoding in zip(examples, encode(tokenizer, [e.text for e in examples])):
         ids = np.array(encoding.ids, np.int64)
         labels = labels_of(encoding.offsets, example.spans)
@@ -231,6 +232,7 @@ def figures(model: Names, frozen: Frozen, tokenizer, examples: list[data.Example
     """Precision, recall and F1 of overlapping spans, for each source and type that it annotates. A found span counts if it overlaps
     one of its type, and the other way round."""
     out: dict = {}
+    examples = plain.examples(examples)
     encodings, all_ = probabilities(model, frozen, tokenizer, [e.text for e in examples])
     counts: dict[str, np.ndarray] = {}
     for example, encoding, p in zip(examples, encodings, all_):

@@ -32,6 +32,7 @@ import folder as folders
 import grammars
 import model as network
 import mosaics
+import plain
 import quantise
 import stages
 import train
@@ -144,7 +145,7 @@ def training_windows(folder: Path, tokens: int) -> list[np.ndarray]:
     examples = train.tokenize(chosen, tokenizer, rng, data.telling_words(rows), DISGUISED)
     further = []
     for source in ("jigsaw", "jigsaw_negatives", "jigsaw_more", "perspective_context", "perspective_github"):
-        for row in by_source.get(source, []):
+        for row in plain.rows(by_source.get(source, [])):
             windows = windows_of(tokenizer, row.text)
             further += [train.Example(windows[i], row, None) for i in rng.permutation(len(windows))[:3] if len(windows) > 1]
     mosaics.SHARE = MOSAICS
@@ -406,7 +407,7 @@ def dev_windows(folder: Path) -> tuple[list[np.ndarray], list[int], np.ndarray]:
     """(windows, the text of each, sources of the texts): the dev rows of all sources, each text once."""
     tokenizer, windows, text, sources, seen = train.base_tokenizer(), [], [], [], set()
     for source in data.LOADERS:
-        for row in data.split_rows(folder, source, "dev"):
+        for row in plain.rows(data.split_rows(folder, source, "dev")):
             if (key := data.key(row.text)) not in seen:
                 seen.add(key)
                 some = windows_of(tokenizer, row.text)

@@ -6,6 +6,7 @@ Windows, their maximum and spans follow encoder/window.go, classifier/window.go 
 step: calibration and measurement here must match what users get.
 """
 
+import dataclasses
 import hashlib
 import json
 import sys
@@ -17,6 +18,8 @@ import numpy as np
 import onnxruntime
 import regex
 from tokenizers import Tokenizer
+
+import plain
 
 CLS, SEP = 101, 102
 
@@ -164,8 +167,11 @@ class Model:
         return self.sessions[-1].run(["logits", "token_logits"], given)
 
     def run_all(self, texts: list[str], threads: int = 2) -> list[Output]:
+        """Scores texts in their plain form if the manifest says so. Offsets are of the texts."""
+        seen = plain.texts(texts) if self.manifest.get("undo_disguise") else [(text, None) for text in texts]
         with ThreadPoolExecutor(threads) as pool_of:
-            return list(pool_of.map(self.run, texts))
+            outputs = list(pool_of.map(self.run, [text for text, _ in seen]))
+        return [dataclasses.replace(output, offsets=plain.in_original(output.offsets, origin)) for output, (_, origin) in zip(outputs, seen)]
 
     def highest(self, outputs: list[Output]) -> np.ndarray:
         """[texts, labels], not calibrated."""

@@ -19,6 +19,7 @@ import numpy as np
 import disguises
 import folder as folders
 import measures
+import plain
 import systems
 
 SEED = 0
@@ -27,10 +28,11 @@ CLEAN_FLAGGED = 0.01  # share of clean texts over the second threshold
 
 
 def readings(texts: list[str], tokenizer: Path) -> list[str]:
+    """What stands in the place of a text after its disguise is undone: its plain form if nothing is."""
     given = "".join(json.dumps({"text": text}) + "\n" for text in texts)
     out = subprocess.run(["go", "run", "./scripts/train/read", "-tokenizer", tokenizer], input=given.encode(), stdout=subprocess.PIPE, check=True).stdout
     rows = [json.loads(line) for line in out.splitlines()]
-    return [row["reading"] if row["differs"] else row["text"] for row in rows]
+    return [row["reading"] if row["differs"] else row["plain"] for row in rows]
 
 
 def score(texts: list[str], binary: Path, folder: Path) -> np.ndarray:
@@ -58,6 +60,7 @@ def main():
     texts, y = measures.Held(args.data, "dev", 2 * args.toxic, SEED).disguised()
     kinds = {"as written": [text for text, _ in texts]} | {kind: disguises.rewrite_all(kind, texts, SEED) for kind in disguises.KINDS}
     given = [text for rewritten in kinds.values() for text in rewritten]
+    given = [text for text, _ in plain.texts(given)]
     read = readings(given, args.folder / "tokenizer.json")
     written = score(given, args.binary, args.folder)
     other = written.copy()

@@ -29,6 +29,7 @@ import data
 import grammars
 import model as network
 import mosaics
+import plain
 
 MAX_TOKENS = 128  # [CLS] and [SEP] included; also the window of the exported model
 OVERLAP = 16  # tokens shared by two windows of the exported model
@@ -87,11 +88,11 @@ def epoch_rows(rows: list[data.Row], rng: np.random.Generator) -> list[data.Row]
 
 
 def tokenize(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator, telling: set[str] = frozenset(), disguised: dict[bool, float] | None = None) -> list[Example]:
-    """Disguises some rows if shares are given, tokenizes all, crops the long ones.
+    """Reads rows as the product does (plain.py), disguises some if shares are given, tokenizes all, crops the long ones.
 
     A crop keeps the label of the whole text, so it is cut where most telling words are; without any, half of the
     crops start at the beginning, like a short text."""
-    out = []
+    out, rows = [], plain.rows(rows)
     for start in range(0, len(rows), 4096):
         batch = rows[start : start + 4096]
         origins = [None] * len(batch)

@@ -1,10 +1,12 @@
-// Read shows the readings of disguised texts. It reads JSONL with a field text and
-// writes each line with two more fields: reading, the text with disguise undone, and
-// differs, whether the model gets different tokens from it.
+// Read shows texts as the networks see them. It reads JSONL with a field text and writes each
+// line with more fields: plain, the text that classifier.Plain gives, or pii.Plain; origin, for each code
+// point of plain the one of text that it came from, if they differ; reading, plain with disguise
+// undone; and differs, whether the model gets different tokens from the reading.
 //
 //	go run ./scripts/train/read -tokenizer models/toxicity-en/tokenizer.json < IN.jsonl > OUT.jsonl
 //
-// At the end it reports on standard error the number of texts and how many differ.
+// With -plain toxicity or -plain names there are no readings. At the end it reports on standard
+// error the number of texts and how many differ.
 package main
 
 import (
@@ -15,28 +17,47 @@ import (
 	"io"
 	"os"
 	"slices"
+	"unicode/utf8"
 
+	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/disguise"
+	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
 func main() {
 	path := flag.String("tokenizer", "models/toxicity-en/tokenizer.json", "the tokenizer.json of the `model`")
+	network := flag.String("plain", "", "write the plain texts of a `network`, toxicity or names, and no readings")
 	flag.Parse()
-	if err := read(*path, os.Stdin, os.Stdout); err != nil {
+	plain := classifier.Plain
+	switch *network {
+	case "":
+	case "names":
+		*path, plain = "", pii.Plain
+	case "toxicity":
+		*path = ""
+	default:
+		fmt.Fprintf(os.Stderr, "there is no network %q: use toxicity or names\n", *network)
+		os.Exit(2)
+	}
+	if err := read(*path, plain, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func read(path string, in io.Reader, out io.Writer) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("failed to read the tokenizer: %w; give one with -tokenizer", err)
-	}
-	tokenizer, err := tokenize.Load(data)
-	if err != nil {
-		return fmt.Errorf("failed to load %s: %w", path, err)
+// read writes the rows of in with their plain texts, and their readings unless path, that of a
+// tokenizer.json, is empty.
+func read(path string, plainOf func(string) disguise.Reading, in io.Reader, out io.Writer) error {
+	var tokenizer *tokenize.Tokenizer
+	if path != "" {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("failed to read the tokenizer: %w; give one with -tokenizer", err)
+		}
+		if tokenizer, err = tokenize.Load(data); err != nil {
+			return fmt.Errorf("failed to load %s: %w", path, err)
+		}
 	}
 	rows, results := json.NewDecoder(in), json.NewEncoder(out)
 	results.SetEscapeHTML(false)
@@ -53,22 +74,51 @@ func read(path string, in io.Reader, out io.Writer) error {
 		if !ok {
 			return fmt.Errorf("failed to read row %d: it has no field text", texts+1)
 		}
-		if err := tokenizer.Encode(text, &plain); err != nil {
-			return err
+		seen := plainOf(text)
+		row["plain"] = seen.Text
+		if seen.Text != text {
+			row["origin"] = origin(text, seen)
 		}
-		reading := disguise.Read(text, tokenizer)
-		if err := tokenizer.Encode(reading.Text, &other); err != nil {
-			return err
+		if tokenizer != nil {
+			if err := tokenizer.Encode(seen.Text, &plain); err != nil {
+				return err
+			}
+			reading := disguise.Read(seen.Text, tokenizer)
+			if err := tokenizer.Encode(reading.Text, &other); err != nil {
+				return err
+			}
+			differs := !slices.Equal(plain.IDs, other.IDs)
+			if differs {
+				differ++
+			}
+			row["reading"], row["differs"] = reading.Text, differs
 		}
-		differs := !slices.Equal(plain.IDs, other.IDs)
-		if differs {
-			differ++
-		}
-		row["reading"], row["differs"] = reading.Text, differs
 		if err := results.Encode(row); err != nil {
 			return fmt.Errorf("failed to write row %d: %w", texts+1, err)
 		}
 	}
+	if tokenizer == nil {
+		return nil
+	}
 	fmt.Fprintf(os.Stderr, "%d texts, %d of them with a different reading (%.2f %%)\n", texts, differ, 100*float64(differ)/float64(max(texts, 1)))
 	return nil
+}
+
+// origin returns, for each code point of a reading, the number of the code point of the text
+// that what it stands for begins with.
+func origin(text string, r disguise.Reading) []int {
+	number := make([]int, len(text)+1) // of the code point that begins at a byte
+	n := 0
+	for at := range text {
+		number[at] = n
+		n++
+	}
+	all := []int{}
+	for at := 0; at < len(r.Text); {
+		_, size := utf8.DecodeRuneInString(r.Text[at:])
+		start, _ := r.Original(at, at+size)
+		all = append(all, number[start])
+		at += size
+	}
+	return all
 }
