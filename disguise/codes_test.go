@@ -60,14 +60,15 @@ func TestCodesAreNoWords(t *testing.T) {
 func TestShoutedWordsAreNoCodes(t *testing.T) {
 	tok := bert(t)
 	for text, want := range map[string]string{
-		"1D10T":                     "IDIOT",
-		"YOU 5TUP1D B1TCH":          "YOU STUPID BITCH",
-		"what a piece of SH1T":      "what a piece of SHIT",
-		"K1LL Y0UR53LF, F00L!":      "KILL YOURSELF, FOOL!",
-		"you M0R0N, F00L!":          "you MORON, FOOL!",
-		"WHAT A SCUM8AG":            "WHAT A SCUMBAG",
-		"B4D 4SS, QX7-1D10T-22":     "B4D 4SS, QX7-1D10T-22",
-		"WK53 LLR, SH17 XKD, PE57.": "WK53 LLR, SH17 XKD, PE57.",
+		"1D10T":                              "IDIOT",
+		"YOU 5TUP1D B1TCH":                   "YOU STUPID BITCH",
+		"what a piece of SH1T":               "what a piece of SHIT",
+		"K1LL Y0UR53LF, F00L!":               "KILL YOURSELF, FOOL!",
+		"you M0R0N, F00L!":                   "you MORON, FOOL!",
+		"WHAT A DUM8 SCUM8AG":                "WHAT A DUMB SCUMBAG",
+		"B4D 4SS, QX7-1D10T-22":              "B4D 4SS, QX7-1D10T-22",
+		"mine is WK53 LLR, SH17 XKD is hers": "mine is WK53 LLR, SH17 XKD is hers",
+		"WK53 LLR":                           "WK53 LLR", "order PE57": "order PE57",
 	} {
 		if got := disguise.Read(text, tok); got.Text != want {
 			t.Errorf("Read(%q) = %q, want %q", text, got.Text, want)

@@ -480,19 +480,22 @@ func mayBeLetters(text string, at, whole stretch) int {
 }
 
 // mayBeShouted is mayBeLetters for a word of capitals and digits, which is more likely a number
-// plate, a licence key or the number of an order than a word, unless others around it are in
-// capitals, too. Its digits are not at its end. A short one has four characters with one
-// digit, or twice the same, between letters, and nothing joined to it: SH1T, F00L. Words of the
-// vocabulary are read (1D10T), and those of two tokens whose digits are vowels (M0R0N, N1TWIT).
+// plate, a licence key or the number of an order than a word, unless the words around it are in
+// capitals, too. Else its digits must not be at its end, or at both ends. A short one has four
+// characters with one digit, or twice the same, between letters, and nothing joined to it: SH1T,
+// F00L. Words of the vocabulary are read (1D10T), and those of two tokens whose digits are
+// vowels (M0R0N, N1TWIT).
 func mayBeShouted(text string, at, whole stretch, c composition) int {
 	word, n := text[at.start:at.end], at.end-at.start
 	ends := byteKinds[word[0]] & byteKinds[word[n-1]]
 	alone := len(strings.Trim(text[whole.start:whole.end], "\"'()[].,;:!?")) == n
 	switch {
-	case n < 4, c.digits == c.final, ends&digit != 0, n == 4 && !(alone && ends&letter != 0 && (c.digits == 1 || word[1] == word[2])):
+	case n < 4:
 		return 0
 	case alone && isShouted(text, whole):
 		return n / 2
+	case c.digits == c.final, ends&digit != 0, n == 4 && !(alone && ends&letter != 0 && (c.digits == 1 || word[1] == word[2])):
+		return 0
 	}
 	if stands := vowels(word); alone && (stands > 1 || stands > 0 && n > 5) {
 		return 2
@@ -519,8 +522,9 @@ func vowels(word string) int {
 	return n
 }
 
-// isShouted reports whether words in capitals are around a chunk: more of the four before it
-// and the four behind it than others. Words without letters and those with digits do not count.
+// isShouted reports whether words in capitals are around a chunk: of the four before it and the
+// four behind it, two more are than are not. Words without letters and those with digits do not
+// count.
 func isShouted(text string, chunk stretch) bool {
 	const around, most = 4, 64 // words and bytes
 	capitals := 0
@@ -539,7 +543,7 @@ func isShouted(text string, chunk stretch) bool {
 	after := strings.Fields(text[chunk.end:min(len(text), chunk.end+most)])
 	count(before[max(0, len(before)-around):])
 	count(after[:min(around, len(after))])
-	return capitals > 0
+	return capitals > 1
 }
 
 // isJoined reports whether a word of a chunk has a word with digits beside it.
