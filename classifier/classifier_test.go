@@ -319,12 +319,14 @@ func TestWindowsOfDisguisedTexts(t *testing.T) {
 	}
 }
 
-// FuzzWindows: the windows of any text, disguised or not, are parts of it that begin and
-// end between characters, and the text scores no higher than its highest window.
+// FuzzWindows: the windows, spans and readings of any text, disguised or not, are parts of it
+// that begin and end between characters, and the text scores no higher than its highest window.
 func FuzzWindows(f *testing.F) {
 	c := open(f, config(f, tiny))
 	kind := strings.Repeat("we read the nice book. ", 20)
-	for _, seed := range []string{"", "you idiot", kind + "i d i o t 😀 " + kind, "ʇoıpı uɐ ǝɹɐ noʎ " + kind, kind + "\xff1d10t\u200b stup\u0301id" + kind} {
+	for _, seed := range []string{"", "you idiot", kind + "i d i o t 😀 " + kind, "ʇoıpı uɐ ǝɹɐ noʎ " + kind, kind + "\xff1d10t\u200b stup\u0301id" + kind,
+		"“you&nbsp;stupid 1d10tâ€\u009d… 🇰🇾🇸 https://example.org/idiot", "stupid" + strings.Repeat("idiot ", 200) + strings.Repeat("!?", 90) + "i d i o t",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -334,17 +336,22 @@ func FuzzWindows(f *testing.F) {
 		}
 		var highest toxscreen.Scores
 		for _, w := range found.Windows {
-			if w.Start < 0 || w.Start >= w.End || w.End > len(text) {
-				t.Fatalf("%q has a window from %d to %d", text, w.Start, w.End)
-			}
-			if utf8.ValidString(text) && !utf8.ValidString(text[w.Start:w.End]) {
-				t.Errorf("a window of %q cuts a character: %q", text, text[w.Start:w.End])
-			}
+			check(t, text, "window", 0, w.Start, w.End)
 			for a, p := range w.Scores.All() {
 				if before, ok := highest.Get(a); !ok || p > before {
 					highest.Set(a, p)
 				}
 			}
+		}
+		at := 0
+		for _, s := range found.Spans {
+			check(t, text, "span", at, s.Start, s.End)
+			at = s.End
+		}
+		at = 0
+		for _, r := range found.Readings {
+			check(t, text, "reading", at, r.Start, r.End)
+			at = r.End
 		}
 		for a, p := range highest.All() {
 			if score, _ := found.Scores.Get(a); score > p {
@@ -352,6 +359,18 @@ func FuzzWindows(f *testing.F) {
 			}
 		}
 	})
+}
+
+// check checks that a part of a text is not empty, begins at least at byte from, and cuts no
+// character.
+func check(t *testing.T, text, what string, from, start, end int) {
+	t.Helper()
+	if start < from || start >= end || end > len(text) {
+		t.Fatalf("%q has a %s from %d to %d after %d", text, what, start, end, from)
+	}
+	if utf8.ValidString(text) && !utf8.ValidString(text[start:end]) {
+		t.Errorf("a %s of %q cuts a character: %q", what, text, text[start:end])
+	}
 }
 
 func Example() {

@@ -270,6 +270,27 @@ func TestFindWithinLines(t *testing.T) {
 	}
 }
 
+// Phones, word processors and web pages write other quotes, blanks and hyphens than keyboards do,
+// and HTML its own characters. They hide nothing, and offsets are of what was written.
+func TestFindInAnyTypography(t *testing.T) {
+	own := pii.Settings{
+		Recognizers: []pii.Recognizer{{Name: "tickets", Type: "TICKET", Patterns: []pii.Pattern{{Name: "ticket", Regex: `ticket "[a-z]+"`, Score: 0.9}}}},
+		Allow:       []string{"d’arcy@example.com"},
+	}
+	for text, want := range map[string][]string{
+		"Her&nbsp;card is 4111&nbsp;1111&nbsp;1111&nbsp;1111.":        {"CREDIT_CARD 4111&nbsp;1111&nbsp;1111&nbsp;1111"},
+		"mail: jane&#46;doe&#64;example.com, not d'arcy@example.com":  {"EMAIL_ADDRESS jane&#46;doe&#64;example.com"},
+		"mail: jane.\u00addoe@exam\u200bple.com":                      {"EMAIL_ADDRESS jane.\u00addoe@exam\u200bple.com"},
+		"ticket “abc”, ticket &quot;def&quot;, ticket â€œghiâ€\u009d": {"TICKET ticket “abc”", "TICKET ticket &quot;def&quot;", "TICKET ticket â€œghiâ€\u009d"},
+		"https://example.org/?a=1&amp;b=2 or":                         {"URL https://example.org/?a=1&amp;b=2"},
+		"SSN 856‑45‑6789":                                             {"US_SSN 856‑45‑6789"},
+	} {
+		if got := found(t, own, text); !slices.Equal(got, want) {
+			t.Errorf("in %q there is %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestCues(t *testing.T) {
 	for text, want := range map[string]bool{
 		"SSN 536221234":             true,
@@ -487,6 +508,7 @@ func FuzzFind(f *testing.F) {
 		"SSN 123-45-6789, call +44 20 7946 0958 or (415) 555-2671 ext. 5", "４１１１ 1111\u200b1111 1111", "https://a:b@[::1]:80/x(y)z. www.a.b", "password: 'x y z1!' eyJhbGciOiJ9.a.b",
 		"-----BEGIN PRIVATE KEY-----\nabc", "a|b|c\n1|2|3\n", "\xff\xfe4111111111111111\xff", "may 5th, 93 years old, 10:30 p.m.", "x" + strings.Repeat("é", 40) + "@example.com", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed GB82WEST12345698765432",
 		"Dr. Dr. med. Berg, 34, (34M) i'm 7. Dear Sir or Ms. 3-week-old",
+		"card&nbsp;4111&nbsp;1111&nbsp;1111&nbsp;1111 â€œa@example.comâ€\u009d 🇰🇾🇸",
 	} {
 		f.Add(text)
 	}
