@@ -1,5 +1,5 @@
-// Package disguise reads text as people do: it undoes spelling that hides words
-// from filters.
+// Package disguise reads text as people do: [Fold] undoes odd typography, and [Read] spelling
+// that hides words from filters.
 //
 //	reading := disguise.Read("you are an 1d10t", tokenizer)
 //	fmt.Println(reading.Text)              // you are an idiot
