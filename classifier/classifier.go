@@ -103,7 +103,7 @@ func (c *Classifier) Info() toxscreen.ModelInfo { return c.info }
 // Classify fail.
 func (c *Classifier) Close() error { return c.encoder.Close() }
 
-// Classify implements [toxscreen.Classifier]. If the spec says so, the [Plain] form of a
+// Classify implements [toxscreen.Classifier]. If the spec says so, the [Seen] form of a
 // text is scored, and both ways if it changes when disguise is undone. Each attribute takes the higher of its
 // two log-odds, after [oddSpelling] is subtracted from that of the written text. When
 // ctx ends, active runs stop.
@@ -137,7 +137,7 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 	defer c.encodings.Put(enc)
 	seen := disguise.Reading{Text: text}
 	if c.spec.UndoDisguise {
-		seen = Plain(text)
+		seen = Seen(text)
 	}
 	if err := c.tokenizer.Encode(seen.Text, enc); err != nil {
 		return toxscreen.Classification{}, err

@@ -69,7 +69,7 @@ func TestSentencesKeepReadings(t *testing.T) {
 						disguised = strings.ToUpper(disguised)
 					}
 					text := "Well. You " + disguised + "! Go."
-					r := Plain(text)
+					r := Seen(text)
 					read := disguise.Read(r.Text, tok)
 					for _, change := range read.Changes() {
 						found++

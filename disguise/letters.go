@@ -1,6 +1,7 @@
 package disguise
 
 import (
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -171,6 +172,30 @@ func (rd reader) readLetters(text string) rewriting {
 		i += n
 	}
 	return w
+}
+
+// readFlags replaces rows of two flags or more whose letters together are a word.
+func (rd reader) readFlags(text string) rewriting {
+	const letter = 4 // bytes of a regional-indicator letter
+	w := rewriting{text: text}
+	for at := 0; ; {
+		next := strings.Index(text[at:], string(rune(firstRegional))[:letter-1])
+		if next < 0 {
+			return w
+		}
+		at += next
+		start, word := at, []byte{}
+		for c, size := utf8.DecodeRuneInString(text[at:]); isRegional(c); c, size = utf8.DecodeRuneInString(text[at:]) {
+			word = append(word, byte('a'+c-firstRegional))
+			at += size
+		}
+		if len(word) >= 4 && len(word) <= maxGuess && rd.cost(string(word)) == 1 {
+			for i := range word {
+				w.replace(start+letter*i, start+letter*(i+1), string(word[i:i+1]))
+			}
+		}
+		at = max(at, start+1)
+	}
 }
 
 // mostlyPlain reports whether a text is written in the letters a to z: its only letters

@@ -189,7 +189,7 @@ func (w rewriting) step(r *Reading) bool {
 // characters and stacked combining marks, digits and signs for letters ("1d10t"), stars
 // in a word that only one word fits ("id*ot"), letters with blanks or stops between them
 // ("i d i o t"), repeated letters ("idiooot"), swapped neighbours ("idoit"), and joined
-// words ("stupid_idiot", "StupidIdiot", "stupididiot").
+// words ("stupid_idiot", "StupidIdiot", "stupididiot"), and flags whose letters are a word.
 //
 // If a word can be read in several ways, or may not be a disguise, the vocabulary
 // decides: a reading must take fewer tokens than the original, since a vocabulary holds
@@ -201,6 +201,7 @@ func (w rewriting) step(r *Reading) bool {
 func Read(text string, words Vocabulary) Reading {
 	rd := reader{words}
 	reading := Reading{Text: text, original: text}
+	rd.readFlags(text).step(&reading)
 	// One disguise may hide another: "s t u u u p i d".
 	for range maxPasses {
 		inLetters := rd.readLetters(reading.Text).step(&reading)

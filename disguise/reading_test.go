@@ -53,6 +53,8 @@ func TestReadUndoesDisguise(t *testing.T) {
 		// Upside down.
 		"ʇoıpı uɐ ǝɹɐ noʎ": "idiot an are you",
 		"ᴉpᴉoʇ":            "idiot", // turned letters in their original order
+		// Flags.
+		"🇸🇭🇮🇹, 🇮🇩🇮🇴🇹": "shit, idiot",
 		// Digits and signs.
 		"an 1d10t":          "an idiot",
 		"5tup1d m0ron":      "stupid moron",
@@ -168,7 +170,7 @@ func TestReadLeavesAlone(t *testing.T) {
 		"Привет, мир! сосо рост", "Ελλάδα και Κύπρος", "5 μm, TNFα, IFNγ, αβγ, γδT cells", "العربية עברית 日本語 ภาษาไทย",
 		"café naïve résumé Zoë Łódź Đặng Åse cafe\u0301",
 		"/ˈstjuːpɪd/ [ʃɪt] /ɡʊd/ ɛna ɔkɔm ƙasa",
-		"नमस्ते क्\u200dष می\u200cخواهم", "👩\u200d👩\u200d👧 ❤\ufe0f 🇺🇸",
+		"नमस्ते क्\u200dष می\u200cخواهم", "👩\u200d👩\u200d👧 ❤\ufe0f 🇺🇸 🇩🇪🇦🇹🇨🇭 🇬🇧🇫🇷",
 		// Cases that only a reader with a larger vocabulary could decide.
 		"f**k sh*t a**", "hmm zzz xxx XXXL WWIII www",
 		// Not text.

@@ -75,7 +75,7 @@ func (n *Network) Parallel() int { return n.encoder.Info().Parallel }
 // mean of its words'. A name ends at the end of a line, of a column or of a cell; an address may go
 // on in the next line. When ctx ends, active runs stop.
 func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
-	seen := Plain(text)
+	seen := Seen(text)
 	found, err := n.find(ctx, seen.Text)
 	if err != nil {
 		return nil, err
@@ -90,10 +90,10 @@ func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, er
 	return kept, nil
 }
 
-// Plain returns a text as the network sees it, with the way back to the original: in plain
+// Seen returns a text as the network sees it, with the way back to the original: in plain
 // typography, and without the rest of long runs. Training sees texts through the same function,
 // see scripts/train/read.
-func Plain(text string) disguise.Reading { return disguise.Fold(text).CutRuns() }
+func Seen(text string) disguise.Reading { return disguise.Fold(text).CutRuns() }
 
 // find returns the names in a text as the network sees it.
 func (n *Network) find(ctx context.Context, text string) ([]toxscreen.Entity, error) {

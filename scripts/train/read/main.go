@@ -1,5 +1,5 @@
 // Read shows texts as the networks see them. It reads JSONL with a field text and writes each
-// line with more fields: plain, the text that classifier.Plain gives, or pii.Plain; origin, for each code
+// line with more fields: plain, the text that classifier.Seen gives, or pii.Seen; origin, for each code
 // point of plain the one of text that it came from, if they differ; reading, plain with disguise
 // undone; and differs, whether the model gets different tokens from the reading.
 //
@@ -29,11 +29,11 @@ func main() {
 	path := flag.String("tokenizer", "models/toxicity-en/tokenizer.json", "the tokenizer.json of the `model`")
 	network := flag.String("plain", "", "write the plain texts of a `network`, toxicity or names, and no readings")
 	flag.Parse()
-	plain := classifier.Plain
+	plain := classifier.Seen
 	switch *network {
 	case "":
 	case "names":
-		*path, plain = "", pii.Plain
+		*path, plain = "", pii.Seen
 	case "toxicity":
 		*path = ""
 	default:
