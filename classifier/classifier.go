@@ -103,9 +103,9 @@ func (c *Classifier) Info() toxscreen.ModelInfo { return c.info }
 // Classify fail.
 func (c *Classifier) Close() error { return c.encoder.Close() }
 
-// Classify implements [toxscreen.Classifier]. If the spec says so, the [Seen] form of a
-// text is scored, and both ways if it changes when disguise is undone. Each attribute takes the higher of its
-// two log-odds, after [oddSpelling] is subtracted from that of the written text. When
+// Classify implements [toxscreen.Classifier]. If the spec says so, the [Seen] form of a text is
+// scored, and both ways if it changes when disguise is undone. Each attribute takes the higher
+// of its two log-odds, after [oddSpelling] is subtracted from that of the written text. When
 // ctx ends, active runs stop.
 func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	return c.classify(ctx, text, nil)
@@ -179,7 +179,9 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 	}
 	found.Windows = windowsOf(found.Scores, written, read)
 	for i, w := range found.Windows {
-		found.Windows[i].Start, found.Windows[i].End = seen.Original(w.Start, w.End)
+		if w.Start < w.End {
+			found.Windows[i].Start, found.Windows[i].End = seen.Original(w.Start, w.End)
+		}
 	}
 	var changed []string
 	if len(raised) > 0 {

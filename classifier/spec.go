@@ -35,8 +35,8 @@ type Spec struct {
 
 	Window Window `json:"window"`
 
-	// UndoDisguise scores the [Seen] form of a text, and both ways if its [disguise.Read] differs from
-	// it. It suits English models whose authors do not undo disguise themselves.
+	// UndoDisguise scores the [Seen] form of a text, and both ways if its [disguise.Read] differs
+	// from it. It suits English models whose authors do not undo disguise themselves.
 	UndoDisguise bool `json:"undo_disguise,omitempty"`
 
 	// Calibration corrects the probability of an attribute; without an entry,

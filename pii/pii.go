@@ -91,7 +91,7 @@ type Settings struct {
 	// need one of their own.
 	Cues []string
 	// Allow are texts that are no personal data, at most 10,000. They are compared with the
-	// whole of an entity, in any case.
+	// whole of an entity, in any case and typography.
 	Allow []string
 	// AllowPattern is a regular expression; an entity that it matches anywhere is dropped.
 	// Default: none.
