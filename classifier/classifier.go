@@ -205,7 +205,7 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 	case len(enc.IDs) == 0 && !blank:
 		found.Warnings = append(found.Warnings, "the model recognises none of the text's characters: its scores mean nothing")
 	}
-	if unread(text, enc, c.tokenizer.Unknown()) {
+	if unread(seen.Text, enc, c.tokenizer.Unknown()) {
 		found.Language = toxscreen.Language{Foreign: true, Certain: true}
 	}
 	return found, nil

@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,38 @@ func TestCompanyInNoKnownLanguageChangesNoFlag(t *testing.T) {
 			if got := flagged(t, screener, whole); got != alone {
 				t.Errorf("%q: flagged %v, and %q: %v", text, alone, whole, got)
 			}
+		}
+	}
+}
+
+// Typography makes no text foreign, and offsets of parts are those of the text as written.
+func TestLanguageIsReadInPlainTypography(t *testing.T) {
+	model := openDefault(t)
+	for _, text := range []string{
+		"I don&#39;t know &quot;why&quot; she&#39;s late, she isn&#39;t answering any more.",
+		"I donâ€™t know why sheâ€™s late, she isnâ€™t answering any more.",
+	} {
+		if found, parts := model.ReadLanguage(text); found.Foreign || len(parts) != 1 {
+			t.Errorf("%q: %+v, %v", text, found, parts)
+		}
+	}
+	const english, german = "I don&rsquo;t know why.&nbsp; ", "Das Wetter ist heute wirklich sch&ouml;n und wir gehen spazieren."
+	_, parts := model.ReadLanguage(english + german)
+	if want := []toxscreen.LanguagePart{{Start: 0, End: len(english)}, {Start: len(english), End: len(english + german), Foreign: true}}; !slices.Equal(parts, want) {
+		t.Errorf("the parts are %v, want %v", parts, want)
+	}
+}
+
+// A text of whose letters the model knows none is not decided, however short. A link is no text.
+func TestLettersThatTheModelDoesNotKnow(t *testing.T) {
+	screener := toxscreen.New(openDefault(t))
+	for text, decided := range map[string]bool{
+		"Այսօր եղանակը": false, "Այսօր (12:30)": false, "Այսօր is armenian": true, "Я не знаю": true, "12:30 😀": true,
+		"https://en.wikipedia.org/wiki/Dickcissel": true, "&#39;": true,
+	} {
+		result, err := screener.Score(t.Context(), text)
+		if err != nil || (result.NotDecided == "") != decided {
+			t.Errorf("%q: %v, not decided: %q", text, err, result.NotDecided)
 		}
 	}
 }

@@ -30,6 +30,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/language"
 	"github.com/toxscreen/toxscreen/tokenize"
@@ -73,9 +74,11 @@ func (m *Model) Info() toxscreen.ModelInfo {
 	return info
 }
 
-// ReadLanguage implements [toxscreen.LanguageReader] with the languages of the manifest.
+// ReadLanguage implements [toxscreen.LanguageReader] with the languages of the manifest. It
+// reads the text in plain typography.
 func (m *Model) ReadLanguage(text string) (toxscreen.Language, []toxscreen.LanguagePart) {
-	read := m.known.Read(text)
+	plain := disguise.Fold(text)
+	read := m.known.Read(plain.Text)
 	found := toxscreen.Language{Code: read.Other.Code, Foreign: read.Foreign, Certain: read.Certain}
 	if read.Other.Sure {
 		found.Name = read.Other.Name
@@ -85,7 +88,11 @@ func (m *Model) ReadLanguage(text string) (toxscreen.Language, []toxscreen.Langu
 	}
 	parts := make([]toxscreen.LanguagePart, len(read.Parts))
 	for i, p := range read.Parts {
-		parts[i] = toxscreen.LanguagePart(p)
+		parts[i] = toxscreen.LanguagePart{End: len(text), Foreign: p.Foreign}
+		if i > 0 {
+			parts[i].Start, _ = plain.Original(p.Start, p.End)
+			parts[i-1].End = parts[i].Start
+		}
 		found.Mixed = found.Mixed || p.Foreign && !read.Foreign
 	}
 	return found, parts
