@@ -288,6 +288,13 @@ def test_an_exception_of_the_rows_comes_after_the_results_before_it(screener: Sc
     assert got == [False, True]
 
 
+def test_a_stated_language_is_believed() -> None:
+    german = "Das Wetter ist heute wirklich schön, wir gehen spazieren."
+    with Screener() as detecting, Screener(language="en") as told:
+        assert detecting.score(german).not_decided is not None
+        assert told.score(german).not_decided is None
+
+
 def test_settings_are_those_of_the_command_line() -> None:
     text = "You idiot, write to jim@example.com."
     with Screener(pii=True, full=True, thresholds={"insult": 0.99, "toxicity": 0.98}, threads=1, max_bytes=100, no_judge=True) as screener:

@@ -37,6 +37,7 @@ class Screener:
         full: bool = False,
         pii: bool = False,
         thresholds: Mapping[str, float] | None = None,
+        language: str | None = None,
         max_bytes: int | None = None,
         calibration: Path | None = None,
         no_judge: bool = False,
@@ -52,6 +53,7 @@ class Screener:
         full         run the whole network on clearly harmless texts, too, which makes their order exact
         pii          also find personal data, for Result.entities
         thresholds   by attribute in 0..1; replace the model's
+        language     ISO 639 code of the language that all texts are in, like "en"; detected by default
         max_bytes    texts with more bytes of UTF-8 get an error; 1,048,576 by default
         calibration  file with fusion parameters
         no_judge     ignore a configured judge, and do not use the network
@@ -67,6 +69,7 @@ class Screener:
                 "full": full,
                 "pii": pii,
                 "thresholds": None if thresholds is None else dict(thresholds),
+                "language": language,
                 "max_bytes": max_bytes,
                 "calibration": calibration,
                 "no_judge": no_judge,

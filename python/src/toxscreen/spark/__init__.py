@@ -58,6 +58,7 @@ class Settings(TypedDict, total=False):
     model: str
     full: bool
     thresholds: Mapping[str, float]
+    language: str
     max_bytes: int
     judge_model: str
     judge_host: str
