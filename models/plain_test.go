@@ -25,7 +25,7 @@ var typographies = map[string]func(string) string{
 	"thin blanks":       strings.NewReplacer(" ", "\u2009").Replace,
 	"soft hyphens":      strings.NewReplacer("ou", "o\u00adu", "st", "s\u00adt").Replace,
 	"zero-width blanks": strings.NewReplacer("e", "e\u200b").Replace,
-	"HTML":              func(text string) string { return html.EscapeString(text) },
+	"HTML":              html.EscapeString,
 	"HTML twice":        func(text string) string { return html.EscapeString(html.EscapeString(text)) },
 	"named references":  strings.NewReplacer(`"`, "&ldquo;", "'", "&rsquo;", " ", "&nbsp;", "...", "&hellip;").Replace,
 	"misread":           func(text string) string { return misread(strings.NewReplacer(`"`, "“", "'", "’").Replace(text)) },

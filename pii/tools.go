@@ -334,7 +334,7 @@ const (
 
 var toolNames = func() map[string]int {
 	all := map[string]int{}
-	for _, name := range strings.Fields(`alexa ansible apache argo bamboo bard bert bixby caddy cacti celery chai chef claude consul copilot cortana cucumber cypress dagger delphi django
+	for name := range strings.FieldsSeq(`alexa ansible apache argo bamboo bard bert bixby caddy cacti celery chai chef claude consul copilot cortana cucumber cypress dagger delphi django
 		docker drupal eclipse eiffel elmo falco falcon flask flink gatsby gemini gherkin gradle grafana grok groovy grunt guice hadoop haskell helm hibernate hive houdini hudson hydra icinga
 		impala jaeger jekyll jenkins jest jetty jira joomla kafka karma keras kibana kotlin lambda laravel lazarus llama loki lucene magento mahout maven mistral mocha mockito mongo moodle nagios
 		neptune nexus nomad octave odoo oracle packer pelican phoenix ping podman postgres prefect presto prometheus pulsar puma puppet puppeteer rancher redis redmine sage salt scala selenium
@@ -342,7 +342,7 @@ var toolNames = func() map[string]int {
 		varnish vault watson yarn zabbix zeek zeppelin zipkin zookeeper zuul`) {
 		all[name] = surname
 	}
-	for _, name := range strings.Fields(`ada apollo athena atlas aurora babel bruno buster cassandra clair cleo crystal dart darwin dolly einstein elixir eliza elm ember erica ernie euler gauss gemma
+	for name := range strings.FieldsSeq(`ada apollo athena atlas aurora babel bruno buster cassandra clair cleo crystal dart darwin dolly einstein elixir eliza elm ember erica ernie euler gauss gemma
 		gerrit hermes hugo isabelle ivy jade jasmine jasper jessie julia julius kendra lex lisa ludwig luigi magnolia marvin maya merlin miranda moses newton octavia pascal percy perl polly robin roberta
 		roslyn ruby sierra stan travis turing vera victoria winston`) {
 		all[name] = givenName

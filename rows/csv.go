@@ -92,12 +92,10 @@ func (c *csvRecords) record() ([]string, error) {
 		begun = true
 		c.offset++
 		if b == '\r' && state != inQuotes {
-			switch {
-			case c.atLineBreak():
+			if c.atLineBreak() {
 				continue
-			case c.breaks != '\n':
-				c.breaks, b = '\r', '\n'
 			}
+			b = c.lineBreak(b)
 		}
 		if b == '\n' {
 			c.line++
@@ -129,11 +127,11 @@ func (c *csvRecords) record() ([]string, error) {
 				add(b)
 			}
 		case quoteInQuotes:
-			switch {
-			case b == '"':
+			switch b {
+			case '"':
 				add(b)
 				state = inQuotes
-			case b == c.comma:
+			case c.comma:
 				ends, state = append(ends, len(c.buffer)), cellStart
 			default:
 				state, wrong = spoilt, true
@@ -146,24 +144,43 @@ func (c *csvRecords) record() ([]string, error) {
 			ends = ends[:0]
 		}
 	}
-	where := fmt.Sprintf("line %d", c.first)
-	if last := c.line - 1; c.ended && last > c.first {
-		where = fmt.Sprintf("lines %d to %d", c.first, last)
-	}
 	switch {
 	case tooLong:
-		return nil, &recordError{errTooLongRow(where, c.limit)}
+		return nil, &recordError{errTooLongRow(c.where(), c.limit)}
 	case wrong:
-		return nil, &recordError{fmt.Errorf("%s: text after a closing quote; a quote inside quotes must be doubled%s", where, c.hint())}
+		return nil, &recordError{fmt.Errorf("%s: text after a closing quote; a quote inside quotes must be doubled%s", c.where(), c.hint())}
 	case state == inQuotes:
 		return nil, &recordError{fmt.Errorf("a quote is not closed from line %d to the end of the file%s", c.first, c.hint())}
 	}
+	return c.cells(ends), nil
+}
+
+// where names the lines of a record.
+func (c *csvRecords) where() string {
+	if last := c.line - 1; c.ended && last > c.first {
+		return fmt.Sprintf("lines %d to %d", c.first, last)
+	}
+	return fmt.Sprintf("line %d", c.first)
+}
+
+// cells returns the cells of a record; ends are those of all but the last.
+func (c *csvRecords) cells(ends []int) []string {
 	cells, at := make([]string, 0, len(ends)+1), 0
 	for _, end := range append(ends, len(c.buffer)) {
 		cells = append(cells, string(c.buffer[at:end]))
 		at = end
 	}
-	return cells, nil
+	return cells
+}
+
+// lineBreak returns the line break that a carriage return is outside quotes: \r itself in a
+// file whose lines end with \n.
+func (c *csvRecords) lineBreak(b byte) byte {
+	if c.breaks == '\n' {
+		return b
+	}
+	c.breaks = '\r'
+	return '\n'
 }
 
 // escaped returns the character that an escape character and the next one stand for.

@@ -44,9 +44,7 @@ func interrupted(t *testing.T, o rows.Options, after int64) rows.Summary {
 // the position in it is in bytes of UTF-8.
 func TestInputEncodings(t *testing.T) {
 	const european, japan = "text,who\nyou idiot,Jürgen\n“what a garden”,Zoë – 5 €\n", "text,who\n庭,花\nyou idiot,木\n"
-	utf16 := func(order unicode.Endianness, mark unicode.BOMPolicy) encoding.Encoding {
-		return unicode.UTF16(order, mark)
-	}
+	utf16 := unicode.UTF16
 	for name, c := range map[string]struct {
 		text    string
 		encoded encoding.Encoding

@@ -50,6 +50,7 @@ func (f Format) String() string {
 		return "Parquet"
 	case Lines:
 		return "plain text"
+	case JSONL, CSV, TSV:
 	}
 	return strings.ToUpper(string(f))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -108,13 +109,15 @@ Commands:{{range $commands}}{{if .IsAvailableCommand}}
 Use "{{.CommandPath}} [command] --help" for the flags of a command.{{end}}
 `
 
-func init() { // cobra has these for all commands of the process
+// setUpHelp sets what cobra has for all commands of the process.
+var setUpHelp = sync.OnceFunc(func() {
 	cobra.EnableCommandSorting = false // common commands come first
 	cobra.AddTemplateFunc("groupedFlags", groupedFlags)
-}
+})
 
 // addHelp gives the commands below root their help.
 func addHelp(root *cobra.Command) {
+	setUpHelp()
 	root.SetUsageTemplate(usageTemplate)
 	var order func(*cobra.Command)
 	order = func(c *cobra.Command) {
