@@ -68,6 +68,8 @@ type readiness struct {
 	// Entities is the version of what finds personal data; absent if the server does not look
 	// for it.
 	Entities string `json:"entities,omitempty"`
+	// Feedback is true if the server stores the labels that clients send.
+	Feedback bool `json:"feedback,omitempty"`
 }
 
 // judgeTrust returns what verdicts may change; ok is false without a judge, and until
@@ -86,7 +88,7 @@ func (s *Server) healthRoutes(mux *http.ServeMux) {
 		writeJSON(w, http.StatusOK, map[string]bool{"alive": true})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		r := readiness{Ready: !s.ending.Load(), Model: s.screener.Info().Version, Judge: s.judge.Load().(string)}
+		r := readiness{Ready: !s.ending.Load(), Model: s.screener.Info().Version, Judge: s.judge.Load().(string), Feedback: s.config.Feedback != nil}
 		if t, ok := s.judgeTrust(); ok {
 			r.JudgeTrust = &t
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/httpapi"
+	"github.com/toxscreen/toxscreen/store"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -237,6 +238,14 @@ func TestReadinessTellsOfTheJudge(t *testing.T) {
 		if r := s.get("/readyz"); !strings.Contains(r.body, `"ready":true`) || !strings.Contains(r.body, `"judge":"fails"`) {
 			t.Errorf("%s", r.body)
 		}
+	}
+}
+
+// Readiness says whether labels are stored, so that pages offer to send them only then.
+func TestReadinessTellsOfFeedback(t *testing.T) {
+	s := serve(t, toxscreen.New(words), httpapi.Config{Feedback: openFeedback(t, store.FeedbackOptions{})})
+	if r := s.get("/readyz"); r.body != `{"ready":true,"model":"tiny@1.0.0","judge":"none","feedback":true}`+"\n" {
+		t.Errorf("%s", r.body)
 	}
 }
 
