@@ -14,8 +14,8 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/httpapi"
-	"github.com/toxscreen/toxscreen/store"
 	"github.com/toxscreen/toxscreen/screen"
+	"github.com/toxscreen/toxscreen/store"
 )
 
 // results is a Results.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -35,6 +36,7 @@ import (
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/screen"
+	"github.com/toxscreen/toxscreen/store"
 )
 
 // These tests use the page like people do, in a real Chromium, on a real server with
@@ -374,7 +376,7 @@ func TestScoresAsOneTypes(t *testing.T) {
 		t.Errorf("%d requests for %d keys", n, len(insult))
 	}
 	want := s.score(t, insult)
-	if got := b.text("#summary"); !strings.HasPrefix(got, fmt.Sprintf("%.2f severity: %s flagged About %.0f of 100 people would call this toxic.", want.Score, want.Severity, 100*want.Score)) {
+	if got := b.text("#summary"); got != fmt.Sprintf("%.2f Flagged for insult and toxicity About %.0f of 100 people would call this toxic. Severity: %s.", want.Score, 100*want.Score, want.Severity) {
 		t.Errorf("the summary says %q", got)
 	}
 	rows := eval[[]string](b, `[...document.querySelectorAll("#attributes li")].map(row => row.innerText.split(/\s+/).join(" ").trim())`)
@@ -389,7 +391,7 @@ func TestScoresAsOneTypes(t *testing.T) {
 		}
 		b.wait(fmt.Sprintf(`(row => Math.abs(row.querySelector(".fill").offsetWidth / row.querySelector(".track").offsetWidth - %g) < 0.01)(document.querySelectorAll("#attributes li")[%d])`, float64(measured.Score), i))
 	}
-	b.says("#announcement", fmt.Sprintf("Score %.2f, severity %s, flagged for toxicity, insult.", want.Score, want.Severity))
+	b.says("#announcement", fmt.Sprintf("Score %.2f. Flagged for insult and toxicity. Severity: %s.", want.Score, want.Severity))
 	if role := eval[string](b, `document.querySelector("#announcement").role`); role != "status" {
 		t.Errorf("the announcement has the role %q, want a polite one", role)
 	}
@@ -402,6 +404,30 @@ func TestScoresAsOneTypes(t *testing.T) {
 
 	b.click("#clear")
 	b.wait(`document.querySelector("#marked-section").hidden && document.querySelector("#score").textContent === "–"`)
+}
+
+// TestHeadline: the headline says what is flagged, the general attribute last, or that
+// nothing is, and beside other texts that of each.
+func TestHeadline(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	b.write(friendly)
+	b.says("#decision", "Not flagged")
+	b.says("#announcement", "Not flagged. Severity: none.")
+	for _, flagged := range []string{"threat", "profanity", "toxicity"} {
+		b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of ` + flagged + `"]`)))
+		b.press(kb.Home)
+	}
+	b.says("#decision", "Flagged for profanity, threat and toxicity")
+	b.says("#announcement", "Flagged for profanity, threat and toxicity.")
+	b.click("#reset")
+	b.says("#decision", "Not flagged")
+	b.click("#add")
+	b.write(insult)
+	b.says("#texts > li:nth-child(1) .said", fmt.Sprintf("%.2f Not flagged", s.score(t, friendly).Score))
+	b.says("#texts > li:nth-child(2) .said", fmt.Sprintf("%.2f Flagged for insult and toxicity", s.score(t, insult).Score))
+	b.click("#clear")
+	b.says("#summary", "No score Write a text or choose an example")
 }
 
 // TestSpans: the marks are the spans of the library for every kind of text, and
@@ -457,8 +483,10 @@ func TestSpans(t *testing.T) {
 	b.wait(`document.activeElement === document.querySelectorAll("mark")[0]`)
 }
 
-// TestPassages: of a long text, the page lists the passages of the library, and
-// pressing one selects it in the text. A short text has no list.
+// TestPassages: of a long text, the page lists the passages of the library, each from the
+// sentence with its first marked word, or in a long sentence from that word, and without
+// marked words from its worst sentence. Pressing one selects all of it in the text, and
+// shows where it begins here. A short text has no list.
 func TestPassages(t *testing.T) {
 	s := newSite(t)
 	b := s.open(t)
@@ -467,26 +495,49 @@ func TestPassages(t *testing.T) {
 		t.Error("a short text has a list of passages")
 	}
 	kind := strings.Repeat(friendly+" 😀 We all like the garden. ", 60)
-	text := kind + strings.Repeat(insult+" ", 20) + kind + strings.Repeat("I will kill you, you idiot. ", 30) + kind
+	endless := "and then we all went on to the next village by the road along the river, "
+	threat := "I will kill you, you idiot. "
+	text := kind + strings.Repeat(endless, 8) + "and I will kill you, you idiot, " + strings.Repeat(endless, 8) + ". " + kind + threat + kind + strings.Repeat(insult+" ", 10) + kind
 	b.write(text)
-	want := s.score(t, text).Passages
-	if len(want) < 2 {
-		t.Fatalf("the library has the passages %v, want several", want)
+	result := s.score(t, text)
+	if len(result.Passages) < 3 {
+		t.Fatalf("the library has the passages %v, want several", result.Passages)
 	}
-	if n := eval[int](b, `document.querySelectorAll("#passages li").length`); n != len(want) || !b.shown("#passages-section") {
-		t.Errorf("%d passages, want %d", n, len(want))
+	if n := eval[int](b, `document.querySelectorAll("#passages li").length`); n != len(result.Passages) || !b.shown("#passages-section") {
+		t.Errorf("%d passages, want %d", n, len(result.Passages))
 	}
-	for i, p := range want {
+	var begun []string
+	for i, p := range result.Passages {
 		passage := text[p.Start:p.End]
 		button := fmt.Sprintf("#passages li:nth-child(%d) button", i+1)
-		if got := eval[string](b, "document.querySelector($1).textContent", button); got != fmt.Sprintf("%.2f%s", p.Score, passage) {
-			t.Errorf("passage %d is %q, want %.2f and %q", i, got, p.Score, passage)
+		shown := eval[string](b, "document.querySelector($1).textContent", button)
+		rest, ok := strings.CutPrefix(shown, fmt.Sprintf("%.2f… ", p.Score))
+		if !ok || !strings.HasSuffix(passage, rest) {
+			t.Errorf("passage %d is %q, want %.2f, … and the end of %q", i, shown, p.Score, passage)
 		}
+		begun = append(begun, rest[:len("I will kill you")])
 		b.click(button)
 		b.wait(`getSelection().toString() === $1`, passage)
-		b.wait(`((part, all) => part.top >= all.top - 1 && part.top < all.bottom)(getSelection().getRangeAt(0).getBoundingClientRect(), document.querySelector("#marked").getBoundingClientRect())`)
+		// The lines of the selection that are visible have the words that caused it.
+		b.wait(`(all => {
+			const words = new Range();
+			const nodes = document.createTreeWalker(document.querySelector("#marked"), NodeFilter.SHOW_TEXT);
+			let from = document.querySelector("#marked").textContent.indexOf($1);
+			while (nodes.nextNode() && from >= nodes.currentNode.length) from -= nodes.currentNode.length;
+			words.setStart(nodes.currentNode, from);
+			words.setEnd(nodes.currentNode, from + 1);
+			const {top, bottom} = words.getBoundingClientRect();
+			return top >= all.top && bottom <= all.bottom;
+		})(document.querySelector("#marked").getBoundingClientRect())`, rest)
 	}
 	b.picture("passages")
+	slices.Sort(begun)
+	if want := []string{"I will kill you", "You are a stupi", "kill you, you i"}; !slices.Equal(begun, want) {
+		t.Errorf("the passages begin with %q, want %q", begun, want)
+	}
+	if bold := eval[[]string](b, `[...document.querySelectorAll("#passages b")].map(e => e.textContent)`); !slices.Contains(bold, "kill you") {
+		t.Errorf("bold in the passages is %q", bold)
+	}
 	b.click("#clear")
 	b.wait(`document.querySelector("#passages-section").hidden`)
 }
@@ -615,15 +666,15 @@ func TestNotDecided(t *testing.T) {
 	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of toxicity"]`)))
 	b.press(kb.Home) // everything else would be flagged
 	b.write(foreign)
-	b.says("#summary", fmt.Sprintf("%.2f not decided The scores mean little: the text seems to be German, which the model does not know.", s.score(t, foreign).Score))
-	b.says("#announcement", "not decided: the text seems to be German")
-	if b.shown("#flagged") || strings.Contains(b.text("#attributes"), "flagged") {
+	b.says("#summary", fmt.Sprintf("%.2f Not decided: the text seems to be German, which the model does not know The scores mean little.", s.score(t, foreign).Score))
+	b.says("#announcement", "Not decided: the text seems to be German")
+	if strings.Contains(b.text("#summary"), "Flagged") || strings.Contains(b.text("#attributes"), "flagged") {
 		t.Error("a text that is not decided is flagged")
 	}
 	b.picture("not decided")
 	b.click("#add")
 	b.write(insult)
-	b.says("#texts li:first-child .said", "not decided")
+	b.says("#texts li:first-child .said", "Not decided: the text seems to be German")
 }
 
 /* Several texts. */
@@ -665,16 +716,18 @@ func TestPersonalData(t *testing.T) {
 	}
 
 	b.write(friendly)
-	b.says("#personal-hint", "None was found.")
-	if b.shown("#personal") || b.shown("#mask") {
+	b.says("#marked-hint", "No personal data was found.")
+	if b.shown("#personal-section") {
 		t.Error("there is something to mask in a text without personal data")
 	}
+	b.write(text)
+	b.wait(`!document.querySelector("#personal-section").hidden`)
 	b.click("#clear")
 	b.wait(`document.querySelector("#personal-section").hidden`)
 
 	// A server that does not look for personal data is not asked to.
 	without := newSiteWith(t, httpapi.Config{}).open(t)
-	if without.shown("#personal-section") || strings.Contains(without.text("#request"), "pii") {
+	if without.shown("#personal-section") || strings.Contains(without.text("#request"), "pii") || strings.Contains(without.text("#marked-hint"), "personal data") {
 		t.Error("the page shows personal data that nobody looked for")
 	}
 }
@@ -693,11 +746,10 @@ func TestTextsAreCompared(t *testing.T) {
 		var want []string
 		for i, text := range texts {
 			result := s.score(t, text)
-			row := fmt.Sprintf("%d %s %.2f %s", i+1, text, result.Score, result.Severity)
+			row := fmt.Sprintf("%d %s Remove %.2f Not flagged", i+1, text, result.Score)
 			if result.Flagged {
-				row += " flagged"
+				row = fmt.Sprintf("%d %s Remove %.2f Flagged for insult and toxicity", i+1, text, result.Score)
 			}
-			row += " Remove"
 			for _, a := range toxscreen.Attributes() {
 				row += fmt.Sprintf(" %s %.2f", strings.ReplaceAll(a.String(), "_", " "), result.Attributes[a].Score)
 			}
@@ -731,7 +783,7 @@ func TestTextsAreCompared(t *testing.T) {
 
 	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of toxicity"]`)))
 	b.press(kb.Home)
-	b.says("#texts > li:nth-child(3) .said", "flagged")
+	b.says("#texts > li:nth-child(3) .said", "Flagged for toxicity")
 	b.click("#reset")
 
 	b.click(`[aria-label="Remove text 1"]`)
@@ -758,8 +810,8 @@ func TestTextsAreCompared(t *testing.T) {
 func TestAComparedTextIsRefused(t *testing.T) {
 	s := newSite(t, toxscreen.WithMaxBytes(200))
 	b := s.openAt(t, "#text="+url.QueryEscape(insult)+"&text="+strings.Repeat("long%20", 50)+"&text="+url.QueryEscape(friendly))
-	b.says("#texts > li:nth-child(2)", "no score Remove failed to score text: text too long: it has 250 bytes, the limit is 200")
-	b.says("#texts > li:nth-child(3) .said", fmt.Sprintf("%.2f none", s.score(t, friendly).Score))
+	b.says("#texts > li:nth-child(2)", "Remove no score failed to score text: text too long: it has 250 bytes, the limit is 200")
+	b.says("#texts > li:nth-child(3) .said", fmt.Sprintf("%.2f Not flagged", s.score(t, friendly).Score))
 	if b.shown("#problem") {
 		t.Errorf("the first text has a problem: %s", b.text("#problem"))
 	}
@@ -779,7 +831,7 @@ func TestAComparedTextIsRefused(t *testing.T) {
 	other := s.openAt(t, "#text="+strings.Repeat("long%20", 50)+"&text="+url.QueryEscape(friendly))
 	other.says("#problem", "No new score: failed to score text: text too long")
 	close(let)
-	other.says("#texts > li:nth-child(2) .said", "none")
+	other.says("#texts > li:nth-child(2) .said", "Not flagged")
 	if !other.shown("#problem") {
 		t.Error("the problem of the text is gone")
 	}
@@ -943,14 +995,25 @@ func TestOutdatedRequests(t *testing.T) {
 	}
 }
 
-// TestThresholds: the keyboard moves thresholds; they decide at once what is flagged,
-// survive a reload and can be reset.
+// TestThresholds: the keyboard moves thresholds, and their numbers are seen meanwhile;
+// they decide at once what is flagged, and can be reset.
 func TestThresholds(t *testing.T) {
 	s := newSite(t)
 	b := s.open(t)
 	b.write(insult)
-	slider := `[aria-label="Threshold of toxicity"]`
+	const slider = `[aria-label="Threshold of toxicity"]`
+	// number is the number beside a mark, if it can be seen.
+	number := func() string {
+		t.Helper()
+		return eval[string](b, `(e => getComputedStyle(e).visibility === "visible" ? e.textContent : "")(document.querySelector($1).parentElement.querySelector("output"))`, slider)
+	}
+	if got := number(); got != "" {
+		t.Errorf("the number %s is seen while nobody moves the threshold", got)
+	}
 	b.do(chromedp.Focus(chromedp.CSS(slider)))
+	if got := number(); got != "0.60" {
+		t.Errorf("the number of a threshold with the focus is %q", got)
+	}
 	b.press(kb.End)
 	b.wait(`document.querySelector("#attributes li .value").textContent === $1`, fmt.Sprintf("%.2f", s.score(t, insult).Score))
 	if got := eval[string](b, `document.activeElement.getAttribute("aria-valuetext")`); got != "1.00" {
@@ -958,22 +1021,292 @@ func TestThresholds(t *testing.T) {
 	}
 	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of insult"]`)))
 	b.press(kb.End)
-	b.wait(`document.querySelector("#flagged").hidden`)
+	b.says("#decision", "Not flagged")
 	b.press(kb.Home)
 	b.press(kb.ArrowRight)
-	b.wait(`!document.querySelector("#flagged").hidden`)
+	b.says("#decision", "Flagged for insult")
 	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of threat"]`)))
 	b.press(kb.Home)
 	b.says("#attributes li:nth-child(6) .value", "flagged")
-
-	b.reload()
-	b.write(insult)
-	if got := eval[string](b, `document.querySelector($1).value`, slider); got != "1" {
-		t.Errorf("the threshold after a reload is %s", got)
-	}
 	b.click("#reset")
 	b.wait(`document.querySelector($1).value === $2 && document.querySelector("#reset").disabled`, slider, fmt.Sprint(s.score(t, insult).Attributes[toxscreen.Toxicity].Threshold))
 	b.says("#attributes li:nth-child(1) .value", "flagged")
+
+	// The mouse drags a mark from the middle of the track to three quarters of it, and the
+	// number moves with the mark.
+	b.do(chromedp.ScrollIntoView(chromedp.CSS(slider)))
+	box := eval[[]float64](b, `(r => [r.x, r.y + r.height / 2, r.width])(document.querySelector($1).getBoundingClientRect())`, slider)
+	at := func(share float64) float64 { return box[0] + 12 + share*(box[2]-24) }
+	mouse := func(kind input.DispatchMouseEventType, share float64) {
+		t.Helper()
+		b.do(chromedp.MouseEvent(kind, at(share), box[1], chromedp.Button("left"), chromedp.ClickCount(1)))
+	}
+	mouse(input.DispatchMouseEventTypeMousePressed, 0.6)
+	mouse(input.DispatchMouseEventTypeMouseMoved, 0.7)
+	mouse(input.DispatchMouseEventTypeMouseMoved, 0.75)
+	if got := number(); got != "0.75" {
+		t.Errorf("the number of a dragged threshold is %q", got)
+	}
+	if off := eval[float64](b, `(r => r.x + r.width / 2)(document.querySelector($1).parentElement.querySelector("output").getBoundingClientRect())`, slider) - at(0.75); math.Abs(off) > 2 {
+		t.Errorf("the number is %.0f pixels from its mark", off)
+	}
+	b.picture("a dragged threshold")
+	mouse(input.DispatchMouseEventTypeMouseReleased, 0.75)
+
+	// Phones have no pointer that hovers.
+	b.click("#reset")
+	b.do(chromedp.EmulateViewport(390, 800))
+	b.do(chromedp.ScrollIntoView(chromedp.CSS(slider)))
+	box = eval[[]float64](b, `(r => [r.x, r.y + r.height / 2, r.width])(document.querySelector($1).getBoundingClientRect())`, slider)
+	for _, touch := range []struct {
+		kind  input.DispatchTouchEventType
+		share []float64
+	}{{"touchStart", []float64{0.6}}, {"touchMove", []float64{0.7}}, {"touchMove", []float64{0.8}}} {
+		points := []*input.TouchPoint{}
+		for _, share := range touch.share {
+			points = append(points, &input.TouchPoint{X: at(share), Y: box[1]})
+		}
+		if _, err := chromedp.Call(b.ctx, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: touch.kind, TouchPoints: points}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.wait(`(e => getComputedStyle(e).visibility === "visible" && e.textContent === "0.80")(document.querySelector($1).parentElement.querySelector("output"))`, slider)
+}
+
+// TestThresholdsAsConfiguration: what is copied is the section of toxscreen.yaml with the
+// thresholds that were moved, and no others, as the configuration reads it.
+func TestThresholdsAsConfiguration(t *testing.T) {
+	b := newSite(t).open(t)
+	eval[any](b, `Object.defineProperty(navigator, "clipboard", {configurable: true, value: {writeText: async (text) => { window.copied = text; }}}), null`)
+	if !eval[bool](b, `document.querySelector("#copy-yaml").disabled`) {
+		t.Error("thresholds can be copied although none was moved")
+	}
+	for name, keys := range map[string]string{"threat": kb.Home, "severe toxicity": kb.End, "insult": kb.ArrowLeft, "toxicity": kb.ArrowRight + kb.ArrowLeft} {
+		b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of ` + name + `"]`)))
+		b.press(keys)
+	}
+	b.click("#copy-yaml")
+	b.says("#copy-yaml", "Copied")
+	copied := eval[string](b, `window.copied`)
+	if want := "thresholds:\n  severe_toxicity: 1\n  insult: 0.49\n  threat: 0\n"; copied != want {
+		t.Fatalf("copied is %q, want %q", copied, want)
+	}
+
+	program, folder := filepath.Join(t.TempDir(), "toxscreen"), t.TempDir()
+	if output, err := exec.Command("go", "build", "-o", program, "../../cmd/toxscreen").CombinedOutput(); err != nil {
+		t.Fatalf("failed to build toxscreen: %v: %s", err, output)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "toxscreen.yaml"), []byte(copied), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	show := exec.Command(program, "config", "show")
+	show.Dir = folder
+	output, err := show.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	for key, value := range map[string]string{"severe_toxicity": "1", "insult": "0.49", "threat": "0"} {
+		if !regexp.MustCompile(`(?m)^thresholds\.` + key + ` +` + regexp.QuoteMeta(value) + ` +file toxscreen\.yaml$`).Match(output) {
+			t.Errorf("the configuration does not read %s %s:\n%s", key, value, output)
+		}
+	}
+	if n := strings.Count(string(output), "file toxscreen.yaml"); n != 3 {
+		t.Errorf("%d settings come from the file:\n%s", n, output)
+	}
+
+	// Without a clipboard, the section is shown and selected.
+	eval[any](b, `Object.defineProperty(navigator, "clipboard", {value: undefined}), null`)
+	b.click("#copy-yaml")
+	b.says("#copy-yaml", "Selected")
+	if got := eval[string](b, `getSelection().toString()`); strings.TrimSpace(got) != strings.TrimSpace(copied) {
+		t.Errorf("selected is %q", got)
+	}
+	b.click("#reset")
+	if b.shown("#yaml") {
+		t.Error("the section is shown although no threshold is moved")
+	}
+}
+
+// TestAttributesAreExplained: the definition of the guideline appears when the pointer is
+// on an attribute or the focus comes to it; the pointer can move onto it, and Escape hides
+// it.
+func TestAttributesAreExplained(t *testing.T) {
+	guideline, err := os.ReadFile("../../docs/model/guideline.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := regexp.MustCompile(` \("[^)]*"\)`) // which the page leaves out
+	words := strings.ToLower(examples.ReplaceAllString(strings.Join(strings.Fields(string(guideline)), " "), ""))
+	s := newSite(t)
+	b := s.open(t)
+	for i := range toxscreen.Attributes() {
+		name := fmt.Sprintf("#attributes li:nth-child(%d) .name", i+1)
+		b.do(chromedp.Focus(chromedp.CSS(name)))
+		b.wait(`!document.querySelector("#tip").hidden && document.activeElement.getAttribute("aria-describedby") === "tip"`)
+		if said := strings.TrimSuffix(strings.ToLower(b.text("#tip")), "."); len(said) < 30 || !strings.Contains(words, said) {
+			t.Errorf("%s is explained as %q, which the guideline does not say", b.text(name), said)
+		}
+		if left := eval[bool](b, `(r => r.left >= 0 && r.right <= innerWidth)(document.querySelector("#tip").getBoundingClientRect())`); !left {
+			t.Errorf("the explanation of %s is not inside the page", b.text(name))
+		}
+	}
+	b.press(kb.Escape)
+	b.wait(`document.querySelector("#tip").hidden && document.activeElement.matches("#attributes .name")`)
+
+	b.do(chromedp.Focus(chromedp.ID("text")))
+	middle := func(selector string) (x, y float64) {
+		t.Helper()
+		at := eval[[]float64](b, `(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector($1).getBoundingClientRect())`, selector)
+		return at[0], at[1]
+	}
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("#thresholds-hint")))
+	x, y := middle("#attributes li:nth-child(6) .name")
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+	b.says("#tip", "States an intention")
+	x, y = middle("#tip")
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y), chromedp.Sleep(time.Second))
+	if !b.shown("#tip") {
+		t.Error("the explanation disappears under the pointer")
+	}
+	b.picture("explained")
+	b.press(kb.Escape)
+	b.wait(`document.querySelector("#tip").hidden`)
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("#attributes li:nth-child(2)")))
+	x, y = middle("#attributes li:nth-child(2) .name")
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+	b.says("#tip", "Very hateful")
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, 1, 1))
+	b.wait(`document.querySelector("#tip").hidden`)
+}
+
+/* Feedback. */
+
+// withFeedback returns a site that stores feedback, with the texts, and its store.
+func withFeedback(t *testing.T, c httpapi.Config, options ...toxscreen.Option) (*site, *store.Feedback) {
+	t.Helper()
+	f, err := store.OpenFeedback(filepath.Join(t.TempDir(), "feedback.db"), store.FeedbackOptions{KeepText: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c.Feedback = f
+	return newSiteWith(t, c, options...), f
+}
+
+// given returns the label sets that are stored.
+func given(t *testing.T, f *store.Feedback) (sets []store.LabelSet) {
+	t.Helper()
+	for set, err := range f.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+// TestFeedback: three presses tell the server what is wrong with a score. Another answer
+// for the same text corrects the first one. Nothing is sent without a choice.
+func TestFeedback(t *testing.T) {
+	s, f := withFeedback(t, httpapi.Config{})
+	b := s.open(t)
+	b.write(insult)
+	b.click("#wrong")
+	if focused := eval[string](b, `document.activeElement.ariaLabel + document.querySelector("#wrong").ariaExpanded`); focused != "toxicity is too hightrue" {
+		t.Errorf("the focus is on %q", focused)
+	}
+	b.click("#send-feedback")
+	b.says("#feedback-said", "Choose “too high” or “too low” beside at least one attribute.")
+	b.click(`[aria-label="threat is too high"]`)
+	b.click(`[aria-label="threat is too low"]`)
+	b.click(`[aria-label="insult is too low"]`)
+	b.click(`[aria-label="insult is too low"]`) // after all not
+	b.click(`[aria-label="toxicity is too high"]`)
+	b.picture("feedback")
+	b.click("#send-feedback")
+	b.says("#feedback-said", "Thank you. The server has stored it.")
+	if b.shown("#feedback") || eval[string](b, `document.activeElement.id`) != "wrong" {
+		t.Error("the form is still there")
+	}
+	b.says("#announcement", "Thank you.")
+	var labels toxscreen.Scores
+	labels.Set(toxscreen.Toxicity, 0)
+	labels.Set(toxscreen.Threat, 1)
+	if sets := given(t, f); len(sets) != 1 || sets[0].Text != insult || sets[0].Labels != labels || sets[0].Token == "" {
+		t.Fatalf("stored is %+v", sets)
+	}
+
+	b.click("#wrong")
+	b.click(`[aria-label="toxicity is too high"]`) // no longer
+	b.click("#send-feedback")
+	b.says("#feedback-said", "Thank you.")
+	labels = toxscreen.Scores{}
+	labels.Set(toxscreen.Threat, 1)
+	sets := given(t, f)
+	if len(sets) != 2 || sets[1].Labels != labels || sets[1].Token != sets[0].Token {
+		t.Errorf("after a correction, stored is %+v", sets)
+	}
+
+	b.write(friendly)
+	if b.shown("#feedback-said") {
+		t.Error("another text has the thanks for the first one")
+	}
+	b.click("#wrong")
+	b.wait(`document.querySelectorAll("#opinions [aria-pressed=true]").length === 0`)
+	b.click("#cancel-feedback")
+	if b.shown("#feedback") || len(given(t, f)) != 2 {
+		t.Error("cancelled feedback was sent")
+	}
+	b.click("#clear")
+	b.wait(`!document.querySelector("#wrong").checkVisibility()`)
+
+	if newSite(t).open(t).shown("#wrong") {
+		t.Error("a server that stores no feedback is offered some")
+	}
+}
+
+// TestFeedbackThatFails: the form keeps its answers and says why they are not stored, and
+// they can be sent again.
+func TestFeedbackThatFails(t *testing.T) {
+	key, keys := newKey(t)
+	s, f := withFeedback(t, httpapi.Config{Keys: keys})
+	b := s.open(t)
+	enter := func() {
+		t.Helper()
+		b.wait(`document.querySelector("#key-form").checkVisibility()`)
+		b.do(chromedp.Focus(chromedp.ID("key")))
+		b.press(key + kb.Enter)
+	}
+	enter()
+	b.wait(`document.querySelector("#wrong").checkVisibility()`)
+	b.click("#wrong")
+	b.click(`[aria-label="insult is too high"]`)
+	fails := func(front func(http.ResponseWriter, *http.Request) bool) {
+		s.handle(func(w http.ResponseWriter, r *http.Request) bool { return r.URL.Path == "/v1/feedback" && front(w, r) })
+	}
+	fails(refuse(http.StatusInsufficientStorage, "not_stored", "failed to keep feedback: there is no room left"))
+	b.click("#send-feedback")
+	b.says("#feedback-said", "Not stored: failed to keep feedback: there is no room left. Your answer is still here: send it again later.")
+	b.picture("feedback that fails")
+	fails(refuse(http.StatusUnauthorized, "wrong_key", "this server does not know the key"))
+	b.click("#send-feedback")
+	b.says("#feedback-said", "Not stored: this server requires an API key. Enter it below the text, then send again.")
+	enter()
+	fails(func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) })
+	b.click("#send-feedback")
+	b.says("#feedback-said", "The server cannot be reached: is it running? Trying again in")
+	if n := len(given(t, f)); n != 0 {
+		t.Errorf("%d answers are stored", n)
+	}
+	s.handle(nil)
+	b.says("#feedback-said", "Thank you.")
+	if sets := given(t, f); len(sets) != 1 || sets[0].Caller != "somebody" {
+		t.Errorf("stored is %+v", sets)
+	}
 }
 
 /* The judge. */
@@ -1143,11 +1476,14 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
-// TestWithoutAVerdict: the page says why there is no verdict.
+// TestWithoutAVerdict: the page says why there is no verdict, once.
 func TestWithoutAVerdict(t *testing.T) {
 	b := newSite(t, toxscreen.WithoutJudge("no judge is configured")).open(t)
 	b.write(friendly)
-	b.says("#judge", "The judge was not asked. Why: no judge is configured.")
+	b.says("#server", "No judge: scores are the classifier's.")
+	if b.shown("#judge-section") {
+		t.Error("there is a card for a judge that does not exist")
+	}
 
 	judge := &verdicts{err: &toxscreen.AbstentionError{Why: "it answered something else", Raw: "Sorry, <b>no</b>"}, let: make(chan struct{})}
 	close(judge.let)
@@ -1184,6 +1520,7 @@ func TestTextIsOnlyText(t *testing.T) {
 	b := s.open(t)
 	b.write(attack)
 	b.says("#judge", "its verdict is part of the score")
+	b.click("#keep")
 	b.wait(`document.querySelector("#history li")`)
 	b.reload()
 	b.wait(`document.querySelector("#history li")`)
@@ -1316,80 +1653,127 @@ func timeless(t *testing.T, answer string) any {
 	return value
 }
 
-// TestRequests: for each format, the page shows a valid shell command and the answer of
-// the server to it, with and without a key. The curl of this shell only records its
-// arguments.
+// TestRequests: for each format and language, the page shows code that sends the text and
+// prints the answer of the server that the page shows, with and without a key, whatever
+// the text has. The curl of this shell only records its arguments.
 func TestRequests(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "curl"), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	const text = "It's \"quoted\" & $HOME `id` \\ 100 %,\n!you idiot 😀"
-	// send sends the request like the real curl.
-	send := func(command, key string) (status int, body, answer string) {
+	const text = "It's \"quoted\" & $HOME `id` ${1+1} \\ \\n \\u0041 {x!r} '''\"\"\" %s 100 %,\n\t\u2028!you idiot 😀"
+	// run runs code and returns what it prints.
+	run := func(key, code, program string, args ...string) string {
 		t.Helper()
-		shell := exec.Command("sh", "-c", command)
-		shell.Env = []string{"PATH=" + folder + ":" + os.Getenv("PATH"), "TOXSCREEN_KEY=" + key}
-		output, err := shell.Output()
+		command := exec.Command(program, args...)
+		command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "TOXSCREEN_KEY="+key)
+		output, err := command.Output()
 		if err != nil {
-			t.Fatalf("%s: %v", command, err)
-		}
-		args := strings.Split(strings.TrimSuffix(string(output), "\x00"), "\x00")
-		request, err := http.NewRequest(http.MethodPost, args[0], nil)
-		if err != nil || len(args)%2 == 0 {
-			t.Fatalf("%s: the arguments are %q: %v", command, args, err)
-		}
-		for i := 1; i < len(args); i += 2 {
-			switch name, value, _ := strings.Cut(args[i+1], ": "); args[i] {
-			case "-H":
-				request.Header.Set(name, value)
-			case "-d":
-				body = args[i+1]
-				request.Body = io.NopCloser(strings.NewReader(body))
-			default:
-				t.Fatalf("%s: an argument %q", command, args[i])
+			var said []byte
+			if e, ok := errors.AsType[*exec.ExitError](err); ok {
+				said = e.Stderr
 			}
+			t.Fatalf("%s\n%v: %s", code, err, said)
 		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatalf("%s: %v", command, err)
-		}
-		defer response.Body.Close()
-		said, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatalf("%s: %v", command, err)
-		}
-		return response.StatusCode, body, string(said)
+		return string(output)
+	}
+	// sends are the ways to send the request of each language.
+	sends := map[string]func(code, key string) (answer string){
+		"curl": func(code, key string) string {
+			args := strings.Split(strings.TrimSuffix(run(key, code, "sh", "-c", code), "\x00"), "\x00")
+			request, err := http.NewRequest(http.MethodPost, args[0], nil)
+			if err != nil || len(args)%2 == 0 {
+				t.Fatalf("%s: the arguments are %q: %v", code, args, err)
+			}
+			for i := 1; i < len(args); i += 2 {
+				switch name, value, _ := strings.Cut(args[i+1], ": "); args[i] {
+				case "-H":
+					request.Header.Set(name, value)
+				case "-d":
+					request.Body = io.NopCloser(strings.NewReader(args[i+1]))
+				default:
+					t.Fatalf("%s: an argument %q", code, args[i])
+				}
+			}
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatalf("%s: %v", code, err)
+			}
+			defer response.Body.Close()
+			said, err := io.ReadAll(response.Body)
+			if err != nil {
+				t.Fatalf("%s: %v", code, err)
+			}
+			return string(said)
+		},
+		"Python": func(code, key string) string { return run(key, code, "python3", "-c", code) },
+		"JavaScript": func(code, key string) string {
+			file := filepath.Join(folder, "request.mjs")
+			if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return run(key, code, "node", file)
+		},
 	}
 	key, keys := newKey(t)
-	for name, s := range map[string]*site{"without a key": newSite(t), "with a key": newSiteWith(t, httpapi.Config{Keys: keys, Finder: newFinder(t)})} {
+	for name, c := range map[string]httpapi.Config{"without a key": {}, "with a key": {Keys: keys}} {
 		t.Run(name, func(t *testing.T) {
+			c.Finder = newFinder(t)
+			s := newSiteWith(t, c)
+			var mu sync.Mutex
+			var body string // of the latest request that the page did not send
+			s.handle(func(_ http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodPost && !strings.Contains(r.UserAgent(), "Chrome") {
+					data, err := io.ReadAll(r.Body)
+					if err != nil {
+						t.Error(err)
+					}
+					r.Body = io.NopCloser(bytes.NewReader(data))
+					mu.Lock()
+					body = string(data)
+					mu.Unlock()
+				}
+				return false
+			})
 			b := s.open(t)
 			b.paste(text)
 			b.press(kb.Enter, chromedp.ModifierCtrl)
-			if name == "with a key" {
+			if len(c.Keys) > 0 {
 				b.wait(`!document.querySelector("#key-form").hidden`)
 				b.do(chromedp.Focus(chromedp.ID("key")))
 				b.press(key + kb.Enter)
 			}
 			b.wait(`document.querySelector("#marked").textContent === $1`, text)
-			b.do(chromedp.Focus(chromedp.CSS("[name=format]:checked")))
 			var labels []string
 			for range eval[int](b, `document.querySelectorAll("[name=format]").length`) {
-				label := eval[string](b, `document.activeElement.nextElementSibling.textContent`)
-				labels = append(labels, label)
-				status, body, answer := send(eval[string](b, `document.querySelector("#request").textContent`), key)
-				if status != http.StatusOK {
-					t.Errorf("%s: status %d: %s", label, status, answer)
-				}
-				var fields any
-				if err := json.Unmarshal([]byte(body), &fields); err != nil || !strings.Contains(fmt.Sprint(fields), text) {
-					t.Errorf("%s: the body is %s", label, body)
-				}
 				b.says("#answer-status", "Status 200.")
-				if diff := cmp.Diff(timeless(t, answer), timeless(t, eval[string](b, `document.querySelector("#answer").textContent`))); diff != "" {
-					t.Errorf("%s: the answer on the page is another than that to the command: %s", label, diff)
+				label := eval[string](b, `document.querySelector("[name=format]:checked").nextElementSibling.textContent`)
+				labels = append(labels, label)
+				answer := timeless(t, eval[string](b, `document.querySelector("#answer").textContent`))
+				var languages []string
+				b.do(chromedp.Focus(chromedp.CSS("[name=language]:checked")))
+				for range eval[int](b, `document.querySelectorAll("[name=language]").length`) {
+					language := eval[string](b, `document.activeElement.nextElementSibling.textContent`)
+					languages = append(languages, language)
+					code := eval[string](b, `document.querySelector("#request").textContent`)
+					if strings.Contains(code, key) {
+						t.Errorf("%s in %s has the key", label, language)
+					}
+					if diff := cmp.Diff(timeless(t, sends[language](code, key)), answer); diff != "" {
+						t.Errorf("%s in %s: the answer on the page is another than that to the code: %s", label, language, diff)
+					}
+					mu.Lock()
+					var fields any
+					if err := json.Unmarshal([]byte(body), &fields); err != nil || !strings.Contains(fmt.Sprint(fields), text) {
+						t.Errorf("%s in %s: the body is %s", label, language, body)
+					}
+					mu.Unlock()
+					b.press(kb.ArrowRight)
 				}
+				if want := []string{"curl", "Python", "JavaScript"}; !slices.Equal(languages, want) {
+					t.Errorf("the languages are %q, want %q", languages, want)
+				}
+				b.do(chromedp.Focus(chromedp.CSS("[name=format]:checked")))
 				b.press(kb.ArrowRight)
 			}
 			if want := []string{"Native", "Perspective", "OpenAI", "LiteLLM", "Patronus", "Presidio", "Writer"}; !slices.Equal(labels, want) {
@@ -1484,9 +1868,66 @@ func TestCopy(t *testing.T) {
 
 /* History. */
 
+// TestNothingIsKeptUnasked: until the user asks for it, the browser stores nothing, also
+// if an earlier version of the page did. What is asked for is kept, and forgotten on
+// request.
+func TestNothingIsKeptUnasked(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	stored := func() map[string]string {
+		t.Helper()
+		return eval[map[string]string](b, `({...localStorage, ...sessionStorage})`)
+	}
+	b.write(insult)
+	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of threat"]`)))
+	b.press(kb.Home)
+	b.click("#reset")
+	b.click("#examples li:nth-child(3) button")
+	b.says("#history-hint", "Nothing is stored in this browser.")
+	if kept := stored(); len(kept) > 0 || b.shown("#forget") {
+		t.Errorf("without being asked, the page stores %q", kept)
+	}
+	eval[any](b, `localStorage.setItem("toxscreen.history", JSON.stringify([{text: "an old text", score: 0.5}])), localStorage.setItem("toxscreen.keep", "true"), localStorage.setItem("another", "x"), null`)
+	b.reload()
+	if kept := stored(); len(kept) != 1 || kept["another"] != "x" {
+		t.Errorf("of an earlier version, the page keeps %q", kept)
+	}
+	if cookies := eval[string](b, "document.cookie"); cookies != "" {
+		t.Errorf("the cookies are %q", cookies)
+	}
+
+	// Asked for: the text and thresholds that are shown, and what follows.
+	b.write(insult)
+	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of threat"]`)))
+	b.press(kb.Home)
+	b.click("#keep")
+	b.wait(`document.querySelectorAll("#history li").length === 1`)
+	b.reload()
+	b.says("#decision", "threat")
+	b.says("#history", insult)
+	b.says("#thresholds-hint", "also for your next visit")
+	b.click("#forget")
+	b.wait(`document.querySelectorAll("#history li").length === 0`)
+	if kept := fmt.Sprint(stored()); strings.Contains(kept, "idiot") || strings.Contains(kept, "threat") {
+		t.Errorf("after forgetting, the page keeps %s", kept)
+	}
+	b.click("#keep") // off
+	b.write("Nobody may know of this idiot.")
+	if kept := stored(); len(kept) != 1 {
+		t.Errorf("when nothing is to be kept, the page stores %q", kept)
+	}
+	b.reload()
+	if eval[bool](b, `document.querySelector("#keep").checked`) {
+		t.Error("the page keeps texts again after a reload")
+	}
+}
+
+// TestHistory: texts that are kept can be scored again. A text that is being typed is one
+// text.
 func TestHistory(t *testing.T) {
 	s := newSite(t)
 	b := s.open(t)
+	b.click("#keep")
 	b.write("You are a stupid")
 	b.write(insult) // typing continues
 	b.wait(`document.querySelectorAll("#history li").length === 1`)
@@ -1496,24 +1937,95 @@ func TestHistory(t *testing.T) {
 	if got := b.text("#history li:nth-child(2)"); got != fmt.Sprintf("%.2f %s", s.score(t, insult).Score, insult) {
 		t.Errorf("the older text is %q", got)
 	}
+	b.picture("history")
 	b.reload()
 	b.wait(`document.querySelectorAll("#history li").length === 2`)
 	b.click("#history li:nth-child(2) button")
 	b.wait(`document.querySelector("#marked").textContent === $1`, insult)
 	b.wait(`document.querySelector("#history li").textContent.includes("stupid")`)
+}
 
-	b.click("#forget")
-	b.wait(`document.querySelectorAll("#history li").length === 0`)
-	b.click("#keep")
-	b.write("Nobody may know of this idiot.")
-	if kept := eval[string](b, `JSON.stringify(localStorage)`); strings.Contains(kept, "idiot") {
-		t.Errorf("stored although history is off: %s", kept)
+// TestExamples: the examples are always there. One that takes the place of a text of the
+// user's does not lose it.
+func TestExamples(t *testing.T) {
+	s := newSite(t)
+	b := s.open(t)
+	const own = "I wrote this for half an hour."
+	b.write(own)
+	for i := range eval[int](b, `document.querySelectorAll("#examples button").length`) {
+		button := fmt.Sprintf("#examples li:nth-child(%d) button", i+1)
+		b.click(button)
+		b.wait(`document.querySelector("#marked").textContent === document.querySelector($1).value && document.querySelector("#text").value === document.querySelector($1).value`, button)
+		if !eval[bool](b, `document.activeElement === document.querySelector($1)`, button) {
+			t.Error("the next example cannot be reached with the keyboard at once")
+		}
 	}
-	b.reload()
-	b.says("#history-hint", "Texts are not stored.")
+	b.click("#restore")
+	b.wait(`document.querySelector("#marked").textContent === $1 && document.querySelector("#restore").hidden`, own)
+	b.click("#clear")
+	b.wait(`document.querySelector("#text").value === ""`)
+	b.click("#restore")
+	b.wait(`document.querySelector("#marked").textContent === $1`, own)
+	b.click("#clear")
+	b.paste(friendly)
+	b.wait(`document.querySelector("#restore").hidden`)
 }
 
 /* For everybody. */
+
+// TestCards: at every width, the cards fill the page without holes between them, and no
+// card is empty.
+func TestCards(t *testing.T) {
+	judge := &verdicts{verdict: verdictOn(borderline, "stupid idea"), let: make(chan struct{})}
+	s := judged(t, judge)
+	b := s.open(t)
+	check := func(state string) {
+		t.Helper()
+		for _, width := range []int64{320, 390, 500, 768, 959, 960, 1280, 1920} {
+			b.do(chromedp.EmulateViewport(width, 900))
+			// With half of the gaps around them, the cards have the area of the page.
+			filled := eval[float64](b, `(() => {
+				const gap = 16, area = ({width, height}) => (width + gap) * (height + gap);
+				const cards = [...document.querySelectorAll("main section")].filter(card => card.checkVisibility());
+				return cards.reduce((sum, card) => sum + area(card.getBoundingClientRect()), 0) / area(document.querySelector("main").getBoundingClientRect());
+			})()`)
+			if math.Abs(filled-1) > 0.002 {
+				t.Errorf("%s, %d pixels: the cards fill %.1f %% of the page", state, width, 100*filled)
+				b.picture(fmt.Sprintf("holes, %s, %d", state, width))
+			}
+		}
+		for _, empty := range eval[[]string](b, `[...document.querySelectorAll("main section")].filter(card => card.checkVisibility())
+			.flatMap(card => [card, ...card.querySelectorAll("ul, ol, pre, p.notice, [role=group]")]).filter(e => e.checkVisibility())
+			.filter(e => !e.innerText.replace(e.querySelector("h2")?.innerText ?? "", "").trim()).map(e => e.outerHTML.slice(0, 200))`) {
+			t.Errorf("%s: this is empty: %s", state, empty)
+		}
+	}
+	check("example")
+	b.write(borderline)
+	check("waiting")
+	close(judge.let)
+	b.says("#judge", "part of the score")
+	check("judged")
+	b.write(strings.Repeat(friendly+" ", 60) + strings.Repeat(insult+" ", 20) + "Write to zoe@example.com.")
+	check("long")
+	b.click("#add")
+	check("one of two is empty")
+	b.write(foreign)
+	check("not decided")
+	b.click(`[aria-label="Remove text 1"]`)
+	b.click("#clear")
+	check("empty")
+
+	s, _ = withFeedback(t, httpapi.Config{Finder: newFinder(t)})
+	b = s.open(t)
+	b.write("Write to zoe@example.com, you idiot.")
+	b.click("#wrong")
+	check("personal data and feedback")
+	s.handle(refuse(http.StatusUnauthorized, "wrong_key", "this server needs a key"))
+	b.paste(friendly)
+	b.says("#problem", "requires an API key")
+	check("no key")
+}
 
 // TestAccessibility: axe-core finds no error in any look and state, no look needs
 // horizontal scrolling at 320 pixels, and nothing moves for users who do not want
@@ -1524,7 +2036,7 @@ func TestAccessibility(t *testing.T) {
 		t.Fatalf("failed to read axe-core: run `make chromium`: %v", err)
 	}
 	judge := &verdicts{verdict: verdictOn(borderline, "stupid idea"), let: make(chan struct{})}
-	s := judged(t, judge)
+	s, _ := withFeedback(t, httpapi.Config{Results: &results{}, Judge: answering{}, Finder: newFinder(t)}, toxscreen.WithJudge(judge, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(raises{}))
 	b := s.open(t)
 	eval[any](b, string(axe)+"; null")
 	check := func(state string) {
@@ -1543,6 +2055,19 @@ func TestAccessibility(t *testing.T) {
 		}
 	}
 	check("example")
+	b.do(chromedp.Focus(chromedp.CSS("#attributes .name")))
+	check("explained")
+	b.do(chromedp.Focus(chromedp.CSS("#attributes input")))
+	b.press(kb.ArrowLeft)
+	check("threshold")
+	b.click("#reset")
+	b.click("#wrong")
+	b.click(`[aria-label="insult is too high"]`)
+	check("feedback")
+	b.click("#send-feedback")
+	b.says("#feedback-said", "Thank you")
+	check("thanks")
+	b.click("#keep")
 	b.click("#clear")
 	check("empty")
 	b.write(borderline)
@@ -1574,14 +2099,22 @@ func TestAccessibility(t *testing.T) {
 // TestKeyboard: the Tab key reaches all controls in their order on the page, and the
 // focus is visible.
 func TestKeyboard(t *testing.T) {
-	b := newSite(t).open(t)
+	s, _ := withFeedback(t, httpapi.Config{Finder: newFinder(t)})
+	b := s.open(t)
+	b.click("#keep")
 	b.write(insult)
+	b.do(chromedp.Focus(chromedp.CSS(`[aria-label="Threshold of threat"]`)))
+	b.press(kb.Home) // so that there are thresholds to copy
 	b.click("#add")
 	b.write(example)
+	b.click("#wrong")
 	b.do(chromedp.Focus(chromedp.ID("text")))
+	for range 7 {
+		b.press(kb.Tab, chromedp.ModifierShift)
+	}
 	var stops []string
-	for range 40 {
-		stop := eval[string](b, `(e => e === document.body ? "" : e.id || e.ariaLabel || e.value || e.textContent)(document.activeElement)`)
+	for range 80 {
+		stop := eval[string](b, `(e => e === document.body ? "" : e.id || e.ariaLabel || (e.matches("input") ? e.value : e.textContent))(document.activeElement)`)
 		if stop == "" || len(stops) > 0 && stop == stops[0] {
 			break
 		}
@@ -1591,16 +2124,22 @@ func TestKeyboard(t *testing.T) {
 		}
 		b.press(kb.Tab)
 	}
-	s := newSite(t)
-	want := []string{
-		"text", "add", "link", "clear",
-		"Threshold of toxicity", "Threshold of severe toxicity", "Threshold of insult", "Threshold of profanity",
-		"Threshold of identity attack", "Threshold of threat", "Threshold of sexually explicit",
-		"1" + insult, "Remove text 1", "2" + example, "Remove text 2", "highest", "1d10t", "mask", "personal",
-		"native", "copy", "request", "answer", "format-document", "keep", "forget",
+	want := []string{"add", "link", "clear", "Disguised word", "Insult", "Harsh criticism", "Thanks", "text", "wrong"}
+	for _, a := range toxscreen.Attributes() {
+		name := strings.ReplaceAll(a.String(), "_", " ")
+		want = append(want, name, "Threshold of "+name)
+	}
+	want = append(want, "copy-yaml", "reset")
+	for _, a := range toxscreen.Attributes() {
+		name := strings.ReplaceAll(a.String(), "_", " ")
+		want = append(want, name+" is too high", name+" is too low")
+	}
+	want = append(want, "send-feedback", "cancel-feedback",
+		"1"+insult, "Remove text 1", "2"+example, "Remove text 2", "highest", "1d10t", "mask", "personal",
+		"native", "curl", "copy", "request", "answer", "format-document", "keep", "forget",
 		fmt.Sprintf("%.2f%s", s.score(t, example).Score, example), fmt.Sprintf("%.2f%s", s.score(t, insult).Score, insult),
 		"OpenAPI description", "documents", "the server", "the command line", "moving from the Perspective API", "what the model can and cannot do",
-	}
+	)
 	if !slices.Equal(stops, want) {
 		t.Errorf("the Tab key reaches\n%q, want\n%q", stops, want)
 	}

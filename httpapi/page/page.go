@@ -6,42 +6,28 @@
 //
 // It is embedded in the binary, loads nothing from other hosts and uses the native
 // routes of the server that it comes from: POST v1/score, GET v1/score/{id} for a
-// pending verdict, and GET readyz, and a route of another format while its answer is
-// shown. All its URLs but those of the project's documents are relative, so it works
+// pending verdict, POST v1/feedback for what the user sends, and GET readyz, and a route
+// of another format while its answer is shown. All its URLs but those of the project's documents are relative, so it works
 // below any base path.
 package page
 
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/hex"
 	"net/http"
+	"path"
 	"time"
 )
 
-//go:embed index.html
-var index []byte
+//go:embed index.html *.css *.js icon.svg
+var content embed.FS
 
-//go:embed page.css
-var styles []byte
-
-// The modules of the script: page.js imports the others.
-var (
-	//go:embed page.js
-	script []byte
-	//go:embed dom.js
-	scriptDOM []byte
-	//go:embed formats.js
-	scriptFormats []byte
-	//go:embed personal.js
-	scriptPersonal []byte
-	//go:embed text.js
-	scriptText []byte
-)
-
-//go:embed icon.svg
-var icon []byte
+// kinds are the Content-Types of the files.
+var kinds = map[string]string{
+	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+}
 
 // policy is the Content-Security-Policy: the page may load its own scripts, style
 // sheet and images and call its own server. Trusted Types prevent turning strings
@@ -59,21 +45,21 @@ type file struct {
 // them must be removed first, see [http.StripPrefix]. It is safe for concurrent use.
 func Handler() http.Handler {
 	files := map[string]file{}
-	for _, f := range []struct {
-		path, kind string
-		content    []byte
-	}{
-		{"/", "text/html; charset=utf-8", index},
-		{"/page/page.css", "text/css; charset=utf-8", styles},
-		{"/page/page.js", "text/javascript; charset=utf-8", script},
-		{"/page/dom.js", "text/javascript; charset=utf-8", scriptDOM},
-		{"/page/formats.js", "text/javascript; charset=utf-8", scriptFormats},
-		{"/page/personal.js", "text/javascript; charset=utf-8", scriptPersonal},
-		{"/page/text.js", "text/javascript; charset=utf-8", scriptText},
-		{"/page/icon.svg", "image/svg+xml", icon},
-	} {
-		sum := sha256.Sum256(f.content)
-		files[f.path] = file{kind: f.kind, tag: `"` + hex.EncodeToString(sum[:16]) + `"`, content: f.content}
+	entries, err := content.ReadDir(".")
+	if err != nil {
+		panic(err) // cannot happen: the folder is embedded
+	}
+	for _, entry := range entries {
+		data, err := content.ReadFile(entry.Name())
+		if err != nil {
+			panic(err) // cannot happen: the file is embedded
+		}
+		address := "/page/" + entry.Name()
+		if entry.Name() == "index.html" {
+			address = "/"
+		}
+		sum := sha256.Sum256(data)
+		files[address] = file{kind: kinds[path.Ext(entry.Name())], tag: `"` + hex.EncodeToString(sum[:16]) + `"`, content: data}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f, ok := files[r.URL.Path]

@@ -1,33 +1,12 @@
 // The playground: one text or several, their results, and actions on both.
 
+import { decided, decision, movedThresholds, showBars } from "./attributes.js";
 import { $, announce, colour, copy, make, number, separated, words } from "./dom.js";
-import { curl, formats } from "./formats.js";
+import { showFeedback, visit } from "./feedback.js";
+import { formats, languages } from "./formats.js";
 import { showPersonal } from "./personal.js";
+import { forget, keep, keeps, kept, setKeeps } from "./storage.js";
 import { inUTF16, showPassages, showText } from "./text.js";
-
-// kept is what this browser stores. Where storage is disabled or full, the page
-// works without it.
-const kept = {
-  get(name, otherwise) {
-    try {
-      return JSON.parse(localStorage.getItem(`toxscreen.${name}`)) ?? otherwise;
-    } catch {
-      return otherwise;
-    }
-  },
-  set(name, value) {
-    try {
-      localStorage.setItem(`toxscreen.${name}`, JSON.stringify(value));
-      return true;
-    } catch {
-      return false;
-    }
-  },
-};
-
-// example is the text that the page opens with if there is no other. It has a disguised
-// word and sentences that differ.
-const example = "Thanks for looking into this. But you are an 1d10t, and so is everybody who approved it. See you on Monday.";
 
 // entry returns a text that is shown, alone or beside others.
 const entry = (text, stage = "") => ({
@@ -41,7 +20,6 @@ const entry = (text, stage = "") => ({
 const state = {
   texts: [entry("")],
   at: 0, // index of the text in the field
-  thresholds: kept.get("thresholds", {}), // thresholds that the user moved
 };
 
 const current = () => state.texts[state.at];
@@ -75,10 +53,10 @@ function pause(milliseconds, signal) {
 
 const seconds = (n) => (n === 1 ? "1 second" : `${n} seconds`);
 
-// ask returns the server's answer, from JSON. While the server cannot be reached
-// or is busy, it says so and tries again. It throws when signal is aborted or the
+// ask returns the server's answer, from JSON with a field. While the server cannot be
+// reached or is busy, it says so and tries again. It throws when signal is aborted or the
 // server rejects the request.
-async function ask(path, request, signal, say = report) {
+async function ask(path, request, signal, say = report, field = "attributes") {
   for (let attempt = 0; ; attempt++) {
     const backOff = Math.min(2 ** attempt, 30);
     const headers = { ...request.headers };
@@ -99,7 +77,7 @@ async function ask(path, request, signal, say = report) {
     } catch {
       answer = {};
     }
-    if (response.ok && answer.attributes) {
+    if (response.ok && answer[field]) {
       say("");
       $("key-form").hidden = true;
       return answer;
@@ -128,13 +106,15 @@ function report(problem) {
 
 let judgeState = "unknown"; // from GET readyz
 let findsEntities = false; // likewise
+let storesFeedback = false; // likewise
 
-// look checks whether the server has a judge, and whether it looks for personal data.
+// look checks whether the server has a judge, looks for personal data and stores feedback.
 async function look() {
   try {
     const ready = await (await fetch("readyz", { cache: "no-store" })).json();
     judgeState = ready.judge ?? "unknown";
     findsEntities = Boolean(ready.entities);
+    storesFeedback = Boolean(ready.feedback);
   } catch {
     return; // the first score reports that the server cannot be reached
   }
@@ -155,11 +135,24 @@ const body = (text, how) => ({ text, sentences: true, ...(findsEntities && { pii
 // have to be stored.
 const unjudged = { do_not_store: true };
 
-const post = (request, signal, say) => ask("v1/score", {
-  method: "POST",
-  headers: { "Content-Type": "application/json" },
-  body: JSON.stringify(request),
-}, signal, say);
+const inJSON = (body) => ({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+const post = (request, signal, say) => ask("v1/score", inJSON(request), signal, say);
+
+// sendLabels sends what the user says about the text that is shown. It returns a problem,
+// or "" when the server has stored it.
+async function sendLabels(labels, signal, say) {
+  try {
+    await ask("v1/feedback", inJSON({ text: current().text, labels, token: visit }), signal, say, "stored");
+    return "";
+  } catch (problem) {
+    if (signal.aborted) return "";
+    if (!(problem instanceof Refusal)) throw problem;
+    if (problem.status !== 401) return `Not stored: ${problem.message}. Your answer is still here: send it again later.`;
+    refused(problem);
+    return "Not stored: this server requires an API key. Enter it below the text, then send again.";
+  }
+}
 
 // score shows the result of the text in the field, and the judge's verdict when that is
 // known. Requests for an earlier text are aborted. The judge takes seconds and one
@@ -234,32 +227,17 @@ function refused(problem) {
 
 function show(text, result, request = null, stage = "") {
   Object.assign(current(), { text, result, request, stage, problem: "" });
-  $("examples").hidden = text !== "";
   showScore();
+  showFeedback(text, result, storesFeedback ? sendLabels : null);
   showPassages(text, result);
   showText(text, result);
   showPersonal(text, result);
   showJudge();
-  showList("warnings", result?.warnings ?? []);
   showVersions();
   showTexts();
   showRequest();
   announce(summary());
 }
-
-const thresholdOf = (result, name) => state.thresholds[name] ?? result.attributes[name].threshold;
-
-// isFlagged tells whether an attribute is flagged by the thresholds of this page. In a
-// text that is not decided, none is.
-function isFlagged(result, name) {
-  const measured = result.attributes[name];
-  if (result.not_decided) return false;
-  return name in state.thresholds ? measured.score >= state.thresholds[name] : measured.flagged;
-}
-
-const flaggedOnes = (result) => Object.keys(result.attributes).filter((name) => isFlagged(result, name));
-
-const severityOf = (result) => (result.not_decided ? "not decided" : `severity: ${result.severity}`);
 
 function meaning(score) {
   const people = Math.round(100 * score);
@@ -272,90 +250,39 @@ function meaning(score) {
 function summary() {
   const { result } = current();
   if (!result) return "";
-  const flagged = flaggedOnes(result);
-  const by = flagged.length ? `flagged for ${flagged.map(words).join(", ")}` : "not flagged";
-  const said = result.not_decided ? `not decided: ${result.not_decided}` : `severity ${result.severity}, ${by}`;
+  const severity = result.not_decided ? "" : ` Severity: ${result.severity}.`;
   const judge = result.judge.pending ? " The judge was asked." : result.judge.verdicts ? " The judge has answered." : "";
   const personal = result.entities?.length ? ` Personal data: ${result.entities.map(({ type }) => words(type)).slice(0, 5).join(", ")}.` : "";
   const warnings = result.warnings.map((warning) => ` Warning: ${warning}.`).join("");
-  return `Score ${number(result.score)}, ${said}.${judge}${personal}${warnings}`;
+  return `Score ${number(result.score)}. ${decision(result)}.${severity}${judge}${personal}${warnings}`;
 }
 
 function showScore() {
-  const { result } = current();
+  const { text, result } = current();
   $("score").textContent = result ? number(result.score) : "–";
-  $("severity").textContent = result ? severityOf(result) : "";
+  $("decision").replaceChildren(result ? decided(result) : "No score");
   $("summary").dataset.severity = result?.severity ?? "";
-  $("meaning").textContent = !result ? "This will be the probability that people would call the text toxic."
-    : result.not_decided ? `The scores mean little: ${result.not_decided}.`
-    : meaning(result.score) + (result.judge.pending ? " The judge may change that." : "");
-  showBars();
+  $("meaning").textContent = text === "" ? "Write a text or choose an example: the score will be the probability that people would call it toxic."
+    : !result ? "This text has not been scored."
+    : result.not_decided ? "The scores mean little."
+    : `${meaning(result.score)} Severity: ${result.severity}.${result.judge.pending ? " The judge may change that." : ""}`;
+  const warnings = result?.warnings ?? [];
+  $("warnings").hidden = warnings.length === 0;
+  $("warnings").replaceChildren(...warnings.map((warning) => make("li", {}, warning)));
+  showBars(result);
 }
 
-// showBars shows a row for each measured attribute. Rows are created once
-// and then updated, so that a slider keeps the focus.
-function showBars() {
-  const { result } = current();
-  const names = Object.keys(result?.attributes ?? {});
-  const list = $("attributes");
-  if (result && list.dataset.names !== names.join()) {
-    list.dataset.names = names.join();
-    list.replaceChildren(...names.map(bar));
-  }
-  $("attributes-section").hidden = !result;
-  $("flagged").hidden = !result || flaggedOnes(result).length === 0;
-  $("reset").disabled = Object.keys(state.thresholds).length === 0;
-  for (const name of names) {
-    const row = list.children[names.indexOf(name)];
-    const measured = result.attributes[name];
-    row.style.setProperty("--score", measured.score);
-    row.querySelector(".value").replaceChildren(number(measured.score), ...(isFlagged(result, name) ? [" ", make("strong", {}, "flagged")] : []));
-    const slider = row.querySelector("input");
-    const threshold = thresholdOf(result, name);
-    slider.value = threshold;
-    slider.setAttribute("aria-valuetext", `${number(threshold)}${name in state.thresholds ? "" : ", the server's"}`);
-    slider.title = `flagged at or over ${number(threshold)}`;
-    const parts = [];
-    if (number(measured.classifier) !== number(measured.score) || measured.judge !== undefined) parts.push(`classifier ${number(measured.classifier)}`);
-    if (measured.judge !== undefined) parts.push(`judge ${number(measured.judge)}`);
-    if (measured.plain !== undefined) parts.push(`as written ${number(measured.plain)}`);
-    row.querySelector(".parts").textContent = parts.join(" · ");
-    row.querySelector(".parts").hidden = parts.length === 0;
-  }
-}
-
-function bar(name) {
-  const slider = make("input", { type: "range", min: 0, max: 1, step: 0.01, ariaLabel: `Threshold of ${words(name)}` });
-  slider.addEventListener("input", () => {
-    state.thresholds[name] = Number(slider.value);
-    thresholdsChanged();
-  });
-  const row = make("li", {},
-    make("span", { className: "name" }, words(name)),
-    make("span", { className: "value" }),
-    make("div", { className: "scale" }, make("div", { className: "track" }, make("div", { className: "fill" })), slider),
-    make("span", { className: "parts" }));
-  row.style.setProperty("--colour", colour(name));
-  return row;
-}
-
-function thresholdsChanged() {
-  kept.set("thresholds", state.thresholds);
-  showBars();
+$("attributes").addEventListener("thresholds", () => {
+  showScore();
   showTexts();
   showRequest();
   announce(summary());
-}
-
-function showList(id, sentences) {
-  $(`${id}-section`).hidden = sentences.length === 0;
-  $(id).replaceChildren(...sentences.map((sentence) => make("li", {}, sentence)));
-}
+});
 
 function showVersions() {
   const versions = Object.entries(current().result?.versions ?? {});
-  $("versions-section").hidden = versions.length === 0;
-  $("versions").replaceChildren(...versions.flatMap(([name, version]) => [make("dt", {}, words(name)), make("dd", {}, version)]));
+  $("versions").hidden = versions.length === 0;
+  $("versions").replaceChildren(...versions.map(([name, version]) => make("div", {}, make("dt", {}, words(name)), make("dd", {}, version))));
 }
 
 /* Several texts. */
@@ -380,15 +307,14 @@ function compared({ text, result, problem }, i) {
   const remove = make("button", { type: "button", ariaLabel: `Remove text ${i + 1}` }, "Remove");
   remove.addEventListener("click", () => removeText(i));
   const said = make("p", { className: "said" });
-  const item = make("li", {}, make("div", { className: "row" }, choose, said, remove));
+  const item = make("li", {}, make("div", { className: "row" }, choose, remove), said);
   if (i === state.at) choose.ariaCurrent = "true";
   if (!result) {
     said.append("no score");
     if (problem) item.append(make("p", { className: "hint" }, problem));
     return item;
   }
-  const flagged = flaggedOnes(result).length > 0;
-  said.append(make("span", { className: "score" }, number(result.score)), ` ${result.severity ?? "not decided"}`, ...(flagged ? [" ", make("strong", {}, "flagged")] : []));
+  said.append(make("span", { className: "score" }, number(result.score)), " ", decided(result));
   item.append(make("ul", { className: "small" }, ...Object.entries(result.attributes).map(([name, measured]) => {
     const bar = make("li", {},
       make("span", { className: "name" }, words(name)),
@@ -441,6 +367,8 @@ function select(i) {
   growing = false;
   clearTimeout(typing);
   running.abort();
+  replaced = "";
+  $("restore").hidden = true;
   report("");
   $("summary").removeAttribute("aria-busy");
   const { text, result, request, stage } = current();
@@ -544,7 +472,8 @@ addEventListener("hashchange", () => {
 
 function showJudge() {
   const { text, result, stage } = current();
-  $("judge-section").hidden = !result;
+  // That there is no judge is said above already.
+  $("judge-section").hidden = !result || judgeState === "none" && !result.judge.asked;
   if (!result) return;
   const { judge } = result;
   const out = [];
@@ -595,26 +524,35 @@ function aspectItem(aspect, quote) {
 
 /* The request and the answer in each format. */
 
-for (const [name, { label }] of Object.entries(formats)) {
-  const input = make("input", { type: "radio", name: "format", value: name, checked: name === "native", autocomplete: "off" });
-  input.addEventListener("change", showRequest);
-  $("formats").append(make("label", {}, input, make("span", {}, label)));
+// offer adds a choice for each of some formats or languages, and chooses the first.
+function offer(id, group, choices) {
+  for (const [i, [name, { label }]] of Object.entries(choices).entries()) {
+    const input = make("input", { type: "radio", name: group, value: name, checked: i === 0, autocomplete: "off" });
+    input.addEventListener("change", showRequest);
+    $(id).append(make("label", {}, input, make("span", {}, label)));
+  }
 }
+
+const chosen = (group) => document.querySelector(`[name=${group}]:checked`).value;
+
+offer("formats", "format", formats);
+offer("languages", "language", languages);
 
 // requestIn returns the body of the request for the current text in a format, as JSON.
 function requestIn(format) {
   const { text, result, request } = current();
   const shown = text || "some text";
   if (format !== formats.native) return JSON.stringify(format.body(shown, Object.keys(result?.attributes ?? { toxicity: 0 })));
-  const moved = Object.keys(state.thresholds).length ? { thresholds: state.thresholds } : {};
-  return JSON.stringify({ ...(request ?? body(shown)), ...moved });
+  const thresholds = movedThresholds();
+  return JSON.stringify({ ...(request ?? body(shown)), ...(Object.keys(thresholds).length && { thresholds }) });
 }
 
 function showRequest() {
-  const format = formats[document.querySelector("[name=format]:checked").value];
+  const format = formats[chosen("format")];
+  const language = languages[chosen("language")];
   const request = requestIn(format);
-  $("request").textContent = curl(format, request, key !== "");
-  $("request-hint").textContent = key ? "Set TOXSCREEN_KEY to your key." : "";
+  $("request").textContent = language.code(format, request, key !== "");
+  $("request-hint").textContent = [language.hint, key && "Set TOXSCREEN_KEY to your key."].filter(Boolean).join(" ");
   $("answer-hint").textContent = format.hint;
   $("format-document").href = $("documents").href + "/" + format.document;
   $("format-document").textContent = `About the ${format.label} format`;
@@ -643,9 +581,9 @@ async function showAnswer(format, request) {
     const { id, pending } = result.judge;
     printAnswer(JSON.stringify(result), id && !pending ? `Status 200. This is the final result, from GET v1/score/${id}.` : "Status 200.");
   } else if (stage === "typing") {
-    printAnswer("", "The answer is here when you stop typing.");
+    printAnswer("…", "The answer is here when you stop typing.");
   } else {
-    printAnswer("", "Waiting for the answer.");
+    printAnswer("…", "Waiting for the answer.");
     $("answer").setAttribute("aria-busy", "true");
     try {
       const headers = { "Content-Type": "application/json", ...(key && { Authorization: `Bearer ${key}` }) };
@@ -654,7 +592,7 @@ async function showAnswer(format, request) {
     } catch {
       if (signal.aborted) return;
       answered = ""; // so that it is requested again
-      printAnswer("", "There is no answer: the server cannot be reached.");
+      printAnswer("…", "There is no answer: the server cannot be reached.");
     }
     $("answer").removeAttribute("aria-busy");
   }
@@ -670,6 +608,7 @@ function printAnswer(body, status) {
   }
   const more = text.length - longestAnswer;
   $("answer").textContent = more > 0 ? `${text.slice(0, longestAnswer)}\n… ${more.toLocaleString("en")} more characters` : text;
+  $("answer").hidden = text === "";
   $("answer-status").textContent = status;
 }
 
@@ -681,47 +620,52 @@ const longest = 20_000; // limit of a stored text in UTF-16 units
 const most = 20; // texts
 let growing = false; // whether the newest text is still being typed
 
-const keeps = () => kept.get("keep", true);
-
 // remember puts a text first in the history. A text that is still being typed
 // replaces its earlier version.
 function remember(text, score) {
   if (!keeps() || text.trim() === "" || text.length > longest) return;
-  const texts = kept.get("history", []).filter((entry) => entry.text !== text);
+  const texts = kept("history", []).filter((entry) => entry.text !== text);
   if (growing && texts.length && (text.startsWith(texts[0].text) || texts[0].text.startsWith(text))) texts.shift();
   growing = true;
   texts.unshift({ text, score });
-  while (texts.length && !kept.set("history", texts.slice(0, most))) texts.pop();
+  while (texts.length && !keep("history", texts.slice(0, most))) texts.pop();
   showHistory();
 }
 
 function showHistory() {
-  const texts = kept.get("history", []);
+  const texts = kept("history", []);
   $("keep").checked = keeps();
-  $("forget").disabled = texts.length === 0;
+  $("forget").hidden = !keeps();
   const buttons = () => [...$("history").querySelectorAll("button")];
   const focused = buttons().indexOf(document.activeElement);
+  $("history").hidden = texts.length === 0;
   $("history").replaceChildren(...texts.map(({ text, score }) => {
     const button = make("button", { type: "button" }, make("span", {}, number(score)), make("span", { dir: "auto" }, text));
-    button.addEventListener("click", () => take(text));
+    button.addEventListener("click", () => {
+      takeOver(text);
+      $("text").focus();
+    });
     return make("li", {}, button);
   }));
   buttons()[focused]?.focus();
-  $("history-hint").textContent = !keeps() ? "Texts are not stored."
-    : texts.length ? "" : `The last ${most} texts, in this browser only.`;
+  $("history-hint").textContent = keeps() ? `The last ${most} texts are stored in this browser only.` : "Nothing is stored in this browser.";
 }
 
 $("keep").addEventListener("change", () => {
-  kept.set("keep", $("keep").checked);
-  if (!$("keep").checked) kept.set("history", []);
+  const could = setKeeps($("keep").checked);
+  keep("thresholds", movedThresholds());
+  const { text, result, stage } = current();
+  if (result && stage !== "opened") remember(text, result.score);
   showHistory();
+  showBars(result);
+  if (!could) $("history-hint").textContent = "This browser does not let the page store anything.";
 });
 
 $("forget").addEventListener("click", () => {
-  kept.set("history", []);
+  forget();
   showHistory();
-  $("keep").focus(); // the button is disabled now
-  announce("The history is empty.");
+  $("keep").focus();
+  announce("Everything that was kept is removed.");
 });
 
 /* Input. */
@@ -735,17 +679,28 @@ function scoreSoon() {
   else typing = setTimeout(score, 350, 1000);
 }
 
+let replaced = ""; // the user's text that an example or nothing took the place of
+
 // take puts a text into the field and scores it.
 function take(text) {
   unlink();
   growing = false;
   $("text").value = text;
-  $("text").focus();
   score();
+}
+
+// takeOver is take for a text in the place of what is in the field, which can be put back.
+function takeOver(text) {
+  const before = $("text").value;
+  if (before.trim() !== "" && !isExample(before)) replaced = before;
+  $("restore").hidden = replaced === "" || replaced === text;
+  take(text);
 }
 
 $("text").addEventListener("input", (event) => {
   unlink();
+  replaced = "";
+  $("restore").hidden = true;
   clearTimeout(typing);
   running.abort(); // its text is outdated
   $("summary").setAttribute("aria-busy", "true");
@@ -756,15 +711,21 @@ $("text").addEventListener("compositionend", scoreSoon);
 $("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) score();
 });
-$("clear").addEventListener("click", () => take(""));
-for (const button of $("examples").querySelectorAll("button")) {
-  button.addEventListener("click", () => take(button.textContent));
-}
-$("reset").addEventListener("click", () => {
-  state.thresholds = {};
-  if (current().result) thresholdsChanged();
-  document.querySelector(".bars input")?.focus(); // the button is disabled now
+$("clear").addEventListener("click", () => {
+  takeOver("");
+  $("text").focus();
 });
+$("restore").addEventListener("click", () => {
+  take(replaced);
+  replaced = "";
+  $("restore").hidden = true;
+  $("text").focus();
+});
+
+const examples = [...$("examples").querySelectorAll("button")];
+const isExample = (text) => examples.some((button) => button.value === text);
+for (const button of examples) button.addEventListener("click", () => takeOver(button.value));
+
 $("key-form").addEventListener("submit", (event) => {
   event.preventDefault();
   key = $("key").value.trim();
@@ -789,4 +750,4 @@ await look();
 const texts = linked();
 if (texts) open(texts);
 else if ($("text").value) score(); // text that the browser restored after a reload
-else open([example]);
+else open([examples[0].value]); // it has a disguised word and sentences that differ

@@ -7,15 +7,12 @@ const mostEntities = 50; // that are listed
 
 let latest = ["", null]; // the text and the result that are shown
 
-// showPersonal shows the personal data of a result, if the server looks for any.
+// showPersonal shows the personal data of a result, if it has any.
 export function showPersonal(text, result) {
   latest = [text, result];
   const found = result?.entities;
-  $("personal-section").hidden = !found;
-  if (!found) return;
-  for (const id of ["personal-actions", "personal", "entities"]) $(id).hidden = found.length === 0;
-  $("personal-hint").textContent = found.length === 0 ? "None was found."
-    : "The number says how sure it is that the part is of this type. Masking happens in this browser.";
+  $("personal-section").hidden = !found?.length;
+  if (!found?.length) return;
   const at = inUTF16(text, result.offset_unit);
   const entities = found.map((entity) => ({ ...entity, start: at(entity.start), end: at(entity.end) }));
   showEntities(text, entities);

@@ -1,6 +1,7 @@
 // The text of a result with its sentences, spans, readings and passages.
 
 import { $, colour, make, number, words } from "./dom.js";
+import { explain, hideTip } from "./tip.js";
 
 // inUTF16 returns a function from offsets of a result to offsets of a string.
 export function inUTF16(text, unit) {
@@ -16,32 +17,59 @@ export function inUTF16(text, unit) {
   return (offset) => at[offset] ?? i;
 }
 
-// showPassages lists the passages of a long text. The passage of a short text is the
-// text itself.
+const lead = 40; // UTF-16 units of a sentence that may stand before the words that matter
+
+// beginning returns where the sentence of an offset begins, not before start. If that is
+// farther away than lead, it returns the offset.
+function beginning(text, start, offset) {
+  const from = Math.max(start, offset - lead);
+  const ended = text.slice(from, offset).match(/.*([.!?…]["'”’)]*\s+|\n\s*)/s);
+  if (ended) return from + ended[0].length;
+  return from === start ? start : offset;
+}
+
+// causeOf returns where the words begin that a passage was chosen for: its first span, or
+// without spans its worst sentence.
+function causeOf({ start, end }, spans, sentences) {
+  const inside = (parts) => parts.filter((part) => part.start < end && start < part.end);
+  const worst = (parts) => parts.reduce((a, b) => (b.score > a.score ? b : a), { start, score: 0 });
+  return Math.max(start, (inside(spans)[0] ?? worst(inside(sentences))).start);
+}
+
+// showPassages lists the passages of a long text, from the words that caused them. The
+// passage of a short text is the text itself.
 export function showPassages(text, result) {
-  const passages = result?.passages ?? [];
   const at = inUTF16(text, result?.offset_unit);
-  const isWhole = ({ start, end }) => !/[^\s\p{C}]/u.test(text.slice(0, at(start)) + text.slice(at(end)));
-  $("passages-section").hidden = !passages.length || isWhole(passages[0]);
+  const placed = (parts) => (parts ?? []).map((part) => ({ ...part, start: at(part.start), end: at(part.end) }));
+  const [passages, spans, sentences] = [placed(result?.passages), placed(result?.spans), placed(result?.sentences)];
+  const isBlank = (part) => !/[^\s\p{C}]/u.test(part);
+  $("passages-section").hidden = !passages.length || isBlank(text.slice(0, passages[0].start) + text.slice(passages[0].end));
   // Redrawing would remove the focus, so it is done only if a passage has changed.
-  const shown = JSON.stringify([text, passages]);
+  const shown = JSON.stringify([text, passages, spans, sentences]);
   if ($("passages").dataset.shown === shown) return;
   $("passages").dataset.shown = shown;
-  $("passages").replaceChildren(...passages.map(({ start, end, score }) => {
-    const [from, to] = [at(start), at(end)];
-    const button = make("button", { type: "button" }, make("span", {}, number(score)), make("span", { dir: "auto" }, text.slice(from, to)));
-    button.addEventListener("click", () => reveal(from, to));
+  $("passages").replaceChildren(...passages.map((passage) => {
+    const cause = causeOf(passage, spans, sentences);
+    const from = beginning(text, passage.start, cause);
+    const words = make("span", { dir: "auto" }, isBlank(text.slice(passage.start, from)) ? "" : "… ");
+    divided(spans, () => make("b"), (parent, from, to) => parent.append(text.slice(from, to)))(words, from, passage.end);
+    const button = make("button", { type: "button" }, make("span", {}, number(passage.score)), words);
+    button.addEventListener("click", () => reveal(passage.start, passage.end, cause));
     return make("li", {}, button);
   }));
 }
 
-// reveal selects a part of the marked text and scrolls to it.
-function reveal(from, to) {
+// reveal selects a part of the marked text and scrolls to an offset in it.
+function reveal(from, to, at = from) {
   const marked = $("marked");
-  const selection = getSelection();
-  selection.setBaseAndExtent(...place(marked, from), ...place(marked, to));
-  const { top } = selection.getRangeAt(0).getBoundingClientRect();
-  marked.scrollTop += top - marked.getBoundingClientRect().top;
+  getSelection().setBaseAndExtent(...place(marked, from), ...place(marked, to));
+  const seen = document.createRange();
+  seen.setStart(...place(marked, at));
+  seen.setEnd(...place(marked, at + 1));
+  // What stands before the offset is above it, as far as there is room, and so are the
+  // edges of its line.
+  const above = at > from ? marked.clientHeight / 3 : 8;
+  marked.scrollTop += seen.getBoundingClientRect().top - marked.getBoundingClientRect().top - above;
   marked.scrollIntoView({ block: "nearest" });
 }
 
@@ -133,6 +161,7 @@ export function showText(text, result) {
   if (spans.length) hints.push(`Point at a marked word to see its numbers${spans.length > 1 ? ", or move between words with the arrow keys" : ""}.`);
   else hints.push(result.spans ? "No single word stands out." : "This model does not mark words.");
   if (quoted.length) hints.push("The judge quoted the words underlined with dashes.");
+  if (result.entities?.length === 0) hints.push("No personal data was found.");
   $("marked-hint").textContent = hints.join(" ");
 }
 
@@ -214,50 +243,7 @@ function disguises(written) {
   return [make("span", { className: "hint" }, ` (${odd.slice(0, 3).join(", ")}${odd.length > 3 ? ", …" : ""})`)];
 }
 
-// The numbers of a mark stay for a moment after the pointer has left it, so that the
-// pointer can move to them.
-let tipped, leaving;
-function showTip(mark) {
-  clearTimeout(leaving);
-  if (tipped === mark) return;
-  hideTip();
-  tipped = mark;
-  const tip = $("tip");
-  tip.textContent = mark.dataset.numbers;
-  tip.hidden = false;
-  mark.setAttribute("aria-describedby", "tip");
-  const section = $("marked-section").getBoundingClientRect();
-  const word = mark.getClientRects()[0];
-  tip.style.left = `${Math.max(8, Math.min(word.left - section.left, section.width - tip.offsetWidth - 8))}px`;
-  tip.style.top = `${word.bottom - section.top + 2}px`;
-}
-
-function hideTip() {
-  clearTimeout(leaving);
-  tipped?.removeAttribute("aria-describedby");
-  tipped = undefined;
-  $("tip").hidden = true;
-}
-
-function leaveTip() {
-  clearTimeout(leaving);
-  leaving = setTimeout(() => {
-    if (tipped !== document.activeElement) hideTip();
-  }, 300);
-}
-
-$("marked").addEventListener("pointerover", (event) => {
-  const mark = event.target.closest("mark");
-  if (mark) showTip(mark);
-});
-$("marked").addEventListener("pointerout", leaveTip);
-$("tip").addEventListener("pointerenter", () => clearTimeout(leaving));
-$("tip").addEventListener("pointerleave", leaveTip);
-$("marked").addEventListener("focusin", (event) => {
-  if (event.target.matches("mark")) showTip(event.target);
-});
-$("marked").addEventListener("focusout", hideTip);
-$("marked").addEventListener("scroll", hideTip);
+explain($("marked"), "mark", (mark) => mark.dataset.numbers);
 $("marked").addEventListener("keydown", (event) => {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   const marks = [...$("marked").querySelectorAll("mark")];
@@ -269,7 +255,4 @@ $("marked").addEventListener("keydown", (event) => {
   to.tabIndex = 0;
   to.scrollIntoView({ block: "nearest" });
   to.focus({ preventScroll: true });
-});
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") hideTip();
 });
