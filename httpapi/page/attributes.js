@@ -115,9 +115,9 @@ function yaml() {
   return ["thresholds:", ...names.map((name) => `  ${name}: ${moved[name]}`), ""].join("\n");
 }
 
+// changed makes the page show again all that depends on the thresholds, the bars included.
 function changed() {
   keep("thresholds", moved);
-  showBars(latest);
   $("attributes").dispatchEvent(new Event("thresholds"));
 }
 
