@@ -82,7 +82,10 @@ func look(ctx context.Context, address string) ([]byte, error) {
 	if err := chromedp.Do(page, chromedp.EmulateViewport(1180, 1120)); err != nil {
 		return nil, err
 	}
-	light := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}}
+	light := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: "light"},
+		{Name: "prefers-reduced-motion", Value: "reduce"}, // bars would still grow
+	}}
 	if _, err := chromedp.Call(page, emulation.SetEmulatedMedia, light); err != nil {
 		return nil, err
 	}
