@@ -188,8 +188,11 @@ func (k Known) Read(text string) Text {
 	}
 	pieces, seen := k.pieces(text)
 	if !seen.foreign && !(seen.odd && (seen.english || seen.noise)) {
+		if seen.home || len(pieces) == 1 {
+			return whole
+		}
 		// Sentences that are too short to tell may be enough together.
-		if found := k.tell(read(text), kind{}); found.foreign && !seen.home && len(pieces) > 1 {
+		if found := k.tell(read(text), kind{}); found.foreign {
 			whole.mark(text, found)
 			whole.Parts[0].Foreign = whole.Foreign
 		}
@@ -248,13 +251,18 @@ type seen struct {
 	noise   bool // odd, and nothing but noise
 }
 
-// pieces returns the sentences of a text, or parts of them, and what is among them.
+// pieces returns the sentences of a text, or parts of them, and what is among them. What has
+// no words belongs to the piece before it.
 func (k Known) pieces(text string) (pieces []piece, s seen) {
 	var before kind
 	for start := 0; start < len(text); {
 		p := piece{Part: Part{Start: start, End: start + sentence(text[start:])}}
 		p.sample = read(text[p.Start:p.End])
 		start = p.End
+		if last := len(pieces) - 1; last >= 0 && p.sample.isBlank() {
+			pieces[last].End = p.End
+			continue
+		}
 		for _, p := range k.divide(text, p) {
 			if p.kind = k.tell(p.sample, before); p.kind.foreign {
 				before = p.kind
@@ -276,7 +284,7 @@ const minRun = 5
 // divide returns a sentence in up to three pieces if English words stand before or behind a
 // run of foreign ones: people often write no full stop between them.
 func (k Known) divide(text string, p piece) []piece {
-	if at := noiseUntil(text[p.Start:p.End]); at > 0 && p.Start+at < p.End {
+	if at := noiseUntil(text[p.Start:p.End]); p.sample.noise && at > 0 && p.Start+at < p.End {
 		noise, rest := p, p
 		noise.End, rest.Start = p.Start+at, p.Start+at
 		noise.sample, rest.sample = read(text[noise.Start:noise.End]), read(text[rest.Start:rest.End])
@@ -339,12 +347,18 @@ func (k Known) divide(text string, p piece) []piece {
 	return pieces
 }
 
-// noiseUntil returns the length of the words at the beginning of a text that are noise.
+// noiseUntil returns the length of the noise at the beginning of a text; 0 if another word
+// comes first.
 func noiseUntil(text string) int {
+	noise := false
 	for w := range words(text) {
 		if !isNoise(w.text) {
-			return w.start
+			if noise {
+				return w.start
+			}
+			return 0
 		}
+		noise = true
 	}
 	return len(text)
 }
@@ -388,8 +402,7 @@ func longestRun(all []word) (from, to int) {
 }
 
 // settle decides about the pieces that are too short to tell, in a text in which others are
-// foreign: each is compared with the languages of the foreign ones. A piece without words
-// goes with the one before it.
+// foreign: each is compared with the languages of the foreign ones.
 func (k Known) settle(pieces []piece) {
 	candidates := maps.Clone(k.languages)
 	others := map[whatlanggo.Lang]bool{}
@@ -404,8 +417,6 @@ func (k Known) settle(pieces []piece) {
 		case p.kind.home || p.Foreign || k.isEnglish(p.sample):
 		case p.kind.odd:
 			p.Foreign = true
-		case p.sample.latin+p.sample.other == 0:
-			p.Foreign = i > 0 && pieces[i-1].Foreign
 		default:
 			against := nearest(p.sample, candidates)
 			p.Foreign = others[against.Lang] && against.Confidence >= sureConfidence
@@ -532,6 +543,9 @@ type sample struct {
 	plain     int    // letters of both, without those of possible names
 	noise     bool   // there are words that are noise; they are not counted
 }
+
+// isBlank reports whether a sample has no words.
+func (s sample) isBlank() bool { return s.latin+s.other == 0 && !s.noise }
 
 // word is a word of a text.
 type word struct {
