@@ -59,6 +59,7 @@ def test_a_killed_process_is_started_again_and_no_text_is_lost_or_doubled(screen
             time.sleep(0.05)
     assert [result.id for result in got] == list(range(200))
     assert [result.score for result in got] == want
+    own.score("The last answers may have come before the process died.")
     assert len(killed | {pid_of(own)}) == 3
 
 
