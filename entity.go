@@ -62,18 +62,17 @@ func NewFound(f EntityFinder, text string, entities []Entity, unit OffsetUnit) F
 		Entities: Result{OffsetUnit: Bytes, Entities: entities}.In(unit, text).Entities, OffsetUnit: unit,
 		Warnings: []string{}, Versions: FoundVersions{Version(), f.Version()},
 	}
-	switch n := invalidBytes(text); n {
-	case 0:
-	case 1:
-		found.Warnings = append(found.Warnings, "1 byte is not valid UTF-8: it is read as U+FFFD")
-	default:
-		found.Warnings = append(found.Warnings, fmt.Sprintf("%d bytes are not valid UTF-8: they are read as U+FFFD", n))
+	if warning := invalidUTF8(text); warning != "" {
+		found.Warnings = append(found.Warnings, warning)
 	}
 	return found
 }
 
-// invalidBytes returns the number of bytes of a text that are not valid UTF-8.
-func invalidBytes(text string) int {
+// invalidUTF8 says how many bytes of a text are not valid UTF-8; it is empty if there are none.
+func invalidUTF8(text string) string {
+	if utf8.ValidString(text) {
+		return ""
+	}
 	invalid := 0
 	for at := 0; at < len(text); {
 		c, size := utf8.DecodeRuneInString(text[at:])
@@ -82,7 +81,10 @@ func invalidBytes(text string) int {
 		}
 		at += size
 	}
-	return invalid
+	if invalid == 1 {
+		return "1 byte is not valid UTF-8: it is read as U+FFFD"
+	}
+	return fmt.Sprintf("%d bytes are not valid UTF-8: they are read as U+FFFD", invalid)
 }
 
 // WithEntities also finds the personal data in each text, for [Result.Entities].

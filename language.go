@@ -20,6 +20,8 @@ type Language struct {
 	// Certain is true if Foreign is almost certainly right, or if the model knows none of
 	// the text's letters.
 	Certain bool
+	// Stated is true if the caller named the language, see [WithLanguage].
+	Stated bool
 	// Mixed is true if a part of the text seems to be in none of these languages, but not
 	// the text as a whole.
 	Mixed bool
@@ -47,15 +49,17 @@ func WithLanguage(code string) Option {
 	return func(s *Screener) { s.language = code }
 }
 
-// ParseLanguage returns a code for [WithLanguage] in lower case, or an error if it does not
-// have the form of one.
+// ParseLanguage returns a code for [WithLanguage] in lower case with hyphens, or an error if it
+// does not have the form of one.
 func ParseLanguage(code string) (string, error) {
-	base, _, _ := strings.Cut(strings.ReplaceAll(code, "_", "-"), "-")
-	letters := strings.IndexFunc(base, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) < 0
-	if n := len(base); n < 2 || n > 3 || !letters {
-		return "", fmt.Errorf("%q is not the code of a language: it must be like en or en-GB", code)
+	lower := strings.ToLower(strings.ReplaceAll(code, "_", "-"))
+	for i, part := range strings.Split(lower, "-") {
+		strange := strings.IndexFunc(part, func(r rune) bool { return (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') }) >= 0
+		if n := len(part); strange || n < 2 && i == 0 || n > 3 && i == 0 || n < 1 || n > 8 {
+			return "", fmt.Errorf("%q is not the code of a language: it must be like en or en-GB", code)
+		}
 	}
-	return strings.ToLower(code), nil
+	return lower, nil
 }
 
 // WithAnyLanguage decides a text in a language that the model was not trained on by its
@@ -71,9 +75,10 @@ func WithAnyLanguage() Option {
 // docs/decisions/0025-languages.md has the figures.
 const foreignOdds = 0.7
 
-// classifyLanguages classifies a text with one, part by part if its language changes. A text
-// is as toxic as its worst part: what stands beside a sentence in another language neither
-// raises nor lowers its scores.
+// classifyLanguages classifies a text with one. If its language changes, what is in known
+// languages is classified as one text, and the rest as another: the text is as toxic as the
+// worse of both, and what stands beside a sentence in another language neither raises nor
+// lowers its scores.
 func (s *Screener) classifyLanguages(ctx context.Context, text string, one func(context.Context, string) (Classification, error)) (Classification, error) {
 	if s.language != "" {
 		found, err := one(ctx, text)
@@ -98,35 +103,86 @@ func (s *Screener) classifyLanguages(ctx context.Context, text string, one func(
 		found.Language = language.orUnread(found.Language)
 		return found, nil
 	}
-	var worst Classification
-	for i, p := range parts {
-		found, err := one(ctx, text[p.Start:p.End])
-		if err != nil {
-			return found, err
-		}
+	var known, foreign joined
+	for _, p := range parts {
+		to := &known
 		if p.Foreign {
-			found = doubted(found)
+			to = &foreign
 		}
-		found = found.shifted(p.Start, p.End)
-		if i == 0 {
-			worst = found
-		} else {
-			worst = worst.with(found)
-		}
+		to.add(text, p.Start, p.End)
 	}
+	found, err := one(ctx, known.text.String())
+	if err != nil {
+		return found, err
+	}
+	other, err := one(ctx, foreign.text.String())
+	if err != nil {
+		return other, err
+	}
+	worst := known.original(found).with(foreign.original(doubted(other)))
 	worst.Language = language
 	return worst, nil
+}
+
+// joined is parts of a text, one after the other, each on lines of its own.
+type joined struct {
+	text   strings.Builder
+	pieces []piece
+}
+
+// piece is where a part stands in a joined text and in the original, in bytes.
+type piece struct{ at, start, end int }
+
+// add appends text[start:end].
+func (j *joined) add(text string, start, end int) {
+	if written := j.text.String(); written != "" && !strings.HasSuffix(written, "\n") {
+		j.text.WriteByte('\n')
+	}
+	j.pieces = append(j.pieces, piece{j.text.Len(), start, end})
+	j.text.WriteString(text[start:end])
+}
+
+// position returns the original position of a byte of the joined text; that of a line break
+// between two parts is the end of the first.
+func (j *joined) position(at int) int {
+	i, found := slices.BinarySearchFunc(j.pieces, at, func(p piece, at int) int { return p.at - at })
+	if !found {
+		i--
+	}
+	p := j.pieces[i]
+	return min(p.start+at-p.at, p.end)
+}
+
+// original returns the classification of the joined text with offsets into the original, and
+// with at least one window.
+func (j *joined) original(c Classification) Classification {
+	if len(c.Windows) == 0 {
+		c.Windows = []Window{{0, j.text.Len(), c.Scores}}
+	}
+	move := func(start, end *int) {
+		*start, *end = j.position(*start), j.position(max(*end-1, *start))+min(*end-*start, 1)
+	}
+	for i := range c.Windows {
+		move(&c.Windows[i].Start, &c.Windows[i].End)
+	}
+	for i := range c.Spans {
+		move(&c.Spans[i].Start, &c.Spans[i].End)
+	}
+	for i := range c.Readings {
+		move(&c.Readings[i].Start, &c.Readings[i].End)
+	}
+	return c
 }
 
 // stated returns the language that the caller states.
 func (s *Screener) stated() Language {
 	for _, known := range s.info.Languages {
 		if known == "multilingual" || SameLanguage(known, s.language) {
-			return Language{Code: known}
+			return Language{Code: known, Stated: true}
 		}
 	}
 	foreign := len(s.info.Languages) > 0
-	return Language{Code: s.language, Name: "in the stated language " + s.language, Foreign: foreign, Certain: foreign}
+	return Language{Code: s.language, Foreign: foreign, Certain: foreign, Stated: true}
 }
 
 // SameLanguage reports whether two codes are of the same language, whatever country or
@@ -134,22 +190,29 @@ func (s *Screener) stated() Language {
 func SameLanguage(a, b string) bool {
 	base := func(code string) string {
 		language, _, _ := strings.Cut(strings.ReplaceAll(code, "_", "-"), "-")
-		return strings.ToLower(language)
+		return language
 	}
-	return base(a) == base(b)
+	return strings.EqualFold(base(a), base(b))
 }
 
 // orUnread keeps that the classifier knows none of a text's letters.
 func (l Language) orUnread(classified Language) Language {
-	if classified.Certain {
-		l.Foreign, l.Certain = true, true
+	switch {
+	case !classified.Certain:
+		return l
+	case l.Foreign:
+		l.Certain = true
+		return l
 	}
-	return l
+	return classified
 }
 
 // reason says that the model does not know the language of a text.
 func (l Language) reason() string {
-	if l.Name != "" {
+	switch {
+	case l.Stated:
+		return fmt.Sprintf("the language of the text is stated as %s, which the model does not know", l.Code)
+	case l.Name != "":
 		return fmt.Sprintf("the text seems to be %s, which the model does not know", l.Name)
 	}
 	return "the text seems to be in a language that the model does not know"
@@ -170,35 +233,15 @@ func doubted(found Classification) Classification {
 	return found
 }
 
-// shifted returns the classification of text[start:end] as a part of the whole text, with at
-// least one window.
-func (c Classification) shifted(start, end int) Classification {
-	if len(c.Windows) == 0 {
-		c.Windows = []Window{{0, end - start, c.Scores}}
-	}
-	for i := range c.Windows {
-		c.Windows[i].Start += start
-		c.Windows[i].End += start
-	}
-	for i := range c.Spans {
-		c.Spans[i].Start += start
-		c.Spans[i].End += start
-	}
-	for i := range c.Readings {
-		c.Readings[i].Start += start
-		c.Readings[i].End += start
-	}
-	return c
-}
-
-// with returns the classification of two parts of a text that follow one another.
-func (c Classification) with(next Classification) Classification {
-	for a, score := range next.Scores.All() {
+// with returns the classification of a text of which c and other classify a part each. Each
+// attribute takes the higher score.
+func (c Classification) with(other Classification) Classification {
+	for a, score := range other.Scores.All() {
 		if before, ok := c.Scores.Get(a); ok && before >= score {
 			continue
 		}
 		c.Scores.Set(a, score)
-		plain, ok := next.Plain.Get(a)
+		plain, ok := other.Plain.Get(a)
 		if !ok {
 			plain = score
 		}
@@ -206,17 +249,19 @@ func (c Classification) with(next Classification) Classification {
 			c.Plain.Set(a, plain)
 		}
 	}
-	if c.Exit == 0 || next.Exit == 0 {
+	if c.Exit == 0 || other.Exit == 0 {
 		c.Exit = 0
 	} else {
-		c.Exit = max(c.Exit, next.Exit)
+		c.Exit = max(c.Exit, other.Exit)
 	}
-	c.Windows = append(c.Windows, next.Windows...)
-	if next.Spans != nil {
-		c.Spans = append(c.Spans, next.Spans...)
+	c.Windows = append(c.Windows, other.Windows...)
+	if c.Spans != nil {
+		c.Spans = append(c.Spans, other.Spans...)
+		slices.SortFunc(c.Spans, func(a, b Span) int { return a.Start - b.Start })
 	}
-	c.Readings = append(c.Readings, next.Readings...)
-	for _, w := range next.Warnings {
+	c.Readings = append(c.Readings, other.Readings...)
+	slices.SortFunc(c.Readings, func(a, b Reading) int { return a.Start - b.Start })
+	for _, w := range other.Warnings {
 		if !slices.Contains(c.Warnings, w) {
 			c.Warnings = append(c.Warnings, w)
 		}

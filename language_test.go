@@ -86,7 +86,7 @@ func TestAStatedLanguageIsBelieved(t *testing.T) {
 	}{
 		{"en", "a text", "", ""},
 		{"EN-gb", "a text", "", ""},
-		{"fr", "a text", "the text seems to be in the stated language fr, which the model does not know", "fr"},
+		{"fr", "a text", "the language of the text is stated as fr, which the model does not know", "fr"},
 		{"fr", "toxic", "", "fr"},
 	} {
 		result, err := toxscreen.New(english{written(german)}, toxscreen.WithLanguage(c.stated)).Score(t.Context(), c.text)
@@ -94,7 +94,7 @@ func TestAStatedLanguageIsBelieved(t *testing.T) {
 			t.Errorf("%s, %q: %v, %+v", c.stated, c.text, err, result)
 		}
 	}
-	for code, want := range map[string]string{"en": "en", "EN-GB": "en-gb", "haw": "haw", "zh_Hant": "zh_hant", "": "", "english": "", "e1": ""} {
+	for code, want := range map[string]string{"en": "en", "EN-GB": "en-gb", "haw": "haw", "zh_Hant": "zh-hant", "": "", "english": "", "e1": "", "en-": "", "en-💥": ""} {
 		got, err := toxscreen.ParseLanguage(code)
 		if got != want || (err != nil) != (want == "") {
 			t.Errorf("%q: %q, %v", code, got, err)

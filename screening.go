@@ -229,6 +229,9 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 			return Result{}, fmt.Errorf("failed to score text: %w", err)
 		}
 	}
+	if warning := invalidUTF8(g.text); warning != "" {
+		result.Warnings = append(result.Warnings, warning)
+	}
 	if strings.TrimSpace(g.text) == "" {
 		result.Warnings = append(result.Warnings, "the text is empty or blank: its scores mean nothing")
 	}

@@ -28,7 +28,6 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/encoder"
-	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -195,9 +194,6 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 	}
 	if c.spec.Spans == nil {
 		found.Warnings = append(found.Warnings, "no spans: the model has no token head")
-	}
-	if enc.InvalidBytes > 0 {
-		found.Warnings = append(found.Warnings, plural.Count(enc.InvalidBytes, "byte is not valid UTF-8 and was read as U+FFFD", "bytes are not valid UTF-8 and were read as U+FFFD"))
 	}
 	switch blank := strings.TrimSpace(seen.Text) == ""; {
 	case blank && strings.TrimSpace(text) != "":

@@ -126,12 +126,6 @@ func TestEachBatching(t *testing.T) {
 				}
 			})
 
-			t.Run("warns of invalid UTF-8", func(t *testing.T) {
-				if w := strings.Join(alone[3].Warnings, ""); !strings.Contains(w, "1 byte is not valid UTF-8") {
-					t.Errorf("warnings %q", w)
-				}
-			})
-
 			t.Run("gives the same alone and under load", func(t *testing.T) {
 				var callers sync.WaitGroup
 				for caller := range 16 {

@@ -176,20 +176,20 @@ func ToOpenAI(r toxscreen.Result) OpenAIResult {
 	out := OpenAIResult{Flagged: r.NotDecided != "", Categories: map[string]bool{}, Scores: map[string]float64{}, Applied: map[string][]string{}}
 	for _, category := range slices.Sorted(maps.Keys(openAICategories)) {
 		groups := openAICategories[category]
-		score, flagged, assessed := 0.0, false, false
+		score, flagged, measured := 0.0, false, false
 		for _, group := range groups {
-			lowest, all, measured := 1.0, true, true
+			lowest, all, complete := 1.0, true, true
 			for _, a := range group {
 				found, ok := r.Attributes[a]
-				measured = measured && ok
+				complete = complete && ok
 				lowest, all = min(lowest, found.Score.Rounded()), all && found.Flagged
 			}
-			if measured {
-				score, flagged, assessed = max(score, lowest), flagged || all, true
+			if complete {
+				score, flagged, measured = max(score, lowest), flagged || all, true
 			}
 		}
 		out.Scores[category], out.Categories[category], out.Applied[category] = score, flagged, []string{}
-		if assessed {
+		if measured {
 			out.Applied[category] = []string{"text"}
 		} else {
 			out.Own.NotMeasured = append(out.Own.NotMeasured, category)

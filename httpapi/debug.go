@@ -51,7 +51,7 @@ func newMetrics(s *Server) *metrics {
 		flagged: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "flagged_texts_total", Help: "Texts that were flagged for an attribute, as answered."}, []string{"api", "attribute"}),
 		languages: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: space, Name: "text_languages_total",
-			Help: "Texts that were classified, by the language that they seem to be in, and whether it is almost certainly none of the model's.",
+			Help: "Texts that were classified, by the language that they seem to be in, and whether it is none of the model's.",
 		}, []string{"language", "foreign"}),
 		entities: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "entities_total", Help: "Personal data that was found, as answered."}, []string{"api", "type"}),
 		judged:   prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "judged_total", Help: "Texts that the judge was asked about."}, []string{"outcome"}),

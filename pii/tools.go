@@ -174,6 +174,9 @@ func isPerson(text string, end, least int, before, after []neighbour) bool {
 	if !after[0].apart && personAfter[after[0].word] || after[0].word == "s" && len(after) > 1 && personBefore[after[1].word] {
 		return true
 	}
+	if least == givenName && doesSomething(after) {
+		return true
+	}
 	if has(text, end, ':') && least == givenName && !is(text, end+1, wordClass) { // of who speaks
 		return true
 	}
@@ -188,6 +191,22 @@ func isPerson(text string, end, least int, before, after []neighbour) bool {
 	return false
 }
 
+// doesSomething tells whether a verb follows right after a given name that is a technical noun,
+// too, or is made from a technical term: "Julia hosts a dinner", "Robin restarted the server". In
+// "Julia downloads are slow" it is a noun.
+func doesSomething(after []neighbour) bool {
+	word := after[0].word
+	switch {
+	case after[0].apart:
+		return false
+	case doneBefore[word]:
+		return true
+	case !verbs[word]:
+		return false
+	}
+	return len(after) > 1 && !after[1].apart && (!afterNoun[after[1].word] || word == "logs" && after[1].word == "in")
+}
+
 // besideTerm tells whether a technical term follows, also after "is a" or after names of other
 // tools: "Jenkins and Travis pipelines".
 func besideTerm(after []neighbour, least int) bool {
@@ -199,7 +218,7 @@ func besideTerm(after []neighbour, least int) bool {
 		case tool || w.word == "and" || w.word == "or":
 		case w.apart:
 			return false
-		case in(terms, w.word) || in(nouns, w.word) && (!verbs[w.word] || i == len(after)-1 || after[i+1].apart || afterNoun[after[i+1].word]):
+		case (in(terms, w.word) || in(nouns, w.word)) && (!verbs[w.word] || i == len(after)-1 || after[i+1].apart || afterNoun[after[i+1].word]):
 			return true
 		case least == surname && links[w.word]:
 		default:
@@ -367,7 +386,10 @@ var nouns = set(`agent algorithm assistant branch broker bug build client code c
 	task template terminal test theme thread timeout tool toolkit topic tutorial variable version volume widget workbook worker workflow workspace`)
 
 // verbs are nouns that are verbs as well: "Julia hosts a dinner".
-var verbs = set("branches builds codes commands hosts images interfaces jobs logs models networks notes packages ports processes prompts queries queues releases requests scripts services stacks tasks tests themes")
+var verbs = set("branches builds codes commands commits compiles deploys downloads hosts images interfaces jobs logs models networks notes packages ports processes prompts queries queues reboots redeploys refactors releases requests restarts scripts services stacks tasks tests themes updates upgrades uploads")
+
+// doneBefore are past tenses of verbs that are technical terms as well.
+var doneBefore = set("committed compiled configured deployed downloaded installed logged merged parsed pushed rebooted rebuilt redeployed refactored reinstalled restarted saved scheduled started stored synced updated upgraded uploaded")
 
 // afterNoun are words that tell a noun from a verb before them: "Jenkins logs are full".
 var afterNoun = set("and are can failed from in is or take that were with")

@@ -224,7 +224,7 @@ func openCSV(from source, in *bufio.Reader, format Format, o Options) (rowReader
 	r := &csvReader{source: from, records: csvRecords{in: in, comma: o.delimiter(format), escape: o.Escape, limit: RowBytes(o.MaxBytes)}}
 	if delimiter, length := separatorLine(in); length > 0 {
 		r.records.line, r.records.offset = 2, int64(length)
-		if o.Delimiter == 0 {
+		if o.Delimiter == 0 && format == CSV {
 			r.records.comma = delimiter
 		}
 	}
@@ -280,7 +280,7 @@ func separatorLine(in *bufio.Reader) (delimiter byte, length int) {
 	if value = value[min(len(name), len(value)):]; string(value) == `\t` {
 		value = []byte("\t")
 	}
-	if len(value) != 1 || !marks(value[0]) {
+	if len(value) != 1 || value[0] != '\t' && !strings.ContainsRune(",;|:^~#&/!", rune(value[0])) {
 		return 0, 0
 	}
 	delimiter = value[0]
@@ -338,13 +338,15 @@ func (c *csvReader) next() (row, error) {
 	}
 	c.rows++
 	r := row{number: c.rows, upTo: c.records.offset, size: 512}
+	if len(c.records.buffer) < c.records.limit { // else a character may be cut
+		r.undecodable = c.undecodable(c.records.buffer)
+	}
 	switch {
 	case ok:
 		r.err = broken
 	case len(cells) != len(c.names):
 		r.err = fmt.Errorf("line %d: it has %s, the header has %d%s", c.records.first, plural.Count(len(cells), "cell", "cells"), len(c.names), c.records.hint())
 	default:
-		r.undecodable = c.undecodable(c.records.buffer)
 		if c.text >= 0 {
 			r.text = cells[c.text]
 		}

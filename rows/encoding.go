@@ -42,9 +42,10 @@ func decode(in *bufio.Reader, encoded encoding.Encoding) (*bufio.Reader, bool) {
 }
 
 // undecodable reports whether a row holds bytes that are not text in the encoding of the
-// input. A decoder writes U+FFFD in place of them.
+// input. A decoder writes U+FFFD in place of them; UTF-16 that its byte order mark tells may
+// hold that character itself.
 func (s *source) undecodable(row []byte) bool {
-	return !utf8.Valid(row) || s.decoded && bytes.Contains(row, replacement)
+	return !utf8.Valid(row) || s.encoded != nil && bytes.Contains(row, replacement)
 }
 
 var replacement = []byte("\uFFFD")

@@ -14,9 +14,10 @@
 // Input and output are JSONL, CSV, TSV or Parquet, in any combination; an input can also be
 // plain text, with a row on each line. There is one result for each row, in the order of
 // the rows. A row that cannot be scored gets a result with an error, and the run
-// continues. Memory does not grow with the input. [Options].Resume continues an interrupted run, also after a kill. [Job.Find] finds
-// personal data in place of toxicity. A folder or a pattern of inputs has a folder of outputs,
-// and [Options].Shard shares the work between machines.
+// continues. Memory does not grow with the input. [Options].Resume continues an interrupted
+// run, also after a kill. [Job.Find] finds personal data in place of toxicity. A folder or a
+// pattern of inputs has a folder of outputs, and [Options].Shard shares the work between
+// machines.
 // [Result] is the format of a row in JSONL, and [ReadLabelled] reads such rows.
 //
 // Errors, and the note next to an unfinished output, name an option by its flag of

@@ -131,7 +131,8 @@ func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all b
 			plural.Count(written.otherModel, "text is", "texts are"), terminal.Escape(newest.Model), plural.Word(written.otherModel, "it", "them"))
 	}
 	if written.estimates > 0 {
-		fmt.Fprintf(a.err, "toxscreen: %d texts are left out: an earlier version stored only estimates of them; --all includes them\n", written.estimates)
+		fmt.Fprintf(a.err, "toxscreen: %s left out: an earlier version stored only estimates of %s; --all includes %[2]s\n",
+			plural.Count(written.estimates, "text is", "texts are"), plural.Word(written.estimates, "it", "them"))
 	}
 	if written.otherJudge > 0 {
 		fmt.Fprintf(a.err, "toxscreen: %s not by %s; --all includes %s\n",

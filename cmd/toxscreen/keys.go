@@ -651,6 +651,8 @@ func parseLimits(text string) (toxscreen.Limits, error) {
 		switch {
 		case part == flagged:
 			found.Flagged = true
+		case strings.HasPrefix(part, flagged+"="):
+			return found, fmt.Errorf("%q is not a limit: %s takes no score, it stands for the threshold of each attribute", part, flagged)
 		case !strings.Contains(withAttribute(part), "="):
 			return found, fmt.Errorf("%q is not a limit: it must be %s, or like 0.8 or threat=0.5", part, flagged)
 		default:

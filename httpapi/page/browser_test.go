@@ -1101,6 +1101,7 @@ func TestThresholdsAsConfiguration(t *testing.T) {
 	}
 	show := exec.Command(program, "config", "show")
 	show.Dir = folder
+	show.Env = []string{"HOME=" + folder} // no setting of the machine
 	output, err := show.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, output)
