@@ -82,10 +82,15 @@ const foreignOdds = 0.7
 func (s *Screener) classifyLanguages(ctx context.Context, text string, one func(context.Context, string) (Classification, error)) (Classification, error) {
 	if s.language != "" {
 		found, err := one(ctx, text)
-		if found.Language = s.stated(); found.Language.Foreign {
+		if err != nil {
+			return found, err
+		}
+		stated := s.stated()
+		if stated.Foreign {
 			found = doubted(found)
 		}
-		return found, err
+		found.Language = stated.orUnread(found.Language)
+		return found, nil
 	}
 	reader, ok := s.classifier.(LanguageReader)
 	if !ok {
@@ -195,10 +200,11 @@ func SameLanguage(a, b string) bool {
 	return strings.EqualFold(base(a), base(b))
 }
 
-// orUnread keeps that the classifier knows none of a text's letters.
+// orUnread keeps that the classifier knows none of a text's letters: that it is certain, without
+// a language.
 func (l Language) orUnread(classified Language) Language {
 	switch {
-	case !classified.Certain:
+	case !classified.Certain || classified.Code != "":
 		return l
 	case l.Foreign:
 		l.Certain = true
@@ -236,19 +242,22 @@ func doubted(found Classification) Classification {
 // with returns the classification of a text of which c and other classify a part each. Each
 // attribute takes the higher score.
 func (c Classification) with(other Classification) Classification {
-	for a, score := range other.Scores.All() {
-		if before, ok := c.Scores.Get(a); ok && before >= score {
-			continue
+	asWritten := func(c Classification, a Attribute, score float64) float64 {
+		if plain, ok := c.Plain.Get(a); ok {
+			return plain
 		}
-		c.Scores.Set(a, score)
-		plain, ok := other.Plain.Get(a)
-		if !ok {
-			plain = score
-		}
-		if _, had := c.Plain.Get(a); had || ok {
-			c.Plain.Set(a, plain)
-		}
+		return score
 	}
+	var plain Scores
+	for a, score := range other.Scores.All() {
+		before, _ := c.Scores.Get(a)
+		higher := max(before, score)
+		if written := max(asWritten(c, a, before), asWritten(other, a, score)); written != higher && c.Plain.Len()+other.Plain.Len() > 0 {
+			plain.Set(a, written)
+		}
+		c.Scores.Set(a, higher)
+	}
+	c.Plain = plain
 	if c.Exit == 0 || other.Exit == 0 {
 		c.Exit = 0
 	} else {

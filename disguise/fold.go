@@ -23,7 +23,7 @@ import (
 //   - regional-indicator letters are lower-case letters, unless all pairs in a row are the
 //     flags of countries.
 //
-// Folding again changes nothing. Invalid UTF-8 is copied. A text in plain typography is
+// Folding valid UTF-8 again changes nothing. Invalid UTF-8 is copied. A text in plain typography is
 // returned as it is, without allocation. The time is linear in the length of the text.
 func Fold(text string) Reading {
 	r := Reading{Text: text, original: text}

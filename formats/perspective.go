@@ -248,7 +248,16 @@ func (r *PerspectiveAnalyze) CheckLanguages(supported, detected []string, decide
 // StatedLanguage returns the first of the languages that the request names and that the model
 // supports; "" if there is none.
 func (r *PerspectiveAnalyze) StatedLanguage(supported []string) string {
-	for _, code := range r.Languages {
+	return statedLanguage(r.Languages, supported)
+}
+
+// StatedLanguage is [PerspectiveAnalyze.StatedLanguage] of a suggestion.
+func (r *PerspectiveSuggest) StatedLanguage(supported []string) string {
+	return statedLanguage(r.Languages, supported)
+}
+
+func statedLanguage(stated, supported []string) string {
+	for _, code := range stated {
 		if slices.ContainsFunc(supported, func(c string) bool { return toxscreen.SameLanguage(c, code) }) {
 			return code
 		}

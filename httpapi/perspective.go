@@ -164,7 +164,7 @@ func (s *Server) suggestScore(data []byte) (perspectiveCall, error) {
 	}
 	return perspectiveCall{
 		// The judge is not asked about a text that a person has judged.
-		request: request{text: in.Comment.Text, wait: new(time.Duration), forget: true, full: s.config.Feedback != nil, check: check},
+		request: request{text: in.Comment.Text, wait: new(time.Duration), forget: true, language: in.StatedLanguage(s.screener.Info().Languages), full: s.config.Feedback != nil, check: check},
 		answer: func(ctx context.Context, header http.Header, result toxscreen.Result) (any, error) {
 			showNotMeasured(header, in.NotMeasured())
 			if err := s.keep(ctx, labels, result); err != nil {

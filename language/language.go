@@ -252,13 +252,18 @@ type seen struct {
 }
 
 // pieces returns the sentences of a text, or parts of them, and what is among them. What has
-// no words belongs to the piece before it.
+// no words belongs to the piece before it, or to the first one.
 func (k Known) pieces(text string) (pieces []piece, s seen) {
 	var before kind
+	leading := 0 // bytes without words at the beginning
 	for start := 0; start < len(text); {
 		p := piece{Part: Part{Start: start, End: start + sentence(text[start:])}}
 		p.sample = read(text[p.Start:p.End])
 		start = p.End
+		if p.sample.isBlank() && start < len(text) && len(pieces) == 0 {
+			leading = start
+			continue
+		}
 		if last := len(pieces) - 1; last >= 0 && p.sample.isBlank() {
 			pieces[last].End = p.End
 			continue
@@ -273,6 +278,9 @@ func (k Known) pieces(text string) (pieces []piece, s seen) {
 			s.noise = s.noise || p.kind.odd && p.sample.noise
 			pieces = append(pieces, p)
 		}
+	}
+	if len(pieces) > 0 && leading > 0 {
+		pieces[0].Start = 0
 	}
 	return pieces, s
 }

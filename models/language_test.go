@@ -72,6 +72,51 @@ func TestLettersThatTheModelDoesNotKnow(t *testing.T) {
 	}
 }
 
+// A word that the tokenizer does not know at all is not decided either, also if somebody states
+// that it is English. No language is named then.
+func TestAnUnknownWordIsNotDecided(t *testing.T) {
+	screener := toxscreen.New(openDefault(t))
+	word := strings.Repeat("idiot", 25) // more letters than the tokenizer reads
+	for _, s := range []*toxscreen.Screener{screener, screener.With(toxscreen.WithLanguage("en"))} {
+		result, err := s.Score(t.Context(), word)
+		if err != nil || result.NotDecided == "" || result.UnsupportedLanguage != "und" {
+			t.Errorf("%v: %+v", err, result)
+		}
+	}
+}
+
+// Each attribute of a text in two parts has the higher score, and so has what it scores as it
+// is written. Blanks and links before the first word are no part of their own.
+func TestTheWorsePartCounts(t *testing.T) {
+	screener := toxscreen.New(openDefault(t))
+	const disguised, german, plain = "you are an 1d10t. ", "Das Wetter ist heute wirklich sehr schön und wir gehen in den Park. ", "you stupid dog."
+	first, err := screener.Score(t.Context(), disguised+plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{german + disguised + plain, disguised + german + plain, disguised + plain + "\n" + german} {
+		mixed, err := screener.Score(t.Context(), text)
+		if err != nil || len(mixed.Spans) != len(first.Spans) {
+			t.Fatalf("%q: %v, spans %v, want %v", text, err, mixed.Spans, first.Spans)
+		}
+		for i, s := range mixed.Spans {
+			if got, want := text[s.Start:s.End], (disguised + plain)[first.Spans[i].Start:first.Spans[i].End]; got != want {
+				t.Errorf("%q: %q is marked, want %q", text, got, want)
+			}
+		}
+		toxicity := mixed.Attributes[toxscreen.Toxicity]
+		if !mixed.Flagged || toxicity.Plain != nil && *toxicity.Plain > toxicity.Score {
+			t.Errorf("%q: %+v", text, toxicity)
+		}
+	}
+	for _, before := range []string{"https://example.org/a\n", "\u200b\n "} {
+		result, err := screener.Score(t.Context(), before+german)
+		if err != nil || len(result.Warnings) != 1 {
+			t.Errorf("%q: %v, the warnings are %q", before, err, result.Warnings)
+		}
+	}
+}
+
 func flagged(t testing.TB, s *toxscreen.Screener, text string) bool {
 	t.Helper()
 	result, err := s.Score(t.Context(), text)

@@ -120,7 +120,6 @@ func TestNamesOfTools(t *testing.T) {
 		"Julia uploads photos of the party.":                                {"Julia"},
 		"Victoria logs in to the app every day.":                            {"Victoria"},
 		"Victoria restarted the server.":                                    {"Victoria"},
-		"Julia reboots servers every night.":                                {"Julia"},
 		"Jenkins passed the ball to an open man.":                           {"Jenkins"},
 		"Meeting with Travis and Julia about Jenkins pipelines.":            {"Travis", "Julia"},
 		"| name | age |\n|---|---|\n| Travis | 34 |\n| Julia | 29 |":        {"Travis", "Julia"},

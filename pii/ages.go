@@ -51,7 +51,7 @@ func (s *scanner) age(start, end int) {
 	isOther := len(words) > 0 && notAfterAge[strings.TrimSuffix(words[0], "s")] && !is(s.text, end, wordClass)
 	// After a cue, and not of something else: "aged 90 days".
 	if _, ok := best(s.cuesBefore(start), setOf(Age), cueReach{before: 1}); ok {
-		if !isOther {
+		if !isOther && !s.isUnderCells(start) {
 			s.add(Age, start, end, 0.2, "pattern")
 		}
 		return
@@ -59,6 +59,17 @@ func (s *scanner) age(start, end int) {
 	if s.asked.ages && (s.isSaid(start, end, words) || s.isApposition(start, end)) {
 		s.add(Age, start, end, 0.5, "pattern")
 	}
+}
+
+// isUnderCells tells whether a number begins a line that follows a row of cells: a cue in that
+// row is of another column.
+func (s *scanner) isUnderCells(start int) bool {
+	line := strings.LastIndexByte(s.text[:start], '\n') + 1
+	if line == 0 || strings.TrimLeft(s.text[line:start], " \"|") != "" {
+		return false
+	}
+	above := strings.TrimRight(s.text[:line], "\r\n")
+	return strings.ContainsAny(above[strings.LastIndexByte(above, '\n')+1:], ",;\t")
 }
 
 // isSafeHarborAge tells whether an age that was found counts as an identifier.

@@ -148,6 +148,15 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A label stands on the line before its number, but the name of a column is of another number.
+func TestFindAgesUnderTheirLabel(t *testing.T) {
+	for text, want := range map[string][]string{"Age:\n34": {"AGE 34"}, "id,age,note\n1,34,\"a, b\"": nil, "age;note\n1;x": nil} {
+		if got := found(t, pii.Settings{Types: []toxscreen.EntityType{pii.Age}}, text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Ages under 90 and titles say little about anybody: they are found where they are asked for by name.
 func TestFindWhatIsAskedFor(t *testing.T) {
 	text := "Dr. Berg is 93 years old, her son Mr. Berg is 45 years old."

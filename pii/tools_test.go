@@ -48,3 +48,17 @@ func BenchmarkNotTools(b *testing.B) {
 		})
 	}
 }
+
+// A given name that does something is a person's, also if the verb is a technical term.
+func TestWhoDoesSomethingIsNoTool(t *testing.T) {
+	for text, person := range map[string]bool{
+		"Robin reboots servers every night.": true, "Julia downloads music.": true, "Victoria restarted the server.": true, "Julia logs in to the app.": true,
+		"Julia downloads are slow.": false, "Julia servers": false,
+	} {
+		name, _, _ := strings.Cut(text, " ")
+		kept := notTools(text, []toxscreen.Entity{{Type: Person, Start: 0, End: len(name)}})
+		if (len(kept) == 1) != person {
+			t.Errorf("%q: %v", text, kept)
+		}
+	}
+}

@@ -192,7 +192,7 @@ func TestExportLeavesEstimatesOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, notes := command(t, "feedback", "export", "--feedback", file)
-	want := "toxscreen: 2 texts with 3 label sets\ntoxscreen: 1 texts are left out: an earlier version stored only estimates of them; --all includes them\n"
+	want := "toxscreen: 2 texts with 3 label sets\ntoxscreen: 1 text is left out: an earlier version stored only estimates of it; --all includes it\n"
 	if code != 0 || notes != want || strings.Contains(out, "estimate") || strings.Contains(out, `"exit"`) {
 		t.Errorf("exit code %d, %s%s", code, notes, out)
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -232,7 +233,13 @@ func namedInput(cmd *cobra.Command, args []string) string {
 // to be scored. After -- every argument is a text.
 func (a *app) refuseFile(cmd *cobra.Command, args []string) error {
 	for i, arg := range args {
-		if dash := cmd.ArgsLenAtDash(); dash >= 0 && i >= dash || !isFile(arg) {
+		if dash := cmd.ArgsLenAtDash(); dash >= 0 && i >= dash {
+			continue
+		}
+		if !isFile(arg) {
+			if isNameOfRows(arg) {
+				return hinted{wrongUsage("%q is the name of a file, and there is none", arg), "for the name as a text: " + a.again(arg, "-- "+shellQuoted(arg))}
+			}
 			continue
 		}
 		var ways []string
@@ -280,6 +287,11 @@ func (a *app) again(arg, replacement string) string {
 func isFile(text string) bool {
 	found, err := os.Stat(text)
 	return err == nil && (found.Mode().IsRegular() || found.IsDir() && strings.ContainsRune(text, filepath.Separator))
+}
+
+// isNameOfRows reports whether a text is one word that ends like the name of a file with rows.
+func isNameOfRows(text string) bool {
+	return !strings.ContainsFunc(text, unicode.IsSpace) && filepath.Ext(text) != "" && rowsCommand("", text) != ""
 }
 
 func isFolder(path string) bool {
