@@ -147,15 +147,16 @@ func (j *joined) add(text string, start, end int) {
 	j.text.WriteString(text[start:end])
 }
 
-// position returns the original position of a byte of the joined text; that of a line break
-// between two parts is the end of the first.
-func (j *joined) position(at int) int {
-	i, found := slices.BinarySearchFunc(j.pieces, at, func(p piece, at int) int { return p.at - at })
+// position returns the original position of an offset into the joined text. byteAt is that of
+// a byte at it: an end belongs to the byte before it. What lies between two parts is the end of
+// the first.
+func (j *joined) position(offset, byteAt int) int {
+	i, found := slices.BinarySearchFunc(j.pieces, byteAt, func(p piece, at int) int { return p.at - at })
 	if !found {
 		i--
 	}
 	p := j.pieces[i]
-	return min(p.start+at-p.at, p.end)
+	return min(p.start+offset-p.at, p.end)
 }
 
 // original returns the classification of the joined text with offsets into the original, and
@@ -165,7 +166,7 @@ func (j *joined) original(c Classification) Classification {
 		c.Windows = []Window{{0, j.text.Len(), c.Scores}}
 	}
 	move := func(start, end *int) {
-		*start, *end = j.position(*start), j.position(max(*end-1, *start))+min(*end-*start, 1)
+		*start, *end = j.position(*start, *start), j.position(*end, max(*end-1, *start))
 	}
 	for i := range c.Windows {
 		move(&c.Windows[i].Start, &c.Windows[i].End)
