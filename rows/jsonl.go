@@ -54,6 +54,9 @@ func (j *jsonReader) next() (row, error) {
 		found, err := parseObject(line, j.text, j.id)
 		if err != nil {
 			r.err = fmt.Errorf("%s: %w", where, err)
+			if j.rows == 1 && line[0] != '{' {
+				r.err = fmt.Errorf("%w; if the input has another format, name it with --input-format: csv, tsv or lines", r.err)
+			}
 			return r, nil
 		}
 		r.fields, r.nonfinite = found, found.nonfinite
