@@ -108,7 +108,8 @@ func FuzzFold(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r := disguise.Fold(text)
 		checkReading(t, text, r)
-		if again := disguise.Fold(r.Text); again.Text != r.Text {
+		// Two bytes that are not UTF-8 may become a character when one between them is left out.
+		if again := disguise.Fold(r.Text); again.Text != r.Text && utf8.ValidString(text) {
 			t.Errorf("Fold(%q) = %q, folded again %q", text, r.Text, again.Text)
 		}
 	})
