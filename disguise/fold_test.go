@@ -96,7 +96,7 @@ func TestFoldOriginal(t *testing.T) {
 	}
 }
 
-// FuzzFold: whatever the text, folding ends, folding again changes nothing, and each character
+// FuzzFold: whatever the text, folding ends, folding valid UTF-8 again changes nothing, and each character
 // of the folded text comes from a part of the original that begins and ends between
 // characters, in the same order.
 func FuzzFold(f *testing.F) {
