@@ -23,7 +23,7 @@ import (
 //   - regional-indicator letters are lower-case letters, unless all pairs in a row are the
 //     flags of countries.
 //
-// Folding valid UTF-8 again changes nothing. Invalid UTF-8 is copied. A text in plain typography is
+// Folding again changes nothing. Invalid UTF-8 is copied. A text in plain typography is
 // returned as it is, without allocation. The time is linear in the length of the text.
 func Fold(text string) Reading {
 	r := Reading{Text: text, original: text}
@@ -40,7 +40,7 @@ func Fold(text string) Reading {
 		if c == utf8.RuneError && size == 1 {
 			f.settleFlags()
 			f.settleBytes(0, at)
-			f.out = append(f.out, text[at])
+			f.copyInvalid(text[at], at)
 		} else {
 			f.put(c, stretch{at, at + size}, false)
 		}
@@ -103,6 +103,17 @@ type regional struct {
 	letter  byte // A to Z
 	at      stretch
 	decoded bool
+}
+
+// copyInvalid writes a byte that is no part of a character. Where a character before it was left
+// out, it could complete one with the bytes before that: U+FFFD, as which it is read anyway,
+// then stands for it.
+func (f *folding) copyInvalid(b byte, at int) {
+	f.out = append(f.out, b)
+	if _, size := utf8.DecodeLastRune(f.out); size > 1 {
+		f.out = f.out[:len(f.out)-1]
+		f.write("\uFFFD", stretch{at, at + 1})
+	}
 }
 
 // put writes a character that bytes at of the text stand for. decoded says that they have

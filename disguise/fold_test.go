@@ -96,20 +96,20 @@ func TestFoldOriginal(t *testing.T) {
 	}
 }
 
-// FuzzFold: whatever the text, folding ends, folding valid UTF-8 again changes nothing, and each character
+// FuzzFold: whatever the text, folding ends, folding again changes nothing, and each character
 // of the folded text comes from a part of the original that begins and ends between
 // characters, in the same order.
 func FuzzFold(f *testing.F) {
 	for _, text := range []string{
 		"I don’t, “you…”", "don&#39;t &amp;amp;quot; &a&shy;mp;lt; &notit;", "Ã¢â‚¬â„¢ â€œ â€ â€\u00ad Â\u00a0", "🇰🇾🇸 🇩🇪\u200b🇫🇷🇰", "\xffÃ\xff©\u00adâ\u00ad€\u200b™", "a`b`c",
+		"\xa9\u00ad\xad\xc3\xc2\u00ad\xad", "\xe2\x80\u200b\x80", "\xe2\x80&#173;\x80",
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		r := disguise.Fold(text)
 		checkReading(t, text, r)
-		// Two bytes that are not UTF-8 may become a character when one between them is left out.
-		if again := disguise.Fold(r.Text); again.Text != r.Text && utf8.ValidString(text) {
+		if again := disguise.Fold(r.Text); again.Text != r.Text {
 			t.Errorf("Fold(%q) = %q, folded again %q", text, r.Text, again.Text)
 		}
 	})
