@@ -71,20 +71,11 @@ func mayWrite(o Options) (resuming bool, err error) {
 		return false, fmt.Errorf("%s exists: choose another name, or replace it with --overwrite", o.Output)
 	}
 	if format, _ := o.outputFormat(); !file || format == Parquet || o.resumable() == nil {
-		if err := mayCreate(folder); err != nil {
-			return false, fmt.Errorf("failed to write %s: no file can be created in the folder %s: %w; name another", o.Output, folder, files.Cause(err))
+		if err := files.MayCreate(noteOf(o.Output)); err != nil {
+			return false, fmt.Errorf("failed to write %s: no file can be created in the folder %s: %w; name another", o.Output, folder, err)
 		}
 	}
 	return resuming, nil
-}
-
-// mayCreate reports why no file can be created in a folder.
-func mayCreate(folder string) error {
-	probe, err := os.CreateTemp(folder, ".toxscreen-*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // exists reports which parts of an output exist.

@@ -35,7 +35,7 @@ func (p *pair) do(task task, settings []Setting) (Summary, error) {
 	if p.resuming && o.inFolder {
 		switch complete, err := memo.complete(o.Output); {
 		case err == nil:
-			return complete, nil
+			return complete, removeUnfinished(o.Output)
 		case !errors.Is(err, errIncomplete):
 			return p.done, fmt.Errorf("failed to resume %s: %w", o.Output, err)
 		}
@@ -82,12 +82,17 @@ func (p *pair) do(task task, settings []Setting) (Summary, error) {
 		}
 	}
 	if o.Resume {
-		// A run that was killed while it wrote them.
-		if err := errors.Join(files.RemoveUnfinished(noteOf(o.Output)), files.RemoveUnfinished(recordOf(o.Output))); err != nil {
-			return p.done, fmt.Errorf("failed to remove what a killed run left: %w", err)
-		}
+		return p.done, removeUnfinished(o.Output)
 	}
 	return p.done, nil
+}
+
+// removeUnfinished removes the files beside an output that a killed run had just created.
+func removeUnfinished(output string) error {
+	if err := errors.Join(files.RemoveUnfinished(noteOf(output)), files.RemoveUnfinished(recordOf(output))); err != nil {
+		return fmt.Errorf("failed to remove what a killed run left: %w", err)
+	}
+	return nil
 }
 
 // run does the task for the remaining rows and completes the output. check, unless it is nil,

@@ -216,6 +216,7 @@ func TestResumePassesOverCompleteOutputs(t *testing.T) {
 	complete := filepath.Join(out, "c.csv")
 	content := read(t, complete)
 	write(t, complete, "somebody edits it")
+	write(t, note(complete)+".new-ABCDEFGH", "") // a run was killed when it checked that it may write
 	if err := os.Remove(filepath.Join(out, "b.jsonl")); err != nil {
 		t.Fatal(err)
 	}
@@ -245,6 +246,9 @@ func TestResumePassesOverCompleteOutputs(t *testing.T) {
 	o.Overwrite = true
 	if summary, err := score(t, o, screener()); err != nil || summary.Before != 0 {
 		t.Errorf("with --overwrite: %+v, %v", summary, err)
+	}
+	if exists(note(complete) + ".new-ABCDEFGH") {
+		t.Errorf("what a killed run left is still there: %v", names(t, out))
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 // perm without the bits of the umask. Errors of the file system are as from [Cause].
 func Write(path string, perm os.FileMode, content func(io.Writer) error) error {
 	// In the same folder, because a rename cannot cross file systems.
-	file, err := os.OpenFile(path+unfinished+rand.Text()[:8], os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	file, err := create(path, perm)
 	if err != nil {
 		return Cause(err)
 	}
@@ -43,11 +43,24 @@ func Write(path string, perm os.FileMode, content func(io.Writer) error) error {
 	return nil
 }
 
+// MayCreate reports why [Write] could not create a file beside path. Errors are as from [Cause].
+func MayCreate(path string) error {
+	file, err := create(path, 0o600)
+	if err != nil {
+		return Cause(err)
+	}
+	return errors.Join(file.Close(), Cause(os.Remove(file.Name())))
+}
+
+func create(path string, perm os.FileMode) (*os.File, error) {
+	return os.OpenFile(path+unfinished+rand.Text()[:8], os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+}
+
 // unfinished is in the names of files that are not completely on disk, between the path and
 // random characters.
 const unfinished = ".new-"
 
-// RemoveUnfinished removes what is left beside path of a [Write] that was killed. None may be
+// RemoveUnfinished removes what is left beside path of a [Write] or a [MayCreate] that was killed. None may be
 // under way.
 func RemoveUnfinished(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))

@@ -77,3 +77,17 @@ func TestErrorsDoNotRepeatThePath(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The check that a file may be written leaves nothing behind.
+func TestMayCreate(t *testing.T) {
+	folder := t.TempDir()
+	if err := files.MayCreate(filepath.Join(folder, "it")); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 0 {
+		t.Errorf("the folder has %v, %v", entries, err)
+	}
+	if err := files.MayCreate(filepath.Join(folder, "missing", "it")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("in a missing folder: %v", err)
+	}
+}
