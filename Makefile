@@ -25,7 +25,7 @@ BASELINE ?=
 BASELINE_BINARY ?=
 AGAINST ?=
 
-PAGE_TESTS := httpapi/page/testdata
+PAGE_TESTS := server/page/testdata
 
 GOLANGCI_LINT_VERSION := 2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
@@ -36,7 +36,7 @@ SERVERS := .venv/servers-installed
 PRESIDIO := .venv/presidio-installed
 # All scripts except those that are installed separately: the clients, the tools for
 # evaluation, and the servers that `make bench-serve` compares with.
-REQUIREMENTS := $(filter-out scripts/clients/% scripts/tools/% scripts/bench/serve/%,$(sort $(shell find scripts -name requirements.txt)))
+REQUIREMENTS := $(filter-out scripts/clients/% scripts/tools/% scripts/bench/serve/%,$(sort $(shell find scripts training -name requirements.txt)))
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -90,8 +90,8 @@ test: ## All tests needed to trust the build (minutes; 5 more the first time)
 .PHONY: test-all
 test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests: Python, fuzzing, comparison, archive (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
-	DATA_FOLDER=$(abspath $(DATA)) $(PYTHON) -m pytest -q scripts
-	$(PYTHON) scripts/train/check_splits.py $(DATA)
+	DATA_FOLDER=$(abspath $(DATA)) $(PYTHON) -m pytest -q scripts training
+	$(PYTHON) training/check_splits.py $(DATA)
 	scripts/fuzz.sh $(FUZZTIME)
 	@$(MAKE) test-clients
 	@$(MAKE) test-spark
@@ -152,22 +152,22 @@ bench-pii: build data $(PRESIDIO) ## Measure personal data beside Presidio, the 
 
 .PHONY: train-entities
 train-entities: data $(VENV) ## Train the network of names from DATA into build/entities (an hour on two cores)
-	$(PYTHON) scripts/train/entities_data.py --data $(DATA) > /dev/null
-	$(PYTHON) scripts/train/entities.py --data $(DATA) --out build/entities
-	$(PYTHON) scripts/train/entities_export.py --data $(DATA) --out build/entities --folder build/entities/entities-en
+	$(PYTHON) training/entities_data.py --data $(DATA) > /dev/null
+	$(PYTHON) training/entities.py --data $(DATA) --out build/entities
+	$(PYTHON) training/entities_export.py --data $(DATA) --out build/entities --folder build/entities/entities-en
 
 .PHONY: train
 train: data $(VENV) ## Train the default model from DATA into build/train (a day on two cores)
-	$(PYTHON) scripts/train/check_splits.py $(DATA)
-	$(PYTHON) scripts/train/train.py --data $(DATA) --out build/train
-	$(PYTHON) scripts/train/export.py --data $(DATA) --out build/train
-	$(PYTHON) scripts/train/thresholds.py --data $(DATA) --folder build/train/toxicity-en
-	$(PYTHON) scripts/train/windows.py --data $(DATA) --folder build/train/toxicity-en
-	$(PYTHON) scripts/train/exits.py --data $(DATA) --folder build/train/toxicity-en --out build/train/exits
+	$(PYTHON) training/check_splits.py $(DATA)
+	$(PYTHON) training/train.py --data $(DATA) --out build/train
+	$(PYTHON) training/export.py --data $(DATA) --out build/train
+	$(PYTHON) training/thresholds.py --data $(DATA) --folder build/train/toxicity-en
+	$(PYTHON) training/windows.py --data $(DATA) --folder build/train/toxicity-en
+	$(PYTHON) training/exits.py --data $(DATA) --folder build/train/toxicity-en --out build/train/exits
 
 .PHONY: eval-model
 eval-model: build data $(VENV) ## Measure FOLDER against its goals and other systems (needs DATA; SAMPLE=500 is quick)
-	$(PYTHON) scripts/train/evaluate.py --data $(DATA) --folder $(FOLDER) --split $(SPLIT) --json build/eval-model.json \
+	$(PYTHON) training/evaluate.py --data $(DATA) --folder $(FOLDER) --split $(SPLIT) --json build/eval-model.json \
 	  $(if $(SAMPLE),--rows $(SAMPLE)) $(if $(BASELINE),--baseline $(BASELINE)) $(if $(BASELINE_BINARY),--baseline-binary $(BASELINE_BINARY)) $(if $(AGAINST),--against $(AGAINST))
 
 SIMULATED = $(if $(SAMPLE),build/simulate,docs/fusion)

@@ -52,7 +52,7 @@ type Result struct {
 	Passages []Passage `json:"passages,omitempty"`
 
 	// Sentences are the sentences of the text with the score that each has by itself, in
-	// their order and without gaps. Score leaves them nil; package httpapi fills them for
+	// their order and without gaps. Score leaves them nil; package server fills them for
 	// requests that ask for them.
 	Sentences []Passage `json:"sentences,omitempty"`
 

@@ -26,7 +26,7 @@
 //   - Many texts: [Batch], which keeps the order and the memory flat. Files in
 //     JSONL, CSV and Parquet, which can be resumed: package rows.
 //   - Over HTTP, also for clients of the Perspective API, OpenAI, LiteLLM, Patronus
-//     and Writer: package httpapi, or the command toxscreen serve.
+//     and Writer: package server, or the command toxscreen serve.
 //   - Another model than the default one: package models imports and opens it; a
 //     [Classifier] of one's own needs neither ONNX Runtime nor package screen.
 //   - A second opinion: a judge in the settings of package screen, or package judge by itself.
@@ -36,7 +36,7 @@
 //
 // The same text under the same [Versions] has the same result, to 1e-4, if it may leave the
 // network early in both cases or in neither, see [WithFullNetwork]. The JSON
-// form of [Result], the formats of package httpapi, the exit codes and flags of
+// form of [Result], the formats of package server, the exit codes and flags of
 // the command, and the manifest of a model are contracts: they only grow, and
 // CHANGELOG.md names what is new. The Go API may still change until version 1.0.0
 // is tagged; packages in internal/ and scripts/ may change at any time. A new

@@ -10,7 +10,7 @@ import (
 
 // Seen returns a text as the network sees it, with the way back to the original: in plain
 // typography, without the rest of long runs of signs or of one repetition, and without links.
-// Training sees texts through the same function, see scripts/train/read.
+// Training sees texts through the same function, see training/read.
 func Seen(text string) disguise.Reading { return disguise.Fold(text).CutRuns().CutLinks() }
 
 // spansIn returns spans of a plain text as spans of its original. Those in a run that was cut

@@ -6,7 +6,7 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// The shapes of tokens. Networks are trained with these numbers: scripts/train/entities.py has
+// The shapes of tokens. Networks are trained with these numbers: training/entities.py has
 // the same.
 const (
 	noLetter int64 = iota // neither letters nor digits; also the special tokens

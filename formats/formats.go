@@ -14,7 +14,7 @@
 //		answer.Results = append(answer.Results, formats.ToOpenAI(result))
 //	}
 //
-// Nothing here scores a text, asks a judge or reads a file: package httpapi
+// Nothing here scores a text, asks a judge or reads a file: package server
 // serves these formats, and cmd/toxscreen writes some of them. The functions keep no
 // state and are safe for concurrent use.
 package formats

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
-	"github.com/toxscreen/toxscreen/store"
+	"github.com/toxscreen/toxscreen/internal/store"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 // BenchmarkJudge measures what toxscreen adds to a call. It judges texts of 1,800

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
 // guard is the dialect of models that were trained for one task and use no rubric:

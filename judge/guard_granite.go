@@ -5,7 +5,7 @@ import (
 	"regexp"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
 // Granite Guardian by IBM answers one question a call: whether a text meets a

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
 // llamaGuard is Llama Guard 3 and 4 by Meta. Its template has the fourteen categories

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 // Documented answers on their way through a real server, whose tiny model has the name

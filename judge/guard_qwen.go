@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
 // qwenGuard is Qwen3Guard-Gen by Alibaba (github.com/QwenLM/Qwen3Guard). Its category

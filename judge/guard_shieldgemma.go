@@ -1,6 +1,6 @@
 package judge
 
-import "github.com/toxscreen/toxscreen/ollama"
+import "github.com/toxscreen/toxscreen/judge/ollama"
 
 // shieldGemma is ShieldGemma by Google in the form that Ollama has it: the template
 // asks at once for four policies (dangerous content, harassment, hate and sexually

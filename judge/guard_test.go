@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
 // The names are those of Ollama's library, of its users' models, and of repositories

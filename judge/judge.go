@@ -28,7 +28,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plural"
-	"github.com/toxscreen/toxscreen/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
 // Config configures a judge. The zero value of each field except Model is a

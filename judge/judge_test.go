@@ -20,8 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/ollama"
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 const harmless = `{"loud":{"verdict":"no"},"rude":{"verdict":"no"}}`

@@ -20,7 +20,7 @@ import (
 	"github.com/ollama/ollama/api"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 // These tests run against a real server. Its tiny model answers with nonsense that

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
 // Case is a text to judge, with the fields that belong to it.

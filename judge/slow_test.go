@@ -20,8 +20,8 @@ import (
 	"github.com/ollama/ollama/api"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/models"
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
 )
 
 const (

@@ -92,7 +92,7 @@ func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, er
 
 // Seen returns a text as the network sees it, with the way back to the original: in plain
 // typography, and without the rest of long runs. Training sees texts through the same function,
-// see scripts/train/read.
+// see training/read.
 func Seen(text string) disguise.Reading { return disguise.Fold(text).CutRuns() }
 
 // find returns the names in a text as the network sees it.

@@ -12,8 +12,8 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/judge"
-	"github.com/toxscreen/toxscreen/store"
 )
 
 // Judge configures the judge. The zero value of each field except Model is its

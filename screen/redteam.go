@@ -5,14 +5,14 @@ import (
 	"errors"
 
 	"github.com/toxscreen/toxscreen/judge"
-	"github.com/toxscreen/toxscreen/redteam"
+	"github.com/toxscreen/toxscreen/judge/cases"
 )
 
 // Redteam has the judges of nexa-gauge's cases.
 type Redteam struct {
-	*redteam.Judges
+	*cases.Judges
 
-	base      OpenedJudge // with the rubric [redteam.Rubric]
+	base      OpenedJudge // with the rubric [cases.Rubric]
 	selfTests string
 	trust     TrustMode
 }
@@ -20,9 +20,9 @@ type Redteam struct {
 // OpenRedteam opens the judges for a plan, with one model, one cache and one
 // context size. They use the rubrics of the metrics: the rubric in s is ignored.
 // price is the price of a million tokens. The server is not contacted yet.
-func OpenRedteam(s Judge, p *redteam.Plan, price float64) (*Redteam, error) {
+func OpenRedteam(s Judge, p *cases.Plan, price float64) (*Redteam, error) {
 	var err error
-	if s.Rubric, err = judge.OpenRubric(redteam.Rubric); err != nil {
+	if s.Rubric, err = judge.OpenRubric(cases.Rubric); err != nil {
 		return nil, err
 	}
 	base := judge.Config{Model: s.Model, Rubric: s.Rubric, Dialect: s.Dialect}
@@ -38,7 +38,7 @@ func OpenRedteam(s Judge, p *redteam.Plan, price float64) (*Redteam, error) {
 	if r.base, err = OpenJudge(s); err != nil {
 		return nil, err
 	}
-	if r.Judges, err = redteam.NewJudges(r.base.Judge, p, price); err != nil {
+	if r.Judges, err = cases.NewJudges(r.base.Judge, p, price); err != nil {
 		r.base.Close()
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func OpenRedteam(s Judge, p *redteam.Plan, price float64) (*Redteam, error) {
 
 // Trust returns a warning if the model has no self-test or its server does not answer,
 // and an error if it failed the self-test or cannot judge cases; see
-// [redteam.Judges.Trust]. Under [TrustNone], a failed self-test is a warning, too.
+// [cases.Judges.Trust]. Under [TrustNone], a failed self-test is a warning, too.
 func (r *Redteam) Trust(ctx context.Context) (warning string, err error) {
 	if err := r.base.Graded(); err != nil {
 		return r.Judges.Trust(ctx, r.selfTests) // which says why it cannot judge cases
@@ -56,7 +56,7 @@ func (r *Redteam) Trust(ctx context.Context) (warning string, err error) {
 		return "the judge's self-test is not known, because its server cannot be asked which model it is: " + err.Error(), nil
 	}
 	warning, err = r.Judges.Trust(ctx, r.selfTests)
-	if failed, ok := errors.AsType[*redteam.DisbeliefError](err); ok && r.trust == TrustNone {
+	if failed, ok := errors.AsType[*cases.DisbeliefError](err); ok && r.trust == TrustNone {
 		return "the judge is asked because judge_trust is none: " + failed.Why, nil
 	}
 	return warning, err

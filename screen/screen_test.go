@@ -17,9 +17,9 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/fusion"
-	"github.com/toxscreen/toxscreen/internal/judgetest"
 	"github.com/toxscreen/toxscreen/judge"
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/judgetest"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/screen"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/judge"
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/screen"
 )
 

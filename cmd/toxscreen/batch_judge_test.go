@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/rows"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
+	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
-	"github.com/toxscreen/toxscreen/store"
 )
 
 // feedbackFile returns the file that stores feedback, empty if feedback is off.

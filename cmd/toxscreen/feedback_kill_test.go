@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toxscreen/toxscreen/store"
+	"github.com/toxscreen/toxscreen/internal/store"
 )
 
 // A server is killed with SIGKILL while clients score texts and send feedback.

@@ -20,8 +20,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/rows"
-	"github.com/toxscreen/toxscreen/store"
 )
 
 func one(a toxscreen.Attribute, share float64) (s toxscreen.Scores) {

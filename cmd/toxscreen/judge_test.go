@@ -14,10 +14,10 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
-	"github.com/toxscreen/toxscreen/internal/judgetest"
 	"github.com/toxscreen/toxscreen/judge"
-	"github.com/toxscreen/toxscreen/ollama"
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/judgetest"
+	"github.com/toxscreen/toxscreen/judge/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 // The scripts in testdata/judge use a real server with a tiny model, whose answers

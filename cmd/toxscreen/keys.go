@@ -19,14 +19,14 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
-	"github.com/toxscreen/toxscreen/httpapi"
-	"github.com/toxscreen/toxscreen/httpapi/authority"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/ollama"
 	"github.com/toxscreen/toxscreen/models"
-	"github.com/toxscreen/toxscreen/ollama"
 	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/screen"
+	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/authority"
 )
 
 // settings are the values of the configuration.
@@ -57,7 +57,7 @@ type serveSettings struct {
 	TLSKey       string
 	As           []string // hosts that the server replaces
 	JudgeWait    map[string]time.Duration
-	OnLanguage   httpapi.LanguageAction // that the model does not know
+	OnLanguage   server.LanguageAction // that the model does not know
 	IgnoreImages bool
 	QueueWait    time.Duration
 	Timeout      time.Duration // of a request
@@ -277,10 +277,10 @@ var serveKeys = []key{
 	{name: "judge_wait", fallback: "native=30s", kind: list,
 		help:  "time that an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not wait",
 		parse: parsed(parseJudgeWait, func(s *settings) *map[string]time.Duration { return &s.Serve.JudgeWait })},
-	{name: "on_unsupported_language", fallback: string(httpapi.BlockLanguage),
-		complete: oneOf(string(httpapi.BlockLanguage), string(httpapi.RefuseLanguage), string(httpapi.WarnLanguage)),
+	{name: "on_unsupported_language", fallback: string(server.BlockLanguage),
+		complete: oneOf(string(server.BlockLanguage), string(server.RefuseLanguage), string(server.WarnLanguage)),
 		help:     "block, refuse or warn about a text in a language that the model does not know, where an API must say yes or no",
-		parse:    parsed(httpapi.ParseLanguageAction, func(s *settings) *httpapi.LanguageAction { return &s.Serve.OnLanguage })},
+		parse:    parsed(server.ParseLanguageAction, func(s *settings) *server.LanguageAction { return &s.Serve.OnLanguage })},
 	{name: "ignore_images", fallback: "false", kind: boolean,
 		help:  "pass over images in requests, and say so in the answers; default: refuse such requests, since only text is measured",
 		parse: parsed(parseBool, func(s *settings) *bool { return &s.Serve.IgnoreImages })},

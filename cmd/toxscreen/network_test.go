@@ -21,7 +21,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 // aloneEnv is set if the test runs in its own network. It is not a setting: settings

@@ -14,7 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
-	"github.com/toxscreen/toxscreen/redteam"
+	"github.com/toxscreen/toxscreen/judge/cases"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -92,11 +92,11 @@ func (a *app) redteamEstimate(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	cases, err := a.readCases(cmd)
+	all, err := a.readCases(cmd)
 	if err != nil {
 		return err
 	}
-	plan, err := redteam.NewPlan(cases)
+	plan, err := cases.NewPlan(all)
 	if err != nil {
 		return err
 	}
@@ -122,15 +122,15 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	case s.byFlag("judge_rubric"):
 		return wrongUsage("--judge-rubric: redteam does not use it: its rubrics are the metrics of the cases")
 	}
-	cases, err := a.readCases(cmd)
+	all, err := a.readCases(cmd)
 	if err != nil {
 		return err
 	}
-	names, err := redteam.ReportNames(cases)
+	names, err := cases.ReportNames(all)
 	if err != nil {
 		return err
 	}
-	plan, err := redteam.NewPlan(cases)
+	plan, err := cases.NewPlan(all)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	}
 	defer judges.Close()
 	warning, err := judges.Trust(cmd.Context())
-	if _, failed := errors.AsType[*redteam.DisbeliefError](err); failed {
+	if _, failed := errors.AsType[*cases.DisbeliefError](err); failed {
 		return hinted{err, "use another model: the scores of this one would mean nothing; --judge-trust none asks it all the same"}
 	}
 	if err != nil {
@@ -172,14 +172,14 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 		}
 		reports++
 	}
-	if reports < len(cases) {
-		err := fmt.Errorf("interrupted; %d of %s a report", reports, plural.Count(len(cases), "case has", "cases have"))
+	if reports < len(all) {
+		err := fmt.Errorf("interrupted; %d of %s a report", reports, plural.Count(len(all), "case has", "cases have"))
 		if s.Judge.Cache != off {
 			err = hinted{err, "verdicts are stored: to continue, run the same command"}
 		}
 		return err
 	}
-	fmt.Fprintf(a.err, "toxscreen: %s, %s in %s", plural.Count(len(cases), "case", "cases"), plural.Word(len(cases), "report", "reports"), terminal.Escape(folder))
+	fmt.Fprintf(a.err, "toxscreen: %s, %s in %s", plural.Count(len(all), "case", "cases"), plural.Word(len(all), "report", "reports"), terminal.Escape(folder))
 	if blank > 0 {
 		fmt.Fprintf(a.err, "; %s not judged", plural.Count(blank, "case has no output and was", "cases have no output and were"))
 	}
@@ -190,7 +190,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-func writeReport(path string, r redteam.Report) error {
+func writeReport(path string, r cases.Report) error {
 	err := files.Write(path, 0o644, func(w io.Writer) error { return plainjson.Write(w, r, "  ") })
 	if err != nil {
 		return fmt.Errorf("failed to write the report of case %s: %w", r.CaseID, err)

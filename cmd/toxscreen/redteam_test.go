@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/toxscreen/toxscreen/formats"
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 // Metrics of several cases are judged in parallel, up to --judge-parallel. A case

@@ -19,12 +19,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toxscreen/toxscreen/httpapi"
-	"github.com/toxscreen/toxscreen/httpapi/authority"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
-	"github.com/toxscreen/toxscreen/store"
+	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/authority"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -67,7 +67,7 @@ judge_wait=TIME may be added to that line.`,
 		Args:              arguments(1, 1, "the name of the client"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
-			key, line, err := httpapi.NewKey(args[0])
+			key, line, err := server.NewKey(args[0])
 			if err != nil {
 				return wrongUsage("%w", err)
 			}
@@ -103,10 +103,10 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	// slots of their own: without them, a refusal under overload takes 100 ms or
 	// more.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + cmp.Or(s.Threads, runtime.GOMAXPROCS(0)))
-	var verdicts *httpapi.Verdicts
+	var verdicts *server.Verdicts
 	if s.Judge.Model != "" && s.NoJudge == "" {
 		s.Judge.Log = config.Log
-		if verdicts, err = httpapi.OpenVerdicts(s.Judge, s.JudgePrice); err != nil {
+		if verdicts, err = server.OpenVerdicts(s.Judge, s.JudgePrice); err != nil {
 			return cacheHint(err)
 		}
 		defer verdicts.Close()
@@ -149,7 +149,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, finder.Close()) }()
 	config.Finder = finder.Finder
-	server, err := httpapi.New(screener.Screener, config)
+	server, err := server.New(screener.Screener, config)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 
 // reload reads the files of the API keys and of the certificate again, of those that
 // are configured. A file with an error changes nothing.
-func reload(log *slog.Logger, server *httpapi.Server, keysFile string, certificate *httpapi.Certificate) {
+func reload(log *slog.Logger, server *server.Server, keysFile string, certificate *server.Certificate) {
 	if keysFile == "" && certificate == nil {
 		log.Info("SIGHUP: there is nothing to reload without --api-keys and --tls-cert")
 		return
@@ -234,13 +234,13 @@ func reload(log *slog.Logger, server *httpapi.Server, keysFile string, certifica
 }
 
 // serverConfig returns the configuration of the server from the settings.
-func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
+func (a *app) serverConfig(s *settings) (server.Config, error) {
 	options := &slog.HandlerOptions{Level: s.Serve.LogLevel}
 	var handler slog.Handler = slog.NewJSONHandler(a.err, options)
 	if isTerminal(a.err) {
 		handler = slog.NewTextHandler(a.err, options)
 	}
-	config := httpapi.Config{
+	config := server.Config{
 		Log: slog.New(handler), External: s.Serve.External, Hosts: s.Serve.Hosts, Origins: s.Serve.Origins,
 		Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
 		MaxBytes: s.MaxBytes, MaxBody: int64(rows.RowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, RequestTimeout: s.Serve.Timeout, JudgeWait: s.Serve.JudgeWait,
@@ -258,10 +258,10 @@ func (a *app) serverConfig(s *settings) (httpapi.Config, error) {
 }
 
 // readKeys reads a file of API keys. The error names the file and the line.
-func readKeys(file string) (keys []httpapi.Key, err error) {
+func readKeys(file string) (keys []server.Key, err error) {
 	data, err := os.ReadFile(file)
 	if err == nil {
-		keys, err = httpapi.ParseKeys(data)
+		keys, err = server.ParseKeys(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the keys of %s: %w", file, files.Cause(err))
@@ -293,7 +293,7 @@ func openResults(s *settings) (*store.Results, error) {
 type security struct {
 	config    *tls.Config          // nil without TLS
 	authority *authority.Authority // with --as
-	own       *httpapi.Certificate // with --tls-cert
+	own       *server.Certificate  // with --tls-cert
 }
 
 // secure returns the security that the settings ask for.
@@ -320,7 +320,7 @@ func secure(s *settings) (security, error) {
 	case cert == "" || key == "":
 		return security{}, wrongUsage("--tls-cert and --tls-key belong together: one of them is missing")
 	}
-	own, err := httpapi.OpenCertificate(cert, key)
+	own, err := server.OpenCertificate(cert, key)
 	if err != nil {
 		return security{}, err
 	}

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toxscreen/toxscreen/store"
+	"github.com/toxscreen/toxscreen/internal/store"
 )
 
 // serverProcess is a server in its own process, which ends with the test.

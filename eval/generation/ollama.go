@@ -3,7 +3,7 @@ package generation
 import (
 	"context"
 
-	"github.com/toxscreen/toxscreen/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
 // Ollama is a model of an Ollama server.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toxscreen/toxscreen/ollama"
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/screen"
 )
 

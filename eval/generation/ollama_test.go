@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toxscreen/toxscreen/ollama"
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 // These tests run against a real server with a tiny model of random weights, which writes

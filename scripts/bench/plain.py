@@ -3,13 +3,13 @@
     python scripts/bench/plain.py --worker build/bench/worker --model build/bench/whole --plain build/bench/plain.onnx --json build/bench/plain.json build/bench/natural.jsonl …
 
 By the book is MiniLM-L6 with toxscreen's heads as PyTorch exports it, in dynamic int8 with onnxruntime's defaults, run by
-Hugging Face's tokenizers and onnxruntime; see also scripts/train/curve.py. Its weights are the base model's and its heads
+Hugging Face's tokenizers and onnxruntime; see also training/curve.py. Its weights are the base model's and its heads
 random, which does not affect timing. --plain is made if it does not exist. Texts are truncated to the window and get
 probabilities and the token head's logits; toxscreen also divides longer texts, undoes disguise, detects the language
 and marks spans.
 
 toxscreen with exits, toxscreen with the whole network and the plain network take turns on pieces of each set of texts, in
-changing order. --json gets how many times as fast as the plain network each side is, by set: scripts/train/curve.py reads it.
+changing order. --json gets how many times as fast as the plain network each side is, by set: training/curve.py reads it.
 """
 
 import argparse

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 // The go command and pip of these tests are shell scripts; package judge's tests

@@ -25,7 +25,7 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 func main() {

@@ -31,8 +31,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/toxscreen/toxscreen/httpapi/authority"
 	"github.com/toxscreen/toxscreen/scripts/story"
+	"github.com/toxscreen/toxscreen/server/authority"
 )
 
 const (

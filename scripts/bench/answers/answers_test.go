@@ -28,7 +28,7 @@ import (
 
 	"github.com/ollama/ollama/api"
 
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 var (

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toxscreen/toxscreen/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 // labelledFile writes rows as two kinds of source have them: labels 0 and 1, and shares.

@@ -1,0 +1,151 @@
+//go:build unix
+
+package cases_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/cases"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func plan(t *testing.T, all ...formats.NexaCase) *cases.Plan {
+	t.Helper()
+	p, err := cases.NewPlan(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// judges returns the judges of a plan, with the tiny model behind a proxy.
+func judges(t *testing.T, p *cases.Plan, fault func(ollamatest.Call) ollamatest.Fault) *cases.Judges {
+	t.Helper()
+	server := ollamatest.Start(t)
+	server.Create(t, "tiny", ollamatest.Tiny)
+	rubric, err := judge.OpenRubric(cases.Rubric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := judge.Config{Model: "tiny", Rubric: rubric, Timeout: 5 * time.Minute}
+	if config.Context, err = judge.Context(append(p.Configs(config), config)...); err != nil {
+		t.Fatal(err)
+	}
+	config.Host = ollamatest.NewProxy(t, server, fault).URL
+	first, err := judge.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(first.Close)
+	all, err := cases.NewJudges(first, p, 1e6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(all.Close)
+	return all
+}
+
+// Every case has the metrics bias and toxicity and its own. A case without an
+// output has none, since nexa-gauge does not judge it.
+func TestAPlanHasTheCallsOfEachCase(t *testing.T) {
+	own := &formats.NexaRedteam{ScoringMode: formats.NexaBinary, Metrics: []formats.NexaMetric{
+		{Name: "orders", Rubric: formats.NexaRubric{Violations: []string{"It gives orders"}}, ItemFields: []string{"output", "input"}},
+	}}
+	p := plan(t,
+		formats.NexaCase{CaseID: "plain", Output: "a text"},
+		formats.NexaCase{CaseID: "own", Output: "a text", Input: "a question", Redteam: own},
+		formats.NexaCase{CaseID: "blank", Output: " "},
+	)
+	e := p.Estimate(0)
+	if e.Cases != 3 || e.Calls != 5 || e.Cost.InputTokens < 100 || e.Cost.Cost != 0 {
+		t.Errorf("%+v, want 3 cases with 5 calls", e)
+	}
+	if _, err := cases.NewPlan([]formats.NexaCase{{CaseID: "b", Output: "x", Redteam: &formats.NexaRedteam{Metrics: []formats.NexaMetric{{Name: "m", ItemFields: []string{"output"}}}}}}); err == nil ||
+		!strings.Contains(err.Error(), `failed to read case b: metric "m": its rubric has no violations`) {
+		t.Errorf("a metric without violations: %v", err)
+	}
+}
+
+// Reports come in the order of the cases, although calls are made rubric by rubric.
+// The error of a call is only in the report of its case.
+func TestReportsComeInTheOrderOfTheCases(t *testing.T) {
+	p := plan(t, formats.NexaCase{CaseID: "first", Output: "one"}, formats.NexaCase{CaseID: "blank"}, formats.NexaCase{CaseID: "last", Output: "two"})
+	all := judges(t, p, func(call ollamatest.Call) ollamatest.Fault {
+		if strings.Contains(string(call.Body), "text: two") {
+			return ollamatest.Fail(http.StatusBadRequest, "no")
+		}
+		return nil
+	})
+	if warning, err := all.Trust(t.Context(), t.TempDir()); err != nil || !strings.Contains(warning, "was not tested") {
+		t.Errorf("a model without a self-test: %q, %v", warning, err)
+	}
+	done := 0
+	var got []string
+	for r := range all.Run(t.Context(), p, func(n, of int) {
+		if done++; n != done || of != 4 {
+			t.Errorf("%d of %d calls are done, want %d of 4", n, of, done)
+		}
+	}) {
+		line := r.CaseID
+		for _, m := range r.Metrics {
+			if line += " " + m.Name; m.Error != nil {
+				line += "!"
+			}
+		}
+		if (r.Judge != "") != (r.CaseID == "first") || (r.Cost.Cost > 0) != (r.CaseID == "first") {
+			t.Errorf("%s: by %q for %v", r.CaseID, r.Judge, r.Cost.Cost)
+		}
+		got = append(got, line)
+	}
+	if diff := cmp.Diff([]string{"first bias toxicity", "blank", "last bias! toxicity!"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A run whose context ends yields no report of a case that is not judged. A
+// consumer that stops early leaves no call running, which TestMain checks.
+func TestARunEndsWithItsContextOrConsumer(t *testing.T) {
+	p := plan(t, formats.NexaCase{CaseID: "a", Output: "one"}, formats.NexaCase{CaseID: "b", Output: "two"})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	all := judges(t, p, func(call ollamatest.Call) ollamatest.Fault {
+		if strings.Contains(string(call.Body), "text: two") {
+			cancel()
+			return ollamatest.Hang
+		}
+		return nil
+	})
+	for r := range all.Run(ctx, p, nil) {
+		t.Errorf("a report of case %s after the context ended", r.CaseID)
+	}
+	single := plan(t, formats.NexaCase{CaseID: "a", Output: "one"}, formats.NexaCase{CaseID: "b", Output: "three"})
+	for r := range all.Run(t.Context(), single, nil) {
+		if r.CaseID != "a" || r.Judge == "" {
+			t.Errorf("the first report is %+v", r)
+		}
+		break
+	}
+}
+
+func TestReportNamesAreUnique(t *testing.T) {
+	names, err := cases.ReportNames([]formats.NexaCase{{CaseID: "a b"}, {CaseID: "../c"}})
+	if diff := cmp.Diff([]string{"a_b.json", "_c.json"}, names); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	for _, all := range [][]formats.NexaCase{{{CaseID: "a b"}, {CaseID: "a/b"}}, {{CaseID: strings.Repeat("x", 300)}}} {
+		if names, err := cases.ReportNames(all); err == nil {
+			t.Errorf("%q", names)
+		}
+	}
+}

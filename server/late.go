@@ -1,0 +1,184 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"github.com/toxscreen/toxscreen"
+)
+
+// Results stores final results of texts whose answer was sent while the judge was
+// pending, by the id in that answer. [store.Results] is one. Implementations must
+// be safe for concurrent use.
+type Results interface {
+	// Get returns the result of an id, or nil where there is none.
+	Get(ctx context.Context, id string) ([]byte, error)
+	// Put stores the result of an id, which is a JSON object.
+	Put(ctx context.Context, id string, result []byte) error
+}
+
+// late tracks the verdicts that come after their answers. It is safe for
+// concurrent use.
+type late struct {
+	lock    sync.Mutex
+	pending map[string][]byte // the results that were sent, by id
+	out     int               // verdicts that are outstanding
+	most    int               // that may be
+}
+
+// reserve counts one more outstanding verdict, or returns false where there are
+// as many as there may be.
+func (l *late) reserve() bool {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if l.out == l.most {
+		return false
+	}
+	l.out++
+	return true
+}
+
+// release ends what reserve began.
+func (l *late) release() {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.out--
+}
+
+// outstanding returns the number of outstanding verdicts.
+func (l *late) outstanding() int {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.out
+}
+
+// set sets the pending result of an id; nil removes it.
+func (l *late) set(id string, standing []byte) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if standing == nil {
+		delete(l.pending, id)
+		return
+	}
+	l.pending[id] = standing
+}
+
+// get returns the pending result of an id, or nil where there is none.
+func (l *late) get(id string) []byte {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.pending[id]
+}
+
+// budget returns how long a request waits for the judge.
+func (s *Server) budget(ctx context.Context, r request) time.Duration {
+	e := exchangeOf(ctx)
+	switch {
+	case r.wait != nil:
+		return *r.wait
+	case e.caller.JudgeWait != nil:
+		return *e.caller.JudgeWait
+	}
+	return s.config.JudgeWait[e.api.name]
+}
+
+// consult asks the judge about a text and waits as long as the request may. After
+// that the verdict is completed in the background and the result says that it is
+// pending, unless too many verdicts are outstanding already.
+func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r request) (toxscreen.Result, error) {
+	standing := screening.Result()
+	wait := s.budget(ctx, r)
+	const soon = ", but the answer does not wait for the judge"
+	if wait <= 0 {
+		if r.forget {
+			return unasked(standing, soon+", and nothing of the text may be kept"), nil
+		}
+		if !s.late.reserve() {
+			return unasked(standing, soon+", which has too many verdicts outstanding"), nil
+		}
+	}
+
+	// The judge may take longer than the request, but not than the server.
+	judging, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	end := context.AfterFunc(s.running, cancel)
+	judged := make(chan outcome[toxscreen.Result], 1)
+	s.work.Go(func() {
+		defer end()
+		defer cancel()
+		result, err := screening.Consult(judging)
+		s.judged(result, err)
+		judged <- outcome[toxscreen.Result]{result, err}
+	})
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	if wait > 0 {
+		defer exchangeOf(ctx).clock.judge()()
+		ended := ", but gave no verdict within " + wait.String()
+		select {
+		case o := <-judged:
+			return o.result, o.err
+		case <-ctx.Done():
+			if !isTimeOver(ctx) {
+				cancel()
+				return toxscreen.Result{}, ctx.Err()
+			}
+			// Other texts took the time of the request. This one has its scores.
+			ended = ", but gave no verdict in the time of the request"
+		case <-timer.C:
+		}
+		if r.forget {
+			cancel()
+			return unjudged(standing, "the judge was asked"+ended+", and nothing of the text may be kept"), nil
+		}
+		if !s.late.reserve() {
+			cancel()
+			return unjudged(standing, "the judge was asked"+ended+"; too many verdicts are outstanding to wait for it"), nil
+		}
+	}
+	id := ""
+	if r.late != nil && s.config.Results != nil {
+		id = rand.Text()
+		standing.Judge.ID = id
+		kept, err := r.late(standing)
+		if err != nil {
+			cancel()
+			s.late.release()
+			return toxscreen.Result{}, err
+		}
+		s.late.set(id, kept)
+	}
+	s.work.Go(func() {
+		defer s.late.release()
+		o := <-judged
+		if id == "" || o.err != nil {
+			s.late.set(id, nil)
+			return
+		}
+		o.result.Judge.ID = id
+		kept, err := r.late(o.result)
+		if err == nil {
+			err = s.config.Results.Put(context.WithoutCancel(ctx), id, kept)
+		}
+		s.late.set(id, nil)
+		if err != nil {
+			s.config.Log.Error("failed to store a late result", "error", err)
+		}
+	})
+	return standing, nil
+}
+
+// unasked returns a result whose judge is not asked after all; why continues the
+// sentence of Judge.Why.
+func unasked(r toxscreen.Result, why string) toxscreen.Result {
+	r.Judge.Pending, r.Judge.Asked = false, false
+	r.Judge.Why += why
+	return r
+}
+
+// unjudged returns a result whose judge did not answer in time.
+func unjudged(r toxscreen.Result, why string) toxscreen.Result {
+	r.Judge.Pending, r.Judge.Error = false, why
+	return r
+}

@@ -1,0 +1,184 @@
+"""Chooses rows of the data folder to grade by docs/model/guideline.md, packs them into sheets, and collects the grades.
+
+    python training/annotate.py select --data DATA --folder MODEL --out SHEETS
+    python training/annotate.py select --data DATA --out SHEETS
+    python training/annotate.py collect --sheets SHEETS --by WHO
+    python training/annotate.py agreement --data DATA
+
+A sheet is a text file of numbered texts, one a line, without labels or sources: grades must not follow them. Its grades
+are in a file of the same name that ends in .grades: a line for each text, its number and seven whole numbers from 0 to 10 in the
+order of data.ATTRIBUTES. keys.json in the folder says which row each number is.
+"""
+
+import argparse
+import gzip
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import spearmanr
+
+import data
+import folder as folders
+
+LONGEST = 400  # characters
+PER_SOURCE = {"train": 2500, "dev": 300}  # rows considered
+SHEET = 250
+TWICE = 0.1  # share of the rows that are graded a second time, by somebody else
+# Sources graded blind, to compare the grades with people's and with Perspective's.
+BLIND = {"civil_spans": 500, "perspective_implicit_hate": 500, "perspective_context": 500}
+SKIPPED = ("madlibs", "bold_neutral", "profanity_lexicon", "toxic_spans_train", "toxic_spans_trial", "grammars", "sentences", "annotations")
+# Rows by the reason for choosing them.
+QUOTAS = {"threat": 1900, "sexually_explicit": 1300, "identity_attack": 2000, "insult": 1200, "severe_toxicity": 400, "profanity": 400, "toxicity": 500, "any": 900}
+WORDS = {
+    "threat": r"kill|hurt|die|dead|death|shoot|shot|gun|knife|stab|burn|hang|beat|punch|break|bomb|murder|destroy|attack|fight|blood|watch your|find you|come for|regret|sorry you|pay for",
+    "sexually_explicit": r"sex|naked|nude|bed|kiss|touch|body|breast|virgin|penis|vagina|oral|horny|porn|strip|sleep with|panties|masturbat|orgasm|hot\b|wet\b|hard\b|lick|suck|rape",
+}
+
+
+def candidates(folder: Path, split: str, rng: np.random.Generator) -> list[data.Row]:
+    held_out, graded, out = data.held_out_keys(folder), data.read_grades(), []
+    for source in [*data.SOURCES, *data.GRADED_ONLY]:
+        if source in SKIPPED:
+            continue
+        rows = [row for row in data.split_rows(folder, source, split) if row.id and row.id not in graded and 3 <= len(row.text.strip()) <= LONGEST and (split != "train" or data.key(row.text) not in held_out)]
+        out.extend(rows[i] for i in rng.permutation(len(rows))[: PER_SOURCE[split]])
+    return out
+
+
+def interest(rows: list[data.Row], p: np.ndarray, attribute: str, rng: np.random.Generator) -> np.ndarray:
+    """[rows]: how much a grade would tell: the model is unsure, or disagrees with the source, or the words suggest it."""
+    if attribute == "any":
+        return rng.random(len(rows))
+    a = data.ATTRIBUTES.index(attribute)
+    labels = np.array([row.labels[a] for row in rows])
+    unsure = np.minimum(p[:, a], 1 - p[:, a]) * 2
+    apart = np.nan_to_num(np.abs(labels - p[:, a]))
+    hinted = np.zeros(len(rows))
+    if attribute in WORDS:
+        pattern = re.compile(rf"\b({WORDS[attribute]})", re.IGNORECASE)
+        # A hint without profanity is worth more: these are the cases that the model misses.
+        hinted = np.array([bool(pattern.search(row.text)) for row in rows]) * (1 - p[:, data.ATTRIBUTES.index("profanity")])
+    return unsure + apart + 0.8 * hinted + 0.4 * rng.random(len(rows))
+
+
+def select(args):
+    rng, out = np.random.default_rng(args.seed), args.out
+    out.mkdir(parents=True, exist_ok=True)
+    quotas, chosen = QUOTAS if args.folder else {"any": sum(QUOTAS.values())}, {}
+    for split, share in (("train", 0.85), ("dev", 0.15)):
+        rows = candidates(args.data, split, rng)
+        p = np.empty((len(rows), 0))
+        if args.folder:
+            model = folders.Model(args.folder)
+            p = model.probabilities(model.run_all([row.text for row in rows]))
+        texts = set()
+        for attribute, quota in quotas.items():
+            taken = 0
+            per_source = defaultdict(int)
+            for i in np.argsort(-interest(rows, p, attribute, rng), kind="stable"):
+                row = rows[i]
+                if taken == round(quota * share):
+                    break
+                if data.key(row.text) in texts or per_source[row.source] >= quota * share / 6:
+                    continue
+                texts.add(data.key(row.text))
+                per_source[row.source] += 1
+                chosen[row.id], taken = row.text, taken + 1
+    graded = data.read_grades()
+    for source, most in BLIND.items():
+        rows = [row for row in data.split_rows(args.data, source, "dev") + data.split_rows(args.data, source, "train") if len(row.text) <= LONGEST and row.id not in chosen and row.id not in graded]
+        most -= sum(id.startswith(f"{source}/") for id in graded)
+        chosen.update((row.id, row.text) for row in rows[: max(most, 0)])
+    ids = [list(chosen)[i] for i in rng.permutation(len(chosen))]
+    ids += [ids[i] for i in rng.choice(len(ids), round(TWICE * len(ids)), replace=False)]
+    (out / "keys.json").write_text(json.dumps(ids))
+    for start in range(0, len(ids), SHEET):
+        lines = [f"{n}\t{' '.join(chosen[ids[n]].split())}" for n in range(start, min(start + SHEET, len(ids)))]
+        (out / f"{start // SHEET:03}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{len(chosen):,} rows, {len(ids):,} texts to grade in sheets of {SHEET}")
+
+
+def read_sheet(path: Path, ids: list[str]) -> list[tuple[str, list[int]]]:
+    out = []
+    for line in path.read_text().split("\n"):
+        if not line.strip():
+            continue
+        number, *grades = (int(field) for field in line.split())
+        if len(grades) != len(data.ATTRIBUTES) or not all(0 <= grade <= 10 for grade in grades):
+            raise ValueError(f"failed to read {path}: the line {line!r} should have a number and {len(data.ATTRIBUTES)} grades from 0 to 10")
+        out.append((ids[number], grades))
+    return out
+
+
+def collect(args):
+    """Appends the grades of all sheets. A row that is graded in two sheets has two passes."""
+    ids = json.loads((args.sheets / "keys.json").read_text())
+    rows = data.read_file(data.ANNOTATIONS) if data.ANNOTATIONS.exists() else []
+    known = {(row["id"], row["by"], row["sheet"]) for row in rows}
+    for path in sorted(args.sheets.glob("*.grades")):
+        sheet = [{"id": id, "grades": grades, "by": args.by, "sheet": path.stem} for id, grades in read_sheet(path, ids)]
+        if again := [row["id"] for row in sheet if (row["id"], row["by"], row["sheet"]) in known]:
+            raise ValueError(f"failed to collect {path}: {data.ANNOTATIONS.name} has {again[0]} and {len(again) - 1} more of its rows by {args.by} from a sheet of this name; remove the sheet, or each of them would count as two passes")
+        rows += sheet
+    with open(data.ANNOTATIONS, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as lines:
+        lines.write("".join(json.dumps(row) + "\n" for row in rows).encode())
+    print(f"{len(rows):,} grades of {len({row['id'] for row in rows}):,} rows in {data.ANNOTATIONS.name}")
+
+
+def compare(name: str, x: np.ndarray, y: np.ndarray):
+    known = ~np.isnan(x) & ~np.isnan(y)
+    if known.sum() >= 20 and x[known].std() and y[known].std():
+        print(f"| {name} | {known.sum()} | {spearmanr(x[known], y[known]).statistic:.3f} | {np.abs(x - y)[known].mean():.3f} | {((x >= 0.5) == (y >= 0.5))[known].mean():.3f} |")
+
+
+def agreement(args):
+    """Of two passes with each other; of the grades, and of Perspective's score, with people."""
+    grades = data.read_grades()
+    print("| compared | rows | Spearman | mean distance | same side of 0.5 |\n|---|---|---|---|---|")
+    twice = [passes for passes in grades.values() if len(passes) > 1]
+    for a, attribute in enumerate(data.ATTRIBUTES):
+        compare(f"{attribute}: two passes", np.array([p[0][a] for p in twice]), np.array([p[1][a] for p in twice]))
+
+    def graded(source: str, human) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """[rows, 7] grades, people's and the file's own labels."""
+        kept = [raw for raw in data.read_file(Path(args.data) / f"{source}.jsonl.gz") if f"{source}/{raw['id']}" in grades]
+        labels = np.stack([data.labels_of(**raw["labels"]) for raw in kept])
+        return np.stack([grades[f"{source}/{raw['id']}"][0] for raw in kept]), np.stack([human(raw) for raw in kept]), labels
+
+    ours, people, _ = graded("civil_spans", lambda raw: data.labels_of(**raw["labels"]))
+    for a, attribute in enumerate(data.ATTRIBUTES):
+        compare(f"{attribute}: grades and civil_spans' raters", ours[:, a], people[:, a])
+    for source, human in (
+        ("perspective_implicit_hate", lambda raw: data.labels_of(identity_attack=raw["human"] != "not_hate")),
+        ("perspective_context", lambda raw: data.labels_of(toxicity=raw["human"])),
+    ):
+        ours, people, theirs = graded(source, human)
+        a = int(np.flatnonzero(~np.isnan(people).all(0))[0])
+        compare(f"{data.ATTRIBUTES[a]}: grades and {source}' raters", ours[:, a], people[:, a])
+        compare(f"{data.ATTRIBUTES[a]}: Perspective and {source}' raters", theirs[:, a], people[:, a])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    for name, run in (("select", select), ("collect", collect), ("agreement", agreement)):
+        command = commands.add_parser(name)
+        command.set_defaults(run=run)
+        if name != "collect":
+            command.add_argument("--data", required=True, type=Path)
+        if name == "select":
+            command.add_argument("--folder", type=Path, help="the model whose doubts decide (default: chance decides)")
+            command.add_argument("--out", required=True, type=Path)
+            command.add_argument("--seed", type=int, default=1)
+        if name == "collect":
+            command.add_argument("--sheets", required=True, type=Path)
+            command.add_argument("--by", required=True, help="who graded")
+    args = parser.parse_args()
+    args.run(args)
+
+
+if __name__ == "__main__":
+    main()
