@@ -170,6 +170,10 @@ eval-model: build data $(VENV) ## Measure FOLDER against its goals and other sys
 	$(PYTHON) training/evaluate.py --data $(DATA) --folder $(FOLDER) --split $(SPLIT) --json build/eval-model.json \
 	  $(if $(SAMPLE),--rows $(SAMPLE)) $(if $(BASELINE),--baseline $(BASELINE)) $(if $(BASELINE_BINARY),--baseline-binary $(BASELINE_BINARY)) $(if $(AGAINST),--against $(AGAINST))
 
+.PHONY: same
+same: build data ## Compare the results of bin/toxscreen with those of BASELINE_BINARY on 1,200 texts of DATA
+	python3 scripts/bench/same.py --data $(DATA) --before $(BASELINE_BINARY) --after bin/toxscreen
+
 SIMULATED = $(if $(SAMPLE),build/simulate,docs/fusion)
 
 .PHONY: simulate
