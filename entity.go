@@ -59,7 +59,7 @@ type FoundVersions struct {
 // NewFound returns what a finder found in a text, with its offsets in a unit.
 func NewFound(f EntityFinder, text string, entities []Entity, unit OffsetUnit) Found {
 	found := Found{
-		Entities: Result{OffsetUnit: Bytes, Entities: entities}.In(unit, text).Entities, OffsetUnit: unit,
+		Entities: NewUnits(unit, text).Entities(entities), OffsetUnit: unit,
 		Warnings: []string{}, Versions: FoundVersions{Version(), f.Version()},
 	}
 	if warning := invalidUTF8(text); warning != "" {

@@ -27,7 +27,7 @@ type Reading struct {
 // OffsetUnit is the unit of offsets into a text.
 type OffsetUnit string
 
-// The units of [Result.In].
+// The units of offsets.
 const (
 	Bytes      OffsetUnit = "byte"       // of the text as it was given; what Score returns
 	UTF16Units OffsetUnit = "utf16"      // as JavaScript, Java and the Perspective API count
@@ -44,85 +44,90 @@ func ParseOffsetUnit(name string) (OffsetUnit, error) {
 	return "", fmt.Errorf("unknown offset unit %q: it must be byte, utf16 or code_point", name)
 }
 
+// Units converts offsets into a text from bytes to another unit. It remembers where it is, so
+// that ascending offsets cost one pass over the text. It is not safe for concurrent use.
+type Units struct {
+	unit      OffsetUnit
+	text      string
+	at, units int // the last offset, in bytes and in the unit
+}
+
+// NewUnits returns the converter to a unit for a text.
+func NewUnits(unit OffsetUnit, text string) *Units { return &Units{unit: unit, text: text} }
+
+// Range returns the offsets of the part text[start:end] in the unit. A byte that is not valid
+// UTF-8 counts as one unit, since it is decoded as U+FFFD.
+func (u *Units) Range(start, end int) (int, int) { return u.offset(start), u.offset(end) }
+
+func (u *Units) offset(to int) int {
+	if u.unit == Bytes {
+		return to
+	}
+	if to < u.at { // passages and evidence are not sorted
+		u.at, u.units = 0, 0
+	}
+	for u.at < to {
+		c, size := utf8.DecodeRuneInString(u.text[u.at:])
+		u.at += size
+		u.units++
+		if u.unit == UTF16Units && c > 0xFFFF {
+			u.units++
+		}
+	}
+	return u.units
+}
+
+// move returns a copy of parts of the text with their offsets in the unit; nil stays nil.
+func move[Part any](u *Units, parts []Part, offsets func(*Part) (start, end *int)) []Part {
+	moved := slices.Clone(parts)
+	for i := range moved {
+		start, end := offsets(&moved[i])
+		*start, *end = u.Range(*start, *end)
+	}
+	return moved
+}
+
+// Entities returns a copy of entities with their offsets in the unit.
+func (u *Units) Entities(found []Entity) []Entity {
+	return move(u, found, func(e *Entity) (start, end *int) { return &e.Start, &e.End })
+}
+
 // In returns the result with its offsets in another unit. The result must be the
-// one of text with offsets in bytes, as [Screener.Score] returns it. A byte that is
-// not valid UTF-8 counts as one unit, since it is decoded as U+FFFD.
+// one of text with offsets in bytes, as [Screener.Score] returns it.
 func (r Result) In(unit OffsetUnit, text string) Result {
 	if unit == r.OffsetUnit || r.OffsetUnit != Bytes {
 		return r
 	}
-	spans := make([]Span, len(r.Spans))
-	at, units := 0, 0
-	count := func(to int) int {
-		if to < at { // passages and evidence are not sorted
-			at, units = 0, 0
-		}
-		for at < to {
-			c, size := utf8.DecodeRuneInString(text[at:])
-			at += size
-			units++
-			if unit == UTF16Units && c > 0xFFFF {
-				units++
-			}
-		}
-		return units
-	}
-	for _, parts := range []*[]Passage{&r.Passages, &r.Sentences} {
-		*parts = slices.Clone(*parts)
-		for i, p := range *parts {
-			(*parts)[i].Start = count(p.Start)
-			(*parts)[i].End = count(p.End)
-		}
-	}
-	for i, s := range r.Spans {
-		start := count(s.Start)
-		spans[i] = Span{Start: start, End: count(s.End), Attributes: s.Attributes}
-	}
-	if r.Spans != nil {
-		r.Spans = spans
-	}
-	r.Readings = slices.Clone(r.Readings)
-	for i, word := range r.Readings {
-		r.Readings[i].Start = count(word.Start)
-		r.Readings[i].End = count(word.End)
-	}
-	r.Entities = slices.Clone(r.Entities)
-	for i, e := range r.Entities {
-		r.Entities[i].Start = count(e.Start)
-		r.Entities[i].End = count(e.End)
-	}
-	convert := func(found []Evidence) []Evidence {
-		converted := slices.Clone(found)
-		for i, e := range found {
-			converted[i].Start = count(e.Start)
-			converted[i].End = count(e.End)
-		}
-		return converted
-	}
+	u := NewUnits(unit, text)
+	passage := func(p *Passage) (start, end *int) { return &p.Start, &p.End }
+	r.Passages, r.Sentences = move(u, r.Passages, passage), move(u, r.Sentences, passage)
+	r.Spans = move(u, r.Spans, func(s *Span) (start, end *int) { return &s.Start, &s.End })
+	r.Readings = move(u, r.Readings, func(w *Reading) (start, end *int) { return &w.Start, &w.End })
+	r.Entities = u.Entities(r.Entities)
 	r.Judge.Verdicts = slices.Clone(r.Judge.Verdicts)
-	for i := range r.Judge.Verdicts {
-		v := &r.Judge.Verdicts[i]
-		v.Addressed = convert(v.Addressed)
-		if v.Passage != nil {
-			v.Passage = &Range{count(v.Passage.Start), count(v.Passage.End)}
-		}
-		v.Core = slices.Clone(v.Core)
-		for j, part := range v.Core {
-			v.Core[j] = Range{count(part.Start), count(part.End)}
-		}
-		v.Aspects = slices.Clone(v.Aspects)
-		for j := range v.Aspects {
-			v.Aspects[j].Evidence = convert(v.Aspects[j].Evidence)
-		}
+	for i, v := range r.Judge.Verdicts {
+		r.Judge.Verdicts[i] = v.in(u)
 	}
 	r.OffsetUnit = unit
 	return r
 }
 
-// In returns the verdict with its offsets in another unit, like
-// [Result.In].
-func (v Verdict) In(unit OffsetUnit, text string) Verdict {
-	return Result{OffsetUnit: Bytes, Judge: JudgeReport{Verdicts: []Verdict{v}}}.In(unit, text).Judge.Verdicts[0]
+// In returns the verdict on a text with its offsets in another unit, like [Result.In].
+func (v Verdict) In(unit OffsetUnit, text string) Verdict { return v.in(NewUnits(unit, text)) }
+
+func (v Verdict) in(u *Units) Verdict {
+	part := func(r *Range) (start, end *int) { return &r.Start, &r.End }
+	evidence := func(e *Evidence) (start, end *int) { return &e.Start, &e.End }
+	v.Addressed = move(u, v.Addressed, evidence)
+	if v.Passage != nil {
+		v.Passage = &move(u, []Range{*v.Passage}, part)[0]
+	}
+	v.Core = move(u, v.Core, part)
+	v.Aspects = slices.Clone(v.Aspects)
+	for i := range v.Aspects {
+		v.Aspects[i].Evidence = move(u, v.Aspects[i].Evidence, evidence)
+	}
+	return v
 }
 
 // withEvidence returns spans with the judge's quotations for the attributes that it

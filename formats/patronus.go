@@ -371,7 +371,7 @@ func (e *PatronusEvaluation) setEntities(output string, entities []toxscreen.Ent
 		e.ScoreRaw = 1
 	}
 	e.AdditionalInfo = PatronusInfo{ScoreRaw: e.ScoreRaw, Positions: [][2]int{}, Extra: &PatronusExtra{Entities: []PatronusEntity{}}}
-	for _, found := range (toxscreen.Result{Entities: entities, OffsetUnit: toxscreen.Bytes}).In(toxscreen.CodePoints, output).Entities {
+	for _, found := range toxscreen.NewUnits(toxscreen.CodePoints, output).Entities(entities) {
 		position := [2]int{found.Start, found.End}
 		e.AdditionalInfo.Positions = append(e.AdditionalInfo.Positions, position)
 		e.AdditionalInfo.Extra.Entities = append(e.AdditionalInfo.Extra.Entities, PatronusEntity{found.Type, position, found.Score, found.Why})

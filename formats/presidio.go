@@ -326,9 +326,8 @@ type PresidioExplanation struct {
 
 // ToPresidioEntities translates the entities of a text, which have byte offsets.
 func ToPresidioEntities(a PresidioAnalysis, text string, entities []toxscreen.Entity) []PresidioEntity {
-	inCodePoints := toxscreen.Result{Entities: entities, OffsetUnit: toxscreen.Bytes}.In(toxscreen.CodePoints, text).Entities
 	out := make([]PresidioEntity, len(entities))
-	for i, e := range inCodePoints {
+	for i, e := range toxscreen.NewUnits(toxscreen.CodePoints, text).Entities(entities) {
 		out[i] = PresidioEntity{Start: e.Start, End: e.End, Type: e.Type, Score: e.Score}
 		if a.Explain {
 			out[i].Explanation = a.explain(e)

@@ -244,14 +244,10 @@ func (s *Server) maskAll(text string, entities []toxscreen.Entity, operators pii
 
 // itemsIn returns the items of a masked text with their offsets in another unit.
 func itemsIn(unit toxscreen.OffsetUnit, masked pii.Masked) []pii.MaskedItem {
-	places := make([]toxscreen.Entity, len(masked.Items))
-	for i, item := range masked.Items {
-		places[i].Start, places[i].End = item.Start, item.End
-	}
-	places = toxscreen.Result{Entities: places, OffsetUnit: toxscreen.Bytes}.In(unit, masked.Text).Entities
+	units := toxscreen.NewUnits(unit, masked.Text)
 	items := slices.Clone(masked.Items)
-	for i, place := range places {
-		items[i].Start, items[i].End = place.Start, place.End
+	for i, item := range items {
+		items[i].Start, items[i].End = units.Range(item.Start, item.End)
 	}
 	return items
 }
