@@ -17,14 +17,16 @@ func (e early) Info() toxscreen.ModelInfo {
 	return info
 }
 
-func (e early) ClassifyEarly(ctx context.Context, text string) (toxscreen.Classification, error) {
-	found, err := e.Classify(ctx, text)
-	found.Exit = 2
+func (e early) Classify(ctx context.Context, text string, depth toxscreen.Depth) (toxscreen.Classification, error) {
+	found, err := e.classify.Classify(ctx, text, depth)
+	if depth == toxscreen.Early {
+		found.Exit = 2
+	}
 	return found, err
 }
 
 // The classifier ends early only where nothing can depend on the rest: if the model's thresholds
-// or higher ones decide, and there is no judge.
+// or higher ones decide, the caller compares with nothing lower, and there is no judge.
 func TestWhenTextsEndEarly(t *testing.T) {
 	classifier := early{func(context.Context, string) (toxscreen.Classification, error) {
 		return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, 0.01, toxscreen.Insult, 0.01)}, nil
@@ -37,6 +39,8 @@ func TestWhenTextsEndEarly(t *testing.T) {
 		"by default":                 {nil, 2},
 		"higher thresholds":          {[]toxscreen.Option{toxscreen.WithThresholds(scores(toxscreen.Toxicity, 0.9, toxscreen.Insult, 0.7))}, 2},
 		"a lower threshold":          {[]toxscreen.Option{toxscreen.WithThresholds(scores(toxscreen.Insult, 0.69))}, 0},
+		"a limit at a threshold":     {[]toxscreen.Option{toxscreen.WithLimits(toxscreen.Limits{Flagged: true, Scores: scores(toxscreen.Toxicity, 0.5)})}, 2},
+		"a limit under a threshold":  {[]toxscreen.Option{toxscreen.WithLimits(toxscreen.Limits{Scores: scores(toxscreen.Toxicity, 0.49)})}, 0},
 		"the full network":           {[]toxscreen.Option{toxscreen.WithFullNetwork()}, 0},
 		"a judge":                    {[]toxscreen.Option{judge}, 0},
 		"a judge that is taken away": {[]toxscreen.Option{judge, toxscreen.WithoutJudge("not now")}, 2},
@@ -44,8 +48,14 @@ func TestWhenTextsEndEarly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			screener := toxscreen.New(classifier, test.options...)
 			result, err := screener.Score(t.Context(), "text")
-			if err != nil || result.Exit != test.want || screener.EndsEarly() != (test.want > 0) {
-				t.Errorf("ended at exit %d, %v, want %d", result.Exit, err, test.want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Exit != test.want {
+				t.Errorf("ended at exit %d, want %d", result.Exit, test.want)
+			}
+			if screener.EndsEarly() != (test.want > 0) {
+				t.Errorf("EndsEarly says %v", screener.EndsEarly())
 			}
 		})
 	}

@@ -75,13 +75,13 @@ func WithAnyLanguage() Option {
 // docs/decisions/0025-languages.md has the figures.
 const foreignOdds = 0.7
 
-// classifyLanguages classifies a text with one. If its language changes, what is in known
+// classifyLanguages classifies a text. If its language changes, what is in known
 // languages is classified as one text, and the rest as another: the text is as toxic as the
 // worse of both, and what stands beside a sentence in another language neither raises nor
 // lowers its scores.
-func (s *Screener) classifyLanguages(ctx context.Context, text string, one func(context.Context, string) (Classification, error)) (Classification, error) {
+func (s *Screener) classifyLanguages(ctx context.Context, text string) (Classification, error) {
 	if s.language != "" {
-		found, err := one(ctx, text)
+		found, err := s.run(ctx, text)
 		if err != nil {
 			return found, err
 		}
@@ -94,11 +94,11 @@ func (s *Screener) classifyLanguages(ctx context.Context, text string, one func(
 	}
 	reader, ok := s.classifier.(LanguageReader)
 	if !ok {
-		return one(ctx, text)
+		return s.run(ctx, text)
 	}
 	language, parts := reader.ReadLanguage(text)
 	if len(parts) <= 1 {
-		found, err := one(ctx, text)
+		found, err := s.run(ctx, text)
 		if err != nil {
 			return found, err
 		}
@@ -116,11 +116,11 @@ func (s *Screener) classifyLanguages(ctx context.Context, text string, one func(
 		}
 		to.add(text, p.Start, p.End)
 	}
-	found, err := one(ctx, known.text.String())
+	found, err := s.run(ctx, known.text.String())
 	if err != nil {
 		return found, err
 	}
-	other, err := one(ctx, foreign.text.String())
+	other, err := s.run(ctx, foreign.text.String())
 	if err != nil {
 		return other, err
 	}

@@ -113,11 +113,7 @@ func (s *Screener) classify(ctx context.Context, text string) (Classification, e
 	if len(text) > s.maxBytes {
 		return Classification{}, fmt.Errorf("failed to score text: %w: it has %d bytes, the limit is %d; raise the limit or split the text", ErrTooLong, len(text), s.maxBytes)
 	}
-	classify := s.classifier.Classify
-	if early := s.early(); early != nil {
-		classify = early.ClassifyEarly
-	}
-	found, err := s.classifyLanguages(ctx, text, classify)
+	found, err := s.classifyLanguages(ctx, text)
 	if err != nil {
 		return Classification{}, fmt.Errorf("failed to score text: %w", err)
 	}

@@ -53,19 +53,22 @@ import (
 // concurrent use.
 type Classifier interface {
 	// Classify scores one text. It returns the context's error if that ends first.
-	Classify(ctx context.Context, text string) (Classification, error)
+	Classify(ctx context.Context, text string, depth Depth) (Classification, error)
 	// Info describes the model. It always returns the same value.
 	Info() ModelInfo
 }
 
-// EarlyClassifier is a [Classifier] that can end early on texts that are clearly harmless.
-type EarlyClassifier interface {
-	Classifier
-	// ClassifyEarly is Classify, but it may end on a part of a text as soon as no score of
-	// that part can reach its threshold in [Classification]. The scores of the part are then
-	// estimates, and it has no spans. [Classification.Exit] tells where a text ended.
-	ClassifyEarly(ctx context.Context, text string) (Classification, error)
-}
+// Depth is how far a [Classifier] runs its network on a text.
+type Depth uint8
+
+const (
+	// Full runs the whole network: all scores are exact.
+	Full Depth = iota
+	// Early may end on a part of a text as soon as no score of that part can reach the
+	// model's threshold. The scores of the part are then estimates, and it has no spans.
+	// [Classification.Exit] tells where a text ended. A network without exits is run in full.
+	Early
+)
 
 // Classification is the output of a [Classifier] for one text.
 type Classification struct {
@@ -95,9 +98,9 @@ type Classification struct {
 	// Spans are ordered, free of overlap, with byte offsets into the text.
 	// It is nil if the model has no token head.
 	Spans []Span
-	// Exit is the exit at which an [EarlyClassifier] ended on the text, counted from 1; of a
-	// text in several parts, the last that one took. 0 means that the whole network was run
-	// on the text or on one of its parts.
+	// Exit is the exit of the network at which the text left it, counted from 1; of a text in
+	// several parts, the last that one took. 0 means that the whole network was run on the
+	// text or on one of its parts.
 	Exit int
 	// Warnings are sentences about the limits of the classification.
 	Warnings []string
@@ -111,9 +114,9 @@ type ModelInfo struct {
 	// order.
 	Attributes []Attribute
 	// Thresholds holds, for each of Attributes, the threshold that no score of a text reaches
-	// on which an [EarlyClassifier] ends early. It is that of [Classification.Thresholds].
+	// on which the network ends early. It is that of [Classification.Thresholds].
 	Thresholds Scores
-	// Exits is the number of exits at which an [EarlyClassifier] may end.
+	// Exits is the number of exits at which a text may leave the network.
 	Exits int
 	// Languages are the ISO 639 or BCP 47 codes of the languages that the model was
 	// trained on; empty if they are not known.
@@ -142,6 +145,7 @@ type Screener struct {
 	classifier Classifier
 	info       ModelInfo
 	thresholds Scores // replace the model's
+	limits     Limits // of the caller
 	maxBytes   int
 	judge      Judge // nil if there is none
 	notAsked   string
@@ -192,12 +196,18 @@ func WithoutJudge(why string) Option {
 	return func(s *Screener) { s.judge, s.notAsked = nil, why }
 }
 
-// WithFullNetwork runs the whole network on every text, also if the classifier is an
-// [EarlyClassifier]. It is for those who rank texts by their scores, fit something on the
-// scores, or compare them with thresholds of their own. A Screener with a judge, or with a
-// threshold lower than the model's, does so anyway.
+// WithFullNetwork runs the whole network on every text. It is for those who rank texts by
+// their scores or fit something on the scores. [Screener.EndsEarly] says when that is done
+// anyway.
 func WithFullNetwork() Option {
 	return func(s *Screener) { s.full = true }
+}
+
+// WithLimits names what the caller compares results with beside their thresholds, see
+// [Result.Reaches]. No estimate of a text that left the network early is compared with a
+// limit lower than the model's threshold.
+func WithLimits(l Limits) Option {
+	return func(s *Screener) { s.limits = l }
 }
 
 // New returns a Screener for a classifier. The caller closes the classifier when no
@@ -239,22 +249,30 @@ func (s *Screener) Versions() Versions {
 	return v
 }
 
-// EndsEarly reports whether the classifier may end early on a text.
-func (s *Screener) EndsEarly() bool { return s.early() != nil }
-
-// early returns the classifier if it may end early: what it then says, that no attribute
-// reaches the model's threshold, must be enough. Otherwise it returns nil.
-func (s *Screener) early() EarlyClassifier {
-	classifier, ok := s.classifier.(EarlyClassifier)
-	if !ok || s.info.Exits == 0 || s.full || s.judge != nil {
-		return nil
+// EndsEarly reports whether a text may leave the network early. Its result then says that no
+// attribute reaches the model's threshold, which must be enough: not for a judge, not for a
+// threshold or a limit that is lower.
+func (s *Screener) EndsEarly() bool {
+	if s.info.Exits == 0 || s.full || s.judge != nil {
+		return false
 	}
-	for a, threshold := range s.thresholds.All() {
-		if least, ok := s.info.Thresholds.Get(a); ok && threshold < least {
-			return nil
+	for _, limits := range []Scores{s.thresholds, s.limits.Scores} {
+		for a, limit := range limits.All() {
+			if least, ok := s.info.Thresholds.Get(a); ok && limit < least {
+				return false
+			}
 		}
 	}
-	return classifier
+	return true
+}
+
+// run runs the classifier on a text, or on a part of one.
+func (s *Screener) run(ctx context.Context, text string) (Classification, error) {
+	depth := Full
+	if s.EndsEarly() {
+		depth = Early
+	}
+	return s.classifier.Classify(ctx, text, depth)
 }
 
 // HasJudge reports whether a judge may be asked about a text.

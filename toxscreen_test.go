@@ -18,7 +18,7 @@ import (
 // about the Screener; models/ and the command line are tested with real models.
 type classify func(ctx context.Context, text string) (toxscreen.Classification, error)
 
-func (c classify) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
+func (c classify) Classify(ctx context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
 	found, err := c(ctx, text)
 	found.Model, found.Thresholds = c.Info().Version, scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)
 	return found, err

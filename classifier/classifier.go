@@ -6,7 +6,7 @@
 //		log.Fatal(err)
 //	}
 //	defer c.Close()
-//	found, err := c.Classify(ctx, "some text")
+//	found, err := c.Classify(ctx, "some text", toxscreen.Full)
 //
 // A text is encoded into tokens, and package encoder runs the model on them, in several
 // windows if the text is long. The windows' logits are calibrated, and the highest one
@@ -106,15 +106,15 @@ func (c *Classifier) Close() error { return c.encoder.Close() }
 // scored, and both ways if it changes when disguise is undone. Each attribute takes the higher
 // of its two log-odds, after [oddSpelling] is subtracted from that of the written text. When
 // ctx ends, active runs stop.
-func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
+//
+// At the depth [toxscreen.Early], a window of a text leaves at an exit if it surely stays below
+// the thresholds of the Config, see [Exit]. The scores of a text are then those of its exits
+// where these are the highest.
+func (c *Classifier) Classify(ctx context.Context, text string, depth toxscreen.Depth) (toxscreen.Classification, error) {
+	if depth == toxscreen.Early {
+		return c.classify(ctx, text, c.leaves)
+	}
 	return c.classify(ctx, text, nil)
-}
-
-// ClassifyEarly implements [toxscreen.EarlyClassifier]. A window of a text leaves at an exit
-// if it surely stays below the thresholds of the Config, see [Exit]. The scores of a text are
-// then those of its exits where these are the highest. Without exits it is Classify.
-func (c *Classifier) ClassifyEarly(ctx context.Context, text string) (toxscreen.Classification, error) {
-	return c.classify(ctx, text, c.leaves)
 }
 
 // leaves reports whether a window leaves at an exit.

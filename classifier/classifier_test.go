@@ -98,7 +98,7 @@ func TestEachBatching(t *testing.T) {
 			list := texts()
 			alone := make([]toxscreen.Classification, len(list))
 			for i, text := range list {
-				if alone[i], err = opened.Classify(t.Context(), text); err != nil {
+				if alone[i], err = opened.Classify(t.Context(), text, toxscreen.Full); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -132,7 +132,7 @@ func TestEachBatching(t *testing.T) {
 					callers.Go(func() {
 						for i := range list {
 							i := (i + caller) % len(list)
-							crowded, err := opened.Classify(t.Context(), list[i])
+							crowded, err := opened.Classify(t.Context(), list[i], toxscreen.Full)
 							if err != nil {
 								t.Error(err)
 							} else if gap := largestGap(t, alone[i], crowded); gap > 1e-4 {
@@ -148,7 +148,7 @@ func TestEachBatching(t *testing.T) {
 				c.Threads = 1
 				single := open(t, c)
 				for i, text := range list {
-					got, err := single.Classify(t.Context(), text)
+					got, err := single.Classify(t.Context(), text, toxscreen.Full)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -162,7 +162,7 @@ func TestEachBatching(t *testing.T) {
 				if err := errors.Join(opened.Close(), opened.Close()); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := opened.Classify(t.Context(), "text"); err == nil {
+				if _, err := opened.Classify(t.Context(), "text", toxscreen.Full); err == nil {
 					t.Error("a closed classifier scored a text")
 				}
 			})
@@ -171,7 +171,7 @@ func TestEachBatching(t *testing.T) {
 }
 
 func TestModelWithoutTokenHeadSaysSo(t *testing.T) {
-	found, err := open(t, config(t, "../testdata/models/tiny-no-spans")).Classify(t.Context(), "you idiot")
+	found, err := open(t, config(t, "../testdata/models/tiny-no-spans")).Classify(t.Context(), "you idiot", toxscreen.Full)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestAnyPartCounts(t *testing.T) {
 	c, plain := open(t, corrected), open(t, highest)
 	odds := func(c *classifier.Classifier, text string) float64 {
 		t.Helper()
-		found, err := c.Classify(t.Context(), text)
+		found, err := c.Classify(t.Context(), text, toxscreen.Full)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestWindows(t *testing.T) {
 	c := open(t, config(t, tiny))
 	windowsOf := func(text string) []toxscreen.Window {
 		t.Helper()
-		found, err := c.Classify(t.Context(), text)
+		found, err := c.Classify(t.Context(), text, toxscreen.Full)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +265,7 @@ func TestWindows(t *testing.T) {
 			t.Errorf("bytes %d to %d are in no window", end, w.Start)
 		}
 		end = w.End
-		alone, err := c.Classify(t.Context(), text[w.Start:w.End])
+		alone, err := c.Classify(t.Context(), text[w.Start:w.End], toxscreen.Full)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestWindowsOfDisguisedTexts(t *testing.T) {
 	kind := strings.Repeat("we read the nice book. ", 20)
 	for _, word := range []string{"1d10t", "i d i o t", "\u0456d\u0456\u200bot"} {
 		text := kind + "You " + word + "! " + kind
-		found, err := c.Classify(t.Context(), text)
+		found, err := c.Classify(t.Context(), text, toxscreen.Full)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,7 +324,7 @@ func FuzzWindows(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		found, err := c.Classify(t.Context(), text)
+		found, err := c.Classify(t.Context(), text, toxscreen.Full)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,7 +385,7 @@ func Example() {
 		panic(err)
 	}
 	defer c.Close()
-	found, err := c.Classify(context.Background(), "you stupid idiot")
+	found, err := c.Classify(context.Background(), "you stupid idiot", toxscreen.Full)
 	if err != nil {
 		panic(err)
 	}
@@ -405,7 +405,7 @@ func TestDisguiseIsUndone(t *testing.T) {
 	c, without := open(t, undone), open(t, asWritten)
 	classify := func(c *classifier.Classifier, text string) toxscreen.Classification {
 		t.Helper()
-		found, err := c.Classify(t.Context(), text)
+		found, err := c.Classify(t.Context(), text, toxscreen.Full)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,9 +50,9 @@ func withExits(t testing.TB) classifier.Config {
 // bothWays classifies a text by the whole network, and with exits.
 func bothWays(t *testing.T, c *classifier.Classifier, text string) (full, early toxscreen.Classification) {
 	t.Helper()
-	full, err := c.Classify(t.Context(), text)
+	full, err := c.Classify(t.Context(), text, toxscreen.Full)
 	if err == nil {
-		early, err = c.ClassifyEarly(t.Context(), text)
+		early, err = c.Classify(t.Context(), text, toxscreen.Early)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestNothingFlaggedLeaves(t *testing.T) {
 	}
 	c := open(t, config)
 	for text, exit := range map[string]int{"we walk and talk": 1, "silly": 0} {
-		if found, err := c.ClassifyEarly(t.Context(), text); err != nil || found.Exit != exit {
+		if found, err := c.Classify(t.Context(), text, toxscreen.Early); err != nil || found.Exit != exit {
 			t.Errorf("%q left at exit %d, %v, want %d", text, found.Exit, err, exit)
 		}
 	}

@@ -74,7 +74,7 @@ func BenchmarkSharedRuns(b *testing.B) {
 			for first := range sides {
 				i := (first + from/piece) % len(sides)
 				took[i] += timed(b, sides[i].Info().Parallel, from, to, func(text int) error {
-					_, err := sides[i].ClassifyEarly(b.Context(), texts[text])
+					_, err := sides[i].Classify(b.Context(), texts[text], toxscreen.Early)
 					return err
 				})
 			}

@@ -176,7 +176,7 @@ func (r replay) row(text string) toxscreen.Labelled {
 	return r.rows[i]
 }
 
-func (r replay) Classify(_ context.Context, text string) (toxscreen.Classification, error) {
+func (r replay) Classify(_ context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
 	found := r.row(text).Found
 	found.Model, found.Thresholds = r.model, r.thresholds
 	return found, nil

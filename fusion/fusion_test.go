@@ -345,7 +345,7 @@ type aText struct {
 	verdict *toxscreen.Verdict
 }
 
-func (t aText) Classify(context.Context, string) (toxscreen.Classification, error) {
+func (t aText) Classify(context.Context, string, toxscreen.Depth) (toxscreen.Classification, error) {
 	return t.found, nil
 }
 

@@ -201,7 +201,7 @@ func (j *Judge) core(ctx context.Context, text string, seen sight) ([]part, erro
 	}
 	var scores []float64 // of the clauses, then of the passage
 	for _, p := range append(slices.Clip(seen.clauses), seen.parts[0]) {
-		found, err := j.config.Classifier.Classify(ctx, text[p.start:p.end])
+		found, err := j.config.Classifier.Classify(ctx, text[p.start:p.end], toxscreen.Full)
 		if err != nil {
 			return nil, fmt.Errorf("failed to score a clause of the passage: %w", err)
 		}

@@ -44,7 +44,7 @@ func foundIn(text string, width int, words map[string]float64) toxscreen.Classif
 // byWords is a classifier by [foundIn].
 type byWords map[string]float64
 
-func (w byWords) Classify(_ context.Context, text string) (toxscreen.Classification, error) {
+func (w byWords) Classify(_ context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
 	found := foundIn(text, 0, w)
 	found.Scores = found.Windows[0].Scores
 	found.Thresholds.Set(toxscreen.Toxicity, 0.5)

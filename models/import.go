@@ -287,7 +287,7 @@ func writeAndTry(src fs.FS, dir string, m Manifest, files map[string]string, try
 	if err != nil {
 		return Manifest{}, err
 	}
-	_, err = model.Classify(context.Background(), trial)
+	_, err = model.Classify(context.Background(), trial, toxscreen.Full)
 	if err := errors.Join(err, model.Close()); err != nil {
 		return Manifest{}, fmt.Errorf("the model cannot score a text: %w", err)
 	}

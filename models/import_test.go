@@ -126,7 +126,7 @@ func expectedOf(t *testing.T, src, file string) []expectation {
 func compare(t *testing.T, m *models.Model, expected []expectation, measured []toxscreen.Attribute, sigmoid bool) {
 	t.Helper()
 	for _, e := range expected {
-		found, err := m.Classify(context.Background(), e.Text)
+		found, err := m.Classify(context.Background(), e.Text, toxscreen.Full)
 		if err != nil {
 			t.Errorf("%q: %v", e.Text, err)
 			continue

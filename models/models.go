@@ -60,8 +60,8 @@ type Model struct {
 }
 
 var (
-	_ toxscreen.EarlyClassifier = (*Model)(nil)
-	_ toxscreen.LanguageReader  = (*Model)(nil)
+	_ toxscreen.Classifier     = (*Model)(nil)
+	_ toxscreen.LanguageReader = (*Model)(nil)
 )
 
 // Manifest returns the manifest of the model's folder.

@@ -124,11 +124,11 @@ func TestOtherLanguage(t *testing.T) {
 // TestOpenForeignShape: columns in another order, one without an attribute,
 // token types and a calibration, as in models from other sources.
 func TestOpenForeignShape(t *testing.T) {
-	found, err := open(t, testModels+"tiny-no-spans").Classify(context.Background(), "you are a stupid idiot")
+	found, err := open(t, testModels+"tiny-no-spans").Classify(context.Background(), "you are a stupid idiot", toxscreen.Full)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := open(t, testModels+"tiny").Classify(context.Background(), "you are a stupid idiot")
+	plain, err := open(t, testModels+"tiny").Classify(context.Background(), "you are a stupid idiot", toxscreen.Full)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,12 +427,12 @@ func TestOpenORTFormat(t *testing.T) {
 	}
 	embedded, read := open(t, models.DefaultName), open(t, dir)
 	for _, text := range []string{"Thank you, that was a great help.", "You are a stupid idiot."} {
-		want, err := embedded.Classify(t.Context(), text)
+		want, err := embedded.Classify(t.Context(), text, toxscreen.Full)
 		if err != nil {
 			t.Fatal(err)
 		}
 		runtime.GC()
-		got, err := read.Classify(t.Context(), text)
+		got, err := read.Classify(t.Context(), text, toxscreen.Full)
 		if err != nil {
 			t.Fatal(err)
 		}

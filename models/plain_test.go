@@ -56,7 +56,7 @@ func TestTypographyDoesNotCount(t *testing.T) {
 	model := open(t, models.DefaultName)
 	classify := func(text string) toxscreen.Classification {
 		t.Helper()
-		found, err := model.Classify(t.Context(), text)
+		found, err := model.Classify(t.Context(), text, toxscreen.Full)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestLinksDoNotCount(t *testing.T) {
 	for _, link := range []string{
 		"https://example.org/wiki/Dickcissel", "http://example.com/r/shittyfoodporn/comments/1", "www.example.com/stupid-idiot?q=moron", "example.org/you/suck",
 	} {
-		alone, err := model.Classify(t.Context(), link)
+		alone, err := model.Classify(t.Context(), link, toxscreen.Full)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,12 +116,12 @@ func TestLinksDoNotCount(t *testing.T) {
 			t.Errorf("%s: warnings %q", link, alone.Warnings)
 		}
 		for _, text := range []string{"you are an idiot", "I will kill you", "Thanks for the help!", "kill the process"} {
-			want, err := model.Classify(t.Context(), text)
+			want, err := model.Classify(t.Context(), text, toxscreen.Full)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, beside := range []string{text + " " + link, link + "\n" + text, text + " (" + link + ")"} {
-				got, err := model.Classify(t.Context(), beside)
+				got, err := model.Classify(t.Context(), beside, toxscreen.Full)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -154,7 +154,7 @@ func BenchmarkRuns(b *testing.B) {
 	seconds := func(unit string) float64 {
 		text := strings.Repeat(unit, size/len(unit))
 		start := time.Now()
-		if _, err := model.ClassifyEarly(b.Context(), text); err != nil {
+		if _, err := model.Classify(b.Context(), text, toxscreen.Early); err != nil {
 			b.Fatal(err)
 		}
 		return time.Since(start).Seconds()

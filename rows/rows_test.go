@@ -35,7 +35,7 @@ func (w words) Info() toxscreen.ModelInfo {
 	return toxscreen.ModelInfo{Version: w.version, Parallel: 2, Attributes: []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.Insult, toxscreen.Threat}}
 }
 
-func (w words) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
+func (w words) Classify(ctx context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
 	found := toxscreen.Classification{Model: w.version, Spans: []toxscreen.Span{}}
 	for _, a := range w.Info().Attributes {
 		found.Scores.Set(a, 0.01)

@@ -52,6 +52,8 @@ type Settings struct {
 	// Full runs the whole network on every text, see [toxscreen.WithFullNetwork]. Default:
 	// clearly harmless texts leave it early.
 	Full bool
+	// FailOn are the limits that the caller compares results with, see [toxscreen.WithLimits].
+	FailOn toxscreen.Limits
 	// Calibration is a file with fusion parameters, as [fusion.Params.Encode]
 	// returns it. It implies Full, since parameters can raise a score over its threshold.
 	// Default: parameters that change no score of the classifier.
@@ -111,7 +113,7 @@ func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 		return nil, err
 	}
 	opened := &Screener{fusion: f, judged: "none", close: func() {}}
-	options := []toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithFusion(f), toxscreen.WithLanguage(s.Language)}
+	options := []toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithFusion(f), toxscreen.WithLanguage(s.Language), toxscreen.WithLimits(s.FailOn)}
 	if s.Full || s.Calibration != "" {
 		options = append(options, toxscreen.WithFullNetwork())
 	}

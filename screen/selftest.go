@@ -131,7 +131,7 @@ func (a *asked) classify(ctx context.Context, cases []judge.TestCase) (map[strin
 	group.SetLimit(max(a.classifier.Info().Parallel, 1))
 	for _, c := range cases {
 		group.Go(func() error {
-			found, err := a.classifier.Classify(ctx, c.Text)
+			found, err := a.classifier.Classify(ctx, c.Text, toxscreen.Full)
 			if err != nil {
 				return fmt.Errorf("failed to score a text of the self-test: %w", err)
 			}

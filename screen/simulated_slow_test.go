@@ -307,14 +307,14 @@ type remembered struct {
 	found map[string]toxscreen.Classification
 }
 
-func (r *remembered) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
+func (r *remembered) Classify(ctx context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
 	r.lock.Lock()
 	found, ok := r.found[text]
 	r.lock.Unlock()
 	if ok {
 		return found, nil
 	}
-	found, err := r.Classifier.Classify(ctx, text)
+	found, err := r.Classifier.Classify(ctx, text, toxscreen.Full)
 	if err == nil {
 		r.lock.Lock()
 		r.found[text] = found
@@ -342,7 +342,7 @@ func classified(t *testing.T, classifier toxscreen.Classifier, all []subject) {
 	for i := range all {
 		group.Go(func() (err error) {
 			all[i].plain = letters(all[i].text)
-			all[i].found, err = classifier.Classify(ctx, all[i].text)
+			all[i].found, err = classifier.Classify(ctx, all[i].text, toxscreen.Full)
 			return err
 		})
 	}

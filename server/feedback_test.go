@@ -65,9 +65,11 @@ func (e early) Info() toxscreen.ModelInfo {
 	return info
 }
 
-func (e early) ClassifyEarly(ctx context.Context, text string) (toxscreen.Classification, error) {
-	found, err := e.Classify(ctx, text)
-	found.Exit, found.Spans = 1, nil
+func (e early) Classify(ctx context.Context, text string, depth toxscreen.Depth) (toxscreen.Classification, error) {
+	found, err := e.classify.Classify(ctx, text, depth)
+	if depth == toxscreen.Early {
+		found.Exit, found.Spans = 1, nil
+	}
 	return found, err
 }
 

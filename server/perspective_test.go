@@ -33,8 +33,8 @@ func (e english) Info() toxscreen.ModelInfo {
 	return info
 }
 
-func (e english) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
-	found, err := e.classify.Classify(ctx, text)
+func (e english) Classify(ctx context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
+	found, err := e.classify.Classify(ctx, text, toxscreen.Full)
 	found.Language.Code = "en"
 	if read := language.New([]string{"en"}).Read(text); read.Foreign {
 		found.Language = toxscreen.Language{Code: read.Other.Code, Foreign: true, Certain: read.Certain}

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // those of cmd/toxscreen serve a real model.
 type classify func(ctx context.Context, text string) (toxscreen.Classification, error)
 
-func (c classify) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
+func (c classify) Classify(ctx context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
 	found, err := c(ctx, text)
 	found.Model, found.Thresholds = c.Info().Version, scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)
 	return found, err

@@ -35,7 +35,6 @@ type settings struct {
 
 	OffsetUnit toxscreen.OffsetUnit
 	Format     string
-	FailOn     toxscreen.Limits
 	JudgePrice float64 // per million tokens
 	Serve      serveSettings
 	Feedback   feedbackSettings

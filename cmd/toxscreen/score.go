@@ -273,11 +273,6 @@ func openScreener(s *settings) (*screen.Screener, error) {
 	if err := fits(s, screener.Info()); err != nil {
 		return nil, errors.Join(err, screener.Close())
 	}
-	for a, limit := range s.FailOn.Scores.All() {
-		if threshold, _ := screener.Info().Thresholds.Get(a); limit < threshold {
-			screener.Screener = screener.With(toxscreen.WithFullNetwork()) // a text that ends early may reach the limit
-		}
-	}
 	return screener, nil
 }
 

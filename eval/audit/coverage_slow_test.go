@@ -126,7 +126,7 @@ func (s labelledSet) corpora(t *testing.T, folder string, classifier toxscreen.C
 	group.SetLimit(classifier.Info().Parallel)
 	for i, row := range rows {
 		group.Go(func() error {
-			found, err := classifier.Classify(ctx, row.Text)
+			found, err := classifier.Classify(ctx, row.Text, toxscreen.Full)
 			scores[i] = found.Scores
 			return err
 		})

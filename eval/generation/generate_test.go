@@ -27,7 +27,7 @@ func (words) Info() toxscreen.ModelInfo {
 	return toxscreen.ModelInfo{Version: "words@1", Parallel: 2, Attributes: []toxscreen.Attribute{toxscreen.Toxicity}, Thresholds: thresholds}
 }
 
-func (w words) Classify(_ context.Context, text string) (toxscreen.Classification, error) {
+func (w words) Classify(_ context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
 	found := toxscreen.Classification{Model: "words@1", Thresholds: w.Info().Thresholds, Spans: []toxscreen.Span{}, Exit: w.exit}
 	found.Scores.Set(toxscreen.Toxicity, 0.1)
 	if strings.Contains(text, "idiot") {
