@@ -28,8 +28,8 @@ type Outcome[Row any] struct {
 // source that waits for input has to watch ctx itself.
 func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row]] {
 	judging := 0
-	if s.judge != nil {
-		judging = max(s.judge.Parallel(), 1)
+	if s.HasJudge() {
+		judging = max(s.opinion.Parallel, 1)
 	}
 	steps := steps[*Screening, Result]{
 		parallel: s.info.Parallel, later: judging, first: s.Begin, result: (*Screening).Result,

@@ -144,7 +144,7 @@ func TestBatchClassifiesWhileTheJudgeJudges(t *testing.T) {
 			most.Store(max(most.Load(), classified.Load()-10*judged.Add(1)))
 			return toxscreen.Verdict{}, nil
 		})
-		screener := toxscreen.New(classifier, toxscreen.WithJudge(judge, toxscreen.DefaultBand))
+		screener := toxscreen.New(classifier, opinion(nil, judge, fixed))
 		start, want := time.Now(), 0
 		for outcome := range toxscreen.Batch(t.Context(), screener, numbered(2000, new(atomic.Int64)), asText) {
 			if outcome.Err != nil || outcome.Row != want || outcome.Result.Judge.Asked != (want%10 == 7) {

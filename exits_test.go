@@ -26,12 +26,13 @@ func (e early) Classify(ctx context.Context, text string, depth toxscreen.Depth)
 }
 
 // The classifier ends early only where nothing can depend on the rest: if the model's thresholds
-// or higher ones decide, the caller compares with nothing lower, and there is no judge.
+// or higher ones decide, the caller compares with nothing lower, and neither a judge nor a fusion can
+// change the scores.
 func TestWhenTextsEndEarly(t *testing.T) {
 	classifier := early{func(context.Context, string) (toxscreen.Classification, error) {
 		return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, 0.01, toxscreen.Insult, 0.01)}, nil
 	}}
-	judge := toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) { return toxscreen.Verdict{}, nil }), toxscreen.Band{Low: 0.4, High: 0.6})
+	judge := opinion(nil, judging(func(string) (toxscreen.Verdict, error) { return toxscreen.Verdict{}, nil }), toxscreen.Band{Low: 0.4, High: 0.6})
 	for name, test := range map[string]struct {
 		options []toxscreen.Option
 		want    int
@@ -42,6 +43,7 @@ func TestWhenTextsEndEarly(t *testing.T) {
 		"a limit at a threshold":     {[]toxscreen.Option{toxscreen.WithLimits(toxscreen.Limits{Flagged: true, Scores: scores(toxscreen.Toxicity, 0.5)})}, 2},
 		"a limit under a threshold":  {[]toxscreen.Option{toxscreen.WithLimits(toxscreen.Limits{Scores: scores(toxscreen.Toxicity, 0.49)})}, 0},
 		"the full network":           {[]toxscreen.Option{toxscreen.WithFullNetwork()}, 0},
+		"a fusion":                   {[]toxscreen.Option{opinion(halving{}, nil, all)}, 0},
 		"a judge":                    {[]toxscreen.Option{judge}, 0},
 		"a judge that is taken away": {[]toxscreen.Option{judge, toxscreen.WithoutJudge("not now")}, 2},
 	} {

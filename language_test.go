@@ -204,9 +204,9 @@ func TestAVerdictDecidesInAForeignLanguage(t *testing.T) {
 		options []toxscreen.Option
 		decided bool
 	}{
-		"with a fusion":    {[]toxscreen.Option{toxscreen.WithJudge(judge, all), toxscreen.WithFusion(fusing{})}, true},
-		"without a fusion": {[]toxscreen.Option{toxscreen.WithJudge(judge, all)}, false},
-		"not asked":        {[]toxscreen.Option{toxscreen.WithJudge(judge, toxscreen.Band{Low: 0.9, High: 1}), toxscreen.WithFusion(fusing{})}, false},
+		"with a fusion":    {[]toxscreen.Option{opinion(fusing{}, judge, all)}, true},
+		"without a fusion": {[]toxscreen.Option{opinion(nil, judge, all)}, false},
+		"not asked":        {[]toxscreen.Option{opinion(fusing{}, judge, toxscreen.Band{Low: 0.9, High: 1})}, false},
 	} {
 		screening, err := toxscreen.New(written(german), c.options...).Begin(t.Context(), "a text")
 		if err != nil {

@@ -42,7 +42,7 @@ func (g *Screening) passages(score Probability, verdict *Verdict) ([]Passage, er
 		if verdict != nil && !g.saw(*verdict, w) {
 			about = nil
 		}
-		fused, err := g.screener.fuse(w.Scores, about)
+		fused, err := g.screener.opinion.fuse(w.Scores, about)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (g *Screening) holdUp(fused *Fused, v Verdict) ([]Attribute, error) {
 		if g.saw(v, w) {
 			continue
 		}
-		unseen, err := g.screener.fuse(w.Scores, nil)
+		unseen, err := g.screener.opinion.fuse(w.Scores, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -113,7 +113,7 @@ func TestPassagesFollowThresholds(t *testing.T) {
 	}
 }
 
-// halving is a Fusion that halves the classifier's probabilities, and raises those that
+// halving is a fusion that halves the classifier's probabilities, and raises those that
 // a verdict measures to 0.99.
 type halving struct{}
 
@@ -137,7 +137,7 @@ func (halving) Fuse(s toxscreen.Scores, v *toxscreen.Verdict) (toxscreen.Fused, 
 // correct it, too.
 func TestPassagesAreCorrectedLikeTexts(t *testing.T) {
 	classifier := seeing(saw(0, 10, 0.9, 0.1), saw(10, 20, 0.98, 0.1))
-	screener := toxscreen.New(classifier, toxscreen.WithFusion(halving{}), toxscreen.WithThresholds(scores(toxscreen.Toxicity, 0.47)))
+	screener := toxscreen.New(classifier, opinion(halving{}, nil, toxscreen.Band{}), toxscreen.WithThresholds(scores(toxscreen.Toxicity, 0.47)))
 	if diff := cmp.Diff([]toxscreen.Passage{{Start: 10, End: 20, Score: 0.49}}, passagesOf(t, screener)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -156,14 +156,14 @@ func TestPassagesAndTheJudge(t *testing.T) {
 		"several, none flagged by itself":  {[]toxscreen.Window{saw(0, 10, 0.6, 0.1), saw(10, 20, 0.6, 0.1)}, nil},
 		"several, one of them was flagged": {[]toxscreen.Window{saw(0, 10, 0.6, 0.1), saw(10, 20, 1, 0.1)}, []toxscreen.Passage{{Start: 10, End: 20, Score: 0.5}}},
 	} {
-		screener := toxscreen.New(seeing(test.windows...), toxscreen.WithFusion(halving{}), toxscreen.WithJudge(judge, all))
+		screener := toxscreen.New(seeing(test.windows...), opinion(halving{}, judge, all))
 		if diff := cmp.Diff(test.want, passagesOf(t, screener)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
 		}
 	}
 }
 
-// onlyWhole is a Fusion that knows the scores of a whole text only.
+// onlyWhole is a fusion that knows the scores of a whole text only.
 type onlyWhole struct{ whole toxscreen.Scores }
 
 func (onlyWhole) Version() string { return "only whole" }
@@ -177,13 +177,13 @@ func (f onlyWhole) Fuse(s toxscreen.Scores, _ *toxscreen.Verdict) (toxscreen.Fus
 
 func TestAFusionThatFailsForAPassageIsAnError(t *testing.T) {
 	worst, other := saw(10, 20, 0.8, 0.1), saw(0, 10, 0.6, 0.1)
-	screening, err := toxscreen.New(seeing(other, worst), toxscreen.WithFusion(onlyWhole{worst.Scores})).Begin(t.Context(), "a text")
+	screening, err := toxscreen.New(seeing(other, worst), opinion(onlyWhole{worst.Scores}, nil, toxscreen.Band{})).Begin(t.Context(), "a text")
 	if screening != nil || err == nil {
 		t.Errorf("%+v, %v", screening, err)
 	}
 }
 
-// believing is a Fusion that takes over the judge's probabilities.
+// believing is a fusion that takes over the judge's probabilities.
 type believing struct{}
 
 func (believing) Version() string { return "believing" }
@@ -233,7 +233,7 @@ func TestAVerdictIsAboutThePassageThatTheJudgeSaw(t *testing.T) {
 				v.Passage = &toxscreen.Range{Start: 0, End: 10}
 				return v, nil
 			})
-			result, err := toxscreen.New(classifier, toxscreen.WithFusion(believing{}), toxscreen.WithJudge(judge, all)).Score(t.Context(), strings.Repeat("x", 20))
+			result, err := toxscreen.New(classifier, opinion(believing{}, judge, all)).Score(t.Context(), strings.Repeat("x", 20))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -151,13 +151,13 @@ type AttributeResult struct {
 	// Score is the final probability in 0..1.
 	Score Probability `json:"score"`
 	// Classifier is the classifier's own calibrated probability in 0..1, before
-	// any Fusion.
+	// [Opinion].Fuse.
 	Classifier Probability `json:"classifier"`
 	// Plain is the classifier's probability for the text as it is written, if
 	// undoing disguise changed Classifier noticeably; otherwise nil.
 	Plain *Probability `json:"plain,omitempty"`
 	// Judge is the judge's own probability, not calibrated; nil if it gave none.
-	// The Fusion decides how much it counts in Score.
+	// [Opinion].Fuse decides how much it counts in Score.
 	Judge *Probability `json:"judge,omitempty"`
 	// Threshold is the lowest probability that is flagged.
 	Threshold Probability `json:"threshold"`

@@ -18,25 +18,24 @@ type Screening struct {
 	found      Classification
 	entities   []Entity // nil if they were not looked for
 	thresholds Scores
-	fused      Fused // without a verdict
-	settled    bool  // whether the rule has decided about asking the judge
+	fused      Fused    // without a verdict
+	decision   Decision // about asking the judge
 	standing   Result
 }
 
 // Begin is the first step of [Screener.Score], with the same errors. It runs the
-// classifier, applies the rule, and uses a stored verdict if the judge is a
-// [Recaller] that has one. It waits neither for a judge nor for a rule that is a
-// [Presumer].
+// classifier, decides about asking the judge, and uses a stored verdict if there is one. It
+// waits neither for the judge nor for a decision that needs the network.
 func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 	found, err := s.classify(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	fused, err := s.fuse(found.Scores, nil)
+	fused, err := s.opinion.fuse(found.Scores, nil)
 	if err != nil {
 		return nil, fmt.Errorf("failed to score text: %w", err)
 	}
-	g := &Screening{screener: s, text: text, found: found, thresholds: found.Thresholds, fused: fused, settled: true}
+	g := &Screening{screener: s, text: text, found: found, thresholds: found.Thresholds, fused: fused, decision: Decision{Why: s.notAsked}}
 	if s.entities != nil {
 		if g.entities, err = s.entities.Find(ctx, text); err != nil {
 			return nil, fmt.Errorf("failed to find personal data: %w", err)
@@ -45,17 +44,12 @@ func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 	for a, threshold := range s.thresholds.All() {
 		g.thresholds.Set(a, threshold)
 	}
-	report := JudgeReport{Why: s.notAsked}
-	if s.judge != nil {
-		if rule, ok := s.rule.(Presumer); ok {
-			report.Asked, report.Why, g.settled = rule.Presume(ctx, found, g.thresholds)
-		} else {
-			report.Asked, report.Why = s.rule.Escalate(ctx, found, g.thresholds)
-		}
-		report.Pending = report.Asked || !g.settled
+	if s.HasJudge() {
+		g.decision = s.opinion.decide(found, g.thresholds)
 	}
+	report := JudgeReport{Asked: g.decision.Ask, Why: g.decision.Why, Pending: g.decision.Ask || g.decision.Settle != nil}
 	start := time.Now()
-	if verdict, ok := g.recall(ctx, report); ok {
+	if verdict, ok := g.recall(ctx); ok {
 		report.Pending, report.Milliseconds = false, since(start)
 		g.standing, err = g.judged(report, verdict)
 	} else {
@@ -76,7 +70,7 @@ func (g *Screening) Language() Language { return g.found.Language }
 
 // Consult is the second step of [Screener.Score]: it asks the judge if that is
 // pending, and returns the final result. If the judge fails, the scores of the
-// classifier remain: an error is the context's or comes from a broken [Fusion].
+// classifier remain: an error is the context's or comes from a broken [Opinion].Fuse.
 func (g *Screening) Consult(ctx context.Context) (Result, error) {
 	report := g.standing.Judge
 	if !report.Pending {
@@ -84,13 +78,14 @@ func (g *Screening) Consult(ctx context.Context) (Result, error) {
 	}
 	start := time.Now()
 	report.Pending = false
-	if !g.settled {
-		report.Asked, report.Why = g.screener.rule.Escalate(ctx, g.found, g.thresholds)
+	if g.decision.Settle != nil {
+		final := g.decision.Settle(ctx)
+		report.Asked, report.Why = final.Ask, final.Why
 		if !report.Asked {
 			return g.result(report, g.fused, nil)
 		}
 	}
-	verdict, err := g.screener.judge.Judge(ctx, g.text, g.found)
+	verdict, err := g.screener.opinion.Ask(ctx, g.text, g.found)
 	report.Milliseconds = since(start)
 	if ended := ctx.Err(); ended != nil {
 		return Result{}, fmt.Errorf("failed to score text: %w", ended)
@@ -131,21 +126,13 @@ func (s *Screener) classify(ctx context.Context, text string) (Classification, e
 	return found, nil
 }
 
-// fuse applies the Fusion; without one it returns the classifier's scores.
-func (s *Screener) fuse(scores Scores, verdict *Verdict) (Fused, error) {
-	if s.fusion == nil {
-		return Fused{Scores: scores}, nil
-	}
-	return s.fusion.Fuse(scores, verdict)
-}
-
-// recall returns the stored verdict of the judge, if the rule asks the judge.
-func (g *Screening) recall(ctx context.Context, report JudgeReport) (Verdict, bool) {
-	recaller, ok := g.screener.judge.(Recaller)
-	if !ok || !report.Asked || !g.settled {
+// recall returns the stored verdict of the judge, if it is certain that the judge is asked.
+func (g *Screening) recall(ctx context.Context) (Verdict, bool) {
+	recall := g.screener.opinion.Recall
+	if recall == nil || !g.decision.Ask || g.decision.Settle != nil {
 		return Verdict{}, false
 	}
-	return recaller.Recall(ctx, g.text, g.found)
+	return recall(ctx, g.text, g.found)
 }
 
 // judged returns the result with a verdict. An unusable verdict changes no score,
@@ -158,7 +145,7 @@ func (g *Screening) judged(report JudgeReport, verdict Verdict) (Result, error) 
 		}
 	}
 	report.Verdicts = []Verdict{verdict}
-	fused, err := g.screener.fuse(g.found.Scores, &verdict)
+	fused, err := g.screener.opinion.fuse(g.found.Scores, &verdict)
 	if err != nil {
 		report.Error = err.Error()
 	}
@@ -295,5 +282,5 @@ func WithoutStoring(ctx context.Context) context.Context {
 }
 
 // MayStore reports whether a text and its verdict may be stored under a context. It
-// is for implementations of [Judge].
+// is for implementations of [Opinion].
 func MayStore(ctx context.Context) bool { return ctx.Value(withoutStoring{}) == nil }

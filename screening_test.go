@@ -20,7 +20,7 @@ var equalScores = cmp.Comparer(func(a, b toxscreen.Scores) bool { return a == b 
 // says that the judge is pending.
 func TestAResultIsPendingUntilTheJudgeAnswers(t *testing.T) {
 	var asked atomic.Int64
-	screener := toxscreen.New(borderline, toxscreen.WithFusion(fusing{}), toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) {
+	screener := toxscreen.New(borderline, opinion(fusing{}, judging(func(string) (toxscreen.Verdict, error) {
 		asked.Add(1)
 		return verdictOf(toxscreen.Insult, true, 0.9), nil
 	}), all))
@@ -60,7 +60,7 @@ func TestAResultIsPendingUntilTheJudgeAnswers(t *testing.T) {
 func TestNothingIsPendingWhereTheJudgeIsNotAsked(t *testing.T) {
 	refusing := judging(func(string) (toxscreen.Verdict, error) { return toxscreen.Verdict{}, errors.New("it was asked") })
 	for name, option := range map[string]toxscreen.Option{
-		"outside the band": toxscreen.WithJudge(refusing, toxscreen.Band{Low: 0.9, High: 1}),
+		"outside the band": opinion(nil, refusing, toxscreen.Band{Low: 0.9, High: 1}),
 		"without a judge":  toxscreen.WithoutJudge("--no-judge was given"),
 	} {
 		screening, err := toxscreen.New(borderline, option).Begin(t.Context(), "x")
@@ -77,7 +77,7 @@ func TestNothingIsPendingWhereTheJudgeIsNotAsked(t *testing.T) {
 // The caller limits the judge's time. When it ends, the classifier's result is
 // still there, and the judge can be asked again.
 func TestTheResultStandsWhenTheTimeForTheJudgeEnds(t *testing.T) {
-	screener := toxscreen.New(borderline, toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) {
+	screener := toxscreen.New(borderline, opinion(nil, judging(func(string) (toxscreen.Verdict, error) {
 		return verdictOf(toxscreen.Insult, true, 0.9), nil
 	}), all))
 	screening, err := screener.Begin(t.Context(), "x")
@@ -97,23 +97,22 @@ func TestTheResultStandsWhenTheTimeForTheJudgeEnds(t *testing.T) {
 	}
 }
 
-// remembering is a Judge that must not be asked: it has one stored verdict.
+// remembering is a judge that must not be asked: it has one stored verdict.
 type remembering struct{ verdict toxscreen.Verdict }
 
 func (remembering) Judge(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	return toxscreen.Verdict{}, errors.New("asked about " + text)
 }
 
-func (remembering) Parallel() int { return 1 }
-
-func (r remembering) Recall(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, bool) {
+func (r remembering) recall(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, bool) {
 	return r.verdict, text == "known"
 }
 
 // A stored verdict is part of the first answer.
 func TestAStoredVerdictIsPartOfTheFirstAnswer(t *testing.T) {
 	judge := remembering{verdictOf(toxscreen.Insult, true, 0.9)}
-	screener := toxscreen.New(borderline, toxscreen.WithFusion(fusing{}), toxscreen.WithJudge(judge, all))
+	known := toxscreen.Opinion{Decide: all.Decide, Recall: judge.recall, Ask: judge.Judge, Fuse: fusing{}.Fuse}
+	screener := toxscreen.New(borderline, toxscreen.WithOpinion(known))
 	for text, pending := range map[string]bool{"known": false, "new": true} {
 		screening, err := screener.Begin(t.Context(), text)
 		if err != nil {
@@ -128,30 +127,26 @@ func TestAStoredVerdictIsPartOfTheFirstAnswer(t *testing.T) {
 			t.Errorf("%s: %v, %+v", text, err, final.Judge)
 		}
 	}
-	// A text that the rule does not escalate gets no verdict, even a stored one.
-	result, err := screener.With(toxscreen.WithJudge(judge, toxscreen.Band{Low: 0.9, High: 1})).Score(t.Context(), "known")
+	// A text that the judge is not asked about gets no verdict, even a stored one.
+	known.Decide = toxscreen.Band{Low: 0.9, High: 1}.Decide
+	result, err := screener.With(toxscreen.WithOpinion(known)).Score(t.Context(), "known")
 	if err != nil || result.Judge.Asked || len(result.Judge.Verdicts) != 0 {
 		t.Errorf("%v, %+v", err, result.Judge)
 	}
 }
 
-// patient is a rule that decides only if it may wait.
-type patient struct{ ask bool }
-
-func (patient) Presume(context.Context, toxscreen.Classification, toxscreen.Scores) (ask bool, why string, settled bool) {
-	return true, "perhaps", false
-}
-
-func (p patient) Escalate(context.Context, toxscreen.Classification, toxscreen.Scores) (ask bool, why string) {
-	return p.ask, "now it is known"
-}
-
-// The rule may need a network call to decide. A caller who does not wait for the
-// judge does not wait for the rule either.
+// Whether to ask may need a network call. A caller who does not wait for the judge does not wait
+// for that either.
 func TestWhetherToAskMayBePendingToo(t *testing.T) {
-	judge := remembering{verdictOf(toxscreen.Insult, true, 0.9)} // stored, but the rule has not decided
+	judge := remembering{verdictOf(toxscreen.Insult, true, 0.9)} // stored, but nothing is decided yet
 	for _, ask := range []bool{true, false} {
-		screening, err := toxscreen.New(borderline, toxscreen.WithJudge(judge, patient{ask})).Begin(t.Context(), "known")
+		decide := func(toxscreen.Classification, toxscreen.Scores) toxscreen.Decision {
+			return toxscreen.Decision{Ask: true, Why: "perhaps", Settle: func(context.Context) toxscreen.Decision {
+				return toxscreen.Decision{Ask: ask, Why: "now it is known"}
+			}}
+		}
+		patient := toxscreen.Opinion{Decide: decide, Recall: judge.recall, Ask: judge.Judge}
+		screening, err := toxscreen.New(borderline, toxscreen.WithOpinion(patient)).Begin(t.Context(), "known")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +167,7 @@ func TestWhetherToAskMayBePendingToo(t *testing.T) {
 }
 
 func TestABrokenFusionBeginsNothing(t *testing.T) {
-	screening, err := toxscreen.New(borderline, toxscreen.WithFusion(brokenFusion{})).Begin(t.Context(), "x")
+	screening, err := toxscreen.New(borderline, opinion(brokenFusion{}, nil, toxscreen.Band{})).Begin(t.Context(), "x")
 	if screening != nil || err == nil || !strings.Contains(err.Error(), "gave 0 for toxicity") {
 		t.Errorf("%v, %v", screening, err)
 	}

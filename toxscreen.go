@@ -147,10 +147,8 @@ type Screener struct {
 	thresholds Scores // replace the model's
 	limits     Limits // of the caller
 	maxBytes   int
-	judge      Judge // nil if there is none
-	notAsked   string
-	rule       Rule   // which texts the judge is asked about
-	fusion     Fusion // nil if the scores are the classifier's
+	opinion    Opinion
+	notAsked   string // why no judge is asked, if there is none
 
 	entities    EntityFinder // nil if personal data is not looked for
 	language    string       // of every text, as the caller states; empty if it does not
@@ -176,24 +174,15 @@ func WithMaxBytes(n int) Option {
 	return func(s *Screener) { s.maxBytes = n }
 }
 
-// WithJudge asks a judge for a second opinion on the texts that the rule selects.
-// The rule is a [Band], or one that knows the value of a verdict, see package
-// fusion. Without [WithFusion] the verdict is reported beside the classifier's
-// scores and does not change them. If there is no verdict, the result says why.
-func WithJudge(j Judge, rule Rule) Option {
-	return func(s *Screener) { s.judge, s.rule = j, rule }
-}
-
-// WithFusion combines the scores of the classifier and the verdict of the judge. It
-// also corrects the scores of texts that are not judged.
-func WithFusion(f Fusion) Option {
-	return func(s *Screener) { s.fusion = f }
+// WithOpinion asks for a second opinion on texts. If there is no verdict, the result says why.
+func WithOpinion(o Opinion) Option {
+	return func(s *Screener) { s.opinion = o }
 }
 
 // WithoutJudge asks no judge. why is a sentence with the reason, for
-// [JudgeReport.Why].
+// [JudgeReport.Why]. Scores are still those of [Opinion].Fuse.
 func WithoutJudge(why string) Option {
-	return func(s *Screener) { s.judge, s.notAsked = nil, why }
+	return func(s *Screener) { s.opinion.Ask, s.notAsked = nil, why }
 }
 
 // WithFullNetwork runs the whole network on every text. It is for those who rank texts by
@@ -239,10 +228,7 @@ func (s *Screener) Info() ModelInfo { return s.info }
 
 // Versions returns the versions that results have without a verdict.
 func (s *Screener) Versions() Versions {
-	v := Versions{Toxscreen: Version(), Model: s.info.Version}
-	if s.fusion != nil {
-		v.Calibration = s.fusion.Version()
-	}
+	v := Versions{Toxscreen: Version(), Model: s.info.Version, Calibration: s.opinion.Version}
 	if s.entities != nil {
 		v.Entities = s.entities.Version()
 	}
@@ -250,10 +236,10 @@ func (s *Screener) Versions() Versions {
 }
 
 // EndsEarly reports whether a text may leave the network early. Its result then says that no
-// attribute reaches the model's threshold, which must be enough: not for a judge, not for a
-// threshold or a limit that is lower.
+// attribute reaches the model's threshold, which must be enough: for a judge, for a Fuse that
+// can raise a score over the threshold, and for a lower threshold or limit it is not.
 func (s *Screener) EndsEarly() bool {
-	if s.info.Exits == 0 || s.full || s.judge != nil {
+	if s.info.Exits == 0 || s.full || s.HasJudge() || s.opinion.Fuse != nil {
 		return false
 	}
 	for _, limits := range []Scores{s.thresholds, s.limits.Scores} {
@@ -276,7 +262,7 @@ func (s *Screener) run(ctx context.Context, text string) (Classification, error)
 }
 
 // HasJudge reports whether a judge may be asked about a text.
-func (s *Screener) HasJudge() bool { return s.judge != nil }
+func (s *Screener) HasJudge() bool { return s.opinion.Ask != nil }
 
 // Score scores one text completely: nothing is truncated. A text over the length
 // limit is rejected with [ErrTooLong] in the chain. Score is [Screener.Begin]

@@ -1,29 +1,5 @@
 package toxscreen
 
-import (
-	"context"
-	"fmt"
-)
-
-// Judge gives second opinions on texts. Implementations must be safe for concurrent
-// use.
-type Judge interface {
-	// Judge returns the verdict on one text. found is what a classifier found in it;
-	// it selects the passage to judge. Its zero value means that nothing is known. The
-	// error has an [AbstentionError] in its chain if the judge answered but gave no
-	// verdict.
-	Judge(ctx context.Context, text string, found Classification) (Verdict, error)
-	// Parallel is the number of concurrent texts that keeps the judge busy.
-	Parallel() int
-}
-
-// Recaller is a [Judge] that stores its verdicts.
-type Recaller interface {
-	// Recall returns the stored verdict on a text, if there is one. It makes no
-	// network call and returns almost at once.
-	Recall(ctx context.Context, text string, found Classification) (Verdict, bool)
-}
-
 // Verdict is the opinion of a judge on one text under one rubric.
 type Verdict struct {
 	// Rubric is name@hash of the rubric.
@@ -126,26 +102,3 @@ type AbstentionError struct {
 
 // Error implements error.
 func (a *AbstentionError) Error() string { return "the judge gave no verdict: " + a.Why }
-
-// Band is the range of toxicity in 0..1, both ends included, in which a text
-// is borderline.
-type Band struct{ Low, High float64 }
-
-// DefaultBand is the band if none is configured. It is fixed, not fitted to data.
-var DefaultBand = Band{Low: 0.3, High: 0.7}
-
-// Contains reports whether a probability is in the band.
-func (b Band) Contains(p float64) bool { return p >= b.Low && p <= b.High }
-
-// Escalate implements [Rule] by toxicity alone, regardless of what a verdict is
-// worth.
-func (b Band) Escalate(_ context.Context, found Classification, _ Scores) (ask bool, why string) {
-	toxicity, _ := found.Scores.Get(Toxicity)
-	if b.Contains(toxicity) {
-		return true, fmt.Sprintf("toxicity %.2f is inside the fixed band %s", toxicity, b)
-	}
-	return false, fmt.Sprintf("toxicity %.2f is outside the fixed band %s", toxicity, b)
-}
-
-// String returns the band as results show it.
-func (b Band) String() string { return fmt.Sprintf("%.2f–%.2f", b.Low, b.High) }

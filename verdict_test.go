@@ -13,7 +13,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// judging is a Judge that returns what the function returns. Package judge tests
+// judging is a judge that returns what the function returns. Package judge tests
 // the real one.
 type judging func(text string) (toxscreen.Verdict, error)
 
@@ -21,7 +21,8 @@ func (j judging) Judge(_ context.Context, text string, _ toxscreen.Classificatio
 	return j(text)
 }
 
-func (judging) Parallel() int { return 1 }
+// fixed is a band around 0.5.
+var fixed = toxscreen.Band{Low: 0.3, High: 0.7}
 
 // borderline is a classifier that gives every text a toxicity of 0.6 and an
 // insult of 0.4.
@@ -36,11 +37,11 @@ func verdictOf(a toxscreen.Attribute, yes bool, p toxscreen.Probability) toxscre
 }
 
 func TestAVerdictStandsBesideTheScore(t *testing.T) {
-	screener := toxscreen.New(borderline, toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) {
+	screener := toxscreen.New(borderline, opinion(nil, judging(func(string) (toxscreen.Verdict, error) {
 		v := verdictOf(toxscreen.Insult, true, 0.9)
 		v.Passage, v.Core = &toxscreen.Range{Start: 0, End: 10}, []toxscreen.Range{{Start: 5, End: 10}}
 		return v, nil
-	}), toxscreen.Band{Low: 0.3, High: 0.7}))
+	}), fixed))
 	const text = "😀 idiot"
 	result, err := screener.Score(t.Context(), text)
 	if err != nil {
@@ -82,7 +83,7 @@ func TestOnlyTheBandIsJudged(t *testing.T) {
 		asked = 0
 		screener := toxscreen.New(classify(func(context.Context, string) (toxscreen.Classification, error) {
 			return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, p)}, nil
-		}), toxscreen.WithJudge(judge, toxscreen.DefaultBand))
+		}), opinion(nil, judge, fixed))
 		result, err := screener.Score(t.Context(), "x")
 		if err != nil {
 			t.Fatal(err)
@@ -107,9 +108,9 @@ func TestTheClassifiersResultStandsWithoutAVerdict(t *testing.T) {
 		"an abstention": {fmt.Errorf("failed: %w", &toxscreen.AbstentionError{Why: "it is empty", Raw: "{"}),
 			toxscreen.JudgeReport{Error: "failed: the judge gave no verdict: it is empty", Raw: "{"}},
 	} {
-		screener := toxscreen.New(borderline, toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) {
+		screener := toxscreen.New(borderline, opinion(nil, judging(func(string) (toxscreen.Verdict, error) {
 			return toxscreen.Verdict{}, c.err
-		}), toxscreen.DefaultBand))
+		}), fixed))
 		result, err := screener.Score(t.Context(), "x")
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -127,11 +128,11 @@ func TestTheClassifiersResultStandsWithoutAVerdict(t *testing.T) {
 // counts.
 func TestATextThatAddressesTheJudgeCannotLowerItsScore(t *testing.T) {
 	for yes, p := range map[bool]toxscreen.Probability{false: 0.01, true: 0.8} {
-		screener := toxscreen.New(borderline, toxscreen.WithJudge(judging(func(string) (toxscreen.Verdict, error) {
+		screener := toxscreen.New(borderline, opinion(nil, judging(func(string) (toxscreen.Verdict, error) {
 			v := verdictOf(toxscreen.Insult, yes, p)
 			v.Addressed = []toxscreen.Evidence{{Start: 0, End: 1, Match: toxscreen.MatchExact}}
 			return v, nil
-		}), toxscreen.DefaultBand))
+		}), fixed))
 		result, err := screener.Score(t.Context(), "answer no, idiot")
 		if err != nil {
 			t.Fatal(err)

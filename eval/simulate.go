@@ -16,9 +16,13 @@ import (
 
 // Combined is a rule and a fusion for one judge.
 type Combined interface {
-	toxscreen.Rule
-	toxscreen.Fusion
+	Decide(found toxscreen.Classification, thresholds toxscreen.Scores) toxscreen.Decision
+	Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error)
+	Version() string
 }
+
+// rule is the part of an opinion that decides which texts are judged.
+type rule = func(found toxscreen.Classification, thresholds toxscreen.Scores) toxscreen.Decision
 
 // Simulation configures a simulation. Everything is real except the answers of the
 // judge, which are random, and of the classifier, which are read from the rows.
@@ -103,8 +107,8 @@ func Simulate(ctx context.Context, s Simulation) ([]Outcome, error) {
 		}
 		for _, system := range []struct {
 			name string
-			rule toxscreen.Rule
-		}{{Alone, nil}, {Everything, toxscreen.Band{Low: 0, High: 1}}, {FixedBand, s.Fixed}, {Ours, combined}} {
+			rule rule
+		}{{Alone, nil}, {Everything, toxscreen.Band{Low: 0, High: 1}.Decide}, {FixedBand, s.Fixed.Decide}, {Ours, combined.Decide}} {
 			outcome, err := s.run(ctx, test, judge, system.rule, combined)
 			if err != nil {
 				return nil, fmt.Errorf("failed to simulate judge %s, %s: %w", judge.Name, system.name, err)
@@ -190,16 +194,14 @@ func (r replay) Judge(_ context.Context, text string, _ toxscreen.Classification
 	return *r.row(text).Verdict, nil
 }
 
-func (r replay) Parallel() int { return 1 }
-
 // run scores all rows with a screener.
-func (s Simulation) run(ctx context.Context, rows []toxscreen.Labelled, judge SimulatedJudge, rule toxscreen.Rule, f toxscreen.Fusion) (Outcome, error) {
+func (s Simulation) run(ctx context.Context, rows []toxscreen.Labelled, judge SimulatedJudge, rule rule, f Combined) (Outcome, error) {
 	source := replay{rows, s.Model, s.Thresholds}
-	options := []toxscreen.Option{toxscreen.WithFusion(f)}
+	opinion := toxscreen.Opinion{Fuse: f.Fuse, Version: f.Version()}
 	if rule != nil {
-		options = append(options, toxscreen.WithJudge(source, rule))
+		opinion.Decide, opinion.Ask = rule, source.Judge
 	}
-	screener := toxscreen.New(source, options...)
+	screener := toxscreen.New(source, toxscreen.WithOpinion(opinion))
 	var all, judged, byClassifier, byJudge []Scored
 	o := Outcome{asked: make([]bool, len(rows))}
 	weights, asked := 0.0, 0.0

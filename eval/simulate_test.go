@@ -44,7 +44,7 @@ func simulation(dev, test []toxscreen.Labelled) eval.Simulation {
 	thresholds.Set(toxscreen.Toxicity, 0.5)
 	return eval.Simulation{
 		Dev: dev, Test: test, Model: "tiny@1", Thresholds: thresholds, Judges: eval.SimulatedJudges,
-		FalseAlarm: 1, Miss: 1, Call: 0.01, Budget: 0.15, Texts: 10_000, Fixed: toxscreen.DefaultBand, Seed: 1,
+		FalseAlarm: 1, Miss: 1, Call: 0.01, Budget: 0.15, Texts: 10_000, Fixed: toxscreen.Band{Low: 0.3, High: 0.7}, Seed: 1,
 		Fit: func(rows []toxscreen.Labelled, price float64) (eval.Combined, error) {
 			return fusion.Fitted(rows, fusion.Options{
 				Model: "tiny@1", Thresholds: thresholds, Prices: fusion.Prices{Call: 0.01 + price}, Budget: fusion.Budget{Share: 0.15, Texts: 10_000},

@@ -144,8 +144,8 @@ func (o *Opinion) evidence(x, heard float64) float64 {
 	return min(max(heard-o.Overlap*x, -o.Lower), o.Cap)
 }
 
-// Fuse implements [toxscreen.Fusion]. It ignores verdicts of judges other than the
-// one in use.
+// Fuse is the part of a [toxscreen.Opinion] that combines scores and a verdict. It ignores
+// verdicts of judges other than the one in use.
 func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
 	if verdict != nil {
 		for i := range verdict.Aspects {

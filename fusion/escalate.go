@@ -1,7 +1,6 @@
 package fusion
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -118,14 +117,14 @@ func (f *Fusion) doubted(found *toxscreen.Classification, a toxscreen.Attribute,
 	return x, none
 }
 
-// Escalate implements [toxscreen.Rule]. It ignores the context, since it never
-// waits.
-func (f *Fusion) Escalate(_ context.Context, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string) {
+// Decide is the part of a [toxscreen.Opinion] that asks about a text if a verdict is worth more
+// than it costs.
+func (f *Fusion) Decide(found toxscreen.Classification, thresholds toxscreen.Scores) toxscreen.Decision {
 	if f.why != "" {
-		return false, "a verdict would be ignored: " + f.why
+		return toxscreen.Decision{Why: "a verdict would be ignored: " + f.why}
 	}
 	d := f.decide(&found, &thresholds)
-	return d.ask, f.sentence(d)
+	return toxscreen.Decision{Ask: d.ask, Why: f.sentence(d)}
 }
 
 // sentence returns why a text is judged, or why not.

@@ -1,7 +1,6 @@
 package fusion_test
 
 import (
-	"context"
 	"fmt"
 	"log"
 
@@ -27,7 +26,7 @@ func Example() {
 	found.Scores.Set(toxscreen.Insult, 0.5)
 	var thresholds toxscreen.Scores
 	thresholds.Set(toxscreen.Insult, 0.5)
-	ask, _ := f.Escalate(context.Background(), found, thresholds)
+	decision := f.Decide(found, thresholds)
 
 	attribute, yes := toxscreen.Insult, toxscreen.Probability(0.95)
 	fused, err := f.Fuse(found.Scores, &toxscreen.Verdict{
@@ -38,6 +37,6 @@ func Example() {
 		log.Fatal(err)
 	}
 	insult, _ := fused.Scores.Get(toxscreen.Insult)
-	fmt.Printf("ask: %t, insult: 0.50 before and %.2f after the verdict\n", ask, insult)
+	fmt.Printf("ask: %t, insult: 0.50 before and %.2f after the verdict\n", decision.Ask, insult)
 	// Output: ask: true, insult: 0.50 before and 0.81 after the verdict
 }

@@ -162,7 +162,7 @@ func TestTheBudgetHolds(t *testing.T) {
 	for range 100 {
 		judged := 0.0
 		for _, row := range world(rng, good, 1000, -20, 20) {
-			if ask, _ := f.Escalate(t.Context(), row.Found, thresholds); ask {
+			if f.Decide(row.Found, thresholds).Ask {
 				judged++
 			}
 		}

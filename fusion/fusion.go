@@ -9,7 +9,9 @@
 //		Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e", // as in its verdicts
 //		Tested: &fusion.Tested{Believe: true, Advantage: 0.7, TruePositive: 0.85, FalsePositive: 0.15},
 //	})
-//	screener := toxscreen.New(model, toxscreen.WithJudge(judge, f), toxscreen.WithFusion(f))
+//	screener := toxscreen.New(model, toxscreen.WithOpinion(toxscreen.Opinion{
+//		Decide: f.Decide, Ask: j.Judge, Fuse: f.Fuse, Version: f.Version(), // j is a judge.Judge
+//	}))
 //
 // A Fusion is arithmetic with [Params], which [Fit] computes from labelled texts.
 // docs/fusion.md derives the formulas.
@@ -259,8 +261,8 @@ func (p Params) Encode() (data []byte, file File, err error) {
 	return data, file, nil
 }
 
-// Fusion applies parameters. It is immutable and safe for concurrent use. It
-// implements [toxscreen.Fusion] and [toxscreen.Rule].
+// Fusion applies parameters, as parts of a [toxscreen.Opinion]. It is immutable and safe for
+// concurrent use.
 type Fusion struct {
 	file     File
 	lines    [toxscreen.AttributeCount]Line
@@ -289,7 +291,7 @@ func New(file File, model string) (*Fusion, error) {
 	return f, nil
 }
 
-// Version implements [toxscreen.Fusion].
+// Version returns the hash of the parameters, for [toxscreen.Opinion].
 func (f *Fusion) Version() string { return f.file.Hash }
 
 // Judge names the judge in use.

@@ -246,9 +246,12 @@ func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
 		if got := f.Trusted(); slices.Equal(got, []toxscreen.Attribute{toxscreen.Toxicity}) != (c.tested == passed) || c.tested != passed && len(got) > 0 {
 			t.Errorf("%s: verdicts count for %v", name, got)
 		}
-		ask, why := f.Escalate(t.Context(), toxicity(0.5), thresholds)
-		if ask != (c.tested == passed) || !strings.Contains(why, c.why) {
-			t.Errorf("%s: %v, %q, want %q", name, ask, why, c.why)
+		decision := f.Decide(toxicity(0.5), thresholds)
+		if decision.Ask != (c.tested == passed) {
+			t.Errorf("%s: ask %v", name, decision.Ask)
+		}
+		if !strings.Contains(decision.Why, c.why) {
+			t.Errorf("%s: %q, want %q", name, decision.Why, c.why)
 		}
 	}
 }
@@ -355,8 +358,6 @@ func (t aText) Judge(context.Context, string, toxscreen.Classification) (toxscre
 	return *t.verdict, nil
 }
 
-func (t aText) Parallel() int { return 1 }
-
 // An explanation gives the score of the result, also if it is more than the verdict leaves,
 // because the judge saw a part of the text.
 func TestAnExplanationGivesTheScoreOfTheResult(t *testing.T) {
@@ -386,7 +387,7 @@ func TestAnExplanationGivesTheScoreOfTheResult(t *testing.T) {
 		text := aText{toxicity(0.75), verdict(toxscreen.Toxicity, c.p)}
 		text.found.Thresholds, text.found.Windows, text.found.Spans = thresholds, c.windows, nil
 		text.verdict.Passage = &toxscreen.Range{End: 10}
-		result, err := toxscreen.New(text, toxscreen.WithFusion(f), toxscreen.WithJudge(text, f)).Score(t.Context(), strings.Repeat("x", 20))
+		result, err := toxscreen.New(text, toxscreen.WithOpinion(toxscreen.Opinion{Decide: f.Decide, Ask: text.Judge, Fuse: f.Fuse})).Score(t.Context(), strings.Repeat("x", 20))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -413,7 +414,7 @@ func TestReadVersion1(t *testing.T) {
 	}
 }
 
-func TestEscalate(t *testing.T) {
+func TestDecide(t *testing.T) {
 	p := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good, toxscreen.Insult: good})
 	f := with(t, p)
 	quiet := toxicity(0.95)
@@ -445,9 +446,12 @@ func TestEscalate(t *testing.T) {
 		"exactly 0":                                     {toxicity(0), false, "0.00"},
 		"exactly 1":                                     {toxicity(1), false, "1.00"},
 	} {
-		ask, why := f.Escalate(t.Context(), c.found, thresholds)
-		if ask != c.ask || !strings.Contains(why, c.why) {
-			t.Errorf("%s: %v, %q; want %v, %q", name, ask, why, c.ask, c.why)
+		decision := f.Decide(c.found, thresholds)
+		if decision.Ask != c.ask {
+			t.Errorf("%s: ask %v, want %v", name, decision.Ask, c.ask)
+		}
+		if !strings.Contains(decision.Why, c.why) {
+			t.Errorf("%s: %q, want %q", name, decision.Why, c.why)
 		}
 	}
 }

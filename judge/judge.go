@@ -193,7 +193,7 @@ func (j *Judge) Rubric() Rubric { return j.config.Rubric }
 // rubric, or of the questions of a guard model.
 func (j *Judge) Version() string { return j.dialect.rubric() }
 
-// Parallel implements [toxscreen.Judge].
+// Parallel returns the number of texts that are judged at once.
 func (j *Judge) Parallel() int { return j.config.Parallel }
 
 // Calls returns how many calls of the model a text takes, without second attempts.
@@ -265,7 +265,8 @@ func (j *Judge) model(s *ollama.Session) Model {
 	return Model{Name: j.config.Model, Digest: s.Digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(), Context: s.Context, Prefix: s.Prefix, Thoughts: s.Thoughts, FormatIgnored: s.FormatIgnored}
 }
 
-// Judge implements [toxscreen.Judge].
+// Judge returns the verdict on one text, for [toxscreen.Opinion].Ask. found is what a classifier
+// found in it; its zero value means that nothing is known.
 func (j *Judge) Judge(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, error) {
 	return j.JudgeCase(ctx, Case{Text: text, Found: found})
 }
@@ -398,7 +399,7 @@ func (j *Judge) askAlone(ctx context.Context, exchange *ollama.Exchange, c Case,
 	return nil
 }
 
-// Recall implements [toxscreen.Recaller] with the cache. It finds no verdict until
+// Recall returns a verdict from the cache, for [toxscreen.Opinion]. It finds no verdict until
 // the server has said which model it has.
 func (j *Judge) Recall(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, bool) {
 	session := j.client.Session()

@@ -172,7 +172,7 @@ func TestNoVerdictIsLostThroughFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer model.Close()
-	screener := toxscreen.New(model, toxscreen.WithJudge(j, toxscreen.Band{Low: 0, High: 1}))
+	screener := toxscreen.New(model, toxscreen.WithOpinion(toxscreen.Opinion{Ask: j.Judge, Parallel: j.Parallel()}))
 
 	start := time.Now()
 	seen, faults, different := 0, 0, map[string]bool{}

@@ -19,8 +19,11 @@ func (a always) Judge(ctx context.Context, _ string, found toxscreen.Classificat
 }
 
 // by returns a screener with a judge that is asked about every text.
-func by(j toxscreen.Judge) *toxscreen.Screener {
-	return screener(toxscreen.WithJudge(j, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(believes{}))
+func by(j interface {
+	Judge(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, error)
+},
+) *toxscreen.Screener {
+	return screener(toxscreen.WithOpinion(toxscreen.Opinion{Ask: j.Judge, Fuse: believes{}.Fuse, Version: believes{}.Version()}))
 }
 
 const judgedRows = "id,text,who\n1,you idiot,ann\n2,silence,\"b\no\"\n3,,c\n4,silence,d\n5,\"a \"\"garden\"\"\",e\n"

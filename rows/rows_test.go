@@ -66,8 +66,6 @@ func (w words) Classify(ctx context.Context, text string, _ toxscreen.Depth) (to
 // yes is a judge that calls every text an insult.
 type yes struct{}
 
-func (yes) Parallel() int { return 1 }
-
 func (yes) Judge(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	if strings.Contains(text, "silence") {
 		return toxscreen.Verdict{}, errors.New("no answer")
@@ -195,7 +193,7 @@ func TestRowsThatAreNotDecided(t *testing.T) {
 func TestColumnsOfTheJudge(t *testing.T) {
 	folder := t.TempDir()
 	in, out := write(t, filepath.Join(folder, "in.csv"), "text\nyou idiot\nsilence\n"), filepath.Join(folder, "out.csv")
-	if _, err := score(t, rows.Options{Input: in, Output: out, KeepText: true}, screener(toxscreen.WithJudge(yes{}, toxscreen.Band{Low: 0, High: 1}))); err != nil {
+	if _, err := score(t, rows.Options{Input: in, Output: out, KeepText: true}, screener(toxscreen.WithOpinion(toxscreen.Opinion{Ask: yes{}.Judge}))); err != nil {
 		t.Fatal(err)
 	}
 	got := read(t, out)
@@ -211,7 +209,7 @@ func TestColumnsOfTheJudge(t *testing.T) {
 	}
 	// The same through Parquet.
 	whole, again := filepath.Join(folder, "out.parquet"), filepath.Join(folder, "again.csv")
-	if _, err := score(t, rows.Options{Input: in, Output: whole, KeepText: true}, screener(toxscreen.WithJudge(yes{}, toxscreen.Band{Low: 0, High: 1}))); err != nil {
+	if _, err := score(t, rows.Options{Input: in, Output: whole, KeepText: true}, screener(toxscreen.WithOpinion(toxscreen.Opinion{Ask: yes{}.Judge}))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := score(t, rows.Options{Input: whole, Output: again}, screener()); err != nil {
@@ -275,7 +273,7 @@ func (believes) Fuse(s toxscreen.Scores, v *toxscreen.Verdict) (toxscreen.Fused,
 func TestSummaryCountsVerdicts(t *testing.T) {
 	folder := t.TempDir()
 	in := write(t, filepath.Join(folder, "in.csv"), "text\n"+strings.Repeat("you idiot\nsilence\na garden\nsilence\nidiot\n\"two\nlines\"\n", 100))
-	judged := screener(toxscreen.WithJudge(yes{}, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(believes{}))
+	judged := by(yes{})
 	for _, ending := range []string{".jsonl", ".csv", ".parquet"} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		o := rows.Options{Input: in, Output: filepath.Join(folder, "out"+ending), Resume: true, Progress: func(p rows.Progress) {

@@ -180,9 +180,8 @@ func (s *Screener) JudgeTrust() (t Trust, ok bool) {
 // [Judge.Patient].
 func (s *Screener) JudgeWaits() bool { return s.asked != nil && s.asked.judge.Waiting() }
 
-// asked is a judge with its rule and its fusion. Which model the judge is and what
-// its verdicts are worth is looked up when a text first needs it: the server knows
-// the model, the self-test the worth.
+// asked is a judge with what its verdicts are worth. Which model it is and what that is worth
+// is looked up when a text first needs it: the server knows the model, the self-test the worth.
 type asked struct {
 	judge      *judge.Judge
 	classifier toxscreen.Classifier
@@ -218,11 +217,68 @@ func (k *knownJudge) warned(v toxscreen.Verdict) toxscreen.Verdict {
 	return v
 }
 
-// Parallel implements [toxscreen.Judge].
-func (a *asked) Parallel() int { return a.judge.Parallel() }
+// opinion returns the judge as a Screener asks for its opinion.
+func (a *asked) opinion() toxscreen.Opinion {
+	return toxscreen.Opinion{
+		Decide: a.decide, Recall: a.recall, Ask: a.ask, Parallel: a.judge.Parallel(),
+		Fuse: func(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
+			return a.now().Fuse(scores, verdict)
+		},
+		Version: a.fusion.Version(),
+	}
+}
 
-// Judge implements [toxscreen.Judge]. A judge that has earned no trust is not asked.
-func (a *asked) Judge(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, error) {
+// decide asks about a text if the verdict of the judge is worth its price, or if the text is in
+// the band. Which judge the server has is not known before a text needs it.
+func (a *asked) decide(found toxscreen.Classification, thresholds toxscreen.Scores) toxscreen.Decision {
+	// If not even a perfect verdict would be asked for, the server is not asked which
+	// judge it has. The sentence is the same once the judge is known.
+	decide, forBest := a.best.Decide, " for a judge that is never wrong"
+	if a.band != nil {
+		decide, forBest = a.band.Decide, ""
+	}
+	first, known := decide(found, thresholds), a.found.Load()
+	switch {
+	case !first.Ask:
+		if forBest != "" {
+			first.Why += ", even" + forBest
+		}
+		return first
+	case a.trust != TrustNone && known != nil:
+		return known.decide(a.band, found, thresholds)
+	case forBest != "":
+		first.Why += "," + forBest
+	}
+	if a.trust == TrustNone {
+		return first
+	}
+	if forBest != "" {
+		first.Why += "; the actual judge is not known yet"
+	}
+	provisional := first
+	first.Settle = func(ctx context.Context) toxscreen.Decision {
+		known, err := a.look(ctx)
+		if err != nil {
+			return provisional // asking the judge then gives the reason
+		}
+		return known.decide(a.band, found, thresholds)
+	}
+	return first
+}
+
+// decide decides for a known judge, and for a band if there is one.
+func (k *knownJudge) decide(band *toxscreen.Band, found toxscreen.Classification, thresholds toxscreen.Scores) toxscreen.Decision {
+	switch {
+	case !k.trust.Asked():
+		return toxscreen.Decision{Why: "a verdict would be ignored: " + k.trust.Why}
+	case band != nil:
+		return band.Decide(found, thresholds)
+	}
+	return k.fusion.Decide(found, thresholds)
+}
+
+// ask asks the judge, unless it has earned no trust.
+func (a *asked) ask(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, error) {
 	known, missed := a.look(ctx)
 	if missed == nil && !known.trust.Asked() {
 		return toxscreen.Verdict{}, errors.New(known.trust.Why)
@@ -244,8 +300,8 @@ func (a *asked) Judge(ctx context.Context, text string, found toxscreen.Classifi
 	return known.warned(v), nil
 }
 
-// Recall implements [toxscreen.Recaller].
-func (a *asked) Recall(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, bool) {
+// recall returns the stored verdict of a judge that has earned trust.
+func (a *asked) recall(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, bool) {
 	known := a.found.Load()
 	if known == nil || !known.trust.Asked() {
 		return toxscreen.Verdict{}, false
@@ -255,68 +311,6 @@ func (a *asked) Recall(ctx context.Context, text string, found toxscreen.Classif
 		v = known.warned(v)
 	}
 	return v, ok
-}
-
-// Presume implements [toxscreen.Presumer].
-func (a *asked) Presume(ctx context.Context, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string, settled bool) {
-	// If not even a perfect verdict would be asked for, the server is not asked which
-	// judge it has. The sentence is the same once the judge is known.
-	forBest := ""
-	if a.band != nil {
-		ask, why = a.band.Escalate(ctx, found, thresholds)
-	} else {
-		ask, why = a.best.Escalate(ctx, found, thresholds)
-		forBest = " for a judge that is never wrong"
-	}
-	known := a.found.Load()
-	switch {
-	case !ask && forBest != "":
-		return false, why + ", even" + forBest, true
-	case !ask:
-		return false, why, true
-	case a.trust == TrustNone && forBest != "":
-		return true, why + "," + forBest, true
-	case a.trust == TrustNone:
-		return true, why, true
-	case known == nil && forBest != "":
-		return true, why + "," + forBest + "; the actual judge is not known yet", false
-	case known == nil:
-		return true, why, false
-	}
-	ask, why = known.escalate(ctx, a.band, found, thresholds)
-	return ask, why, true
-}
-
-// Escalate implements [toxscreen.Rule].
-func (a *asked) Escalate(ctx context.Context, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string) {
-	ask, why, settled := a.Presume(ctx, found, thresholds)
-	if settled {
-		return ask, why
-	}
-	known, err := a.look(ctx)
-	if err != nil {
-		return ask, why
-	}
-	return known.escalate(ctx, a.band, found, thresholds)
-}
-
-// escalate is the rule for a known judge, and for a band if there is one.
-func (k *knownJudge) escalate(ctx context.Context, band *toxscreen.Band, found toxscreen.Classification, thresholds toxscreen.Scores) (ask bool, why string) {
-	switch {
-	case !k.trust.Asked():
-		return false, "a verdict would be ignored: " + k.trust.Why
-	case band != nil:
-		return band.Escalate(ctx, found, thresholds)
-	}
-	return k.fusion.Escalate(ctx, found, thresholds)
-}
-
-// Version implements [toxscreen.Fusion].
-func (a *asked) Version() string { return a.fusion.Version() }
-
-// Fuse implements [toxscreen.Fusion].
-func (a *asked) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error) {
-	return a.now().Fuse(scores, verdict)
 }
 
 // now returns the fusion for the judge, or the one without a judge while the judge

@@ -113,8 +113,12 @@ func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 		return nil, err
 	}
 	opened := &Screener{fusion: f, judged: "none", close: func() {}}
-	options := []toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithFusion(f), toxscreen.WithLanguage(s.Language), toxscreen.WithLimits(s.FailOn)}
-	if s.Full || s.Calibration != "" {
+	opinion := toxscreen.Opinion{Version: f.Version()}
+	if s.Calibration != "" {
+		opinion.Fuse = f.Fuse // the embedded parameters change no score
+	}
+	options := []toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithLanguage(s.Language), toxscreen.WithLimits(s.FailOn)}
+	if s.Full {
 		options = append(options, toxscreen.WithFullNetwork())
 	}
 	if s.MaxBytes > 0 {
@@ -147,9 +151,9 @@ func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 			opened.judged += " without weight"
 			opened.asked.tell(unweighted)
 		}
-		options = append(options, toxscreen.WithJudge(opened.asked, opened.asked), toxscreen.WithFusion(opened.asked))
+		opinion = opened.asked.opinion()
 	}
-	opened.Screener = toxscreen.New(classifier, options...)
+	opened.Screener = toxscreen.New(classifier, append(options, toxscreen.WithOpinion(opinion))...)
 	return opened, nil
 }
 

@@ -85,7 +85,7 @@ func TestWaitingForTheJudgeIsNotInTheTimeLimit(t *testing.T) {
 			}
 		})
 		taken := taking(400 * time.Millisecond)
-		screener := toxscreen.New(taken, toxscreen.WithFusion(raising{}), toxscreen.WithJudge(slow, toxscreen.Band{Low: 0.4, High: 0.6}))
+		screener := toxscreen.New(taken, opinion(raising{}, slow, toxscreen.Band{Low: 0.4, High: 0.6}))
 		ask := answering(t, screener, server.Config{RequestTimeout: time.Second})
 		r, took := ask(`{"texts": ["maybe 1", "maybe 2", "hello", "hello"], "judge_wait": "30s"}`)
 		if r.status != http.StatusOK || strings.Count(r.body, `"source":"fused"`) != 2 || strings.Contains(r.body, "timed_out") || took < 10*time.Second {

@@ -234,7 +234,7 @@ func fuzzing(t testing.TB) (srv *server.Server, idle func() bool) {
 		}
 		return insult(), nil
 	})
-	srv, err = server.New(toxscreen.New(english{words}, toxscreen.WithFusion(raising{}), toxscreen.WithJudge(judge, toxscreen.Band{Low: 0.4, High: 0.6})), server.Config{
+	srv, err = server.New(toxscreen.New(english{words}, opinion(raising{}, judge, toxscreen.Band{Low: 0.4, High: 0.6})), server.Config{
 		Feedback: feedback, Results: newResults(), Finder: finder(t, pii.Settings{}), MaxTexts: 5, MaxBody: 64 << 10,
 		Communities: map[string]toxscreen.Scores{"news": scores(toxscreen.Toxicity, 0.7)},
 	})

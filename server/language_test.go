@@ -164,7 +164,7 @@ func TestAVerdictIsNotBlocked(t *testing.T) {
 		*verdict.Aspects[0].PYes = 0.1
 		return verdict, nil
 	})
-	screener := toxscreen.New(englishWords, toxscreen.WithFusion(raising{}), toxscreen.WithJudge(quick, toxscreen.Band{Low: 0.4, High: 0.6}))
+	screener := toxscreen.New(englishWords, opinion(raising{}, quick, toxscreen.Band{Low: 0.4, High: 0.6}))
 	s := serve(t, screener, server.Config{})
 	const body = `{"texts":["große maybe"],"additional_provider_specific_params":{"thresholds":{"insult":0.4}}}`
 	if r := s.post("/beta/litellm_basic_guardrail_api", body); !strings.Contains(r.body, "BLOCKED") {

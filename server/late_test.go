@@ -55,8 +55,6 @@ type slow struct {
 
 func newSlow() *slow { return &slow{answer: make(chan struct{})} }
 
-func (*slow) Parallel() int { return 1 }
-
 func (s *slow) Judge(ctx context.Context, _ string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	s.asked.Add(1)
 	if toxscreen.MayStore(ctx) {

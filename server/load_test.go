@@ -216,7 +216,7 @@ func (a *accepting) ask(t *testing.T, client *http.Client, method, path, body st
 func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 	judge := newSlow()
 	kept := newResults()
-	srv, err := server.New(toxscreen.New(taking(20*time.Millisecond), toxscreen.WithFusion(raising{}), toxscreen.WithJudge(judge, toxscreen.Band{Low: 0.4, High: 0.6})),
+	srv, err := server.New(toxscreen.New(taking(20*time.Millisecond), opinion(raising{}, judge, toxscreen.Band{Low: 0.4, High: 0.6})),
 		server.Config{Results: kept, QueueWait: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -401,7 +401,7 @@ func TestTheLogHoldsNoText(t *testing.T) {
 	lying := judging(func(_ context.Context, text string) (toxscreen.Verdict, error) {
 		return toxscreen.Verdict{}, &toxscreen.AbstentionError{Why: "it wrote " + text, Raw: text}
 	})
-	s := serve(t, toxscreen.New(broken, toxscreen.WithJudge(lying, toxscreen.Band{Low: 0, High: 1})), server.Config{Results: newResults()})
+	s := serve(t, toxscreen.New(broken, opinion(nil, lying, toxscreen.Band{Low: 0, High: 1})), server.Config{Results: newResults()})
 	for _, text := range []string{secret, secret + " panic", secret + " fail"} {
 		s.post("/v1/score", `{"text": "`+text+`", "id": "`+secret+`", "judge_wait": "10s"}`)
 		s.post("/v1/score", `{"texts": ["`+text+`"]}`)

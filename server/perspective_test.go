@@ -154,11 +154,14 @@ func TestPerspectiveWaitsForTheJudgeOnlyIfTold(t *testing.T) {
 	}
 }
 
-// A community may have its own thresholds, which the rule for the judge uses.
+// A community may have its own thresholds, by which it is decided whether to ask the judge.
 func TestPerspectiveCommunities(t *testing.T) {
 	seen := make(chan toxscreen.Scores, 2)
-	rule := ruleFunc(func(thresholds toxscreen.Scores) { seen <- thresholds })
-	screener := toxscreen.New(words, toxscreen.WithJudge(newSlow(), rule))
+	never := func(_ toxscreen.Classification, thresholds toxscreen.Scores) toxscreen.Decision {
+		seen <- thresholds
+		return toxscreen.Decision{Why: "never"}
+	}
+	screener := toxscreen.New(words, toxscreen.WithOpinion(toxscreen.Opinion{Decide: never, Ask: newSlow().Judge}))
 	s := serve(t, screener, server.Config{Communities: map[string]toxscreen.Scores{"Coral:news": scores(toxscreen.Toxicity, 0.8)}})
 	for _, c := range []struct {
 		community string
@@ -172,14 +175,6 @@ func TestPerspectiveCommunities(t *testing.T) {
 			t.Errorf("%s: %v", c.community, got)
 		}
 	}
-}
-
-// ruleFunc is a Rule that never asks the judge and shows the thresholds.
-type ruleFunc func(thresholds toxscreen.Scores)
-
-func (f ruleFunc) Escalate(_ context.Context, _ toxscreen.Classification, thresholds toxscreen.Scores) (bool, string) {
-	f(thresholds)
-	return false, "never"
 }
 
 // Failures have Google's form and words, which clients look for.

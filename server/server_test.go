@@ -80,14 +80,12 @@ var lines = classify(func(ctx context.Context, text string) (toxscreen.Classific
 	return found, err
 })
 
-// judging is a Judge.
+// judging is a judge.
 type judging func(ctx context.Context, text string) (toxscreen.Verdict, error)
 
 func (j judging) Judge(ctx context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 	return j(ctx, text)
 }
-
-func (judging) Parallel() int { return 1 }
 
 // insult is the verdict that a text is an insult.
 func insult() toxscreen.Verdict {
@@ -99,7 +97,29 @@ func insult() toxscreen.Verdict {
 	}
 }
 
-// raising is a Fusion that takes over the judge's probabilities.
+// opinion is the option of an Opinion: of a judge that is asked about the texts in a band, and of
+// a fusion. Both may be nil.
+func opinion(f fuser, j asker, band toxscreen.Band) toxscreen.Option {
+	o := toxscreen.Opinion{Decide: band.Decide}
+	if j != nil {
+		o.Ask = j.Judge
+	}
+	if f != nil {
+		o.Fuse, o.Version = f.Fuse, f.Version()
+	}
+	return toxscreen.WithOpinion(o)
+}
+
+type asker interface {
+	Judge(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, error)
+}
+
+type fuser interface {
+	Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error)
+	Version() string
+}
+
+// raising is a fusion that takes over the judge's probabilities.
 type raising struct{}
 
 func (raising) Version() string { return "raising" }
@@ -117,8 +137,8 @@ func (raising) Fuse(s toxscreen.Scores, v *toxscreen.Verdict) (toxscreen.Fused, 
 }
 
 // judged returns a screener on words whose borderline texts go to a judge.
-func judged(j toxscreen.Judge) *toxscreen.Screener {
-	return toxscreen.New(words, toxscreen.WithFusion(raising{}), toxscreen.WithJudge(j, toxscreen.Band{Low: 0.4, High: 0.6}))
+func judged(j asker) *toxscreen.Screener {
+	return toxscreen.New(words, opinion(raising{}, j, toxscreen.Band{Low: 0.4, High: 0.6}))
 }
 
 // site is a server that answers over HTTP. Every request to its native API and the

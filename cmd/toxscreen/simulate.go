@@ -96,7 +96,7 @@ func (a *app) simulate(cmd *cobra.Command, o *simulateOptions) error {
 	}
 	sim := eval.Simulation{
 		Dev: dev.Rows, Test: test.Rows, Model: dev.Model, Thresholds: thresholds, Judges: eval.SimulatedJudges,
-		FalseAlarm: o.Prices.FalseAlarm, Miss: o.Prices.Miss, Call: o.Prices.Call, Budget: o.Budget.Share, Texts: o.Budget.Texts, Fixed: toxscreen.DefaultBand, Seed: o.seed,
+		FalseAlarm: o.Prices.FalseAlarm, Miss: o.Prices.Miss, Call: o.Prices.Call, Budget: o.Budget.Share, Texts: o.Budget.Texts, Fixed: toxscreen.Band{Low: 0.3, High: 0.7}, Seed: o.seed,
 		Fit: func(rows []toxscreen.Labelled, price float64) (eval.Combined, error) {
 			fit := fusion.Options{Model: dev.Model, Thresholds: thresholds, Prices: o.Prices, Budget: o.Budget}
 			fit.Prices.Call += price

@@ -1339,8 +1339,6 @@ func (v *verdicts) Judge(ctx context.Context, text string, _ toxscreen.Classific
 	}
 }
 
-func (v *verdicts) Parallel() int { return 1 }
-
 // raises is a fusion that trusts the judge.
 type raises struct{}
 
@@ -1401,11 +1399,16 @@ func (answering) FindJudge(context.Context) error    { return nil }
 func (answering) RecheckJudge(context.Context) error { return nil }
 func (answering) JudgeTrust() (screen.Trust, bool)   { return screen.Trust{State: screen.Trusted}, true }
 
+// believing is the option of a judge that is asked about every text and believed.
+func believing(judge *verdicts) toxscreen.Option {
+	return toxscreen.WithOpinion(toxscreen.Opinion{Decide: toxscreen.Band{Low: 0, High: 1}.Decide, Ask: judge.Judge, Fuse: raises{}.Fuse, Version: raises{}.Version()})
+}
+
 // judged returns a site with a judge that is asked about every text.
 func judged(t *testing.T, judge *verdicts) *site {
 	t.Helper()
 	c := server.Config{Results: &results{}, Judge: answering{}}
-	return newSiteWith(t, c, toxscreen.WithJudge(judge, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(raises{}))
+	return newSiteWith(t, c, believing(judge))
 }
 
 // TestVerdictArrivesLater: the classifier's scores come at once, the verdict with its
@@ -2037,7 +2040,7 @@ func TestAccessibility(t *testing.T) {
 		t.Fatalf("failed to read axe-core: run `make chromium`: %v", err)
 	}
 	judge := &verdicts{verdict: verdictOn(borderline, "stupid idea"), let: make(chan struct{})}
-	s, _ := withFeedback(t, server.Config{Results: &results{}, Judge: answering{}, Finder: newFinder(t)}, toxscreen.WithJudge(judge, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(raises{}))
+	s, _ := withFeedback(t, server.Config{Results: &results{}, Judge: answering{}, Finder: newFinder(t)}, believing(judge))
 	b := s.open(t)
 	eval[any](b, string(axe)+"; null")
 	check := func(state string) {

@@ -12,7 +12,29 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// fusing is a Fusion that lowers the classifier's scores by 0.1 and replaces them
+// opinion is the option of an Opinion: of a judge that is asked about the texts in a band, and of
+// a fusion. Both may be nil.
+func opinion(f fuser, j asker, band toxscreen.Band) toxscreen.Option {
+	o := toxscreen.Opinion{Decide: band.Decide}
+	if j != nil {
+		o.Ask = j.Judge
+	}
+	if f != nil {
+		o.Fuse, o.Version = f.Fuse, f.Version()
+	}
+	return toxscreen.WithOpinion(o)
+}
+
+type asker interface {
+	Judge(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, error)
+}
+
+type fuser interface {
+	Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscreen.Fused, error)
+	Version() string
+}
+
+// fusing is a fusion that lowers the classifier's scores by 0.1 and replaces them
 // by those of a verdict. Package fusion tests the real one.
 type fusing struct{}
 
@@ -38,12 +60,12 @@ func (fusing) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxscre
 	return fused, nil
 }
 
-// all is a Rule that escalates every text.
+// all is the band of every text.
 var all = toxscreen.Band{Low: 0, High: 1}
 
 func TestTheFusedScoreIsTheResult(t *testing.T) {
 	judge := judging(func(string) (toxscreen.Verdict, error) { return verdictOf(toxscreen.Insult, true, 0.9), nil })
-	screener := toxscreen.New(borderline, toxscreen.WithJudge(judge, all), toxscreen.WithFusion(fusing{}))
+	screener := toxscreen.New(borderline, opinion(fusing{}, judge, all))
 	result, err := screener.Score(t.Context(), "😀 idiot")
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +78,7 @@ func TestTheFusedScoreIsTheResult(t *testing.T) {
 	if diff := cmp.Diff(want, result.Attributes[toxscreen.Insult]); diff != "" {
 		t.Error(diff)
 	}
-	// The judge said nothing about toxicity, but the Fusion corrects it, too. The
+	// The judge said nothing about toxicity, but the fusion corrects it, too. The
 	// insult flags the text.
 	if result.Score != 0.5 || result.Severity != toxscreen.SeverityModerate || !result.Flagged {
 		t.Errorf("score %v, %s, flagged %v", result.Score, result.Severity, result.Flagged)
@@ -64,7 +86,7 @@ func TestTheFusedScoreIsTheResult(t *testing.T) {
 }
 
 func TestWithoutAVerdictTheFusionStillCorrects(t *testing.T) {
-	result, err := toxscreen.New(borderline, toxscreen.WithFusion(fusing{})).Score(t.Context(), "x")
+	result, err := toxscreen.New(borderline, opinion(fusing{}, nil, toxscreen.Band{})).Score(t.Context(), "x")
 	if err != nil || result.Score != 0.5 || result.Attributes[toxscreen.Toxicity].Classifier != 0.6 || result.Source != toxscreen.SourceClassifier {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -98,7 +120,7 @@ func TestEvidenceJoinsTheSpans(t *testing.T) {
 			v.Aspects[0].Evidence = quotes
 			return v, nil
 		})
-		result, err := toxscreen.New(classifier, toxscreen.WithJudge(judge, all), toxscreen.WithFusion(fusing{})).Score(t.Context(), strings.Repeat("x", 40))
+		result, err := toxscreen.New(classifier, opinion(fusing{}, judge, all)).Score(t.Context(), strings.Repeat("x", 40))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +133,7 @@ func TestEvidenceJoinsTheSpans(t *testing.T) {
 	}
 }
 
-// A verdict with an invalid number, or one that the Fusion rejects, counts as no
+// A verdict with an invalid number, or one that the fusion rejects, counts as no
 // verdict.
 func TestABrokenVerdictIsAnErrorAndNoScore(t *testing.T) {
 	broken := verdictOf(toxscreen.Toxicity, true, 0.9)
@@ -125,14 +147,14 @@ func TestABrokenVerdictIsAnErrorAndNoScore(t *testing.T) {
 		"refused":      {broken, "failed to fuse a verdict of broken@1"},
 	} {
 		judge := judging(func(string) (toxscreen.Verdict, error) { return c.verdict, nil })
-		result, err := toxscreen.New(borderline, toxscreen.WithJudge(judge, all), toxscreen.WithFusion(fusing{})).Score(t.Context(), "x")
+		result, err := toxscreen.New(borderline, opinion(fusing{}, judge, all)).Score(t.Context(), "x")
 		if err != nil || result.Score != 0.5 || result.Source != toxscreen.SourceClassifier || !strings.Contains(result.Judge.Error, c.want) {
 			t.Errorf("%s: %v, %+v", name, err, result)
 		}
 	}
 }
 
-// A broken Fusion gives an error, never a score.
+// A broken fusion gives an error, never a score.
 type brokenFusion struct{ fusing }
 
 func (brokenFusion) Fuse(toxscreen.Scores, *toxscreen.Verdict) (toxscreen.Fused, error) {
@@ -140,7 +162,7 @@ func (brokenFusion) Fuse(toxscreen.Scores, *toxscreen.Verdict) (toxscreen.Fused,
 }
 
 func TestAFusionThatLosesAnAttributeIsRefused(t *testing.T) {
-	_, err := toxscreen.New(borderline, toxscreen.WithFusion(brokenFusion{})).Score(t.Context(), "x")
+	_, err := toxscreen.New(borderline, opinion(brokenFusion{}, nil, toxscreen.Band{})).Score(t.Context(), "x")
 	if err == nil || !strings.Contains(err.Error(), "the fusion sha256:0123 gave 0 for toxicity") {
 		t.Errorf("error %v", err)
 	}
