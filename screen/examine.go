@@ -95,8 +95,8 @@ const sample = "The weather is nice today."
 // examine asks the judge for a verdict. model is the version of the classifier's model,
 // which labelled texts were scored with; empty if it does not work.
 func (d *JudgeDiagnosis) examine(ctx context.Context, s Settings, model string) error {
-	s.Judge.Cache = NoCache
-	opened, err := OpenJudge(s.Judge)
+	s.JudgeCache = NoCache
+	opened, err := OpenJudge(s)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (d *JudgeDiagnosis) examine(ctx context.Context, s Settings, model string) 
 
 // trust returns what the verdicts of the judge may change under the settings.
 func (o OpenedJudge) trust(found judge.Model, s Settings, model string) (Trust, error) {
-	if s.Judge.Trust == TrustNone {
+	if s.JudgeTrust == TrustNone {
 		return unweighted, nil
 	}
 	if model == "" {

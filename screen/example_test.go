@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -27,7 +28,7 @@ func Example() {
 func ExampleOpen_judge() {
 	screener, err := screen.Open(screen.Settings{
 		Model: "../testdata/models/tiny",
-		Judge: screen.Judge{Model: "llama3.1:8b", Host: "127.0.0.1:1", Cache: screen.NoCache},
+		Judge: judge.Config{Model: "llama3.1:8b", Host: "127.0.0.1:1"}, JudgeCache: screen.NoCache,
 	})
 	if err != nil {
 		log.Fatal(err)

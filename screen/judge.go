@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/fusion"
@@ -16,50 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen/judge"
 )
 
-// Judge configures the judge. The zero value of each field except Model is its
-// default.
-type Judge struct {
-	// Model is its name on the Ollama server, as `ollama list` shows it.
-	Model string
-	// Host is the address of the server; default: OLLAMA_HOST, else
-	// 127.0.0.1:11434.
-	Host string
-	// Log gets the failures of the server, with its address. The errors of the judge,
-	// which results have, do not name the address then. A server needs it for clients
-	// that are not to know the address. Default: none.
-	Log *slog.Logger
-	// Rubric is the rubric; default: "attributes".
-	Rubric judge.Rubric
-	// Dialect is how the model is asked, one of [judge.Dialects]; default: "auto", by
-	// its name.
-	Dialect string
-	// Timeout is the time limit for one text, LoadTimeout for loading the model;
-	// default: 1 and 5 minutes.
-	Timeout, LoadTimeout time.Duration
-	// Parallel is the number of texts that are judged at once; default: 1.
-	Parallel int
-	// Context is the minimum context size in tokens; see [judge.Config].
-	Context int
-	// Reason asks for a sentence with the reason, which takes longer.
-	Reason bool
-	// Patient makes texts wait while a server that has answered before fails or
-	// restarts; see [judge.Config]. A batch wants this, an answer to a person does not.
-	Patient bool
-	// Band is the range of toxicity in which the judge is asked; nil asks it if its
-	// verdict is worth its price. It does not matter if the judge is not trusted.
-	Band *toxscreen.Band
-	// Trust says whether a judge must have earned trust to be asked; default:
-	// [TrustTested].
-	Trust TrustMode
-	// OnTrust is called when it becomes known what the judge's verdicts may change, and
-	// when that changes, from one goroutine at a time. Default: not called.
-	OnTrust func(Trust)
-	// Cache is the file that stores verdicts, or [NoCache]; default: verdicts.db in
-	// toxscreen's folder of the user's cache.
-	Cache string
-}
-
-// NoCache is the value of [Judge.Cache] that stores no verdicts.
+// NoCache is the value of [Settings.JudgeCache] that stores no verdicts.
 const NoCache = "off"
 
 // cachedVerdicts is the maximum number of verdicts in the cache: about 100 MB.
@@ -71,19 +26,12 @@ type OpenedJudge struct {
 	cache *store.Verdicts // nil if there is none
 }
 
-// OpenJudge opens a judge for callers who ask it themselves. It does not contact
-// the server yet.
-func OpenJudge(s Judge) (OpenedJudge, error) { return openJudge(s, nil) }
-
-// openJudge opens a judge that is asked about what a classifier finds.
-func openJudge(s Judge, classifier toxscreen.Classifier) (OpenedJudge, error) {
-	config := judge.Config{
-		Model: s.Model, Host: s.Host, Log: s.Log, Rubric: s.Rubric, Dialect: s.Dialect, Reason: s.Reason,
-		Timeout: s.Timeout, LoadTimeout: s.LoadTimeout, Parallel: s.Parallel, Patient: s.Patient, Context: s.Context, Classifier: classifier,
-	}
+// OpenJudge opens the judge of the settings, with its cache, for callers who ask it themselves.
+// It does not contact the server yet.
+func OpenJudge(s Settings) (OpenedJudge, error) {
 	var cache *store.Verdicts
-	if s.Cache != NoCache {
-		file := s.Cache
+	if s.JudgeCache != NoCache {
+		file := s.JudgeCache
 		if file == "" {
 			var err error
 			if file, err = files.InCache("verdicts.db"); err != nil {
@@ -94,9 +42,9 @@ func openJudge(s Judge, classifier toxscreen.Classifier) (OpenedJudge, error) {
 		if cache, err = store.OpenVerdicts(file, cachedVerdicts); err != nil {
 			return OpenedJudge{}, &CacheError{err}
 		}
-		config.Cache = cache
+		s.Judge.Cache = cache
 	}
-	opened, err := judge.New(config)
+	opened, err := judge.New(s.Judge)
 	if err != nil {
 		if cache != nil {
 			err = errors.Join(err, cache.Close())
@@ -177,7 +125,7 @@ func (s *Screener) JudgeTrust() (t Trust, ok bool) {
 }
 
 // JudgeWaits reports whether texts wait for a judge whose server fails; see
-// [Judge.Patient].
+// [judge.Config].Patient.
 func (s *Screener) JudgeWaits() bool { return s.asked != nil && s.asked.judge.Waiting() }
 
 // asked is a judge with what its verdicts are worth. Which model it is and what that is worth
@@ -185,13 +133,10 @@ func (s *Screener) JudgeWaits() bool { return s.asked != nil && s.asked.judge.Wa
 type asked struct {
 	judge      *judge.Judge
 	classifier toxscreen.Classifier
-	folder     string // of self-tests
-	band       *toxscreen.Band
-	trust      TrustMode
+	settings   Settings
+	folder     string         // of self-tests
 	fusion     *fusion.Fusion // without a judge
 	best       *fusion.Fusion // for a judge that is never wrong
-	log        *slog.Logger   // nil if errors may have all details
-	onTrust    func(Trust)    // nil if nobody wants to know
 
 	found atomic.Pointer[knownJudge]
 	told  atomic.Pointer[Trust] // the last that is known; nil if nothing is
@@ -234,8 +179,8 @@ func (a *asked) decide(found toxscreen.Classification, thresholds toxscreen.Scor
 	// If not even a perfect verdict would be asked for, the server is not asked which
 	// judge it has. The sentence is the same once the judge is known.
 	decide, forBest := a.best.Decide, " for a judge that is never wrong"
-	if a.band != nil {
-		decide, forBest = a.band.Decide, ""
+	if a.settings.JudgeBand != nil {
+		decide, forBest = a.settings.JudgeBand.Decide, ""
 	}
 	first, known := decide(found, thresholds), a.found.Load()
 	switch {
@@ -244,12 +189,12 @@ func (a *asked) decide(found toxscreen.Classification, thresholds toxscreen.Scor
 			first.Why += ", even" + forBest
 		}
 		return first
-	case a.trust != TrustNone && known != nil:
-		return known.decide(a.band, found, thresholds)
+	case a.settings.JudgeTrust != TrustNone && known != nil:
+		return known.decide(a.settings.JudgeBand, found, thresholds)
 	case forBest != "":
 		first.Why += "," + forBest
 	}
-	if a.trust == TrustNone {
+	if a.settings.JudgeTrust == TrustNone {
 		return first
 	}
 	if forBest != "" {
@@ -261,7 +206,7 @@ func (a *asked) decide(found toxscreen.Classification, thresholds toxscreen.Scor
 		if err != nil {
 			return provisional // asking the judge then gives the reason
 		}
-		return known.decide(a.band, found, thresholds)
+		return known.decide(a.settings.JudgeBand, found, thresholds)
 	}
 	return first
 }
@@ -361,13 +306,13 @@ func (a *asked) know(ctx context.Context, model judge.Model) (*knownJudge, error
 	}
 	known.fusion, known.trust = weighed(a.fusion, model, tested, measured)
 	if err != nil && known.trust.State == Untested {
-		if a.log != nil {
-			a.log.Warn("the judge's self-test cannot be read", "error", err)
+		if a.settings.Judge.Log != nil {
+			a.settings.Judge.Log.Warn("the judge's self-test cannot be read", "error", err)
 			err = errors.New("the judge's self-test cannot be read: the log says why")
 		}
 		known.trust.Why = err.Error()
 	}
-	if a.trust == TrustNone {
+	if a.settings.JudgeTrust == TrustNone {
 		known.fusion, known.trust = a.fusion, unweighted
 	}
 	a.found.Store(known)
@@ -392,7 +337,7 @@ func (a *asked) missed(ctx context.Context, err error) {
 // tell remembers the trust, and reports it if it has changed. The caller holds the
 // lock.
 func (a *asked) tell(t Trust) {
-	if told := a.told.Swap(&t); a.onTrust != nil && (told == nil || !told.equal(t)) {
-		a.onTrust(t)
+	if told := a.told.Swap(&t); a.settings.OnTrust != nil && (told == nil || !told.equal(t)) {
+		a.settings.OnTrust(t)
 	}
 }

@@ -20,18 +20,17 @@ type Redteam struct {
 // OpenRedteam opens the judges for a plan, with one model, one cache and one
 // context size. They use the rubrics of the metrics: the rubric in s is ignored.
 // price is the price of a million tokens. The server is not contacted yet.
-func OpenRedteam(s Judge, p *cases.Plan, price float64) (*Redteam, error) {
+func OpenRedteam(s Settings, p *cases.Plan, price float64) (*Redteam, error) {
 	var err error
-	if s.Rubric, err = judge.OpenRubric(cases.Rubric); err != nil {
+	if s.Judge.Rubric, err = judge.OpenRubric(cases.Rubric); err != nil {
 		return nil, err
 	}
-	base := judge.Config{Model: s.Model, Rubric: s.Rubric, Dialect: s.Dialect}
-	tokens, err := judge.Context(append(p.Configs(base), base)...)
+	tokens, err := judge.Context(append(p.Configs(s.Judge), s.Judge)...)
 	if err != nil {
 		return nil, err
 	}
-	s.Context = max(s.Context, tokens)
-	r := &Redteam{trust: s.Trust}
+	s.Judge.Context = max(s.Judge.Context, tokens)
+	r := &Redteam{trust: s.JudgeTrust}
 	if r.selfTests, err = SelfTests(); err != nil {
 		return nil, err
 	}

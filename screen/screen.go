@@ -10,7 +10,7 @@
 // This uses the embedded model on all cores. With a judge, borderline texts get a
 // second opinion from a language model on an Ollama server:
 //
-//	screener, err := screen.Open(screen.Settings{Judge: screen.Judge{Model: "llama3.1:8b"}})
+//	screener, err := screen.Open(screen.Settings{Judge: judge.Config{Model: "llama3.1:8b"}})
 //
 // The command line and the server open their Screener here, too.
 package screen
@@ -23,6 +23,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -64,8 +65,22 @@ type Settings struct {
 	PII     PII
 	WithPII bool
 
-	// Judge is the judge. Default: none.
-	Judge Judge
+	// Judge is the judge, if it has a Model; Open sets its Classifier and its Cache. Default:
+	// none. With a Log, the errors in results do not name the address of its server: a server
+	// needs that for clients that are not to know it.
+	Judge judge.Config
+	// JudgeBand is the range of toxicity in which the judge is asked; nil asks it if its
+	// verdict is worth its price. It does not matter if the judge is not trusted.
+	JudgeBand *toxscreen.Band
+	// JudgeTrust says whether a judge must have earned trust to be asked; default:
+	// [TrustTested].
+	JudgeTrust TrustMode
+	// OnTrust is called when it becomes known what the judge's verdicts may change, and
+	// when that changes, from one goroutine at a time. Default: not called.
+	OnTrust func(Trust)
+	// JudgeCache is the file that stores verdicts, or [NoCache]; default: verdicts.db in
+	// toxscreen's folder of the user's cache.
+	JudgeCache string
 	// NoJudge is a sentence that says why no judge is asked. If it is not empty,
 	// Judge is ignored and no network connection is made.
 	NoJudge string
@@ -129,25 +144,23 @@ func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 		options = append(options, toxscreen.WithoutJudge(s.NoJudge))
 	case s.Judge.Model == "":
 	default:
-		judge, err := openJudge(s.Judge, classifier)
+		s.Judge.Classifier = classifier
+		j, err := OpenJudge(s)
 		if err != nil {
 			return nil, err
 		}
 		folder, err := SelfTests()
 		if err != nil {
-			judge.Close()
+			j.Close()
 			return nil, err
 		}
-		opened.close = judge.Close
-		opened.judged = fmt.Sprintf("%s by %s", s.Judge.Model, judge.Version())
-		if s.Judge.Band != nil {
-			opened.judged += " in " + s.Judge.Band.String()
+		opened.close = j.Close
+		opened.judged = fmt.Sprintf("%s by %s", s.Judge.Model, j.Version())
+		if s.JudgeBand != nil {
+			opened.judged += " in " + s.JudgeBand.String()
 		}
-		opened.asked = &asked{
-			judge: judge.Judge, classifier: classifier, folder: folder, band: s.Judge.Band, trust: s.Judge.Trust,
-			fusion: f, best: f.AtBest(), log: s.Judge.Log, onTrust: s.Judge.OnTrust,
-		}
-		if s.Judge.Trust == TrustNone {
+		opened.asked = &asked{judge: j.Judge, classifier: classifier, settings: s, folder: folder, fusion: f, best: f.AtBest()}
+		if s.JudgeTrust == TrustNone {
 			opened.judged += " without weight"
 			opened.asked.tell(unweighted)
 		}

@@ -27,10 +27,9 @@ const tiny = "../testdata/models/tiny"
 
 // open opens a screener with the tiny model and a judge. The threshold of toxicity
 // is raised to 0.8.
-func open(t *testing.T, by screen.Judge) *screen.Screener {
+func open(t *testing.T, settings screen.Settings) *screen.Screener {
 	t.Helper()
-	by.Model, by.Timeout = "tiny", 5*time.Minute
-	settings := screen.Settings{Model: tiny, Judge: by}
+	settings.Model, settings.Judge.Model, settings.Judge.Timeout = tiny, "tiny", 5*time.Minute
 	settings.Thresholds.Set(toxscreen.Toxicity, 0.8)
 	screener, err := screen.Open(settings)
 	if err != nil {
@@ -61,7 +60,7 @@ func TestBeginDoesNotWaitForTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	screener := open(t, screen.Judge{Host: silent.Addr().String(), Cache: screen.NoCache})
+	screener := open(t, screen.Settings{Judge: judge.Config{Host: silent.Addr().String()}, JudgeCache: screen.NoCache})
 	screening := begin(t, screener, "idiot")
 	if r := screening.Result(); !r.Judge.Pending || r.Source != toxscreen.SourceClassifier {
 		t.Errorf("%+v", r.Judge)
@@ -80,7 +79,7 @@ func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 	server.Create(t, "tiny", ollamatest.Tiny)
 	ownFolders(t) // without a self-test of this judge
 	cache := filepath.Join(t.TempDir(), "verdicts.db")
-	screener := open(t, screen.Judge{Host: server.URL, Band: &toxscreen.Band{Low: 0, High: 1}, Trust: screen.TrustNone, Cache: cache})
+	screener := open(t, screen.Settings{Judge: judge.Config{Host: server.URL}, JudgeBand: &toxscreen.Band{Low: 0, High: 1}, JudgeTrust: screen.TrustNone, JudgeCache: cache})
 	first, err := begin(t, screener, "idiot").Consult(t.Context())
 	if err != nil || len(first.Judge.Verdicts) != 1 || len(first.Judge.Verdicts[0].Warnings) == 0 {
 		t.Fatalf("%v, %+v", err, first.Judge)
@@ -101,7 +100,7 @@ func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 	}
 
 	// Without a band, a judge without a self-test is not asked, once it is known.
-	screener = open(t, screen.Judge{Host: server.URL, Cache: screen.NoCache})
+	screener = open(t, screen.Settings{Judge: judge.Config{Host: server.URL}, JudgeCache: screen.NoCache})
 	screening := begin(t, screener, "idiot")
 	final, err := screening.Consult(t.Context())
 	if err != nil || !screening.Result().Judge.Pending || final.Judge.Asked || final.Judge.Error != "" {
@@ -141,8 +140,8 @@ func TestTrustFollowsSelfTestsAndModels(t *testing.T) {
 	server.Create(t, "tiny", ollamatest.Tiny)
 	ownFolders(t)
 	var told []string
-	screener := open(t, screen.Judge{
-		Host: server.URL, Band: &toxscreen.Band{Low: 0, High: 1}, Cache: screen.NoCache,
+	screener := open(t, screen.Settings{
+		Judge: judge.Config{Host: server.URL}, JudgeBand: &toxscreen.Band{Low: 0, High: 1}, JudgeCache: screen.NoCache,
 		OnTrust: func(trust screen.Trust) { told = append(told, trust.String()) },
 	})
 	if trust, ok := screener.JudgeTrust(); ok {
@@ -195,7 +194,7 @@ func TestAJudgeWithoutWeightGathersVerdicts(t *testing.T) {
 	server.Create(t, "tiny", ollamatest.Tiny)
 	ownFolders(t)
 	testedJudge(t, server, judgetest.Nothing)
-	screener := open(t, screen.Judge{Host: server.URL, Cache: screen.NoCache, Trust: screen.TrustNone})
+	screener := open(t, screen.Settings{Judge: judge.Config{Host: server.URL}, JudgeCache: screen.NoCache, JudgeTrust: screen.TrustNone})
 	if trust, ok := screener.JudgeTrust(); !ok || trust.State != screen.Unweighted || len(trust.Attributes) > 0 {
 		t.Errorf("%+v", trust)
 	}
@@ -243,9 +242,10 @@ func TestLabelledTextsCountMoreThanTheSelfTest(t *testing.T) {
 	if err := os.WriteFile(calibration, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	screener, err := screen.Open(screen.Settings{Model: tiny, Calibration: calibration, Judge: screen.Judge{
-		Model: "tiny", Host: server.URL, Timeout: 5 * time.Minute, Cache: screen.NoCache, Band: &toxscreen.Band{Low: 0, High: 1},
-	}})
+	screener, err := screen.Open(screen.Settings{
+		Model: tiny, Calibration: calibration, Judge: judge.Config{Model: "tiny", Host: server.URL, Timeout: 5 * time.Minute},
+		JudgeBand: &toxscreen.Band{Low: 0, High: 1}, JudgeCache: screen.NoCache,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestAJudgeThatGivesInFails(t *testing.T) {
 	t.Setenv(encoder.LibraryEnv, library(t))
 	t.Setenv("HOME", t.TempDir())
 	testedJudge(t, server, func(c judge.TestCase) bool { return judgetest.Insulting(c) && c.Carrier == "" })
-	screener := open(t, screen.Judge{Host: server.URL, Cache: screen.NoCache})
+	screener := open(t, screen.Settings{Judge: judge.Config{Host: server.URL}, JudgeCache: screen.NoCache})
 	if err := screener.RecheckJudge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestAJudgeThatAddsNothingFails(t *testing.T) {
 	if _, err := tested.Save(folder); err != nil {
 		t.Fatal(err)
 	}
-	screener := open(t, screen.Judge{Host: server.URL, Cache: screen.NoCache})
+	screener := open(t, screen.Settings{Judge: judge.Config{Host: server.URL}, JudgeCache: screen.NoCache})
 	if err := screener.RecheckJudge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -361,8 +361,8 @@ func TestOpenFails(t *testing.T) {
 	}{
 		"a missing model":          {screen.Settings{Model: "./nonesuch"}, "failed to find model"},
 		"a missing calibration":    {screen.Settings{Model: tiny, Calibration: missing}, "failed to read fusion parameters: open " + missing},
-		"an invalid address":       {screen.Settings{Model: tiny, Judge: screen.Judge{Model: "m", Host: "http://", Cache: screen.NoCache}}, "is not an address"},
-		"a cache that is a folder": {screen.Settings{Model: tiny, Judge: screen.Judge{Model: "m", Cache: folder}}, folder},
+		"an invalid address":       {screen.Settings{Model: tiny, Judge: judge.Config{Model: "m", Host: "http://"}, JudgeCache: screen.NoCache}, "is not an address"},
+		"a cache that is a folder": {screen.Settings{Model: tiny, Judge: judge.Config{Model: "m"}, JudgeCache: folder}, folder},
 	} {
 		t.Run(name, func(t *testing.T) {
 			screener, err := screen.Open(c.settings)
@@ -382,7 +382,7 @@ func TestOpenFails(t *testing.T) {
 // NoJudge overrides a judge that is configured: nothing is asked or opened.
 func TestNoJudgeTouchesNothing(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "verdicts.db")
-	screener, err := screen.Open(screen.Settings{Model: tiny, NoJudge: "the network is down", Judge: screen.Judge{Model: "m", Cache: cache, Band: &toxscreen.Band{High: 1}}})
+	screener, err := screen.Open(screen.Settings{Model: tiny, NoJudge: "the network is down", Judge: judge.Config{Model: "m"}, JudgeCache: cache, JudgeBand: &toxscreen.Band{High: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,7 +403,7 @@ func TestNoJudgeTouchesNothing(t *testing.T) {
 func TestTheDialectIsPartOfWhatVerdictsDependOn(t *testing.T) {
 	t.Setenv(encoder.LibraryEnv, library(t))
 	for dialect, want := range map[string]string{"": "tiny by attributes@", "llama-guard": "tiny by llama-guard@"} {
-		screener := open(t, screen.Judge{Host: "127.0.0.1:1", Dialect: dialect, Cache: screen.NoCache})
+		screener := open(t, screen.Settings{Judge: judge.Config{Host: "127.0.0.1:1", Dialect: dialect}, JudgeCache: screen.NoCache})
 		if !strings.HasPrefix(screener.JudgedBy(), want) {
 			t.Errorf("judged by %q, want %q…", screener.JudgedBy(), want)
 		}

@@ -21,7 +21,7 @@ func TestAModelThatGuessesEarnsNoTrust(t *testing.T) {
 	server := ollamatest.Start(t)
 	server.Create(t, "tiny", ollamatest.Tiny)
 	ownFolders(t)
-	screener := open(t, screen.Judge{Model: "tiny", Host: server.URL, Cache: screen.NoCache})
+	screener := open(t, screen.Settings{Judge: judge.Config{Host: server.URL}, JudgeCache: screen.NoCache})
 
 	interrupted, stop := context.WithCancel(t.Context())
 	_, err := screener.SelfTest(interrupted, func(p screen.Progress) {
@@ -60,9 +60,9 @@ func TestASmallModelEarnsNoTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	ownFolders(t)
-	screener, err := screen.Open(screen.Settings{Judge: screen.Judge{
-		Model: "smollm2", Host: server.URL, Rubric: rubric, Timeout: 5 * time.Minute, Cache: screen.NoCache,
-	}})
+	screener, err := screen.Open(screen.Settings{
+		Judge: judge.Config{Model: "smollm2", Host: server.URL, Rubric: rubric, Timeout: 5 * time.Minute}, JudgeCache: screen.NoCache,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -415,7 +415,7 @@ func caseSubjects() []subject {
 func playedBy(t *testing.T, classifier toxscreen.Classifier, server *playing, folder string, trust TrustMode, band *toxscreen.Band) (*Screener, error) {
 	front := httptest.NewServer(server)
 	t.Cleanup(front.Close)
-	screener, err := on(classifier, Settings{Judge: Judge{Model: "simulated", Host: front.URL, Cache: NoCache, Trust: trust, Band: band}})
+	screener, err := on(classifier, Settings{Judge: judge.Config{Model: "simulated", Host: front.URL}, JudgeCache: NoCache, JudgeTrust: trust, JudgeBand: band})
 	if err != nil {
 		return nil, err
 	}

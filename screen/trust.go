@@ -14,7 +14,7 @@ import (
 // TrustMode says which judges are asked, and whether their verdicts count.
 type TrustMode string
 
-// The modes of [Judge.Trust].
+// The modes of [Settings.JudgeTrust].
 const (
 	// TrustTested asks a judge that passed its self-test, or that was fitted on
 	// labelled texts. It is the default.

@@ -22,12 +22,12 @@ type Verdicts struct {
 	context int
 }
 
-// OpenVerdicts makes the judges of the formats. j is the judge of the server's
-// screener, which is asked beside them; it needs the context that
-// [Verdicts.Context] returns. Clients get the errors of both: with a Log in j, these do
+// OpenVerdicts makes the judges of the formats. s are the settings of the server's
+// screener, whose judge is asked beside them; it needs the context that
+// [Verdicts.Context] returns. Clients get the errors of both: with a Log of the judge, these do
 // not name the address of the judge's server. price is that of a million tokens. The judge's server
 // is not asked yet.
-func OpenVerdicts(j screen.Judge, price float64) (*Verdicts, error) {
+func OpenVerdicts(s screen.Settings, price float64) (*Verdicts, error) {
 	rubric, err := judge.OpenRubric(formats.MastraRubric)
 	if err != nil {
 		return nil, err
@@ -37,15 +37,14 @@ func OpenVerdicts(j screen.Judge, price float64) (*Verdicts, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := judge.Config{Model: j.Model, Rubric: j.Rubric, Dialect: j.Dialect}
-	mastra := own
+	own, mastra := s.Judge, s.Judge
 	mastra.Rubric = rubric
 	v := &Verdicts{}
 	if v.context, err = judge.Context(append(plan.Configs(own), own, mastra)...); err != nil {
 		return nil, err
 	}
-	j.Context = v.context
-	if v.nexa, err = screen.OpenRedteam(j, plan, price); err != nil {
+	s.Judge.Context = v.context
+	if v.nexa, err = screen.OpenRedteam(s, plan, price); err != nil {
 		return nil, err
 	}
 	if v.mastra, err = v.nexa.By(rubric); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/screen"
 	"github.com/toxscreen/toxscreen/server"
 )
@@ -22,14 +23,14 @@ func TestOnlyTheLogHasTheAddressOfTheJudge(t *testing.T) {
 	address := l.Addr().String()
 	l.Close() // nobody answers there now
 	log := &logged{}
-	j := screen.Judge{Model: "m", Host: address, Cache: screen.NoCache, Log: slog.New(slog.NewTextHandler(log, nil))}
-	verdicts, err := server.OpenVerdicts(j, 0)
+	settings := screen.Settings{Judge: judge.Config{Model: "m", Host: address, Log: slog.New(slog.NewTextHandler(log, nil))}, JudgeCache: screen.NoCache}
+	verdicts, err := server.OpenVerdicts(settings, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(verdicts.Close)
-	j.Context = verdicts.Context()
-	opened, err := screen.OpenJudge(j)
+	settings.Judge.Context = verdicts.Context()
+	opened, err := screen.OpenJudge(settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +55,8 @@ func TestOnlyTheLogHasTheAddressOfTheJudge(t *testing.T) {
 // A guard model gives no severity, which these formats need. It is refused before the
 // server is asked.
 func TestAGuardModelCannotGradeForTheFormats(t *testing.T) {
-	j := screen.Judge{Model: "mine", Dialect: "shieldgemma", Host: "127.0.0.1:1", Cache: screen.NoCache}
-	verdicts, err := server.OpenVerdicts(j, 0)
+	settings := screen.Settings{Judge: judge.Config{Model: "mine", Dialect: "shieldgemma", Host: "127.0.0.1:1"}, JudgeCache: screen.NoCache}
+	verdicts, err := server.OpenVerdicts(settings, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,7 +182,7 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	defer job.Close()
 	// A judge that restarts delays the rows. Otherwise they would all be done before it is back.
 	s.Judge.Patient = true
-	s.Judge.OnTrust = shown.aside(a.warnOnce())
+	s.OnTrust = shown.aside(a.warnOnce())
 	screener, err := openScreener(s)
 	if err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/judge/ollama"
-	"github.com/toxscreen/toxscreen/screen"
 )
 
 func (a *app) evaluateCommand() *cobra.Command {
@@ -157,7 +157,7 @@ func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
 	}
 	// The classifier's scores on their own: a judge, a calibration and limits of the
 	// configuration are for other texts than a model's.
-	s.Full, s.Judge, s.Calibration, s.FailOn = true, screen.Judge{}, "", toxscreen.Limits{}
+	s.Full, s.Judge, s.Calibration, s.FailOn = true, judge.Config{}, "", toxscreen.Limits{}
 	screener, err := openScreener(s)
 	if err != nil {
 		return err

@@ -122,7 +122,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 	if o.selfTest {
 		return a.selfTest(cmd, s)
 	}
-	opened, err := screen.OpenJudge(s.Judge)
+	opened, err := screen.OpenJudge(s.Settings)
 	if err != nil {
 		return cacheHint(err)
 	}
@@ -153,7 +153,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 	}
 	// Whether labelled texts make up for a self-test depends on the classifier's model,
 	// which this command does not open.
-	if s.Format == "text" && s.Judge.Trust == screen.TrustTested && s.Calibration == "" {
+	if s.Format == "text" && s.JudgeTrust == screen.TrustTested && s.Calibration == "" {
 		if trust, err := opened.Trust(cmd.Context()); err == nil && !trust.Asked() {
 			a.warn("other commands do not ask this judge: " + trust.Why)
 		}

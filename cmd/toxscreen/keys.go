@@ -207,12 +207,12 @@ var judgeKeys = []key{
 				return nil
 			}
 			band, err := parseBand(v)
-			s.Judge.Band = &band
+			s.JudgeBand = &band
 			return err
 		}},
 	{name: "judge_trust", fallback: string(screen.TrustTested), complete: oneOf(string(screen.TrustTested), string(screen.TrustNone)),
 		help:  "which judge is asked: tested, one that passed its self-test or was fitted on labelled texts, or none, every judge, whose verdicts then change no score",
-		parse: parsed(screen.ParseTrustMode, func(s *settings) *screen.TrustMode { return &s.Judge.Trust })},
+		parse: parsed(screen.ParseTrustMode, func(s *settings) *screen.TrustMode { return &s.JudgeTrust })},
 	{name: "judge_timeout", fallback: "1m",
 		help:  "time limit for a verdict on a text",
 		parse: duration(func(s *settings) *time.Duration { return &s.Judge.Timeout })},
@@ -224,7 +224,7 @@ var judgeKeys = []key{
 		parse: whole(1, 256, func(s *settings) *int { return &s.Judge.Parallel })},
 	{name: "judge_cache", path: unlessOff, unset: standardFile(files.InCache, "verdicts.db"),
 		help:  "`FILE` that stores verdicts, or off; default: in the user's cache folder",
-		parse: text(func(s *settings) *string { return &s.Judge.Cache })},
+		parse: text(func(s *settings) *string { return &s.JudgeCache })},
 	{name: "judge_price", fallback: "0", kind: "float64",
 		help: "price of a million tokens, to compute the cost",
 		parse: func(s *settings, v string) (err error) {

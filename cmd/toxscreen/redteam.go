@@ -134,7 +134,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	judges, err := screen.OpenRedteam(s.Judge, plan, s.JudgePrice)
+	judges, err := screen.OpenRedteam(s.Settings, plan, s.JudgePrice)
 	if err != nil {
 		return cacheHint(err)
 	}
@@ -174,7 +174,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	}
 	if reports < len(all) {
 		err := fmt.Errorf("interrupted; %d of %s a report", reports, plural.Count(len(all), "case has", "cases have"))
-		if s.Judge.Cache != off {
+		if s.JudgeCache != off {
 			err = hinted{err, "verdicts are stored: to continue, run the same command"}
 		}
 		return err

@@ -81,7 +81,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		s.Full = true
 	}
 	if s.Format == "text" {
-		s.Judge.OnTrust = a.warnOnce()
+		s.OnTrust = a.warnOnce()
 	}
 	screener, err := openScreener(s)
 	if err != nil {

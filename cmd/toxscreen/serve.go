@@ -106,13 +106,13 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	var verdicts *server.Verdicts
 	if s.Judge.Model != "" && s.NoJudge == "" {
 		s.Judge.Log = config.Log
-		if verdicts, err = server.OpenVerdicts(s.Judge, s.JudgePrice); err != nil {
+		if verdicts, err = server.OpenVerdicts(s.Settings, s.JudgePrice); err != nil {
 			return cacheHint(err)
 		}
 		defer verdicts.Close()
 		s.Judge.Context = verdicts.Context()
 	}
-	s.Judge.OnTrust = func(t screen.Trust) {
+	s.OnTrust = func(t screen.Trust) {
 		if warning := warningOf(t); warning != "" {
 			config.Log.Warn(warning)
 		} else {
