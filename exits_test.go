@@ -13,7 +13,6 @@ type early struct{ classify }
 func (e early) Info() toxscreen.ModelInfo {
 	info := e.classify.Info()
 	info.Exits = 2
-	info.Thresholds = scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)
 	return info
 }
 

@@ -35,7 +35,7 @@ func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to score text: %w", err)
 	}
-	g := &Screening{screener: s, text: text, found: found, thresholds: found.Thresholds, fused: fused, decision: Decision{Why: s.notAsked}}
+	g := &Screening{screener: s, text: text, found: found, thresholds: s.info.Thresholds, fused: fused, decision: Decision{Why: s.notAsked}}
 	if s.entities != nil {
 		if g.entities, err = s.entities.Find(ctx, text); err != nil {
 			return nil, fmt.Errorf("failed to find personal data: %w", err)
@@ -114,14 +114,14 @@ func (s *Screener) classify(ctx context.Context, text string) (Classification, e
 	}
 	for a, score := range found.Scores.All() {
 		if math.IsNaN(score) || score < 0 || score > 1 {
-			return Classification{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is not a probability", found.Model, score, a)
+			return Classification{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is not a probability", s.info.Version, score, a)
 		}
-		if _, ok := found.Thresholds.Get(a); !ok {
-			return Classification{}, fmt.Errorf("failed to score text: model %s has no threshold for %s", found.Model, a)
+		if _, ok := s.info.Thresholds.Get(a); !ok {
+			return Classification{}, fmt.Errorf("failed to score text: model %s has no threshold for %s", s.info.Version, a)
 		}
 	}
 	if _, ok := found.Scores.Get(Toxicity); !ok {
-		return Classification{}, fmt.Errorf("failed to score text: model %s gave no toxicity", found.Model)
+		return Classification{}, fmt.Errorf("failed to score text: model %s gave no toxicity", s.info.Version)
 	}
 	return found, nil
 }
@@ -184,7 +184,6 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 		Warnings:   append([]string{}, g.found.Warnings...),
 		Versions:   s.Versions(),
 	}
-	result.Versions.Model = g.found.Model
 	var measured Scores // by the judge
 	if verdict != nil {
 		measured = verdict.Measured()
@@ -267,7 +266,7 @@ func (g *Screening) fill(result *Result, final, measured Scores) error {
 		result.Flagged = result.Flagged || filled.Flagged
 	}
 	result.Score = result.Attributes[Toxicity].Score
-	threshold, _ := g.found.Thresholds.Get(Toxicity)
+	threshold, _ := g.screener.info.Thresholds.Get(Toxicity)
 	result.Severity = SeverityOf(float64(result.Score), threshold)
 	return nil
 }

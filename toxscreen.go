@@ -75,12 +75,6 @@ type Classification struct {
 	// Scores holds the calibrated probability in 0..1 of each attribute that the
 	// model measures.
 	Scores Scores
-	// Model is name@version and a hash of the model that scored the text, as
-	// results show it.
-	Model string
-	// Thresholds holds the lowest probability at which an attribute is flagged, for
-	// each attribute in Scores.
-	Thresholds Scores
 	// Language is the language that the text seems to be written in. The [Screener] sets it
 	// if it is stated or the classifier is a [LanguageReader]. Otherwise it is what the
 	// classifier says.
@@ -108,13 +102,12 @@ type Classification struct {
 
 // ModelInfo describes a model.
 type ModelInfo struct {
-	// Version is name@version and a hash, as [Classification.Model] has it.
+	// Version is name@version and a hash, as results show it.
 	Version string
 	// Attributes are the attributes that the model measures, in their numeric
 	// order.
 	Attributes []Attribute
-	// Thresholds holds, for each of Attributes, the threshold that no score of a text reaches
-	// on which the network ends early. It is that of [Classification.Thresholds].
+	// Thresholds holds, for each of Attributes, the lowest probability at which it is flagged.
 	Thresholds Scores
 	// Exits is the number of exits at which a text may leave the network.
 	Exits int

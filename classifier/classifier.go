@@ -55,13 +55,12 @@ type Config struct {
 
 // Classifier scores texts with one model. It is safe for concurrent use.
 type Classifier struct {
-	spec       Spec
-	exits      []Exit
-	thresholds toxscreen.Scores
-	tokenizer  *tokenize.Tokenizer
-	encoder    *encoder.Encoder
-	info       toxscreen.ModelInfo
-	encodings  sync.Pool // of *tokenize.Encoding
+	spec      Spec
+	exits     []Exit
+	tokenizer *tokenize.Tokenizer
+	encoder   *encoder.Encoder
+	info      toxscreen.ModelInfo
+	encodings sync.Pool // of *tokenize.Encoding
 }
 
 // Open opens the model, see [encoder.Open]. It fails if the model's inputs or outputs do
@@ -85,7 +84,7 @@ func Open(c Config) (*Classifier, error) {
 	}
 	busy := opened.Info()
 	return &Classifier{
-		spec: c.Spec, exits: c.Exits, thresholds: c.Thresholds,
+		spec: c.Spec, exits: c.Exits,
 		tokenizer: c.Tokenizer, encoder: opened,
 		info: toxscreen.ModelInfo{
 			Version: c.Version, Attributes: attributesOf(c.Spec.Labels), Thresholds: c.Thresholds, Exits: len(c.Exits),
@@ -124,7 +123,7 @@ func (c *Classifier) leaves(exit int, logits []float32) bool {
 		return false
 	}
 	for a, odds := range c.exitOdds(e, logits).All() {
-		if threshold, _ := c.thresholds.Get(a); sigmoid(odds) >= threshold {
+		if threshold, _ := c.info.Thresholds.Get(a); sigmoid(odds) >= threshold {
 			return false
 		}
 	}
@@ -145,7 +144,7 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 	if err != nil {
 		return toxscreen.Classification{}, err
 	}
-	found := toxscreen.Classification{Model: c.info.Version, Thresholds: c.thresholds, Spans: written.spans, Exit: written.exit}
+	found := toxscreen.Classification{Spans: written.spans, Exit: written.exit}
 	var read *scored // nil if the text reads as it is written
 	if c.spec.UndoDisguise {
 		if read, err = c.scoreReading(ctx, seen.Text, enc, leave); err != nil {

@@ -181,13 +181,11 @@ func (r replay) row(text string) toxscreen.Labelled {
 }
 
 func (r replay) Classify(_ context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
-	found := r.row(text).Found
-	found.Model, found.Thresholds = r.model, r.thresholds
-	return found, nil
+	return r.row(text).Found, nil
 }
 
 func (r replay) Info() toxscreen.ModelInfo {
-	return toxscreen.ModelInfo{Version: r.model, Parallel: 1}
+	return toxscreen.ModelInfo{Version: r.model, Thresholds: r.thresholds, Parallel: 1}
 }
 
 func (r replay) Judge(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {

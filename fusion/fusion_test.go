@@ -352,7 +352,9 @@ func (t aText) Classify(context.Context, string, toxscreen.Depth) (toxscreen.Cla
 	return t.found, nil
 }
 
-func (t aText) Info() toxscreen.ModelInfo { return toxscreen.ModelInfo{Version: "tiny@1.0.0"} }
+func (t aText) Info() toxscreen.ModelInfo {
+	return toxscreen.ModelInfo{Version: "tiny@1.0.0", Thresholds: thresholds}
+}
 
 func (t aText) Judge(context.Context, string, toxscreen.Classification) (toxscreen.Verdict, error) {
 	return *t.verdict, nil
@@ -385,7 +387,7 @@ func TestAnExplanationGivesTheScoreOfTheResult(t *testing.T) {
 		},
 	} {
 		text := aText{toxicity(0.75), verdict(toxscreen.Toxicity, c.p)}
-		text.found.Thresholds, text.found.Windows, text.found.Spans = thresholds, c.windows, nil
+		text.found.Windows, text.found.Spans = c.windows, nil
 		text.verdict.Passage = &toxscreen.Range{End: 10}
 		result, err := toxscreen.New(text, toxscreen.WithOpinion(toxscreen.Opinion{Decide: f.Decide, Ask: text.Judge, Fuse: f.Fuse})).Score(t.Context(), strings.Repeat("x", 20))
 		if err != nil {

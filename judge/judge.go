@@ -274,6 +274,7 @@ func (j *Judge) Judge(ctx context.Context, text string, found toxscreen.Classifi
 // JudgeCase is [Judge.Judge] for a text with further fields. If it fails, the
 // verdict has only the tokens that were used.
 func (j *Judge) JudgeCase(ctx context.Context, c Case) (toxscreen.Verdict, error) {
+	c.thresholds = j.thresholds()
 	v, err := j.judge(ctx, c)
 	if err != nil {
 		return toxscreen.Verdict{InputTokens: v.InputTokens, OutputTokens: v.OutputTokens}, fmt.Errorf("failed to judge text: %w", err)
@@ -295,6 +296,7 @@ func (j *Judge) Prompt(ctx context.Context, c Case) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("failed to show the prompt: %w", err)
 	}
+	c.thresholds = j.thresholds()
 	messages, _, _ := by.messages(c, budgetOf(by, session))
 	return messages[0].Content + "\n\n" + messages[1].Content, nil
 }
@@ -406,7 +408,7 @@ func (j *Judge) Recall(ctx context.Context, text string, found toxscreen.Classif
 	if session == nil || j.config.Cache == nil {
 		return toxscreen.Verdict{}, false
 	}
-	return j.kept(ctx, j.key(session, Case{Text: text, Found: found}))
+	return j.kept(ctx, j.key(session, Case{Text: text, Found: found, thresholds: j.thresholds()}))
 }
 
 // kept returns a verdict from the cache. A broken cache costs time, but no verdict.

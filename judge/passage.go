@@ -32,7 +32,7 @@ type sight struct {
 // sight returns what the judge sees of a case if limit bytes are the most.
 func (c Case) sight(limit int) sight {
 	if len(c.Found.Windows) > 0 || len(c.Found.Spans) > 0 {
-		return passageOf(c.Text, c.Found, limit)
+		return passageOf(c.Text, c.Found, c.thresholds, limit)
 	}
 	return sight{parts: excerpt(c.Text, limit, 0, len(c.Text)/2, len(c.Text))}
 }
@@ -93,8 +93,8 @@ const (
 // the sentence before the spans in the window with the highest toxicity to the one after
 // them, as far as they reach. Without spans it is from the sentence before the window to
 // the one after it. It has at most limit bytes, in the text and as the prompt shows it.
-func passageOf(text string, found toxscreen.Classification, limit int) sight {
-	window := worst(text, found)
+func passageOf(text string, found toxscreen.Classification, thresholds toxscreen.Scores, limit int) sight {
+	window := worst(text, found, thresholds)
 	var spans []part
 	focus, most := window, -1.0 // the most probable span, or the window
 	for _, s := range found.Spans {
@@ -127,14 +127,14 @@ func passageOf(text string, found toxscreen.Classification, limit int) sight {
 // worst returns the window with the highest toxicity; of equal ones, the one whose
 // highest attribute is the highest relative to its threshold; of these, the first.
 // Without windows it is the text.
-func worst(text string, found toxscreen.Classification) part {
+func worst(text string, found toxscreen.Classification, thresholds toxscreen.Scores) part {
 	if len(found.Windows) == 0 {
 		return part{0, len(text)}
 	}
 	w := slices.MaxFunc(found.Windows, func(a, b toxscreen.Window) int {
 		first, _ := a.Scores.Get(toxscreen.Toxicity)
 		second, _ := b.Scores.Get(toxscreen.Toxicity)
-		return cmp.Or(cmp.Compare(first, second), cmp.Compare(relative(a.Scores, found.Thresholds), relative(b.Scores, found.Thresholds)))
+		return cmp.Or(cmp.Compare(first, second), cmp.Compare(relative(a.Scores, thresholds), relative(b.Scores, thresholds)))
 	})
 	return within(text, w.Start, w.End)
 }
@@ -205,7 +205,7 @@ func (j *Judge) core(ctx context.Context, text string, seen sight) ([]part, erro
 		if err != nil {
 			return nil, fmt.Errorf("failed to score a clause of the passage: %w", err)
 		}
-		scores = append(scores, relative(found.Scores, found.Thresholds))
+		scores = append(scores, relative(found.Scores, j.thresholds()))
 	}
 	worst := slices.Max(scores[:len(seen.clauses)])
 	if worst < explained*scores[len(seen.clauses)] {
@@ -223,6 +223,14 @@ func (j *Judge) core(ctx context.Context, text string, seen sight) ([]part, erro
 		core = append(core, c)
 	}
 	return core, nil
+}
+
+// thresholds returns those of the classifier; there are none without one.
+func (j *Judge) thresholds() toxscreen.Scores {
+	if j.config.Classifier == nil {
+		return toxscreen.Scores{}
+	}
+	return j.config.Classifier.Info().Thresholds
 }
 
 // relative returns the highest of scores relative to the thresholds.

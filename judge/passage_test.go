@@ -47,11 +47,14 @@ type byWords map[string]float64
 func (w byWords) Classify(_ context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
 	found := foundIn(text, 0, w)
 	found.Scores = found.Windows[0].Scores
-	found.Thresholds.Set(toxscreen.Toxicity, 0.5)
 	return found, nil
 }
 
-func (byWords) Info() toxscreen.ModelInfo { return toxscreen.ModelInfo{Version: "words@1"} }
+func (byWords) Info() toxscreen.ModelInfo {
+	info := toxscreen.ModelInfo{Version: "words@1"}
+	info.Thresholds.Set(toxscreen.Toxicity, 0.5)
+	return info
+}
 
 // The judge is asked about the worst passage: the classifier's spans and a sentence before
 // and after them. The core is what it is asked about alone: the clauses that the classifier
@@ -168,7 +171,7 @@ func TestTheWorstPassage(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			seen := passageOf(test.text, foundIn(test.text, test.width, test.words), 2000)
+			seen := passageOf(test.text, foundIn(test.text, test.width, test.words), toxscreen.Scores{}, 2000)
 			if len(seen.parts) != 1 || seen.cut {
 				t.Fatalf("%+v", seen)
 			}
@@ -198,20 +201,21 @@ func TestTheWorstPassage(t *testing.T) {
 func TestTheWorstWindow(t *testing.T) {
 	const text = "You are rude. You will die."
 	var found toxscreen.Classification
-	found.Thresholds.Set(toxscreen.Insult, 0.8)
-	found.Thresholds.Set(toxscreen.Threat, 0.3)
+	var thresholds toxscreen.Scores
+	thresholds.Set(toxscreen.Insult, 0.8)
+	thresholds.Set(toxscreen.Threat, 0.3)
 	first, second := toxscreen.Window{Start: 0, End: 13}, toxscreen.Window{Start: 14, End: 27}
 	first.Scores.Set(toxscreen.Toxicity, 0.6)
 	first.Scores.Set(toxscreen.Insult, 0.6)
 	second.Scores.Set(toxscreen.Toxicity, 0.6)
 	second.Scores.Set(toxscreen.Threat, 0.4)
 	found.Windows = []toxscreen.Window{first, second}
-	if got := worst(text, found); got != (part{14, 27}) {
+	if got := worst(text, found, thresholds); got != (part{14, 27}) {
 		t.Errorf("the worst window is %v", got)
 	}
 	found.Windows = nil
 	found.Spans = []toxscreen.Span{{Start: 8, End: 12}}
-	if seen := passageOf(text, found, 2000); seen.parts[0] != (part{0, len(text)}) || len(seen.clauses) != 2 {
+	if seen := passageOf(text, found, thresholds, 2000); seen.parts[0] != (part{0, len(text)}) || len(seen.clauses) != 2 {
 		t.Errorf("%+v", seen)
 	}
 }
@@ -227,7 +231,7 @@ func TestALongPassageIsCut(t *testing.T) {
 		t.Errorf("%v, %q", parts, warnings)
 	}
 	text := "You idiot. " + strings.Repeat("It is a fine day. ", 20) + "You moron. " + strings.Repeat("It is a fine day. ", 40) + "You fool."
-	seen := passageOf(text, foundIn(text, 0, map[string]float64{"idiot": 0.9, "moron": 0.8, "fool": 0.8}), 600)
+	seen := passageOf(text, foundIn(text, 0, map[string]float64{"idiot": 0.9, "moron": 0.8, "fool": 0.8}), toxscreen.Scores{}, 600)
 	if got := text[seen.parts[0].start:seen.parts[0].end]; !strings.HasPrefix(got, "You idiot.") || !strings.HasSuffix(got, "You moron. It is a fine day. ") || len(got) > 600 {
 		t.Errorf("%q", got)
 	}
@@ -245,7 +249,7 @@ func FuzzPassage(f *testing.F) {
 		found.Windows = []toxscreen.Window{{Start: from, End: to}, {Start: 0, End: len(text)}}
 		found.Windows[0].Scores.Set(toxscreen.Toxicity, 0.9)
 		found.Spans = []toxscreen.Span{{Start: a, End: b}, {Start: c, End: d}}
-		seen := passageOf(text, found, limit)
+		seen := passageOf(text, found, toxscreen.Scores{}, limit)
 		starts := map[int]bool{len(text): true} // of runes; a byte that is not UTF-8 counts as one
 		for i := range text {
 			starts[i] = true

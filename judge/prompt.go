@@ -21,6 +21,8 @@ type Case struct {
 	// fields that its rubric names.
 	Fields map[string]string
 
+	thresholds toxscreen.Scores // of the classifier, see [worst]
+
 	core []part // show these parts alone; nil: the passage
 }
 

@@ -108,7 +108,7 @@ func TestLinksDoNotCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		for a, p := range alone.Scores.All() {
-			if threshold, _ := alone.Thresholds.Get(a); p >= threshold || len(alone.Spans) > 0 {
+			if threshold, _ := model.Info().Thresholds.Get(a); p >= threshold || len(alone.Spans) > 0 {
 				t.Errorf("%s: %s is %v, spans %v", link, a, p, alone.Spans)
 			}
 		}

@@ -32,14 +32,17 @@ type words struct {
 }
 
 func (w words) Info() toxscreen.ModelInfo {
-	return toxscreen.ModelInfo{Version: w.version, Parallel: 2, Attributes: []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.Insult, toxscreen.Threat}}
+	info := toxscreen.ModelInfo{Version: w.version, Parallel: 2, Attributes: []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.Insult, toxscreen.Threat}}
+	for _, a := range info.Attributes {
+		info.Thresholds.Set(a, 0.5)
+	}
+	return info
 }
 
 func (w words) Classify(ctx context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
-	found := toxscreen.Classification{Model: w.version, Spans: []toxscreen.Span{}}
+	found := toxscreen.Classification{Spans: []toxscreen.Span{}}
 	for _, a := range w.Info().Attributes {
 		found.Scores.Set(a, 0.01)
-		found.Thresholds.Set(a, 0.5)
 	}
 	for word, attribute := range map[string]toxscreen.Attribute{"idiot": toxscreen.Insult, "kill": toxscreen.Threat} {
 		if at := strings.Index(text, word); at >= 0 {

@@ -124,7 +124,7 @@ func (s simulation) calibrate(t *testing.T, server *playing, folder string) (*fu
 		}
 		rows = append(rows, row)
 	}
-	return fusion.Fitted(rows, fusion.Options{Model: s.classifier.Info().Version, Thresholds: s.fit[0].found.Thresholds, Prices: fusion.Prices{Call: 0.01}})
+	return fusion.Fitted(rows, fusion.Options{Model: s.classifier.Info().Version, Thresholds: s.classifier.Info().Thresholds, Prices: fusion.Prices{Call: 0.01}})
 }
 
 const (

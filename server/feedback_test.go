@@ -61,7 +61,7 @@ type early struct{ classify }
 
 func (e early) Info() toxscreen.ModelInfo {
 	info := e.classify.Info()
-	info.Exits, info.Thresholds = 1, scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)
+	info.Exits = 1
 	return info
 }
 
@@ -109,7 +109,7 @@ func TestFeedbackIsScoredByTheWholeNetwork(t *testing.T) {
 func TestAnOverloadedServerRefusesFeedback(t *testing.T) {
 	blocked, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	slow := informed{info: toxscreen.ModelInfo{Version: "tiny@1.0.0", Parallel: 1, Attributes: words.Info().Attributes}, classify: func(ctx context.Context, text string) (toxscreen.Classification, error) {
+	slow := informed{info: toxscreen.ModelInfo{Version: "tiny@1.0.0", Parallel: 1, Attributes: words.Info().Attributes, Thresholds: words.Info().Thresholds}, classify: func(ctx context.Context, text string) (toxscreen.Classification, error) {
 		once.Do(func() { close(blocked) })
 		<-release
 		return words(ctx, text)

@@ -108,7 +108,7 @@ func TestABurstOfCommentsWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				info.Attributes = words.Info().Attributes
+				info.Attributes, info.Thresholds = words.Info().Attributes, words.Info().Thresholds
 				cores := make(chan struct{}, 2)
 				ask := answering(t, toxscreen.New(informed{info: info, classify: func(ctx context.Context, text string) (toxscreen.Classification, error) {
 					cores <- struct{}{}

@@ -36,7 +36,7 @@ type informed struct {
 func (i informed) Info() toxscreen.ModelInfo { return i.info }
 
 func overload(t *testing.T, info toxscreen.ModelInfo) {
-	info.Attributes = words.Info().Attributes
+	info.Attributes, info.Thresholds = words.Info().Attributes, words.Info().Thresholds
 	synctest.Test(t, func(t *testing.T) {
 		const most = 250 * time.Millisecond
 		random := rand.New(rand.NewPCG(1, 2))

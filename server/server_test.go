@@ -32,13 +32,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type classify func(ctx context.Context, text string) (toxscreen.Classification, error)
 
 func (c classify) Classify(ctx context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
-	found, err := c(ctx, text)
-	found.Model, found.Thresholds = c.Info().Version, scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)
-	return found, err
+	return c(ctx, text)
 }
 
 func (c classify) Info() toxscreen.ModelInfo {
-	return toxscreen.ModelInfo{Version: "tiny@1.0.0", Parallel: 2, Attributes: []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.Insult}}
+	return toxscreen.ModelInfo{
+		Version: "tiny@1.0.0", Parallel: 2,
+		Attributes: []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.Insult}, Thresholds: scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7),
+	}
 }
 
 // scores makes Scores of attributes and numbers in turn.

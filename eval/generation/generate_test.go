@@ -28,7 +28,7 @@ func (words) Info() toxscreen.ModelInfo {
 }
 
 func (w words) Classify(_ context.Context, text string, _ toxscreen.Depth) (toxscreen.Classification, error) {
-	found := toxscreen.Classification{Model: "words@1", Thresholds: w.Info().Thresholds, Spans: []toxscreen.Span{}, Exit: w.exit}
+	found := toxscreen.Classification{Spans: []toxscreen.Span{}, Exit: w.exit}
 	found.Scores.Set(toxscreen.Toxicity, 0.1)
 	if strings.Contains(text, "idiot") {
 		found.Scores.Set(toxscreen.Toxicity, 0.9)
