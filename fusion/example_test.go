@@ -15,12 +15,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f = f.With(fusion.Judge{
-		Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e",
-		Tested: &fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Opinion{
-			toxscreen.Insult: {Slope: 0.5, Cap: 4, Lower: 2.5, TruePositive: 0.85, FalsePositive: 0.15, High: 1},
-		}},
-	})
+	f = f.With("mistral-small:24b@8039dd90c113", "attributes@1f0e", &fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Opinion{
+		toxscreen.Insult: {Slope: 0.5, Cap: 4, Lower: 2.5, TruePositive: 0.85, FalsePositive: 0.15, High: 1},
+	}})
 
 	var found toxscreen.Classification
 	found.Scores.Set(toxscreen.Insult, 0.5)

@@ -521,7 +521,7 @@ func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) err
 	if err != nil {
 		return err
 	}
-	f = f.With(Judge{Model: judge.Model, Rubric: judge.Rubric, Tested: &Tested{Lower: mostCap}})
+	f = f.With(judge.Model, judge.Rubric, &Tested{Lower: mostCap})
 	type valued struct{ value, weight float64 }
 	values := make([]valued, len(rows))
 	sum, squares := 0.0, 0.0
@@ -584,7 +584,7 @@ func Fitted(rows []toxscreen.Labelled, o Options) (*Fusion, error) {
 	}
 	for _, row := range rows {
 		if v := row.Verdict; v != nil {
-			return f.With(Judge{Model: v.Model, Rubric: v.Rubric, Tested: &Tested{Lower: mostCap}}), nil
+			return f.With(v.Model, v.Rubric, &Tested{Lower: mostCap}), nil
 		}
 	}
 	return f, nil

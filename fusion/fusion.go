@@ -5,10 +5,7 @@
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	f = f.With(fusion.Judge{
-//		Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e", // as in its verdicts
-//		Tested: &fusion.Tested{Believe: true, Advantage: 0.7, TruePositive: 0.85, FalsePositive: 0.15},
-//	})
+//	f = f.With("mistral-small:24b@8039dd90c113", "attributes@1f0e", tested) // as in its verdicts
 //	screener := toxscreen.New(model, toxscreen.WithOpinion(toxscreen.Opinion{
 //		Decide: f.Decide, Ask: j.Judge, Fuse: f.Fuse, Version: f.Version(), // j is a judge.Judge
 //	}))
@@ -284,33 +281,26 @@ func New(file File, model string) (*Fusion, error) {
 // Version returns the hash of the parameters, for [toxscreen.Opinion].
 func (f *Fusion) Version() string { return f.file.Hash }
 
-// Judge names the judge in use.
-type Judge struct {
-	Model  string // as in its verdicts: name@digest
-	Rubric string // as in its verdicts
-	// Tested is the outcome of its self-test; nil if there is none.
-	Tested *Tested
-}
-
-// With returns a Fusion for the judge in use. Attributes that the judge was fitted
-// on have their parameters, the others those of its self-test. No verdict lowers a
-// score further than the self-test allows, so that without one a verdict can only
+// With returns a Fusion for the judge in use: a model, as name@digest, and a rubric, both as its
+// verdicts name them, with the outcome of its self-test, nil if there is none. Attributes that
+// the judge was fitted on have their parameters, the others those of the self-test. No verdict
+// lowers a score further than the self-test allows, so that without one a verdict can only
 // raise scores.
-func (f *Fusion) With(j Judge) *Fusion {
+func (f *Fusion) With(model, rubric string, tested *Tested) *Fusion {
 	with := *f
-	with.opinions, with.digest, with.rubric = [toxscreen.AttributeCount]Opinion{}, digestOf(j.Model), j.Rubric
+	with.opinions, with.digest, with.rubric = [toxscreen.AttributeCount]Opinion{}, digestOf(model), rubric
 	with.least = f.file.Budget.LeastValue
 	with.why = "the judge has no self-test and was not fitted on labelled texts: run toxscreen judge --self-test"
-	if j.Tested != nil {
-		with.why = cmp.Or(j.Tested.Why, "the judge failed its self-test")
-		for a, o := range j.Tested.Attributes {
+	if tested != nil {
+		with.why = cmp.Or(tested.Why, "the judge failed its self-test")
+		for a, o := range tested.Attributes {
 			with.opinions[a] = o
 		}
 	}
-	if known := f.known(j); known != nil {
+	if known := f.known(model, rubric); known != nil {
 		lower := 0.0
-		if j.Tested != nil {
-			lower = j.Tested.Lower
+		if tested != nil {
+			lower = tested.Lower
 		}
 		for a, o := range known.Attributes {
 			o.Lower = min(o.Lower, lower)
@@ -328,17 +318,17 @@ func (f *Fusion) With(j Judge) *Fusion {
 }
 
 // known returns the parameters of a judge, nil if there are none.
-func (f *Fusion) known(j Judge) *JudgeParams {
+func (f *Fusion) known(model, rubric string) *JudgeParams {
 	for i, known := range f.file.Judges {
-		if digestOf(known.Model) == digestOf(j.Model) && known.Rubric == j.Rubric {
+		if digestOf(known.Model) == digestOf(model) && known.Rubric == rubric {
 			return &f.file.Judges[i]
 		}
 	}
 	return nil
 }
 
-// Knows reports whether the judge was fitted on labelled texts.
-func (f *Fusion) Knows(j Judge) bool { return f.known(j) != nil }
+// Knows reports whether a model was fitted on labelled texts, under a rubric.
+func (f *Fusion) Knows(model, rubric string) bool { return f.known(model, rubric) != nil }
 
 // AtBest returns a Fusion for a judge that is never wrong, without a budget. If it
 // does not escalate a text, no judge is worth asking about it.

@@ -65,7 +65,7 @@ func with(t testing.TB, p fusion.Params) *fusion.Fusion {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f.With(fusion.Judge{Model: judgeModel, Rubric: judgeRubric, Tested: &fusion.Tested{Lower: 7}})
+	return f.With(judgeModel, judgeRubric, &fusion.Tested{Lower: 7})
 }
 
 func withGood(t testing.TB) *fusion.Fusion {
@@ -239,7 +239,7 @@ func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
 		"failed": {failed, 0.5, "the judge failed its self-test"},
 		"none":   {nil, 0.5, "has no self-test"},
 	} {
-		f := f.With(fusion.Judge{Model: judgeModel, Rubric: judgeRubric, Tested: c.tested})
+		f := f.With(judgeModel, judgeRubric, c.tested)
 		if got := fuse(t, f, 0.5, verdict(toxscreen.Toxicity, 0.999)); !near(got, c.want, 1e-9) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
@@ -276,7 +276,7 @@ func TestTheSelfTestBoundsHowFarAVerdictLowers(t *testing.T) {
 		"every attack succeeded":  {&fusion.Tested{}, 0.5},
 		"no attack was tried yet": {nil, 0.5},
 	} {
-		f := f.With(fusion.Judge{Model: judgeModel, Rubric: judgeRubric, Tested: c.tested})
+		f := f.With(judgeModel, judgeRubric, c.tested)
 		if got := fuse(t, f, 0.5, verdict(toxscreen.Toxicity, 0.1)); !near(got, c.want, 1e-9) {
 			t.Errorf("%s: %v after a no, want %v", name, got, c.want)
 		}

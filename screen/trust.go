@@ -107,18 +107,17 @@ func TrustByTest(t judge.SelfTest) Trust {
 // use; nil if the classifier is not at hand: then the trust is that of the end of the
 // test.
 func weighed(f *fusion.Fusion, model judge.Model, tested *judge.SelfTest, measured *fusion.Tested) (*fusion.Fusion, Trust) {
-	which := fusion.Judge{Model: model.String(), Rubric: model.Rubric, Tested: measured}
 	trust := Trust{State: Untested, Why: "the judge has no self-test and was not fitted on labelled texts: " + toAsk}
 	if tested != nil {
 		trust = TrustByTest(*tested)
 	}
-	with := f.With(which)
+	with := f.With(model.String(), model.Rubric, measured)
 	if measured != nil {
 		if trust.Attributes = measured.Trusted(); len(trust.Attributes) == 0 {
 			trust.State, trust.Why = Failed, measured.Why
 		}
 	}
-	if f.Knows(which) {
+	if f.Knows(model.String(), model.Rubric) {
 		trust = Trust{State: Calibrated, Attributes: with.Trusted(), Why: "the judge was fitted on labelled texts, by the parameters " + f.Version()}
 		if len(trust.Attributes) == 0 {
 			trust.State, trust.Why = Failed, "on labelled texts, the judge did not improve on the classifier alone"
