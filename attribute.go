@@ -9,8 +9,8 @@ import (
 // value is Toxicity. Its text form, in JSON too, is the snake_case name.
 type Attribute uint8
 
-// The attributes, as Google's Perspective API defined them. Their numeric
-// order is the order of columns, bars and JSON keys everywhere.
+// The attributes, as Google's Perspective API defined them. Columns, bars and JSON keys
+// have this order everywhere.
 const (
 	Toxicity         Attribute = iota // rude, disrespectful or unreasonable: likely to make people leave
 	SevereToxicity                    // very hateful, aggressive or disrespectful; mild swearing does not count

@@ -24,8 +24,8 @@ type Outcome[Row any] struct {
 // many rows are in memory, texts that wait for the judge do not delay the
 // classifier. When ctx ends, no more rows are read, rows in progress end with its
 // error, and the sequence ends after them. All goroutines have ended when the
-// sequence ends or its consumer stops early. For that, rows must return, so a
-// source that waits for input has to watch ctx itself.
+// sequence ends or its consumer stops early. They wait for rows to return: a source
+// that waits for input must watch ctx itself.
 func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row]] {
 	judging := 0
 	if s.HasJudge() {
@@ -66,11 +66,11 @@ func FindBatch[Row any](ctx context.Context, f EntityFinder, rows iter.Seq[Row],
 	}
 }
 
-// steps are what a batch does with each text. The result of the first step is final unless it
-// is pending: then the second step is taken.
+// steps are what a batch does with each text. The second step is for results of the first that
+// are pending; all others are final.
 type steps[Begun, R any] struct {
 	parallel int // texts in the first step at once
-	later    int // and in the second
+	later    int // texts in the second step at once
 	first    func(ctx context.Context, text string) (Begun, error)
 	result   func(Begun) R
 	pending  func(R) bool

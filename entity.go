@@ -15,19 +15,19 @@ type Entity struct {
 	Type  EntityType `json:"type"`
 	Start int        `json:"start"` // offset of its first unit
 	End   int        `json:"end"`   // offset after its last unit
-	// Score in 0..1 says how sure it is that the part of the text is of this type.
+	// Score in 0..1 says how sure the finder is of the type.
 	Score Probability `json:"score"`
-	// Why names what speaks for it, the first reason first: "pattern", "checksum",
-	// "network", "deny list", or a cue near by, like `cue "ssn"`.
+	// Why names the reasons, the first one first: "pattern", "checksum", "network",
+	// "deny list", or a cue near by, like `cue "ssn"`.
 	Why []string `json:"why"`
 }
 
 // EntityFinder finds personal data. Package pii has one. Implementations must be safe for
 // concurrent use.
 type EntityFinder interface {
-	// Find returns the personal data in a text, ordered by Start and free of overlap, with
-	// byte offsets; it is empty, not nil, if there is none. It returns the context's error if
-	// that ends first.
+	// Find returns the personal data in a text, ordered by Start and without overlap, with
+	// byte offsets; a text without personal data gives an empty slice, not nil. If ctx ends
+	// first, Find returns its error.
 	Find(ctx context.Context, text string) ([]Entity, error)
 	// Version identifies everything that the entities of a text depend on.
 	Version() string
@@ -38,9 +38,9 @@ type EntityFinder interface {
 // Found is the personal data in one text. Its JSON form is the native format of the command
 // line.
 type Found struct {
-	// Entities are ordered by Start, without overlap. It is empty if there is none.
+	// Entities are ordered by Start, without overlap; empty, not nil, if there are none.
 	Entities []Entity `json:"entities"`
-	// Masked is the text with its entities masked; nil if it was not masked.
+	// Masked is the text with its entities masked; nil if masking was not asked for.
 	Masked *string `json:"masked,omitempty"`
 	// OffsetUnit is the unit of the offsets in Entities.
 	OffsetUnit OffsetUnit `json:"offset_unit"`
@@ -68,7 +68,8 @@ func NewFound(f EntityFinder, text string, entities []Entity, unit OffsetUnit) F
 	return found
 }
 
-// invalidUTF8 says how many bytes of a text are not valid UTF-8; it is empty if there are none.
+// invalidUTF8 returns a warning that says how many bytes of a text are not valid UTF-8; empty if
+// all are.
 func invalidUTF8(text string) string {
 	if utf8.ValidString(text) {
 		return ""

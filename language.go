@@ -17,13 +17,12 @@ type Language struct {
 	// Foreign is true if the text as a whole seems to be in none of the languages that the
 	// model was trained on.
 	Foreign bool
-	// Certain is true if Foreign is almost certainly right, or if the model knows none of
-	// the text's letters.
+	// Certain is true if Foreign is almost certainly right, or if the model knows no letter
+	// of the text.
 	Certain bool
 	// Stated is true if the caller named the language, see [WithLanguage].
 	Stated bool
-	// Mixed is true if a part of the text seems to be in none of these languages, but not
-	// the text as a whole.
+	// Mixed is true if only a part of the text seems to be in none of these languages.
 	Mixed bool
 }
 
@@ -44,7 +43,8 @@ type LanguagePart struct {
 
 // WithLanguage states the language of all texts by its ISO 639 or BCP 47 code, such as "en"
 // or "en-GB". Nothing is then detected: a text in a language that the model was trained on
-// is decided, and of any other only what reaches a threshold. An empty code states nothing.
+// is decided, a text in another only if a score reaches its threshold. An empty code states
+// nothing.
 func WithLanguage(code string) Option {
 	return func(s *Screener) { s.language = code }
 }
@@ -147,9 +147,9 @@ func (j *joined) add(text string, start, end int) {
 	j.text.WriteString(text[start:end])
 }
 
-// position returns the original position of an offset into the joined text. byteAt is that of
-// a byte at it: an end belongs to the byte before it. What lies between two parts is the end of
-// the first.
+// position returns the original position of an offset into the joined text. byteAt selects the
+// part: it is the offset of the byte that a start stands before or an end stands behind. The
+// line break between two parts belongs to the end of the first.
 func (j *joined) position(offset, byteAt int) int {
 	i, found := slices.BinarySearchFunc(j.pieces, byteAt, func(p piece, at int) int { return p.at - at })
 	if !found {
@@ -201,8 +201,8 @@ func SameLanguage(a, b string) bool {
 	return strings.EqualFold(base(a), base(b))
 }
 
-// orUnread keeps that the classifier knows none of a text's letters: that it is certain, without
-// a language.
+// orUnread returns the language that was read, or that of the classifier if it knows no letter
+// of the text: then it is certain and names no language.
 func (l Language) orUnread(classified Language) Language {
 	switch {
 	case !classified.Certain || classified.Code != "":
@@ -240,7 +240,7 @@ func doubted(found Classification) Classification {
 	return found
 }
 
-// with returns the classification of a text of which c and other classify a part each. Each
+// with returns the classification of a text whose two parts c and other classify. Each
 // attribute takes the higher score.
 func (c Classification) with(other Classification) Classification {
 	asWritten := func(c Classification, a Attribute, score float64) float64 {

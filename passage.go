@@ -63,9 +63,8 @@ func (g *Screening) passages(score Probability, verdict *Verdict) ([]Passage, er
 	return worst, nil
 }
 
-// saw reports whether a judge that gave a verdict saw what a window was scored for: all of
-// its spans, or the middle of a window without spans. A verdict without a passage is about
-// no window in particular.
+// saw reports whether the judge saw what a window was scored for: all of its spans, or the
+// middle of a window without spans. A verdict without a passage does not tell.
 func (g *Screening) saw(v Verdict, w Window) bool {
 	if v.Passage == nil {
 		return false
@@ -116,8 +115,8 @@ func (g *Screening) holdUp(fused *Fused, v Verdict) ([]Attribute, error) {
 	return raised, nil
 }
 
-// alone returns the score of a passage with the given probabilities. ok is false if none
-// reaches its threshold.
+// alone returns the score of a passage with the given probabilities. ok is false if no
+// probability reaches its threshold.
 func alone(scores, thresholds Scores) (score float64, ok bool) {
 	for a, p := range scores.All() {
 		if threshold, limited := thresholds.Get(a); limited && p >= threshold {

@@ -235,8 +235,8 @@ type JudgeReport struct {
 // Missing reports whether a verdict was asked for and there is none.
 func (j JudgeReport) Missing() bool { return j.Asked && !j.Pending && len(j.Verdicts) == 0 }
 
-// Versions identifies everything that a result depends on, beside whether the text may leave
-// the network early: otherwise the same text under the same versions has the same result.
+// Versions identifies everything that a result depends on, except [Screener.EndsEarly]: where
+// that is the same, the same text under the same versions has the same result.
 type Versions struct {
 	Toxscreen string `json:"toxscreen"`
 	// Model is name@version and the hash of the model's manifest, which contains

@@ -11,8 +11,8 @@ import (
 )
 
 // Scores holds a number for some or all attributes: probabilities in 0..1,
-// or thresholds on them. An attribute that was not measured is absent, which
-// is not the same as 0. The zero value is empty. Scores is a plain value:
+// or thresholds for them. An attribute that was not measured is absent, which
+// differs from 0. The zero value is empty. Scores is a plain value:
 // copying it copies the numbers, and == compares them.
 type Scores struct {
 	values   [attributeCount]float64

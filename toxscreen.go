@@ -90,7 +90,7 @@ type Classification struct {
 	// classifier does not tell; results then have no passages.
 	Windows []Window
 	// Spans are ordered, free of overlap, with byte offsets into the text.
-	// It is nil if the model has no token head.
+	// It is nil if the model cannot mark words.
 	Spans []Span
 	// Exit is the exit of the network at which the text left it, counted from 1; of a text in
 	// several parts, the last that one took. 0 means that the whole network was run on the
@@ -132,8 +132,8 @@ const DefaultMaxBytes = 1 << 20
 // ErrTooLong is in the chain of the error for a text over the limit.
 var ErrTooLong = errors.New("text too long")
 
-// Screener scores texts. It is safe for concurrent use; to score many texts
-// on all cores, see [Batch].
+// Screener scores texts. It is safe for concurrent use. [Batch] scores many texts on all
+// cores.
 type Screener struct {
 	classifier Classifier
 	info       ModelInfo
@@ -228,9 +228,10 @@ func (s *Screener) Versions() Versions {
 	return v
 }
 
-// EndsEarly reports whether a text may leave the network early. Its result then says that no
-// attribute reaches the model's threshold, which must be enough: for a judge, for a Fuse that
-// can raise a score over the threshold, and for a lower threshold or limit it is not.
+// EndsEarly reports whether a text may leave the network early. Its scores are then estimates,
+// of which only one thing is sure: that they stay below the model's thresholds. That is not
+// enough for a judge, for an [Opinion].Fuse, which can raise a score over its threshold, and for
+// thresholds or limits lower than the model's.
 func (s *Screener) EndsEarly() bool {
 	if s.info.Exits == 0 || s.full || s.HasJudge() || s.opinion.Fuse != nil {
 		return false

@@ -36,16 +36,16 @@ type Verdict struct {
 // AspectVerdict is the verdict on one aspect of a rubric.
 type AspectVerdict struct {
 	Name string `json:"name"`
-	// Attribute is the attribute that the aspect measures; nil if it is none of the
-	// seven.
+	// Attribute is the attribute that the aspect measures; nil if the aspect is about
+	// something else.
 	Attribute *Attribute `json:"attribute,omitempty"`
 	Yes       bool       `json:"yes"` // the text has the aspect
 	// PYes is the probability of "yes" against "no" according to the model's
 	// log-probabilities; nil if there are none. It is not calibrated.
 	PYes *Probability `json:"p_yes,omitempty"`
 	// YesAlone and PYesAlone are Yes and PYes for [Verdict].Core alone; nil if the judge
-	// was not asked about it or gave no answer. A "no" on the passage may be what the
-	// sentences around the core argue for.
+	// was not asked about the core or gave no answer. The sentences around the core may
+	// have argued for a "no" on the passage.
 	YesAlone  *bool        `json:"yes_alone,omitempty"`
 	PYesAlone *Probability `json:"p_yes_alone,omitempty"`
 	// Severity is 0 if Yes is false, otherwise one of the rubric's levels; nil if

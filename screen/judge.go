@@ -82,7 +82,7 @@ func (o OpenedJudge) Trust(ctx context.Context) (Trust, error) {
 	return o.trust(found, Settings{}, "")
 }
 
-// SelfTests returns the folder with the outcomes of self-tests. It may not exist.
+// SelfTests returns the folder with the outcomes of self-tests, which may not exist yet.
 func SelfTests() (string, error) { return files.InConfig("judges") }
 
 // FindJudge contacts the judge's server, reads the judge's self-test, and makes the
@@ -96,8 +96,8 @@ func (s *Screener) FindJudge(ctx context.Context) error {
 }
 
 // RecheckJudge asks the judge's server again which model it has, and reads that
-// model's self-test, so that both may change while texts are scored. It does not
-// load the model, and texts do not wait for it. Without a judge it returns an error.
+// model's self-test: both may change while texts are scored. It does not load the
+// model, and texts do not wait for the answer. Without a judge it returns an error.
 func (s *Screener) RecheckJudge(ctx context.Context) error {
 	if s.asked == nil {
 		return errors.New("failed to find the judge: none is configured")
@@ -111,8 +111,8 @@ func (s *Screener) RecheckJudge(ctx context.Context) error {
 	return err
 }
 
-// JudgeTrust returns what the judge's verdicts may change, as far as it was looked up
-// last; ok is false if there is no judge, or if it was not needed yet.
+// JudgeTrust returns what the judge's verdicts may change, as it was looked up last. ok is
+// false if there is no judge, or if no text needed it yet.
 func (s *Screener) JudgeTrust() (t Trust, ok bool) {
 	if s.asked == nil {
 		return Trust{}, false
@@ -139,12 +139,11 @@ type asked struct {
 	best       *fusion.Fusion // for a judge that is never wrong
 
 	found atomic.Pointer[knownJudge]
-	told  atomic.Pointer[Trust] // the last that is known; nil if nothing is
+	told  atomic.Pointer[Trust] // what OnTrust was told last; nil before that
 	// cases is what the classifier says of the texts of the self-test, by their IDs; nil
 	// until a self-test is read.
 	cases map[string]toxscreen.Classification
-	// Only the holder of the lock changes the three.
-	lock sync.Mutex
+	lock  sync.Mutex // to change found, told and cases
 }
 
 // knownJudge is what was looked up about a judge.
@@ -228,7 +227,8 @@ func (a *asked) ask(ctx context.Context, text string, found toxscreen.Classifica
 	if missed == nil && !known.trust.Asked() {
 		return toxscreen.Verdict{}, errors.New(known.trust.Why)
 	}
-	// If the server did not answer, this call waits for it if it may, and else returns why.
+	// If the server did not answer, the judge waits for it or returns the reason; see
+	// [judge.Config].Patient.
 	v, err := a.judge.Judge(ctx, text, found)
 	if err != nil {
 		return v, err
@@ -258,8 +258,7 @@ func (a *asked) recall(ctx context.Context, text string, found toxscreen.Classif
 	return v, ok
 }
 
-// now returns the fusion for the judge, or the one without a judge while the judge
-// is not known.
+// now returns the fusion for the judge that is known; before that, the one without a judge.
 func (a *asked) now() *fusion.Fusion {
 	if known := a.found.Load(); known != nil {
 		return known.fusion
@@ -323,8 +322,8 @@ func (a *asked) know(ctx context.Context, model judge.Model) (*knownJudge, error
 // unweighted is the trust in every judge under [TrustNone].
 var unweighted = Trust{State: Unweighted, Why: "judge_trust is none: the verdicts of the judge change no score"}
 
-// missed remembers that the server could not be asked. What is known about the judge
-// stays: it may be back soon.
+// missed remembers that the server did not answer. What is known about the judge stays: the
+// server may be back soon.
 func (a *asked) missed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return // the caller did not wait for the answer

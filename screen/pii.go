@@ -30,8 +30,8 @@ type Finder struct {
 	close func() error // closes the network
 }
 
-// OpenFinder opens what finds personal data. Of the settings it uses PII, Library and Threads: the
-// network of names runs on the CPU, and opens when the first text needs it.
+// OpenFinder opens the finder of personal data. Of the settings it uses PII, Library and Threads.
+// The network of names runs on the CPU, and opens when the first text needs it.
 func OpenFinder(s Settings) (*Finder, error) {
 	opened := &Finder{close: func() error { return nil }}
 	for _, t := range s.PII.Types {
@@ -56,8 +56,8 @@ func OpenFinder(s Settings) (*Finder, error) {
 // Close closes the network.
 func (f *Finder) Close() error { return f.close() }
 
-// Knows returns an error that names the nearest type, unless a type of personal data is one
-// that can be found, if need be by a recognizer of the settings.
+// Knows returns an error that names the nearest known type, unless the settings can find a type
+// of personal data, perhaps by a recognizer of their own.
 func (p PII) Knows(t toxscreen.EntityType) error {
 	known := pii.Types()
 	for _, r := range p.Recognizers {
@@ -74,7 +74,7 @@ func (p PII) Knows(t toxscreen.EntityType) error {
 	return fmt.Errorf("unknown type %q of personal data: the nearest known one is %s", t, nearest)
 }
 
-// ReadRecognizers reads a YAML file with recognizers and texts that are no personal data, see
+// ReadRecognizers reads a YAML file with recognizers and with texts that are not personal data, see
 // [pii.ReadRecognizers]. The error names the file.
 func ReadRecognizers(path string) (recognizers []pii.Recognizer, allow []string, err error) {
 	file, err := os.Open(path)

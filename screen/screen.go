@@ -81,8 +81,8 @@ type Settings struct {
 	// JudgeCache is the file that stores verdicts, or [NoCache]; default: verdicts.db in
 	// toxscreen's folder of the user's cache.
 	JudgeCache string
-	// NoJudge is a sentence that says why no judge is asked. If it is not empty,
-	// Judge is ignored and no network connection is made.
+	// NoJudge is a sentence that says why no judge is asked. If there is one, Judge is
+	// ignored and no network connection is made.
 	NoJudge string
 }
 
@@ -95,7 +95,7 @@ type Screener struct {
 	finder *Finder        // nil if personal data is not looked for
 	fusion *fusion.Fusion // without a judge
 	asked  *asked         // nil without a judge
-	judged string         // what verdicts depend on
+	judged string         // what verdicts depend on, for JudgedBy
 	close  func()         // closes the judge
 }
 

@@ -64,8 +64,8 @@ func (t Trust) Asked() bool {
 	return t.State == Trusted || t.State == Calibrated || t.State == Unweighted
 }
 
-// equal reports whether there is nothing new in the other. The reasons of a server
-// that does not answer differ each time.
+// equal reports whether the other says the same, apart from the reasons of a server that does
+// not answer, which differ each time.
 func (t Trust) equal(other Trust) bool {
 	return t.State == other.State && (t.State == Unreachable || t.Why == other.Why && slices.Equal(t.Attributes, other.Attributes))
 }
@@ -87,7 +87,7 @@ func (t Trust) String() string {
 	return s
 }
 
-// toAsk is how a judge that is not asked can be asked.
+// toAsk is the way out for a judge that is not asked.
 const toAsk = "run toxscreen judge --self-test, or set judge_trust to none to ask it without giving its verdicts any weight"
 
 // TrustByTest returns the trust that a self-test earned by itself when it ended.
