@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// Outcome is the outcome of one row of a [Batch].
-type Outcome[Row any] struct {
+// Outcome is the outcome of one row of a [Batch] or a [FindBatch].
+type Outcome[Row, R any] struct {
 	Row    Row
-	Result Result // valid where Err is nil
+	Result R // valid where Err is nil
 	Err    error
 }
 
@@ -26,44 +26,23 @@ type Outcome[Row any] struct {
 // error, and the sequence ends after them. All goroutines have ended when the
 // sequence ends or its consumer stops early. They wait for rows to return: a source
 // that waits for input must watch ctx itself.
-func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row]] {
+func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row, Result]] {
 	judging := 0
 	if s.HasJudge() {
 		judging = max(s.opinion.Parallel, 1)
 	}
-	steps := steps[*Screening, Result]{
+	return inOrder(ctx, steps[*Screening, Result]{
 		parallel: s.info.Parallel, later: judging, first: s.Begin, result: (*Screening).Result,
 		pending: func(r Result) bool { return r.Judge.Pending }, second: (*Screening).Consult,
-	}
-	return func(yield func(Outcome[Row]) bool) {
-		for o := range inOrder(ctx, steps, rows, text) {
-			if !yield(Outcome[Row]{o.row, o.result, o.err}) {
-				return
-			}
-		}
-	}
-}
-
-// FoundEntities is the outcome of one row of a [FindBatch].
-type FoundEntities[Row any] struct {
-	Row      Row
-	Entities []Entity // valid where Err is nil
-	Err      error
+	}, rows, text)
 }
 
 // FindBatch is [Batch] for the personal data in texts.
-func FindBatch[Row any](ctx context.Context, f EntityFinder, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[FoundEntities[Row]] {
-	steps := steps[[]Entity, []Entity]{
+func FindBatch[Row any](ctx context.Context, f EntityFinder, rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row, []Entity]] {
+	return inOrder(ctx, steps[[]Entity, []Entity]{
 		parallel: f.Parallel(), first: f.Find, result: func(found []Entity) []Entity { return found },
 		pending: func([]Entity) bool { return false },
-	}
-	return func(yield func(FoundEntities[Row]) bool) {
-		for o := range inOrder(ctx, steps, rows, text) {
-			if !yield(FoundEntities[Row]{o.row, o.result, o.err}) {
-				return
-			}
-		}
-	}
+	}, rows, text)
 }
 
 // steps are what a batch does with each text. The second step is for results of the first that
@@ -77,22 +56,15 @@ type steps[Begun, R any] struct {
 	second   func(Begun, context.Context) (R, error)
 }
 
-// rowOutcome is the outcome of a row.
-type rowOutcome[Row, R any] struct {
-	row    Row
-	result R
-	err    error
-}
-
 // inOrder is [Batch] for any steps.
-func inOrder[Row, Begun, R any](ctx context.Context, s steps[Begun, R], rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[rowOutcome[Row, R]] {
-	return func(yield func(rowOutcome[Row, R]) bool) {
+func inOrder[Row, Begun, R any](ctx context.Context, s steps[Begun, R], rows iter.Seq[Row], text func(Row) (string, error)) iter.Seq[Outcome[Row, R]] {
+	return func(yield func(Outcome[Row, R]) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		beginning := max(s.parallel, 1)
 		type job struct {
 			text    string
 			begun   Begun
-			outcome rowOutcome[Row, R]
+			outcome Outcome[Row, R]
 			done    chan struct{}
 		}
 		window := 128 + 2*beginning + 64*s.later
@@ -107,14 +79,14 @@ func inOrder[Row, Begun, R any](ctx context.Context, s steps[Begun, R], rows ite
 			defer close(ordered)
 			defer close(jobs)
 			for row := range rows {
-				j := &job{outcome: rowOutcome[Row, R]{row: row}, done: make(chan struct{})}
-				j.text, j.outcome.err = text(row)
+				j := &job{outcome: Outcome[Row, R]{Row: row}, done: make(chan struct{})}
+				j.text, j.outcome.Err = text(row)
 				select {
 				case ordered <- j:
 				case <-ctx.Done():
 					return
 				}
-				if j.outcome.err != nil {
+				if j.outcome.Err != nil {
 					close(j.done)
 					continue
 				}
@@ -131,11 +103,11 @@ func inOrder[Row, Begun, R any](ctx context.Context, s steps[Begun, R], rows ite
 		for range beginning {
 			first.Go(func() {
 				for j := range jobs {
-					if j.outcome.err = ctx.Err(); j.outcome.err == nil {
-						j.begun, j.outcome.err = s.first(ctx, j.text)
+					if j.outcome.Err = ctx.Err(); j.outcome.Err == nil {
+						j.begun, j.outcome.Err = s.first(ctx, j.text)
 					}
-					if j.outcome.err == nil {
-						if j.outcome.result = s.result(j.begun); s.pending(j.outcome.result) {
+					if j.outcome.Err == nil {
+						if j.outcome.Result = s.result(j.begun); s.pending(j.outcome.Result) {
 							pending <- j
 							continue
 						}
@@ -147,8 +119,8 @@ func inOrder[Row, Begun, R any](ctx context.Context, s steps[Begun, R], rows ite
 		for range s.later {
 			second.Go(func() {
 				for j := range pending {
-					if j.outcome.err = ctx.Err(); j.outcome.err == nil {
-						j.outcome.result, j.outcome.err = s.second(j.begun, ctx)
+					if j.outcome.Err = ctx.Err(); j.outcome.Err == nil {
+						j.outcome.Result, j.outcome.Err = s.second(j.begun, ctx)
 					}
 					finish(j)
 				}

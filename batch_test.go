@@ -65,30 +65,39 @@ func TestBatchKeepsOrderAndRowsThatFail(t *testing.T) {
 
 // While one slow row is scored, the rows after it must not pile up in memory.
 func TestBatchReadAheadIsBounded(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	release := make(chan struct{})
-	screener := toxscreen.New(classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
-		if text == "0" {
-			<-release
-		}
-		return clean, nil
-	}))
-	var taken atomic.Int64
-	time.AfterFunc(50*time.Millisecond, func() {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		screener := toxscreen.New(classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
+			if text == "0" {
+				<-release
+			}
+			return clean, nil
+		}))
+		var taken, yielded atomic.Int64
+		go func() {
+			for range toxscreen.Batch(t.Context(), screener, numbered(5000, &taken), asText) {
+				yielded.Add(1)
+			}
+		}()
+		synctest.Wait() // until only the first row can go on
 		// The window has 128 rows and two for each of the two classifiers; a few
 		// more rows are in progress.
-		if limit := int64(128 + 2*2 + 4); taken.Load() > limit {
-			t.Errorf("%d rows were read while the first was in progress, want at most %d", taken.Load(), limit)
+		const window = 128 + 2*2
+		if n := taken.Load(); n < window {
+			t.Errorf("%d rows were read while the first was in progress, want at least %d", n, window)
+		}
+		if n := taken.Load(); n > window+4 {
+			t.Errorf("%d rows were read while the first was in progress, want at most %d", n, window+4)
+		}
+		if n := yielded.Load(); n > 0 {
+			t.Errorf("%d rows came before the first", n)
 		}
 		close(release)
+		synctest.Wait()
+		if n := yielded.Load(); n != 5000 {
+			t.Errorf("got %d rows, want 5000", n)
+		}
 	})
-	n := 0
-	for range toxscreen.Batch(t.Context(), screener, numbered(5000, &taken), asText) {
-		n++
-	}
-	if n != 5000 {
-		t.Errorf("got %d rows, want 5000", n)
-	}
 }
 
 func TestBatchEndsWithItsConsumerAndWithItsContext(t *testing.T) {

@@ -88,8 +88,8 @@ func TestFindBatchKeepsOrderAndRowsThatFail(t *testing.T) {
 		switch {
 		case outcome.Row != want:
 			t.Fatalf("got row %d, want %d", outcome.Row, want)
-		case want == 42 && !errors.Is(outcome.Err, noText), want != 42 && (outcome.Err != nil || len(outcome.Entities) != want%3):
-			t.Fatalf("row %d has %d entities, %v", want, len(outcome.Entities), outcome.Err)
+		case want == 42 && !errors.Is(outcome.Err, noText), want != 42 && (outcome.Err != nil || len(outcome.Result) != want%3):
+			t.Fatalf("row %d has %d entities, %v", want, len(outcome.Result), outcome.Err)
 		}
 		want++
 	}

@@ -70,10 +70,10 @@ func (f *finding) outcomes(ctx context.Context, rows iter.Seq[row], text func(ro
 		for o := range toxscreen.FindBatch(ctx, f.finder, rows, within) {
 			var found toxscreen.Found
 			if o.Err == nil {
-				found = toxscreen.NewFound(f.finder, o.Row.text, o.Entities, f.options.OffsetUnit)
+				found = toxscreen.NewFound(f.finder, o.Row.text, o.Result, f.options.OffsetUnit)
 				if f.Mask != nil {
 					var masked string
-					masked, o.Err = f.Mask(o.Row.text, o.Entities)
+					masked, o.Err = f.Mask(o.Row.text, o.Result)
 					found.Masked = &masked
 				}
 			}

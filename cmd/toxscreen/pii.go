@@ -344,11 +344,11 @@ func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
 		if done > 0 && m == nil && s.Format == "text" {
 			fmt.Fprintln(a.out)
 		}
-		if err = show(o.Row, o.Entities); err != nil {
+		if err = show(o.Row, o.Result); err != nil {
 			break
 		}
 		done++
-		reached = reached || slices.ContainsFunc(o.Entities, func(e toxscreen.Entity) bool { return finding.Reaches(e.Type) })
+		reached = reached || slices.ContainsFunc(o.Result, func(e toxscreen.Entity) bool { return finding.Reaches(e.Type) })
 	}
 	switch {
 	case err != nil || done < len(texts):
