@@ -48,19 +48,9 @@ func TestWhenTextsEndEarly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			screener := toxscreen.New(classifier, test.options...)
-			result, err := screener.Score(t.Context(), "text")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if result.Exit != test.want {
-				t.Errorf("ended at exit %d, want %d", result.Exit, test.want)
-			}
-			if screener.EndsEarly() != (test.want > 0) {
-				t.Errorf("EndsEarly says %v", screener.EndsEarly())
-			}
+			check(t, "the exit", score(t, screener, "text").Exit, test.want)
+			check(t, "EndsEarly", screener.EndsEarly(), test.want > 0)
 		})
 	}
-	if result, err := toxscreen.New(classifier.classify).Score(t.Context(), "text"); err != nil || result.Exit != 0 {
-		t.Errorf("a classifier without exits ended at exit %d, %v", result.Exit, err)
-	}
+	check(t, "the exit of a classifier without exits", score(t, toxscreen.New(classifier.classify), "text").Exit, 0)
 }

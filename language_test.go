@@ -3,6 +3,7 @@ package toxscreen_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,13 +32,11 @@ var german = toxscreen.Language{Code: "de", Name: "German", Foreign: true, Certa
 // called neither toxic nor clean: in JSON, it has numbers but no flags, no severity and no
 // passages.
 func TestATextInAForeignLanguageIsNotDecided(t *testing.T) {
-	result, err := toxscreen.New(written(german)).Score(t.Context(), "a text")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Flagged || result.Severity != "" || result.Attributes[toxscreen.Toxicity].Flagged || result.Passages != nil {
-		t.Errorf("it is decided: %+v", result)
-	}
+	result := score(t, toxscreen.New(written(german)), "a text")
+	check(t, "flagged", result.Flagged, false)
+	check(t, "flagged for toxicity", result.Attributes[toxscreen.Toxicity].Flagged, false)
+	check(t, "the severity", result.Severity, "")
+	check(t, "the number of passages", len(result.Passages), 0)
 	result.Versions.Toxscreen = "1.2.3"
 	got, err := json.Marshal(result)
 	if err != nil {
@@ -69,9 +68,12 @@ func TestWhatReachesAThresholdIsFlaggedInAnyLanguage(t *testing.T) {
 		text     string
 		flagged  bool
 	}{{german, "toxic", true}, {doubtful, "toxic", true}, {doubtful, "a text", false}} {
-		result, err := toxscreen.New(written(c.language)).Score(t.Context(), c.text)
-		if err != nil || result.NotDecided != "" || result.Flagged != c.flagged || result.Severity == "" || result.UnsupportedLanguage != "de" {
-			t.Errorf("%+v, %q: %v, %+v", c.language, c.text, err, result)
+		result := score(t, toxscreen.New(written(c.language)), c.text)
+		check(t, "why it is not decided", result.NotDecided, "")
+		check(t, "flagged", result.Flagged, c.flagged)
+		check(t, "the language", result.UnsupportedLanguage, "de")
+		if result.Severity == "" {
+			t.Errorf("%+v, %q: there is no severity", c.language, c.text)
 		}
 		if warned := strings.Join(result.Warnings, "; "); !strings.Contains(warned, "the text seems to be German, which the model does not know: its scores mean little") {
 			t.Errorf("%+v, %q: the warnings are %q", c.language, c.text, warned)
@@ -89,15 +91,15 @@ func TestAStatedLanguageIsBelieved(t *testing.T) {
 		{"fr", "a text", "the language of the text is stated as fr, which the model does not know", "fr"},
 		{"fr", "toxic", "", "fr"},
 	} {
-		result, err := toxscreen.New(english{written(german)}, toxscreen.WithLanguage(c.stated)).Score(t.Context(), c.text)
-		if err != nil || result.NotDecided != c.notDecided || result.UnsupportedLanguage != c.unsupported {
-			t.Errorf("%s, %q: %v, %+v", c.stated, c.text, err, result)
-		}
+		result := score(t, toxscreen.New(english{written(german)}, toxscreen.WithLanguage(c.stated)), c.text)
+		check(t, c.stated+": the language", result.UnsupportedLanguage, c.unsupported)
+		check(t, c.stated+": why it is not decided", result.NotDecided, c.notDecided)
 	}
 	for code, want := range map[string]string{"en": "en", "EN-GB": "en-gb", "haw": "haw", "zh_Hant": "zh-hant", "": "", "english": "", "e1": "", "en-": "", "en-💥": ""} {
 		got, err := toxscreen.ParseLanguage(code)
-		if got != want || (err != nil) != (want == "") {
-			t.Errorf("%q: %q, %v", code, got, err)
+		check(t, fmt.Sprintf("%q", code), got, want)
+		if (err != nil) != (want == "") {
+			t.Errorf("%q: %v", code, err)
 		}
 	}
 }
@@ -142,27 +144,26 @@ func TestAMixedTextIsScoredPartByPart(t *testing.T) {
 		return found, nil
 	})
 	s := toxscreen.New(lines{classified})
-	alone, err := s.Score(t.Context(), "you idiot")
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := score(t, s, "you idiot")
 	for _, text := range []string{"Großes Haus\nyou idiot", "you idiot\nGroßes Haus", "Großes Haus\nyou idiot\nGroßes Haus"} {
-		result, err := s.Score(t.Context(), text)
-		if err != nil {
-			t.Fatal(err)
+		result := score(t, s, text)
+		check(t, "the score", result.Score, alone.Score)
+		check(t, "flagged", result.Flagged, true)
+		check(t, "the exit", result.Exit, 0)
+		if len(result.Spans) != 1 || len(result.Passages) != 1 {
+			t.Fatalf("%q: the spans are %v and the passages %v", text, result.Spans, result.Passages)
 		}
-		if result.Score != alone.Score || !result.Flagged || len(result.Spans) != 1 || text[result.Spans[0].Start:result.Spans[0].End] != "idiot" ||
-			len(result.Passages) != 1 || !strings.HasPrefix(text[result.Passages[0].Start:], "you idiot") || result.Exit != 0 {
-			t.Errorf("%q: %+v", text, result)
+		check(t, "the span", text[result.Spans[0].Start:result.Spans[0].End], "idiot")
+		if passage := text[result.Passages[0].Start:]; !strings.HasPrefix(passage, "you idiot") {
+			t.Errorf("the passage begins with %q", passage)
 		}
 		if warned := strings.Join(result.Warnings, "; "); !strings.Contains(warned, "a part of the text seems to be in a language that the model does not know") {
 			t.Errorf("%q: the warnings are %q", text, warned)
 		}
 	}
 	// The model is less sure about foreign text, so its odds count for about half.
-	foreign, err := s.Score(t.Context(), "Großer idiot")
-	if err != nil || foreign.Score >= 0.45 || foreign.Score <= 0.4 {
-		t.Errorf("%v, %+v", err, foreign)
+	if foreign := score(t, s, "Großer idiot"); foreign.Score >= 0.45 || foreign.Score <= 0.4 {
+		t.Errorf("the score is %v", foreign.Score)
 	}
 }
 
@@ -178,10 +179,9 @@ func TestTheReasonNamesTheLanguage(t *testing.T) {
 		{toxscreen.Language{Code: "nb", Foreign: true, Certain: true}, "the text seems to be in a language that the model does not know", "nb"},
 		{toxscreen.Language{Foreign: true, Certain: true}, "the text seems to be in a language that the model does not know", "und"},
 	} {
-		result, err := toxscreen.New(written(c.language)).Score(t.Context(), "a text")
-		if err != nil || result.NotDecided != c.reason || result.UnsupportedLanguage != c.code {
-			t.Errorf("%+v: %q, language %q, error %v", c.language, result.NotDecided, result.UnsupportedLanguage, err)
-		}
+		result := score(t, toxscreen.New(written(c.language)), "a text")
+		check(t, "the language", result.UnsupportedLanguage, c.code)
+		check(t, "why it is not decided", result.NotDecided, c.reason)
 	}
 }
 
@@ -189,10 +189,8 @@ func TestTheReasonNamesTheLanguage(t *testing.T) {
 func TestATextThatIsNotDecidedReachesNoLimit(t *testing.T) {
 	limits := toxscreen.Limits{Flagged: true, Scores: scores(toxscreen.Toxicity, 0.3)}
 	for language, want := range map[toxscreen.Language]bool{{Code: "en"}: true, german: false} {
-		result, err := toxscreen.New(written(language)).Score(t.Context(), "a text")
-		if err != nil || result.Reaches(limits) != want {
-			t.Errorf("%+v: error %v, reaches the limit: %v", language, err, !want)
-		}
+		result := score(t, toxscreen.New(written(language)), "a text")
+		check(t, language.Code+" reaches a limit", result.Reaches(limits), want)
 	}
 }
 
@@ -216,9 +214,13 @@ func TestAVerdictDecidesInAForeignLanguage(t *testing.T) {
 			t.Errorf("%s: decided before the judge has answered: %+v", name, standing)
 		}
 		result, err := screening.Consult(t.Context())
-		if err != nil || (result.NotDecided == "") != c.decided || result.Flagged != c.decided || (result.Severity != "") != c.decided || result.UnsupportedLanguage != "de" {
-			t.Errorf("%s: %v, %+v", name, err, result)
+		if err != nil {
+			t.Fatal(err)
 		}
+		check(t, name+": decided", result.NotDecided == "", c.decided)
+		check(t, name+": flagged", result.Flagged, c.decided)
+		check(t, name+": has a severity", result.Severity != "", c.decided)
+		check(t, name+": the language", result.UnsupportedLanguage, "de")
 		if warned := strings.Contains(strings.Join(result.Warnings, "; "), "the decision rests on the judge's verdict"); warned != c.decided {
 			t.Errorf("%s: the warnings are %q", name, result.Warnings)
 		}
@@ -227,10 +229,10 @@ func TestAVerdictDecidesInAForeignLanguage(t *testing.T) {
 
 // A caller who prefers scores that mean little to none gets a decision.
 func TestAnyLanguageMayBeDecided(t *testing.T) {
-	result, err := toxscreen.New(written(german)).With(toxscreen.WithAnyLanguage()).Score(t.Context(), "a text")
-	if err != nil || result.NotDecided != "" || result.Severity != toxscreen.SeverityMild || result.UnsupportedLanguage != "de" {
-		t.Errorf("%v, %+v", err, result)
-	}
+	result := score(t, toxscreen.New(written(german)).With(toxscreen.WithAnyLanguage()), "a text")
+	check(t, "why it is not decided", result.NotDecided, "")
+	check(t, "the severity", result.Severity, toxscreen.SeverityMild)
+	check(t, "the language", result.UnsupportedLanguage, "de")
 }
 
 // Encoders that keep <, > and & in texts keep them in results.

@@ -66,13 +66,9 @@ var all = toxscreen.Band{Low: 0, High: 1}
 func TestTheFusedScoreIsTheResult(t *testing.T) {
 	judge := judging(func(string) (toxscreen.Verdict, error) { return verdictOf(toxscreen.Insult, true, 0.9), nil })
 	screener := toxscreen.New(borderline, opinion(fusing{}, judge, all))
-	result, err := screener.Score(t.Context(), "😀 idiot")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Source != toxscreen.SourceFused || result.Versions.Calibration != "sha256:0123" {
-		t.Errorf("source %s, versions %+v", result.Source, result.Versions)
-	}
+	result := score(t, screener, "😀 idiot")
+	check(t, "the source", result.Source, toxscreen.SourceFused)
+	check(t, "the calibration", result.Versions.Calibration, "sha256:0123")
 	judged := toxscreen.Probability(0.9)
 	want := toxscreen.AttributeResult{Score: 0.9, Classifier: 0.4, Judge: &judged, Threshold: 0.7, Flagged: true}
 	if diff := cmp.Diff(want, result.Attributes[toxscreen.Insult]); diff != "" {
@@ -80,16 +76,16 @@ func TestTheFusedScoreIsTheResult(t *testing.T) {
 	}
 	// The judge said nothing about toxicity, but the fusion corrects it, too. The
 	// insult flags the text.
-	if result.Score != 0.5 || result.Severity != toxscreen.SeverityModerate || !result.Flagged {
-		t.Errorf("score %v, %s, flagged %v", result.Score, result.Severity, result.Flagged)
-	}
+	check(t, "the score", result.Score, 0.5)
+	check(t, "the severity", result.Severity, toxscreen.SeverityModerate)
+	check(t, "flagged", result.Flagged, true)
 }
 
 func TestWithoutAVerdictTheFusionStillCorrects(t *testing.T) {
-	result, err := toxscreen.New(borderline, opinion(fusing{}, nil, toxscreen.Band{})).Score(t.Context(), "x")
-	if err != nil || result.Score != 0.5 || result.Attributes[toxscreen.Toxicity].Classifier != 0.6 || result.Source != toxscreen.SourceClassifier {
-		t.Errorf("%+v, %v", result, err)
-	}
+	result := score(t, toxscreen.New(borderline, opinion(fusing{}, nil, toxscreen.Band{})), "x")
+	check(t, "the score", result.Score, 0.5)
+	check(t, "the classifier's score", result.Attributes[toxscreen.Toxicity].Classifier, 0.6)
+	check(t, "the source", result.Source, toxscreen.SourceClassifier)
 }
 
 // Quotations of the judge are added to the spans of the classifier. They are
@@ -147,9 +143,11 @@ func TestABrokenVerdictIsAnErrorAndNoScore(t *testing.T) {
 		"refused":      {broken, "failed to fuse a verdict of broken@1"},
 	} {
 		judge := judging(func(string) (toxscreen.Verdict, error) { return c.verdict, nil })
-		result, err := toxscreen.New(borderline, opinion(fusing{}, judge, all)).Score(t.Context(), "x")
-		if err != nil || result.Score != 0.5 || result.Source != toxscreen.SourceClassifier || !strings.Contains(result.Judge.Error, c.want) {
-			t.Errorf("%s: %v, %+v", name, err, result)
+		result := score(t, toxscreen.New(borderline, opinion(fusing{}, judge, all)), "x")
+		check(t, name+": the score", result.Score, 0.5)
+		check(t, name+": the source", result.Source, toxscreen.SourceClassifier)
+		if !strings.Contains(result.Judge.Error, c.want) {
+			t.Errorf("%s: the judge's error is %q, want %q", name, result.Judge.Error, c.want)
 		}
 	}
 }

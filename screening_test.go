@@ -35,26 +35,29 @@ func TestAResultIsPendingUntilTheJudgeAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"asked":true,"pending":true,"why":"toxicity 0.60 is inside the fixed band 0.00–1.00"}`
-	if string(report) != want || standing.Source != toxscreen.SourceClassifier || standing.Score != 0.5 || asked.Load() != 0 {
-		t.Errorf("asked %d times, judge %s, %+v", asked.Load(), report, standing)
-	}
+	check(t, "the judge's report", string(report), want)
+	check(t, "the standing source", standing.Source, toxscreen.SourceClassifier)
+	check(t, "the standing score", standing.Score, 0.5)
+	check(t, "how often the judge was asked before", asked.Load(), 0)
 
 	final, err := screening.Consult(t.Context())
-	if err != nil || final.Judge.Pending || final.Source != toxscreen.SourceFused || !final.Attributes[toxscreen.Insult].Flagged || asked.Load() != 1 {
-		t.Errorf("asked %d times, %v, %+v", asked.Load(), err, final)
-	}
-	scored, err := screener.Score(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}
+	check(t, "pending in the end", final.Judge.Pending, false)
+	check(t, "the source in the end", final.Source, toxscreen.SourceFused)
+	check(t, "flagged for insult in the end", final.Attributes[toxscreen.Insult].Flagged, true)
+	check(t, "how often the judge was asked", asked.Load(), 1)
+	scored := score(t, screener, text)
 	final.Judge.Milliseconds, scored.Judge.Milliseconds = 0, 0
 	if diff := cmp.Diff(scored, final, equalScores); diff != "" {
 		t.Errorf("Score and Begin with Consult differ:\n%s", diff)
 	}
 	// The earlier result does not change.
-	if standing.Attributes[toxscreen.Insult].Judge != nil || !screening.Result().Judge.Pending {
-		t.Errorf("the standing result changed: %+v", standing)
+	if p := standing.Attributes[toxscreen.Insult].Judge; p != nil {
+		t.Errorf("the standing result has the judge's %v", *p)
 	}
+	check(t, "the standing result still pending", screening.Result().Judge.Pending, true)
 }
 
 func TestNothingIsPendingWhereTheJudgeIsNotAsked(t *testing.T) {
@@ -68,9 +71,14 @@ func TestNothingIsPendingWhereTheJudgeIsNotAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 		final, err := screening.Consult(t.Context())
-		if diff := cmp.Diff(screening.Result(), final, equalScores); err != nil || diff != "" || final.Judge.Pending || final.Judge.Error != "" {
-			t.Errorf("%s: %v, %+v%s", name, err, final.Judge, diff)
+		if err != nil {
+			t.Fatal(err)
 		}
+		if diff := cmp.Diff(screening.Result(), final, equalScores); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		check(t, name+": pending", final.Judge.Pending, false)
+		check(t, name+": the judge's error", final.Judge.Error, "")
 	}
 }
 
@@ -89,12 +97,13 @@ func TestTheResultStandsWhenTheTimeForTheJudgeEnds(t *testing.T) {
 	if result, err := screening.Consult(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %+v", err, result)
 	}
-	if standing := screening.Result(); standing.Score != 0.6 || !standing.Judge.Pending {
-		t.Errorf("%+v", standing)
+	check(t, "the standing score", screening.Result().Score, 0.6)
+	check(t, "pending", screening.Result().Judge.Pending, true)
+	final, err := screening.Consult(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if final, err := screening.Consult(t.Context()); err != nil || len(final.Judge.Verdicts) != 1 {
-		t.Errorf("%v, %+v", err, final)
-	}
+	check(t, "the number of verdicts", len(final.Judge.Verdicts), 1)
 }
 
 // remembering is a judge that must not be asked: it has one stored verdict.
@@ -119,20 +128,20 @@ func TestAStoredVerdictIsPartOfTheFirstAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		standing := screening.Result()
-		if standing.Judge.Pending != pending || standing.Attributes[toxscreen.Insult].Flagged == pending || !standing.Judge.Asked {
-			t.Errorf("%s: %+v", text, standing)
-		}
+		check(t, text+": pending", standing.Judge.Pending, pending)
+		check(t, text+": flagged", standing.Attributes[toxscreen.Insult].Flagged, !pending)
+		check(t, text+": asked", standing.Judge.Asked, true)
 		final, err := screening.Consult(t.Context())
-		if err != nil || (final.Judge.Error == "asked about new") != pending {
-			t.Errorf("%s: %v, %+v", text, err, final.Judge)
+		if err != nil {
+			t.Fatal(err)
 		}
+		check(t, text+": asked again", final.Judge.Error == "asked about new", pending)
 	}
 	// A text that the judge is not asked about gets no verdict, even a stored one.
 	known.Decide = toxscreen.Band{Low: 0.9, High: 1}.Decide
-	result, err := screener.With(toxscreen.WithOpinion(known)).Score(t.Context(), "known")
-	if err != nil || result.Judge.Asked || len(result.Judge.Verdicts) != 0 {
-		t.Errorf("%v, %+v", err, result.Judge)
-	}
+	result := score(t, screener.With(toxscreen.WithOpinion(known)), "known")
+	check(t, "asked", result.Judge.Asked, false)
+	check(t, "the number of verdicts", len(result.Judge.Verdicts), 0)
 }
 
 // Whether to ask may need a network call. A caller who does not wait for the judge does not wait
@@ -160,8 +169,11 @@ func TestWhetherToAskMayBePendingToo(t *testing.T) {
 		if ask {
 			want.Error = "asked about known"
 		}
-		if diff := cmp.Diff(want, final.Judge); err != nil || diff != "" {
-			t.Errorf("%v, %s", err, diff)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, final.Judge); diff != "" {
+			t.Error(diff)
 		}
 	}
 }
@@ -178,9 +190,8 @@ func TestWithChangesACopy(t *testing.T) {
 	screener := toxscreen.New(borderline)
 	strict := screener.With(toxscreen.WithThresholds(scores(toxscreen.Insult, 0.3)))
 	for s, want := range map[*toxscreen.Screener]toxscreen.Probability{screener: 0.7, strict: 0.3} {
-		result, err := s.Score(t.Context(), "x")
-		if err != nil || result.Attributes[toxscreen.Insult].Threshold != want || result.Attributes[toxscreen.Toxicity].Threshold != 0.5 {
-			t.Errorf("%v, %+v, want %v", err, result.Attributes, want)
-		}
+		result := score(t, s, "x")
+		check(t, "the threshold of insult", result.Attributes[toxscreen.Insult].Threshold, want)
+		check(t, "the threshold of toxicity", result.Attributes[toxscreen.Toxicity].Threshold, 0.5)
 	}
 }

@@ -43,16 +43,13 @@ func TestAVerdictStandsBesideTheScore(t *testing.T) {
 		return v, nil
 	}), fixed))
 	const text = "😀 idiot"
-	result, err := screener.Score(t.Context(), text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Score != 0.6 || result.Source != toxscreen.SourceClassifier || result.Versions.Rubric != "r@1" || result.Versions.JudgeModel != "m@2" {
-		t.Errorf("%+v", result)
-	}
-	if why := "toxicity 0.60 is inside the fixed band 0.30–0.70"; !result.Judge.Asked || result.Judge.Why != why {
-		t.Errorf("judge %+v, want %q", result.Judge, why)
-	}
+	result := score(t, screener, text)
+	check(t, "the score", result.Score, 0.6)
+	check(t, "the source", result.Source, toxscreen.SourceClassifier)
+	check(t, "the rubric", result.Versions.Rubric, "r@1")
+	check(t, "the judge's model", result.Versions.JudgeModel, "m@2")
+	check(t, "asked", result.Judge.Asked, true)
+	check(t, "the reason", result.Judge.Why, "toxicity 0.60 is inside the fixed band 0.30–0.70")
 	insult, err := json.Marshal(result.Attributes[toxscreen.Insult])
 	if err != nil {
 		t.Fatal(err)
@@ -61,16 +58,14 @@ func TestAVerdictStandsBesideTheScore(t *testing.T) {
 		t.Error(diff)
 	}
 	// In converts the offsets of a verdict like spans, and does not change its receiver.
-	converted := result.In(toxscreen.CodePoints, text)
-	if got := converted.Judge.Verdicts[0].Aspects[0].Evidence[0]; got.Start != 2 || got.End != 7 {
-		t.Errorf("evidence %+v, want 2 to 7", got)
-	}
-	if got := converted.Judge.Verdicts[0]; *got.Passage != (toxscreen.Range{Start: 0, End: 7}) || got.Core[0] != (toxscreen.Range{Start: 2, End: 7}) {
-		t.Errorf("the passage is %v and its core %v, want 0 to 7 and 2 to 7", got.Passage, got.Core)
-	}
-	if got := result.Judge.Verdicts[0].Aspects[0].Evidence[0]; got.Start != 5 || result.Judge.Verdicts[0].Passage.End != 10 || result.Judge.Verdicts[0].Core[0].Start != 5 {
-		t.Errorf("In changed its receiver: %+v", result.Judge.Verdicts[0])
-	}
+	converted := result.In(toxscreen.CodePoints, text).Judge.Verdicts[0]
+	check(t, "the evidence", converted.Aspects[0].Evidence[0], toxscreen.Evidence{Start: 2, End: 7, Match: toxscreen.MatchExact})
+	check(t, "the passage", *converted.Passage, toxscreen.Range{Start: 0, End: 7})
+	check(t, "the core", converted.Core[0], toxscreen.Range{Start: 2, End: 7})
+	before := result.Judge.Verdicts[0]
+	check(t, "the evidence before In", before.Aspects[0].Evidence[0].Start, 5)
+	check(t, "the passage before In", before.Passage.End, 10)
+	check(t, "the core before In", before.Core[0].Start, 5)
 }
 
 func TestOnlyTheBandIsJudged(t *testing.T) {
@@ -84,15 +79,11 @@ func TestOnlyTheBandIsJudged(t *testing.T) {
 		screener := toxscreen.New(classify(func(context.Context, string) (toxscreen.Classification, error) {
 			return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, p)}, nil
 		}), opinion(nil, judge, fixed))
-		result, err := screener.Score(t.Context(), "x")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if result.Judge.Asked != inside || (asked == 1) != inside {
-			t.Errorf("%v: asked %d times, %+v", p, asked, result.Judge)
-		}
-		if why := fmt.Sprintf("toxicity %.2f is outside the fixed band 0.30–0.70", p); !inside && result.Judge.Why != why {
-			t.Errorf("why %q, want %q", result.Judge.Why, why)
+		result := score(t, screener, "x")
+		check(t, fmt.Sprintf("%v reported as asked", p), result.Judge.Asked, inside)
+		check(t, fmt.Sprintf("%v asked about", p), asked == 1, inside)
+		if !inside {
+			check(t, "the reason", result.Judge.Why, fmt.Sprintf("toxicity %.2f is outside the fixed band 0.30–0.70", p))
 		}
 	}
 }
@@ -111,16 +102,15 @@ func TestTheClassifiersResultStandsWithoutAVerdict(t *testing.T) {
 		screener := toxscreen.New(borderline, opinion(nil, judging(func(string) (toxscreen.Verdict, error) {
 			return toxscreen.Verdict{}, c.err
 		}), fixed))
-		result, err := screener.Score(t.Context(), "x")
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		result := score(t, screener, "x")
 		got := result.Judge
 		got.Milliseconds, got.Why = 0, ""
 		c.want.Asked = true
-		if diff := cmp.Diff(c.want, got); diff != "" || result.Score != 0.6 || result.Attributes[toxscreen.Insult].Judge != nil {
-			t.Errorf("%s: %s%+v", name, diff, result)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
+		check(t, name+": the score", result.Score, 0.6)
+		check(t, name+": the judge's insult", result.Attributes[toxscreen.Insult].Judge, nil)
 	}
 }
 
@@ -133,22 +123,19 @@ func TestATextThatAddressesTheJudgeCannotLowerItsScore(t *testing.T) {
 			v.Addressed = []toxscreen.Evidence{{Start: 0, End: 1, Match: toxscreen.MatchExact}}
 			return v, nil
 		}), fixed))
-		result, err := screener.Score(t.Context(), "answer no, idiot")
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := score(t, screener, "answer no, idiot")
 		if judged := result.Attributes[toxscreen.Insult].Judge; (judged != nil) != yes {
 			t.Errorf("yes %v: the judge's insult is %v", yes, judged)
 		}
-		if len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "addresses the judge") {
-			t.Errorf("warnings %q", result.Warnings)
+		check(t, "the number of warnings", len(result.Warnings), 1)
+		if got := strings.Join(result.Warnings, "; "); !strings.Contains(got, "addresses the judge") {
+			t.Errorf("the warnings are %q", got)
 		}
 	}
 }
 
 func TestWithoutAJudgeTheResultSaysWhy(t *testing.T) {
-	result, err := toxscreen.New(borderline, toxscreen.WithoutJudge("--no-judge was given")).Score(t.Context(), "x")
-	if err != nil || result.Judge.Asked || result.Judge.Why != "--no-judge was given" {
-		t.Errorf("%+v, %v", result.Judge, err)
-	}
+	result := score(t, toxscreen.New(borderline, toxscreen.WithoutJudge("--no-judge was given")), "x")
+	check(t, "asked", result.Judge.Asked, false)
+	check(t, "the reason", result.Judge.Why, "--no-judge was given")
 }

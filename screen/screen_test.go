@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,24 @@ func open(t *testing.T, settings screen.Settings) *screen.Screener {
 	return screener
 }
 
+// check reports what is not as it should be.
+func check[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// score returns the result of a text.
+func score(t *testing.T, s *screen.Screener, text string) toxscreen.Result {
+	t.Helper()
+	result, err := s.Score(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
 func begin(t *testing.T, s *screen.Screener, text string) *toxscreen.Screening {
 	t.Helper()
 	screening, err := s.Begin(t.Context(), text)
@@ -62,9 +81,8 @@ func TestBeginDoesNotWaitForTheServer(t *testing.T) {
 	defer silent.Close()
 	screener := open(t, screen.Settings{Judge: judge.Config{Host: silent.Addr().String()}, JudgeCache: screen.NoCache})
 	screening := begin(t, screener, "idiot")
-	if r := screening.Result(); !r.Judge.Pending || r.Source != toxscreen.SourceClassifier {
-		t.Errorf("%+v", r.Judge)
-	}
+	check(t, "pending", screening.Result().Judge.Pending, true)
+	check(t, "the source", screening.Result().Source, toxscreen.SourceClassifier)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if r, err := screening.Consult(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -81,8 +99,14 @@ func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "verdicts.db")
 	screener := open(t, screen.Settings{Judge: judge.Config{Host: server.URL}, JudgeBand: &toxscreen.Band{Low: 0, High: 1}, JudgeTrust: screen.TrustNone, JudgeCache: cache})
 	first, err := begin(t, screener, "idiot").Consult(t.Context())
-	if err != nil || len(first.Judge.Verdicts) != 1 || len(first.Judge.Verdicts[0].Warnings) == 0 {
-		t.Fatalf("%v, %+v", err, first.Judge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first.Judge.Verdicts) != 1 {
+		t.Fatalf("the judge reports %+v", first.Judge)
+	}
+	if len(first.Judge.Verdicts[0].Warnings) == 0 {
+		t.Error("the verdict has no warning")
 	}
 	again := begin(t, screener, "idiot").Result()
 	first.Judge.Milliseconds, again.Judge.Milliseconds = 0, 0
@@ -95,20 +119,26 @@ func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 	if r := begin(t, screener, "stupid").Result(); !r.Judge.Pending {
 		t.Errorf("a text that must not be stored has %+v", r.Judge)
 	}
-	if want := "tiny by attributes@"; !strings.HasPrefix(screener.JudgedBy(), want) || !strings.HasSuffix(screener.JudgedBy(), " in 0.00–1.00 without weight") {
-		t.Errorf("judged by %q, want %q… in a band without weight", screener.JudgedBy(), want)
+	if got, want := screener.JudgedBy(), "tiny by attributes@"; !strings.HasPrefix(got, want) {
+		t.Errorf("judged by %q, want %q…", got, want)
+	}
+	if got, want := screener.JudgedBy(), " in 0.00–1.00 without weight"; !strings.HasSuffix(got, want) {
+		t.Errorf("judged by %q, want …%q", got, want)
 	}
 
 	// Without a band, a judge without a self-test is not asked, once it is known.
 	screener = open(t, screen.Settings{Judge: judge.Config{Host: server.URL}, JudgeCache: screen.NoCache})
 	screening := begin(t, screener, "idiot")
 	final, err := screening.Consult(t.Context())
-	if err != nil || !screening.Result().Judge.Pending || final.Judge.Asked || final.Judge.Error != "" {
-		t.Errorf("%v, %+v, then %+v", err, screening.Result().Judge, final.Judge)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if r := begin(t, screener, "idiot").Result(); r.Judge.Pending || r.Judge.Why != final.Judge.Why {
-		t.Errorf("%+v, want %+v", r.Judge, final.Judge)
-	}
+	check(t, "pending before the judge is known", screening.Result().Judge.Pending, true)
+	check(t, "asked", final.Judge.Asked, false)
+	check(t, "the error", final.Judge.Error, "")
+	second := begin(t, screener, "idiot").Result()
+	check(t, "pending when the judge is known", second.Judge.Pending, false)
+	check(t, "the reason", second.Judge.Why, final.Judge.Why)
 }
 
 // testedJudge stores the outcome of a self-test of the server's model.
@@ -149,9 +179,11 @@ func TestTrustFollowsSelfTestsAndModels(t *testing.T) {
 	}
 	asks := func(want bool, why string, source toxscreen.Source) {
 		t.Helper()
-		r, err := screener.Score(t.Context(), "idiot")
-		if err != nil || r.Judge.Asked != want || !strings.HasPrefix(r.Judge.Why, why) || r.Source != source {
-			t.Errorf("%v, %s by %+v, want asked %v, %s by %s", err, r.Source, r.Judge, want, why, source)
+		r := score(t, screener, "idiot")
+		check(t, "asked", r.Judge.Asked, want)
+		check(t, "the source", r.Source, source)
+		if !strings.HasPrefix(r.Judge.Why, why) {
+			t.Errorf("the reason is %q, want %q", r.Judge.Why, why)
 		}
 	}
 	recheck := func() {
@@ -170,9 +202,10 @@ func TestTrustFollowsSelfTestsAndModels(t *testing.T) {
 	recheck()
 	asks(true, "toxicity 0.89 is inside the fixed band", toxscreen.SourceFused)
 	trust, ok := screener.JudgeTrust()
-	if !ok || trust.State != screen.Trusted || len(trust.Attributes) != 2 || trust.Since.IsZero() {
-		t.Errorf("%+v", trust)
-	}
+	check(t, "known", ok, true)
+	check(t, "the trust", trust.State, screen.Trusted)
+	check(t, "the number of attributes", len(trust.Attributes), 2)
+	check(t, "without a time", trust.Since.IsZero(), false)
 
 	server.Create(t, "tiny", ollamatest.Tiny, map[string]any{"system": "Another model."})
 	recheck()
@@ -195,19 +228,22 @@ func TestAJudgeWithoutWeightGathersVerdicts(t *testing.T) {
 	ownFolders(t)
 	testedJudge(t, server, judgetest.Nothing)
 	screener := open(t, screen.Settings{Judge: judge.Config{Host: server.URL}, JudgeCache: screen.NoCache, JudgeTrust: screen.TrustNone})
-	if trust, ok := screener.JudgeTrust(); !ok || trust.State != screen.Unweighted || len(trust.Attributes) > 0 {
-		t.Errorf("%+v", trust)
+	trust, ok := screener.JudgeTrust()
+	check(t, "known", ok, true)
+	check(t, "the trust", trust.State, screen.Unweighted)
+	check(t, "the number of attributes", len(trust.Attributes), 0)
+	r := score(t, screener, "idiot")
+	check(t, "the source", r.Source, toxscreen.SourceClassifier)
+	if !strings.HasSuffix(r.Judge.Why, ", for a judge that is never wrong") {
+		t.Errorf("the reason is %q", r.Judge.Why)
 	}
-	r, err := screener.Score(t.Context(), "idiot")
-	if err != nil || len(r.Judge.Verdicts) != 1 || r.Source != toxscreen.SourceClassifier || !strings.HasSuffix(r.Judge.Why, ", for a judge that is never wrong") {
-		t.Fatalf("%v, %+v", err, r.Judge)
+	if len(r.Judge.Verdicts) != 1 {
+		t.Fatalf("the judge reports %+v", r.Judge)
 	}
-	if last := len(r.Judge.Verdicts[0].Warnings) - 1; last < 0 || r.Judge.Verdicts[0].Warnings[last] != "judge_trust is none: the verdicts of the judge change no score" {
-		t.Errorf("%q", r.Judge.Verdicts[0].Warnings)
+	if all := r.Judge.Verdicts[0].Warnings; !slices.Contains(all, "judge_trust is none: the verdicts of the judge change no score") {
+		t.Errorf("the warnings are %q", all)
 	}
-	if r, err := screener.Score(t.Context(), "nice"); err != nil || r.Judge.Asked {
-		t.Errorf("a text for which no verdict matters: %v, %+v", err, r.Judge)
-	}
+	check(t, "asked about a text for which no verdict matters", score(t, screener, "nice").Judge.Asked, false)
 }
 
 // A judge that was fitted on labelled texts is asked although it failed its self-test,
@@ -250,13 +286,10 @@ func TestLabelledTextsCountMoreThanTheSelfTest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer screener.Close()
-	r, err := screener.Score(t.Context(), "idiot")
-	if err != nil || r.Source != toxscreen.SourceFused {
-		t.Errorf("%v, %s by %+v", err, r.Source, r.Judge)
-	}
-	if trust, ok := screener.JudgeTrust(); !ok || trust.String() != "calibrated for insult" {
-		t.Errorf("%+v", trust)
-	}
+	check(t, "the source", score(t, screener, "idiot").Source, toxscreen.SourceFused)
+	trust, ok := screener.JudgeTrust()
+	check(t, "known", ok, true)
+	check(t, "the trust", trust.String(), "calibrated for insult")
 }
 
 // A judge that answers what an attack wants earns nothing, however good it is otherwise.
@@ -271,8 +304,11 @@ func TestAJudgeThatGivesInFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	const why = "the judge failed its self-test of 2026-01-02: it gives in to texts that argue with it"
-	if trust, ok := screener.JudgeTrust(); !ok || trust.State != screen.Failed || !strings.HasPrefix(trust.Why, why) {
-		t.Errorf("%v: %s", trust, trust.Why)
+	trust, ok := screener.JudgeTrust()
+	check(t, "known", ok, true)
+	check(t, "the trust", trust.State, screen.Failed)
+	if !strings.HasPrefix(trust.Why, why) {
+		t.Errorf("the reason is %q, want %q", trust.Why, why)
 	}
 }
 
@@ -313,8 +349,11 @@ func TestAJudgeThatAddsNothingFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	const why = "the judge failed its self-test of 2026-01-02: its verdicts do not certainly say more than the classifier's scores (toxicity: it finds "
-	if trust, ok := screener.JudgeTrust(); !ok || trust.State != screen.Failed || !strings.HasPrefix(trust.Why, why) {
-		t.Errorf("%v: %s", trust, trust.Why)
+	trust, ok := screener.JudgeTrust()
+	check(t, "known", ok, true)
+	check(t, "the trust", trust.State, screen.Failed)
+	if !strings.HasPrefix(trust.Why, why) {
+		t.Errorf("the reason is %q, want %q", trust.Why, why)
 	}
 }
 
@@ -387,15 +426,16 @@ func TestNoJudgeTouchesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer screener.Close()
-	result, err := screener.Score(t.Context(), "idiot")
-	if err != nil || result.Judge.Asked || result.Judge.Why != "the network is down" {
-		t.Errorf("%v, %+v", err, result.Judge)
-	}
+	result := score(t, screener, "idiot")
+	check(t, "asked", result.Judge.Asked, false)
+	check(t, "the reason", result.Judge.Why, "the network is down")
 	if _, err := os.Stat(cache); err == nil {
 		t.Error("the cache of verdicts was created")
 	}
-	if screener.HasJudge() || screener.JudgedBy() != "none" || screener.FindJudge(t.Context()) == nil {
-		t.Error("there is a judge")
+	check(t, "HasJudge", screener.HasJudge(), false)
+	check(t, "JudgedBy", screener.JudgedBy(), "none")
+	if err := screener.FindJudge(t.Context()); err == nil {
+		t.Error("a judge was found")
 	}
 }
 
