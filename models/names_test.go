@@ -11,7 +11,7 @@ import (
 	"github.com/toxscreen/toxscreen/models"
 )
 
-// The network finds in Go what it finds in scripts/train/entities_export.py, which wrote the
+// The network finds in Go what it finds in training/entities_export.py, which wrote the
 // file: the same names, and the same scores to the rounding of a shared run.
 func TestNamesAreThoseOfTheTraining(t *testing.T) {
 	data, err := os.ReadFile("../testdata/pii/names.json")
