@@ -1,4 +1,4 @@
-package judge
+package guard
 
 import (
 	"regexp"
@@ -8,18 +8,18 @@ import (
 	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
-// llamaGuard is Llama Guard 3 and 4 by Meta. Its template has the fourteen categories
-// of its model card (github.com/meta-llama/PurpleLlama). Versions 1 and 2 number theirs
-// in another way. S1, violent crimes, and S2, which mentions threats among other
-// crimes, are texts that help or praise a crime: they are not threats.
-var llamaGuard = family{
-	name:       "llama-guard",
+// Llama Guard 3 and 4 by Meta: the template has the fourteen categories of the model card
+// (github.com/meta-llama/PurpleLlama). Versions 1 and 2 have other numbers for theirs.
+// S1, violent crimes, and S2, which mentions threats among other crimes, are texts that
+// help or praise a crime: they are not threats.
+var _ = register(Family{
+	Name:       "llama-guard",
 	models:     named(`llama-?guard-?[34]`),
-	questions:  asWhole,
-	answer:     32,
+	Questions:  asWhole,
+	Predict:    32,
 	read:       readLlamaGuard,
 	categories: map[string]toxscreen.Attribute{"s10": toxscreen.IdentityAttack, "s12": toxscreen.SexuallyExplicit},
-}
+})
 
 var llamaCategory = regexp.MustCompile(`\bs\d{1,2}\b`)
 

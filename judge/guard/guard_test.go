@@ -1,7 +1,7 @@
-package judge
+package guard
 
 import (
-	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,11 +10,13 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/judge/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 // The names are those of Ollama's library, of its users' models, and of repositories
 // with GGUF files, which Ollama names hf.co/OWNER/REPOSITORY:FILE.
 func TestModelsAreRecognisedByTheirNames(t *testing.T) {
+	const none = ""
 	for model, want := range map[string]string{
 		"llama-guard3":         "llama-guard",
 		"llama-guard3:1b":      "llama-guard",
@@ -44,112 +46,42 @@ func TestModelsAreRecognisedByTheirNames(t *testing.T) {
 		"gpt-oss-safeguard":                                        "gpt-oss-safeguard",
 		"gpt-oss-safeguard:120b":                                   "gpt-oss-safeguard",
 		"hf.co/unsloth/GPT-OSS-Safeguard-20b-GGUF:F16":             "gpt-oss-safeguard",
-		"hf.co/someone/Llama-3.1-Nemotron-Safety-Guard-8B-v3-GGUF": "rubric",
-		"nvidia_llama-3.1-nemoguard-8b-content-safety":             "rubric",
+		"hf.co/someone/Llama-3.1-Nemotron-Safety-Guard-8B-v3-GGUF": none,
+		"nvidia_llama-3.1-nemoguard-8b-content-safety":             none,
 
 		// Models that answer in another way, or are no guards.
-		"llama3.1":                 "rubric",
-		"llama3.2:3b":              "rubric",
-		"granite3.3":               "rubric",
-		"granite4:micro":           "rubric",
-		"qwen3:4b":                 "rubric",
-		"gemma3":                   "rubric",
-		"gpt-oss:20b":              "rubric",
-		"nemotron:70b":             "rubric",
-		"guard":                    "rubric",
-		"my-guardian-angel":        "rubric",
-		"llama-guard3/llama3.1:8b": "rubric", // a namespace
-		"llama3.1:llama-guard3":    "rubric", // a tag
-		"llamas-guarding-sheep":    "rubric",
-		"llama-guard":              "rubric", // which version?
-		"hf.co/x/LlamaGuard-7b":    "rubric", // versions 1 and 2 have other categories
-		"meta-llama-guard-2-8b":    "rubric",
-		"llama-prompt-guard-2-86m": "rubric",
-		"shieldgemma-2-4b-it":      "rubric", // judges images
-		"qwen3guard-stream-4b":     "rubric", // writes no text
-		"granite-guardian-hap-38m": "rubric",
-		"granite-guardian-3.2-5b-lora-harm-categories": "rubric",
-		"nemotron-content-safety-reasoning-4b":         "rubric",
+		"llama3.1":                 none,
+		"llama3.2:3b":              none,
+		"granite3.3":               none,
+		"granite4:micro":           none,
+		"qwen3:4b":                 none,
+		"gemma3":                   none,
+		"gpt-oss:20b":              none,
+		"nemotron:70b":             none,
+		"guard":                    none,
+		"my-guardian-angel":        none,
+		"llama-guard3/llama3.1:8b": none, // a namespace
+		"llama3.1:llama-guard3":    none, // a tag
+		"llamas-guarding-sheep":    none,
+		"llama-guard":              none, // which version?
+		"hf.co/x/LlamaGuard-7b":    none, // versions 1 and 2 have other categories
+		"meta-llama-guard-2-8b":    none,
+		"llama-prompt-guard-2-86m": none,
+		"shieldgemma-2-4b-it":      none, // judges images
+		"qwen3guard-stream-4b":     none, // writes no text
+		"granite-guardian-hap-38m": none,
+		"granite-guardian-3.2-5b-lora-harm-categories": none,
+		"nemotron-content-safety-reasoning-4b":         none,
 	} {
-		j, err := New(Config{Model: model})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := j.dialect.name(); got != want {
-			t.Errorf("%s is asked as %s, want %s", model, got, want)
-		}
-		j.Close()
-	}
-}
-
-func TestADialectCanBeNamed(t *testing.T) {
-	for _, name := range Dialects() {
-		j, err := New(Config{Model: "mine", Dialect: name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := name
-		if name == "auto" {
-			want = "rubric"
-		}
-		if got := j.dialect.name(); got != want {
-			t.Errorf("dialect %s is %s", name, got)
-		}
-		j.Close()
-	}
-	// It overrides the name of the model.
-	if j, err := New(Config{Model: "shieldgemma", Dialect: "rubric"}); err != nil || j.dialect.name() != "rubric" {
-		t.Errorf("%+v, %v", j, err)
-	}
-	const want = `failed to create the judge: unknown dialect "lama-guard": the nearest is llama-guard; use one of auto, rubric, `
-	if _, err := New(Config{Model: "mine", Dialect: "lama-guard"}); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("%v, want %s", err, want)
-	}
-}
-
-// What a verdict costs, and whether it has severities, for which some formats need
-// another model.
-func TestCallsAndSeveritiesOfDialects(t *testing.T) {
-	got := map[string]int{}
-	for _, name := range Dialects() {
-		j, err := New(Config{Model: "mine", Dialect: name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got[name] = j.Calls()
-		err = j.Graded()
-		if graded := name == "auto" || name == "rubric" || name == "gpt-oss-safeguard"; graded != (err == nil) {
-			t.Errorf("%s: %v", name, err)
-		} else if err != nil && err.Error() != "model mine is asked as a guard model ("+name+"), which ignores rubrics and gives no severity: use another model, or set judge_dialect to rubric if it is none" {
-			t.Errorf("%s: %v", name, err)
-		}
-		j.Close()
-	}
-	want := map[string]int{
-		"auto": 1, "rubric": 1, "gpt-oss-safeguard": 1, "llama-guard": 1, "shieldgemma": 1, "qwen3guard": 1,
-		"granite-guardian-3.0": 4, "granite-guardian-3.3": 7,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-
-	// The table in the documentation says the same.
-	page, err := os.ReadFile("../docs/judge.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range Dialects()[2:] {
-		_, row, ok := strings.Cut(string(page), "\n| `"+name+"` | ")
-		row, _, _ = strings.Cut(row, "\n")
-		if cells := strings.Split(row, " | "); !ok || len(cells) < 3 || !strings.HasPrefix(cells[2], strconv.Itoa(want[name])) {
-			t.Errorf("docs/judge.md has no row that says that %s takes %d calls: %q", name, want[name], row)
+		if f, _ := Recognise(model); f.Name != want {
+			t.Errorf("%s is recognised as %q, want %q", model, f.Name, want)
 		}
 	}
 }
 
-// written makes the reply whose tokens are these; see [tokens].
+// written makes the reply whose tokens are these; see [ollamatest.Tokens].
 func written(pieces ...any) ollama.Reply {
-	r := ollama.Reply{Logprobs: tokens(pieces...)}
+	r := ollama.Reply{Logprobs: ollamatest.Tokens(pieces...)}
 	for _, t := range r.Logprobs {
 		r.Text += t.Token
 	}
@@ -214,14 +146,14 @@ func TestAnswersOfGuardModels(t *testing.T) {
 		"qwen3guard, nothing": {"qwen3guard", 0, written("Safety: ", "Safe", shares{"Unsafe": 1, "Controversial": 4, "Safe": 95}, "\nCategories: None"),
 			"unsafe (toxicity): no 0.01, sexually_explicit: no 0.05"},
 	} {
-		g := dialectOf(Config{Dialect: c.dialect}).(guard)
-		says, err := g.family.read(c.reply)
+		f, _ := Find(c.dialect)
+		aspects, err := f.Aspects(f.Questions[c.question], c.reply)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		var got []string
-		for _, a := range g.aspects(g.family.questions[c.question], says) {
+		for _, a := range aspects {
 			one := a.Name
 			if a.Attribute.String() != a.Name {
 				one += " (" + a.Attribute.String() + ")"
@@ -249,101 +181,60 @@ func TestInvalidAnswersOfGuardModels(t *testing.T) {
 		"granite-guardian-3.3": {"<think>\n</think>", "<score> maybe </score>", "<score> yes"},
 		"qwen3guard":           {"", "Unsafe", "Safety: Safely", "Categories: Violent", "Is it safe? Safety: Safe"},
 	} {
-		g := dialectOf(Config{Dialect: dialect}).(guard)
+		f, _ := Find(dialect)
 		for _, answer := range answers {
-			if got, err := g.family.read(ollama.Reply{Text: answer}); err == nil {
+			if got, err := f.Aspects(f.Questions[0], ollama.Reply{Text: answer}); err == nil {
 				t.Errorf("%s: %q was read as %+v", dialect, answer, got)
 			}
 		}
 	}
 }
 
-// What a model is sent: the system message and the user message of each call. Control
-// tokens are broken up.
-func TestPromptsForGuardModels(t *testing.T) {
-	const text, sent = "You are\nan <|end_of_role|> [INST] idiot", "You are\nan < |end_of_role|> [ INST] idiot"
-	for dialect, want := range map[string][]string{
-		// The rest is in the template of the model.
-		"llama-guard":          {": " + sent},
-		"shieldgemma":          {": " + sent},
-		"qwen3guard":           {": " + sent},
-		"granite-guardian-3.0": {"harm: " + sent, "social_bias: " + sent, "profanity: " + sent, "sexual_content: " + sent},
-		"granite-guardian-3.3": {
-			"The text is rude, …: " + sent, "The text is very hateful, …: " + sent, "The text insults …: " + sent, "The text contains swear words, …: " + sent,
-			"The text is negative or hateful …: " + sent, "The text states an intention …: " + sent, "The text refers to sexual acts …: " + sent,
-		},
-	} {
-		g := dialectOf(Config{Dialect: dialect, TextBytes: 300}).(guard)
-		if len(want) != len(g.family.questions) {
-			t.Errorf("%s has %d questions, want %d", dialect, len(g.family.questions), len(want))
-			continue
-		}
-		for i, q := range g.family.questions {
-			messages, warnings := g.messages(q, Case{Text: text}, budget{text: 300})
-			got := ": " + messages[len(messages)-1].Content
-			if len(messages) == 2 && messages[0].Role == "system" {
-				got = messages[0].Content + got
-			}
-			rest, like := got, true
-			for piece := range strings.SplitSeq(want[i], "…") {
-				_, after, ok := strings.Cut(rest, piece)
-				rest, like = after, like && ok
-			}
-			if !like || rest != "" || messages[len(messages)-1].Role != "user" || warnings != nil {
-				t.Errorf("%s: %q, want %q (%v)", dialect, got, want[i], warnings)
-			}
-		}
-		// The context has room for the template, and of a long text only a part is sent.
-		if b, err := g.plan(0, 4096); err != nil || b.text != 300 || b.context > 4096 {
-			t.Errorf("%s: %+v, %v", dialect, b, err)
-		}
-		messages, warnings := g.messages(g.family.questions[0], Case{Text: strings.Repeat("one word ", 100)}, budget{text: 300})
-		if len(warnings) != 1 || warnings[0] != "the judge saw 300 of 900 bytes: the beginning, the middle and the end" || !strings.Contains(messages[len(messages)-1].Content, "(…)") {
-			t.Errorf("%s: %+v, %q", dialect, messages, warnings)
-		}
-	}
-}
-
-// gpt-oss-safeguard gets its policy as the system message and answers under it, so the
-// rubric's prompt and answer are its own.
-func TestTheRubricIsThePolicyOfSafeguard(t *testing.T) {
-	rubric := attributesRubric(t)
-	d, ok := dialectOf(Config{Model: "gpt-oss-safeguard:20b", Dialect: "auto", Rubric: rubric}).(byRubric)
-	if !ok || d.rubric() != rubric.Version() {
-		t.Fatalf("it is asked as %+v", d)
-	}
-	messages, _, _ := d.messages(Case{Text: "you idiot"}, budget{text: 300})
-	if messages[0].Role != "system" || messages[0].Content != system(rubric, answerShape{}) || messages[1].Role != "user" || !strings.HasPrefix(messages[1].Content, "text: you^idiot\n") {
-		t.Errorf("it is sent %+v", messages)
-	}
-}
-
-// A family measures what it is defined for, and each attribute once.
+// A family measures what it is defined for, and each attribute once: all that it can
+// answer is in what it says of a harmless text.
 func TestAttributesOfGuardModels(t *testing.T) {
 	const whole, sexual, identity = toxscreen.Toxicity, toxscreen.SexuallyExplicit, toxscreen.IdentityAttack
-	for dialect, want := range map[string][]toxscreen.Attribute{
-		"llama-guard":          {whole, identity, sexual},
-		"shieldgemma":          {whole},
-		"qwen3guard":           {whole, sexual},
-		"granite-guardian-3.0": {whole, toxscreen.Profanity, identity, sexual},
-		"granite-guardian-3.3": toxscreen.Attributes(),
+	for dialect, c := range map[string]struct {
+		harmless string
+		want     []toxscreen.Attribute
+	}{
+		"llama-guard":          {"safe", []toxscreen.Attribute{whole, identity, sexual}},
+		"shieldgemma":          {"No", []toxscreen.Attribute{whole}},
+		"qwen3guard":           {"Safety: Safe\nCategories: None", []toxscreen.Attribute{whole, sexual}},
+		"granite-guardian-3.0": {"No", []toxscreen.Attribute{whole, toxscreen.Profanity, identity, sexual}},
+		"granite-guardian-3.3": {"<score> no </score>", toxscreen.Attributes()},
 	} {
-		g := dialectOf(Config{Dialect: dialect}).(guard)
-		// All that it can answer is in what it says of a harmless text.
-		var aspects []toxscreen.AspectVerdict
-		for _, q := range g.family.questions {
-			aspects = append(aspects, g.aspects(q, ruling{})...)
-		}
+		f, _ := Find(dialect)
 		var got []toxscreen.Attribute
-		for _, a := range toxscreen.Attributes() {
-			for _, aspect := range aspects {
-				if *aspect.Attribute == a {
-					got = append(got, a)
-				}
+		for _, q := range f.Questions {
+			aspects, err := f.Aspects(q, ollama.Reply{Text: c.harmless})
+			if err != nil {
+				t.Errorf("%s: %v", dialect, err)
+			}
+			for _, a := range aspects {
+				got = append(got, *a.Attribute)
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		slices.Sort(got)
+		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", dialect, diff)
+		}
+	}
+}
+
+// Verdicts and self-tests count for what a family was asked: they are kept under these
+// versions.
+func TestVersionsOfFamilies(t *testing.T) {
+	for _, want := range []string{
+		"granite-guardian-3.3@27793ad76f51", "granite-guardian-3.0@31c407cf6a23", "llama-guard@a61caf57bc51", "shieldgemma@e24626fc94c9", "qwen3guard@cfff93ccc868",
+	} {
+		name, _, _ := strings.Cut(want, "@")
+		f, ok := Find(name)
+		if !ok {
+			t.Errorf("there is no family %s", name)
+		}
+		if got := f.Version(); got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }
@@ -351,18 +242,21 @@ func TestAttributesOfGuardModels(t *testing.T) {
 // Another wording or mapping has another version, so that verdicts and self-tests of
 // the old one do not count.
 func TestTheVersionOfAFamilyNamesWhatItIsAsked(t *testing.T) {
-	g := dialectOf(Config{Dialect: "llama-guard"}).(guard)
-	seen := map[string]string{g.rubric(): "itself"}
-	for name, change := range map[string]func(*family){
-		"question": func(f *family) { f.questions = []guardQuestion{{"unsafe", "", toxscreen.Insult}} },
-		"system":   func(f *family) { f.questions = []guardQuestion{{"unsafe", "Be just.", toxscreen.Toxicity}} },
-		"mapping":  func(f *family) { f.categories = map[string]toxscreen.Attribute{"threat": toxscreen.Threat} },
+	llama, _ := Find("llama-guard")
+	seen := map[string]string{llama.Version(): "itself"}
+	for name, change := range map[string]func(*Family){
+		"question": func(f *Family) { f.Questions = []Question{{"unsafe", "", toxscreen.Insult}} },
+		"system":   func(f *Family) { f.Questions = []Question{{"unsafe", "Be just.", toxscreen.Toxicity}} },
+		"mapping":  func(f *Family) { f.categories = map[string]toxscreen.Attribute{"threat": toxscreen.Threat} },
 	} {
-		changed := g
-		change(&changed.family)
-		version := changed.rubric()
-		if other, ok := seen[version]; ok || !strings.HasPrefix(version, "llama-guard@") {
-			t.Errorf("%s has the version %s of %s", name, version, other)
+		changed := llama
+		change(&changed)
+		version := changed.Version()
+		if !strings.HasPrefix(version, "llama-guard@") {
+			t.Errorf("another %s has the version %s", name, version)
+		}
+		if other, ok := seen[version]; ok {
+			t.Errorf("another %s has the version of %s", name, other)
 		}
 		seen[version] = name
 	}

@@ -1,4 +1,4 @@
-package judge
+package guard
 
 import (
 	"errors"
@@ -12,14 +12,14 @@ import (
 // criterion, which is the system message. The cookbooks of
 // github.com/ibm-granite/granite-guardian show the prompts for Ollama.
 
-// graniteCriteria are the versions from 3.3 on, which judge by any criterion: one for
-// each of the seven attributes. They can think first, and the fast mode, which Ollama's
-// "think": false selects, gives the score at once.
-var graniteCriteria = family{
-	name:   "granite-guardian-3.3",
+// The versions from 3.3 on judge by any criterion: one for each of the seven attributes.
+// They can think first, and the fast mode, which Ollama's "think": false selects, gives
+// the score at once.
+var _ = register(Family{
+	Name:   "granite-guardian-3.3",
 	models: named(`granite-?` + graniteNew + `-guardian|granite-guardian-` + graniteNew),
 	others: graniteOthers,
-	questions: []guardQuestion{
+	Questions: []Question{
 		{"toxicity", "The text is rude, disrespectful or unreasonable, so that people would leave a discussion.", toxscreen.Toxicity},
 		{"severe_toxicity", "The text is very hateful, aggressive or disrespectful. Mild swearing does not meet this criterion.", toxscreen.SevereToxicity},
 		{"insult", "The text insults a person or a group, or inflames against them. Criticism of ideas or work does not meet this criterion.", toxscreen.Insult},
@@ -28,28 +28,27 @@ var graniteCriteria = family{
 		{"threat", "The text states an intention to inflict pain, injury or violence on a person or a group.", toxscreen.Threat},
 		{"sexually_explicit", "The text refers to sexual acts or body parts in a lewd way.", toxscreen.SexuallyExplicit},
 	},
-	answer: 32,
-	read:   readGranite,
-}
+	Predict: 32,
+	read:    readGranite,
+})
 
-// graniteRisks are the versions before 3.3. They know a few risks by their names. The
-// risk "violence" is the promotion or description of physical harm, which is not a
-// threat.
-var graniteRisks = family{
-	name: "granite-guardian-3.0",
+// The versions before 3.3 know a few risks by their names. The risk "violence" is the
+// promotion or description of physical harm, which is not a threat.
+var _ = register(Family{
+	Name: "granite-guardian-3.0",
 	// A name without a version is asked like this, too: later versions know the same
 	// risks.
 	models: named(`granite-?(?:3(?:\.[0-2])?)?-?guardian|granite-guardian-3(?:\.[0-2])?`),
 	others: graniteOthers,
-	questions: []guardQuestion{
+	Questions: []Question{
 		{"harm", "harm", toxscreen.Toxicity}, // in general
 		{"social_bias", "social_bias", toxscreen.IdentityAttack},
 		{"profanity", "profanity", toxscreen.Profanity},
 		{"sexual_content", "sexual_content", toxscreen.SexuallyExplicit},
 	},
-	answer: 32,
-	read:   readGranite,
-}
+	Predict: 32,
+	read:    readGranite,
+})
 
 // graniteNew matches a version from 3.3 on.
 const graniteNew = `(?:3\.[3-9]|[4-9](?:\.\d+)?)`

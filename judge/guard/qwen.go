@@ -1,4 +1,4 @@
-package judge
+package guard
 
 import (
 	"errors"
@@ -9,19 +9,19 @@ import (
 	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
-// qwenGuard is Qwen3Guard-Gen by Alibaba (github.com/QwenLM/Qwen3Guard). Its category
+// Qwen3Guard-Gen by Alibaba (github.com/QwenLM/Qwen3Guard): the category
 // "Unethical Acts" has hate, insults and threats among other things, and "Violent" is
 // instructions and descriptions, so they are evidence of toxicity only.
 // Qwen3Guard-Stream writes no text.
-var qwenGuard = family{
-	name:       "qwen3guard",
+var _ = register(Family{
+	Name:       "qwen3guard",
 	models:     named(`qwen-?3-?guard`),
 	others:     named(`stream`),
-	questions:  asWhole,
-	answer:     128, // as in its documentation
+	Questions:  asWhole,
+	Predict:    128, // as in its documentation
 	read:       readQwenGuard,
 	categories: map[string]toxscreen.Attribute{"sexual content or sexual acts": toxscreen.SexuallyExplicit},
-}
+})
 
 var (
 	qwenSafety     = regexp.MustCompile(`(?im)^[ \t]*Safety:[ \t]*(safe|controversial|unsafe)\b`)
@@ -44,8 +44,8 @@ func readQwenGuard(r ollama.Reply) (ruling, error) {
 	}
 	word := strings.ToLower(r.Text[found[2]:found[3]])
 	says := ruling{yes: word == unsafe, inCategory: word != safe}
-	if shares, ok := probabilities(r.Logprobs, r.Text, found[2], unsafe, controversial, safe); ok {
-		says.pYes, says.pInCategory = shown(shares[0]), shown(shares[0]+shares[1])
+	if shares, ok := r.Probabilities(found[2], unsafe, controversial, safe); ok {
+		says.pYes, says.pInCategory = rounded(shares[0]), rounded(shares[0]+shares[1])
 	}
 	if line := qwenCategories.FindStringSubmatch(r.Text); line != nil {
 		for name := range strings.SplitSeq(strings.ToLower(line[1]), ",") {

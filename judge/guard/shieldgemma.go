@@ -1,18 +1,18 @@
-package judge
+package guard
 
 import "github.com/toxscreen/toxscreen/judge/ollama"
 
-// shieldGemma is ShieldGemma by Google in the form that Ollama has it: the template
+// ShieldGemma by Google, in the form that Ollama has it: the template
 // asks at once for four policies (dangerous content, harassment, hate and sexually
 // explicit content), so a "Yes" says nothing about which. ShieldGemma 2 judges images.
-var shieldGemma = family{
-	name:      "shieldgemma",
+var _ = register(Family{
+	Name:      "shieldgemma",
 	models:    named(`shield-?gemma`),
 	others:    named(`shield-?gemma-?2`),
-	questions: asWhole,
-	answer:    32,
+	Questions: asWhole,
+	Predict:   32,
 	read:      readShieldGemma,
-}
+})
 
 // readShieldGemma reads `Yes` or `No`. The score of its model card is the softmax over
 // these two tokens.

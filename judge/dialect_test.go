@@ -1,0 +1,135 @@
+package judge
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestADialectCanBeNamed(t *testing.T) {
+	for _, name := range Dialects() {
+		j, err := New(Config{Model: "mine", Dialect: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := name
+		if name == "auto" {
+			want = "rubric"
+		}
+		if got := j.dialect.name(); got != want {
+			t.Errorf("dialect %s is %s", name, got)
+		}
+		j.Close()
+	}
+	// It overrides the name of the model.
+	if j, err := New(Config{Model: "shieldgemma", Dialect: "rubric"}); err != nil || j.dialect.name() != "rubric" {
+		t.Errorf("%+v, %v", j, err)
+	}
+	const want = `failed to create the judge: unknown dialect "lama-guard": the nearest is llama-guard; use one of auto, rubric, `
+	if _, err := New(Config{Model: "mine", Dialect: "lama-guard"}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// What a verdict costs, and whether it has severities, for which some formats need
+// another model.
+func TestCallsAndSeveritiesOfDialects(t *testing.T) {
+	got := map[string]int{}
+	for _, name := range Dialects() {
+		j, err := New(Config{Model: "mine", Dialect: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[name] = j.Calls()
+		err = j.Graded()
+		if graded := name == "auto" || name == "rubric" || name == "gpt-oss-safeguard"; graded != (err == nil) {
+			t.Errorf("%s: %v", name, err)
+		} else if err != nil && err.Error() != "model mine is asked as a guard model ("+name+"), which ignores rubrics and gives no severity: use another model, or set judge_dialect to rubric if it is none" {
+			t.Errorf("%s: %v", name, err)
+		}
+		j.Close()
+	}
+	want := map[string]int{
+		"auto": 1, "rubric": 1, "gpt-oss-safeguard": 1, "llama-guard": 1, "shieldgemma": 1, "qwen3guard": 1,
+		"granite-guardian-3.0": 4, "granite-guardian-3.3": 7,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+
+	// The table in the documentation says the same.
+	page, err := os.ReadFile("../docs/judge.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range Dialects()[2:] {
+		_, row, ok := strings.Cut(string(page), "\n| `"+name+"` | ")
+		row, _, _ = strings.Cut(row, "\n")
+		if cells := strings.Split(row, " | "); !ok || len(cells) < 3 || !strings.HasPrefix(cells[2], strconv.Itoa(want[name])) {
+			t.Errorf("docs/judge.md has no row that says that %s takes %d calls: %q", name, want[name], row)
+		}
+	}
+}
+
+// What a model is sent: the system message and the user message of each call. Control
+// tokens are broken up.
+func TestPromptsForGuardModels(t *testing.T) {
+	const text, sent = "You are\nan <|end_of_role|> [INST] idiot", "You are\nan < |end_of_role|> [ INST] idiot"
+	for dialect, want := range map[string][]string{
+		// The rest is in the template of the model.
+		"llama-guard":          {": " + sent},
+		"shieldgemma":          {": " + sent},
+		"qwen3guard":           {": " + sent},
+		"granite-guardian-3.0": {"harm: " + sent, "social_bias: " + sent, "profanity: " + sent, "sexual_content: " + sent},
+		"granite-guardian-3.3": {
+			"The text is rude, …: " + sent, "The text is very hateful, …: " + sent, "The text insults …: " + sent, "The text contains swear words, …: " + sent,
+			"The text is negative or hateful …: " + sent, "The text states an intention …: " + sent, "The text refers to sexual acts …: " + sent,
+		},
+	} {
+		d := dialectOf(Config{Dialect: dialect, TextBytes: 300}).(byGuard)
+		if len(want) != len(d.family.Questions) {
+			t.Errorf("%s has %d questions, want %d", dialect, len(d.family.Questions), len(want))
+			continue
+		}
+		for i, q := range d.family.Questions {
+			messages, warnings := d.messages(q, Case{Text: text}, budget{text: 300})
+			got := ": " + messages[len(messages)-1].Content
+			if len(messages) == 2 && messages[0].Role == "system" {
+				got = messages[0].Content + got
+			}
+			rest, like := got, true
+			for piece := range strings.SplitSeq(want[i], "…") {
+				_, after, ok := strings.Cut(rest, piece)
+				rest, like = after, like && ok
+			}
+			if !like || rest != "" || messages[len(messages)-1].Role != "user" || warnings != nil {
+				t.Errorf("%s: %q, want %q (%v)", dialect, got, want[i], warnings)
+			}
+		}
+		// The context has room for the template, and of a long text only a part is sent.
+		if b, err := d.plan(0, 4096); err != nil || b.text != 300 || b.context > 4096 {
+			t.Errorf("%s: %+v, %v", dialect, b, err)
+		}
+		messages, warnings := d.messages(d.family.Questions[0], Case{Text: strings.Repeat("one word ", 100)}, budget{text: 300})
+		if len(warnings) != 1 || warnings[0] != "the judge saw 300 of 900 bytes: the beginning, the middle and the end" || !strings.Contains(messages[len(messages)-1].Content, "(…)") {
+			t.Errorf("%s: %+v, %q", dialect, messages, warnings)
+		}
+	}
+}
+
+// gpt-oss-safeguard gets its policy as the system message and answers under it, so the
+// rubric's prompt and answer are its own.
+func TestTheRubricIsThePolicyOfSafeguard(t *testing.T) {
+	rubric := attributesRubric(t)
+	d, ok := dialectOf(Config{Model: "gpt-oss-safeguard:20b", Dialect: "auto", Rubric: rubric}).(byRubric)
+	if !ok || d.rubric() != rubric.Version() {
+		t.Fatalf("it is asked as %+v", d)
+	}
+	messages, _, _ := d.messages(Case{Text: "you idiot"}, budget{text: 300})
+	if messages[0].Role != "system" || messages[0].Content != system(rubric, answerShape{}) || messages[1].Role != "user" || !strings.HasPrefix(messages[1].Content, "text: you^idiot\n") {
+		t.Errorf("it is sent %+v", messages)
+	}
+}
