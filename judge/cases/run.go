@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 )
 
 // Judges are the judges of plans with the same metrics, one for each rubric, with
@@ -69,7 +70,7 @@ func (j *Judges) Trust(ctx context.Context, folder string) (warning string, err 
 	if err != nil {
 		return "", nil //nolint:nilerr // it will be the error of every metric
 	}
-	found, err := judge.ReadSelfTest(folder, model)
+	found, err := selftest.Read(folder, model)
 	switch {
 	case err != nil:
 		return "", err

@@ -1,4 +1,4 @@
-package judge
+package selftest
 
 import (
 	"os"
@@ -13,17 +13,21 @@ import (
 // model: a name that several models had is ambiguous.
 func TestStoredSelfTests(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "judges")
-	if all, err := SelfTests(folder); err != nil || len(all) > 0 {
-		t.Errorf("without a folder: %v, %v", all, err)
+	all, err := List(folder)
+	if err != nil {
+		t.Errorf("without a folder: %v", err)
+	}
+	if len(all) > 0 {
+		t.Errorf("without a folder: %v", all)
 	}
 	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
-	for _, o := range []SelfTest{
+	for _, o := range []Test{
 		{Model: "b:latest", Digest: "bbbbbbbbbbbbb1", Rubric: "attributes@1", When: day(1)},
 		{Model: "a", Digest: "aaaaaaaaaaaaa1", Rubric: "attributes@1", When: day(2)},
 		{Model: "a", Digest: "aaaaaaaaaaaaa1", Rubric: "nexa-gauge/bias@1", When: day(3)},
 		{Model: "a", Digest: "ccccccccccccc1", Rubric: "attributes@1", When: day(4)},
 	} {
-		o.Format, o.Version = selfTestFormat, SelfTestVersion()
+		o.Format, o.Version = format, Version()
 		if _, err := o.Save(folder); err != nil {
 			t.Fatal(err)
 		}
@@ -34,16 +38,19 @@ func TestStoredSelfTests(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	names := func(all []StoredSelfTest) string {
+	names := func(all []Stored) string {
 		var names []string
 		for _, o := range all {
 			names = append(names, o.Model+"@"+o.Digest[:1]+" "+o.Rubric)
 		}
 		return strings.Join(names, ", ")
 	}
-	all, err := SelfTests(folder)
-	if want := "a@c attributes@1, a@a nexa-gauge/bias@1, a@a attributes@1, b:latest@b attributes@1"; err != nil || names(all) != want {
-		t.Errorf("%v, %s, want %s", err, names(all), want)
+	all, err = List(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "a@c attributes@1, a@a nexa-gauge/bias@1, a@a attributes@1, b:latest@b attributes@1"; names(all) != want {
+		t.Errorf("%s, want %s", names(all), want)
 	}
 	for _, c := range []struct{ model, removed, failure string }{
 		{"a", "", "a can be each of a@cccccccccccc, a@aaaaaaaaaaaa: name one of these"},
@@ -52,13 +59,23 @@ func TestStoredSelfTests(t *testing.T) {
 		{"A", "a@c attributes@1", ""},
 		{"b", "b:latest@b attributes@1", ""},
 	} {
-		removed, err := ForgetSelfTests(folder, c.model)
-		if names(removed) != c.removed || (err == nil) != (c.failure == "") || err != nil && !strings.Contains(err.Error(), c.failure) {
-			t.Errorf("%s: %v, removed %s, want %s%s", c.model, err, names(removed), c.removed, c.failure)
+		removed, err := Forget(folder, c.model)
+		if names(removed) != c.removed {
+			t.Errorf("%s: removed %s, want %s", c.model, names(removed), c.removed)
+		}
+		if err == nil && c.failure != "" || err != nil && (c.failure == "" || !strings.Contains(err.Error(), c.failure)) {
+			t.Errorf("%s: %v, want %q", c.model, err, c.failure)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(folder, "*"))
-	if want := []string{"broken.json", "notes.txt", "old.json"}; err != nil || len(left) != 3 || filepath.Base(left[0]) != want[0] || !slices.IsSorted(left) {
-		t.Errorf("%v, %v is left, want %v", err, left, want)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if want := []string{"broken.json", "notes.txt", "old.json"}; !slices.Equal(left, want) {
+		t.Errorf("%v is left, want %v", left, want)
 	}
 }
