@@ -55,9 +55,9 @@ func (s sharing) takes(windows, longest int, j *job) bool {
 	return windows < s.windows && (windows+1)*max(longest, len(j.ids)) <= s.tokens
 }
 
-// A window of a text with n tokens lets patience·n tokens that come later go first, of at
-// most patience·longText: short texts do not wait for long ones, and long ones are not put off
-// for ever. docs/benchmarks.md has the figures.
+// Windows that come later may go before a waiting one: up to patience tokens of theirs for
+// each token of its text, of which longText tokens count at most. So short texts do not wait
+// for long ones, and long ones do not wait for ever. docs/benchmarks.md has the figures.
 const (
 	patience = 4
 	longText = 1024

@@ -20,8 +20,6 @@ type byGuard struct {
 
 func (d byGuard) name() string   { return d.family.Name }
 func (d byGuard) rubric() string { return d.family.Version() }
-func (d byGuard) calls() int     { return len(d.family.Questions) }
-func (d byGuard) graded() bool   { return false }
 
 // guardPrompt is roughly the number of tokens in the template of a guard model.
 const guardPrompt = 1024

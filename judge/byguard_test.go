@@ -47,7 +47,7 @@ func TestGuardModelsOnAServer(t *testing.T) {
 					t.Errorf("request %+v", r)
 				}
 			}
-			if len(kept.Asked) != j.Calls() || !slices.EqualFunc(systems, c.systems, strings.HasPrefix) {
+			if !slices.EqualFunc(systems, c.systems, strings.HasPrefix) {
 				t.Errorf("the system messages are %q", systems)
 			}
 			got := map[bool][]string{}

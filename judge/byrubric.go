@@ -21,8 +21,6 @@ type byRubric struct {
 
 func (d byRubric) name() string   { return d.as }
 func (d byRubric) rubric() string { return d.config.Rubric.Version() }
-func (d byRubric) calls() int     { return 1 }
-func (d byRubric) graded() bool   { return true }
 
 func (d byRubric) plan(prefix, limit int) (budget, error) {
 	b, err := plan(d.config.Rubric, d.shape, prefix, d.config.TextBytes, limit)

@@ -16,12 +16,8 @@ import (
 // dialect writes the prompts for a model and parses its answers.
 type dialect interface {
 	name() string
-	// rubric returns the version of the rubric.
+	// rubric returns the version of what the model is asked.
 	rubric() string
-	// calls returns how many calls a text takes.
-	calls() int
-	// graded reports whether verdicts have severities.
-	graded() bool
 	// plan divides the context. prefix is the number of tokens of the prompt
 	// without a text, limit the model's maximum context in tokens, 0 if it is not
 	// known.
@@ -41,7 +37,7 @@ func budgetOf(d dialect, s *ollama.Session) budget {
 	return b
 }
 
-// The dialects that are not those of a guard model.
+// The dialects beside those of package guard.
 const (
 	// dialectAuto takes the dialect from the model's name.
 	dialectAuto = "auto"

@@ -10,8 +10,8 @@
 //
 // The text is judged under a [Rubric]: each aspect gets yes or no, its probability,
 // a severity and quotations that are looked up in the text. Answers are validated,
-// and an invalid answer is no verdict: nothing is guessed. docs/judge.md says how
-// to choose a model and how to test whether it is reliable.
+// and nothing is guessed from an invalid one. docs/judge.md says how to choose a model;
+// package selftest tests whether it is reliable.
 package judge
 
 import (
@@ -43,8 +43,8 @@ type Config struct {
 	// Rubric is the rubric; "attributes" if it has no name.
 	Rubric Rubric
 	// Dialect is how the model is asked, one of [Dialects]. The default, "auto", takes
-	// it from the name of the model: those of guard models are recognised, and all
-	// others are asked by the rubric. Most guard models ignore the rubric.
+	// it from the model's name: package guard recognises guard models, most of which
+	// ignore the rubric, and all other models are asked by the rubric.
 	Dialect string
 	// Timeout is the time limit for one text, including waiting for a free slot, second
 	// attempts and the question about the core, but not loading the model. The default
@@ -61,8 +61,8 @@ type Config struct {
 	// [ollama.Config].
 	Patient bool
 	// TextBytes is how many bytes of a text the judge sees at most. The default is
-	// 2,000. Of a text that a classifier found something in, it sees the worst passage;
-	// of another text that is longer, the beginning, the middle and the end.
+	// 2,000. If a classifier found something in the text, the judge sees the worst
+	// passage; otherwise it sees the beginning, the middle and the end of a longer text.
 	TextBytes int
 	// Context is the minimum context size in tokens, for judges of one model with
 	// several rubrics: the server reloads the model for another size. 0 is the size
@@ -73,8 +73,8 @@ type Config struct {
 	// verdict: they are written after it.
 	Reason     bool
 	Violations bool
-	// Classifier scores the clauses of a passage, to find those that the classifier's score
-	// rests on. Without one, all clauses are taken to be such.
+	// Classifier scores the clauses of a passage: the core of the passage are those that
+	// its score rests on. Without a classifier, all clauses are the core.
 	Classifier toxscreen.Classifier
 	// Cache stores verdicts; nil stores none.
 	Cache Cache
@@ -185,9 +185,6 @@ func Context(configs ...Config) (int, error) {
 // Close closes the connections to the server. No call may be in progress.
 func (j *Judge) Close() { j.client.Close() }
 
-// Rubric returns the rubric.
-func (j *Judge) Rubric() Rubric { return j.config.Rubric }
-
 // Version returns name@hash of what the model is asked, as verdicts show it: of the
 // rubric, or of the questions of a guard model.
 func (j *Judge) Version() string { return j.dialect.rubric() }
@@ -195,16 +192,12 @@ func (j *Judge) Version() string { return j.dialect.rubric() }
 // Parallel implements [toxscreen.Judge].
 func (j *Judge) Parallel() int { return j.config.Parallel }
 
-// Calls returns how many calls of the model a text takes, without second attempts.
-func (j *Judge) Calls() int { return j.dialect.calls() }
-
-// Graded returns nil if verdicts have severities and so a score, and an error that
-// says why not if they have none.
+// Graded returns an error that says why, if verdicts have no severities and so no score.
 func (j *Judge) Graded() error {
-	if j.dialect.graded() {
+	if _, ok := j.dialect.(byRubric); ok {
 		return nil
 	}
-	return fmt.Errorf("model %s is asked as a guard model (%s), which ignores rubrics and gives no severity: use another model, or set judge_dialect to rubric if it is none",
+	return fmt.Errorf("model %s is asked as a guard model (%s), which ignores rubrics and gives no severity: use another model, or, if it is not a guard model, set judge_dialect to rubric",
 		j.config.Model, j.dialect.name())
 }
 
@@ -358,12 +351,12 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 }
 
 // askAlone asks about the core of the passage alone and adds the answers to the verdict on
-// the passage, which is of the given session. A passage that is all core is not asked about
-// again.
+// the passage, which the given session gave. If the core is the whole passage, nothing is
+// asked again.
 func (j *Judge) askAlone(ctx context.Context, exchange *ollama.Exchange, c Case, seen sight, session *ollama.Session, v *toxscreen.Verdict) error {
 	core, err := j.core(ctx, c.Text, seen)
 	if err != nil {
-		core = seen.clauses // a verdict with a core and no answer on it lowers nothing
+		core = seen.clauses // without an answer on its core, a verdict lowers no score
 	} else if !moreThan(c.Text, seen.parts[0], core) {
 		return nil
 	}
@@ -397,7 +390,7 @@ func (j *Judge) askAlone(ctx context.Context, exchange *ollama.Exchange, c Case,
 	return nil
 }
 
-// Recall implements [toxscreen.Recaller] with the cache. It finds no verdict until
+// Recall implements [toxscreen.Recaller] with the cache. It finds verdicts only after
 // the server has said which model it has.
 func (j *Judge) Recall(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, bool) {
 	session := j.client.Session()
@@ -407,7 +400,7 @@ func (j *Judge) Recall(ctx context.Context, text string, found toxscreen.Classif
 	return j.kept(ctx, j.key(session, Case{Text: text, Found: found}))
 }
 
-// kept returns a verdict from the cache. A broken cache costs time, but no verdict.
+// kept returns a verdict from the cache. If the cache is broken, the judge is asked.
 func (j *Judge) kept(ctx context.Context, key string) (v toxscreen.Verdict, ok bool) {
 	data, err := j.config.Cache.Get(ctx, key)
 	if err != nil || data == nil || json.Unmarshal(data, &v) != nil {
@@ -419,8 +412,8 @@ func (j *Judge) kept(ctx context.Context, key string) (v toxscreen.Verdict, ok b
 // key returns a hash of everything that a verdict depends on.
 func (j *Judge) key(s *ollama.Session, c Case) string {
 	b := budgetOf(j.dialect, s)
-	// Of what the classifier found, only what it makes the judge see counts, and which
-	// classifier chooses among several clauses.
+	// What the classifier found counts only as far as it decides what the judge sees. If it
+	// also chooses among several clauses, its version counts.
 	seen := c.sight(b.text)
 	chooser := ""
 	if len(seen.clauses) > 1 && j.config.Classifier != nil {
@@ -429,7 +422,7 @@ func (j *Judge) key(s *ollama.Session, c Case) string {
 	h := sha256.New()
 	parts, err := json.Marshal([]any{
 		"verdict 3", s.Digest, j.dialect.name(), j.dialect.rubric(), j.config.Reason, j.config.Violations,
-		0, // the seed; verdicts of earlier versions have it in their keys
+		0, // the seed, which is always 0; stored verdicts have it in their keys
 		b.context, b.text, b.answer, s.Thinking, s.Thoughts,
 		[]byte(c.Text), offsets(seen.parts), offsets(seen.clauses), chooser, c.Fields,
 	})

@@ -21,7 +21,7 @@ type Case struct {
 	// fields that its rubric names.
 	Fields map[string]string
 
-	core []part // show these parts alone; nil: the passage
+	core []part // the parts to show alone; nil shows the passage
 }
 
 // CaseFields are the fields that a case may have besides its text.
@@ -106,8 +106,8 @@ func snap(text string, at int) int {
 	return at
 }
 
-// show writes the parts of a text that are shown, in one line. It does not say how much is
-// left out: what surrounds a passage must not change its prompt.
+// show writes the parts of a text in one line. It does not say how much is left out: what
+// surrounds a passage must not change its prompt.
 func show(b *strings.Builder, name, text string, parts []part) {
 	shown := make([]string, len(parts))
 	for i, p := range parts {

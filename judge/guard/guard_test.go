@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -218,6 +219,27 @@ func TestAttributesOfGuardModels(t *testing.T) {
 		slices.Sort(got)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", dialect, diff)
+		}
+	}
+}
+
+// The table of the documentation has each family, and says how many calls a text takes.
+func TestTheDocumentationHasEachFamily(t *testing.T) {
+	page, err := os.ReadFile("../../docs/judge.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range Families() {
+		_, row, ok := strings.Cut(string(page), "\n| `"+f.Name+"` | ")
+		row, _, _ = strings.Cut(row, "\n")
+		cells := strings.Split(row, " | ")
+		if !ok || len(cells) < 3 {
+			t.Errorf("docs/judge.md has no row for %s", f.Name)
+			continue
+		}
+		calls := max(len(f.Questions), 1) // one for a policy
+		if !strings.HasPrefix(cells[2], strconv.Itoa(calls)) {
+			t.Errorf("docs/judge.md says that %s takes %s calls, want %d", f.Name, cells[2], calls)
 		}
 	}
 }
