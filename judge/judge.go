@@ -224,21 +224,13 @@ func (m Model) String() string { return m.Name + "@" + beginning(m.Digest, 12) }
 // Identify asks the server which model it has, without loading it. Context, Prefix
 // and FormatIgnored are not known if it was not loaded before.
 func (j *Judge) Identify(ctx context.Context) (Model, error) {
-	s, err := j.client.Identify(ctx)
-	if err != nil {
-		return Model{}, fmt.Errorf("failed to ask the judge: %w", err)
-	}
-	return j.model(s), nil
+	return j.described(j.client.Identify(ctx))
 }
 
 // Refresh is Identify, but always asks the server: the model may have been replaced
 // by another of the same name. Texts do not wait for it.
 func (j *Judge) Refresh(ctx context.Context) (Model, error) {
-	s, err := j.client.Refresh(ctx)
-	if err != nil {
-		return Model{}, fmt.Errorf("failed to ask the judge: %w", err)
-	}
-	return j.model(s), nil
+	return j.described(j.client.Refresh(ctx))
 }
 
 // Waiting reports whether texts wait for a failing server; see [Config.Patient].
@@ -246,15 +238,18 @@ func (j *Judge) Waiting() bool { return j.client.Waiting() }
 
 // Connect makes the server load the model, and describes it.
 func (j *Judge) Connect(ctx context.Context) (Model, error) {
-	s, err := j.client.Connect(ctx)
+	return j.described(j.client.Connect(ctx))
+}
+
+// described returns the model of a session that was found.
+func (j *Judge) described(s *ollama.Session, err error) (Model, error) {
 	if err != nil {
 		return Model{}, fmt.Errorf("failed to ask the judge: %w", err)
 	}
-	return j.model(s), nil
-}
-
-func (j *Judge) model(s *ollama.Session) Model {
-	return Model{Name: j.config.Model, Digest: s.Digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(), Context: s.Context, Prefix: s.Prefix, Thoughts: s.Thoughts, FormatIgnored: s.FormatIgnored}
+	return Model{
+		Name: j.config.Model, Digest: s.Digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(),
+		Context: s.Context, Prefix: s.Prefix, Thoughts: s.Thoughts, FormatIgnored: s.FormatIgnored,
+	}, nil
 }
 
 // Judge implements [toxscreen.Judge].
@@ -311,7 +306,7 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	v.Rubric, v.Model = j.dialect.rubric(), j.model(session).String()
+	v.Rubric, v.Model = j.dialect.rubric(), Model{Name: j.config.Model, Digest: session.Digest}.String()
 	complete := true
 	seen := c.sight(budgetOf(j.dialect, session).text)
 	if len(seen.parts) == 1 {

@@ -104,7 +104,6 @@ func (j *Judges) Run(ctx context.Context, p *Plan, progress func(done, all int))
 			ended  *sync.WaitGroup
 		}
 		var items []item
-		left := map[string]*atomic.Int64{} // calls of each judge that are not done yet
 		answers := make([][]answer, len(p.cases))
 		ended := make([]sync.WaitGroup, len(p.cases))
 		for start := 0; start < len(p.cases); start += together {
@@ -113,10 +112,6 @@ func (j *Judges) Run(ctx context.Context, p *Plan, progress func(done, all int))
 				answers[i] = make([]answer, len(p.calls[i]))
 				for k, c := range p.calls[i] {
 					ended[i].Add(1)
-					if left[c.key] == nil {
-						left[c.key] = new(atomic.Int64)
-					}
-					left[c.key].Add(1)
 					items = append(items, item{c, &answers[i][k], &ended[i]})
 				}
 			}
@@ -141,9 +136,6 @@ func (j *Judges) Run(ctx context.Context, p *Plan, progress func(done, all int))
 						it.answer.err = errUnknownMetric
 					default:
 						it.answer.verdict, it.answer.err = one.JudgeCase(ctx, it.asked)
-					}
-					if left[it.key].Add(-1) == 0 && one != nil {
-						one.Close() // closes its connections; it can still be asked
 					}
 					if progress != nil {
 						shown.Lock()
