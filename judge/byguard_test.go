@@ -43,8 +43,14 @@ func TestGuardModelsOnAServer(t *testing.T) {
 					system = r.Messages[0].Content
 				}
 				systems = append(systems, system)
-				if r.Format != nil || !r.Logprobs || r.Messages[len(r.Messages)-1].Content != "you are a stupid idiot" {
-					t.Errorf("request %+v", r)
+				if r.Format != nil {
+					t.Errorf("the format %s is requested", r.Format)
+				}
+				if !r.Logprobs {
+					t.Error("no log-probabilities are requested")
+				}
+				if last := r.Messages[len(r.Messages)-1].Content; last != "you are a stupid idiot" {
+					t.Errorf("asked about %q", last)
 				}
 			}
 			if !slices.EqualFunc(systems, c.systems, strings.HasPrefix) {
@@ -57,8 +63,18 @@ func TestGuardModelsOnAServer(t *testing.T) {
 			if diff := cmp.Diff(map[bool][]string{true: c.yes, false: c.no}, map[bool][]string{true: got[true], false: got[false]}); diff != "" {
 				t.Error(diff)
 			}
-			if v.Score != nil || v.InputTokens == 0 || v.Rubric != j.dialect.rubric() || len(v.Warnings) != 1 || !strings.HasSuffix(v.Warnings[0], "were tested only on published transcripts") {
-				t.Errorf("%+v", v)
+			if v.Score != nil {
+				t.Errorf("the score is %v, want none", *v.Score)
+			}
+			if v.InputTokens == 0 {
+				t.Error("no tokens are counted")
+			}
+			if v.Rubric != j.Version() {
+				t.Errorf("judged by %s, want %s", v.Rubric, j.Version())
+			}
+			want := "the prompts for " + j.dialect.name() + " were tested only on published transcripts"
+			if diff := cmp.Diff([]string{want}, v.Warnings); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}
@@ -67,7 +83,13 @@ func TestGuardModelsOnAServer(t *testing.T) {
 	j := tinyJudge(t, proxy.URL, func(config *Config) { config.Model = "someuser/llama-guard3:1b" })
 	_, err := j.Judge(t.Context(), "you are a stupid idiot", toxscreen.Classification{})
 	abstained, ok := errors.AsType[*toxscreen.AbstentionError](err)
-	if !ok || abstained.Raw != "I cannot help with that." || !strings.Contains(err.Error(), "its answer begins neither with unsafe nor with safe") {
-		t.Errorf("%v", err)
+	if !ok {
+		t.Fatalf("%v, want an abstention", err)
+	}
+	if abstained.Raw != "I cannot help with that." {
+		t.Errorf("the answer is %q", abstained.Raw)
+	}
+	if want := "its answer begins neither with unsafe nor with safe"; !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
 	}
 }

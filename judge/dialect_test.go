@@ -3,6 +3,10 @@ package judge
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
 func TestADialectCanBeNamed(t *testing.T) {
@@ -86,17 +90,33 @@ func TestPromptsForGuardModels(t *testing.T) {
 				_, after, ok := strings.Cut(rest, piece)
 				rest, like = after, like && ok
 			}
-			if !like || rest != "" || messages[len(messages)-1].Role != "user" || warnings != nil {
-				t.Errorf("%s: %q, want %q (%v)", dialect, got, want[i], warnings)
+			if !like || rest != "" {
+				t.Errorf("%s: %q, want %q", dialect, got, want[i])
+			}
+			if role := messages[len(messages)-1].Role; role != "user" {
+				t.Errorf("%s: the text is from the %s", dialect, role)
+			}
+			if warnings != nil {
+				t.Errorf("%s: warnings %q", dialect, warnings)
 			}
 		}
 		// The context has room for the template, and of a long text only a part is sent.
-		if b, err := d.plan(0, 4096); err != nil || b.text != 300 || b.context > 4096 {
-			t.Errorf("%s: %+v, %v", dialect, b, err)
+		b, err := d.plan(0, 4096)
+		if err != nil {
+			t.Errorf("%s: %v", dialect, err)
+		}
+		if b.text != 300 {
+			t.Errorf("%s: room for %d bytes of text, want 300", dialect, b.text)
+		}
+		if b.context > 4096 {
+			t.Errorf("%s: a context of %d tokens, want at most 4096", dialect, b.context)
 		}
 		messages, warnings := d.messages(d.family.Questions[0], Case{Text: strings.Repeat("one word ", 100)}, budget{text: 300})
-		if len(warnings) != 1 || warnings[0] != "the judge saw 300 of 900 bytes: the beginning, the middle and the end" || !strings.Contains(messages[len(messages)-1].Content, "(…)") {
-			t.Errorf("%s: %+v, %q", dialect, messages, warnings)
+		if sent := messages[len(messages)-1].Content; !strings.Contains(sent, "(…)") {
+			t.Errorf("%s: %q does not show what is left out", dialect, sent)
+		}
+		if diff := cmp.Diff([]string{"the judge saw 300 of 900 bytes: the beginning, the middle and the end"}, warnings); diff != "" {
+			t.Errorf("%s: %s", dialect, diff)
 		}
 	}
 }
@@ -106,11 +126,20 @@ func TestPromptsForGuardModels(t *testing.T) {
 func TestTheRubricIsThePolicyOfSafeguard(t *testing.T) {
 	rubric := attributesRubric(t)
 	d, ok := dialectOf(Config{Model: "gpt-oss-safeguard:20b", Dialect: "auto", Rubric: rubric}).(byRubric)
-	if !ok || d.rubric() != rubric.Version() {
-		t.Fatalf("it is asked as %+v", d)
+	if !ok {
+		t.Fatal("it is not asked by the rubric")
+	}
+	if d.rubric() != rubric.Version() {
+		t.Errorf("it is asked by %s, want %s", d.rubric(), rubric.Version())
 	}
 	messages, _, _ := d.messages(Case{Text: "you idiot"}, budget{text: 300})
-	if messages[0].Role != "system" || messages[0].Content != system(rubric, answerShape{}) || messages[1].Role != "user" || !strings.HasPrefix(messages[1].Content, "text: you^idiot\n") {
-		t.Errorf("it is sent %+v", messages)
+	if diff := cmp.Diff(ollama.Message{Role: "system", Content: system(rubric, answerShape{})}, messages[0]); diff != "" {
+		t.Error(diff)
+	}
+	if role := messages[1].Role; role != "user" {
+		t.Errorf("the text is from the %s", role)
+	}
+	if text := messages[1].Content; !strings.HasPrefix(text, "text: you^idiot\n") {
+		t.Errorf("the text is sent as %q", text)
 	}
 }

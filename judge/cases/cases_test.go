@@ -67,8 +67,17 @@ func TestAPlanHasTheCallsOfEachCase(t *testing.T) {
 		cases.Case{CaseID: "blank", Output: " "},
 	)
 	e := p.Estimate(0)
-	if e.Cases != 3 || e.Calls != 5 || e.Cost.InputTokens < 100 || e.Cost.Cost != 0 {
-		t.Errorf("%+v, want 3 cases with 5 calls", e)
+	if e.Cases != 3 {
+		t.Errorf("%d cases, want 3", e.Cases)
+	}
+	if e.Calls != 5 {
+		t.Errorf("%d calls, want 5", e.Calls)
+	}
+	if e.Cost.InputTokens < 100 {
+		t.Errorf("%v tokens in, want 100 or more", e.Cost.InputTokens)
+	}
+	if e.Cost.Cost != 0 {
+		t.Errorf("the cost is %v without a price", e.Cost.Cost)
 	}
 	if _, err := cases.NewPlan([]cases.Case{{CaseID: "b", Output: "x", Redteam: &cases.Redteam{Metrics: []cases.Metric{{Name: "m", ItemFields: []string{"output"}}}}}}); err == nil ||
 		!strings.Contains(err.Error(), `failed to read case b: metric "m": its rubric has no violations`) {
@@ -86,14 +95,21 @@ func TestReportsComeInTheOrderOfTheCases(t *testing.T) {
 		}
 		return nil
 	})
-	if warning, err := all.Trust(t.Context(), t.TempDir()); err != nil || !strings.Contains(warning, "was not tested") {
-		t.Errorf("a model without a self-test: %q, %v", warning, err)
+	warning, err := all.Trust(t.Context(), t.TempDir())
+	if err != nil {
+		t.Errorf("a model without a self-test: %v", err)
+	}
+	if !strings.Contains(warning, "was not tested") {
+		t.Errorf("a model without a self-test: the warning is %q", warning)
 	}
 	done := 0
 	var got []string
 	for r := range all.Run(t.Context(), p, func(n, of int) {
-		if done++; n != done || of != 4 {
-			t.Errorf("%d of %d calls are done, want %d of 4", n, of, done)
+		if done++; n != done {
+			t.Errorf("%d calls are done, want %d", n, done)
+		}
+		if of != 4 {
+			t.Errorf("the run has %d calls, want 4", of)
 		}
 	}) {
 		line := r.CaseID
@@ -102,8 +118,12 @@ func TestReportsComeInTheOrderOfTheCases(t *testing.T) {
 				line += "!"
 			}
 		}
-		if (r.Judge != "") != (r.CaseID == "first") || (r.Cost.Cost > 0) != (r.CaseID == "first") {
-			t.Errorf("%s: by %q for %v", r.CaseID, r.Judge, r.Cost.Cost)
+		answered := r.CaseID == "first"
+		if (r.Judge != "") != answered {
+			t.Errorf("%s: judged by %q", r.CaseID, r.Judge)
+		}
+		if (r.Cost.Cost > 0) != answered {
+			t.Errorf("%s: the cost is %v", r.CaseID, r.Cost.Cost)
 		}
 		got = append(got, line)
 	}
@@ -130,8 +150,11 @@ func TestARunEndsWithItsContextOrConsumer(t *testing.T) {
 	}
 	single := plan(t, cases.Case{CaseID: "a", Output: "one"}, cases.Case{CaseID: "b", Output: "three"})
 	for r := range all.Run(t.Context(), single, nil) {
-		if r.CaseID != "a" || r.Judge == "" {
-			t.Errorf("the first report is %+v", r)
+		if r.CaseID != "a" {
+			t.Errorf("the first report is of %s", r.CaseID)
+		}
+		if r.Judge == "" {
+			t.Error("the first case was not judged")
 		}
 		break
 	}
@@ -139,8 +162,11 @@ func TestARunEndsWithItsContextOrConsumer(t *testing.T) {
 
 func TestReportNamesAreUnique(t *testing.T) {
 	names, err := cases.ReportNames([]cases.Case{{CaseID: "a b"}, {CaseID: "../c"}})
-	if diff := cmp.Diff([]string{"a_b.json", "_c.json"}, names); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a_b.json", "_c.json"}, names); diff != "" {
+		t.Error(diff)
 	}
 	for _, all := range [][]cases.Case{{{CaseID: "a b"}, {CaseID: "a/b"}}, {{CaseID: strings.Repeat("x", 300)}}} {
 		if names, err := cases.ReportNames(all); err == nil {
