@@ -55,8 +55,14 @@ func TestAnAnswerIsRead(t *testing.T) {
 	// Models that were not held to the schema wrap it, and order it as they like.
 	const wrapped = "```json\n" + `{"rude":{"verdict":"no","severity":0,"evidence":[]},"loud":{"verdict":"no"}}` + "\n```"
 	got, err = answerShape{}.parse(smallRubric(t), wrapped)
-	if err != nil || wrapped[got.aspects[1].at:got.aspects[1].at+2] != "no" || got.aspects[0].yes {
-		t.Errorf("%+v, %v", got, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.aspects[0].yes {
+		t.Error("the answer to the first question is yes, want no")
+	}
+	if at := got.aspects[1].at; wrapped[at:at+2] != "no" {
+		t.Errorf("the answer to the second question is at %d", at)
 	}
 }
 
@@ -116,18 +122,27 @@ func TestAnAnswerIsFoundAmongOtherWords(t *testing.T) {
 		"the same answer twice":         object + "\n\nAgain: " + strings.ReplaceAll(object, ":", " : "),
 	} {
 		got, err := answerShape{}.parse(smallRubric(t), text)
-		if err != nil || len(got.aspects) != 2 || got.aspects[0].yes || !got.aspects[1].yes || got.aspects[1].quotes[0] != "{you} [idiot]" {
-			t.Errorf("%s: %+v, %v", name, got, err)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if from := strings.LastIndex(text, `{"loud"`); got.aspects[0].at < from || !strings.HasPrefix(text[got.aspects[0].at:], `no"`) || !strings.HasPrefix(text[got.aspects[1].at:], `yes"`) {
-			t.Errorf("%s: the verdicts are at %d and %d", name, got.aspects[0].at, got.aspects[1].at)
+		from := strings.LastIndex(text, `{"loud"`)
+		want := answer{aspects: []aspectAnswer{
+			{at: from + strings.Index(text[from:], `no"`)},
+			{yes: true, at: from + strings.Index(text[from:], `yes"`), severity: 1, quotes: []string{"{you} [idiot]"}},
+		}}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(answer{}, aspectAnswer{})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 	// A quotation may have what ends a thought.
 	const quoting = `{"loud":{"verdict":"no"},"rude":{"verdict":"yes","severity":1,"evidence":["</think>"]}}`
-	if got, err := (answerShape{}).parse(smallRubric(t), quoting); err != nil || got.aspects[1].quotes[0] != "</think>" {
-		t.Errorf("%+v, %v", got, err)
+	got, err := answerShape{}.parse(smallRubric(t), quoting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if quote := got.aspects[1].quotes[0]; quote != "</think>" {
+		t.Errorf("the quotation is %q", quote)
 	}
 }
 
