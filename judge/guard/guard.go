@@ -61,8 +61,9 @@ var asWhole = []Question{{Aspect: "unsafe", Attribute: toxscreen.Toxicity}}
 
 var families []Family
 
-// register adds a family. If two of one file recognise a model, the first counts.
-func register(f Family) Family {
+// register adds a family, in the declaration of a variable. If two families of one file
+// recognise a model, the first counts.
+func register(f Family) Family { //nolint:unparam // a declaration needs a value
 	families = append(families, f)
 	return f
 }
