@@ -27,8 +27,8 @@ type Case struct {
 // CaseFields are the fields that a case may have besides its text.
 var CaseFields = []string{"input", "context", "reference"}
 
-// mark replaces white space of the judged text in the prompt, so that no part of
-// the text reads like the prompt around it ("datamarking", arXiv 2403.14720, which
+// mark replaces white space of the judged text in the prompt, so that the text reads
+// unlike the prompt around it ("datamarking", arXiv 2403.14720, which
 // also chose this character). The text keeps no line break, so that it cannot end
 // its line.
 const mark = '^'

@@ -161,7 +161,7 @@ func (p *Plan) Estimate(price float64) Estimate {
 		}
 		e.Calls++
 		in, out := judge.PromptBytes(c.rubric, c.asked, c.block.IncludeReasoning)
-		e.Cost.Add(in/bytesPerToken, out/bytesPerToken, price)
+		e.Cost.add(in/bytesPerToken, out/bytesPerToken, price)
 	}
 	return e
 }
@@ -185,7 +185,7 @@ type Report struct {
 	// Metrics are those of each case and those that the case adds.
 	Metrics []MetricResult `json:"metrics"`
 	Cost    Cost           `json:"cost"`
-	// Judge is the model; absent if there is no verdict.
+	// Judge is the model; absent without a verdict.
 	Judge string `json:"judge,omitempty"`
 	// Rubrics are the versions of the metrics' rubrics.
 	Rubrics map[string]string `json:"rubrics"`
@@ -196,7 +196,7 @@ type Report struct {
 // answer is the outcome of a call.
 type answer struct {
 	verdict toxscreen.Verdict
-	err     error // why there is no verdict
+	err     error // why the judge gave no verdict
 }
 
 // reportOf returns the report of a case. price is the price of a million tokens.
@@ -204,7 +204,7 @@ func reportOf(id string, calls []*call, answers []answer, price float64) Report 
 	r := Report{CaseID: id, Metrics: []MetricResult{}, Rubrics: map[string]string{}, Warnings: []string{}}
 	for i, c := range calls {
 		v := answers[i].verdict
-		r.Cost.Add(v.InputTokens, v.OutputTokens, price)
+		r.Cost.add(v.InputTokens, v.OutputTokens, price)
 		r.Metrics = append(r.Metrics, resultOf(c.name, c.block, v, c.asked.Text, answers[i].err))
 		r.Judge = cmp.Or(v.Model, r.Judge)
 		r.Rubrics[c.name] = c.rubric.Version()

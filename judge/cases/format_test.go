@@ -82,7 +82,7 @@ func TestTheDocumentedSample(t *testing.T) {
 			t.Errorf("%s looks at %v, too", name, others)
 		}
 		result.Metrics = append(result.Metrics, resultOf(name, c.redteam(), safe, text, nil))
-		result.Cost.Add(90, 10, 2.1)
+		result.Cost.add(90, 10, 2.1)
 	}
 	documented(t, "testdata/binary.json", result)
 
@@ -269,7 +269,7 @@ func TestCasesThatMakeNoSense(t *testing.T) {
 func TestTheCostIsNotRoundedTwice(t *testing.T) {
 	var c Cost
 	for range 3 {
-		c.Add(60, 40, 1000)
+		c.add(60, 40, 1000)
 	}
 	if diff := cmp.Diff(`{"cost":0.3,"input_tokens":180,"output_tokens":120}`, asJSON(t, c)); diff != "" {
 		t.Error(diff)

@@ -82,13 +82,12 @@ func (j *Judges) Trust(ctx context.Context, folder string) (warning string, err 
 	return "", nil
 }
 
-// together is the number of cases that are judged by one rubric before the next
-// rubric follows: the server evaluates the common beginning of consecutive prompts
-// once.
+// together is the number of cases that are judged by one rubric before the next rubric
+// follows: of consecutive prompts, the server evaluates the common beginning once.
 const together = 64
 
 // errUnknownMetric is the error of a metric that the judges were not created for.
-var errUnknownMetric = errors.New("failed to judge text: there is no judge for this metric")
+var errUnknownMetric = errors.New("failed to judge text: the judges were made for a plan without this metric")
 
 // Run judges the cases of a plan, as many calls at once as the judge may make, and
 // yields the reports in the order of the cases. A metric without a verdict has its

@@ -127,7 +127,7 @@ func Forget(folder, model string) ([]Stored, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return nil, fmt.Errorf("failed to forget self-tests: there is none of %s in %s", model, folder)
+		return nil, fmt.Errorf("failed to forget self-tests: %s has none in %s", model, folder)
 	case len(which) > 1:
 		return nil, fmt.Errorf("failed to forget self-tests: %s can be each of %s: name one of these", model, strings.Join(which, ", "))
 	}

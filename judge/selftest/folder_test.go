@@ -54,7 +54,7 @@ func TestStoredSelfTests(t *testing.T) {
 	}
 	for _, c := range []struct{ model, removed, failure string }{
 		{"a", "", "a can be each of a@cccccccccccc, a@aaaaaaaaaaaa: name one of these"},
-		{"nonesuch", "", "there is none of nonesuch in " + folder},
+		{"nonesuch", "", "nonesuch has none in " + folder},
 		{"a@aaaaaaaaaaaa", "a@a nexa-gauge/bias@1, a@a attributes@1", ""},
 		{"A", "a@c attributes@1", ""},
 		{"b", "b:latest@b attributes@1", ""},

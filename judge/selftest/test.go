@@ -44,7 +44,7 @@ type Test struct {
 	Answers map[string]Answer `json:"answers"`
 }
 
-// Answer is a judge's answer to one text: its verdict, or why there is none.
+// Answer is a judge's answer to one text: its verdict, or the reason why it gave none.
 type Answer struct {
 	Verdict *toxscreen.Verdict `json:"verdict,omitempty"`
 	Error   string             `json:"error,omitempty"`
@@ -139,7 +139,7 @@ func (t *Test) ask(ctx context.Context, j *judge.Judge, cases []Case, found map[
 }
 
 // answerOf asks about one text, and a second time if the server did not answer in time.
-// fault is the failure of the server, nil for an answer that is no verdict.
+// fault is the failure of the server; nil if it answered, even without a verdict.
 func answerOf(ctx context.Context, j *judge.Judge, text string, found toxscreen.Classification) (answer Answer, fault error) {
 	v, err := j.Judge(ctx, text, found)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
