@@ -328,8 +328,8 @@ func TestTheTimeLimitIsForTheWholeText(t *testing.T) {
 	if want := "did not complete its answer within 2s: raise the judge's time limit"; !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
-	if len(kept.Asked) != 2 {
-		t.Errorf("the judge was asked %d times, want 2", len(kept.Asked))
+	if asked, _ := kept.Counts(); asked != 2 {
+		t.Errorf("the judge was asked %d times, want 2", asked)
 	}
 	verdictOn(t, j, "go on")
 }
