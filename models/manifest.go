@@ -203,18 +203,13 @@ func ReadManifest(fsys fs.FS) (Manifest, error) {
 	return m, nil
 }
 
-// replaced says, for the quoted keys of earlier manifests, what took their place.
-var replaced = map[string]string{
-	`"pooling"`: `: window has "correction" in its place, as in {"slope": 0.25, "until": 3}; docs/models.md explains it`,
-}
-
 func parseManifest(data []byte) (Manifest, error) {
 	var m Manifest
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&m); err != nil {
 		if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-			return Manifest{}, fmt.Errorf("line %d: unknown key %s%s", lineOf(data, key), key, replaced[key])
+			return Manifest{}, fmt.Errorf("line %d: unknown key %s", lineOf(data, key), key)
 		}
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return Manifest{}, fmt.Errorf("%s: a %s instead of a %s", cmp.Or(strings.TrimPrefix(wrong.Field, "Spec."), "the manifest"), wrong.Value, wrong.Type)

@@ -141,7 +141,6 @@ func TestManifestErrors(t *testing.T) {
 		{"unknown attribute", `"attribute": "threat"`, `"attribute": "menace"`, `unknown attribute "menace"`},
 		{"unknown input", `"attention_mask"`, `"position_ids"`, `unknown input "position_ids"`},
 		{"unknown activation", `"sigmoid"`, `"relu"`, `activation: unknown "relu"`},
-		{"key of an earlier version", `"overlap": 8`, `"pooling": 4, "overlap": 8`, `unknown key "pooling": window has "correction" in its place`},
 		{"correction under 0", `"slope": 0.25`, `"slope": -0.25`, "window.correction.slope: -0.25 is not a finite number of 0 or more"},
 		{"correction of everything", `"until": 3`, `"until": 0`, "window.correction.until: 0 is not a finite number over 0"},
 		{"window too small", `"tokens": 32`, `"tokens": 4`, "window.tokens: 4 is not in"},
