@@ -11,11 +11,7 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// A tokenizer also finds words with missing letters.
-var _ interface {
-	disguise.Vocabulary
-	disguise.Completer
-} = (*tokenize.Tokenizer)(nil)
+var _ disguise.Vocabulary = (*tokenize.Tokenizer)(nil)
 
 // bert loads the vocabulary of the default model.
 func bert(t testing.TB) *tokenize.Tokenizer {

@@ -425,13 +425,11 @@ func (rd reader) readWord(w *rewriting, at, whole stretch) {
 }
 
 // readStars replaces stars between letters, at most half of the word, if exactly one word
-// of the vocabulary fits: id*ot, but not f**k, which may be folk. It needs a vocabulary
-// that is a [Completer].
+// of the vocabulary fits: id*ot, but not f**k, which may be folk.
 func (rd reader) readStars(w *rewriting, at stretch) {
-	completer, ok := rd.Vocabulary.(Completer)
 	word := w.text[at.start:at.end]
 	stars := strings.Count(word, "*")
-	if !ok || len(word) < 4 || 2*stars > len(word) {
+	if len(word) < 4 || 2*stars > len(word) {
 		return
 	}
 	for i := range len(word) {
@@ -440,7 +438,7 @@ func (rd reader) readStars(w *rewriting, at stretch) {
 		}
 	}
 	small := strings.ToUpper(word) != word // else insert capitals
-	found := completer.Complete(strings.ToLower(word))
+	found := rd.Complete(strings.ToLower(word))
 	for i := range len(found) {
 		if b := found[i : i+1]; word[i] == '*' {
 			if !small {
