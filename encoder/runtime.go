@@ -66,9 +66,9 @@ func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 		// The binding reports a library that lacks its version of the C API only by
 		// this number.
 		if strings.Contains(err.Error(), "Error setting ORT API base: 2") {
-			return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: it is older than %s, the oldest that works; %s", path, MinLibraryVersion, GetLibraryHint)
+			return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: it is older than %s, the oldest that works; %s", path, MinLibraryVersion, getLibraryHint)
 		}
-		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: %w; %s", path, err, GetLibraryHint)
+		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: %w; %s", path, err, getLibraryHint)
 	}
 	// Windows has a second telemetry, which a call disables. Other builds have
 	// nothing to disable and may return an error.
