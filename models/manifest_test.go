@@ -40,11 +40,25 @@ func TestReadManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Name != "tiny" || m.Version != "1.0.0" || m.License != "Apache-2.0" || len(m.Files) != 2 || m.Tokenizer != "tokenizer.json" {
-		t.Errorf("got %+v", m)
+	for got, want := range map[string]string{m.Name: "tiny", m.Version: "1.0.0", m.License: "Apache-2.0", m.Tokenizer: "tokenizer.json"} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
-	if len(m.Labels) != 7 || *m.Labels[5].Attribute != toxscreen.Threat || len(m.Spans.Labels) != 5 || m.PadID != 1 {
-		t.Errorf("got the labels %+v and %+v, pad_id %d", m.Labels, m.Spans, m.PadID)
+	if len(m.Files) != 2 {
+		t.Errorf("got the files %v, want two", m.Files)
+	}
+	if len(m.Labels) != 7 {
+		t.Fatalf("got %d labels, want 7", len(m.Labels))
+	}
+	if a := *m.Labels[5].Attribute; a != toxscreen.Threat {
+		t.Errorf("the sixth label has the attribute %s, want threat", a)
+	}
+	if n := len(m.Spans.Labels); n != 5 {
+		t.Errorf("got %d labels of spans, want 5", n)
+	}
+	if m.PadID != 1 {
+		t.Errorf("got the padding token %d, want 1", m.PadID)
 	}
 	if m.Window != (classifier.Window{Tokens: 32, Overlap: 8, Correction: classifier.Correction{Slope: 0.25, Until: 3}}) {
 		t.Errorf("got the window %+v", m.Window)
@@ -56,8 +70,14 @@ func TestReadManifest(t *testing.T) {
 		t.Errorf("got %v from the calibration", got)
 	}
 	v, err := m.Variant(encoder.CUDA)
-	if err != nil || v.Batching != encoder.Padded || v.Precision != "fp32" {
-		t.Errorf("got the variant %+v, %v", v, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Batching != encoder.Padded {
+		t.Errorf("got the batching %s, want padded", v.Batching)
+	}
+	if v.Precision != "fp32" {
+		t.Errorf("got the precision %s, want fp32", v.Precision)
 	}
 }
 
