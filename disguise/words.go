@@ -98,17 +98,23 @@ func (rd reader) readWords(text string) rewriting {
 	return w
 }
 
+// bare returns a chunk without the quotes, brackets and punctuation around it, but for its
+// first character.
+func bare(text string, chunk stretch) stretch {
+	for chunk.start < chunk.end && strings.IndexByte(opening, text[chunk.start]) >= 0 {
+		chunk.start++
+	}
+	for chunk.end > chunk.start+1 && strings.IndexByte(closing, text[chunk.end-1]) >= 0 {
+		chunk.end--
+	}
+	return chunk
+}
+
 // single returns the position of a chunk's only letter, or of a digit or sign that may
 // stand for one. Quotes and brackets may precede it; last says that the characters after
 // it end a word.
 func single(text string, chunk stretch) (at stretch, last, ok bool) {
-	at = chunk
-	for at.start < at.end && strings.IndexByte(opening, text[at.start]) >= 0 {
-		at.start++
-	}
-	for at.end > at.start+1 && strings.IndexByte(closing, text[at.end-1]) >= 0 {
-		at.end--
-	}
+	at = bare(text, chunk)
 	if at.end-at.start != 1 || byteKinds[text[at.start]]&letter == 0 && standsFor[text[at.start]] == 0 {
 		return at, false, false
 	}
@@ -343,13 +349,8 @@ func joins(chunk string) bool {
 // readDotted joins a chunk of single letters with the same separator between them. It
 // reports whether the chunk is one.
 func (rd reader) readDotted(w *rewriting, at stretch) bool {
+	at = bare(w.text, at)
 	start, end := at.start, at.end
-	for start < end && strings.IndexByte(opening, w.text[start]) >= 0 {
-		start++
-	}
-	for end > start && strings.IndexByte(closing, w.text[end-1]) >= 0 {
-		end--
-	}
 	if (end-start)%2 == 0 || (end-start)/2+1 < minSpaced {
 		return false
 	}
@@ -377,18 +378,10 @@ func (rd reader) readDotted(w *rewriting, at stretch) bool {
 // readWord undoes disguises inside one word of a chunk: consecutive letters, digits and signs.
 func (rd reader) readWord(w *rewriting, at, whole stretch) {
 	text, chunk := w.text, w.text[whole.start:whole.end]
-	for at.end > at.start && strings.IndexByte("!+@", text[at.end-1]) >= 0 {
-		at.end--
-	}
-	for at.end > at.start && strings.IndexByte("+", text[at.start]) >= 0 {
-		at.start++
-	}
-	for at.end > at.start && text[at.end-1] == '*' {
-		at.end--
-	}
-	for at.end > at.start && text[at.start] == '*' {
-		at.start++
-	}
+	at.end = at.start + len(strings.TrimRight(text[at.start:at.end], "!+@"))
+	at.start = at.end - len(strings.TrimLeft(text[at.start:at.end], "+"))
+	at.end = at.start + len(strings.TrimRight(text[at.start:at.end], "*"))
+	at.start = at.end - len(strings.TrimLeft(text[at.start:at.end], "*"))
 	if at.end-at.start < 3 || at.end-at.start > maxGuess {
 		return
 	}
