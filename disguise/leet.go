@@ -30,12 +30,12 @@ func mayBeLetters(text string, at, whole stretch) int {
 	return n / 2
 }
 
-// mayBeShouted is mayBeLetters for a word of capitals and digits, which is more likely a number
-// plate, a licence key or the number of an order than a word, unless the words around it are in
-// capitals, too. Else its digits must not be at its end, or at both ends. A short one has four
-// characters with one digit, or twice the same, between letters, and nothing joined to it: SH1T,
-// F00L. Words of the vocabulary are read (1D10T), and those of two tokens whose digits are
-// vowels (M0R0N, N1TWIT).
+// mayBeShouted is mayBeLetters for a word of capitals and digits. Such a word is more likely a
+// number plate, a licence key or the number of an order, unless the words around it are in
+// capitals, too. Otherwise its digits must stand neither at its end nor at both ends, and a word
+// of four characters must have one digit, or the same one twice, between letters, with nothing
+// joined to it: SH1T, F00L. A word of the vocabulary is then read (1D10T), and one of two tokens
+// if its digits stand for vowels (M0R0N, N1TWIT).
 func mayBeShouted(text string, at, whole stretch, c composition) int {
 	word, n := text[at.start:at.end], at.end-at.start
 	ends := byteKinds[word[0]] & byteKinds[word[n-1]]
@@ -54,9 +54,9 @@ func mayBeShouted(text string, at, whole stretch, c composition) int {
 	return 1
 }
 
-// vowels returns how many digits of a word stand for vowels between two consonants. It is 0 if
-// others are among them, or if one of these consonants is rare in English, which is as
-// frequent as others in codes.
+// vowels returns how many digits of a word stand for vowels between two consonants. It returns 0
+// if the word has any other digit, or if one of these consonants is rare in English: in codes,
+// rare letters are as frequent as others.
 func vowels(word string) int {
 	const consonants = "BCDFGHKLMNPRSTW"
 	n := 0
@@ -73,9 +73,9 @@ func vowels(word string) int {
 	return n
 }
 
-// isShouted reports whether words in capitals are around a chunk: of the four before it and the
-// four behind it, two more are than are not. Words without letters and those with digits do not
-// count.
+// isShouted reports whether the words around a chunk are in capitals: among the four before it
+// and the four behind it, those in capitals must outnumber the others by two. Words without
+// letters and words with digits do not count.
 func isShouted(text string, chunk stretch) bool {
 	const around, most = 4, 64 // words and bytes
 	capitals := 0

@@ -183,8 +183,8 @@ func (w rewriting) step(r *Reading) bool {
 // ("іdіоt", "ｉｄｉｏｔ", "𝓲𝓭𝓲𝓸𝓽"), letters turned upside down ("ʇoıpı"), invisible
 // characters and stacked combining marks, digits and signs for letters ("1d10t"), stars
 // in a word that only one word fits ("id*ot"), letters with blanks or stops between them
-// ("i d i o t"), repeated letters ("idiooot"), swapped neighbours ("idoit"), and joined
-// words ("stupid_idiot", "StupidIdiot", "stupididiot"), and flags whose letters are a word.
+// ("i d i o t"), repeated letters ("idiooot"), swapped neighbours ("idoit"), joined words
+// ("stupid_idiot", "StupidIdiot", "stupididiot"), and flags whose letters spell a word.
 //
 // If a word can be read in several ways, or may not be a disguise, the vocabulary
 // decides: a reading must take fewer tokens than the original, since a vocabulary holds
