@@ -1,0 +1,123 @@
+package toxscreen_test
+
+import (
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// maxProse is the longest line of prose in a document, in characters.
+const maxProse = 120
+
+var (
+	documents = []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/cli/*.md"}
+
+	fence = regexp.MustCompile("^ *(```|~~~)")
+	// whole is a line that is one link or one command.
+	whole = regexp.MustCompile("^[ >*-]*(!?\\[[^\\]]*\\]\\([^)]*\\)|<?https?://\\S+|`[^`]*`)[.,;:]?$")
+	link  = regexp.MustCompile(`\]\(<?([^)<>\s]+)>?(?: "[^"]*")?\)|^\[[^\]]+\]: +(\S+)`)
+	code  = regexp.MustCompile("`[^`]*`")
+)
+
+// unwrapped are documents whose lines are still longer.
+var unwrapped = []string{"README.md", "CONTRIBUTING.md", "docs/cli.md"}
+
+// TestLinesOfProse: a stranger reads the documents in a terminal, a diff or a review. Tables,
+// code, headings and lines that are one link or one command may be longer.
+func TestLinesOfProse(t *testing.T) {
+	read := 0
+	for _, pattern := range documents {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if slices.Contains(unwrapped, filepath.ToSlash(name)) {
+				continue
+			}
+			for n, line := range prose(t, name) {
+				read++
+				if length := utf8.RuneCountInString(line); length > maxProse && !whole.MatchString(line) {
+					t.Errorf("%s:%d has %d characters, more than %d", name, n, length, maxProse)
+				}
+			}
+		}
+	}
+	if read < 500 {
+		t.Fatalf("found only %d lines: run the test in the module's root", read)
+	}
+}
+
+// TestLinksLeadToFiles checks the relative links of all Markdown files.
+func TestLinksLeadToFiles(t *testing.T) {
+	checked := 0
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := entry.Name()
+		if entry.IsDir() && name != "." && (strings.HasPrefix(base, ".") || slices.Contains([]string{"build", "dist", "bin", "node_modules"}, base)) {
+			return fs.SkipDir
+		}
+		if entry.IsDir() || filepath.Ext(base) != ".md" {
+			return nil
+		}
+		for n, line := range unfenced(t, name) {
+			for _, found := range link.FindAllStringSubmatch(code.ReplaceAllString(line, ""), -1) {
+				target, err := url.Parse(found[1] + found[2])
+				if err != nil || target.Scheme != "" || target.Path == "" {
+					continue
+				}
+				checked++
+				if _, err := os.Stat(filepath.Join(filepath.Dir(name), filepath.FromSlash(target.Path))); err != nil {
+					t.Errorf("%s:%d: the link leads nowhere: %v", name, n, err)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if checked < 100 {
+		t.Fatalf("found only %d links: run the test in the module's root", checked)
+	}
+}
+
+// prose returns the lines of a Markdown file by number, without tables, code and headings.
+func prose(t *testing.T, name string) map[int]string {
+	t.Helper()
+	lines := unfenced(t, name)
+	for n, line := range lines {
+		trimmed := strings.TrimLeft(line, " >")
+		if strings.HasPrefix(trimmed, "|") || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
+			delete(lines, n)
+		}
+	}
+	return lines
+}
+
+// unfenced returns the lines of a Markdown file by number, without blocks of code.
+func unfenced(t *testing.T, name string) map[int]string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[int]string{}
+	inside := false
+	for i, line := range strings.Split(string(data), "\n") {
+		if fence.MatchString(line) {
+			inside = !inside
+		} else if !inside {
+			lines[i+1] = line
+		}
+	}
+	return lines
+}
