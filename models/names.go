@@ -72,7 +72,7 @@ var _ pii.Names = (*Names)(nil)
 
 // OpenNames reads the manifest of the embedded network of names.
 func OpenNames(o Options) (*Names, error) {
-	manifest, err := readNames(namesFolder())
+	manifest, err := readNames(embeddedFolder("entities-en"))
 	if err != nil {
 		return nil, fmt.Errorf("failed to open the network of names: %w", err)
 	}
@@ -154,7 +154,7 @@ func openNames(m namesManifest, o Options) (*pii.Network, error) {
 		Encoder: encoder.Config{
 			Stages: []encoder.Stage{
 				{Model: embeddings, Inputs: []string{ids, mask}, Hidden: m.Embeddings.Output, Width: m.Embeddings.Width},
-				{Model: namesNetwork(), Inputs: []string{mask, shapes}, Heads: []encoder.Head{
+				{Model: bytesOf(networkOfNames), Inputs: []string{mask, shapes}, Heads: []encoder.Head{
 					{Name: "names", Output: m.Output, Task: encoder.TokenClassification, Columns: 1 + 2*len(m.Types)},
 				}},
 			},
