@@ -234,7 +234,7 @@ func (s Spec) Validate() error {
 	}
 	measured := attributesOf(s.Labels)
 	if !slices.Contains(measured, toxscreen.Toxicity) {
-		wrong("labels: none has the attribute toxicity, which every score needs")
+		wrong("labels: toxicity is missing: every score is made from it")
 	}
 	for i, a := range measured {
 		if slices.Contains(measured[:i], a) {
@@ -252,7 +252,7 @@ func (s Spec) Validate() error {
 	}
 	if s.Spans != nil {
 		if len(attributesOf(s.Spans.Labels)) == 0 {
-			wrong("spans.labels: none has an attribute")
+			wrong("spans.labels: at least one must have an attribute")
 		}
 		if !(s.Spans.Threshold > 0 && s.Spans.Threshold < 1) {
 			wrong("spans.threshold: %v is not between 0 and 1", s.Spans.Threshold)

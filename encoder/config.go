@@ -39,7 +39,7 @@ type Stage struct {
 	// Inputs lists the [InputNames] that the stage takes: int64 tensors of shape
 	// [windows, tokens].
 	Inputs []string
-	Heads  []Head // of the last stage, at least one; the others have none
+	Heads  []Head // the last stage has one or more, the others have none
 
 	// Hidden is the output that every stage but the last passes on, float32
 	// [windows, tokens, Width]. The next stage and Exit have an input of the same name.
@@ -154,13 +154,13 @@ func (c Config) validate() error {
 				wrong("heads: missing")
 			}
 			if stage.Hidden != "" || stage.Exit != nil {
-				wrong("stages: the last one has a hidden output or an exit, which nothing takes")
+				wrong("stages: the last one must not have a hidden output or an exit: no stage follows it")
 			}
 			heads = append(heads, stage.Heads...)
 			continue
 		}
 		if len(stage.Heads) > 0 {
-			wrong("heads: %q is not of the last stage", stage.Heads[0].Name)
+			wrong("heads: %q belongs to stage %d: only the last stage has heads", stage.Heads[0].Name, i+1)
 		}
 		if stage.Hidden == "" {
 			wrong("stages: stage %d has no hidden output for the next one", i+1)

@@ -74,7 +74,7 @@ func Open(c Config) (*Encoder, error) {
 	}
 	e.prefix, e.suffix = c.Tokenizer.Special()
 	if e.room = c.Window.Tokens - len(e.prefix) - len(e.suffix); e.room < 4 {
-		return nil, fmt.Errorf("a window of %s leaves only %d for the text", plural.Count(c.Window.Tokens, "token", "tokens"), e.room)
+		return nil, fmt.Errorf("a window of %s leaves only %d for the text: it must leave 4 or more", plural.Count(c.Window.Tokens, "token", "tokens"), e.room)
 	}
 	if _, err := LoadLibrary(c.Library, c.Provider); err != nil {
 		return nil, err

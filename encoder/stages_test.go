@@ -154,9 +154,9 @@ func TestOpenRefusesStages(t *testing.T) {
 	}{
 		"no stages":                {"stages: missing", func(c *encoder.Config) { c.Stages = nil }},
 		"nothing is passed on":     {"stage 1 has no hidden output", func(c *encoder.Config) { c.Stages[0].Hidden = "" }},
-		"the last passes on":       {"the last one has a hidden output", func(c *encoder.Config) { c.Stages[2].Hidden = "hidden_3" }},
-		"the last has an exit":     {"or an exit, which nothing takes", func(c *encoder.Config) { c.Stages[2].Exit = c.Stages[1].Exit }},
-		"a head before the end":    {"is not of the last stage", func(c *encoder.Config) { c.Stages[0].Heads = c.Stages[2].Heads }},
+		"the last passes on":       {"the last one must not have a hidden output", func(c *encoder.Config) { c.Stages[2].Hidden = "hidden_3" }},
+		"the last has an exit":     {"must not have a hidden output or an exit", func(c *encoder.Config) { c.Stages[2].Exit = c.Stages[1].Exit }},
+		"a head before the end":    {"only the last stage has heads", func(c *encoder.Config) { c.Stages[0].Heads = c.Stages[2].Heads }},
 		"no width":                 {"the width 0", func(c *encoder.Config) { c.Stages[1].Width = 0 }},
 		"an exit of tokens":        {"the exit of stage 1 has the task", func(c *encoder.Config) { c.Stages[0].Exit.Head.Task = encoder.TokenClassification }},
 		"a head of another stage":  {`two are named "exit 1"`, func(c *encoder.Config) { c.Stages[1].Exit.Head.Name = "exit 1" }},

@@ -296,7 +296,7 @@ func TestImportLabels(t *testing.T) {
 		{name: "map of a label that is not there", labels: []string{"neutral", "toxic"}, given: map[string]toxscreen.Attribute{"rude": insult},
 			err: []string{`"rude" is mapped to insult, but is not one of the model's labels: neutral, toxic`}},
 		{name: "map without toxicity", labels: []string{"neutral", "rude"}, given: map[string]toxscreen.Attribute{"rude": insult},
-			err: []string{"none has the attribute toxicity"}},
+			err: []string{"labels: toxicity is missing"}},
 		{name: "two labels of one attribute", labels: []string{"toxic", "toxicity"}, err: []string{"two have the attribute toxicity"}},
 		{name: "one name twice", labels: []string{"toxic", "toxic"}, err: []string{`id2label has two labels named "toxic"`}},
 		{name: "no names, which means these", err: []string{"LABEL_0, LABEL_1"}},
