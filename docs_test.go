@@ -23,6 +23,8 @@ var (
 	whole = regexp.MustCompile("^[ >*-]*(!?\\[[^\\]]*\\]\\([^)]*\\)|<?https?://\\S+|`[^`]*`)[.,;:]?$")
 	link  = regexp.MustCompile(`\]\(<?([^)<>\s]+)>?(?: "[^"]*")?\)|^\[[^\]]+\]: +(\S+)`)
 	code  = regexp.MustCompile("`[^`]*`")
+	// unsaid is what GitHub leaves out of the name of a heading.
+	unsaid = regexp.MustCompile(`[^\p{L}\p{N}_-]`)
 )
 
 // unwrapped are documents whose lines are still longer.
@@ -54,8 +56,9 @@ func TestLinesOfProse(t *testing.T) {
 	}
 }
 
-// TestLinksLeadToFiles checks the relative links of all Markdown files.
-func TestLinksLeadToFiles(t *testing.T) {
+// TestLinksLeadSomewhere checks the relative links of all Markdown files: the file is there, and
+// so is the heading.
+func TestLinksLeadSomewhere(t *testing.T) {
 	checked := 0
 	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -71,12 +74,18 @@ func TestLinksLeadToFiles(t *testing.T) {
 		for n, line := range unfenced(t, name) {
 			for _, found := range link.FindAllStringSubmatch(code.ReplaceAllString(line, ""), -1) {
 				target, err := url.Parse(found[1] + found[2])
-				if err != nil || target.Scheme != "" || target.Path == "" {
+				if err != nil || target.Scheme != "" {
 					continue
 				}
 				checked++
-				if _, err := os.Stat(filepath.Join(filepath.Dir(name), filepath.FromSlash(target.Path))); err != nil {
+				file := name
+				if target.Path != "" {
+					file = filepath.Join(filepath.Dir(name), filepath.FromSlash(target.Path))
+				}
+				if _, err := os.Stat(file); err != nil {
 					t.Errorf("%s:%d: the link leads nowhere: %v", name, n, err)
+				} else if target.Fragment != "" && filepath.Ext(file) == ".md" && !slices.Contains(anchors(t, file), target.Fragment) {
+					t.Errorf("%s:%d: %s has no heading for #%s", name, n, file, target.Fragment)
 				}
 			}
 		}
@@ -88,6 +97,19 @@ func TestLinksLeadToFiles(t *testing.T) {
 	if checked < 100 {
 		t.Fatalf("found only %d links: run the test in the module's root", checked)
 	}
+}
+
+// anchors returns the names that GitHub gives to the headings of a Markdown file.
+func anchors(t *testing.T, name string) []string {
+	t.Helper()
+	var names []string
+	for _, line := range unfenced(t, name) {
+		if heading, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && strings.HasPrefix(line, "#") {
+			heading = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(heading)), " ", "-")
+			names = append(names, unsaid.ReplaceAllString(heading, ""))
+		}
+	}
+	return names
 }
 
 // prose returns the lines of a Markdown file by number, without tables, code and headings.
