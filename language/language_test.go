@@ -1,6 +1,7 @@
 package language_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -328,4 +329,11 @@ func BenchmarkRead(b *testing.B) {
 			}
 		})
 	}
+}
+
+func Example() {
+	known := language.New([]string{"en"})
+	read := known.Read("See you there. Das Wetter ist heute wirklich schön.")
+	fmt.Println(read.Foreign, len(read.Parts), read.Parts[1].Foreign)
+	// Output: false 2 true
 }
