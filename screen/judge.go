@@ -132,12 +132,11 @@ func (s *Screener) JudgeWaits() bool { return s.asked != nil && s.asked.judge.Wa
 // asked is a judge with what its verdicts are worth. Which model it is and what that is worth
 // is looked up when a text first needs it: the server knows the model, the self-test the worth.
 type asked struct {
-	judge      *judge.Judge
-	classifier toxscreen.Classifier
-	settings   Settings
-	folder     string         // of self-tests
-	fusion     *fusion.Fusion // without a judge
-	best       *fusion.Fusion // for a judge that is never wrong
+	judge    *judge.Judge
+	settings Settings
+	folder   string         // of self-tests
+	fusion   *fusion.Fusion // without a judge
+	best     *fusion.Fusion // for a judge that is never wrong
 
 	found atomic.Pointer[knownJudge]
 	told  atomic.Pointer[Trust] // what OnTrust was told last; nil before that
@@ -296,7 +295,7 @@ func (a *asked) know(ctx context.Context, model judge.Model) (*knownJudge, error
 	var measured *fusion.Tested
 	if tested != nil {
 		if a.cases == nil {
-			if a.cases, err = selftest.Classify(ctx, a.classifier, selftest.Cases()); err != nil {
+			if a.cases, err = selftest.Classify(ctx, a.settings.Judge.Classifier, selftest.Cases()); err != nil {
 				return nil, err
 			}
 		}

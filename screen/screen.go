@@ -159,7 +159,7 @@ func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 		if s.JudgeBand != nil {
 			opened.judged += " in " + s.JudgeBand.String()
 		}
-		opened.asked = &asked{judge: j.Judge, classifier: classifier, settings: s, folder: folder, fusion: f, best: f.AtBest()}
+		opened.asked = &asked{judge: j.Judge, settings: s, folder: folder, fusion: f, best: f.AtBest()}
 		if s.JudgeTrust == TrustNone {
 			opened.judged += " without weight"
 			opened.asked.tell(unweighted)

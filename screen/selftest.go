@@ -13,5 +13,5 @@ func (s *Screener) SelfTest(ctx context.Context, progress func(selftest.Progress
 		return selftest.Outcome{}, errors.New("failed to test the judge: none is configured")
 	}
 	a := s.asked
-	return selftest.Setup{Judge: a.judge, Classifier: a.classifier, Fusion: a.fusion, Folder: a.folder}.Run(ctx, progress)
+	return selftest.Setup{Judge: a.judge, Classifier: a.settings.Judge.Classifier, Fusion: a.fusion, Folder: a.folder}.Run(ctx, progress)
 }
