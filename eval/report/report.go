@@ -131,7 +131,7 @@ func (t Table) Align(i int) string {
 //go:embed page.html
 var pageSource string
 
-var page = template.Must(template.New("page").Parse(pageSource))
+var page = template.Must(template.Must(template.New("chart.css").Parse(chartStyle)).New("page").Parse(pageSource))
 
 // HTML writes the document as a page.
 func (d Document) HTML(w io.Writer) error {
