@@ -133,27 +133,3 @@ func TestCalibrateRefuses(t *testing.T) {
 		}
 	}
 }
-
-func TestSimulateShowsATable(t *testing.T) {
-	dev, test, plot := scored(t, "dev.jsonl", 1200, nil), scored(t, "test.jsonl", 1200, nil), filepath.Join(t.TempDir(), "plot.svg")
-	code, out, errors := command(t, "simulate", "--dev", dev, "--test", test, "--plot", plot, "--budget-texts", "1000")
-	if code != 0 {
-		t.Fatalf("exit code %d: %s", code, errors)
-	}
-	for _, want := range []string{
-		`^Fitted on 1200 rows, measured on 1200, scored by tiny@1\.0\.0 sha256:0123456789ab\.\n`,
-		`\n\| good \(TPR 0\.90, FPR 0\.10\) \| toxscreen \| \d+\.\d \| \d+\.\d \| 0\.\d{4} \|`,
-		`\n\| useless \| – \| – \| – \| – \| – \| nothing is judged \|\n`,
-	} {
-		if !regexp.MustCompile(want).MatchString(out) {
-			t.Errorf("%s is not in\n%s", want, out)
-		}
-	}
-	if data, err := os.ReadFile(plot); err != nil || !bytes.Contains(data, []byte("adversarial")) {
-		t.Errorf("the plot: %v", err)
-	}
-	_, again, _ := command(t, "simulate", "--dev", dev, "--test", test, "--budget-texts", "1000")
-	if again != out {
-		t.Error("the same seed gave another table")
-	}
-}
