@@ -39,7 +39,6 @@ var onlyIn = map[string]string{
 	"github.com/ollama/ollama":         "judge/ollama",
 	"github.com/sony/gobreaker/v2":     "judge/ollama",
 	"modernc.org/sqlite":               "internal/store",
-	"gonum.org/v1/plot":                "eval",
 	"github.com/klauspost/compress":    "rows",
 	"github.com/parquet-go/parquet-go": "rows",
 	"github.com/prometheus":            "server",
