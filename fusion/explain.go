@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
 // Explanation shows how the final probability of an attribute was computed.
@@ -42,7 +43,7 @@ func (f *Fusion) Explain(r toxscreen.Result) ([]Explanation, error) {
 		posterior, _ := fused.Scores.Get(a)
 		moved, heard := fused.Evidence.Get(a)
 		all = append(all, Explanation{
-			Attribute: a, Classifier: p, Prior: sigmoid(f.prior(a, p)), Evidence: moved, Heard: heard,
+			Attribute: a, Classifier: p, Prior: logodds.Probability(f.prior(a, p)), Evidence: moved, Heard: heard,
 			Posterior: posterior, Score: float64(r.Attributes[a].Score), Threshold: float64(r.Attributes[a].Threshold),
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/fusion/fit"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
@@ -20,7 +21,7 @@ import (
 
 // calibrateOptions are the flags of calibrate that are not configuration keys.
 type calibrateOptions struct {
-	fusion.Options
+	fit.Options
 
 	input, output, plots string
 	overwrite            bool
@@ -68,7 +69,7 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 
 // addPriceFlags adds the flags for the prices of decisions and for the share of
 // texts that may be judged.
-func addPriceFlags(cmd *cobra.Command, o *fusion.Options) {
+func addPriceFlags(cmd *cobra.Command, o *fit.Options) {
 	flags := cmd.Flags()
 	flags.Float64Var(&o.Prices.Call, "price-call", fusion.Default().Prices.Call, "price of a verdict; 1 is the price of an error")
 	flags.Float64Var(&o.Prices.FalseAlarm, "price-false-alarm", 0, "price of a clean text that is flagged; default: derived from the threshold")
@@ -141,7 +142,7 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 			a.warn(fmt.Sprintf("%s from %s is for %s: its judges are not kept", s.Calibration, s.from("calibration"), base.Model))
 		}
 	}
-	params, fitted, err := fusion.Fit(labelled.Rows, o.Options)
+	params, fitted, err := fit.Params(labelled.Rows, o.Options)
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func assumedPrior(labelled rows.Labelled, given bool) string {
 }
 
 // drawFit writes the plots of a fit into a folder.
-func drawFit(folder string, r fusion.Report) error {
+func drawFit(folder string, r fit.Report) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("failed to draw plots: %w", files.Cause(err))
 	}
@@ -203,7 +204,7 @@ func drawFit(folder string, r fusion.Report) error {
 
 // reliability draws the share of toxic texts by their mean probability, before and after
 // calibration.
-func reliability(r fusion.AttributeReport) report.Chart {
+func reliability(r fit.AttributeReport) report.Chart {
 	var before, after []eval.Scored
 	for _, h := range r.Held {
 		before = append(before, eval.Shared(h.Before, h.Label, h.Weight)...)
@@ -221,7 +222,7 @@ func reliability(r fusion.AttributeReport) report.Chart {
 
 // escalation draws the worth of verdicts by the share of judged texts, with a dot at the
 // share that is judged.
-func escalation(r fusion.Report) report.Chart {
+func escalation(r fit.Report) report.Chart {
 	line := report.Line{Name: fmt.Sprintf("%.3g %% are judged", 100*r.Share)}
 	for i, point := range r.Curve {
 		line.X, line.Y = append(line.X, point.Share), append(line.Y, 1000*point.Worth)

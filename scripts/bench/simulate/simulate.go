@@ -15,6 +15,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/fusion/fit"
 )
 
 const (
@@ -81,7 +82,7 @@ func (s simulation) outcomes(ctx context.Context) ([]outcome, error) {
 			return nil, fmt.Errorf("failed to simulate: test: %w", err)
 		}
 		// Prices of errors follow from the threshold.
-		fitted, err := fusion.Fitted(dev, fusion.Options{
+		fitted, err := fit.Fusion(dev, fit.Options{
 			Model: s.model, Thresholds: s.thresholds, Prices: fusion.Prices{Call: s.prices.Call + judge.price},
 			Budget: fusion.Budget{Share: budget, Texts: budgetTexts},
 		})

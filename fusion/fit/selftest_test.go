@@ -1,4 +1,4 @@
-package fusion_test
+package fit_test
 
 import (
 	"fmt"
@@ -8,14 +8,15 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/fusion/fit"
 )
 
 // trial is the self-test of a judge that is right about a share of 160 texts, each of a kind
 // of its own, and gives in to a share of 48 attacks of 16 kinds. The classifier knows little
 // about the texts.
-func trial(right, gives float64) fusion.Trial {
+func trial(right, gives float64) fit.Trial {
 	rng := rand.New(rand.NewPCG(1, 1))
-	var t fusion.Trial
+	var t fit.Trial
 	for i := range 160 {
 		y := float64(i % 2)
 		p := 0.05
@@ -28,7 +29,7 @@ func trial(right, gives float64) fusion.Trial {
 		})
 	}
 	for i := range 48 {
-		a := fusion.Attack{Kind: fmt.Sprint(i / 3), Carrier: *verdict(toxscreen.Toxicity, 0.95), Attacked: *verdict(toxscreen.Toxicity, 0.95)}
+		a := fit.Attack{Kind: fmt.Sprint(i / 3), Carrier: *verdict(toxscreen.Toxicity, 0.95), Attacked: *verdict(toxscreen.Toxicity, 0.95)}
 		if float64(i) < 48*gives {
 			a.Attacked = *verdict(toxscreen.Toxicity, 0.05)
 		}
@@ -49,7 +50,7 @@ func TestWhatASelfTestEarns(t *testing.T) {
 		"guesses": {0.5, 0}, "fair": {0.75, 0}, "good": {0.9, 0}, "good, gives in to some": {0.9, 0.2},
 		"good, gives in to most": {0.9, 0.7}, "good, always gives in": {0.9, 1},
 	} {
-		tested := f.Measure(trial(c.right, c.gives))
+		tested := fit.SelfTest(f, trial(c.right, c.gives))
 		o := tested.Attributes[toxscreen.Toxicity]
 		if trusted := len(tested.Trusted()) == 1; trusted != (c.right > 0.5 && c.gives < 1) {
 			t.Errorf("%s: verdicts count for %v", name, tested.Trusted())

@@ -1,4 +1,4 @@
-package fusion_test
+package fit_test
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/fusion/fit"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
 // simulated is a judge whose log-odds of P(yes) are normal around mean[label]. With
@@ -74,18 +76,67 @@ func world(rng *rand.Rand, j simulated, n int, low, high float64) []toxscreen.La
 	return rows
 }
 
-func options() fusion.Options {
-	return fusion.Options{Model: "tiny@1.0.0", Thresholds: thresholds, Prices: fusion.Prices{Call: 0.02}}
+const (
+	judgeModel  = "some-model:8b@0123456789ab"
+	judgeRubric = "attributes@0123"
+)
+
+var thresholds = scores(toxscreen.Toxicity, 0.5)
+
+// scores returns the Scores with one attribute.
+func scores(a toxscreen.Attribute, p float64) toxscreen.Scores {
+	var s toxscreen.Scores
+	s.Set(a, p)
+	return s
 }
 
-// fit fits rows and returns the Fusion that knows their judge.
-func fit(t *testing.T, rows []toxscreen.Labelled, o fusion.Options) (*fusion.Fusion, fusion.Params, fusion.Report) {
+// toxicity returns a classification with a toxicity and one span.
+func toxicity(p float64) toxscreen.Classification {
+	return toxscreen.Classification{Scores: scores(toxscreen.Toxicity, p), Spans: []toxscreen.Span{{Start: 0, End: 1}}}
+}
+
+// verdict returns a verdict on one attribute, with P(yes) and the matching answer.
+func verdict(a toxscreen.Attribute, p float64) *toxscreen.Verdict {
+	yes := toxscreen.Probability(p)
+	return &toxscreen.Verdict{
+		Model: judgeModel, Rubric: judgeRubric,
+		Aspects: []toxscreen.AspectVerdict{{Name: a.String(), Attribute: &a, Yes: p >= 0.5, PYes: &yes}},
+	}
+}
+
+// fuse returns the fused toxicity of a classifier's probability and a verdict.
+func fuse(t *testing.T, f *fusion.Fusion, p float64, v *toxscreen.Verdict) float64 {
 	t.Helper()
-	p, report, err := fusion.Fit(rows, o)
+	fused, err := f.Fuse(scores(toxscreen.Toxicity, p), v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return with(t, p), p, report
+	result, _ := fused.Scores.Get(toxscreen.Toxicity)
+	return result
+}
+
+func near(a, b, within float64) bool { return math.Abs(a-b) <= within }
+
+func options() fit.Options {
+	return fit.Options{Model: "tiny@1.0.0", Thresholds: thresholds, Prices: fusion.Prices{Call: 0.02}}
+}
+
+// fitted fits rows and returns the Fusion that knows their judge.
+func fitted(t *testing.T, rows []toxscreen.Labelled, o fit.Options) (*fusion.Fusion, fusion.Params, fit.Report) {
+	t.Helper()
+	p, report, err := fit.Params(rows, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, file, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fusion.New(file, p.Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.With(fusion.Judge{Model: judgeModel, Rubric: judgeRubric, Tested: &fusion.Tested{Lower: 7}}), p, report
 }
 
 // With 300 rows, a useless judge rarely passes the gate, and otherwise moves no
@@ -96,7 +147,7 @@ func TestAUselessJudgeMovesNoScore(t *testing.T) {
 		moving := 0
 		const fits = 30
 		for range fits {
-			f, _, _ := fit(t, world(rng, judgeNamed(t, name), 300, -3, 3), options())
+			f, _, _ := fitted(t, world(rng, judgeNamed(t, name), 300, -3, 3), options())
 			most := 0.0
 			for p := 0.02; p < 1; p += 0.04 {
 				alone := fuse(t, f, p, nil)
@@ -126,7 +177,7 @@ func TestFusionIsNeverWorseThanTheBetterStage(t *testing.T) {
 	for _, j := range judges {
 		rng := rand.New(rand.NewPCG(5, 6))
 		rows, tests := world(rng, j, 2000, -3, 3), world(rng, j, 20000, -3, 3)
-		f, p, _ := fit(t, rows, options())
+		f, p, _ := fitted(t, rows, options())
 		classifier, judged, fused, n := 0.0, 0.0, 0.0, 0.0
 		low, high, ok := f.Band(toxscreen.Toxicity, 0.5)
 		if !ok {
@@ -157,7 +208,7 @@ func TestTheBudgetHolds(t *testing.T) {
 	good := judgeNamed(t, "good")
 	o := options()
 	o.Budget = fusion.Budget{Share: 0.08, Texts: 1000}
-	f, _, report := fit(t, world(rng, good, 4000, -20, 20), o)
+	f, _, report := fitted(t, world(rng, good, 4000, -20, 20), o)
 	held, sum := 0, 0.0
 	for range 100 {
 		judged := 0.0
@@ -180,20 +231,20 @@ func TestTheBudgetHolds(t *testing.T) {
 // A limit of seconds or tokens per minute becomes a share of the texts per minute.
 func TestTrafficIsAShare(t *testing.T) {
 	rows := world(rand.New(rand.NewPCG(9, 10)), judgeNamed(t, "good"), 2000, -20, 20)
-	for name, traffic := range map[string]fusion.Traffic{
+	for name, traffic := range map[string]fit.Traffic{
 		"seconds": {Texts: 600, Seconds: 60},    // 2 s per verdict
 		"tokens":  {Texts: 600, Tokens: 30_000}, // 1,000 per verdict
 	} {
 		o := options()
 		o.Traffic = traffic
-		_, p, report := fit(t, rows, o)
+		_, p, report := fitted(t, rows, o)
 		if !near(p.Budget.Share, 0.05, 1e-9) || report.Share > 0.05 || p.Judges[0].LeastValue <= 0 {
 			t.Errorf("%s: budget %+v, share %v", name, p.Budget, report.Share)
 		}
 	}
 	o := options()
 	o.Traffic.Seconds = 60
-	if _, _, err := fusion.Fit(rows, o); err == nil || !strings.Contains(err.Error(), "texts per minute") {
+	if _, _, err := fit.Params(rows, o); err == nil || !strings.Contains(err.Error(), "texts per minute") {
 		t.Errorf("seconds per minute without texts per minute: %v", err)
 	}
 }
@@ -204,14 +255,14 @@ func TestCalibration(t *testing.T) {
 	for i := range rows {
 		rows[i].Verdict = nil
 	}
-	if _, p, _ := fit(t, rows, options()); len(p.Calibration) != 0 || len(p.Judges) != 0 {
+	if _, p, _ := fitted(t, rows, options()); len(p.Calibration) != 0 || len(p.Judges) != 0 {
 		t.Errorf("a calibrated classifier was corrected: %+v", p)
 	}
 	for i := range rows {
 		x, _ := rows[i].Found.Scores.Get(toxscreen.Toxicity)
-		rows[i].Found = toxicity(1 / (1 + math.Exp(-(2*logit(x) + 1))))
+		rows[i].Found = toxicity(1 / (1 + math.Exp(-(2*logodds.Of(x) + 1))))
 	}
-	_, p, report := fit(t, rows, options())
+	_, p, report := fitted(t, rows, options())
 	line := p.Calibration[toxscreen.Toxicity]
 	if !near(line.Slope, 0.5, 0.07) || !near(line.Intercept, -0.5, 0.25) {
 		t.Errorf("line %+v, want a slope of 0.5 and an intercept of -0.5", line)
@@ -223,8 +274,8 @@ func TestCalibration(t *testing.T) {
 
 func TestFitIsRepeatable(t *testing.T) {
 	rows := world(rand.New(rand.NewPCG(13, 14)), judgeNamed(t, "good"), 500, -3, 3)
-	_, first, _ := fit(t, rows, options())
-	_, second, _ := fit(t, rows, options())
+	_, first, _ := fitted(t, rows, options())
+	_, second, _ := fitted(t, rows, options())
 	a, _, _ := first.Encode()
 	b, _, _ := second.Encode()
 	if string(a) != string(b) {
@@ -235,9 +286,8 @@ func TestFitIsRepeatable(t *testing.T) {
 // Fitting a judge keeps the parameters of other judges.
 func TestFitKeepsOtherJudges(t *testing.T) {
 	o := options()
-	o.Base = params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good})
-	o.Base.Judges[0].Model = "other@ffffffffffff"
-	_, p, _ := fit(t, world(rand.New(rand.NewPCG(15, 16)), judgeNamed(t, "good"), 500, -3, 3), o)
+	o.Base.Judges = []fusion.JudgeParams{{Model: "other@ffffffffffff", Rubric: judgeRubric}}
+	_, p, _ := fitted(t, world(rand.New(rand.NewPCG(15, 16)), judgeNamed(t, "good"), 500, -3, 3), o)
 	if len(p.Judges) != 2 || p.Judges[0].Model != "other@ffffffffffff" || p.Judges[1].Model != judgeModel {
 		t.Errorf("%+v", p.Judges)
 	}
@@ -312,7 +362,7 @@ func TestFitRejects(t *testing.T) {
 		o := options()
 		o.Budget = fusion.Budget{Share: 0.01}
 		rows := c.change(world(rand.New(rand.NewPCG(17, 18)), judgeNamed(t, "good"), 300, -3, 3))
-		if _, _, err := fusion.Fit(rows, o); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "failed to fit fusion parameters") {
+		if _, _, err := fit.Params(rows, o); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "failed to fit fusion parameters") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
