@@ -30,8 +30,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Format is the version of the parameter files that this package writes. It reads
-// version 1, too, which had neither [Opinion].Lower nor Unfounded.
+// Format is the version of the parameter files that this package writes and reads.
 const Format = 2
 
 // Params is the content of a parameter file.
@@ -144,7 +143,7 @@ const MostCap = 7
 // validate reports everything that makes parameters unusable.
 func (p Params) validate() error {
 	if p.Format != Format {
-		return fmt.Errorf("format: %d is unknown to this version of toxscreen, which reads 1 and %d", p.Format, Format)
+		return fmt.Errorf("format: %d is unknown to this version of toxscreen, which reads %d", p.Format, Format)
 	}
 	var found []error
 	check := func(ok bool, format string, args ...any) {
@@ -230,15 +229,6 @@ func parse(data []byte) (File, error) {
 	var p Params
 	if err := dec.Decode(&p); err != nil {
 		return File{}, err
-	}
-	if p.Format == 1 {
-		for _, j := range p.Judges {
-			for a, o := range j.Attributes {
-				o.Lower, o.Unfounded = o.Cap, 1
-				j.Attributes[a] = o
-			}
-		}
-		p.Format = Format
 	}
 	if err := p.validate(); err != nil {
 		return File{}, err
