@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
@@ -25,7 +26,7 @@ type scale struct{ to, from func(float64) float64 }
 
 var (
 	fisher   = scale{math.Atanh, math.Tanh} // of a correlation
-	logistic = scale{func(p float64) float64 { return math.Log(p / (1 - p)) }, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }}
+	logistic = scale{logodds.Of, logodds.Probability}
 	plain    = scale{func(x float64) float64 { return x }, func(x float64) float64 { return x }}
 )
 

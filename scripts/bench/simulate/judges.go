@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
 // judge is a simulated judge with known error rates. The log-odds of its P(yes) are
@@ -51,7 +52,7 @@ func (j judge) verdict(rng *rand.Rand, toxic bool, off float64) toxscreen.Verdic
 	}
 	noise := j.correlated*off + math.Sqrt(1-j.correlated*j.correlated)*rng.NormFloat64()
 	z := j.confidence * (mean + j.deviation*noise)
-	yes := toxscreen.Probability(1 / (1 + math.Exp(-z)))
+	yes := toxscreen.Probability(logodds.Probability(z))
 	attribute := toxscreen.Toxicity
 	return toxscreen.Verdict{
 		Model: j.name + "@simulated", Rubric: "simulated@1",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -23,8 +22,6 @@ const (
 	// docs/fusion.md.
 	budget, budgetTexts = 0.15, 10_000
 	seed                = 1
-	// least keeps probabilities off 0 and 1.
-	least = 1e-6
 )
 
 // simulation measures every system with every judge. Everything is real except the answers
@@ -123,8 +120,7 @@ func (j judge) judged(rng *rand.Rand, rows []toxscreen.Labelled) ([]toxscreen.La
 		if !scored || !labelled {
 			return nil, fmt.Errorf("row %d has no score or no label for toxicity", i+1)
 		}
-		p = min(max(p, least), 1-least)
-		x[i] = math.Log(p / (1 - p))
+		x[i] = fusion.LogOdds(p)
 		if y >= 0.5 {
 			kind[i] = 1
 		}
