@@ -142,7 +142,7 @@ func (r Results) groups() []report.Block {
 	blocks := []report.Block{
 		report.Text(fmt.Sprintf("%s %s to %s texts each. A dash is what was not measured.", plural.Count(len(r.Groups.Groups), "group has", "groups have"), thousands(fewest), thousands(most))),
 		r.grid("How well toxic texts are told from clean ones. The darker, the farther under 1.", AUCs()),
-		r.grid("How much higher texts about a group rank than others, and errors at the threshold. The darker, the farther from 0.", Metrics()[areaCount:]),
+		r.grid("How much higher texts about a group rank than others, and errors at the threshold. The darker, the farther from 0.", metrics[areaCount:]),
 	}
 	for _, m := range AUCs() {
 		if chart, ok := r.Groups.chart(m); ok {
