@@ -183,7 +183,7 @@ func TestTooFewTextsAreRefused(t *testing.T) {
 	}{
 		"3 rows":            {all[:3], "only 3 texts have a new score and an old one or a label, at least 30 are needed"},
 		"1 row":             {all[:1], "only 1 text has a new"},
-		"nothing to read":   {[]migration.Pair{empty, empty}, "2 rows, none with old scores or labels; name their column with --old-column or --label-column"},
+		"nothing to read":   {[]migration.Pair{empty, empty}, "2 rows, none with old scores or labels"},
 		"nothing in common": {[]migration.Pair{other}, "the old and the new scores have no attribute in common"},
 		"failures":          {[]migration.Pair{failed}, "no row is left: 1 failed and 0 are in languages that the model does not know"},
 		"no rows":           {nil, "no row is left"},

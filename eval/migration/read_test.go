@@ -178,7 +178,7 @@ func TestRowsThatCannotBeMatchedAreRefused(t *testing.T) {
 		old, updated []migration.Row
 		want         string
 	}{
-		"no id":        {[]migration.Row{a, scored("", 0.5)}, []migration.Row{a}, "of the old file has no id; name its column with --id-column"},
+		"no id":        {[]migration.Row{a, scored("", 0.5)}, []migration.Row{a}, "of the old file has no id"},
 		"twice":        {[]migration.Row{a}, []migration.Row{b, b}, `rows 2 and 2 of the new file have the same id, "b"`},
 		"two texts":    {[]migration.Row{a}, []migration.Row{other}, `the rows with the id "a" have different texts`},
 		"nothing same": {[]migration.Row{a}, []migration.Row{b}, `the ids of the old rows (1) and of the new ones (1) have none in common, such as "a" and "b"`},
