@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -143,6 +144,9 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 		}
 	}
 	params, fitted, err := fit.Params(labelled.Rows, o.Options)
+	if errors.Is(err, fit.ErrVerdicts) {
+		return hinted{err, "judge more texts with --judge-trust none --judge-band 0.05-0.95"}
+	}
 	if err != nil {
 		return err
 	}

@@ -115,6 +115,11 @@ func TestCalibrateRefuses(t *testing.T) {
 		"a budget that is not a share":  {[]string{"-i", whole, "-o", "x", "--budget", "15"}, "--budget: 15 is not a share in 0..1", 2},
 		"seconds of no number of texts": {[]string{"-i", whole, "-o", "x", "--seconds-a-minute", "5"}, "need --texts-a-minute", 2},
 		"too few rows":                  {[]string{"-i", scored(t, "few.jsonl", 50, nil), "-o", "x"}, "toxicity: 50 rows are too few, effectively", 1},
+		"too few verdicts": {[]string{"-i", scored(t, "few_verdicts.jsonl", 300, func(i int, line map[string]any) {
+			if i > 50 {
+				delete(line, "judge")
+			}
+		}), "-o", "x"}, "of each class\njudge more texts with --judge-trust none --judge-band 0.05-0.95\n", 1},
 		"rows without labels": {[]string{"-i", scored(t, "bare.jsonl", 5, func(_ int, line map[string]any) { delete(line, "input") }), "-o", "x"},
 			`bare.jsonl: line 1: it has no labels: rows of batch's input need an object like "labels": {"toxicity": 1}`, 1},
 		"rows of two models": {[]string{"-i", scored(t, "two.jsonl", 5, func(i int, line map[string]any) {

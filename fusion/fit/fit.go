@@ -13,6 +13,7 @@ package fit
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -106,6 +107,10 @@ type Held struct {
 	Label, Weight float64
 }
 
+// ErrVerdicts is in the error of rows with too few verdicts: the judge has to be asked about
+// more of them.
+var ErrVerdicts = errors.New("verdicts")
+
 // Params computes the parameters for labelled texts. A parameter is left out unless
 // cross-validation shows that it lowers the loss. Too few rows, contradicting rows
 // and rows of one class only are rejected.
@@ -163,7 +168,7 @@ func fit(rows []toxscreen.Labelled, o Options) (fusion.Params, Report, error) {
 				r.Opinion.Unfounded = unfounded
 				judge.Attributes[a] = *r.Opinion
 			} else if a == toxscreen.Toxicity {
-				return p, report, fmt.Errorf("%s: verdicts: %s; judge more texts with --judge-trust none --judge-band 0.05-0.95", a, r.Note)
+				return p, report, fmt.Errorf("%s: %w: %s", a, ErrVerdicts, r.Note)
 			}
 		}
 		report.Attributes = append(report.Attributes, r)
