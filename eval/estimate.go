@@ -163,17 +163,8 @@ func Percentiles(draws []float64) *Interval {
 	return &Interval{quantile(sorted, 0.025), quantile(sorted, 0.975)}
 }
 
-// Quantile returns the value at a share p in 0..1 of values in any order, interpolated
-// linearly between neighbours: type 7 of Hyndman and Fan (1996). It returns NaN if
-// there are none.
-func Quantile(values []float64, p float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	return quantile(slices.Sorted(slices.Values(values)), p)
-}
-
-// quantile is [Quantile] of sorted values.
+// quantile returns the value at a share p in 0..1 of sorted values, interpolated linearly
+// between neighbours: type 7 of Hyndman and Fan (1996).
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-1)
@@ -188,24 +179,12 @@ func Share(k, n int) Estimate {
 	if n == 0 {
 		return e
 	}
-	e.Interval = &Interval{LowerBound(k, n, 0.025), UpperBound(k, n, 0.025)}
+	e.Interval = &Interval{Low: 0, High: 1}
+	if k > 0 {
+		e.Interval.Low = distuv.Beta{Alpha: float64(k), Beta: float64(n-k) + 1}.Quantile(0.025)
+	}
+	if k < n {
+		e.Interval.High = distuv.Beta{Alpha: float64(k) + 1, Beta: float64(n - k)}.Quantile(0.975)
+	}
 	return e
-}
-
-// LowerBound returns the highest share that k of n refute with the error probability
-// alpha: the exact one-sided lower bound of Clopper and Pearson.
-func LowerBound(k, n int, alpha float64) float64 {
-	if k == 0 {
-		return 0
-	}
-	return distuv.Beta{Alpha: float64(k), Beta: float64(n-k) + 1}.Quantile(alpha)
-}
-
-// UpperBound returns the lowest share that k of n refute with the error probability
-// alpha: the exact one-sided upper bound of Clopper and Pearson.
-func UpperBound(k, n int, alpha float64) float64 {
-	if k == n {
-		return 1
-	}
-	return distuv.Beta{Alpha: float64(k) + 1, Beta: float64(n - k)}.Quantile(1 - alpha)
 }
