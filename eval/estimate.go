@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -21,13 +22,18 @@ type Estimate struct {
 	Interval *Interval `json:"interval,omitempty"`
 }
 
+// Known returns the estimate, or nil if it has no value.
+func (e Estimate) Known() *Estimate {
+	if math.IsNaN(e.Value) {
+		return nil
+	}
+	return &e
+}
+
 const (
 	// resamples is the number of resamples of a bootstrap. Efron and Tibshirani, An
 	// Introduction to the Bootstrap (1993), section 14.3, ask for 1,000 or more.
 	resamples = 2000
-	// groups is the largest number of groups of units that are left out in turn for the
-	// acceleration, so that it costs no more than a tenth of the resamples.
-	groups = 200
 	// undefined is the largest share of resamples without a value.
 	undefined = 0.05
 )
@@ -73,7 +79,7 @@ func Bootstraps(n int, seed uint64, statistics func(units []int) []float64) []Es
 			}
 		}
 	}
-	accelerations := jackknife(units, len(all), statistics)
+	accelerations := jackknife(n, len(all), statistics)
 	for s := range all {
 		all[s].Interval = interval(all[s].Value, draws[s], accelerations[s])
 	}
@@ -110,18 +116,34 @@ func interval(value float64, draws []float64, a float64) *Interval {
 	return &Interval{at(0.025), at(0.975)}
 }
 
-// jackknife returns the acceleration of each of count statistics.
-func jackknife(units []int, count int, statistics func([]int) []float64) []float64 {
-	left := min(len(units), groups)
-	values := make([][]float64, count)
-	for g := range left {
-		// Every left-th unit, so that rows that are sorted give groups that are alike.
-		rest := make([]int, 0, len(units))
-		for i, unit := range units {
-			if i%left != g {
-				rest = append(rest, unit)
+// MostLeftOut is the largest number of groups of units that [LeaveOut] leaves out in turn, so
+// that it costs no more than a tenth of the resamples of a bootstrap.
+const MostLeftOut = 200
+
+// LeaveOut yields the numbers of n units without those of one group, for each group in turn:
+// a jackknife.
+func LeaveOut(n int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		parts := min(n, MostLeftOut)
+		for part := range parts {
+			// Every 200th unit, so that rows that are sorted give groups that are alike.
+			rest := make([]int, 0, n)
+			for i := range n {
+				if i%parts != part {
+					rest = append(rest, i)
+				}
+			}
+			if !yield(rest) {
+				return
 			}
 		}
+	}
+}
+
+// jackknife returns the acceleration of each of count statistics of n units.
+func jackknife(n, count int, statistics func([]int) []float64) []float64 {
+	values := make([][]float64, count)
+	for rest := range LeaveOut(n) {
 		for s, v := range statistics(rest) {
 			values[s] = append(values[s], v)
 		}
@@ -134,7 +156,8 @@ func jackknife(units []int, count int, statistics func([]int) []float64) []float
 }
 
 // acceleration is the skewness of jackknife values, equation 14.15 of Efron and
-// Tibshirani. It is 0 if there is no value without one of the groups.
+// Tibshirani. It is 0 if the statistic has no value for some of
+// the groups.
 func acceleration(values []float64) float64 {
 	mean := 0.0
 	for _, v := range values {

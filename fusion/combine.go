@@ -84,9 +84,10 @@ func FindingOf(v *toxscreen.Verdict, attribute toxscreen.Attribute) Finding {
 	return s
 }
 
-// add adds an aspect. alone tells that the judge was asked about the core of the passage by
-// itself, too: a "no" counts as far as both answers are one, so that what stands around the
-// core cannot excuse it. Without the second answer, the "no" counts for nothing.
+// add adds an aspect. alone says that the judge was also asked about the core of the passage
+// by itself. A "no" about the passage then counts only as far as the answer about the core is
+// a "no", so that what stands around the core cannot excuse it. If the core has no answer,
+// the "no" counts for nothing.
 func (s *Finding) add(a *toxscreen.AspectVerdict, alone bool) {
 	s.Aspects++
 	z := answered(a.Yes, a.PYes)

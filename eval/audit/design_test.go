@@ -46,7 +46,7 @@ func TestInclusionProbabilitiesSumToTheSample(t *testing.T) {
 							t.Errorf("%d rows, and probabilities that sum to %v, want %d", rows, sum, want)
 						}
 					}
-					if err := d.Of(c); err != nil {
+					if err := d.check(c); err != nil {
 						t.Error(err)
 					}
 					var b bytes.Buffer
@@ -144,7 +144,7 @@ func TestDesignOfAnotherCorpus(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			d := draw(t, c, Plan{Labels: 100, Seed: 1})
 			test.change(&d)
-			if err := d.Of(c); err == nil || !strings.Contains(err.Error(), test.want) {
+			if err := d.check(c); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
 			if _, err := Measure(c, d, NewLabels(d), Questions{}); err == nil {

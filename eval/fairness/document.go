@@ -385,7 +385,7 @@ func (g Grid) crossed(caption string, show func(Group) (report.Cell, bool)) (rep
 	for _, a := range down {
 		row := report.Row(a)
 		for _, b := range across {
-			row = append(row, cells[Intersection(a, b)])
+			row = append(row, cells[intersection(a, b)])
 		}
 		table.Rows = append(table.Rows, row)
 	}

@@ -11,7 +11,7 @@
 // and for each intersection of two groups. Texts that differ in the group only also show by
 // how much one group's name shifts a score, compared with those of other groups.
 //
-// The texts are Perspective's Sentence Templates, which are embedded, or rows of a user's,
+// The texts are Perspective's Sentence Templates, which are embedded, or a user's rows,
 // which [Rows] reads.
 package fairness
 
@@ -155,8 +155,8 @@ func newGrid(texts []Text, of func(Text) []string, s Settings) (Grid, error) {
 	}
 	next := t.estimates(s.Seed)
 	keep := func(into Estimates, m Metric) {
-		if e := next(); !math.IsNaN(e.Value) {
-			into[m] = e
+		if e := next().Known(); e != nil {
+			into[m] = *e
 		}
 	}
 	for _, m := range overall {

@@ -125,9 +125,7 @@ func (s shifts) append(to, times []float64) []float64 {
 func (g *group) shift(next func() eval.Estimate) *Shift {
 	var found [3]*eval.Estimate
 	for i := range found {
-		if e := next(); !math.IsNaN(e.Value) {
-			found[i] = &e
-		}
+		found[i] = next().Known()
 	}
 	if found[2] == nil {
 		return nil

@@ -274,7 +274,7 @@ func (s *Server) once(ctx context.Context, method string, address *url.URL, body
 	return response.Header, nil
 }
 
-// unreachable explains why there is no whole answer.
+// unreachable explains why an answer is missing or broke off.
 func (s *Server) unreachable(err error) *failure {
 	_, noName := errors.AsType[*net.DNSError](err)
 	switch {

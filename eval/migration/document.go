@@ -140,7 +140,7 @@ var method = report.Section{Title: "How this was measured", Blocks: []report.Blo
 		"as in Kolen and Brennan, Test Equating, Scaling, and Linking (2004). It never falls as the old one rises. A regression of one score on the other would shrink toward the mean and flag other shares."),
 	report.Text(fmt.Sprintf("Intervals are of 95 %%. Those of thresholds and of shares decided otherwise are the middle of %d resamples of the texts, in each of which the new threshold is chosen anew. "+
 		"Those of rank correlations and of AUCs are by the bias-corrected and accelerated bootstrap for up to %d texts, and by a jackknife over %d groups of texts for more. Those of lengths, languages and groups are exact "+
-		"(Clopper and Pearson) for the thresholds as given.", resamples, bootstrapped, parts)),
+		"(Clopper and Pearson) for the thresholds as given.", resamples, bootstrapped, eval.MostLeftOut)),
 	report.Text(fmt.Sprintf("Nothing is computed from fewer than %d texts: a dash means that there are fewer on one side of a threshold, or that no threshold has the precision. "+
 		"A text counts as toxic if half of the people say so; precision and recall are of the labelled texts only. The lowest new threshold with at least the old precision is shown, and the highest with at least the old recall.", Support)),
 	report.Text("Ranks of single texts are the shares of texts with lower scores, so that the shifts do not depend on how scores are scaled."),

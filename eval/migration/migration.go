@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 
@@ -312,12 +311,4 @@ func (c Comparison) AtInUse() *Threshold {
 		}
 	}
 	return nil
-}
-
-// known returns nil for an estimate without a value.
-func known(e eval.Estimate) *eval.Estimate {
-	if math.IsNaN(e.Value) {
-		return nil
-	}
-	return &e
 }

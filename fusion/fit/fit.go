@@ -584,7 +584,8 @@ func spend(p *fusion.Params, rows []toxscreen.Labelled, o Options, report *Repor
 }
 
 // Fusion returns a Fusion with the parameters that [Params] computes from rows. It
-// knows the judge of their verdicts, if they have any, and takes it to resist attacks.
+// knows the judge of the rows' verdicts, if rows have verdicts, and takes it to resist
+// attacks.
 func Fusion(rows []toxscreen.Labelled, o Options) (*fusion.Fusion, error) {
 	params, _, err := Params(rows, o)
 	if err != nil {

@@ -20,21 +20,20 @@ type judge struct {
 	// correlated in 0..1 is the correlation of the judge's log-odds with the
 	// classifier's, among toxic and among clean texts.
 	correlated float64
-	// seconds is the duration of a verdict, price its price in addition to the
-	// common price of a call.
-	seconds, price float64
+	// price is that of a verdict in addition to the common price of a call.
+	price float64
 }
 
 // judges are the judges in the table of docs/fusion.md. The comments have their true and
 // false positive rates.
 var judges = []judge{
-	{name: "perfect", clean: -20, toxic: 20, deviation: 1, confidence: 1},                                 // 1, 0
-	{name: "good", clean: -3.285, toxic: 3.285, deviation: 2.563, confidence: 2},                          // 0.9, 0.1
-	{name: "fair", clean: -0.55, toxic: 0.55, deviation: 1.049, confidence: 3},                            // 0.7, 0.3
-	{name: "useless", deviation: 2, confidence: 2},                                                        // 0.5, 0.5
-	{name: "adversarial", clean: 3.285, toxic: -3.285, deviation: 2.563, confidence: 2},                   // 0.1, 0.9
-	{name: "correlated", clean: -3.285, toxic: 3.285, deviation: 2.563, confidence: 2, correlated: 0.6},   // 0.9, 0.1
-	{name: "slow", clean: -3.285, toxic: 3.285, deviation: 2.563, confidence: 2, seconds: 30, price: 0.2}, // 0.9, 0.1
+	{name: "perfect", clean: -20, toxic: 20, deviation: 1, confidence: 1},                               // 1, 0
+	{name: "good", clean: -3.285, toxic: 3.285, deviation: 2.563, confidence: 2},                        // 0.9, 0.1
+	{name: "fair", clean: -0.55, toxic: 0.55, deviation: 1.049, confidence: 3},                          // 0.7, 0.3
+	{name: "useless", deviation: 2, confidence: 2},                                                      // 0.5, 0.5
+	{name: "adversarial", clean: 3.285, toxic: -3.285, deviation: 2.563, confidence: 2},                 // 0.1, 0.9
+	{name: "correlated", clean: -3.285, toxic: 3.285, deviation: 2.563, confidence: 2, correlated: 0.6}, // 0.9, 0.1
+	{name: "slow", clean: -3.285, toxic: 3.285, deviation: 2.563, confidence: 2, price: 0.2},            // 0.9, 0.1
 }
 
 // rates returns how often it answers "yes" about toxic and about clean texts.

@@ -137,7 +137,7 @@ func (j judge) judged(rng *rand.Rand, rows []toxscreen.Labelled) ([]toxscreen.La
 	all := slices.Clone(rows)
 	for i := range all {
 		v := j.verdict(rng, kind[i] == 1, (x[i]-mean[kind[i]])/deviation[kind[i]])
-		all[i].Verdict, all[i].Seconds = &v, j.seconds
+		all[i].Verdict = &v
 		all[i].Labels.Set(toxscreen.Toxicity, float64(kind[i]))
 	}
 	return all, nil
