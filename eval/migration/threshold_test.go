@@ -24,7 +24,11 @@ func squares(n int) sample {
 // If both systems rank alike, the map is the function between their scores, and nothing
 // is decided otherwise.
 func TestTheMapFindsAFunctionBetweenScores(t *testing.T) {
-	for _, found := range squares(1000).thresholds(t.Context(), grid(0.7)) {
+	all := squares(1000).thresholds(t.Context(), grid(0.7))
+	if len(all) != 19 {
+		t.Fatalf("%d thresholds are mapped, want 19", len(all))
+	}
+	for _, found := range all {
 		if want := found.Old * found.Old; found.New == nil || math.Abs(found.New.Value-want) > 0.002 {
 			t.Errorf("%v becomes %+v, want about %v", found.Old, found.New, want)
 			continue
