@@ -133,8 +133,11 @@ func TestCalibrateRefuses(t *testing.T) {
 		"nothing": {[]string{"-i", scored(t, "empty.jsonl", 0, nil), "-o", "x"}, "contains none", 1},
 	} {
 		code, _, errors := command(t, append([]string{"calibrate"}, c.args...)...)
-		if code != c.code || !strings.Contains(errors, c.want) {
-			t.Errorf("%s: exit code %d, %q, want %d, %q", name, code, errors, c.code, c.want)
+		if code != c.code {
+			t.Errorf("%s: exit code %d, want %d", name, code, c.code)
+		}
+		if !strings.Contains(errors, c.want) {
+			t.Errorf("%s: %q, want %q", name, errors, c.want)
 		}
 	}
 }

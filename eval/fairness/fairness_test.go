@@ -94,8 +94,14 @@ func TestPowerMeanIsNearTheLowest(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	lowest, ok := grid.Lowest(SubgroupAUC)
-	if !ok || lowest.Name != "bad" || !near(lowest.Metrics[SubgroupAUC].Value, 0.75) {
-		t.Errorf("%+v", lowest)
+	if !ok {
+		t.Fatal("no group has a subgroup AUC")
+	}
+	if lowest.Name != "bad" {
+		t.Errorf("the lowest group is %q, want bad", lowest.Name)
+	}
+	if got := lowest.Metrics[SubgroupAUC].Value; !near(got, 0.75) {
+		t.Errorf("its AUC is %v, want 0.75", got)
 	}
 }
 
@@ -213,8 +219,11 @@ func TestSmallGroupsHaveNoNumber(t *testing.T) {
 func TestGroupWithoutBackground(t *testing.T) {
 	texts := joined(scored("all", true, 0.9, 0.8), scored("all", false, 0.1, 0.2))
 	measured := measure(t, texts, Settings{Threshold: 0.5, MinSize: 2}).Groups[0].Metrics
-	if _, ok := measured[BPSNAUC]; ok || measured[SubgroupAUC].Value != 1 {
-		t.Errorf("%+v", measured)
+	if e, ok := measured[BPSNAUC]; ok {
+		t.Errorf("the AUC with a background is %v, although there is none", e)
+	}
+	if got := measured[SubgroupAUC].Value; got != 1 {
+		t.Errorf("the AUC within the group is %v, want 1", got)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toxscreen/toxscreen"
 )
 
@@ -67,8 +69,15 @@ func TestRowsHaveLabels(t *testing.T) {
 		r := Rows{Label: "label", Groups: []string{"g"}, Attribute: toxscreen.IdentityAttack}
 		if err := r.Add(1, "x", 0.5, []byte(fields)); err != nil {
 			t.Errorf("%s: %v", fields, err)
-		} else if texts, err := r.Texts(); err != nil || texts[0].Toxic != want {
-			t.Errorf("%s: %+v, %v", fields, texts, err)
+			continue
+		}
+		texts, err := r.Texts()
+		if err != nil {
+			t.Errorf("%s: %v", fields, err)
+			continue
+		}
+		if texts[0].Toxic != want {
+			t.Errorf("%s: toxic: %t, want %t", fields, texts[0].Toxic, want)
 		}
 	}
 }
@@ -82,11 +91,18 @@ func TestRowsWithoutLabelAreLeftOut(t *testing.T) {
 		}
 	}
 	texts, err := r.Texts()
-	if err != nil || len(texts) != 2 || r.Unlabelled() != 3 {
-		t.Fatalf("%+v, %d, %v", texts, r.Unlabelled(), err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(texts[0].Intersections, []string{"a × b"}) || texts[0].Frame != "x" || texts[1].Unit != "template 7" {
-		t.Errorf("%+v", texts)
+	if r.Unlabelled() != 3 {
+		t.Errorf("%d rows have no label, want 3", r.Unlabelled())
+	}
+	want := []Text{
+		{Text: `{"g":"a;b","label":1,"t":"x"}`, Score: 0.5, Toxic: true, Groups: []string{"a", "b"}, Intersections: []string{"a × b"}, Unit: "template x", Frame: "x", Weight: 1},
+		{Text: `{"g":"b","label":0,"t":7}`, Score: 0.5, Groups: []string{"b"}, Unit: "template 7", Frame: "7", Weight: 1},
+	}
+	if diff := cmp.Diff(want, texts); diff != "" {
+		t.Errorf("the texts differ (-want +got):\n%s", diff)
 	}
 }
 

@@ -67,10 +67,16 @@ func TestWhatASelfTestEarns(t *testing.T) {
 	if good[1] < 4 || good[1] > 12 {
 		t.Errorf("a yes of a judge that is right nine times in ten multiplies the odds by %v", good[1])
 	}
-	if some[0] <= good[0] || some[1] != good[1] {
-		t.Errorf("the odds are multiplied by %v for a judge that gives in to some attacks, and by %v without", some, good)
+	if some[0] <= good[0] {
+		t.Errorf("a no multiplies the odds by %v for a judge that gives in to some attacks, and by %v without", some[0], good[0])
 	}
-	if most[0] <= some[0] || most[1] >= some[1] {
-		t.Errorf("the odds are multiplied by %v for a judge that gives in to most attacks, and by %v for one that gives in to some", most, some)
+	if some[1] != good[1] {
+		t.Errorf("a yes multiplies the odds by %v for a judge that gives in to some attacks, and by %v without", some[1], good[1])
+	}
+	if most[0] <= some[0] {
+		t.Errorf("a no multiplies the odds by %v for a judge that gives in to most attacks, and by %v for one that gives in to some", most[0], some[0])
+	}
+	if most[1] >= some[1] {
+		t.Errorf("a yes multiplies the odds by %v for a judge that gives in to most attacks, and by %v for one that gives in to some", most[1], some[1])
 	}
 }
