@@ -88,12 +88,7 @@ func area(x float64) string {
 }
 
 // signed is [report.Number] with a sign.
-func signed(x float64) string {
-	if text := report.Number(x); x > 0 {
-		return "+" + text
-	}
-	return report.Number(x)
-}
+func signed(x float64) string { return report.Signed(x, report.Number) }
 
 // thousands returns a number with commas.
 func thousands(n int) string {
@@ -183,7 +178,7 @@ func (r Results) grid(caption string, metrics []Metric) report.Table {
 func cell(m Metric, measured Estimates) report.Cell {
 	e, ok := measured[m]
 	if !ok {
-		return report.Cell{Text: "–"}
+		return report.Cell{Text: report.Absent}
 	}
 	text := report.Value(e, m.format())
 	text = strings.Replace(text, " % to", " to", 1) // for narrow columns
@@ -266,7 +261,7 @@ func (r Results) shifts() []report.Block {
 		for class := range classNames {
 			e := s.mean(class)
 			if e == nil {
-				cells = append(cells, report.Cell{Text: "–"})
+				cells = append(cells, report.Cell{Text: report.Absent})
 				continue
 			}
 			cells = append(cells, report.Cell{Text: report.Value(*e, signed), Shade: math.Abs(e.Value) / widestShift})
