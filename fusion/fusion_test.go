@@ -408,7 +408,7 @@ func TestAnExplanationGivesTheScoreOfTheResult(t *testing.T) {
 		if len(steps) != 1 {
 			t.Fatalf("%s: %d attributes are explained, want 1", name, len(steps))
 		}
-		if got := steps[0].String(); got != c.want {
+		if got := steps[0]; got != c.want {
 			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
 		}
 	}
