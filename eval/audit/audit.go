@@ -145,7 +145,7 @@ func Measure(corpus Corpus, design Design, labels Labels, q Questions) (Results,
 	if err := design.check(corpus); err != nil {
 		return Results{}, fmt.Errorf("failed to measure: %w", err)
 	}
-	if labels.Len() == 0 {
+	if labels.count() == 0 {
 		return Results{}, errors.New("failed to measure: no row of the sample has a label: fill the columns of the attributes in the sample's sheet with 0 or 1")
 	}
 	results := Results{Confidence: q.Confidence, Warnings: []string{}, Design: Summary{

@@ -126,8 +126,8 @@ func NewLabels(d Design) Labels {
 	return l
 }
 
-// Len returns the number of labels, over all texts and attributes.
-func (l Labels) Len() int {
+// count returns the number of labels, over all texts and attributes.
+func (l Labels) count() int {
 	n := 0
 	for _, texts := range l.votes {
 		n += len(texts)
@@ -135,9 +135,9 @@ func (l Labels) Len() int {
 	return n
 }
 
-// Set adds an opinion about a text: the share in 0..1 of people who say that the
+// set adds an opinion about a text: the share in 0..1 of people who say that the
 // attribute applies.
-func (l Labels) Set(row int, attribute toxscreen.Attribute, share float64) error {
+func (l Labels) set(row int, attribute toxscreen.Attribute, share float64) error {
 	_, known := slices.BinarySearch(l.sample, row)
 	switch {
 	case !known:
@@ -287,7 +287,7 @@ func (l Labels) add(cells []string, row int, columns map[int]toxscreen.Attribute
 		if err != nil {
 			return fmt.Errorf("%s of row %d: %w", attribute, number, err)
 		}
-		if err := l.Set(number, attribute, share); err != nil {
+		if err := l.set(number, attribute, share); err != nil {
 			return err
 		}
 	}

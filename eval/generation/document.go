@@ -215,7 +215,7 @@ func (c Comparison) Document() report.Document {
 		case diff.Interval.High < 0:
 			note = second + " is less toxic"
 		}
-		return report.Figure{Label: label, Value: report.Signed(diff.Value, format), Interval: report.Range(diff.Estimate.Interval, format), Note: note}
+		return report.Figure{Label: label, Value: report.Signed(diff.Value, format), Interval: report.Range(diff.Interval, format), Note: note}
 	}
 	rows := report.Table{Caption: "Second less first", Numeric: 1, Columns: []string{"attribute", "expected maximum", "difference", "toxicity probability", "difference", "toxic fraction", "difference"}}
 	var points []report.Point
