@@ -1,7 +1,9 @@
 package fit
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/toxscreen/toxscreen/fusion"
@@ -50,8 +52,8 @@ func (t tally) share(z float64) fusion.Share {
 	effect := 1.0
 	if spread := p * (1 - p) / n; spread > 0 && len(t) > 1 {
 		between := 0.0
-		for _, one := range t {
-			off := float64(one[0]) - p*float64(one[1])
+		for _, kind := range slices.Sorted(maps.Keys(t)) { // the same sum each time, to the last digit
+			off := float64(t[kind][0]) - p*float64(t[kind][1])
 			between += off * off
 		}
 		k := float64(len(t))

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -307,9 +308,9 @@ func coefficient(all []sample, offset, evidence []float64, prior float64) (w, de
 		information += one.w * p * (1 - p) * evidence[i] * evidence[i]
 		byKind[one.name] += one.w * (one.y - p) * evidence[i]
 	}
-	meat := known // of the prior
-	for _, score := range byKind {
-		meat += score * score
+	meat := known                                           // of the prior
+	for _, kind := range slices.Sorted(maps.Keys(byKind)) { // the same sum each time, to the last digit
+		meat += byKind[kind] * byKind[kind]
 	}
 	return w, math.Sqrt(meat) / information
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/fusion/fit"
@@ -36,6 +38,20 @@ func trial(right, gives float64) fit.Trial {
 		t.Attacks = append(t.Attacks, a)
 	}
 	return t
+}
+
+// The same answers count the same each time, to the last digit.
+func TestASelfTestIsRepeatable(t *testing.T) {
+	f, err := fusion.New(fusion.Default(), "any@1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := fit.SelfTest(f, trial(0.75, 0.2))
+	for range 10 {
+		if diff := cmp.Diff(first, fit.SelfTest(f, trial(0.75, 0.2))); diff != "" {
+			t.Fatalf("the outcome differs:\n%s", diff)
+		}
+	}
 }
 
 // What verdicts count follows from what the judge did in its self-test: the more often it is
