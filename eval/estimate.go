@@ -126,7 +126,7 @@ func LeaveOut(n int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		parts := min(n, MostLeftOut)
 		for part := range parts {
-			// Every 200th unit, so that rows that are sorted give groups that are alike.
+			// Every 200th unit of many, so that rows that are sorted give groups that are alike.
 			rest := make([]int, 0, n)
 			for i := range n {
 				if i%parts != part {
@@ -156,8 +156,7 @@ func jackknife(n, count int, statistics func([]int) []float64) []float64 {
 }
 
 // acceleration is the skewness of jackknife values, equation 14.15 of Efron and
-// Tibshirani. It is 0 if the statistic has no value for some of
-// the groups.
+// Tibshirani. It is 0 if the statistic has no value without one of the groups.
 func acceleration(values []float64) float64 {
 	mean := 0.0
 	for _, v := range values {

@@ -254,7 +254,9 @@ func Lines(caption, x, y string, diagonal bool, lines ...Line) Chart {
 	c.x1, c.y1 = 1, 1
 	for _, l := range lines {
 		for _, v := range l.Y {
-			c.y1 = max(c.y1, roundUp(v))
+			if v > c.y1 {
+				c.y1 = roundUp(v)
+			}
 		}
 	}
 	c.yAxis(y)
