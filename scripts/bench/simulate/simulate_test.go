@@ -86,14 +86,14 @@ func TestGuarantees(t *testing.T) {
 func TestRun(t *testing.T) {
 	folder := t.TempDir()
 	dev, test, plot := filepath.Join(folder, "dev.jsonl"), filepath.Join(folder, "test.jsonl"), filepath.Join(folder, "plot.svg")
-	write(t, dev, texts(1, 12_000))
-	write(t, test, texts(2, 1200))
+	write(t, dev, texts(1, 3000))
+	write(t, test, texts(2, 600))
 	var out, again bytes.Buffer
 	if err := run(dev, test, plot, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`^Fitted on 12000 rows, measured on 1200, scored by tiny@1\.\n`,
+		`^Fitted on 3000 rows, measured on 600, scored by tiny@1\.\n`,
 		`\n\| good \(TPR 0\.90, FPR 0\.10\) \| toxscreen \| \d+\.\d \| \d+\.\d \| 0\.\d{4} \|`,
 		`\n\| useless \| – \| – \| – \| – \| – \| nothing is judged \|\n`,
 	} {
