@@ -10,8 +10,8 @@
 //		Decide: f.Decide, Ask: j.Judge, Fuse: f.Fuse, Version: f.Version(), // j is a judge.Judge
 //	}))
 //
-// A Fusion is arithmetic with [Params], which [Fit] computes from labelled texts.
-// docs/fusion.md derives the formulas.
+// A Fusion is arithmetic with [Params]. Package fit computes these from labelled texts, and
+// what a judge's self-test allows. docs/fusion.md derives the formulas.
 package fusion
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Format is the version of the parameter files.
+// Format is the version of the parameter files that this package writes and reads.
 const Format = 2
 
 // Params is the content of a parameter file.
@@ -70,7 +70,7 @@ func (p Prices) errors(threshold float64) (falseAlarm, miss float64) {
 // Budget limits how many texts are judged.
 type Budget struct {
 	// Share in (0, 1] is the largest share of any Texts texts that may be judged; 0
-	// for no limit. If Texts is 0, [Fit] uses 10,000.
+	// for no limit. If Texts is 0, a fit uses 10,000.
 	Share float64 `json:"share,omitempty"`
 	Texts int     `json:"texts,omitempty"`
 	// LeastValue is the minimum worth of a verdict of a judge that is not in
@@ -136,8 +136,8 @@ type Level struct {
 	FalsePositive float64 `json:"false_positive"`
 }
 
-// mostCap is the largest cap: odds of a thousand to one.
-const mostCap = 7
+// MostCap is the largest cap: odds of a thousand to one.
+const MostCap = 7
 
 // validate reports everything that makes parameters unusable.
 func (p Params) validate() error {
@@ -162,10 +162,10 @@ func (p Params) validate() error {
 	}
 	for _, j := range p.Judges {
 		check(within(j.LeastValue, 0, 1e9), "judges: %s: %v is not a value", j.Model, j.LeastValue)
-		check(digestOf(j.Model) != "", "judges: %q has no digest", j.Model)
+		check(Digest(j.Model) != "", "judges: %q has no digest", j.Model)
 		for a, o := range j.Attributes {
-			check(within(o.Overlap, 0, 1) && within(o.Slope, 0, 100) && within(o.Beyond, 0, 100) && within(o.Intercept, -100, 100) && within(o.Cap, 0, mostCap),
-				"judges: %s: %s: overlap must be in 0..1, slope and beyond 0 or more, cap in 0..%d: %+v", j.Model, a, mostCap, o)
+			check(within(o.Overlap, 0, 1) && within(o.Slope, 0, 100) && within(o.Beyond, 0, 100) && within(o.Intercept, -100, 100) && within(o.Cap, 0, MostCap),
+				"judges: %s: %s: overlap must be in 0..1, slope and beyond 0 or more, cap in 0..%d: %+v", j.Model, a, MostCap, o)
 			check(within(o.Lower, 0, o.Cap) && within(o.Unfounded, 0, 1), "judges: %s: %s: lower must be in 0..cap, unfounded in 0..1: %+v", j.Model, a, o)
 			check(within(o.TruePositive, 0, 1) && within(o.FalsePositive, 0, 1), "judges: %s: %s: %v and %v are not rates", j.Model, a, o.TruePositive, o.FalsePositive)
 			for i, l := range o.Levels {
@@ -178,8 +178,8 @@ func (p Params) validate() error {
 	return errors.Join(found...)
 }
 
-// digestOf returns the part of a model's name after the last @.
-func digestOf(model string) string {
+// Digest returns the part of a model's name after the last @.
+func Digest(model string) string {
 	at := strings.LastIndexByte(model, '@')
 	if at < 0 {
 		return ""
@@ -281,6 +281,9 @@ func New(file File, model string) (*Fusion, error) {
 // Version returns the hash of the parameters, for [toxscreen.Opinion].
 func (f *Fusion) Version() string { return f.file.Hash }
 
+// Line returns the correction of the classifier's log-odds of an attribute.
+func (f *Fusion) Line(a toxscreen.Attribute) Line { return f.lines[a] }
+
 // With returns a Fusion for the judge in use: a model, as name@digest, and a rubric, both as its
 // verdicts name them, with the outcome of its self-test, nil if there is none. Attributes that
 // the judge was fitted on have their parameters, the others those of the self-test. No verdict
@@ -288,7 +291,7 @@ func (f *Fusion) Version() string { return f.file.Hash }
 // raise scores.
 func (f *Fusion) With(model, rubric string, tested *Tested) *Fusion {
 	with := *f
-	with.opinions, with.digest, with.rubric = [toxscreen.AttributeCount]Opinion{}, digestOf(model), rubric
+	with.opinions, with.digest, with.rubric = [toxscreen.AttributeCount]Opinion{}, Digest(model), rubric
 	with.least = f.file.Budget.LeastValue
 	with.why = "the judge has no self-test and was not fitted on labelled texts: run toxscreen judge --self-test"
 	if tested != nil {
@@ -320,7 +323,7 @@ func (f *Fusion) With(model, rubric string, tested *Tested) *Fusion {
 // known returns the parameters of a judge, nil if there are none.
 func (f *Fusion) known(model, rubric string) *JudgeParams {
 	for i, known := range f.file.Judges {
-		if digestOf(known.Model) == digestOf(model) && known.Rubric == rubric {
+		if Digest(known.Model) == Digest(model) && known.Rubric == rubric {
 			return &f.file.Judges[i]
 		}
 	}
@@ -336,7 +339,7 @@ func (f *Fusion) AtBest() *Fusion {
 	best := *f
 	best.least, best.why = 0, ""
 	for a := range best.opinions {
-		best.opinions[a] = Opinion{Slope: 100, Cap: mostCap, Lower: mostCap, Unfounded: 1, TruePositive: 1, High: 1}
+		best.opinions[a] = Opinion{Slope: 100, Cap: MostCap, Lower: MostCap, Unfounded: 1, TruePositive: 1, High: 1}
 	}
 	return &best
 }

@@ -201,8 +201,14 @@ func TestFuseIgnoresVerdictsThatDoNotCount(t *testing.T) {
 // measured it.
 func TestFuseAddsNoAttribute(t *testing.T) {
 	fused, err := withGood(t).Fuse(scores(toxscreen.Insult, 0.3), verdict(toxscreen.Toxicity, 0.9))
-	if err != nil || fused.Scores != scores(toxscreen.Insult, 0.3) || fused.Evidence.Len() != 0 {
-		t.Errorf("%+v, %v", fused, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fused.Scores != scores(toxscreen.Insult, 0.3) {
+		t.Errorf("the scores are %v, want the classifier's", fused.Scores)
+	}
+	if fused.Evidence.Len() != 0 {
+		t.Errorf("the verdict is evidence %v for what was not measured", fused.Evidence)
 	}
 }
 
@@ -231,23 +237,25 @@ func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
 		toxscreen.Toxicity: {TruePositive: 0.5, FalsePositive: 0.5, High: 1},
 	}}
 	for name, c := range map[string]struct {
-		tested *fusion.Tested
-		want   float64
-		why    string
+		tested  *fusion.Tested
+		want    float64
+		trusted []toxscreen.Attribute
+		asked   bool
+		why     string
 	}{
-		"passed": {passed, 0.75, "is inside the band"}, // 3 to 1, the cap
-		"failed": {failed, 0.5, "the judge failed its self-test"},
-		"none":   {nil, 0.5, "has no self-test"},
+		"passed": {passed, 0.75, []toxscreen.Attribute{toxscreen.Toxicity}, true, "is inside the band"}, // 3 to 1, the cap
+		"failed": {failed, 0.5, nil, false, "the judge failed its self-test"},
+		"none":   {nil, 0.5, nil, false, "has no self-test"},
 	} {
 		f := f.With(judgeModel, judgeRubric, c.tested)
 		if got := fuse(t, f, 0.5, verdict(toxscreen.Toxicity, 0.999)); !near(got, c.want, 1e-9) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
-		if got := f.Trusted(); slices.Equal(got, []toxscreen.Attribute{toxscreen.Toxicity}) != (c.tested == passed) || c.tested != passed && len(got) > 0 {
-			t.Errorf("%s: verdicts count for %v", name, got)
+		if got := f.Trusted(); !slices.Equal(got, c.trusted) {
+			t.Errorf("%s: verdicts count for %v, want %v", name, got, c.trusted)
 		}
 		decision := f.Decide(toxicity(0.5), thresholds)
-		if decision.Ask != (c.tested == passed) {
+		if decision.Ask != c.asked {
 			t.Errorf("%s: ask %v", name, decision.Ask)
 		}
 		if !strings.Contains(decision.Why, c.why) {
@@ -394,8 +402,14 @@ func TestAnExplanationGivesTheScoreOfTheResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		steps, err := f.Explain(result)
-		if err != nil || len(steps) != 1 || steps[0].String() != c.want {
-			t.Errorf("%s: %v, %v, want\n%s", name, steps, err, c.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(steps) != 1 {
+			t.Fatalf("%s: %d attributes are explained, want 1", name, len(steps))
+		}
+		if got := steps[0]; got != c.want {
+			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
 		}
 	}
 }
@@ -494,11 +508,15 @@ func TestReadRejectsInvalidParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if read, err := fusion.Read(bytes.NewReader(data)); err != nil || read.Hash != file.Hash || !strings.HasPrefix(read.Hash, "sha256:") {
-		t.Fatalf("%v, %v", read.Hash, err)
+	read, err := fusion.Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read.Hash != file.Hash {
+		t.Errorf("the hash is %q, want %q as when the file was written", read.Hash, file.Hash)
 	}
 	for name, c := range map[string]struct{ old, new, want string }{
-		"another format":    {`"format": 2`, `"format": 1`, "format: 1 is unknown to this version of toxscreen, which reads 2"},
+		"another format":    {`"format": 2`, `"format": 1`, "format: 1 is unknown to this version of toxscreen, which reads 2; create them again with toxscreen calibrate"},
 		"no model":          {`"model": "tiny@1.0.0",`, ``, "model: missing"},
 		"an unknown key":    {`"prices"`, `"prizes"`, "prizes"},
 		"a negative price":  {`"call": 0.02`, `"call": -1`, "not a price"},
