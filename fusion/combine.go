@@ -128,7 +128,7 @@ func answered(yes bool, p *toxscreen.Probability) float64 {
 
 // Heard returns the log likelihood ratio of a finding, in nats, before the overlap.
 // Answers that contradict themselves say nothing.
-func (o *Opinion) Heard(s Finding) float64 {
+func (o *Weights) Heard(s Finding) float64 {
 	if s.disputed == s.Aspects {
 		return 0
 	}
@@ -141,7 +141,7 @@ func (o *Opinion) Heard(s Finding) float64 {
 
 // evidence returns how far the judge moves the classifier's log-odds x. The sum x +
 // evidence rises with x and with heard.
-func (o *Opinion) evidence(x, heard float64) float64 {
+func (o *Weights) evidence(x, heard float64) float64 {
 	return min(max(heard-o.Overlap*x, -o.Lower), o.Cap)
 }
 
@@ -167,7 +167,7 @@ func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxs
 			return toxscreen.Fused{}, fmt.Errorf("failed to fuse scores: %v for %s is not a probability", p, a)
 		}
 		moved := 0.0
-		if o := &f.opinions[a]; ours && o.Cap > 0 {
+		if o := &f.weights[a]; ours && o.Cap > 0 {
 			// The text may have asked for a "no".
 			if s := FindingOf(verdict, a); s.Aspects > s.disputed && (s.Toxic() || len(verdict.Addressed) == 0) {
 				moved = o.evidence(f.prior(a, p), o.Heard(s))

@@ -12,7 +12,7 @@ import (
 // probability p. A verdict changes the decision if its evidence reaches the
 // distance between p and the threshold. The judge's rates at that level say how
 // often it does so for toxic and for clean texts.
-func (o Opinion) worth(p, threshold float64, prices Prices) float64 {
+func (o Weights) worth(p, threshold float64, prices Prices) float64 {
 	if o.Cap <= 0 || p < o.Low || p > o.High {
 		return 0
 	}
@@ -32,7 +32,7 @@ func (o Opinion) worth(p, threshold float64, prices Prices) float64 {
 
 // rates returns how often the evidence is at least heard, for toxic and for clean
 // texts.
-func (o Opinion) rates(heard float64) (truly, falsely float64) {
+func (o Weights) rates(heard float64) (truly, falsely float64) {
 	if len(o.Levels) == 0 {
 		farthest := o.farthest()
 		switch {
@@ -70,8 +70,8 @@ const (
 	disguised       // undoing disguise changed the score
 )
 
-// decision says whether to ask the judge about a text, with the numbers behind it.
-type decision struct {
+// stake is what a verdict on a text is worth, and for which attribute.
+type stake struct {
 	ask       bool
 	attribute toxscreen.Attribute
 	doubt     doubt
@@ -81,12 +81,12 @@ type decision struct {
 	value     float64
 }
 
-// decide finds the attribute for which a verdict is worth most; if none is worth
+// stake finds the attribute for which a verdict is worth most; if none is worth
 // its cost, it is toxicity. One call answers for all attributes, but their worth is
 // not summed: the errors in the attributes of a text are correlated, and count as
 // one error.
-func (f *Fusion) decide(found *toxscreen.Classification, thresholds *toxscreen.Scores) decision {
-	var best decision
+func (f *Fusion) stake(found *toxscreen.Classification, thresholds *toxscreen.Scores) stake {
+	var best stake
 	known := false
 	for _, a := range toxscreen.Attributes() {
 		p, ok := found.Scores.Get(a)
@@ -96,10 +96,10 @@ func (f *Fusion) decide(found *toxscreen.Classification, thresholds *toxscreen.S
 		}
 		x := f.prior(a, p)
 		taken, why := f.doubted(found, a, x, threshold)
-		value := f.opinions[a].worth(logodds.Probability(taken), threshold, f.file.Prices)
+		value := f.weights[a].worth(logodds.Probability(taken), threshold, f.file.Prices)
 		if !known || value > max(best.value, f.cost()) {
 			known = true
-			best = decision{value > f.cost(), a, why, logodds.Probability(x), logodds.Probability(taken), threshold, value}
+			best = stake{value > f.cost(), a, why, logodds.Probability(x), logodds.Probability(taken), threshold, value}
 		}
 	}
 	return best
@@ -124,12 +124,12 @@ func (f *Fusion) Decide(found toxscreen.Classification, thresholds toxscreen.Sco
 	if f.why != "" {
 		return toxscreen.Decision{Why: "a verdict would be ignored: " + f.why}
 	}
-	d := f.decide(&found, &thresholds)
+	d := f.stake(&found, &thresholds)
 	return toxscreen.Decision{Ask: d.ask, Why: f.sentence(d)}
 }
 
 // sentence returns why a text is judged, or why not.
-func (f *Fusion) sentence(d decision) string {
+func (f *Fusion) sentence(d stake) string {
 	score := fmt.Sprintf("%s %.2f", d.attribute, d.p)
 	switch d.doubt {
 	case noSpan:
@@ -156,18 +156,18 @@ func (f *Fusion) sentence(d decision) string {
 
 // Value returns how many errors a verdict on a text is expected to prevent.
 func (f *Fusion) Value(found *toxscreen.Classification, thresholds *toxscreen.Scores) float64 {
-	return f.decide(found, thresholds).value
+	return f.stake(found, thresholds).value
 }
 
 // Band returns the range of probabilities in which a verdict on this attribute
 // alone is worth more than it costs; ok is false if there is none.
 func (f *Fusion) Band(a toxscreen.Attribute, threshold float64) (low, high float64, ok bool) {
-	return f.opinions[a].Band(threshold, f.file.Prices, f.cost())
+	return f.weights[a].Band(threshold, f.file.Prices, f.cost())
 }
 
 // Band returns the range of probabilities in which a verdict is worth more than a cost; ok
 // is false if there is none.
-func (o Opinion) Band(threshold float64, prices Prices, cost float64) (low, high float64, ok bool) {
+func (o Weights) Band(threshold float64, prices Prices, cost float64) (low, high float64, ok bool) {
 	pays := func(p float64) bool { return o.worth(p, threshold, prices) > cost }
 	below, above := math.Nextafter(threshold, 0), threshold
 	below, above = min(below, o.High), max(above, o.Low)

@@ -15,7 +15,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f = f.With("mistral-small:24b@8039dd90c113", "attributes@1f0e", &fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Opinion{
+	f = f.With("mistral-small:24b@8039dd90c113", "attributes@1f0e", &fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Weights{
 		toxscreen.Insult: {Slope: 0.5, Cap: 4, Lower: 2.5, TruePositive: 0.85, FalsePositive: 0.15, High: 1},
 	}})
 

@@ -93,14 +93,14 @@ type JudgeParams struct {
 	// LeastValue is the minimum worth of a verdict, so that the budget's Share
 	// holds on the texts that the parameters were fitted on.
 	LeastValue float64                         `json:"least_value,omitempty"`
-	Attributes map[toxscreen.Attribute]Opinion `json:"attributes"`
+	Attributes map[toxscreen.Attribute]Weights `json:"attributes"`
 }
 
-// Opinion has the parameters for a judge's verdict on one attribute. x is the
+// Weights has the parameters for a judge's verdict on one attribute. x is the
 // classifier's log-odds, s the log-odds of the judge's P(yes) up to 0.95 on either
 // side, and r the rest of these: the verdict moves x by Intercept + Slope·s +
 // Beyond·r − Overlap·x, by Cap at most.
-type Opinion struct {
+type Weights struct {
 	// Overlap in 0..1 is the share of the classifier's evidence that the
 	// verdict repeats: their errors are correlated.
 	Overlap   float64 `json:"overlap"`
@@ -251,13 +251,13 @@ func (p Params) Encode() (data []byte, file File, err error) {
 // Fusion applies parameters, as parts of a [toxscreen.Opinion]. It is immutable and safe for
 // concurrent use.
 type Fusion struct {
-	file     File
-	lines    [toxscreen.AttributeCount]Line
-	opinions [toxscreen.AttributeCount]Opinion // of the judge in use; the zero Opinion ignores verdicts
-	digest   string                            // of the judge in use
-	rubric   string
-	least    float64 // minimum worth of a verdict, by the budget
-	why      string  // why verdicts are ignored, if they are
+	file    File
+	lines   [toxscreen.AttributeCount]Line
+	weights [toxscreen.AttributeCount]Weights // of the judge in use; the zero Weights ignores verdicts
+	digest  string                            // of the judge in use
+	rubric  string
+	least   float64 // minimum worth of a verdict, by the budget
+	why     string  // why verdicts are ignored, if they are
 }
 
 // New returns a Fusion for a version of a model. Parameters that were fitted to
@@ -291,13 +291,13 @@ func (f *Fusion) Line(a toxscreen.Attribute) Line { return f.lines[a] }
 // raise scores.
 func (f *Fusion) With(model, rubric string, tested *Tested) *Fusion {
 	with := *f
-	with.opinions, with.digest, with.rubric = [toxscreen.AttributeCount]Opinion{}, Digest(model), rubric
+	with.weights, with.digest, with.rubric = [toxscreen.AttributeCount]Weights{}, Digest(model), rubric
 	with.least = f.file.Budget.LeastValue
 	with.why = "the judge has no self-test and was not fitted on labelled texts: run toxscreen judge --self-test"
 	if tested != nil {
 		with.why = cmp.Or(tested.Why, "the judge failed its self-test")
 		for a, o := range tested.Attributes {
-			with.opinions[a] = o
+			with.weights[a] = o
 		}
 	}
 	if known := f.known(model, rubric); known != nil {
@@ -307,12 +307,12 @@ func (f *Fusion) With(model, rubric string, tested *Tested) *Fusion {
 		}
 		for a, o := range known.Attributes {
 			o.Lower = min(o.Lower, lower)
-			with.opinions[a] = o
+			with.weights[a] = o
 		}
 		with.least = known.LeastValue
 		with.why = "on labelled texts, the judge did not improve on the classifier alone"
 	}
-	for _, o := range with.opinions {
+	for _, o := range with.weights {
 		if o.Cap > 0 {
 			with.why = ""
 		}
@@ -338,8 +338,8 @@ func (f *Fusion) Knows(model, rubric string) bool { return f.known(model, rubric
 func (f *Fusion) AtBest() *Fusion {
 	best := *f
 	best.least, best.why = 0, ""
-	for a := range best.opinions {
-		best.opinions[a] = Opinion{Slope: 100, Cap: MostCap, Lower: MostCap, Unfounded: 1, TruePositive: 1, High: 1}
+	for a := range best.weights {
+		best.weights[a] = Weights{Slope: 100, Cap: MostCap, Lower: MostCap, Unfounded: 1, TruePositive: 1, High: 1}
 	}
 	return &best
 }

@@ -45,12 +45,12 @@ func verdict(a toxscreen.Attribute, p float64) *toxscreen.Verdict {
 
 // good is a judge with a true positive rate of 0.9 and a false positive rate of
 // 0.1 whose P(yes) is calibrated.
-var good = fusion.Opinion{Slope: 1, Cap: 5, Lower: 5, Unfounded: 1, TruePositive: 0.9, FalsePositive: 0.1, High: 1, Toxic: 100, Clean: 100}
+var good = fusion.Weights{Slope: 1, Cap: 5, Lower: 5, Unfounded: 1, TruePositive: 0.9, FalsePositive: 0.1, High: 1, Toxic: 100, Clean: 100}
 
-func params(opinions map[toxscreen.Attribute]fusion.Opinion) fusion.Params {
+func params(weights map[toxscreen.Attribute]fusion.Weights) fusion.Params {
 	return fusion.Params{
 		Format: fusion.Format, Model: "tiny@1.0.0", Prices: fusion.Prices{Call: 0.02},
-		Judges: []fusion.JudgeParams{{Model: judgeModel, Rubric: judgeRubric, Attributes: opinions}},
+		Judges: []fusion.JudgeParams{{Model: judgeModel, Rubric: judgeRubric, Attributes: weights}},
 	}
 }
 
@@ -70,7 +70,7 @@ func with(t testing.TB, p fusion.Params) *fusion.Fusion {
 
 func withGood(t testing.TB) *fusion.Fusion {
 	t.Helper()
-	return with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good}))
+	return with(t, params(map[toxscreen.Attribute]fusion.Weights{toxscreen.Toxicity: good}))
 }
 
 // fuse returns the fused toxicity of a classifier's probability and a verdict.
@@ -104,7 +104,7 @@ func TestFuseIsBayesRule(t *testing.T) {
 func TestOverlapCountsOnce(t *testing.T) {
 	o := good
 	o.Overlap = 1
-	f := with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o}))
+	f := with(t, params(map[toxscreen.Attribute]fusion.Weights{toxscreen.Toxicity: o}))
 	if got := fuse(t, f, 0.8, verdict(toxscreen.Toxicity, 0.9)); !near(got, 0.9, 1e-9) {
 		t.Errorf("a verdict that includes the classifier's evidence: %v, want its own 0.9", got)
 	}
@@ -113,7 +113,7 @@ func TestOverlapCountsOnce(t *testing.T) {
 func TestCapBoundsEveryVerdict(t *testing.T) {
 	o := good
 	o.Slope, o.Cap, o.Lower = 50, math.Log(3), math.Log(3)
-	f := with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o}))
+	f := with(t, params(map[toxscreen.Attribute]fusion.Weights{toxscreen.Toxicity: o}))
 	for yes, want := range map[float64]float64{0: 0.25, 1: 0.75} {
 		if got := fuse(t, f, 0.5, verdict(toxscreen.Toxicity, yes)); !near(got, want, 1e-9) {
 			t.Errorf("P(yes) %v: %v, want %v: odds of 3 to 1 at most", yes, got, want)
@@ -130,7 +130,7 @@ func TestFuseRisesWithBothOpinions(t *testing.T) {
 		o := good
 		o.Overlap, o.Slope, o.Beyond, o.Intercept, o.Cap = rng.Float64(), 3*rng.Float64(), rng.Float64(), 4*rng.Float64()-2, 7*rng.Float64()
 		o.Lower = o.Cap * rng.Float64()
-		p := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o})
+		p := params(map[toxscreen.Attribute]fusion.Weights{toxscreen.Toxicity: o})
 		p.Calibration = map[toxscreen.Attribute]fusion.Line{toxscreen.Toxicity: {Slope: 0.1 + 2*rng.Float64(), Intercept: 2*rng.Float64() - 1}}
 		f := with(t, p)
 		for i, prior := range at {
@@ -230,10 +230,10 @@ func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	passed := &fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Opinion{
+	passed := &fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Weights{
 		toxscreen.Toxicity: {Slope: 0.5, Cap: math.Log(3), Lower: 1, TruePositive: 0.8, FalsePositive: 0.3, High: 1},
 	}}
-	failed := &fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Opinion{
+	failed := &fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Weights{
 		toxscreen.Toxicity: {TruePositive: 0.5, FalsePositive: 0.5, High: 1},
 	}}
 	for name, c := range map[string]struct {
@@ -267,7 +267,7 @@ func TestAJudgeWithoutLabelsHasTheWeightOfItsSelfTest(t *testing.T) {
 // No verdict lowers a score further than the judge resisted attacks, whatever it was
 // fitted on.
 func TestTheSelfTestBoundsHowFarAVerdictLowers(t *testing.T) {
-	_, file, err := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good}).Encode()
+	_, file, err := params(map[toxscreen.Attribute]fusion.Weights{toxscreen.Toxicity: good}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestTheSelfTestBoundsHowFarAVerdictLowers(t *testing.T) {
 func TestAYesWithoutEvidenceCountsLess(t *testing.T) {
 	o := good
 	o.Unfounded = 0.5
-	f := with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o}))
+	f := with(t, params(map[toxscreen.Attribute]fusion.Weights{toxscreen.Toxicity: o}))
 	severity := 1
 	for name, c := range map[string]struct {
 		change func(*toxscreen.AspectVerdict)
@@ -323,7 +323,7 @@ func TestAYesWithoutEvidenceCountsLess(t *testing.T) {
 func TestANoCountsAsFarAsTheCoreSupportsIt(t *testing.T) {
 	biased := good
 	biased.Intercept = -1
-	f, often := withGood(t), with(t, params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: biased}))
+	f, often := withGood(t), with(t, params(map[toxscreen.Attribute]fusion.Weights{toxscreen.Toxicity: biased}))
 	for name, c := range map[string]struct {
 		yes  *bool
 		p    float64
@@ -415,7 +415,7 @@ func TestAnExplanationGivesTheScoreOfTheResult(t *testing.T) {
 }
 
 func TestDecide(t *testing.T) {
-	p := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good, toxscreen.Insult: good})
+	p := params(map[toxscreen.Attribute]fusion.Weights{toxscreen.Toxicity: good, toxscreen.Insult: good})
 	f := with(t, p)
 	quiet := toxicity(0.95)
 	quiet.Spans = []toxscreen.Span{}
@@ -459,31 +459,31 @@ func TestDecide(t *testing.T) {
 // The band by hand, from odds: a verdict changes a decision at p < ½ if p·TPR·miss
 // > (1−p)·FPR·false alarm + the call's price.
 func TestBandFollowsRatesAndPrices(t *testing.T) {
-	band := func(change func(*fusion.Opinion, *fusion.Params), threshold float64) (float64, float64) {
+	band := func(change func(*fusion.Weights, *fusion.Params), threshold float64) (float64, float64) {
 		o := good
 		p := params(nil)
 		p.Prices.Call = 0
 		change(&o, &p)
-		p.Judges[0].Attributes = map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: o}
+		p.Judges[0].Attributes = map[toxscreen.Attribute]fusion.Weights{toxscreen.Toxicity: o}
 		low, high, _ := with(t, p).Band(toxscreen.Toxicity, threshold)
 		return low, high
 	}
 	for name, c := range map[string]struct {
-		change    func(*fusion.Opinion, *fusion.Params)
+		change    func(*fusion.Weights, *fusion.Params)
 		threshold float64
 		low, high float64
 	}{
-		"rates alone":               {func(*fusion.Opinion, *fusion.Params) {}, 0.5, 0.1, 0.9},
-		"many false positives":      {func(o *fusion.Opinion, _ *fusion.Params) { o.FalsePositive = 0.3 }, 0.5, 0.25, 0.875},
-		"few true positives":        {func(o *fusion.Opinion, _ *fusion.Params) { o.TruePositive = 0.6 }, 0.5, 1.0 / 7, 9.0 / 13},
-		"a high threshold":          {func(*fusion.Opinion, *fusion.Params) {}, 0.9, 0.5, 81.0 / 82},
-		"a call that costs":         {func(_ *fusion.Opinion, p *fusion.Params) { p.Prices.Call = 0.2 }, 0.5, 0.3, 0.7},
-		"a call that costs more":    {func(_ *fusion.Opinion, p *fusion.Params) { p.Prices.Call = 0.5 }, 0.5, 0.5, 0.5},
-		"misses that cost more":     {func(_ *fusion.Opinion, p *fusion.Params) { p.Prices.FalseAlarm, p.Prices.Miss = 1, 9 }, 0.1, 1.0 / 82, 0.5},
-		"a judge at chance":         {func(o *fusion.Opinion, _ *fusion.Params) { o.TruePositive, o.FalsePositive = 0.5, 0.5 }, 0.5, 0.5, 0.5},
-		"a judge that is too weak":  {func(o *fusion.Opinion, _ *fusion.Params) { o.Cap, o.Lower = math.Log(3), math.Log(3) }, 0.5, 0.25, 0.75},
-		"measured on close texts":   {func(o *fusion.Opinion, _ *fusion.Params) { o.Low, o.High = 0.3, 0.6 }, 0.5, 0.3, 0.6},
-		"a budget that allows less": {func(_ *fusion.Opinion, p *fusion.Params) { p.Judges[0].LeastValue = 0.2 }, 0.5, 0.3, 0.7},
+		"rates alone":               {func(*fusion.Weights, *fusion.Params) {}, 0.5, 0.1, 0.9},
+		"many false positives":      {func(o *fusion.Weights, _ *fusion.Params) { o.FalsePositive = 0.3 }, 0.5, 0.25, 0.875},
+		"few true positives":        {func(o *fusion.Weights, _ *fusion.Params) { o.TruePositive = 0.6 }, 0.5, 1.0 / 7, 9.0 / 13},
+		"a high threshold":          {func(*fusion.Weights, *fusion.Params) {}, 0.9, 0.5, 81.0 / 82},
+		"a call that costs":         {func(_ *fusion.Weights, p *fusion.Params) { p.Prices.Call = 0.2 }, 0.5, 0.3, 0.7},
+		"a call that costs more":    {func(_ *fusion.Weights, p *fusion.Params) { p.Prices.Call = 0.5 }, 0.5, 0.5, 0.5},
+		"misses that cost more":     {func(_ *fusion.Weights, p *fusion.Params) { p.Prices.FalseAlarm, p.Prices.Miss = 1, 9 }, 0.1, 1.0 / 82, 0.5},
+		"a judge at chance":         {func(o *fusion.Weights, _ *fusion.Params) { o.TruePositive, o.FalsePositive = 0.5, 0.5 }, 0.5, 0.5, 0.5},
+		"a judge that is too weak":  {func(o *fusion.Weights, _ *fusion.Params) { o.Cap, o.Lower = math.Log(3), math.Log(3) }, 0.5, 0.25, 0.75},
+		"measured on close texts":   {func(o *fusion.Weights, _ *fusion.Params) { o.Low, o.High = 0.3, 0.6 }, 0.5, 0.3, 0.6},
+		"a budget that allows less": {func(_ *fusion.Weights, p *fusion.Params) { p.Judges[0].LeastValue = 0.2 }, 0.5, 0.3, 0.7},
 	} {
 		low, high := band(c.change, c.threshold)
 		if !near(low, c.low, 1e-3) || !near(high, c.high, 1e-3) {
@@ -504,7 +504,7 @@ func TestParametersOfAnotherModelAreRejected(t *testing.T) {
 }
 
 func TestReadRejectsInvalidParameters(t *testing.T) {
-	data, file, err := params(map[toxscreen.Attribute]fusion.Opinion{toxscreen.Toxicity: good}).Encode()
+	data, file, err := params(map[toxscreen.Attribute]fusion.Weights{toxscreen.Toxicity: good}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -562,7 +562,7 @@ func TestFuseDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkFuse(b *testing.B) {
-	all := map[toxscreen.Attribute]fusion.Opinion{}
+	all := map[toxscreen.Attribute]fusion.Weights{}
 	var found toxscreen.Scores
 	v := verdict(toxscreen.Toxicity, 0.9)
 	v.Aspects = nil

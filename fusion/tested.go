@@ -10,8 +10,8 @@ import (
 // Tested is what a judge's self-test allows its verdicts to change.
 type Tested struct {
 	// Attributes has what verdicts count for each attribute that the judge was
-	// measured on. An Opinion with Cap 0 ignores them.
-	Attributes map[toxscreen.Attribute]Opinion
+	// measured on. An Weights with Cap 0 ignores them.
+	Attributes map[toxscreen.Attribute]Weights
 	// Figures are the judge's figures for the attributes that it answers for.
 	Figures map[toxscreen.Attribute]Figures
 	// Better are the attributes at which the judge is certainly better than chance, in
@@ -49,22 +49,22 @@ func (s Share) Estimate() float64 { return float64(s.Count) / float64(s.Of) }
 
 // Trusted returns the attributes whose scores verdicts may change, in their order.
 func (t Tested) Trusted() []toxscreen.Attribute {
-	return trusted(func(a toxscreen.Attribute) Opinion { return t.Attributes[a] })
+	return trusted(func(a toxscreen.Attribute) Weights { return t.Attributes[a] })
 }
 
 // Trusted returns the attributes whose scores verdicts of the judge in use may change, in
 // their order.
 func (f *Fusion) Trusted() []toxscreen.Attribute {
-	return trusted(func(a toxscreen.Attribute) Opinion { return f.opinions[a] })
+	return trusted(func(a toxscreen.Attribute) Weights { return f.weights[a] })
 }
 
-func trusted(opinion func(toxscreen.Attribute) Opinion) []toxscreen.Attribute {
-	return slices.DeleteFunc(toxscreen.Attributes(), func(a toxscreen.Attribute) bool { return opinion(a).Cap == 0 })
+func trusted(weights func(toxscreen.Attribute) Weights) []toxscreen.Attribute {
+	return slices.DeleteFunc(toxscreen.Attributes(), func(a toxscreen.Attribute) bool { return weights(a).Cap == 0 })
 }
 
 // Strongest returns the largest factor by which a "yes" multiplies the odds, or the
 // smallest one of a "no", at even odds.
-func (o Opinion) Strongest(yes bool) float64 {
+func (o Weights) Strongest(yes bool) float64 {
 	farthest := o.farthest()
 	if !yes {
 		farthest = -farthest
@@ -73,4 +73,4 @@ func (o Opinion) Strongest(yes bool) float64 {
 }
 
 // farthest returns how far the surest answer is from Intercept, in nats.
-func (o Opinion) farthest() float64 { return o.Slope*knee + o.Beyond*(logOdds(1, sure)-knee) }
+func (o Weights) farthest() float64 { return o.Slope*knee + o.Beyond*(logOdds(1, sure)-knee) }

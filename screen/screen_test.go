@@ -270,7 +270,7 @@ func TestLabelledTextsCountMoreThanTheSelfTest(t *testing.T) {
 	defer plain.Close()
 	data, _, err := fusion.Params{Format: fusion.Format, Model: plain.Info().Version, Judges: []fusion.JudgeParams{{
 		Model: model.String(), Rubric: model.Rubric,
-		Attributes: map[toxscreen.Attribute]fusion.Opinion{toxscreen.Insult: {Slope: 1, Cap: 2, TruePositive: 0.9, FalsePositive: 0.1, High: 1}},
+		Attributes: map[toxscreen.Attribute]fusion.Weights{toxscreen.Insult: {Slope: 1, Cap: 2, TruePositive: 0.9, FalsePositive: 0.1, High: 1}},
 	}}}.Encode()
 	if err != nil {
 		t.Fatal(err)

@@ -91,11 +91,11 @@ type AttributeReport struct {
 	Before, After float64
 	Calibrated    bool
 	// The judge inside the band: the losses of the classifier alone and of both,
-	// and whether the judge counts. If Opinion is nil, there were too few rows, as
+	// and whether the judge counts. If Weights is nil, there were too few rows, as
 	// Note says.
 	Classifier, Fused float64
 	Counts            bool
-	Opinion           *fusion.Opinion
+	Weights           *fusion.Weights
 	Note              string
 	// Held are the probabilities of the rows by fits without their fold, for plots.
 	Held []Held
@@ -164,9 +164,9 @@ func fit(rows []toxscreen.Labelled, o Options) (fusion.Params, Report, error) {
 			if err := fitOpinion(samplesOf(rows, a, line), threshold, o.Prices, &r); err != nil {
 				return p, report, fmt.Errorf("%s: %w", a, err)
 			}
-			if r.Opinion != nil {
-				r.Opinion.Unfounded = unfounded
-				judge.Attributes[a] = *r.Opinion
+			if r.Weights != nil {
+				r.Weights.Unfounded = unfounded
+				judge.Attributes[a] = *r.Weights
 			} else if a == toxscreen.Toxicity {
 				return p, report, fmt.Errorf("%s: %w: %s", a, ErrVerdicts, r.Note)
 			}
@@ -241,7 +241,7 @@ func judgeOf(rows []toxscreen.Labelled, report *Report) (*fusion.JudgeParams, er
 			continue
 		}
 		if judge == nil {
-			judge = &fusion.JudgeParams{Model: v.Model, Rubric: v.Rubric, Attributes: map[toxscreen.Attribute]fusion.Opinion{}}
+			judge = &fusion.JudgeParams{Model: v.Model, Rubric: v.Rubric, Attributes: map[toxscreen.Attribute]fusion.Weights{}}
 			if fusion.Digest(v.Model) == "" {
 				return nil, fmt.Errorf("row %d: the verdict is from %q, which has no digest", i+1, v.Model)
 			}
@@ -435,12 +435,12 @@ func fitOpinion(all []sample, threshold float64, prices fusion.Prices, r *Attrib
 		return nil
 	}
 	for range 3 {
-		opinion, err := r.opinion(near, threshold)
+		weights, err := r.weigh(near, threshold)
 		if err != nil {
 			return err
 		}
-		r.Opinion = &opinion
-		low, high, ok := opinion.Band(threshold, prices, prices.Call)
+		r.Weights = &weights
+		low, high, ok := weights.Band(threshold, prices, prices.Call)
 		if !ok {
 			return nil
 		}
@@ -464,9 +464,9 @@ func around(judged []sample, from, to float64) []sample {
 	}
 }
 
-// opinion fits the judge on rows near the band.
-func (r *AttributeReport) opinion(near []sample, threshold float64) (fusion.Opinion, error) {
-	o := fusion.Opinion{Low: 1, High: 0}
+// weigh fits the judge on rows near the band.
+func (r *AttributeReport) weigh(near []sample, threshold float64) (fusion.Weights, error) {
+	o := fusion.Weights{Low: 1, High: 0}
 	o.Toxic, o.Clean = classes(near)
 	for _, one := range near {
 		o.Low, o.High = min(o.Low, logodds.Probability(one.x)), max(o.High, logodds.Probability(one.x))
@@ -474,7 +474,7 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (fusion.Opin
 	alone := func(one sample) []float64 { return []float64{one.x, 1} }
 	both := func(one sample) []float64 { return []float64{one.x, 1, one.Near, one.Beyond} }
 	prior := []gaussian{{1, 0.5}, {0, 2}, {0, 2}, {0, 1}}
-	bounds := []bound{fraction, free, rising, rising} // so that the outcome rises with both opinions
+	bounds := []bound{fraction, free, rising, rising} // so that the outcome rises with the score and with the verdict
 	heldAlone := crossValidated(near, alone, prior[:2])
 	held := crossValidated(near, both, prior)
 	r.Classifier, r.Fused, r.Counts = compare(near, heldAlone, held)

@@ -43,7 +43,7 @@ func SelfTest(f *fusion.Fusion, t Trial) fusion.Tested {
 			}
 		}
 	}
-	tested := fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Opinion{}, Figures: map[toxscreen.Attribute]fusion.Figures{}, Reversed: reversals.share(z95)}
+	tested := fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Weights{}, Figures: map[toxscreen.Attribute]fusion.Figures{}, Reversed: reversals.share(z95)}
 	tested.Lower = min(-math.Log(tested.Reversed.High), fusion.MostCap)
 	// A judge whose "no" hardly counts only ever raises scores, also those that are too high
 	// already. If it may give in to more than half of the attacks, a "yes" counts less, too.
@@ -70,16 +70,16 @@ func SelfTest(f *fusion.Fusion, t Trial) fusion.Tested {
 		}
 	}
 	for _, a := range toxscreen.Attributes() {
-		opinion := fusion.Opinion{Toxic: float64(len(found[a][1])), Clean: float64(len(found[a][0])), High: 1}
-		if min(opinion.Toxic, opinion.Clean) < leastKinds {
+		weights := fusion.Weights{Toxic: float64(len(found[a][1])), Clean: float64(len(found[a][0])), High: 1}
+		if min(weights.Toxic, weights.Clean) < leastKinds {
 			continue
 		}
-		opinion.TruePositive, opinion.FalsePositive = found[a][1].share(z95).Low, found[a][0].share(z95).High
+		weights.TruePositive, weights.FalsePositive = found[a][1].share(z95).Low, found[a][0].share(z95).High
 		if better(found[a]) {
-			measure(&opinion, samples[a], repeated, common, steady)
-			opinion.Lower, opinion.Unfounded = min(tested.Lower, opinion.Cap), unfounded
+			measure(&weights, samples[a], repeated, common, steady)
+			weights.Lower, weights.Unfounded = min(tested.Lower, weights.Cap), unfounded
 		}
-		tested.Attributes[a] = opinion
+		tested.Attributes[a] = weights
 	}
 	return tested
 }
@@ -181,7 +181,7 @@ func repetitionIn(attributes [][]sample) repetition {
 
 // measure fits what the verdict counts to the judged rows of one attribute. The most that it
 // counts is steady, in 0..1.
-func measure(o *fusion.Opinion, all []sample, repeated repetition, common []sample, steady float64) {
+func measure(o *fusion.Weights, all []sample, repeated repetition, common []sample, steady float64) {
 	// A judge that never failed on n kinds may still fail on one in 2(n+1): Jeffreys'
 	// prior.
 	limit := min(math.Log(2*(min(o.Toxic, o.Clean)+1)), fusion.MostCap)
@@ -256,12 +256,12 @@ func (r repetition) removed(all []sample) []sample {
 
 // ratios fits the log likelihood ratio of a verdict, given the classifier, to the rows of
 // one attribute. The fit for all attributes together is its prior.
-func (r repetition) ratios(all, common []sample) fusion.Opinion {
+func (r repetition) ratios(all, common []sample) fusion.Weights {
 	features := func(one sample) []float64 { return []float64{one.alone, 1, one.Near, one.Beyond} }
 	bounds := []bound{{1, 1}, free, rising, rising}
 	theta := regressBounded(common, features, []gaussian{{1, 1}, {0, 2}, {0, 2}, {0, 1}}, bounds)
 	theta = regressBounded(all, features, []gaussian{{1, 1}, {theta[1], alike}, {theta[2], alike}, {theta[3], alike}}, bounds)
-	return fusion.Opinion{Intercept: theta[1], Slope: theta[2], Beyond: theta[3], Unfounded: 1}
+	return fusion.Weights{Intercept: theta[1], Slope: theta[2], Beyond: theta[3], Unfounded: 1}
 }
 
 // weight returns how much of the evidence for the rows of one attribute counts, in 0..1:

@@ -22,7 +22,7 @@ func (r Report) Text(p fusion.Params) string {
 			}
 			fmt.Fprintf(&b, "  the classifier %s (cross-validated log loss %.4f before, %.4f after correction)\n", what, one.Before, one.After)
 		}
-		if o := one.Opinion; o != nil {
+		if o := one.Weights; o != nil {
 			what := "is ignored"
 			if one.Counts {
 				what = fmt.Sprintf("counts: true positive rate %.0f %%, false positive rate %.0f %%; it repeats %.0f %% of the classifier's evidence", 100*o.TruePositive, 100*o.FalsePositive, 100*o.Overlap)

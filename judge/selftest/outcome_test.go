@@ -15,7 +15,7 @@ func TestTheOutcomeOfASelfTestIsReadable(t *testing.T) {
 		Figures: map[toxscreen.Attribute]fusion.Figures{
 			toxscreen.Insult: {Sensitivity: fit.ShareOf(42, 42), Specificity: fit.ShareOf(100, 130)},
 		},
-		Attributes: map[toxscreen.Attribute]fusion.Opinion{toxscreen.Insult: {Slope: 2, Cap: 7, Lower: 2}},
+		Attributes: map[toxscreen.Attribute]fusion.Weights{toxscreen.Insult: {Slope: 2, Cap: 7, Lower: 2}},
 	}}
 	text := outcome.Text()
 	for _, want := range []string{
