@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/internal/ctxio"
+	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
@@ -162,7 +162,7 @@ func (a *app) textOf(cmd *cobra.Command, args []string, limit int) (string, erro
 	if len(args) == 0 && isTerminal(a.in) {
 		return "", wrongUsage("no text: pass it as an argument in quotes, or use - to type it and end with Ctrl-D")
 	}
-	text, err := io.ReadAll(io.LimitReader(ctxio.NewReader(ctx, a.in), int64(limit)+1))
+	text, err := io.ReadAll(io.LimitReader(files.Interruptible(ctx, a.in), int64(limit)+1))
 	if ctx.Err() != nil {
 		return "", errors.New("interrupted while standard input was read")
 	}
