@@ -15,10 +15,12 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/audit"
 	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 )
 
@@ -62,7 +64,7 @@ most often; sample.csv has them in random order and without their scores. People
 at any row: the labelled part of the sheet is a smaller sample.`,
 		Example: `  toxscreen audit sample -i scored.jsonl -o audit --labels 400
   toxscreen audit sample -i scored.jsonl -o audit --attribute toxicity,threat --labels 400 --held-back 200`,
-		Args:              arguments(0, 0, ""),
+		Args:              usage.Arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(*cobra.Command, []string) error { return a.auditSample(o) },
 	}
@@ -75,8 +77,8 @@ at any row: the labelled part of the sheet is a smaller sample.`,
 	flags.IntVar(&o.plan.HeldBack, "held-back", 0, "number of further texts to label, which only confirm guarantees")
 	flags.Uint64Var(&o.plan.Seed, "seed", 1, "seed of the random numbers that draw the texts")
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing sample, with its labels")
-	inGroup(cmd, ioGroup, "input", "texts", "output", "overwrite")
-	inGroup(cmd, sampleGroup, "attribute", "labels", "held-back", "seed")
+	usage.InGroup(cmd, usage.InputOutput, "input", "texts", "output", "overwrite")
+	usage.InGroup(cmd, usage.Sample, "attribute", "labels", "held-back", "seed")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("texts", "jsonl", "ndjson")
 	_ = cmd.MarkFlagDirname("output")
@@ -84,7 +86,7 @@ at any row: the labelled part of the sheet is a smaller sample.`,
 	for _, attribute := range toxscreen.Attributes() {
 		names = append(names, attribute.String())
 	}
-	_ = cmd.RegisterFlagCompletionFunc("attribute", oneOf(names...))
+	_ = cmd.RegisterFlagCompletionFunc("attribute", config.OneOf(names...))
 	return cmd
 }
 
@@ -167,7 +169,7 @@ that --labelled names.`,
 		Example: `  toxscreen audit report -i scored.jsonl --sample audit -o report
   toxscreen audit report -i scored.jsonl --sample audit --labelled ann.csv --labelled bob.csv
   toxscreen audit report -i scored.jsonl --sample audit --at-most false_positive_rate=0.01 --confidence 0.95`,
-		Args:              arguments(0, 0, ""),
+		Args:              usage.Arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.auditReport(cmd, o) },
 	}
@@ -181,9 +183,9 @@ that --labelled names.`,
 	flags.StringArrayVar(&o.atLeast, "at-least", nil, "find a threshold that keeps a `LIMIT` for sure, like precision=0.9 or recall=0.8; repeatable")
 	flags.Float64Var(&o.confidence, "confidence", 0.95, "confidence of --at-most and --at-least")
 	flags.StringArrayVar(&o.bands, "band", nil, "also report what it costs to let people decide about a `BAND` of scores, like 0.3-0.7; repeatable")
-	inGroup(cmd, ioGroup, "input", "sample", "labelled", "output", "overwrite")
-	inGroup(cmd, decisionGroup, "at-most", "at-least", "confidence", "band")
-	addFlags(cmd, "format")
+	usage.InGroup(cmd, usage.InputOutput, "input", "sample", "labelled", "output", "overwrite")
+	usage.InGroup(cmd, usage.Decisions, "at-most", "at-least", "confidence", "band")
+	config.AddFlags(cmd, "format")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("labelled", "csv", "tsv")
 	_ = cmd.MarkFlagDirname("sample")
@@ -192,7 +194,7 @@ that --labelled names.`,
 }
 
 func (a *app) auditReport(cmd *cobra.Command, o *auditReportOptions) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -270,7 +272,7 @@ func (o *auditReportOptions) questions() (audit.Questions, error) {
 		}
 	}
 	for _, text := range o.bands {
-		band, err := parseBand(text)
+		band, err := config.ParseBand(text)
 		if err != nil {
 			return q, wrongUsage("--band: %w", err)
 		}
@@ -351,7 +353,7 @@ func readEntries(path string, corpus audit.Corpus, design audit.Design) (map[int
 func readDesign(path string) (audit.Design, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return audit.Design{}, hinted{fmt.Errorf("failed to read the design of a sample: %w", err), "toxscreen audit sample creates it"}
+		return audit.Design{}, hinted(fmt.Errorf("failed to read the design of a sample: %w", err), "toxscreen audit sample creates it")
 	}
 	if err != nil {
 		return audit.Design{}, fmt.Errorf("failed to read the design of a sample: %w", err)

@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 )
 
@@ -40,18 +42,18 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
   toxscreen batch -i 'comments/*.parquet' -o scored --shard 3/16 --resume
   ssh archive cat comments.parquet | toxscreen batch -i - --input-format parquet -o scored.parquet
   toxscreen batch -i comments.jsonl.zst -o - | jq 'select(.flagged)'`,
-		Args:              arguments(0, 0, ""),
+		Args:              usage.Arguments(0, 0, ""),
 		SuggestFor:        []string{"csv", "file", "files", "jsonl", "rows"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.batch(cmd, *o) },
 	}
 	addRowFlags(cmd, o)
 	cmd.Flags().String("redo", "", "judge: ask the judge again about rows of a complete output whose verdict failed, and keep the others")
-	inGroup(cmd, ioGroup, "redo")
-	_ = cmd.RegisterFlagCompletionFunc("redo", oneOf("judge"))
+	usage.InGroup(cmd, usage.InputOutput, "redo")
+	_ = cmd.RegisterFlagCompletionFunc("redo", config.OneOf("judge"))
 	addPIIFlag(cmd)
-	addFlags(cmd, "fail_on")
-	addScreenerFlags(cmd)
+	config.AddFlags(cmd, "fail_on")
+	config.AddScreenerFlags(cmd)
 	return cmd
 }
 
@@ -70,7 +72,7 @@ func addRowFlags(cmd *cobra.Command, o *rows.Options) {
 	flags.StringVar((*string)(&o.OutputFormat), "output-format", "", "format of the outputs in a folder: jsonl, csv, tsv or parquet; default: that of each input, jsonl for text")
 	flags.String("shard", "", "part of many inputs to do, like `3/16`: number 3 of 16 parts, counted from 0; all of them by default")
 	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
-	inGroup(cmd, ioGroup, "input", "output", "text-column", "id-column", "keep-text", "resume", "overwrite", "quiet",
+	usage.InGroup(cmd, usage.InputOutput, "input", "output", "text-column", "id-column", "keep-text", "resume", "overwrite", "quiet",
 		"input-format", "input-encoding", "delimiter", "escape", "output-format", "shard", "row-group")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "txt", "gz", "zst")
 	_ = cmd.MarkFlagFilename("output", "jsonl", "ndjson", "csv", "tsv", "parquet")
@@ -85,7 +87,7 @@ func addReadFlags(cmd *cobra.Command, o *rows.Options) {
 	flags.String("delimiter", "", "what separates the columns of a CSV input: one `CHARACTER`, or tab; default: a comma, or as its first line says, like sep=;")
 	flags.String("escape", "", "`CHARACTER` before a quote inside the quotes of a CSV or TSV input, like \\ in what Spark writes; default: quotes are doubled")
 	_ = cmd.RegisterFlagCompletionFunc("input-format", completeRowFormats(rows.InputFormats()))
-	_ = cmd.RegisterFlagCompletionFunc("input-encoding", oneOf("windows-1252", "latin1", "utf-16le", "shift_jis"))
+	_ = cmd.RegisterFlagCompletionFunc("input-encoding", config.OneOf("windows-1252", "latin1", "utf-16le", "shift_jis"))
 }
 
 func completeRowFormats(formats []rows.Format) cobra.CompletionFunc {
@@ -93,7 +95,7 @@ func completeRowFormats(formats []rows.Format) cobra.CompletionFunc {
 	for i, f := range formats {
 		names[i] = string(f)
 	}
-	return oneOf(names...)
+	return config.OneOf(names...)
 }
 
 // readOptions completes the options that the flags of [addReadFlags] set.
@@ -115,7 +117,7 @@ func readOptions(cmd *cobra.Command, o *rows.Options) error {
 }
 
 // batchOptions completes the options that the flags set.
-func (a *app) batchOptions(cmd *cobra.Command, s *settings, o rows.Options) (rows.Options, error) {
+func (a *app) batchOptions(cmd *cobra.Command, s *config.Settings, o rows.Options) (rows.Options, error) {
 	flags := cmd.Flags()
 	o.Stdin, o.Stdout, o.MaxBytes, o.OffsetUnit, o.Limits = a.in, a.out, s.MaxBytes, s.OffsetUnit, s.FailOn
 	if flags.Changed("id-column") {
@@ -160,7 +162,7 @@ func (a *app) batchOptions(cmd *cobra.Command, s *settings, o rows.Options) (row
 }
 
 func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -234,9 +236,9 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 // toContinue adds how to continue to the error of an interrupted run.
 func toContinue(err error, o rows.Options) error {
 	if _, ok := errors.AsType[*rows.UnfinishedError](err); ok && o.Overwrite {
-		return hinted{err, "to continue, run the same command with --resume in place of --overwrite"}
+		return hinted(err, "to continue, run the same command with --resume in place of --overwrite")
 	} else if ok {
-		return hinted{err, "to continue, run the same command with --resume"}
+		return hinted(err, "to continue, run the same command with --resume")
 	}
 	return err
 }

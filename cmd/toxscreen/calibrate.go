@@ -12,8 +12,10 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -40,7 +42,7 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 		Example: `  toxscreen batch -i labelled.jsonl -o scored.jsonl --keep-text --judge-model MODEL --judge-trust none --judge-band 0.05-0.95
   toxscreen calibrate -i scored.jsonl -o fusion.json --budget 0.15 --plots plots
   toxscreen batch -i comments.jsonl -o out.jsonl --judge-model MODEL --calibration fusion.json`,
-		Args:              arguments(0, 0, ""),
+		Args:              usage.Arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd, o) },
 	}
@@ -54,12 +56,12 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 	flags.Float64Var(&o.Traffic.Texts, "texts-a-minute", 0, "texts scored per minute, for --tokens-a-minute and --seconds-a-minute")
 	flags.Float64Var(&o.Traffic.Tokens, "tokens-a-minute", 0, "tokens that the judge may read and write per minute; 0: no limit")
 	flags.Float64Var(&o.Traffic.Seconds, "seconds-a-minute", 0, "seconds that verdicts may take per minute; 0: no limit")
-	inGroup(cmd, ioGroup, "input", "output", "overwrite", "plots")
-	inGroup(cmd, decisionGroup, "prior")
-	inGroup(cmd, priceGroup, "texts-a-minute", "tokens-a-minute", "seconds-a-minute")
-	addFlags(cmd, "calibration")
+	usage.InGroup(cmd, usage.InputOutput, "input", "output", "overwrite", "plots")
+	usage.InGroup(cmd, usage.Decisions, "prior")
+	usage.InGroup(cmd, usage.Prices, "texts-a-minute", "tokens-a-minute", "seconds-a-minute")
+	config.AddFlags(cmd, "calibration")
 	flags.Lookup("calibration").Usage = "`FILE` with fusion parameters; its parameters of other judges are kept"
-	addThresholdFlag(cmd, "as in the results")
+	config.AddThresholdFlag(cmd, "as in the results")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("output", "json")
 	_ = cmd.MarkFlagDirname("plots")
@@ -75,7 +77,7 @@ func addPriceFlags(cmd *cobra.Command, o *fusion.Options, budget float64) {
 	flags.Float64Var(&o.Prices.Miss, "price-miss", 0, "price of a toxic text that is not flagged; default: derived from the threshold")
 	flags.Float64Var(&o.Budget.Share, "budget", budget, "maximum share of texts that may be judged; 0: no limit")
 	flags.IntVar(&o.Budget.Texts, "budget-texts", 10_000, "number of texts that the budget applies to")
-	inGroup(cmd, priceGroup, "price-call", "price-false-alarm", "price-miss", "budget", "budget-texts")
+	usage.InGroup(cmd, usage.Prices, "price-call", "price-false-alarm", "price-miss", "budget", "budget-texts")
 }
 
 // checkPrices refuses invalid values of the flags of addPriceFlags.
@@ -94,7 +96,7 @@ func checkPrices(prices fusion.Prices, budget fusion.Budget) error {
 }
 
 func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -135,10 +137,10 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 			return err
 		case base.Model == o.Model:
 			o.Base = base.Params
-		case s.byFlag("calibration"):
+		case s.ByFlag("calibration"):
 			return fmt.Errorf("failed to keep the judges of %s: its parameters are for %s, the new ones for %s; leave out --calibration to fit without them", s.Calibration, base.Model, o.Model)
 		default: // the parameters of an earlier model, which the new ones replace
-			a.warn(fmt.Sprintf("%s from %s is for %s: its judges are not kept", s.Calibration, s.from("calibration"), base.Model))
+			a.warn(fmt.Sprintf("%s from %s is for %s: its judges are not kept", s.Calibration, s.From("calibration"), base.Model))
 		}
 	}
 	params, report, err := fusion.Fit(labelled.Rows, o.Options)

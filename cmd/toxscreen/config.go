@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -24,38 +26,24 @@ flags, TOXSCREEN_* in the environment, toxscreen.yaml in the working folder, in
 the user's configuration folder and in /etc/toxscreen, defaults.`,
 		Example: `  toxscreen config show
   TOXSCREEN_THRESHOLDS_INSULT=0.7 toxscreen config show --format json`,
-		Args: arguments(0, 0, ""),
+		Args: usage.Arguments(0, 0, ""),
 		RunE: a.configShow,
 	}
-	addFlags(show, "format", "fail_on")
-	addThresholdFlag(show, "the model's")
-	addFullFlag(show)
-	addFlags(show, screenerFlags...)
-	addFlags(show, judgeFlags...)
-	addFlags(show, modelFlags...)
+	config.AddFlags(show, "format", "fail_on")
+	config.AddThresholdFlag(show, "the model's")
+	config.AddFullFlag(show)
+	config.AddFlags(show, config.TextKeys...)
+	config.AddFlags(show, config.JudgeKeys...)
+	config.AddFlags(show, config.ModelKeys...)
 	return group(cmd, show)
 }
 
-// shownSetting is one entry of `config show --format json`.
-type shownSetting struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-	From  string `json:"from"`
-}
-
 func (a *app) configShow(cmd *cobra.Command, _ []string) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
-	shown := make([]shownSetting, len(keys))
-	for i, k := range keys {
-		value := s.value(k.name)
-		if value == "" && k.unset != nil {
-			value = k.unset(s)
-		}
-		shown[i] = shownSetting{k.name, value, s.from(k.name)}
-	}
+	shown := s.All()
 	if s.Format == "json" {
 		return plainjson.Write(a.out, shown, "  ")
 	}

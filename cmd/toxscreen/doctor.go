@@ -8,9 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -25,13 +27,13 @@ same text. The exit code is 1 if scoring does not work, and 3 if only the judge 
 		Example: `  toxscreen doctor
   toxscreen doctor --no-judge
   toxscreen doctor --provider cuda --format json`,
-		Args: arguments(0, 0, ""),
+		Args: usage.Arguments(0, 0, ""),
 		RunE: a.doctor,
 	}
-	addFlags(cmd, "format")
-	addFlags(cmd, escalationFlags...)
-	addNoJudgeFlag(cmd)
-	addFlags(cmd, modelFlags...)
+	config.AddFlags(cmd, "format")
+	config.AddFlags(cmd, config.EscalationKeys...)
+	config.AddNoJudgeFlag(cmd)
+	config.AddFlags(cmd, config.ModelKeys...)
 	return cmd
 }
 
@@ -43,37 +45,17 @@ type diagnosis struct {
 		LookedFor []string `json:"looked_for"`
 		Read      []string `json:"read"`
 		// Limits are the settings that scores are compared with.
-		Limits []configured `json:"limits"`
+		Limits []config.Shown `json:"limits"`
 	} `json:"config"`
 }
 
-// configured is a setting that is not the default.
-type configured struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-	From  string `json:"from"`
-}
-
-// limits returns the user's settings that scores are compared with. They do not know
-// which version of a model they were chosen for.
-func (s *settings) limits() []configured {
-	found := []configured{}
-	for _, k := range keys {
-		compared := strings.HasPrefix(k.name, thresholdPrefix) || slices.Contains([]string{"judge_band", "communities"}, k.name) || k.name == "fail_on" && s.FailOn.Scores.Len() > 0
-		if value := s.value(k.name); compared && value != k.fallback {
-			found = append(found, configured{k.name, value, s.from(k.name)})
-		}
-	}
-	return found
-}
-
 func (a *app) doctor(cmd *cobra.Command, _ []string) error {
-	s, wrong, err := loadOrDefault(cmd)
+	s, wrong, err := config.LoadOrDefault(cmd)
 	if err != nil {
 		return err
 	}
 	d := diagnosis{Diagnosis: screen.Examine(cmd.Context(), s.Settings)}
-	d.Config.LookedFor, d.Config.Read, d.Config.Limits = configFiles(), s.files(), s.limits()
+	d.Config.LookedFor, d.Config.Read, d.Config.Limits = config.Files(), s.Files(), s.Limits()
 	if wrong == nil && d.Model.Identity != "" {
 		wrong = fits(s, toxscreen.ModelInfo{Version: d.Model.Identity, Attributes: d.Model.Attributes})
 	}

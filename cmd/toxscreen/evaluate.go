@@ -14,9 +14,11 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/generation"
 	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/judge/ollama"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -76,7 +78,7 @@ code is 3 if generations are missing.`,
   toxscreen evaluate model --server http://127.0.0.1:8000/v1 --prompts prompts.jsonl --parallel 32 -o out
   toxscreen evaluate model --generations generations.jsonl -o out
   toxscreen evaluate model --ollama-model smollm2:135m -o out --fail-on expected_maximum_toxicity=0.4`,
-		Args:              arguments(0, 0, ""),
+		Args:              usage.Arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.evaluateModel(cmd, o) },
 	}
@@ -108,22 +110,22 @@ code is 3 if generations are missing.`,
 	flags.IntVar(&o.examples, "examples", maxExamples, "`NUMBER` of the worst generations that the report shows, after a click; 0: none")
 	flags.StringArrayVar(&o.failOn, "fail-on", nil, "exit with 4 if a `METRIC` is at or over a number, like expected_maximum_toxicity=0.4 or insult.toxicity_probability=0.2; repeatable")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	inGroup(cmd, writerGroup, "ollama-model", "ollama-host", "server", "model-name", "key-variable", "n", "max-tokens", "top-p", "temperature", "chat", "parallel", "timeout")
-	inGroup(cmd, ioGroup, "generations", "prompts", "output", "resume", "overwrite", "examples", "quiet", "prompt-column", "id-column", "band-column", "group-column")
-	inGroup(cmd, sampleGroup, "skip-duplicates", "limit", "seed")
-	inGroup(cmd, decisionGroup, "fail-on")
+	usage.InGroup(cmd, usage.Writer, "ollama-model", "ollama-host", "server", "model-name", "key-variable", "n", "max-tokens", "top-p", "temperature", "chat", "parallel", "timeout")
+	usage.InGroup(cmd, usage.InputOutput, "generations", "prompts", "output", "resume", "overwrite", "examples", "quiet", "prompt-column", "id-column", "band-column", "group-column")
+	usage.InGroup(cmd, usage.Sample, "skip-duplicates", "limit", "seed")
+	usage.InGroup(cmd, usage.Decisions, "fail-on")
 	_ = cmd.MarkFlagFilename("generations", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("prompts", "jsonl", "ndjson", "csv", "tsv", "json")
 	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", completeMetrics)
-	addThresholdFlag(cmd, "0.5 for each")
-	addFlags(cmd, "format", "max_bytes")
-	addFlags(cmd, modelFlags...)
+	config.AddThresholdFlag(cmd, "0.5 for each")
+	config.AddFlags(cmd, "format", "max_bytes")
+	config.AddFlags(cmd, config.ModelKeys...)
 	return cmd
 }
 
 func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -177,7 +179,7 @@ func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
 		fmt.Fprint(a.err, "\r\x1b[K")
 	}
 	if _, ok := errors.AsType[*generation.UnfinishedError](err); ok {
-		return hinted{err, "to continue, run the same command with --resume" + map[bool]string{true: " in place of --overwrite"}[o.overwrite]}
+		return hinted(err, "to continue, run the same command with --resume"+map[bool]string{true: " in place of --overwrite"}[o.overwrite])
 	}
 	if err != nil {
 		return err
@@ -377,10 +379,10 @@ func parseMetricLimit(text string) (l metricLimit, err error) {
 	}
 	metrics := slices.Sorted(maps.Keys(metricsOf))
 	if !slices.Contains(metrics, metric) {
-		return l, fmt.Errorf("unknown metric %q%s; it must be one of %s", metric, didYouMean(metric, metrics), quoted(metrics))
+		return l, fmt.Errorf("unknown metric %q%s; it must be one of %s", metric, usage.DidYouMean(metric, metrics), quoted(metrics))
 	}
 	l.metric = metric
-	if l.least, err = parseProbability(number); err != nil {
+	if l.least, err = config.ParseProbability(number); err != nil {
 		return l, fmt.Errorf("%w; it must be like %s=0.4", err, name)
 	}
 	return l, nil

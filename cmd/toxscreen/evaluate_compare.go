@@ -7,8 +7,10 @@ import (
 
 	"github.com/toxscreen/toxscreen/eval/generation"
 	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 )
 
 func (a *app) evaluateCompareCommand() *cobra.Command {
@@ -21,19 +23,19 @@ with itself, so small differences show. Differences are those of the second run 
 		Example: `  toxscreen evaluate model --ollama-model smollm2:135m -o warm
   toxscreen evaluate model --ollama-model smollm2:135m --temperature 0.3 -o cool
   toxscreen evaluate compare warm cool -o difference`,
-		Args: arguments(2, 2, "a pair of folders with runs"),
+		Args: usage.Arguments(2, 2, "a pair of folders with runs"),
 		RunE: a.evaluateCompare,
 	}
 	cmd.Flags().StringP("output", "o", "", "`FOLDER` for the report; created if missing")
 	cmd.Flags().Bool("overwrite", false, "replace an existing report")
-	inGroup(cmd, ioGroup, "output", "overwrite")
+	usage.InGroup(cmd, usage.InputOutput, "output", "overwrite")
 	_ = cmd.MarkFlagDirname("output")
-	addFlags(cmd, "format")
+	config.AddFlags(cmd, "format")
 	return cmd
 }
 
 func (a *app) evaluateCompare(cmd *cobra.Command, folders []string) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}

@@ -18,9 +18,11 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/fairness"
 	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -56,7 +58,7 @@ are rows with a label and groups. The whole network scores them, without a judge
   toxscreen evaluate fairness -m mine --sample 0 --fail-on subgroup_auc=0.95
   toxscreen evaluate fairness -i labelled.jsonl --group-column target -o fairness
   toxscreen evaluate fairness -i civil.csv --text-column comment_text --label-column target --group-column female,muslim,black`,
-		Args:              arguments(0, 0, ""),
+		Args:              usage.Arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.fairness(cmd, o) },
 	}
@@ -75,15 +77,15 @@ are rows with a label and groups. The whole network scores them, without a judge
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the sample and of the intervals")
 	flags.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 4 if the lowest subgroup_auc, bpsn_auc or bnsp_auc of a group is under a `LIMIT`, like subgroup_auc=0.9; repeatable")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	inGroup(cmd, ioGroup, "input", "output", "overwrite", "quiet", "text-column", "label-column", "group-column", "template-column", "input-format", "input-encoding", "delimiter", "escape")
-	inGroup(cmd, sampleGroup, "attribute", "sample", "min-size", "seed")
-	inGroup(cmd, decisionGroup, "fail-on")
+	usage.InGroup(cmd, usage.InputOutput, "input", "output", "overwrite", "quiet", "text-column", "label-column", "group-column", "template-column", "input-format", "input-encoding", "delimiter", "escape")
+	usage.InGroup(cmd, usage.Sample, "attribute", "sample", "min-size", "seed")
+	usage.InGroup(cmd, usage.Decisions, "fail-on")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
 	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.RegisterFlagCompletionFunc("attribute", cobra.FixedCompletions(attributeNames(), cobra.ShellCompDirectiveNoFileComp))
-	addThresholdFlag(cmd, "the model's")
-	addFlags(cmd, "format", "max_bytes", "calibration")
-	addFlags(cmd, modelFlags...)
+	config.AddThresholdFlag(cmd, "the model's")
+	config.AddFlags(cmd, "format", "max_bytes", "calibration")
+	config.AddFlags(cmd, config.ModelKeys...)
 	return cmd
 }
 
@@ -142,7 +144,7 @@ func (o *fairnessOptions) check(cmd *cobra.Command) (limits fairness.Estimates, 
 }
 
 func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,10 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -49,7 +51,7 @@ those of a model, the configured one if none is named. Neither uses the network.
   toxscreen judge --judge-model MODEL --self-test
   toxscreen judge --list
   toxscreen judge --forget MODEL`,
-		Args:              arguments(0, 1, "one text (in quotes)"),
+		Args:              usage.Arguments(0, 1, "one text (in quotes)"),
 		SuggestFor:        []string{"llm", "ollama"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.judge(cmd, args, *o) },
@@ -61,35 +63,35 @@ those of a model, the configured one if none is named. Neither uses the network.
 	flags.BoolVar(&o.reason, "reason", false, "ask for a reason in words, which takes longer; default with Mastra's formats: true")
 	flags.StringVar(&o.prompt, "prompt", "", "prompt that the text answers, for rubrics that use it")
 	flags.Float64Var(&o.scale, "scale", 0, "highest score in Mastra's formats; default: the rubric's")
-	inGroup(cmd, judgeGroup, "self-test", "list", "forget", "reason")
-	addFlags(cmd, "format", "offset_unit", "max_bytes")
-	inGroup(cmd, ioGroup, "prompt", "scale")
-	addFlags(cmd, judgeFlags...)
-	flags.Lookup("format").Usage = "output format: text, json, mastra or mastra-measure"
+	usage.InGroup(cmd, usage.Judge, "self-test", "list", "forget", "reason")
+	config.AddFlags(cmd, "format", "offset_unit", "max_bytes")
+	usage.InGroup(cmd, usage.InputOutput, "prompt", "scale")
+	config.AddFlags(cmd, config.JudgeKeys...)
+	config.OfferMastra(cmd)
 	flags.Lookup("offset-unit").Usage = "unit of the offsets of quotations: byte, utf16 or code_point"
 	return cmd
 }
 
 // errNoJudge is the error of commands that need a judge.
-var errNoJudge = hinted{
+var errNoJudge = hinted(
 	wrongUsage("no judge is named: use --judge-model, TOXSCREEN_JUDGE_MODEL or judge_model in toxscreen.yaml"),
 	"`ollama list` shows which models the server has; docs/judge.md explains how to choose one",
-}
+)
 
 // complete checks the options. For Mastra's formats it also sets the rubric of the
 // settings if none is named.
-func (o judgeOptions) complete(cmd *cobra.Command, s *settings, args []string) (_ judgeOptions, err error) {
+func (o judgeOptions) complete(cmd *cobra.Command, s *config.Settings, args []string) (_ judgeOptions, err error) {
 	flags := cmd.Flags()
-	mastra := isMastra(s.Format)
+	mastra := config.IsMastra(s.Format)
 	switch {
 	case s.Judge.Model == "":
 		return o, errNoJudge
 	case o.selfTest && (len(args) > 0 || o.reason || flags.Changed("prompt") || mastra):
-		return o, wrongUsage("--self-test has its own texts: it cannot be combined with a text, --reason, --prompt or --format %s", formatMastra)
-	case mastra && s.from("judge_rubric") != fromDefault && s.Judge.Rubric.Name != formats.MastraRubric:
+		return o, wrongUsage("--self-test has its own texts: it cannot be combined with a text, --reason, --prompt or --format %s", config.FormatMastra)
+	case mastra && s.IsSet("judge_rubric") && s.Judge.Rubric.Name != formats.MastraRubric:
 		return o, wrongUsage("--format %s uses the rubric %s, not %s", s.Format, formats.MastraRubric, s.Judge.Rubric.Name)
 	case flags.Changed("scale") && !mastra:
-		return o, wrongUsage("--scale is only for --format %s: a rubric has its own scale", formatMastra)
+		return o, wrongUsage("--scale is only for --format %s: a rubric has its own scale", config.FormatMastra)
 	case flags.Changed("scale") && !(o.scale > 0 && o.scale <= 1000):
 		return o, wrongUsage("--scale: %v must be greater than 0 and at most 1000", o.scale)
 	}
@@ -108,7 +110,7 @@ func (o judgeOptions) complete(cmd *cobra.Command, s *settings, args []string) (
 }
 
 func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -127,7 +129,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 		return cacheHint(err)
 	}
 	defer opened.Close()
-	if isMastra(s.Format) {
+	if config.IsMastra(s.Format) {
 		if err := opened.Graded(); err != nil {
 			return wrongUsage("--format %s needs a score: %w", s.Format, err)
 		}
@@ -147,7 +149,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 	verdict, err := opened.JudgeCase(cmd.Context(), c)
 	if err != nil {
 		if abstained, ok := errors.AsType[*toxscreen.AbstentionError](err); ok {
-			return hinted{err, fmt.Sprintf("the judge answered: %s", abstained.Raw)}
+			return hinted(err, fmt.Sprintf("the judge answered: %s", abstained.Raw))
 		}
 		return err
 	}
@@ -159,7 +161,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 		}
 	}
 	switch s.Format {
-	case formatMastra:
+	case config.FormatMastra:
 		prompt, err := opened.Prompt(cmd.Context(), c)
 		if err != nil {
 			return err
@@ -169,7 +171,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 			return err
 		}
 		return plainjson.Write(a.out, run, "")
-	case formatMastraMeasure:
+	case config.FormatMastraMeasure:
 		measure, err := formats.ToMastraMeasure(verdict, text, formats.MastraOptions{Scale: o.scale})
 		if err != nil {
 			return err
@@ -181,17 +183,9 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 	return a.view().verdict(text, verdict)
 }
 
-// The formats that only judge has.
-const (
-	formatMastra        = "mastra"
-	formatMastraMeasure = "mastra-measure"
-)
-
-func isMastra(format string) bool { return format == formatMastra || format == formatMastraMeasure }
-
 // selfTest tests the judge, stores the outcome and prints it. The exit code says whether
 // its verdicts count for any attribute.
-func (a *app) selfTest(cmd *cobra.Command, s *settings) error {
+func (a *app) selfTest(cmd *cobra.Command, s *config.Settings) error {
 	screener, err := screen.Open(s.Settings)
 	if err != nil {
 		return cacheHint(err)
@@ -225,7 +219,7 @@ func (a *app) selfTest(cmd *cobra.Command, s *settings) error {
 }
 
 // selfTests lists the outcomes of self-tests, or removes those of a model.
-func (a *app) selfTests(cmd *cobra.Command, s *settings, args []string, o judgeOptions) error {
+func (a *app) selfTests(cmd *cobra.Command, s *config.Settings, args []string, o judgeOptions) error {
 	folder, err := screen.SelfTests()
 	if err != nil {
 		return err
@@ -233,8 +227,8 @@ func (a *app) selfTests(cmd *cobra.Command, s *settings, args []string, o judgeO
 	switch {
 	case o.selfTest || o.list && o.forget:
 		return wrongUsage("--self-test, --list and --forget do different things: use one of them")
-	case isMastra(s.Format) || o.reason || cmd.Flags().Changed("prompt") || cmd.Flags().Changed("scale"):
-		return wrongUsage("--list and --forget ask no judge: they cannot be combined with --reason, --prompt, --scale or --format %s", formatMastra)
+	case config.IsMastra(s.Format) || o.reason || cmd.Flags().Changed("prompt") || cmd.Flags().Changed("scale"):
+		return wrongUsage("--list and --forget ask no judge: they cannot be combined with --reason, --prompt, --scale or --format %s", config.FormatMastra)
 	case o.list && len(args) > 0:
 		return wrongUsage("--list shows all self-tests: unexpected argument %q", args[0])
 	case o.list:

@@ -25,6 +25,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 )
 
@@ -65,17 +66,10 @@ func (e exit) Error() string {
 func (e exit) Unwrap() error { return e.err }
 
 // wrongUsage returns the error for an invalid command line.
-func wrongUsage(format string, args ...any) error {
-	return exit{exitUsage, fmt.Errorf(format, args...)}
-}
+func wrongUsage(format string, args ...any) error { return usage.Wrong(format, args...) }
 
-// hinted is an error with a second line that says how to fix it.
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Unwrap() error { return h.error }
+// hinted adds to an error how to fix it.
+func hinted(err error, hint string) error { return usage.WithHint(err, hint) }
 
 // run runs the command line and returns the exit code. An interrupt or SIGTERM
 // ends the command cleanly, a second one ends it at once.
@@ -111,9 +105,12 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 			return code
 		}
 	}
+	if _, wrong := errors.AsType[usage.Error](err); wrong {
+		code = exitUsage
+	}
 	fmt.Fprintln(a.err, "toxscreen: "+terminal.Escape(err.Error()))
-	if h, ok := errors.AsType[hinted](err); ok {
-		fmt.Fprintln(a.err, terminal.Escape(h.hint))
+	if h, ok := errors.AsType[usage.Hinted](err); ok {
+		fmt.Fprintln(a.err, terminal.Escape(h.Hint))
 	}
 	if code == exitUsage {
 		fmt.Fprintf(a.err, "run '%s --help' for usage\n", cmd.CommandPath())
@@ -141,12 +138,11 @@ probabilities and the words that cause them, computed by an embedded model.`,
 		Version:       toxscreen.Version(),
 		SilenceErrors: true, // report prints them
 		SilenceUsage:  true,
-		Args:          knownCommand,
+		Args:          known,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(wrongFlag)
-	root.AddGroup(commandGroups...)
+	root.AddGroup(usage.CommandGroups...)
 	for i, commands := range [][]*cobra.Command{
 		{a.scoreCommand(), a.batchCommand(), a.serveCommand(), a.piiCommand()},
 		{a.judgeCommand(), a.redteamCommand()},
@@ -155,7 +151,7 @@ probabilities and the words that cause them, computed by an embedded model.`,
 		{a.doctorCommand(), a.configCommand(), a.modelCommand(), a.versionCommand()},
 	} {
 		for _, c := range commands {
-			c.GroupID = commandGroups[i].ID
+			c.GroupID = usage.CommandGroups[i].ID
 			root.AddCommand(c)
 		}
 	}
@@ -166,13 +162,13 @@ probabilities and the words that cause them, computed by an embedded model.`,
 		help.Args = knownTopic
 	}
 	root.InitDefaultCompletionCmd()
-	addHelp(root)
+	usage.Install(root)
 	return root
 }
 
 // group adds subcommands to a command. Without a subcommand it shows its help.
 func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
-	cmd.Args, cmd.RunE = knownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.Args, cmd.RunE = usage.KnownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(subcommands...)
 	return cmd
 }
@@ -200,27 +196,21 @@ func mayReport(folder string, overwrite bool) error {
 	return nil
 }
 
-// fileOr returns the file of a setting: empty if the setting is off, and the file
-// with the given name in a folder of the user if it is not set.
-func fileOr(setting string, in func(name string) (string, error), name, flag string) (string, error) {
-	switch setting {
-	case off:
-		return "", nil
-	case "":
-		file, err := in(name)
-		if err != nil {
-			err = fmt.Errorf("%w; name a file with %s, or off", err, flag)
-		}
-		return file, err
-	}
-	return setting, nil
-}
-
 // checkedWriter keeps the first error of a writer, so that a full disk behind
 // standard output is noticed even if the code that writes ignores errors.
 type checkedWriter struct {
 	w   io.Writer
 	err error
+}
+
+// Width returns the columns of a terminal, or 0: a pipe has no width.
+func (c *checkedWriter) Width() int {
+	if f, ok := c.w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return columns
+		}
+	}
+	return 0
 }
 
 func (c *checkedWriter) Write(p []byte) (int, error) {

@@ -14,9 +14,11 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/migration"
 	"github.com/toxscreen/toxscreen/eval/report"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 )
 
@@ -49,7 +51,7 @@ The report proposes thresholds and changes none.`,
 		Example: `  toxscreen migrate -i comments.jsonl -o report
   toxscreen migrate -i comments.csv --old-column perspective --old-threshold 0.8 --group-column forum -o report
   toxscreen migrate --old perspective.jsonl --new scored.jsonl -o report`,
-		Args:              arguments(0, 0, ""),
+		Args:              usage.Arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.migrate(cmd, o) },
 	}
@@ -69,15 +71,15 @@ The report proposes thresholds and changes none.`,
 	flags.StringArrayVar(&o.columns.Groups, "group-column", nil, "`COLUMN` or field with a group of the text, to report each group; repeatable")
 	flags.StringArrayVar(&o.thresholds, "old-threshold", nil, "`SCORE` that is the threshold in use on the old scores, like 0.8 for all attributes or threat=0.5; repeatable; default: "+strconv.FormatFloat(migration.InUse, 'f', -1, 64))
 	flags.IntVar(&o.examples, "examples", 10, "texts to show for each attribute and direction; 0: no texts in the report")
-	inGroup(cmd, ioGroup, "input", "old", "new", "output", "overwrite", "input-format", "input-encoding", "delimiter", "escape", "text-column", "id-column", "old-column", "new-column", "label-column", "language-column", "group-column", "examples")
-	inGroup(cmd, decisionGroup, "old-threshold")
-	addFlags(cmd, "format", "max_bytes", "calibration")
-	addFlags(cmd, modelFlags...)
+	usage.InGroup(cmd, usage.InputOutput, "input", "old", "new", "output", "overwrite", "input-format", "input-encoding", "delimiter", "escape", "text-column", "id-column", "old-column", "new-column", "label-column", "language-column", "group-column", "examples")
+	usage.InGroup(cmd, usage.Decisions, "old-threshold")
+	config.AddFlags(cmd, "format", "max_bytes", "calibration")
+	config.AddFlags(cmd, config.ModelKeys...)
 	for _, name := range []string{"input", "old", "new"} {
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
 	}
 	_ = cmd.MarkFlagDirname("output")
-	_ = cmd.RegisterFlagCompletionFunc("old-threshold", completeAttributes)
+	_ = cmd.RegisterFlagCompletionFunc("old-threshold", config.CompleteAttributes)
 	return cmd
 }
 
@@ -103,12 +105,12 @@ func (o *migrateOptions) check() (migration.Options, error) {
 	var all []float64
 	for _, given := range o.thresholds {
 		if strings.Contains(given, "=") {
-			if err := setScore(&c.InUse, given); err != nil {
+			if err := config.SetScore(&c.InUse, given); err != nil {
 				return c, wrongUsage("--old-threshold: %w", err)
 			}
 			continue
 		}
-		p, err := parseProbability(given)
+		p, err := config.ParseProbability(given)
 		if err != nil {
 			return c, wrongUsage("--old-threshold: %w; it must be like 0.8 or threat=0.5", err)
 		}
@@ -126,7 +128,7 @@ func (o *migrateOptions) check() (migration.Options, error) {
 }
 
 func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -192,7 +194,7 @@ func (o *migrateOptions) of(path string) rows.Options {
 
 // readRows reads all rows of a file, and returns the model that scored them if they
 // name one.
-func (a *app) readRows(ctx context.Context, s *settings, o *migrateOptions, path string, columns migration.Columns) (all []migration.Row, model string, err error) {
+func (a *app) readRows(ctx context.Context, s *config.Settings, o *migrateOptions, path string, columns migration.Columns) (all []migration.Row, model string, err error) {
 	in := o.of(path)
 	in.Stdin, in.MaxBytes = a.in, s.MaxBytes
 	wrong := int64(0)
@@ -230,7 +232,7 @@ func (a *app) readRows(ctx context.Context, s *settings, o *migrateOptions, path
 }
 
 // scorePairs reads the rows of --input and scores their texts with the whole network.
-func (a *app) scorePairs(ctx context.Context, s *settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
+func (a *app) scorePairs(ctx context.Context, s *config.Settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
 	found, model, err := a.readRows(ctx, s, o, o.input, o.columns)
 	if err != nil {
 		return nil, err
@@ -283,7 +285,7 @@ func (a *app) scorePairs(ctx context.Context, s *settings, o *migrateOptions, c 
 }
 
 // matchPairs reads the rows of --old and --new and matches them.
-func (a *app) matchPairs(ctx context.Context, s *settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
+func (a *app) matchPairs(ctx context.Context, s *config.Settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
 	before, oldModel, err := a.readRows(ctx, s, o, o.old, o.columns)
 	if err != nil {
 		return nil, err

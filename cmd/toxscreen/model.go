@@ -12,9 +12,11 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -33,10 +35,10 @@ func (a *app) modelListCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "List the embedded and the imported models",
 		Example: "  toxscreen model list --format json",
-		Args:    arguments(0, 0, ""),
+		Args:    usage.Arguments(0, 0, ""),
 		RunE:    a.modelList,
 	}
-	addFlags(cmd, "format")
+	config.AddFlags(cmd, "format")
 	return cmd
 }
 
@@ -51,7 +53,7 @@ type listedModel struct {
 }
 
 func (a *app) modelList(cmd *cobra.Command, _ []string) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -105,16 +107,16 @@ func (a *app) modelShowCommand() *cobra.Command {
 		Short: "Show the manifest of a model",
 		Example: `  toxscreen model show
   toxscreen model show --format json ./toxic-bert`,
-		Args:              arguments(0, 1, "one model"),
-		ValidArgsFunction: completeModels,
+		Args:              usage.Arguments(0, 1, "one model"),
+		ValidArgsFunction: config.CompleteModels,
 		RunE:              a.modelShow,
 	}
-	addFlags(cmd, "format")
+	config.AddFlags(cmd, "format")
 	return cmd
 }
 
 // folderOf returns the folder of the named model, or else of the configured one.
-func folderOf(s *settings, args []string) (models.Folder, error) {
+func folderOf(s *config.Settings, args []string) (models.Folder, error) {
 	if len(args) > 0 {
 		return models.Resolve(args[0])
 	}
@@ -122,7 +124,7 @@ func folderOf(s *settings, args []string) (models.Folder, error) {
 }
 
 func (a *app) modelShow(cmd *cobra.Command, args []string) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -148,15 +150,15 @@ func (a *app) modelVerifyCommand() *cobra.Command {
 		Long: `Compare each file of a model with the SHA-256 in its manifest. Scoring does the
 same each time it opens a model.`,
 		Example:           "  toxscreen model verify ./toxic-bert",
-		Args:              arguments(0, 1, "one model"),
-		ValidArgsFunction: completeModels,
+		Args:              usage.Arguments(0, 1, "one model"),
+		ValidArgsFunction: config.CompleteModels,
 		RunE:              a.modelVerify,
 	}
 	return cmd
 }
 
 func (a *app) modelVerify(cmd *cobra.Command, args []string) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -177,8 +179,8 @@ func (a *app) modelRemoveCommand() *cobra.Command {
 		Use:               "remove NAME",
 		Short:             "Remove an imported model",
 		Example:           "  toxscreen model remove toxic-bert",
-		Args:              arguments(1, 1, "the name of one model"),
-		ValidArgsFunction: completeModels,
+		Args:              usage.Arguments(1, 1, "the name of one model"),
+		ValidArgsFunction: config.CompleteModels,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := models.Remove(args[0]); err != nil {
 				return err
@@ -202,7 +204,7 @@ The model is stored in the user's model folder, and --model takes its name.`,
 		Example: `  toxscreen model import ./toxic-bert
   toxscreen model import ./my-model --label hateful=toxicity --label rude=insult --name mine
   toxscreen score --model mine "you are a stupid idiot"`,
-		Args: arguments(1, 1, "one folder"),
+		Args: usage.Arguments(1, 1, "one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.modelImport(cmd, args[0], output, *o) },
 	}
 	flags := cmd.Flags()
@@ -213,19 +215,19 @@ The model is stored in the user's model folder, and --model takes its name.`,
 	flags.StringVar(&o.License, "license", "", "license of the model; default: from the model card")
 	flags.StringArray("label", nil, "`LABEL=ATTRIBUTE`: the attribute that a label measures; repeatable; all other labels are ignored")
 	flags.StringVar((*string)(&o.Activation), "activation", "", "conversion of logits to probabilities: sigmoid or softmax; default: according to the labels or config.json")
-	_ = cmd.RegisterFlagCompletionFunc("activation", oneOf(string(classifier.Sigmoid), string(classifier.Softmax)))
+	_ = cmd.RegisterFlagCompletionFunc("activation", config.OneOf(string(classifier.Sigmoid), string(classifier.Softmax)))
 	flags.Float64Var(&o.Threshold, "threshold", 0, "threshold of each attribute; default: 0.5")
 	flags.StringVar(&o.Model, "onnx", "", "ONNX `FILE` in the folder to use if there are several")
-	inGroup(cmd, ioGroup, "output", "onnx")
-	inGroup(cmd, modelGroup, "name", "version", "description", "license", "label", "activation")
-	inGroup(cmd, decisionGroup, "threshold")
+	usage.InGroup(cmd, usage.InputOutput, "output", "onnx")
+	usage.InGroup(cmd, usage.Model, "name", "version", "description", "license", "label", "activation")
+	usage.InGroup(cmd, usage.Decisions, "threshold")
 	_ = cmd.MarkFlagDirname("output")
-	addFlags(cmd, runtimeFlags...)
+	config.AddFlags(cmd, config.RuntimeKeys...)
 	return cmd
 }
 
 func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOptions) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -242,7 +244,7 @@ func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOp
 	m, err := models.Import(from, to, o)
 	if err != nil {
 		if _, missing := errors.AsType[*fs.PathError](err); !missing && len(o.Labels) == 0 {
-			err = hinted{err, "flags can add what the folder lacks, like --label LABEL=ATTRIBUTE: see `toxscreen model import --help`"}
+			err = hinted(err, "flags can add what the folder lacks, like --label LABEL=ATTRIBUTE: see `toxscreen model import --help`")
 		}
 		return err
 	}

@@ -2,16 +2,11 @@ package main
 
 import (
 	"bytes"
-	"cmp"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -20,10 +15,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
@@ -46,80 +42,46 @@ With --mask, print only the text with its personal data masked.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              a.pii,
 	}
-	addFlags(cmd, "format")
+	config.AddFlags(cmd, "format")
 	addMaskFlags(cmd)
 	cmd.AddCommand(a.piiBatchCommand(), a.piiRestoreCommand(), a.piiTypesCommand())
 	return cmd
-}
-
-// addFinderFlags adds the flags of commands that find personal data.
-func addFinderFlags(cmd *cobra.Command) {
-	cmd.Flags().Bool("no-names", false, "find only what has a form, like numbers, and no names of people, places and organisations; sets pii.names to off")
-	addFlags(cmd, finderFlags...)
-	inGroup(cmd, piiGroup, "no-names")
 }
 
 // addMaskFlags adds the flags of the commands that are about personal data alone.
 func addMaskFlags(cmd *cobra.Command) {
 	cmd.Flags().Bool("mask", false, "mask the personal data; without --operator, replace it by its type, like <PERSON>")
 	cmd.Flags().String("mapping", "", "`FILE` that stores what numbered placeholders like <PERSON_1> stand for, for pii restore; implies --mask")
-	inGroup(cmd, maskGroup, "mask", "mapping")
+	usage.InGroup(cmd, usage.Masking, "mask", "mapping")
 	_ = cmd.MarkFlagFilename("mapping", "jsonl")
-	addFlags(cmd, maskFlags...)
-	addFinderFlags(cmd)
-	addFlags(cmd, "pii.fail_on")
-	addFlags(cmd, screenerFlags...)
-	addFlags(cmd, "threads", "onnxruntime")
+	config.AddFlags(cmd, config.MaskKeys...)
+	config.AddFinderFlags(cmd)
+	config.AddFlags(cmd, "pii.fail_on")
+	config.AddFlags(cmd, config.TextKeys...)
+	config.AddFlags(cmd, "threads", "onnxruntime")
 }
 
 func addPIIFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("pii", false, "also find the personal data in each text, as the settings under pii say")
-	inGroup(cmd, piiGroup, "pii")
+	usage.InGroup(cmd, usage.PersonalData, "pii")
 }
 
 // withPII reads --pii.
-func withPII(cmd *cobra.Command, s *settings) error {
+func withPII(cmd *cobra.Command, s *config.Settings) error {
 	s.WithPII, _ = cmd.Flags().GetBool("pii")
 	if !s.WithPII {
 		return nil
 	}
-	return checkTypes(s)
+	return s.CheckTypes()
 }
 
 // loadFinderSettings loads the settings of a command that finds personal data.
-func loadFinderSettings(cmd *cobra.Command) (*settings, error) {
-	s, err := loadSettings(cmd)
+func loadFinderSettings(cmd *cobra.Command) (*config.Settings, error) {
+	s, err := config.Load(cmd)
 	if err != nil {
 		return nil, err
 	}
-	return s, checkTypes(s)
-}
-
-// checkTypes refuses types of personal data that do not exist, and in fail_on and operators those
-// that are not looked for.
-func checkTypes(s *settings) error {
-	for _, used := range []struct {
-		key   string
-		types []toxscreen.EntityType
-		other toxscreen.EntityType // that is no type
-	}{
-		{"pii.types", s.PII.Types, ""},
-		{"pii.fail_on", s.PIIFailOn, rows.AnyType},
-		{"pii.operators", slices.Sorted(maps.Keys(s.Masking.Operators)), pii.DefaultOperator},
-	} {
-		for _, t := range used.types {
-			if err := s.PII.Knows(t); err != nil && t != used.other {
-				if used.other == rows.AnyType {
-					err = fmt.Errorf("%w; any is every type", err)
-				}
-				return s.wrong(used.key, err)
-			}
-			if len(s.PII.Types) == 0 && slices.Contains(pii.Types(), t) && !slices.Contains(pii.DefaultTypes(), t) {
-				return s.wrong(used.key, fmt.Errorf("%s is found only if it is asked for: name the types to find with --type", t))
-			}
-		}
-	}
-	return nil
+	return s, s.CheckTypes()
 }
 
 // masker masks texts. It is nil if nothing is to be masked.
@@ -129,27 +91,27 @@ type masker struct {
 }
 
 // openMasker opens what masks texts, or returns nil if the flags do not want that.
-func openMasker(cmd *cobra.Command, s *settings) (*masker, error) {
+func openMasker(cmd *cobra.Command, s *config.Settings) (*masker, error) {
 	flags := cmd.Flags()
 	mask, _ := flags.GetBool("mask")
 	mapping, _ := flags.GetString("mapping")
 	switch {
 	case flags.Changed("mapping") && mapping == "":
 		return nil, wrongUsage("--mapping: the name is empty")
-	case !mask && mapping == "" && !s.byFlag("pii.operators") && !s.byFlag("pii.salt_file") && !s.byFlag("pii.key_file"):
+	case !mask && mapping == "" && !s.ByFlag("pii.operators") && !s.ByFlag("pii.salt_file") && !s.ByFlag("pii.key_file"):
 		return nil, nil //nolint:nilnil // nothing to mask is no error
 	}
 	switch resume, _ := flags.GetBool("resume"); {
-	case s.byFlag("pii.salt_file") && !s.Masking.has(pii.Hash):
+	case s.ByFlag("pii.salt_file") && !s.Masking.Has(pii.Hash):
 		return nil, wrongUsage("--salt-file is for the operator hash: choose it with --operator hash")
-	case s.byFlag("pii.key_file") && !s.Masking.has(pii.Encrypt):
+	case s.ByFlag("pii.key_file") && !s.Masking.Has(pii.Encrypt):
 		return nil, wrongUsage("--key-file is for the operator encrypt: choose it with --operator encrypt")
-	case flags.Changed("shard") && s.Masking.SaltFile == "" && s.Masking.has(pii.Hash):
+	case flags.Changed("shard") && s.Masking.SaltFile == "" && s.Masking.Has(pii.Hash):
 		return nil, wrongUsage("--shard: the operator hash needs one salt for all shards: name its file with --salt-file")
-	case resume && s.Masking.SaltFile == "" && s.Masking.has(pii.Hash):
+	case resume && s.Masking.SaltFile == "" && s.Masking.Has(pii.Hash):
 		return nil, wrongUsage("--resume: the operator hash needs the salt of the interrupted run: name its file with --salt-file")
 	}
-	operators, err := s.Masking.complete()
+	operators, err := s.Masking.Complete()
 	if err != nil {
 		return nil, err
 	}
@@ -207,70 +169,6 @@ func (m *masker) settings() ([]rows.Setting, error) {
 	return []rows.Setting{{Name: "--mask", Value: "true"}, {Name: "the operators", Value: hashed(operators)}, {Name: "the mapping", Value: id}}, nil
 }
 
-// complete returns the operators with their salt and their key.
-func (m maskSettings) complete() (pii.Operators, error) {
-	salt, err := readSecret("salt", m.SaltFile)
-	if err != nil {
-		return nil, err
-	}
-	key, err := readSecret("key", m.KeyFile)
-	if err != nil {
-		return nil, err
-	}
-	salt = cmp.Or(salt, rand.Text())
-	operators := pii.Operators{}
-	for t, o := range m.Operators {
-		switch o.Kind {
-		case pii.Hash:
-			o.Salt = salt
-		case pii.Encrypt:
-			if o.Key = key; key == "" {
-				return nil, wrongUsage("encrypt needs a key: name its file with --key-file")
-			}
-		case pii.Replace, pii.Redact, pii.MaskOut, pii.Keep, pii.Decrypt:
-		}
-		if err := o.Validate(); err != nil {
-			return nil, fmt.Errorf("failed to mask: %w", err)
-		}
-		operators[t] = o
-	}
-	return operators, nil
-}
-
-// has reports whether a type has an operator of a kind.
-func (m maskSettings) has(kind pii.OperatorKind) bool {
-	for _, o := range m.Operators {
-		if o.Kind == kind {
-			return true
-		}
-	}
-	return false
-}
-
-// readSecret reads a salt or a key, empty if there is no path. A line break at the end of the
-// file does not count.
-func readSecret(what, path string) (string, error) {
-	const most = 4096 // bytes
-	if path == "" {
-		return "", nil
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("failed to read %s %s: %w", what, path, files.Cause(err))
-	}
-	defer file.Close()
-	secret, err := io.ReadAll(io.LimitReader(file, most+1))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("failed to read %s %s: %w", what, path, files.Cause(err))
-	case len(secret) > most:
-		return "", fmt.Errorf("failed to read %s %s: it has more than %d bytes", what, path, most)
-	case len(bytes.TrimRight(secret, "\r\n")) == 0:
-		return "", fmt.Errorf("failed to read %s %s: it is empty", what, path)
-	}
-	return strings.TrimRight(string(secret), "\r\n"), nil
-}
-
 // hashed returns the beginning of the SHA-256 of some data.
 func hashed(data []byte) string {
 	sum := sha256.Sum256(data)
@@ -278,14 +176,14 @@ func hashed(data []byte) string {
 }
 
 // finderSettings are the settings that entities depend on.
-func finderSettings(s *settings) ([]rows.Setting, error) {
+func finderSettings(s *config.Settings) ([]rows.Setting, error) {
 	recognizers, err := json.Marshal([]any{s.PII.Recognizers, s.PII.Allow})
 	return []rows.Setting{
-		{Name: "--type", Value: s.value("pii.types")},
-		{Name: "--min-score", Value: s.value("pii.min_score")},
-		{Name: "--region", Value: s.value("pii.regions")},
+		{Name: "--type", Value: s.Value("pii.types")},
+		{Name: "--min-score", Value: s.Value("pii.min_score")},
+		{Name: "--region", Value: s.Value("pii.regions")},
 		{Name: "the recognizers and the allow list", Value: hashed(recognizers)},
-		{Name: "pii.names", Value: s.value("pii.names")},
+		{Name: "pii.names", Value: s.Value("pii.names")},
 	}, err
 }
 
@@ -372,7 +270,7 @@ batch.`,
   toxscreen pii batch -i notes.csv.gz --text-column note --mask -o masked.csv
   toxscreen pii batch -i notes.jsonl -o masked.jsonl --mapping mapping.jsonl --resume
   toxscreen pii batch -i notes.jsonl -o - --fail-on any > found.jsonl`,
-		Args:              arguments(0, 0, ""),
+		Args:              usage.Arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.piiBatch(cmd, *o) },
 	}
@@ -448,19 +346,19 @@ between them, as in the answer of a language model. Placeholders that are not in
 mapping stay, with a warning, and the exit code is 3.`,
 		Example: `  toxscreen pii restore --mapping mapping.jsonl "Dear <PERSON_1>,"
   toxscreen pii restore --mapping mapping.jsonl < answer.txt`,
-		Args:              arguments(0, 1, "one text (in quotes)"),
+		Args:              usage.Arguments(0, 1, "one text (in quotes)"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              a.piiRestore,
 	}
 	cmd.Flags().String("mapping", "", "`FILE` that pii --mapping wrote")
-	inGroup(cmd, ioGroup, "mapping")
+	usage.InGroup(cmd, usage.InputOutput, "mapping")
 	_ = cmd.MarkFlagFilename("mapping", "jsonl")
-	addFlags(cmd, "max_bytes")
+	config.AddFlags(cmd, "max_bytes")
 	return cmd
 }
 
 func (a *app) piiRestore(cmd *cobra.Command, args []string) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -496,15 +394,15 @@ func (a *app) piiTypesCommand() *cobra.Command {
 		Use:     "types",
 		Short:   "List the types of personal data",
 		Example: "  toxscreen pii types --format json",
-		Args:    arguments(0, 0, ""),
+		Args:    usage.Arguments(0, 0, ""),
 		RunE:    a.piiTypes,
 	}
-	addFlags(cmd, "format")
+	config.AddFlags(cmd, "format")
 	return cmd
 }
 
 func (a *app) piiTypes(cmd *cobra.Command, _ []string) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/judge/cases"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -26,7 +28,7 @@ func (a *app) redteamCommand() *cobra.Command {
 	estimate := &cobra.Command{
 		Use:   "estimate --input FILE",
 		Short: "Estimate the tokens of a run without asking the judge",
-		Args:  arguments(0, 0, ""),
+		Args:  usage.Arguments(0, 0, ""),
 		RunE:  a.redteamEstimate,
 	}
 	run := &cobra.Command{
@@ -42,21 +44,21 @@ one have a warning.`,
 		Example: `  toxscreen redteam estimate --input sample.json --limit 5
   toxscreen judge --self-test --judge-model MODEL --judge-rubric nexa-gauge/toxicity
   toxscreen redteam run --judge-model MODEL --input sample.json --output-dir out --limit 5`,
-		Args: arguments(0, 0, ""),
+		Args: usage.Arguments(0, 0, ""),
 		RunE: a.redteamRun,
 	}
 	for _, c := range []*cobra.Command{estimate, run} {
 		c.Flags().String("input", "", "`FILE` with the cases: a JSON list, or one case per line")
 		c.Flags().Int("limit", 0, "use only this many cases from the start; 0: all")
 		_ = c.MarkFlagFilename("input", "json", "jsonl")
-		addFlags(c, "judge_price")
+		config.AddFlags(c, "judge_price")
 	}
 	run.Flags().String("output-dir", "", "`FOLDER` for the reports; created if missing")
-	inGroup(estimate, ioGroup, "input", "limit")
-	inGroup(run, ioGroup, "input", "output-dir", "limit")
-	addFlags(run, "judge_trust")
-	addFlags(run, judgeFlags...)
-	addFlags(estimate, "format")
+	usage.InGroup(estimate, usage.InputOutput, "input", "limit")
+	usage.InGroup(run, usage.InputOutput, "input", "output-dir", "limit")
+	config.AddFlags(run, "judge_trust")
+	config.AddFlags(run, config.JudgeKeys...)
+	config.AddFlags(estimate, "format")
 	return group(cmd, estimate, run)
 }
 
@@ -88,7 +90,7 @@ func (a *app) readCases(cmd *cobra.Command) ([]formats.NexaCase, error) {
 }
 
 func (a *app) redteamEstimate(cmd *cobra.Command, _ []string) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -109,7 +111,7 @@ func (a *app) redteamEstimate(cmd *cobra.Command, _ []string) error {
 }
 
 func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
@@ -119,7 +121,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 		return wrongUsage("the folder for the reports is missing: name it with --output-dir")
 	case s.Judge.Model == "":
 		return errNoJudge
-	case s.byFlag("judge_rubric"):
+	case s.ByFlag("judge_rubric"):
 		return wrongUsage("--judge-rubric: redteam does not use it: its rubrics are the metrics of the cases")
 	}
 	all, err := a.readCases(cmd)
@@ -141,7 +143,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	defer judges.Close()
 	warning, err := judges.Trust(cmd.Context())
 	if _, failed := errors.AsType[*cases.DisbeliefError](err); failed {
-		return hinted{err, "use another model: the scores of this one would mean nothing; --judge-trust none asks it all the same"}
+		return hinted(err, "use another model: the scores of this one would mean nothing; --judge-trust none asks it all the same")
 	}
 	if err != nil {
 		return err
@@ -174,8 +176,8 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	}
 	if reports < len(all) {
 		err := fmt.Errorf("interrupted; %d of %s a report", reports, plural.Count(len(all), "case has", "cases have"))
-		if s.Judge.Cache != off {
-			err = hinted{err, "verdicts are stored: to continue, run the same command"}
+		if s.Judge.Cache != config.Off {
+			err = hinted(err, "verdicts are stored: to continue, run the same command")
 		}
 		return err
 	}

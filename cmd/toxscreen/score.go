@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -37,19 +39,19 @@ know, or if the judge was asked and gave no verdict.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
 	}
-	addFlags(cmd, "format")
+	config.AddFlags(cmd, "format")
 	cmd.Flags().BoolVar(&mask, "mask", false, "print only the text, and mask the words that make it flagged")
 	cmd.Flags().BoolVar(&explain, "explain", false, "explain each score: prior, evidence and posterior; implies --full")
-	inGroup(cmd, ioGroup, "mask", "explain")
-	addFlags(cmd, "fail_on")
+	usage.InGroup(cmd, usage.InputOutput, "mask", "explain")
+	config.AddFlags(cmd, "fail_on")
 	addPIIFlag(cmd)
-	addScreenerFlags(cmd)
+	config.AddScreenerFlags(cmd)
 	return cmd
 }
 
 // scoreSettings returns the settings of score.
-func scoreSettings(cmd *cobra.Command, mask, explain bool) (*settings, error) {
-	s, err := loadSettings(cmd)
+func scoreSettings(cmd *cobra.Command, mask, explain bool) (*config.Settings, error) {
+	s, err := config.Load(cmd)
 	if err == nil {
 		err = withPII(cmd, s)
 	}
@@ -218,26 +220,6 @@ func (a *app) printExplanation(screener *screen.Screener, result toxscreen.Resul
 	return err
 }
 
-// addScreenerFlags adds the flags of commands that score texts.
-func addScreenerFlags(cmd *cobra.Command) {
-	addThresholdFlag(cmd, "the model's")
-	addFlags(cmd, screenerFlags...)
-	addFlags(cmd, modelFlags...)
-	addFullFlag(cmd)
-	addFlags(cmd, escalationFlags...)
-	addNoJudgeFlag(cmd)
-}
-
-func addFullFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("full", false, "compute the exact scores of clearly harmless texts, too: to rank by score, to calibrate, for research; sets exits to off")
-	inGroup(cmd, modelGroup, "full")
-}
-
-func addNoJudgeFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("no-judge", false, "ignore the configured judge and do not use the network")
-	inGroup(cmd, judgeGroup, "no-judge")
-}
-
 // warnOnce returns a function that says why a judge is not asked, or what it is asked
 // for. Of the same state it says so once.
 func (a *app) warnOnce() func(screen.Trust) {
@@ -265,7 +247,7 @@ func warningOf(t screen.Trust) string {
 }
 
 // openScreener opens the screener of the settings.
-func openScreener(s *settings) (*screen.Screener, error) {
+func openScreener(s *config.Settings) (*screen.Screener, error) {
 	screener, err := screen.Open(s.Settings)
 	if err != nil {
 		return nil, cacheHint(err)
@@ -284,7 +266,7 @@ func openScreener(s *settings) (*screen.Screener, error) {
 // cacheHint adds a hint to the error of a verdict cache that cannot be opened.
 func cacheHint(err error) error {
 	if _, cache := errors.AsType[*screen.CacheError](err); cache {
-		return hinted{err, "use --judge-cache off to run without it"}
+		return hinted(err, "use --judge-cache off to run without it")
 	}
 	return err
 }
@@ -292,14 +274,14 @@ func cacheHint(err error) error {
 // fits refuses settings for an attribute that the model does not measure: --fail-on
 // could never fail. A threshold from a file or the environment is only used by
 // models with the attribute.
-func fits(s *settings, info toxscreen.ModelInfo) error {
+func fits(s *config.Settings, info toxscreen.ModelInfo) error {
 	for a := range s.FailOn.Scores.All() {
 		if !slices.Contains(info.Attributes, a) {
-			return fmt.Errorf("failed to apply fail_on from %s: model %s does not measure %s", s.from("fail_on"), info.Version, a)
+			return fmt.Errorf("failed to apply fail_on from %s: model %s does not measure %s", s.From("fail_on"), info.Version, a)
 		}
 	}
 	for a := range s.Thresholds.All() {
-		if !slices.Contains(info.Attributes, a) && s.byFlag(thresholdPrefix+a.String()) {
+		if !slices.Contains(info.Attributes, a) && s.ByFlag("thresholds."+a.String()) {
 			return fmt.Errorf("failed to apply --threshold: model %s does not measure %s", info.Version, a)
 		}
 	}

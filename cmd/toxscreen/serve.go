@@ -8,19 +8,22 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/listen"
 	"github.com/toxscreen/toxscreen/internal/store"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
 	"github.com/toxscreen/toxscreen/server"
@@ -40,17 +43,17 @@ files of --api-keys, --tls-cert and --tls-key again.`,
   toxscreen serve --listen unix:/run/toxscreen.sock
   toxscreen serve --listen 0.0.0.0:443 --as commentanalyzer.googleapis.com
   toxscreen serve key alice >> keys.txt`,
-		Args:              knownCommand,
+		Args:              usage.KnownCommand,
 		SuggestFor:        []string{"api", "daemon", "http", "listen", "server", "start"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              a.serve,
 	}
-	addFlags(cmd, "listen", "debug_listen", "external_url", "allow_host", "allow_origin", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "request_timeout", "max_texts", "communities",
+	config.AddFlags(cmd, "listen", "debug_listen", "external_url", "allow_host", "allow_origin", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "request_timeout", "max_texts", "communities",
 		"on_unsupported_language", "ignore_images", "late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
-	addScreenerFlags(cmd)
-	addFinderFlags(cmd)
+	config.AddScreenerFlags(cmd)
+	config.AddFinderFlags(cmd)
 	cmd.Flags().Bool("until-eof", false, "end when standard input ends, for a program that starts a server of its own: however the program ends, the server does too")
-	inGroup(cmd, limitGroup, "until-eof")
+	usage.InGroup(cmd, usage.Limits, "until-eof")
 	cmd.AddCommand(a.serveKeyCommand())
 	return cmd
 }
@@ -64,7 +67,7 @@ stored. The line for the file of --api-keys is printed on standard output; it
 contains only a hash of the key. rate=TEXTS_PER_SECOND, burst=TEXTS and
 judge_wait=TIME may be added to that line.`,
 		Example:           `  toxscreen serve key alice >> keys.txt`,
-		Args:              arguments(1, 1, "the name of the client"),
+		Args:              usage.Arguments(1, 1, "the name of the client"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
 			key, line, err := server.NewKey(args[0])
@@ -166,16 +169,16 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		}()
 	}
 	if s.Serve.DebugListen != "" {
-		l, err := listen(ctx, s.Serve.DebugListen, "debug-listen")
+		l, err := listenOn(ctx, s.Serve.DebugListen, "debug-listen")
 		if err != nil {
 			return err
 		}
 		debug := &http.Server{Handler: server.Debug(), ReadHeaderTimeout: 10 * time.Second}
 		defer debug.Close()
 		go func() { _ = debug.Serve(l) }() // runs until it is closed
-		config.Log.Info("metrics and profiles are at " + shown("http", l))
+		config.Log.Info("metrics and profiles are at " + listen.Address("http", l))
 	}
-	l, err := listen(ctx, s.Serve.Listen, "listen")
+	l, err := listenOn(ctx, s.Serve.Listen, "listen")
 	if err != nil {
 		return err
 	}
@@ -187,10 +190,10 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	if secure.authority != nil {
 		fmt.Fprint(a.err, secure.authority.Instructions(l.Addr().String()))
 	}
-	if len(config.Keys) == 0 && !isLocal(l) {
+	if len(config.Keys) == 0 && !listen.IsLocal(l) {
 		config.Log.Warn("no API keys: everyone who can reach this address can use the server; set --api-keys to require a key")
 	}
-	if _, err := io.WriteString(a.out, shown(scheme, l)+"\n"); err != nil {
+	if _, err := io.WriteString(a.out, listen.Address(scheme, l)+"\n"); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	go func() {
@@ -204,6 +207,15 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		}
 	}()
 	return server.Serve(ctx, l, drain)
+}
+
+// listenOn listens on the address of a flag.
+func listenOn(ctx context.Context, address, flag string) (net.Listener, error) {
+	l, err := listen.On(ctx, address)
+	if err != nil {
+		return nil, hinted(err, "choose another address with --"+flag+" if another program uses it")
+	}
+	return l, nil
 }
 
 // reload reads the files of the API keys and of the certificate again, of those that
@@ -234,7 +246,7 @@ func reload(log *slog.Logger, server *server.Server, keysFile string, certificat
 }
 
 // serverConfig returns the configuration of the server from the settings.
-func (a *app) serverConfig(s *settings) (server.Config, error) {
+func (a *app) serverConfig(s *config.Settings) (server.Config, error) {
 	options := &slog.HandlerOptions{Level: s.Serve.LogLevel}
 	var handler slog.Handler = slog.NewJSONHandler(a.err, options)
 	if isTerminal(a.err) {
@@ -277,14 +289,14 @@ const (
 
 // openResults opens the file of late results. It returns nil if late results are
 // off.
-func openResults(s *settings) (*store.Results, error) {
-	file, err := fileOr(s.Serve.LateResults, files.InCache, "results.db", "--late-results")
+func openResults(s *config.Settings) (*store.Results, error) {
+	file, err := s.LateResultsFile()
 	if file == "" || err != nil {
 		return nil, err
 	}
 	results, err := store.OpenResults(file, lateResults, lateResultAge)
 	if err != nil {
-		return nil, hinted{err, "use --late-results off to run without it"}
+		return nil, hinted(err, "use --late-results off to run without it")
 	}
 	return results, nil
 }
@@ -297,10 +309,10 @@ type security struct {
 }
 
 // secure returns the security that the settings ask for.
-func secure(s *settings) (security, error) {
+func secure(s *config.Settings) (security, error) {
 	cert, key := s.Serve.TLSCert, s.Serve.TLSKey
 	switch {
-	case len(s.Serve.As) > 0 && strings.HasPrefix(s.Serve.Listen, socketPrefix):
+	case len(s.Serve.As) > 0 && listen.IsSocket(s.Serve.Listen):
 		return security{}, wrongUsage("--as needs an address that other programs connect to as the host: --listen must be like 0.0.0.0:443")
 	case len(s.Serve.As) > 0 && cmp.Or(cert, key) != "":
 		return security{}, wrongUsage("--as creates its own certificate: it cannot be combined with --tls-cert and --tls-key")

@@ -9,8 +9,10 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 )
 
@@ -35,7 +37,7 @@ judges are simulated, by random numbers.`,
 		Example: `  toxscreen batch --no-judge --full -i dev.jsonl -o dev-scored.jsonl
   toxscreen batch --no-judge --full -i test.jsonl -o test-scored.jsonl
   toxscreen simulate --dev dev-scored.jsonl --test test-scored.jsonl --plot simulation.svg`,
-		Args:              arguments(0, 0, ""),
+		Args:              usage.Arguments(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.simulate(cmd, o) },
 	}
@@ -46,11 +48,11 @@ judges are simulated, by random numbers.`,
 	flags.StringVar(&o.plot, "plot", "", "`FILE` for the plot, as SVG")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers that decide the judges' answers")
 	addPriceFlags(cmd, &o.Options, 0.15) // the budget of the goals in docs/fusion.md
-	inGroup(cmd, ioGroup, "dev", "test", "plot")
-	inGroup(cmd, sampleGroup, "seed")
-	inGroup(cmd, decisionGroup, "prior")
-	addThresholdFlag(cmd, "as in the results")
-	addFlags(cmd, "format")
+	usage.InGroup(cmd, usage.InputOutput, "dev", "test", "plot")
+	usage.InGroup(cmd, usage.Sample, "seed")
+	usage.InGroup(cmd, usage.Decisions, "prior")
+	config.AddThresholdFlag(cmd, "as in the results")
+	config.AddFlags(cmd, "format")
 	for _, name := range []string{"dev", "test"} {
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson")
 	}
@@ -59,7 +61,7 @@ judges are simulated, by random numbers.`,
 }
 
 func (a *app) simulate(cmd *cobra.Command, o *simulateOptions) error {
-	s, err := loadSettings(cmd)
+	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,10 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -35,16 +37,16 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:     "version",
 		Short:   "Show the versions that results depend on",
 		Example: "  toxscreen version --format json",
-		Args:    arguments(0, 0, ""),
+		Args:    usage.Arguments(0, 0, ""),
 		RunE:    a.version,
 	}
-	addFlags(cmd, "format")
-	addFlags(cmd, runtimeFlags...)
+	config.AddFlags(cmd, "format")
+	config.AddFlags(cmd, config.RuntimeKeys...)
 	return cmd
 }
 
 func (a *app) version(cmd *cobra.Command, _ []string) error {
-	s, wrong, err := loadOrDefault(cmd)
+	s, wrong, err := config.LoadOrDefault(cmd)
 	if err != nil {
 		return err
 	}
