@@ -13,6 +13,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 func (a *app) batchCommand() *cobra.Command {
@@ -173,9 +174,9 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 		return err
 	}
 	quiet, _ := cmd.Flags().GetBool("quiet")
-	shown := progress{w: a.err}
+	shown := terminal.Progress{W: a.err}
 	if !quiet && isTerminal(a.err) {
-		o.Progress = shown.at
+		o.Progress = at(&shown)
 	}
 	job, err := rows.Open(cmd.Context(), o)
 	if err != nil {
@@ -184,13 +185,14 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	defer job.Close()
 	// A judge that restarts delays the rows. Otherwise they would all be done before it is back.
 	s.Judge.Patient = true
-	s.Judge.OnTrust = shown.aside(a.warnOnce())
+	warn := a.warnOnce()
+	s.Judge.OnTrust = func(t screen.Trust) { shown.Aside(func() { warn(t) }) }
 	screener, err := openScreener(s)
 	if err != nil {
 		return err
 	}
 	defer screener.Close()
-	shown.waits = screener.JudgeWaits
+	shown.Waits = screener.JudgeWaits
 	thresholds, err := json.Marshal(s.Thresholds)
 	if err != nil {
 		return err
@@ -209,7 +211,7 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 		settings = append(settings, more...)
 	}
 	summary, err := job.Score(screener.Screener, settings...)
-	shown.end()
+	shown.End()
 	if err != nil {
 		return toContinue(err, o)
 	}
@@ -231,6 +233,20 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 		return exit{code: exitPartly}
 	}
 	return nil
+}
+
+// stateOf returns how far a run is.
+func stateOf(s rows.Summary) terminal.State {
+	return terminal.State{Rows: s.Rows, Before: s.Before, Duration: s.Duration}
+}
+
+// at returns a function that shows the progress of a run.
+func at(shown *terminal.Progress) func(rows.Progress) {
+	return func(now rows.Progress) {
+		state := stateOf(now.Summary)
+		state.At, state.Length = now.At, now.Length
+		shown.At(state)
+	}
 }
 
 // toContinue adds how to continue to the error of an interrupted run.
@@ -257,7 +273,7 @@ func (a *app) summarize(s rows.Summary, o rows.Options, counts string) {
 	if s.Before > 0 {
 		before = fmt.Sprintf(" (%d of them in earlier runs)", s.Before)
 	}
-	fmt.Fprintf(a.err, "toxscreen: %s%s in %.1f s, %s per second: %s\n", plural.Count(s.Rows, "row", "rows"), before, s.Duration.Seconds(), rate(s), counts)
+	fmt.Fprintf(a.err, "toxscreen: %s%s in %.1f s, %s per second: %s\n", plural.Count(s.Rows, "row", "rows"), before, s.Duration.Seconds(), stateOf(s).Rate(), counts)
 	if s.Failed > 0 {
 		fmt.Fprintf(a.err, "toxscreen: first failure: %s\n", terminal.Escape(s.FirstFailure))
 	}

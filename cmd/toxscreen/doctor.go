@@ -78,10 +78,10 @@ func (a *app) doctor(cmd *cobra.Command, _ []string) error {
 }
 
 // text is the diagnosis for people.
-func (d *diagnosis) text(v view) string {
+func (d *diagnosis) text(v terminal.View) string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%s %s\n", v.style(bold, fmt.Sprintf("%-10s", name)), terminal.Escape(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(&b, "%s %s\n", v.Bold(fmt.Sprintf("%-10s", name)), terminal.Escape(fmt.Sprintf(format, args...)))
 	}
 	line("toxscreen", "%s", d.Toxscreen)
 	if d.Library.Path != "" {
@@ -148,10 +148,10 @@ func (d *diagnosis) text(v view) string {
 	}
 	b.WriteString("\n")
 	for _, p := range d.Problems {
-		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeveritySevere])+";"+bold, "problem:"), terminal.Escape(p))
+		fmt.Fprintf(&b, "%s %s\n", v.Alarm("problem:"), terminal.Escape(p))
 	}
 	if d.OK {
-		b.WriteString(v.style(foreground(severityColours[toxscreen.SeverityNone]), "Scoring works.") + "\n")
+		b.WriteString(v.Severity(toxscreen.SeverityNone, "Scoring works.") + "\n")
 	} else {
 		b.WriteString("Scoring does not work until this is fixed.\n")
 	}

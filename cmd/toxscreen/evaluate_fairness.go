@@ -166,7 +166,7 @@ func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
 	if !slices.Contains(screener.Info().Attributes, o.Attribute) {
 		return fmt.Errorf("failed to measure fairness: model %s does not measure %s; name another with --attribute", screener.Info().Version, o.Attribute)
 	}
-	r := &fairnessRun{app: a, fairnessOptions: o, screener: screener, shown: progress{w: a.err, waits: screener.JudgeWaits}}
+	r := &fairnessRun{app: a, fairnessOptions: o, screener: screener, shown: terminal.Progress{W: a.err}}
 	results, err := r.measure(cmd.Context(), s.MaxBytes)
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ type fairnessRun struct {
 	*fairnessOptions
 
 	screener  *screen.Screener
-	shown     progress
+	shown     terminal.Progress
 	threshold float64
 	failed    int64
 	first     string // failure
@@ -285,7 +285,7 @@ func (r *fairnessRun) scoreTemplates(ctx context.Context, sets ...[]fairness.Tex
 		}
 	}
 	began := time.Now()
-	defer r.shown.end()
+	defer r.shown.End()
 	for o := range toxscreen.Batch(ctx, r.screener.Screener, each, func(t *fairness.Text) (string, error) { return t.Text, nil }) {
 		if o.Err != nil || ctx.Err() != nil {
 			return unfinished(ctx, o.Err, done, total)
@@ -293,7 +293,7 @@ func (r *fairnessRun) scoreTemplates(ctx context.Context, sets ...[]fairness.Tex
 		o.Row.Score = r.take(o.Result)
 		done++
 		if !r.quiet && isTerminal(r.err) {
-			r.shown.at(rows.Progress{Summary: rows.Summary{Rows: int64(done), Duration: time.Since(began)}, At: int64(done), Length: int64(total)})
+			r.shown.At(terminal.State{Rows: int64(done), Duration: time.Since(began), At: int64(done), Length: int64(total)})
 		}
 	}
 	if done < total {
@@ -316,7 +316,7 @@ func (r *fairnessRun) take(result toxscreen.Result) float64 {
 func (r *fairnessRun) scoreRows(ctx context.Context) ([]fairness.Text, error) {
 	r.input.Stdin, r.input.Stdout, r.input.KeepText = r.in, r, true
 	if !r.quiet && isTerminal(r.err) {
-		r.input.Progress = r.shown.at
+		r.input.Progress = at(&r.shown)
 	}
 	if err := r.input.Validate(); err != nil {
 		return nil, wrongUsage("%w", err)
@@ -327,7 +327,7 @@ func (r *fairnessRun) scoreRows(ctx context.Context) ([]fairness.Text, error) {
 	}
 	defer job.Close()
 	summary, err := job.Score(r.screener.Screener)
-	r.shown.end()
+	r.shown.End()
 	if r.wrong != nil {
 		err = r.wrong
 	}

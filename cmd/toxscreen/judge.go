@@ -180,7 +180,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 	case "json":
 		return plainjson.Write(a.out, verdict.In(s.OffsetUnit, text), "")
 	}
-	return a.view().verdict(text, verdict)
+	return a.view().Verdict(text, verdict)
 }
 
 // selfTest tests the judge, stores the outcome and prints it. The exit code says whether
@@ -281,53 +281,5 @@ func (a *app) showSelfTests(format string, tests []judge.StoredSelfTest, none st
 		b.WriteString(terminal.Escape(none) + "\n")
 	}
 	_, err := a.out.Write(b.Bytes())
-	return err
-}
-
-// verdict shows a verdict: its score, each aspect, and the quotations.
-func (v view) verdict(text string, found toxscreen.Verdict) error {
-	var b bytes.Buffer
-	if found.Score == nil {
-		b.WriteString(v.style(bold, "not judged") + "\n\n")
-	} else {
-		severity := toxscreen.SeverityOf(float64(*found.Score/found.Scale), 0.5)
-		fmt.Fprintf(&b, "%s  %s\n\n", v.style(foreground(severityColours[severity])+";"+bold, fmt.Sprintf("%.2f of %.4g", *found.Score, found.Scale)), severity)
-	}
-	width := 0
-	for _, a := range found.Aspects {
-		width = max(width, len(a.Name))
-	}
-	for _, a := range found.Aspects {
-		name, answer := fmt.Sprintf("%-*s", width, a.Name), "no "
-		if a.Yes {
-			name, answer = v.style(bold, name), v.style(bold, "yes")
-		}
-		fmt.Fprintf(&b, "%s  %s", name, answer)
-		if a.PYes != nil {
-			fmt.Fprintf(&b, "  P(yes) %.2f", *a.PYes)
-		}
-		if a.Yes && a.Severity != nil {
-			fmt.Fprintf(&b, "  severity %d", *a.Severity)
-		}
-		for _, e := range a.Evidence {
-			quote, tail := terminal.Ends(text[e.Start:e.End], 60)
-			if tail != "" {
-				quote += "…" + tail
-			}
-			fmt.Fprintf(&b, "  %q %s", quote, v.style(dim, fmt.Sprintf("%d–%d", e.Start, e.End)))
-		}
-		for _, quote := range a.NotInText {
-			fmt.Fprintf(&b, "  %s", v.style(dim, fmt.Sprintf("(%q is not in the text)", quote)))
-		}
-		b.WriteString("\n")
-	}
-	if found.Reason != "" {
-		fmt.Fprintf(&b, "\n%s\n", terminal.Escape(found.Reason))
-	}
-	for _, w := range found.Warnings {
-		fmt.Fprintf(&b, "\n%s %s\n", v.style(foreground(severityColours[toxscreen.SeverityMild]), "warning:"), terminal.Escape(w))
-	}
-	fmt.Fprintf(&b, "\n%s\n", v.style(dim, terminal.Escape("by "+found.Model+", rubric "+found.Rubric)))
-	_, err := v.out.Write(b.Bytes())
 	return err
 }

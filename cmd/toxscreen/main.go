@@ -19,13 +19,13 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
+	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/rows"
 )
 
@@ -203,15 +203,8 @@ type checkedWriter struct {
 	err error
 }
 
-// Width returns the columns of a terminal, or 0: a pipe has no width.
-func (c *checkedWriter) Width() int {
-	if f, ok := c.w.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return columns
-		}
-	}
-	return 0
-}
+// Width returns the columns of a terminal, or 0.
+func (c *checkedWriter) Width() int { return terminal.Width(c.w) }
 
 func (c *checkedWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
@@ -221,9 +214,14 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+func isTerminal(stream any) bool { return terminal.Is(stream) }
+
+// view returns how results are shown to people.
+func (a *app) view() terminal.View {
+	file, _ := a.out.(*checkedWriter).w.(*os.File)
+	v := terminal.NewView(a.out, file)
+	v.Types = pii.Types()
+	return v
 }
 
 // quoted joins names for a sentence.

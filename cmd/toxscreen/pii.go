@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -225,7 +222,7 @@ func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
 			}
 			return a.printText(*found.Masked, argument)
 		}
-		return a.view().found(text, entities, found)
+		return a.view().Found(text, entities, found)
 	}
 	done, reached := 0, false
 	within := func(text string) (string, error) {
@@ -288,9 +285,9 @@ func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
 		return err
 	}
 	quiet, _ := cmd.Flags().GetBool("quiet")
-	shown := progress{w: a.err, waits: func() bool { return false }}
+	shown := terminal.Progress{W: a.err}
 	if !quiet && isTerminal(a.err) {
-		o.Progress = shown.at
+		o.Progress = at(&shown)
 	}
 	job, err := rows.Open(cmd.Context(), o)
 	if err != nil {
@@ -320,7 +317,7 @@ func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
 		finding.Mask = m.mask
 	}
 	summary, err := job.Find(m.finds(finder), finding, append(settings, masking...)...)
-	shown.end()
+	shown.End()
 	if err != nil {
 		return toContinue(err, o)
 	}
@@ -426,60 +423,4 @@ func (a *app) piiTypes(cmd *cobra.Command, _ []string) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", terminal.Escape(string(t.Type)), on, terminal.Escape(t.Description))
 	}
 	return table.Flush()
-}
-
-// found shows personal data: how much there is, the text with marked entities, and a table of
-// them.
-func (v view) found(text string, entities []toxscreen.Entity, shown toxscreen.Found) error {
-	var b bytes.Buffer
-	count := "no personal data found"
-	if len(entities) > 0 {
-		count = plural.Count(len(entities), "entity", "entities")
-	}
-	fmt.Fprintf(&b, "%s\n\n", v.style(bold, count))
-	if text == "" {
-		b.WriteString(v.style(dim, "(empty)"))
-	}
-	marks := make([]mark, len(entities))
-	for i, e := range entities {
-		marks[i] = mark{e.Start, e.End, entityColour(e.Type)}
-	}
-	b.WriteString(v.marked(text, marks))
-	b.WriteString("\n\n")
-	if len(entities) > 0 {
-		v.entities(&b, text, entities, shown.Entities)
-		b.WriteString("\n")
-	}
-	for _, w := range shown.Warnings {
-		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeverityMild]), "warning:"), terminal.Escape(w))
-	}
-	fmt.Fprintf(&b, "%s\n", v.style(dim, "by "+terminal.Escape(shown.Versions.Entities)+", toxscreen "+shown.Versions.Toxscreen))
-	_, err := v.out.Write(b.Bytes())
-	return err
-}
-
-// entities prints a line for each entity. shown have their offsets in the unit of the caller.
-func (v view) entities(b *bytes.Buffer, text string, entities, shown []toxscreen.Entity) {
-	types, places, whys := make([]string, len(entities)), make([]string, len(entities)), make([]string, len(entities))
-	for i, e := range entities {
-		types[i], places[i], whys[i] = terminal.Escape(string(e.Type)), fmt.Sprintf("%d–%d", shown[i].Start, shown[i].End), terminal.Escape(strings.Join(e.Why, ", "))
-	}
-	padded := func(texts []string, i int) string {
-		widest := slices.MaxFunc(texts, func(a, b string) int { return utf8.RuneCountInString(a) - utf8.RuneCountInString(b) })
-		return fmt.Sprintf("%-*s", utf8.RuneCountInString(widest), texts[i])
-	}
-	for i, e := range entities {
-		square := ""
-		if v.paint {
-			square = v.style(foreground(entityColour(e.Type)), "■ ")
-		}
-		fmt.Fprintf(b, "%s%s  %.2f  %s  %s  %s\n", square, v.style(bold, padded(types, i)), e.Score, v.style(dim, padded(places, i)), v.style(dim, padded(whys, i)),
-			quotation(text[e.Start:e.End]))
-	}
-}
-
-// entityColour returns the colour of a type, from a few that are easily told apart.
-func entityColour(t toxscreen.EntityType) int {
-	palette := []int{215, 80, 141, 221, 207, 78, 203, 117}
-	return palette[(slices.Index(pii.Types(), t)+len(palette))%len(palette)]
 }

@@ -97,7 +97,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		case s.Format == "json":
 			return plainjson.Write(a.out, result.In(s.OffsetUnit, text), "")
 		}
-		err := a.view().print(text, result, s.OffsetUnit)
+		err := a.view().Result(text, result, s.OffsetUnit)
 		if err == nil && explain {
 			err = a.printExplanation(screener, result)
 		}
@@ -212,11 +212,11 @@ func (a *app) printExplanation(screener *screen.Screener, result toxscreen.Resul
 	if result.Judge.Asked {
 		asked = "asked"
 	}
-	fmt.Fprintf(a.out, "\n%s %s: %s\n", v.style(bold, "judge"), asked, terminal.Escape(result.Judge.Why))
+	fmt.Fprintf(a.out, "\n%s %s: %s\n", v.Bold("judge"), asked, terminal.Escape(result.Judge.Why))
 	for _, step := range steps {
 		fmt.Fprintln(a.out, step)
 	}
-	_, err = fmt.Fprintf(a.out, "%s\n", v.style(dim, "fusion parameters "+result.Versions.Calibration))
+	_, err = fmt.Fprintf(a.out, "%s\n", v.Dim("fusion parameters "+result.Versions.Calibration))
 	return err
 }
 

@@ -1,4 +1,5 @@
-// Package terminal makes untrusted texts safe for a terminal:
+// Package terminal shows results and progress to people. Untrusted texts are made safe
+// for a terminal:
 //
 //	fmt.Println(terminal.Escape("\x1b]0;title\x07")) // \x1b]0;title\x07
 package terminal
