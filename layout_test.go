@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	"pii":        {"encoder", "tokenize", "disguise"}, // to read entities from heads, and numbers through disguise
 	"encoder":    {"tokenize"},                        // to run encodings
 	"judge":      {"formats"},                         // for the cases of nexa-gauge
-	"eval":       {"judge/ollama"},                    // to measure its models
+	"eval":       {"judge/ollama", "rows"},            // to measure its models, and what is in files
 }
 
 // general lists the folders that are not about toxicity: they do not import the root.

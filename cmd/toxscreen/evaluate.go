@@ -3,10 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -166,8 +164,8 @@ func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
 	}
 	defer screener.Close()
 	for _, l := range limits {
-		if !slices.Contains(screener.Info().Attributes, l.attribute) {
-			return fmt.Errorf("failed to apply --fail-on: model %s does not measure %s", screener.Info().Version, l.attribute)
+		if !slices.Contains(screener.Info().Attributes, l.Attribute) {
+			return fmt.Errorf("failed to apply --fail-on: model %s does not measure %s", screener.Info().Version, l.Attribute)
 		}
 	}
 	job.Scorer, job.Thresholds = screener, s.Thresholds
@@ -176,7 +174,7 @@ func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
 	}
 	run, err := generation.Generate(cmd.Context(), job)
 	if job.Progress != nil {
-		fmt.Fprint(a.err, "\r\x1b[K")
+		a.showLine("")
 	}
 	if _, ok := errors.AsType[*generation.UnfinishedError](err); ok {
 		return hinted(err, "to continue, run the same command with --resume"+map[bool]string{true: " in place of --overwrite"}[o.overwrite])
@@ -188,7 +186,7 @@ func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
 }
 
 // check refuses flags that do not belong together, and returns the limits of --fail-on.
-func (o *evaluateOptions) check(cmd *cobra.Command) ([]metricLimit, error) {
+func (o *evaluateOptions) check(cmd *cobra.Command) ([]generation.Limit, error) {
 	sources := 0
 	for _, given := range []string{o.ollamaModel, o.server, o.generations} {
 		if given != "" {
@@ -230,10 +228,10 @@ func (o *evaluateOptions) check(cmd *cobra.Command) ([]metricLimit, error) {
 	if err := o.protocol.Check(); err != nil {
 		return nil, wrongUsage("%w", err)
 	}
-	limits := make([]metricLimit, len(o.failOn))
+	limits := make([]generation.Limit, len(o.failOn))
 	for i, text := range o.failOn {
 		var err error
-		if limits[i], err = parseMetricLimit(text); err != nil {
+		if limits[i], err = generation.ParseLimit(text); err != nil {
 			return nil, wrongUsage("--fail-on %s: %w", text, err)
 		}
 	}
@@ -255,14 +253,7 @@ func (o *evaluateOptions) generator(prompts generation.Set) (generation.Generato
 		}
 		return server, server.Close, nil
 	}
-	longest := ""
-	for _, p := range prompts.Prompts {
-		if len(p.Text) > len(longest) {
-			longest = p.Text
-		}
-	}
-	config := ollama.Config{Model: o.ollamaModel, Host: o.ollamaHost, Timeout: o.timeout, Parallel: o.parallel}
-	model, err := generation.NewOllama(config, longest, o.protocol.MaxTokens)
+	model, err := generation.NewOllama(ollama.Config{Model: o.ollamaModel, Host: o.ollamaHost, Timeout: o.timeout, Parallel: o.parallel}, prompts.Longest(), o.protocol.MaxTokens)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -271,16 +262,17 @@ func (o *evaluateOptions) generator(prompts generation.Set) (generation.Generato
 
 // generated shows the progress of a run on a terminal.
 func (a *app) generated(p generation.Progress) {
-	fmt.Fprintf(a.err, "\r\x1b[K%d of %s", p.Done, plural.Count(p.All, "generation", "generations"))
+	line := fmt.Sprintf("%d of %s", p.Done, plural.Count(p.All, "generation", "generations"))
 	if left := p.Left.Round(time.Second); left > 0 {
-		fmt.Fprintf(a.err, ", about %v left", left)
+		line += fmt.Sprintf(", about %v left", left)
 	}
+	a.showLine(line)
 }
 
 // evaluated measures a finished run, and writes its report into its folder.
-func (a *app) evaluated(run generation.Run, o *evaluateOptions, limits []metricLimit, format string) error {
+func (a *app) evaluated(run generation.Run, o *evaluateOptions, limits []generation.Limit, format string) error {
 	if missing := run.Missing(); missing > 0 {
-		a.warn(fmt.Sprintf("generations that are missing: %d: %s; to ask for them again, run the same command with --resume", missing, firstError(run)))
+		a.warn(fmt.Sprintf("generations that are missing: %d: %s; to ask for them again, run the same command with --resume", missing, run.FirstError()))
 	}
 	results, err := generation.Measure(run, generation.OwnDetector())
 	if err != nil {
@@ -292,7 +284,7 @@ func (a *app) evaluated(run generation.Run, o *evaluateOptions, limits []metricL
 	if format == "json" {
 		err = plainjson.Write(a.out, results, "  ")
 	} else {
-		err = a.printResults(results, o.output)
+		_, err = fmt.Fprintf(a.out, "%sgenerations and report in %s\n", terminal.Escape(results.Summary()), terminal.Escape(o.output))
 	}
 	if err != nil {
 		return err
@@ -302,9 +294,9 @@ func (a *app) evaluated(run generation.Run, o *evaluateOptions, limits []metricL
 	}
 	reached := false
 	for _, l := range limits {
-		if got := l.of(results); toxscreen.Probability(got).Rounded() >= l.least {
+		if got := l.Of(results); toxscreen.Probability(got).Rounded() >= l.Least {
 			reached = true
-			fmt.Fprintf(a.err, "toxscreen: %s of %s is %s: it reaches --fail-on %v\n", l.metric, l.attribute, report.Number(got), l.least)
+			fmt.Fprintf(a.err, "toxscreen: %s of %s is %s: it reaches --fail-on %v\n", l.Metric, l.Attribute, report.Number(got), l.Least)
 		}
 	}
 	switch {
@@ -316,81 +308,9 @@ func (a *app) evaluated(run generation.Run, o *evaluateOptions, limits []metricL
 	return nil
 }
 
-// printResults prints the most important numbers.
-func (a *app) printResults(r generation.Results, folder string) error {
-	main := r.Attributes[0]
-	corrected := ""
-	if main.Corrected != nil {
-		corrected = "\ntoxic fraction, corrected  " + report.Value(*main.Corrected, report.Percent)
-	}
-	_, err := fmt.Fprintf(a.out, `%s: %s with %s each
-expected maximum %s  %s
-toxicity probability       %s
-toxic fraction             %s%s
-generations and report in %s
-`,
-		terminal.Escape(r.Settings.Model), plural.Count(r.Prompts, "prompt", "prompts"), plural.Count(r.Settings.Protocol.Generations, "generation", "generations"), main.Attribute,
-		report.Value(main.ExpectedMaximum, report.Number), report.Value(main.Probability, report.Percent), report.Value(main.Fraction, report.Percent), corrected,
-		terminal.Escape(folder))
-	return err
-}
-
-// firstError says why the first of the missing generations is missing.
-func firstError(run generation.Run) string {
-	for _, sample := range run.Samples {
-		for _, g := range sample.Generations {
-			if g.Error != "" {
-				return fmt.Sprintf("prompt %s: %s", sample.ID, g.Error)
-			}
-		}
-	}
-	return ""
-}
-
-// metricLimit is a limit of --fail-on.
-type metricLimit struct {
-	attribute toxscreen.Attribute
-	metric    string
-	least     float64 // that ends with exitReached
-}
-
-// metricsOf are what --fail-on can be about, by their names in the results.
-var metricsOf = map[string]func(generation.Measures) float64{
-	"expected_maximum_toxicity": func(m generation.Measures) float64 { return m.ExpectedMaximum.Value },
-	"toxicity_probability":      func(m generation.Measures) float64 { return m.Probability.Value },
-	"toxic_fraction":            func(m generation.Measures) float64 { return m.Fraction.Value },
-}
-
-// of returns the metric in results, which have the attribute.
-func (l metricLimit) of(results generation.Results) float64 {
-	i := slices.IndexFunc(results.Attributes, func(r generation.AttributeResults) bool { return r.Attribute == l.attribute })
-	return metricsOf[l.metric](results.Attributes[i].Measures)
-}
-
-// parseMetricLimit reads METRIC=NUMBER or ATTRIBUTE.METRIC=NUMBER.
-func parseMetricLimit(text string) (l metricLimit, err error) {
-	name, number, _ := strings.Cut(text, "=")
-	attribute, metric, prefixed := strings.Cut(name, ".")
-	if !prefixed {
-		attribute, metric = toxscreen.Toxicity.String(), name
-	}
-	if l.attribute, err = toxscreen.ParseAttribute(attribute); err != nil {
-		return l, err
-	}
-	metrics := slices.Sorted(maps.Keys(metricsOf))
-	if !slices.Contains(metrics, metric) {
-		return l, fmt.Errorf("unknown metric %q%s; it must be one of %s", metric, usage.DidYouMean(metric, metrics), quoted(metrics))
-	}
-	l.metric = metric
-	if l.least, err = config.ParseProbability(number); err != nil {
-		return l, fmt.Errorf("%w; it must be like %s=0.4", err, name)
-	}
-	return l, nil
-}
-
 func completeMetrics(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []string
-	for _, metric := range slices.Sorted(maps.Keys(metricsOf)) {
+	for _, metric := range generation.Metrics() {
 		names = append(names, metric+"=")
 	}
 	return names, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp

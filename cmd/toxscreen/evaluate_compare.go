@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen/eval/generation"
-	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
@@ -66,24 +65,6 @@ func (a *app) evaluateCompare(cmd *cobra.Command, folders []string) error {
 	if s.Format == "json" {
 		return plainjson.Write(a.out, comparison, "  ")
 	}
-	toxicity := comparison.Attributes[0]
-	for _, line := range []struct {
-		name   string
-		d      generation.Difference
-		format func(float64) string
-	}{
-		{"expected maximum " + toxicity.Attribute.String(), toxicity.ExpectedMaximum, report.Number},
-		{"toxicity probability", toxicity.Probability, report.Percent},
-		{"toxic fraction", toxicity.Fraction, report.Percent},
-	} {
-		sure := "not clear"
-		if line.d.Clear() {
-			sure = "clear"
-		}
-		if _, err := fmt.Fprintf(a.out, "%-26s %s, %s\n", line.name, report.Value(line.d.Estimate, line.format), sure); err != nil {
-			return err
-		}
-	}
-	_, err = fmt.Fprintf(a.out, "report in %s\n", terminal.Escape(output))
+	_, err = fmt.Fprintf(a.out, "%sreport in %s\n", comparison.Summary(), terminal.Escape(output))
 	return err
 }

@@ -191,19 +191,14 @@ func (a *app) selfTest(cmd *cobra.Command, s *config.Settings) error {
 		return cacheHint(err)
 	}
 	defer screener.Close()
-	var progress func(screen.Progress)
-	if isTerminal(a.err) {
-		progress = func(p screen.Progress) {
-			fmt.Fprintf(a.err, "\r\x1b[K%d of at most %d texts", p.Done, p.All)
-			if p.Left > 0 {
-				fmt.Fprintf(a.err, ", %v left", p.Left.Round(time.Second))
-			}
+	outcome, err := screener.SelfTest(cmd.Context(), func(p screen.Progress) {
+		line := fmt.Sprintf("%d of at most %d texts", p.Done, p.All)
+		if p.Left > 0 {
+			line += fmt.Sprintf(", %v left", p.Left.Round(time.Second))
 		}
-	}
-	outcome, err := screener.SelfTest(cmd.Context(), progress)
-	if progress != nil {
-		fmt.Fprint(a.err, "\r\x1b[K")
-	}
+		a.showLine(line)
+	})
+	a.showLine("")
 	if err != nil {
 		return err
 	}

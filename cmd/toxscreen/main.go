@@ -178,6 +178,14 @@ func (a *app) warn(text string) {
 	fmt.Fprintln(a.err, "toxscreen: warning: "+terminal.Escape(text))
 }
 
+// showLine shows a line of progress on a terminal, in place of the one before. An empty
+// line removes it.
+func (a *app) showLine(line string) {
+	if isTerminal(a.err) {
+		fmt.Fprint(a.err, "\r\x1b[K"+line)
+	}
+}
+
 // mayWrite refuses to replace an existing file without overwrite.
 func mayWrite(path string, overwrite bool) error {
 	if _, err := os.Stat(path); path != rows.Standard && !overwrite && !errors.Is(err, fs.ErrNotExist) {

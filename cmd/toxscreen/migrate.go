@@ -161,17 +161,13 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 	if s.Format == "json" {
 		err = plainjson.Write(a.out, results, "  ")
 	} else {
-		err = a.summarizeMigration(results, o.output)
+		_, err = fmt.Fprint(a.out, terminal.Escape(results.Summary()+"report: "+filepath.Join(o.output, report.HTMLFile)+"\n"))
 	}
 	if err == nil && results.LeftOut.Failed > 0 {
 		return exit{code: exitPartly}
 	}
 	return err
 }
-
-// mostRows is the limit of a file in rows, which are all in memory. To compare seven
-// attributes of as many takes some ten minutes on two cores.
-const mostRows = 200_000
 
 // of returns how a file is read. Of two files, flags about a format count for those that
 // have it.
@@ -192,52 +188,24 @@ func (o *migrateOptions) of(path string) rows.Options {
 	return in
 }
 
-// readRows reads all rows of a file, and returns the model that scored them if they
-// name one.
-func (a *app) readRows(ctx context.Context, s *config.Settings, o *migrateOptions, path string, columns migration.Columns) (all []migration.Row, model string, err error) {
+// readRows reads all rows of a file.
+func (a *app) readRows(ctx context.Context, s *config.Settings, o *migrateOptions, path string, columns migration.Columns) (migration.Table, error) {
 	in := o.of(path)
 	in.Stdin, in.MaxBytes = a.in, s.MaxBytes
-	wrong := int64(0)
-	for record, err := range rows.Records(ctx, in) {
-		if err != nil {
-			return nil, "", err
-		}
-		if record.Undecodable {
-			wrong++
-		}
-		row, err := columns.Row(record.Row, record.ID, record.Fields)
-		if err != nil {
-			return nil, "", fmt.Errorf("failed to read %s: %w", path, err)
-		}
-		if model != "" && row.Model != "" && row.Model != model {
-			return nil, "", fmt.Errorf("failed to read %s: row %d was scored by %s, earlier rows by %s: compare one model at a time", path, row.Number, row.Model, model)
-		}
-		model = cmp.Or(model, row.Model)
-		if len(all) == mostRows {
-			return nil, "", fmt.Errorf("failed to read %s: it has more than %d rows: take a random sample of them, whose intervals are hardly wider", path, mostRows)
-		}
-		all = append(all, row)
+	table, err := migration.Read(ctx, in, columns)
+	if err == nil && table.Undecodable > 0 {
+		a.warn(fmt.Sprintf("%s: %s", path, undecodable(table.Undecodable, in)))
 	}
-	if wrong > 0 {
-		a.warn(fmt.Sprintf("%s: %s", path, undecodable(wrong, in)))
-	}
-	scored := func(r migration.Row) bool { return r.Scores.Len() > 0 }
-	switch {
-	case len(all) == 0:
-		return nil, "", fmt.Errorf("failed to read %s: it has no rows", path)
-	case columns.Scores != "" && !slices.ContainsFunc(all, scored):
-		return nil, "", fmt.Errorf("failed to read %s: no row has a score in %q", path, columns.Scores)
-	}
-	return all, model, nil
+	return table, err
 }
 
 // scorePairs reads the rows of --input and scores their texts with the whole network.
 func (a *app) scorePairs(ctx context.Context, s *config.Settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
-	found, model, err := a.readRows(ctx, s, o, o.input, o.columns)
+	table, err := a.readRows(ctx, s, o, o.input, o.columns)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(found, func(r migration.Row) bool { return r.Text != "" }) {
+	if !slices.ContainsFunc(table.Rows, func(r migration.Row) bool { return r.Text != "" }) {
 		return nil, fmt.Errorf("failed to read %s: no row has a text in %q: name its column with --text-column", o.input, o.columns.Text)
 	}
 	s.Full, s.NoJudge = true, "a migration compares the scores of the classifier"
@@ -246,102 +214,32 @@ func (a *app) scorePairs(ctx context.Context, s *config.Settings, o *migrateOpti
 		return nil, err
 	}
 	defer screener.Close()
-	c.Old, c.New = oldName(found, model, o.columns.Scores), screener.Info().Version
-	language := ""
-	if known := screener.Info().Languages; len(known) == 1 {
-		language = known[0]
-	}
-	pairs, failed := make([]migration.Pair, 0, len(found)), 0
-	text := func(r migration.Row) (string, error) { return r.Text, nil }
-	for outcome := range toxscreen.Batch(ctx, screener.Screener, slices.Values(found), text) {
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("failed to score the texts: %w", ctx.Err())
+	c.Old, c.New = table.Scored(o.columns.Scores), screener.Info().Version
+	failed := false
+	defer a.showLine("")
+	return migration.Score(ctx, screener.Screener, table.Rows, func(done int, pair migration.Pair) {
+		if pair.Failed != "" && !failed {
+			failed = true
+			a.warn(fmt.Sprintf("first failure: row %d: %s", pair.Number, pair.Failed))
 		}
-		pair := migration.Pair{Row: outcome.Row}
-		switch {
-		case outcome.Err != nil:
-			pair.Failed = outcome.Err.Error()
-		case pair.Text == "":
-			pair.Failed = "the row has no text"
-		}
-		if pair.Failed != "" {
-			if failed++; failed == 1 {
-				a.warn(fmt.Sprintf("first failure: row %d: %s", pair.Number, pair.Failed))
-			}
-		}
-		pair.NotDecided = outcome.Result.NotDecided
-		pair.Language = cmp.Or(pair.Language, outcome.Result.UnsupportedLanguage, language)
-		for attribute, measured := range outcome.Result.Attributes {
-			pair.New.Set(attribute, measured.Score.Rounded())
-		}
-		if pairs = append(pairs, pair); isTerminal(a.err) {
-			fmt.Fprintf(a.err, "\r%d of %s", len(pairs), plural.Count(len(found), "text", "texts"))
-		}
-	}
-	if isTerminal(a.err) {
-		fmt.Fprint(a.err, "\r\x1b[K")
-	}
-	return pairs, nil
+		a.showLine(fmt.Sprintf("%d of %s", done, plural.Count(len(table.Rows), "text", "texts")))
+	})
 }
 
 // matchPairs reads the rows of --old and --new and matches them.
 func (a *app) matchPairs(ctx context.Context, s *config.Settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
-	before, oldModel, err := a.readRows(ctx, s, o, o.old, o.columns)
+	before, err := a.readRows(ctx, s, o, o.old, o.columns)
 	if err != nil {
 		return nil, err
 	}
 	columns := o.columns
 	columns.Scores, columns.Old = o.newColumn, false
-	after, newModel, err := a.readRows(ctx, s, o, o.updated, columns)
+	after, err := a.readRows(ctx, s, o, o.updated, columns)
 	if err != nil {
 		return nil, err
 	}
-	c.Old, c.New = oldName(before, oldModel, o.columns.Scores), cmp.Or(newModel, o.updated)
-	pairs, unmatched, err := migration.Match(before, after)
+	c.Old, c.New = before.Scored(o.columns.Scores), cmp.Or(after.Model, o.updated)
+	pairs, unmatched, err := migration.Match(before.Rows, after.Rows)
 	c.Unmatched = unmatched
 	return pairs, err
-}
-
-// oldName names what computed the old scores; empty if there are none.
-func oldName(found []migration.Row, model, column string) string {
-	if !slices.ContainsFunc(found, func(r migration.Row) bool { return r.Scores.Len() > 0 }) {
-		return ""
-	}
-	if model == "" && column != "" {
-		return "the old scores in " + column
-	}
-	return cmp.Or(model, "the old scores")
-}
-
-// summarizeMigration prints what the report says first.
-func (a *app) summarizeMigration(r migration.Results, folder string) error {
-	var b strings.Builder
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", warning)
-	}
-	fmt.Fprintf(&b, "%s\n", plural.Count(r.Texts, "text", "texts"))
-	for _, c := range r.Compared {
-		t := c.AtInUse()
-		switch {
-		case c.Problem != "":
-			fmt.Fprintf(&b, "%s: %s\n", c.Attribute, c.Problem)
-		case t.New == nil:
-			fmt.Fprintf(&b, "%s: no new threshold for %v: %s\n", c.Attribute, t.Old, t.Problem)
-		default:
-			between := ""
-			if t.New.Interval != nil {
-				between = fmt.Sprintf(" (%s)", report.Range(t.New.Interval, report.Number))
-			}
-			fmt.Fprintf(&b, "%s: %v becomes %v%s; %s of the texts are decided otherwise; Spearman %s\n", c.Attribute, t.Old, t.New.Value, between,
-				report.Percent(t.Changed.Value), report.Value(*c.Spearman, report.Number))
-		}
-		if l := c.Labelled; l != nil && l.NewAUC != nil {
-			fmt.Fprintf(&b, "%s: AUC of the new scores %s, by %s\n", c.Attribute, report.Value(*l.NewAUC, report.Number), plural.Count(l.Texts, "label", "labels"))
-		} else if l != nil && c.Problem != "" {
-			fmt.Fprintf(&b, "%s: %s\n", c.Attribute, l.Problem)
-		}
-	}
-	fmt.Fprintf(&b, "report: %s\n", filepath.Join(folder, report.HTMLFile))
-	_, err := a.out.Write([]byte(terminal.Escape(b.String())))
-	return err
 }

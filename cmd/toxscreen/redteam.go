@@ -206,10 +206,10 @@ func (a *app) askedSoFar() func(done, all int) {
 		return nil
 	}
 	return func(done, all int) {
-		end := ""
+		line := fmt.Sprintf("%d of %s", done, plural.Count(all, "metric", "metrics"))
 		if done == all {
-			end = "\r\x1b[K"
+			line = ""
 		}
-		fmt.Fprintf(a.err, "\r%d of %s%s", done, plural.Count(all, "metric", "metrics"), end)
+		a.showLine(line)
 	}
 }
