@@ -10,10 +10,8 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
-	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
-	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -83,43 +81,7 @@ func (d *diagnosis) text(v terminal.View) string {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%s %s\n", v.Bold(fmt.Sprintf("%-10s", name)), terminal.Escape(fmt.Sprintf(format, args...)))
 	}
-	line("toxscreen", "%s", d.Toxscreen)
-	if d.Library.Path != "" {
-		line("library", "ONNX Runtime %s (built for %s)", d.Library.Version, d.Library.BuiltFor)
-		line("", "%s", d.Library.Path)
-		providers := make([]string, len(d.Library.Providers))
-		for i, p := range d.Library.Providers {
-			providers[i] = string(p)
-		}
-		line("", "runs on %s", strings.Join(providers, " and "))
-	} else {
-		line("library", "no working library")
-	}
-	if d.Model.Identity != "" {
-		line("model", "%s, license %s", d.Model.Identity, d.Model.License)
-		where, files, spans := d.Model.Folder, "files match the manifest", "with spans"
-		if where == models.DefaultName {
-			where = "inside the binary"
-		}
-		if !d.Model.Verified {
-			files = "files do NOT match the manifest"
-		}
-		if !d.Model.Spans {
-			spans = "without spans"
-		}
-		line("", "%s, %s", where, files)
-		line("", "measures %s, %s", someAttributes(d.Model.Attributes), spans)
-		for _, variant := range d.Model.Variants {
-			chosen := ""
-			if variant.Provider == d.Provider {
-				chosen = ", in use"
-			}
-			line("", "for %s: %s, texts %s%s", variant.Provider, variant.Precision, variant.Batching, chosen)
-		}
-	} else {
-		line("model", "no working model")
-	}
-	line("threads", "%d on %s", d.Threads, plural.Count(d.Cores, "core", "cores"))
+	d.Parts(line)
 	for i, file := range d.Config.LookedFor {
 		name, state := "", "not found"
 		if i == 0 {
@@ -140,12 +102,7 @@ func (d *diagnosis) text(v terminal.View) string {
 	if len(d.Config.Limits) > 0 && d.Model.Identity != "" {
 		line("", "they apply to the scores of %s; each version of a model has its own: check them when it changes", d.Model.Identity)
 	}
-	if d.ScoreMilliseconds > 0 {
-		line("score", "%.1f ms for a short text, after %.0f ms to open the model", d.ScoreMilliseconds, d.OpenMilliseconds)
-	}
-	if d.Judge != nil {
-		d.judge(line)
-	}
+	d.Measured(line)
 	b.WriteString("\n")
 	for _, p := range d.Problems {
 		fmt.Fprintf(&b, "%s %s\n", v.Alarm("problem:"), terminal.Escape(p))
@@ -156,26 +113,4 @@ func (d *diagnosis) text(v terminal.View) string {
 		b.WriteString("Scoring does not work until this is fixed.\n")
 	}
 	return b.String()
-}
-
-// judge writes what is known about the judge.
-func (d *diagnosis) judge(line func(name, format string, args ...any)) {
-	j := d.Judge
-	if j.Identity == "" {
-		line("judge", "%s", j.Model)
-	} else {
-		line("judge", "%s by %s, dialect %s", j.Identity, j.Rubric, j.Dialect)
-	}
-	if j.Trust != nil {
-		line("", "%s: %s", j.Trust, j.Trust.Why)
-	}
-	if j.Context > 0 {
-		line("", "loaded with a context of %d tokens after %.0f ms", j.Context, j.LoadMilliseconds)
-	}
-	if j.VerdictMilliseconds > 0 {
-		line("", "%.0f ms for a verdict on a short text", j.VerdictMilliseconds)
-	}
-	if j.Problem != "" {
-		line("", "no verdict: %s", j.Problem)
-	}
 }

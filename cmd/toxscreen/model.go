@@ -18,6 +18,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/models"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 func (a *app) modelCommand() *cobra.Command {
@@ -85,20 +86,9 @@ func (a *app) modelList(cmd *cobra.Command, _ []string) error {
 			fmt.Fprintf(table, "%s\tbroken: %s\t\t\n", terminal.Escape(m.Name), terminal.Escape(m.Error))
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", terminal.Escape(m.Name), m.Model, terminal.Escape(m.License), someAttributes(m.Attributes))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", terminal.Escape(m.Name), m.Model, terminal.Escape(m.License), screen.AttributesText(m.Attributes))
 	}
 	return table.Flush()
-}
-
-func someAttributes(attributes []toxscreen.Attribute) string {
-	if len(attributes) == len(toxscreen.Attributes()) {
-		return "all"
-	}
-	names := make([]string, len(attributes))
-	for i, a := range attributes {
-		names[i] = a.String()
-	}
-	return strings.Join(names, " ")
 }
 
 func (a *app) modelShowCommand() *cobra.Command {
@@ -255,7 +245,7 @@ func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOp
 		use = "." + string(filepath.Separator) + use
 	}
 	_, err = fmt.Fprintf(a.out, "imported %s, attributes: %s\nuse it with --model %s\n",
-		m.Identity(), someAttributes(m.Attributes()), terminal.Escape(use))
+		m.Identity(), screen.AttributesText(m.Attributes()), terminal.Escape(use))
 	return err
 }
 

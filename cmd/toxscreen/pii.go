@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,14 +79,8 @@ func loadFinderSettings(cmd *cobra.Command) (*config.Settings, error) {
 	return s, s.CheckTypes()
 }
 
-// masker masks texts. It is nil if nothing is to be masked.
-type masker struct {
-	operators pii.Operators
-	mapping   *pii.Mapping // nil if the placeholders are not numbered
-}
-
 // openMasker opens what masks texts, or returns nil if the flags do not want that.
-func openMasker(cmd *cobra.Command, s *config.Settings) (*masker, error) {
+func openMasker(cmd *cobra.Command, s *config.Settings) (*screen.Masker, error) {
 	flags := cmd.Flags()
 	mask, _ := flags.GetBool("mask")
 	mapping, _ := flags.GetString("mapping")
@@ -112,64 +104,7 @@ func openMasker(cmd *cobra.Command, s *config.Settings) (*masker, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &masker{operators: operators}
-	if mapping != "" {
-		m.mapping, err = pii.OpenMapping(mapping)
-	}
-	return m, err
-}
-
-// mask masks the entities of a text.
-func (m *masker) mask(text string, entities []toxscreen.Entity) (string, error) {
-	var masked pii.Masked
-	var err error
-	if m.mapping == nil {
-		masked, err = pii.Mask(text, entities, m.operators)
-	} else {
-		masked, err = m.mapping.Mask(text, entities, m.operators)
-	}
-	if _, full := errors.AsType[*pii.MappingError](err); full {
-		err = &rows.FatalError{Err: err}
-	}
-	return masked.Text, err
-}
-
-// finds returns the finder for what is then masked.
-func (m *masker) finds(f *screen.Finder) toxscreen.EntityFinder {
-	if m == nil {
-		return f
-	}
-	return f.ForMasking(m.operators)
-}
-
-// close closes the mapping.
-func (m *masker) close() error {
-	if m == nil || m.mapping == nil {
-		return nil
-	}
-	return m.mapping.Close()
-}
-
-// settings are what masked texts depend on. Of secrets there is a hash only.
-func (m *masker) settings() ([]rows.Setting, error) {
-	if m == nil {
-		return []rows.Setting{{Name: "--mask", Value: "false"}}, nil
-	}
-	operators, err := json.Marshal(m.operators)
-	if err != nil {
-		return nil, err
-	}
-	id := "none"
-	if m.mapping != nil {
-		id = m.mapping.ID()
-	}
-	return []rows.Setting{{Name: "--mask", Value: "true"}, {Name: "the operators", Value: hashed(operators)}, {Name: "the mapping", Value: id}}, nil
-}
-
-// hashed returns the beginning of the SHA-256 of some data.
-func hashed(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:8])
+	return screen.OpenMasker(operators, mapping)
 }
 
 // finderSettings are the settings that entities depend on.
@@ -179,7 +114,7 @@ func finderSettings(s *config.Settings) ([]rows.Setting, error) {
 		{Name: "--type", Value: s.Value("pii.types")},
 		{Name: "--min-score", Value: s.Value("pii.min_score")},
 		{Name: "--region", Value: s.Value("pii.regions")},
-		{Name: "the recognizers and the allow list", Value: hashed(recognizers)},
+		{Name: "the recognizers and the allow list", Value: screen.Fingerprint(recognizers)},
 		{Name: "pii.names", Value: s.Value("pii.names")},
 	}, err
 }
@@ -202,12 +137,12 @@ func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.close()) }()
+	defer func() { err = errors.Join(err, m.Close()) }()
 	argument := len(args) > 0 && args[0] != "-"
 	show := func(text string, entities []toxscreen.Entity) error {
 		found := toxscreen.NewFound(finder, text, entities, s.OffsetUnit)
 		if m != nil {
-			masked, err := m.mask(text, entities)
+			masked, err := m.Mask(text, entities)
 			if err != nil {
 				return err
 			}
@@ -232,7 +167,7 @@ func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
 		return text, nil
 	}
 	finding := rows.Finding{FailOn: s.PIIFailOn}
-	for o := range toxscreen.FindBatch(cmd.Context(), m.finds(finder), slices.Values(texts), within) {
+	for o := range toxscreen.FindBatch(cmd.Context(), m.Finder(finder), slices.Values(texts), within) {
 		if err = o.Err; err != nil {
 			break
 		}
@@ -303,20 +238,20 @@ func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.close()) }()
+	defer func() { err = errors.Join(err, m.Close()) }()
 	settings, err := finderSettings(s)
 	if err != nil {
 		return err
 	}
-	masking, err := m.settings()
+	masking, err := m.Settings()
 	if err != nil {
 		return err
 	}
 	finding := rows.Finding{FailOn: s.PIIFailOn}
 	if m != nil {
-		finding.Mask = m.mask
+		finding.Mask = m.Mask
 	}
-	summary, err := job.Find(m.finds(finder), finding, append(settings, masking...)...)
+	summary, err := job.Find(m.Finder(finder), finding, append(settings, masking...)...)
 	shown.End()
 	if err != nil {
 		return toContinue(err, o)
