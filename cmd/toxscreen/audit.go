@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"github.com/toxscreen/toxscreen/eval/audit"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/config"
-	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
@@ -73,7 +71,6 @@ at any row: the labelled part of the sheet is a smaller sample.`,
 	usage.InGroup(cmd, usage.Sample, "attribute", "labels", "held-back", "seed")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("texts", "jsonl", "ndjson")
-	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.RegisterFlagCompletionFunc("attribute", config.OneOf(attributeNames()...))
 	return cmd
 }
@@ -167,8 +164,6 @@ that --labelled names.`,
 	config.AddFlags(cmd, "format")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("labelled", "csv", "tsv")
-	_ = cmd.MarkFlagDirname("sample")
-	_ = cmd.MarkFlagDirname("output")
 	return cmd
 }
 
@@ -181,10 +176,8 @@ func (a *app) auditReport(cmd *cobra.Command, o *auditReportOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.output != "" {
-		if err := mayReport(o.output, o.overwrite); err != nil {
-			return err
-		}
+	if err := mayReport(o.output, o.overwrite); err != nil {
+		return err
 	}
 	design, err := audit.OpenDesign(o.sample)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -210,23 +203,15 @@ func (a *app) auditReport(cmd *cobra.Command, o *auditReportOptions) error {
 	if err != nil {
 		return err
 	}
+	summary := results.Summary()
 	if o.output != "" {
 		if err := results.Document().Save(o.output, results); err != nil {
 			return err
 		}
+		summary += filepath.Join(o.output, report.HTMLFile) + "\n"
 	}
-	for _, warning := range results.Warnings {
-		a.warn(warning)
-	}
-	if s.Format == "json" {
-		err = plainjson.Write(a.out, results, "  ")
-	} else {
-		summary := results.Summary()
-		if o.output != "" {
-			summary += terminal.Escape(filepath.Join(o.output, report.HTMLFile)) + "\n"
-		}
-		_, err = io.WriteString(a.out, summary)
-	}
+	a.warn(results.Warnings...)
+	err = a.show(s.Format, results, summary)
 	if err == nil && results.Refused() {
 		return exit{code: exitPartly}
 	}

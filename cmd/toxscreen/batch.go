@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -56,6 +57,17 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
 	config.AddFlags(cmd, "fail_on")
 	config.AddScreenerFlags(cmd)
 	return cmd
+}
+
+// rowsFlags returns the flags with which batch reads a file, empty if the file's name is
+// not that of a file with rows.
+func rowsFlags(file string) string {
+	for _, output := range []string{"results" + filepath.Ext(file), "results.jsonl", "results"} {
+		if (rows.Options{Input: file, Output: output}).Validate() == nil {
+			return "-i " + usage.Quoted(file) + " -o " + output
+		}
+	}
+	return ""
 }
 
 // addRowFlags adds the flags of commands that read and write rows.

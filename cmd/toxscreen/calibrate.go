@@ -64,7 +64,6 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 	config.AddThresholdFlag(cmd, "as in the results")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("output", "json")
-	_ = cmd.MarkFlagDirname("plots")
 	return cmd
 }
 

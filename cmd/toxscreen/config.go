@@ -2,13 +2,10 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen/internal/config"
-	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 )
@@ -43,14 +40,9 @@ func (a *app) configShow(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	shown := s.All()
-	if s.Format == "json" {
-		return plainjson.Write(a.out, shown, "  ")
+	table := [][]string{{"KEY", "VALUE", "FROM"}}
+	for _, k := range s.All() {
+		table = append(table, []string{k.Key, cmp.Or(k.Value, "none"), k.From})
 	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "KEY\tVALUE\tFROM")
-	for _, k := range shown {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", k.Key, terminal.Escape(cmp.Or(k.Value, "none")), terminal.Escape(k.From))
-	}
-	return table.Flush()
+	return a.show(s.Format, s.All(), terminal.Table(table))
 }

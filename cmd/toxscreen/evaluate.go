@@ -13,9 +13,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval/generation"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/config"
-	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
-	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/judge/ollama"
 	"github.com/toxscreen/toxscreen/screen"
@@ -114,7 +112,6 @@ code is 3 if generations are missing.`,
 	usage.InGroup(cmd, usage.Decisions, "fail-on")
 	_ = cmd.MarkFlagFilename("generations", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("prompts", "jsonl", "ndjson", "csv", "tsv", "json")
-	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", completeMetrics)
 	config.AddThresholdFlag(cmd, "0.5 for each")
 	config.AddFlags(cmd, "format", "max_bytes")
@@ -281,17 +278,10 @@ func (a *app) evaluated(run generation.Run, o *evaluateOptions, limits []generat
 	if err := results.Document(run, o.examples).Save(o.output, results); err != nil {
 		return err
 	}
-	if format == "json" {
-		err = plainjson.Write(a.out, results, "  ")
-	} else {
-		_, err = fmt.Fprintf(a.out, "%sgenerations and report in %s\n", terminal.Escape(results.Summary()), terminal.Escape(o.output))
-	}
-	if err != nil {
+	if err := a.show(format, results, fmt.Sprintf("%sgenerations and report in %s\n", results.Summary(), o.output)); err != nil {
 		return err
 	}
-	for _, warning := range results.Warnings {
-		a.warn(warning)
-	}
+	a.warn(results.Warnings...)
 	reached := false
 	for _, l := range limits {
 		if got := l.Of(results); toxscreen.Probability(got).Rounded() >= l.Least {

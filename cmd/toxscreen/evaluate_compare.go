@@ -7,8 +7,6 @@ import (
 
 	"github.com/toxscreen/toxscreen/eval/generation"
 	"github.com/toxscreen/toxscreen/internal/config"
-	"github.com/toxscreen/toxscreen/internal/plainjson"
-	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 )
 
@@ -28,7 +26,6 @@ with itself, so small differences show. Differences are those of the second run 
 	cmd.Flags().StringP("output", "o", "", "`FOLDER` for the report; created if missing")
 	cmd.Flags().Bool("overwrite", false, "replace an existing report")
 	usage.InGroup(cmd, usage.InputOutput, "output", "overwrite")
-	_ = cmd.MarkFlagDirname("output")
 	config.AddFlags(cmd, "format")
 	return cmd
 }
@@ -59,12 +56,6 @@ func (a *app) evaluateCompare(cmd *cobra.Command, folders []string) error {
 	if err := comparison.Document().Save(output, comparison); err != nil {
 		return err
 	}
-	for _, warning := range comparison.Warnings {
-		a.warn(warning)
-	}
-	if s.Format == "json" {
-		return plainjson.Write(a.out, comparison, "  ")
-	}
-	_, err = fmt.Fprintf(a.out, "%sreport in %s\n", comparison.Summary(), terminal.Escape(output))
-	return err
+	a.warn(comparison.Warnings...)
+	return a.show(s.Format, comparison, fmt.Sprintf("%sreport in %s\n", comparison.Summary(), output))
 }

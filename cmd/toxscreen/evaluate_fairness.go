@@ -14,7 +14,6 @@ import (
 	"github.com/toxscreen/toxscreen/eval/fairness"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/config"
-	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 )
@@ -66,7 +65,6 @@ are rows with a label and groups. The whole network scores them, without a judge
 	usage.InGroup(cmd, usage.Sample, "attribute", "sample", "min-size", "seed")
 	usage.InGroup(cmd, usage.Decisions, "fail-on")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
-	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.RegisterFlagCompletionFunc("attribute", cobra.FixedCompletions(attributeNames(), cobra.ShellCompDirectiveNoFileComp))
 	config.AddThresholdFlag(cmd, "the model's")
 	config.AddFlags(cmd, "format", "max_bytes", "calibration")
@@ -137,10 +135,8 @@ func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.output != "" {
-		if err := mayReport(o.output, o.overwrite); err != nil {
-			return err
-		}
+	if err := mayReport(o.output, o.overwrite); err != nil {
+		return err
 	}
 	o.Input.Stdin, o.Input.Stdout, o.Input.MaxBytes = a.in, io.Discard, s.MaxBytes
 	if err := o.Input.Validate(); o.Input.Input != "" && err != nil {
@@ -167,24 +163,17 @@ func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
 	if err != nil {
 		return err
 	}
+	summary := results.Summary()
 	if o.output != "" {
 		if err := results.Document().Save(o.output, results); err != nil {
 			return err
 		}
+		summary += filepath.Join(o.output, report.HTMLFile) + "\n"
 	}
-	if s.Format == "json" {
-		err = plainjson.Write(a.out, results, "  ")
-	} else {
-		for _, warning := range results.Warnings {
-			a.warn(warning)
-		}
-		summary := results.Summary()
-		if o.output != "" {
-			summary += filepath.Join(o.output, report.HTMLFile) + "\n"
-		}
-		_, err = io.WriteString(a.out, terminal.Escape(summary))
+	if s.Format == "text" {
+		a.warn(results.Warnings...)
 	}
-	if err != nil {
+	if err := a.show(s.Format, results, summary); err != nil {
 		return err
 	}
 	for _, m := range fairness.AUCs() {

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +14,6 @@ import (
 	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
-	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/screen"
@@ -202,11 +201,7 @@ func (a *app) selfTest(cmd *cobra.Command, s *config.Settings) error {
 	if err != nil {
 		return err
 	}
-	if s.Format == "json" {
-		err = plainjson.Write(a.out, outcome.Report(), "  ")
-	} else {
-		_, err = fmt.Fprint(a.out, terminal.Escape(outcome.Text()))
-	}
+	err = a.show(s.Format, outcome.Report(), outcome.Text())
 	if err == nil && outcome.Failed != "" {
 		err = exit{code: exitFailed}
 	}
@@ -265,16 +260,12 @@ func (a *app) showSelfTests(format string, tests []judge.StoredSelfTest, none st
 		model := judge.Model{Name: t.Model, Digest: t.Digest}
 		shown = append(shown, shownSelfTest{model.String(), t.Rubric, screen.TrustByTest(t.SelfTest), t.File})
 	}
-	if format == "json" {
-		return plainjson.Write(a.out, shown, "  ")
-	}
-	var b bytes.Buffer
+	var b strings.Builder
 	for _, t := range shown {
-		fmt.Fprintf(&b, "%s by %s\n  %s\n  %s\n", terminal.Escape(t.Model), terminal.Escape(t.Rubric), t.Trust, terminal.Escape(t.File))
+		fmt.Fprintf(&b, "%s by %s\n  %s\n  %s\n", t.Model, t.Rubric, t.Trust, t.File)
 	}
 	if len(shown) == 0 {
-		b.WriteString(terminal.Escape(none) + "\n")
+		b.WriteString(none + "\n")
 	}
-	_, err := a.out.Write(b.Bytes())
-	return err
+	return a.show(format, shown, b.String())
 }

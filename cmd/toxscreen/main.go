@@ -23,6 +23,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/pii"
@@ -138,7 +139,7 @@ probabilities and the words that cause them, computed by an embedded model.`,
 		Version:       toxscreen.Version(),
 		SilenceErrors: true, // report prints them
 		SilenceUsage:  true,
-		Args:          known,
+		Args:          usage.Root(rowsFlags),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
@@ -159,7 +160,7 @@ probabilities and the words that cause them, computed by an embedded model.`,
 	root.SetCompletionCommandGroupID("setup")
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
-		help.Args = knownTopic
+		help.Args = usage.KnownTopic
 	}
 	root.InitDefaultCompletionCmd()
 	usage.Install(root)
@@ -173,9 +174,20 @@ func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// warn prints a warning on standard error.
-func (a *app) warn(text string) {
-	fmt.Fprintln(a.err, "toxscreen: warning: "+terminal.Escape(text))
+// warn prints warnings on standard error.
+func (a *app) warn(texts ...string) {
+	for _, text := range texts {
+		fmt.Fprintln(a.err, "toxscreen: warning: "+terminal.Escape(text))
+	}
+}
+
+// show prints a value as JSON, or the text that it has for people.
+func (a *app) show(format string, value any, text string) error {
+	if format == "json" {
+		return plainjson.Write(a.out, value, "  ")
+	}
+	_, err := io.WriteString(a.out, terminal.Escape(text))
+	return err
 }
 
 // showLine shows a line of progress on a terminal, in place of the one before. An empty
@@ -194,8 +206,12 @@ func mayWrite(path string, overwrite bool) error {
 	return nil
 }
 
-// mayReport refuses to replace a report in a folder without overwrite.
+// mayReport refuses to replace a report in a folder without overwrite. No folder has no
+// report.
 func mayReport(folder string, overwrite bool) error {
+	if folder == "" {
+		return nil
+	}
 	for _, name := range report.Files() {
 		if err := mayWrite(filepath.Join(folder, name), overwrite); err != nil {
 			return err

@@ -15,9 +15,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval/migration"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/config"
-	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
-	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 )
@@ -78,7 +76,6 @@ The report proposes thresholds and changes none.`,
 	for _, name := range []string{"input", "old", "new"} {
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
 	}
-	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.RegisterFlagCompletionFunc("old-threshold", config.CompleteAttributes)
 	return cmd
 }
@@ -158,11 +155,7 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 	if err := results.Document().Save(o.output, results); err != nil {
 		return err
 	}
-	if s.Format == "json" {
-		err = plainjson.Write(a.out, results, "  ")
-	} else {
-		_, err = fmt.Fprint(a.out, terminal.Escape(results.Summary()+"report: "+filepath.Join(o.output, report.HTMLFile)+"\n"))
-	}
+	err = a.show(s.Format, results, results.Summary()+"report: "+filepath.Join(o.output, report.HTMLFile)+"\n")
 	if err == nil && results.LeftOut.Failed > 0 {
 		return exit{code: exitPartly}
 	}

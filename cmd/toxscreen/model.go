@@ -6,14 +6,12 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/internal/config"
-	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
@@ -76,19 +74,15 @@ func (a *app) modelList(cmd *cobra.Command, _ []string) error {
 		listed[i].Model, listed[i].License = e.Manifest.Identity(), e.Manifest.License
 		listed[i].Attributes = e.Manifest.Attributes()
 	}
-	if s.Format == "json" {
-		return plainjson.Write(a.out, listed, "  ")
-	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tMODEL\tLICENSE\tATTRIBUTES")
+	table := [][]string{{"NAME", "MODEL", "LICENSE", "ATTRIBUTES"}}
 	for _, m := range listed {
 		if m.Error != "" {
-			fmt.Fprintf(table, "%s\tbroken: %s\t\t\n", terminal.Escape(m.Name), terminal.Escape(m.Error))
-			continue
+			table = append(table, []string{m.Name, "broken: " + m.Error, "", ""})
+		} else {
+			table = append(table, []string{m.Name, m.Model, m.License, screen.AttributesText(m.Attributes)})
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", terminal.Escape(m.Name), m.Model, terminal.Escape(m.License), screen.AttributesText(m.Attributes))
 	}
-	return table.Flush()
+	return a.show(s.Format, listed, terminal.Table(table))
 }
 
 func (a *app) modelShowCommand() *cobra.Command {
@@ -126,11 +120,7 @@ func (a *app) modelShow(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return fmt.Errorf("failed to show model %s: %w", folder, err)
 	}
-	if s.Format == "json" {
-		return plainjson.Write(a.out, m, "  ")
-	}
-	_, err = fmt.Fprint(a.out, terminal.Escape(m.Text(folder)))
-	return err
+	return a.show(s.Format, m, m.Text(folder))
 }
 
 func (a *app) modelVerifyCommand() *cobra.Command {
@@ -211,7 +201,6 @@ The model is stored in the user's model folder, and --model takes its name.`,
 	usage.InGroup(cmd, usage.InputOutput, "output", "onnx")
 	usage.InGroup(cmd, usage.Model, "name", "version", "description", "license", "label", "activation")
 	usage.InGroup(cmd, usage.Decisions, "threshold")
-	_ = cmd.MarkFlagDirname("output")
 	config.AddFlags(cmd, config.RuntimeKeys...)
 	return cmd
 }

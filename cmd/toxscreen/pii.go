@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +32,7 @@ With --mask, print only the text with its personal data masked.`,
   toxscreen pii --mapping mapping.jsonl "Jane Doe called"
   toxscreen pii --fail-on any - < reply.txt`,
 		SuggestFor:        []string{"anonymise", "anonymize", "mask", "presidio", "redact"},
-		Annotations:       map[string]string{rowsAnnotation: "toxscreen pii batch"},
+		Annotations:       map[string]string{usage.RowsCommand: "toxscreen pii batch"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              a.pii,
 	}
@@ -345,17 +344,9 @@ func (a *app) piiTypes(cmd *cobra.Command, _ []string) error {
 	for _, r := range s.PII.Recognizers {
 		all = append(all, shownType{r.Type, true, "by the recognizer " + r.Name})
 	}
-	if s.Format == "json" {
-		return plainjson.Write(a.out, all, "  ")
-	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TYPE\tDEFAULT\tDESCRIPTION")
+	table := [][]string{{"TYPE", "DEFAULT", "DESCRIPTION"}}
 	for _, t := range all {
-		on := "off"
-		if t.Default {
-			on = "on"
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", terminal.Escape(string(t.Type)), on, terminal.Escape(t.Description))
+		table = append(table, []string{string(t.Type), map[bool]string{true: "on", false: "off"}[t.Default], t.Description})
 	}
-	return table.Flush()
+	return a.show(s.Format, all, terminal.Table(table))
 }

@@ -35,7 +35,7 @@ know, or if the judge was asked and gave no verdict.`,
   toxscreen score --mask "you are a stupid idiot"
   toxscreen score --fail-on flagged - < reply.txt`,
 		SuggestFor:        []string{"analyse", "analyze", "check", "classify", "detect", "moderate", "predict", "scan", "screen"},
-		Annotations:       map[string]string{rowsAnnotation: "toxscreen batch"},
+		Annotations:       map[string]string{usage.RowsCommand: "toxscreen batch"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
 	}
@@ -148,7 +148,7 @@ func (a *app) textsOf(cmd *cobra.Command, args []string, limit int) ([]string, e
 		if slices.Contains(args, "-") {
 			return nil, wrongUsage("- stands for standard input: it cannot be combined with other texts")
 		}
-		return args, a.refuseFile(cmd, args)
+		return args, usage.RefuseFiles(cmd, args, a.args, rowsFlags)
 	}
 	text, err := a.textOf(cmd, args, limit)
 	return []string{text}, err
@@ -158,7 +158,7 @@ func (a *app) textsOf(cmd *cobra.Command, args []string, limit int) ([]string, e
 // at most one byte more than the limit, which is enough to refuse the text.
 func (a *app) textOf(cmd *cobra.Command, args []string, limit int) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
-		return args[0], a.refuseFile(cmd, args)
+		return args[0], usage.RefuseFiles(cmd, args, a.args, rowsFlags)
 	}
 	ctx := cmd.Context()
 	if len(args) == 0 && isTerminal(a.in) {

@@ -7,6 +7,7 @@ package terminal
 import (
 	"fmt"
 	"strings"
+	"text/tabwriter"
 	"unicode"
 	"unicode/utf8"
 )
@@ -54,5 +55,19 @@ func Escape(text string) string {
 		}
 		i += size
 	}
+	return b.String()
+}
+
+// Table returns rows as lines with aligned columns.
+func Table(rows [][]string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = Escape(cell)
+		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	_ = w.Flush() // to memory
 	return b.String()
 }

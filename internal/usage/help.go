@@ -109,7 +109,8 @@ var setUpHelp = sync.OnceFunc(func() {
 	cobra.AddTemplateFunc("groupedFlags", groupedFlags)
 })
 
-// Install gives the commands below root their help, and errors for wrong usage.
+// Install gives the commands below root their help, errors for wrong usage, and completion
+// of the flags whose value is a FOLDER.
 func Install(root *cobra.Command) {
 	setUpHelp()
 	root.SetFlagErrorFunc(wrongFlag)
@@ -117,6 +118,11 @@ func Install(root *cobra.Command) {
 	var order func(*cobra.Command)
 	order = func(c *cobra.Command) {
 		c.Flags().SortFlags = false
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if value, _ := pflag.UnquoteUsage(f); value == "FOLDER" {
+				_ = c.MarkFlagDirname(f.Name)
+			}
+		})
 		for _, sub := range c.Commands() {
 			order(sub)
 		}

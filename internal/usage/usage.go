@@ -173,6 +173,19 @@ func commandWith(cmd *cobra.Command, wanted func(*pflag.FlagSet) bool) *cobra.Co
 	return nil
 }
 
+// KnownTopic is the Args of the help command. Cobra's own exits with 0 for an unknown
+// command.
+func KnownTopic(cmd *cobra.Command, args []string) error {
+	about, rest, err := cmd.Root().Find(args)
+	if err != nil {
+		return Wrong("%w", err)
+	}
+	if !about.HasParent() {
+		return about.ValidateArgs(rest)
+	}
+	return KnownCommand(about, rest)
+}
+
 // KnownCommand is the Args of a command that only has subcommands: any argument
 // is an unknown subcommand.
 func KnownCommand(cmd *cobra.Command, args []string) error {
