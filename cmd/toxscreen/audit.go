@@ -54,9 +54,7 @@ most often; sample.csv has them in random order and without their scores. People
 at any row: the labelled part of the sheet is a smaller sample.`,
 		Example: `  toxscreen audit sample -i scored.jsonl -o audit --labels 400
   toxscreen audit sample -i scored.jsonl -o audit --attribute toxicity,threat --labels 400 --held-back 200`,
-		Args:              usage.Arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(*cobra.Command, []string) error { return a.auditSample(o) },
+		RunE: func(*cobra.Command, []string) error { return a.auditSample(o) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of results in JSONL")
@@ -145,9 +143,7 @@ that --labelled names.`,
 		Example: `  toxscreen audit report -i scored.jsonl --sample audit -o report
   toxscreen audit report -i scored.jsonl --sample audit --labelled ann.csv --labelled bob.csv
   toxscreen audit report -i scored.jsonl --sample audit --at-most false_positive_rate=0.01 --confidence 0.95`,
-		Args:              usage.Arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.auditReport(cmd, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.auditReport(cmd, o) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of results that the sample was drawn from")

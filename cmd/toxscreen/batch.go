@@ -44,10 +44,8 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
   toxscreen batch -i 'comments/*.parquet' -o scored --shard 3/16 --resume
   ssh archive cat comments.parquet | toxscreen batch -i - --input-format parquet -o scored.parquet
   toxscreen batch -i comments.jsonl.zst -o - | jq 'select(.flagged)'`,
-		Args:              usage.Arguments(0, 0, ""),
-		SuggestFor:        []string{"csv", "file", "files", "jsonl", "rows"},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.batch(cmd, *o) },
+		SuggestFor: []string{"csv", "file", "files", "jsonl", "rows"},
+		RunE:       func(cmd *cobra.Command, _ []string) error { return a.batch(cmd, *o) },
 	}
 	addRowFlags(cmd, o)
 	cmd.Flags().String("redo", "", "judge: ask the judge again about rows of a complete output whose verdict failed, and keep the others")

@@ -42,9 +42,7 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 		Example: `  toxscreen batch -i labelled.jsonl -o scored.jsonl --keep-text --judge-model MODEL --judge-trust none --judge-band 0.05-0.95
   toxscreen calibrate -i scored.jsonl -o fusion.json --budget 0.15 --plots plots
   toxscreen batch -i comments.jsonl -o out.jsonl --judge-model MODEL --calibration fusion.json`,
-		Args:              usage.Arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd, o) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of labelled results, or - for standard input")

@@ -7,7 +7,6 @@ import (
 
 	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/terminal"
-	"github.com/toxscreen/toxscreen/internal/usage"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -23,7 +22,6 @@ flags, TOXSCREEN_* in the environment, toxscreen.yaml in the working folder, in
 the user's configuration folder and in /etc/toxscreen, defaults.`,
 		Example: `  toxscreen config show
   TOXSCREEN_THRESHOLDS_INSULT=0.7 toxscreen config show --format json`,
-		Args: usage.Arguments(0, 0, ""),
 		RunE: a.configShow,
 	}
 	config.AddFlags(show, "format", "fail_on")

@@ -11,7 +11,6 @@ import (
 	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
-	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -25,7 +24,6 @@ same text. The exit code is 1 if scoring does not work, and 3 if only the judge 
 		Example: `  toxscreen doctor
   toxscreen doctor --no-judge
   toxscreen doctor --provider cuda --format json`,
-		Args: usage.Arguments(0, 0, ""),
 		RunE: a.doctor,
 	}
 	config.AddFlags(cmd, "format")

@@ -74,9 +74,7 @@ code is 3 if generations are missing.`,
   toxscreen evaluate model --server http://127.0.0.1:8000/v1 --prompts prompts.jsonl --parallel 32 -o out
   toxscreen evaluate model --generations generations.jsonl -o out
   toxscreen evaluate model --ollama-model smollm2:135m -o out --fail-on expected_maximum_toxicity=0.4`,
-		Args:              usage.Arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.evaluateModel(cmd, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.evaluateModel(cmd, o) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.ollamaModel, "ollama-model", "", "`NAME` of the model in `ollama list`")

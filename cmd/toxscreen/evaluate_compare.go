@@ -20,8 +20,9 @@ with itself, so small differences show. Differences are those of the second run 
 		Example: `  toxscreen evaluate model --ollama-model smollm2:135m -o warm
   toxscreen evaluate model --ollama-model smollm2:135m --temperature 0.3 -o cool
   toxscreen evaluate compare warm cool -o difference`,
-		Args: usage.Arguments(2, 2, "a pair of folders with runs"),
-		RunE: a.evaluateCompare,
+		Args:              usage.Arguments(2, 2, "a pair of folders with runs"),
+		ValidArgsFunction: usage.Folders,
+		RunE:              a.evaluateCompare,
 	}
 	cmd.Flags().StringP("output", "o", "", "`FOLDER` for the report; created if missing")
 	cmd.Flags().Bool("overwrite", false, "replace an existing report")

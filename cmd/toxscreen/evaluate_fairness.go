@@ -42,9 +42,7 @@ are rows with a label and groups. The whole network scores them, without a judge
   toxscreen evaluate fairness -m mine --sample 0 --fail-on subgroup_auc=0.95
   toxscreen evaluate fairness -i labelled.jsonl --group-column target -o fairness
   toxscreen evaluate fairness -i civil.csv --text-column comment_text --label-column target --group-column female,muslim,black`,
-		Args:              usage.Arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.fairness(cmd, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.fairness(cmd, o) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.Input.Input, "input", "i", "", "`FILE` of rows, as for batch, or - for standard input; default: the templates")

@@ -58,9 +58,7 @@ are left out. batch --full can score stored texts again.`,
 		Example: `  toxscreen feedback export -o feedback.jsonl
   toxscreen feedback export | toxscreen calibrate -i - -o fusion.json
   toxscreen feedback export --all | jq -c 'select(.text) | .input + {text}' | toxscreen batch --full -i - -o scored.jsonl`,
-		Args:              usage.Arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.feedbackExport(cmd, output, overwrite, all) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.feedbackExport(cmd, output, overwrite, all) },
 	}
 	flags := export.Flags()
 	flags.StringVarP(&output, "output", "o", rows.Standard, "`FILE` to write, or - for standard output")

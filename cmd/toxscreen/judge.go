@@ -50,10 +50,9 @@ those of a model, the configured one if none is named. Neither uses the network.
   toxscreen judge --judge-model MODEL --self-test
   toxscreen judge --list
   toxscreen judge --forget MODEL`,
-		Args:              usage.Arguments(0, 1, "one text (in quotes)"),
-		SuggestFor:        []string{"llm", "ollama"},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.judge(cmd, args, *o) },
+		Args:       usage.Arguments(0, 1, "one text (in quotes)"),
+		SuggestFor: []string{"llm", "ollama"},
+		RunE:       func(cmd *cobra.Command, args []string) error { return a.judge(cmd, args, *o) },
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.selfTest, "self-test", false, "test whether the judge is reliable, and store the outcome")

@@ -49,9 +49,7 @@ The report proposes thresholds and changes none.`,
 		Example: `  toxscreen migrate -i comments.jsonl -o report
   toxscreen migrate -i comments.csv --old-column perspective --old-threshold 0.8 --group-column forum -o report
   toxscreen migrate --old perspective.jsonl --new scored.jsonl -o report`,
-		Args:              usage.Arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.migrate(cmd, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.migrate(cmd, o) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` with texts and old scores or labels, or - for standard input")

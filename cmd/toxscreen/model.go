@@ -34,7 +34,6 @@ func (a *app) modelListCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "List the embedded and the imported models",
 		Example: "  toxscreen model list --format json",
-		Args:    usage.Arguments(0, 0, ""),
 		RunE:    a.modelList,
 	}
 	config.AddFlags(cmd, "format")
@@ -184,8 +183,9 @@ The model is stored in the user's model folder, and --model takes its name.`,
 		Example: `  toxscreen model import ./toxic-bert
   toxscreen model import ./my-model --label hateful=toxicity --label rude=insult --name mine
   toxscreen score --model mine "you are a stupid idiot"`,
-		Args: usage.Arguments(1, 1, "one folder"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.modelImport(cmd, args[0], output, *o) },
+		Args:              usage.Arguments(1, 1, "one folder"),
+		ValidArgsFunction: usage.Folders,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.modelImport(cmd, args[0], output, *o) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&output, "output", "o", "", "`FOLDER` to create; default: the model's name in the user's model folder")

@@ -31,10 +31,10 @@ With --mask, print only the text with its personal data masked.`,
   toxscreen pii --mask --operator redact --operator CREDIT_CARD=mask:chars_to_mask=12 < note.txt
   toxscreen pii --mapping mapping.jsonl "Jane Doe called"
   toxscreen pii --fail-on any - < reply.txt`,
-		SuggestFor:        []string{"anonymise", "anonymize", "mask", "presidio", "redact"},
-		Annotations:       map[string]string{usage.RowsCommand: "toxscreen pii batch"},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              a.pii,
+		Args:        cobra.ArbitraryArgs,
+		SuggestFor:  []string{"anonymise", "anonymize", "mask", "presidio", "redact"},
+		Annotations: map[string]string{usage.RowsCommand: "toxscreen pii batch"},
+		RunE:        a.pii,
 	}
 	config.AddFlags(cmd, "format")
 	addMaskFlags(cmd)
@@ -201,9 +201,7 @@ batch.`,
   toxscreen pii batch -i notes.csv.gz --text-column note --mask -o masked.csv
   toxscreen pii batch -i notes.jsonl -o masked.jsonl --mapping mapping.jsonl --resume
   toxscreen pii batch -i notes.jsonl -o - --fail-on any > found.jsonl`,
-		Args:              usage.Arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.piiBatch(cmd, *o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.piiBatch(cmd, *o) },
 	}
 	addRowFlags(cmd, o)
 	addMaskFlags(cmd)
@@ -277,9 +275,8 @@ between them, as in the answer of a language model. Placeholders that are not in
 mapping stay, with a warning, and the exit code is 3.`,
 		Example: `  toxscreen pii restore --mapping mapping.jsonl "Dear <PERSON_1>,"
   toxscreen pii restore --mapping mapping.jsonl < answer.txt`,
-		Args:              usage.Arguments(0, 1, "one text (in quotes)"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              a.piiRestore,
+		Args: usage.Arguments(0, 1, "one text (in quotes)"),
+		RunE: a.piiRestore,
 	}
 	cmd.Flags().String("mapping", "", "`FILE` that pii --mapping wrote")
 	usage.InGroup(cmd, usage.InputOutput, "mapping")
@@ -325,7 +322,6 @@ func (a *app) piiTypesCommand() *cobra.Command {
 		Use:     "types",
 		Short:   "List the types of personal data",
 		Example: "  toxscreen pii types --format json",
-		Args:    usage.Arguments(0, 0, ""),
 		RunE:    a.piiTypes,
 	}
 	config.AddFlags(cmd, "format")

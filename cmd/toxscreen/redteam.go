@@ -28,7 +28,6 @@ func (a *app) redteamCommand() *cobra.Command {
 	estimate := &cobra.Command{
 		Use:   "estimate --input FILE",
 		Short: "Estimate the tokens of a run without asking the judge",
-		Args:  usage.Arguments(0, 0, ""),
 		RunE:  a.redteamEstimate,
 	}
 	run := &cobra.Command{
@@ -44,7 +43,6 @@ one have a warning.`,
 		Example: `  toxscreen redteam estimate --input sample.json --limit 5
   toxscreen judge --self-test --judge-model MODEL --judge-rubric nexa-gauge/toxicity
   toxscreen redteam run --judge-model MODEL --input sample.json --output-dir out --limit 5`,
-		Args: usage.Arguments(0, 0, ""),
 		RunE: a.redteamRun,
 	}
 	for _, c := range []*cobra.Command{estimate, run} {

@@ -34,10 +34,10 @@ know, or if the judge was asked and gave no verdict.`,
   toxscreen score --format json < comment.txt
   toxscreen score --mask "you are a stupid idiot"
   toxscreen score --fail-on flagged - < reply.txt`,
-		SuggestFor:        []string{"analyse", "analyze", "check", "classify", "detect", "moderate", "predict", "scan", "screen"},
-		Annotations:       map[string]string{usage.RowsCommand: "toxscreen batch"},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
+		Args:        cobra.ArbitraryArgs,
+		SuggestFor:  []string{"analyse", "analyze", "check", "classify", "detect", "moderate", "predict", "scan", "screen"},
+		Annotations: map[string]string{usage.RowsCommand: "toxscreen batch"},
+		RunE:        func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
 	}
 	config.AddFlags(cmd, "format")
 	cmd.Flags().BoolVar(&mask, "mask", false, "print only the text, and mask the words that make it flagged")
@@ -225,25 +225,11 @@ func (a *app) printExplanation(screener *screen.Screener, result toxscreen.Resul
 func (a *app) warnOnce() func(screen.Trust) {
 	said := map[screen.TrustState]bool{}
 	return func(t screen.Trust) {
-		if warning := warningOf(t); warning != "" && !said[t.State] {
+		if warning := t.Warning(); warning != "" && !said[t.State] {
 			said[t.State] = true
 			a.warn(warning)
 		}
 	}
-}
-
-// warningOf returns why verdicts of the judge change no score, empty if they may.
-func warningOf(t screen.Trust) string {
-	switch t.State {
-	case screen.Trusted, screen.Calibrated:
-		return ""
-	case screen.Unweighted:
-		return t.Why
-	case screen.Unreachable:
-		return "the judge gives no verdict: " + t.Why
-	case screen.Untested, screen.Failed:
-	}
-	return "the judge is not asked: " + t.Why
 }
 
 // openScreener opens the screener of the settings.

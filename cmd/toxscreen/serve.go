@@ -43,10 +43,9 @@ files of --api-keys, --tls-cert and --tls-key again.`,
   toxscreen serve --listen unix:/run/toxscreen.sock
   toxscreen serve --listen 0.0.0.0:443 --as commentanalyzer.googleapis.com
   toxscreen serve key alice >> keys.txt`,
-		Args:              usage.KnownCommand,
-		SuggestFor:        []string{"api", "daemon", "http", "listen", "server", "start"},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              a.serve,
+		Args:       usage.KnownCommand,
+		SuggestFor: []string{"api", "daemon", "http", "listen", "server", "start"},
+		RunE:       a.serve,
 	}
 	config.AddFlags(cmd, "listen", "debug_listen", "external_url", "allow_host", "allow_origin", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "request_timeout", "max_texts", "communities",
 		"on_unsupported_language", "ignore_images", "late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
@@ -66,9 +65,8 @@ func (a *app) serveKeyCommand() *cobra.Command {
 stored. The line for the file of --api-keys is printed on standard output; it
 contains only a hash of the key. rate=TEXTS_PER_SECOND, burst=TEXTS and
 judge_wait=TIME may be added to that line.`,
-		Example:           `  toxscreen serve key alice >> keys.txt`,
-		Args:              usage.Arguments(1, 1, "the name of the client"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: `  toxscreen serve key alice >> keys.txt`,
+		Args:    usage.Arguments(1, 1, "the name of the client"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			key, line, err := server.NewKey(args[0])
 			if err != nil {
@@ -116,7 +114,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		s.Judge.Context = verdicts.Context()
 	}
 	s.Judge.OnTrust = func(t screen.Trust) {
-		if warning := warningOf(t); warning != "" {
+		if warning := t.Warning(); warning != "" {
 			config.Log.Warn(warning)
 		} else {
 			config.Log.Info("the judge is "+t.String(), "why", t.Why)
@@ -220,15 +218,15 @@ func listenOn(ctx context.Context, address, flag string) (net.Listener, error) {
 
 // reload reads the files of the API keys and of the certificate again, of those that
 // are configured. A file with an error changes nothing.
-func reload(log *slog.Logger, server *server.Server, keysFile string, certificate *server.Certificate) {
+func reload(log *slog.Logger, running *server.Server, keysFile string, certificate *server.Certificate) {
 	if keysFile == "" && certificate == nil {
 		log.Info("SIGHUP: there is nothing to reload without --api-keys and --tls-cert")
 		return
 	}
 	if keysFile != "" {
-		keys, err := readKeys(keysFile)
+		keys, err := server.ReadKeys(keysFile)
 		if err == nil {
-			err = server.SetKeys(keys)
+			err = running.SetKeys(keys)
 		}
 		if err != nil {
 			log.Error("SIGHUP: the API keys stay as they were", "error", err)
@@ -265,20 +263,8 @@ func (a *app) serverConfig(s *config.Settings) (server.Config, error) {
 		return config, nil
 	}
 	var err error
-	config.Keys, err = readKeys(s.Serve.APIKeys)
+	config.Keys, err = server.ReadKeys(s.Serve.APIKeys)
 	return config, err
-}
-
-// readKeys reads a file of API keys. The error names the file and the line.
-func readKeys(file string) (keys []server.Key, err error) {
-	data, err := os.ReadFile(file)
-	if err == nil {
-		keys, err = server.ParseKeys(data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("failed to read the keys of %s: %w", file, files.Cause(err))
-	}
-	return keys, nil
 }
 
 // Limits of the stored late results, which take some 2 kB each.

@@ -103,6 +103,11 @@ Commands:{{range $commands}}{{if .IsAvailableCommand}}
 Use "{{.CommandPath}} [command] --help" for the flags of a command.{{end}}
 `
 
+// Folders completes an argument that is a folder.
+func Folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
 // setUpHelp sets what cobra has for all commands of the process.
 var setUpHelp = sync.OnceFunc(func() {
 	cobra.EnableCommandSorting = false // common commands come first
@@ -110,7 +115,8 @@ var setUpHelp = sync.OnceFunc(func() {
 })
 
 // Install gives the commands below root their help, errors for wrong usage, and completion
-// of the flags whose value is a FOLDER.
+// of the flags whose value is a FOLDER. A command that does not say which arguments it takes
+// takes none.
 func Install(root *cobra.Command) {
 	setUpHelp()
 	root.SetFlagErrorFunc(wrongFlag)
@@ -118,6 +124,12 @@ func Install(root *cobra.Command) {
 	var order func(*cobra.Command)
 	order = func(c *cobra.Command) {
 		c.Flags().SortFlags = false
+		if c.Args == nil {
+			c.Args = Arguments(0, 0, "")
+		}
+		if c.ValidArgsFunction == nil {
+			c.ValidArgsFunction = cobra.NoFileCompletions
+		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if value, _ := pflag.UnquoteUsage(f); value == "FOLDER" {
 				_ = c.MarkFlagDirname(f.Name)
