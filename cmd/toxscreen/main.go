@@ -3,7 +3,7 @@
 //	toxscreen score "you are a stupid idiot"
 //	toxscreen batch -i comments.jsonl -o scored.jsonl
 //
-// docs/cli.md describes each command, the configuration and the exit codes.
+// docs/cli describes each command, the configuration and the exit codes.
 package main
 
 import (

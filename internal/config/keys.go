@@ -277,7 +277,7 @@ var piiKeys = []key{
 
 var maskKeys = []key{
 	{name: "pii.operators", option: "operator", kind: repeated, complete: completeOperators,
-		help:  "mask by this operator: `[TYPE=]OPERATOR[:name=value…]`, see docs/cli.md; repeatable; default: replace; implies --mask",
+		help:  "mask by this operator: `[TYPE=]OPERATOR[:name=value…]`, see docs/cli/pii.md; repeatable; default: replace; implies --mask",
 		parse: parsed(parseOperators, func(s *Settings) *pii.Operators { return &s.Masking.Operators })},
 	{name: "pii.salt_file", option: "salt-file", path: always,
 		help:  "`FILE` with the salt of the operator hash, of 16 bytes or more; default: random",
