@@ -61,23 +61,23 @@ func (d Diagnosis) Measured(line func(name, format string, args ...any)) {
 }
 
 // text writes what is known about the judge.
-func (j *JudgeDiagnosis) text(line func(name, format string, args ...any)) {
-	if j.Identity == "" {
-		line("judge", "%s", j.Model)
+func (d *JudgeDiagnosis) text(line func(name, format string, args ...any)) {
+	if d.Identity == "" {
+		line("judge", "%s", d.Model)
 	} else {
-		line("judge", "%s by %s, dialect %s", j.Identity, j.Rubric, j.Dialect)
+		line("judge", "%s by %s, dialect %s", d.Identity, d.Rubric, d.Dialect)
 	}
-	if j.Trust != nil {
-		line("", "%s: %s", j.Trust, j.Trust.Why)
+	if d.Trust != nil {
+		line("", "%s: %s", d.Trust, d.Trust.Why)
 	}
-	if j.Context > 0 {
-		line("", "loaded with a context of %d tokens after %.0f ms", j.Context, j.LoadMilliseconds)
+	if d.Context > 0 {
+		line("", "loaded with a context of %d tokens after %.0f ms", d.Context, d.LoadMilliseconds)
 	}
-	if j.VerdictMilliseconds > 0 {
-		line("", "%.0f ms for a verdict on a short text", j.VerdictMilliseconds)
+	if d.VerdictMilliseconds > 0 {
+		line("", "%.0f ms for a verdict on a short text", d.VerdictMilliseconds)
 	}
-	if j.Problem != "" {
-		line("", "no verdict: %s", j.Problem)
+	if d.Problem != "" {
+		line("", "no verdict: %s", d.Problem)
 	}
 }
 

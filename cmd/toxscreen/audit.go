@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -84,7 +83,7 @@ func (a *app) auditSample(o *auditSampleOptions) error {
 	case o.plan.HeldBack < 0:
 		return wrongUsage("--held-back: %d is not 0 or more", o.plan.HeldBack)
 	}
-	attributes, err := parseAttributes(o.attributes)
+	attributes, err := audit.ParseAttributes(o.attributes)
 	if err != nil {
 		return wrongUsage("--attribute: %w", err)
 	}
@@ -246,22 +245,4 @@ func (o *auditReportOptions) questions() (audit.Questions, error) {
 		q.Bands = append(q.Bands, band)
 	}
 	return q, nil
-}
-
-// parseAttributes reads the names of different attributes.
-func parseAttributes(names []string) ([]toxscreen.Attribute, error) {
-	var all []toxscreen.Attribute
-	for _, name := range names {
-		attribute, err := toxscreen.ParseAttribute(name)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(all, attribute) {
-			all = append(all, attribute)
-		}
-	}
-	if len(all) == 0 {
-		return nil, errors.New("there is none")
-	}
-	return all, nil
 }

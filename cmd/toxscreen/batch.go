@@ -47,11 +47,11 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
 		SuggestFor: []string{"csv", "file", "files", "jsonl", "rows"},
 		RunE:       func(cmd *cobra.Command, _ []string) error { return a.batch(cmd, *o) },
 	}
-	addRowFlags(cmd, o)
+	config.AddRowFlags(cmd, o)
 	cmd.Flags().String("redo", "", "judge: ask the judge again about rows of a complete output whose verdict failed, and keep the others")
 	usage.InGroup(cmd, usage.InputOutput, "redo")
 	_ = cmd.RegisterFlagCompletionFunc("redo", config.OneOf("judge"))
-	addPIIFlag(cmd)
+	config.AddPIIFlag(cmd)
 	config.AddFlags(cmd, "fail_on")
 	config.AddScreenerFlags(cmd)
 	return cmd
@@ -68,119 +68,16 @@ func rowsFlags(file string) string {
 	return ""
 }
 
-// addRowFlags adds the flags of commands that read and write rows.
-func addRowFlags(cmd *cobra.Command, o *rows.Options) {
-	flags := cmd.Flags()
-	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .tsv, .txt, also with .gz or .zst, .parquet, or - for standard input; a folder or a pattern for many")
-	flags.StringVarP(&o.Output, "output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .tsv, .parquet, or - for JSONL; a folder for many inputs")
-	flags.StringVar(&o.TextColumn, "text-column", "text", "column or field with the text")
-	flags.String("id-column", "id", "column or field with the id of the row")
-	flags.BoolVar(&o.KeepText, "keep-text", false, "write the text beside its result")
-	flags.BoolVar(&o.Resume, "resume", false, "continue an interrupted run")
-	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace an existing output")
-	flags.BoolP("quiet", "q", false, "show neither progress nor summary")
-	addReadFlags(cmd, o)
-	flags.StringVar((*string)(&o.OutputFormat), "output-format", "", "format of the outputs in a folder: jsonl, csv, tsv or parquet; default: that of each input, jsonl for text")
-	flags.String("shard", "", "part of many inputs to do, like `3/16`: number 3 of 16 parts, counted from 0; all of them by default")
-	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
-	usage.InGroup(cmd, usage.InputOutput, "input", "output", "text-column", "id-column", "keep-text", "resume", "overwrite", "quiet",
-		"input-format", "input-encoding", "delimiter", "escape", "output-format", "shard", "row-group")
-	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "txt", "gz", "zst")
-	_ = cmd.MarkFlagFilename("output", "jsonl", "ndjson", "csv", "tsv", "parquet")
-	_ = cmd.RegisterFlagCompletionFunc("output-format", completeRowFormats(rows.OutputFormats()))
-}
-
-// addReadFlags adds the flags of commands that read rows.
-func addReadFlags(cmd *cobra.Command, o *rows.Options) {
-	flags := cmd.Flags()
-	flags.StringVar((*string)(&o.InputFormat), "input-format", "", "format of the input: jsonl, csv, tsv, parquet, or lines for plain text; default: as its name says, jsonl for -")
-	flags.StringVar(&o.InputEncoding, "input-encoding", "", "`NAME` of the encoding of an input in text, like windows-1252; default: UTF-8, or UTF-16 by its byte order mark")
-	flags.String("delimiter", "", "what separates the columns of a CSV input: one `CHARACTER`, or tab; default: a comma, or as its first line says, like sep=;")
-	flags.String("escape", "", "`CHARACTER` before a quote inside the quotes of a CSV or TSV input, like \\ in what Spark writes; default: quotes are doubled")
-	_ = cmd.RegisterFlagCompletionFunc("input-format", completeRowFormats(rows.InputFormats()))
-	_ = cmd.RegisterFlagCompletionFunc("input-encoding", config.OneOf("windows-1252", "latin1", "utf-16le", "shift_jis"))
-}
-
-func completeRowFormats(formats []rows.Format) cobra.CompletionFunc {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = string(f)
-	}
-	return config.OneOf(names...)
-}
-
-// readOptions completes the options that the flags of [addReadFlags] set.
-func readOptions(cmd *cobra.Command, o *rows.Options) error {
-	for name, character := range map[string]*byte{"delimiter": &o.Delimiter, "escape": &o.Escape} {
-		if !cmd.Flags().Changed(name) {
-			continue
-		}
-		value, _ := cmd.Flags().GetString(name)
-		if value == "tab" || value == `\t` {
-			value = "\t"
-		}
-		if len(value) != 1 {
-			return wrongUsage("--%s: %q is neither one ASCII character nor tab", name, value)
-		}
-		*character = value[0]
-	}
-	return nil
-}
-
-// batchOptions completes the options that the flags set.
-func (a *app) batchOptions(cmd *cobra.Command, s *config.Settings, o rows.Options) (rows.Options, error) {
-	flags := cmd.Flags()
-	o.Stdin, o.Stdout, o.MaxBytes, o.OffsetUnit, o.Limits = a.in, a.out, s.MaxBytes, s.OffsetUnit, s.FailOn
-	if flags.Changed("id-column") {
-		o.IDColumn, _ = flags.GetString("id-column")
-	}
-	if flags.Changed("row-group") {
-		o.RowGroup, _ = flags.GetInt("row-group")
-	}
-	if flags.Changed("redo") {
-		if what, _ := flags.GetString("redo"); what != "judge" {
-			return o, wrongUsage("--redo: %q is unknown: it must be judge", what)
-		}
-		o.Redo = true
-	}
-	if flags.Changed("shard") {
-		value, _ := flags.GetString("shard")
-		var err error
-		if o.Shard, err = rows.ParseShard(value); err != nil {
-			return o, wrongUsage("--shard: %w", err)
-		}
-	}
-	if err := readOptions(cmd, &o); err != nil {
-		return o, err
-	}
-	switch {
-	case o.Input == "":
-		return o, wrongUsage("the input is missing: name it with -i FILE, or -i - for standard input")
-	case o.Output == "":
-		return o, wrongUsage("the output is missing: name it with -o FILE, or -o - for standard output")
-	// Empty or zero options mean their defaults, so flags must not set them.
-	case o.TextColumn == "":
-		return o, wrongUsage("--text-column: the name is empty")
-	case o.IDColumn == "" && flags.Changed("id-column"):
-		return o, wrongUsage("--id-column: the name is empty")
-	case o.RowGroup == 0 && flags.Changed("row-group"):
-		return o, wrongUsage("--row-group: 0 is not in 1..%d", rows.MaxRowGroup)
-	}
-	if err := o.Validate(); err != nil {
-		return o, wrongUsage("%w", err)
-	}
-	return o, nil
-}
-
 func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	s, err := config.Load(cmd)
 	if err != nil {
 		return err
 	}
-	if o, err = a.batchOptions(cmd, s, o); err != nil {
+	o.Stdin, o.Stdout = a.in, a.out
+	if o, err = s.RowOptions(cmd, o); err != nil {
 		return err
 	}
-	if err := withPII(cmd, s); err != nil {
+	if err := s.ReadPIIFlag(cmd); err != nil {
 		return err
 	}
 	quiet, _ := cmd.Flags().GetBool("quiet")
@@ -214,7 +111,7 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 		{Name: "the thresholds", Value: string(thresholds)},
 	}
 	if s.WithPII {
-		more, err := finderSettings(s)
+		more, err := s.FinderSettings()
 		if err != nil {
 			return err
 		}

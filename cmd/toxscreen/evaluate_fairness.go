@@ -5,8 +5,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +44,7 @@ are rows with a label and groups. The whole network scores them, without a judge
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.Input.Input, "input", "i", "", "`FILE` of rows, as for batch, or - for standard input; default: the templates")
-	addReadFlags(cmd, &o.Input)
+	config.AddReadFlags(cmd, &o.Input)
 	flags.StringVar(&o.Input.TextColumn, "text-column", "text", "column or field with the text")
 	flags.StringVar(&o.Label, "label-column", "label", "column or field with the label, in 0..1; default: label, else the attribute in labels")
 	flags.StringSliceVar(&o.Groups, "group-column", nil, "`COLUMN` or field with the groups of a row; repeatable")
@@ -89,7 +87,7 @@ func (o *fairnessOptions) check(cmd *cobra.Command) (limits fairness.Estimates, 
 	case o.Sample < 0:
 		return nil, wrongUsage("--sample: %d is negative: it must be a number of sentences, or 0 for all", o.Sample)
 	}
-	if err := readOptions(cmd, &o.Input); err != nil {
+	if err := config.ReadOptions(cmd, &o.Input); err != nil {
 		return nil, err
 	}
 	if o.Input.Input == "" {
@@ -110,16 +108,8 @@ func (o *fairnessOptions) check(cmd *cobra.Command) (limits fairness.Estimates, 
 			return nil, wrongUsage("--text-column, --label-column and --group-column must name different columns")
 		}
 	}
-	limits = fairness.Estimates{}
-	for _, given := range o.failOn {
-		name, value, _ := strings.Cut(given, "=")
-		limit, err := strconv.ParseFloat(value, 64)
-		if !slices.Contains(fairness.AUCs(), fairness.Metric(name)) || err != nil || !(limit >= 0 && limit <= 1) {
-			return nil, wrongUsage("--fail-on: %q must be like subgroup_auc=0.9, with subgroup_auc, bpsn_auc or bnsp_auc and a number in 0..1", given)
-		}
-		at := limits[fairness.Metric(name)]
-		at.Value = max(at.Value, limit)
-		limits[fairness.Metric(name)] = at
+	if limits, err = fairness.ParseLimits(o.failOn); err != nil {
+		return nil, wrongUsage("--fail-on: %w", err)
 	}
 	return limits, nil
 }
@@ -174,16 +164,11 @@ func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
 	if err := a.show(s.Format, results, summary); err != nil {
 		return err
 	}
-	for _, m := range fairness.AUCs() {
-		limit, limited := limits[m]
-		lowest, ok := results.Groups.Lowest(m)
-		switch {
-		case !limited:
-		case !ok:
-			return fmt.Errorf("failed to check --fail-on: no group has a %s", m)
-		case lowest.Metrics[m].Value < limit.Value:
-			return exit{code: exitReached}
-		}
+	switch under, err := results.Under(limits); {
+	case err != nil:
+		return fmt.Errorf("failed to check --fail-on: %w", err)
+	case under:
+		return exit{code: exitReached}
 	}
 	if o.Failed > 0 {
 		return exit{code: exitPartly}

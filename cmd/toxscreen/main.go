@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -110,7 +109,7 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 		code = exitUsage
 	}
 	fmt.Fprintln(a.err, "toxscreen: "+terminal.Escape(err.Error()))
-	if h, ok := errors.AsType[usage.Hinted](err); ok {
+	if h, ok := errors.AsType[usage.HintError](err); ok {
 		fmt.Fprintln(a.err, terminal.Escape(h.Hint))
 	}
 	if code == exitUsage {
@@ -247,6 +246,3 @@ func (a *app) view() terminal.View {
 	v.Types = pii.Types()
 	return v
 }
-
-// quoted joins names for a sentence.
-func quoted(names []string) string { return strings.Join(names, ", ") }

@@ -57,7 +57,7 @@ The report proposes thresholds and changes none.`,
 	flags.StringVar(&o.updated, "new", "", "`FILE` with the new scores, such as an output of batch --full")
 	flags.StringVarP(&o.output, "output", "o", "", "`FOLDER` for report.html, report.md and report.json; created if missing")
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing report")
-	addReadFlags(cmd, &o.reading)
+	config.AddReadFlags(cmd, &o.reading)
 	flags.StringVar(&o.columns.Text, "text-column", "text", "column or field with the text")
 	flags.StringVar(&o.reading.IDColumn, "id-column", "", "column or field with the id of the row; default: id")
 	flags.StringVar(&o.columns.Scores, "old-column", "", "column or field with the old scores; a number is the toxicity; default: old, attributes, attributeScores, or columns with the attributes' names")
@@ -131,7 +131,7 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := readOptions(cmd, &o.reading); err != nil {
+	if err := config.ReadOptions(cmd, &o.reading); err != nil {
 		return err
 	}
 	if err := mayReport(o.output, o.overwrite); err != nil {
@@ -160,28 +160,9 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 	return err
 }
 
-// of returns how a file is read. Of two files, flags about a format count for those that
-// have it.
-func (o *migrateOptions) of(path string) rows.Options {
-	in := o.reading
-	in.Input = path
-	if format, err := in.ReadFormat(); err == nil && o.input == "" {
-		if format != rows.CSV {
-			in.Delimiter = 0
-		}
-		if format != rows.CSV && format != rows.TSV {
-			in.Escape = 0
-		}
-		if format == rows.Parquet {
-			in.InputEncoding = ""
-		}
-	}
-	return in
-}
-
 // readRows reads all rows of a file.
 func (a *app) readRows(ctx context.Context, s *config.Settings, o *migrateOptions, path string, columns migration.Columns) (migration.Table, error) {
-	in := o.of(path)
+	in := migration.Reading(o.reading, path, o.input == "")
 	in.Stdin, in.MaxBytes = a.in, s.MaxBytes
 	table, err := migration.Read(ctx, in, columns)
 	if err == nil && table.Undecodable > 0 {

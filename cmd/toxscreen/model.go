@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -210,8 +209,9 @@ func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOp
 	if err != nil {
 		return err
 	}
-	if o.Labels, err = labelMap(cmd); err != nil {
-		return err
+	labels, _ := cmd.Flags().GetStringArray("label")
+	if o.Labels, err = models.ParseLabels(labels); err != nil {
+		return wrongUsage("--label %w", err)
 	}
 	if cmd.Flags().Changed("threshold") && !(o.Threshold > 0 && o.Threshold <= 1) {
 		return wrongUsage("--threshold: %v must be greater than 0 and at most 1", o.Threshold)
@@ -236,24 +236,4 @@ func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOp
 	_, err = fmt.Fprintf(a.out, "imported %s, attributes: %s\nuse it with --model %s\n",
 		m.Identity(), screen.AttributesText(m.Attributes()), terminal.Escape(use))
 	return err
-}
-
-func labelMap(cmd *cobra.Command) (map[string]toxscreen.Attribute, error) {
-	given, _ := cmd.Flags().GetStringArray("label")
-	labels := map[string]toxscreen.Attribute{}
-	for _, pair := range given {
-		at := strings.LastIndexByte(pair, '=') // a label may contain one too
-		if at < 1 {
-			return nil, wrongUsage("--label %s: it must be LABEL=ATTRIBUTE, like hateful=toxicity", pair)
-		}
-		attribute, err := toxscreen.ParseAttribute(pair[at+1:])
-		if err != nil {
-			return nil, wrongUsage("--label %s: %w", pair, err)
-		}
-		if _, twice := labels[pair[:at]]; twice {
-			return nil, wrongUsage("--label %s: %s is already mapped", pair, pair[:at])
-		}
-		labels[pair[:at]] = attribute
-	}
-	return labels, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,89 +36,13 @@ With --mask, print only the text with its personal data masked.`,
 		RunE:        a.pii,
 	}
 	config.AddFlags(cmd, "format")
-	addMaskFlags(cmd)
+	config.AddMaskFlags(cmd)
 	cmd.AddCommand(a.piiBatchCommand(), a.piiRestoreCommand(), a.piiTypesCommand())
 	return cmd
 }
 
-// addMaskFlags adds the flags of the commands that are about personal data alone.
-func addMaskFlags(cmd *cobra.Command) {
-	cmd.Flags().Bool("mask", false, "mask the personal data; without --operator, replace it by its type, like <PERSON>")
-	cmd.Flags().String("mapping", "", "`FILE` that stores what numbered placeholders like <PERSON_1> stand for, for pii restore; implies --mask")
-	usage.InGroup(cmd, usage.Masking, "mask", "mapping")
-	_ = cmd.MarkFlagFilename("mapping", "jsonl")
-	config.AddFlags(cmd, config.MaskKeys...)
-	config.AddFinderFlags(cmd)
-	config.AddFlags(cmd, "pii.fail_on")
-	config.AddFlags(cmd, config.TextKeys...)
-	config.AddFlags(cmd, "threads", "onnxruntime")
-}
-
-func addPIIFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("pii", false, "also find the personal data in each text, as the settings under pii say")
-	usage.InGroup(cmd, usage.PersonalData, "pii")
-}
-
-// withPII reads --pii.
-func withPII(cmd *cobra.Command, s *config.Settings) error {
-	s.WithPII, _ = cmd.Flags().GetBool("pii")
-	if !s.WithPII {
-		return nil
-	}
-	return s.CheckTypes()
-}
-
-// loadFinderSettings loads the settings of a command that finds personal data.
-func loadFinderSettings(cmd *cobra.Command) (*config.Settings, error) {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.CheckTypes()
-}
-
-// openMasker opens what masks texts, or returns nil if the flags do not want that.
-func openMasker(cmd *cobra.Command, s *config.Settings) (*screen.Masker, error) {
-	flags := cmd.Flags()
-	mask, _ := flags.GetBool("mask")
-	mapping, _ := flags.GetString("mapping")
-	switch {
-	case flags.Changed("mapping") && mapping == "":
-		return nil, wrongUsage("--mapping: the name is empty")
-	case !mask && mapping == "" && !s.ByFlag("pii.operators") && !s.ByFlag("pii.salt_file") && !s.ByFlag("pii.key_file"):
-		return nil, nil //nolint:nilnil // nothing to mask is no error
-	}
-	switch resume, _ := flags.GetBool("resume"); {
-	case s.ByFlag("pii.salt_file") && !s.Masking.Has(pii.Hash):
-		return nil, wrongUsage("--salt-file is for the operator hash: choose it with --operator hash")
-	case s.ByFlag("pii.key_file") && !s.Masking.Has(pii.Encrypt):
-		return nil, wrongUsage("--key-file is for the operator encrypt: choose it with --operator encrypt")
-	case flags.Changed("shard") && s.Masking.SaltFile == "" && s.Masking.Has(pii.Hash):
-		return nil, wrongUsage("--shard: the operator hash needs one salt for all shards: name its file with --salt-file")
-	case resume && s.Masking.SaltFile == "" && s.Masking.Has(pii.Hash):
-		return nil, wrongUsage("--resume: the operator hash needs the salt of the interrupted run: name its file with --salt-file")
-	}
-	operators, err := s.Masking.Complete()
-	if err != nil {
-		return nil, err
-	}
-	return screen.OpenMasker(operators, mapping)
-}
-
-// finderSettings are the settings that entities depend on.
-func finderSettings(s *config.Settings) ([]rows.Setting, error) {
-	recognizers, err := json.Marshal([]any{s.PII.Recognizers, s.PII.Allow})
-	return []rows.Setting{
-		{Name: "--type", Value: s.Value("pii.types")},
-		{Name: "--min-score", Value: s.Value("pii.min_score")},
-		{Name: "--region", Value: s.Value("pii.regions")},
-		{Name: "the recognizers and the allow list", Value: screen.Fingerprint(recognizers)},
-		{Name: "pii.names", Value: s.Value("pii.names")},
-	}, err
-}
-
 func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
-	s, err := loadFinderSettings(cmd)
+	s, err := config.LoadForFinder(cmd)
 	if err != nil {
 		return err
 	}
@@ -132,7 +55,7 @@ func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	defer finder.Close()
-	m, err := openMasker(cmd, s)
+	m, err := s.OpenMasker(cmd)
 	if err != nil {
 		return err
 	}
@@ -203,17 +126,18 @@ batch.`,
   toxscreen pii batch -i notes.jsonl -o - --fail-on any > found.jsonl`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.piiBatch(cmd, *o) },
 	}
-	addRowFlags(cmd, o)
-	addMaskFlags(cmd)
+	config.AddRowFlags(cmd, o)
+	config.AddMaskFlags(cmd)
 	return cmd
 }
 
 func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
-	s, err := loadFinderSettings(cmd)
+	s, err := config.LoadForFinder(cmd)
 	if err != nil {
 		return err
 	}
-	if o, err = a.batchOptions(cmd, s, o); err != nil {
+	o.Stdin, o.Stdout = a.in, a.out
+	if o, err = s.RowOptions(cmd, o); err != nil {
 		return err
 	}
 	quiet, _ := cmd.Flags().GetBool("quiet")
@@ -231,12 +155,12 @@ func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
 		return err
 	}
 	defer finder.Close()
-	m, err := openMasker(cmd, s)
+	m, err := s.OpenMasker(cmd)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	settings, err := finderSettings(s)
+	settings, err := s.FinderSettings()
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ know, or if the judge was asked and gave no verdict.`,
 	cmd.Flags().BoolVar(&explain, "explain", false, "explain each score: prior, evidence and posterior; implies --full")
 	usage.InGroup(cmd, usage.InputOutput, "mask", "explain")
 	config.AddFlags(cmd, "fail_on")
-	addPIIFlag(cmd)
+	config.AddPIIFlag(cmd)
 	config.AddScreenerFlags(cmd)
 	return cmd
 }
@@ -53,7 +53,7 @@ know, or if the judge was asked and gave no verdict.`,
 func scoreSettings(cmd *cobra.Command, mask, explain bool) (*config.Settings, error) {
 	s, err := config.Load(cmd)
 	if err == nil {
-		err = withPII(cmd, s)
+		err = s.ReadPIIFlag(cmd)
 	}
 	if err != nil {
 		return nil, err
@@ -97,11 +97,14 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		case s.Format == "json":
 			return plainjson.Write(a.out, result.In(s.OffsetUnit, text), "")
 		}
-		err := a.view().Result(text, result, s.OffsetUnit)
-		if err == nil && explain {
-			err = a.printExplanation(screener, result)
+		if err := a.view().Result(text, result, s.OffsetUnit); err != nil || !explain {
+			return err
 		}
-		return err
+		steps, err := screener.Explain(result)
+		if err != nil {
+			return err
+		}
+		return terminal.Explanation(a.view(), result, steps)
 	}
 	done, reached, partly := 0, false, false
 	asIs := func(text string) (string, error) { return text, nil }
@@ -198,25 +201,6 @@ func (a *app) printText(text string, argument bool) error {
 		text += "\n"
 	}
 	_, err := io.WriteString(a.out, text)
-	return err
-}
-
-// printExplanation explains the scores of a result.
-func (a *app) printExplanation(screener *screen.Screener, result toxscreen.Result) error {
-	steps, err := screener.Explain(result)
-	if err != nil {
-		return err
-	}
-	v := a.view()
-	asked := "not asked"
-	if result.Judge.Asked {
-		asked = "asked"
-	}
-	fmt.Fprintf(a.out, "\n%s %s: %s\n", v.Bold("judge"), asked, terminal.Escape(result.Judge.Why))
-	for _, step := range steps {
-		fmt.Fprintln(a.out, step)
-	}
-	_, err = fmt.Fprintf(a.out, "%s\n", v.Dim("fusion parameters "+result.Versions.Calibration))
 	return err
 }
 

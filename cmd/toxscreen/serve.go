@@ -83,7 +83,7 @@ judge_wait=TIME may be added to that line.`,
 const drain = 30 * time.Second
 
 func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
-	s, err := loadFinderSettings(cmd)
+	s, err := config.LoadForFinder(cmd)
 	if err != nil {
 		return err
 	}
@@ -250,12 +250,9 @@ func (a *app) serverConfig(s *config.Settings) (server.Config, error) {
 	if isTerminal(a.err) {
 		handler = slog.NewTextHandler(a.err, options)
 	}
-	config := server.Config{
-		Log: slog.New(handler), External: s.Serve.External, Hosts: s.Serve.Hosts, Origins: s.Serve.Origins,
-		Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
-		MaxBytes: s.MaxBytes, MaxBody: int64(rows.RowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, RequestTimeout: s.Serve.Timeout, JudgeWait: s.Serve.JudgeWait,
-		OnUnsupportedLanguage: s.Serve.OnLanguage, IgnoreImages: s.Serve.IgnoreImages,
-	}
+	config := s.Serve.Config
+	config.Log, config.OffsetUnit = slog.New(handler), s.OffsetUnit
+	config.MaxBytes, config.MaxBody = s.MaxBytes, int64(rows.RowBytes(s.MaxBytes))
 	if s.Serve.APIKeys == "" {
 		if slices.Contains(s.Serve.Origins, "*") {
 			return config, wrongUsage(`--allow-origin "*" needs --api-keys: without keys, every page on the Internet could use the server`)

@@ -1,10 +1,12 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
@@ -76,4 +78,22 @@ func Repeats(entries map[int]Entry) int {
 		seen[entry.Text] = true
 	}
 	return len(entries) - len(seen)
+}
+
+// ParseAttributes reads the names of different attributes.
+func ParseAttributes(names []string) ([]toxscreen.Attribute, error) {
+	var all []toxscreen.Attribute
+	for _, name := range names {
+		attribute, err := toxscreen.ParseAttribute(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(all, attribute) {
+			all = append(all, attribute)
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("there is none")
+	}
+	return all, nil
 }

@@ -70,7 +70,9 @@ func (r *Run) Measure(ctx context.Context, screener *toxscreen.Screener) (Result
 	if err != nil {
 		return results, err
 	}
-	warn := func(format string, args ...any) { results.Warnings = append(results.Warnings, fmt.Sprintf(format, args...)) }
+	warn := func(format string, args ...any) {
+		results.Warnings = append(results.Warnings, fmt.Sprintf(format, args...))
+	}
 	if r.Failed > 0 {
 		warn("rows that failed and are left out: %d; the first: %s", r.Failed, r.first)
 	}

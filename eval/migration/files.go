@@ -21,6 +21,24 @@ type Table struct {
 	Undecodable int64  // rows that hold bytes which are not in the encoding of the file
 }
 
+// Reading returns how a file is read. If it is one of two, options about a format count for
+// those that have the format.
+func Reading(in rows.Options, path string, oneOfTwo bool) rows.Options {
+	in.Input = path
+	if format, err := in.ReadFormat(); err == nil && oneOfTwo {
+		if format != rows.CSV {
+			in.Delimiter = 0
+		}
+		if format != rows.CSV && format != rows.TSV {
+			in.Escape = 0
+		}
+		if format == rows.Parquet {
+			in.InputEncoding = ""
+		}
+	}
+	return in
+}
+
 // Read reads all rows of a file.
 func Read(ctx context.Context, in rows.Options, columns Columns) (Table, error) {
 	var t Table

@@ -12,10 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -45,24 +43,16 @@ type Settings struct {
 
 // Serve are the settings of the server.
 type Serve struct {
-	Listen       string
-	DebugListen  string
-	External     *url.URL
-	Hosts        []string // further names of the server
-	Origins      []string // of pages that may ask
-	APIKeys      string   // file; empty for none
-	TLSCert      string   // file; empty for none
-	TLSKey       string
-	As           []string // hosts that the server replaces
-	JudgeWait    map[string]time.Duration
-	OnLanguage   server.LanguageAction // that the model does not know
-	IgnoreImages bool
-	QueueWait    time.Duration
-	Timeout      time.Duration // of a request
-	MaxTexts     int
-	Communities  map[string]toxscreen.Scores
-	LogLevel     slog.Level
-	LateResults  string // file, or off
+	server.Config // without what is opened for it
+
+	Listen      string
+	DebugListen string
+	APIKeys     string // file; empty for none
+	TLSCert     string // file; empty for none
+	TLSKey      string
+	As          []string // hosts that the server replaces
+	LogLevel    slog.Level
+	LateResults string // file, or off
 }
 
 // Masking are the settings for masking personal data.

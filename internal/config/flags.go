@@ -106,6 +106,25 @@ func AddFinderFlags(cmd *cobra.Command) {
 	usage.InGroup(cmd, usage.PersonalData, "no-names")
 }
 
+// AddMaskFlags adds the flags of the commands that are about personal data alone.
+func AddMaskFlags(cmd *cobra.Command) {
+	cmd.Flags().Bool("mask", false, "mask the personal data; without --operator, replace it by its type, like <PERSON>")
+	cmd.Flags().String("mapping", "", "`FILE` that stores what numbered placeholders like <PERSON_1> stand for, for pii restore; implies --mask")
+	usage.InGroup(cmd, usage.Masking, "mask", "mapping")
+	_ = cmd.MarkFlagFilename("mapping", "jsonl")
+	AddFlags(cmd, MaskKeys...)
+	AddFinderFlags(cmd)
+	AddFlags(cmd, "pii.fail_on")
+	AddFlags(cmd, TextKeys...)
+	AddFlags(cmd, "threads", "onnxruntime")
+}
+
+// AddPIIFlag adds the flag of commands that find personal data beside something else.
+func AddPIIFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool("pii", false, "also find the personal data in each text, as the settings under pii say")
+	usage.InGroup(cmd, usage.PersonalData, "pii")
+}
+
 // The formats that only judge has.
 const (
 	FormatMastra        = "mastra"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -11,12 +12,72 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/screen"
 )
+
+// ReadPIIFlag reads the flag that [AddPIIFlag] adds.
+func (s *Settings) ReadPIIFlag(cmd *cobra.Command) error {
+	s.WithPII, _ = cmd.Flags().GetBool("pii")
+	if !s.WithPII {
+		return nil
+	}
+	return s.CheckTypes()
+}
+
+// LoadForFinder is [Load] for a command that finds personal data.
+func LoadForFinder(cmd *cobra.Command) (*Settings, error) {
+	s, err := Load(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.CheckTypes()
+}
+
+// OpenMasker opens what masks texts, or returns nil if the flags do not want that.
+func (s *Settings) OpenMasker(cmd *cobra.Command) (*screen.Masker, error) {
+	flags := cmd.Flags()
+	mask, _ := flags.GetBool("mask")
+	mapping, _ := flags.GetString("mapping")
+	switch {
+	case flags.Changed("mapping") && mapping == "":
+		return nil, usage.Wrong("--mapping: the name is empty")
+	case !mask && mapping == "" && !s.ByFlag("pii.operators") && !s.ByFlag("pii.salt_file") && !s.ByFlag("pii.key_file"):
+		return nil, nil //nolint:nilnil // nothing to mask is no error
+	}
+	switch resume, _ := flags.GetBool("resume"); {
+	case s.ByFlag("pii.salt_file") && !s.Masking.Has(pii.Hash):
+		return nil, usage.Wrong("--salt-file is for the operator hash: choose it with --operator hash")
+	case s.ByFlag("pii.key_file") && !s.Masking.Has(pii.Encrypt):
+		return nil, usage.Wrong("--key-file is for the operator encrypt: choose it with --operator encrypt")
+	case flags.Changed("shard") && s.Masking.SaltFile == "" && s.Masking.Has(pii.Hash):
+		return nil, usage.Wrong("--shard: the operator hash needs one salt for all shards: name its file with --salt-file")
+	case resume && s.Masking.SaltFile == "" && s.Masking.Has(pii.Hash):
+		return nil, usage.Wrong("--resume: the operator hash needs the salt of the interrupted run: name its file with --salt-file")
+	}
+	operators, err := s.Masking.Complete()
+	if err != nil {
+		return nil, err
+	}
+	return screen.OpenMasker(operators, mapping)
+}
+
+// FinderSettings are the settings that entities depend on.
+func (s *Settings) FinderSettings() ([]rows.Setting, error) {
+	recognizers, err := json.Marshal([]any{s.PII.Recognizers, s.PII.Allow})
+	return []rows.Setting{
+		{Name: "--type", Value: s.Value("pii.types")},
+		{Name: "--min-score", Value: s.Value("pii.min_score")},
+		{Name: "--region", Value: s.Value("pii.regions")},
+		{Name: "the recognizers and the allow list", Value: screen.Fingerprint(recognizers)},
+		{Name: "pii.names", Value: s.Value("pii.names")},
+	}, err
+}
 
 // CheckTypes refuses types of personal data that do not exist, and in fail_on and operators those
 // that are not looked for.

@@ -54,3 +54,17 @@ func (v View) Verdict(text string, found toxscreen.Verdict) error {
 	_, err := v.Out.Write(b.Bytes())
 	return err
 }
+
+// Explanation shows why the judge was asked or not, and the steps to each score.
+func Explanation[S fmt.Stringer](v View, r toxscreen.Result, steps []S) error {
+	asked := "not asked"
+	if r.Judge.Asked {
+		asked = "asked"
+	}
+	fmt.Fprintf(v.Out, "\n%s %s: %s\n", v.Bold("judge"), asked, Escape(r.Judge.Why))
+	for _, step := range steps {
+		fmt.Fprintln(v.Out, step)
+	}
+	_, err := fmt.Fprintf(v.Out, "%s\n", v.Dim("fusion parameters "+r.Versions.Calibration))
+	return err
+}

@@ -25,18 +25,18 @@ func (e Error) Unwrap() error { return e.error }
 // Wrong returns the [Error] for an invalid command line.
 func Wrong(format string, args ...any) error { return Error{fmt.Errorf(format, args...)} }
 
-// Hinted is an error with a second line that says how to fix it.
-type Hinted struct {
+// HintError is an error with a second line that says how to fix it.
+type HintError struct {
 	error
 
 	Hint string
 }
 
 // Unwrap returns the error without its hint.
-func (h Hinted) Unwrap() error { return h.error }
+func (h HintError) Unwrap() error { return h.error }
 
 // WithHint adds to an error how to fix it.
-func WithHint(err error, hint string) error { return Hinted{err, hint} }
+func WithHint(err error, hint string) error { return HintError{err, hint} }
 
 // OtherNames are names that people know from other programs, with the flags that do the
 // same here. Of several, the first that a command has counts. The names are those of
