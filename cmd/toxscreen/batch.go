@@ -45,7 +45,7 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
   ssh archive cat comments.parquet | toxscreen batch -i - --input-format parquet -o scored.parquet
   toxscreen batch -i comments.jsonl.zst -o - | jq 'select(.flagged)'`,
 		SuggestFor: []string{"csv", "file", "files", "jsonl", "rows"},
-		RunE:       func(cmd *cobra.Command, _ []string) error { return a.batch(cmd, *o) },
+		RunE:       config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error { return a.batch(cmd, s, *o) }),
 	}
 	config.AddRowFlags(cmd, o)
 	cmd.Flags().String("redo", "", "judge: ask the judge again about rows of a complete output whose verdict failed, and keep the others")
@@ -68,13 +68,10 @@ func rowsFlags(file string) string {
 	return ""
 }
 
-func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) batch(cmd *cobra.Command, s *config.Settings, o rows.Options) error {
 	o.Stdin, o.Stdout = a.in, a.out
-	if o, err = s.RowOptions(cmd, o); err != nil {
+	o, err := s.RowOptions(cmd, o)
+	if err != nil {
 		return err
 	}
 	if err := s.ReadPIIFlag(cmd); err != nil {
@@ -82,7 +79,7 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	}
 	quiet, _ := cmd.Flags().GetBool("quiet")
 	shown := terminal.Progress{W: a.err}
-	if !quiet && isTerminal(a.err) {
+	if !quiet && terminal.Is(a.err) {
 		o.Progress = at(&shown)
 	}
 	job, err := rows.Open(cmd.Context(), o)
@@ -133,13 +130,7 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	if !quiet && screener.HasJudge() {
 		a.summarizeJudge(summary, o.Output != rows.Standard && slices.Equal(job.Outputs(), []string{o.Output}))
 	}
-	switch {
-	case summary.Reached > 0:
-		return exit{code: exitReached}
-	case summary.Failed > 0 || summary.NotDecided > 0 || summary.Unjudged() > 0:
-		return exit{code: exitPartly}
-	}
-	return nil
+	return ended(summary.Reached > 0, summary.Failed > 0 || summary.NotDecided > 0 || summary.Unjudged() > 0)
 }
 
 // stateOf returns how far a run is.

@@ -22,7 +22,7 @@ flags, TOXSCREEN_* in the environment, toxscreen.yaml in the working folder, in
 the user's configuration folder and in /etc/toxscreen, defaults.`,
 		Example: `  toxscreen config show
   TOXSCREEN_THRESHOLDS_INSULT=0.7 toxscreen config show --format json`,
-		RunE: a.configShow,
+		RunE: config.Run(a.configShow),
 	}
 	config.AddFlags(show, "format", "fail_on")
 	config.AddThresholdFlag(show, "the model's")
@@ -33,11 +33,7 @@ the user's configuration folder and in /etc/toxscreen, defaults.`,
 	return group(cmd, show)
 }
 
-func (a *app) configShow(cmd *cobra.Command, _ []string) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) configShow(cmd *cobra.Command, s *config.Settings, _ []string) error {
 	table := [][]string{{"KEY", "VALUE", "FROM"}}
 	for _, k := range s.All() {
 		table = append(table, []string{k.Key, cmp.Or(k.Value, "none"), k.From})

@@ -14,6 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plural"
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/judge/ollama"
 	"github.com/toxscreen/toxscreen/screen"
@@ -74,7 +75,7 @@ code is 3 if generations are missing.`,
   toxscreen evaluate model --server http://127.0.0.1:8000/v1 --prompts prompts.jsonl --parallel 32 -o out
   toxscreen evaluate model --generations generations.jsonl -o out
   toxscreen evaluate model --ollama-model smollm2:135m -o out --fail-on expected_maximum_toxicity=0.4`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.evaluateModel(cmd, o) },
+		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error { return a.evaluateModel(cmd, s, o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.ollamaModel, "ollama-model", "", "`NAME` of the model in `ollama list`")
@@ -117,11 +118,7 @@ code is 3 if generations are missing.`,
 	return cmd
 }
 
-func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) evaluateModel(cmd *cobra.Command, s *config.Settings, o *evaluateOptions) error {
 	limits, err := o.check(cmd)
 	if err != nil {
 		return err
@@ -164,7 +161,7 @@ func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
 		}
 	}
 	job.Scorer, job.Thresholds = screener, s.Thresholds
-	if !o.quiet && isTerminal(a.err) {
+	if !o.quiet && terminal.Is(a.err) {
 		job.Progress = a.generated
 	}
 	run, err := generation.Generate(cmd.Context(), job)
@@ -287,13 +284,7 @@ func (a *app) evaluated(run generation.Run, o *evaluateOptions, limits []generat
 			fmt.Fprintf(a.err, "toxscreen: %s of %s is %s: it reaches --fail-on %v\n", l.Metric, l.Attribute, report.Number(got), l.Least)
 		}
 	}
-	switch {
-	case reached:
-		return exit{code: exitReached}
-	case !results.Complete:
-		return exit{code: exitPartly}
-	}
-	return nil
+	return ended(reached, !results.Complete)
 }
 
 func completeMetrics(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -316,7 +307,7 @@ with itself, so small differences show. Differences are those of the second run 
   toxscreen evaluate compare warm cool -o difference`,
 		Args:              usage.Arguments(2, 2, "a pair of folders with runs"),
 		ValidArgsFunction: usage.Folders,
-		RunE:              a.evaluateCompare,
+		RunE:              config.Run(a.evaluateCompare),
 	}
 	cmd.Flags().StringP("output", "o", "", "`FOLDER` for the report; created if missing")
 	cmd.Flags().Bool("overwrite", false, "replace an existing report")
@@ -325,11 +316,7 @@ with itself, so small differences show. Differences are those of the second run 
 	return cmd
 }
 
-func (a *app) evaluateCompare(cmd *cobra.Command, folders []string) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) evaluateCompare(cmd *cobra.Command, s *config.Settings, folders []string) error {
 	output, _ := cmd.Flags().GetString("output")
 	overwrite, _ := cmd.Flags().GetBool("overwrite")
 	if output == "" {
@@ -338,13 +325,15 @@ func (a *app) evaluateCompare(cmd *cobra.Command, folders []string) error {
 	if err := mayReport(output, overwrite); err != nil {
 		return err
 	}
-	var runs [2]generation.Run
-	for i, folder := range folders {
-		if runs[i], err = generation.ReadRun(folder); err != nil {
-			return err
-		}
+	first, err := generation.ReadRun(folders[0])
+	if err != nil {
+		return err
 	}
-	comparison, err := generation.Compare(runs[0], runs[1])
+	second, err := generation.ReadRun(folders[1])
+	if err != nil {
+		return err
+	}
+	comparison, err := generation.Compare(first, second)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ are rows with a label and groups. The whole network scores them, without a judge
   toxscreen evaluate fairness -m mine --sample 0 --fail-on subgroup_auc=0.95
   toxscreen evaluate fairness -i labelled.jsonl --group-column target -o fairness
   toxscreen evaluate fairness -i civil.csv --text-column comment_text --label-column target --group-column female,muslim,black`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.fairness(cmd, o) },
+		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error { return a.fairness(cmd, s, o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.Input.Input, "input", "i", "", "`FILE` of rows, as for batch, or - for standard input; default: the templates")
@@ -114,11 +114,7 @@ func (o *fairnessOptions) check(cmd *cobra.Command) (limits fairness.Estimates, 
 	return limits, nil
 }
 
-func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) fairness(cmd *cobra.Command, s *config.Settings, o *fairnessOptions) error {
 	limits, err := o.check(cmd)
 	if err != nil {
 		return err
@@ -140,7 +136,7 @@ func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
 		return fmt.Errorf("failed to measure fairness: model %s does not measure %s; name another with --attribute", screener.Info().Version, o.Attribute)
 	}
 	shown := terminal.Progress{W: a.err}
-	if !o.quiet && isTerminal(a.err) {
+	if !o.quiet && terminal.Is(a.err) {
 		o.Progress = at(&shown)
 	}
 	manifest := screener.Manifest()
@@ -164,14 +160,9 @@ func (a *app) fairness(cmd *cobra.Command, o *fairnessOptions) error {
 	if err := a.show(s.Format, results, summary); err != nil {
 		return err
 	}
-	switch under, err := results.Under(limits); {
-	case err != nil:
+	under, err := results.Under(limits)
+	if err != nil {
 		return fmt.Errorf("failed to check --fail-on: %w", err)
-	case under:
-		return exit{code: exitReached}
 	}
-	if o.Failed > 0 {
-		return exit{code: exitPartly}
-	}
-	return nil
+	return ended(under, o.Failed > 0)
 }

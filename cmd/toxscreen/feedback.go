@@ -58,7 +58,9 @@ are left out. batch --full can score stored texts again.`,
 		Example: `  toxscreen feedback export -o feedback.jsonl
   toxscreen feedback export | toxscreen calibrate -i - -o fusion.json
   toxscreen feedback export --all | jq -c 'select(.text) | .input + {text}' | toxscreen batch --full -i - -o scored.jsonl`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.feedbackExport(cmd, output, overwrite, all) },
+		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error {
+			return a.feedbackExport(cmd, s, output, overwrite, all)
+		}),
 	}
 	flags := export.Flags()
 	flags.StringVarP(&output, "output", "o", rows.Standard, "`FILE` to write, or - for standard output")
@@ -70,11 +72,7 @@ are left out. batch --full can score stored texts again.`,
 	return group(cmd, export)
 }
 
-func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all bool) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) feedbackExport(cmd *cobra.Command, s *config.Settings, output string, overwrite, all bool) error {
 	if err := mayWrite(output, overwrite); err != nil {
 		return err
 	}

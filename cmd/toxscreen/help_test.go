@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 )
 
@@ -25,7 +26,7 @@ func commandsBelow(c *cobra.Command) []*cobra.Command {
 
 func commandLine(t *testing.T) *cobra.Command {
 	t.Helper()
-	return (&app{in: strings.NewReader(""), out: &checkedWriter{w: io.Discard}, err: io.Discard}).rootCommand()
+	return (&app{in: strings.NewReader(""), out: &terminal.Output{W: io.Discard}, err: io.Discard}).rootCommand()
 }
 
 // What a command reads is --input or -i everywhere, and what it writes is --output or -o.

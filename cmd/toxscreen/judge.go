@@ -52,7 +52,7 @@ those of a model, the configured one if none is named. Neither uses the network.
   toxscreen judge --forget MODEL`,
 		Args:       usage.Arguments(0, 1, "one text (in quotes)"),
 		SuggestFor: []string{"llm", "ollama"},
-		RunE:       func(cmd *cobra.Command, args []string) error { return a.judge(cmd, args, *o) },
+		RunE:       config.Run(func(cmd *cobra.Command, s *config.Settings, args []string) error { return a.judge(cmd, s, args, *o) }),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.selfTest, "self-test", false, "test whether the judge is reliable, and store the outcome")
@@ -107,15 +107,12 @@ func (o judgeOptions) complete(cmd *cobra.Command, s *config.Settings, args []st
 	return o, nil
 }
 
-func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) judge(cmd *cobra.Command, s *config.Settings, args []string, o judgeOptions) error {
 	if o.list || o.forget {
 		return a.selfTests(cmd, s, args, o)
 	}
-	if o, err = o.complete(cmd, s, args); err != nil {
+	o, err := o.complete(cmd, s, args)
+	if err != nil {
 		return err
 	}
 	s.Judge.Reason = o.reason

@@ -78,19 +78,30 @@ func run(ctx context.Context, args []string, std stdio) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	out := &checkedWriter{w: std.out}
-	a := &app{args: args, in: std.in, out: out, err: std.err, terminal: isTerminal(std.out)}
+	out := &terminal.Output{W: std.out}
+	a := &app{args: args, in: std.in, out: out, err: std.err, terminal: terminal.Is(std.out)}
 	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(std.in)
 	root.SetOut(out)
 	root.SetErr(std.err)
 	cmd, err := root.ExecuteContextC(ctx)
-	if out.err != nil && (err == nil || err == out.err) {
+	if out.Err != nil && (err == nil || err == out.Err) {
 		// cobra does not check its writes.
-		err = fmt.Errorf("failed to write to standard output: %w", files.Cause(out.err))
+		err = fmt.Errorf("failed to write to standard output: %w", files.Cause(out.Err))
 	}
 	return a.report(cmd, err)
+}
+
+// ended returns how a command ends that has done all it could.
+func ended(reached, partly bool) error {
+	switch {
+	case reached:
+		return exit{code: exitReached}
+	case partly:
+		return exit{code: exitPartly}
+	}
+	return nil
 }
 
 // report prints an error as "toxscreen: failed to …" and returns the exit code.
@@ -155,13 +166,6 @@ probabilities and the words that cause them, computed by an embedded model.`,
 			root.AddCommand(c)
 		}
 	}
-	root.SetHelpCommandGroupID("setup")
-	root.SetCompletionCommandGroupID("setup")
-	root.InitDefaultHelpCmd()
-	if help, _, err := root.Find([]string{"help"}); err == nil {
-		help.Args = usage.KnownTopic
-	}
-	root.InitDefaultCompletionCmd()
 	usage.Install(root)
 	return root
 }
@@ -192,7 +196,7 @@ func (a *app) show(format string, value any, text string) error {
 // showLine shows a line of progress on a terminal, in place of the one before. An empty
 // line removes it.
 func (a *app) showLine(line string) {
-	if isTerminal(a.err) {
+	if terminal.Is(a.err) {
 		fmt.Fprint(a.err, "\r\x1b[K"+line)
 	}
 }
@@ -219,29 +223,9 @@ func mayReport(folder string, overwrite bool) error {
 	return nil
 }
 
-// checkedWriter keeps the first error of a writer, so that a full disk behind
-// standard output is noticed even if the code that writes ignores errors.
-type checkedWriter struct {
-	w   io.Writer
-	err error
-}
-
-// Width returns the columns of a terminal, or 0.
-func (c *checkedWriter) Width() int { return terminal.Width(c.w) }
-
-func (c *checkedWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	if err != nil && c.err == nil {
-		c.err = err
-	}
-	return n, err
-}
-
-func isTerminal(stream any) bool { return terminal.Is(stream) }
-
 // view returns how results are shown to people.
 func (a *app) view() terminal.View {
-	file, _ := a.out.(*checkedWriter).w.(*os.File)
+	file, _ := a.out.(*terminal.Output).W.(*os.File)
 	v := terminal.NewView(a.out, file)
 	v.Types = pii.Types()
 	return v

@@ -49,7 +49,7 @@ The report proposes thresholds and changes none.`,
 		Example: `  toxscreen migrate -i comments.jsonl -o report
   toxscreen migrate -i comments.csv --old-column perspective --old-threshold 0.8 --group-column forum -o report
   toxscreen migrate --old perspective.jsonl --new scored.jsonl -o report`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.migrate(cmd, o) },
+		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error { return a.migrate(cmd, s, o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` with texts and old scores or labels, or - for standard input")
@@ -122,11 +122,7 @@ func (o *migrateOptions) check() (migration.Options, error) {
 	return c, nil
 }
 
-func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) migrate(cmd *cobra.Command, s *config.Settings, o *migrateOptions) error {
 	c, err := o.check()
 	if err != nil {
 		return err

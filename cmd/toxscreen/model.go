@@ -33,7 +33,7 @@ func (a *app) modelListCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "List the embedded and the imported models",
 		Example: "  toxscreen model list --format json",
-		RunE:    a.modelList,
+		RunE:    config.Run(a.modelList),
 	}
 	config.AddFlags(cmd, "format")
 	return cmd
@@ -49,11 +49,7 @@ type listedModel struct {
 	Error      string                `json:"error,omitempty"`
 }
 
-func (a *app) modelList(cmd *cobra.Command, _ []string) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) modelList(cmd *cobra.Command, s *config.Settings, _ []string) error {
 	dir, err := models.UserDir()
 	if err != nil {
 		return err
@@ -91,7 +87,7 @@ func (a *app) modelShowCommand() *cobra.Command {
   toxscreen model show --format json ./toxic-bert`,
 		Args:              usage.Arguments(0, 1, "one model"),
 		ValidArgsFunction: config.CompleteModels,
-		RunE:              a.modelShow,
+		RunE:              config.Run(a.modelShow),
 	}
 	config.AddFlags(cmd, "format")
 	return cmd
@@ -105,11 +101,7 @@ func folderOf(s *config.Settings, args []string) (models.Folder, error) {
 	return models.Resolve(s.Model)
 }
 
-func (a *app) modelShow(cmd *cobra.Command, args []string) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) modelShow(cmd *cobra.Command, s *config.Settings, args []string) error {
 	folder, err := folderOf(s, args)
 	if err != nil {
 		return err
@@ -130,16 +122,12 @@ same each time it opens a model.`,
 		Example:           "  toxscreen model verify ./toxic-bert",
 		Args:              usage.Arguments(0, 1, "one model"),
 		ValidArgsFunction: config.CompleteModels,
-		RunE:              a.modelVerify,
+		RunE:              config.Run(a.modelVerify),
 	}
 	return cmd
 }
 
-func (a *app) modelVerify(cmd *cobra.Command, args []string) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) modelVerify(cmd *cobra.Command, s *config.Settings, args []string) error {
 	folder, err := folderOf(s, args)
 	if err != nil {
 		return err
@@ -184,7 +172,9 @@ The model is stored in the user's model folder, and --model takes its name.`,
   toxscreen score --model mine "you are a stupid idiot"`,
 		Args:              usage.Arguments(1, 1, "one folder"),
 		ValidArgsFunction: usage.Folders,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.modelImport(cmd, args[0], output, *o) },
+		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, args []string) error {
+			return a.modelImport(cmd, s, args[0], output, *o)
+		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&output, "output", "o", "", "`FOLDER` to create; default: the model's name in the user's model folder")
@@ -204,12 +194,9 @@ The model is stored in the user's model folder, and --model takes its name.`,
 	return cmd
 }
 
-func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOptions) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) modelImport(cmd *cobra.Command, s *config.Settings, from, to string, o models.ImportOptions) error {
 	labels, _ := cmd.Flags().GetStringArray("label")
+	var err error
 	if o.Labels, err = models.ParseLabels(labels); err != nil {
 		return wrongUsage("--label %w", err)
 	}

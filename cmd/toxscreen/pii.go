@@ -33,7 +33,7 @@ With --mask, print only the text with its personal data masked.`,
 		Args:        cobra.ArbitraryArgs,
 		SuggestFor:  []string{"anonymise", "anonymize", "mask", "presidio", "redact"},
 		Annotations: map[string]string{usage.RowsCommand: "toxscreen pii batch"},
-		RunE:        a.pii,
+		RunE:        config.Run(a.pii),
 	}
 	config.AddFlags(cmd, "format")
 	config.AddMaskFlags(cmd)
@@ -41,9 +41,8 @@ With --mask, print only the text with its personal data masked.`,
 	return cmd
 }
 
-func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
-	s, err := config.LoadForFinder(cmd)
-	if err != nil {
+func (a *app) pii(cmd *cobra.Command, s *config.Settings, args []string) (err error) {
+	if err := s.CheckTypes(); err != nil {
 		return err
 	}
 	texts, err := a.textsOf(cmd, args, s.MaxBytes)
@@ -102,13 +101,10 @@ func (a *app) pii(cmd *cobra.Command, args []string) (err error) {
 		done++
 		reached = reached || slices.ContainsFunc(o.Entities, func(e toxscreen.Entity) bool { return finding.Reaches(e.Type) })
 	}
-	switch {
-	case err != nil || done < len(texts):
+	if err != nil || done < len(texts) {
 		return unfinished(cmd.Context(), err, done, len(texts))
-	case reached:
-		return exit{code: exitReached}
 	}
-	return nil
+	return ended(reached, false)
 }
 
 func (a *app) piiBatchCommand() *cobra.Command {
@@ -124,16 +120,15 @@ batch.`,
   toxscreen pii batch -i notes.csv.gz --text-column note --mask -o masked.csv
   toxscreen pii batch -i notes.jsonl -o masked.jsonl --mapping mapping.jsonl --resume
   toxscreen pii batch -i notes.jsonl -o - --fail-on any > found.jsonl`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.piiBatch(cmd, *o) },
+		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error { return a.piiBatch(cmd, s, *o) }),
 	}
 	config.AddRowFlags(cmd, o)
 	config.AddMaskFlags(cmd)
 	return cmd
 }
 
-func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
-	s, err := config.LoadForFinder(cmd)
-	if err != nil {
+func (a *app) piiBatch(cmd *cobra.Command, s *config.Settings, o rows.Options) (err error) {
+	if err := s.CheckTypes(); err != nil {
 		return err
 	}
 	o.Stdin, o.Stdout = a.in, a.out
@@ -142,7 +137,7 @@ func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
 	}
 	quiet, _ := cmd.Flags().GetBool("quiet")
 	shown := terminal.Progress{W: a.err}
-	if !quiet && isTerminal(a.err) {
+	if !quiet && terminal.Is(a.err) {
 		o.Progress = at(&shown)
 	}
 	job, err := rows.Open(cmd.Context(), o)
@@ -181,13 +176,7 @@ func (a *app) piiBatch(cmd *cobra.Command, o rows.Options) (err error) {
 		a.noRows(job, o)
 		a.summarize(summary, o, fmt.Sprintf("%d with personal data, %s, %d failed", summary.WithEntities, plural.Count(summary.Entities, "entity", "entities"), summary.Failed))
 	}
-	switch {
-	case summary.Reached > 0:
-		return exit{code: exitReached}
-	case summary.Failed > 0:
-		return exit{code: exitPartly}
-	}
-	return nil
+	return ended(summary.Reached > 0, summary.Failed > 0)
 }
 
 func (a *app) piiRestoreCommand() *cobra.Command {
@@ -200,7 +189,7 @@ mapping stay, with a warning, and the exit code is 3.`,
 		Example: `  toxscreen pii restore --mapping mapping.jsonl "Dear <PERSON_1>,"
   toxscreen pii restore --mapping mapping.jsonl < answer.txt`,
 		Args: usage.Arguments(0, 1, "one text (in quotes)"),
-		RunE: a.piiRestore,
+		RunE: config.Run(a.piiRestore),
 	}
 	cmd.Flags().String("mapping", "", "`FILE` that pii --mapping wrote")
 	usage.InGroup(cmd, usage.InputOutput, "mapping")
@@ -209,11 +198,7 @@ mapping stay, with a warning, and the exit code is 3.`,
 	return cmd
 }
 
-func (a *app) piiRestore(cmd *cobra.Command, args []string) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) piiRestore(cmd *cobra.Command, s *config.Settings, args []string) error {
 	path, _ := cmd.Flags().GetString("mapping")
 	if path == "" {
 		return wrongUsage("the mapping is missing: name it with --mapping FILE")
@@ -246,17 +231,13 @@ func (a *app) piiTypesCommand() *cobra.Command {
 		Use:     "types",
 		Short:   "List the types of personal data",
 		Example: "  toxscreen pii types --format json",
-		RunE:    a.piiTypes,
+		RunE:    config.Run(a.piiTypes),
 	}
 	config.AddFlags(cmd, "format")
 	return cmd
 }
 
-func (a *app) piiTypes(cmd *cobra.Command, _ []string) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) piiTypes(cmd *cobra.Command, s *config.Settings, _ []string) error {
 	var all []shownType
 	for _, t := range pii.Types() {
 		all = append(all, shownType{t, slices.Contains(pii.DefaultTypes(), t), pii.Describe(t)})

@@ -28,7 +28,7 @@ func (a *app) redteamCommand() *cobra.Command {
 	estimate := &cobra.Command{
 		Use:   "estimate --input FILE",
 		Short: "Estimate the tokens of a run without asking the judge",
-		RunE:  a.redteamEstimate,
+		RunE:  config.Run(a.redteamEstimate),
 	}
 	run := &cobra.Command{
 		Use:   "run --input FILE --output-dir DIR",
@@ -43,7 +43,7 @@ one have a warning.`,
 		Example: `  toxscreen redteam estimate --input sample.json --limit 5
   toxscreen judge --self-test --judge-model MODEL --judge-rubric nexa-gauge/toxicity
   toxscreen redteam run --judge-model MODEL --input sample.json --output-dir out --limit 5`,
-		RunE: a.redteamRun,
+		RunE: config.Run(a.redteamRun),
 	}
 	for _, c := range []*cobra.Command{estimate, run} {
 		c.Flags().String("input", "", "`FILE` with the cases: a JSON list, or one case per line")
@@ -81,17 +81,13 @@ func (a *app) readCases(cmd *cobra.Command) ([]formats.NexaCase, error) {
 	}
 	for _, c := range cases {
 		for _, key := range c.Ignored {
-			fmt.Fprintf(a.err, "toxscreen: warning: case %s: %s is not a known key and has no effect\n", terminal.Escape(c.CaseID), terminal.Escape(key))
+			a.warn(fmt.Sprintf("case %s: %s is not a known key and has no effect", c.CaseID, key))
 		}
 	}
 	return cases, nil
 }
 
-func (a *app) redteamEstimate(cmd *cobra.Command, _ []string) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) redteamEstimate(cmd *cobra.Command, s *config.Settings, _ []string) error {
 	all, err := a.readCases(cmd)
 	if err != nil {
 		return err
@@ -108,11 +104,7 @@ func (a *app) redteamEstimate(cmd *cobra.Command, _ []string) error {
 	return err
 }
 
-func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
-	s, err := config.Load(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) redteamRun(cmd *cobra.Command, s *config.Settings, _ []string) error {
 	folder, _ := cmd.Flags().GetString("output-dir")
 	switch {
 	case folder == "":
@@ -147,14 +139,20 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	if warning != "" {
-		fmt.Fprintln(a.err, "toxscreen: warning: "+warning)
+		a.warn(warning)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("failed to create %s: %w", folder, files.Cause(err))
 	}
 
+	asked := func(done, all int) {
+		a.showLine(fmt.Sprintf("%d of %s", done, plural.Count(all, "metric", "metrics")))
+		if done == all {
+			a.showLine("")
+		}
+	}
 	reports, failed, blank := 0, 0, 0
-	for r := range judges.Run(cmd.Context(), plan, a.askedSoFar()) {
+	for r := range judges.Run(cmd.Context(), plan, asked) {
 		if warning != "" && len(r.Metrics) > 0 {
 			r.Warnings = append(r.Warnings, warning)
 		}
@@ -184,10 +182,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 		fmt.Fprintf(a.err, "; %s not judged", plural.Count(blank, "case has no output and was", "cases have no output and were"))
 	}
 	fmt.Fprintln(a.err)
-	if failed > 0 {
-		return exit{code: exitPartly}
-	}
-	return nil
+	return ended(false, failed > 0)
 }
 
 func writeReport(path string, r cases.Report) error {
@@ -196,18 +191,4 @@ func writeReport(path string, r cases.Report) error {
 		return fmt.Errorf("failed to write the report of case %s: %w", r.CaseID, err)
 	}
 	return nil
-}
-
-// askedSoFar returns a function that shows the progress of a run on a terminal, else nil.
-func (a *app) askedSoFar() func(done, all int) {
-	if !isTerminal(a.err) {
-		return nil
-	}
-	return func(done, all int) {
-		line := fmt.Sprintf("%d of %s", done, plural.Count(all, "metric", "metrics"))
-		if done == all {
-			line = ""
-		}
-		a.showLine(line)
-	}
 }

@@ -123,15 +123,10 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		reached = reached || o.Result.Reaches(s.FailOn)
 		partly = partly || o.Result.NotDecided != "" || o.Result.Judge.Missing()
 	}
-	switch {
-	case err != nil || done < len(texts):
+	if err != nil || done < len(texts) {
 		return unfinished(cmd.Context(), err, done, len(texts))
-	case reached:
-		return exit{code: exitReached}
-	case partly:
-		return exit{code: exitPartly}
 	}
-	return nil
+	return ended(reached, partly)
 }
 
 // unfinished returns the error of a command that scored only some of its texts.
@@ -164,7 +159,7 @@ func (a *app) textOf(cmd *cobra.Command, args []string, limit int) (string, erro
 		return args[0], usage.RefuseFiles(cmd, args, a.args, rowsFlags)
 	}
 	ctx := cmd.Context()
-	if len(args) == 0 && isTerminal(a.in) {
+	if len(args) == 0 && terminal.Is(a.in) {
 		return "", wrongUsage("no text: pass it as an argument in quotes, or use - to type it and end with Ctrl-D")
 	}
 	text, err := io.ReadAll(io.LimitReader(files.Interruptible(ctx, a.in), int64(limit)+1))

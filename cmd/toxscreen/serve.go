@@ -23,6 +23,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/listen"
 	"github.com/toxscreen/toxscreen/internal/store"
+	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
@@ -45,7 +46,7 @@ files of --api-keys, --tls-cert and --tls-key again.`,
   toxscreen serve key alice >> keys.txt`,
 		Args:       usage.KnownCommand,
 		SuggestFor: []string{"api", "daemon", "http", "listen", "server", "start"},
-		RunE:       a.serve,
+		RunE:       config.Run(a.serve),
 	}
 	config.AddFlags(cmd, "listen", "debug_listen", "external_url", "allow_host", "allow_origin", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "request_timeout", "max_texts", "communities",
 		"on_unsupported_language", "ignore_images", "late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
@@ -82,9 +83,8 @@ judge_wait=TIME may be added to that line.`,
 // drain is the time limit for accepted requests when the server ends.
 const drain = 30 * time.Second
 
-func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
-	s, err := config.LoadForFinder(cmd)
-	if err != nil {
+func (a *app) serve(cmd *cobra.Command, s *config.Settings, _ []string) (err error) {
+	if err := s.CheckTypes(); err != nil {
 		return err
 	}
 	// Until the files can be read again, a hangup waits.
@@ -247,7 +247,7 @@ func reload(log *slog.Logger, running *server.Server, keysFile string, certifica
 func (a *app) serverConfig(s *config.Settings) (server.Config, error) {
 	options := &slog.HandlerOptions{Level: s.Serve.LogLevel}
 	var handler slog.Handler = slog.NewJSONHandler(a.err, options)
-	if isTerminal(a.err) {
+	if terminal.Is(a.err) {
 		handler = slog.NewTextHandler(a.err, options)
 	}
 	config := s.Serve.Config

@@ -204,6 +204,17 @@ func Load(cmd *cobra.Command) (*Settings, error) {
 	return s, nil
 }
 
+// Run returns the RunE of a command that reads the settings first.
+func Run(run func(cmd *cobra.Command, s *Settings, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		s, err := Load(cmd)
+		if err != nil {
+			return err
+		}
+		return run(cmd, s, args)
+	}
+}
+
 // Wrong returns the error for a value of a key: wrong usage if it comes from a flag.
 func (s *Settings) Wrong(name string, err error) error {
 	if s.ByFlag(name) {

@@ -30,15 +30,6 @@ func (s *Settings) ReadPIIFlag(cmd *cobra.Command) error {
 	return s.CheckTypes()
 }
 
-// LoadForFinder is [Load] for a command that finds personal data.
-func LoadForFinder(cmd *cobra.Command) (*Settings, error) {
-	s, err := Load(cmd)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.CheckTypes()
-}
-
 // OpenMasker opens what masks texts, or returns nil if the flags do not want that.
 func (s *Settings) OpenMasker(cmd *cobra.Command) (*screen.Masker, error) {
 	flags := cmd.Flags()

@@ -36,6 +36,25 @@ func NewView(out io.Writer, file *os.File) View {
 	return v
 }
 
+// Output is a writer that keeps its first error, so that a full disk behind standard output
+// is noticed even if the code that writes ignores errors.
+type Output struct {
+	W   io.Writer
+	Err error
+}
+
+// Write implements [io.Writer].
+func (o *Output) Write(p []byte) (int, error) {
+	n, err := o.W.Write(p)
+	if err != nil && o.Err == nil {
+		o.Err = err
+	}
+	return n, err
+}
+
+// Width returns the columns of a terminal, or 0.
+func (o *Output) Width() int { return Width(o.W) }
+
 // Is reports whether a stream is a terminal.
 func Is(stream any) bool {
 	f, ok := stream.(*os.File)

@@ -120,6 +120,13 @@ var setUpHelp = sync.OnceFunc(func() {
 func Install(root *cobra.Command) {
 	setUpHelp()
 	root.SetFlagErrorFunc(wrongFlag)
+	root.SetHelpCommandGroupID("setup")
+	root.SetCompletionCommandGroupID("setup")
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = knownTopic
+	}
+	root.InitDefaultCompletionCmd()
 	root.SetUsageTemplate(usageTemplate)
 	var order func(*cobra.Command)
 	order = func(c *cobra.Command) {

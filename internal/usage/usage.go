@@ -173,9 +173,9 @@ func commandWith(cmd *cobra.Command, wanted func(*pflag.FlagSet) bool) *cobra.Co
 	return nil
 }
 
-// KnownTopic is the Args of the help command. Cobra's own exits with 0 for an unknown
+// knownTopic is the Args of the help command. Cobra's own exits with 0 for an unknown
 // command.
-func KnownTopic(cmd *cobra.Command, args []string) error {
+func knownTopic(cmd *cobra.Command, args []string) error {
 	about, rest, err := cmd.Root().Find(args)
 	if err != nil {
 		return Wrong("%w", err)
