@@ -17,8 +17,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/toxscreen/toxscreen/internal/files"
 	"golang.org/x/time/rate"
+
+	"github.com/toxscreen/toxscreen/internal/files"
 )
 
 // Key is an API key, known by its hash, and what its caller may do.

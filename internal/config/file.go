@@ -22,7 +22,7 @@ import (
 var fileNames = []string{"toxscreen.yaml", "toxscreen.yml"}
 
 // systemFolder is the folder of the configuration for all users.
-var systemFolder = "/etc/toxscreen"
+const systemFolder = "/etc/toxscreen"
 
 // workingFolder is the folder of the configuration of a project.
 const workingFolder = "."
@@ -193,7 +193,7 @@ func textOf(value any) (string, error) {
 		}
 		return strings.Join(parts, ","), nil
 	}
-	return "", fmt.Errorf("a value of type %T is not allowed here", value)
+	return "", errors.New("the value must be a text, a number, true, false, or a list of these")
 }
 
 // ofKubernetes matches the variables that Kubernetes and Docker set for a service or a
