@@ -26,7 +26,10 @@ var (
 // AddFlags adds the flags of keys to a command.
 func AddFlags(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
-		k, _ := keyOf(name)
+		k, known := keyOf(name)
+		if !known {
+			panic("config: there is no key " + name)
+		}
 		f := cmd.Flags().VarPF(&flagValue{key: k.name, kind: k.kind, text: k.fallback}, k.flag(), k.short, k.help)
 		if k.kind == boolean {
 			f.NoOptDefVal = "true"
