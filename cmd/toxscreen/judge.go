@@ -16,6 +16,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -186,7 +187,7 @@ func (a *app) selfTest(cmd *cobra.Command, s *config.Settings) error {
 		return cacheHint(err)
 	}
 	defer screener.Close()
-	outcome, err := screener.SelfTest(cmd.Context(), func(p screen.Progress) {
+	outcome, err := screener.SelfTest(cmd.Context(), func(p selftest.Progress) {
 		line := fmt.Sprintf("%d of at most %d texts", p.Done, p.All)
 		if p.Left > 0 {
 			line += fmt.Sprintf(", %v left", p.Left.Round(time.Second))
@@ -218,7 +219,7 @@ func (a *app) selfTests(cmd *cobra.Command, s *config.Settings, args []string, o
 	case o.list && len(args) > 0:
 		return wrongUsage("--list shows all self-tests: unexpected argument %q", args[0])
 	case o.list:
-		tests, err := judge.SelfTests(folder)
+		tests, err := selftest.List(folder)
 		if err != nil {
 			return err
 		}
@@ -231,7 +232,7 @@ func (a *app) selfTests(cmd *cobra.Command, s *config.Settings, args []string, o
 	if model == "" {
 		return wrongUsage("the model is missing: name the one whose self-tests are removed; --list shows them")
 	}
-	removed, err := judge.ForgetSelfTests(folder, model)
+	removed, err := selftest.Forget(folder, model)
 	if err != nil {
 		return err
 	}
@@ -250,11 +251,11 @@ type shownSelfTest struct {
 }
 
 // showSelfTests prints self-tests, or a sentence if there are none.
-func (a *app) showSelfTests(format string, tests []judge.StoredSelfTest, none string) error {
+func (a *app) showSelfTests(format string, tests []selftest.Stored, none string) error {
 	shown := []shownSelfTest{}
 	for _, t := range tests {
 		model := judge.Model{Name: t.Model, Digest: t.Digest}
-		shown = append(shown, shownSelfTest{model.String(), t.Rubric, screen.TrustByTest(t.SelfTest), t.File})
+		shown = append(shown, shownSelfTest{model.String(), t.Rubric, screen.TrustByTest(t.Test), t.File})
 	}
 	var b strings.Builder
 	for _, t := range shown {
