@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plural"
@@ -39,34 +38,10 @@ func (a *app) modelListCommand() *cobra.Command {
 	return cmd
 }
 
-// listedModel is one entry of `model list --format json`.
-type listedModel struct {
-	Name       string                `json:"name"`   // for --model
-	Folder     string                `json:"folder"` // empty for the embedded model
-	Model      string                `json:"model,omitempty"`
-	License    string                `json:"license,omitempty"`
-	Attributes []toxscreen.Attribute `json:"attributes,omitempty"`
-	Error      string                `json:"error,omitempty"`
-}
-
-func (a *app) modelList(cmd *cobra.Command, s *config.Settings, _ []string) error {
-	dir, err := models.UserDir()
+func (a *app) modelList(_ *cobra.Command, s *config.Settings, _ []string) error {
+	listed, err := models.ListUser()
 	if err != nil {
 		return err
-	}
-	entries, err := models.List(dir)
-	if err != nil {
-		return err
-	}
-	listed := make([]listedModel, len(entries))
-	for i, e := range entries {
-		listed[i] = listedModel{Name: e.Name, Folder: e.Folder.Path}
-		if e.Err != nil {
-			listed[i].Error = e.Err.Error()
-			continue
-		}
-		listed[i].Model, listed[i].License = e.Manifest.Identity(), e.Manifest.License
-		listed[i].Attributes = e.Manifest.Attributes()
 	}
 	table := [][]string{{"NAME", "MODEL", "LICENSE", "ATTRIBUTES"}}
 	for _, m := range listed {

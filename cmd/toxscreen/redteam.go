@@ -69,14 +69,9 @@ func (a *app) readCases(cmd *cobra.Command) ([]cases.Case, error) {
 	if limit < 0 {
 		return nil, wrongUsage("--limit: %d is not 0 or more", limit)
 	}
-	file, err := os.Open(path)
+	read, err := cases.Open(path, limit)
 	if err != nil {
-		return nil, fmt.Errorf("failed to read %s: %w", path, files.Cause(err))
-	}
-	defer file.Close()
-	read, err := cases.Read(file, limit)
-	if err != nil {
-		return nil, fmt.Errorf("failed to read %s: %w", path, err)
+		return nil, err
 	}
 	for _, c := range read {
 		for _, key := range c.Ignored {

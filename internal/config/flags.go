@@ -202,17 +202,13 @@ func completeOperators(*cobra.Command, []string, string) ([]cobra.Completion, co
 
 // CompleteModels completes the name of a model.
 func CompleteModels(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	dir, err := models.UserDir()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	entries, err := models.List(dir)
+	listed, err := models.ListUser()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name)
+	for _, m := range listed {
+		names = append(names, m.Name)
 	}
 	return names, cobra.ShellCompDirectiveDefault // or a folder
 }
