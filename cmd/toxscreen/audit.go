@@ -142,7 +142,7 @@ that --labelled names.`,
 		Example: `  toxscreen audit report -i scored.jsonl --sample audit -o report
   toxscreen audit report -i scored.jsonl --sample audit --labelled ann.csv --labelled bob.csv
   toxscreen audit report -i scored.jsonl --sample audit --at-most false_positive_rate=0.01 --confidence 0.95`,
-		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error { return a.auditReport(cmd, s, o) }),
+		RunE: config.Run(func(_ *cobra.Command, s *config.Settings, _ []string) error { return a.auditReport(s, o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of results that the sample was drawn from")
@@ -162,7 +162,7 @@ that --labelled names.`,
 	return cmd
 }
 
-func (a *app) auditReport(cmd *cobra.Command, s *config.Settings, o *auditReportOptions) error {
+func (a *app) auditReport(s *config.Settings, o *auditReportOptions) error {
 	questions, err := o.questions()
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 		Example: `  toxscreen batch -i labelled.jsonl -o scored.jsonl --keep-text --judge-model MODEL --judge-trust none --judge-band 0.05-0.95
   toxscreen calibrate -i scored.jsonl -o fusion.json --budget 0.15 --plots plots
   toxscreen batch -i comments.jsonl -o out.jsonl --judge-model MODEL --calibration fusion.json`,
-		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error { return a.calibrate(cmd, s, o) }),
+		RunE: config.Run(func(_ *cobra.Command, s *config.Settings, _ []string) error { return a.calibrate(s, o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of labelled results, or - for standard input")
@@ -92,7 +92,7 @@ func checkPrices(prices fusion.Prices, budget fusion.Budget) error {
 	return nil
 }
 
-func (a *app) calibrate(cmd *cobra.Command, s *config.Settings, o *calibrateOptions) error {
+func (a *app) calibrate(s *config.Settings, o *calibrateOptions) error {
 	switch {
 	case o.input == "":
 		return wrongUsage("the input is missing: name it with -i FILE, or -i - for standard input")
