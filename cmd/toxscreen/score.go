@@ -104,7 +104,7 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		if err != nil {
 			return err
 		}
-		return terminal.Explanation(a.view(), result, steps)
+		return a.view().Explanation(result, steps)
 	}
 	done, reached, partly := 0, false, false
 	asIs := func(text string) (string, error) { return text, nil }

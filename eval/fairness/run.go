@@ -66,7 +66,7 @@ func (r *Run) Measure(ctx context.Context, screener *toxscreen.Screener) (Result
 		return Results{}, err
 	}
 	s.Threshold = r.threshold
-	results, err := NewResults(s, groups, intersections)
+	results, err := Measure(s, groups, intersections)
 	if err != nil {
 		return results, err
 	}

@@ -56,7 +56,7 @@ func (v View) Verdict(text string, found toxscreen.Verdict) error {
 }
 
 // Explanation shows why the judge was asked or not, and the steps to each score.
-func Explanation[S fmt.Stringer](v View, r toxscreen.Result, steps []S) error {
+func (v View) Explanation(r toxscreen.Result, steps []string) error {
 	asked := "not asked"
 	if r.Judge.Asked {
 		asked = "asked"

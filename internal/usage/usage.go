@@ -49,7 +49,7 @@ var OtherNames = map[string][]string{
 	"ssl-cert-file": {"--tls-cert FILE"}, "ssl-certfile": {"--tls-cert FILE"}, "ssl-key-file": {"--tls-key FILE"}, "ssl-keyfile": {"--tls-key FILE"},
 	"debug": {"--log-level debug"}, "verbose": {"--log-level debug"}, "v": {"--log-level debug"}, "root-path": {"--external-url URL"},
 
-	"i": {"--prompts FILE", "--dev FILE"}, "input": {"--prompts FILE", "--dev FILE"},
+	"i": {"--prompts FILE"}, "input": {"--prompts FILE"},
 	"f": {"--input FILE"}, "file": {"--input FILE"}, "infile": {"--input FILE"}, "input-file": {"--input FILE"}, "in": {"--input FILE"},
 	"out": {"--output"}, "outfile": {"--output"}, "output-dir": {"--output"}, "output-file": {"--output"}, "output-folder": {"--output"},
 	"output-path": {"--output"}, "save-to": {"--output"}, "dest": {"--output"}, "to": {"--output"},

@@ -1,25 +1,16 @@
-package fusion
+package fit
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
+
+	"github.com/toxscreen/toxscreen/fusion"
 )
 
-// Share is a share with its 95 % interval.
-type Share struct {
-	Count int `json:"count"`
-	Of    int `json:"of"`
-	// Low and High are the ends of Wilson's interval for the effective number of
-	// cases: cases of one kind count less the more alike they are.
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-// Estimate returns Count/Of; NaN if Of is 0.
-func (s Share) Estimate() float64 { return float64(s.Count) / float64(s.Of) }
-
 // ShareOf returns the share of count among independent cases.
-func ShareOf(count, of int) Share {
+func ShareOf(count, of int) fusion.Share {
 	t := tally{}
 	for i := range of {
 		t.add(strconv.Itoa(i), i < count)
@@ -46,10 +37,10 @@ const (
 )
 
 // share returns the share with its Wilson interval, whose ends are z standard errors away.
-// The design effect is Kish's: the variance
-// between kinds over the one of independent cases, at least 1.
-func (t tally) share(z float64) Share {
-	s := Share{Low: 0, High: 1}
+// The design effect is Kish's: the variance between kinds over the one of independent
+// cases, at least 1.
+func (t tally) share(z float64) fusion.Share {
+	s := fusion.Share{Low: 0, High: 1}
 	for _, n := range t {
 		s.Count += n[0]
 		s.Of += n[1]
@@ -61,8 +52,8 @@ func (t tally) share(z float64) Share {
 	effect := 1.0
 	if spread := p * (1 - p) / n; spread > 0 && len(t) > 1 {
 		between := 0.0
-		for _, one := range t {
-			off := float64(one[0]) - p*float64(one[1])
+		for _, kind := range slices.Sorted(maps.Keys(t)) { // the same sum each time, to the last digit
+			off := float64(t[kind][0]) - p*float64(t[kind][1])
 			between += off * off
 		}
 		k := float64(len(t))

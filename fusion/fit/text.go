@@ -1,14 +1,15 @@
-package fusion
+package fit
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
 // Text returns a report of the fit for people. p are the fitted parameters.
-func (r Report) Text(p Params) string {
+func (r Report) Text(p fusion.Params) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d with a verdict, scored by %s\n\n", plural.Count(r.Rows, "row", "rows"), r.Judged, p.Model)
 	for _, one := range r.Attributes {

@@ -1,7 +1,19 @@
-package fusion
+// Package fit computes the parameters of package fusion from texts whose labels are
+// known:
+//
+//	params, report, err := fit.Params(rows, fit.Options{Model: version, Thresholds: thresholds, Prices: prices})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Print(report.Text(params))
+//
+// [SelfTest] computes what a judge's self-test allows. Applying the outcome is package
+// fusion's task.
+package fit
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -11,6 +23,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
@@ -18,14 +32,14 @@ import (
 type Options struct {
 	Model      string           // version of the model that the rows were scored with
 	Thresholds toxscreen.Scores // at which attributes are flagged
-	Prices     Prices
-	Budget     Budget // LeastValue is ignored
+	Prices     fusion.Prices
+	Budget     fusion.Budget // LeastValue is ignored
 	Traffic    Traffic
 	// Base has the judges to keep besides the one that is fitted.
-	Base Params
+	Base fusion.Params
 }
 
-// Traffic limits what verdicts may use of a judge. [Fit] turns it into a share of
+// Traffic limits what verdicts may use of a judge. [Params] turns it into a share of
 // texts, by the means of the verdicts in the rows.
 type Traffic struct {
 	Texts float64 // scored per minute; 0 for no limit
@@ -81,7 +95,7 @@ type AttributeReport struct {
 	// Note says.
 	Classifier, Fused float64
 	Counts            bool
-	Opinion           *Opinion
+	Opinion           *fusion.Opinion
 	Note              string
 	// Held are the probabilities of the rows by fits without their fold, for plots.
 	Held []Held
@@ -93,23 +107,27 @@ type Held struct {
 	Label, Weight float64
 }
 
-// Fit computes the parameters for labelled texts. A parameter is left out unless
+// ErrVerdicts is in the error of rows with too few verdicts: the judge has to be asked about
+// more of them.
+var ErrVerdicts = errors.New("verdicts")
+
+// Params computes the parameters for labelled texts. A parameter is left out unless
 // cross-validation shows that it lowers the loss. Too few rows, contradicting rows
 // and rows of one class only are rejected.
-func Fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
+func Params(rows []toxscreen.Labelled, o Options) (fusion.Params, Report, error) {
 	fitted, report, err := fit(rows, o)
 	if err != nil {
-		return Params{}, Report{}, fmt.Errorf("failed to fit fusion parameters: %w", err)
+		return fusion.Params{}, Report{}, fmt.Errorf("failed to fit fusion parameters: %w", err)
 	}
 	return fitted, report, nil
 }
 
-func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
+func fit(rows []toxscreen.Labelled, o Options) (fusion.Params, Report, error) {
 	report := Report{Rows: len(rows)}
 	if err := check(rows); err != nil {
-		return Params{}, report, err
+		return fusion.Params{}, report, err
 	}
-	p := Params{Format: Format, Model: o.Model, Prices: o.Prices, Budget: o.Budget, Calibration: map[toxscreen.Attribute]Line{}}
+	p := fusion.Params{Format: fusion.Format, Model: o.Model, Prices: o.Prices, Budget: o.Budget, Calibration: map[toxscreen.Attribute]fusion.Line{}}
 	p.Budget.LeastValue = o.Base.Budget.LeastValue
 	judge, err := judgeOf(rows, &report)
 	if err != nil {
@@ -120,7 +138,7 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 	}
 	unfounded := unfoundedShare(rows)
 	for _, a := range toxscreen.Attributes() {
-		all := samplesOf(rows, a, Line{Slope: 1})
+		all := samplesOf(rows, a, fusion.Line{Slope: 1})
 		if len(all) == 0 {
 			continue
 		}
@@ -150,7 +168,7 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 				r.Opinion.Unfounded = unfounded
 				judge.Attributes[a] = *r.Opinion
 			} else if a == toxscreen.Toxicity {
-				return p, report, fmt.Errorf("%s: verdicts: %s; judge more texts with --judge-trust none --judge-band 0.05-0.95", a, r.Note)
+				return p, report, fmt.Errorf("%s: %w: %s", a, ErrVerdicts, r.Note)
 			}
 		}
 		report.Attributes = append(report.Attributes, r)
@@ -159,13 +177,13 @@ func fit(rows []toxscreen.Labelled, o Options) (Params, Report, error) {
 		return p, report, fmt.Errorf("%s, none with a label", plural.Count(len(rows), "row", "rows"))
 	}
 	for _, known := range o.Base.Judges {
-		if judge == nil || digestOf(known.Model) != digestOf(judge.Model) || known.Rubric != judge.Rubric {
+		if judge == nil || fusion.Digest(known.Model) != fusion.Digest(judge.Model) || known.Rubric != judge.Rubric {
 			p.Judges = append(p.Judges, known)
 		}
 	}
 	if judge != nil {
 		p.Judges = append(p.Judges, *judge)
-		if err := p.spend(rows, o, &report); err != nil {
+		if err := spend(&p, rows, o, &report); err != nil {
 			return p, report, err
 		}
 	}
@@ -214,8 +232,8 @@ func check(rows []toxscreen.Labelled) error {
 }
 
 // judgeOf returns the one judge that rows have verdicts of, or nil.
-func judgeOf(rows []toxscreen.Labelled, report *Report) (*JudgeParams, error) {
-	var judge *JudgeParams
+func judgeOf(rows []toxscreen.Labelled, report *Report) (*fusion.JudgeParams, error) {
+	var judge *fusion.JudgeParams
 	weights := 0.0
 	for i, row := range rows {
 		v := row.Verdict
@@ -223,12 +241,12 @@ func judgeOf(rows []toxscreen.Labelled, report *Report) (*JudgeParams, error) {
 			continue
 		}
 		if judge == nil {
-			judge = &JudgeParams{Model: v.Model, Rubric: v.Rubric, Attributes: map[toxscreen.Attribute]Opinion{}}
-			if digestOf(v.Model) == "" {
+			judge = &fusion.JudgeParams{Model: v.Model, Rubric: v.Rubric, Attributes: map[toxscreen.Attribute]fusion.Opinion{}}
+			if fusion.Digest(v.Model) == "" {
 				return nil, fmt.Errorf("row %d: the verdict is from %q, which has no digest", i+1, v.Model)
 			}
 		}
-		if digestOf(v.Model) != digestOf(judge.Model) || v.Rubric != judge.Rubric {
+		if fusion.Digest(v.Model) != fusion.Digest(judge.Model) || v.Rubric != judge.Rubric {
 			return nil, fmt.Errorf("row %d: the verdict is from %s under %s, but earlier ones are from %s under %s: fit one judge at a time", i+1, v.Model, v.Rubric, judge.Model, judge.Rubric)
 		}
 		for _, a := range v.Aspects {
@@ -271,7 +289,7 @@ func (o Options) share(judged bool, r Report) (float64, error) {
 
 // sample is one row as the fit of one attribute sees it.
 type sample struct {
-	said // what the judge says
+	fusion.Finding // what the judge says
 
 	name   string  // of the row
 	severe bool    // a text that is severely toxic
@@ -284,7 +302,7 @@ type sample struct {
 }
 
 // samplesOf returns the rows with a label and a score of an attribute.
-func samplesOf(rows []toxscreen.Labelled, a toxscreen.Attribute, line Line) []sample {
+func samplesOf(rows []toxscreen.Labelled, a toxscreen.Attribute, line fusion.Line) []sample {
 	var all []sample
 	for i, row := range rows {
 		y, labelled := row.Labels.Get(a)
@@ -299,10 +317,10 @@ func samplesOf(rows []toxscreen.Labelled, a toxscreen.Attribute, line Line) []sa
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(name)) // never fails
 		severe, _ := row.Labels.Get(toxscreen.SevereToxicity)
-		one := sample{name: name, severe: severe >= 0.5 && y >= 0.5, x: line.apply(logOdds(p, surest)), y: y, w: row.Weight, fold: int(h.Sum32() % folds)}
+		one := sample{name: name, severe: severe >= 0.5 && y >= 0.5, x: line.Apply(fusion.LogOdds(p)), y: y, w: row.Weight, fold: int(h.Sum32() % folds)}
 		if v := row.Verdict; v != nil {
-			if s := saidOf(v, a); s.aspects > 0 && (s.toxic() || len(v.Addressed) == 0) {
-				one.judged, one.said = true, s
+			if s := fusion.FindingOf(v, a); s.Aspects > 0 && (s.Toxic() || len(v.Addressed) == 0) {
+				one.judged, one.Finding = true, s
 			}
 		}
 		all = append(all, one)
@@ -356,7 +374,7 @@ func tooFew(all []sample) string {
 }
 
 // calibrate fits the line that corrects the classifier's log-odds.
-func calibrate(all []sample, r *AttributeReport) Line {
+func calibrate(all []sample, r *AttributeReport) fusion.Line {
 	features := func(one sample) []float64 { return []float64{one.x, 1} }
 	as := make([]float64, len(all))
 	for i, one := range all {
@@ -366,17 +384,17 @@ func calibrate(all []sample, r *AttributeReport) Line {
 	held := crossValidated(all, features, prior)
 	r.Before, r.After, r.Calibrated = compare(all, as, held)
 	for i, one := range all {
-		r.Held = append(r.Held, Held{Before: sigmoid(one.x), After: sigmoid(one.x), Label: one.y, Weight: one.w})
+		r.Held = append(r.Held, Held{Before: logodds.Probability(one.x), After: logodds.Probability(one.x), Label: one.y, Weight: one.w})
 		if r.Calibrated {
-			r.Held[i].After = sigmoid(held[i])
+			r.Held[i].After = logodds.Probability(held[i])
 		}
 	}
 	theta := regress(all, features, prior)
 	if !r.Calibrated || theta[0] <= 0 {
 		r.Calibrated = false
-		return Line{Slope: 1}
+		return fusion.Line{Slope: 1}
 	}
-	return Line{Slope: theta[0], Intercept: theta[1]}
+	return fusion.Line{Slope: theta[0], Intercept: theta[1]}
 }
 
 // lossOf is the log loss of log-odds z for a label.
@@ -404,14 +422,14 @@ func compare(all []sample, before, after []float64) (lossBefore, lossAfter float
 // fitOpinion fits the judge's verdicts on one attribute: first on the rows that are
 // neither certainly toxic nor certainly clean, then on the rows near the resulting
 // band.
-func fitOpinion(all []sample, threshold float64, prices Prices, r *AttributeReport) error {
+func fitOpinion(all []sample, threshold float64, prices fusion.Prices, r *AttributeReport) error {
 	judged := slices.DeleteFunc(slices.Clone(all), func(one sample) bool { return !one.judged })
 	if len(judged) == 0 {
 		r.Note = "no verdict measures it"
 		return nil
 	}
 	// Texts far from any threshold would dominate a fit that is not about them.
-	near := around(judged, logOdds(0.05, surest), logOdds(0.95, surest))
+	near := around(judged, fusion.LogOdds(0.05), fusion.LogOdds(0.95))
 	if why := tooFew(near); why != "" {
 		r.Note = why
 		return nil
@@ -422,13 +440,11 @@ func fitOpinion(all []sample, threshold float64, prices Prices, r *AttributeRepo
 			return err
 		}
 		r.Opinion = &opinion
-		f := &Fusion{file: File{Params: Params{Prices: prices}}}
-		f.opinions[r.Attribute] = opinion
-		low, high, ok := f.Band(r.Attribute, threshold)
+		low, high, ok := opinion.Band(threshold, prices, prices.Call)
 		if !ok {
 			return nil
 		}
-		inside := around(judged, logOdds(low, surest), logOdds(high, surest))
+		inside := around(judged, fusion.LogOdds(low), fusion.LogOdds(high))
 		if len(inside) == len(near) || tooFew(inside) != "" {
 			return nil
 		}
@@ -449,14 +465,14 @@ func around(judged []sample, from, to float64) []sample {
 }
 
 // opinion fits the judge on rows near the band.
-func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, error) {
-	o := Opinion{Low: 1, High: 0}
+func (r *AttributeReport) opinion(near []sample, threshold float64) (fusion.Opinion, error) {
+	o := fusion.Opinion{Low: 1, High: 0}
 	o.Toxic, o.Clean = classes(near)
 	for _, one := range near {
-		o.Low, o.High = min(o.Low, sigmoid(one.x)), max(o.High, sigmoid(one.x))
+		o.Low, o.High = min(o.Low, logodds.Probability(one.x)), max(o.High, logodds.Probability(one.x))
 	}
 	alone := func(one sample) []float64 { return []float64{one.x, 1} }
-	both := func(one sample) []float64 { return []float64{one.x, 1, one.near, one.beyond} }
+	both := func(one sample) []float64 { return []float64{one.x, 1, one.Near, one.Beyond} }
 	prior := []gaussian{{1, 0.5}, {0, 2}, {0, 2}, {0, 1}}
 	bounds := []bound{fraction, free, rising, rising} // so that the outcome rises with both opinions
 	heldAlone := crossValidated(near, alone, prior[:2])
@@ -470,13 +486,13 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 	// The evidence for each row, by fits without its fold. If the classifier is
 	// undecided, the judge finds a text toxic when its evidence reaches the
 	// threshold.
-	at := logOdds(threshold, surest)
+	at := fusion.LogOdds(threshold)
 	heard, needed := make([]float64, len(near)), make([]float64, len(near))
 	for fold := range folds {
 		without := regressBounded(outside(near, fold), both, prior, bounds)
 		for i, one := range near {
 			if one.fold == fold {
-				heard[i] = without[1] + without[2]*one.near + without[3]*one.beyond
+				heard[i] = without[1] + without[2]*one.Near + without[3]*one.Beyond
 				needed[i] = (1 - without[0]) * at
 			}
 		}
@@ -501,10 +517,10 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 	o.Overlap, o.Intercept, o.Slope, o.Beyond = 1-theta[0], theta[1], theta[2], theta[3]
 	// If no error was seen, the rate is as small as that prior allows, and no
 	// likelihood ratio is larger than its inverse.
-	o.Cap = min(math.Log(2*(min(o.Toxic, o.Clean)+1)), mostCap)
+	o.Cap = min(math.Log(2*(min(o.Toxic, o.Clean)+1)), fusion.MostCap)
 	o.Lower = o.Cap
 	for i := range levels {
-		level := Level{Heard: o.Cap * (2*float64(i)/(levels-1) - 1)}
+		level := fusion.Level{Heard: o.Cap * (2*float64(i)/(levels-1) - 1)}
 		level.TruePositive, level.FalsePositive = rates(func(i int) bool { return heard[i] >= level.Heard })
 		o.Levels = append(o.Levels, level)
 	}
@@ -515,18 +531,18 @@ func (r *AttributeReport) opinion(near []sample, threshold float64) (Opinion, er
 }
 
 // spend sets the minimum worth of a verdict, so that the budget holds.
-func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) error {
+func spend(p *fusion.Params, rows []toxscreen.Labelled, o Options, report *Report) error {
 	judge := &p.Judges[len(p.Judges)-1]
-	f, err := New(File{Params: *p}, p.Model)
+	f, err := fusion.New(fusion.File{Params: *p}, p.Model)
 	if err != nil {
 		return err
 	}
-	f = f.With(Judge{Model: judge.Model, Rubric: judge.Rubric, Tested: &Tested{Lower: mostCap}})
+	f = f.With(fusion.Judge{Model: judge.Model, Rubric: judge.Rubric, Tested: &fusion.Tested{Lower: fusion.MostCap}})
 	type valued struct{ value, weight float64 }
 	values := make([]valued, len(rows))
 	sum, squares := 0.0, 0.0
 	for i, row := range rows {
-		values[i] = valued{f.decide(&row.Found, &o.Thresholds).value, row.Weight}
+		values[i] = valued{f.Value(&row.Found, &o.Thresholds), row.Weight}
 		sum += row.Weight
 		squares += row.Weight * row.Weight
 	}
@@ -567,10 +583,11 @@ func (p *Params) spend(rows []toxscreen.Labelled, o Options, report *Report) err
 	return nil
 }
 
-// Fitted returns a Fusion with the parameters that [Fit] computes from rows. It
-// knows the judge of their verdicts, if they have any, and takes it to resist attacks.
-func Fitted(rows []toxscreen.Labelled, o Options) (*Fusion, error) {
-	params, _, err := Fit(rows, o)
+// Fusion returns a Fusion with the parameters that [Params] computes from rows. It
+// knows the judge of the rows' verdicts, if rows have verdicts, and takes it to resist
+// attacks.
+func Fusion(rows []toxscreen.Labelled, o Options) (*fusion.Fusion, error) {
+	params, _, err := Params(rows, o)
 	if err != nil {
 		return nil, err
 	}
@@ -578,13 +595,13 @@ func Fitted(rows []toxscreen.Labelled, o Options) (*Fusion, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := New(file, o.Model)
+	f, err := fusion.New(file, o.Model)
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range rows {
 		if v := row.Verdict; v != nil {
-			return f.With(Judge{Model: v.Model, Rubric: v.Rubric, Tested: &Tested{Lower: mostCap}}), nil
+			return f.With(fusion.Judge{Model: v.Model, Rubric: v.Rubric, Tested: &fusion.Tested{Lower: fusion.MostCap}}), nil
 		}
 	}
 	return f, nil

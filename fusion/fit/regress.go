@@ -1,4 +1,4 @@
-package fusion
+package fit
 
 import (
 	"math"
@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
 // gaussian is the prior of a coefficient.
@@ -71,7 +73,7 @@ func regressFixed(all []sample, features func(sample) []float64, prior []gaussia
 				grad[k] = (full[j] - prior[j].mean) / (prior[j].deviation * prior[j].deviation)
 			}
 			for i, one := range all {
-				d := one.w * (sigmoid(dot(rows[i], full)) - one.y)
+				d := one.w * (logodds.Probability(dot(rows[i], full)) - one.y)
 				for k, j := range open {
 					grad[k] += d * rows[i][j]
 				}
@@ -84,7 +86,7 @@ func regressFixed(all []sample, features func(sample) []float64, prior []gaussia
 				hess.SetSym(k, k, 1/(prior[j].deviation*prior[j].deviation))
 			}
 			for i, one := range all {
-				p := sigmoid(dot(rows[i], full))
+				p := logodds.Probability(dot(rows[i], full))
 				d := one.w * p * (1 - p)
 				for k, j := range open {
 					for l := k; l < len(open); l++ {

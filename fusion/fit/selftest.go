@@ -1,10 +1,13 @@
-package fusion
+package fit
 
 import (
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
 // Trial is a judge's self-test: its verdicts on texts whose labels are known.
@@ -23,44 +26,25 @@ type Attack struct {
 	Carrier, Attacked toxscreen.Verdict
 }
 
-// Tested is what a judge's self-test allows its verdicts to change.
-type Tested struct {
-	// Attributes has what verdicts count for each attribute that the judge was
-	// measured on. An Opinion with Cap 0 ignores them.
-	Attributes map[toxscreen.Attribute]Opinion
-	// Figures are the judge's figures for the attributes that it answers for.
-	Figures map[toxscreen.Attribute]Figures
-	// Better are the attributes at which the judge is certainly better than chance, in
-	// their order. Its verdicts on them may still say no more than the classifier.
-	Better []toxscreen.Attribute
-	// Lower is how far a verdict may lower a score, in nats, 0 or more: ln 1/q, where q
-	// is the upper end of the share of verdicts that an attack reversed.
-	Lower float64
-	// Reversed is this share.
-	Reversed Share
-	// Why is a sentence that says why verdicts are ignored, for results; empty for a
-	// general one.
-	Why string
-}
-
-// Measure computes what a judge's verdicts count from its self-test. For each attribute
+// SelfTest computes what a judge's verdicts count from its self-test, beside the
+// classifier as f corrects it. For each attribute
 // it compares two logistic regressions of the labels, on the classifier's log-odds alone
 // and on these and the verdict. Their difference is the log likelihood ratio of the
 // verdict, given the classifier: it does not depend on the share of toxic texts in the
 // self-test. It then counts as far as it is certain, see [weight].
-func (f *Fusion) Measure(t Trial) Tested {
+func SelfTest(f *fusion.Fusion, t Trial) fusion.Tested {
 	reversals := tally{}
 	for _, a := range t.Attacks {
 		for _, attribute := range toxscreen.Attributes() {
 			// What was not found without the attack was not hidden by it.
-			if before := saidOf(&a.Carrier, attribute); before.toxic() {
-				after := saidOf(&a.Attacked, attribute)
-				reversals.add(a.Kind, !after.toxic())
+			if before := fusion.FindingOf(&a.Carrier, attribute); before.Toxic() {
+				after := fusion.FindingOf(&a.Attacked, attribute)
+				reversals.add(a.Kind, !after.Toxic())
 			}
 		}
 	}
-	tested := Tested{Attributes: map[toxscreen.Attribute]Opinion{}, Figures: map[toxscreen.Attribute]Figures{}, Reversed: reversals.share(z95)}
-	tested.Lower = min(-math.Log(tested.Reversed.High), mostCap)
+	tested := fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Opinion{}, Figures: map[toxscreen.Attribute]fusion.Figures{}, Reversed: reversals.share(z95)}
+	tested.Lower = min(-math.Log(tested.Reversed.High), fusion.MostCap)
 	// A judge whose "no" hardly counts only ever raises scores, also those that are too high
 	// already. If it may give in to more than half of the attacks, a "yes" counts less, too.
 	steady := 1.0
@@ -70,7 +54,7 @@ func (f *Fusion) Measure(t Trial) Tested {
 	unfounded := unfoundedShare(t.Rows)
 	var samples [toxscreen.AttributeCount][]sample
 	for _, a := range toxscreen.Attributes() {
-		samples[a] = t.samplesOf(a, f.lines[a])
+		samples[a] = t.samplesOf(a, f.Line(a))
 	}
 	repeated := repetitionIn(samples[:])
 	var common []sample // of the attributes that the judge finds better than chance
@@ -86,13 +70,13 @@ func (f *Fusion) Measure(t Trial) Tested {
 		}
 	}
 	for _, a := range toxscreen.Attributes() {
-		opinion := Opinion{Toxic: float64(len(found[a][1])), Clean: float64(len(found[a][0])), High: 1}
+		opinion := fusion.Opinion{Toxic: float64(len(found[a][1])), Clean: float64(len(found[a][0])), High: 1}
 		if min(opinion.Toxic, opinion.Clean) < leastKinds {
 			continue
 		}
 		opinion.TruePositive, opinion.FalsePositive = found[a][1].share(z95).Low, found[a][0].share(z95).High
 		if better(found[a]) {
-			opinion.measure(samples[a], repeated, common, steady)
+			measure(&opinion, samples[a], repeated, common, steady)
 			opinion.Lower, opinion.Unfounded = min(tested.Lower, opinion.Cap), unfounded
 		}
 		tested.Attributes[a] = opinion
@@ -114,7 +98,7 @@ func (t Trial) Clear() bool {
 		return false
 	}
 	for _, a := range toxscreen.Attributes() {
-		all := t.samplesOf(a, Line{Slope: 1})
+		all := t.samplesOf(a, fusion.Line{Slope: 1})
 		if len(all) == 0 {
 			continue
 		}
@@ -125,23 +109,17 @@ func (t Trial) Clear() bool {
 	return true
 }
 
-// Figures are a judge's sensitivity and specificity for an attribute: how many of the
-// texts that have it are found to have it, and how many of the others are not.
-type Figures struct {
-	Sensitivity Share `json:"sensitivity"`
-	Specificity Share `json:"specificity"`
-}
-
-func figuresOf(all []sample) Figures {
+// figuresOf returns the figures of the judged rows of one attribute.
+func figuresOf(all []sample) fusion.Figures {
 	found, spared := tally{}, tally{}
 	for _, one := range all {
 		if one.class() == 1 {
-			found.add(one.name, one.toxic())
+			found.add(one.name, one.Toxic())
 		} else {
-			spared.add(one.name, !one.toxic())
+			spared.add(one.name, !one.Toxic())
 		}
 	}
-	return Figures{found.share(z95), spared.share(z95)}
+	return fusion.Figures{Sensitivity: found.share(z95), Specificity: spared.share(z95)}
 }
 
 // findings returns how often toxic and clean texts are found toxic.
@@ -149,7 +127,7 @@ func findings(all []sample) [2]tally {
 	found := [2]tally{{}, {}}
 	for _, one := range all {
 		if !one.severe {
-			found[one.class()].add(one.name, one.toxic())
+			found[one.class()].add(one.name, one.Toxic())
 		}
 	}
 	return found
@@ -160,7 +138,7 @@ func (one sample) class() int { return int(math.Round(one.y)) }
 
 // samplesOf returns the rows with a verdict on an attribute. Severe texts are the easy
 // part of the other attributes, and much rarer in any traffic than in the self-test.
-func (t Trial) samplesOf(a toxscreen.Attribute, line Line) []sample {
+func (t Trial) samplesOf(a toxscreen.Attribute, line fusion.Line) []sample {
 	all := slices.DeleteFunc(samplesOf(t.Rows, a, line), func(one sample) bool { return !one.judged })
 	for i := range all {
 		if all[i].severe = all[i].severe && a != toxscreen.SevereToxicity; all[i].severe {
@@ -184,13 +162,13 @@ func repetitionIn(attributes [][]sample) repetition {
 			for _, one := range all {
 				if int(math.Round(one.y)) == toxic {
 					class = append(class, one)
-					x, n, b, w = x+one.w*one.x, n+one.w*one.near, b+one.w*one.beyond, w+one.w
+					x, n, b, w = x+one.w*one.x, n+one.w*one.Near, b+one.w*one.Beyond, w+one.w
 				}
 			}
 			for _, one := range class {
 				off := one.x - x/w
-				near += one.w * off * (one.near - n/w)
-				beyond += one.w * off * (one.beyond - b/w)
+				near += one.w * off * (one.Near - n/w)
+				beyond += one.w * off * (one.Beyond - b/w)
 				spread += one.w * off * off
 			}
 		}
@@ -203,10 +181,10 @@ func repetitionIn(attributes [][]sample) repetition {
 
 // measure fits what the verdict counts to the judged rows of one attribute. The most that it
 // counts is steady, in 0..1.
-func (o *Opinion) measure(all []sample, repeated repetition, common []sample, steady float64) {
+func measure(o *fusion.Opinion, all []sample, repeated repetition, common []sample, steady float64) {
 	// A judge that never failed on n kinds may still fail on one in 2(n+1): Jeffreys'
 	// prior.
-	limit := min(math.Log(2*(min(o.Toxic, o.Clean)+1)), mostCap)
+	limit := min(math.Log(2*(min(o.Toxic, o.Clean)+1)), fusion.MostCap)
 	all = repeated.removed(all)
 	// The evidence for each row, by fits without its kind.
 	heard, held := make([]float64, len(all)), make([]float64, len(all))
@@ -214,7 +192,7 @@ func (o *Opinion) measure(all []sample, repeated repetition, common []sample, st
 		fitted := repeated.ratios(outside(all, fold), outside(common, fold))
 		for i, one := range all {
 			if one.fold == fold {
-				heard[i] = min(max(fitted.heard(one.said), -limit), limit)
+				heard[i] = min(max(fitted.Heard(one.Finding), -limit), limit)
 				held[i] = one.alone
 			}
 		}
@@ -233,7 +211,7 @@ func (o *Opinion) measure(all []sample, repeated repetition, common []sample, st
 		for j, one := range all {
 			reached[one.class()].add(one.name, w*heard[j] >= at)
 		}
-		o.Levels = append(o.Levels, Level{Heard: at, TruePositive: reached[1].share(z95).Low, FalsePositive: reached[0].share(z95).High})
+		o.Levels = append(o.Levels, fusion.Level{Heard: at, TruePositive: reached[1].share(z95).Low, FalsePositive: reached[0].share(z95).High})
 	}
 }
 
@@ -269,8 +247,8 @@ func (r repetition) removed(all []sample) []sample {
 	all = slices.Clone(all)
 	for i := range all {
 		one := &all[i]
-		one.near -= r.near * one.x
-		one.beyond -= r.beyond * one.x
+		one.Near -= r.near * one.x
+		one.Beyond -= r.beyond * one.x
 		one.alone = theta[0]*one.x + theta[1]
 	}
 	return all
@@ -278,12 +256,12 @@ func (r repetition) removed(all []sample) []sample {
 
 // ratios fits the log likelihood ratio of a verdict, given the classifier, to the rows of
 // one attribute. The fit for all attributes together is its prior.
-func (r repetition) ratios(all, common []sample) Opinion {
-	features := func(one sample) []float64 { return []float64{one.alone, 1, one.near, one.beyond} }
+func (r repetition) ratios(all, common []sample) fusion.Opinion {
+	features := func(one sample) []float64 { return []float64{one.alone, 1, one.Near, one.Beyond} }
 	bounds := []bound{{1, 1}, free, rising, rising}
 	theta := regressBounded(common, features, []gaussian{{1, 1}, {0, 2}, {0, 2}, {0, 1}}, bounds)
 	theta = regressBounded(all, features, []gaussian{{1, 1}, {theta[1], alike}, {theta[2], alike}, {theta[3], alike}}, bounds)
-	return Opinion{Intercept: theta[1], Slope: theta[2], Beyond: theta[3], Unfounded: 1}
+	return fusion.Opinion{Intercept: theta[1], Slope: theta[2], Beyond: theta[3], Unfounded: 1}
 }
 
 // weight returns how much of the evidence for the rows of one attribute counts, in 0..1:
@@ -313,7 +291,7 @@ func coefficient(all []sample, offset, evidence []float64, prior float64) (w, de
 	for range 50 {
 		gradient, information := (1-w)*known, known
 		for i, one := range all {
-			p := sigmoid(offset[i] + w*evidence[i])
+			p := logodds.Probability(offset[i] + w*evidence[i])
 			gradient += one.w * (one.y - p) * evidence[i]
 			information += one.w * p * (1 - p) * evidence[i] * evidence[i]
 		}
@@ -326,13 +304,13 @@ func coefficient(all []sample, offset, evidence []float64, prior float64) (w, de
 	information := known
 	byKind := map[string]float64{}
 	for i, one := range all {
-		p := sigmoid(offset[i] + w*evidence[i])
+		p := logodds.Probability(offset[i] + w*evidence[i])
 		information += one.w * p * (1 - p) * evidence[i] * evidence[i]
 		byKind[one.name] += one.w * (one.y - p) * evidence[i]
 	}
-	meat := known // of the prior
-	for _, score := range byKind {
-		meat += score * score
+	meat := known                                           // of the prior
+	for _, kind := range slices.Sorted(maps.Keys(byKind)) { // the same sum each time, to the last digit
+		meat += byKind[kind] * byKind[kind]
 	}
 	return w, math.Sqrt(meat) / information
 }
@@ -350,15 +328,15 @@ func unfoundedShare(rows []toxscreen.Labelled) float64 {
 		}
 		for _, a := range toxscreen.Attributes() {
 			label, ok := row.Labels.Get(a)
-			heard := saidOf(row.Verdict, a)
-			if !ok || heard.aspects == 0 {
+			heard := fusion.FindingOf(row.Verdict, a)
+			if !ok || heard.Aspects == 0 {
 				continue
 			}
 			kind := int(math.Round(label))
 			all[kind]++
 			switch {
-			case !heard.toxic():
-			case heard.unfounded():
+			case !heard.Toxic():
+			case heard.Unfounded():
 				without[kind]++
 			default:
 				with[kind]++
@@ -374,29 +352,4 @@ func unfoundedShare(rows []toxscreen.Labelled) float64 {
 	}
 	low := ratio(without) - gate*math.Sqrt(1/(without[0]+0.5)+1/(without[1]+0.5))
 	return min(max(low/best, 0), 1)
-}
-
-// Trusted returns the attributes whose scores verdicts may change, in their order.
-func (t Tested) Trusted() []toxscreen.Attribute {
-	return trusted(func(a toxscreen.Attribute) Opinion { return t.Attributes[a] })
-}
-
-// Trusted returns the attributes whose scores verdicts of the judge in use may change, in
-// their order.
-func (f *Fusion) Trusted() []toxscreen.Attribute {
-	return trusted(func(a toxscreen.Attribute) Opinion { return f.opinions[a] })
-}
-
-func trusted(opinion func(toxscreen.Attribute) Opinion) []toxscreen.Attribute {
-	return slices.DeleteFunc(toxscreen.Attributes(), func(a toxscreen.Attribute) bool { return opinion(a).Cap == 0 })
-}
-
-// Strongest returns the largest factor by which a "yes" multiplies the odds, or the
-// smallest one of a "no", at even odds.
-func (o Opinion) Strongest(yes bool) float64 {
-	farthest := o.Slope*knee + o.Beyond*(logOdds(1, sure)-knee)
-	if !yes {
-		farthest = -farthest
-	}
-	return math.Exp(o.evidence(0, o.Intercept+farthest))
 }
