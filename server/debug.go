@@ -98,15 +98,15 @@ func (t trusted) Collect(into chan<- prometheus.Metric) {
 }
 
 // answered counts a request.
-func (m *metrics) answered(e *exchange, status int) {
+func (m *metrics) answered(c *Call, status int) {
 	failed := ""
-	if e.failure != nil {
-		failed = string(e.failure.code)
+	if c.failure != nil {
+		failed = string(c.failure.Code)
 	}
-	m.requests.WithLabelValues(e.api.name, strconv.Itoa(status), failed).Inc()
-	m.seconds.WithLabelValues(e.api.name).Observe(time.Since(e.began).Seconds())
-	m.texts.WithLabelValues(e.api.name).Add(float64(e.texts.Load()))
-	m.bytes.WithLabelValues(e.api.name).Add(float64(e.bytes.Load()))
+	m.requests.WithLabelValues(c.format.Name, strconv.Itoa(status), failed).Inc()
+	m.seconds.WithLabelValues(c.format.Name).Observe(time.Since(c.began).Seconds())
+	m.texts.WithLabelValues(c.format.Name).Add(float64(c.texts.Load()))
+	m.bytes.WithLabelValues(c.format.Name).Add(float64(c.bytes.Load()))
 }
 
 // classified counts the language of a text that was classified. Languages are those

@@ -20,6 +20,7 @@ import (
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/servertest"
 )
 
 // serving answers on a real listener, with all timeouts of a server, until the
@@ -90,7 +91,7 @@ func TestSlowClientsOfAllKindsHinderNobody(t *testing.T) {
 		{"body", "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{", ' '},
 		{"answer", fmt.Sprintf("POST /v1/score HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(long), long), 0},
 	}
-	srv, err := server.New(toxscreen.New(words), server.Config{})
+	srv, err := servertest.New(toxscreen.New(words), server.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func TestSlowClientsOfAllKindsHinderNobody(t *testing.T) {
 	if slowClients >= 1000 {
 		left = 0 // slow headers time out after 10 seconds, too long for each run of the tests
 	}
-	waitFor(t, 30*time.Second, "the slow clients are disconnected", func() bool { return open.Load() <= left })
+	servertest.WaitFor(t, 30*time.Second, "the slow clients are disconnected", func() bool { return open.Load() <= left })
 	close(stop)
 	drops.Wait()
 }
@@ -199,24 +200,24 @@ func TestNoFaultOfTheJudgeIsAFaultOfTheServer(t *testing.T) {
 			for i := range 4 {
 				clients.Go(func() {
 					began := time.Now()
-					r := s.post("/v1/score", fmt.Sprintf(`{"text": "maybe %d", "judge_wait": "%s"}`, i, patience))
-					result := r.result(t)
+					r := s.Post("/v1/score", fmt.Sprintf(`{"text": "maybe %d", "judge_wait": "%s"}`, i, patience))
+					result := r.Result(t)
 					if took := time.Since(began); took > 2*patience {
 						t.Errorf("the answer took %s", took)
 					}
 					if result.Score != 0.5 || result.Source != toxscreen.SourceClassifier || len(result.Judge.Verdicts) > 0 {
-						t.Errorf("%s", r.body)
+						t.Errorf("%s", r.Body)
 					}
 					if result.Judge.Pending != test.slow || (result.Judge.Error == "") != test.slow {
 						t.Errorf("pending %t, error %q", result.Judge.Pending, result.Judge.Error)
 					}
-					if strings.Contains(r.body, "127.0.0.1") {
+					if strings.Contains(r.Body, "127.0.0.1") {
 						t.Errorf("the answer has the address of the judge: %q", result.Judge.Error)
 					}
 				})
 			}
 			clients.Wait()
-			if r := s.post("/v1/score", `{"text": "you idiot"}`).result(t); r.Score != 0.9 || r.Judge.Asked {
+			if r := s.Post("/v1/score", `{"text": "you idiot"}`).Result(t); r.Score != 0.9 || r.Judge.Asked {
 				t.Errorf("a text that needs no judge: %+v", r)
 			}
 		})
@@ -231,7 +232,7 @@ func TestAJudgeThatComesBackIsAskedAgain(t *testing.T) {
 	s := serve(t, reallyJudged(t, ollama.URL, time.Minute), server.Config{})
 	asks := atomic.Int64{}
 	ask := func() toxscreen.Result {
-		return s.post("/v1/score", fmt.Sprintf(`{"text": "maybe %d", "judge_wait": "2m"}`, asks.Add(1))).result(t)
+		return s.Post("/v1/score", fmt.Sprintf(`{"text": "maybe %d", "judge_wait": "2m"}`, asks.Add(1))).Result(t)
 	}
 	if r := ask(); len(r.Judge.Verdicts) != 1 {
 		t.Fatalf("there is no verdict to begin with: %+v", r.Judge)

@@ -144,12 +144,12 @@ func callers(keys []Key, earlier []*caller) *[]*caller {
 	return &all
 }
 
-// keyOf returns the key in a request, from Authorization: Bearer, x-api-key,
+// KeyOf returns the key in a request, from Authorization: Bearer, x-api-key,
 // x-goog-api-key, the query parameter key or the password of Authorization: Basic, in this
 // order; "" where there is none. A password is what clients send that are configured with
 // nothing but an address, like http://any:KEY@tox.example.org; it comes last since it may
 // be one for a proxy.
-func keyOf(r *http.Request) string {
+func KeyOf(r *http.Request) string {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		key = ""
@@ -164,9 +164,9 @@ func (s *Server) callerOf(r *http.Request) (*caller, error) {
 	if len(callers) == 0 {
 		return anyone, nil
 	}
-	key := keyOf(r)
+	key := KeyOf(r)
 	if key == "" {
-		return nil, fail(wrongKey, "failed to authorize the request: it has no API key: send one as Authorization: Bearer KEY, as x-api-key: KEY, or as ?key=KEY")
+		return nil, Fail(WrongKey, "failed to authorize the request: it has no API key: send one as Authorization: Bearer KEY, as x-api-key: KEY, or as ?key=KEY")
 	}
 	hash := sha256.Sum256([]byte(strings.TrimSpace(key)))
 	var found *caller
@@ -176,7 +176,7 @@ func (s *Server) callerOf(r *http.Request) (*caller, error) {
 		}
 	}
 	if found == nil {
-		return nil, fail(wrongKey, "failed to authorize the request: its API key is not valid")
+		return nil, Fail(WrongKey, "failed to authorize the request: its API key is not valid")
 	}
 	return found, nil
 }
@@ -189,7 +189,7 @@ func (c *caller) allow() error {
 	reserved := c.limiter.Reserve()
 	if wait := reserved.Delay(); wait > 0 {
 		reserved.Cancel()
-		return &failure{code: rateLimited, retry: wait, message: fmt.Sprintf("failed to score text: the limit of the API key is %g texts a second; try again later", c.Rate)}
+		return &Failure{Code: rateLimited, Retry: wait, Message: fmt.Sprintf("failed to score text: the limit of the API key is %g texts a second; try again later", c.Rate)}
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/toxscreen/toxscreen/screen"
 	"github.com/toxscreen/toxscreen/server"
 	"github.com/toxscreen/toxscreen/server/authority"
+	"github.com/toxscreen/toxscreen/server/formats"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -103,10 +104,10 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	// slots of their own: without them, a refusal under overload takes 100 ms or
 	// more.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + cmp.Or(s.Threads, runtime.GOMAXPROCS(0)))
-	var verdicts *server.Verdicts
+	var verdicts *formats.Verdicts
 	if s.Judge.Model != "" && s.NoJudge == "" {
 		s.Judge.Log = config.Log
-		if verdicts, err = server.OpenVerdicts(s.Judge, s.JudgePrice); err != nil {
+		if verdicts, err = formats.OpenVerdicts(s.Judge, s.JudgePrice); err != nil {
 			return cacheHint(err)
 		}
 		defer verdicts.Close()
@@ -125,7 +126,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, screener.Close()) }()
 	if verdicts != nil {
-		config.VerdictFormats, config.Judge = verdicts.Formats(), screener
+		config.Judge = screener
 		results, err := openResults(s)
 		if err != nil {
 			return err
@@ -149,6 +150,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, finder.Close()) }()
 	config.Finder = finder.Finder
+	config.Formats = formats.All(formats.Config{OffsetUnit: s.OffsetUnit, Communities: s.Serve.Communities, Verdicts: verdicts})
 	server, err := server.New(screener.Screener, config)
 	if err != nil {
 		return err
@@ -242,7 +244,6 @@ func (a *app) serverConfig(s *settings) (server.Config, error) {
 	}
 	config := server.Config{
 		Log: slog.New(handler), External: s.Serve.External, Hosts: s.Serve.Hosts, Origins: s.Serve.Origins,
-		Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
 		MaxBytes: s.MaxBytes, MaxBody: int64(rows.RowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, RequestTimeout: s.Serve.Timeout, JudgeWait: s.Serve.JudgeWait,
 		OnUnsupportedLanguage: s.Serve.OnLanguage, IgnoreImages: s.Serve.IgnoreImages,
 	}

@@ -1,0 +1,8 @@
+package perspective
+
+var (
+	NewError   = newError
+	TooLong    = tooLong
+	KeyInvalid = keyInvalid
+	Overload   = overload
+)
