@@ -128,7 +128,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	data := append(plainjson.Append(nil, value), '\n') // before the status: it may panic
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) //nolint:gosec // JSON, which no browser takes for HTML; a client that has disconnected needs no error
+	_, _ = w.Write(data) // a client that has disconnected needs no error
 }
 
 func writeFailure(w http.ResponseWriter, f *Failure) { writeJSON(w, f.Status(), NewErrorBody("", f)) }

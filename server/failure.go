@@ -11,7 +11,7 @@ import (
 )
 
 // Failure is an error for the client. Each format has its own form for it.
-type Failure struct {
+type Failure struct { //nolint:errname // failure is the word of the log and the metrics
 	Code    Code
 	Message string        // for the client: the step, the input and what to do
 	Retry   time.Duration // after which a retry may succeed; 0 where it will not

@@ -16,7 +16,6 @@ type (
 	english  = servertest.English
 	judging  = servertest.Judging
 	raising  = servertest.Raising
-	site     = servertest.Site
 	reply    = servertest.Reply
 )
 

@@ -18,6 +18,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,8 +57,8 @@ func (c Classify) Info() toxscreen.ModelInfo {
 // Scores makes Scores of attributes and numbers in turn.
 func Scores(pairs ...any) toxscreen.Scores {
 	var s toxscreen.Scores
-	for i := 0; i < len(pairs); i += 2 {
-		s.Set(pairs[i].(toxscreen.Attribute), pairs[i+1].(float64))
+	for pair := range slices.Chunk(pairs, 2) {
+		s.Set(pair[0].(toxscreen.Attribute), pair[1].(float64))
 	}
 	return s
 }
@@ -145,7 +146,7 @@ type Site struct {
 	Log *Logged
 
 	router routers.Router // of the document
-	t      testing.TB
+	tb     testing.TB
 }
 
 // Logged is what a server logged.
@@ -177,19 +178,19 @@ func New(screener *toxscreen.Screener, c server.Config) (*server.Server, error) 
 }
 
 // Serve serves all formats, unless c has others, until the test ends.
-func Serve(t testing.TB, screener *toxscreen.Screener, c server.Config) *Site {
-	t.Helper()
+func Serve(tb testing.TB, screener *toxscreen.Screener, c server.Config) *Site {
+	tb.Helper()
 	log := &Logged{}
 	c.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	srv, err := New(screener, c)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	s := &Site{httptest.NewServer(srv), srv, log, documentOf(t, srv), t}
-	t.Cleanup(func() {
+	s := &Site{httptest.NewServer(srv), srv, log, documentOf(tb, srv), tb}
+	tb.Cleanup(func() {
 		s.Close()
 		if err := srv.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return s
@@ -203,16 +204,16 @@ var document struct {
 }
 
 // documentOf returns the document of a server; nil if it does not serve the native format.
-func documentOf(t testing.TB, srv *server.Server) routers.Router {
-	t.Helper()
+func documentOf(tb testing.TB, srv *server.Server) routers.Router {
+	tb.Helper()
 	answer := httptest.NewRecorder()
-	srv.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/openapi.json", nil))
+	srv.ServeHTTP(answer, httptest.NewRequestWithContext(tb.Context(), http.MethodGet, "/v1/openapi.json", nil))
 	if answer.Code != http.StatusOK {
 		return nil
 	}
 	document.Do(func() { document.router, document.err = parse(answer.Body.Bytes()) })
 	if document.err != nil {
-		t.Fatal(document.err)
+		tb.Fatal(document.err)
 	}
 	return document.router
 }
@@ -236,49 +237,49 @@ type Reply struct {
 }
 
 // Result reads the body as a result.
-func (r Reply) Result(t testing.TB) toxscreen.Result {
-	t.Helper()
+func (r Reply) Result(tb testing.TB) toxscreen.Result {
+	tb.Helper()
 	var result toxscreen.Result
 	if err := json.Unmarshal([]byte(r.Body), &result); err != nil || r.Status != http.StatusOK {
-		t.Fatalf("status %d, %v: %s", r.Status, err, r.Body)
+		tb.Fatalf("status %d, %v: %s", r.Status, err, r.Body)
 	}
 	return result
 }
 
 // Code reads the body as a native failure.
-func (r Reply) Code(t testing.TB) string {
-	t.Helper()
+func (r Reply) Code(tb testing.TB) string {
+	tb.Helper()
 	var failure struct {
 		Error struct{ Code, Message string }
 	}
 	if err := json.Unmarshal([]byte(r.Body), &failure); err != nil || r.Status < 400 || failure.Error.Message == "" {
-		t.Fatalf("status %d, %v: %s", r.Status, err, r.Body)
+		tb.Fatalf("status %d, %v: %s", r.Status, err, r.Body)
 	}
 	return failure.Error.Code
 }
 
 // Post sends a body. Headers come in pairs.
 func (s *Site) Post(path, body string, headers ...string) Reply {
-	s.t.Helper()
+	s.tb.Helper()
 	return s.Ask(http.MethodPost, path, body, headers...)
 }
 
 // Get asks for a path. Headers come in pairs.
 func (s *Site) Get(path string, headers ...string) Reply {
-	s.t.Helper()
+	s.tb.Helper()
 	return s.Ask(http.MethodGet, path, "", headers...)
 }
 
 // Ask sends a request. Headers come in pairs.
 func (s *Site) Ask(method, path, body string, headers ...string) Reply {
-	s.t.Helper()
+	s.tb.Helper()
 	var in io.Reader
 	if body != "" {
 		in = strings.NewReader(body)
 	}
-	r, err := http.NewRequestWithContext(context.WithoutCancel(s.t.Context()), method, s.URL+path, in)
+	r, err := http.NewRequestWithContext(context.WithoutCancel(s.tb.Context()), method, s.URL+path, in)
 	if err != nil {
-		s.t.Fatal(err)
+		s.tb.Fatal(err)
 	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
@@ -288,12 +289,12 @@ func (s *Site) Ask(method, path, body string, headers ...string) Reply {
 	}
 	response, err := s.Client().Do(r)
 	if err != nil {
-		s.t.Fatal(err)
+		s.tb.Fatal(err)
 	}
 	defer response.Body.Close()
 	data, err := io.ReadAll(response.Body)
 	if err != nil {
-		s.t.Fatal(err)
+		s.tb.Fatal(err)
 	}
 	s.check(r, body, response, data)
 	return Reply{response.StatusCode, response.Header, string(data)}
@@ -301,7 +302,7 @@ func (s *Site) Ask(method, path, body string, headers ...string) Reply {
 
 // check validates a request and its answer against the document.
 func (s *Site) check(r *http.Request, body string, response *http.Response, data []byte) {
-	s.t.Helper()
+	s.tb.Helper()
 	described := r.Clone(r.Context())
 	described.URL.Scheme, described.URL.Host = "", ""
 	described.Host = ""
@@ -311,7 +312,7 @@ func (s *Site) check(r *http.Request, body string, response *http.Response, data
 	route, params, err := s.router.FindRoute(described)
 	if err != nil {
 		if !errors.Is(err, routers.ErrPathNotFound) && response.StatusCode != http.StatusMethodNotAllowed && r.Method != http.MethodOptions {
-			s.t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
+			s.tb.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
 		}
 		return
 	}
@@ -322,7 +323,7 @@ func (s *Site) check(r *http.Request, body string, response *http.Response, data
 	}
 	err = openapi3filter.ValidateRequest(r.Context(), input)
 	if response.StatusCode < 300 && err != nil {
-		s.t.Errorf("%s %s was answered, but the document does not allow it: %v", r.Method, r.URL.Path, err)
+		s.tb.Errorf("%s %s was answered, but the document does not allow it: %v", r.Method, r.URL.Path, err)
 	}
 	if strings.Contains(response.Header.Get("Content-Type"), "ndjson") {
 		s.lines(route, data)
@@ -331,13 +332,13 @@ func (s *Site) check(r *http.Request, body string, response *http.Response, data
 	output := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: response.StatusCode, Header: response.Header, Options: input.Options}
 	output.SetBodyBytes(data)
 	if err := openapi3filter.ValidateResponse(r.Context(), output); err != nil {
-		s.t.Errorf("%s %s: the answer is not what the document says: %v", r.Method, r.URL.Path, err)
+		s.tb.Errorf("%s %s: the answer is not what the document says: %v", r.Method, r.URL.Path, err)
 	}
 }
 
 // lines validates the first lines of an answer against the document.
 func (s *Site) lines(route *routers.Route, data []byte) {
-	s.t.Helper()
+	s.tb.Helper()
 	line := route.Spec.Components.Schemas["Line"].Value
 	for i, data := range bytes.SplitAfter(data, []byte("\n")) {
 		if len(data) == 0 || i == 5 {
@@ -345,62 +346,62 @@ func (s *Site) lines(route *routers.Route, data []byte) {
 		}
 		var value any
 		if err := json.Unmarshal(data, &value); err != nil {
-			s.t.Errorf("%v: %s", err, data)
+			s.tb.Errorf("%v: %s", err, data)
 			continue
 		}
 		if err := line.VisitJSON(value, openapi3.EnableJSONSchema2020()); err != nil {
-			s.t.Errorf("a line is not what the document says: %v", err)
+			s.tb.Errorf("a line is not what the document says: %v", err)
 		}
 	}
 }
 
 // Wait returns when a condition holds, and fails after 10 seconds.
-func Wait(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	WaitFor(t, 10*time.Second, what, holds)
+func Wait(tb testing.TB, what string, holds func() bool) {
+	tb.Helper()
+	WaitFor(tb, 10*time.Second, what, holds)
 }
 
 // WaitFor is [Wait] with another time.
-func WaitFor(t testing.TB, most time.Duration, what string, holds func() bool) {
-	t.Helper()
+func WaitFor(tb testing.TB, most time.Duration, what string, holds func() bool) {
+	tb.Helper()
 	for end := time.Now().Add(most); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
+			tb.Fatalf("waited in vain until %s", what)
 		}
 	}
 }
 
 // NewKey returns a new key and the server's side of it.
-func NewKey(t testing.TB, name, settings string) (string, server.Key) {
-	t.Helper()
+func NewKey(tb testing.TB, name, settings string) (string, server.Key) {
+	tb.Helper()
 	key, line, err := server.NewKey(name)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if strings.Contains(line, strings.TrimPrefix(key, "tox_")) {
-		t.Fatalf("the line %s holds the key", line)
+		tb.Fatalf("the line %s holds the key", line)
 	}
 	keys, err := server.ParseKeys([]byte("# the clients\n\n" + line + " " + settings + "\n"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return key, keys[0]
 }
 
 // Debug returns what the debug handler of a server answers for a path.
-func Debug(t testing.TB, srv *server.Server, path string) string {
-	t.Helper()
+func Debug(tb testing.TB, srv *server.Server, path string) string {
+	tb.Helper()
 	w := httptest.NewRecorder()
-	srv.Debug().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	srv.Debug().ServeHTTP(w, httptest.NewRequestWithContext(tb.Context(), http.MethodGet, path, nil))
 	return w.Body.String()
 }
 
 // Finder returns a finder of what has a form.
-func Finder(t testing.TB, s pii.Settings) *pii.Finder {
-	t.Helper()
+func Finder(tb testing.TB, s pii.Settings) *pii.Finder {
+	tb.Helper()
 	f, err := pii.New(s)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return f
 }
@@ -470,32 +471,32 @@ func Sentences(text string, scores ...toxscreen.Probability) []server.Sentence {
 }
 
 // JSON returns the JSON form of a value.
-func JSON(t testing.TB, value any) string {
-	t.Helper()
+func JSON(tb testing.TB, value any) string {
+	tb.Helper()
 	out, err := json.Marshal(value)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(out)
 }
 
 // Documented compares a value with an example in a system's documentation, with
 // all of its keys and no others.
-func Documented(t testing.TB, file string, got any) {
-	t.Helper()
+func Documented(tb testing.TB, file string, got any) {
+	tb.Helper()
 	example, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var want, shown any
 	if err := json.Unmarshal(example, &want); err != nil {
-		t.Fatalf("%s: %v", file, err)
+		tb.Fatalf("%s: %v", file, err)
 	}
-	if err := json.Unmarshal([]byte(JSON(t, got)), &shown); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal([]byte(JSON(tb, got)), &shown); err != nil {
+		tb.Fatal(err)
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {
-		t.Errorf("%s: %s", file, diff)
+		tb.Errorf("%s: %s", file, diff)
 	}
 }
 
@@ -529,54 +530,54 @@ func (s *Slow) Judge(ctx context.Context, _ string, _ toxscreen.Classification) 
 }
 
 // Results opens a file of late results. all returns those that are in it, by id.
-func Results(t testing.TB) (kept *store.Results, all func() map[string]string) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "results.db")
+func Results(tb testing.TB) (kept *store.Results, all func() map[string]string) {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "results.db")
 	kept, err := store.OpenResults(path, 1000, time.Hour)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := kept.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return kept, func() map[string]string {
 		db, err := sql.Open("sqlite", path)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		defer db.Close()
-		rows, err := db.QueryContext(t.Context(), "SELECT key, value FROM results")
+		rows, err := db.QueryContext(tb.Context(), "SELECT key, value FROM results")
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		defer rows.Close()
 		found := map[string]string{}
 		for rows.Next() {
 			var id, value string
 			if err := rows.Scan(&id, &value); err != nil {
-				t.Fatal(err)
+				tb.Fatal(err)
 			}
 			found[id] = value
 		}
 		if err := rows.Err(); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return found
 	}
 }
 
 // Feedback opens a file of label sets.
-func Feedback(t testing.TB, o store.FeedbackOptions) *store.Feedback {
-	t.Helper()
-	f, err := store.OpenFeedback(filepath.Join(t.TempDir(), "feedback.db"), o)
+func Feedback(tb testing.TB, o store.FeedbackOptions) *store.Feedback {
+	tb.Helper()
+	f, err := store.OpenFeedback(filepath.Join(tb.TempDir(), "feedback.db"), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := f.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return f
