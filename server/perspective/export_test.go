@@ -5,4 +5,7 @@ var (
 	TooLong    = tooLong
 	KeyInvalid = keyInvalid
 	Overload   = overload
+
+	TextTypes  = textType("").names()
+	ScoreTypes = scoreType("").names()
 )

@@ -319,9 +319,14 @@ func TestDiscovery(t *testing.T) {
 		}
 	}
 	u, _ := url.Parse("https://tox.example.org")
-	golden(t, "testdata/discovery.json", perspective.Discovery(u))
+	written := servertest.JSON(t, perspective.Discovery(u))
+	for _, names := range [][]string{perspective.TextTypes, perspective.ScoreTypes} {
+		if enum := `"enum":` + servertest.JSON(t, names); !strings.Contains(written, enum) {
+			t.Errorf("the document has no %s, which is what requests are read by", enum)
+		}
+	}
 	var document map[string]any
-	if err := json.Unmarshal([]byte(servertest.JSON(t, perspective.Discovery(u))), &document); err != nil {
+	if err := json.Unmarshal([]byte(written), &document); err != nil {
 		t.Fatal(err)
 	}
 	var follow func(value any)
