@@ -131,17 +131,26 @@ func TestSlowClientsOfAllKindsHinderNobody(t *testing.T) {
 			}
 		}
 	})
+	meanwhile := 0 // answers while every slow client held its connection
 	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); {
-		began := time.Now()
 		response, err := http.Post("http://"+address+"/v1/score", "application/json", strings.NewReader(`{"text": "you idiot"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
 		data, err := io.ReadAll(response.Body)
 		response.Body.Close()
-		if took := time.Since(began); err != nil || response.StatusCode != http.StatusOK || !strings.HasPrefix(string(data), `{"score":0.9`) || took > time.Second {
-			t.Errorf("status %d, %v after %s: %.200s", response.StatusCode, err, took, data)
+		if err != nil {
+			t.Error(err)
 		}
+		if response.StatusCode != http.StatusOK || !strings.HasPrefix(string(data), `{"score":0.9`) {
+			t.Errorf("status %d: %.200s", response.StatusCode, data)
+		}
+		if open.Load() > slowClients { // they and this one
+			meanwhile++
+		}
+	}
+	if meanwhile == 0 {
+		t.Error("nobody was answered before the slow clients were disconnected")
 	}
 	http.DefaultClient.CloseIdleConnections()
 	left := int64(len(drips)-1+slowClients) / int64(len(drips))
@@ -169,8 +178,8 @@ func reallyJudged(t *testing.T, url string, timeout time.Duration) *toxscreen.Sc
 	return judged(j)
 }
 
-// Whatever the judge does, every text gets an answer within the time limit for the
-// judge, with the classifier's scores and the error, but not the address of the judge.
+// Whatever the judge does, every text gets an answer when the time for the judge is over,
+// with the classifier's scores and the error, but not the address of the judge.
 func TestNoFaultOfTheJudgeIsAFaultOfTheServer(t *testing.T) {
 	ollama := ollamatest.Start(t)
 	ollama.Create(t, "tiny", ollamatest.Tiny)
@@ -199,17 +208,20 @@ func TestNoFaultOfTheJudgeIsAFaultOfTheServer(t *testing.T) {
 			var clients sync.WaitGroup
 			for i := range 4 {
 				clients.Go(func() {
-					began := time.Now()
 					r := s.Post("/v1/score", fmt.Sprintf(`{"text": "maybe %d", "judge_wait": "%s"}`, i, patience))
 					result := r.Result(t)
-					if took := time.Since(began); took > 2*patience {
-						t.Errorf("the answer took %s", took)
+					if result.Score != 0.5 || result.Source != toxscreen.SourceClassifier {
+						t.Errorf("the score is not the classifier's: %s", r.Body)
 					}
-					if result.Score != 0.5 || result.Source != toxscreen.SourceClassifier || len(result.Judge.Verdicts) > 0 {
-						t.Errorf("%s", r.Body)
+					if len(result.Judge.Verdicts) > 0 {
+						t.Errorf("there is a verdict: %s", r.Body)
 					}
-					if result.Judge.Pending != test.slow || (result.Judge.Error == "") != test.slow {
+					// The answer came when the time for the judge was over, and not when the judge ended.
+					if result.Judge.Pending != test.slow {
 						t.Errorf("pending %t, error %q", result.Judge.Pending, result.Judge.Error)
+					}
+					if failed := result.Judge.Error != ""; failed == test.slow {
+						t.Errorf("the judge's error is %q", result.Judge.Error)
 					}
 					if strings.Contains(r.Body, "127.0.0.1") {
 						t.Errorf("the answer has the address of the judge: %q", result.Judge.Error)
@@ -239,9 +251,15 @@ func TestAJudgeThatComesBackIsAskedAgain(t *testing.T) {
 	}
 	ollama.Stop(t)
 	for range 10 {
-		began := time.Now()
-		if r := ask(); r.Judge.Error == "" || r.Score != 0.5 || time.Since(began) > 10*time.Second {
-			t.Errorf("without a judge, after %s: %+v", time.Since(began), r)
+		r := ask()
+		if r.Judge.Error == "" {
+			t.Errorf("without a judge there is no error: %+v", r)
+		}
+		if r.Judge.Pending {
+			t.Errorf("without a judge, a verdict is still expected: %+v", r)
+		}
+		if r.Score != 0.5 {
+			t.Errorf("without a judge: %+v", r)
 		}
 	}
 	ollama.Restart(t)
