@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Call is one request of a batch.
-type Call struct {
+// BatchCall is one request of a batch.
+type BatchCall struct {
 	// ID is the client's Content-ID, with its brackets. HELM's is the whole text,
 	// percent-encoded.
 	ID     string
@@ -23,8 +23,8 @@ type Call struct {
 	Body   []byte
 }
 
-// Reply is the answer to a [Call].
-type Reply struct {
+// BatchReply is the answer to a [BatchCall].
+type BatchReply struct {
 	ID     string // of the call
 	Status int
 	Header http.Header // beside the type and the length of the body
@@ -34,7 +34,7 @@ type Reply struct {
 // ReadBatch reads the body of a batch: multipart/mixed, where each part is
 // an HTTP request. A batch with more than most calls is an error, as is an empty one.
 // The error is a [*Error].
-func ReadBatch(contentType string, body []byte, most int) ([]Call, error) {
+func ReadBatch(contentType string, body []byte, most int) ([]BatchCall, error) {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil || media != "multipart/mixed" || parameters["boundary"] == "" {
 		return nil, batchError("its Content-Type must be multipart/mixed with a boundary")
@@ -43,7 +43,7 @@ func ReadBatch(contentType string, body []byte, most int) ([]Call, error) {
 	if !bytes.Contains(body, []byte("--"+parameters["boundary"]+"--")) {
 		return nil, batchError("it breaks off")
 	}
-	var calls []Call
+	var calls []BatchCall
 	for parts := multipart.NewReader(bytes.NewReader(body), parameters["boundary"]); ; {
 		part, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
@@ -71,8 +71,8 @@ func batchError(why string) *Error {
 	return newError(http.StatusBadRequest, "Failed to parse batch request: "+why)
 }
 
-func readCall(part *multipart.Part) (Call, error) {
-	call := Call{ID: part.Header.Get("Content-ID")}
+func readCall(part *multipart.Part) (BatchCall, error) {
+	call := BatchCall{ID: part.Header.Get("Content-ID")}
 	if media, _, err := mime.ParseMediaType(part.Header.Get("Content-Type")); err != nil || media != "application/http" {
 		return call, errors.New("must have the Content-Type application/http")
 	}
@@ -92,7 +92,7 @@ func readCall(part *multipart.Part) (Call, error) {
 
 // WriteBatch returns the answer to a batch and its Content-Type. The
 // replies are in the order of the calls.
-func WriteBatch(replies []Reply) (contentType string, body []byte) {
+func WriteBatch(replies []BatchReply) (contentType string, body []byte) {
 	var out bytes.Buffer
 	parts := multipart.NewWriter(&out)
 	for _, reply := range replies {

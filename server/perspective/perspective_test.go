@@ -436,7 +436,7 @@ func TestReadBatch(t *testing.T) {
 	if len(calls) != 2 || calls[0].Method != http.MethodPost || calls[0].Target != "/v1alpha1/comments:analyze?key=k&alt=json" || strings.TrimSpace(string(calls[1].Body)) != "{\"a\":\n1}" {
 		t.Fatalf("%.200v", calls)
 	}
-	replyType, reply := perspective.WriteBatch([]perspective.Reply{
+	replyType, reply := perspective.WriteBatch([]perspective.BatchReply{
 		{ID: calls[0].ID, Status: 200, Header: http.Header{"Toxscreen-Not-Measured": {"SPAM"}}, Body: []byte(`{"x":1}`)}, {ID: calls[1].ID, Status: 429, Body: []byte(`{}`)}, {Status: 200, Body: []byte(`{}`)},
 	})
 	boundary := strings.TrimPrefix(replyType, "multipart/mixed; boundary=")
@@ -494,9 +494,9 @@ func FuzzBatch(f *testing.F) {
 		if len(calls) == 0 || len(calls) > 5 {
 			t.Fatalf("%d calls", len(calls))
 		}
-		var replies []perspective.Reply
+		var replies []perspective.BatchReply
 		for _, call := range calls {
-			replies = append(replies, perspective.Reply{ID: call.ID, Status: 200, Body: []byte("{}")})
+			replies = append(replies, perspective.BatchReply{ID: call.ID, Status: 200, Body: []byte("{}")})
 		}
 		_, reply := perspective.WriteBatch(replies)
 		// No id can add a header or a part to the answer.

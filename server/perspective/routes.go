@@ -201,10 +201,10 @@ func (m methods) batch(c *server.Call) error {
 	if err != nil {
 		return failure(err)
 	}
-	replies := make([]Reply, len(calls))
+	replies := make([]BatchReply, len(calls))
 	inners := make([]*http.Request, len(calls)) // the calls as requests of their own
 	reply := func(i int, header http.Header, value any, err error) {
-		replies[i] = Reply{ID: calls[i].ID, Status: http.StatusOK, Header: header}
+		replies[i] = BatchReply{ID: calls[i].ID, Status: http.StatusOK, Header: header}
 		if err != nil {
 			f := server.FailureOf(err)
 			c.Report("failed to answer a call of a batch", f)
@@ -268,7 +268,7 @@ func (m methods) batch(c *server.Call) error {
 
 // target returns the method of a call, and turns inner into the call as a request of its
 // own.
-func (m methods) target(c *server.Call, inner *http.Request, one Call) (reader, error) {
+func (m methods) target(c *server.Call, inner *http.Request, one BatchCall) (reader, error) {
 	unknown := server.Fail(server.NotFound, "failed to answer a call of a batch: there are POST %sanalyze and %[1]ssuggestscore", base)
 	target, err := url.ParseRequestURI(one.Target)
 	if err != nil {
