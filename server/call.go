@@ -18,8 +18,8 @@ import (
 )
 
 // Call is a request while it is answered. Its methods are what a format asks of the
-// server; those that take a context may be called at once, with the context of the
-// request or one derived from it.
+// server. Those that take a context, that of the request or one derived from it, may be
+// called concurrently; see [Each].
 type Call struct {
 	// Request is the request. Its context ends with the time for the request.
 	Request *http.Request
@@ -55,8 +55,8 @@ func (c *Call) Send(status int, value any) { writeJSON(c.Writer, status, value) 
 // their own.
 func (c *Call) SendFailure(f *Failure) { writeFailure(c.Writer, f) }
 
-// Report logs a failure that the operator must know of, where it is not the answer to
-// the whole request: that one is in the request's line of the log.
+// Report logs the failure of a part of the request, like one of its texts, if the operator
+// must know of it. The failure of the whole request is in its line of the log anyway.
 func (c *Call) Report(message string, f *Failure) {
 	if f.isOurs() {
 		c.server.config.Log.Error(message, "error", f.Cause)
@@ -75,7 +75,8 @@ func (c *Call) Address() *url.URL {
 	return &url.URL{Scheme: scheme, Host: c.Request.Host}
 }
 
-// Path returns a path of a URL of this server without that of its external URL.
+// Path returns a path under which clients reach the server as the server knows it: without
+// the path of its external URL.
 func (c *Call) Path(path string) string {
 	if external := c.server.config.External; external != nil {
 		return strings.TrimPrefix(path, strings.TrimSuffix(external.Path, "/"))
@@ -83,8 +84,8 @@ func (c *Call) Path(path string) string {
 	return path
 }
 
-// Authorize sets the caller by the key of a request that this one, on an open route,
-// contains. The error is a [*Failure].
+// Authorize sets the caller by the key of a request that this one contains, on an open
+// route. The error is a [*Failure].
 func (c *Call) Authorize(inner *http.Request) error {
 	caller, err := c.server.callerOf(inner)
 	if err == nil {
@@ -175,8 +176,8 @@ func (a *answer) Write(p []byte) (int, error) {
 // Unwrap lets [http.ResponseController] find the connection's own writer.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// Body reads the body of the request. It has [Config.MaxBody] at most, as it is sent and as it
-// is decoded.
+// Body reads the body of the request, of at most [Config.MaxBody] as it is sent and as it is
+// decoded.
 func (c *Call) Body() ([]byte, error) {
 	r, most := c.Request, c.server.config.MaxBody
 	if r.ContentLength > most {
@@ -211,7 +212,8 @@ func (c *Call) Body() ([]byte, error) {
 	return data, nil
 }
 
-// JSON reads the body of the request, which is JSON, and checks how deep it is nested, but nothing else.
+// JSON reads the body of the request, which should be JSON. Of that it checks only how deep
+// it is nested.
 func (c *Call) JSON() ([]byte, error) {
 	data, err := c.Body()
 	if err != nil {
@@ -220,8 +222,8 @@ func (c *Call) JSON() ([]byte, error) {
 	return data, CheckDepth(data)
 }
 
-// Decode reads the body of the request, which is JSON. Unknown fields are errors, so that
-// a misspelt one is noticed.
+// Decode reads the body of the request as JSON. Unknown fields are errors, so that a
+// misspelt one is noticed.
 func (c *Call) Decode(into any) error {
 	data, err := c.Body()
 	if err != nil {

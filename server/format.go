@@ -14,17 +14,18 @@ type Format struct {
 	Name string
 	// Routes are its routes.
 	Routes []Route
-	// Paths are those that only it has, with all paths below them: a request there
-	// that no route takes fails in its form. "/" is every path of no other format.
+	// Paths are paths that only this format has, with all paths below them: a request
+	// there that no route takes fails in its form. "/" stands for all paths that no
+	// format has.
 	Paths []string
 	// Fail answers with a failure in its form; nil for that of [Call.SendFailure].
 	// Retry-After is set already.
 	Fail func(c *Call, f *Failure)
-	// Documents are handlers of what is neither logged nor counted and needs no key,
-	// by their patterns of [http.ServeMux].
+	// Documents describe it, by their patterns of [http.ServeMux]. Requests for them need
+	// no key, and are neither logged nor counted.
 	Documents map[string]http.Handler
-	// Headers are those of its answers that pages of other sites may read, beside the
-	// ones of all formats.
+	// Headers are the headers of its answers that pages of other sites may read, beside
+	// those that all formats have.
 	Headers []string
 }
 

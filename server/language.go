@@ -10,15 +10,15 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// LanguageAction is what happens to a text in a language that the model does not know
-// where an answer must say yes or no: in the formats that use
-// [Call.Decide]. A text that the judge has decided is answered like any other.
+// LanguageAction is what happens to a text in a language that the model does not know, in
+// formats whose answer must say yes or no, see [Call.Decide]. A text that the judge has
+// decided is answered like any other.
 type LanguageAction string
 
 // The values of [Config.OnUnsupportedLanguage].
 const (
-	// BlockLanguage answers like about a toxic text, as far as the API can say that
-	// the text was not screened. One that cannot is as with RefuseLanguage.
+	// BlockLanguage answers as for a toxic text, and says that the text was not
+	// screened. A format that cannot say so does as with RefuseLanguage.
 	BlockLanguage LanguageAction = "block"
 	// RefuseLanguage fails the request.
 	RefuseLanguage LanguageAction = "refuse"
@@ -41,8 +41,7 @@ func ParseLanguageAction(name string) (LanguageAction, error) {
 // and in an answer with a line for each of many texts, since it would come too early.
 const unsupportedLanguageHeader = "Toxscreen-Unsupported-Language"
 
-// ShowLanguages sets the header that lists the languages of the results of a request that the model
-// does not know.
+// ShowLanguages sets the header for the results of a request.
 func ShowLanguages(header http.Header, results ...toxscreen.Result) {
 	var found []string
 	for _, r := range results {

@@ -42,7 +42,8 @@ func (c *Call) FindAll(ctx context.Context, finder toxscreen.EntityFinder, texts
 	})
 }
 
-// Findable returns the types of package pii that a finder can find.
+// Findable returns the types of package pii that a finder can find: without a network for
+// names, it finds no names.
 func Findable(finder *pii.Finder) []toxscreen.EntityType {
 	names := finder.Settings().Names
 	var types []toxscreen.EntityType

@@ -43,8 +43,9 @@ func (c *Call) Score(ctx context.Context, t Text) (toxscreen.Result, error) {
 	return c.Finish(ctx, screening, t)
 }
 
-// Begin classifies a text when it is its turn, and does not ask the judge. The error is a
-// [*Failure] or becomes one by [FailureOf].
+// Begin classifies a text when it is its turn. [Call.Finish] must follow, unless the format
+// refuses the text by what was found. The error is a [*Failure] or becomes one by
+// [FailureOf].
 func (c *Call) Begin(ctx context.Context, t Text) (*toxscreen.Screening, error) {
 	c.count(len(t.Text))
 	screener := c.server.screener
@@ -82,8 +83,8 @@ func (c *Call) classify(ctx context.Context, screener *toxscreen.Screener, text 
 	return screening, ended(ctx, err)
 }
 
-// Finish asks the judge about a text that [Call.Begin] classified, if it is worth it.
-// Where the judge does not answer in time, the result says that it is pending, or why
+// Finish asks the judge about a text that [Call.Begin] classified, if the judge may change
+// the result. Where the judge does not answer in time, the result says that it is pending, or why
 // the judge is not asked.
 func (c *Call) Finish(ctx context.Context, screening *toxscreen.Screening, t Text) (toxscreen.Result, error) {
 	if t.Forget {
@@ -110,8 +111,9 @@ func (c *Call) ScoreAll(ctx context.Context, texts []string, base Text) ([]toxsc
 	})
 }
 
-// Ask asks for a verdict on a text that is another than that of [Call.Finish], in the time of
-// the judge. Such a text waits for no turn, since the model has no part in it.
+// Ask calls ask, which asks a judge for a verdict of its own on a text. The text counts for
+// the caller's rate limit, but needs no turn, since the model is not run. The time that ask
+// takes is that of the judge, which the limit of the request leaves out.
 func (c *Call) Ask(ctx context.Context, t Text, ask func(ctx context.Context) (any, error)) (any, error) {
 	c.count(len(t.Text))
 	if err := c.caller.allow(); err != nil {

@@ -17,10 +17,10 @@ type Sentence struct {
 // sentences are joined. Classifying all pieces takes about as long as the text.
 const maxSentences = 100
 
-// Sentences returns the sentences of a text that was scored, with their own results, for the
-// formats that use them to say where a text is toxic. The judge is not asked about a sentence,
-// and nothing of it is stored. Sentences count neither as texts nor for the caller's rate
-// limit; their request was admitted with the text, whose turn t is.
+// Sentences returns the sentences of a text with their own results, for formats that say
+// where a text is toxic. whole is the result of the text, and t its turn, with which the
+// request was admitted: sentences count neither as texts nor for the caller's rate limit.
+// The judge is not asked about a sentence, and nothing of it is stored.
 func (c *Call) Sentences(ctx context.Context, text string, whole toxscreen.Result, thresholds toxscreen.Scores, t Turn) ([]Sentence, error) {
 	pieces := SplitSentences(text)
 	if len(pieces) == 1 {

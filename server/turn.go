@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Turn is the place of a text among those of its request. [Each] gives the turns. The
-// zero Turn is that of an only text.
+// Turn is the place of a text among those of its request, as [Each] gives it. The zero Turn
+// is for a request with a single text.
 type Turn struct {
 	group *group
 	first bool // of the group
@@ -18,8 +18,8 @@ type Turn struct {
 // group is a request with many texts. It is admitted or rejected with its first
 // text. The others then wait for slots of the queue as long as it takes, but hold
 // and wait for only as many slots at once as the queue has: texts of other
-// requests get slots in between. Sentences of one of many texts belong to its group;
-// those of an only text form a group that is admitted from the start.
+// requests get slots in between. The sentences of a text belong to the group of the text;
+// those of a single text form a group that is admitted from the start.
 type group struct {
 	queue    *queue
 	slots    *semaphore.Weighted
@@ -72,7 +72,8 @@ func (c *Call) inTurn(ctx context.Context, bytes int, t Turn, work func() error)
 	return work()
 }
 
-// enter admits or rejects a request with its first text. g is nil if that is its only one.
+// enter admits or rejects a request with its first text. g is nil for a request with a single
+// text.
 func (c *Call) enter(ctx context.Context, bytes int, g *group) (release func(), err error) {
 	if err := c.caller.allow(); err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (c *Call) enter(ctx context.Context, bytes int, g *group) (release func(), 
 	return release, err
 }
 
-// follow waits until the request is admitted, and then until another text of it is within the
+// follow waits until the request is admitted, then until one of its other texts is within the
 // caller's rate limit and has its slots.
 func (c *Call) follow(ctx context.Context, bytes int, g *group) (release func(), err error) {
 	select {
