@@ -84,8 +84,7 @@ func HealthContent(text string) []toxscreen.Range {
 	return found
 }
 
-// healthContent is the type of words about somebody's health, which are no personal data by
-// themselves.
+// healthContent is the type of words about somebody's health, which alone identify nobody.
 const healthContent toxscreen.EntityType = "HEALTH"
 
 // HealthInformation returns what makes a text protected health information: the identifiers of

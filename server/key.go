@@ -96,11 +96,11 @@ func parseKey(line string) (Key, error) {
 		switch name {
 		case "rate":
 			if k.Rate, err = strconv.ParseFloat(value, 64); err != nil || !(k.Rate > 0 && k.Rate <= 1e6) {
-				return Key{}, fmt.Errorf("key %s: %q is no number of texts a second", k.Name, value)
+				return Key{}, fmt.Errorf("key %s: rate must be a number of texts a second, over 0 and up to 1000000, not %q", k.Name, value)
 			}
 		case "burst":
 			if k.Burst, err = strconv.Atoi(value); err != nil || k.Burst < 1 {
-				return Key{}, fmt.Errorf("key %s: %q is no number of texts", k.Name, value)
+				return Key{}, fmt.Errorf("key %s: burst must be a whole number of texts, 1 or more, not %q", k.Name, value)
 			}
 		case "judge_wait":
 			wait, err := time.ParseDuration(value)

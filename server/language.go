@@ -55,7 +55,7 @@ func ShowLanguages(header http.Header, results ...toxscreen.Result) {
 }
 
 // Decide is [Call.ScoreAll] for a format whose answer must say yes or no about each
-// text. A result that is not decided is one to block.
+// text. A result that is not decided must be blocked.
 func (c *Call) Decide(ctx context.Context, texts []string, base Text) ([]toxscreen.Result, error) {
 	action := c.server.config.OnUnsupportedLanguage
 	base.AnyLanguage = action == WarnLanguage

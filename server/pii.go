@@ -8,7 +8,8 @@ import (
 	"github.com/toxscreen/toxscreen/pii"
 )
 
-// Finder returns [Config.Finder], or the failure of everything that needs it where there is none.
+// Finder returns [Config.Finder]. Without one, the error is the failure of requests that need
+// it.
 func (c *Call) Finder() (*pii.Finder, error) {
 	if c.server.config.Finder == nil {
 		return nil, Fail(Unsupported, "failed to find personal data: this server does not look for it")

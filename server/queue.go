@@ -25,7 +25,7 @@ type queue struct {
 	short    int           // see toxscreen.ModelInfo
 	wait     time.Duration // that is accepted, as expected when a text arrives
 	waiting  atomic.Int64  // cost of the texts that wait
-	unit     atomic.Int64  // nanoseconds of one slot that a unit of cost took of late
+	unit     atomic.Int64  // nanoseconds for which a unit of cost has recently held a slot
 }
 
 // textCost is the cost of a text beside its bytes: what scoring an empty one

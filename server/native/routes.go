@@ -284,8 +284,8 @@ func (n *scoring) score(ctx context.Context, c *server.Call, t scoreText, turn s
 	return withSentences(result, sentences), err
 }
 
-// withSentences returns the result of a text with its sentences, if there are any. The
-// sentence of a text that is one has the score of the text, which a verdict may have changed.
+// withSentences returns the result of a text with its sentences, if there are any. If the
+// text is a single sentence, that has the score of the text, which a verdict may have changed.
 func withSentences(whole toxscreen.Result, sentences []server.Sentence) toxscreen.Result {
 	if len(sentences) == 0 {
 		return whole

@@ -262,8 +262,8 @@ func path(at, name string) string {
 	return at + "." + name
 }
 
-// fieldsOf returns the fields of an object, and whether value is one; PHP writes an empty
-// one as [].
+// fieldsOf returns the fields of an object; ok is false for another value. PHP writes an
+// empty object as [].
 func fieldsOf(value any) (fields map[string]any, ok bool) {
 	if list, isList := value.([]any); isList {
 		return nil, len(list) == 0

@@ -211,10 +211,10 @@ func (t Comment) check() error {
 }
 
 // CheckLanguage returns a [*Error] where the model does not support the language of a
-// comment. That is so where it supports none of the languages that the request names; and
-// if the request names none, where the comment is not decided. Where the request asks to
-// drop unsupported attributes, all are dropped instead, unless no language is known.
-// supported is empty for a model of any language.
+// comment: if the request names languages, where the model supports none of these, and
+// else where the comment is not decided. Where the request asks to drop unsupported
+// attributes, all are dropped instead, unless no language is known. supported is empty for a
+// model of any language.
 func (r *Analyze) CheckLanguage(supported []string, language toxscreen.Language, decided bool) error {
 	detected := codes(language)
 	unsupported := &languageNotSupported{RequestedLanguages: r.Languages}

@@ -36,7 +36,8 @@ type Analysis struct {
 	Recognizers []pii.Recognizer
 	// Context are words that support every entity near them.
 	Context []string
-	// Allow are texts that are no personal data, compared with the whole of an entity.
+	// Allow are texts that are never personal data. An entity is dropped if all of it is
+	// one of them.
 	Allow []string
 	// AllowPattern drops the entities in which it matches; nil drops none.
 	AllowPattern *regexp.Regexp
@@ -144,7 +145,7 @@ func ReadAnalysis(data []byte) (Analysis, error) {
 	return a, a.readAllowed(in.Allow, in.AllowMatch, in.Flags)
 }
 
-// readAllowed reads the list of what is no personal data.
+// readAllowed reads the list of texts that are never personal data.
 func (a *Analysis) readAllowed(list []string, match string, flags *int) error {
 	switch match {
 	case "", "exact":

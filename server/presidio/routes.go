@@ -126,7 +126,7 @@ func analyze(c *server.Call) error {
 }
 
 // unsupportedEntitiesHeader lists the types of a request that the server cannot find, each
-// once. As in Presidio, they are no error if there is another one.
+// once. As in Presidio, such a type is an error only if the request names no other.
 const unsupportedEntitiesHeader = "Toxscreen-Unsupported-Entities"
 
 // finderOf returns the finder of a request, made of the server's, and the types of the
