@@ -51,10 +51,6 @@ func (c *Call) Header() http.Header { return c.Writer.Header() }
 // Send answers with a value as JSON.
 func (c *Call) Send(status int, value any) { writeJSON(c.Writer, status, value) }
 
-// SendFailure answers with a failure in the form of the formats that have none of
-// their own.
-func (c *Call) SendFailure(f *Failure) { writeFailure(c.Writer, f) }
-
 // Report logs the failure of a part of the request, like one of its texts, if the operator
 // must know of it. The failure of the whole request is in its line of the log anyway.
 func (c *Call) Report(message string, f *Failure) {

@@ -21,7 +21,7 @@ type Failure struct { //nolint:errname // failure is the word of the log and the
 // Code is the kind of a [Failure].
 type Code string
 
-// The codes, as [Call.SendFailure] sends them. Formats cause those with a name for them.
+// The codes, as [ErrorBody] has them. Formats cause those with a name for them.
 const (
 	InvalidRequest   Code = "invalid_request"
 	Unsupported      Code = "unsupported"

@@ -18,7 +18,7 @@ type Format struct {
 	// there that no route takes fails in its form. "/" stands for all paths that no
 	// format has.
 	Paths []string
-	// Fail answers with a failure in its form; nil for that of [Call.SendFailure].
+	// Fail answers with a failure in its form; nil for [ErrorBody].
 	// Retry-After is set already.
 	Fail func(c *Call, f *Failure)
 	// Documents describe it, by their patterns of [http.ServeMux]. Requests for them need

@@ -124,7 +124,7 @@ func (c *Call) refuse() {
 		c.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(c.failure.Retry.Seconds()))))
 	}
 	if c.format.Fail == nil {
-		c.SendFailure(c.failure)
+		writeFailure(c.Writer, c.failure)
 		return
 	}
 	c.format.Fail(c, c.failure)
