@@ -1,10 +1,8 @@
 package server
 
 import (
-	"math"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,23 +42,13 @@ func TestSentencesAreLimited(t *testing.T) {
 	}
 }
 
-// The rules look ahead, from every space to the next letter: without a limit, a text of 32
-// times the length takes 1,000 times as long, and 1 MiB of spaces takes hours.
+// The rules look ahead, from every space to the next letter: without a limit, 1 MiB of
+// spaces takes hours, and this test does not end.
 func TestSentencesTakeTimeInProportion(t *testing.T) {
-	// The shortest of three, since other work on the machine takes time, too.
-	took := func(filler string, bytes int) time.Duration {
-		text, best := "a. "+strings.Repeat(filler, bytes/len(filler)), time.Duration(math.MaxInt64)
-		for range 3 {
-			start := time.Now()
-			split(text, maxSentences)
-			best = min(best, time.Since(start))
-		}
-		return best
-	}
 	for _, filler := range []string{" ", ")", "\u201d", "\u275d", " \u0301", ")1", "1 ", ". ", "a.", "\u200d)"} {
-		short, long := took(filler, 8<<10), took(filler, 256<<10)
-		if ratio := float64(long) / float64(short); ratio > 8*32 {
-			t.Errorf("32 times as many bytes of %q take %.0f times as long", filler, ratio)
+		text := "a. " + strings.Repeat(filler, 1<<20/len(filler))
+		if got := strings.Join(split(text, maxSentences), ""); got != text {
+			t.Errorf("%d bytes of %q became %d", len(text), filler, len(got))
 		}
 	}
 }
