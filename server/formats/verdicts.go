@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/judge/cases"
 	"github.com/toxscreen/toxscreen/screen"
@@ -34,7 +33,7 @@ func OpenVerdicts(j screen.Judge, price float64) (*Verdicts, error) {
 		return nil, err
 	}
 	// The metrics that every case has.
-	plan, err := cases.NewPlan([]formats.NexaCase{{Output: "a text"}})
+	plan, err := cases.NewPlan([]cases.Case{{Output: "a text"}})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +88,7 @@ func (v *Verdicts) toNexa(ctx context.Context, id, text, input string) (any, err
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("failed to judge text: it is blank")
 	}
-	plan, err := cases.NewPlan([]formats.NexaCase{{CaseID: id, Output: text, Input: input}})
+	plan, err := cases.NewPlan([]cases.Case{{CaseID: id, Output: text, Input: input}})
 	if err != nil {
 		return nil, err
 	}

@@ -1,2 +1,0 @@
-// Package formats reads the cases of nexa-gauge, and writes its results.
-package formats
