@@ -130,7 +130,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 
 func writeFailure(w http.ResponseWriter, f *Failure) { writeJSON(w, f.Status(), NewErrorBody("", f)) }
 
-// ErrorBody is the form of a failure where a format has none of its own.
+// ErrorBody is the form of a failure in formats that do not have one of their own.
 type ErrorBody struct {
 	ID    string `json:"id,omitempty"` // of the text that failed, in a line of many
 	Error struct {

@@ -20,8 +20,7 @@ import (
 
 // Format returns the format. unit is the unit of offsets where a request names none; empty
 // for bytes. shapes are the other forms that an answer to a single text may have.
-//
-// Its failures are those of formats that have none of their own.
+// Failures have the form of [server.ErrorBody].
 func Format(unit toxscreen.OffsetUnit, shapes ...Shape) server.Format {
 	f := format{cmp.Or(unit, toxscreen.Bytes), shapes}
 	return server.Format{
@@ -182,16 +181,15 @@ func (f format) shapeOf(name string, in scoreRequest) (*Shape, error) {
 		}
 		shape = &f.shapes[i]
 	}
-	const refused = "failed to read the request: "
 	switch {
 	case shape != nil && in.Texts != nil:
-		return nil, server.Fail(server.InvalidRequest, refused+"the format %s is for one text: send {\"text\": \"…\"}", name)
+		return nil, server.Fail(server.InvalidRequest, "failed to read the request: the format %s is for one text: send {\"text\": \"…\"}", name)
 	case in.Input != "" && (shape == nil || !shape.Replies):
-		return nil, server.Fail(server.InvalidRequest, refused+"input is only for the formats %s", f.replying())
+		return nil, server.Fail(server.InvalidRequest, "failed to read the request: input is only for the formats %s", f.replying())
 	case shape != nil && in.Sentences:
-		return nil, server.Fail(server.InvalidRequest, refused+"sentences is only for the native format, not for %s", name)
+		return nil, server.Fail(server.InvalidRequest, "failed to read the request: sentences is only for the native format, not for %s", name)
 	case shape != nil && in.PII:
-		return nil, server.Fail(server.InvalidRequest, refused+"pii is only for the native format, not for %s", name)
+		return nil, server.Fail(server.InvalidRequest, "failed to read the request: pii is only for the native format, not for %s", name)
 	}
 	return shape, nil
 }
@@ -199,7 +197,7 @@ func (f format) shapeOf(name string, in scoreRequest) (*Shape, error) {
 // nativeShape is the name of the format's own shape.
 const nativeShape = "native"
 
-// names lists all shapes, and replying those that use what a text replies to.
+// names lists all shapes.
 func (f format) names() string {
 	var names []string
 	for _, s := range f.shapes {
@@ -208,6 +206,7 @@ func (f format) names() string {
 	return strings.TrimSuffix(nativeShape+" and "+strings.Join(names, ", "), " and ")
 }
 
+// replying lists the shapes that use the message that a text replies to.
 func (f format) replying() string {
 	var names []string
 	for _, s := range f.shapes {
