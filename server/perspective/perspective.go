@@ -219,7 +219,7 @@ func (r *Analyze) CheckLanguage(supported []string, language toxscreen.Language,
 	detected := codes(language)
 	unsupported := &languageNotSupported{RequestedLanguages: r.Languages}
 	switch {
-	case len(supported) == 0, len(r.Languages) == 0 && decided, r.StatedLanguage(supported) != "":
+	case len(supported) == 0, len(r.Languages) == 0 && decided, statedLanguage(r.Languages, supported) != "":
 		return nil
 	case len(r.Languages) == 0 && len(detected) == 0:
 		return invalid("LANGUAGE_DETECTION_FAILED", "Unable to detect language")
@@ -250,17 +250,8 @@ func codes(language toxscreen.Language) []string {
 	return []string{language.Code}
 }
 
-// StatedLanguage returns the first of the languages that the request names and that the model
-// supports; "" if there is none.
-func (r *Analyze) StatedLanguage(supported []string) string {
-	return statedLanguage(r.Languages, supported)
-}
-
-// StatedLanguage is [Analyze.StatedLanguage] of a suggestion.
-func (r *Suggest) StatedLanguage(supported []string) string {
-	return statedLanguage(r.Languages, supported)
-}
-
+// statedLanguage returns the first of the languages that a request states and that the model
+// supports; "" if it supports none of them.
 func statedLanguage(stated, supported []string) string {
 	for _, code := range stated {
 		if slices.ContainsFunc(supported, func(c string) bool { return toxscreen.SameLanguage(c, code) }) {

@@ -136,7 +136,7 @@ type analysis struct {
 
 func (a *analysis) score(ctx context.Context, c *server.Call, t server.Turn) (scored, error) {
 	supported := c.Model().Languages
-	text := server.Text{Text: a.in.Comment.Text, Forget: a.in.DoNotStore, Thresholds: a.thresholds, Language: a.in.StatedLanguage(supported), Turn: t}
+	text := server.Text{Text: a.in.Comment.Text, Forget: a.in.DoNotStore, Thresholds: a.thresholds, Language: statedLanguage(a.in.Languages, supported), Turn: t}
 	screening, err := c.Begin(ctx, text)
 	if err != nil {
 		return scored{}, err
@@ -171,7 +171,7 @@ type suggestion struct {
 // score does not ask the judge about a text that a person has judged.
 func (g *suggestion) score(ctx context.Context, c *server.Call, t server.Turn) (scored, error) {
 	text := server.Text{
-		Text: g.in.Comment.Text, Wait: new(time.Duration), Forget: true, Language: g.in.StatedLanguage(c.Model().Languages),
+		Text: g.in.Comment.Text, Wait: new(time.Duration), Forget: true, Language: statedLanguage(g.in.Languages, c.Model().Languages),
 		FullNetwork: c.Config().Feedback != nil, Turn: t,
 	}
 	screening, err := c.Begin(ctx, text)
