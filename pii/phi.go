@@ -83,3 +83,32 @@ func HealthContent(text string) []toxscreen.Range {
 	}
 	return found
 }
+
+// healthContent is the type of words about somebody's health, which alone identify nobody.
+const healthContent toxscreen.EntityType = "HEALTH"
+
+// HealthInformation returns what makes a text protected health information: the identifiers of
+// HIPAA's Safe Harbor among its entities, which have byte offsets, and, if there is one, the
+// words about health beside it, ordered by Start. A text without identifiers counts as
+// de-identified, whatever it says.
+func HealthInformation(text string, entities []toxscreen.Entity) []toxscreen.Entity {
+	found := []toxscreen.Entity{}
+	for _, e := range entities {
+		if IsIdentifier(text, e) || !slices.Contains(Types(), e.Type) {
+			found = append(found, e)
+		}
+	}
+	if len(found) == 0 {
+		return found
+	}
+	identifiers := found
+	for _, r := range HealthContent(text) {
+		i, _ := slices.BinarySearchFunc(identifiers, r.Start, func(e toxscreen.Entity, start int) int { return e.End - start - 1 })
+		if i < len(identifiers) && identifiers[i].Start < r.End {
+			continue // a part of an identifier, like the name of a hospital
+		}
+		found = append(found, toxscreen.Entity{Type: healthContent, Start: r.Start, End: r.End, Score: 1, Why: []string{"health term beside an identifier"}})
+	}
+	slices.SortFunc(found, func(a, b toxscreen.Entity) int { return a.Start - b.Start })
+	return found
+}
