@@ -15,7 +15,6 @@ type (
 	classify = servertest.Classify
 	english  = servertest.English
 	judging  = servertest.Judging
-	raising  = servertest.Raising
 	reply    = servertest.Reply
 )
 
