@@ -303,7 +303,7 @@ func TestCopiedColumnsHaveAnEncodingForValues(t *testing.T) {
 			f = levels{f}
 		}
 		found := "none"
-		if e := (copied{f, &shape{}}).Encoding(); e != nil {
+		if e := (copied{f}).Encoding(); e != nil {
 			found = e.String()
 		}
 		if want := map[string]string{"a": "none", "b": "RLE_DICTIONARY"}[f.Name()]; found != want {

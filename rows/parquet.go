@@ -48,17 +48,13 @@ func ordered(columns []column) group {
 }
 
 // copied is a column of an input as a column of an output.
-type copied struct {
-	parquet.Field
-
-	shape *shape
-}
+type copied struct{ parquet.Field }
 
 // Fields implements [parquet.Node].
 func (c copied) Fields() []parquet.Field {
 	fields := slices.Clone(c.Field.Fields())
 	for i, f := range fields {
-		fields[i] = copied{f, &c.shape.fields[i]}
+		fields[i] = copied{f}
 	}
 	return fields
 }
@@ -66,7 +62,7 @@ func (c copied) Fields() []parquet.Field {
 // Encoding implements [parquet.Node]. The library can take the encoding of the
 // levels, RLE, for that of the values, which only booleans can have.
 func (c copied) Encoding() encoding.Encoding {
-	if e := c.Field.Encoding(); e != nil && e.Encoding() != format.RLE && !c.shape.half {
+	if e := c.Field.Encoding(); e != nil && e.Encoding() != format.RLE {
 		return e
 	}
 	return nil
@@ -74,14 +70,6 @@ func (c copied) Encoding() encoding.Encoding {
 
 // Compression implements [parquet.Node]: it is that of the output.
 func (copied) Compression() compress.Codec { return nil }
-
-// Type implements [parquet.Node]. The library cannot write FLOAT16.
-func (c copied) Type() parquet.Type {
-	if c.shape.half {
-		return parquet.FloatType
-	}
-	return c.Field.Type()
-}
 
 // damaged turns a panic of the Parquet library into an error. Some broken files
 // cause panics.
@@ -105,9 +93,8 @@ type parquetReader struct {
 	read   int64 // bytes of the texts of all rows up to number
 	texts  int64 // bytes of all texts, 0 if unknown
 
-	parts    []part       // the top-level columns
-	halves   map[int]bool // the leaves of type FLOAT16
-	text, at int          // parts with the text and the id (-1 if none)
+	parts    []part // the top-level columns
+	text, at int    // parts with the text and the id (-1 if none)
 	leaves   int
 	measured bool // whether the position in the input is wanted
 }
@@ -138,9 +125,12 @@ func openParquet(ctx context.Context, from source, o Options) (_ rowReader, err 
 	if err != nil {
 		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
 	}
+	if err := readable(opened); err != nil {
+		return nil, err
+	}
 	r := &parquetReader{
 		source: from, schema: opened.Schema(), groups: opened.RowGroups(), total: opened.NumRows(),
-		buffer: make([]parquet.Row, 64), text: -1, at: -1, measured: o.Progress != nil, halves: halfFloats(opened.Metadata()),
+		buffer: make([]parquet.Row, 64), text: -1, at: -1, measured: o.Progress != nil,
 	}
 	if g := o.groups; g != (groups{}) {
 		r.groups, r.before, r.total = r.groups[g.from:g.to], g.before, 0
@@ -154,7 +144,7 @@ func openParquet(ctx context.Context, from source, o Options) (_ rowReader, err 
 	var names []string
 	for i, f := range r.schema.Fields() {
 		names = append(names, f.Name())
-		column := part{shape: shapeOf(f, r.halves, r.leaves), first: r.leaves}
+		column := part{shape: shapeOf(f), first: r.leaves}
 		r.leaves += column.leaves
 		r.parts = append(r.parts, column)
 		switch f.Name() {
@@ -266,7 +256,7 @@ func (p *parquetReader) columns() []column {
 	var others []column
 	for i, f := range p.schema.Fields() {
 		if i != p.text && i != p.at {
-			others = append(others, column{"input_" + f.Name(), copied{f, &p.parts[i].shape}})
+			others = append(others, column{"input_" + f.Name(), copied{f}})
 		}
 	}
 	return others
@@ -276,7 +266,7 @@ func (p *parquetReader) idNode() parquet.Node {
 	if p.at < 0 {
 		return parquet.Optional(parquet.String())
 	}
-	return copied{p.schema.Fields()[p.at], &p.parts[p.at].shape}
+	return copied{p.schema.Fields()[p.at]}
 }
 
 func (p *parquetReader) length() int64 { return p.texts }
@@ -459,10 +449,7 @@ func (p *parquetFields) values() (id parquet.Value, others [][]parquet.Value) {
 		if i == p.reader.text {
 			continue
 		}
-		for leaf, values := range p.leaves[part.first : part.first+part.leaves] {
-			if p.reader.halves[part.first+leaf] {
-				values = floats(values)
-			}
+		for _, values := range p.leaves[part.first : part.first+part.leaves] {
 			if i == p.reader.at {
 				id = values[0]
 			} else {

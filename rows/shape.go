@@ -3,11 +3,9 @@ package rows
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"iter"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -32,7 +30,6 @@ type shape struct {
 	kind               nodeKind
 	fields             []shape
 	wrapped            bool                        // whether the items of a list are in groups of one field
-	half               bool                        // whether the type of a leaf is FLOAT16
 	leaf               func(parquet.Value) *scalar // of a leaf
 }
 
@@ -71,18 +68,16 @@ func (s *scalar) json(to []byte) []byte {
 	return append(to, s.text...)
 }
 
-// shapeOf returns the shape of a node. first is the number of its first leaf, and
-// halves are the leaves whose type is FLOAT16.
-func shapeOf(f parquet.Field, halves map[int]bool, first int) shape {
+// shapeOf returns the shape of a node.
+func shapeOf(f parquet.Field) shape {
 	s := shape{name: f.Name(), optional: f.Optional(), repeated: f.Repeated()}
 	if f.Leaf() {
-		s.leaves, s.half = 1, halves[first]
-		s.leaf = leafOf(f.Type(), s.half)
+		s.leaves, s.leaf = 1, leafOf(f.Type())
 		return s
 	}
 	s.kind = groupNode
 	for _, field := range f.Fields() {
-		inner := shapeOf(field, halves, first+s.leaves)
+		inner := shapeOf(field)
 		s.fields = append(s.fields, inner)
 		s.leaves += inner.leaves
 	}
@@ -102,19 +97,39 @@ func shapeOf(f parquet.Field, halves map[int]bool, first int) shape {
 	return s
 }
 
-// halfFloats returns the leaves of type FLOAT16, which the library does not know.
-func halfFloats(file *format.FileMetaData) map[int]bool {
-	halves, leaf := map[int]bool{}, 0
-	for _, e := range file.Schema {
+// readable refuses columns of types that hardly any file has, and that another type can
+// replace.
+func readable(file *parquet.File) error {
+	leaf := 0
+	for _, e := range file.Metadata().Schema {
 		if !e.Type.Valid {
 			continue // a group
 		}
-		if _, half := e.LogicalType.Value.(*format.Float16Type); half && e.TypeLength.V == 2 {
-			halves[leaf] = true
+		name, cast := "", ""
+		switch e.LogicalType.Value.(type) {
+		case *format.Float16Type:
+			name, cast = "FLOAT16", "FLOAT"
+		case *format.BsonType:
+			name, cast = "BSON", "JSON"
+		case *format.GeometryType:
+			name, cast = "GEOMETRY", "a string, such as WKT"
+		case *format.GeographyType:
+			name, cast = "GEOGRAPHY", "a string, such as WKT"
+		}
+		switch {
+		case e.Type.V == format.Int96:
+			name, cast = "INT96", "TIMESTAMP"
+		case e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Interval:
+			name, cast = "INTERVAL", "a string"
+		case e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Bson:
+			name, cast = "BSON", "JSON"
+		}
+		if name != "" {
+			return fmt.Errorf("column %q has the type %s, which is not supported: cast it to %s, or leave it out", strings.Join(file.Schema().Columns()[leaf], "."), name, cast)
 		}
 		leaf++
 	}
-	return halves
+	return nil
 }
 
 // value returns the value of a node in a row. columns are the values of its leaves;
@@ -199,7 +214,7 @@ func items(columns [][]parquet.Value, depth, defined int) iter.Seq[[][]parquet.V
 
 // leafOf returns the function that writes the values of a leaf. A value that its
 // type does not have becomes null.
-func leafOf(t parquet.Type, half bool) func(parquet.Value) *scalar {
+func leafOf(t parquet.Type) func(parquet.Value) *scalar {
 	write := plain
 	if logical := t.LogicalType(); logical != nil {
 		switch l := logical.Value.(type) {
@@ -207,8 +222,6 @@ func leafOf(t parquet.Type, half bool) func(parquet.Value) *scalar {
 			write = text
 		case *format.JsonType:
 			write = embedded
-		case *format.BsonType, *format.GeometryType, *format.GeographyType:
-			write = base64Of
 		case *format.UUIDType:
 			write = func(v parquet.Value) *scalar {
 				b := v.ByteArray()
@@ -233,11 +246,6 @@ func leafOf(t parquet.Type, half bool) func(parquet.Value) *scalar {
 		case *format.NullType:
 			write = func(parquet.Value) *scalar { return nil }
 		}
-	} else if legacy := t.ConvertedType(); legacy != nil && *legacy == deprecated.Interval {
-		write = interval
-	}
-	if half {
-		write = func(v parquet.Value) *scalar { return float(halfFloat(v)) }
 	}
 	return func(v parquet.Value) *scalar {
 		if v.IsNull() {
@@ -258,12 +266,6 @@ func plain(v parquet.Value) *scalar {
 		return &scalar{text: strconv.FormatBool(v.Boolean())}
 	case parquet.Int32, parquet.Int64:
 		return &scalar{text: strconv.FormatInt(wholeNumber(v), 10)}
-	case parquet.Int96:
-		// Nanoseconds of a day, and the day of the Julian calendar.
-		const unixEpoch = 2440588
-		i := v.Int96()
-		nanoseconds, day := int64(i[1])<<32|int64(i[0]), int64(int32(i[2]))
-		return moment(time.Unix((day-unixEpoch)*86400, nanoseconds), time.RFC3339Nano)
 	case parquet.Float:
 		if f := v.Float(); f-f == 0 {
 			return &scalar{text: string(plainjson.Append(nil, f))}
@@ -299,36 +301,6 @@ func float(f float64) *scalar {
 		return nil
 	}
 	return &scalar{text: string(plainjson.Append(nil, f))}
-}
-
-// halfFloat returns the value of a FLOAT16: the 16 bits of IEEE 754.
-func halfFloat(v parquet.Value) float64 {
-	bits := binary.LittleEndian.Uint16(v.ByteArray())
-	exponent, fraction := int(bits>>10&0x1f), float64(bits&0x3ff)
-	value := math.Ldexp(fraction, -24)
-	switch {
-	case exponent == 0x1f && fraction == 0:
-		value = math.Inf(1)
-	case exponent == 0x1f:
-		value = math.NaN()
-	case exponent > 0:
-		value = math.Ldexp(fraction+0x400, exponent-25)
-	}
-	if bits>>15 == 1 {
-		return -value
-	}
-	return value
-}
-
-// floats returns values of type FLOAT16 as FLOAT.
-func floats(halves []parquet.Value) []parquet.Value {
-	out := slices.Clone(halves)
-	for i, v := range halves {
-		if !v.IsNull() {
-			out[i] = parquet.FloatValue(float32(halfFloat(v))).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
-		}
-	}
-	return out
 }
 
 // decimal writes a number with the digits after the point that its type has.
@@ -377,13 +349,6 @@ func since1970(n int64, unit format.TimeUnit) time.Time {
 }
 
 func moment(t time.Time, layout string) *scalar { return &scalar{t.UTC().Format(layout), true} }
-
-// interval writes months, days and milliseconds as in ISO 8601.
-func interval(v parquet.Value) *scalar {
-	number := func(at int) uint32 { return binary.LittleEndian.Uint32(v.ByteArray()[at:]) }
-	milliseconds := number(8)
-	return &scalar{fmt.Sprintf("P%dM%dDT%d.%03dS", number(0), number(4), milliseconds/1000, milliseconds%1000), true}
-}
 
 func text(v parquet.Value) *scalar { return &scalar{string(v.ByteArray()), true} }
 
