@@ -50,7 +50,7 @@ type finding struct {
 }
 
 // finderSetting is the version of what finds personal data.
-func finderSetting(version string) Setting { return Setting{"the finder of personal data", version} }
+func finderSetting(version string) Setting { return Setting{Name: "the finder of personal data", Value: version} }
 
 func (f *finding) versions() []Setting { return []Setting{finderSetting(f.finder.Version())} }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/resume"
 )
 
 // note describes the run of an unfinished output. It is stored next to the output
@@ -50,26 +51,25 @@ func newNote(ctx context.Context, o Options, in rowReader, task task, settings [
 	if o.Escape != 0 {
 		escape = string(rune(o.Escape))
 	}
-	n.Settings = slices.Concat([]Setting{{"toxscreen's version", toxscreen.Version()}}, task.versions(), settings)
-	n.Settings = append(n.Settings, []Setting{
-		{"--input-format", string(format)},
-		{"--input-encoding", o.InputEncoding},
-		{"--escape", escape},
-		{"--max-bytes", fmt.Sprint(o.MaxBytes)},
-		{"--offset-unit", string(o.OffsetUnit)},
-		{"--text-column", o.TextColumn},
-		{"--id-column", o.idColumn()},
-		{"--keep-text", fmt.Sprint(o.KeepText)},
-		{"--row-group", fmt.Sprint(o.rowGroup())},
-	}...)
+	n.Settings = slices.Concat([]Setting{{Name: "toxscreen's version", Value: toxscreen.Version()}}, task.versions(), settings)
+	also := func(name, value string) { n.Settings = append(n.Settings, Setting{Name: name, Value: value}) }
+	also("--input-format", string(format))
+	also("--input-encoding", o.InputEncoding)
+	also("--escape", escape)
+	also("--max-bytes", fmt.Sprint(o.MaxBytes))
+	also("--offset-unit", string(o.OffsetUnit))
+	also("--text-column", o.TextColumn)
+	also("--id-column", o.idColumn())
+	also("--keep-text", fmt.Sprint(o.KeepText))
+	also("--row-group", fmt.Sprint(o.rowGroup()))
 	if g := o.groups; g != (groups{}) {
-		n.Settings = append(n.Settings, Setting{"the part of the input", fmt.Sprintf("row groups %d to %d", g.from+1, g.to)})
+		also("the part of the input", fmt.Sprintf("row groups %d to %d", g.from+1, g.to))
 	}
 	if o.inFolder { // the rows of a complete output are not counted again
-		n.Settings = append(n.Settings, Setting{"--fail-on", task.failOn()})
+		also("--fail-on", task.failOn())
 	}
 	if delimiter := o.delimiter(format); delimiter != 0 {
-		n.Settings = append(n.Settings, Setting{"--delimiter", string(rune(delimiter))})
+		also("--delimiter", string(rune(delimiter)))
 	}
 	return n, nil
 }
@@ -120,15 +120,8 @@ func (n note) continues(before note, path string) error {
 	if before.Input != n.Input {
 		return errors.New("the input differs from the input of the interrupted run; use --overwrite to start over")
 	}
-	for _, now := range n.Settings {
-		i := slices.IndexFunc(before.Settings, func(b Setting) bool { return b.Name == now.Name })
-		if i < 0 || before.Settings[i].Value != now.Value {
-			was := "unknown"
-			if i >= 0 {
-				was = before.Settings[i].Value
-			}
-			return fmt.Errorf("the run began with other settings: %s was %q and is now %q; continue with the earlier one, or use --overwrite to start over", now.Name, was, now.Value)
-		}
+	if err := resume.Changed(before.Settings, n.Settings); err != nil {
+		return fmt.Errorf("%w; continue with the earlier one, or use --overwrite to start over", err)
 	}
 	return nil
 }

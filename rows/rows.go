@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/resume"
 )
 
 // Standard is the path that stands for [Options].Stdin and Stdout.
@@ -347,10 +348,7 @@ type Progress struct {
 }
 
 // Setting is a setting that the results depend on.
-type Setting struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
+type Setting = resume.Setting
 
 // UnfinishedError is the error of an interrupted run whose output can be continued
 // with [Options].Resume.

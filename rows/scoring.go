@@ -34,7 +34,7 @@ func newScoring(screener *toxscreen.Screener, o Options) *scoring {
 }
 
 func (s *scoring) versions() []Setting {
-	all := []Setting{{"the model", s.model}}
+	all := []Setting{{Name: "the model", Value: s.model}}
 	if s.finder != "" {
 		all = append(all, finderSetting(s.finder))
 	}
