@@ -11,12 +11,12 @@ import (
 )
 
 // resultColumn is one result column.
-type resultColumn struct {
+type resultColumn[V any] struct {
 	name string
 	node parquet.Node // nil for the id, whose type is the input's
 	// value returns the value for a row: nil if it was not measured, an int64, a
 	// bool, a string, a Probability, or a value to encode as JSON.
-	value func(*line) any
+	value func(*Row[V]) any
 }
 
 // The types of result columns.
@@ -29,29 +29,31 @@ var (
 )
 
 // columns returns the result columns in their order. The input columns follow them.
-func (o output) columns() []resultColumn {
-	all := []resultColumn{{"row", parquet.Int(64), func(l *line) any { return l.row }}, {"id", nil, nil}}
+func (o output[V]) columns() []resultColumn[V] {
+	all := []resultColumn[V]{{"row", parquet.Int(64), func(r *Row[V]) any { return r.Number }}, {"id", nil, nil}}
 	if o.KeepText {
-		all = append(all, resultColumn{"text", textColumn, func(l *line) any {
-			if l.text == nil {
+		all = append(all, resultColumn[V]{"text", textColumn, func(r *Row[V]) any {
+			if r.Text == nil {
 				return nil
 			}
-			return *l.text
+			return *r.Text
 		}})
 	}
 	return append(all, o.task.columns()...)
 }
 
-// errorColumn is the column with the reason why a row has no result.
-var errorColumn = resultColumn{"error", textColumn, func(l *line) any { return unlessEmpty(l.err) }}
+// errorColumn is the column with the reason why a row has no value.
+func errorColumn[V any]() resultColumn[V] {
+	return resultColumn[V]{"error", textColumn, func(r *Row[V]) any { return unlessEmpty(r.Error) }}
+}
 
-// valueColumn is a column of the value of a task, empty for a row with an error.
-func valueColumn[V any](name string, node parquet.Node, value func(*V) any) resultColumn {
-	return resultColumn{name, node, func(l *line) any {
-		if l.err != "" {
+// valueColumn is a column of a part of the value, empty for a row with an error.
+func valueColumn[V any](name string, node parquet.Node, part func(*V) any) resultColumn[V] {
+	return resultColumn[V]{name, node, func(r *Row[V]) any {
+		if r.Error != "" {
 			return nil
 		}
-		return value(l.value.(*V))
+		return part(&r.Value)
 	}}
 }
 
@@ -71,8 +73,8 @@ func unlessNil(p *toxscreen.Probability) any {
 
 // of returns the column's value of a row: nil, an int64, a bool, a string or a
 // float64.
-func (c resultColumn) of(l *line) (any, error) {
-	switch v := c.value(l).(type) {
+func (c resultColumn[V]) of(r *Row[V]) (any, error) {
+	switch v := c.value(r).(type) {
 	case nil, int64, bool, string:
 		return v, nil
 	case toxscreen.Probability:
@@ -85,7 +87,7 @@ func (c resultColumn) of(l *line) (any, error) {
 
 // places returns the index of each column by its name. In Parquet it is also the
 // index of the leaf.
-func (o output) places() map[string]int {
+func (o output[V]) places() map[string]int {
 	places := map[string]int{}
 	for i, c := range o.columns() {
 		places[c.name] = i
@@ -94,7 +96,7 @@ func (o output) places() map[string]int {
 }
 
 // csvHeader returns the header of the output.
-func (o output) csvHeader(in []column) []string {
+func (o output[V]) csvHeader(in []column) []string {
 	var names []string
 	for _, c := range o.columns() {
 		names = append(names, c.name)
@@ -107,9 +109,9 @@ func (o output) csvHeader(in []column) []string {
 
 // csvRecord returns an encoder of rows with width cells and a delimiter between
 // them. A value that was not measured is an empty cell.
-func (o output) csvRecord(width int, comma byte) func(row, *line) ([]byte, error) {
+func (o output[V]) csvRecord(width int, comma byte) func(row, *Row[V]) ([]byte, error) {
 	columns := o.columns()
-	return func(in row, l *line) ([]byte, error) {
+	return func(in row, r *Row[V]) ([]byte, error) {
 		id, others := "", []string(nil)
 		if in.fields != nil {
 			var err error
@@ -123,7 +125,7 @@ func (o output) csvRecord(width int, comma byte) func(row, *line) ([]byte, error
 				cells = append(cells, id)
 				continue
 			}
-			value, err := c.of(l)
+			value, err := c.of(r)
 			if err != nil {
 				return nil, err
 			}
@@ -147,7 +149,7 @@ func (o output) csvRecord(width int, comma byte) func(row, *line) ([]byte, error
 
 // parquetSchema returns the schema of the output for an input. Each result
 // column is one leaf; the input columns follow.
-func (o output) parquetSchema(in rowReader) *parquet.Schema {
+func (o output[V]) parquetSchema(in rowReader) *parquet.Schema {
 	var all []column
 	for _, c := range o.columns() {
 		if c.node == nil {
@@ -160,9 +162,9 @@ func (o output) parquetSchema(in rowReader) *parquet.Schema {
 
 // parquetRow returns an encoder of rows with the given number of leaves. A value
 // that was not measured is null.
-func (o output) parquetRow(leaves int) func(row, *line) (parquet.Row, error) {
+func (o output[V]) parquetRow(leaves int) func(row, *Row[V]) (parquet.Row, error) {
 	columns := o.columns()
-	return func(in row, l *line) (parquet.Row, error) {
+	return func(in row, r *Row[V]) (parquet.Row, error) {
 		id, others := parquet.NullValue(), [][]parquet.Value(nil)
 		if in.fields != nil {
 			id, others = in.fields.values()
@@ -180,7 +182,7 @@ func (o output) parquetRow(leaves int) func(row, *line) (parquet.Row, error) {
 				add(id)
 				continue
 			}
-			value, err := c.of(l)
+			value, err := c.of(r)
 			if err != nil {
 				return nil, err
 			}

@@ -42,10 +42,10 @@ func Example() {
 			log.Fatal(err)
 		}
 		if r.Error != "" {
-			fmt.Println("row", r.Row, "failed:", r.Error)
+			fmt.Println("row", r.Number, "failed:", r.Error)
 			continue
 		}
-		fmt.Printf("%s by %s: flagged %t\n", r.ID, r.Input, r.Flagged)
+		fmt.Printf("%s by %s: flagged %t\n", r.ID, r.Input, r.Value.Flagged)
 	}
 	fmt.Println(summary.Rows, "rows,", summary.Flagged, "flagged,", summary.Failed, "failed")
 	// Output:

@@ -54,12 +54,12 @@ func everyRow(t *testing.T, r rowReader, use func(row)) {
 			t.Fatalf("row %d has %d cells for %d columns", number, len(others), len(r.columns()))
 		}
 		in.fields.values()
-		encoded, err := jsonLine(in, &line{row: in.number, text: &in.text, err: "none"})
+		encoded, err := jsonLine(in, &Result{Number: in.number, Text: &in.text, Error: "none"})
 		if err != nil {
 			continue // a Parquet value that JSON does not have
 		}
 		var back Result
-		if err := json.Unmarshal(encoded, &back); err != nil || back.Row != in.number {
+		if err := json.Unmarshal(encoded, &back); err != nil || back.Number != in.number {
 			t.Fatalf("%v: row %d is written as %q", err, number, encoded)
 		}
 		if utf8.ValidString(in.text) && *back.Text != in.text {
@@ -218,10 +218,10 @@ func parquetFiles(f *testing.F) [][]byte {
 	}
 	// Files that a job writes.
 	from := &jsonReader{text: "text", id: "id"}
-	o := output{Options: Options{Output: filepath.Join(f.TempDir(), "out.parquet"), KeepText: true}, task: &scoring{model: "m", judged: true}, in: from}
+	o := output[toxscreen.Result]{Options: Options{Output: filepath.Join(f.TempDir(), "out.parquet"), KeepText: true}, task: &scoring{model: "m", judged: true}, in: from}
 	w, err := o.create()
 	for n := int64(1); n <= 3 && err == nil; n++ {
-		err = w.write(row{number: n}, &line{row: n, text: &text, value: &toxscreen.Result{Warnings: []string{}}})
+		err = w.write(row{number: n}, &Result{Number: n, Text: &text, Value: toxscreen.Result{Warnings: []string{}}})
 	}
 	if err == nil {
 		err = w.finish()

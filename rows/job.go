@@ -95,12 +95,11 @@ func (j *Job) Close() error {
 // such as thresholds and a judge. Resuming a run with other settings is refused.
 func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary, error) {
 	return j.each(func(p *pair) (Summary, error) {
-		task := newScoring(screener, p.options)
+		r := begin(p, newScoring(screener, p.options))
 		if p.options.Redo {
-			p.task = task
-			return p.redo(screener, output{p.options, task, p.in})
+			return redo(r, screener)
 		}
-		return p.do(task, settings)
+		return r.do(settings)
 	})
 }
 

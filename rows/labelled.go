@@ -58,20 +58,21 @@ func ReadLabelled(path string, stdin io.Reader) (Labelled, error) {
 }
 
 // add parses a line and adds its row.
-func (all *Labelled) add(line []byte, number int) error {
-	var r Result
-	if err := plainjson.Unmarshal(line, &r); err != nil {
+func (all *Labelled) add(encoded []byte, number int) error {
+	var line Result
+	if err := plainjson.Unmarshal(encoded, &line); err != nil {
 		return err
 	}
+	r := line.Value
 	var said Labels
-	if r.Input != nil {
-		if err := plainjson.Unmarshal(r.Input, &said); err != nil {
+	if line.Input != nil {
+		if err := plainjson.Unmarshal(line.Input, &said); err != nil {
 			return fmt.Errorf("input: %w", err)
 		}
 	}
 	switch {
-	case r.Error != "":
-		return fmt.Errorf("the row failed: %s; remove it", r.Error)
+	case line.Error != "":
+		return fmt.Errorf("the row failed: %s; remove it", line.Error)
 	case len(r.Attributes) == 0:
 		return errors.New("it is not a result: score rows with labels with `toxscreen batch`, and pass its JSONL output")
 	case r.Exit > 0:
@@ -87,11 +88,11 @@ func (all *Labelled) add(line []byte, number int) error {
 		Name: fmt.Sprintf("line %d", number), Labels: *said.Labels, Weight: 1, Seconds: r.Judge.Milliseconds / 1000,
 		Found: toxscreen.Classification{Spans: r.Spans},
 	}
-	if id := idText(r.ID); id != "" && id != "null" {
+	if id := idText(line.ID); id != "" && id != "null" {
 		row.Name = id
 	}
-	if r.Text != nil && *r.Text != "" {
-		row.Name = *r.Text
+	if line.Text != nil && *line.Text != "" {
+		row.Name = *line.Text
 	}
 	if said.Weight != nil {
 		row.Weight = *said.Weight

@@ -37,7 +37,7 @@ func noteOf(path string) string { return path + ".resume.json" }
 
 // newNote creates the note of a run. It reads the whole input once: that takes
 // seconds, where scoring takes days, and finds compressed data that is damaged.
-func newNote(ctx context.Context, o Options, in rowReader, task task, settings []Setting) (note, error) {
+func newNote[V any](ctx context.Context, o Options, in rowReader, task task[V], settings []Setting) (note, error) {
 	n := note{Format: noteFormat}
 	var err error
 	if n.Input, err = in.digest(ctx); err != nil {

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,10 +15,10 @@ import (
 	"github.com/toxscreen/toxscreen/internal/files"
 )
 
-// rowWriter writes the results of rows in their order.
-type rowWriter interface {
-	// write writes a line with the id and the other fields of the row.
-	write(in row, l *line) error
+// rowWriter writes rows in their order.
+type rowWriter[V any] interface {
+	// write writes a row with the id and the other fields of the input's.
+	write(in row, r *Row[V]) error
 	// finish completes the output and syncs it to disk.
 	finish() error
 	// stop ends the output before it is complete. Finished rows stay, for a
@@ -26,14 +27,14 @@ type rowWriter interface {
 }
 
 // output is the output of a job.
-type output struct {
+type output[V any] struct {
 	Options
 
-	task task
+	task task[V]
 	in   rowReader
 }
 
-func (o output) format() Format {
+func (o output[V]) format() Format {
 	format, _ := o.outputFormat() // checked when the job was opened
 	return format
 }
@@ -97,7 +98,7 @@ func exists(output string) (file, unfinished bool, err error) {
 
 // remove removes an existing output before it is written again. Nothing may be left
 // when the note of the new run is written: the note covers all files next to it.
-func (o output) remove() error {
+func (o output[V]) remove() error {
 	if err := os.RemoveAll(partsOf(o.Output)); err != nil {
 		return err
 	}
@@ -116,9 +117,9 @@ func (o output) remove() error {
 }
 
 // create creates a new output.
-func (o output) create() (rowWriter, error) {
+func (o output[V]) create() (rowWriter[V], error) {
 	if o.Output == Standard {
-		return &lineWriter{out: o.Stdout, encode: o.encoder(), sync: func() error { return nil }, close: func() error { return nil }}, nil
+		return &lineWriter[V]{out: o.Stdout, encode: o.encoder(), sync: func() error { return nil }, close: func() error { return nil }}, nil
 	}
 	if o.format() == Parquet {
 		return o.parts()
@@ -140,28 +141,28 @@ func (o output) create() (rowWriter, error) {
 }
 
 // encoder returns the function that encodes a row as a line.
-func (o output) encoder() func(row, *line) ([]byte, error) {
+func (o output[V]) encoder() func(row, *Row[V]) ([]byte, error) {
 	if o.format().hasCells() {
 		return o.csvRecord(len(o.csvHeader(o.in.columns())), o.format().delimiter())
 	}
-	return jsonLine
+	return jsonLine[V]
 }
 
 // jsonLine returns the JSON line of a row.
-func jsonLine(in row, l *line) (encoded []byte, err error) {
+func jsonLine[V any](in row, r *Row[V]) (encoded []byte, err error) {
 	if in.fields != nil {
-		if l.id, l.input, err = in.fields.json(); err != nil {
+		if r.ID, r.Input, err = in.fields.json(); err != nil {
 			return nil, err
 		}
 	}
-	if encoded, err = l.json(); err != nil {
+	if encoded, err = r.MarshalJSON(); err != nil {
 		return nil, err
 	}
 	return append(encoded, '\n'), nil
 }
 
-func (o output) lines(file *os.File) *lineWriter {
-	return &lineWriter{out: file, encode: o.encoder(), sync: func() error { return toDisk(file) }, close: file.Close}
+func (o output[V]) lines(file *os.File) *lineWriter[V] {
+	return &lineWriter[V]{out: file, encode: o.encoder(), sync: func() error { return toDisk(file) }, close: file.Close}
 }
 
 // toDisk syncs a file to disk, unless it is a device or a pipe.
@@ -174,14 +175,14 @@ func toDisk(file *os.File) error {
 
 // lineWriter writes JSONL, CSV and TSV. Each row is one write, so that a reader of a
 // pipe gets it at once, and only the last row can be incomplete after a kill.
-type lineWriter struct {
+type lineWriter[V any] struct {
 	out         io.Writer
-	encode      func(row, *line) ([]byte, error)
+	encode      func(row, *Row[V]) ([]byte, error)
 	sync, close func() error
 }
 
-func (w *lineWriter) write(in row, l *line) error {
-	encoded, err := w.encode(in, l)
+func (w *lineWriter[V]) write(in row, r *Row[V]) error {
+	encoded, err := w.encode(in, r)
 	if err != nil {
 		return fmt.Errorf("row %d: %w", in.number, err)
 	}
@@ -189,12 +190,12 @@ func (w *lineWriter) write(in row, l *line) error {
 	return files.Cause(err)
 }
 
-func (w *lineWriter) finish() error { return errors.Join(w.sync(), w.close()) }
-func (w *lineWriter) stop() error   { return errors.Join(w.sync(), w.close()) }
+func (w *lineWriter[V]) finish() error { return errors.Join(w.sync(), w.close()) }
+func (w *lineWriter[V]) stop() error   { return errors.Join(w.sync(), w.close()) }
 
 // resume opens an unfinished output, cuts off an incomplete last row and counts the
 // other rows.
-func (o output) resume() (rowWriter, Summary, error) {
+func (o output[V]) resume() (rowWriter[V], Summary, error) {
 	if o.format() == Parquet {
 		return o.resumeParts()
 	}
@@ -228,7 +229,7 @@ func (o output) resume() (rowWriter, Summary, error) {
 	return o.lines(file), done, nil
 }
 
-func (o output) again(file *os.File) (rowWriter, Summary, error) {
+func (o output[V]) again(file *os.File) (rowWriter[V], Summary, error) {
 	if err := file.Close(); err != nil {
 		return nil, Summary{}, err
 	}
@@ -237,7 +238,7 @@ func (o output) again(file *os.File) (rowWriter, Summary, error) {
 }
 
 // next returns the number of the row after those that are done.
-func (o output) next(done Summary) int64 { return o.groups.before + done.Rows + 1 }
+func (o output[V]) next(done Summary) int64 { return o.groups.before + done.Rows + 1 }
 
 // foreign is the error for an output with content that no run has written.
 func foreign(row int64) error {
@@ -245,7 +246,7 @@ func foreign(row int64) error {
 }
 
 // writtenCells returns the parts of a row that was written as CSV.
-func (o output) writtenCells(row int64, cells []string, place map[string]int) (*line, error) {
+func (o output[V]) writtenCells(row int64, cells []string, place map[string]int) (*Row[V], error) {
 	return o.written(row, func(column string) string {
 		if i, ok := place[column]; ok {
 			return cells[i]
@@ -256,19 +257,19 @@ func (o output) writtenCells(row int64, cells []string, place map[string]int) (*
 
 // written returns the parts of a written row that count in a [Summary]. cell returns what
 // a column has as in CSV, empty if there is nothing.
-func (o output) written(row int64, cell func(column string) string) (*line, error) {
-	l := &line{row: row, err: cell("error")}
+func (o output[V]) written(row int64, cell func(column string) string) (*Row[V], error) {
+	r := &Row[V]{Number: row, Error: cell("error")}
 	var err error
-	if l.err == "" {
-		if l.value, err = o.task.fromCells(cell); err != nil {
+	if r.Error == "" {
+		if r.Value, err = o.task.fromCells(cell); err != nil {
 			return nil, foreign(row)
 		}
 	}
-	return l, nil
+	return r, nil
 }
 
 // countJSON counts the complete lines and returns their end.
-func (o output) countJSON(file io.Reader, done *Summary) (end int64, err error) {
+func (o output[V]) countJSON(file io.Reader, done *Summary) (end int64, err error) {
 	in := bufio.NewReaderSize(file, 1<<20)
 	for {
 		encoded, err := in.ReadBytes('\n')
@@ -278,17 +279,17 @@ func (o output) countJSON(file io.Reader, done *Summary) (end int64, err error) 
 		if err != nil {
 			return 0, err
 		}
-		l, err := o.task.fromJSON(encoded)
-		if err != nil || l.row != o.next(*done) {
+		var r Row[V]
+		if err := json.Unmarshal(encoded, &r); err != nil || r.Number != o.next(*done) {
 			return 0, foreign(o.next(*done))
 		}
 		end += int64(len(encoded))
-		done.add(l, o.task)
+		add(done, &r, o.task)
 	}
 }
 
 // countCSV counts the complete records after the header and returns their end.
-func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
+func (o output[V]) countCSV(file io.Reader, done *Summary) (end int64, err error) {
 	// No limit is needed: a run wrote the file.
 	records := csvRecords{in: bufio.NewReaderSize(file, 1<<20), comma: o.format().delimiter(), limit: int(^uint(0) >> 1)}
 	header, place := o.csvHeader(o.in.columns()), o.places()
@@ -312,10 +313,10 @@ func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
 			return 0, foreign(o.next(*done))
 		}
 		end = records.offset
-		l, err := o.writtenCells(o.next(*done), cells, place)
+		r, err := o.writtenCells(o.next(*done), cells, place)
 		if err != nil {
 			return 0, err
 		}
-		done.add(l, o.task)
+		add(done, r, o.task)
 	}
 }

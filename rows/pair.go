@@ -11,11 +11,7 @@ type pair struct {
 	cancel   context.CancelFunc
 	options  Options
 	in       rowReader
-	task     task
 	resuming bool // an output exists
-	w        rowWriter
-	keep     func(line []byte) error // writes a row as it was; nil without Redo
-	done     Summary
 }
 
 func openPair(ctx context.Context, o Options) (*pair, error) {

@@ -22,10 +22,11 @@ const partBytes = 64 << 20
 // partsWriter writes Parquet. A Parquet file is unreadable without its end, so rows
 // are written to part files with one row group each. At the end, the row groups are
 // copied into one file.
-type partsWriter struct {
-	output
+type partsWriter[V any] struct {
+	output[V]
+
 	schema *parquet.Schema
-	encode func(row, *line) (parquet.Row, error)
+	encode func(row, *Row[V]) (parquet.Row, error)
 	number int // number of the current or next part, from 1
 
 	// Of the current part; w is nil if there is none.
@@ -39,30 +40,30 @@ type partsWriter struct {
 func partsOf(path string) string { return path + ".parts" }
 
 // parts returns the writer for the first part and all others.
-func (o output) parts() (_ *partsWriter, err error) {
+func (o output[V]) parts() (_ *partsWriter[V], err error) {
 	defer damaged(&err)
 	if err := os.Mkdir(partsOf(o.Output), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, files.Cause(err)
 	}
 	schema := o.parquetSchema(o.in)
-	return &partsWriter{output: o, schema: schema, encode: o.parquetRow(len(schema.Columns())), number: 1}, nil
+	return &partsWriter[V]{output: o, schema: schema, encode: o.parquetRow(len(schema.Columns())), number: 1}, nil
 }
 
 // The files in the folder of parts: finished parts, the incomplete part of an
 // interrupted run, and the part that is being written.
-func (o output) partFile(number int) string {
+func (o output[V]) partFile(number int) string {
 	return filepath.Join(partsOf(o.Output), fmt.Sprintf("part-%06d.parquet", number))
 }
 
-func (o output) partialFile(number int) string {
+func (o output[V]) partialFile(number int) string {
 	return filepath.Join(partsOf(o.Output), fmt.Sprintf("part-%06d.partial.parquet", number))
 }
 
-func (o output) unfinishedFile() string {
+func (o output[V]) unfinishedFile() string {
 	return filepath.Join(partsOf(o.Output), "unfinished")
 }
 
-func (p *partsWriter) newWriter(file io.Writer) *parquet.GenericWriter[any] {
+func (p *partsWriter[V]) newWriter(file io.Writer) *parquet.GenericWriter[any] {
 	options := []parquet.WriterOption{
 		p.schema,
 		parquet.Compression(&parquet.Snappy), // all readers support it
@@ -74,7 +75,7 @@ func (p *partsWriter) newWriter(file io.Writer) *parquet.GenericWriter[any] {
 	return parquet.NewGenericWriter[any](file, options...)
 }
 
-func (p *partsWriter) begin() (err error) {
+func (p *partsWriter[V]) begin() (err error) {
 	if p.file, err = os.Create(p.unfinishedFile()); err != nil {
 		return files.Cause(err)
 	}
@@ -82,14 +83,14 @@ func (p *partsWriter) begin() (err error) {
 	return nil
 }
 
-func (p *partsWriter) write(in row, l *line) (err error) {
+func (p *partsWriter[V]) write(in row, r *Row[V]) (err error) {
 	defer damaged(&err)
 	if p.w == nil {
 		if err := p.begin(); err != nil {
 			return err
 		}
 	}
-	values, err := p.encode(in, l)
+	values, err := p.encode(in, r)
 	if err != nil {
 		return fmt.Errorf("row %d: %w", in.number, err)
 	}
@@ -105,7 +106,7 @@ func (p *partsWriter) write(in row, l *line) (err error) {
 }
 
 // end completes the current part and gives it its final name.
-func (p *partsWriter) end(name string) error {
+func (p *partsWriter[V]) end(name string) error {
 	if err := p.complete(p.w, p.file, name); err != nil {
 		p.w = nil
 		return err
@@ -122,7 +123,7 @@ func (p *partsWriter) end(name string) error {
 
 // complete writes the end of a Parquet file, syncs it to disk and renames it: under
 // its name there is a complete file or none.
-func (p *partsWriter) complete(w *parquet.GenericWriter[any], file *os.File, name string) error {
+func (p *partsWriter[V]) complete(w *parquet.GenericWriter[any], file *os.File, name string) error {
 	err := w.Close()
 	if err == nil {
 		err = file.Sync()
@@ -136,7 +137,7 @@ func (p *partsWriter) complete(w *parquet.GenericWriter[any], file *os.File, nam
 // stop stores the rows of the current part in a separate file. A resumed run writes
 // the part again from this file, so the row groups are the same as without an
 // interruption.
-func (p *partsWriter) stop() error {
+func (p *partsWriter[V]) stop() error {
 	if p.w == nil {
 		return nil
 	}
@@ -144,7 +145,7 @@ func (p *partsWriter) stop() error {
 }
 
 // finish copies the row groups of all parts into one file and removes the parts.
-func (p *partsWriter) finish() (err error) {
+func (p *partsWriter[V]) finish() (err error) {
 	defer damaged(&err)
 	if p.w != nil {
 		if err := p.end(p.partFile(p.number)); err != nil {
@@ -167,7 +168,7 @@ func (p *partsWriter) finish() (err error) {
 	return os.RemoveAll(partsOf(p.Output))
 }
 
-func (p *partsWriter) copyPart(whole *parquet.GenericWriter[any], number int) (err error) {
+func (p *partsWriter[V]) copyPart(whole *parquet.GenericWriter[any], number int) (err error) {
 	file, part, err := openPart(p.partFile(number))
 	if err != nil {
 		return err
@@ -199,7 +200,7 @@ func openPart(path string) (*os.File, *parquet.File, error) {
 
 // resumeParts counts the rows of the finished parts and begins the next part with
 // the rows of the interrupted run.
-func (o output) resumeParts() (rowWriter, Summary, error) {
+func (o output[V]) resumeParts() (rowWriter[V], Summary, error) {
 	var done Summary
 	p, err := o.parts()
 	if err != nil {
@@ -209,7 +210,7 @@ func (o output) resumeParts() (rowWriter, Summary, error) {
 	// and the run was interrupted after that.
 	switch err := p.eachRow(o.Output, &done, nil); {
 	case err == nil:
-		return &wholeParquet{p}, done, nil
+		return &wholeParquet[V]{p}, done, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, done, err
 	}
@@ -239,12 +240,12 @@ func (o output) resumeParts() (rowWriter, Summary, error) {
 }
 
 // wholeParquet is a complete file whose parts were not removed yet.
-type wholeParquet struct{ *partsWriter }
+type wholeParquet[V any] struct{ *partsWriter[V] }
 
-func (w *wholeParquet) finish() error { return os.RemoveAll(partsOf(w.Output)) }
+func (w *wholeParquet[V]) finish() error { return os.RemoveAll(partsOf(w.Output)) }
 
 // eachRow counts the rows of a part and passes them to use, unless it is nil.
-func (p *partsWriter) eachRow(path string, done *Summary, use func(parquet.Row) error) (err error) {
+func (p *partsWriter[V]) eachRow(path string, done *Summary, use func(parquet.Row) error) (err error) {
 	defer damaged(&err)
 	file, part, err := openPart(path)
 	if err != nil {
@@ -260,22 +261,22 @@ func (p *partsWriter) eachRow(path string, done *Summary, use func(parquet.Row) 
 			if ended = err == io.EOF; err != nil && !ended {
 				return errors.Join(err, rows.Close())
 			}
-			for _, r := range buffer[:n] {
-				if r[place["row"]].Int64() != p.next(*done) {
+			for _, values := range buffer[:n] {
+				if values[place["row"]].Int64() != p.next(*done) {
 					return errors.Join(foreign(p.next(*done)), rows.Close())
 				}
-				l, err := p.written(p.next(*done), func(column string) string {
+				r, err := p.written(p.next(*done), func(column string) string {
 					if i, ok := place[column]; ok {
-						return cellOf(r[i])
+						return cellOf(values[i])
 					}
 					return ""
 				})
 				if err != nil {
 					return errors.Join(err, rows.Close())
 				}
-				done.add(l, p.task)
+				add(done, r, p.task)
 				if use != nil {
-					if err := use(r); err != nil {
+					if err := use(values); err != nil {
 						return errors.Join(err, rows.Close())
 					}
 				}

@@ -3,6 +3,8 @@ package rows
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,8 +20,8 @@ import (
 
 // writtenRow is a row of a complete output.
 type writtenRow struct {
-	line   []byte // with its line break
-	result *line
+	line []byte // with its line break
+	row  *Result
 	// same reports whether the row was written for a row of the input, as far as the
 	// output tells.
 	same func(in row) (bool, error)
@@ -41,7 +43,8 @@ func (o Options) redoable() error {
 
 // redo asks the judge again about the rows of a complete output whose verdict failed,
 // and keeps the others. The output is replaced as a whole, or not at all.
-func (p *pair) redo(screener *toxscreen.Screener, out output) (Summary, error) {
+func redo(p *run[toxscreen.Result], screener *toxscreen.Screener) (Summary, error) {
+	out := p.output
 	path, err := filepath.EvalSymlinks(out.Output)
 	if err == nil && !screener.HasJudge() {
 		err = errors.New("no judge is configured")
@@ -54,9 +57,9 @@ func (p *pair) redo(screener *toxscreen.Screener, out output) (Summary, error) {
 		return p.done, fmt.Errorf("failed to judge %s again: %w", out.Output, files.Cause(err))
 	}
 	defer file.Close()
-	before := out.writtenLines(file)
+	before := writtenLines(out, file)
 	if out.format().hasCells() {
-		before = out.writtenRecords(file)
+		before = writtenRecords(out, file)
 	}
 	p.in = &redoReader{rowReader: p.in, before: before}
 	err = files.Write(path, 0o666, func(w io.Writer) error {
@@ -70,12 +73,17 @@ func (p *pair) redo(screener *toxscreen.Screener, out output) (Summary, error) {
 			}
 		}
 		none := func() error { return nil }
-		p.w = &lineWriter{out: w, encode: out.encoder(), sync: none, close: none}
-		p.keep = func(line []byte) error {
-			_, err := w.Write(line)
-			return files.Cause(err)
+		p.w = &lineWriter[toxscreen.Result]{out: w, encode: out.encoder(), sync: none, close: none}
+		p.keep = func(in row) error {
+			if _, err := w.Write(in.was.line); err != nil {
+				return files.Cause(err)
+			}
+			add(&p.done, in.was.row, p.task)
+			p.done.addInput(in)
+			p.done.Before++
+			return nil
 		}
-		return p.run(func(in row) error { return p.unchanged(screener, in) })
+		return p.work(func(in row) error { return unchanged(p.ctx, screener, in) })
 	})
 	if err != nil {
 		return p.done, fmt.Errorf("failed to judge %s again: %w; the file is as it was", out.Output, err)
@@ -125,34 +133,31 @@ func notItsInput(row int64) error {
 
 // kept reports whether the row stays as it was written.
 func (r row) kept() bool {
-	return r.was != nil && (r.was.result.err != "" || !r.was.scored().Judge.Missing())
+	return r.was != nil && (r.was.row.Error != "" || !r.was.row.Value.Judge.Missing())
 }
-
-// scored returns the result of a row that was scored.
-func (w *writtenRow) scored() *toxscreen.Result { return w.result.value.(*toxscreen.Result) }
 
 // errKept is the outcome of a row that is not scored.
 var errKept = errors.New("the row stays as it was written")
 
 // unchanged returns why the classifier's part in a row is not what it was.
-func (p *pair) unchanged(screener *toxscreen.Screener, in row) error {
-	now, err := screener.With(toxscreen.WithoutJudge("only the classifier is compared"), toxscreen.WithFullNetwork()).Score(p.ctx, in.text)
+func unchanged(ctx context.Context, screener *toxscreen.Screener, in row) error {
+	now, err := screener.With(toxscreen.WithoutJudge("only the classifier is compared"), toxscreen.WithFullNetwork()).Score(ctx, in.text)
 	if err != nil {
 		return err
 	}
-	for a, was := range in.was.scored().Attributes {
+	for a, was := range in.was.row.Value.Attributes {
 		if is, ok := now.Attributes[a]; !ok || math.Abs(float64(is.Score-was.Score)) > 1e-4 {
 			return notItsInput(in.number)
 		}
 	}
-	if now.Flagged != in.was.scored().Flagged {
+	if now.Flagged != in.was.row.Value.Flagged {
 		return notItsInput(in.number)
 	}
 	return nil
 }
 
 // writtenLines returns a function that returns the rows of an output in JSONL.
-func (o output) writtenLines(file io.Reader) func() (writtenRow, error) {
+func writtenLines(o output[toxscreen.Result], file io.Reader) func() (writtenRow, error) {
 	in, number := bufio.NewReaderSize(file, 1<<20), int64(0)
 	return func() (writtenRow, error) {
 		line, err := in.ReadBytes('\n')
@@ -163,20 +168,20 @@ func (o output) writtenLines(file io.Reader) func() (writtenRow, error) {
 			return writtenRow{}, files.Cause(err)
 		}
 		number++
-		r, err := o.task.fromJSON(line)
-		if err != nil || r.row != number || r.err == "" && (r.text != nil) != o.KeepText {
+		var r Result
+		if err := json.Unmarshal(line, &r); err != nil || r.Number != number || r.Error == "" && (r.Text != nil) != o.KeepText {
 			return writtenRow{}, foreign(number)
 		}
-		return writtenRow{line, r, func(in row) (bool, error) {
+		return writtenRow{line, &r, func(in row) (bool, error) {
 			id, others, err := in.fields.json()
-			same := bytes.Equal(id, r.id) && bytes.Equal(others, r.input)
-			return same && (r.text == nil || in.err != nil || *r.text == in.text), err
+			same := bytes.Equal(id, r.ID) && bytes.Equal(others, r.Input)
+			return same && (r.Text == nil || in.err != nil || *r.Text == in.text), err
 		}}, nil
 	}
 }
 
 // writtenRecords returns a function that returns the rows of an output in CSV.
-func (o output) writtenRecords(file io.ReaderAt) func() (writtenRow, error) {
+func writtenRecords(o output[toxscreen.Result], file io.ReaderAt) func() (writtenRow, error) {
 	all := io.NewSectionReader(file, 0, math.MaxInt64)
 	records := csvRecords{in: bufio.NewReaderSize(all, 1<<20), comma: o.format().delimiter(), limit: int(^uint(0) >> 1)}
 	header, place, number := o.csvHeader(o.in.columns()), o.places(), int64(0)

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
@@ -8,27 +9,32 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// Result is the result of one row. Its JSON form is a line of an output in JSONL:
-// the [toxscreen.Result], with the row's number, id and text before it and the rest
-// of the input after it. If Error is not empty, there is no result.
-type Result struct {
-	// Row is the number of the row in its input, from 1. It is 0 for a row without
+// The rows of [Job.Score] and of [Job.Find].
+type (
+	Result = Row[toxscreen.Result]
+	Found  = Row[toxscreen.Found]
+)
+
+// Row is a row of an output. Its JSON form is a line of an output in JSONL: the fields of Value, with
+// the number, the id and the text before them and the rest of the input after them.
+type Row[V any] struct {
+	// Number is the number of the row in its input, from 1. It is 0 for a row without
 	// an input, such as feedback.
-	Row int64 `json:"row"`
+	Number int64
 	// ID is the id of the row as it was given in JSON: a string or a number, nil if
 	// there is none. If the text has no result, it can be any JSON value.
-	ID json.RawMessage `json:"id"`
+	ID json.RawMessage
 	// Text is nil if it is not stored.
-	Text *string `json:"text"`
-	// Error is the reason why there is no result.
-	Error string `json:"error"`
-	toxscreen.Result
+	Text *string
+	// Error is the reason why there is no Value, which then does not count.
+	Error string
+	Value V
 	// Input is a JSON object of the other fields of the input, in their order and
 	// with numbers as they were written; nil if there are none.
-	Input json.RawMessage `json:"input"`
+	Input json.RawMessage
 }
 
-// Labels are the fields of [Result].Input that [ReadLabelled] reads.
+// Labels are the fields of [Row].Input that [ReadLabelled] reads.
 type Labels struct {
 	// Labels has, for each attribute, the share in 0..1 of people who say that it
 	// applies to the text.
@@ -43,7 +49,8 @@ type Labels struct {
 // NewLabelled returns the result of a text with its labels. id identifies the text:
 // rows with the same id are the same text. The text may be empty if it is unknown.
 func NewLabelled(id, text string, result toxscreen.Result, labels Labels) Result {
-	r := Result{ID: plainjson.Append(nil, id), Result: result, Input: plainjson.Append(nil, labels)}
+	result.ID = "" // the id is that of the row
+	r := Result{ID: plainjson.Append(nil, id), Value: result, Input: plainjson.Append(nil, labels)}
 	if text != "" {
 		r.Text = &text
 	}
@@ -52,68 +59,79 @@ func NewLabelled(id, text string, result toxscreen.Result, labels Labels) Result
 
 // MarshalJSON returns the line of the row without its line break. It keeps the
 // white space in Input, which json.Marshal then removes.
-func (r Result) MarshalJSON() ([]byte, error) {
-	result := r.Result
-	result.ID = "" // the id is that of the row
-	return line{row: r.Row, id: r.ID, text: r.Text, err: r.Error, value: result, input: r.Input}.json()
-}
-
-// Found is the personal data that [Job.Find] found in one row. Its JSON form is a line of
-// an output in JSONL, like that of [Result].
-type Found struct {
-	Row   int64           `json:"row"`
-	ID    json.RawMessage `json:"id"`
-	Text  *string         `json:"text"`
-	Error string          `json:"error"`
-	toxscreen.Found
-	Input json.RawMessage `json:"input"`
-}
-
-// MarshalJSON returns the line of the row without its line break.
-func (f Found) MarshalJSON() ([]byte, error) {
-	return line{row: f.Row, id: f.ID, text: f.Text, err: f.Error, value: f.Found, input: f.Input}.json()
-}
-
-// line is a row of an output: a [Result] or a [Found], whose fields are explained there.
-type line struct {
-	row   int64
-	id    json.RawMessage
-	text  *string
-	err   string
-	value any // what the task of the job found; it does not count if there is an error
-	input json.RawMessage
-}
-
-// json returns the line in JSONL without its line break.
-func (l line) json() ([]byte, error) {
+func (r Row[V]) MarshalJSON() ([]byte, error) {
 	var out []byte
-	if l.row != 0 {
-		out = appendField(out, "row", strconv.AppendInt(nil, l.row, 10))
+	if r.Number != 0 {
+		out = appendField(out, "row", strconv.AppendInt(nil, r.Number, 10))
 	}
-	if l.id != nil {
-		out = appendField(out, "id", l.id)
+	if r.ID != nil {
+		out = appendField(out, "id", r.ID)
 	}
 	// In feedback, the text has always been after the result.
-	textLast := l.row == 0
-	if l.text != nil && !textLast {
-		out = appendField(out, "text", plainjson.Append(nil, *l.text))
+	textLast := r.Number == 0
+	if r.Text != nil && !textLast {
+		out = appendField(out, "text", plainjson.Append(nil, *r.Text))
 	}
-	if l.err != "" {
-		out = appendField(out, "error", plainjson.Append(nil, l.err))
+	if r.Error != "" {
+		out = appendField(out, "error", plainjson.Append(nil, r.Error))
 	} else {
-		encoded, err := plainjson.Marshal(l.value)
+		encoded, err := plainjson.Marshal(r.Value)
 		if err != nil {
 			return nil, err
 		}
 		out = append(separated(out), encoded[1:len(encoded)-1]...)
 	}
-	if l.text != nil && textLast {
-		out = appendField(out, "text", plainjson.Append(nil, *l.text))
+	if r.Text != nil && textLast {
+		out = appendField(out, "text", plainjson.Append(nil, *r.Text))
 	}
-	if l.input != nil {
-		out = appendField(out, "input", l.input)
+	if r.Input != nil {
+		out = appendField(out, "input", r.Input)
 	}
 	return append(out, '}'), nil
+}
+
+// UnmarshalJSON reads a line. The fields of the row are kept from Value, which may have one of
+// the same name and another type, as [toxscreen.Result] has its id.
+func (r *Row[V]) UnmarshalJSON(line []byte) error {
+	var row struct {
+		Row   int64           `json:"row"`
+		ID    json.RawMessage `json:"id"`
+		Text  *string         `json:"text"`
+		Error string          `json:"error"`
+		Input json.RawMessage `json:"input"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+		return json.Unmarshal(line, &row) // its error says what there is in place of an object
+	}
+	var own, others []byte
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return err
+		}
+		switch name := token.(string); name {
+		case "row", "id", "text", "error", "input":
+			own = appendField(own, name, value)
+		default:
+			others = appendField(others, name, value)
+		}
+	}
+	*r = Row[V]{}
+	if own != nil {
+		if err := json.Unmarshal(append(own, '}'), &row); err != nil {
+			return err
+		}
+		r.Number, r.ID, r.Text, r.Error, r.Input = row.Row, row.ID, row.Text, row.Error, row.Input
+	}
+	if others == nil {
+		return nil
+	}
+	return json.Unmarshal(append(others, '}'), &r.Value)
 }
 
 // appendField appends a field to a JSON object that is not closed yet; nil is an

@@ -18,7 +18,7 @@
 // run, also after a kill. [Job.Find] finds personal data in place of toxicity. A folder or a
 // pattern of inputs has a folder of outputs, and [Options].Shard shares the work between
 // machines.
-// [Result] is the format of a row in JSONL, and [ReadLabelled] reads such rows.
+// [Result] is a row of an output in JSONL, and [ReadLabelled] reads such rows.
 //
 // Errors, and the note next to an unfinished output, name an option by its flag of
 // `toxscreen batch` and `toxscreen pii batch`: --text-column is TextColumn.
@@ -264,12 +264,12 @@ type Summary struct {
 }
 
 // add counts one row.
-func (s *Summary) add(l *line, t task) {
+func add[V any](s *Summary, r *Row[V], t task[V]) {
 	s.Rows++
-	if l.err == "" {
-		t.count(s, l)
+	if r.Error == "" {
+		t.count(s, r)
 	} else if s.Failed++; s.Failed == 1 {
-		s.FirstFailure = fmt.Sprintf("row %d: %s", l.row, l.err)
+		s.FirstFailure = fmt.Sprintf("row %d: %s", r.Number, r.Error)
 	}
 }
 

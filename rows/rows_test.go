@@ -244,7 +244,7 @@ func TestNumbersThatJSONDoesNotHave(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, fmt.Sprintf("%d %s %s%s", r.Row, r.ID, r.Error, r.Input))
+		got = append(got, fmt.Sprintf("%d %s %s%s", r.Number, r.ID, r.Error, r.Input))
 	}
 	want := []string{
 		`1  {"stars":null,"more":[null, {"a": null, "b": 1.50}],"note":"NaN"}`,
@@ -366,7 +366,7 @@ func TestResultsAreReadAsTheyWereWritten(t *testing.T) {
 		if r.Text != nil {
 			text = *r.Text
 		}
-		got = append(got, short{r.Row, string(r.ID), text, r.Error, r.Score, string(r.Input)})
+		got = append(got, short{r.Number, string(r.ID), text, r.Error, r.Value.Score, string(r.Input)})
 		if again, err := r.MarshalJSON(); err != nil || string(again)+"\n" != line {
 			t.Errorf("%v: it is written again as\n%s\nwas\n%s", err, again, line)
 		}

@@ -12,18 +12,32 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
+// run does a task for the rows of a pair.
+type run[V any] struct {
+	output[V]
+
+	ctx      context.Context
+	cancel   context.CancelFunc
+	resuming bool // an output exists
+	w        rowWriter[V]
+	keep     func(row) error // writes and counts a row as it was; nil without Redo
+	done     Summary
+}
+
+func begin[V any](p *pair, t task[V]) *run[V] {
+	return &run[V]{output: output[V]{p.options, t, p.in}, ctx: p.ctx, cancel: p.cancel, resuming: p.resuming}
+}
+
 // do does the task for the rows for which no earlier run has done it.
-func (p *pair) do(task task, settings []Setting) (Summary, error) {
-	p.task = task
-	o := p.options
-	out := output{o, task, p.in}
+func (p *run[V]) do(settings []Setting) (Summary, error) {
+	o := p.Options
 
 	// The note lets a later run check that it can resume this one.
 	canResume := o.resumable() == nil
 	var memo note
 	if canResume {
 		var err error
-		if memo, err = newNote(p.ctx, o, p.in, task, settings); err != nil {
+		if memo, err = newNote(p.ctx, o, p.in, p.task, settings); err != nil {
 			return p.done, err
 		}
 	}
@@ -44,11 +58,11 @@ func (p *pair) do(task task, settings []Setting) (Summary, error) {
 		if err := memo.check(o.Output); err != nil {
 			return p.done, fmt.Errorf("failed to resume%s: %w", o.among(), err)
 		}
-		p.w, p.done, err = out.resume()
+		p.w, p.done, err = p.resume()
 		p.done.Before = p.done.Rows
 	} else {
 		if o.Output != Standard {
-			err = out.remove()
+			err = p.remove()
 		}
 		if err == nil && canResume {
 			if err = memo.write(o.Output); err == nil {
@@ -57,7 +71,7 @@ func (p *pair) do(task task, settings []Setting) (Summary, error) {
 			}
 		}
 		if err == nil {
-			if p.w, err = out.create(); err != nil && canResume {
+			if p.w, err = p.create(); err != nil && canResume {
 				err = errors.Join(err, memo.done(o.Output))
 			}
 		}
@@ -65,7 +79,7 @@ func (p *pair) do(task task, settings []Setting) (Summary, error) {
 	if err != nil {
 		return p.done, fmt.Errorf("failed to write %s: %w", o.outputName(), err)
 	}
-	if err := p.run(nil); err != nil {
+	if err := p.work(nil); err != nil {
 		if canResume {
 			err = &UnfinishedError{err}
 		}
@@ -95,21 +109,21 @@ func removeUnfinished(output string) error {
 	return nil
 }
 
-// run does the task for the remaining rows and completes the output. check, unless it is nil,
+// work does the task for the remaining rows and completes the output. check, unless it is nil,
 // checks a row that is in the output already and whose result is replaced.
-func (p *pair) run(check func(row) error) error {
+func (p *run[V]) work(check func(row) error) error {
 	ctx := p.ctx
 	before, err := p.in.skip(ctx, p.done.Rows)
 	if err != nil {
-		return p.cutOff(ctx, fmt.Errorf("failed to read %s: %w", p.options.inputName(), err))
+		return p.cutOff(ctx, fmt.Errorf("failed to read %s: %w", p.inputName(), err))
 	}
 	p.done.Undecodable, p.done.Nonfinite = before.odd.Undecodable, before.odd.Nonfinite
 	began := time.Now()
 	defer func() { p.done.Duration = time.Since(began) }()
 	report := func(at int64) {
-		if p.options.Progress != nil {
+		if p.Progress != nil {
 			p.done.Duration = time.Since(began)
-			p.options.Progress(Progress{p.done, at, p.in.length()})
+			p.Progress(Progress{p.done, at, p.in.length()})
 		}
 	}
 	report(before.upTo)
@@ -125,7 +139,7 @@ func (p *pair) run(check func(row) error) error {
 				return
 			}
 			if err != nil {
-				readErr = fmt.Errorf("failed to read %s: %w", p.options.inputName(), err)
+				readErr = fmt.Errorf("failed to read %s: %w", p.inputName(), err)
 				return
 			}
 			if !memory.take(ctx, r.size) || !yield(r) {
@@ -166,33 +180,30 @@ func (p *pair) run(check func(row) error) error {
 		return p.cutOff(ctx, readErr)
 	}
 	if err := p.w.finish(); err != nil {
-		return fmt.Errorf("failed to write %s: %w", p.options.outputName(), err)
+		return fmt.Errorf("failed to write %s: %w", p.outputName(), err)
 	}
 	return nil
 }
 
 // write writes and counts the outcome of a row.
-func (p *pair) write(o outcome) error {
+func (p *run[V]) write(o outcome[V]) error {
 	if o.row.kept() {
-		if err := p.keep(o.row.was.line); err != nil {
-			return fmt.Errorf("failed to write %s: %w", p.options.outputName(), err)
+		if err := p.keep(o.row); err != nil {
+			return fmt.Errorf("failed to write %s: %w", p.outputName(), err)
 		}
-		p.done.add(o.row.was.result, p.task)
-		p.done.addInput(o.row)
-		p.done.Before++
 		return nil
 	}
-	l := &line{row: o.row.number, value: o.value}
-	if p.options.KeepText && o.row.err == nil {
-		l.text = &o.row.text
+	r := &Row[V]{Number: o.row.number, Value: o.value}
+	if p.KeepText && o.row.err == nil {
+		r.Text = &o.row.text
 	}
 	if o.err != nil {
-		l.err = o.err.Error()
+		r.Error = o.err.Error()
 	}
-	if err := p.w.write(o.row, l); err != nil {
-		return fmt.Errorf("failed to write %s: %w", p.options.outputName(), err)
+	if err := p.w.write(o.row, r); err != nil {
+		return fmt.Errorf("failed to write %s: %w", p.outputName(), err)
 	}
-	p.done.add(l, p.task)
+	add(&p.done, r, p.task)
 	p.done.addInput(o.row)
 	return nil
 }
@@ -212,13 +223,13 @@ func (o Options) among() string {
 }
 
 // cutOff ends an incomplete output and returns the error.
-func (p *pair) cutOff(ctx context.Context, err error) error {
+func (p *run[V]) cutOff(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = interruption{ctx.Err()}
 	}
-	err = fmt.Errorf("%w; %s%s %s done", err, plural.Count(p.done.Rows, "row", "rows"), p.options.among(), plural.Word(p.done.Rows, "is", "are"))
+	err = fmt.Errorf("%w; %s%s %s done", err, plural.Count(p.done.Rows, "row", "rows"), p.among(), plural.Word(p.done.Rows, "is", "are"))
 	if stopErr := p.w.stop(); stopErr != nil {
-		err = errors.Join(err, fmt.Errorf("failed to write %s: %w", p.options.outputName(), stopErr))
+		err = errors.Join(err, fmt.Errorf("failed to write %s: %w", p.outputName(), stopErr))
 	}
 	return err
 }

@@ -137,10 +137,10 @@ func TestExportIsOfOneModelAndOneJudge(t *testing.T) {
 			if err := json.Unmarshal([]byte(line), &row); err != nil {
 				t.Fatal(err)
 			}
-			models = append(models, row.Versions.Model)
+			models = append(models, row.Value.Versions.Model)
 			judge := ""
-			if len(row.Judge.Verdicts) > 0 {
-				judge = row.Judge.Verdicts[0].Model
+			if len(row.Value.Judge.Verdicts) > 0 {
+				judge = row.Value.Judge.Verdicts[0].Model
 			}
 			judges = append(judges, judge)
 		}
