@@ -8,6 +8,8 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/rows/csv"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // resultColumn is one result column.
@@ -96,26 +98,26 @@ func (o output[V]) places() map[string]int {
 }
 
 // csvHeader returns the header of the output.
-func (o output[V]) csvHeader(in []column) []string {
+func (o output[V]) csvHeader(in []input.Column) []string {
 	var names []string
 	for _, c := range o.columns() {
 		names = append(names, c.name)
 	}
 	for _, c := range in {
-		names = append(names, c.name)
+		names = append(names, c.Name)
 	}
 	return names
 }
 
 // csvRecord returns an encoder of rows with width cells and a delimiter between
 // them. A value that was not measured is an empty cell.
-func (o output[V]) csvRecord(width int, comma byte) func(row, *Row[V]) ([]byte, error) {
+func (o output[V]) csvRecord(width int, comma byte) func(input.Row, *Row[V]) ([]byte, error) {
 	columns := o.columns()
-	return func(in row, r *Row[V]) ([]byte, error) {
+	return func(in input.Row, r *Row[V]) ([]byte, error) {
 		id, others := "", []string(nil)
-		if in.fields != nil {
+		if in.Fields != nil {
 			var err error
-			if id, others, err = in.fields.cells(); err != nil {
+			if id, others, err = in.Fields.Cells(); err != nil {
 				return nil, err
 			}
 		}
@@ -143,31 +145,56 @@ func (o output[V]) csvRecord(width int, comma byte) func(row, *Row[V]) ([]byte, 
 		for len(cells) < width {
 			cells = append(cells, "")
 		}
-		return encodeRecord(cells, comma)
+		return csv.Encode(cells, comma)
 	}
 }
 
 // parquetSchema returns the schema of the output for an input. Each result
 // column is one leaf; the input columns follow.
-func (o output[V]) parquetSchema(in rowReader) *parquet.Schema {
-	var all []column
+func (o output[V]) parquetSchema(in input.Reader) *parquet.Schema {
+	var all []input.Column
 	for _, c := range o.columns() {
 		if c.node == nil {
-			c.node = in.idNode()
+			c.node = in.IDNode()
 		}
-		all = append(all, column{c.name, c.node})
+		all = append(all, input.Column{Name: c.name, Node: c.node})
 	}
-	return parquet.NewSchema("toxscreen", ordered(append(all, in.columns()...)))
+	return parquet.NewSchema("toxscreen", ordered(append(all, in.Columns()...)))
+}
+
+// group is a group of columns in a fixed order; [parquet.Group] sorts them by name.
+type group struct {
+	parquet.Group
+	fields []parquet.Field
+}
+
+// Fields returns the columns in their order.
+func (g group) Fields() []parquet.Field { return g.fields }
+
+func ordered(columns []input.Column) group {
+	byName := parquet.Group{}
+	for _, c := range columns {
+		byName[c.Name] = c.Node
+	}
+	fields := map[string]parquet.Field{}
+	for _, f := range byName.Fields() {
+		fields[f.Name()] = f
+	}
+	g := group{Group: byName}
+	for _, c := range columns {
+		g.fields = append(g.fields, fields[c.Name])
+	}
+	return g
 }
 
 // parquetRow returns an encoder of rows with the given number of leaves. A value
 // that was not measured is null.
-func (o output[V]) parquetRow(leaves int) func(row, *Row[V]) (parquet.Row, error) {
+func (o output[V]) parquetRow(leaves int) func(input.Row, *Row[V]) (parquet.Row, error) {
 	columns := o.columns()
-	return func(in row, r *Row[V]) (parquet.Row, error) {
+	return func(in input.Row, r *Row[V]) (parquet.Row, error) {
 		id, others := parquet.NullValue(), [][]parquet.Value(nil)
-		if in.fields != nil {
-			id, others = in.fields.values()
+		if in.Fields != nil {
+			id, others = in.Fields.Values()
 		}
 		var out parquet.Row
 		leaf := 0

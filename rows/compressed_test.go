@@ -117,7 +117,7 @@ func TestDecompressionBomb(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		summary, err := score(t, rows.Options{Stdin: bytes.NewReader(data), Stdout: io.Discard, MaxBytes: 1000}, screener())
 		runtime.ReadMemStats(&after)
-		if want := "row 1: line 1: the row has more than 1056576 bytes, the limit for this --max-bytes"; err != nil || summary.Rows != 2 || summary.FirstFailure != want {
+		if want := "row 1: line 1: the row has more than 1056576 bytes, the limit for this MaxBytes"; err != nil || summary.Rows != 2 || summary.FirstFailure != want {
 			t.Errorf("%s: %+v, %v", ending, summary, err)
 		}
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 32<<20 {

@@ -48,7 +48,7 @@ func TestInputEncodings(t *testing.T) {
 	for name, c := range map[string]struct {
 		text    string
 		encoded encoding.Encoding
-		named   string // with --input-encoding
+		named   string // with InputEncoding
 		ending  string
 	}{
 		"UTF-8 by its name":             {european, unicode.UTF8, "utf-8", ""},
@@ -142,7 +142,7 @@ func TestResumedWithAnotherEncoding(t *testing.T) {
 	o := rows.Options{Input: write(t, filepath.Join(folder, "in.csv"), "text\n"+strings.Repeat("Zo\xeb\n", 500)), Output: filepath.Join(folder, "out.jsonl")}
 	interrupted(t, o, 1)
 	o.Resume, o.InputEncoding = true, "windows-1252"
-	if _, err := score(t, o, screener()); err == nil || !strings.Contains(err.Error(), "use --overwrite to start over") {
+	if _, err := score(t, o, screener()); err == nil || !strings.Contains(err.Error(), "use Overwrite to start over") {
 		t.Errorf("%v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestResumedWithAnotherEncoding(t *testing.T) {
 func TestHeaderInAnotherEncoding(t *testing.T) {
 	in := write(t, filepath.Join(t.TempDir(), "in.csv"), "gr\xfc\xdfe\nidiot\n")
 	o := rows.Options{Input: in, Stdout: io.Discard, TextColumn: "grüße"}
-	if _, err := score(t, o, screener()); err == nil || !strings.HasSuffix(err.Error(), `there are: "gr\xfc\xdfe"; the names are not UTF-8: name their encoding, like --input-encoding windows-1252`) {
+	if _, err := score(t, o, screener()); err == nil || !strings.HasSuffix(err.Error(), `there are: "gr\xfc\xdfe"; the names are not UTF-8: name their encoding, like InputEncoding windows-1252`) {
 		t.Errorf("%v", err)
 	}
 	o.InputEncoding = "windows-1252"

@@ -3,7 +3,6 @@ package rows
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -35,7 +34,7 @@ func (f Finding) Reaches(t toxscreen.EntityType) bool {
 func (j *Job) Find(finder toxscreen.EntityFinder, f Finding, settings ...Setting) (Summary, error) {
 	return j.each(func(p *pair) (Summary, error) {
 		if p.options.Redo {
-			return Summary{}, errors.New("--redo judge is for results of toxscreen batch: there is no judge for personal data")
+			return Summary{}, fmt.Errorf("%s is for results of Score: there is no judge for personal data", p.options.option("Redo"))
 		}
 		return begin(p, &finding{Finding: f, finder: finder, options: p.options}).do(settings)
 	})
@@ -72,10 +71,10 @@ func (f *finding) outcomes(ctx context.Context, rows iter.Seq[row], text func(ro
 		for o := range toxscreen.FindBatch(ctx, f.finder, rows, within) {
 			var found toxscreen.Found
 			if o.Err == nil {
-				found = toxscreen.NewFound(f.finder, o.Row.text, o.Entities, f.options.OffsetUnit)
+				found = toxscreen.NewFound(f.finder, o.Row.Text, o.Entities, f.options.OffsetUnit)
 				if f.Mask != nil {
 					var masked string
-					masked, o.Err = f.Mask(o.Row.text, o.Entities)
+					masked, o.Err = f.Mask(o.Row.Text, o.Entities)
 					found.Masked = &masked
 				}
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // Labelled are results with labels of people for the texts.
@@ -88,7 +89,7 @@ func (all *Labelled) add(encoded []byte, number int) error {
 		Name: fmt.Sprintf("line %d", number), Labels: *said.Labels, Weight: 1, Seconds: r.Judge.Milliseconds / 1000,
 		Found: toxscreen.Classification{Spans: r.Spans},
 	}
-	if id := idText(line.ID); id != "" && id != "null" {
+	if id := input.IDText(line.ID); id != "" && id != "null" {
 		row.Name = id
 	}
 	if line.Text != nil && *line.Text != "" {

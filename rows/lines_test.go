@@ -52,7 +52,7 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
-// Without --keep-text a result has the number of its line and no text, as in other formats.
+// Without KeepText a result has the number of its line and no text, as in other formats.
 func TestPlainTextFromAPipe(t *testing.T) {
 	var out bytes.Buffer
 	o := rows.Options{Stdin: strings.NewReader("garden\nyou idiot"), Stdout: &out, InputFormat: rows.Lines}
@@ -120,7 +120,7 @@ func TestJSONLIsNotPlainText(t *testing.T) {
 	folder := t.TempDir()
 	for name, content := range map[string]string{"short": `{"text":"a"}`, "long": `{"text":"` + strings.Repeat("a ", 500) + `"}`} {
 		o := rows.Options{Input: write(t, filepath.Join(folder, name+".txt"), content+"\n"), Stdout: io.Discard}
-		if _, err := score(t, o, screener()); err == nil || !strings.HasSuffix(err.Error(), "its first line is a JSON object: name its format, --input-format jsonl, or lines if each line is a text") {
+		if _, err := score(t, o, screener()); err == nil || !strings.HasSuffix(err.Error(), "its first line is a JSON object: name its format, InputFormat jsonl, or lines if each line is a text") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -136,17 +136,17 @@ func TestPlainTextHasNoColumns(t *testing.T) {
 		o    rows.Options
 		want string
 	}{
-		"a column":              {rows.Options{Input: "in.txt", Output: "out.csv", TextColumn: "comment"}, "--text-column and --id-column are for formats with columns, but the input is plain text"},
-		"an id":                 {rows.Options{Input: "in.txt", Output: "out.csv", IDColumn: "id"}, "--text-column and --id-column are for formats with columns"},
-		"a delimiter":           {rows.Options{Input: "in.txt", Output: "out.csv", Delimiter: ';'}, "--delimiter is for CSV, but the input is plain text; use --input-format csv if it is not"},
-		"an escape character":   {rows.Options{Input: "in.txt", Output: "out.csv", Escape: '\\'}, "--escape is for CSV and TSV, but the input is plain text"},
-		"as output":             {rows.Options{Input: "in.txt", Output: "out.txt"}, "--output out.txt: the extension must be .jsonl, .ndjson, .csv, .tsv or .parquet"},
-		"as outputs":            {rows.Options{Input: t.TempDir(), Output: "out", OutputFormat: rows.Lines}, `--output-format: unknown format "lines": it must be jsonl, csv, tsv or parquet`},
-		"an unknown encoding":   {rows.Options{Input: "in.txt", Output: "out.csv", InputEncoding: "ebcdic"}, `--input-encoding: unknown encoding "ebcdic"`},
-		"a dangerous encoding":  {rows.Options{Input: "in.txt", Output: "out.csv", InputEncoding: "iso-2022-kr"}, `--input-encoding: unknown encoding "iso-2022-kr"`},
-		"an encoding, Parquet":  {rows.Options{Input: "in.parquet", Output: "out.csv", InputEncoding: "latin1"}, "--input-encoding is for text, but the input is Parquet"},
-		"a quote that escapes":  {rows.Options{Input: "in.csv", Output: "out.csv", Escape: '"'}, `--escape: '"' cannot escape a quote; without --escape, a quote is doubled`},
-		"one character for two": {rows.Options{Input: "in.tsv", Output: "out.csv", Escape: '\t'}, `--escape: '\t' cannot escape a quote`},
+		"a column":              {rows.Options{Input: "in.txt", Output: "out.csv", TextColumn: "comment"}, "TextColumn and IDColumn are for formats with columns, but the input is plain text"},
+		"an id":                 {rows.Options{Input: "in.txt", Output: "out.csv", IDColumn: "id"}, "TextColumn and IDColumn are for formats with columns"},
+		"a delimiter":           {rows.Options{Input: "in.txt", Output: "out.csv", Delimiter: ';'}, "Delimiter is for CSV, but the input is plain text; use InputFormat csv if it is not"},
+		"an escape character":   {rows.Options{Input: "in.txt", Output: "out.csv", Escape: '\\'}, "Escape is for CSV and TSV, but the input is plain text"},
+		"as output":             {rows.Options{Input: "in.txt", Output: "out.txt"}, "Output out.txt: the extension must be .jsonl, .ndjson, .csv, .tsv or .parquet"},
+		"as outputs":            {rows.Options{Input: t.TempDir(), Output: "out", OutputFormat: rows.Lines}, `OutputFormat: unknown format "lines": it must be jsonl, csv, tsv or parquet`},
+		"an unknown encoding":   {rows.Options{Input: "in.txt", Output: "out.csv", InputEncoding: "ebcdic"}, `InputEncoding: unknown encoding "ebcdic"`},
+		"a dangerous encoding":  {rows.Options{Input: "in.txt", Output: "out.csv", InputEncoding: "iso-2022-kr"}, `InputEncoding: unknown encoding "iso-2022-kr"`},
+		"an encoding, Parquet":  {rows.Options{Input: "in.parquet", Output: "out.csv", InputEncoding: "latin1"}, "InputEncoding is for text, but the input is Parquet"},
+		"a quote that escapes":  {rows.Options{Input: "in.csv", Output: "out.csv", Escape: '"'}, `Escape: '"' cannot escape a quote; without Escape, a quote is doubled`},
+		"one character for two": {rows.Options{Input: "in.tsv", Output: "out.csv", Escape: '\t'}, `Escape: '\t' cannot escape a quote`},
 	} {
 		if err := c.o.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

@@ -7,18 +7,21 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/rows/csv"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // rowWriter writes rows in their order.
 type rowWriter[V any] interface {
 	// write writes a row with the id and the other fields of the input's.
-	write(in row, r *Row[V]) error
+	write(in input.Row, r *Row[V]) error
 	// finish completes the output and syncs it to disk.
 	finish() error
 	// stop ends the output before it is complete. Finished rows stay, for a
@@ -31,7 +34,7 @@ type output[V any] struct {
 	Options
 
 	task task[V]
-	in   rowReader
+	in   input.Reader
 }
 
 func (o output[V]) format() Format {
@@ -57,7 +60,7 @@ func mayWrite(o Options) (resuming bool, err error) {
 	case err != nil:
 		return false, err
 	case o.Redo && unfinished:
-		return false, fmt.Errorf("%s is an unfinished output: continue it with --resume before --redo judge", o.Output)
+		return false, fmt.Errorf("%s is an unfinished output: continue it with %s before %s", o.Output, o.option("Resume"), o.option("Redo"))
 	case o.Redo && !file:
 		return false, fmt.Errorf("there is no output %s whose texts could be judged again", o.Output)
 	case o.Redo:
@@ -65,11 +68,11 @@ func mayWrite(o Options) (resuming bool, err error) {
 	case o.Resume:
 		resuming = file || unfinished
 	case unfinished:
-		return false, fmt.Errorf("%s is an unfinished output: continue it with --resume, or replace it with --overwrite", o.Output)
+		return false, fmt.Errorf("%s is an unfinished output: continue it with %s, or replace it with %s", o.Output, o.option("Resume"), o.option("Overwrite"))
 	case file && o.inFolder:
-		return false, fmt.Errorf("%s exists: continue the run with --resume, which passes over complete outputs, or replace them with --overwrite", o.Output)
+		return false, fmt.Errorf("%s exists: continue the run with %s, which passes over complete outputs, or replace them with %s", o.Output, o.option("Resume"), o.option("Overwrite"))
 	case file:
-		return false, fmt.Errorf("%s exists: choose another name, or replace it with --overwrite", o.Output)
+		return false, fmt.Errorf("%s exists: choose another name, or replace it with %s", o.Output, o.option("Overwrite"))
 	}
 	if format, _ := o.outputFormat(); !file || format == Parquet || o.resumable() == nil {
 		if err := files.MayCreate(noteOf(o.Output)); err != nil {
@@ -128,8 +131,8 @@ func (o output[V]) create() (rowWriter[V], error) {
 	if err != nil {
 		return nil, files.Cause(err)
 	}
-	if o.format().hasCells() {
-		header, err := encodeRecord(o.csvHeader(o.in.columns()), o.format().delimiter())
+	if o.format().HasCells() {
+		header, err := csv.Encode(o.csvHeader(o.in.Columns()), o.format().Delimiter())
 		if err == nil {
 			_, err = file.Write(header)
 		}
@@ -141,17 +144,17 @@ func (o output[V]) create() (rowWriter[V], error) {
 }
 
 // encoder returns the function that encodes a row as a line.
-func (o output[V]) encoder() func(row, *Row[V]) ([]byte, error) {
-	if o.format().hasCells() {
-		return o.csvRecord(len(o.csvHeader(o.in.columns())), o.format().delimiter())
+func (o output[V]) encoder() func(input.Row, *Row[V]) ([]byte, error) {
+	if o.format().HasCells() {
+		return o.csvRecord(len(o.csvHeader(o.in.Columns())), o.format().Delimiter())
 	}
 	return jsonLine[V]
 }
 
 // jsonLine returns the JSON line of a row.
-func jsonLine[V any](in row, r *Row[V]) (encoded []byte, err error) {
-	if in.fields != nil {
-		if r.ID, r.Input, err = in.fields.json(); err != nil {
+func jsonLine[V any](in input.Row, r *Row[V]) (encoded []byte, err error) {
+	if in.Fields != nil {
+		if r.ID, r.Input, err = in.Fields.JSON(); err != nil {
 			return nil, err
 		}
 	}
@@ -177,14 +180,14 @@ func toDisk(file *os.File) error {
 // pipe gets it at once, and only the last row can be incomplete after a kill.
 type lineWriter[V any] struct {
 	out         io.Writer
-	encode      func(row, *Row[V]) ([]byte, error)
+	encode      func(input.Row, *Row[V]) ([]byte, error)
 	sync, close func() error
 }
 
-func (w *lineWriter[V]) write(in row, r *Row[V]) error {
+func (w *lineWriter[V]) write(in input.Row, r *Row[V]) error {
 	encoded, err := w.encode(in, r)
 	if err != nil {
-		return fmt.Errorf("row %d: %w", in.number, err)
+		return fmt.Errorf("row %d: %w", in.Number, err)
 	}
 	_, err = w.out.Write(encoded)
 	return files.Cause(err)
@@ -209,7 +212,7 @@ func (o output[V]) resume() (rowWriter[V], Summary, error) {
 		return nil, done, files.Cause(err)
 	}
 	var end int64
-	if o.format().hasCells() {
+	if o.format().HasCells() {
 		end, err = o.countCSV(file, &done)
 	} else {
 		end, err = o.countJSON(file, &done)
@@ -238,11 +241,11 @@ func (o output[V]) again(file *os.File) (rowWriter[V], Summary, error) {
 }
 
 // next returns the number of the row after those that are done.
-func (o output[V]) next(done Summary) int64 { return o.groups.before + done.Rows + 1 }
+func (o output[V]) next(done Summary) int64 { return o.groups.Before + done.Rows + 1 }
 
 // foreign is the error for an output with content that no run has written.
-func foreign(row int64) error {
-	return fmt.Errorf("row %d is not what the run wrote: the file was changed; use --overwrite to start over", row)
+func (o Options) foreign(row int64) error {
+	return fmt.Errorf("row %d is not what the run wrote: the file was changed; use %s to start over", row, o.option("Overwrite"))
 }
 
 // writtenCells returns the parts of a row that was written as CSV.
@@ -262,7 +265,7 @@ func (o output[V]) written(row int64, cell func(column string) string) (*Row[V],
 	var err error
 	if r.Error == "" {
 		if r.Value, err = o.task.fromCells(cell); err != nil {
-			return nil, foreign(row)
+			return nil, o.foreign(row)
 		}
 	}
 	return r, nil
@@ -281,7 +284,7 @@ func (o output[V]) countJSON(file io.Reader, done *Summary) (end int64, err erro
 		}
 		var r Row[V]
 		if err := json.Unmarshal(encoded, &r); err != nil || r.Number != o.next(*done) {
-			return 0, foreign(o.next(*done))
+			return 0, o.foreign(o.next(*done))
 		}
 		end += int64(len(encoded))
 		add(done, &r, o.task)
@@ -291,12 +294,12 @@ func (o output[V]) countJSON(file io.Reader, done *Summary) (end int64, err erro
 // countCSV counts the complete records after the header and returns their end.
 func (o output[V]) countCSV(file io.Reader, done *Summary) (end int64, err error) {
 	// No limit is needed: a run wrote the file.
-	records := csvRecords{in: bufio.NewReaderSize(file, 1<<20), comma: o.format().delimiter(), limit: int(^uint(0) >> 1)}
-	header, place := o.csvHeader(o.in.columns()), o.places()
+	records := csv.NewReader(bufio.NewReaderSize(file, 1<<20), csv.Options{Comma: o.format().Delimiter(), Limit: math.MaxInt})
+	header, place := o.csvHeader(o.in.Columns()), o.places()
 	for begun := false; ; begun = true {
-		cells, err := records.next()
-		_, broken := errors.AsType[*recordError](err)
-		if err == io.EOF || !records.ended && (err == nil || broken) {
+		cells, err := records.Next()
+		_, broken := errors.AsType[*csv.Error](err)
+		if err == io.EOF || !records.Ended() && (err == nil || broken) {
 			return end, nil
 		}
 		if err != nil && !broken {
@@ -304,15 +307,15 @@ func (o output[V]) countCSV(file io.Reader, done *Summary) (end int64, err error
 		}
 		if !begun {
 			if !slices.Equal(cells, header) {
-				return 0, errors.New("its header is not what the run wrote: the file was changed; use --overwrite to start over")
+				return 0, fmt.Errorf("its header is not what the run wrote: the file was changed; use %s to start over", o.option("Overwrite"))
 			}
-			end = records.offset
+			end = records.Offset()
 			continue
 		}
 		if broken || len(cells) != len(header) || cells[place["row"]] != strconv.FormatInt(o.next(*done), 10) {
-			return 0, foreign(o.next(*done))
+			return 0, o.foreign(o.next(*done))
 		}
-		end = records.offset
+		end = records.Offset()
 		r, err := o.writtenCells(o.next(*done), cells, place)
 		if err != nil {
 			return 0, err

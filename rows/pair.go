@@ -3,6 +3,7 @@ package rows
 import (
 	"context"
 	"fmt"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // pair is an open input and its output, which may be written.
@@ -10,7 +11,7 @@ type pair struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	options  Options
-	in       rowReader
+	in       input.Reader
 	resuming bool // an output exists
 }
 
@@ -20,7 +21,7 @@ func openPair(ctx context.Context, o Options) (*pair, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	in, err := openInput(ctx, o)
+	in, err := o.open(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = interruption{ctx.Err()}
@@ -33,5 +34,5 @@ func openPair(ctx context.Context, o Options) (*pair, error) {
 
 func (p *pair) close() error {
 	p.cancel()
-	return p.in.close()
+	return p.in.Close()
 }

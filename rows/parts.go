@@ -13,6 +13,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // partBytes is the maximum of input bytes in one part file. The writer holds about
@@ -26,7 +27,7 @@ type partsWriter[V any] struct {
 	output[V]
 
 	schema *parquet.Schema
-	encode func(row, *Row[V]) (parquet.Row, error)
+	encode func(input.Row, *Row[V]) (parquet.Row, error)
 	number int // number of the current or next part, from 1
 
 	// Of the current part; w is nil if there is none.
@@ -41,7 +42,7 @@ func partsOf(path string) string { return path + ".parts" }
 
 // parts returns the writer for the first part and all others.
 func (o output[V]) parts() (_ *partsWriter[V], err error) {
-	defer damaged(&err)
+	defer input.Damaged(&err)
 	if err := os.Mkdir(partsOf(o.Output), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, files.Cause(err)
 	}
@@ -83,8 +84,8 @@ func (p *partsWriter[V]) begin() (err error) {
 	return nil
 }
 
-func (p *partsWriter[V]) write(in row, r *Row[V]) (err error) {
-	defer damaged(&err)
+func (p *partsWriter[V]) write(in input.Row, r *Row[V]) (err error) {
+	defer input.Damaged(&err)
 	if p.w == nil {
 		if err := p.begin(); err != nil {
 			return err
@@ -92,13 +93,13 @@ func (p *partsWriter[V]) write(in row, r *Row[V]) (err error) {
 	}
 	values, err := p.encode(in, r)
 	if err != nil {
-		return fmt.Errorf("row %d: %w", in.number, err)
+		return fmt.Errorf("row %d: %w", in.Number, err)
 	}
 	if _, err := p.w.WriteRows([]parquet.Row{values}); err != nil {
 		return files.Cause(err)
 	}
 	p.rows++
-	p.bytes += in.size
+	p.bytes += in.Size
 	if p.rows < p.rowGroup() && p.bytes < partBytes {
 		return nil
 	}
@@ -146,7 +147,7 @@ func (p *partsWriter[V]) stop() error {
 
 // finish copies the row groups of all parts into one file and removes the parts.
 func (p *partsWriter[V]) finish() (err error) {
-	defer damaged(&err)
+	defer input.Damaged(&err)
 	if p.w != nil {
 		if err := p.end(p.partFile(p.number)); err != nil {
 			return err
@@ -246,7 +247,7 @@ func (w *wholeParquet[V]) finish() error { return os.RemoveAll(partsOf(w.Output)
 
 // eachRow counts the rows of a part and passes them to use, unless it is nil.
 func (p *partsWriter[V]) eachRow(path string, done *Summary, use func(parquet.Row) error) (err error) {
-	defer damaged(&err)
+	defer input.Damaged(&err)
 	file, part, err := openPart(path)
 	if err != nil {
 		return err
@@ -263,7 +264,7 @@ func (p *partsWriter[V]) eachRow(path string, done *Summary, use func(parquet.Ro
 			}
 			for _, values := range buffer[:n] {
 				if values[place["row"]].Int64() != p.next(*done) {
-					return errors.Join(foreign(p.next(*done)), rows.Close())
+					return errors.Join(p.foreign(p.next(*done)), rows.Close())
 				}
 				r, err := p.written(p.next(*done), func(column string) string {
 					if i, ok := place[column]; ok {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/toxscreen/toxscreen/rows/input"
 	"io"
 	"iter"
 )
@@ -37,25 +38,25 @@ func Records(ctx context.Context, o Options) iter.Seq2[Record, error] {
 			fail(errors.New("there is neither a file nor Stdin"))
 			return
 		}
-		in, err := openInput(ctx, o)
+		in, err := o.open(ctx)
 		if err != nil {
 			fail(err)
 			return
 		}
-		defer in.close()
+		defer in.Close()
 		for {
-			r, err := in.next()
+			r, err := in.Next()
 			switch err {
 			case io.EOF:
 				return
 			case nil:
-				err = errors.Join(r.err, ctx.Err())
+				err = errors.Join(r.Err, ctx.Err())
 			}
-			record := Record{Row: r.number, Undecodable: r.undecodable}
+			record := Record{Row: r.Number, Undecodable: r.Undecodable}
 			if err == nil {
 				var id []byte
-				if id, record.Fields, err = r.fields.json(); err == nil {
-					record.ID = idText(id)
+				if id, record.Fields, err = r.Fields.JSON(); err == nil {
+					record.ID = input.IDText(id)
 				}
 			}
 			if err != nil {

@@ -52,7 +52,7 @@ func TestRecordsOfOtherCSV(t *testing.T) {
 		}
 	}
 	for _, err := range rows.Records(t.Context(), rows.Options{Input: in, Escape: '"'}) {
-		if err == nil || !strings.Contains(err.Error(), "in.csv: --escape: ") {
+		if err == nil || !strings.Contains(err.Error(), "in.csv: Escape: ") {
 			t.Errorf("%v", err)
 		}
 	}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/rows/csv"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // writtenRow is a row of a complete output.
@@ -24,7 +26,7 @@ type writtenRow struct {
 	row  *Result
 	// same reports whether the row was written for a row of the input, as far as the
 	// output tells.
-	same func(in row) (bool, error)
+	same func(in input.Row) (bool, error)
 }
 
 // redoable returns why the verdicts of an output cannot be asked for again.
@@ -34,9 +36,9 @@ func (o Options) redoable() error {
 	case err != nil:
 		return err
 	case o.Resume || o.Overwrite:
-		return errors.New("it changes a complete output: it cannot be combined with --resume or --overwrite")
+		return fmt.Errorf("it changes a complete output: it cannot be combined with %s or %s", o.option("Resume"), o.option("Overwrite"))
 	case format == Parquet:
-		return errors.New("rows of Parquet cannot be replaced: use --overwrite in its place, which takes the verdicts that there are from the cache")
+		return fmt.Errorf("rows of Parquet cannot be replaced: use %s in its place, which takes the verdicts that there are from the cache", o.option("Overwrite"))
 	}
 	return o.resumable()
 }
@@ -58,13 +60,13 @@ func redo(p *run[toxscreen.Result], screener *toxscreen.Screener) (Summary, erro
 	}
 	defer file.Close()
 	before := writtenLines(out, file)
-	if out.format().hasCells() {
+	if out.format().HasCells() {
 		before = writtenRecords(out, file)
 	}
-	p.in = &redoReader{rowReader: p.in, before: before}
+	p.read = together(p.in, before)
 	err = files.Write(path, 0o666, func(w io.Writer) error {
-		if out.format().hasCells() {
-			header, err := encodeRecord(out.csvHeader(p.in.columns()), out.format().delimiter())
+		if out.format().HasCells() {
+			header, err := csv.Encode(out.csvHeader(p.in.Columns()), out.format().Delimiter())
 			if err == nil {
 				_, err = w.Write(header)
 			}
@@ -79,7 +81,7 @@ func redo(p *run[toxscreen.Result], screener *toxscreen.Screener) (Summary, erro
 				return files.Cause(err)
 			}
 			add(&p.done, in.was.row, p.task)
-			p.done.addInput(in)
+			p.done.addInput(in.Row)
 			p.done.Before++
 			return nil
 		}
@@ -91,40 +93,34 @@ func redo(p *run[toxscreen.Result], screener *toxscreen.Screener) (Summary, erro
 	return p.done, nil
 }
 
-// redoReader reads the input together with its output.
-type redoReader struct {
-	rowReader
-
-	before func() (writtenRow, error)
-}
-
-// next returns the next row, with what was written for it.
-func (r *redoReader) next() (row, error) {
-	in, err := r.rowReader.next()
-	if err != nil && err != io.EOF {
-		return row{}, err
-	}
-	was, wasErr := r.before()
-	switch {
-	case wasErr != nil && wasErr != io.EOF:
-		return row{}, fmt.Errorf("the output: %w", wasErr)
-	case err == io.EOF && wasErr == io.EOF:
-		return row{}, io.EOF
-	case err == io.EOF || wasErr == io.EOF:
-		return row{}, errors.New("it has not as many rows as the output: it is not the input of that run")
-	}
-	if in.fields != nil {
-		same, err := was.same(in)
-		if err != nil {
+// together returns a function that reads the next row of an input, with what was written for it.
+func together(in input.Reader, before func() (writtenRow, error)) func() (row, error) {
+	return func() (row, error) {
+		r, err := in.Next()
+		if err != nil && err != io.EOF {
 			return row{}, err
 		}
-		if !same {
-			return row{}, notItsInput(in.number)
+		was, wasErr := before()
+		switch {
+		case wasErr != nil && wasErr != io.EOF:
+			return row{}, fmt.Errorf("the output: %w", wasErr)
+		case err == io.EOF && wasErr == io.EOF:
+			return row{}, io.EOF
+		case err == io.EOF || wasErr == io.EOF:
+			return row{}, errors.New("it has not as many rows as the output: it is not the input of that run")
 		}
+		if r.Fields != nil {
+			same, err := was.same(r)
+			if err != nil {
+				return row{}, err
+			}
+			if !same {
+				return row{}, notItsInput(r.Number)
+			}
+		}
+		r.Size += len(was.line)
+		return row{r, &was}, nil
 	}
-	in.was = &was
-	in.size += len(was.line)
-	return in, nil
 }
 
 func notItsInput(row int64) error {
@@ -141,17 +137,17 @@ var errKept = errors.New("the row stays as it was written")
 
 // unchanged returns why the classifier's part in a row is not what it was.
 func unchanged(ctx context.Context, screener *toxscreen.Screener, in row) error {
-	now, err := screener.With(toxscreen.WithoutJudge("only the classifier is compared"), toxscreen.WithFullNetwork()).Score(ctx, in.text)
+	now, err := screener.With(toxscreen.WithoutJudge("only the classifier is compared"), toxscreen.WithFullNetwork()).Score(ctx, in.Text)
 	if err != nil {
 		return err
 	}
 	for a, was := range in.was.row.Value.Attributes {
 		if is, ok := now.Attributes[a]; !ok || math.Abs(float64(is.Score-was.Score)) > 1e-4 {
-			return notItsInput(in.number)
+			return notItsInput(in.Number)
 		}
 	}
 	if now.Flagged != in.was.row.Value.Flagged {
-		return notItsInput(in.number)
+		return notItsInput(in.Number)
 	}
 	return nil
 }
@@ -162,7 +158,7 @@ func writtenLines(o output[toxscreen.Result], file io.Reader) func() (writtenRow
 	return func() (writtenRow, error) {
 		line, err := in.ReadBytes('\n')
 		if err == io.EOF && len(line) > 0 {
-			err = foreign(number + 1)
+			err = o.foreign(number + 1)
 		}
 		if err != nil {
 			return writtenRow{}, files.Cause(err)
@@ -170,12 +166,12 @@ func writtenLines(o output[toxscreen.Result], file io.Reader) func() (writtenRow
 		number++
 		var r Result
 		if err := json.Unmarshal(line, &r); err != nil || r.Number != number || r.Error == "" && (r.Text != nil) != o.KeepText {
-			return writtenRow{}, foreign(number)
+			return writtenRow{}, o.foreign(number)
 		}
-		return writtenRow{line, &r, func(in row) (bool, error) {
-			id, others, err := in.fields.json()
+		return writtenRow{line, &r, func(in input.Row) (bool, error) {
+			id, others, err := in.Fields.JSON()
 			same := bytes.Equal(id, r.ID) && bytes.Equal(others, r.Input)
-			return same && (r.Text == nil || in.err != nil || *r.Text == in.text), err
+			return same && (r.Text == nil || in.Err != nil || *r.Text == in.Text), err
 		}}, nil
 	}
 }
@@ -183,17 +179,17 @@ func writtenLines(o output[toxscreen.Result], file io.Reader) func() (writtenRow
 // writtenRecords returns a function that returns the rows of an output in CSV.
 func writtenRecords(o output[toxscreen.Result], file io.ReaderAt) func() (writtenRow, error) {
 	all := io.NewSectionReader(file, 0, math.MaxInt64)
-	records := csvRecords{in: bufio.NewReaderSize(all, 1<<20), comma: o.format().delimiter(), limit: int(^uint(0) >> 1)}
-	header, place, number := o.csvHeader(o.in.columns()), o.places(), int64(0)
+	records := csv.NewReader(bufio.NewReaderSize(all, 1<<20), csv.Options{Comma: o.format().Delimiter(), Limit: math.MaxInt})
+	header, place, number := o.csvHeader(o.in.Columns()), o.places(), int64(0)
 	return func() (writtenRow, error) {
 		for {
-			begin := records.offset
-			cells, err := records.next()
+			begin := records.Offset()
+			cells, err := records.Next()
 			switch {
 			case err == io.EOF:
 				return writtenRow{}, io.EOF
-			case err != nil || !records.ended || len(cells) != len(header):
-				return writtenRow{}, foreign(number + 1)
+			case err != nil || !records.Ended() || len(cells) != len(header):
+				return writtenRow{}, o.foreign(number + 1)
 			case begin == 0:
 				if !slices.Equal(cells, header) {
 					return writtenRow{}, errors.New("the header of the output is not what this run would write: use the settings of that run")
@@ -202,21 +198,21 @@ func writtenRecords(o output[toxscreen.Result], file io.ReaderAt) func() (writte
 			}
 			number++
 			if cells[place["row"]] != strconv.FormatInt(number, 10) {
-				return writtenRow{}, foreign(number)
+				return writtenRow{}, o.foreign(number)
 			}
 			result, err := o.writtenCells(number, cells, place)
 			if err != nil {
 				return writtenRow{}, err
 			}
-			line := make([]byte, records.offset-begin)
+			line := make([]byte, records.Offset()-begin)
 			if _, err := file.ReadAt(line, begin); err != nil {
 				return writtenRow{}, files.Cause(err)
 			}
-			return writtenRow{line, result, func(in row) (bool, error) {
-				id, others, err := in.fields.cells()
+			return writtenRow{line, result, func(in input.Row) (bool, error) {
+				id, others, err := in.Fields.Cells()
 				same := cells[place["id"]] == id && slices.Equal(cells[len(place):], others)
-				if text, ok := place["text"]; ok && in.err == nil {
-					same = same && cells[text] == in.text
+				if text, ok := place["text"]; ok && in.Err == nil {
+					same = same && cells[text] == in.Text
 				}
 				return same, err
 			}}, nil

@@ -93,16 +93,16 @@ func TestRedoRefused(t *testing.T) {
 		}, want: "it has not as many rows as the output"},
 		"an unfinished output": {change: func(t *testing.T, o *rows.Options) {
 			write(t, o.Output+".resume.json", "{}")
-		}, want: "is an unfinished output: continue it with --resume before --redo judge"},
+		}, want: "is an unfinished output: continue it with Resume before Redo"},
 		"no output": {change: func(t *testing.T, o *rows.Options) {
 			o.Output = filepath.Join(filepath.Dir(o.Output), "other.jsonl")
 		}, want: "there is no output"},
 		"Parquet": {change: func(t *testing.T, o *rows.Options) {
 			o.Output = strings.TrimSuffix(o.Output, ".jsonl") + ".parquet"
-		}, want: "rows of Parquet cannot be replaced: use --overwrite in its place"},
-		"with --overwrite": {change: func(t *testing.T, o *rows.Options) {
+		}, want: "rows of Parquet cannot be replaced: use Overwrite in its place"},
+		"with Overwrite": {change: func(t *testing.T, o *rows.Options) {
 			o.Overwrite = true
-		}, want: "it cannot be combined with --resume or --overwrite"},
+		}, want: "it cannot be combined with Resume or Overwrite"},
 		"without a judge":    {by: screener(), want: "no judge is configured"},
 		"another threshold":  {by: by(always{}).With(toxscreen.WithThresholds(insults(0.001))), want: "row 2 is not what the output was made of"},
 		"without the texts":  {change: func(_ *testing.T, o *rows.Options) { o.KeepText = true }, want: "row 1 is not what the run wrote"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // The rows of [Job.Score] and of [Job.Find].
@@ -62,30 +63,30 @@ func NewLabelled(id, text string, result toxscreen.Result, labels Labels) Result
 func (r Row[V]) MarshalJSON() ([]byte, error) {
 	var out []byte
 	if r.Number != 0 {
-		out = appendField(out, "row", strconv.AppendInt(nil, r.Number, 10))
+		out = input.AppendField(out, "row", strconv.AppendInt(nil, r.Number, 10))
 	}
 	if r.ID != nil {
-		out = appendField(out, "id", r.ID)
+		out = input.AppendField(out, "id", r.ID)
 	}
 	// In feedback, the text has always been after the result.
 	textLast := r.Number == 0
 	if r.Text != nil && !textLast {
-		out = appendField(out, "text", plainjson.Append(nil, *r.Text))
+		out = input.AppendField(out, "text", plainjson.Append(nil, *r.Text))
 	}
 	if r.Error != "" {
-		out = appendField(out, "error", plainjson.Append(nil, r.Error))
+		out = input.AppendField(out, "error", plainjson.Append(nil, r.Error))
 	} else {
 		encoded, err := plainjson.Marshal(r.Value)
 		if err != nil {
 			return nil, err
 		}
-		out = append(separated(out), encoded[1:len(encoded)-1]...)
+		out = append(input.Separated(out), encoded[1:len(encoded)-1]...)
 	}
 	if r.Text != nil && textLast {
-		out = appendField(out, "text", plainjson.Append(nil, *r.Text))
+		out = input.AppendField(out, "text", plainjson.Append(nil, *r.Text))
 	}
 	if r.Input != nil {
-		out = appendField(out, "input", r.Input)
+		out = input.AppendField(out, "input", r.Input)
 	}
 	return append(out, '}'), nil
 }
@@ -116,9 +117,9 @@ func (r *Row[V]) UnmarshalJSON(line []byte) error {
 		}
 		switch name := token.(string); name {
 		case "row", "id", "text", "error", "input":
-			own = appendField(own, name, value)
+			own = input.AppendField(own, name, value)
 		default:
-			others = appendField(others, name, value)
+			others = input.AppendField(others, name, value)
 		}
 	}
 	*r = Row[V]{}
@@ -132,20 +133,4 @@ func (r *Row[V]) UnmarshalJSON(line []byte) error {
 		return nil
 	}
 	return json.Unmarshal(append(others, '}'), &r.Value)
-}
-
-// appendField appends a field to a JSON object that is not closed yet; nil is an
-// object without a beginning.
-func appendField(object []byte, name string, value []byte) []byte {
-	object = append(plainjson.Append(separated(object), name), ':')
-	return append(object, value...)
-}
-
-// separated appends the separator before the next field to an object that is not
-// closed yet.
-func separated(object []byte) []byte {
-	if object == nil {
-		return []byte{'{'}
-	}
-	return append(object, ',')
 }

@@ -275,16 +275,16 @@ func TestResumeRefused(t *testing.T) {
 		"no note":             {change: func(o *rows.Options) { os.Remove(note(o.Output)) }, want: "exists, but it is not the output of an interrupted run"},
 		"a broken note":       {change: func(o *rows.Options) { write(t, note(o.Output), "{") }, want: "is broken"},
 		"a newer note format": {change: func(o *rows.Options) { write(t, note(o.Output), `{"format":2}`) }, want: "is from another version of toxscreen"},
-		"another format":      {change: func(o *rows.Options) { o.InputFormat, o.TextColumn = rows.CSV, `{"text":"you idiot"}` }, want: `--input-format was "jsonl" and is now "csv"`},
+		"another format":      {change: func(o *rows.Options) { o.InputFormat, o.TextColumn = rows.CSV, `{"text":"you idiot"}` }, want: `InputFormat was "jsonl" and is now "csv"`},
 		"another delimiter": {
 			begin: func(o *rows.Options) {
 				o.InputFormat = rows.CSV
 				write(t, o.Input, "text"+strings.Repeat("\nyou idiot", 5))
 			},
-			change: func(o *rows.Options) { o.Delimiter = ';' }, want: `--delimiter was "," and is now ";"`,
+			change: func(o *rows.Options) { o.Delimiter = ';' }, want: `Delimiter was "," and is now ";"`,
 		},
-		"another unit":       {change: func(o *rows.Options) { o.OffsetUnit = toxscreen.UTF16Units }, want: `--offset-unit was "byte" and is now "utf16"`},
-		"without Resume":     {change: func(o *rows.Options) { o.Resume = false }, want: "is an unfinished output: continue it with --resume"},
+		"another unit":       {change: func(o *rows.Options) { o.OffsetUnit = toxscreen.UTF16Units }, want: `OffsetUnit was "byte" and is now "utf16"`},
+		"without Resume":     {change: func(o *rows.Options) { o.Resume = false }, want: "is an unfinished output: continue it with Resume"},
 		"another model":      {model: "words@2", want: `the model was "words@1" and is now "words@2"`},
 		"another threshold":  {setting: rows.Setting{Name: "the thresholds", Value: "0.6"}, want: `the thresholds was "0.5" and is now "0.6"`},
 		"an unknown setting": {setting: rows.Setting{Name: "the weather", Value: "fine"}, want: `the weather was "unknown" and is now "fine"`},

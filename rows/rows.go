@@ -20,8 +20,7 @@
 // machines.
 // [Result] is a row of an output in JSONL, and [ReadLabelled] reads such rows.
 //
-// Errors, and the note next to an unfinished output, name an option by its flag of
-// `toxscreen batch` and `toxscreen pii batch`: --text-column is TextColumn.
+// Errors, and the note next to an unfinished output, name options as [Options].OptionName says.
 package rows
 
 import (
@@ -34,6 +33,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/resume"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // Standard is the path that stands for [Options].Stdin and Stdout.
@@ -100,12 +100,15 @@ type Options struct {
 	OffsetUnit toxscreen.OffsetUnit
 	// Limits are what [Summary].Reached of [Job.Score] counts: rows that reach one of them.
 	Limits toxscreen.Limits
+	// OptionName returns what errors call the option in a field of Options: TextColumn is
+	// --text-column for the users of a command. Default: the name of the field.
+	OptionName func(field string) string
 	// Progress is called before the first row and after each, from the goroutine
 	// of [Job.Score] or [Job.Find].
 	Progress func(Progress)
 
-	inFolder bool   // Output is one of several
-	groups   groups // of the input
+	inFolder bool         // Output is one of several
+	groups   input.Groups // of the input
 }
 
 // MaxRowGroup is the highest [Options].RowGroup.
@@ -117,6 +120,14 @@ func (o Options) withDefaults() Options {
 	o.MaxBytes = cmp.Or(o.MaxBytes, toxscreen.DefaultMaxBytes)
 	o.OffsetUnit = cmp.Or(o.OffsetUnit, toxscreen.Bytes)
 	return o
+}
+
+// option returns what errors call an option.
+func (o Options) option(field string) string {
+	if o.OptionName == nil {
+		return field
+	}
+	return o.OptionName(field)
 }
 
 // idColumn returns the name of the id column.
@@ -139,15 +150,15 @@ func (o Options) Validate() error {
 	case o.Output == Standard && o.Stdout == nil:
 		return errors.New("the output is missing: there is neither a file nor Stdout")
 	case o.Resume && o.Overwrite:
-		return errors.New("--resume continues an output, but --overwrite replaces it: use only one of them")
+		return fmt.Errorf("%s continues an output, but %s replaces it: use only one of them", o.option("Resume"), o.option("Overwrite"))
 	case o.TextColumn == o.idColumn():
-		return fmt.Errorf("--text-column and --id-column are both %q: a column cannot be both", o.TextColumn)
+		return fmt.Errorf("%s and %s are both %q: a column cannot be both", o.option("TextColumn"), o.option("IDColumn"), o.TextColumn)
 	case o.rowGroup() < 1 || o.rowGroup() > MaxRowGroup:
-		return fmt.Errorf("--row-group: %d is not in 1..%d", o.RowGroup, MaxRowGroup)
+		return fmt.Errorf("%s: %d is not in 1..%d", o.option("RowGroup"), o.RowGroup, MaxRowGroup)
 	case o.toFolder():
 		return o.validateFolder()
 	case o.OutputFormat != "":
-		return errors.New("--output-format is for a folder of outputs: the ending of --output decides the format of one")
+		return fmt.Errorf("%s is for a folder of outputs: the ending of %s decides the format of one", o.option("OutputFormat"), o.option("Output"))
 	}
 	if err := o.validateInput(); err != nil {
 		return err
@@ -157,16 +168,16 @@ func (o Options) Validate() error {
 		return err
 	}
 	if o.RowGroup != 0 && output != Parquet {
-		return fmt.Errorf("--row-group is for Parquet, but the output is %s", output)
+		return fmt.Errorf("%s is for Parquet, but the output is %s", o.option("RowGroup"), output)
 	}
 	if o.Resume {
 		if err := o.resumable(); err != nil {
-			return fmt.Errorf("--resume: %w", err)
+			return fmt.Errorf("%s: %w", o.option("Resume"), err)
 		}
 	}
 	if o.Redo {
 		if err := o.redoable(); err != nil {
-			return fmt.Errorf("--redo judge: %w", err)
+			return fmt.Errorf("%s: %w", o.option("Redo"), err)
 		}
 	}
 	if in, err := os.Stat(o.Input); err == nil {
@@ -179,26 +190,26 @@ func (o Options) Validate() error {
 
 // validateInput checks the options about how the input is read.
 func (o Options) validateInput() error {
-	input, _, err := o.inputFormat()
+	format, err := o.ReadFormat()
 	if err != nil {
 		return err
 	}
 	switch {
-	case o.Delimiter != 0 && input != CSV:
-		return fmt.Errorf("--delimiter is for CSV, but the input is %s; use --input-format csv if it is not", input)
+	case o.Delimiter != 0 && format != CSV:
+		return fmt.Errorf("%s is for CSV, but the input is %s; use %s csv if it is not", o.option("Delimiter"), format, o.option("InputFormat"))
 	case !marks(o.Delimiter):
-		return fmt.Errorf("--delimiter: %q cannot separate cells", o.Delimiter)
-	case o.Escape != 0 && !input.hasCells():
-		return fmt.Errorf("--escape is for CSV and TSV, but the input is %s; use --input-format csv if it is not", input)
-	case o.Escape != 0 && (!marks(o.Escape) || o.Escape == o.delimiter(input)):
-		return fmt.Errorf("--escape: %q cannot escape a quote; without --escape, a quote is doubled", o.Escape)
-	case o.InputEncoding != "" && input == Parquet:
-		return errors.New("--input-encoding is for text, but the input is Parquet, whose strings are UTF-8")
-	case input == Lines && (o.IDColumn != "" || o.TextColumn != "" && o.TextColumn != "text"):
-		return errors.New("--text-column and --id-column are for formats with columns, but the input is plain text; name its format with --input-format if it is not")
+		return fmt.Errorf("%s: %q cannot separate cells", o.option("Delimiter"), o.Delimiter)
+	case o.Escape != 0 && !format.HasCells():
+		return fmt.Errorf("%s is for CSV and TSV, but the input is %s; use %s csv if it is not", o.option("Escape"), format, o.option("InputFormat"))
+	case o.Escape != 0 && (!marks(o.Escape) || o.Escape == o.delimiter(format)):
+		return fmt.Errorf("%s: %q cannot escape a quote; without %[1]s, a quote is doubled", o.option("Escape"), o.Escape)
+	case o.InputEncoding != "" && format == Parquet:
+		return fmt.Errorf("%s is for text, but the input is Parquet, whose strings are UTF-8", o.option("InputEncoding"))
+	case format == Lines && (o.IDColumn != "" || o.TextColumn != "" && o.TextColumn != "text"):
+		return fmt.Errorf("%s and %s are for formats with columns, but the input is plain text; name its format with %s if it is not", o.option("TextColumn"), o.option("IDColumn"), o.option("InputFormat"))
 	}
-	if _, err := o.encoding(); err != nil {
-		return fmt.Errorf("--input-encoding: %w", err)
+	if _, err := input.EncodingOf(o.InputEncoding); err != nil {
+		return fmt.Errorf("%s: %w", o.option("InputEncoding"), err)
 	}
 	return nil
 }
@@ -208,10 +219,10 @@ func (o Options) validateInput() error {
 func (o Options) resumable() error {
 	for _, path := range []string{o.Input, o.Output} {
 		if path == Standard {
-			return errors.New("standard input and output cannot be resumed: --resume needs files")
+			return fmt.Errorf("standard input and output cannot be resumed: %s needs files", o.option("Resume"))
 		}
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is not a regular file, which --resume needs", path)
+			return fmt.Errorf("%s is not a regular file, which %s needs", path, o.option("Resume"))
 		}
 	}
 	return nil
@@ -274,22 +285,22 @@ func add[V any](s *Summary, r *Row[V], t task[V]) {
 }
 
 // addInput counts what is odd in a row of the input.
-func (s *Summary) addInput(r row) {
-	if r.undecodable {
+func (s *Summary) addInput(r input.Row) {
+	if r.Undecodable {
 		s.Undecodable++
 	}
-	if r.nonfinite {
+	if r.Nonfinite {
 		s.Nonfinite++
 	}
 }
 
-// include adds the summary of one of several outputs, whose input is named.
-func (s *Summary) include(input string, one Summary) {
+// include adds the summary of one of several outputs, which is from a file.
+func (s *Summary) include(from string, one Summary) {
 	if s.Failed == 0 && one.Failed > 0 {
-		s.FirstFailure = input + ": " + one.FirstFailure
+		s.FirstFailure = from + ": " + one.FirstFailure
 	}
 	if s.Unjudged() == 0 && one.Unjudged() > 0 {
-		s.FirstUnjudged = input + ": " + one.FirstUnjudged
+		s.FirstUnjudged = from + ": " + one.FirstUnjudged
 	}
 	s.Rows += one.Rows
 	s.Before += one.Before

@@ -317,18 +317,18 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		"nothing at all":         {rows.Options{}, "the input is missing"},
 		"no output":              {rows.Options{Input: in}, "the output is missing"},
 		"resume and overwrite":   {rows.Options{Input: in, Output: "o.jsonl", Resume: true, Overwrite: true}, "use only one of them"},
-		"one column for both":    {rows.Options{Input: in, Output: "o.jsonl", TextColumn: "id"}, `--text-column and --id-column are both "id"`},
-		"an unknown format":      {rows.Options{Input: "in.doc", Output: "o.jsonl"}, "--input in.doc: the extension must be .jsonl, .ndjson, .csv, .tsv, .parquet or .txt; or name"},
-		"one value":              {rows.Options{Input: in, Output: "o.json"}, "--output o.json: a .json file contains one value"},
-		"no rows in a row group": {rows.Options{Input: in, Output: "o.parquet", RowGroup: -1}, "--row-group: -1 is not in 1..1048576"},
-		"row groups in CSV":      {rows.Options{Input: in, Output: "o.csv", RowGroup: 5}, "--row-group is for Parquet, but the output is CSV"},
-		"a format of its own":    {rows.Options{Input: in, Output: "o.csv", InputFormat: "xml"}, `--input-format: unknown format "xml"`},
-		"a delimiter for JSONL":  {rows.Options{Input: in, Output: "o.csv", Delimiter: ';'}, "--delimiter is for CSV, but the input is JSONL"},
+		"one column for both":    {rows.Options{Input: in, Output: "o.jsonl", TextColumn: "id"}, `TextColumn and IDColumn are both "id"`},
+		"an unknown format":      {rows.Options{Input: "in.doc", Output: "o.jsonl"}, "Input in.doc: the extension must be .jsonl, .ndjson, .csv, .tsv, .parquet or .txt; or name"},
+		"one value":              {rows.Options{Input: in, Output: "o.json"}, "Output o.json: a .json file contains one value"},
+		"no rows in a row group": {rows.Options{Input: in, Output: "o.parquet", RowGroup: -1}, "RowGroup: -1 is not in 1..1048576"},
+		"row groups in CSV":      {rows.Options{Input: in, Output: "o.csv", RowGroup: 5}, "RowGroup is for Parquet, but the output is CSV"},
+		"a format of its own":    {rows.Options{Input: in, Output: "o.csv", InputFormat: "xml"}, `InputFormat: unknown format "xml"`},
+		"a delimiter for JSONL":  {rows.Options{Input: in, Output: "o.csv", Delimiter: ';'}, "Delimiter is for CSV, but the input is JSONL"},
 		"a quote as delimiter":   {rows.Options{Input: in, Output: "o.csv", InputFormat: rows.CSV, Delimiter: '"'}, "cannot separate cells"},
-		"a compressed output":    {rows.Options{Input: in, Output: "o.csv.gz"}, "--output o.csv.gz: outputs are not compressed"},
+		"a compressed output":    {rows.Options{Input: in, Output: "o.csv.gz"}, "Output o.csv.gz: outputs are not compressed"},
 		"compressed Parquet":     {rows.Options{Input: "in.parquet.zst", Output: "o.csv"}, "Parquet is compressed inside"},
-		"no file to resume":      {rows.Options{Stdin: strings.NewReader(""), Output: "o.csv", Resume: true}, "--resume: standard input and output cannot be resumed"},
-		"a folder to resume":     {rows.Options{Input: in, Output: subfolder, Resume: true}, "is not a regular file, which --resume needs"},
+		"no file to resume":      {rows.Options{Stdin: strings.NewReader(""), Output: "o.csv", Resume: true}, "Resume: standard input and output cannot be resumed"},
+		"a folder to resume":     {rows.Options{Input: in, Output: subfolder, Resume: true}, "is not a regular file, which Resume needs"},
 		"the same file":          {rows.Options{Input: in, Output: link, Overwrite: true}, "is both input and output"},
 	} {
 		if err := c.o.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -493,6 +493,29 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		t.Error("the run still waits")
 	}
 	feed.Close()
+}
+
+// The same is true of a run that copies Parquet from a pipe, whose temporary file then has gone.
+func TestInterruptedWhileCopying(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("TMPDIR", folder)
+	in, feed := io.Pipe()
+	defer feed.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, _ = io.WriteString(feed, "PAR1 and more")
+		cancel()
+	}()
+	_, err := rows.Open(ctx, rows.Options{Stdin: in, Stdout: io.Discard, InputFormat: rows.Parquet})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that of the context", err)
+	}
+	if want := "failed to read standard input: interrupted"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v: the file is left", left, err)
+	}
 }
 
 // A failing output ends the run, even if more input is coming.

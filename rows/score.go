@@ -19,13 +19,18 @@ type run[V any] struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	resuming bool // an output exists
+	read     func() (row, error)
 	w        rowWriter[V]
 	keep     func(row) error // writes and counts a row as it was; nil without Redo
 	done     Summary
 }
 
 func begin[V any](p *pair, t task[V]) *run[V] {
-	return &run[V]{output: output[V]{p.options, t, p.in}, ctx: p.ctx, cancel: p.cancel, resuming: p.resuming}
+	read := func() (row, error) {
+		r, err := p.in.Next()
+		return row{Row: r}, err
+	}
+	return &run[V]{output: output[V]{p.options, t, p.in}, ctx: p.ctx, cancel: p.cancel, resuming: p.resuming, read: read}
 }
 
 // do does the task for the rows for which no earlier run has done it.
@@ -47,7 +52,7 @@ func (p *run[V]) do(settings []Setting) (Summary, error) {
 	}
 	defer func() { release() }()
 	if p.resuming && o.inFolder {
-		switch complete, err := memo.complete(o.Output); {
+		switch complete, err := memo.complete(o); {
 		case err == nil:
 			return complete, removeUnfinished(o.Output)
 		case !errors.Is(err, errIncomplete):
@@ -55,7 +60,7 @@ func (p *run[V]) do(settings []Setting) (Summary, error) {
 		}
 	}
 	if p.resuming {
-		if err := memo.check(o.Output); err != nil {
+		if err := memo.check(o); err != nil {
 			return p.done, fmt.Errorf("failed to resume%s: %w", o.among(), err)
 		}
 		p.w, p.done, err = p.resume()
@@ -113,27 +118,27 @@ func removeUnfinished(output string) error {
 // checks a row that is in the output already and whose result is replaced.
 func (p *run[V]) work(check func(row) error) error {
 	ctx := p.ctx
-	before, err := p.in.skip(ctx, p.done.Rows)
+	before, err := p.in.Skip(ctx, p.done.Rows)
 	if err != nil {
 		return p.cutOff(ctx, fmt.Errorf("failed to read %s: %w", p.inputName(), err))
 	}
-	p.done.Undecodable, p.done.Nonfinite = before.odd.Undecodable, before.odd.Nonfinite
+	p.done.Undecodable, p.done.Nonfinite = before.Undecodable, before.Nonfinite
 	began := time.Now()
 	defer func() { p.done.Duration = time.Since(began) }()
 	report := func(at int64) {
 		if p.Progress != nil {
 			p.done.Duration = time.Since(began)
-			p.Progress(Progress{p.done, at, p.in.length()})
+			p.Progress(Progress{p.done, at, p.in.Length()})
 		}
 	}
-	report(before.upTo)
+	report(before.UpTo)
 
 	memory := newBudget(readAhead)
 	var readErr, writeErr error
 	ended, interrupted := false, false
 	rows := func(yield func(row) bool) {
 		for ctx.Err() == nil {
-			r, err := p.in.next()
+			r, err := p.read()
 			if err == io.EOF {
 				ended = true
 				return
@@ -142,7 +147,7 @@ func (p *run[V]) work(check func(row) error) error {
 				readErr = fmt.Errorf("failed to read %s: %w", p.inputName(), err)
 				return
 			}
-			if !memory.take(ctx, r.size) || !yield(r) {
+			if !memory.take(ctx, r.Size) || !yield(r) {
 				return
 			}
 		}
@@ -151,7 +156,7 @@ func (p *run[V]) work(check func(row) error) error {
 		if r.kept() {
 			return "", errKept
 		}
-		return r.text, r.err
+		return r.Text, r.Err
 	}
 	for o := range p.task.outcomes(ctx, rows, text) {
 		if interrupted = o.err != nil && ctx.Err() != nil && errors.Is(o.err, ctx.Err()); interrupted {
@@ -170,8 +175,8 @@ func (p *run[V]) work(check func(row) error) error {
 			p.cancel() // the reader may wait for input or memory, and Batch waits for the reader
 			break
 		}
-		memory.give(o.row.size)
-		report(o.row.upTo)
+		memory.give(o.row.Size)
+		report(o.row.UpTo)
 	}
 	switch {
 	case writeErr != nil:
@@ -193,18 +198,18 @@ func (p *run[V]) write(o outcome[V]) error {
 		}
 		return nil
 	}
-	r := &Row[V]{Number: o.row.number, Value: o.value}
-	if p.KeepText && o.row.err == nil {
-		r.Text = &o.row.text
+	r := &Row[V]{Number: o.row.Number, Value: o.value}
+	if p.KeepText && o.row.Err == nil {
+		r.Text = &o.row.Text
 	}
 	if o.err != nil {
 		r.Error = o.err.Error()
 	}
-	if err := p.w.write(o.row, r); err != nil {
+	if err := p.w.write(o.row.Row, r); err != nil {
 		return fmt.Errorf("failed to write %s: %w", p.outputName(), err)
 	}
 	add(&p.done, r, p.task)
-	p.done.addInput(o.row)
+	p.done.addInput(o.row.Row)
 	return nil
 }
 

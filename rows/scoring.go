@@ -48,7 +48,7 @@ func (s *scoring) metadata() map[string]string {
 func (s *scoring) outcomes(ctx context.Context, rows iter.Seq[row], text func(row) (string, error)) iter.Seq[outcome[toxscreen.Result]] {
 	return func(yield func(outcome[toxscreen.Result]) bool) {
 		for o := range toxscreen.Batch(ctx, s.screener, rows, text) {
-			if !yield(outcome[toxscreen.Result]{o.Row, o.Result.In(s.unit, o.Row.text), o.Err}) {
+			if !yield(outcome[toxscreen.Result]{o.Row, o.Result.In(s.unit, o.Row.Text), o.Err}) {
 				return
 			}
 		}

@@ -240,12 +240,12 @@ func TestResumePassesOverCompleteOutputs(t *testing.T) {
 		t.Errorf("with another input: %v", err)
 	}
 	o.Resume = false
-	if _, err := score(t, o, screener()); err == nil || !strings.Contains(err.Error(), "continue the run with --resume") {
-		t.Errorf("without --resume: %v", err)
+	if _, err := score(t, o, screener()); err == nil || !strings.Contains(err.Error(), "continue the run with Resume") {
+		t.Errorf("without Resume: %v", err)
 	}
 	o.Overwrite = true
 	if summary, err := score(t, o, screener()); err != nil || summary.Before != 0 {
-		t.Errorf("with --overwrite: %+v, %v", summary, err)
+		t.Errorf("with Overwrite: %+v, %v", summary, err)
 	}
 	if exists(note(complete) + ".new-ABCDEFGH") {
 		t.Errorf("what a killed run left is still there: %v", names(t, out))
@@ -291,24 +291,24 @@ func TestFolderRefused(t *testing.T) {
 		"a bad pattern":        {rows.Options{Input: filepath.Join(two, "[")}, "syntax error in pattern"},
 		"an empty folder":      {rows.Options{Input: empty}, "there is no such file"},
 		"one output for two":   {rows.Options{Input: twice}, "a.jsonl.gz would both be written to"},
-		"one output, format":   {rows.Options{Input: mixed, OutputFormat: "xml"}, `--output-format: unknown format "xml"`},
+		"one output, format":   {rows.Options{Input: mixed, OutputFormat: "xml"}, `OutputFormat: unknown format "xml"`},
 		"not rows":             {rows.Options{Input: foreign}, "notes.doc: the extension must be"},
 		"notes on the rows":    {rows.Options{Input: about}, "README.txt is plain text, and " + filepath.Join(about, "a.jsonl") + " is not: use a pattern for the files of one kind, like '*.jsonl'"},
 		"a folder in it":       {rows.Options{Input: filepath.Join(folder, "deep")}, "it is a folder; use a pattern"},
 		"a missing column":     {rows.Options{Input: wrong}, `b.csv: there is no column "text"`},
-		"an option for some":   {rows.Options{Input: mixed, Delimiter: ';'}, "--delimiter is for CSV, but the input is JSONL"},
+		"an option for some":   {rows.Options{Input: mixed, Delimiter: ';'}, "Delimiter is for CSV, but the input is JSONL"},
 		"a file as output":     {rows.Options{Input: two, Output: file}, "it must be a folder"},
 		"the name of a file":   {rows.Options{Input: two, Output: filepath.Join(folder, "new.parquet")}, "its name is that of a file"},
 		"standard output":      {rows.Options{Input: two, Output: rows.Standard, Stdout: os.Stdout}, "it must be a folder"},
-		"standard input":       {rows.Options{Input: rows.Standard, Stdin: os.Stdin, Shard: shard}, "--shard is for files"},
+		"standard input":       {rows.Options{Input: rows.Standard, Stdin: os.Stdin, Shard: shard}, "Shard is for files"},
 		"outputs as inputs":    {rows.Options{Input: two, Output: two}, "a later run would read the outputs too"},
-		"the judge again":      {rows.Options{Input: two, Redo: true}, "--redo judge changes one output"},
+		"the judge again":      {rows.Options{Input: two, Redo: true}, "Redo changes one output"},
 		"a shard too high":     {rows.Options{Input: two, Shard: rows.Shard{Number: 2, Of: 2}}, "the shards of 2 have the numbers 0 to 1"},
 		"a negative shard":     {rows.Options{Input: two, Shard: rows.Shard{Number: -1, Of: 2}}, "the shards of 2 have the numbers 0 to 1"},
 		"too many shards":      {rows.Options{Input: two, Shard: rows.Shard{Number: 0, Of: 1 << 21}}, "the number of shards is not in 1..1048576"},
 		"no shards":            {rows.Options{Input: two, Shard: rows.Shard{Number: 1}}, "the number of shards is not in"},
 		"cut otherwise":        {rows.Options{Input: two, Output: before}, "it has a.0-of-3.jsonl, of a run with another number of shards"},
-		"the format of a file": {rows.Options{Input: filepath.Join(two, "a.jsonl"), OutputFormat: rows.CSV}, "--output-format is for a folder of outputs"},
+		"the format of a file": {rows.Options{Input: filepath.Join(two, "a.jsonl"), OutputFormat: rows.CSV}, "OutputFormat is for a folder of outputs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"github.com/toxscreen/toxscreen/rows/input"
 	"iter"
 )
 
@@ -23,6 +24,13 @@ type task[V any] interface {
 	failOn() string
 	// count counts a row without an error.
 	count(s *Summary, r *Row[V])
+}
+
+// row is a row of the input.
+type row struct {
+	input.Row
+
+	was *writtenRow // in the output that is judged again; else nil
 }
 
 // outcome is the outcome of a row.

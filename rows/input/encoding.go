@@ -1,4 +1,4 @@
-package rows
+package input
 
 import (
 	"bufio"
@@ -12,15 +12,15 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// encoding returns the encoding of the input; nil is UTF-8.
-func (o Options) encoding() (encoding.Encoding, error) {
-	if o.InputEncoding == "" {
+// EncodingOf returns the encoding with a name; nil is UTF-8, which an empty name means, too.
+func EncodingOf(name string) (encoding.Encoding, error) {
+	if name == "" {
 		return nil, nil //nolint:nilnil // UTF-8 needs no decoder
 	}
-	found, err := htmlindex.Get(o.InputEncoding)
+	found, err := htmlindex.Get(name)
 	switch {
 	case err != nil || found == encoding.Replacement:
-		return nil, fmt.Errorf("unknown encoding %q: it must be a name of https://encoding.spec.whatwg.org, such as windows-1252, latin1, utf-16le or shift_jis", o.InputEncoding)
+		return nil, fmt.Errorf("unknown encoding %q: it must be a name of https://encoding.spec.whatwg.org, such as windows-1252, latin1, utf-16le or shift_jis", name)
 	case found == unicode.UTF8:
 		return nil, nil //nolint:nilnil // its decoder would replace what is not UTF-8, and move offsets
 	}

@@ -1,4 +1,4 @@
-package rows
+package input
 
 import (
 	"bufio"
@@ -90,31 +90,36 @@ func (l *lineReader) part() (part []byte, ended bool, err error) {
 // a row is that of its line.
 type plainReader struct {
 	source
-	lines   lineReader
-	asField bool // for [Records], which has the text among the fields
+	Options
+
+	lines lineReader
 }
 
-func (p *plainReader) columns() []column { return nil }
+// Columns implements [Reader].
+func (p *plainReader) Columns() []Column { return nil }
 
-func (p *plainReader) idNode() parquet.Node { return parquet.Optional(parquet.String()) }
+// IDNode implements [Reader].
+func (p *plainReader) IDNode() parquet.Node { return parquet.Optional(parquet.String()) }
 
-func (p *plainReader) skip(ctx context.Context, rows int64) (skipped, error) {
-	return skipRows(ctx, p, rows)
+// Skip implements [Reader].
+func (p *plainReader) Skip(ctx context.Context, rows int64) (Skipped, error) {
+	return skip(ctx, p, rows)
 }
 
-func (p *plainReader) next() (row, error) {
+// Next implements [Reader].
+func (p *plainReader) Next() (Row, error) {
 	line, tooLong, err := p.lines.next()
 	if err != nil {
-		return row{}, files.Cause(err)
+		return Row{}, files.Cause(err)
 	}
-	r := row{number: p.lines.number, text: string(line), size: len(line) + 512, upTo: p.lines.offset, undecodable: p.undecodable(line)}
+	r := Row{Number: p.lines.number, Text: string(line), Size: len(line) + 512, UpTo: p.lines.offset, Undecodable: p.undecodable(line)}
 	switch {
 	case tooLong:
-		r.err = errTooLongRow(fmt.Sprintf("line %d", r.number), p.lines.limit)
-	case p.asField:
-		r.fields = plainFields{r.text}
+		r.Err = p.tooLong(fmt.Sprintf("line %d", r.Number))
+	case p.Text == "":
+		r.Fields = plainFields{r.Text}
 	default:
-		r.fields = plainFields{}
+		r.Fields = plainFields{}
 	}
 	return r, nil
 }
@@ -122,15 +127,18 @@ func (p *plainReader) next() (row, error) {
 // plainFields are the fields of a line: none, or its text.
 type plainFields []string
 
-func (f plainFields) json() (id, others []byte, err error) {
+// JSON implements [Fields].
+func (f plainFields) JSON() (id, others []byte, err error) {
 	for _, text := range f {
-		others = append(appendField(nil, "text", plainjson.Append(nil, text)), '}')
+		others = append(AppendField(nil, "text", plainjson.Append(nil, text)), '}')
 	}
 	return nil, others, nil
 }
 
-func (plainFields) cells() (id string, others []string, err error) { return "", nil, nil }
+// Cells implements [Fields].
+func (plainFields) Cells() (id string, others []string, err error) { return "", nil, nil }
 
-func (plainFields) values() (id parquet.Value, others [][]parquet.Value) {
+// Values implements [Fields].
+func (plainFields) Values() (id parquet.Value, others [][]parquet.Value) {
 	return parquet.NullValue(), nil
 }

@@ -1,4 +1,4 @@
-package rows
+package input
 
 import (
 	"bytes"
@@ -19,52 +19,56 @@ import (
 // jsonReader reads one object per line.
 type jsonReader struct {
 	source
-	lines    lineReader
-	text, id string // names of fields; text is empty for [Records]
-	rows     int64
+	Options
+
+	lines lineReader
+	rows  int64
 }
 
-func (j *jsonReader) columns() []column {
-	return []column{{"input", parquet.Optional(parquet.JSON())}}
+// Columns implements [Reader].
+func (j *jsonReader) Columns() []Column {
+	return []Column{{"input", parquet.Optional(parquet.JSON())}}
 }
 
-func (j *jsonReader) idNode() parquet.Node { return parquet.Optional(parquet.String()) }
+// IDNode implements [Reader].
+func (j *jsonReader) IDNode() parquet.Node { return parquet.Optional(parquet.String()) }
 
-func (j *jsonReader) skip(ctx context.Context, rows int64) (skipped, error) {
-	return skipRows(ctx, j, rows)
+// Skip implements [Reader].
+func (j *jsonReader) Skip(ctx context.Context, rows int64) (Skipped, error) {
+	return skip(ctx, j, rows)
 }
 
-// next reads the next line that is not blank.
-func (j *jsonReader) next() (row, error) {
+// Next reads the next line that is not blank.
+func (j *jsonReader) Next() (Row, error) {
 	for {
 		line, tooLong, err := j.lines.next()
 		if err != nil {
-			return row{}, files.Cause(err)
+			return Row{}, files.Cause(err)
 		}
 		if len(bytes.TrimSpace(line)) == 0 && !tooLong {
 			continue
 		}
 		j.rows++
-		r := row{number: j.rows, size: 2*len(line) + 512, upTo: j.lines.offset, undecodable: j.undecodable(line)}
+		r := Row{Number: j.rows, Size: 2*len(line) + 512, UpTo: j.lines.offset, Undecodable: j.undecodable(line)}
 		where := fmt.Sprintf("line %d", j.lines.number)
 		if tooLong {
-			r.err = errTooLongRow(where, j.lines.limit)
+			r.Err = j.tooLong(where)
 			return r, nil
 		}
-		found, err := parseObject(line, j.text, j.id)
+		found, err := parseObject(line, j.Text, j.ID)
 		if err != nil {
-			r.err = fmt.Errorf("%s: %w", where, err)
+			r.Err = fmt.Errorf("%s: %w", where, err)
 			if j.rows == 1 && line[0] != '{' {
-				r.err = fmt.Errorf("%w; if the input has another format, name it with --input-format: csv, tsv or lines", r.err)
+				r.Err = fmt.Errorf("%w; if the input has another format, name it with %s: csv, tsv or lines", r.Err, j.Option("InputFormat"))
 			}
 			return r, nil
 		}
-		r.fields, r.nonfinite = found, found.nonfinite
-		if j.text == "" {
-			return r, nil // [Records] has the text among the fields
+		r.Fields, r.Nonfinite = found, found.nonfinite
+		if j.Text == "" {
+			return r, nil
 		}
-		if r.text, err = found.text(j.text); err != nil {
-			r.err = fmt.Errorf("%s: %w", where, err)
+		if r.Text, err = found.text(j.Text); err != nil {
+			r.Err = fmt.Errorf("%s: %w", where, err)
 		}
 		return r, nil
 	}
@@ -117,7 +121,7 @@ func parseObject(line []byte, text, id string) (*object, error) {
 			found.rawID = value
 		default:
 			found.names = append(found.names, name)
-			found.others = appendField(found.others, name, bytes.ToValidUTF8(value, replacement))
+			found.others = AppendField(found.others, name, bytes.ToValidUTF8(value, replacement))
 		}
 	}
 	if found.others != nil {
@@ -135,11 +139,7 @@ func (o *object) text(name string) (string, error) {
 		if len(o.names) == 0 {
 			return "", fmt.Errorf("there is no field %q", name)
 		}
-		there := make([]string, len(o.names))
-		for i, n := range o.names {
-			there[i] = fmt.Sprintf("%q", n)
-		}
-		return "", fmt.Errorf("there is no field %q; there are: %s", name, strings.Join(there, ", "))
+		return "", fmt.Errorf("there is no field %q; there are: %s", name, quoted(o.names))
 	case o.rawText[0] != '"':
 		return "", fmt.Errorf("the field %q is not a string but %s", name, typeOf(o.rawText))
 	case o.rawID != nil && typeOf(o.rawID) != aString && typeOf(o.rawID) != aNumber:
@@ -200,21 +200,24 @@ func unquote(quoted []byte) (string, error) {
 	return b.String(), nil
 }
 
-func (o *object) json() (id, others []byte, err error) {
+// JSON implements [Fields].
+func (o *object) JSON() (id, others []byte, err error) {
 	if o.rawID != nil {
 		id = bytes.ToValidUTF8(o.rawID, replacement)
 	}
 	return id, o.others, nil
 }
 
-func (o *object) cells() (id string, others []string, err error) {
-	return idText(o.rawID), []string{string(o.others)}, nil
+// Cells implements [Fields].
+func (o *object) Cells() (id string, others []string, err error) {
+	return IDText(o.rawID), []string{string(o.others)}, nil
 }
 
-func (o *object) values() (id parquet.Value, others [][]parquet.Value) {
+// Values implements [Fields].
+func (o *object) Values() (id parquet.Value, others [][]parquet.Value) {
 	input := parquet.NullValue()
 	if o.rawID != nil {
-		id = parquet.ByteArrayValue([]byte(idText(o.rawID))).Level(0, 1, 0)
+		id = parquet.ByteArrayValue([]byte(IDText(o.rawID))).Level(0, 1, 0)
 	}
 	if o.others != nil {
 		input = parquet.ByteArrayValue(o.others).Level(0, 1, 0)
@@ -222,9 +225,9 @@ func (o *object) values() (id parquet.Value, others [][]parquet.Value) {
 	return id, [][]parquet.Value{{input}}
 }
 
-// idText returns a JSON id as text: the value of a string, or a number as it is
+// IDText returns a JSON id as text: the value of a string, or a number as it is
 // written.
-func idText(raw []byte) string {
+func IDText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return string(raw)
 	}
@@ -233,4 +236,20 @@ func idText(raw []byte) string {
 		return string(raw)
 	}
 	return id
+}
+
+// AppendField appends a field to a JSON object that is not closed yet; nil is an
+// object without a beginning.
+func AppendField(object []byte, name string, value []byte) []byte {
+	object = append(plainjson.Append(Separated(object), name), ':')
+	return append(object, value...)
+}
+
+// Separated appends the separator before the next field to an object that is not
+// closed yet.
+func Separated(object []byte) []byte {
+	if object == nil {
+		return []byte{'{'}
+	}
+	return append(object, ',')
 }

@@ -1,4 +1,4 @@
-package rows
+package input
 
 import (
 	"bufio"
@@ -21,31 +21,6 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
-
-// group is a group of columns in a fixed order; [parquet.Group] sorts them by name.
-type group struct {
-	parquet.Group
-	fields []parquet.Field
-}
-
-// Fields returns the columns in their order.
-func (g group) Fields() []parquet.Field { return g.fields }
-
-func ordered(columns []column) group {
-	byName := parquet.Group{}
-	for _, c := range columns {
-		byName[c.name] = c.node
-	}
-	fields := map[string]parquet.Field{}
-	for _, f := range byName.Fields() {
-		fields[f.Name()] = f
-	}
-	g := group{Group: byName}
-	for _, c := range columns {
-		g.fields = append(g.fields, fields[c.name])
-	}
-	return g
-}
 
 // copied is a column of an input as a column of an output.
 type copied struct{ parquet.Field }
@@ -71,9 +46,9 @@ func (c copied) Encoding() encoding.Encoding {
 // Compression implements [parquet.Node]: it is that of the output.
 func (copied) Compression() compress.Codec { return nil }
 
-// damaged turns a panic of the Parquet library into an error. Some broken files
+// Damaged turns a panic of the Parquet library into an error. Some broken files
 // cause panics.
-func damaged(err *error) {
+func Damaged(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the file is damaged: %v", p)
 	}
@@ -82,6 +57,8 @@ func damaged(err *error) {
 // parquetReader reads the rows of a Parquet file.
 type parquetReader struct {
 	source
+	Options
+
 	schema *parquet.Schema
 	groups []parquet.RowGroup // not read yet
 	before int64              // rows before the groups
@@ -96,7 +73,6 @@ type parquetReader struct {
 	parts    []part // the top-level columns
 	text, at int    // parts with the text and the id (-1 if none)
 	leaves   int
-	measured bool // whether the position in the input is wanted
 }
 
 // part is a top-level column and its leaves.
@@ -106,7 +82,7 @@ type part struct {
 	first int // its first leaf
 }
 
-func openParquet(ctx context.Context, from source, o Options) (_ rowReader, err error) {
+func openParquet(ctx context.Context, from source, o Options) (_ Reader, err error) {
 	if from.file == nil {
 		if from, err = spool(ctx, from, spoolBytes); err != nil {
 			return nil, err
@@ -114,26 +90,23 @@ func openParquet(ctx context.Context, from source, o Options) (_ rowReader, err 
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, from.close())
+			err = errors.Join(err, from.Close())
 		}
 	}()
-	defer damaged(&err)
-	if err := checkFooter(from.file, from.bytes); err != nil {
-		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
-	}
-	opened, err := parquet.OpenFile(from.file, from.bytes)
+	defer Damaged(&err)
+	opened, err := open(from.file, from.bytes)
 	if err != nil {
-		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
+		return nil, err
 	}
 	if err := readable(opened); err != nil {
 		return nil, err
 	}
 	r := &parquetReader{
-		source: from, schema: opened.Schema(), groups: opened.RowGroups(), total: opened.NumRows(),
-		buffer: make([]parquet.Row, 64), text: -1, at: -1, measured: o.Progress != nil,
+		source: from, Options: o, schema: opened.Schema(), groups: opened.RowGroups(), total: opened.NumRows(),
+		buffer: make([]parquet.Row, 64), text: -1, at: -1,
 	}
-	if g := o.groups; g != (groups{}) {
-		r.groups, r.before, r.total = r.groups[g.from:g.to], g.before, 0
+	if g := o.Groups; g != (Groups{}) {
+		r.groups, r.before, r.total = r.groups[g.From:g.To], g.Before, 0
 		for _, group := range r.groups {
 			r.total += group.NumRows()
 		}
@@ -148,23 +121,23 @@ func openParquet(ctx context.Context, from source, o Options) (_ rowReader, err 
 		r.leaves += column.leaves
 		r.parts = append(r.parts, column)
 		switch f.Name() {
-		case o.TextColumn:
+		case o.Text:
 			r.text = i
 			if !f.Leaf() || f.Repeated() || f.Type().Kind() != parquet.ByteArray && !onlyNulls(opened.Metadata(), f.Type(), column.first) {
-				return nil, fmt.Errorf("column %q must contain strings, but it is %s", o.TextColumn, f)
+				return nil, fmt.Errorf("column %q must contain strings, but it is %s", o.Text, f)
 			}
-		case o.idColumn():
+		case o.ID:
 			r.at = i
 			if !f.Leaf() || f.Repeated() {
-				return nil, fmt.Errorf("column %q cannot be an id: it is %s", o.idColumn(), f)
+				return nil, fmt.Errorf("column %q cannot be an id: it is %s", o.ID, f)
 			}
 		}
 	}
-	if r.text < 0 && o.TextColumn != "" {
-		return nil, missingColumn("text-column", o.TextColumn, names)
+	if r.text < 0 && o.Text != "" {
+		return nil, o.missingColumn("TextColumn", o.Text, names)
 	}
-	if r.at < 0 && o.IDColumn != "" {
-		return nil, missingColumn("id-column", o.IDColumn, names)
+	if r.at < 0 && o.MustID {
+		return nil, o.missingColumn("IDColumn", o.ID, names)
 	}
 	return r, nil
 }
@@ -193,7 +166,7 @@ const spoolBytes = 8 << 30
 // file has no name while it is read, where the system allows that, so that it never
 // outlives the process.
 func spool(ctx context.Context, pipe source, limit int64) (source, error) {
-	defer pipe.close() // nothing is written to it
+	defer pipe.Close() // nothing is written to it
 	in := bufio.NewReader(ctxio.NewReader(ctx, pipe.reader))
 	if !begins(in, "PAR1") {
 		if _, err := in.Peek(1); err != nil && err != io.EOF {
@@ -234,6 +207,45 @@ func (t temporary) Close() error {
 	return err
 }
 
+// open opens a Parquet file.
+func open(file io.ReaderAt, size int64, o ...parquet.FileOption) (*parquet.File, error) {
+	err := checkFooter(file, size)
+	var opened *parquet.File
+	if err == nil {
+		opened, err = parquet.OpenFile(file, size, o...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
+	}
+	return opened, nil
+}
+
+// Groups are row groups of an input in Parquet: From, up to and without To.
+type Groups struct {
+	From, To int
+	Before   int64 // rows before them
+}
+
+// RowGroup is the extent of a row group.
+type RowGroup struct{ Rows, Bytes int64 }
+
+// RowGroups returns the row groups of a file in Parquet.
+func RowGroups(file *os.File) (all []RowGroup, err error) {
+	defer Damaged(&err)
+	info, err := file.Stat()
+	if err != nil {
+		return nil, files.Cause(err)
+	}
+	opened, err := open(file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range opened.Metadata().RowGroups {
+		all = append(all, RowGroup{g.NumRows, max(g.TotalByteSize, 0)})
+	}
+	return all, nil
+}
+
 // checkFooter refuses a file that is smaller than the footer length in its last
 // bytes: the library would allocate that memory first, up to 4 GiB. The library
 // itself reports all other errors.
@@ -252,41 +264,46 @@ func checkFooter(file io.ReaderAt, size int64) error {
 	return nil
 }
 
-func (p *parquetReader) columns() []column {
-	var others []column
+// Columns implements [Reader].
+func (p *parquetReader) Columns() []Column {
+	var others []Column
 	for i, f := range p.schema.Fields() {
 		if i != p.text && i != p.at {
-			others = append(others, column{"input_" + f.Name(), copied{f}})
+			others = append(others, Column{"input_" + f.Name(), copied{f}})
 		}
 	}
 	return others
 }
 
-func (p *parquetReader) idNode() parquet.Node {
+// IDNode implements [Reader].
+func (p *parquetReader) IDNode() parquet.Node {
 	if p.at < 0 {
 		return parquet.Optional(parquet.String())
 	}
 	return copied{p.schema.Fields()[p.at]}
 }
 
-func (p *parquetReader) length() int64 { return p.texts }
+// Length implements [Reader].
+func (p *parquetReader) Length() int64 { return p.texts }
 
-func (p *parquetReader) close() error {
+// Close implements [Reader].
+func (p *parquetReader) Close() error {
 	var err error
 	if p.rows != nil {
 		err = p.rows.Close()
 	}
-	return errors.Join(err, p.source.close())
+	return errors.Join(err, p.source.Close())
 }
 
-func (p *parquetReader) skip(ctx context.Context, rows int64) (_ skipped, err error) {
-	defer damaged(&err)
+// Skip implements [Reader].
+func (p *parquetReader) Skip(ctx context.Context, rows int64) (_ Skipped, err error) {
+	defer Damaged(&err)
 	if rows > p.total {
-		return skipped{}, fmt.Errorf("it has %s, but the output already has %d", plural.Count(p.total, "row", "rows"), rows)
+		return Skipped{}, errTooFew(p.total, rows)
 	}
-	if p.measured {
+	if p.Measured {
 		if err := p.measure(ctx, rows); err != nil {
-			return skipped{}, err
+			return Skipped{}, err
 		}
 	}
 	p.number = p.before + rows
@@ -295,12 +312,12 @@ func (p *parquetReader) skip(ctx context.Context, rows int64) (_ skipped, err er
 		if n > rows {
 			p.rows = p.groups[0].Rows()
 			p.groups = p.groups[1:]
-			return skipped{upTo: p.read}, p.rows.SeekToRow(rows)
+			return Skipped{UpTo: p.read}, p.rows.SeekToRow(rows)
 		}
 		p.groups = p.groups[1:]
 		rows -= n
 	}
-	return skipped{upTo: p.read}, nil
+	return Skipped{UpTo: p.read}, nil
 }
 
 // measure adds up the lengths of all texts, and of those in the rows to skip. The
@@ -345,15 +362,16 @@ func (p *parquetReader) measure(ctx context.Context, skipped int64) error {
 	return nil
 }
 
-func (p *parquetReader) next() (_ row, err error) {
-	defer damaged(&err)
+// Next implements [Reader].
+func (p *parquetReader) Next() (_ Row, err error) {
+	defer Damaged(&err)
 	for len(p.ready) == 0 {
 		if p.rows == nil {
 			if len(p.groups) == 0 {
 				if p.number-p.before != p.total {
-					return row{}, fmt.Errorf("the file is damaged: it has %s instead of %d", plural.Count(p.number-p.before, "row", "rows"), p.total)
+					return Row{}, fmt.Errorf("the file is damaged: it has %s instead of %d", plural.Count(p.number-p.before, "row", "rows"), p.total)
 				}
-				return row{}, io.EOF
+				return Row{}, io.EOF
 			}
 			p.rows = p.groups[0].Rows()
 			p.groups = p.groups[1:]
@@ -365,7 +383,7 @@ func (p *parquetReader) next() (_ row, err error) {
 			p.rows = nil
 		}
 		if err != nil {
-			return row{}, err
+			return Row{}, err
 		}
 	}
 	values := p.ready[0].Clone() // the buffer is reused
@@ -377,24 +395,24 @@ func (p *parquetReader) next() (_ row, err error) {
 		return true
 	})
 	if slices.ContainsFunc(in.leaves, func(of []parquet.Value) bool { return len(of) == 0 }) {
-		return row{}, fmt.Errorf("the file is damaged: row %d lacks a column", p.number)
+		return Row{}, fmt.Errorf("the file is damaged: row %d lacks a column", p.number)
 	}
-	r := row{number: p.number, fields: in, size: 512}
+	r := Row{Number: p.number, Fields: in, Size: 512}
 	for _, v := range values {
-		r.size += 32
+		r.Size += 32
 		if k := v.Kind(); k == parquet.ByteArray || k == parquet.FixedLenByteArray {
-			r.size += len(v.ByteArray())
+			r.Size += len(v.ByteArray())
 		}
 	}
-	if p.text >= 0 { // else [Records] has the text among the fields
+	if p.text >= 0 {
 		if text := in.leaves[p.parts[p.text].first][0]; text.IsNull() {
-			r.err = errors.New("the text is null")
+			r.Err = errors.New("the text is null")
 		} else {
-			r.text = string(text.ByteArray())
+			r.Text = string(text.ByteArray())
 		}
 	}
-	p.read += int64(len(r.text))
-	r.upTo = p.read
+	p.read += int64(len(r.Text))
+	r.UpTo = p.read
 	return r, nil
 }
 
@@ -408,7 +426,7 @@ type parquetFields struct {
 // each calls other with each column except text and id, and returns the id. A nil
 // scalar is null.
 func (p *parquetFields) each(other func(name string, value *scalar)) (id *scalar, err error) {
-	defer damaged(&err)
+	defer Damaged(&err)
 	for i, part := range p.reader.parts {
 		if i == p.reader.text {
 			continue
@@ -423,8 +441,9 @@ func (p *parquetFields) each(other func(name string, value *scalar)) (id *scalar
 	return id, nil
 }
 
-func (p *parquetFields) json() (id, others []byte, err error) {
-	name, err := p.each(func(name string, value *scalar) { others = appendField(others, name, value.json(nil)) })
+// JSON implements [Fields].
+func (p *parquetFields) JSON() (id, others []byte, err error) {
+	name, err := p.each(func(name string, value *scalar) { others = AppendField(others, name, value.json(nil)) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -439,12 +458,14 @@ func (p *parquetFields) json() (id, others []byte, err error) {
 	return id, others, nil
 }
 
-func (p *parquetFields) cells() (id string, others []string, err error) {
+// Cells implements [Fields].
+func (p *parquetFields) Cells() (id string, others []string, err error) {
 	name, err := p.each(func(_ string, value *scalar) { others = append(others, value.cell()) })
 	return name.cell(), others, err
 }
 
-func (p *parquetFields) values() (id parquet.Value, others [][]parquet.Value) {
+// Values implements [Fields].
+func (p *parquetFields) Values() (id parquet.Value, others [][]parquet.Value) {
 	for i, part := range p.reader.parts {
 		if i == p.reader.text {
 			continue

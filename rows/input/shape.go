@@ -1,4 +1,4 @@
-package rows
+package input
 
 import (
 	"bytes"
@@ -162,12 +162,12 @@ func (s *shape) one(columns [][]parquet.Value, depth, defined int) *scalar {
 		key, value := &s.fields[0].fields[0], &s.fields[0].fields[1]
 		for item := range items(columns, depth, defined) {
 			name := key.value(item[:1], depth+1, defined+1).cell()
-			object = appendField(object, name, value.value(item[1:], depth+1, defined+1).json(nil))
+			object = AppendField(object, name, value.value(item[1:], depth+1, defined+1).json(nil))
 		}
 	case groupNode:
 		first := 0
 		for _, field := range s.fields {
-			object = appendField(object, field.name, field.value(columns[first:first+field.leaves], depth, defined).json(nil))
+			object = AppendField(object, field.name, field.value(columns[first:first+field.leaves], depth, defined).json(nil))
 			first += field.leaves
 		}
 	}

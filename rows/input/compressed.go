@@ -1,4 +1,4 @@
-package rows
+package input
 
 import (
 	"bufio"
@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -20,6 +22,8 @@ const (
 
 // compressions are the compressions by the ending of a file name.
 var compressions = map[string]compression{".gz": withGzip, ".zst": withZstd}
+
+func compressionOf(path string) compression { return compressions[strings.ToLower(filepath.Ext(path))] }
 
 // zstdWindow is the limit in bytes of what unpacking zstd holds in memory. It is
 // also the default limit of the zstd command.
