@@ -35,29 +35,6 @@ type Row[V any] struct {
 	Input json.RawMessage
 }
 
-// Labels are the fields of [Row].Input that [ReadLabelled] reads.
-type Labels struct {
-	// Labels has, for each attribute, the share in 0..1 of people who say that it
-	// applies to the text.
-	Labels *toxscreen.Scores `json:"labels,omitempty"`
-	// Weight is the number of texts in the traffic that the row represents; nil is 1.
-	Weight *float64 `json:"weight,omitempty"`
-	// LabelSets is the number of label sets that Labels is the mean of; 0 if
-	// unknown.
-	LabelSets int `json:"label_sets,omitempty"`
-}
-
-// NewLabelled returns the result of a text with its labels. id identifies the text:
-// rows with the same id are the same text. The text may be empty if it is unknown.
-func NewLabelled(id, text string, result toxscreen.Result, labels Labels) Result {
-	result.ID = "" // the id is that of the row
-	r := Result{ID: plainjson.Append(nil, id), Value: result, Input: plainjson.Append(nil, labels)}
-	if text != "" {
-		r.Text = &text
-	}
-	return r
-}
-
 // MarshalJSON returns the line of the row without its line break. It keeps the
 // white space in Input, which json.Marshal then removes.
 func (r Row[V]) MarshalJSON() ([]byte, error) {

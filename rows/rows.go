@@ -18,7 +18,7 @@
 // run, also after a kill. [Job.Find] finds personal data in place of toxicity. A folder or a
 // pattern of inputs has a folder of outputs, and [Options].Shard shares the work between
 // machines.
-// [Result] is a row of an output in JSONL, and [ReadLabelled] reads such rows.
+// [Result] is a row of an output in JSONL, and package labelled reads such rows.
 //
 // Errors, and the note next to an unfinished output, name options as [Options].OptionName says.
 package rows

@@ -16,6 +16,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/rows/labelled"
 )
 
 // feedbackFile returns the file that stores feedback, empty if feedback is off.
@@ -149,7 +150,7 @@ type exported struct {
 }
 
 // exportFeedback writes texts with their labels in the format that
-// [rows.ReadLabelled] reads. With all, it also writes estimates.
+// [labelled.Read] reads. With all, it also writes estimates.
 func exportFeedback(w io.Writer, texts iter.Seq2[store.LabelledText, error], all bool) (exported, error) {
 	var e exported
 	out := bufio.NewWriter(w)
@@ -170,7 +171,7 @@ func exportFeedback(w io.Writer, texts iter.Seq2[store.LabelledText, error], all
 		}
 		e.texts++
 		e.labelSets += t.LabelSets
-		row := rows.NewLabelled(t.Hash, t.Text, t.Result, rows.Labels{Labels: &t.Labels, Weight: &t.Weight, LabelSets: t.LabelSets})
+		row := labelled.New(t.Hash, t.Text, t.Result, labelled.Labels{Labels: &t.Labels, Weight: &t.Weight, LabelSets: t.LabelSets})
 		if err := plainjson.Write(out, row, ""); err != nil {
 			return e, fmt.Errorf("failed to write feedback: %w", files.Cause(err))
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
-	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/rows/labelled"
 )
 
 // simulateOptions are the flags of simulate that are not configuration keys.
@@ -72,11 +72,11 @@ func (a *app) simulate(cmd *cobra.Command, o *simulateOptions) error {
 	if err := checkPrices(o.Prices, o.Budget); err != nil {
 		return err
 	}
-	dev, err := rows.ReadLabelled(o.dev, a.in)
+	dev, err := labelled.Read(o.dev, a.in)
 	if err != nil {
 		return err
 	}
-	test, err := rows.ReadLabelled(o.test, a.in)
+	test, err := labelled.Read(o.test, a.in)
 	if err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (a *app) simulate(cmd *cobra.Command, o *simulateOptions) error {
 		return fmt.Errorf("failed to simulate: %s was scored by %s, %s by %s: score both with one model", o.dev, dev.Model, o.test, test.Model)
 	}
 	if o.prior > 0 {
-		for _, labelled := range []*rows.Labelled{&dev, &test} {
-			if err := labelled.SetPrior(o.prior); err != nil {
+		for _, scored := range []*labelled.Results{&dev, &test} {
+			if err := scored.SetPrior(o.prior); err != nil {
 				return err
 			}
 		}

@@ -1,4 +1,6 @@
-package rows
+// Package labelled reads results of package rows with labels of people, which fusion parameters are
+// fitted to.
+package labelled
 
 import (
 	"bufio"
@@ -10,28 +12,52 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
-// Labelled are results with labels of people for the texts.
-type Labelled struct {
+// Results are results with labels of people for the texts.
+type Results struct {
 	Rows       []toxscreen.Labelled
 	Model      string           // model that scored the texts
 	Thresholds toxscreen.Scores // thresholds of the results
+}
+
+// Labels are the fields of [rows.Row].Input that [Read] reads.
+type Labels struct {
+	// Labels has, for each attribute, the share in 0..1 of people who say that it
+	// applies to the text.
+	Labels *toxscreen.Scores `json:"labels,omitempty"`
+	// Weight is the number of texts in the traffic that the row represents; nil is 1.
+	Weight *float64 `json:"weight,omitempty"`
+	// LabelSets is the number of label sets that Labels is the mean of; 0 if
+	// unknown.
+	LabelSets int `json:"label_sets,omitempty"`
+}
+
+// New returns the result of a text with its labels. id identifies the text:
+// rows with the same id are the same text. The text may be empty if it is unknown.
+func New(id, text string, result toxscreen.Result, labels Labels) rows.Result {
+	result.ID = "" // the id is that of the row
+	r := rows.Result{ID: plainjson.Append(nil, id), Value: result, Input: plainjson.Append(nil, labels)}
+	if text != "" {
+		r.Text = &text
+	}
+	return r
 }
 
 // longestLine is the limit of a line of results in bytes. It is enough for a text of
 // 1 MiB and its spans.
 const longestLine = 64 << 20
 
-// ReadLabelled reads results in JSONL, as a [Job] writes them, from the file at
-// path, or from stdin if path is [Standard]. The labels are those of the input
+// Read reads results in JSONL, as a [rows.Job] writes them, from the file at
+// path, or from stdin if path is [rows.Standard]. The labels are those of the input
 // rows, see [Labels]. All results must be of one model. A line may have up to
 // 64 MiB.
-func ReadLabelled(path string, stdin io.Reader) (Labelled, error) {
-	var all Labelled
+func Read(path string, stdin io.Reader) (Results, error) {
+	var all Results
 	in, name := stdin, "standard input"
-	if path != Standard {
+	if path != rows.Standard {
 		file, err := os.Open(path)
 		if err != nil {
 			return all, fmt.Errorf("failed to read labelled rows: %w", err)
@@ -59,8 +85,8 @@ func ReadLabelled(path string, stdin io.Reader) (Labelled, error) {
 }
 
 // add parses a line and adds its row.
-func (all *Labelled) add(encoded []byte, number int) error {
-	var line Result
+func (all *Results) add(encoded []byte, number int) error {
+	var line rows.Result
 	if err := plainjson.Unmarshal(encoded, &line); err != nil {
 		return err
 	}
@@ -114,14 +140,14 @@ func (all *Labelled) add(encoded []byte, number int) error {
 
 // Prior returns the share, in 0..1, of toxic texts among the texts with a toxicity
 // label, by their weights. It returns false if no text has one.
-func (all *Labelled) Prior() (prior float64, ok bool) {
+func (all *Results) Prior() (prior float64, ok bool) {
 	toxic, clean, _ := all.weights()
 	return toxic / (toxic + clean), toxic+clean > 0
 }
 
 // SetPrior scales the weights so that the given share, between 0 and 1, of the texts
 // with a toxicity label is toxic.
-func (all *Labelled) SetPrior(prior float64) error {
+func (all *Results) SetPrior(prior float64) error {
 	toxic, clean, rows := all.weights()
 	if toxic == 0 || clean == 0 {
 		return fmt.Errorf("failed to weight rows: the weight of toxic rows is %v, of clean rows %v: both are needed", toxic, clean)
@@ -140,7 +166,7 @@ func (all *Labelled) SetPrior(prior float64) error {
 
 // weights returns the sums of the weights of toxic and of clean texts, and the number
 // of both.
-func (all *Labelled) weights() (toxic, clean float64, rows int) {
+func (all *Results) weights() (toxic, clean float64, rows int) {
 	for _, row := range all.Rows {
 		isToxic, labelled := toxicity(row)
 		if !labelled {
