@@ -1,17 +1,12 @@
 package rows
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/rows/csv"
@@ -122,7 +117,7 @@ func (o output[V]) remove() error {
 // create creates a new output.
 func (o output[V]) create() (rowWriter[V], error) {
 	if o.Output == Standard {
-		return &lineWriter[V]{out: o.Stdout, encode: o.encoder(), sync: func() error { return nil }, close: func() error { return nil }}, nil
+		return &lineWriter[V]{out: o.Stdout, encode: o.encoder()}, nil
 	}
 	if o.format() == Parquet {
 		return o.parts()
@@ -140,7 +135,7 @@ func (o output[V]) create() (rowWriter[V], error) {
 			return nil, errors.Join(files.Cause(err), file.Close())
 		}
 	}
-	return o.lines(file), nil
+	return &lineWriter[V]{out: file, file: file, encode: o.encoder()}, nil
 }
 
 // encoder returns the function that encodes a row as a line.
@@ -164,24 +159,12 @@ func jsonLine[V any](in input.Row, r *Row[V]) (encoded []byte, err error) {
 	return append(encoded, '\n'), nil
 }
 
-func (o output[V]) lines(file *os.File) *lineWriter[V] {
-	return &lineWriter[V]{out: file, encode: o.encoder(), sync: func() error { return toDisk(file) }, close: file.Close}
-}
-
-// toDisk syncs a file to disk, unless it is a device or a pipe.
-func toDisk(file *os.File) error {
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	return file.Sync()
-}
-
 // lineWriter writes JSONL, CSV and TSV. Each row is one write, so that a reader of a
 // pipe gets it at once, and only the last row can be incomplete after a kill.
 type lineWriter[V any] struct {
-	out         io.Writer
-	encode      func(input.Row, *Row[V]) ([]byte, error)
-	sync, close func() error
+	out    io.Writer
+	file   *os.File // out, unless that is a stream
+	encode func(input.Row, *Row[V]) ([]byte, error)
 }
 
 func (w *lineWriter[V]) write(in input.Row, r *Row[V]) error {
@@ -193,133 +176,15 @@ func (w *lineWriter[V]) write(in input.Row, r *Row[V]) error {
 	return files.Cause(err)
 }
 
-func (w *lineWriter[V]) finish() error { return errors.Join(w.sync(), w.close()) }
-func (w *lineWriter[V]) stop() error   { return errors.Join(w.sync(), w.close()) }
+func (w *lineWriter[V]) finish() error { return w.stop() }
 
-// resume opens an unfinished output, cuts off an incomplete last row and counts the
-// other rows.
-func (o output[V]) resume() (rowWriter[V], Summary, error) {
-	if o.format() == Parquet {
-		return o.resumeParts()
+func (w *lineWriter[V]) stop() error {
+	if w.file == nil {
+		return nil
 	}
-	var done Summary
-	file, err := os.OpenFile(o.Output, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		w, err := o.create()
-		return w, done, err
+	info, err := w.file.Stat()
+	if err == nil && info.Mode().IsRegular() { // neither a device nor a pipe
+		err = w.file.Sync()
 	}
-	if err != nil {
-		return nil, done, files.Cause(err)
-	}
-	var end int64
-	if o.format().HasCells() {
-		end, err = o.countCSV(file, &done)
-	} else {
-		end, err = o.countJSON(file, &done)
-	}
-	if err == nil && end == 0 { // not even a header
-		return o.again(file)
-	}
-	if err == nil {
-		err = file.Truncate(end)
-	}
-	if err == nil {
-		_, err = file.Seek(end, io.SeekStart)
-	}
-	if err != nil {
-		return nil, done, errors.Join(files.Cause(err), file.Close())
-	}
-	return o.lines(file), done, nil
-}
-
-func (o output[V]) again(file *os.File) (rowWriter[V], Summary, error) {
-	if err := file.Close(); err != nil {
-		return nil, Summary{}, err
-	}
-	w, err := o.create()
-	return w, Summary{}, err
-}
-
-// next returns the number of the row after those that are done.
-func (o output[V]) next(done Summary) int64 { return o.groups.Before + done.Rows + 1 }
-
-// foreign is the error for an output with content that no run has written.
-func (o Options) foreign(row int64) error {
-	return fmt.Errorf("row %d is not what the run wrote: the file was changed; use %s to start over", row, o.option("Overwrite"))
-}
-
-// writtenCells returns the parts of a row that was written as CSV.
-func (o output[V]) writtenCells(row int64, cells []string, place map[string]int) (*Row[V], error) {
-	return o.written(row, func(column string) string {
-		if i, ok := place[column]; ok {
-			return cells[i]
-		}
-		return ""
-	})
-}
-
-// written returns the parts of a written row that count in a [Summary]. cell returns what
-// a column has as in CSV, empty if there is nothing.
-func (o output[V]) written(row int64, cell func(column string) string) (*Row[V], error) {
-	r := &Row[V]{Number: row, Error: cell("error")}
-	var err error
-	if r.Error == "" {
-		if r.Value, err = o.task.fromCells(cell); err != nil {
-			return nil, o.foreign(row)
-		}
-	}
-	return r, nil
-}
-
-// countJSON counts the complete lines and returns their end.
-func (o output[V]) countJSON(file io.Reader, done *Summary) (end int64, err error) {
-	in := bufio.NewReaderSize(file, 1<<20)
-	for {
-		encoded, err := in.ReadBytes('\n')
-		if err == io.EOF {
-			return end, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		var r Row[V]
-		if err := json.Unmarshal(encoded, &r); err != nil || r.Number != o.next(*done) {
-			return 0, o.foreign(o.next(*done))
-		}
-		end += int64(len(encoded))
-		add(done, &r, o.task)
-	}
-}
-
-// countCSV counts the complete records after the header and returns their end.
-func (o output[V]) countCSV(file io.Reader, done *Summary) (end int64, err error) {
-	// No limit is needed: a run wrote the file.
-	records := csv.NewReader(bufio.NewReaderSize(file, 1<<20), csv.Options{Comma: o.format().Delimiter(), Limit: math.MaxInt})
-	header, place := o.csvHeader(o.in.Columns()), o.places()
-	for begun := false; ; begun = true {
-		cells, err := records.Next()
-		_, broken := errors.AsType[*csv.Error](err)
-		if err == io.EOF || !records.Ended() && (err == nil || broken) {
-			return end, nil
-		}
-		if err != nil && !broken {
-			return 0, err
-		}
-		if !begun {
-			if !slices.Equal(cells, header) {
-				return 0, fmt.Errorf("its header is not what the run wrote: the file was changed; use %s to start over", o.option("Overwrite"))
-			}
-			end = records.Offset()
-			continue
-		}
-		if broken || len(cells) != len(header) || cells[place["row"]] != strconv.FormatInt(o.next(*done), 10) {
-			return 0, o.foreign(o.next(*done))
-		}
-		end = records.Offset()
-		r, err := o.writtenCells(o.next(*done), cells, place)
-		if err != nil {
-			return 0, err
-		}
-		add(done, r, o.task)
-	}
+	return errors.Join(err, w.file.Close())
 }

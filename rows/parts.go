@@ -253,7 +253,7 @@ func (p *partsWriter[V]) eachRow(path string, done *Summary, use func(parquet.Ro
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	place := p.places()
+	place, number := p.places(), p.groups.Before+done.Rows
 	buffer := make([]parquet.Row, 64)
 	for _, group := range part.RowGroups() {
 		rows := group.Rows()
@@ -263,15 +263,10 @@ func (p *partsWriter[V]) eachRow(path string, done *Summary, use func(parquet.Ro
 				return errors.Join(err, rows.Close())
 			}
 			for _, values := range buffer[:n] {
-				if values[place["row"]].Int64() != p.next(*done) {
-					return errors.Join(p.foreign(p.next(*done)), rows.Close())
+				if number++; values[place["row"]].Int64() != number {
+					return errors.Join(p.foreign(number), rows.Close())
 				}
-				r, err := p.written(p.next(*done), func(column string) string {
-					if i, ok := place[column]; ok {
-						return cellOf(values[i])
-					}
-					return ""
-				})
+				r, err := p.counted(number, place, func(i int) string { return cellOf(values[i]) })
 				if err != nil {
 					return errors.Join(err, rows.Close())
 				}

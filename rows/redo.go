@@ -1,10 +1,9 @@
 package rows
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,22 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/rows/csv"
 	"github.com/toxscreen/toxscreen/rows/input"
 )
-
-// writtenRow is a row of a complete output.
-type writtenRow struct {
-	line []byte // with its line break
-	row  *Result
-	// same reports whether the row was written for a row of the input, as far as the
-	// output tells.
-	same func(in input.Row) (bool, error)
-}
 
 // redoable returns why the verdicts of an output cannot be asked for again.
 func (o Options) redoable() error {
@@ -59,11 +48,7 @@ func redo(p *run[toxscreen.Result], screener *toxscreen.Screener) (Summary, erro
 		return p.done, fmt.Errorf("failed to judge %s again: %w", out.Output, files.Cause(err))
 	}
 	defer file.Close()
-	before := writtenLines(out, file)
-	if out.format().HasCells() {
-		before = writtenRecords(out, file)
-	}
-	p.read = together(p.in, before)
+	p.read = together(out, file)
 	err = files.Write(path, 0o666, func(w io.Writer) error {
 		if out.format().HasCells() {
 			header, err := csv.Encode(out.csvHeader(p.in.Columns()), out.format().Delimiter())
@@ -74,10 +59,14 @@ func redo(p *run[toxscreen.Result], screener *toxscreen.Screener) (Summary, erro
 				return err
 			}
 		}
-		none := func() error { return nil }
-		p.w = &lineWriter[toxscreen.Result]{out: w, encode: out.encoder(), sync: none, close: none}
+		p.w = &lineWriter[toxscreen.Result]{out: w, encode: out.encoder()}
 		p.keep = func(in row) error {
-			if _, err := w.Write(in.was.line); err != nil {
+			line := make([]byte, in.was.end-in.was.begin)
+			_, err := file.ReadAt(line, in.was.begin)
+			if err == nil {
+				_, err = w.Write(line)
+			}
+			if err != nil {
 				return files.Cause(err)
 			}
 			add(&p.done, in.was.row, p.task)
@@ -94,33 +83,51 @@ func redo(p *run[toxscreen.Result], screener *toxscreen.Screener) (Summary, erro
 }
 
 // together returns a function that reads the next row of an input, with what was written for it.
-func together(in input.Reader, before func() (writtenRow, error)) func() (row, error) {
+func together(out output[toxscreen.Result], file io.Reader) func() (row, error) {
+	before, number := out.written(file), int64(0)
 	return func() (row, error) {
-		r, err := in.Next()
+		r, err := out.in.Next()
 		if err != nil && err != io.EOF {
 			return row{}, err
 		}
 		was, wasErr := before()
+		number++
+		if wasErr == io.ErrUnexpectedEOF || wasErr == nil && was.cells == nil && was.row.Error == "" && (was.row.Text != nil) != out.KeepText {
+			wasErr = out.foreign(number)
+		}
 		switch {
 		case wasErr != nil && wasErr != io.EOF:
-			return row{}, fmt.Errorf("the output: %w", wasErr)
+			return row{}, fmt.Errorf("the output: %w", files.Cause(wasErr))
 		case err == io.EOF && wasErr == io.EOF:
 			return row{}, io.EOF
 		case err == io.EOF || wasErr == io.EOF:
 			return row{}, errors.New("it has not as many rows as the output: it is not the input of that run")
 		}
-		if r.Fields != nil {
-			same, err := was.same(r)
-			if err != nil {
-				return row{}, err
-			}
-			if !same {
-				return row{}, notItsInput(r.Number)
-			}
+		if same, err := out.isOf(was, r); err != nil || !same {
+			return row{}, cmp.Or(err, notItsInput(r.Number))
 		}
-		r.Size += len(was.line)
+		r.Size += int(was.end - was.begin)
 		return row{r, &was}, nil
 	}
+}
+
+// isOf reports whether a row was written for a row of the input, as far as the output tells.
+func (o output[V]) isOf(w writtenRow[V], in input.Row) (bool, error) {
+	if in.Fields == nil {
+		return true, nil
+	}
+	if w.cells == nil {
+		id, others, err := in.Fields.JSON()
+		same := bytes.Equal(id, w.row.ID) && bytes.Equal(others, w.row.Input)
+		return same && (w.row.Text == nil || in.Err != nil || *w.row.Text == in.Text), err
+	}
+	place := o.places()
+	id, others, err := in.Fields.Cells()
+	same := w.cells[place["id"]] == id && slices.Equal(w.cells[len(place):], others)
+	if i, ok := place["text"]; ok && in.Err == nil {
+		same = same && w.cells[i] == in.Text
+	}
+	return same, err
 }
 
 func notItsInput(row int64) error {
@@ -150,72 +157,4 @@ func unchanged(ctx context.Context, screener *toxscreen.Screener, in row) error 
 		return notItsInput(in.Number)
 	}
 	return nil
-}
-
-// writtenLines returns a function that returns the rows of an output in JSONL.
-func writtenLines(o output[toxscreen.Result], file io.Reader) func() (writtenRow, error) {
-	in, number := bufio.NewReaderSize(file, 1<<20), int64(0)
-	return func() (writtenRow, error) {
-		line, err := in.ReadBytes('\n')
-		if err == io.EOF && len(line) > 0 {
-			err = o.foreign(number + 1)
-		}
-		if err != nil {
-			return writtenRow{}, files.Cause(err)
-		}
-		number++
-		var r Result
-		if err := json.Unmarshal(line, &r); err != nil || r.Number != number || r.Error == "" && (r.Text != nil) != o.KeepText {
-			return writtenRow{}, o.foreign(number)
-		}
-		return writtenRow{line, &r, func(in input.Row) (bool, error) {
-			id, others, err := in.Fields.JSON()
-			same := bytes.Equal(id, r.ID) && bytes.Equal(others, r.Input)
-			return same && (r.Text == nil || in.Err != nil || *r.Text == in.Text), err
-		}}, nil
-	}
-}
-
-// writtenRecords returns a function that returns the rows of an output in CSV.
-func writtenRecords(o output[toxscreen.Result], file io.ReaderAt) func() (writtenRow, error) {
-	all := io.NewSectionReader(file, 0, math.MaxInt64)
-	records := csv.NewReader(bufio.NewReaderSize(all, 1<<20), csv.Options{Comma: o.format().Delimiter(), Limit: math.MaxInt})
-	header, place, number := o.csvHeader(o.in.Columns()), o.places(), int64(0)
-	return func() (writtenRow, error) {
-		for {
-			begin := records.Offset()
-			cells, err := records.Next()
-			switch {
-			case err == io.EOF:
-				return writtenRow{}, io.EOF
-			case err != nil || !records.Ended() || len(cells) != len(header):
-				return writtenRow{}, o.foreign(number + 1)
-			case begin == 0:
-				if !slices.Equal(cells, header) {
-					return writtenRow{}, errors.New("the header of the output is not what this run would write: use the settings of that run")
-				}
-				continue
-			}
-			number++
-			if cells[place["row"]] != strconv.FormatInt(number, 10) {
-				return writtenRow{}, o.foreign(number)
-			}
-			result, err := o.writtenCells(number, cells, place)
-			if err != nil {
-				return writtenRow{}, err
-			}
-			line := make([]byte, records.Offset()-begin)
-			if _, err := file.ReadAt(line, begin); err != nil {
-				return writtenRow{}, files.Cause(err)
-			}
-			return writtenRow{line, result, func(in input.Row) (bool, error) {
-				id, others, err := in.Fields.Cells()
-				same := cells[place["id"]] == id && slices.Equal(cells[len(place):], others)
-				if text, ok := place["text"]; ok && in.Err == nil {
-					same = same && cells[text] == in.Text
-				}
-				return same, err
-			}}, nil
-		}
-	}
 }

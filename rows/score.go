@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plural"
@@ -133,9 +134,10 @@ func (p *run[V]) work(check func(row) error) error {
 	}
 	report(before.UpTo)
 
-	memory := newBudget(readAhead)
+	memory := semaphore.NewWeighted(readAhead)
 	var readErr, writeErr error
 	ended, interrupted := false, false
+	weight := func(r row) int64 { return min(int64(r.Size), readAhead) }
 	rows := func(yield func(row) bool) {
 		for ctx.Err() == nil {
 			r, err := p.read()
@@ -147,7 +149,7 @@ func (p *run[V]) work(check func(row) error) error {
 				readErr = fmt.Errorf("failed to read %s: %w", p.inputName(), err)
 				return
 			}
-			if !memory.take(ctx, r.Size) || !yield(r) {
+			if memory.Acquire(ctx, weight(r)) != nil || !yield(r) {
 				return
 			}
 		}
@@ -175,7 +177,7 @@ func (p *run[V]) work(check func(row) error) error {
 			p.cancel() // the reader may wait for input or memory, and Batch waits for the reader
 			break
 		}
-		memory.give(o.row.Size)
+		memory.Release(weight(o.row))
 		report(o.row.UpTo)
 	}
 	switch {
@@ -240,49 +242,5 @@ func (p *run[V]) cutOff(ctx context.Context, err error) error {
 }
 
 // readAhead is the limit of the rows in memory in bytes; a single row may have
-// more.
+// more. Batch limits only their number, which is not enough if each row has megabytes.
 const readAhead = 64 << 20
-
-// budget limits the memory of rows that are read but not written. Batch limits
-// only their number, which is not enough if each row has megabytes.
-type budget struct {
-	lock  sync.Mutex
-	left  int
-	whole int
-	freed chan struct{} // holds one signal
-}
-
-func newBudget(bytes int) *budget {
-	return &budget{left: bytes, whole: bytes, freed: make(chan struct{}, 1)}
-}
-
-// take waits until the bytes fit. It returns false if ctx ends first. Only one
-// goroutine may call it.
-func (b *budget) take(ctx context.Context, bytes int) bool {
-	for {
-		b.lock.Lock()
-		fits := bytes <= b.left || b.left == b.whole
-		if fits {
-			b.left -= bytes
-		}
-		b.lock.Unlock()
-		if fits {
-			return true
-		}
-		select {
-		case <-b.freed:
-		case <-ctx.Done():
-			return false
-		}
-	}
-}
-
-func (b *budget) give(bytes int) {
-	b.lock.Lock()
-	b.left += bytes
-	b.lock.Unlock()
-	select {
-	case b.freed <- struct{}{}:
-	default: // a signal is already pending
-	}
-}

@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/rows/input"
 	"iter"
 )
@@ -30,7 +31,7 @@ type task[V any] interface {
 type row struct {
 	input.Row
 
-	was *writtenRow // in the output that is judged again; else nil
+	was *writtenRow[toxscreen.Result] // in the output that is judged again; else nil
 }
 
 // outcome is the outcome of a row.
