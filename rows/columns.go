@@ -10,6 +10,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/rows/csv"
 	"github.com/toxscreen/toxscreen/rows/input"
+	"github.com/toxscreen/toxscreen/rows/parts"
 )
 
 // resultColumn is one result column.
@@ -159,32 +160,7 @@ func (o output[V]) parquetSchema(in input.Reader) *parquet.Schema {
 		}
 		all = append(all, input.Column{Name: c.name, Node: c.node})
 	}
-	return parquet.NewSchema("toxscreen", ordered(append(all, in.Columns()...)))
-}
-
-// group is a group of columns in a fixed order; [parquet.Group] sorts them by name.
-type group struct {
-	parquet.Group
-	fields []parquet.Field
-}
-
-// Fields returns the columns in their order.
-func (g group) Fields() []parquet.Field { return g.fields }
-
-func ordered(columns []input.Column) group {
-	byName := parquet.Group{}
-	for _, c := range columns {
-		byName[c.Name] = c.Node
-	}
-	fields := map[string]parquet.Field{}
-	for _, f := range byName.Fields() {
-		fields[f.Name()] = f
-	}
-	g := group{Group: byName}
-	for _, c := range columns {
-		g.fields = append(g.fields, fields[c.Name])
-	}
-	return g
+	return parts.Schema(append(all, in.Columns()...))
 }
 
 // parquetRow returns an encoder of rows with the given number of leaves. A value
@@ -226,5 +202,68 @@ func (o output[V]) parquetRow(leaves int) func(input.Row, *Row[V]) (parquet.Row,
 			add(parquet.NullValue())
 		}
 		return out, nil
+	}
+}
+
+// partsWriter writes Parquet.
+type partsWriter[V any] struct {
+	*parts.Writer
+
+	encode func(input.Row, *Row[V]) (parquet.Row, error)
+}
+
+func (p *partsWriter[V]) write(in input.Row, r *Row[V]) (err error) {
+	defer input.Damaged(&err)
+	values, err := p.encode(in, r)
+	if err != nil {
+		return fmt.Errorf("row %d: %w", in.Number, err)
+	}
+	return p.Write(values, in.Size)
+}
+
+func (p *partsWriter[V]) finish() error { return p.Finish() }
+func (p *partsWriter[V]) stop() error   { return p.Stop() }
+
+// parts returns the writer of a new or, with each, of an unfinished output in Parquet. each is called
+// for the rows that are written.
+func (o output[V]) parts(each func(parquet.Row) error) (_ *partsWriter[V], err error) {
+	defer input.Damaged(&err)
+	schema := o.parquetSchema(o.in)
+	p := &partsWriter[V]{encode: o.parquetRow(len(schema.Columns()))}
+	p.Writer, err = parts.Open(parts.Options{Path: o.Output, Schema: schema, Metadata: o.task.metadata(), RowGroup: o.rowGroup()}, each)
+	return p, err
+}
+
+// resumeParts is resume for Parquet.
+func (o output[V]) resumeParts() (rowWriter[V], Summary, error) {
+	var done Summary
+	place, number := o.places(), o.groups.Before
+	p, err := o.parts(func(values parquet.Row) error {
+		if number++; values[place["row"]].Int64() != number {
+			return o.foreign(number)
+		}
+		r, err := o.counted(number, place, func(i int) string { return cellOf(values[i]) })
+		if err == nil {
+			add(&done, r, o.task)
+		}
+		return err
+	})
+	return p, done, err
+}
+
+// cellOf returns the value of a result column as it is in CSV.
+func cellOf(v parquet.Value) string {
+	if v.IsNull() {
+		return ""
+	}
+	switch v.Kind() {
+	case parquet.Boolean:
+		return strconv.FormatBool(v.Boolean())
+	case parquet.Double:
+		return strconv.FormatFloat(v.Double(), 'f', -1, 64)
+	case parquet.Int64:
+		return strconv.FormatInt(v.Int64(), 10)
+	default:
+		return string(v.ByteArray())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/rows/csv"
 	"github.com/toxscreen/toxscreen/rows/input"
+	"github.com/toxscreen/toxscreen/rows/parts"
 )
 
 // rowWriter writes rows in their order.
@@ -79,7 +80,7 @@ func mayWrite(o Options) (resuming bool, err error) {
 
 // exists reports which parts of an output exist.
 func exists(output string) (file, unfinished bool, err error) {
-	for path, there := range map[string]*bool{output: &file, noteOf(output): &unfinished, partsOf(output): &unfinished} {
+	for path, there := range map[string]*bool{output: &file, noteOf(output): &unfinished, parts.Folder(output): &unfinished} {
 		info, err := os.Lstat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -97,7 +98,7 @@ func exists(output string) (file, unfinished bool, err error) {
 // remove removes an existing output before it is written again. Nothing may be left
 // when the note of the new run is written: the note covers all files next to it.
 func (o output[V]) remove() error {
-	if err := os.RemoveAll(partsOf(o.Output)); err != nil {
+	if err := os.RemoveAll(parts.Folder(o.Output)); err != nil {
 		return err
 	}
 	for _, note := range []string{noteOf(o.Output), recordOf(o.Output)} {
@@ -120,7 +121,7 @@ func (o output[V]) create() (rowWriter[V], error) {
 		return &lineWriter[V]{out: o.Stdout, encode: o.encoder()}, nil
 	}
 	if o.format() == Parquet {
-		return o.parts()
+		return o.parts(nil)
 	}
 	file, err := os.OpenFile(o.Output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/rows/input"
+	"github.com/toxscreen/toxscreen/rows/parts"
 )
 
 // Shard is one of the parts of a run over files: part Number of Of, from 0. Together
@@ -372,7 +373,7 @@ func (o Options) checkFolder(wholes []Options, pieces []piece) error {
 		known[filepath.Base(w.Output)] = true
 	}
 	for _, e := range entries {
-		name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), noteOf("")), partsOf(""))
+		name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), noteOf("")), parts.Folder(""))
 		if !planned[name] && known[shardName.ReplaceAllString(name, "$1")] {
 			return fmt.Errorf("failed to write %s: it has %s, of a run with another number of shards: its rows would be there twice; use as many shards, name another folder, or remove it",
 				o.Output, e.Name())
