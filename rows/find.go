@@ -33,10 +33,10 @@ func (f Finding) Reaches(t toxscreen.EntityType) bool {
 // those of [Found].
 func (j *Job) Find(finder toxscreen.EntityFinder, f Finding, settings ...Setting) (Summary, error) {
 	return j.each(func(p *pair) (Summary, error) {
-		if p.options.Redo {
-			return Summary{}, fmt.Errorf("%s is for results of Score: there is no judge for personal data", p.options.option("Redo"))
+		if p.Redo {
+			return Summary{}, fmt.Errorf("%s is for results of Score: there is no judge for personal data", p.option("Redo"))
 		}
-		return begin(p, &finding{Finding: f, finder: finder, options: p.options}).do(settings)
+		return begin(p, &finding{Finding: f, finder: finder, options: p.Options}).do(settings)
 	})
 }
 

@@ -27,10 +27,9 @@ type rowWriter[V any] interface {
 
 // output is the output of a job.
 type output[V any] struct {
-	Options
+	*pair
 
 	task task[V]
-	in   input.Reader
 }
 
 func (o output[V]) format() Format {

@@ -10,11 +10,11 @@ import (
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
-// The rows of [Job.Score] and of [Job.Find].
-type (
-	Result = Row[toxscreen.Result]
-	Found  = Row[toxscreen.Found]
-)
+// Result is a row of [Job.Score].
+type Result = Row[toxscreen.Result]
+
+// Found is a row of [Job.Find].
+type Found = Row[toxscreen.Found]
 
 // Row is a row of an output. Its JSON form is a line of an output in JSONL: the fields of Value, with
 // the number, the id and the text before them and the rest of the input after them.

@@ -11,19 +11,17 @@ import (
 
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plural"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // run does a task for the rows of a pair.
 type run[V any] struct {
 	output[V]
 
-	ctx      context.Context
-	cancel   context.CancelFunc
-	resuming bool // an output exists
-	read     func() (row, error)
-	w        rowWriter[V]
-	keep     func(row) error // writes and counts a row as it was; nil without Redo
-	done     Summary
+	read func() (row, error)
+	w    rowWriter[V]
+	keep func(row) error // writes and counts a row as it was; nil without Redo
+	done Summary
 }
 
 func begin[V any](p *pair, t task[V]) *run[V] {
@@ -31,7 +29,7 @@ func begin[V any](p *pair, t task[V]) *run[V] {
 		r, err := p.in.Next()
 		return row{Row: r}, err
 	}
-	return &run[V]{output: output[V]{p.options, t, p.in}, ctx: p.ctx, cancel: p.cancel, resuming: p.resuming, read: read}
+	return &run[V]{output: output[V]{p, t}, read: read}
 }
 
 // do does the task for the rows for which no earlier run has done it.
@@ -119,7 +117,7 @@ func removeUnfinished(output string) error {
 // checks a row that is in the output already and whose result is replaced.
 func (p *run[V]) work(check func(row) error) error {
 	ctx := p.ctx
-	before, err := p.in.Skip(ctx, p.done.Rows)
+	before, err := input.Skip(ctx, p.in, p.done.Rows)
 	if err != nil {
 		return p.cutOff(ctx, fmt.Errorf("failed to read %s: %w", p.inputName(), err))
 	}

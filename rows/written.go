@@ -132,10 +132,10 @@ func (o output[V]) resume() (rowWriter[V], Summary, error) {
 			end = w.end
 		}
 	}
-	switch {
-	case err == errHeader:
+	switch err {
+	case errHeader:
 		err = fmt.Errorf("its header is not what the run wrote: the file was changed; use %s to start over", o.option("Overwrite"))
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
+	case io.EOF, io.ErrUnexpectedEOF:
 		err = file.Truncate(end)
 	}
 	if err == nil && end == 0 { // perhaps without a header

@@ -3,7 +3,6 @@ package input
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -82,7 +81,6 @@ func (c *csvReader) hint() string {
 	return fmt.Sprintf(`; if a backslash escapes quotes, as in what Spark writes, use %s '\'`, c.Option("Escape"))
 }
 
-// Columns implements [Reader].
 func (c *csvReader) Columns() []Column {
 	var found []Column
 	for i, name := range c.names {
@@ -93,13 +91,6 @@ func (c *csvReader) Columns() []Column {
 	return found
 }
 
-// IDNode implements [Reader].
-func (c *csvReader) IDNode() parquet.Node { return parquet.Optional(parquet.String()) }
-
-// Skip implements [Reader].
-func (c *csvReader) Skip(ctx context.Context, rows int64) (Skipped, error) { return skip(ctx, c, rows) }
-
-// Next implements [Reader].
 func (c *csvReader) Next() (Row, error) {
 	cells, err := c.records.Next()
 	broken, ok := errors.AsType[*csv.Error](err)
@@ -148,7 +139,6 @@ func (c *csvCells) each(other func(name, cell string)) (id *string) {
 	return id
 }
 
-// JSON implements [Fields].
 func (c *csvCells) JSON() (id, others []byte, err error) {
 	name := c.each(func(name, cell string) { others = AppendField(others, name, plainjson.Append(nil, cell)) })
 	if name != nil {
@@ -160,7 +150,6 @@ func (c *csvCells) JSON() (id, others []byte, err error) {
 	return id, others, nil
 }
 
-// Cells implements [Fields].
 func (c *csvCells) Cells() (id string, others []string, err error) {
 	if name := c.each(func(_, cell string) { others = append(others, cell) }); name != nil {
 		id = *name
@@ -168,7 +157,6 @@ func (c *csvCells) Cells() (id string, others []string, err error) {
 	return id, others, nil
 }
 
-// Values implements [Fields].
 func (c *csvCells) Values() (id parquet.Value, others [][]parquet.Value) {
 	value := func(cell string) parquet.Value { return parquet.ByteArrayValue([]byte(cell)).Level(0, 1, 0) }
 	if name := c.each(func(_, cell string) { others = append(others, []parquet.Value{value(cell)}) }); name != nil {

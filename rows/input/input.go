@@ -91,8 +91,6 @@ type Reader interface {
 	// Next returns the next row. A row that cannot be read has its Err set. An
 	// error ends the input; io.EOF is its regular end.
 	Next() (Row, error)
-	// Skip skips rows. It is called once, before Next.
-	Skip(ctx context.Context, rows int64) (Skipped, error)
 	// Columns returns the input columns except text and id, for outputs with
 	// columns.
 	Columns() []Column
@@ -107,7 +105,7 @@ type Reader interface {
 	Close() error
 }
 
-// Skipped are the rows that [Reader].Skip has skipped.
+// Skipped are the rows that [Skip] has skipped.
 type Skipped struct {
 	UpTo                   int64 // their end in the input, as that of a row
 	Undecodable, Nonfinite int64 // how many of them are, as in Row
@@ -167,10 +165,11 @@ func openFile(path string) (source, error) {
 	return from, nil
 }
 
-// Length implements [Reader].
+// IDNode is that of a text.
+func (*source) IDNode() parquet.Node { return parquet.Optional(parquet.String()) }
+
 func (s *source) Length() int64 { return s.size }
 
-// Close implements [Reader].
 func (s *source) Close() error { return s.closer.Close() }
 
 // Digest returns the SHA-256 of the content of a regular file. From then on, the
@@ -287,8 +286,11 @@ func cutLine(of []byte) (line []byte, complete bool) {
 	return of, false
 }
 
-// skip is Skip for a reader that must read the skipped rows.
-func skip(ctx context.Context, r Reader, rows int64) (before Skipped, err error) {
+// Skip skips rows. It is called once, before any is read.
+func Skip(ctx context.Context, r Reader, rows int64) (before Skipped, err error) {
+	if p, ok := r.(*parquetReader); ok {
+		return p.skip(ctx, rows)
+	}
 	for i := range rows {
 		if err := ctx.Err(); err != nil {
 			return Skipped{}, err

@@ -157,7 +157,7 @@ func TestSkippedTextsCountAsDone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at, err := r.Skip(t.Context(), int64(skipped)); err != nil || at.UpTo != want || r.Length() != 7004 {
+		if at, err := Skip(t.Context(), r, int64(skipped)); err != nil || at.UpTo != want || r.Length() != 7004 {
 			t.Errorf("after %d rows: %d of %d, %v, want %d of 7004", skipped, at.UpTo, r.Length(), err, want)
 		}
 	}

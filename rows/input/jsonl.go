@@ -2,7 +2,6 @@ package input
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,17 +24,8 @@ type jsonReader struct {
 	rows  int64
 }
 
-// Columns implements [Reader].
 func (j *jsonReader) Columns() []Column {
 	return []Column{{"input", parquet.Optional(parquet.JSON())}}
-}
-
-// IDNode implements [Reader].
-func (j *jsonReader) IDNode() parquet.Node { return parquet.Optional(parquet.String()) }
-
-// Skip implements [Reader].
-func (j *jsonReader) Skip(ctx context.Context, rows int64) (Skipped, error) {
-	return skip(ctx, j, rows)
 }
 
 // Next reads the next line that is not blank.
@@ -200,7 +190,6 @@ func unquote(quoted []byte) (string, error) {
 	return b.String(), nil
 }
 
-// JSON implements [Fields].
 func (o *object) JSON() (id, others []byte, err error) {
 	if o.rawID != nil {
 		id = bytes.ToValidUTF8(o.rawID, replacement)
@@ -208,12 +197,10 @@ func (o *object) JSON() (id, others []byte, err error) {
 	return id, o.others, nil
 }
 
-// Cells implements [Fields].
 func (o *object) Cells() (id string, others []string, err error) {
 	return IDText(o.rawID), []string{string(o.others)}, nil
 }
 
-// Values implements [Fields].
 func (o *object) Values() (id parquet.Value, others [][]parquet.Value) {
 	input := parquet.NullValue()
 	if o.rawID != nil {

@@ -3,7 +3,6 @@ package input
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 
@@ -95,18 +94,8 @@ type plainReader struct {
 	lines lineReader
 }
 
-// Columns implements [Reader].
 func (p *plainReader) Columns() []Column { return nil }
 
-// IDNode implements [Reader].
-func (p *plainReader) IDNode() parquet.Node { return parquet.Optional(parquet.String()) }
-
-// Skip implements [Reader].
-func (p *plainReader) Skip(ctx context.Context, rows int64) (Skipped, error) {
-	return skip(ctx, p, rows)
-}
-
-// Next implements [Reader].
 func (p *plainReader) Next() (Row, error) {
 	line, tooLong, err := p.lines.next()
 	if err != nil {
@@ -127,7 +116,6 @@ func (p *plainReader) Next() (Row, error) {
 // plainFields are the fields of a line: none, or its text.
 type plainFields []string
 
-// JSON implements [Fields].
 func (f plainFields) JSON() (id, others []byte, err error) {
 	for _, text := range f {
 		others = append(AppendField(nil, "text", plainjson.Append(nil, text)), '}')
@@ -135,10 +123,8 @@ func (f plainFields) JSON() (id, others []byte, err error) {
 	return nil, others, nil
 }
 
-// Cells implements [Fields].
 func (plainFields) Cells() (id string, others []string, err error) { return "", nil, nil }
 
-// Values implements [Fields].
 func (plainFields) Values() (id parquet.Value, others [][]parquet.Value) {
 	return parquet.NullValue(), nil
 }

@@ -264,7 +264,6 @@ func checkFooter(file io.ReaderAt, size int64) error {
 	return nil
 }
 
-// Columns implements [Reader].
 func (p *parquetReader) Columns() []Column {
 	var others []Column
 	for i, f := range p.schema.Fields() {
@@ -275,7 +274,6 @@ func (p *parquetReader) Columns() []Column {
 	return others
 }
 
-// IDNode implements [Reader].
 func (p *parquetReader) IDNode() parquet.Node {
 	if p.at < 0 {
 		return parquet.Optional(parquet.String())
@@ -283,10 +281,8 @@ func (p *parquetReader) IDNode() parquet.Node {
 	return copied{p.schema.Fields()[p.at]}
 }
 
-// Length implements [Reader].
 func (p *parquetReader) Length() int64 { return p.texts }
 
-// Close implements [Reader].
 func (p *parquetReader) Close() error {
 	var err error
 	if p.rows != nil {
@@ -295,8 +291,7 @@ func (p *parquetReader) Close() error {
 	return errors.Join(err, p.source.Close())
 }
 
-// Skip implements [Reader].
-func (p *parquetReader) Skip(ctx context.Context, rows int64) (_ Skipped, err error) {
+func (p *parquetReader) skip(ctx context.Context, rows int64) (_ Skipped, err error) {
 	defer Damaged(&err)
 	if rows > p.total {
 		return Skipped{}, errTooFew(p.total, rows)
@@ -362,7 +357,6 @@ func (p *parquetReader) measure(ctx context.Context, skipped int64) error {
 	return nil
 }
 
-// Next implements [Reader].
 func (p *parquetReader) Next() (_ Row, err error) {
 	defer Damaged(&err)
 	for len(p.ready) == 0 {
@@ -441,7 +435,6 @@ func (p *parquetFields) each(other func(name string, value *scalar)) (id *scalar
 	return id, nil
 }
 
-// JSON implements [Fields].
 func (p *parquetFields) JSON() (id, others []byte, err error) {
 	name, err := p.each(func(name string, value *scalar) { others = AppendField(others, name, value.json(nil)) })
 	if err != nil {
@@ -458,13 +451,11 @@ func (p *parquetFields) JSON() (id, others []byte, err error) {
 	return id, others, nil
 }
 
-// Cells implements [Fields].
 func (p *parquetFields) Cells() (id string, others []string, err error) {
 	name, err := p.each(func(_ string, value *scalar) { others = append(others, value.cell()) })
 	return name.cell(), others, err
 }
 
-// Values implements [Fields].
 func (p *parquetFields) Values() (id parquet.Value, others [][]parquet.Value) {
 	for i, part := range p.reader.parts {
 		if i == p.reader.text {
