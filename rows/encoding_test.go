@@ -88,7 +88,7 @@ func TestInputEncodings(t *testing.T) {
 			if diff := cmp.Diff(want, read(t, o.Output)); diff != "" {
 				t.Error(diff)
 			}
-			// From a pipe, and continued after an interrupt.
+			// From a pipe.
 			var out bytes.Buffer
 			pipe := rows.Options{Stdin: strings.NewReader(content), InputFormat: rows.CSV, InputEncoding: c.named, Stdout: &out, KeepText: true}
 			if _, err := score(t, pipe, screener()); err != nil || out.String() != want {
@@ -142,7 +142,7 @@ func TestResumedWithAnotherEncoding(t *testing.T) {
 	o := rows.Options{Input: write(t, filepath.Join(folder, "in.csv"), "text\n"+strings.Repeat("Zo\xeb\n", 500)), Output: filepath.Join(folder, "out.jsonl")}
 	interrupted(t, o, 1)
 	o.Resume, o.InputEncoding = true, "windows-1252"
-	if _, err := score(t, o, screener()); err == nil || !strings.Contains(err.Error(), "use Overwrite to start over") {
+	if _, err := score(t, o, screener()); err == nil || !strings.Contains(err.Error(), "the input differs from the input of the interrupted run") {
 		t.Errorf("%v", err)
 	}
 }

@@ -299,10 +299,14 @@ func TestParquetColumnsOfNulls(t *testing.T) {
 		if _, err := score(t, rows.Options{Input: copied, TextColumn: "error", Stdout: &out}, screener()); err != nil || strings.Count(out.String(), `"input_note":`) != 2 {
 			t.Errorf("%s from Parquet: %v, %s", in, err, &out)
 		}
+		records := 0
 		for r, err := range rows.Records(t.Context(), rows.Options{Input: in}) {
-			if err != nil || !strings.Contains(string(r.Fields), `"text":null`) {
+			if records++; err != nil || !strings.Contains(string(r.Fields), `"text":null`) {
 				t.Errorf("%s: %v, %s", in, err, r.Fields)
 			}
+		}
+		if records != 2 {
+			t.Errorf("%s: %d records, want 2", in, records)
 		}
 	}
 	number := rows.Options{Input: filepath.Join("testdata", "number.parquet"), Stdout: io.Discard}
