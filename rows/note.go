@@ -166,7 +166,7 @@ func (n note) record(path string, done Summary) error {
 }
 
 // hold locks the note of an output, if there is one, until release is called, so
-// that no two runs write one output: a supervisor may wrongly consider a run dead.
+// that only one run writes it: a supervisor may wrongly consider a run dead.
 func hold(path string) (release func(), err error) {
 	file, err := os.OpenFile(noteOf(path), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

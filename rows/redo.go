@@ -101,7 +101,7 @@ func together(out output[toxscreen.Result], file io.Reader) func() (row, error) 
 		case err == io.EOF && wasErr == io.EOF:
 			return row{}, io.EOF
 		case err == io.EOF || wasErr == io.EOF:
-			return row{}, errors.New("it has not as many rows as the output: it is not the input of that run")
+			return row{}, errors.New("it has more or fewer rows than the output: it is not the input of that run")
 		}
 		if same, err := out.isOf(was, r); err != nil || !same {
 			return row{}, cmp.Or(err, notItsInput(r.Number))

@@ -87,10 +87,10 @@ func TestRedoRefused(t *testing.T) {
 		}, want: "row 4 is not what the output was made of"},
 		"a longer input": {change: func(t *testing.T, o *rows.Options) {
 			write(t, o.Input, judgedRows+"6,a,b\n")
-		}, want: "it has not as many rows as the output"},
+		}, want: "it has more or fewer rows than the output"},
 		"a shorter input": {change: func(t *testing.T, o *rows.Options) {
 			write(t, o.Input, strings.Join(strings.SplitAfter(judgedRows, "\n")[:2], ""))
-		}, want: "it has not as many rows as the output"},
+		}, want: "it has more or fewer rows than the output"},
 		"an unfinished output": {change: func(t *testing.T, o *rows.Options) {
 			write(t, o.Output+".resume.json", "{}")
 		}, want: "is an unfinished output: continue it with Resume before Redo"},

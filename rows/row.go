@@ -22,16 +22,16 @@ type Row[V any] struct {
 	// Number is the number of the row in its input, from 1. It is 0 for a row without
 	// an input, such as feedback.
 	Number int64
-	// ID is the id of the row as it was given in JSON: a string or a number, nil if
-	// there is none. If the text has no result, it can be any JSON value.
+	// ID is the id of the row as the input has it, in JSON: a string or a number, nil if
+	// the row has no id. With an Error it can be any JSON value.
 	ID json.RawMessage
 	// Text is nil if it is not stored.
 	Text *string
-	// Error is the reason why there is no Value, which then does not count.
+	// Error is the reason why the text has no result. Value then means nothing.
 	Error string
 	Value V
 	// Input is a JSON object of the other fields of the input, in their order and
-	// with numbers as they were written; nil if there are none.
+	// with numbers as they were written; nil if the row has no other fields.
 	Input json.RawMessage
 }
 
@@ -68,8 +68,8 @@ func (r Row[V]) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// UnmarshalJSON reads a line. The fields of the row are kept from Value, which may have one of
-// the same name and another type, as [toxscreen.Result] has its id.
+// UnmarshalJSON reads a line. Value does not get the fields of the row: one of its own may have the
+// same name and another type, like the id of [toxscreen.Result].
 func (r *Row[V]) UnmarshalJSON(line []byte) error {
 	var row struct {
 		Row   int64           `json:"row"`

@@ -17,10 +17,10 @@
 // continues. Memory does not grow with the input. [Options].Resume continues an interrupted
 // run, also after a kill. [Job.Find] finds personal data in place of toxicity. A folder or a
 // pattern of inputs has a folder of outputs, and [Options].Shard shares the work between
-// machines.
-// [Result] is a row of an output in JSONL, and package labelled reads such rows.
+// machines. [Result] is a row of an output in JSONL; package labelled reads such rows.
 //
-// Errors, and the note next to an unfinished output, name options as [Options].OptionName says.
+// Errors, and the note next to an unfinished output, name an option by its field in [Options], or
+// as [Options].OptionName says.
 package rows
 
 import (
@@ -43,17 +43,17 @@ const Standard = "-"
 type Options struct {
 	// Input and Output are paths. The extension decides the format: .jsonl or
 	// .ndjson, .csv, .tsv, .parquet, or, of an input, .txt. Empty or [Standard] is Stdin
-	// or Stdout, which are JSONL. Input text that is compressed with gzip or zstd is unpacked, up to a zstd
-	// window of 128 MiB; its name may end in .gz or .zst.
+	// or Stdout, which are JSONL. Input text that is compressed with gzip or zstd is unpacked, up to a
+	// zstd window of 128 MiB; its name may end in .gz or .zst.
 	//
-	// Input can also be a folder, or a pattern of [filepath.Glob]. Output is then a folder,
-	// which is created if it is missing, with one output for each input, and so it is
-	// for a Shard. A folder of outputs records in its folder _done which are complete, so that
+	// Input can also be a folder, or a pattern of [filepath.Glob]. Output is then a folder with
+	// one output for each input, which is created if it is missing. The output of a Shard
+	// is such a folder, too. Its folder _done records which outputs are complete, so that
 	// Resume passes over them.
 	Input, Output string
 	Stdin         io.Reader
 	Stdout        io.Writer // gets one Write for each row
-	// InputFormat is the format of the input; default: as its name tells. Parquet that
+	// InputFormat is the format of the input; default: that of its extension. Parquet that
 	// is not a regular file is copied to a temporary file of at most 8 GiB.
 	InputFormat Format
 	// Shard is the part of the inputs to do; default: all of them.
@@ -63,16 +63,16 @@ type Options struct {
 	OutputFormat Format
 	// InputEncoding is the encoding of an input other than Parquet, by a name of
 	// https://encoding.spec.whatwg.org, such as windows-1252 (which is also latin1),
-	// utf-16le or shift_jis; default: UTF-8. A byte order mark of UTF-8 or UTF-16 counts
-	// for more. Offsets are those of the text in UTF-8.
+	// utf-16le or shift_jis; default: UTF-8. A byte order mark of UTF-8 or UTF-16 overrides
+	// it. Offsets are those of the text in UTF-8.
 	InputEncoding string
 	// Delimiter separates the cells of an input in CSV: an ASCII character other than
 	// a quote or a line break; default: a comma, or what a first line like sep=; names.
 	Delimiter byte
 	// Escape is an ASCII character before a quote or before itself, inside the quotes of CSV
 	// or TSV, that makes it a part of the text: a backslash in what Spark writes. Elsewhere
-	// it is a character like any other. Default: none; a quote is doubled, which
-	// is understood also with Escape.
+	// it is a character like any other. With and without Escape, a doubled quote is one quote of
+	// the text.
 	Escape byte
 	// TextColumn is the column or field with the text; default: "text". Plain text has
 	// no columns.
@@ -82,7 +82,7 @@ type Options struct {
 	IDColumn string
 	// KeepText writes the text beside its result.
 	KeepText bool
-	// Resume continues an unfinished output, or begins a new one if there is none;
+	// Resume continues an unfinished output, or begins a new one if the output does not exist;
 	// input and output must be regular files. Overwrite replaces an existing
 	// output. Without either of them, an existing output is an error.
 	Resume, Overwrite bool
@@ -94,7 +94,7 @@ type Options struct {
 	// default: 10000. A kill loses the rows of the unfinished group.
 	RowGroup int
 	// MaxBytes is the screener's limit of a text in bytes; default:
-	// [toxscreen.DefaultMaxBytes]. The limit of a row is [RowBytes] of it.
+	// [toxscreen.DefaultMaxBytes]. [RowBytes] gives the limit of a row.
 	MaxBytes int
 	// OffsetUnit is the unit of offsets; default: bytes.
 	OffsetUnit toxscreen.OffsetUnit

@@ -19,7 +19,7 @@ import (
 )
 
 // Shard is one of the parts of a run over files: part Number of Of, from 0. Together
-// the shards have each row once, and no two of them write the same output, so each can
+// the shards have each row once, and each output is written by one shard, so each can
 // run on a machine of its own. The zero value is the whole.
 type Shard struct{ Number, Of int }
 
@@ -116,7 +116,7 @@ type unit struct {
 func (o Options) wholes() ([]Options, error) {
 	inputs, err := o.inputs()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s %w", o.option("Input"), err)
 	}
 	slices.SortFunc(inputs, func(a, b string) int {
 		return strings.Compare(filepath.Base(a), filepath.Base(b))
@@ -155,7 +155,7 @@ func (o Options) wholes() ([]Options, error) {
 }
 
 // inputs returns the files that Input stands for. Names that begin with a dot or an
-// underscore are left out, as Spark and other systems do: theirs are no data. So is the
+// underscore, which Spark and other systems give to their own files, are left out. So is the
 // folder of the outputs.
 func (o Options) inputs() ([]string, error) {
 	pattern := o.Input
@@ -165,7 +165,7 @@ func (o Options) inputs() ([]string, error) {
 	case err == nil:
 		entries, err := os.ReadDir(pattern)
 		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", o.option("Input"), pattern, files.Cause(err))
+			return nil, fmt.Errorf("%s: %w", pattern, files.Cause(err))
 		}
 		var inputs []string
 		for _, e := range entries {
@@ -175,7 +175,7 @@ func (o Options) inputs() ([]string, error) {
 	}
 	inputs, err := filepath.Glob(pattern)
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", o.option("Input"), pattern, err)
+		return nil, fmt.Errorf("%s: %w", pattern, err)
 	}
 	return o.data(inputs)
 }
@@ -185,17 +185,17 @@ func (o Options) data(inputs []string) ([]string, error) {
 		return strings.HasPrefix(filepath.Base(path), ".") || strings.HasPrefix(filepath.Base(path), "_") || sameFile(path, o.Output)
 	})
 	if len(inputs) == 0 {
-		return nil, fmt.Errorf("%s %s: there is no such file", o.option("Input"), o.Input)
+		return nil, fmt.Errorf("%s: there is no such file", o.Input)
 	}
 	for _, input := range inputs {
 		info, err := os.Stat(input)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%s %s: %w", o.option("Input"), input, files.Cause(err))
+			return nil, fmt.Errorf("%s: %w", input, files.Cause(err))
 		case info.IsDir():
-			return nil, fmt.Errorf("%s %s: it is a folder; use a pattern for the files in folders, like 'in/*/*.parquet'", o.option("Input"), input)
+			return nil, fmt.Errorf("%s: it is a folder; use a pattern for the files in folders, like 'in/*/*.parquet'", input)
 		case !info.Mode().IsRegular():
-			return nil, fmt.Errorf("%s %s: it is not a regular file", o.option("Input"), input)
+			return nil, fmt.Errorf("%s: it is not a regular file", input)
 		}
 	}
 	return inputs, nil

@@ -18,14 +18,14 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"strings"
+	"regexp"
 )
 
-// Options are how records are written.
+// Options say how records are written.
 type Options struct {
 	Comma byte // the delimiter of cells
-	// Escape is a character before a quote or before itself, inside quotes, that makes it a
-	// part of the cell; 0 if there is none. A quote may be doubled in any case.
+	// Escape, unless it is 0, is a character before a quote or before itself, inside quotes, that
+	// makes it a part of the cell. A quote may also be doubled.
 	Escape byte
 	Limit  int // bytes of a record
 }
@@ -57,11 +57,11 @@ func (r *Reader) Offset() int64 { return r.offset }
 // Line returns the number of the line on which the latest record begins.
 func (r *Reader) Line() int64 { return r.first }
 
-// Ended reports whether the latest record ends with a line break, and not with the file.
+// Ended reports whether the latest record ends with a line break rather than with the file.
 func (r *Reader) Ended() bool { return r.ended }
 
-// Backslash reports whether a backslash seems to escape a quote of the latest record, although there
-// is no Escape.
+// Backslash reports whether a backslash seems to escape a quote of the latest record, although
+// Escape is 0.
 func (r *Reader) Backslash() bool { return r.slash && r.Escape == 0 }
 
 // Content returns the content of the latest record's cells, valid until the next call. It breaks off at
@@ -232,51 +232,36 @@ func (r *Reader) atLineBreak() bool {
 	return err == io.EOF || err == nil && next[0] == '\n'
 }
 
-// Separator reads a first line like sep=; which names the delimiter for Excel and is no record. It
-// returns false if there is no such line. It is called before Next.
+// Separator reads a first line like sep=; which names the delimiter for Excel and is not a record. It
+// returns false for any other line. It is called before Next.
 func (r *Reader) Separator() (delimiter byte, ok bool) {
-	delimiter, length := separatorLine(r.in)
-	if length > 0 {
-		r.line, r.offset = 2, int64(length)
-	}
-	return delimiter, length > 0
-}
-
-// separatorLine is Separator. length is the line's number of bytes with the line break, 0 if there
-// is no such line.
-func separatorLine(in *bufio.Reader) (delimiter byte, length int) {
-	const name, longest = "sep=", len(`"sep=\t"`)
-	for ; length <= longest; length++ {
-		start, err := in.Peek(length + 1)
+	length := 0
+	for ; length <= len(`"sep=\t"`); length++ {
+		start, err := r.in.Peek(length + 1)
 		if err != nil || start[length] == '\r' || start[length] == '\n' {
 			break
 		}
-		begin := strings.TrimPrefix(strings.ToLower(string(start)), `"`)
-		if !strings.HasPrefix(name, begin[:min(len(begin), len(name))]) {
-			return 0, 0
-		}
 	}
-	line, _ := in.Peek(length)
-	value := bytes.TrimPrefix(line, []byte(`"`))
-	if len(value) < len(line) {
-		value = bytes.TrimSuffix(value, []byte(`"`))
+	line, _ := r.in.Peek(length)
+	found := separator.FindSubmatch(line)
+	if found == nil || len(found[3]) > len(found[1]) {
+		return 0, false
 	}
-	if value = value[min(len(name), len(value)):]; string(value) == `\t` {
-		value = []byte("\t")
+	if delimiter = found[2][0]; delimiter == '\\' {
+		delimiter = '\t'
 	}
-	if len(value) != 1 || value[0] != '\t' && !strings.ContainsRune(",;|:^~#&/!", rune(value[0])) {
-		return 0, 0
-	}
-	delimiter = value[0]
-	switch rest, _ := in.Peek(length + 2); {
+	switch rest, _ := r.in.Peek(length + 2); {
 	case bytes.HasPrefix(rest[length:], []byte("\r\n")):
 		length += 2
 	case len(rest) > length:
 		length++
 	}
-	_, _ = in.Discard(length) // cannot fail after Peek
-	return delimiter, length
+	_, _ = r.in.Discard(length) // cannot fail after Peek
+	r.line, r.offset = 2, int64(length)
+	return delimiter, true
 }
+
+var separator = regexp.MustCompile(`^(?i:("?)sep=(\\t|[\t,;|:^~#&/!])("?))$`)
 
 // Distinct gives each column a unique name: an empty name is replaced by the
 // column's number, and a repeated name gets a number.

@@ -109,7 +109,7 @@ func TestCarriageReturnsEndLines(t *testing.T) {
 }
 
 // Excel takes the delimiter from a first line like sep=; and shows it as no row.
-func TestSeparatorLine(t *testing.T) {
+func TestSeparator(t *testing.T) {
 	for in, want := range map[string]byte{
 		"sep=;\n": ';', "sep=;\r\n": ';', "sep=;\r": ';', "SEP=|\n": '|', "\"sep=;\"\r\n": ';', "sep=\t\n": '\t', "sep=\\t\n": '\t', "sep=,": ',',
 		"": 0, "\n": 0, "s": 0, "sep\n": 0, "sep=\n": 0, "sep=;;\n": 0, "sep=\"\n": 0, "separate;text\n": 0, "sep=;text\n": 0, "text\nsep=;\n": 0, "\"se\"\n": 0,
@@ -119,10 +119,22 @@ func TestSeparatorLine(t *testing.T) {
 			rest = "" // the file ends
 		}
 		reader := bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(in+rest)), 64)
-		got, length := separatorLine(reader)
+		r := NewReader(reader, Options{Limit: 100})
+		got, ok := r.Separator()
+		length := int(r.Offset())
 		left, err := io.ReadAll(reader)
-		if whole := in + rest; err != nil || got != want || want == 0 && (length != 0 || string(left) != whole) || want != 0 && (length != len(in) || string(left) != rest) {
-			t.Errorf("%q: %q, %d bytes, %q is left, %v", in, got, length, left, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want || ok != (want != 0) {
+			t.Errorf("%q: %q, %t, want %q", in, got, ok, want)
+		}
+		line := in
+		if want == 0 {
+			line, rest = "", in+rest
+		}
+		if length != len(line) || string(left) != rest {
+			t.Errorf("%q: %d bytes are read, %q is left, want %q", in, length, left, rest)
 		}
 	}
 }
