@@ -90,6 +90,7 @@ test: ## All tests needed to trust the build (minutes; 5 more the first time)
 .PHONY: test-all
 test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests: Python, fuzzing, comparison, archive (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
+	go test -C scripts/bench/serve .
 	DATA_FOLDER=$(abspath $(DATA)) $(PYTHON) -m pytest -q scripts training
 	$(PYTHON) training/check_splits.py $(DATA)
 	scripts/fuzz.sh $(FUZZTIME)
@@ -135,7 +136,7 @@ bench: build bench-sets bench-answers ## Measure the figures of docs/benchmarks.
 
 .PHONY: bench-serve
 bench-serve: build bench-sets $(SERVERS) ## Measure toxscreen serve, alone and against Python servers (needs DATA, an idle machine and MINUTES and an hour)
-	go build -o build/bench/serve ./scripts/bench/serve
+	go build -C scripts/bench/serve -o $(abspath build/bench/serve) .
 	TOXSCREEN_TEXTS=build/bench/chat.jsonl go test -run '^$$' -bench SharedRuns -benchtime 1x -count 3 ./encoder
 	build/bench/serve -minutes $(MINUTES) $(foreach set,natural chat github texts,build/bench/$(set).jsonl)
 	build/bench/serve -background build/bench/natural.jsonl build/bench/chat.jsonl

@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"classifier": {"encoder", "tokenize", "disguise"}, // to read toxicity from heads, of readings, too
 	"pii":        {"encoder", "tokenize", "disguise"}, // to read entities from heads, and numbers through disguise
 	"encoder":    {"tokenize"},                        // to run encodings
-	"judge":      {"formats"},                         // for the cases of nexa-gauge
+	"judge":      {"fusion"},                          // for what a self-test proves
 	"eval":       {"judge/ollama"},                    // to measure its models
 }
 

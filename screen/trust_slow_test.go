@@ -54,7 +54,7 @@ func (s simulation) run(t *testing.T, j simulated, seed int) (m measured, err er
 	if err != nil {
 		return m, err
 	}
-	m.trusted = outcome.SelfTest.Trusted
+	m.trusted = outcome.Test.Trusted
 	fitted, err := s.calibrate(t, server, folder)
 	if err != nil {
 		return m, err
