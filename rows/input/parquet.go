@@ -322,35 +322,24 @@ func (p *parquetReader) measure(ctx context.Context, skipped int64) error {
 	buffer := make([]parquet.Value, 64)
 	rows := int64(0)
 	for _, group := range p.groups {
-		pages := group.ColumnChunks()[p.parts[p.text].first].Pages()
-		for {
-			if err := ctx.Err(); err != nil {
-				return errors.Join(err, pages.Close())
-			}
-			page, err := pages.ReadPage()
-			if err == io.EOF {
-				break
+		texts := parquet.NewColumnChunkValueReader(group.ColumnChunks()[p.parts[p.text].first])
+		for ended := false; !ended; {
+			n, err := texts.ReadValues(buffer)
+			if ended = err == io.EOF; ended || err == nil {
+				err = ctx.Err()
 			}
 			if err != nil {
-				return errors.Join(err, pages.Close())
+				return errors.Join(err, texts.Close())
 			}
-			values := page.Values()
-			for ended := false; !ended; {
-				n, err := values.ReadValues(buffer)
-				if ended = err == io.EOF; err != nil && !ended {
-					return errors.Join(err, pages.Close())
+			for _, v := range buffer[:n] {
+				length := int64(len(v.ByteArray()))
+				if p.texts += length; rows < skipped {
+					p.read += length
 				}
-				for _, v := range buffer[:n] {
-					length := int64(len(v.ByteArray()))
-					if p.texts += length; rows < skipped {
-						p.read += length
-					}
-					rows++
-				}
+				rows++
 			}
-			parquet.Release(page)
 		}
-		if err := pages.Close(); err != nil {
+		if err := texts.Close(); err != nil {
 			return err
 		}
 	}
