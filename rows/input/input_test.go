@@ -36,8 +36,11 @@ func TestErrorsNameTheEscapeCharacter(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := r.Next()
-		if err != nil || got.Err == nil || strings.Contains(got.Err.Error(), hint) != want {
-			t.Errorf("%q: %v, %v", in, got.Err, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Err == nil || strings.Contains(got.Err.Error(), hint) != want {
+			t.Errorf("%q: %v, want the hint: %t", in, got.Err, want)
 		}
 	}
 }
@@ -157,8 +160,12 @@ func TestSkippedTextsCountAsDone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at, err := Skip(t.Context(), r, int64(skipped)); err != nil || at.UpTo != want || r.Length() != 7004 {
-			t.Errorf("after %d rows: %d of %d, %v, want %d of 7004", skipped, at.UpTo, r.Length(), err, want)
+		at, err := Skip(t.Context(), r, int64(skipped))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at.UpTo != want || r.Length() != 7004 {
+			t.Errorf("after %d rows: %d of %d, want %d of 7004", skipped, at.UpTo, r.Length(), want)
 		}
 	}
 }

@@ -33,8 +33,11 @@ func TestReadNamesRows(t *testing.T) {
 	row := all.Rows[0]
 	plain, _ := row.Found.Plain.Get(toxscreen.Toxicity)
 	threshold, _ := all.Thresholds.Get(toxscreen.Toxicity)
-	if all.Model != "mine@1" || threshold != 0.5 || plain != 0.6 || row.Weight != 1 || row.Verdict != nil {
-		t.Errorf("%+v of %s by %v", row, all.Model, all.Thresholds)
+	if got, want := fmt.Sprintf("%s %v %v %v", all.Model, threshold, plain, row.Weight), "mine@1 0.5 0.6 1"; got != want {
+		t.Errorf("model, threshold, plain score and weight are %s, want %s", got, want)
+	}
+	if row.Verdict != nil {
+		t.Errorf("there is a verdict: %+v", row.Verdict)
 	}
 }
 
@@ -97,8 +100,11 @@ func TestPriorCountsWeights(t *testing.T) {
 	if prior, ok := all.Prior(); !ok || prior != 0.25 {
 		t.Errorf("%v, %t, want 0.25", prior, ok)
 	}
-	if err := all.SetPrior(0.5); err != nil || all.Rows[0].Weight != 1 || all.Rows[1].Weight != 1 || all.Rows[2].Weight != 5 {
-		t.Errorf("%v, weights %v, %v and %v, want 1, 1 and 5", err, all.Rows[0].Weight, all.Rows[1].Weight, all.Rows[2].Weight)
+	if err := all.SetPrior(0.5); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(all.Rows[0].Weight, all.Rows[1].Weight, all.Rows[2].Weight); got != "1 1 5" {
+		t.Errorf("the weights are %s, want 1, 1 and 5", got)
 	}
 	if all, err = labelled.Read(rows.Standard, strings.NewReader(other)); err != nil {
 		t.Fatal(err)
