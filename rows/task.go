@@ -2,9 +2,10 @@ package rows
 
 import (
 	"context"
+	"iter"
+
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/rows/input"
-	"iter"
 )
 
 // task is what a [Job] does with the texts of its rows: it finds a value of type V for each. It
