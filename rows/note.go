@@ -23,15 +23,12 @@ import (
 // until that is complete: resuming with another input, model or option would mix
 // different results in one file.
 type note struct {
-	Format int    `json:"format"`
-	Input  string `json:"input"` // SHA-256 of its content, unpacked
+	Input string `json:"input"` // SHA-256 of its content, unpacked
 	// Settings that the results depend on, with names for people.
 	Settings []Setting `json:"settings"`
 	// Done is the summary of a complete output in a folder of outputs.
 	Done *Summary `json:"done,omitempty"`
 }
-
-const noteFormat = 1
 
 // noteOf returns the path of an output's note.
 func noteOf(path string) string { return path + ".resume.json" }
@@ -39,7 +36,7 @@ func noteOf(path string) string { return path + ".resume.json" }
 // newNote creates the note of a run. It reads the whole input once: that takes
 // seconds, where scoring takes days, and finds compressed data that is damaged.
 func newNote[V any](ctx context.Context, o Options, in input.Reader, task task[V], settings []Setting) (note, error) {
-	n := note{Format: noteFormat}
+	var n note
 	var err error
 	if n.Input, err = in.Digest(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -88,7 +85,7 @@ func (n note) save(path string) error {
 	return files.WriteBytes(path, 0o666, b.Bytes())
 }
 
-// readNote reads a note. Its error is [fs.ErrNotExist] if there is none.
+// readNote reads a note. Its error is [fs.ErrNotExist] if the file is missing.
 func (o Options) readNote(path string) (n note, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -109,14 +106,11 @@ func (n note) check(o Options) error {
 	if err != nil {
 		return err
 	}
-	return o.continues(n, before, noteOf(o.Output))
+	return o.continues(n, before)
 }
 
 // continues reports why a run is not that of an earlier note.
-func (o Options) continues(n, before note, path string) error {
-	if before.Format != n.Format {
-		return fmt.Errorf("%s is from another version of toxscreen; use %s to start over", path, o.option("Overwrite"))
-	}
+func (o Options) continues(n, before note) error {
 	if before.Input != n.Input {
 		return fmt.Errorf("the input differs from the input of the interrupted run; use %s to start over", o.option("Overwrite"))
 	}
@@ -142,7 +136,7 @@ func (n note) complete(o Options) (Summary, error) {
 		return Summary{}, errIncomplete
 	}
 	if err == nil {
-		err = o.continues(n, before, recordOf(path))
+		err = o.continues(n, before)
 	}
 	if err == nil && before.Done == nil {
 		err = fmt.Errorf("%s is broken: it has no summary; use %s to start over", recordOf(path), o.option("Overwrite"))

@@ -339,13 +339,12 @@ func TestResumeRefused(t *testing.T) {
 		setting rows.Setting
 		want    string
 	}{
-		"nothing is changed":  {},
-		"another input":       {change: func(o *rows.Options) { write(t, o.Input, in+in) }, want: "the input differs from the input of the interrupted run"},
-		"a changed output":    {change: func(o *rows.Options) { write(t, o.Output, "{\"row\":2}\n") }, want: "row 1 is not what the run wrote"},
-		"no note":             {change: func(o *rows.Options) { os.Remove(note(o.Output)) }, want: "exists, but it is not the output of an interrupted run"},
-		"a broken note":       {change: func(o *rows.Options) { write(t, note(o.Output), "{") }, want: "is broken"},
-		"a newer note format": {change: func(o *rows.Options) { write(t, note(o.Output), `{"format":2}`) }, want: "is from another version of toxscreen"},
-		"another format":      {change: func(o *rows.Options) { o.InputFormat, o.TextColumn = rows.CSV, `{"text":"you idiot"}` }, want: `InputFormat was "jsonl" and is now "csv"`},
+		"nothing is changed": {},
+		"another input":      {change: func(o *rows.Options) { write(t, o.Input, in+in) }, want: "the input differs from the input of the interrupted run"},
+		"a changed output":   {change: func(o *rows.Options) { write(t, o.Output, "{\"row\":2}\n") }, want: "row 1 is not what the run wrote"},
+		"no note":            {change: func(o *rows.Options) { os.Remove(note(o.Output)) }, want: "exists, but it is not the output of an interrupted run"},
+		"a broken note":      {change: func(o *rows.Options) { write(t, note(o.Output), "{") }, want: "is broken"},
+		"another format":     {change: func(o *rows.Options) { o.InputFormat, o.TextColumn = rows.CSV, `{"text":"you idiot"}` }, want: `InputFormat was "jsonl" and is now "csv"`},
 		"another delimiter": {
 			begin: func(o *rows.Options) {
 				o.InputFormat = rows.CSV
