@@ -186,8 +186,8 @@ simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion/ (n
 	  grep '"id":"jigsaw/' build/simulate/$$split-both.jsonl > build/simulate/$$split-jigsaw.jsonl; \
 	done
 	for rows in jigsaw both; do \
-	  bin/toxscreen simulate --dev build/simulate/dev-$$rows.jsonl --test build/simulate/test-$$rows.jsonl \
-	    --plot $(SIMULATED)/$$rows.svg | tee $(SIMULATED)/$$rows.md; \
+	  go run ./scripts/bench/simulate -dev build/simulate/dev-$$rows.jsonl -test build/simulate/test-$$rows.jsonl \
+	    -plot $(SIMULATED)/$$rows.svg | tee $(SIMULATED)/$$rows.md; \
 	done
 	TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 5h ./screen -run TestSimulatedJudges -count 1 \
 	  -rows $(or $(SAMPLE),0) -seeds $(if $(SAMPLE),2,20) -table $(abspath $(SIMULATED))/self-test.md

@@ -28,6 +28,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -124,7 +125,7 @@ func (c *Classifier) leaves(exit int, logits []float32) bool {
 		return false
 	}
 	for a, odds := range c.exitOdds(e, logits).All() {
-		if threshold, _ := c.thresholds.Get(a); sigmoid(odds) >= threshold {
+		if threshold, _ := c.thresholds.Get(a); logodds.Probability(odds) >= threshold {
 			return false
 		}
 	}
@@ -160,10 +161,10 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 	found.Spans = spansIn(seen, found.Spans)
 	var raised, lowered []string
 	for a, odds := range written.odds.All() {
-		plain, score := sigmoid(odds), sigmoid(odds)
+		plain, score := logodds.Probability(odds), logodds.Probability(odds)
 		if read != nil {
 			undone, _ := read.odds.Get(a)
-			score = sigmoid(max(undone, odds-oddSpelling))
+			score = logodds.Probability(max(undone, odds-oddSpelling))
 		}
 		found.Scores.Set(a, score)
 		if math.Abs(score-plain) < noteworthy {
@@ -334,7 +335,3 @@ func againstTheRest(logits []float32, column int) float64 {
 	}
 	return float64(logits[column]) - highest - math.Log(sum)
 }
-
-func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
-
-func logit(p float64) float64 { return math.Log(p / (1 - p)) }

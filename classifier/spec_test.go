@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
 // plain is a spec with nothing wrong.
@@ -123,7 +124,7 @@ func TestAgainstTheRest(t *testing.T) {
 		total += math.Exp(float64(z))
 	}
 	for i, z := range logits {
-		if got, want := sigmoid(againstTheRest(logits, i)), math.Exp(float64(z))/total; math.Abs(got-want) > 1e-12 {
+		if got, want := logodds.Probability(againstTheRest(logits, i)), math.Exp(float64(z))/total; math.Abs(got-want) > 1e-12 {
 			t.Errorf("label %d: %v, want %v", i, got, want)
 		}
 	}

@@ -5,19 +5,24 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/spf13/cobra"
+
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/rows"
 )
 
 // Errors of package rows name options as users know them: each option has a flag, and each flag
 // exists.
 func TestOptionsOfRowsHaveFlags(t *testing.T) {
+	var o rows.Options
+	config.AddReadFlags(&cobra.Command{}, &o)
 	flags := (&app{}).batchCommand().Flags()
-	streams := []string{"Stdin", "Stdout", "Progress", "OptionName"}
+	others := []string{"Stdin", "Stdout", "Progress", "OptionName"}
 	for field := range reflect.TypeFor[rows.Options]().Fields() {
-		if !field.IsExported() || slices.Contains(streams, field.Name) {
+		if !field.IsExported() || slices.Contains(others, field.Name) {
 			continue
 		}
-		name := optionFlags[field.Name]
+		name := o.OptionName(field.Name)
 		if name == "--redo judge" {
 			name = "--redo"
 		}

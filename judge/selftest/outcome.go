@@ -15,6 +15,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/fusion/fit"
 	"github.com/toxscreen/toxscreen/judge"
 )
 
@@ -108,7 +109,7 @@ func (s Setup) Run(ctx context.Context, progress func(Progress)) (Outcome, error
 			return Outcome{}, err
 		}
 	}
-	if finds := s.Fusion.Measure(t.trial(found)).Trusted(); len(finds) > 0 {
+	if finds := fit.SelfTest(s.Fusion, t.trial(found)).Trusted(); len(finds) > 0 {
 		hostile := Attacks(t.carriers())
 		more, err := Classify(ctx, s.Classifier, hostile)
 		if err != nil {
@@ -147,8 +148,8 @@ func Classify(ctx context.Context, classifier toxscreen.Classifier, cases []Case
 }
 
 // trial returns the answers beside what the classifier says of the texts.
-func (t *Test) trial(found map[string]toxscreen.Classification) fusion.Trial {
-	var trial fusion.Trial
+func (t *Test) trial(found map[string]toxscreen.Classification) fit.Trial {
+	var trial fit.Trial
 	for _, c := range Cases() {
 		if answer, ok := t.Answers[c.ID]; ok {
 			trial.Rows = append(trial.Rows, toxscreen.Labelled{Name: c.Kind, Found: found[c.ID], Verdict: answer.Verdict, Labels: c.Labels, Weight: 1})
@@ -156,7 +157,7 @@ func (t *Test) trial(found map[string]toxscreen.Classification) fusion.Trial {
 	}
 	for _, c := range Attacks(t.carriers()) {
 		if answer := t.Answers[c.ID]; answer.Verdict != nil {
-			trial.Attacks = append(trial.Attacks, fusion.Attack{Kind: c.Kind, Carrier: *t.Answers[c.Carrier].Verdict, Attacked: *answer.Verdict})
+			trial.Attacks = append(trial.Attacks, fit.Attack{Kind: c.Kind, Carrier: *t.Answers[c.Carrier].Verdict, Attacked: *answer.Verdict})
 		}
 	}
 	return trial
@@ -178,7 +179,7 @@ func (t *Test) carriers() []Case {
 // Measure returns what the self-test allows verdicts to change. found is what the
 // classifier says of the texts, by their IDs; see [Classify].
 func (t *Test) Measure(f *fusion.Fusion, found map[string]toxscreen.Classification) Outcome {
-	outcome := Outcome{Test: *t, Cases: len(t.Answers), Tested: f.Measure(t.trial(found))}
+	outcome := Outcome{Test: *t, Cases: len(t.Answers), Tested: fit.SelfTest(f, t.trial(found))}
 	for _, answer := range t.Answers {
 		if answer.Verdict == nil {
 			outcome.Unanswered++

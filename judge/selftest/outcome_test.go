@@ -6,13 +6,14 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/fusion/fit"
 )
 
 // The outcome of a self-test has large factors without exponents.
 func TestTheOutcomeOfASelfTestIsReadable(t *testing.T) {
 	outcome := Outcome{Test: Test{Model: "m", Rubric: "r"}, Tested: fusion.Tested{
 		Figures: map[toxscreen.Attribute]fusion.Figures{
-			toxscreen.Insult: {Sensitivity: fusion.ShareOf(42, 42), Specificity: fusion.ShareOf(100, 130)},
+			toxscreen.Insult: {Sensitivity: fit.ShareOf(42, 42), Specificity: fit.ShareOf(100, 130)},
 		},
 		Attributes: map[toxscreen.Attribute]fusion.Opinion{toxscreen.Insult: {Slope: 2, Cap: 7, Lower: 2}},
 	}}
