@@ -61,23 +61,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nyaruka/phonenumbers/v2"
-
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/internal/plural"
+	"github.com/toxscreen/toxscreen/pii/kind"
+	"github.com/toxscreen/toxscreen/pii/names"
+	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
 // DefaultThreshold is the lowest score of an entity unless Settings say otherwise.
-const DefaultThreshold = 0.4
+const DefaultThreshold = scan.DefaultThreshold
 
 // patternsVersion changes whenever the patterns find something else.
-const patternsVersion = "patterns@3"
+const patternsVersion = "patterns@4"
 
 // Settings select what a [Finder] finds. The zero value of each field is its default.
 type Settings struct {
-	// Types are the types to find. Default: [DefaultTypes], and those of Recognizers. AGE stands for
-	// every age here, and by default for those over 89.
+	// Types are the types to find. Default: those of [Kinds] that are not found on request only, and
+	// those of Recognizers. AGE stands for every age here, and by default for those over 89.
 	Types []toxscreen.EntityType
 	// Threshold is the lowest score of an entity, in 0..1. Default: [DefaultThreshold].
 	Threshold float64
@@ -106,7 +107,7 @@ const (
 	maxAllow = 10_000
 )
 
-// Names finds names in texts. [Network] is one. Implementations must be safe for concurrent
+// Names finds names in texts, as [names.Network] does. Implementations must be safe for concurrent
 // use.
 type Names interface {
 	// Find returns the names in a text, ordered by Start and free of overlap, with byte
@@ -125,11 +126,11 @@ type Finder struct {
 	settings    Settings
 	anyType     bool // Types were not selected
 	recognizers []compiled
-	cues        cueIndex        // of Settings.Cues
+	cues        scan.Cues       // of Settings.Cues
 	allow       map[string]bool // in lower case
 	wanted      map[toxscreen.EntityType]bool
-	asked       asked
-	wantsNames  bool // whether one of them is the network's
+	asked       []toxscreen.EntityType // by name
+	wantsNames  bool                   // whether one of them is the network's
 	version     string
 }
 
@@ -152,11 +153,8 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 	}
 	s.Regions = slices.Clone(s.Regions)
 	for i, region := range s.Regions {
-		s.Regions[i] = strings.ToUpper(region)
-		if s.Regions[i] == "UK" { // not a code, but what everybody writes
-			s.Regions[i] = "GB"
-		}
-		if !phonenumbers.GetSupportedRegions()[s.Regions[i]] {
+		var ok bool
+		if s.Regions[i], ok = kind.Region(region); !ok {
 			return nil, fmt.Errorf("failed to create a finder: the region %q has no phone numbers; use ISO 3166 codes like US and GB", region)
 		}
 	}
@@ -169,7 +167,7 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 	}
 	anyType := len(s.Types) == 0
 	if anyType {
-		s.Types = DefaultTypes()
+		s.Types = defaultTypes()
 		for _, r := range recognizers {
 			if !slices.Contains(s.Types, r.Type) {
 				s.Types = append(s.Types, r.Type)
@@ -177,19 +175,23 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 		}
 	}
 	f := &Finder{
-		settings: s, anyType: anyType, recognizers: recognizers, cues: cueIndex{},
+		settings: s, anyType: anyType, recognizers: recognizers, cues: scan.Cues{},
 		allow: map[string]bool{}, wanted: map[toxscreen.EntityType]bool{}, version: s.version(anyType),
 	}
 	for _, t := range s.Types {
-		if _, known := numberOf[t]; !known && !slices.ContainsFunc(recognizers, func(r compiled) bool { return r.Type == t }) {
+		if !slices.Contains(Types(), t) && !slices.ContainsFunc(recognizers, func(r compiled) bool { return r.Type == t }) {
 			return nil, fmt.Errorf("failed to create a finder: nothing finds the type %q", t)
 		}
 		f.wanted[t] = true
 	}
-	f.asked = asked{ages: f.wanted[Age] && !anyType, titles: f.wanted[Title]}
+	for _, k := range Kinds() {
+		if f.wanted[k.Type] && (k.OnRequest || !anyType) {
+			f.asked = append(f.asked, k.Type)
+		}
+	}
 	f.wantsNames = s.Names != nil && slices.ContainsFunc(s.Names.Types(), func(t toxscreen.EntityType) bool { return f.wanted[t] })
 	for _, text := range s.Cues {
-		if err := f.cues.add(text, everyType); err != nil {
+		if err := f.cues.Add(text); err != nil {
 			return nil, fmt.Errorf("failed to create a finder: %w", err)
 		}
 	}
@@ -214,7 +216,7 @@ func (s Settings) version(anyType bool) string {
 	return version
 }
 
-var defaultHash = Settings{Types: DefaultTypes(), Threshold: DefaultThreshold, Regions: defaultRegions}.hash(true)
+var defaultHash = Settings{Types: defaultTypes(), Threshold: DefaultThreshold, Regions: defaultRegions}.hash(true)
 
 // hash is that of everything but Names. anyType is whether Types are the default ones, where AGE
 // stands for other ages than in a selection.
@@ -288,13 +290,15 @@ func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, err
 
 // find returns the entities in a text of plain typography.
 func (f *Finder) find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
-	read := fold(text)
-	found, err := scan(ctx, read.text, f.settings.Regions, f.cues, f.asked)
+	read := scan.Fold(text)
+	entities, err := patterns.Scan(ctx, read.Text, scan.Options{Regions: f.settings.Regions, Cues: f.cues, Asked: f.asked})
 	if err != nil {
 		return nil, err
 	}
-	for i := range found {
-		found[i].Start, found[i].End = read.original(found[i].Start, found[i].End)
+	found := make([]finding, 0, len(entities))
+	for _, e := range entities {
+		e.Start, e.End = read.Original(e.Start, e.End)
+		found = append(found, patternFinding(e))
 	}
 	var own []finding
 	for i := range f.recognizers {
@@ -307,12 +311,12 @@ func (f *Finder) find(ctx context.Context, text string) ([]toxscreen.Entity, err
 	isOwn := cover(text, own)
 	found = append(found, own...)
 	if f.wantsNames {
-		names, err := f.settings.Names.Find(ctx, text)
+		all, err := f.settings.Names.Find(ctx, text)
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range names {
-			if isName(e.Type, text[e.Start:e.End]) {
+		for _, e := range all {
+			if names.IsName(e.Type, text[e.Start:e.End]) {
 				found = append(found, finding{e, name})
 			}
 		}
@@ -320,7 +324,7 @@ func (f *Finder) find(ctx context.Context, text string) ([]toxscreen.Entity, err
 	found = slices.DeleteFunc(found, func(e finding) bool {
 		return float64(e.Score) < f.settings.Threshold || !f.wanted[e.Type] && (e.rank != identifier || isOwn(e))
 	})
-	entities := []toxscreen.Entity{}
+	entities = []toxscreen.Entity{}
 	for _, e := range resolve(found, text) {
 		if f.wanted[e.Type] && !f.isAllowed(text[e.Start:e.End]) {
 			entities = append(entities, e)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/pii"
 )
 
 // patronus is Patronus' evaluation API.
@@ -74,7 +75,8 @@ func (s *Server) evaluate(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if finds {
-		scored.Health, scored.HIPAA = phi(*in.Output, scored.Entities), hipaa(s.configured())
+		scored.Health = pii.PHI(*in.Output, scored.Entities)
+		scored.HIPAA.LookedFor, scored.HIPAA.NotLookedFor = pii.SafeHarbor(s.configured())
 	}
 	scored.Duration = time.Since(scored.At)
 	answer := formats.ToPatronus(in, scored)

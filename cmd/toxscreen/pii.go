@@ -25,6 +25,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/pii"
+	"github.com/toxscreen/toxscreen/pii/scan"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -114,7 +115,7 @@ func checkTypes(s *settings) error {
 				}
 				return s.wrong(used.key, err)
 			}
-			if len(s.PII.Types) == 0 && slices.Contains(pii.Types(), t) && !slices.Contains(pii.DefaultTypes(), t) {
+			if len(s.PII.Types) == 0 && slices.ContainsFunc(pii.Kinds(), func(k scan.Kind) bool { return k.Type == t && k.OnRequest }) {
 				return s.wrong(used.key, fmt.Errorf("%s is found only if it is asked for: name the types to find with --type", t))
 			}
 		}
@@ -509,8 +510,8 @@ func (a *app) piiTypes(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	var all []shownType
-	for _, t := range pii.Types() {
-		all = append(all, shownType{t, slices.Contains(pii.DefaultTypes(), t), pii.Describe(t)})
+	for _, k := range pii.Kinds() {
+		all = append(all, shownType{k.Type, !k.OnRequest, k.Description})
 	}
 	for _, r := range s.PII.Recognizers {
 		all = append(all, shownType{r.Type, true, "by the recognizer " + r.Name})

@@ -1,4 +1,4 @@
-package pii
+package kind
 
 import "testing"
 

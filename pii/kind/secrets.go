@@ -1,9 +1,40 @@
-package pii
+package kind
 
 import (
 	"encoding/base64"
 	"math"
 	"strings"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/pii/scan"
+)
+
+// What opens something.
+const Secret toxscreen.EntityType = "SECRET"
+
+var _ = declare(secret,
+	scan.Kind{
+		Type: Secret, Description: "a key, token or password that opens something: of cloud and code services, JWT, PEM, assignments",
+		HIPAA: "R",
+		Cues: []string{
+			"password", "passwd", "pwd", "secret", "token", "apikey", "api key", "access key", "private key", "credential", "aws", "bearer", "passphrase",
+		},
+		Patterns: []scan.Pattern{
+			{At: scan.Letters | scan.Mixed, Turn: scan.Late, Find: func(s *scan.Scanner, start, end int) { scanner{s}.key(start, end) }},
+			{At: scan.Letters | scan.Mixed, Next: `"' =:`, Turn: scan.Late, Find: func(s *scan.Scanner, start, end int) { scanner{s}.assignment(start, end) }},
+			{Bytes: "-", Find: func(s *scan.Scanner, start, _ int) { scanner{s}.pem(start) }},
+		},
+		Examples: []string{
+			"«AKIAIOSFODNN7EXAMPLE»", "«ghp_abcdefghijklmnopqrstuvwxyz0123456789»", "password = \"«hunter2!»\"", "DB_PASSWORD=«s3cr3t-Pa55»", "\"apiKey\": \"«9f8e7d6c5b4a39281706f5e4»\"", "my password is «hunter22»!", "Authorization: Bearer «abcdef1234567890abcdef12345678»", "pwd: «P@ssw0rd!»",
+			"«eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U»",
+			"«-----BEGIN RSA PRIVATE KEY-----\nMIIEabc+/=\n-----END RSA PRIVATE KEY-----» end", "«AIzaSyA-1234567890abcdefghijklmnopqrstu»",
+			"my pw is «Tr0ub4dor&3»", "Authorization: Basic «YWxhZGRpbjpvcGVuc2VzYW1l»",
+		},
+		Counterexamples: []string{
+			"password = os.environ[\"PW\"]", "password: <your password>", "token = getToken()", "the password is wrong", "password: required", "PASSWORD=${PASSWORD}", "secret: \"\"", "PASS: TestFind/a#01", "Pass: !found.Flagged1,",
+			"-----BEGIN CERTIFICATE-----\nMIIEabc\n-----END CERTIFICATE-----", "eyJmb28.eyJiYXIiOjF9aaaa.abcdefghij", "max_tokens: 4096", "sk-learn", "primary_key: 123456789", "Basic understanding of SQL",
+		},
+	},
 )
 
 // keys are the forms of keys that services give out, by what they begin with. The rest is
@@ -31,66 +62,66 @@ var keys = []struct {
 }
 
 // key finds a key of a service, or a JWT, that begins with a word.
-func (s *scanner) key(start, end int) {
-	following := has(s.text, end, '_') || has(s.text, end, '-') || has(s.text, end, '.') && (end-start == 2 || end-start == 4)
-	if end-start < 16 && !following || start > 0 && strings.IndexByte("-_/.", s.text[start-1]) >= 0 {
+func (s scanner) key(start, end int) {
+	following := s.Has(end, '_') || s.Has(end, '-') || s.Has(end, '.') && (end-start == 2 || end-start == 4)
+	if end-start < 16 && !following || start > 0 && strings.IndexByte("-_/.", s.Text[start-1]) >= 0 {
 		return
 	}
-	if strings.HasPrefix(s.text[start:], "eyJ") {
+	if strings.HasPrefix(s.Text[start:], "eyJ") {
 		s.jwt(start)
 		return
 	}
 	for _, k := range keys {
-		if !strings.HasPrefix(s.text[start:], k.prefix) {
+		if !strings.HasPrefix(s.Text[start:], k.prefix) {
 			continue
 		}
 		to := start + len(k.prefix)
-		for to < len(s.text) && to-start <= len(k.prefix)+k.max && (is(s.text, to, digitClass|lowerClass|upperClass) || s.text[to] == '_' || s.text[to] == '-' || s.text[to] == '.' && (k.prefix == "SG" || k.prefix == "ya29")) {
+		for to < len(s.Text) && to-start <= len(k.prefix)+k.max && (s.Is(to, scan.Digit|scan.Lower|scan.Upper) || s.Text[to] == '_' || s.Text[to] == '-' || s.Text[to] == '.' && (k.prefix == "SG" || k.prefix == "ya29")) {
 			to++
 		}
-		for s.text[to-1] == '.' {
+		for s.Text[to-1] == '.' {
 			to--
 		}
-		if n := to - start - len(k.prefix); n < k.min || n > k.max || entropy(s.text[start+len(k.prefix):to]) < 2.5 {
+		if n := to - start - len(k.prefix); n < k.min || n > k.max || entropy(s.Text[start+len(k.prefix):to]) < 2.5 {
 			continue
 		}
-		s.wordEnd = to
-		s.add(Secret, start, to, 0.95, "pattern")
+		s.WordEnd = to
+		s.Add(Secret, start, to, 0.95, "pattern")
 		return
 	}
 }
 
 // jwt finds a JSON Web Token (RFC 7519): three parts in base64url, of which the first is a
 // JSON object that names an algorithm.
-func (s *scanner) jwt(start int) {
+func (s scanner) jwt(start int) {
 	at := start
 	var first string
 	for part := range 3 {
 		end := at
-		for end < len(s.text) && (is(s.text, end, digitClass|lowerClass|upperClass) || s.text[end] == '_' || s.text[end] == '-') {
+		for end < len(s.Text) && (s.Is(end, scan.Digit|scan.Lower|scan.Upper) || s.Text[end] == '_' || s.Text[end] == '-') {
 			end++
 		}
 		switch {
 		case part == 0:
-			first = s.text[start:min(end, start+1024)]
+			first = s.Text[start:min(end, start+1024)]
 		case end-at < 8:
 			return
 		}
 		at = end
 		if part < 2 {
-			if !has(s.text, end, '.') {
-				s.wordEnd = end
+			if !s.Has(end, '.') {
+				s.WordEnd = end
 				return
 			}
 			at++
 		}
 	}
-	s.wordEnd = at
+	s.WordEnd = at
 	header, err := base64.RawURLEncoding.DecodeString(first)
 	if err != nil || !strings.Contains(string(header), `"alg"`) {
 		return
 	}
-	s.add(Secret, start, at, 1, "pattern")
+	s.Add(Secret, start, at, 1, "pattern")
 }
 
 const (
@@ -99,91 +130,95 @@ const (
 	maxPEM   = 1 << 14 // bytes of a key; one of 16,384 bits takes 13 kB
 )
 
-// pem finds a private key in PEM form (RFC 7468) and returns where to go on. A key that is
-// cut off ends with its last line.
-func (s *scanner) pem(start int) int {
-	label := s.text[start+len(pemBegin) : min(len(s.text), start+len(pemBegin)+64)]
+// pem finds a private key in PEM form (RFC 7468) that begins with a dash, after which the scan goes
+// on. A key that is cut off ends with its last line.
+func (s scanner) pem(start int) {
+	if !strings.HasPrefix(s.Text[start:], pemBegin) {
+		return
+	}
+	label := s.Text[start+len(pemBegin) : min(len(s.Text), start+len(pemBegin)+64)]
 	i := strings.Index(label, "-----")
 	if i < 0 || !strings.HasSuffix(label[:i], "PRIVATE KEY") && !strings.HasSuffix(label[:i], "PRIVATE KEY BLOCK") {
-		return start + len(pemBegin)
+		s.Skip(start + len(pemBegin))
+		return
 	}
 	begin := start + len(pemBegin) + i + len("-----")
 	end := begin
-	rest := s.text[begin:min(len(s.text), begin+maxPEM)]
+	rest := s.Text[begin:min(len(s.Text), begin+maxPEM)]
 	if j := strings.Index(rest, pemEnd); j >= 0 {
 		end = begin + j + len(pemEnd)
-		if k := strings.Index(s.text[end:min(len(s.text), end+64)], "-----"); k >= 0 {
+		if k := strings.Index(s.Text[end:min(len(s.Text), end+64)], "-----"); k >= 0 {
 			end += k + len("-----")
 		}
 	} else {
-		for end < begin+len(rest) && (is(s.text, end, digitClass|lowerClass|upperClass) || strings.IndexByte("+/= \r\n\\", s.text[end]) >= 0) {
+		for end < begin+len(rest) && (s.Is(end, scan.Digit|scan.Lower|scan.Upper) || strings.IndexByte("+/= \r\n\\", s.Text[end]) >= 0) {
 			end++
 		}
-		end = begin + len(strings.TrimRight(s.text[begin:end], " \r\n\\"))
+		end = begin + len(strings.TrimRight(s.Text[begin:end], " \r\n\\"))
 	}
-	s.add(Secret, start, end, 1, "pattern")
-	return end
+	s.Add(Secret, start, end, 1, "pattern")
+	s.Skip(end)
 }
 
 // assignment finds a secret that is given to a name like password or api_key: with = or :,
 // with "is" after "password", or with nothing after "Bearer" and "Basic".
-func (s *scanner) assignment(start, end int) {
+func (s scanner) assignment(start, end int) {
 	at, spoken := s.assigned(start, end)
 	if at < 0 {
 		return
 	}
-	kind := secretName(s.text, start, end)
+	kind := secretName(s.Text, start, end)
 	if kind == noSecret || spoken && kind != password {
 		return
 	}
-	for n := 0; n < 3 && (has(s.text, at, ' ') || has(s.text, at, '\t')); n++ {
+	for n := 0; n < 3 && (s.Has(at, ' ') || s.Has(at, '\t')); n++ {
 		at++
 	}
 	ends := "\"'`,;)>]}&"
 	if spoken {
 		ends = strings.TrimSuffix(ends, "&") // which only divides the fields of an address
 	}
-	quoted := at < len(s.text) && strings.IndexByte("\"'`", s.text[at]) >= 0
+	quoted := at < len(s.Text) && strings.IndexByte("\"'`", s.Text[at]) >= 0
 	if quoted {
-		ends = s.text[at : at+1]
+		ends = s.Text[at : at+1]
 		at++
 	}
 	const most = 512
 	to := at
-	for to < len(s.text) && to-at <= most && s.text[to] > ' ' && strings.IndexByte(ends, s.text[to]) < 0 {
+	for to < len(s.Text) && to-at <= most && s.Text[to] > ' ' && strings.IndexByte(ends, s.Text[to]) < 0 {
 		to++
 	}
 	if to-at > most {
 		return
 	}
-	for !quoted && to > at && (s.text[to-1] == '.' || spoken && strings.IndexByte("!?", s.text[to-1]) >= 0) {
+	for !quoted && to > at && (s.Text[to-1] == '.' || spoken && strings.IndexByte("!?", s.Text[to-1]) >= 0) {
 		to--
 	}
-	if isSecret(s.text[at:to], kind, quoted) {
-		s.add(Secret, at, to, 0.6, "pattern")
+	if isSecret(s.Text[at:to], kind, quoted) {
+		s.Add(Secret, at, to, 0.6, "pattern")
 	}
 }
 
 // assigned returns where the value begins that is given to the name from start to end, or
 // -1. spoken is true for "is".
-func (s *scanner) assigned(start, end int) (at int, spoken bool) {
+func (s scanner) assigned(start, end int) (at int, spoken bool) {
 	at = end
-	if has(s.text, at, '"') || has(s.text, at, '\'') {
+	if s.Has(at, '"') || s.Has(at, '\'') {
 		at++
 	}
-	for at < end+3 && has(s.text, at, ' ') {
+	for at < end+3 && s.Has(at, ' ') {
 		at++
 	}
 	switch {
-	case has(s.text, at, '='), has(s.text, at, ':'):
+	case s.Has(at, '='), s.Has(at, ':'):
 		at++
-		if has(s.text, at, '=') || has(s.text, at, '>') {
+		if s.Has(at, '=') || s.Has(at, '>') {
 			at++
 		}
 		return at, false
-	case at == end+1 && strings.HasPrefix(s.text[at:], "is "):
+	case at == end+1 && strings.HasPrefix(s.Text[at:], "is "):
 		return at + len("is"), true
-	case at == end+1 && (strings.EqualFold(s.text[start:end], "bearer") || s.text[start:end] == "Basic"):
+	case at == end+1 && (strings.EqualFold(s.Text[start:end], "bearer") || s.Text[start:end] == "Basic"):
 		return at, false
 	}
 	return -1, false
@@ -232,15 +267,15 @@ func secretName(text string, start, end int) secretKind {
 	return noSecret
 }
 
-var placeholders = set("password passwd secret token string required optional undefined changeme example placeholder redacted hidden none null true false your_password yourpassword")
+var placeholders = scan.Words("password passwd secret token string required optional undefined changeme example placeholder redacted hidden none null true false your_password yourpassword")
 
 // isSecret tells whether a value is written out and not a name, a call or a placeholder.
 func isSecret(value string, kind secretKind, quoted bool) bool {
 	var seen byte
 	signs := 0
 	for i := range len(value) {
-		seen |= classes[value[i]]
-		if classes[value[i]] == 0 {
+		seen |= scan.Class(value[i])
+		if scan.Class(value[i]) == 0 {
 			signs++
 		}
 	}
@@ -248,12 +283,12 @@ func isSecret(value string, kind secretKind, quoted bool) bool {
 	switch {
 	case len(value) < 6 || strings.ContainsAny(value[:1], "$<{%[(*&/@") || placeholders[small] || strings.ContainsAny(value, "([") && !quoted ||
 		strings.Contains(small, "your") || strings.Contains(small, "xxxx") || strings.Contains(small, "...") || strings.Contains(value, "://") ||
-		strings.Contains(value, "${") || strings.Contains(value, "{{") || seen&wordClass == 0 || strings.Count(value, value[:1]) == len(value):
+		strings.Contains(value, "${") || strings.Contains(value, "{{") || seen&scan.Word == 0 || strings.Count(value, value[:1]) == len(value):
 		return false
 	case kind == token:
-		return len(value) >= 16 && entropy(value) >= 3 && seen&digitClass != 0 && seen&letterClass != 0
-	case seen&digitClass != 0:
-		return seen&letterClass != 0 || signs > 0 || quoted || len(value) >= 6
+		return len(value) >= 16 && entropy(value) >= 3 && seen&scan.Digit != 0 && seen&scan.Letter != 0
+	case seen&scan.Digit != 0:
+		return seen&scan.Letter != 0 || signs > 0 || quoted || len(value) >= 6
 	case quoted:
 		return len(value) >= 8 || signs > 0
 	default:

@@ -1,4 +1,4 @@
-package pii
+package names
 
 import (
 	"fmt"
@@ -7,14 +7,16 @@ import (
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/pii/kind"
+	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
 // people returns each word of a text as a person.
 func people(text string) []toxscreen.Entity {
 	var all []toxscreen.Entity
 	for at := 0; at < len(text); at++ {
-		if end := run(text, at, wordClass); end > at {
-			all = append(all, toxscreen.Entity{Type: Person, Start: at, End: end})
+		if end := scan.Run(text, at, scan.Word); end > at {
+			all = append(all, toxscreen.Entity{Type: kind.Person, Start: at, End: end})
 			at = end
 		}
 	}
@@ -56,7 +58,7 @@ func TestWhoDoesSomethingIsNoTool(t *testing.T) {
 		"Julia downloads are slow.": false, "Julia servers": false,
 	} {
 		name, _, _ := strings.Cut(text, " ")
-		kept := notTools(text, []toxscreen.Entity{{Type: Person, Start: 0, End: len(name)}})
+		kept := notTools(text, []toxscreen.Entity{{Type: kind.Person, Start: 0, End: len(name)}})
 		if (len(kept) == 1) != person {
 			t.Errorf("%q: %v", text, kept)
 		}

@@ -1,23 +1,25 @@
-package pii
+package scan
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// folded is a text of plain typography as the patterns read it: digits and letters of other
+// Folded is a text of plain typography as the patterns read it: digits and letters of other
 // styles and scripts are ASCII, and what joins or selects characters is left out. A text
 // without such characters is its own folded text and costs a look at each byte.
-type folded struct {
-	text string
+type Folded struct {
+	Text string
 	// starts and ends tell where in the original the character begins and ends that each
 	// byte belongs to. They are nil if nothing was folded.
 	starts, ends []int
 }
 
-func fold(text string) folded {
+// Fold returns a text of plain typography as the patterns read it.
+func Fold(text string) Folded {
 	at := 0
 	for at < len(text) {
 		r, size := utf8.DecodeRuneInString(text[at:])
@@ -27,10 +29,10 @@ func fold(text string) folded {
 		at += size
 	}
 	if at == len(text) {
-		return folded{text: text}
+		return Folded{Text: text}
 	}
 	out := append(make([]byte, 0, len(text)), text[:at]...)
-	f := folded{starts: make([]int, at, len(text)), ends: make([]int, at, len(text))}
+	f := Folded{starts: make([]int, at, len(text)), ends: make([]int, at, len(text))}
 	for i := range at {
 		f.starts[i], f.ends[i] = i, i+1
 	}
@@ -52,13 +54,13 @@ func fold(text string) folded {
 		}
 		at += size
 	}
-	f.text = string(out)
+	f.Text = string(out)
 	return f
 }
 
-// original returns the bytes of the original that bytes start to end of the folded text
+// Original returns the bytes of the original that bytes start to end of the folded text
 // stand for, without hidden characters around them. It needs start < end.
-func (f folded) original(start, end int) (from, to int) {
+func (f Folded) Original(start, end int) (from, to int) {
 	if f.starts == nil {
 		return start, end
 	}
@@ -78,7 +80,7 @@ func plain(r rune) rune {
 		return r
 	case unicode.Is(invisible, r):
 		return hidden
-	case isLineBreak(r): // no identifier goes on in the next line
+	case IsLineBreak(r): // no identifier goes on in the next line
 		return '\n'
 	case unicode.Is(unicode.Pd, r): // dashes
 		return '-'
@@ -123,43 +125,79 @@ func digit(r rune) rune {
 // Classes of bytes. A byte of a character beyond ASCII counts as a letter: where it stands,
 // a word goes on.
 const (
-	digitClass = 1 << iota
-	lowerClass
-	upperClass
-	otherClass
+	Digit = 1 << iota
+	Lower
+	Upper
+	Other
 
-	letterClass = lowerClass | upperClass | otherClass
-	wordClass   = digitClass | letterClass
+	Letter = Lower | Upper | Other
+	Word   = Digit | Letter
 )
 
 var classes = func() (c [256]byte) {
 	for b := range c {
 		switch {
 		case b >= '0' && b <= '9':
-			c[b] = digitClass
+			c[b] = Digit
 		case b >= 'a' && b <= 'z':
-			c[b] = lowerClass
+			c[b] = Lower
 		case b >= 'A' && b <= 'Z':
-			c[b] = upperClass
+			c[b] = Upper
 		case b >= utf8.RuneSelf:
-			c[b] = otherClass
+			c[b] = Other
 		}
 	}
 	return c
 }()
 
-// is tells whether the byte at an offset is of a class; it is not outside the text.
-func is(text string, at int, class byte) bool {
+// Class returns the class of a byte.
+func Class(b byte) byte { return classes[b] }
+
+// Is tells whether the byte at an offset is of a class; it is not outside the text.
+func Is(text string, at int, class byte) bool {
 	return at >= 0 && at < len(text) && classes[text[at]]&class != 0
 }
 
-// has tells whether a byte stands at an offset; it does not outside the text.
-func has(text string, at int, b byte) bool { return at >= 0 && at < len(text) && text[at] == b }
+// Has tells whether a byte stands at an offset; it does not outside the text.
+func Has(text string, at int, b byte) bool { return at >= 0 && at < len(text) && text[at] == b }
 
-// run returns the end of the run of bytes of a class that begins at an offset.
-func run(text string, at int, class byte) int {
+// Run returns the end of the run of bytes of a class that begins at an offset.
+func Run(text string, at int, class byte) int {
 	for at < len(text) && classes[text[at]]&class != 0 {
 		at++
 	}
 	return at
+}
+
+// Is tells whether the byte at an offset is of a class; it is not outside the text.
+func (s *Scanner) Is(at int, class byte) bool { return Is(s.Text, at, class) }
+
+// Has tells whether a byte stands at an offset; it does not outside the text.
+func (s *Scanner) Has(at int, b byte) bool { return Has(s.Text, at, b) }
+
+// Run returns the end of the run of bytes of a class that begins at an offset.
+func (s *Scanner) Run(at int, class byte) int { return Run(s.Text, at, class) }
+
+// IsHexDigit tells whether a byte is a hexadecimal digit.
+func IsHexDigit(b byte) bool {
+	return b >= '0' && b <= '9' || b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F'
+}
+
+// IsLineBreak tells whether a character ends a line (Unicode Standard Annex 14, classes BK, CR,
+// LF and NL).
+func IsLineBreak(r rune) bool {
+	switch r {
+	case '\n', '\v', '\f', '\r', 0x85, 0x2028, 0x2029:
+		return true
+	}
+	return false
+}
+
+// Words returns the set of the words of a list with blanks between.
+func Words(list string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		m[w] = true
+	}
+	return m
 }

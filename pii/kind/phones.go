@@ -1,10 +1,40 @@
-package pii
+package kind
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/nyaruka/phonenumbers/v2"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/pii/scan"
+)
+
+// Phone numbers.
+const PhoneNumber toxscreen.EntityType = "PHONE_NUMBER"
+
+var _ = declare(phone,
+	scan.Kind{
+		Type: PhoneNumber, Description: "a phone or fax number: international, or national in one of the regions; unusual forms with a cue",
+		HIPAA: "DE",
+		Cues: []string{
+			"phone", "telephone", "tel", "mobile", "cell", "cellphone", "fax", "call", "calling", "dial", "ring", "sms", "whatsapp", "telegram", "office",
+			"landline", "hotline", "reach", "contact", "answering", "ph", "pager", "voicemail", "handy", "telefon", "mobil", "tél", "helpline",
+			"my number", "your number", "his number", "her number", "their number", "mob", "txt me", "text me",
+		},
+		Patterns: []scan.Pattern{
+			{At: scan.Digits | scan.Mixed, Bytes: "+(", Turn: scan.Last, Find: func(s *scan.Scanner, start, _ int) { scanner{s}.phone(start) }},
+		},
+		Examples: []string{
+			"«(415) 555-2671»", "«415-555-2671», «415.555.2671»", "«+44 20 7946 0958»", "«+1-415-555-2671 x1234»", "«020 7946 0958»", "«01 42 68 53 00»", "call «4155552671»", "Tel. «555-0123»",
+			"(«415-555-2671»)", "“«415-555-2671»”…", "«+33 (0)1 42 68 53 00»", "«(0)20 7946 0958»", "my number is «14155552671»", "«001-415-555-2671»", "reach me at «(37) 788-063»", "«9469 9966» office", "«415-555-2671»-Fax", "«(11) 91234-5678»", "«+1 415 555 2671»", "«0044 20 7946 0958», «01144 20 7946 0958»", "fax «166-684-7899 ext. 12»", "«98765 43210»", "«030 901820»",
+			"Mob=«9840012345»", "text me «5035550142»", "my # is «5035550142»", "«0341 / 55 50 123»",
+		},
+		Counterexamples: []string{
+			"4155552671", "ISBN 978-3-16-148410-0", "0-306-40615-2", "1,234,567,890", "2024-01-15", "12:30:45", "order 415-555-2671", "1700000000", "-33.8688, 151.2093", "555-0123", "12 345 678 901 234",
+			"550e8400-e29b-41d4-a716-446655440000", "part no. 948-958-8223", "0.4155552671", "RFC 7519", "deltas (91155/91155)", "call about 2023-119", "ref 2291-4471, call back", "call about PO 4155552671", "3 / 4155552671", "https://x.example/4155552671",
+		},
+	},
 )
 
 const (
@@ -28,8 +58,8 @@ type dialled struct {
 // phone finds a phone number that begins at an offset: with +, an opening parenthesis, or a
 // digit. The library knows which numbers exist, but takes microseconds to tell: it is asked
 // only about what is grouped like a phone number.
-func (s *scanner) phone(start int) {
-	if start < s.phoneEnd || start < s.dateEnd || start < s.addressEnd && !has(s.text, start, '+') || start < s.wordEnd || !s.phoneBegins(start) {
+func (s scanner) phone(start int) {
+	if start < s.Memory[phoneEnd] || start < s.DateEnd || start < s.AddressEnd && !s.Has(start, '+') || start < s.WordEnd || !s.phoneBegins(start) {
 		return
 	}
 	d := s.dialled(start)
@@ -38,10 +68,10 @@ func (s *scanner) phone(start int) {
 		if d.digits >= minPhoneDigits && s.phoneEnds(end) {
 			if score := s.phoneScore(start, d); score > 0 {
 				end = s.extension(end)
-				s.add(PhoneNumber, start, end, score, "pattern")
+				s.Add(PhoneNumber, start, end, score, "pattern")
 				// A weak one may have begun too early: "room 93 415-555-2671".
-				if score >= DefaultThreshold || !(d.spaces && d.marks) && s.supported(PhoneNumber, start, end) {
-					s.phoneEnd = end
+				if score >= scan.DefaultThreshold || !(d.spaces && d.marks) && s.Supported(PhoneNumber, start, end) {
+					s.Memory[phoneEnd] = end
 				}
 				return
 			}
@@ -56,43 +86,43 @@ func (s *scanner) phone(start int) {
 	}
 }
 
-func (s *scanner) phoneBegins(start int) bool {
+func (s scanner) phoneBegins(start int) bool {
 	switch {
-	case has(s.text, start-1, '('): // of the number's first group, which was tried with it, or of a sentence
-		return !has(s.text, run(s.text, start, digitClass), ')') && !is(s.text, start-2, wordClass)
-	case has(s.text, start, '+'), has(s.text, start, '('):
-		return !is(s.text, start-1, wordClass) && s.apartBefore(start)
+	case s.Has(start-1, '('): // of the number's first group, which was tried with it, or of a sentence
+		return !s.Has(s.Run(start, scan.Digit), ')') && !s.Is(start-2, scan.Word)
+	case s.Has(start, '+'), s.Has(start, '('):
+		return !s.Is(start-1, scan.Word) && s.ApartBefore(start)
 	}
-	return s.apartBefore(start)
+	return s.ApartBefore(start)
 }
 
-func (s *scanner) phoneEnds(end int) bool {
-	if has(s.text, end, '-') && is(s.text, end+1, letterClass) { // 555-0100-fax
+func (s scanner) phoneEnds(end int) bool {
+	if s.Has(end, '-') && s.Is(end+1, scan.Letter) { // 555-0100-fax
 		return true
 	}
-	return s.apartAfter(end) || has(s.text, end, 'x') && is(s.text, end+1, digitClass)
+	return s.ApartAfter(end) || s.Has(end, 'x') && s.Is(end+1, scan.Digit)
 }
 
 // dialled reads groups of digits from an offset on.
-func (s *scanner) dialled(start int) dialled {
+func (s scanner) dialled(start int) dialled {
 	d := dialled{parenthese: -1}
 	at := start
-	if has(s.text, at, '+') {
+	if s.Has(at, '+') {
 		d.plus = true
 		at++
 	}
 	for d.groups < maxPhoneGroups {
-		open := has(s.text, at, '(')
+		open := s.Has(at, '(')
 		if open {
 			at++
 		}
-		end := run(s.text, at, digitClass)
+		end := s.Run(at, scan.Digit)
 		size := end - at
 		if size == 0 || size > maxPhoneDigits || d.digits+size > maxPhoneDigits+3 {
 			break
 		}
 		if open {
-			if d.parenthese >= 0 || !has(s.text, end, ')') || size > 5 {
+			if d.parenthese >= 0 || !s.Has(end, ')') || size > 5 {
 				break
 			}
 			d.parenthese = d.groups
@@ -103,16 +133,16 @@ func (s *scanner) dialled(start int) dialled {
 		d.digits += size
 		at = end
 		switch {
-		case has(s.text, at, ' ') && has(s.text, at+1, '-') && has(s.text, at+2, ' '):
+		case s.Has(at, ' ') && s.Has(at+1, '-') && s.Has(at+2, ' '):
 			at += 3
-		case d.groups == 1 && s.text[start] == '0' && strings.HasPrefix(s.text[at:], " / "): // 0341 / 55 50 123
+		case d.groups == 1 && s.Text[start] == '0' && strings.HasPrefix(s.Text[at:], " / "): // 0341 / 55 50 123
 			at += 3
-		case has(s.text, at, '-') && has(s.text, at+1, '('):
+		case s.Has(at, '-') && s.Has(at+1, '('):
 			at++
-		case has(s.text, at, '.') || has(s.text, at, '-') || has(s.text, at, '/') || has(s.text, at, ' '):
+		case s.Has(at, '.') || s.Has(at, '-') || s.Has(at, '/') || s.Has(at, ' '):
 			at++
 		}
-		if at == end && !open && !has(s.text, at, '(') {
+		if at == end && !open && !s.Has(at, '(') {
 			break
 		}
 	}
@@ -121,21 +151,21 @@ func (s *scanner) dialled(start int) dialled {
 }
 
 // between notes what stands between the groups of a number.
-func (s *scanner) between(d *dialled, start int) {
+func (s scanner) between(d *dialled, start int) {
 	if d.groups > 0 {
-		text := s.text[start:d.ends[d.groups-1]]
+		text := s.Text[start:d.ends[d.groups-1]]
 		d.spaces, d.marks = strings.Contains(text, " "), strings.ContainsAny(text, "-./")
 	}
 }
 
 // phoneScore returns the score of a number without a cue, 0 if it is none.
-func (s *scanner) phoneScore(start int, d dialled) float64 {
+func (s scanner) phoneScore(start int, d dialled) float64 {
 	end := d.ends[d.groups-1]
-	text := s.text[start:end]
+	text := s.Text[start:end]
 	sizes := d.sizes[:d.groups]
 	for i, n := range sizes {
 		// Groups of one digit: 1 415 555 2671, +33 (0)1 42 68 53 00, (0)1 42 68 53 00.
-		if n == 1 && !(i == 0 && s.text[start] == '1' || d.plus && i <= 2 || d.parenthese == i || d.parenthese == 0 && i == 1) {
+		if n == 1 && !(i == 0 && s.Text[start] == '1' || d.plus && i <= 2 || d.parenthese == i || d.parenthese == 0 && i == 1) {
 			return 0
 		}
 	}
@@ -160,11 +190,11 @@ func (s *scanner) phoneScore(start int, d dialled) float64 {
 			return 0.3
 		}
 	}
-	if s.opposed(PhoneNumber, start) {
+	if s.Opposed(PhoneNumber, start) {
 		return 0
 	}
-	weak := d.spaces && !d.marks && d.parenthese < 0 && s.inRow(start, end)
-	if score := s.nationalScore(text, d, sizes, !weak && (d.groups > 1 || s.supported(PhoneNumber, start, end))); !weak {
+	weak := d.spaces && !d.marks && d.parenthese < 0 && s.InRow(start, end)
+	if score := s.nationalScore(text, d, sizes, !weak && (d.groups > 1 || s.Supported(PhoneNumber, start, end))); !weak {
 		return score
 	} else if score > 0 {
 		return 0.05
@@ -174,7 +204,7 @@ func (s *scanner) phoneScore(start int, d dialled) float64 {
 
 // nationalScore scores a number without + before it. ask tells whether the library may be
 // asked.
-func (s *scanner) nationalScore(text string, d dialled, sizes []int, ask bool) float64 {
+func (s scanner) nationalScore(text string, d dialled, sizes []int, ask bool) float64 {
 	grouped := len(sizes) > 1
 	if rest, ok := afterPrefix(text); ok {
 		return s.internationalScore(rest, sizes, ask)
@@ -216,7 +246,7 @@ func afterPrefix(text string) (rest string, ok bool) {
 }
 
 // internationalScore scores a number by what follows its prefix.
-func (s *scanner) internationalScore(rest string, sizes []int, ask bool) float64 {
+func (s scanner) internationalScore(rest string, sizes []int, ask bool) float64 {
 	switch {
 	case ask && s.existsAnywhere("+"+strings.TrimLeft(rest, " -.)")):
 		return either(len(sizes) > 1, 0.6, 0.3)
@@ -227,7 +257,7 @@ func (s *scanner) internationalScore(rest string, sizes []int, ask bool) float64
 }
 
 // existingScore scores a number that the library knows, 0 if it does not.
-func (s *scanner) existingScore(text string, d dialled, grouped bool) float64 {
+func (s scanner) existingScore(text string, d dialled, grouped bool) float64 {
 	switch {
 	case strings.TrimLeft(text, "(")[0] == '0' && d.digits >= 9 && s.existsWithTrunk(text):
 		return either(grouped, 0.5, 0.25)
@@ -255,13 +285,13 @@ func endWith(sizes []int, last ...int) bool {
 // about 10 µs. Whatever is grouped like a number that exists counts as one from there on.
 const maxLookups = 5_000
 
-func (s *scanner) ask() bool {
-	s.lookups++
-	return s.lookups <= maxLookups
+func (s scanner) ask() bool {
+	s.Memory[lookups]++
+	return s.Memory[lookups] <= maxLookups
 }
 
 // existsAnywhere tells whether an international number exists.
-func (s *scanner) existsAnywhere(text string) bool {
+func (s scanner) existsAnywhere(text string) bool {
 	if !s.ask() {
 		return true
 	}
@@ -270,7 +300,7 @@ func (s *scanner) existsAnywhere(text string) bool {
 }
 
 // existsIn tells whether a national number exists in a region.
-func (s *scanner) existsIn(text, region string) bool {
+func (s scanner) existsIn(text, region string) bool {
 	if !s.ask() {
 		return true
 	}
@@ -280,20 +310,20 @@ func (s *scanner) existsIn(text, region string) bool {
 
 // existsInAmerica tells whether a number exists in one of the regions that have +1 and are
 // looked for.
-func (s *scanner) existsInAmerica(text string) bool {
-	return slices.ContainsFunc(s.regions, func(region string) bool { return phonenumbers.IsNANPACountry(region) && s.existsIn(text, region) })
+func (s scanner) existsInAmerica(text string) bool {
+	return slices.ContainsFunc(s.Regions, func(region string) bool { return phonenumbers.IsNANPACountry(region) && s.existsIn(text, region) })
 }
 
 // existsWithTrunk tells whether a number that begins with 0 exists in a region where
 // national numbers do.
-func (s *scanner) existsWithTrunk(text string) bool {
-	return slices.ContainsFunc(s.regions, func(region string) bool { return trunk(region) == "0" && s.existsIn(text, region) })
+func (s scanner) existsWithTrunk(text string) bool {
+	return slices.ContainsFunc(s.Regions, func(region string) bool { return trunk(region) == "0" && s.existsIn(text, region) })
 }
 
 // existsWithoutTrunk tells whether a number in groups exists in a region whose national
 // numbers have no 0 before them, or are written without it.
-func (s *scanner) existsWithoutTrunk(text string, d dialled) bool {
-	return slices.ContainsFunc(s.regions, func(region string) bool {
+func (s scanner) existsWithoutTrunk(text string, d dialled) bool {
+	return slices.ContainsFunc(s.Regions, func(region string) bool {
 		var usual bool
 		switch region {
 		case "IN":
@@ -311,22 +341,32 @@ func (s *scanner) existsWithoutTrunk(text string, d dialled) bool {
 func trunk(region string) string { return phonenumbers.GetNddPrefixForRegion(region, true) }
 
 // extension passes over the extension after a number: x123, ext. 123.
-func (s *scanner) extension(end int) int {
+func (s scanner) extension(end int) int {
 	at := end
-	for has(s.text, at, ' ') || has(s.text, at, ',') && has(s.text, at+1, ' ') {
+	for s.Has(at, ' ') || s.Has(at, ',') && s.Has(at+1, ' ') {
 		if at++; at > end+2 {
 			return end
 		}
 	}
-	rest := strings.ToLower(s.text[at:min(len(s.text), at+len("extension "))])
+	rest := strings.ToLower(s.Text[at:min(len(s.Text), at+len("extension "))])
 	for _, word := range [...]string{"extension ", "ext. ", "ext.", "ext ", "ext", "x ", "x"} {
 		if !strings.HasPrefix(rest, word) {
 			continue
 		}
-		to := run(s.text, at+len(word), digitClass)
-		if n := to - at - len(word); n >= 1 && n <= 6 && !is(s.text, to, wordClass) {
+		to := s.Run(at+len(word), scan.Digit)
+		if n := to - at - len(word); n >= 1 && n <= 6 && !s.Is(to, scan.Word) {
 			return to
 		}
 	}
 	return end
+}
+
+// Region returns the ISO 3166 code of a region that has phone numbers; it may be written in small
+// letters. ok is false for another.
+func Region(name string) (code string, ok bool) {
+	code = strings.ToUpper(name)
+	if code == "UK" { // not a code, but what everybody writes
+		code = "GB"
+	}
+	return code, phonenumbers.GetSupportedRegions()[code]
 }

@@ -1,4 +1,4 @@
-package pii
+package names
 
 import (
 	"strings"
@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/pii/kind"
+	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
 // borders tells where the lines, columns and cells of a text end: what stands on both sides of
@@ -33,7 +35,7 @@ func (b *borders) next(t toxscreen.EntityType, from, to int) (start, end int) {
 		case unicode.IsSpace(r):
 			var blanks blankRun
 			if blanks, end = blanksAt(b.text, at, to); blanks.lines > 0 {
-				found = t != Address || blanks.lines > 1 || b.inRow(at) || isAddressLine(b.text[line:at]) && isAddressLine(b.text[end:lineEnd(b.text, end)])
+				found = t != kind.Address || blanks.lines > 1 || b.inRow(at) || isAddressLine(b.text[line:at]) && isAddressLine(b.text[end:lineEnd(b.text, end)])
 				line = end
 			} else {
 				found = blanks.tabs > 0 || blanks.blanks > 1
@@ -41,7 +43,7 @@ func (b *borders) next(t toxscreen.EntityType, from, to int) (start, end int) {
 		case strings.ContainsRune("|¦│┃║", r):
 			found = true
 		case r == ';':
-			found = t != Address || b.inRow(at)
+			found = t != kind.Address || b.inRow(at)
 		case r == ',':
 			found = !blankFollows(b.text, at) && b.inRow(at)
 		}
@@ -56,9 +58,9 @@ func (b *borders) next(t toxscreen.EntityType, from, to int) (start, end int) {
 // isAddressLine tells whether a line is a whole address: it begins with the number of a house and
 // goes on after a comma, as in "12 Elm Street, Leeds". A postcode has five digits mostly.
 func isAddressLine(line string) bool {
-	digits := run(line, 0, digitClass)
+	digits := scan.Run(line, 0, scan.Digit)
 	comma := strings.Index(line, ", ")
-	return digits > 0 && digits < 5 && has(line, digits, ' ') && comma > digits
+	return digits > 0 && digits < 5 && scan.Has(line, digits, ' ') && comma > digits
 }
 
 // blankRun counts what a run of white space consists of.
@@ -68,8 +70,8 @@ func blanksAt(text string, at, to int) (run blankRun, end int) {
 	for at < to {
 		r, size := utf8.DecodeRuneInString(text[at:to])
 		switch {
-		case r == '\r' && has(text, at+1, '\n'): // one line break with what follows
-		case isLineBreak(r):
+		case r == '\r' && scan.Has(text, at+1, '\n'): // one line break with what follows
+		case scan.IsLineBreak(r):
 			run.lines++
 		case r == '\t':
 			run.tabs++
@@ -81,16 +83,6 @@ func blanksAt(text string, at, to int) (run blankRun, end int) {
 		at += size
 	}
 	return run, at
-}
-
-// isLineBreak tells whether a character ends a line (Unicode Standard Annex 14, classes BK, CR,
-// LF and NL).
-func isLineBreak(r rune) bool {
-	switch r {
-	case '\n', '\v', '\f', '\r', 0x85, 0x2028, 0x2029:
-		return true
-	}
-	return false
 }
 
 // blankFollows tells whether a blank or the end of the line stands after the byte at an offset.
@@ -109,16 +101,16 @@ func (b *borders) inRow(at int) bool {
 	b.end = lineEnd(b.text, at)
 	line := b.text[b.start:b.end]
 	b.row = false
-	if len(line) > maxRow {
+	if len(line) > scan.MaxRow {
 		return false
 	}
-	before := strings.TrimRight(b.text[max(0, b.start-maxRow):b.start], "\r\n")
+	before := strings.TrimRight(b.text[max(0, b.start-scan.MaxRow):b.start], "\r\n")
 	before = before[strings.LastIndexAny(before, "\n\r")+1:]
-	after := strings.TrimLeft(b.text[b.end:min(len(b.text), b.end+maxRow)], "\r\n")
+	after := strings.TrimLeft(b.text[b.end:min(len(b.text), b.end+scan.MaxRow)], "\r\n")
 	after = after[:lineEnd(after, 0)]
-	for _, s := range separators {
-		n := cells(line, s.b)
-		b.row = b.row || n > 0 && (n == cells(before, s.b) || n == cells(after, s.b))
+	for _, s := range scan.Separators {
+		n := cells(line, s.Byte)
+		b.row = b.row || n > 0 && (n == cells(before, s.Byte) || n == cells(after, s.Byte))
 	}
 	return b.row
 }

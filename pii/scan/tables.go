@@ -1,4 +1,4 @@
-package pii
+package scan
 
 import "strings"
 
@@ -13,14 +13,14 @@ type table struct {
 	head       string
 }
 
-// maxRow is how many bytes a line of a table may have. It bounds the time for each cell.
-const maxRow = 4096
+// MaxRow is how many bytes a line of a table may have. It bounds the time for each cell.
+const MaxRow = 4096
 
 const maxHeading = 40 // bytes
 
-// separators of columns, and how many make a line a row: commas stand in sentences, too.
-var separators = [...]struct {
-	b    byte
+// Separators of columns, and how many make a line a row: commas stand in sentences, too.
+var Separators = [...]struct {
+	Byte byte
 	rows int
 }{{'\t', 1}, {'|', 2}, {';', 2}, {',', 2}}
 
@@ -42,7 +42,7 @@ func (t *table) heading(at int) string {
 		return ""
 	}
 	for i := range len(cell) {
-		if is(cell, i, digitClass) && !is(cell, i-1, wordClass) { // data, unlike "address2"
+		if Is(cell, i, Digit) && !Is(cell, i-1, Word) { // data, unlike "address2"
 			return ""
 		}
 	}
@@ -59,7 +59,7 @@ func (t *table) next() {
 		t.end = t.start + i
 	}
 	line := t.text[t.start:t.end]
-	if len(line) > maxRow {
+	if len(line) > MaxRow {
 		t.separator, t.head = 0, ""
 		return
 	}
@@ -67,9 +67,9 @@ func (t *table) next() {
 		return
 	}
 	t.separator, t.head = 0, ""
-	for _, s := range separators {
-		if n := strings.Count(line, string(rune(s.b))); n >= s.rows {
-			t.separator, t.count, t.head = s.b, n, line
+	for _, s := range Separators {
+		if n := strings.Count(line, string(rune(s.Byte))); n >= s.rows {
+			t.separator, t.count, t.head = s.Byte, n, line
 			return
 		}
 	}

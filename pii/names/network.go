@@ -1,4 +1,11 @@
-package pii
+// Package names finds names of people, places and organisations by a network:
+//
+//	network, err := names.Open(config)
+//	…
+//	finder, err := pii.New(pii.Settings{Names: network})
+//
+// It also knows where names end in tables and forms, and which of them are those of tools.
+package names
 
 import (
 	"context"
@@ -13,32 +20,31 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/pii/kind"
+	"github.com/toxscreen/toxscreen/pii/scan"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// NetworkConfig describes the network of names to open.
-type NetworkConfig struct {
+// Config describes the network of names to open.
+type Config struct {
 	// Encoder has one head, a [encoder.TokenClassification] with a column for no name and then
 	// two for each of Types: for the first token of a name and for its others.
 	Encoder encoder.Config
 	Types   []toxscreen.EntityType
 	// Thresholds is the least probability, in 0..1, of each of Types for a word of a name.
 	Thresholds map[toxscreen.EntityType]float64
-	Version    string // name@version and a hash
 }
 
 // Network finds names by a transformer network. It is safe for concurrent use.
 type Network struct {
-	config    NetworkConfig
+	config    Config
 	head      string
 	encoder   *encoder.Encoder
 	encodings sync.Pool // of *tokenize.Encoding
 }
 
-var _ Names = (*Network)(nil)
-
-// OpenNetwork opens a network, see [encoder.Open].
-func OpenNetwork(c NetworkConfig) (*Network, error) {
+// Open opens a network, see [encoder.Open].
+func Open(c Config) (*Network, error) {
 	var head encoder.Head
 	if last := len(c.Encoder.Stages) - 1; last >= 0 && len(c.Encoder.Stages[last].Heads) == 1 {
 		head = c.Encoder.Stages[last].Heads[0]
@@ -61,16 +67,7 @@ func OpenNetwork(c NetworkConfig) (*Network, error) {
 // Close waits for active runs and frees the network's memory. Later calls of Find fail.
 func (n *Network) Close() error { return n.encoder.Close() }
 
-// Types implements [Names].
-func (n *Network) Types() []toxscreen.EntityType { return n.config.Types }
-
-// Version implements [Names].
-func (n *Network) Version() string { return n.config.Version }
-
-// Parallel implements [Names].
-func (n *Network) Parallel() int { return n.encoder.Info().Parallel }
-
-// Find implements [Names]. A word has the mean of the probabilities of its tokens. It is in a
+// Find returns the names in a text, ordered by Start and free of overlap, with byte offsets. A word has the mean of the probabilities of its tokens. It is in a
 // name if its likeliest type reaches the threshold of that type, and the name's score is the
 // mean of its words'. A name ends at the end of a line, of a column or of a cell; an address may go
 // on in the next line. When ctx ends, active runs stop.
@@ -212,21 +209,27 @@ func trimmed(text string, names []toxscreen.Entity) []toxscreen.Entity {
 		e.End = e.Start + len(name)
 		name = strings.TrimLeftFunc(name, func(c rune) bool { return !(alphanumeric(c) || c == '@' || c == '#' || c == '(') })
 		e.Start = e.End - len(name)
-		if isName(e.Type, name) && utf8.ValidString(name) {
+		if IsName(e.Type, name) && utf8.ValidString(name) {
 			kept = append(kept, e)
 		}
 	}
 	return kept
 }
 
-// isName tells whether a text can be a name: it has a letter and is no label of a number or,
+// IsName tells whether a text can be a name: it has a letter and is no label of a number or,
 // as a part of an address, it has digits and is no number of a list, since a postcode may
 // stand alone.
-func isName(t toxscreen.EntityType, text string) bool {
-	return isPartOfName(text) || t == Address && !hasLetter(text) && strings.ContainsFunc(text, unicode.IsDigit) && len(text) >= 3
+func IsName(t toxscreen.EntityType, text string) bool {
+	return IsPart(text) || t == kind.Address && !hasLetter(text) && strings.ContainsFunc(text, unicode.IsDigit) && len(text) >= 3
 }
 
+// IsPart tells whether what remains of a name is one.
+func IsPart(text string) bool { return hasLetter(text) && !numberLabels[text] }
+
+// hasLetter tells whether a text has a letter: what has none is nobody's name.
+func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
+
 // numberLabels are abbreviations before numbers, which the network may take for names.
-var numberLabels = set("IBAN BIC SWIFT IFSC SSN ITIN EIN TIN NPI DEA MRN MBI VIN NINO UTR TFN ABN DOB PNR UHID NRIC OTP PIN TEL MOB PHONE FAX CELL PH")
+var numberLabels = scan.Words("IBAN BIC SWIFT IFSC SSN ITIN EIN TIN NPI DEA MRN MBI VIN NINO UTR TFN ABN DOB PNR UHID NRIC OTP PIN TEL MOB PHONE FAX CELL PH")
 
 func alphanumeric(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }

@@ -1,4 +1,4 @@
-package pii
+package scan
 
 import "testing"
 
@@ -16,7 +16,7 @@ func TestFold(t *testing.T) {
 		"· € £ ☎ ©":                        ". $ $ \" \"",
 		"\xff1\xc3":                        "\xff1\xc3",
 	} {
-		if got := fold(text).text; got != want {
+		if got := Fold(text).Text; got != want {
 			t.Errorf("%q is read as %q, want %q", text, got, want)
 		}
 	}
@@ -25,15 +25,15 @@ func TestFold(t *testing.T) {
 // Each part of the folded text leads back to the characters that it came from.
 func TestFoldOriginal(t *testing.T) {
 	text := "é\u200d１2\u200d３ x\u200d"
-	f := fold(text)
-	if f.text != "é123 x" {
-		t.Fatalf("%q", f.text)
+	f := Fold(text)
+	if f.Text != "é123 x" {
+		t.Fatalf("%q", f.Text)
 	}
 	for part, want := range map[[2]int]string{
 		{0, 2}: "é", {2, 3}: "１", {2, 5}: "１2\u200d３", {3, 4}: "2", {4, 6}: "３ ", {6, 7}: "x", {0, 7}: "é\u200d１2\u200d３ x",
 	} {
-		if start, end := f.original(part[0], part[1]); text[start:end] != want {
-			t.Errorf("%q came from %q, want %q", f.text[part[0]:part[1]], text[start:end], want)
+		if start, end := f.Original(part[0], part[1]); text[start:end] != want {
+			t.Errorf("%q came from %q, want %q", f.Text[part[0]:part[1]], text[start:end], want)
 		}
 	}
 }

@@ -1,9 +1,11 @@
-package pii
+package names
 
 import (
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/pii/kind"
+	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
 // Many tools bear names of people: Jenkins, Travis, Claude, Julia. The network knows most of them by
@@ -16,7 +18,7 @@ func notTools(text string, names []toxscreen.Entity) []toxscreen.Entity {
 	kept := names[:0]
 	u := usage{text: text, senses: map[int]sense{}}
 	for _, e := range names {
-		if e.Type == Person {
+		if e.Type == kind.Person {
 			e.Start += len(pinged(text[e.Start:e.End]))
 			if u.isTool(e.Start, e.End) {
 				continue
@@ -65,7 +67,7 @@ func (u usage) isTool(start, end int) bool {
 	}
 	from, to := paragraph(u.text, start, end)
 	for at := from; at < to; at++ {
-		word := run(u.text, at, wordClass)
+		word := scan.Run(u.text, at, scan.Word)
 		if word-at == len(name) && at != start && strings.EqualFold(u.text[at:word], name) {
 			switch u.sense(at, word, least) {
 			case aPerson:
@@ -177,14 +179,14 @@ func isPerson(text string, end, least int, before, after []neighbour) bool {
 	if least == givenName && doesSomething(after) {
 		return true
 	}
-	if has(text, end, ':') && least == givenName && !is(text, end+1, wordClass) { // of who speaks
+	if scan.Has(text, end, ':') && least == givenName && !scan.Is(text, end+1, scan.Word) { // of who speaks
 		return true
 	}
-	if questions[after[0].word] && (has(text, end, ',') || len(after) > 1 && after[1].word == "you") { // "Travis, can you"
+	if questions[after[0].word] && (scan.Has(text, end, ',') || len(after) > 1 && after[1].word == "you") { // "Travis, can you"
 		return true
 	}
 	for i, w := range after {
-		if pronouns[w.word] || i < 4 && has(text, end, ',') && roles[w.word] {
+		if pronouns[w.word] || i < 4 && scan.Has(text, end, ',') && roles[w.word] {
 			return true
 		}
 	}
@@ -246,31 +248,31 @@ func afterVerb(before []neighbour, least int) bool {
 
 // inCode tells whether a name is marked as code, or a file, a version or an image of it follows.
 func inCode(text string, start, end int) bool {
-	if has(text, start-1, '`') && has(text, end, '`') {
+	if scan.Has(text, start-1, '`') && scan.Has(text, end, '`') {
 		return true
 	}
-	if has(text, end, '.') {
-		return fileEndings[strings.ToLower(text[end+1:run(text, end+1, wordClass)])]
+	if scan.Has(text, end, '.') {
+		return kind.FileEndings[strings.ToLower(text[end+1:scan.Run(text, end+1, scan.Word)])]
 	}
-	if has(text, end, ':') || has(text, end, '@') {
-		return is(text, end+1, digitClass)
+	if scan.Has(text, end, ':') || scan.Has(text, end, '@') {
+		return scan.Is(text, end+1, scan.Digit)
 	}
 	at := end
-	for has(text, at, ' ') || has(text, at, '|') || has(text, at, ',') || has(text, at, '\t') { // the next cell of a table, too
+	for scan.Has(text, at, ' ') || scan.Has(text, at, '|') || scan.Has(text, at, ',') || scan.Has(text, at, '\t') { // the next cell of a table, too
 		at++
 	}
-	if has(text, at, 'v') {
+	if scan.Has(text, at, 'v') {
 		at++
 	}
 	dots := 0
-	for is(text, at, digitClass) {
-		if at = run(text, at, digitClass); !has(text, at, '.') {
+	for scan.Is(text, at, scan.Digit) {
+		if at = scan.Run(text, at, scan.Digit); !scan.Has(text, at, '.') {
 			break
 		}
 		dots++
 		at++
 	}
-	return at > end && dots >= 2 && !is(text, at, wordClass)
+	return at > end && dots >= 2 && !scan.Is(text, at, scan.Word)
 }
 
 // sentence returns the words before and after a name in its sentence, the nearest first. A line
@@ -285,11 +287,11 @@ func sentence(text string, start, end int) (before, after []neighbour) {
 	}
 	for nearer := start; nearer > from; {
 		last := nearer
-		for last > from && !is(text, last-1, wordClass) {
+		for last > from && !scan.Is(text, last-1, scan.Word) {
 			last--
 		}
 		first := last
-		for first > from && is(text, first-1, wordClass) {
+		for first > from && scan.Is(text, first-1, scan.Word) {
 			first--
 		}
 		if first < last {
@@ -299,10 +301,10 @@ func sentence(text string, start, end int) (before, after []neighbour) {
 	}
 	for nearer := end; nearer < to; {
 		first := nearer
-		for first < to && !is(text, first, wordClass) {
+		for first < to && !scan.Is(text, first, scan.Word) {
 			first++
 		}
-		last := run(text[:to], first, wordClass)
+		last := scan.Run(text[:to], first, scan.Word)
 		if first < last {
 			after = append(after, neighbour{strings.TrimPrefix(strings.ToLower(text[first:last]), "’"), isApart(text[nearer:first])})
 		}
@@ -329,7 +331,7 @@ func endsSentence(text string, at int) bool {
 	case '\n', '\r', '!', '?':
 		return true
 	case '.':
-		return !is(text, at+1, wordClass) && !isAbbreviation(text, at)
+		return !scan.Is(text, at+1, scan.Word) && !isAbbreviation(text, at)
 	}
 	return false
 }
@@ -337,7 +339,7 @@ func endsSentence(text string, at int) bool {
 // isAbbreviation tells whether a full stop ends a title, or a letter like an initial.
 func isAbbreviation(text string, at int) bool {
 	start := at
-	for is(text, start-1, wordClass) {
+	for scan.Is(text, start-1, scan.Word) {
 		start--
 	}
 	return at-start == 1 || personBefore[strings.ToLower(text[start:at])]
@@ -371,31 +373,31 @@ var toolNames = func() map[string]int {
 
 // brands are names and abbreviations of technology that nobody bears. A person is not called
 // so, whatever the company.
-var brands = set(`ai api aws azure chatgpt ci cli cpu css devops gcp git github gitlab gpt graphql haiku html java javascript json kubernetes kubectl linux llm llvm mysql nginx npm openai
+var brands = scan.Words(`ai api aws azure chatgpt ci cli cpu css devops gcp git github gitlab gpt graphql haiku html java javascript json kubernetes kubectl linux llm llvm mysql nginx npm openai
 	opus pip postgresql python sdk sonnet sql ssh systemctl tcp typescript ubuntu unix xml yaml`)
 
 // terms are technical words that are seldom anything else.
-var terms = set(`app artifact backend benchmark binary bot browser byte cache changelog chatbot cluster codebase codec commit compiler config configuration cron daemon database dataset debug dockerfile
+var terms = scan.Words(`app artifact backend benchmark binary bot browser byte cache changelog chatbot cluster codebase codec commit compiler config configuration cron daemon database dataset debug dockerfile
 	download embedding endpoint firewall firmware frontend json lint localhost login logfile metadata middleware namespace parser plugin reboot redeploy refactor repo repository restart restarted
 	restarting rollback runtime scheduler sdk server shard software stacktrace stderr stdout subprocess sudo syntax timestamp token toolchain traceback upload uptime vm webhook website`)
 
 // nouns are technical ones that have another meaning. Right after a name they say that it is a tool's.
-var nouns = set(`agent algorithm assistant branch broker bug build client code command connector container controller cookbook dashboard deployment engine error exporter extension file folder framework
+var nouns = scan.Words(`agent algorithm assistant branch broker bug build client code command connector container controller cookbook dashboard deployment engine error exporter extension file folder framework
 	function gateway gem host image index instance interface interpreter job kernel language library log manifest master metric migration model module network node notebook operator output package
 	pipeline playbook pod port process prompt protocol proxy query queue recipe release replica request response role router runner schema script service session skill snapshot spec stack system
 	task template terminal test theme thread timeout tool toolkit topic tutorial variable version volume widget workbook worker workflow workspace`)
 
 // verbs are nouns that are verbs as well: "Julia hosts a dinner".
-var verbs = set("branches builds codes commands commits compiles deploys downloads hosts images interfaces jobs logs models networks notes packages ports processes prompts queries queues reboots redeploys refactors releases requests restarts scripts services stacks tasks tests themes updates upgrades uploads")
+var verbs = scan.Words("branches builds codes commands commits compiles deploys downloads hosts images interfaces jobs logs models networks notes packages ports processes prompts queries queues reboots redeploys refactors releases requests restarts scripts services stacks tasks tests themes updates upgrades uploads")
 
 // doneBefore are past tenses of verbs that are technical terms as well.
-var doneBefore = set("committed compiled configured deployed downloaded installed logged merged parsed pushed rebooted rebuilt redeployed refactored reinstalled restarted saved scheduled started stored synced updated upgraded uploaded")
+var doneBefore = scan.Words("committed compiled configured deployed downloaded installed logged merged parsed pushed rebooted rebuilt redeployed refactored reinstalled restarted saved scheduled started stored synced updated upgraded uploaded")
 
 // afterNoun are words that tell a noun from a verb before them: "Jenkins logs are full".
-var afterNoun = set("and are can failed from in is or take that were with")
+var afterNoun = scan.Words("and are can failed from in is or take that were with")
 
 // technical are other words that stand in technical company, and elsewhere.
-var technical = set(`automated automation backup batch behind boot buffer build click compile compiled completion connect connected connection crash crashed crashes data deploy deployed deploying
+var technical = scan.Words(`automated automation backup batch behind boot buffer build click compile compiled completion connect connected connection crash crashed crashes data deploy deployed deploying
 	disk driver environment fail failed failing failure fetch flaky forked hang hangs install installed integration internet issue lagging memory merge merged offline online parse parsed password
 	project push pushed queued read rebuild rejected reinstall register registry render rendered run running runs save schedule scheduled schedules search setup shutdown source speech stage staging
 	started startup status storage store stored sync task unreachable update upgrade upgraded user virtual voice`)
@@ -406,31 +408,31 @@ var technicalPhrases = map[string]bool{
 }
 
 // links may stand between a name and what it is.
-var links = set("is are was were a an the our my s")
+var links = scan.Words("is are was were a an the our my s")
 
 // toolBefore are what is done to tools, and what they are.
-var toolBefore = set(`apt assistant brew chatbot cluster compile configure configured docker execute framework import install installed installing invoke language launch library migrate package
+var toolBefore = scan.Words(`apt assistant brew chatbot cluster compile configure configured docker execute framework import install installed installing invoke language launch library migrate package
 	plugin reboot redeploy reinstall restart restarted restarting service software sudo tool uninstall upgrade upgraded upgrading use used uses using via`)
 
 // What speaks for a person: titles, relations and what is said to people before a name.
-var personBefore = set(`aunt author boss boy boyfriend brother cc ceo colleague contact contacted contacting cousin dad daughter dear doctor email emailed dr father friend girl girlfriend grandma grandpa
+var personBefore = scan.Words(`aunt author boss boy boyfriend brother cc ceo colleague contact contacted contacting cousin dad daughter dear doctor email emailed dr father friend girl girlfriend grandma grandpa
 	hello hi hire hired husband invite invited know met meet miss missed met mom mother mr mrs ms mum prof professor madam neighbor neighbour nephew niece owner partner pupil sincerely sir sister son student teammate tell telling thank thanks thx told uncle
 	wife ask asked asking baby birthday desk family laptop office phone regards`)
 
 // What is done by people, to them or with them: "assigned to Travis".
-var personBy = set("approved assigned chat engaged lunch married meeting met reported reviewed signed speak spoke spoken talk talked written")
+var personBy = scan.Words("approved assigned chat engaged lunch married meeting met reported reviewed signed speak spoke spoken talk talked written")
 
 // What only people do, right after a name.
-var personAfter = set(`agreed answered apologised apologized argued arrived asked asks ate became believed believes born called came committed complained cried died drove enjoys explained feels felt fixed forgot got
+var personAfter = scan.Words(`agreed answered apologised apologized argued arrived asked asks ate became believed believes born called came committed complained cried died drove enjoys explained feels felt fixed forgot got
 	grew hated hates hopes hoped insisted joined knew knows laughed learned left liked likes lived lives looked loved loves married merged mentioned moved phoned played pointed prefers promised pushed realised realized
 	replied resigned retired reviewed said sang scored shrugged slept smiled spoke studied suggested talked taught tells thinks thought told took travelled traveled visited volunteered walked wanted wants watched wept
 	went who whose wife won worked works worries wrote family`)
 
 // Questions to whom was called by the name before.
-var questions = set("can could did do have please would will you your")
+var questions = scan.Words("can could did do have please would will you your")
 
-var pronouns = set("he she his her him hers himself herself")
+var pronouns = scan.Words("he she his her him hers himself herself")
 
 // What people are, after a comma: "Travis, our engineer".
-var roles = set(`accountant admin administrator analyst architect boss colleague consultant designer developer director doctor engineer intern lawyer lead manager nurse officer programmer scientist student
+var roles = scan.Words(`accountant admin administrator analyst architect boss colleague consultant designer developer director doctor engineer intern lawyer lead manager nurse officer programmer scientist student
 	supervisor teacher technician tester who`)

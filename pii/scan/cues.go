@@ -1,4 +1,4 @@
-package pii
+package scan
 
 import (
 	"fmt"
@@ -22,8 +22,8 @@ const (
 	cueWords    = 4   // the most words of a cue
 )
 
-// cueIndex finds cues in a text: by their first word, in lower case.
-type cueIndex map[string][]cue
+// Cues finds cues in a text: by their first word, in lower case.
+type Cues map[string][]cue
 
 type cue struct {
 	words []string
@@ -31,21 +31,22 @@ type cue struct {
 	types typeSet
 }
 
-// typeSet has a bit for each of kinds.
+// typeSet has a bit for each of the kinds of [Patterns].
 type typeSet uint64
+
+// maxKinds is how many kinds a typeSet can have beside against.
+const maxKinds = 63
 
 const everyType = ^against
 
-// numbers counts the kinds: the place of each type in them.
-var numberOf = func() map[toxscreen.EntityType]int {
-	m := make(map[toxscreen.EntityType]int, len(kinds))
-	for i, k := range kinds {
-		m[k.Type] = i
+// setOf returns the set of a type, which is empty if no kind is of it.
+func (p *Patterns) setOf(t toxscreen.EntityType) typeSet {
+	i, ok := p.numbers[t]
+	if !ok {
+		return 0
 	}
-	return m
-}()
-
-func setOf(t toxscreen.EntityType) typeSet { return 1 << numberOf[t] }
+	return 1 << i
+}
 
 // against is the bit of words that speak against a number being anybody's.
 const against typeSet = 1 << 63
@@ -57,36 +58,24 @@ var againstWords = []string{
 	"ref", "reference", "claim", "po", "purchase order", "pnr", "quote", "docket", "case no", "case number",
 }
 
-var builtInCues = func() cueIndex {
-	x := cueIndex{}
-	must := func(err error) {
-		if err != nil {
-			panic(err)
-		}
-	}
-	for _, k := range kinds {
-		for _, text := range k.Cues {
-			must(x.add(text, setOf(k.Type)))
-		}
-	}
-	for _, text := range againstWords {
-		must(x.add(text, against))
-	}
-	return x
-}()
+// maxCue is how many bytes a cue may have.
+const maxCue = 200
 
-// add adds a cue of one or several words.
-func (x cueIndex) add(text string, types typeSet) error {
+// Add adds a cue of one or several words that supports every type.
+func (x Cues) Add(text string) error { return x.add(text, everyType) }
+
+// add adds a cue that supports types.
+func (x Cues) add(text string, types typeSet) error {
 	var words []string
 	for at := 0; at < len(text); {
-		end := run(text, at, wordClass)
+		end := Run(text, at, Word)
 		if end > at {
 			words = append(words, strings.ToLower(text[at:end]))
 		}
 		at = end + 1
 	}
-	if len(words) == 0 || len(words) > cueWords || len(text) > maxEntry {
-		return fmt.Errorf("the cue %.40q must have 1 to %d words and at most %d bytes", text, cueWords, maxEntry)
+	if len(words) == 0 || len(words) > cueWords || len(text) > maxCue {
+		return fmt.Errorf("the cue %.40q must have 1 to %d words and at most %d bytes", text, cueWords, maxCue)
 	}
 	for i, c := range x[words[0]] {
 		if slices.Equal(c.words, words) {
@@ -107,7 +96,7 @@ type near struct {
 }
 
 // find appends the cues among words; distance tells how far words from to to are.
-func (x cueIndex) find(found []near, words []string, after bool) []near {
+func (x Cues) find(found []near, words []string, after bool) []near {
 	for i, w := range words {
 		entries, ok := x[w]
 		if !ok && len(w) > 2 && w[len(w)-1] == 's' {
@@ -137,13 +126,13 @@ func follows(words, rest []string) bool {
 }
 
 // best returns the nearest of the cues that support a type within its reach.
-func best(found []near, types typeSet, reach cueReach) (near, bool) {
+func best(found []near, types typeSet, reach Reach) (near, bool) {
 	var nearest near
 	ok := false
 	for _, n := range found {
-		within := reach.before
+		within := reach.Before
 		if n.after {
-			within = reach.after
+			within = reach.After
 		}
 		if n.types&types != 0 && n.distance <= within && (!ok || n.distance < nearest.distance || n.distance == nearest.distance && len(n.text) > len(nearest.text)) {
 			nearest, ok = n, true
@@ -158,7 +147,7 @@ func best(found []near, types typeSet, reach cueReach) (near, bool) {
 func leading(words []string, text string, from, at int) []string {
 	for from = max(from, at-cueWindow); len(words) < wordsBefore+cueWords; {
 		end := at
-		for end > from && classes[text[end-1]]&wordClass == 0 && !(text[end-1] == '\n' && has(text, end-2, '\n')) {
+		for end > from && classes[text[end-1]]&Word == 0 && !(text[end-1] == '\n' && Has(text, end-2, '\n')) {
 			end--
 			switch text[end] {
 			case '>':
@@ -167,19 +156,19 @@ func leading(words []string, text string, from, at int) []string {
 					end = from + start
 				}
 			case '#': // as in "policy #"
-				if !has(text, end-1, '#') {
+				if !Has(text, end-1, '#') {
 					words = append(words, "number")
 				}
 			}
 		}
 		start := end
-		for start > from && classes[text[start-1]]&wordClass != 0 && (start == end || !humps(text, start)) {
+		for start > from && classes[text[start-1]]&Word != 0 && (start == end || !humps(text, start)) {
 			start--
 		}
 		if start == end {
 			break
 		}
-		if !(end-start == 1 && text[start] == 's' && has(text, start-1, '\'')) { // as in "driver's"
+		if !(end-start == 1 && text[start] == 's' && Has(text, start-1, '\'')) { // as in "driver's"
 			words = append(words, strings.ToLower(text[start:end]))
 		}
 		at = start
@@ -199,7 +188,7 @@ func isMask(part string) bool {
 
 // humps tells whether a capital after a small letter begins a word at an offset, as in
 // cardNumber.
-func humps(text string, at int) bool { return is(text, at, upperClass) && is(text, at-1, lowerClass) }
+func humps(text string, at int) bool { return Is(text, at, Upper) && Is(text, at-1, Lower) }
 
 // trailing appends the first words after an offset, in lower case, and returns how many of
 // them stand before a comma. The end of a sentence or a line ends them.
@@ -208,9 +197,9 @@ func trailing(words []string, text string, at int) (all []string, clause int) {
 	to := min(len(text), at+cueWindow)
 read:
 	for at < to && len(words) < wordsAfter+cueWords {
-		if classes[text[at]]&wordClass != 0 {
+		if classes[text[at]]&Word != 0 {
 			end := at + 1
-			for end < to && classes[text[end]]&wordClass != 0 && !humps(text, end) {
+			for end < to && classes[text[end]]&Word != 0 && !humps(text, end) {
 				end++
 			}
 			words = append(words, strings.ToLower(text[at:end]))
@@ -221,7 +210,7 @@ read:
 		case '\n', '!', '?', ';':
 			break read
 		case '.':
-			if !is(text, at+1, wordClass) {
+			if !Is(text, at+1, Word) {
 				break read
 			}
 		case ',':
