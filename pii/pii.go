@@ -295,10 +295,12 @@ func (f *Finder) find(ctx context.Context, text string) ([]toxscreen.Entity, err
 	if err != nil {
 		return nil, err
 	}
-	found := make([]finding, 0, len(entities))
+	var found []finding
 	for _, e := range entities {
-		e.Start, e.End = read.Original(e.Start, e.End)
-		found = append(found, patternFinding(e))
+		if float64(e.Score) >= f.settings.Threshold {
+			e.Start, e.End = read.Original(e.Start, e.End)
+			found = append(found, patternFinding(e))
+		}
 	}
 	var own []finding
 	for i := range f.recognizers {

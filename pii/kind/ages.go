@@ -10,15 +10,15 @@ import (
 // Ages of people.
 const Age toxscreen.EntityType = "AGE"
 
-var _ = declare(age,
+var _ = declare(ages,
 	scan.Kind{
 		Type: Age, Description: "an age over 89; every age if AGE is asked for by name",
 		HIPAA: "C",
 		Cues:  []string{"age", "aged", "turned", "turning"},
 		Reach: scan.Close,
 		Patterns: []scan.Pattern{
-			{At: scan.Digits, Most: 3, Find: func(s *scan.Scanner, start, end int) { scanner{s}.age(start, end) }},
-			{At: scan.Mixed, Find: func(s *scan.Scanner, start, end int) { scanner{s}.age(start, end) }},
+			{At: scan.Digits, Most: 3, Find: age},
+			{At: scan.Mixed, Find: age},
 		},
 		Examples: []string{
 			// every age, since it is asked for by name
@@ -54,8 +54,8 @@ var infantUnits = [...]string{
 
 // age finds an age: with its unit, right after a cue or, if every age was asked for, after "I am"
 // or between commas after a name.
-func (s scanner) age(start, end int) {
-	value, n := s.decimal(start, 3)
+func age(s *scan.Scanner, start, end int) {
+	value, n := decimal(s, start, 3)
 	least := safeHarborAge
 	if s.Asked(Age) {
 		least = 0
@@ -63,16 +63,16 @@ func (s scanner) age(start, end int) {
 	if n == 0 || value < least || value > maxAge || !s.ApartBefore(start) {
 		return
 	}
-	if to := s.unit(start+n, ageUnits[:]); to > 0 {
+	if to := unit(s, start+n, ageUnits[:]); to > 0 {
 		s.Add(Age, start, to, 0.8, "pattern")
 		return
 	}
 	if s.Asked(Age) {
-		if to := s.unit(start+n, infantUnits[:]); to > 0 {
+		if to := unit(s, start+n, infantUnits[:]); to > 0 {
 			s.Add(Age, start, to, 0.8, "pattern")
 			return
 		}
-		if s.ageAndSex(start, start+n) {
+		if ageAndSex(s, start, start+n) {
 			return
 		}
 	}
@@ -83,19 +83,19 @@ func (s scanner) age(start, end int) {
 	isOther := len(words) > 0 && notAfterAge[strings.TrimSuffix(words[0], "s")] && !s.Is(end, scan.Word)
 	// After a cue, and not of something else: "aged 90 days".
 	if s.CueBefore(Age, start, 1) {
-		if !isOther && !s.isUnderCells(start) {
+		if !isOther && !isUnderCells(s, start) {
 			s.Add(Age, start, end, 0.2, "pattern")
 		}
 		return
 	}
-	if s.Asked(Age) && (s.isSaid(start, end, words) || s.isApposition(start, end)) {
+	if s.Asked(Age) && (isSaid(s, start, end, words) || isApposition(s, start, end)) {
 		s.Add(Age, start, end, 0.5, "pattern")
 	}
 }
 
 // isUnderCells tells whether a number begins a line that follows a row of cells: a cue in that
 // row is of another column.
-func (s scanner) isUnderCells(start int) bool {
+func isUnderCells(s *scan.Scanner, start int) bool {
 	line := strings.LastIndexByte(s.Text[:start], '\n') + 1
 	if line == 0 || strings.TrimLeft(s.Text[line:start], " \"|") != "" {
 		return false
@@ -106,14 +106,14 @@ func (s scanner) isUnderCells(start int) bool {
 
 // IsSafeHarborAge tells whether an age that was found counts as an identifier.
 func IsSafeHarborAge(found string) bool {
-	s := scanner{scan.New(scan.Fold(found).Text, nil, nil)}
+	s := scan.New(scan.Fold(found).Text, nil, nil)
 	start := max(0, strings.IndexAny(s.Text, "0123456789"))
-	years, n := s.decimal(start, 3)
-	return years >= safeHarborAge && s.unit(start+n, infantUnits[:]) == 0
+	years, n := decimal(s, start, 3)
+	return years >= safeHarborAge && unit(s, start+n, infantUnits[:]) == 0
 }
 
 // unit returns where one of some units ends that begins at an offset, 0 if there is none.
-func (s scanner) unit(at int, units []string) int {
+func unit(s *scan.Scanner, at int, units []string) int {
 	for _, unit := range units {
 		to := at + len(unit)
 		if to <= len(s.Text) && strings.EqualFold(s.Text[at:to], unit) && !s.Is(to, scan.Word) {
@@ -127,7 +127,7 @@ func (s scanner) unit(at int, units []string) int {
 var notAfterAge = scan.Words("day hour minute second week month percent mile degree")
 
 // ageAndSex finds 34M and F34 in parentheses, and 34/F.
-func (s scanner) ageAndSex(start, end int) bool {
+func ageAndSex(s *scan.Scanner, start, end int) bool {
 	isSex := func(at int) bool { return at >= 0 && at < len(s.Text) && strings.IndexByte("MFmf", s.Text[at]) >= 0 }
 	if s.Has(end, '/') && isSex(end+1) && !s.Is(end+2, scan.Word) || s.Has(start-1, '(') && isSex(end) && s.Has(end+1, ')') {
 		s.Add(Age, start, end, 0.6, "pattern")
@@ -138,7 +138,7 @@ func (s scanner) ageAndSex(start, end int) bool {
 
 // isSaid tells whether a number is what somebody is: "I am 34", "she's 34 now", and not "I am 34
 // minutes late". after are the words after it.
-func (s scanner) isSaid(start, end int, after []string) bool {
+func isSaid(s *scan.Scanner, start, end int, after []string) bool {
 	before := s.WordsBefore(start)
 	said := strings.TrimRight(s.Text[:start], " ")
 	for len(before) > 0 && onlyJust[before[len(before)-1]] {
@@ -164,7 +164,7 @@ var (
 
 // isApposition tells whether a number stands between commas after a capitalised word that is no
 // month, as in "Anna Berg, 34, of Leeds".
-func (s scanner) isApposition(start, end int) bool {
+func isApposition(s *scan.Scanner, start, end int) bool {
 	if !s.Has(start-1, ' ') || !s.Has(start-2, ',') || !s.Has(end, ',') || !s.Has(end+1, ' ') || s.Is(end+2, scan.Digit) {
 		return false
 	}

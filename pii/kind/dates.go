@@ -10,7 +10,7 @@ import (
 // Dates and times of day.
 const DateTime toxscreen.EntityType = "DATE_TIME"
 
-var _ = declare(date,
+var _ = declare(dates,
 	scan.Kind{
 		Type: DateTime, Description: "a date, a day of the week, or a time of day",
 		HIPAA: "C",
@@ -19,9 +19,9 @@ var _ = declare(date,
 		},
 		Reach: scan.Reach{Before: 3},
 		Patterns: []scan.Pattern{
-			{At: scan.Digits, Most: 4, Find: func(s *scan.Scanner, start, _ int) { scanner{s}.date(start) }},
-			{At: scan.Mixed, Most: 4, Find: func(s *scan.Scanner, start, _ int) { scanner{s}.dateOrTime(start) }},
-			{At: scan.Letters, Least: 3, Most: 9, Turn: scan.Late, Find: func(s *scan.Scanner, start, end int) { scanner{s}.writtenDate(start, end) }},
+			{At: scan.Digits, Most: 4, Find: date},
+			{At: scan.Mixed, Most: 4, Find: dateOrTime},
+			{At: scan.Letters, Least: 3, Most: 9, Turn: scan.Late, Find: writtenDate},
 		},
 		Examples: []string{
 			"«2024-01-15T10:30:00Z»", "«15.01.2024»", "«1/15/2024», «15/01/24»", "«January 15, 1985» and «Jan 5th»", "«15 March 2024»", "the «4th of July»", "«May 2024»", "at «10:30 am», «5 pm»", "«23:59:59.123»", "«10:30:00+02:00»", "«9:30 a.m.»", "«12:00-0500»", "«5 Jan. 2024»", "«Mar. 5, 2020»", "«March the 5th»",
@@ -34,37 +34,37 @@ var _ = declare(date,
 	},
 )
 
-// dateOrTime is [scanner.date] for a word that may begin with letters.
-func (s scanner) dateOrTime(start int) {
+// dateOrTime is [date] for a word that may begin with letters.
+func dateOrTime(s *scan.Scanner, start, _ int) {
 	if s.Is(start, scan.Digit) {
-		s.date(start)
+		date(s, start, 0)
 	}
 }
 
 // date finds a date or a time that begins with digits.
-func (s scanner) date(start int) {
-	if start < s.DateEnd || !s.ApartBefore(start) || s.isPosition(start) {
+func date(s *scan.Scanner, start, _ int) {
+	if start < s.DateEnd || !s.ApartBefore(start) || isPosition(s, start) {
 		return
 	}
-	if end, score := s.numericDate(start); end > start {
-		s.addDate(start, s.timeAfter(end), score)
+	if end, score := numericDate(s, start); end > start {
+		addDate(s, start, timeAfter(s, end), score)
 		return
 	}
-	if end := s.introducedDate(start); end > start {
-		s.addDate(start, s.timeAfter(end), scan.LooseScore)
+	if end := introducedDate(s, start); end > start {
+		addDate(s, start, timeAfter(s, end), scan.LooseScore)
 		return
 	}
-	if end := s.dayAndMonth(start); end > start {
-		s.addDate(start, s.timeAfter(end), 0.7)
+	if end := dayAndMonth(s, start); end > start {
+		addDate(s, start, timeAfter(s, end), 0.7)
 		return
 	}
-	if end, score := s.timeOfDay(start); end > start {
-		s.addDate(start, end, score)
+	if end, score := timeOfDay(s, start); end > start {
+		addDate(s, start, end, score)
 	}
 }
 
 // isPosition tells whether a number follows the name of a file, as in main.go:10:25.
-func (s scanner) isPosition(start int) bool {
+func isPosition(s *scan.Scanner, start int) bool {
 	if !s.Has(start-1, ':') {
 		return false
 	}
@@ -76,13 +76,13 @@ func (s scanner) isPosition(start int) bool {
 	return at < start-1 && s.Has(at-1, '.')
 }
 
-func (s scanner) addDate(start, end int, score float64) {
+func addDate(s *scan.Scanner, start, end int, score float64) {
 	s.DateEnd = end
 	s.Add(DateTime, start, end, score, "pattern")
 }
 
 // decimal reads up to most digits at an offset; length is 0 if there are none, or more.
-func (s scanner) decimal(at, most int) (value, length int) {
+func decimal(s *scan.Scanner, at, most int) (value, length int) {
 	for s.Is(at+length, scan.Digit) {
 		if length == most {
 			return 0, 0
@@ -94,24 +94,24 @@ func (s scanner) decimal(at, most int) (value, length int) {
 }
 
 // numericDate reads 2024-01-31, 31.01.2024, 1/31/24, 31-Jan-2024 and the like.
-func (s scanner) numericDate(start int) (end int, score float64) {
-	first, n := s.decimal(start, 4)
+func numericDate(s *scan.Scanner, start int) (end int, score float64) {
+	first, n := decimal(s, start, 4)
 	at := start + n
 	if n == 0 || n == 3 || at >= len(s.Text) || strings.IndexByte("-/.", s.Text[at]) < 0 {
 		return 0, 0
 	}
 	separator := s.Text[at]
-	second, m := s.decimal(at+1, 2)
+	second, m := decimal(s, at+1, 2)
 	at += 1 + m
 	if m == 0 {
 		if n > 2 || !isDay(first) {
 			return 0, 0
 		}
-		return s.monthAndYear(at, separator)
+		return monthAndYear(s, at, separator)
 	}
-	third, k := s.decimal(at+1, 4)
+	third, k := decimal(s, at+1, 4)
 	end = at + 1 + k
-	if !s.Has(at, separator) || !s.dateEnds(end, separator) {
+	if !s.Has(at, separator) || !dateEnds(s, end, separator) {
 		return 0, 0
 	}
 	either := isMonth(first) && isDay(second) || isDay(first) && isMonth(second)
@@ -135,10 +135,10 @@ func (s scanner) numericDate(start int) (end int, score float64) {
 
 // introducedDate reads 22/5 and 11/2023 right after a cue: without one, they are shares as
 // often.
-func (s scanner) introducedDate(start int) int {
-	first, n := s.decimal(start, 2)
+func introducedDate(s *scan.Scanner, start int) int {
+	first, n := decimal(s, start, 2)
 	at := start + n + 1
-	second, m := s.decimal(at, 4)
+	second, m := decimal(s, at, 4)
 	if n == 0 || !s.Has(at-1, '/') || !s.ApartAfter(at+m) {
 		return 0
 	}
@@ -158,12 +158,12 @@ func isDayAndMonth(first, second int) bool {
 }
 
 // monthAndYear reads the rest of 31-Jan-2024 and 31/Jan/24.
-func (s scanner) monthAndYear(at int, separator byte) (end int, score float64) {
+func monthAndYear(s *scan.Scanner, at int, separator byte) (end int, score float64) {
 	word := s.Run(at, scan.Letter)
 	if word-at > 9 || !months[strings.ToLower(s.Text[at:word])] || !s.Has(word, separator) {
 		return 0, 0
 	}
-	year, k := s.decimal(word+1, 4)
+	year, k := decimal(s, word+1, 4)
 	if end = word + 1 + k; !isYear(year, k) && k != 2 || s.Is(end, scan.Word) {
 		return 0, 0
 	}
@@ -172,7 +172,7 @@ func (s scanner) monthAndYear(at int, separator byte) (end int, score float64) {
 
 // dateEnds tells whether a date of numbers ends at an offset: no more of them follow, and no
 // word but the T before a time.
-func (s scanner) dateEnds(end int, separator byte) bool {
+func dateEnds(s *scan.Scanner, end int, separator byte) bool {
 	switch {
 	case s.Is(end, scan.Word):
 		return s.Has(end, 'T') || s.Has(end, 't')
@@ -195,13 +195,13 @@ var (
 )
 
 // dayAndMonth reads 31 January 2024, 31st of January and the like.
-func (s scanner) dayAndMonth(start int) int {
-	day, n := s.decimal(start, 2)
+func dayAndMonth(s *scan.Scanner, start int) int {
+	day, n := decimal(s, start, 2)
 	at := start + n
 	if n == 0 || !isDay(day) {
 		return 0
 	}
-	at = s.ordinal(at)
+	at = ordinal(s, at)
 	if !s.Has(at, ' ') && !s.Has(at, '-') {
 		return 0
 	}
@@ -209,15 +209,15 @@ func (s scanner) dayAndMonth(start int) int {
 	if strings.HasPrefix(s.Text[at:], "of ") {
 		at += len("of ")
 	}
-	end := s.month(at)
+	end := month(s, at)
 	if end == 0 {
 		return 0
 	}
-	return s.yearAfter(end)
+	return yearAfter(s, end)
 }
 
 // ordinal passes over st, nd, rd or th.
-func (s scanner) ordinal(at int) int {
+func ordinal(s *scan.Scanner, at int) int {
 	if at+2 <= len(s.Text) && !s.Is(at+2, scan.Word) {
 		switch s.Text[at : at+2] {
 		case "st", "nd", "rd", "th":
@@ -228,7 +228,7 @@ func (s scanner) ordinal(at int) int {
 }
 
 // month returns the end of the name of a month after a day, or 0.
-func (s scanner) month(at int) int {
+func month(s *scan.Scanner, at int) int {
 	end := s.Run(at, scan.Letter)
 	if end-at < 3 || end-at > 9 || !months[strings.ToLower(s.Text[at:end])] {
 		return 0
@@ -240,7 +240,7 @@ func (s scanner) month(at int) int {
 }
 
 // yearAfter passes over a year after a month or a day.
-func (s scanner) yearAfter(at int) int {
+func yearAfter(s *scan.Scanner, at int) int {
 	to := at
 	if s.Has(to, ',') {
 		to++
@@ -248,10 +248,10 @@ func (s scanner) yearAfter(at int) int {
 	if s.Has(to, ' ') || s.Has(to, '-') {
 		to++
 	}
-	if year, n := s.decimal(to, 4); to > at && isYear(year, n) && s.dateEnds(to+n, '-') {
+	if year, n := decimal(s, to, 4); to > at && isYear(year, n) && dateEnds(s, to+n, '-') {
 		return to + n
 	}
-	if end := s.shortYear(to); end > to {
+	if end := shortYear(s, to); end > to {
 		return end
 	}
 	if s.Has(at-1, '.') && !s.Has(at, ' ') { // the stop ended the sentence
@@ -261,26 +261,26 @@ func (s scanner) yearAfter(at int) int {
 }
 
 // shortYear passes over '23.
-func (s scanner) shortYear(at int) int {
-	if _, n := s.decimal(at+1, 2); s.Has(at, '\'') && n == 2 && !s.Is(at+3, scan.Word) {
+func shortYear(s *scan.Scanner, at int) int {
+	if _, n := decimal(s, at+1, 2); s.Has(at, '\'') && n == 2 && !s.Is(at+3, scan.Word) {
 		return at + 3
 	}
 	return at
 }
 
 // writtenDate finds a date that begins with the name of a month or is a day of the week.
-func (s scanner) writtenDate(start, end int) {
+func writtenDate(s *scan.Scanner, start, end int) {
 	length := end - start
 	if start < s.DateEnd || length < 3 || length > 9 || strings.IndexByte("jfmasondJFMASONDtwTW", s.Text[start]) < 0 {
 		return
 	}
 	word := strings.ToLower(s.Text[start:end])
 	if weekdays[word] {
-		s.addDate(start, end, 0.5)
+		addDate(s, start, end, 0.5)
 		return
 	}
 	if weekdaysInShort[word] {
-		s.dateAfterWeekday(start, end)
+		dateAfterWeekday(s, start, end)
 		return
 	}
 	if !months[word] {
@@ -294,23 +294,23 @@ func (s scanner) writtenDate(start, end int) {
 		return
 	}
 	at++
-	if year, n := s.decimal(at, 4); isYear(year, n) && !s.Is(at+n, scan.Word) {
-		s.addDate(start, at+n, 0.6)
+	if year, n := decimal(s, at, 4); isYear(year, n) && !s.Is(at+n, scan.Word) {
+		addDate(s, start, at+n, 0.6)
 		return
 	}
-	if to := s.shortYear(at); to > at {
-		s.addDate(start, to, 0.6)
+	if to := shortYear(s, at); to > at {
+		addDate(s, start, to, 0.6)
 		return
 	}
 	if strings.HasPrefix(s.Text[at:], "the ") {
 		at += len("the ")
 	}
-	day, n := s.decimal(at, 2)
+	day, n := decimal(s, at, 2)
 	if n == 0 || !isDay(day) {
 		return
 	}
 	number := at + n
-	at = s.ordinal(number)
+	at = ordinal(s, number)
 	// "may 5" and "march 3" are dates where something else says so.
 	if whole := s.Text[start:end]; (whole == "may" || whole == "march") && at == number && !s.Supported(DateTime, start, at) {
 		return
@@ -318,12 +318,12 @@ func (s scanner) writtenDate(start, end int) {
 	if s.Is(at, scan.Word) || s.Has(at, '%') || s.Has(at, ':') || s.Has(at, '.') && s.Is(at+1, scan.Digit) {
 		return
 	}
-	s.addDate(start, s.timeAfter(s.yearAfter(at)), 0.6)
+	addDate(s, start, timeAfter(s, yearAfter(s, at)), 0.6)
 }
 
 // dateAfterWeekday finds a date or a time after the short name of a day: Tue 8 Oct, Sat.,
 // June 8. The short name alone is none, since "sat" and "sun" are words.
-func (s scanner) dateAfterWeekday(start, end int) {
+func dateAfterWeekday(s *scan.Scanner, start, end int) {
 	at := end
 	for s.Has(at, '.') || s.Has(at, ',') {
 		at++
@@ -335,10 +335,10 @@ func (s scanner) dateAfterWeekday(start, end int) {
 	before := len(s.Found)
 	switch {
 	case s.Is(at, scan.Digit):
-		s.date(at)
+		date(s, at, 0)
 	case s.Is(at, scan.Letter):
 		if to := s.Run(at, scan.Letter); months[strings.ToLower(s.Text[at:min(to, at+9)])] {
-			s.writtenDate(at, to)
+			writtenDate(s, at, to)
 		}
 	}
 	if len(s.Found) > before {
@@ -347,7 +347,7 @@ func (s scanner) dateAfterWeekday(start, end int) {
 }
 
 // timeAfter passes over the time of day after a date.
-func (s scanner) timeAfter(end int) int {
+func timeAfter(s *scan.Scanner, end int) int {
 	at := end
 	switch {
 	case s.Has(at, 'T'), s.Has(at, 't'), s.Has(at, ' '):
@@ -357,7 +357,7 @@ func (s scanner) timeAfter(end int) int {
 	default:
 		return end
 	}
-	if to, _ := s.timeOfDay(at); to > at {
+	if to, _ := timeOfDay(s, at); to > at {
 		return to
 	}
 	return end
@@ -365,24 +365,24 @@ func (s scanner) timeAfter(end int) int {
 
 // timeOfDay reads 9:30, 09:30:15.123, 9:30 pm, 9.30pm, 9 pm, 9 o'clock, 0930 hrs and zones
 // after them.
-func (s scanner) timeOfDay(start int) (end int, score float64) {
-	hour, n := s.decimal(start, 2)
+func timeOfDay(s *scan.Scanner, start int) (end int, score float64) {
+	hour, n := decimal(s, start, 2)
 	at := start + n
 	if n == 0 {
-		return s.militaryTime(start)
+		return militaryTime(s, start)
 	}
 	if hour > 24 {
 		return 0, 0
 	}
-	if end, score := s.wordedTime(at, hour); end > at {
+	if end, score := wordedTime(s, at, hour); end > at {
 		return end, score
 	}
 	score = 0.5
 	minutes := false
-	if minute, m := s.decimal(at+1, 2); s.Has(at, ':') && m == 2 && minute < 60 {
+	if minute, m := decimal(s, at+1, 2); s.Has(at, ':') && m == 2 && minute < 60 {
 		minutes = true
 		at += 3
-		if second, k := s.decimal(at+1, 2); s.Has(at, ':') && k == 2 && second <= 60 {
+		if second, k := decimal(s, at+1, 2); s.Has(at, ':') && k == 2 && second <= 60 {
 			at += 3
 			if (s.Has(at, '.') || s.Has(at, ',')) && s.Is(at+1, scan.Digit) {
 				at = s.Run(at+1, scan.Digit)
@@ -392,13 +392,13 @@ func (s scanner) timeOfDay(start int) (end int, score float64) {
 			score = 0.4
 		}
 	}
-	if to := s.halfOfDay(at); to > at && hour >= 1 && hour <= 12 {
+	if to := halfOfDay(s, at); to > at && hour >= 1 && hour <= 12 {
 		return to, 0.6
 	}
 	if !minutes || s.Has(at, ':') && s.Is(at+1, scan.Word) {
 		return 0, 0
 	}
-	at = s.zone(at)
+	at = zone(s, at)
 	if s.Is(at, scan.Word) {
 		return 0, 0
 	}
@@ -406,16 +406,16 @@ func (s scanner) timeOfDay(start int) (end int, score float64) {
 }
 
 // zone passes over Z, +01, +0100 or +01:00.
-func (s scanner) zone(at int) int {
+func zone(s *scan.Scanner, at int) int {
 	if s.Has(at, 'Z') && !s.Is(at+1, scan.Word) {
 		return at + 1
 	}
 	if !s.Has(at, '+') && !s.Has(at, '-') {
 		return at
 	}
-	_, k := s.decimal(at+1, 4)
+	_, k := decimal(s, at+1, 4)
 	if k == 2 && s.Has(at+3, ':') {
-		if _, l := s.decimal(at+4, 2); l == 2 {
+		if _, l := decimal(s, at+4, 2); l == 2 {
 			k = 5
 		}
 	}
@@ -426,11 +426,11 @@ func (s scanner) zone(at int) int {
 }
 
 // wordedTime reads what follows the hour in 9.30pm, 14.30 Uhr and 9 o'clock.
-func (s scanner) wordedTime(at, hour int) (end int, score float64) {
+func wordedTime(s *scan.Scanner, at, hour int) (end int, score float64) {
 	ofHalf := hour >= 1 && hour <= 12
-	if minute, m := s.decimal(at+1, 2); s.Has(at, '.') && m == 2 && minute < 60 {
+	if minute, m := decimal(s, at+1, 2); s.Has(at, '.') && m == 2 && minute < 60 {
 		at += 3
-		if to := s.halfOfDay(at); to > at && ofHalf {
+		if to := halfOfDay(s, at); to > at && ofHalf {
 			return to, 0.6
 		}
 		if to := at + len(" Uhr"); strings.HasPrefix(s.Text[at:], " Uhr") && !s.Is(to, scan.Word) {
@@ -445,8 +445,8 @@ func (s scanner) wordedTime(at, hour int) (end int, score float64) {
 }
 
 // militaryTime reads 0930 hrs. Without the 0 it may be a duration, so that it needs a cue.
-func (s scanner) militaryTime(start int) (end int, score float64) {
-	clock, n := s.decimal(start, 4)
+func militaryTime(s *scan.Scanner, start int) (end int, score float64) {
+	clock, n := decimal(s, start, 4)
 	if n != 4 || clock >= 2400 || clock%100 >= 60 {
 		return 0, 0
 	}
@@ -459,7 +459,7 @@ func (s scanner) militaryTime(start int) (end int, score float64) {
 }
 
 // halfOfDay passes over am, pm, a.m. or p.m.
-func (s scanner) halfOfDay(at int) int {
+func halfOfDay(s *scan.Scanner, at int) int {
 	to := at
 	if s.Has(to, ' ') {
 		to++

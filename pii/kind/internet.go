@@ -20,13 +20,13 @@ const (
 	MACAddress   toxscreen.EntityType = "MAC_ADDRESS"
 )
 
-var _ = declare(mail,
+var _ = declare(mails,
 	scan.Kind{
 		Type: EmailAddress, Description: "an e-mail address, also of a domain that is reserved for tests",
 		HIPAA: "F", Container: true,
 		Cues: []string{"email", "mail"},
 		Patterns: []scan.Pattern{
-			{Bytes: "@", Find: func(s *scan.Scanner, start, _ int) { scanner{s}.email(start) }},
+			{Bytes: "@", Find: email},
 		},
 		Examples: []string{
 			"Write to «john.doe@example.com».", "«O'Brien@mail.b.co.uk», please", "<«a+b@sub.domain.test»>", "“«x_y@z-a.de»…”", "mailto:«jo@example.org»?subject=x", "«jörg@münchen.de»",
@@ -43,8 +43,8 @@ var _ = declare(internet,
 		HIPAA: "N", Container: true,
 		Cues: []string{"website", "url", "site", "link", "domain", "webpage", "homepage"},
 		Patterns: []scan.Pattern{
-			{At: scan.Letters | scan.Digits | scan.Mixed | scan.Foreign, Next: ":", Find: func(s *scan.Scanner, start, end int) { scanner{s}.url(start, end) }},
-			{At: scan.Letters | scan.Digits | scan.Mixed | scan.Foreign, Next: ".-", Find: func(s *scan.Scanner, start, end int) { scanner{s}.bareDomain(start, end) }},
+			{At: scan.Letters | scan.Digits | scan.Mixed | scan.Foreign, Next: ":", Find: url},
+			{At: scan.Letters | scan.Digits | scan.Mixed | scan.Foreign, Next: ".-", Find: bareDomain},
 		},
 		Examples: []string{
 			"See «https://example.com/a(b)c?d=e#f».", "(«https://example.com/ä»)!", "[x](«https://example.com/y»)", "«http://[2001:db8::1]:8080/x»", "«example.com:8080/x?y»", "(«http://Example.co.nz/»)", "«www.example.org», then", "on «example.com»", "«example.com/path», «shop.example.fi/x», «example.pl/x»",
@@ -62,9 +62,9 @@ var _ = declare(internet,
 			"ip", "ipv4", "ipv6", "address", "host", "server", "dns", "ping", "client", "remote", "router", "gateway", "subnet", "nameserver",
 		},
 		Patterns: []scan.Pattern{
-			{At: scan.Digits, Next: ".", Most: 3, Find: func(s *scan.Scanner, start, _ int) { scanner{s}.ipv4(start) }},
-			{At: scan.Digits, Next: ":", Most: 4, Find: func(s *scan.Scanner, start, _ int) { scanner{s}.ipv6(start) }},
-			{At: scan.Letters | scan.Mixed, Next: ":", Bytes: ":", Find: func(s *scan.Scanner, start, _ int) { scanner{s}.ipv6(start) }},
+			{At: scan.Digits, Next: ".", Most: 3, Find: ipv4},
+			{At: scan.Digits, Next: ":", Most: 4, Find: ipv6},
+			{At: scan.Letters | scan.Mixed, Next: ":", Bytes: ":", Find: ipv6},
 		},
 		Examples: []string{
 			"from «192.168.1.20»:443", "«203.0.113.7»/24", "«2001:db8::8a2e:370:7334»", "[«fe80::1»]", "ping «8.8.8.8»", "«::ffff:203.0.113.7»", "4f8a:c99e is no address, «4f8a:c99e:dc86:faf9:5988:5f63:375e:8a2a» is",
@@ -78,7 +78,8 @@ var _ = declare(internet,
 		HIPAA: "M",
 		Cues:  []string{"mac", "ethernet", "hwaddr", "bssid", "bluetooth"},
 		Patterns: []scan.Pattern{
-			{At: scan.Letters | scan.Digits | scan.Mixed, Next: ":-.", Find: func(s *scan.Scanner, start, _ int) { scanner{s}.mac(start) }},
+			{At: scan.Letters | scan.Digits | scan.Mixed, Next: ":-", Least: 2, Most: 2, Find: mac},
+			{At: scan.Letters | scan.Digits | scan.Mixed, Next: ".", Least: 4, Most: 4, Find: mac},
 		},
 		Examples: []string{
 			"«aa:bb:cc:dd:ee:ff»", "«AA-BB-CC-11-22-33»", "«00:1A:2B:3C:4D:5E»", "«00-1a-2b-3c-4d-5e»", "«001a.2b3c.4d5e»",
@@ -93,7 +94,7 @@ const (
 )
 
 // email finds the e-mail address around an @.
-func (s scanner) email(at int) {
+func email(s *scan.Scanner, at, _ int) {
 	start := at
 	for start > 0 && at-start < maxLocal && isLocal(s.Text[start-1]) {
 		start--
@@ -104,7 +105,7 @@ func (s scanner) email(at int) {
 	if start == at || s.Text[at-1] == '.' {
 		return
 	}
-	end, last := s.host(at + 1)
+	end, last := host(s, at+1)
 	if last < 0 || end-at > maxDomain || s.Has(end, '@') {
 		return
 	}
@@ -131,7 +132,7 @@ func isLocal(b byte) bool { return scan.Class(b)&scan.Word != 0 || strings.Index
 
 // host returns the end of the domain name that begins at an offset, and where its last
 // label begins, or -1 if there is only one.
-func (s scanner) host(at int) (end, last int) {
+func host(s *scan.Scanner, at int) (end, last int) {
 	last = -1
 	label := at
 	for {
@@ -179,8 +180,8 @@ var FileEndings = scan.Words("png jpg jpeg gif svg webp pdf zip mov md py rs sh 
 var bareDomains = scan.Words("com org net edu gov mil info biz io ai co app dev xyz online site shop tech store cloud blog uk de fr nl eu ch se dk fi es ie ca au nz jp cn br mx ru ua tr za kr tw sg hk il ar cl gr cz hu ro test example")
 
 // url finds an address with a scheme, the word from start to end.
-func (s scanner) url(start, end int) {
-	if !strings.HasPrefix(s.Text[end:], "://") || start < s.Memory[urlEnd] || !s.urlBegins(start) {
+func url(s *scan.Scanner, start, end int) {
+	if !strings.HasPrefix(s.Text[end:], "://") || start < s.Memory[urlEnd] || !urlBegins(s, start) {
 		return
 	}
 	score := 0.5
@@ -191,7 +192,7 @@ func (s scanner) url(start, end int) {
 		return
 	}
 	host := end + len("://")
-	to := s.urlTail(host)
+	to := urlTail(s, host)
 	if to == host {
 		return
 	}
@@ -216,13 +217,13 @@ func (s scanner) url(start, end int) {
 	s.AddAlone(URL, start, to, score, "pattern")
 }
 
-func (s scanner) urlBegins(start int) bool {
+func urlBegins(s *scan.Scanner, start int) bool {
 	return start == 0 || strings.IndexByte("@._-/\\$", s.Text[start-1]) < 0
 }
 
 // urlTail returns where an address ends: before a blank, a quotation mark or a bracket that
 // it did not open, and before the punctuation of the sentence around it.
-func (s scanner) urlTail(at int) int {
+func urlTail(s *scan.Scanner, at int) int {
 	end := at
 	open := 0
 	for end < len(s.Text) {
@@ -254,15 +255,12 @@ func (s scanner) urlTail(at int) int {
 
 // bareDomain finds an address without scheme that begins with a word. After digits, a stop or a
 // dash goes on with a letter, or it is a number.
-func (s scanner) bareDomain(start, end int) {
-	next := byte(scan.Word)
-	if strings.ContainsAny(s.Text[start:end], "0123456789") {
-		next = scan.Letter
-	}
-	if !s.Is(end+1, next) || start < s.Memory[urlEnd] || start < s.Memory[domainEnd] || !s.urlBegins(start) {
+func bareDomain(s *scan.Scanner, start, end int) {
+	if !s.Is(end+1, scan.Word) || start < s.Memory[urlEnd] || start < s.Memory[domainEnd] || !urlBegins(s, start) ||
+		s.Is(end+1, scan.Digit) && strings.ContainsAny(s.Text[start:end], "0123456789") {
 		return
 	}
-	end, last := s.host(start)
+	end, last := host(s, start)
 	s.Memory[domainEnd] = end
 	if last < 0 || end-start > maxDomain || end < len(s.Text) && strings.IndexByte("@(_$", s.Text[end]) >= 0 {
 		return
@@ -273,7 +271,7 @@ func (s scanner) bareDomain(start, end int) {
 	}
 	path := s.Has(to, '/') && (s.Is(to+1, scan.Word) || s.Has(to+1, '~'))
 	if s.Has(to, '/') || s.Has(to, '?') && s.Is(to+1, scan.Word) {
-		to = s.urlTail(to)
+		to = urlTail(s, to)
 	}
 	if score := domainScore(s.Text[start:end], s.Text[last:end], path); score > 0 {
 		s.Memory[urlEnd] = to
@@ -306,7 +304,7 @@ func domainScore(host, tld string, path bool) float64 {
 }
 
 // ipv4 finds an address of four decimal bytes.
-func (s scanner) ipv4(start int) {
+func ipv4(s *scan.Scanner, start, _ int) {
 	at := start
 	small := true
 	for i := range 4 {
@@ -325,7 +323,7 @@ func (s scanner) ipv4(start int) {
 	}
 	addr, err := netip.ParseAddr(s.Text[start:at])
 	if err != nil || s.Is(at, scan.Word) || s.Has(at, '.') && s.Is(at+1, scan.Digit) || s.Has(at, '-') && s.Is(at+1, scan.Word) ||
-		!s.addressBegins(start) || isNobodys(addr) {
+		!addressBegins(s, start) || isNobodys(addr) {
 		return
 	}
 	s.AddressEnd = at
@@ -341,7 +339,7 @@ func (s scanner) ipv4(start int) {
 
 // addressBegins tells whether what begins at an offset is not a part of a longer number or
 // name.
-func (s scanner) addressBegins(start int) bool {
+func addressBegins(s *scan.Scanner, start int) bool {
 	return start == 0 || strings.IndexByte(".-/:_@+", s.Text[start-1]) < 0 || !s.Is(start-2, scan.Word)
 }
 
@@ -352,7 +350,7 @@ func isNobodys(a netip.Addr) bool {
 }
 
 // ipv6 finds an address with colons that begins at an offset.
-func (s scanner) ipv6(start int) {
+func ipv6(s *scan.Scanner, start, _ int) {
 	if start < s.AddressEnd {
 		return
 	}
@@ -368,7 +366,7 @@ func (s scanner) ipv6(start int) {
 		end++
 	}
 	s.AddressEnd = end
-	if colons < 2 || !digits || end-start > 47 || s.Is(end, scan.Word) || s.Is(start-1, scan.Word) || !s.addressBegins(start) {
+	if colons < 2 || !digits || end-start > 47 || s.Is(end, scan.Word) || s.Is(start-1, scan.Word) || !addressBegins(s, start) {
 		return
 	}
 	for end > start && (s.Text[end-1] == '.' || s.Text[end-1] == ':' && !s.Has(end-2, ':')) {
@@ -391,7 +389,7 @@ func (s scanner) ipv6(start int) {
 }
 
 // mac finds a hardware address: six bytes with colons or dashes, or three groups with dots.
-func (s scanner) mac(start int) {
+func mac(s *scan.Scanner, start, _ int) {
 	for _, form := range [...]struct {
 		separator     byte
 		groups, bytes int
@@ -425,7 +423,7 @@ func (s scanner) mac(start int) {
 				at++
 			}
 		}
-		if s.Is(at, scan.Word) || s.Has(at, form.separator) && s.Is(at+1, scan.Word) || !s.addressBegins(start) || zeros == 12 || ones == 12 {
+		if s.Is(at, scan.Word) || s.Has(at, form.separator) && s.Is(at+1, scan.Word) || !addressBegins(s, start) || zeros == 12 || ones == 12 {
 			return
 		}
 		score := 0.8

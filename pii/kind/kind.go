@@ -41,17 +41,17 @@ type family struct {
 
 var (
 	names    = family{place: 0}
-	mail     = family{place: 1}
-	phone    = family{place: 2}
+	mails    = family{place: 1}
+	phones   = family{place: 2}
 	internet = family{place: 3}
 	money    = family{place: 4}
 	// The numbers of countries are here, see national.
-	vehicle  = family{place: 6}
+	vehicles = family{place: 6}
 	medicine = family{place: 7}
-	date     = family{place: 8}
-	age      = family{place: 9}
-	title    = family{place: 10}
-	secret   = family{place: 11}
+	dates    = family{place: 8}
+	ages     = family{place: 9}
+	titles   = family{place: 10}
+	secrets  = family{place: 11}
 )
 
 // national returns the family of a country. Those whose numbers stand in English texts come first.
@@ -95,9 +95,6 @@ var All = sync.OnceValue(func() []scan.Kind {
 	}
 	return all
 })
-
-// scanner is a [scan.Scanner] with the methods that find the types of this package.
-type scanner struct{ *scan.Scanner }
 
 // What the patterns of this package remember of a text, see [scan.Scanner].Memory: where the last
 // of some ends, so that no other begins inside, and how often the library of phone numbers was

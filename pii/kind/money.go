@@ -47,7 +47,7 @@ var _ = declare(money,
 		HIPAA: "J",
 		Cues:  []string{"iban", "account", "bank", "transfer", "wire", "konto"},
 		Patterns: []scan.Pattern{
-			{At: scan.Mixed, Least: 4, Find: func(s *scan.Scanner, start, end int) { scanner{s}.iban(start, end) }},
+			{At: scan.Mixed, Least: 4, Find: iban},
 		},
 		Examples: []string{
 			"«GB82 WEST 1234 5698 7654 32»", "«DE89370400440532013000»", "«gb82west12345698765432»", "«NO93 8601 1117 947»", "«FR14-2004-1010-0505-0001-3M02-606»",
@@ -59,7 +59,7 @@ var _ = declare(money,
 		HIPAA: "J",
 		Cues:  []string{"bitcoin", "btc", "ethereum", "eth", "wallet", "crypto", "ether", "address"},
 		Patterns: []scan.Pattern{
-			{At: scan.Digits | scan.Mixed, Least: 14, Find: func(s *scan.Scanner, start, end int) { scanner{s}.crypto(start, end) }},
+			{At: scan.Digits | scan.Mixed, Least: 14, Find: crypto},
 		},
 		Examples: []string{
 			"«1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa»", "«bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4»", "«bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0»",
@@ -132,7 +132,7 @@ var ibanLengths = func() map[string]int {
 }()
 
 // iban finds an account number that begins with a word, with or without blanks.
-func (s scanner) iban(start, end int) {
+func iban(s *scan.Scanner, start, end int) {
 	if end-start < 4 || !s.Is(start, scan.Lower|scan.Upper) || !s.Is(start+1, scan.Lower|scan.Upper) ||
 		!s.Is(start+2, scan.Digit) || !s.Is(start+3, scan.Digit) || !s.ApartBefore(start) {
 		return
@@ -165,7 +165,7 @@ func (s scanner) iban(start, end int) {
 }
 
 // crypto finds the address of a wallet.
-func (s scanner) crypto(start, end int) {
+func crypto(s *scan.Scanner, start, end int) {
 	word := s.Text[start:end]
 	length := len(word)
 	switch {

@@ -13,7 +13,7 @@ import (
 // Phone numbers.
 const PhoneNumber toxscreen.EntityType = "PHONE_NUMBER"
 
-var _ = declare(phone,
+var _ = declare(phones,
 	scan.Kind{
 		Type: PhoneNumber, Description: "a phone or fax number: international, or national in one of the regions; unusual forms with a cue",
 		HIPAA: "DE",
@@ -23,7 +23,7 @@ var _ = declare(phone,
 			"my number", "your number", "his number", "her number", "their number", "mob", "txt me", "text me",
 		},
 		Patterns: []scan.Pattern{
-			{At: scan.Digits | scan.Mixed, Bytes: "+(", Turn: scan.Last, Find: func(s *scan.Scanner, start, _ int) { scanner{s}.phone(start) }},
+			{At: scan.Digits | scan.Mixed, Bytes: "+(", Turn: scan.Last, Find: phone},
 		},
 		Examples: []string{
 			"«(415) 555-2671»", "«415-555-2671», «415.555.2671»", "«+44 20 7946 0958»", "«+1-415-555-2671 x1234»", "«020 7946 0958»", "«01 42 68 53 00»", "call «4155552671»", "Tel. «555-0123»",
@@ -58,16 +58,16 @@ type dialled struct {
 // phone finds a phone number that begins at an offset: with +, an opening parenthesis, or a
 // digit. The library knows which numbers exist, but takes microseconds to tell: it is asked
 // only about what is grouped like a phone number.
-func (s scanner) phone(start int) {
-	if start < s.Memory[phoneEnd] || start < s.DateEnd || start < s.AddressEnd && !s.Has(start, '+') || start < s.WordEnd || !s.phoneBegins(start) {
+func phone(s *scan.Scanner, start, _ int) {
+	if start < s.Memory[phoneEnd] || start < s.DateEnd || start < s.AddressEnd && !s.Has(start, '+') || start < s.WordEnd || !phoneBegins(s, start) {
 		return
 	}
-	d := s.dialled(start)
+	d := dialledAt(s, start)
 	for d.groups > 0 {
 		end := d.ends[d.groups-1]
-		if d.digits >= minPhoneDigits && s.phoneEnds(end) {
-			if score := s.phoneScore(start, d); score > 0 {
-				end = s.extension(end)
+		if d.digits >= minPhoneDigits && phoneEnds(s, end) {
+			if score := phoneScore(s, start, d); score > 0 {
+				end = extension(s, end)
 				s.Add(PhoneNumber, start, end, score, "pattern")
 				// A weak one may have begun too early: "room 93 415-555-2671".
 				if score >= scan.DefaultThreshold || !(d.spaces && d.marks) && s.Supported(PhoneNumber, start, end) {
@@ -82,11 +82,11 @@ func (s scanner) phone(start int) {
 		if d.parenthese == d.groups {
 			d.parenthese = -1
 		}
-		s.between(&d, start)
+		noteBetween(s, &d, start)
 	}
 }
 
-func (s scanner) phoneBegins(start int) bool {
+func phoneBegins(s *scan.Scanner, start int) bool {
 	switch {
 	case s.Has(start-1, '('): // of the number's first group, which was tried with it, or of a sentence
 		return !s.Has(s.Run(start, scan.Digit), ')') && !s.Is(start-2, scan.Word)
@@ -96,15 +96,15 @@ func (s scanner) phoneBegins(start int) bool {
 	return s.ApartBefore(start)
 }
 
-func (s scanner) phoneEnds(end int) bool {
+func phoneEnds(s *scan.Scanner, end int) bool {
 	if s.Has(end, '-') && s.Is(end+1, scan.Letter) { // 555-0100-fax
 		return true
 	}
 	return s.ApartAfter(end) || s.Has(end, 'x') && s.Is(end+1, scan.Digit)
 }
 
-// dialled reads groups of digits from an offset on.
-func (s scanner) dialled(start int) dialled {
+// dialledAt reads groups of digits from an offset on.
+func dialledAt(s *scan.Scanner, start int) dialled {
 	d := dialled{parenthese: -1}
 	at := start
 	if s.Has(at, '+') {
@@ -146,12 +146,12 @@ func (s scanner) dialled(start int) dialled {
 			break
 		}
 	}
-	s.between(&d, start)
+	noteBetween(s, &d, start)
 	return d
 }
 
-// between notes what stands between the groups of a number.
-func (s scanner) between(d *dialled, start int) {
+// noteBetween notes what stands between the groups of a number.
+func noteBetween(s *scan.Scanner, d *dialled, start int) {
 	if d.groups > 0 {
 		text := s.Text[start:d.ends[d.groups-1]]
 		d.spaces, d.marks = strings.Contains(text, " "), strings.ContainsAny(text, "-./")
@@ -159,7 +159,7 @@ func (s scanner) between(d *dialled, start int) {
 }
 
 // phoneScore returns the score of a number without a cue, 0 if it is none.
-func (s scanner) phoneScore(start int, d dialled) float64 {
+func phoneScore(s *scan.Scanner, start int, d dialled) float64 {
 	end := d.ends[d.groups-1]
 	text := s.Text[start:end]
 	sizes := d.sizes[:d.groups]
@@ -176,7 +176,7 @@ func (s scanner) phoneScore(start int, d dialled) float64 {
 		if d.digits < 7 {
 			return 0
 		}
-		if !s.ask() {
+		if !ask(s) {
 			return 0.5
 		}
 		switch n, err := phonenumbers.Parse(text, ""); {
@@ -194,7 +194,7 @@ func (s scanner) phoneScore(start int, d dialled) float64 {
 		return 0
 	}
 	weak := d.spaces && !d.marks && d.parenthese < 0 && s.InRow(start, end)
-	if score := s.nationalScore(text, d, sizes, !weak && (d.groups > 1 || s.Supported(PhoneNumber, start, end))); !weak {
+	if score := nationalScore(s, text, d, sizes, !weak && (d.groups > 1 || s.Supported(PhoneNumber, start, end))); !weak {
 		return score
 	} else if score > 0 {
 		return 0.05
@@ -204,23 +204,23 @@ func (s scanner) phoneScore(start int, d dialled) float64 {
 
 // nationalScore scores a number without + before it. ask tells whether the library may be
 // asked.
-func (s scanner) nationalScore(text string, d dialled, sizes []int, ask bool) float64 {
+func nationalScore(s *scan.Scanner, text string, d dialled, sizes []int, ask bool) float64 {
 	grouped := len(sizes) > 1
 	if rest, ok := afterPrefix(text); ok {
-		return s.internationalScore(rest, sizes, ask)
+		return internationalScore(s, rest, sizes, ask)
 	}
 	if d.digits > 12 || d.digits == 12 && text[0] != '0' && !grouped {
 		return 0
 	}
 	if endWith(sizes, 3, 3, 4) && (len(sizes) == 3 || len(sizes) == 4 && text[0] == '1') || d.parenthese == 0 && endWith(sizes, 3, 7) {
 		apart := d.marks || d.parenthese >= 0
-		if ask && s.existsInAmerica(text) {
+		if ask && existsInAmerica(s, text) {
 			return either(apart, 0.6, 0.45)
 		}
 		return either(apart, 0.4, 0.1) // an area code that does not exist: made up, or new
 	}
 	if ask {
-		if score := s.existingScore(text, d, grouped); score > 0 {
+		if score := existingScore(s, text, d, grouped); score > 0 {
 			return score
 		}
 	}
@@ -246,9 +246,9 @@ func afterPrefix(text string) (rest string, ok bool) {
 }
 
 // internationalScore scores a number by what follows its prefix.
-func (s scanner) internationalScore(rest string, sizes []int, ask bool) float64 {
+func internationalScore(s *scan.Scanner, rest string, sizes []int, ask bool) float64 {
 	switch {
-	case ask && s.existsAnywhere("+"+strings.TrimLeft(rest, " -.)")):
+	case ask && existsAnywhere(s, "+"+strings.TrimLeft(rest, " -.)")):
 		return either(len(sizes) > 1, 0.6, 0.3)
 	case endWith(sizes, 3, 3, 4):
 		return 0.45
@@ -257,13 +257,13 @@ func (s scanner) internationalScore(rest string, sizes []int, ask bool) float64 
 }
 
 // existingScore scores a number that the library knows, 0 if it does not.
-func (s scanner) existingScore(text string, d dialled, grouped bool) float64 {
+func existingScore(s *scan.Scanner, text string, d dialled, grouped bool) float64 {
 	switch {
-	case strings.TrimLeft(text, "(")[0] == '0' && d.digits >= 9 && s.existsWithTrunk(text):
+	case strings.TrimLeft(text, "(")[0] == '0' && d.digits >= 9 && existsWithTrunk(s, text):
 		return either(grouped, 0.5, 0.25)
-	case grouped && d.digits >= 8 && s.existsWithoutTrunk(text, d):
+	case grouped && d.digits >= 8 && existsWithoutTrunk(s, text, d):
 		return 0.45
-	case !grouped && d.digits == 10 && text[0] >= '2' && s.existsInAmerica(text):
+	case !grouped && d.digits == 10 && text[0] >= '2' && existsInAmerica(s, text):
 		return 0.2
 	}
 	return 0
@@ -285,14 +285,14 @@ func endWith(sizes []int, last ...int) bool {
 // about 10 µs. Whatever is grouped like a number that exists counts as one from there on.
 const maxLookups = 5_000
 
-func (s scanner) ask() bool {
+func ask(s *scan.Scanner) bool {
 	s.Memory[lookups]++
 	return s.Memory[lookups] <= maxLookups
 }
 
 // existsAnywhere tells whether an international number exists.
-func (s scanner) existsAnywhere(text string) bool {
-	if !s.ask() {
+func existsAnywhere(s *scan.Scanner, text string) bool {
+	if !ask(s) {
 		return true
 	}
 	n, err := phonenumbers.Parse(text, "")
@@ -300,8 +300,8 @@ func (s scanner) existsAnywhere(text string) bool {
 }
 
 // existsIn tells whether a national number exists in a region.
-func (s scanner) existsIn(text, region string) bool {
-	if !s.ask() {
+func existsIn(s *scan.Scanner, text, region string) bool {
+	if !ask(s) {
 		return true
 	}
 	n, err := phonenumbers.Parse(text, region)
@@ -310,19 +310,19 @@ func (s scanner) existsIn(text, region string) bool {
 
 // existsInAmerica tells whether a number exists in one of the regions that have +1 and are
 // looked for.
-func (s scanner) existsInAmerica(text string) bool {
-	return slices.ContainsFunc(s.Regions, func(region string) bool { return phonenumbers.IsNANPACountry(region) && s.existsIn(text, region) })
+func existsInAmerica(s *scan.Scanner, text string) bool {
+	return slices.ContainsFunc(s.Regions, func(region string) bool { return phonenumbers.IsNANPACountry(region) && existsIn(s, text, region) })
 }
 
 // existsWithTrunk tells whether a number that begins with 0 exists in a region where
 // national numbers do.
-func (s scanner) existsWithTrunk(text string) bool {
-	return slices.ContainsFunc(s.Regions, func(region string) bool { return trunk(region) == "0" && s.existsIn(text, region) })
+func existsWithTrunk(s *scan.Scanner, text string) bool {
+	return slices.ContainsFunc(s.Regions, func(region string) bool { return trunk(region) == "0" && existsIn(s, text, region) })
 }
 
 // existsWithoutTrunk tells whether a number in groups exists in a region whose national
 // numbers have no 0 before them, or are written without it.
-func (s scanner) existsWithoutTrunk(text string, d dialled) bool {
+func existsWithoutTrunk(s *scan.Scanner, text string, d dialled) bool {
 	return slices.ContainsFunc(s.Regions, func(region string) bool {
 		var usual bool
 		switch region {
@@ -333,7 +333,7 @@ func (s scanner) existsWithoutTrunk(text string, d dialled) bool {
 		default:
 			usual = d.groups >= 3 && text[0] != '0' && trunk(region) == ""
 		}
-		return usual && s.existsIn(text, region)
+		return usual && existsIn(s, text, region)
 	})
 }
 
@@ -341,7 +341,7 @@ func (s scanner) existsWithoutTrunk(text string, d dialled) bool {
 func trunk(region string) string { return phonenumbers.GetNddPrefixForRegion(region, true) }
 
 // extension passes over the extension after a number: x123, ext. 123.
-func (s scanner) extension(end int) int {
+func extension(s *scan.Scanner, end int) int {
 	at := end
 	for s.Has(at, ' ') || s.Has(at, ',') && s.Has(at+1, ' ') {
 		if at++; at > end+2 {

@@ -12,7 +12,7 @@ import (
 // What opens something.
 const Secret toxscreen.EntityType = "SECRET"
 
-var _ = declare(secret,
+var _ = declare(secrets,
 	scan.Kind{
 		Type: Secret, Description: "a key, token or password that opens something: of cloud and code services, JWT, PEM, assignments",
 		HIPAA: "R",
@@ -20,9 +20,10 @@ var _ = declare(secret,
 			"password", "passwd", "pwd", "secret", "token", "apikey", "api key", "access key", "private key", "credential", "aws", "bearer", "passphrase",
 		},
 		Patterns: []scan.Pattern{
-			{At: scan.Letters | scan.Mixed, Turn: scan.Late, Find: func(s *scan.Scanner, start, end int) { scanner{s}.key(start, end) }},
-			{At: scan.Letters | scan.Mixed, Next: `"' =:`, Turn: scan.Late, Find: func(s *scan.Scanner, start, end int) { scanner{s}.assignment(start, end) }},
-			{Bytes: "-", Find: func(s *scan.Scanner, start, _ int) { scanner{s}.pem(start) }},
+			{At: scan.Letters | scan.Mixed, Least: 16, Turn: scan.Late, Find: key},
+			{At: scan.Letters | scan.Mixed, Next: "_-.", Most: 15, Turn: scan.Late, Find: key},
+			{At: scan.Letters | scan.Mixed, Next: `"' =:`, Turn: scan.Late, Find: assignment},
+			{Bytes: "-", Find: pem},
 		},
 		Examples: []string{
 			"«AKIAIOSFODNN7EXAMPLE»", "«ghp_abcdefghijklmnopqrstuvwxyz0123456789»", "password = \"«hunter2!»\"", "DB_PASSWORD=«s3cr3t-Pa55»", "\"apiKey\": \"«9f8e7d6c5b4a39281706f5e4»\"", "my password is «hunter22»!", "Authorization: Bearer «abcdef1234567890abcdef12345678»", "pwd: «P@ssw0rd!»",
@@ -62,13 +63,13 @@ var keys = []struct {
 }
 
 // key finds a key of a service, or a JWT, that begins with a word.
-func (s scanner) key(start, end int) {
+func key(s *scan.Scanner, start, end int) {
 	following := s.Has(end, '_') || s.Has(end, '-') || s.Has(end, '.') && (end-start == 2 || end-start == 4)
 	if end-start < 16 && !following || start > 0 && strings.IndexByte("-_/.", s.Text[start-1]) >= 0 {
 		return
 	}
 	if strings.HasPrefix(s.Text[start:], "eyJ") {
-		s.jwt(start)
+		jwt(s, start)
 		return
 	}
 	for _, k := range keys {
@@ -93,7 +94,7 @@ func (s scanner) key(start, end int) {
 
 // jwt finds a JSON Web Token (RFC 7519): three parts in base64url, of which the first is a
 // JSON object that names an algorithm.
-func (s scanner) jwt(start int) {
+func jwt(s *scan.Scanner, start int) {
 	at := start
 	var first string
 	for part := range 3 {
@@ -132,7 +133,7 @@ const (
 
 // pem finds a private key in PEM form (RFC 7468) that begins with a dash, after which the scan goes
 // on. A key that is cut off ends with its last line.
-func (s scanner) pem(start int) {
+func pem(s *scan.Scanner, start, _ int) {
 	if !strings.HasPrefix(s.Text[start:], pemBegin) {
 		return
 	}
@@ -162,8 +163,8 @@ func (s scanner) pem(start int) {
 
 // assignment finds a secret that is given to a name like password or api_key: with = or :,
 // with "is" after "password", or with nothing after "Bearer" and "Basic".
-func (s scanner) assignment(start, end int) {
-	at, spoken := s.assigned(start, end)
+func assignment(s *scan.Scanner, start, end int) {
+	at, spoken := assigned(s, start, end)
 	if at < 0 {
 		return
 	}
@@ -201,7 +202,7 @@ func (s scanner) assignment(start, end int) {
 
 // assigned returns where the value begins that is given to the name from start to end, or
 // -1. spoken is true for "is".
-func (s scanner) assigned(start, end int) (at int, spoken bool) {
+func assigned(s *scan.Scanner, start, end int) (at int, spoken bool) {
 	at = end
 	if s.Has(at, '"') || s.Has(at, '\'') {
 		at++

@@ -10,14 +10,14 @@ import (
 // Titles of people.
 const Title toxscreen.EntityType = "TITLE"
 
-var _ = declare(title,
+var _ = declare(titles,
 	scan.Kind{
 		Type: Title, Description: "a title before a name, like Dr. or Ms; only if TITLE is asked for by name",
 		OnRequest: true,
 		Cues:      []string{"title", "salutation"},
 		Reach:     scan.Close,
 		Patterns: []scan.Pattern{
-			{At: scan.Letters, Turn: scan.Late, Find: func(s *scan.Scanner, start, end int) { scanner{s}.title(start, end) }},
+			{At: scan.Letters, Turn: scan.Late, Find: title},
 		},
 		Examples: []string{
 			"«Dr.» Anna Berg and «Mr» Hill", "«Ms.» Okafor, «Mrs.» Novak, «Miss» Lee", "«Professor» Ängström", "«Prof. Dr.» Anna Berg", "dear «mr» smith", "«MR» HILL", "Dear «Sir» or «Madam»,", "Thank you, «Doctor»!", "«Sir» Tim", "«Rev.» Green", "title,name\n«Dr»,Anna\n",
@@ -29,8 +29,8 @@ var _ = declare(title,
 	},
 )
 
-// titles are forms of address, degrees and ranks that stand before names.
-var titles = scan.Words(`mr mrs ms mx miss dr prof professor doctor sir dame madam madame rev reverend hon honourable honorable rabbi imam sheikh sen senator rep gov governor capt captain lt lieutenant sgt
+// titleWords are forms of address, degrees and ranks that stand before names.
+var titleWords = scan.Words(`mr mrs ms mx miss dr prof professor doctor sir dame madam madame rev reverend hon honourable honorable rabbi imam sheikh sen senator rep gov governor capt captain lt lieutenant sgt
 	sergeant col colonel gen maj cpl adm admiral msgr fr herr frau monsieur mme mlle senor senora signor signora ing`)
 
 // smallTitles are written in small letters, too; ms is a unit.
@@ -41,8 +41,8 @@ var stoppedTitles = scan.Words("rev hon sen rep gov col gen maj cpl adm msgr fr 
 
 // title finds the titles that begin with a word, like "Prof. Dr.": before a name or after a
 // greeting. Elsewhere they need a cue.
-func (s scanner) title(start, end int) {
-	if start < s.Memory[titleEnd] || !s.isTitle(start, end) || s.isStreet(start, end) {
+func title(s *scan.Scanner, start, end int) {
+	if start < s.Memory[titleEnd] || !isTitle(s, start, end) || isStreet(s, start, end) {
 		return
 	}
 	first, last, next := start, start, end
@@ -57,7 +57,7 @@ func (s scanner) title(start, end int) {
 		if start = next; start == end && !s.Has(end-1, '.') {
 			break
 		}
-		if next = s.Run(start, scan.Word); start == next || !s.isTitle(start, next) {
+		if next = s.Run(start, scan.Word); start == next || !isTitle(s, start, next) {
 			break
 		}
 		last = start
@@ -67,7 +67,7 @@ func (s scanner) title(start, end int) {
 	switch {
 	case isApart && (s.Is(start, scan.Upper|scan.Other) || s.Is(start, scan.Lower) && s.Is(last, scan.Lower) && !between[s.Text[start:next]]):
 		s.Add(Title, first, end, 0.9, "pattern")
-	case s.isGreeted(first):
+	case isGreeted(s, first):
 		s.Add(Title, first, end, 0.6, "pattern")
 	default:
 		s.Add(Title, first, end, 0.3, "pattern")
@@ -76,11 +76,11 @@ func (s scanner) title(start, end int) {
 
 // isTitle tells whether a word is a title: with a capital, or in full capitals. MS is a product or
 // a disease without its full stop.
-func (s scanner) isTitle(start, end int) bool {
+func isTitle(s *scan.Scanner, start, end int) bool {
 	word := s.Text[start:end]
 	lower := strings.ToLower(word)
 	switch {
-	case !titles[lower] || start > 0 && strings.IndexByte("./\\@_-=#&", s.Text[start-1]) >= 0: // a part of an address or a path
+	case !titleWords[lower] || start > 0 && strings.IndexByte("./\\@_-=#&", s.Text[start-1]) >= 0: // a part of an address or a path
 		return false
 	case s.Is(start, scan.Lower):
 		return smallTitles[lower]
@@ -91,7 +91,7 @@ func (s scanner) isTitle(start, end int) bool {
 }
 
 // isStreet tells whether a word is the end of a street's name, as in "12 Elm Dr. Springfield".
-func (s scanner) isStreet(start, end int) bool {
+func isStreet(s *scan.Scanner, start, end int) bool {
 	if !strings.EqualFold(s.Text[start:end], "dr") {
 		return false
 	}
@@ -106,10 +106,10 @@ func (s scanner) isStreet(start, end int) bool {
 }
 
 // isGreeted tells whether a greeting stands before, as in "Dear Sir or Madam".
-func (s scanner) isGreeted(at int) bool {
+func isGreeted(s *scan.Scanner, at int) bool {
 	before := s.WordsBefore(at)
 	n := len(before)
-	return n > 0 && greetings[before[n-1]] || n > 1 && before[n-1] == "or" && titles[before[n-2]]
+	return n > 0 && greetings[before[n-1]] || n > 1 && before[n-1] == "or" && titleWords[before[n-2]]
 }
 
 var (

@@ -10,7 +10,7 @@ import (
 // Numbers of vehicles.
 const VIN toxscreen.EntityType = "VIN"
 
-var _ = declare(vehicle,
+var _ = declare(vehicles,
 	scan.Kind{
 		Type: VIN, Description: "a vehicle identification number: check digit, or a cue",
 		HIPAA:           "L",

@@ -1,7 +1,9 @@
 package scan
 
 import (
+	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -90,13 +92,11 @@ const (
 // before what may be a part of it.
 type Turn uint8
 
-// The turns. Layouts and loose numbers are tried between the first two.
+// The turns. Layouts and loose numbers are tried after Early.
 const (
 	Early Turn = iota
 	Late
 	Last
-
-	turns = 3
 )
 
 // Patterns are kinds that are ready to be found. They are safe for concurrent use.
@@ -108,15 +108,20 @@ type Patterns struct {
 	// layouts are those of all kinds by the length of their first group, so that a word is
 	// compared with the few that it may begin.
 	layouts [maxGroup + 1][]layout
-	words   [shapes][256][turns][]hook // by the shape of a word and the byte after it
-	bytes   [256][]hook
+	usual   hooks // of the kinds that need not be asked for
+	all     hooks
 }
 
-// hook is a pattern at its place in [Patterns].
+// hooks are patterns by the places where they are tried.
+type hooks struct {
+	words [shapes][256]struct{ early, late []hook } // by the shape of a word and the byte after it
+	bytes [256][]func(s *Scanner, start, end int)
+}
+
 type hook struct {
 	find        func(s *Scanner, start, end int)
 	least, most int
-	asked       typeSet // what must be asked for by name
+	turn        Turn
 }
 
 // Compile returns patterns for kinds, at most 63, or panics if a kind has a wrong cue.
@@ -158,25 +163,31 @@ func (p *Patterns) add(number int) {
 		p.loose = append(p.loose, number)
 	}
 	for _, pattern := range k.Patterns {
-		h := hook{find: pattern.Find, least: pattern.Least, most: pattern.Most}
-		if h.most == 0 {
-			h.most = 1 << 30
+		p.all.add(pattern)
+		if !k.OnRequest {
+			p.usual.add(pattern)
 		}
-		if k.OnRequest {
-			h.asked = 1 << number
+	}
+}
+
+func (x *hooks) add(p Pattern) {
+	h := hook{p.Find, p.Least, cmp.Or(p.Most, math.MaxInt), p.Turn}
+	for i := range len(p.Bytes) {
+		b := p.Bytes[i]
+		x.bytes[b] = append(x.bytes[b], p.Find)
+	}
+	for shape := range shapes {
+		if p.At>>shape&1 == 0 {
+			continue
 		}
-		for i := range pattern.Bytes {
-			b := pattern.Bytes[i]
-			p.bytes[b] = append(p.bytes[b], h)
-		}
-		for shape := range shapes {
-			if pattern.At>>shape&1 == 0 {
-				continue
-			}
-			for next := range 256 {
-				if pattern.Next == "" || strings.IndexByte(pattern.Next, byte(next)) >= 0 {
-					place := &p.words[shape][next][pattern.Turn]
-					*place = append(*place, h)
+		for next := range 256 {
+			if p.Next == "" || strings.IndexByte(p.Next, byte(next)) >= 0 {
+				place := &x.words[shape][next]
+				if p.Turn == Early {
+					place.early = append(place.early, h)
+				} else {
+					place.late = append(place.late, h)
+					slices.SortStableFunc(place.late, func(a, b hook) int { return cmp.Compare(a.turn, b.turn) })
 				}
 			}
 		}

@@ -78,10 +78,10 @@ func (s *Scanner) layouts(start, end int) {
 		if strings.Contains(l.form, " ") && s.InRow(start, to) {
 			score = min(score, 0.1)
 		}
-		if score <= 0.9 && s.Opposed(kind.Type, start) {
+		if score <= 0.9 && s.opposed(1<<l.kind, start) {
 			continue
 		}
-		s.Add(kind.Type, start, to, score, why...)
+		s.add(kind.Type, 1<<l.kind, kind.Reach, start, to, score, why...)
 	}
 }
 

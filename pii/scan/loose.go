@@ -46,7 +46,7 @@ read:
 			continue
 		}
 		if cue, ok := best(s.cuesBefore(start), 1<<i, Close); ok && cue.types != everyType {
-			s.Add(kind.Type, start, at, LooseScore, "pattern")
+			s.add(kind.Type, 1<<i, kind.Reach, start, at, LooseScore, "pattern")
 		}
 	}
 }

@@ -31,6 +31,7 @@ type Scanner struct {
 	Memory [8]int
 
 	patterns *Patterns
+	hooks    *hooks
 	extra    Cues // cues that support every type
 	cues     Cues // of the types
 	asked    typeSet
@@ -56,9 +57,12 @@ const Stride = 1 << 14
 // Scan returns what is found in a folded text, in any order.
 func (p *Patterns) Scan(ctx context.Context, text string, o Options) ([]toxscreen.Entity, error) {
 	s := New(text, p.cues, o.Cues)
-	s.patterns, s.Regions = p, o.Regions
+	s.patterns, s.hooks, s.Regions = p, &p.usual, o.Regions
 	for _, t := range o.Asked {
 		s.asked |= p.setOf(t)
+		if slices.ContainsFunc(p.kinds, func(k Kind) bool { return k.Type == t && k.OnRequest }) {
+			s.hooks = &p.all
+		}
 	}
 	look := Stride
 	for at := 0; at < len(text); {
@@ -69,8 +73,8 @@ func (p *Patterns) Scan(ctx context.Context, text string, o Options) ([]toxscree
 			look = at + Stride
 		}
 		if classes[text[at]]&Word == 0 {
-			for _, h := range p.bytes[text[at]] {
-				h.find(s, at, at)
+			for _, find := range s.hooks.bytes[text[at]] {
+				find(s, at, at)
 			}
 			at = max(at+1, s.skipEnd)
 			continue
@@ -98,19 +102,18 @@ func (s *Scanner) word(start, end int, seen byte) {
 		next = s.Text[end]
 	}
 	shape := shapeOf(seen)
-	hooks := &s.patterns.words[shape][next]
-	s.try(hooks[Early], start, end)
+	hooks := &s.hooks.words[shape][next]
+	for i := range hooks.early {
+		if h := &hooks.early[i]; h.least <= end-start && end-start <= h.most {
+			h.find(s, start, end)
+		}
+	}
 	if shape != foreignShape && (seen&Digit != 0 || s.beginsNumber(start, end, next)) {
 		s.layouts(start, end)
 		s.loose(start)
 	}
-	s.try(hooks[Late], start, end)
-	s.try(hooks[Last], start, end)
-}
-
-func (s *Scanner) try(hooks []hook, start, end int) {
-	for i := range hooks {
-		if h := &hooks[i]; end-start >= h.least && end-start <= h.most && h.asked&^s.asked == 0 {
+	for i := range hooks.late {
+		if h := &hooks.late[i]; h.least <= end-start && end-start <= h.most {
 			h.find(s, start, end)
 		}
 	}
@@ -164,7 +167,9 @@ func (s *Scanner) uuid(start, end int) bool {
 func (s *Scanner) Skip(to int) { s.skipEnd = to }
 
 // Asked tells whether a type was asked for by name.
-func (s *Scanner) Asked(t toxscreen.EntityType) bool { return s.asked&s.patterns.setOf(t) != 0 }
+func (s *Scanner) Asked(t toxscreen.EntityType) bool {
+	return s.asked != 0 && s.asked&s.patterns.setOf(t) != 0
+}
 
 // Add adds an entity of a type of the patterns whose score without cues is base. A cue within
 // reach raises it.
@@ -251,11 +256,15 @@ func (s *Scanner) cuesAmong(found []near, words []string, after bool) []near {
 // Opposed tells whether a word right before, or before "number" and the like, says that a
 // number is something else, and no cue of the type is about as near.
 func (s *Scanner) Opposed(t toxscreen.EntityType, at int) bool {
+	return s.opposed(s.patterns.setOf(t), at)
+}
+
+func (s *Scanner) opposed(types typeSet, at int) bool {
 	other, ok := best(s.cuesBefore(at), against, Reach{Before: 1})
 	if !ok || other.distance == 1 && !numberWords[s.words[len(s.words)-1]] {
 		return false
 	}
-	own, supported := best(s.before, s.patterns.setOf(t), Usual)
+	own, supported := best(s.before, types, Usual)
 	return !supported || own.distance > other.distance+1
 }
 
