@@ -265,8 +265,10 @@ func (n names) Find(_ context.Context, text string) ([]toxscreen.Entity, error) 
 	return all, nil
 }
 
-func (n names) Types() []toxscreen.EntityType { return []toxscreen.EntityType{kind.Person, kind.Address} }
-func (n names) Version() string               { return "names@1" }
+func (n names) Types() []toxscreen.EntityType {
+	return []toxscreen.EntityType{kind.Person, kind.Address}
+}
+func (n names) Version() string { return "names@1" }
 
 func (names) Parallel() int { return 2 }
 

@@ -205,7 +205,7 @@ func TestOperatorsAsJSON(t *testing.T) {
 	value := "ANON"
 	want := pii.Operators{
 		pii.DefaultOperator: {Kind: pii.Replace, NewValue: &value},
-		kind.PhoneNumber:     {Kind: pii.MaskOut, MaskingChar: "*", CharsToMask: 4, FromEnd: true},
+		kind.PhoneNumber:    {Kind: pii.MaskOut, MaskingChar: "*", CharsToMask: 4, FromEnd: true},
 	}
 	if diff := cmp.Diff(want, operators); diff != "" {
 		t.Error(diff)

@@ -17,6 +17,11 @@ func TestChecksums(t *testing.T) {
 		"tfn":      {tfn, []string{"123456782"}},
 		"medicare": {medicare, []string{"2123456701"}},
 		"verhoeff": {verhoeff, []string{"234123412346", "2363"}},
+		"pesel":    {pesel, []string{"44051401359", "07312348213"}},
+		"nif":      {nif, []string{"48213907L", "70532816G"}},
+		"fiscal":   {fiscalCode, []string{"RSSMRA85T10A562S", "BRGNNA72H55L219B"}},
+		"identity": {identityCode, []string{"131052308T", "230107A4820"}},
+		"nric":     {nric, []string{"S8213904D", "T0532816G", "F4821390K", "G7053281L", "M4821390U"}},
 		"vin":      {vin, []string{"1M8GDM9AXKP042788", "11111111111111111"}},
 		"mod97":    {func(id string) bool { return mod97(id[4:]+id[:4]) == 1 }, []string{"GB82WEST12345698765432", "DE89370400440532013000"}},
 	} {
