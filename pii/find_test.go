@@ -14,6 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/pii/kind"
+	"github.com/toxscreen/toxscreen/pii/national"
 )
 
 // found returns what a finder with the given settings finds, as "TYPE text".
@@ -131,7 +132,7 @@ func TestFindSampleWithCue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 1 || got[0].Start != 50 || got[0].End != 61 || got[0].Type != kind.USSSN || !slices.Equal(got[0].Why, []string{"pattern", `cue "ssn"`}) {
+	if len(got) != 1 || got[0].Start != 50 || got[0].End != 61 || got[0].Type != national.USSSN || !slices.Equal(got[0].Why, []string{"pattern", `cue "ssn"`}) {
 		t.Errorf("%+v, want the number at 50 to 61", got)
 	}
 }
@@ -242,11 +243,11 @@ func TestCues(t *testing.T) {
 		"536221234 <US_SSN>":        false,
 		"<b>SSN</b> 536221234":      true,
 	} {
-		if got := len(found(t, pii.Settings{Types: []toxscreen.EntityType{kind.USSSN}}, text)) == 1; got != want {
+		if got := len(found(t, pii.Settings{Types: []toxscreen.EntityType{national.USSSN}}, text)) == 1; got != want {
 			t.Errorf("%q: found %v", text, got)
 		}
 	}
-	own := pii.Settings{Types: []toxscreen.EntityType{kind.USSSN}, Cues: []string{"payroll file"}}
+	own := pii.Settings{Types: []toxscreen.EntityType{national.USSSN}, Cues: []string{"payroll file"}}
 	if got := found(t, own, "from the Payroll File: 536221235"); len(got) != 1 {
 		t.Error("a cue of the settings does not count")
 	}
@@ -378,7 +379,7 @@ func TestWithAndVersion(t *testing.T) {
 }
 
 func TestParseType(t *testing.T) {
-	if got, err := pii.ParseType("us_ssn"); got != kind.USSSN || err != nil {
+	if got, err := pii.ParseType("us_ssn"); got != national.USSSN || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := pii.ParseType("US_SNN"); err == nil || !strings.Contains(err.Error(), "US_SSN") {

@@ -14,7 +14,7 @@ import (
 var patterns = scan.Compile(Kinds())
 
 // Kinds returns all types that this package finds, in the order of the documentation.
-func Kinds() []scan.Kind { return slices.Clone(kind.All()) }
+func Kinds() []scan.Kind { return slices.Clone(kind.All) }
 
 // Types returns the types of [Kinds].
 func Types() []toxscreen.EntityType { return typesOf(func(scan.Kind) bool { return true }) }
@@ -26,7 +26,7 @@ func defaultTypes() []toxscreen.EntityType {
 
 func typesOf(is func(scan.Kind) bool) []toxscreen.EntityType {
 	var types []toxscreen.EntityType
-	for _, k := range kind.All() {
+	for _, k := range kind.All {
 		if is(k) {
 			types = append(types, k.Type)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/pii/kind"
+	"github.com/toxscreen/toxscreen/pii/national"
 )
 
 func TestMapping(t *testing.T) {
@@ -95,7 +96,7 @@ func TestTextsWithPlaceholders(t *testing.T) {
 func TestMappingWithOperators(t *testing.T) {
 	mapping, name := pii.NewMapping(), "X"
 	text := "Ann ann@example.com 123-45-6789"
-	entities := []toxscreen.Entity{at(t, text, "Ann", kind.Person), at(t, text, "ann@example.com", kind.EmailAddress), at(t, text, "123-45-6789", kind.USSSN)}
+	entities := []toxscreen.Entity{at(t, text, "Ann", kind.Person), at(t, text, "ann@example.com", kind.EmailAddress), at(t, text, "123-45-6789", national.USSSN)}
 	masked, err := mapping.Mask(text, entities, pii.Operators{kind.Person: {Kind: pii.Replace, NewValue: &name}, kind.EmailAddress: {Kind: pii.Redact}})
 	if err != nil || masked.Text != "X  <US_SSN_1>" {
 		t.Errorf("got %q, %v", masked.Text, err)
@@ -229,7 +230,7 @@ var values = map[toxscreen.EntityType][]string{
 	kind.EmailAddress: {"ann@example.com", "b+c@example.org"},
 	kind.PhoneNumber:  {"+1 202-555-0143", "(202) 555-0143"},
 	kind.CreditCard:   {"4111 1111 1111 1111", "378282246310005"},
-	kind.USSSN:        {"536-22-8765"},
+	national.USSSN:    {"536-22-8765"},
 	kind.IBANCode:     {"GB82 WEST 1234 5698 7654 32"},
 	kind.DateTime:     {"2024-02-29", "tomorrow"},
 	kind.URL:          {"https://example.com/?q=<PERSON_1>"},

@@ -106,7 +106,7 @@ func isIdentifier(text string, e toxscreen.Entity) bool {
 	if e.Type == kind.Age {
 		return kind.IsSafeHarborAge(text[e.Start:e.End])
 	}
-	all := kind.All()
+	all := kind.All
 	i := slices.IndexFunc(all, func(k scan.Kind) bool { return k.Type == e.Type })
 	return i < 0 || all[i].HIPAA != ""
 }

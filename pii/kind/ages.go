@@ -10,8 +10,8 @@ import (
 // Ages of people.
 const Age toxscreen.EntityType = "AGE"
 
-var _ = declare(ages,
-	scan.Kind{
+var ages = []scan.Kind{
+	{
 		Type: Age, Description: "an age over 89; every age if AGE is asked for by name",
 		HIPAA: "C",
 		Cues:  []string{"age", "aged", "turned", "turning"},
@@ -32,7 +32,7 @@ var _ = declare(ages,
 			"lines 12, 34, 56", "it turned 30 degrees", "chapter 7", "the result is 12",
 		},
 	},
-)
+}
 
 // safeHarborAge is the least age that HIPAA's Safe Harbor counts as an identifier: ages over 89,
 // 45 CFR 164.514(b)(2)(i)(C). Where AGE was not asked for by its name, only these are found.

@@ -9,21 +9,8 @@ func TestChecksums(t *testing.T) {
 		check func(string) bool
 		ids   []string
 	}{
-		"luhn":     {luhn, []string{"4111111111111111", "378282246310005", "046454286"}},
-		"aba":      {aba, []string{"021000021", "011401533"}},
-		"npi":      {npi, []string{"1234567893"}},
-		"dea":      {dea, []string{"AB1234563"}},
-		"nhs":      {nhs, []string{"9434765919", "9990000018"}},
-		"tfn":      {tfn, []string{"123456782"}},
-		"medicare": {medicare, []string{"2123456701"}},
-		"verhoeff": {verhoeff, []string{"234123412346", "2363"}},
-		"pesel":    {pesel, []string{"44051401359", "07312348213"}},
-		"nif":      {nif, []string{"48213907L", "70532816G"}},
-		"fiscal":   {fiscalCode, []string{"RSSMRA85T10A562S", "BRGNNA72H55L219B"}},
-		"identity": {identityCode, []string{"131052308T", "230107A4820"}},
-		"nric":     {nric, []string{"S8213904D", "T0532816G", "F4821390K", "G7053281L", "M4821390U"}},
-		"vin":      {vin, []string{"1M8GDM9AXKP042788", "11111111111111111"}},
-		"mod97":    {func(id string) bool { return mod97(id[4:]+id[:4]) == 1 }, []string{"GB82WEST12345698765432", "DE89370400440532013000"}},
+		"vin":   {vin, []string{"1M8GDM9AXKP042788", "11111111111111111"}},
+		"mod97": {func(id string) bool { return mod97(id[4:]+id[:4]) == 1 }, []string{"GB82WEST12345698765432", "DE89370400440532013000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, id := range c.ids {
@@ -31,7 +18,7 @@ func TestChecksums(t *testing.T) {
 					t.Errorf("%s fails", id)
 				}
 				for i := range len(id) {
-					if id[i] < '0' || id[i] > '9' || name == "medicare" && i == 9 {
+					if id[i] < '0' || id[i] > '9' {
 						continue
 					}
 					if changed := id[:i] + string('0'+(id[i]-'0'+1)%10) + id[i+1:]; c.check(changed) {

@@ -10,8 +10,8 @@ import (
 // Dates and times of day.
 const DateTime toxscreen.EntityType = "DATE_TIME"
 
-var _ = declare(dates,
-	scan.Kind{
+var dates = []scan.Kind{
+	{
 		Type: DateTime, Description: "a date, a day of the week, or a time of day",
 		HIPAA: "C",
 		Cues: []string{
@@ -32,7 +32,7 @@ var _ = declare(dates,
 			"2024", "version 1.2.2024.5", "10.12.15", "13/13/2024", "25:61", "2024-13-01", "you may 5 times", "1/2", "main.go:10:25", "3-1", "22/5", "on 24/7", "on 1/2", "step 10/2000", "the sun sat on mon wed", "1430 hours", "0260 hrs", "5.30",
 		},
 	},
-)
+}
 
 // dateOrTime is [date] for a word that may begin with letters.
 func dateOrTime(s *scan.Scanner, start, _ int) {

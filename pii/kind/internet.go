@@ -20,8 +20,8 @@ const (
 	MACAddress   toxscreen.EntityType = "MAC_ADDRESS"
 )
 
-var _ = declare(mails,
-	scan.Kind{
+var mails = []scan.Kind{
+	{
 		Type: EmailAddress, Description: "an e-mail address, also of a domain that is reserved for tests",
 		HIPAA: "F", Container: true,
 		Cues: []string{"email", "mail"},
@@ -35,10 +35,10 @@ var _ = declare(mails,
 			"user@localhost", "git@github.com:a/b.git", "logo@2x.png", "a @ b.com", "@example.com", "npm i pkg@1.2.3", "x@.com", "@app.route",
 		},
 	},
-)
+}
 
-var _ = declare(internet,
-	scan.Kind{
+var internet = []scan.Kind{
+	{
 		Type: URL, Description: "a web address: with scheme, with www., or a domain under a public suffix",
 		HIPAA: "N", Container: true,
 		Cues: []string{"website", "url", "site", "link", "domain", "webpage", "homepage"},
@@ -55,7 +55,7 @@ var _ = declare(internet,
 			"http://127.0.0.1/", "file:///etc/hosts", "well-known up-to-date", "orf.at", "ASP.NET, Node.js",
 		},
 	},
-	scan.Kind{
+	{
 		Type: IPAddress, Description: "an IP address, version 4 or 6, that is neither loopback nor unspecified",
 		HIPAA: "O",
 		Cues: []string{
@@ -73,7 +73,7 @@ var _ = declare(internet,
 			"127.0.0.1 0.0.0.0 ::1 255.255.255.0", "version 10.20.30.40", "v10.20.30.40", "firmware: 9.25.1.191", "section 1.2.3.4", "300.1.1.1", "1.2.3.4.5", "Chrome/120.0.10.20", "Context 14.100.0.0", "std::vector a::b",
 		},
 	},
-	scan.Kind{
+	{
 		Type: MACAddress, Description: "the hardware address of a network device",
 		HIPAA: "M",
 		Cues:  []string{"mac", "ethernet", "hwaddr", "bssid", "bluetooth"},
@@ -86,7 +86,7 @@ var _ = declare(internet,
 		},
 		Counterexamples: []string{"00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "00:1A:2B:3C:4D:5E:6F"},
 	},
-)
+}
 
 const (
 	maxLocal  = 64  // bytes before the @ of an address (RFC 5321, section 4.5.3.1.1)

@@ -11,8 +11,8 @@ const (
 	HealthPlan    toxscreen.EntityType = "HEALTH_PLAN"
 )
 
-var _ = declare(medicine,
-	scan.Kind{
+var medicine = []scan.Kind{
+	{
 		Type: MedicalRecord, Description: "the number of a medical record, right after a cue",
 		HIPAA: "H",
 		Cues: []string{
@@ -29,7 +29,7 @@ var _ = declare(medicine,
 		},
 		Counterexamples: []string{"record 00123456", "the patient took 12345 steps"},
 	},
-	scan.Kind{
+	{
 		Type: HealthPlan, Description: "the number of a health plan's member, right after a cue",
 		HIPAA: "I",
 		Cues: []string{
@@ -46,4 +46,4 @@ var _ = declare(medicine,
 		},
 		Counterexamples: []string{"XYZ123456789", "a member since 12345"},
 	},
-)
+}

@@ -19,8 +19,8 @@ const (
 	Crypto     toxscreen.EntityType = "CRYPTO"
 )
 
-var _ = declare(money,
-	scan.Kind{
+var money = []scan.Kind{
+	{
 		Type: CreditCard, Description: "a card number: prefix and length of a brand, Luhn",
 		HIPAA: "J",
 		Cues: []string{
@@ -42,7 +42,7 @@ var _ = declare(money,
 			"4111 1111 1111 1111 1111 1111", "0000000000000000", "1234567812345670",
 		},
 	},
-	scan.Kind{
+	{
 		Type: IBANCode, Description: "an international bank account number: length of its country, mod 97",
 		HIPAA: "J",
 		Cues:  []string{"iban", "account", "bank", "transfer", "wire", "konto"},
@@ -54,7 +54,7 @@ var _ = declare(money,
 		},
 		Counterexamples: []string{"GB82 WEST 1234 5698 7654 33", "DE8937040044053201300", "XX82 WEST 1234 5698 7654 32", "GB82"},
 	},
-	scan.Kind{
+	{
 		Type: Crypto, Description: "the address of a Bitcoin or Ethereum wallet: base58check, bech32, EIP-55",
 		HIPAA: "J",
 		Cues:  []string{"bitcoin", "btc", "ethereum", "eth", "wallet", "crypto", "ether", "address"},
@@ -69,7 +69,7 @@ var _ = declare(money,
 			"1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb", "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed00",
 		},
 	},
-)
+}
 
 // cardBrands are the prefixes and lengths of brands (ISO/IEC 7812 issuer identification
 // numbers, as the brands publish them).
@@ -108,7 +108,7 @@ var cardBrands = []struct {
 func cardCheck(id string) scan.Verdict {
 	for _, b := range cardBrands {
 		if first := id[:len(b.from)]; first >= b.from && first <= b.to && slices.Contains(b.lengths, len(id)) {
-			return scan.When(luhn(id) && strings.Count(id, "0") < len(id)-2, scan.Checked)
+			return scan.When(scan.Luhn(id) && strings.Count(id, "0") < len(id)-2, scan.Checked)
 		}
 	}
 	return scan.Impossible
@@ -162,6 +162,19 @@ func iban(s *scan.Scanner, start, end int) {
 	}
 	s.WordEnd = at
 	s.Add(IBANCode, start, at, 1, "checksum")
+}
+
+// mod97 is the remainder by 97 of digits and letters, which count as 10 to 35 (ISO 7064).
+func mod97(id string) int {
+	rest := 0
+	for i := range len(id) {
+		if c := id[i]; c <= '9' {
+			rest = (rest*10 + int(c-'0')) % 97
+		} else {
+			rest = (rest*100 + int(c-'A') + 10) % 97
+		}
+	}
+	return rest
 }
 
 // crypto finds the address of a wallet.

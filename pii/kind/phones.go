@@ -13,8 +13,8 @@ import (
 // Phone numbers.
 const PhoneNumber toxscreen.EntityType = "PHONE_NUMBER"
 
-var _ = declare(phones,
-	scan.Kind{
+var phones = []scan.Kind{
+	{
 		Type: PhoneNumber, Description: "a phone or fax number: international, or national in one of the regions; unusual forms with a cue",
 		HIPAA: "DE",
 		Cues: []string{
@@ -35,7 +35,7 @@ var _ = declare(phones,
 			"550e8400-e29b-41d4-a716-446655440000", "part no. 948-958-8223", "0.4155552671", "RFC 7519", "deltas (91155/91155)", "call about 2023-119", "ref 2291-4471, call back", "call about PO 4155552671", "3 / 4155552671", "https://x.example/4155552671",
 		},
 	},
-)
+}
 
 const (
 	minPhoneDigits = 6

@@ -12,8 +12,8 @@ import (
 // What opens something.
 const Secret toxscreen.EntityType = "SECRET"
 
-var _ = declare(secrets,
-	scan.Kind{
+var secrets = []scan.Kind{
+	{
 		Type: Secret, Description: "a key, token or password that opens something: of cloud and code services, JWT, PEM, assignments",
 		HIPAA: "R",
 		Cues: []string{
@@ -36,7 +36,7 @@ var _ = declare(secrets,
 			"-----BEGIN CERTIFICATE-----\nMIIEabc\n-----END CERTIFICATE-----", "eyJmb28.eyJiYXIiOjF9aaaa.abcdefghij", "max_tokens: 4096", "sk-learn", "primary_key: 123456789", "Basic understanding of SQL",
 		},
 	},
-)
+}
 
 // keys are the forms of keys that services give out, by what they begin with. The rest is
 // of letters, digits, - and _.

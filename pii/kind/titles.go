@@ -10,8 +10,8 @@ import (
 // Titles of people.
 const Title toxscreen.EntityType = "TITLE"
 
-var _ = declare(titles,
-	scan.Kind{
+var titles = []scan.Kind{
+	{
 		Type: Title, Description: "a title before a name, like Dr. or Ms; only if TITLE is asked for by name",
 		OnRequest: true,
 		Cues:      []string{"title", "salutation"},
@@ -27,7 +27,7 @@ var _ = declare(titles,
 			"12 Elm Dr. Springfield", "the professor said", "mr and mrs", "5 ms later", "MS Word", "I miss Anna", "Gen Z", "a drive, sir", "Rev 2", "www.dr.example",
 		},
 	},
-)
+}
 
 // titleWords are forms of address, degrees and ranks that stand before names.
 var titleWords = scan.Words(`mr mrs ms mx miss dr prof professor doctor sir dame madam madame rev reverend hon honourable honorable rabbi imam sheikh sen senator rep gov governor capt captain lt lieutenant sgt

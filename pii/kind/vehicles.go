@@ -10,8 +10,8 @@ import (
 // Numbers of vehicles.
 const VIN toxscreen.EntityType = "VIN"
 
-var _ = declare(vehicles,
-	scan.Kind{
+var vehicles = []scan.Kind{
+	{
 		Type: VIN, Description: "a vehicle identification number: check digit, or a cue",
 		HIPAA:           "L",
 		Cues:            []string{"vin", "vehicle", "chassis", "vehicle identification"},
@@ -20,7 +20,7 @@ var _ = declare(vehicles,
 		Examples:        []string{"«1M8GDM9AXKP042788»", "VIN «WVWZZZ1JZXW000010»"},
 		Counterexamples: []string{"1M8GDM9A1KP042788", "WVWZZZ1JZXW000010", "12345678901234567"},
 	},
-)
+}
 
 // vinCheck takes a number without a valid check digit, too: only North America demands it.
 // It scores like a sample, so that it needs a cue.

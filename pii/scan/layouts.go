@@ -22,25 +22,6 @@ func firstGroup(form string) int {
 // maxGroup is how long the first group of a layout may be.
 const maxGroup = 23
 
-// Verdict is what a check says of an identifier without its separators.
-type Verdict uint8
-
-// The verdicts.
-const (
-	Impossible Verdict = iota
-	Plausible          // it has the form and no more can be told
-	Checked            // the checksum is right
-	Sample             // a number that everybody knows from documentation
-)
-
-// When returns a verdict if it holds, and else that the identifier is impossible.
-func When(ok bool, v Verdict) Verdict {
-	if ok {
-		return v
-	}
-	return Impossible
-}
-
 // sampleScore is the score of a well-known sample without a cue: below the default
 // threshold, and above it with one.
 const sampleScore = 0.15

@@ -1,4 +1,4 @@
-package kind
+package national
 
 import (
 	"strings"
@@ -20,7 +20,7 @@ const (
 	MedicalLicense  toxscreen.EntityType = "MEDICAL_LICENSE"
 )
 
-var _ = declare(national("US"),
+var _ = declare("US",
 	scan.Kind{
 		Type: USSSN, Description: "an American social security number; bare digits and well-known samples with a cue",
 		HIPAA:   "G",
@@ -88,7 +88,7 @@ var _ = declare(national("US"),
 		HIPAA:           "J",
 		Cues:            []string{"routing", "aba", "rtn", "routing number", "transit number", "routing transit"},
 		Layouts:         map[string]float64{"000000000": 0.3, "0000-0000-0": 0.5},
-		Check:           passes(aba),
+		Check:           scan.Passes(aba),
 		Examples:        []string{"routing number «021000021»"},
 		Counterexamples: []string{"021000021", "routing number 021000022"},
 	},
@@ -97,7 +97,7 @@ var _ = declare(national("US"),
 		HIPAA:           "K",
 		Cues:            []string{"npi", "national provider", "provider"},
 		Layouts:         map[string]float64{"0000000000": 0.2, "0000-000-000": 0.2},
-		Check:           passes(npi),
+		Check:           scan.Passes(npi),
 		Examples:        []string{"NPI «1234567893»"},
 		Counterexamples: []string{"1234567893", "NPI 1234567894"},
 	},
@@ -135,7 +135,7 @@ func ssnCheck(id string) scan.Verdict {
 	switch {
 	case area == "000" || area == "666" || area >= "900" || group == "00" || serial == "0000":
 		return scan.Impossible
-	case ssnSamples[id] || same(id):
+	case ssnSamples[id] || scan.Same(id):
 		return scan.Sample
 	}
 	return scan.Plausible
@@ -159,14 +159,14 @@ func mbiCheck(id string) scan.Verdict {
 func aba(d string) bool {
 	district := int(d[0]-'0')*10 + int(d[1]-'0')
 	return (district <= 12 || district >= 21 && district <= 32 || district >= 61 && district <= 72 || district == 80) &&
-		d != "000000000" && weighted(d, 3, 7, 1, 3, 7, 1, 3, 7, 1)%10 == 0
+		d != "000000000" && scan.Weighted(d, 3, 7, 1, 3, 7, 1, 3, 7, 1)%10 == 0
 }
 
 // npi is the Luhn checksum of the ten digits with 80840 before them (45 CFR 162.406).
-func npi(d string) bool { return (d[0] == '1' || d[0] == '2') && luhn("80840"+d) }
+func npi(d string) bool { return (d[0] == '1' || d[0] == '2') && scan.Luhn("80840"+d) }
 
 // dea is the checksum of the seven digits after the two letters of a DEA number.
 func dea(id string) bool {
 	d := id[2:]
-	return (weighted(d, 1, 0, 1, 0, 1, 0)+2*weighted(d, 0, 1, 0, 1, 0, 1))%10 == int(d[6]-'0')
+	return (scan.Weighted(d, 1, 0, 1, 0, 1, 0)+2*scan.Weighted(d, 0, 1, 0, 1, 0, 1))%10 == int(d[6]-'0')
 }

@@ -1,4 +1,4 @@
-package kind
+package national
 
 import (
 	"github.com/toxscreen/toxscreen"
@@ -11,14 +11,14 @@ const (
 	AUMedicare toxscreen.EntityType = "AU_MEDICARE"
 )
 
-var _ = declare(national("AU"),
+var _ = declare("AU",
 	scan.Kind{
 		Type: AUTFN, Description: "an Australian tax file number: checksum, and a cue",
 		HIPAA:   "R",
 		Cues:    []string{"tfn", "tax file"},
 		Layouts: map[string]float64{"000 000 000": 0.3, "000-000-000": 0.2, "000000000": 0.2},
 		Check: func(id string) scan.Verdict {
-			return scan.When(tfn(id) && !same(id), scan.Checked)
+			return scan.When(tfn(id) && !scan.Same(id), scan.Checked)
 		},
 		Examples:        []string{"TFN «123 456 782»", "tax file number «123456782»"},
 		Counterexamples: []string{"123456782", "TFN 123 456 783"},
@@ -28,17 +28,17 @@ var _ = declare(national("AU"),
 		HIPAA:           "I",
 		Cues:            []string{"medicare"},
 		Layouts:         map[string]float64{"0000 00000 0": 0.6, "0000-00000-0": 0.6, "0000000000": 0.2},
-		Check:           passes(medicare),
+		Check:           scan.Passes(medicare),
 		Examples:        []string{"«2123 45670 1»", "Medicare «2123456701»"},
 		Counterexamples: []string{"2123 45671 1", "2123456701"},
 	},
 )
 
 // tfn is the checksum of nine digits by 11 of Australian tax file numbers.
-func tfn(d string) bool { return weighted(d, 1, 4, 3, 7, 5, 8, 6, 9, 10)%11 == 0 }
+func tfn(d string) bool { return scan.Weighted(d, 1, 4, 3, 7, 5, 8, 6, 9, 10)%11 == 0 }
 
 // medicare is the checksum of Australian Medicare numbers: eight digits, the first 2 to 6,
 // the check digit and the number of the card's issue.
 func medicare(d string) bool {
-	return d[0] >= '2' && d[0] <= '6' && d[9] != '0' && weighted(d, 1, 3, 7, 9, 1, 3, 7, 9)%10 == int(d[8]-'0')
+	return d[0] >= '2' && d[0] <= '6' && d[9] != '0' && scan.Weighted(d, 1, 3, 7, 9, 1, 3, 7, 9)%10 == int(d[8]-'0')
 }

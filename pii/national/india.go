@@ -1,4 +1,4 @@
-package kind
+package national
 
 import (
 	"github.com/toxscreen/toxscreen"
@@ -8,14 +8,14 @@ import (
 // Numbers of India.
 const INAadhaar toxscreen.EntityType = "IN_AADHAAR"
 
-var _ = declare(national("IN"),
+var _ = declare("IN",
 	scan.Kind{
 		Type: INAadhaar, Description: "an Indian Aadhaar number: checksum, and its usual groups or a cue",
 		HIPAA:   "R",
 		Cues:    []string{"aadhaar", "aadhar", "uidai", "uid", "adhaar"},
 		Layouts: map[string]float64{"0000 0000 0000": 0.6, "0000-0000-0000": 0.6, "000000000000": 0.2},
 		Check: func(id string) scan.Verdict {
-			return scan.When(id[0] >= '2' && verhoeff(id) && !same(id), scan.Checked)
+			return scan.When(id[0] >= '2' && verhoeff(id) && !scan.Same(id), scan.Checked)
 		},
 		Examples:        []string{"«2341 2341 2346»", "Aadhaar «234123412346»"},
 		Counterexamples: []string{"2341 2341 2347", "234123412346"},

@@ -1,4 +1,4 @@
-package kind
+package national
 
 import (
 	"strings"
@@ -10,13 +10,13 @@ import (
 // ITFiscalCode is the tax number of a person in Italy.
 const ITFiscalCode toxscreen.EntityType = "IT_FISCAL_CODE"
 
-var _ = declare(national("IT"),
+var _ = declare("IT",
 	scan.Kind{
 		Type: ITFiscalCode, Description: "an Italian fiscal code: date of birth, check letter",
 		HIPAA:           "R",
 		Cues:            []string{"codice fiscale", "fiscal code", "tax code", "cf"},
 		Layouts:         map[string]float64{"AAAAAA**A**A***A": 0.95},
-		Check:           passes(fiscalCode),
+		Check:           scan.Passes(fiscalCode),
 		Examples:        []string{"«RSSMRA85T10A562S»", "C.F. «BRGNNA72H55L219B», Torino", "«RSSMRAUMT10A562W»", "codice fiscale «rssmra85t10a562s»"},
 		Counterexamples: []string{"RSSMRA85T10A562T", "RSSMRA85F10A562S", "RSSMRA85T10A562SX", "XRSSMRA85T10A562S", "rssmra85t10a562s", "ABCDEF01G23H456I"},
 	},
@@ -53,5 +53,5 @@ func fiscalCode(id string) bool {
 		}
 		sum += value
 	}
-	return strings.IndexByte("ABCDEHLMPRST", id[8]) >= 0 && isDay(day%40) && day < 72 && int(id[15]-'A') == sum%26
+	return strings.IndexByte("ABCDEHLMPRST", id[8]) >= 0 && isDate(day%40, 1) && day < 72 && int(id[15]-'A') == sum%26
 }

@@ -1,4 +1,4 @@
-package kind
+package national
 
 import (
 	"slices"
@@ -14,14 +14,14 @@ const (
 	UKNINO toxscreen.EntityType = "UK_NINO"
 )
 
-var _ = declare(national("UK"),
+var _ = declare("UK",
 	scan.Kind{
 		Type: UKNHS, Description: "a British NHS number: checksum, and its usual spaces or a cue",
 		HIPAA:   "I",
 		Cues:    []string{"nhs", "national health"},
 		Layouts: map[string]float64{"000 000 0000": 0.45, "000-000-0000": 0.2, "0000000000": 0.2},
 		Check: func(id string) scan.Verdict {
-			return scan.When(nhs(id) && !same(id), scan.Checked)
+			return scan.When(nhs(id) && !scan.Same(id), scan.Checked)
 		},
 		Examples:        []string{"«999 000 0018»", "NHS «943 476 5919»", "NHS number «9434765919»", "NHS «999 000 0018»"},
 		Counterexamples: []string{"943 476 5918", "9434765919"},
@@ -44,6 +44,6 @@ func ninoCheck(id string) scan.Verdict {
 
 // nhs is the checksum of ten digits by 11 (NHS Data Dictionary, NHS Number).
 func nhs(d string) bool {
-	check := (11 - weighted(d, 10, 9, 8, 7, 6, 5, 4, 3, 2)%11) % 11
+	check := (11 - scan.Weighted(d, 10, 9, 8, 7, 6, 5, 4, 3, 2)%11) % 11
 	return check != 10 && check == int(d[9]-'0')
 }

@@ -1,4 +1,4 @@
-package kind
+package national
 
 import (
 	"github.com/toxscreen/toxscreen"
@@ -8,14 +8,14 @@ import (
 // SGNRICFIN is the number of a resident of Singapore.
 const SGNRICFIN toxscreen.EntityType = "SG_NRIC_FIN"
 
-var _ = declare(national("SG"),
+var _ = declare("SG",
 	scan.Kind{
 		Type: SGNRICFIN, Description: "the number of a Singaporean identity card, or of a foreigner there: check letter",
 		HIPAA:   "R",
 		Cues:    []string{"nric", "fin", "identity card", "identification number"},
 		Layouts: map[string]float64{"A0000000A": 0.6},
 		Check: func(id string) scan.Verdict {
-			if id[1:8] == "1234567" || same(id[1:8]) {
+			if id[1:8] == "1234567" || scan.Same(id[1:8]) {
 				return scan.When(nric(id), scan.Sample)
 			}
 			return scan.When(nric(id), scan.Checked)
@@ -29,7 +29,7 @@ var _ = declare(national("SG"),
 // (F, G, M), and the century. The authority does not publish the rule (Wikipedia, National
 // Registration Identity Card).
 func nric(id string) bool {
-	sum := weighted(id[1:], 2, 7, 6, 5, 4, 3, 2)
+	sum := scan.Weighted(id[1:], 2, 7, 6, 5, 4, 3, 2)
 	letters := ""
 	switch id[0] {
 	case 'S':

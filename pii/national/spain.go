@@ -1,4 +1,4 @@
-package kind
+package national
 
 import (
 	"strings"
@@ -13,14 +13,14 @@ const (
 	ESNIE toxscreen.EntityType = "ES_NIE"
 )
 
-var _ = declare(national("ES"),
+var _ = declare("ES",
 	scan.Kind{
 		Type: ESNIF, Description: "the number of a Spanish identity card, which is also the tax number: check letter; bare forms with a cue",
 		HIPAA:   "R",
 		Cues:    []string{"nif", "dni", "documento nacional de identidad", "identificación", "identificacion"},
 		Layouts: map[string]float64{"00000000A": 0.3, "00000000-A": 0.5, "00.000.000-A": 0.9, "00.000.000A": 0.7},
 		Check: func(id string) scan.Verdict {
-			if id == "12345678Z" || same(id[:8]) {
+			if id == "12345678Z" || scan.Same(id[:8]) {
 				return scan.When(nif(id), scan.Sample)
 			}
 			return scan.When(nif(id), scan.Checked)
@@ -38,7 +38,7 @@ var _ = declare(national("ES"),
 			switch {
 			case first < 0 || !nif(string(rune('0'+first))+id[1:]):
 				return scan.Impossible
-			case id == "X1234567L" || same(id[1:8]):
+			case id == "X1234567L" || scan.Same(id[1:8]):
 				return scan.Sample
 			}
 			return scan.Checked
@@ -50,5 +50,5 @@ var _ = declare(national("ES"),
 
 // nif is the check letter after eight digits, by 23 (Real Decreto 1553/2005).
 func nif(id string) bool {
-	return "TRWAGMYFPDXBNJZSQVHLCKE"[weighted(id, 1e7, 1e6, 1e5, 1e4, 1e3, 100, 10, 1)%23] == id[8]
+	return "TRWAGMYFPDXBNJZSQVHLCKE"[scan.Weighted(id, 1e7, 1e6, 1e5, 1e4, 1e3, 100, 10, 1)%23] == id[8]
 }

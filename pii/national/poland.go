@@ -1,4 +1,4 @@
-package kind
+package national
 
 import (
 	"github.com/toxscreen/toxscreen"
@@ -8,13 +8,13 @@ import (
 // PLPesel is the number of a resident of Poland.
 const PLPesel toxscreen.EntityType = "PL_PESEL"
 
-var _ = declare(national("PL"),
+var _ = declare("PL",
 	scan.Kind{
 		Type: PLPesel, Description: "a Polish PESEL number: date of birth, checksum, and a cue",
 		HIPAA:   "R",
 		Cues:    []string{"pesel"},
 		Layouts: map[string]float64{"00000000000": 0.2},
-		Check:   passes(pesel),
+		Check:   scan.Passes(pesel),
 		Examples: []string{
 			"PESEL «44051401359»", "PESEL: «07312348213»", "«85022819302» (pesel)", "name,pesel,town\nJan,«85022819302»,Lublin\n",
 		},
@@ -28,5 +28,5 @@ var _ = declare(national("PL"),
 // pesel checks the date of birth, whose month also tells the century, and the last digit
 // (Ustawa o ewidencji ludności, 2010, article 15).
 func pesel(d string) bool {
-	return isMonth(weighted(d[2:], 10, 1)%20) && isDay(weighted(d[4:], 10, 1)) && weighted(d, 1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1)%10 == 0
+	return isDate(scan.Weighted(d[4:], 10, 1), scan.Weighted(d[2:], 10, 1)%20) && scan.Weighted(d, 1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1)%10 == 0
 }
