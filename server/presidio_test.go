@@ -62,13 +62,13 @@ func TestPresidioAnalyze(t *testing.T) {
 			t.Errorf("%s: %s, want %s", parameters, got, want)
 		}
 	}
-	r := s.post("/analyze", `{"text": ["a@example.com", "", "none"], "language": "en", "entities": ["EMAIL_ADDRESS", "ES_NIF", "ES_NIF", "PERSON"]}`)
+	r := s.post("/analyze", `{"text": ["a@example.com", "", "none"], "language": "en", "entities": ["EMAIL_ADDRESS", "DE_PASSPORT", "DE_PASSPORT", "PERSON"]}`)
 	var many [][]map[string]any
 	if err := json.Unmarshal([]byte(r.body), &many); err != nil || len(many) != 3 || len(many[0]) != 1 || many[1] == nil || many[0][0]["analysis_explanation"] != nil {
 		t.Errorf("%v %s", err, r.body)
 	}
 	// What the server cannot find is no error beside what it can, but is said.
-	if got := r.header.Get("Toxscreen-Unsupported-Entities"); got != "ES_NIF, PERSON" {
+	if got := r.header.Get("Toxscreen-Unsupported-Entities"); got != "DE_PASSPORT, PERSON" {
 		t.Errorf("%q", got)
 	}
 	explained := s.post("/analyze", `{"text": `+text+`, "language": "en", "entities": ["EMAIL_ADDRESS"], "return_decision_process": true}`)
@@ -127,14 +127,14 @@ func TestPresidioFailures(t *testing.T) {
 func TestPresidioLists(t *testing.T) {
 	s := serve(t, toxscreen.New(words), server.Config{Finder: finder(t, pii.Settings{Recognizers: []pii.Recognizer{{Name: "badges", Type: "BADGE", DenyList: []string{"x1"}}}})})
 	for path, want := range map[string]string{
-		"/supportedentities?language=en": `"US_SSN"`,
+		"/supportedentities?language=en": `"PL_PESEL"`,
 		"/supportedentities":             `"BADGE"`,
 		"/recognizers?language=en":       `"UsSsnRecognizer"`,
 		"/anonymizers":                   `["encrypt","hash","keep","mask","redact","replace"]`,
 		"/deanonymizers":                 `["decrypt","deanonymize_keep"]`,
 	} {
 		r := s.get(path)
-		if r.status != http.StatusOK || !strings.Contains(r.body, want) || strings.Contains(r.body, "PERSON") {
+		if r.status != http.StatusOK || !strings.Contains(r.body, want) || strings.Contains(r.body, `"PERSON"`) {
 			t.Errorf("%s: %d %s", path, r.status, r.body)
 		}
 	}

@@ -1,3 +1,14 @@
+// Package scan finds the places of a text that may be personal data: it goes through the text once,
+// from word to word, and tries at each what kinds of data declare. It knows no kind itself; packages
+// kind and national declare them.
+//
+//	patterns := scan.Compile(kind.All)
+//	entities, err := patterns.Scan(ctx, scan.Fold(text).Text, scan.Options{})
+//
+// A kind is found by layouts, which are forms of numbers with a checksum, by code of its own, or as
+// a loose number that only a cue makes personal. What is tried at a word depends on the word's shape
+// and on the byte after it, so that plain words cost little. The time of a scan is linear in the
+// length of the text.
 package scan
 
 import (
