@@ -124,14 +124,14 @@ func withoutNumbersOfAddresses(found []finding, text string) []finding {
 	})
 }
 
-// isCertain tells whether an identifier is no part of an address: its form is that of its
+// isCertain tells whether an identifier counts even inside an address: its form is that of its
 // type or usual and near a cue, or its checksum is right and its cue stands near.
 func isCertain(f finding) bool {
 	return f.Score >= 0.8 || len(f.Why) > 1 && f.Why[0] == "checksum"
 }
 
 // touches tells whether an entity of the same type has a part of the place of a finding: the
-// rest is no entity of its own then.
+// rest does not count as another entity then.
 func touches(kept []toxscreen.Entity, taken []int32, f finding) bool {
 	for _, i := range taken[f.Start:f.End] {
 		if i != 0 && kept[i-1].Type == f.Type {

@@ -70,7 +70,7 @@ func SafeHarbor(types []toxscreen.EntityType) (lookedFor, notLookedFor []string)
 	return lookedFor, notLookedFor
 }
 
-// Health is the type of words about somebody's health, which are no personal data by themselves.
+// Health is the type of words about somebody's health, which identify nobody by themselves.
 const Health toxscreen.EntityType = "HEALTH"
 
 // PHI returns what makes a text protected health information: the identifiers of HIPAA's Safe

@@ -38,7 +38,7 @@
 // # Internet
 //
 // Domains without scheme or www. are web addresses if they end in a usual top-level domain
-// that is no word and no ending of files, or if a path follows and they end in a public
+// that is neither a word nor an ending of files, or if a path follows and they end in a public
 // suffix by the list of golang.org/x/net/publicsuffix; others under a public suffix need a
 // cue. E-mail addresses may also end in domains that are reserved for tests. Loopback and
 // unspecified addresses, netmasks and localhost are nobody's and not found.
@@ -91,7 +91,7 @@ type Settings struct {
 	// near them, beside the cues of its type. Types that have no form, such as US_PASSPORT,
 	// need one of their own.
 	Cues []string
-	// Allow are texts that are no personal data, at most 10,000. They are compared with the
+	// Allow are texts that are not personal, at most 10,000. They are compared with the
 	// whole of an entity, in any case and typography.
 	Allow []string
 	// AllowPattern is a regular expression; an entity that it matches anywhere is dropped.
@@ -270,12 +270,13 @@ func (f *Finder) Parallel() int {
 // What is left of the other, if it is of another type, remains as a part of its own, so that
 // nothing personal is lost.
 //
-// What [Replace] wrote in place of an entity, like <PERSON>, is none, and no part of one.
+// What [Replace] wrote in place of an entity, like <PERSON>, stays out: it is not found again, alone
+// or as a part of something.
 //
-// This is decided before Types are selected, so that a part of a card number is not taken
-// for a phone number where only these are asked for. Where they are not, e-mail addresses and
-// web addresses count for nothing, and so does what overlaps an entity of a recognizer of the
-// settings. Allow and AllowPattern see what remains.
+// These rules apply before Types are selected, so that a part of a card number is not taken for a
+// phone number where only phone numbers are asked for. E-mail addresses and web addresses take part
+// only where they are asked for. What overlaps an entity of a recognizer of the settings takes part
+// only if its type is asked for. Allow and AllowPattern see what remains.
 func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -283,7 +283,7 @@ func boundary(text string, at int) int {
 //	    deny_list: [Bluebird, Red Kite]
 //	allow_list: [info@example.com]
 //
-// allow has the texts that are no personal data, for [Settings.Allow].
+// allow has the texts that are not personal, for [Settings.Allow].
 // supported_language must be en where it is given, type must be custom, and recognizers
 // that are not enabled are left out. The error names unknown keys and the nearest known
 // ones, and expressions that cannot be used, see [ExpressionError].

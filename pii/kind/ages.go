@@ -7,7 +7,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Ages of people.
+// Age is how old somebody is.
 const Age toxscreen.EntityType = "AGE"
 
 var ages = []scan.Kind{

@@ -7,7 +7,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Dates and times of day.
+// DateTime is a date or a time of day.
 const DateTime toxscreen.EntityType = "DATE_TIME"
 
 var dates = []scan.Kind{
@@ -322,7 +322,7 @@ func writtenDate(s *scan.Scanner, start, end int) {
 }
 
 // dateAfterWeekday finds a date or a time after the short name of a day: Tue 8 Oct, Sat.,
-// June 8. The short name alone is none, since "sat" and "sun" are words.
+// June 8. The short name alone does not count, since "sat" and "sun" are words.
 func dateAfterWeekday(s *scan.Scanner, start, end int) {
 	at := end
 	for s.Has(at, '.') || s.Has(at, ',') {

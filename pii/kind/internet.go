@@ -279,7 +279,7 @@ func bareDomain(s *scan.Scanner, start, end int) {
 	}
 }
 
-// domainScore scores the name of a host without scheme, 0 if it is none. path tells whether
+// domainScore scores the name of a host without scheme, 0 if it is not one. path tells whether
 // a path follows.
 func domainScore(host, tld string, path bool) float64 {
 	small := strings.ToLower(tld)

@@ -10,7 +10,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Phone numbers.
+// PhoneNumber is the number of a phone or a fax.
 const PhoneNumber toxscreen.EntityType = "PHONE_NUMBER"
 
 var phones = []scan.Kind{
@@ -158,7 +158,7 @@ func noteBetween(s *scan.Scanner, d *dialled, start int) {
 	}
 }
 
-// phoneScore returns the score of a number without a cue, 0 if it is none.
+// phoneScore returns the score of a number without a cue, 0 if it is not a phone number.
 func phoneScore(s *scan.Scanner, start int, d dialled) float64 {
 	end := d.ends[d.groups-1]
 	text := s.Text[start:end]

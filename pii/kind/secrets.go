@@ -9,7 +9,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// What opens something.
+// Secret is a key, token or password.
 const Secret toxscreen.EntityType = "SECRET"
 
 var secrets = []scan.Kind{

@@ -7,7 +7,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Titles of people.
+// Title is a form of address, a degree or a rank.
 const Title toxscreen.EntityType = "TITLE"
 
 var titles = []scan.Kind{

@@ -7,7 +7,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Numbers of vehicles.
+// VIN is the number of a vehicle.
 const VIN toxscreen.EntityType = "VIN"
 
 var vehicles = []scan.Kind{

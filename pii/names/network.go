@@ -216,9 +216,9 @@ func trimmed(text string, names []toxscreen.Entity) []toxscreen.Entity {
 	return kept
 }
 
-// IsName tells whether a text can be a name: it has a letter and is no label of a number or,
-// as a part of an address, it has digits and is no number of a list, since a postcode may
-// stand alone.
+// IsName tells whether a text can be a name of a type. It must have a letter, and must not be the
+// label of a number, like IBAN. In an address a postcode may stand alone: at least three characters
+// with a digit.
 func IsName(t toxscreen.EntityType, text string) bool {
 	return IsPart(text) || t == kind.Address && !hasLetter(text) && strings.ContainsFunc(text, unicode.IsDigit) && len(text) >= 3
 }

@@ -92,7 +92,7 @@ func (u usage) sense(start, end, least int) sense {
 }
 
 // isBrand tells whether a name consists of names of tools and of technical terms that nobody bears,
-// like Claude Opus, or of the name of a tool that is no given name and of technical nouns.
+// like Claude Opus, or of the name of a tool that is not a given name and of technical nouns.
 func isBrand(name string) bool {
 	first, rest, _ := strings.Cut(name, " ")
 	nounsCount := toolNames[first] == surname

@@ -5,7 +5,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Numbers of Canada.
+// CASIN is the number of a resident of Canada.
 const CASIN toxscreen.EntityType = "CA_SIN"
 
 var _ = declare("CA",

@@ -5,7 +5,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Numbers of India.
+// INAadhaar is the number of a resident of India.
 const INAadhaar toxscreen.EntityType = "IN_AADHAAR"
 
 var _ = declare("IN",

@@ -30,20 +30,17 @@ var _ = declare("SG",
 // Registration Identity Card).
 func nric(id string) bool {
 	sum := scan.Weighted(id[1:], 2, 7, 6, 5, 4, 3, 2)
-	letters := ""
 	switch id[0] {
 	case 'S':
-		letters = "JZIHGFEDCBA"
+		return "JZIHGFEDCBA"[sum%11] == id[8]
 	case 'T':
-		letters, sum = "JZIHGFEDCBA", sum+4
+		return "JZIHGFEDCBA"[(sum+4)%11] == id[8]
 	case 'F':
-		letters = "XWUTRQPNMLK"
+		return "XWUTRQPNMLK"[sum%11] == id[8]
 	case 'G':
-		letters, sum = "XWUTRQPNMLK", sum+4
+		return "XWUTRQPNMLK"[(sum+4)%11] == id[8]
 	case 'M':
-		letters, sum = "XWUTRQPNJLK", sum+3
-	default:
-		return false
+		return "XWUTRQPNJLK"[(sum+3)%11] == id[8]
 	}
-	return letters[sum%11] == id[8]
+	return false
 }

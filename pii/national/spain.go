@@ -17,7 +17,7 @@ var _ = declare("ES",
 	scan.Kind{
 		Type: ESNIF, Description: "the number of a Spanish identity card, which is also the tax number: check letter; bare forms with a cue",
 		HIPAA:   "R",
-		Cues:    []string{"nif", "dni", "documento nacional de identidad", "identificación", "identificacion"},
+		Cues:    []string{"nif", "dni", "documento nacional de identidad", "identificación"},
 		Layouts: map[string]float64{"00000000A": 0.3, "00000000-A": 0.5, "00.000.000-A": 0.9, "00.000.000A": 0.7},
 		Check: func(id string) scan.Verdict {
 			if id == "12345678Z" || scan.Same(id[:8]) {

@@ -177,7 +177,7 @@ func leading(words []string, text string, from, at int) []string {
 	return words
 }
 
-// maskedWords stand for what was masked: a type in angle brackets is no cue, and as long as
+// maskedWords stand for what was masked: a type in angle brackets is not a cue, and counts as many words as
 // an account number in groups. So masked texts have no entities that they had not before.
 var maskedWords = make([]string, 6)
 
