@@ -90,6 +90,7 @@ test: ## All tests needed to trust the build (minutes; 5 more the first time)
 .PHONY: test-all
 test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests: Python, fuzzing, comparison, archive (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
+	go test -C scripts/bench/serve .
 	DATA_FOLDER=$(abspath $(DATA)) $(PYTHON) -m pytest -q scripts training
 	$(PYTHON) training/check_splits.py $(DATA)
 	scripts/fuzz.sh $(FUZZTIME)
@@ -135,7 +136,7 @@ bench: build bench-sets bench-answers ## Measure the figures of docs/benchmarks.
 
 .PHONY: bench-serve
 bench-serve: build bench-sets $(SERVERS) ## Measure toxscreen serve, alone and against Python servers (needs DATA, an idle machine and MINUTES and an hour)
-	go build -o build/bench/serve ./scripts/bench/serve
+	go build -C scripts/bench/serve -o $(abspath build/bench/serve) .
 	TOXSCREEN_TEXTS=build/bench/chat.jsonl go test -run '^$$' -bench SharedRuns -benchtime 1x -count 3 ./encoder
 	build/bench/serve -minutes $(MINUTES) $(foreach set,natural chat github texts,build/bench/$(set).jsonl)
 	build/bench/serve -background build/bench/natural.jsonl build/bench/chat.jsonl
@@ -185,8 +186,8 @@ simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion/ (n
 	  grep '"id":"jigsaw/' build/simulate/$$split-both.jsonl > build/simulate/$$split-jigsaw.jsonl; \
 	done
 	for rows in jigsaw both; do \
-	  bin/toxscreen simulate --dev build/simulate/dev-$$rows.jsonl --test build/simulate/test-$$rows.jsonl \
-	    --plot $(SIMULATED)/$$rows.svg | tee $(SIMULATED)/$$rows.md; \
+	  go run ./scripts/bench/simulate -dev build/simulate/dev-$$rows.jsonl -test build/simulate/test-$$rows.jsonl \
+	    -plot $(SIMULATED)/$$rows.svg | tee $(SIMULATED)/$$rows.md; \
 	done
 	TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 5h ./screen -run TestSimulatedJudges -count 1 \
 	  -rows $(or $(SAMPLE),0) -seeds $(if $(SAMPLE),2,20) -table $(abspath $(SIMULATED))/self-test.md

@@ -28,6 +28,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -35,12 +36,12 @@ import (
 // the default.
 type Config struct {
 	Spec Spec
-	// Exits are the exits of the network, in the order in which a text reaches them, with
-	// their files: none if the network has none.
+	// Exits are the exits of the network with their files, in the order in which a text
+	// reaches them; empty if the network has none.
 	Exits []Exit
-	// Model is the file of the network, or of what lies behind the last exit, in ONNX or ORT
-	// format. It must not change before Close: a session uses the weights of an ORT file in
-	// place.
+	// Model is the file of the network, or of its layers behind the last exit, in ONNX or
+	// ORT format. It must not change before Close: a session uses the weights of an ORT file
+	// in place.
 	Model     []byte
 	Tokenizer *tokenize.Tokenizer
 
@@ -102,17 +103,17 @@ func (c *Classifier) Info() toxscreen.ModelInfo { return c.info }
 // Classify fail.
 func (c *Classifier) Close() error { return c.encoder.Close() }
 
-// Classify implements [toxscreen.Classifier]. If the spec says so, the [Seen] form of a text is
-// scored, and both ways if it changes when disguise is undone. Each attribute takes the higher
-// of its two log-odds, after [oddSpelling] is subtracted from that of the written text. When
-// ctx ends, active runs stop.
+// Classify implements [toxscreen.Classifier]. If the spec undoes disguise, it scores the [Seen]
+// form of the text. If that form reads differently once disguise is undone, it scores both:
+// each attribute takes the higher log-odds, after [oddSpelling] is subtracted from those of the
+// text as written. When ctx ends, active runs stop.
 func (c *Classifier) Classify(ctx context.Context, text string) (toxscreen.Classification, error) {
 	return c.classify(ctx, text, nil)
 }
 
-// ClassifyEarly implements [toxscreen.EarlyClassifier]. A window of a text leaves at an exit
-// if it surely stays below the thresholds of the Config, see [Exit]. The scores of a text are
-// then those of its exits where these are the highest. Without exits it is Classify.
+// ClassifyEarly implements [toxscreen.EarlyClassifier]. A window leaves the network at an exit
+// if its scores surely stay below the thresholds of the Config, see [Exit]. It then has the
+// scores that the exit estimates. Without exits, ClassifyEarly does the same as Classify.
 func (c *Classifier) ClassifyEarly(ctx context.Context, text string) (toxscreen.Classification, error) {
 	return c.classify(ctx, text, c.leaves)
 }
@@ -124,7 +125,7 @@ func (c *Classifier) leaves(exit int, logits []float32) bool {
 		return false
 	}
 	for a, odds := range c.exitOdds(e, logits).All() {
-		if threshold, _ := c.thresholds.Get(a); sigmoid(odds) >= threshold {
+		if threshold, _ := c.thresholds.Get(a); logodds.Probability(odds) >= threshold {
 			return false
 		}
 	}
@@ -160,10 +161,10 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 	found.Spans = spansIn(seen, found.Spans)
 	var raised, lowered []string
 	for a, odds := range written.odds.All() {
-		plain, score := sigmoid(odds), sigmoid(odds)
+		plain, score := logodds.Probability(odds), logodds.Probability(odds)
 		if read != nil {
 			undone, _ := read.odds.Get(a)
-			score = sigmoid(max(undone, odds-oddSpelling))
+			score = logodds.Probability(max(undone, odds-oddSpelling))
 		}
 		found.Scores.Set(a, score)
 		if math.Abs(score-plain) < noteworthy {
@@ -219,8 +220,8 @@ func unread(text string, enc *tokenize.Encoding, unknown int64) bool {
 
 func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
 
-// noteworthy is the smallest change of a probability by undoing disguise that a
-// warning reports: a smaller change affects only decisions that are close anyway.
+// noteworthy is the smallest change of a probability that a warning about disguise reports:
+// smaller changes affect only decisions that are close anyway.
 const noteworthy = 0.05
 
 // oddSpelling is subtracted from the log-odds of a text as written if its reading
@@ -334,7 +335,3 @@ func againstTheRest(logits []float32, column int) float64 {
 	}
 	return float64(logits[column]) - highest - math.Log(sum)
 }
-
-func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
-
-func logit(p float64) float64 { return math.Log(p / (1 - p)) }

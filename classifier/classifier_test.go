@@ -73,8 +73,11 @@ func texts() []string {
 // they measured different things.
 func largestGap(t *testing.T, a, b toxscreen.Classification) float64 {
 	t.Helper()
-	if len(a.Spans) != len(b.Spans) || a.Scores.Len() != b.Scores.Len() {
-		t.Fatalf("%+v and %+v do not measure the same", a, b)
+	if len(a.Spans) != len(b.Spans) {
+		t.Fatalf("the spans %+v and %+v differ in number", a.Spans, b.Spans)
+	}
+	if a.Scores.Len() != b.Scores.Len() {
+		t.Fatalf("the scores %+v and %+v are of different attributes", a.Scores, b.Scores)
 	}
 	gap := 0.0
 	for attribute, value := range a.Scores.All() {
@@ -107,8 +110,11 @@ func TestEachBatching(t *testing.T) {
 				const text = "you are a stupid idiot"
 				toxicity, _ := alone[2].Scores.Get(toxscreen.Toxicity)
 				mild, _ := alone[1].Scores.Get(toxscreen.Toxicity)
-				if toxicity < 0.5 || mild > 0.5 {
-					t.Errorf("toxicity %v of an insult and %v of a greeting", toxicity, mild)
+				if toxicity < 0.5 {
+					t.Errorf("toxicity %v of an insult", toxicity)
+				}
+				if mild > 0.5 {
+					t.Errorf("toxicity %v of a greeting", mild)
 				}
 				if s := alone[2].Spans; len(s) != 1 || text[s[0].Start:s[0].End] != "stupid idiot" {
 					t.Errorf("spans %+v, want the last two words as one", s)
@@ -175,8 +181,11 @@ func TestModelWithoutTokenHeadSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Spans != nil || !strings.Contains(strings.Join(found.Warnings, ""), "no token head") {
-		t.Errorf("spans %v, warnings %q", found.Spans, found.Warnings)
+	if found.Spans != nil {
+		t.Errorf("spans %v without a token head", found.Spans)
+	}
+	if !strings.Contains(strings.Join(found.Warnings, ""), "no token head") {
+		t.Errorf("the warnings %q do not say why there are no spans", found.Warnings)
 	}
 }
 
@@ -235,8 +244,12 @@ func TestAnyPartCounts(t *testing.T) {
 				t.Errorf("a %s insult in line %d of 10 has the log-odds %v, want %v as alone", name, place, got, alone)
 			}
 			want := corrected.Spec.Window.Correction.Apply(alone, 10)
-			if got := odds(c, text); math.Abs(got-want) > 1e-4 || got >= alone {
+			got := odds(c, text)
+			if math.Abs(got-want) > 1e-4 {
 				t.Errorf("a %s insult in line %d of 10 has the corrected log-odds %v, want %v", name, place, got, want)
+			}
+			if got >= alone {
+				t.Errorf("a %s insult in line %d of 10 has the log-odds %v, no less than %v as alone", name, place, got, alone)
 			}
 		}
 	}
@@ -307,8 +320,15 @@ func TestWindowsOfDisguisedTexts(t *testing.T) {
 				worst, highest = w, p
 			}
 		}
-		if part := text[worst.Start:worst.End]; highest < 0.9 || !strings.Contains(part, word) || len(part) > len(text)/2 {
-			t.Errorf("the worst window of %q is %q with an insult of %v", text, part, highest)
+		part := text[worst.Start:worst.End]
+		if highest < 0.9 {
+			t.Errorf("%q: the highest insult of a window is %v", text, highest)
+		}
+		if !strings.Contains(part, word) {
+			t.Errorf("%q: the worst window is %q, without %q", text, part, word)
+		}
+		if len(part) > len(text)/2 {
+			t.Errorf("%q: the worst window is more than half of it: %q", text, part)
 		}
 	}
 }
@@ -448,8 +468,12 @@ func TestDisguiseIsUndone(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"you are a stupid idiot", "walk in Scunthorpe, 5pm", "Кот ест суп", ""} {
-		if a, b := classify(c, text), classify(without, text); largestGap(t, a, b) != 0 || len(a.Warnings) != len(b.Warnings) {
-			t.Errorf("%q is not disguised, but its scores changed: %+v, %+v", text, a, b)
+		a, b := classify(c, text), classify(without, text)
+		if largestGap(t, a, b) != 0 {
+			t.Errorf("%q is not disguised, but its scores changed: %+v, %+v", text, a.Scores, b.Scores)
+		}
+		if !slices.Equal(a.Warnings, b.Warnings) {
+			t.Errorf("%q is not disguised, but its warnings changed: %q, %q", text, a.Warnings, b.Warnings)
 		}
 	}
 }

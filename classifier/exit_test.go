@@ -74,11 +74,21 @@ func TestHarmlessTextsLeaveEarly(t *testing.T) {
 		"he said: the k1ll fee": 0,
 	} {
 		full, early := bothWays(t, c, text)
-		if early.Exit != exit || full.Exit != 0 {
+		if early.Exit != exit {
 			t.Errorf("%q left at exit %d, want %d", text, early.Exit, exit)
 		}
-		if gap := largestGap(t, full, early); exit == 0 && (gap > 1e-6 || !cmp.Equal(full.Spans, early.Spans, scoresEqual)) || gap > 0.03 {
-			t.Errorf("%q: %+v with exits, %+v without", text, early, full)
+		if full.Exit != 0 {
+			t.Errorf("%q left at exit %d of the whole network", text, full.Exit)
+		}
+		allowed := 0.03
+		if exit == 0 {
+			allowed = 1e-6
+			if !cmp.Equal(full.Spans, early.Spans, scoresEqual) {
+				t.Errorf("%q has the spans %+v with exits, %+v without", text, early.Spans, full.Spans)
+			}
+		}
+		if largestGap(t, full, early) > allowed {
+			t.Errorf("%q has the scores %+v with exits, %+v without", text, early.Scores, full.Scores)
 		}
 	}
 }
@@ -91,8 +101,14 @@ func TestWindowsOfALongTextLeave(t *testing.T) {
 	harmless := strings.Repeat("we walk and talk and play. ", 20)
 	text := harmless + "you stupid idiot. " + harmless
 	full, early := bothWays(t, c, text)
-	if early.Exit != 0 || !cmp.Equal(early.Spans, full.Spans, scoresEqual) || largestGap(t, full, early) > 1e-6 {
-		t.Errorf("%+v with exits, %+v without", early, full)
+	if early.Exit != 0 {
+		t.Errorf("the whole text left at exit %d", early.Exit)
+	}
+	if !cmp.Equal(early.Spans, full.Spans, scoresEqual) {
+		t.Errorf("the spans %+v with exits, %+v without", early.Spans, full.Spans)
+	}
+	if largestGap(t, full, early) > 1e-6 {
+		t.Errorf("the scores %+v with exits, %+v without", early.Scores, full.Scores)
 	}
 	if _, early := bothWays(t, c, harmless); early.Exit != 2 {
 		t.Errorf("a harmless page left at exit %d, want 2", early.Exit)
@@ -107,8 +123,12 @@ func TestNothingFlaggedLeaves(t *testing.T) {
 	}
 	c := open(t, config)
 	for text, exit := range map[string]int{"we walk and talk": 1, "silly": 0} {
-		if found, err := c.ClassifyEarly(t.Context(), text); err != nil || found.Exit != exit {
-			t.Errorf("%q left at exit %d, %v, want %d", text, found.Exit, err, exit)
+		found, err := c.ClassifyEarly(t.Context(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Exit != exit {
+			t.Errorf("%q left at exit %d, want %d", text, found.Exit, exit)
 		}
 	}
 }

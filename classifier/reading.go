@@ -13,8 +13,8 @@ import (
 // Training sees texts through the same function, see training/read.
 func Seen(text string) disguise.Reading { return disguise.Fold(text).CutRuns().CutLinks() }
 
-// spansIn returns spans of a plain text as spans of its original. Those in a run that was cut
-// are all of it, and become one.
+// spansIn returns spans of a plain text as spans of its original. Spans in one run that was cut
+// become one span of the whole run.
 func spansIn(plain disguise.Reading, found []toxscreen.Span) []toxscreen.Span {
 	kept := found[:0]
 	for _, s := range found {
@@ -31,8 +31,8 @@ func spansIn(plain disguise.Reading, found []toxscreen.Span) []toxscreen.Span {
 	return kept
 }
 
-// readingsIn returns readings of words in a plain text as readings in its original, of each
-// run that was cut the first.
+// readingsIn returns readings of words in a plain text as readings in its original. Of several
+// in one run that was cut, which all come from the same bytes, the first stays.
 func readingsIn(plain disguise.Reading, found []toxscreen.Reading) []toxscreen.Reading {
 	kept := found[:0]
 	for _, r := range found {

@@ -10,6 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 	"github.com/toxscreen/toxscreen/internal/sentence"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
@@ -43,7 +44,7 @@ func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanS
 			for t := token; t < len(offsets) && int(offsets[t].Start) < end; t++ {
 				for column, z := range logits[t*columns : (t+1)*columns] {
 					if a := spec.Labels[column].Attribute; a != nil && z >= thresholds[column] {
-						mark(&s, *a, sigmoid(float64(z)))
+						mark(&s, *a, logodds.Probability(float64(z)))
 					}
 				}
 			}
@@ -66,7 +67,7 @@ func (s *SpanSpec) thresholds(logits []float32) (thresholds []float32, marked bo
 	}
 	thresholds = make([]float32, len(highest))
 	for column, z := range highest {
-		thresholds[column] = float32(logit(max(s.Threshold, s.Relative*sigmoid(float64(z)))))
+		thresholds[column] = float32(logodds.Of(max(s.Threshold, s.Relative*logodds.Probability(float64(z)))))
 		marked = marked || z >= thresholds[column]
 	}
 	return thresholds, marked

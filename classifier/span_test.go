@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -32,7 +33,7 @@ func TestSpansRelative(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var logits []float32
 			for _, p := range append(test.weak[:], test.strong[:]...) {
-				logits = append(logits, float32(logit(p)))
+				logits = append(logits, float32(logodds.Of(p)))
 			}
 			text := "dull, idiot"
 			if drawn := draw(text, spans(text, offsets, logits, spec)); drawn != test.want {

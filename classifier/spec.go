@@ -35,8 +35,8 @@ type Spec struct {
 
 	Window Window `json:"window"`
 
-	// UndoDisguise scores the [Seen] form of a text, and both ways if its [disguise.Read] differs
-	// from it. It suits English models whose authors do not undo disguise themselves.
+	// UndoDisguise scores the [Seen] form of a text and, if that differs, also its reading by
+	// [disguise.Read]. It suits English models whose authors do not undo disguise themselves.
 	UndoDisguise bool `json:"undo_disguise,omitempty"`
 
 	// Calibration corrects the probability of an attribute; without an entry,
@@ -165,8 +165,8 @@ func (c Calibration) Apply(logit float64) float64 {
 	return from[1] + (logit-from[0])*(to[1]-from[1])/(to[0]-from[0])
 }
 
-// Exit is a place in the network where a harmless window may leave it, so that the layers
-// behind need not run. Its JSON form is part of a model's manifest.
+// Exit is a place where a harmless window may leave the network, so that the layers behind it
+// need not run. Its JSON form is part of a model's manifest.
 type Exit struct {
 	// Layer is the number of the network's layers before the exit. It is for people and has
 	// no effect.
@@ -179,11 +179,13 @@ type Exit struct {
 	Width  int    `json:"width"`
 	// Doubt is the highest doubt with which a window leaves.
 	Doubt float64 `json:"doubt"`
-	// Calibration is that of the other columns, as Spec.Calibration is for the whole network.
+	// Calibration corrects the other columns, as Spec.Calibration corrects the logits of the
+	// whole network.
 	Calibration map[toxscreen.Attribute]Calibration `json:"calibration,omitempty"`
 
-	// Stage is the file of the network from the exit before up to this one, and Model that of
-	// the exit, which takes Hidden. The same applies to them as to Config.Model.
+	// Stage is the file of the layers from the exit before, or from the inputs, up to this
+	// exit. Model is the file of the exit itself, which takes Hidden. Like Config.Model, both
+	// must not change before Close.
 	Stage, Model []byte `json:"-"`
 }
 
@@ -232,7 +234,7 @@ func (s Spec) Validate() error {
 	}
 	measured := attributesOf(s.Labels)
 	if !slices.Contains(measured, toxscreen.Toxicity) {
-		wrong("labels: none has the attribute toxicity, which every score needs")
+		wrong("labels: toxicity is missing: every score is made from it")
 	}
 	for i, a := range measured {
 		if slices.Contains(measured[:i], a) {
@@ -250,7 +252,7 @@ func (s Spec) Validate() error {
 	}
 	if s.Spans != nil {
 		if len(attributesOf(s.Spans.Labels)) == 0 {
-			wrong("spans.labels: none has an attribute")
+			wrong("spans.labels: at least one must have an attribute")
 		}
 		if !(s.Spans.Threshold > 0 && s.Spans.Threshold < 1) {
 			wrong("spans.threshold: %v is not between 0 and 1", s.Spans.Threshold)

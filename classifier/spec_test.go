@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
 // plain is a spec with nothing wrong.
@@ -31,11 +32,11 @@ func TestValidateNamesTheFault(t *testing.T) {
 		{"input_ids is missing", func(s *Spec) { s.Inputs = []string{"attention_mask"} }},
 		{"scores is missing", func(s *Spec) { s.Outputs.Scores = "" }},
 		{"must be given together", func(s *Spec) { s.Outputs.Tokens = "token_logits" }},
-		{"none has the attribute toxicity", func(s *Spec) { s.Labels = []Label{{Name: "spam"}} }},
+		{"labels: toxicity is missing", func(s *Spec) { s.Labels = []Label{{Name: "spam"}} }},
 		{"two have the attribute toxicity", func(s *Spec) { s.Labels = append(s.Labels, s.Labels[0]) }},
 		{`unknown "tanh"`, func(s *Spec) { s.Activation = "tanh" }},
 		{"needs two labels", func(s *Spec) { s.Activation, s.Labels = Softmax, s.Labels[:1] }},
-		{"spans.labels: none", func(s *Spec) { s.Outputs.Tokens, s.Spans = "t", &SpanSpec{Threshold: 0.5} }},
+		{"spans.labels: at least one", func(s *Spec) { s.Outputs.Tokens, s.Spans = "t", &SpanSpec{Threshold: 0.5} }},
 		{"spans.threshold: 1 is not", func(s *Spec) { s.Outputs.Tokens, s.Spans = "t", &SpanSpec{Labels: s.Labels, Threshold: 1} }},
 		{"window.tokens: 0 is not", func(s *Spec) { s.Window.Tokens = 0 }},
 		{"window.correction: missing", func(s *Spec) { s.Window.Correction = Correction{} }},
@@ -123,7 +124,7 @@ func TestAgainstTheRest(t *testing.T) {
 		total += math.Exp(float64(z))
 	}
 	for i, z := range logits {
-		if got, want := sigmoid(againstTheRest(logits, i)), math.Exp(float64(z))/total; math.Abs(got-want) > 1e-12 {
+		if got, want := logodds.Probability(againstTheRest(logits, i)), math.Exp(float64(z))/total; math.Abs(got-want) > 1e-12 {
 			t.Errorf("label %d: %v, want %v", i, got, want)
 		}
 	}

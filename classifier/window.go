@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -71,7 +72,7 @@ func probable(windows []window, less float64) []toxscreen.Window {
 	for i, w := range windows {
 		all[i] = toxscreen.Window{Start: w.start, End: w.end}
 		for a, z := range w.odds.All() {
-			all[i].Scores.Set(a, sigmoid(z-less))
+			all[i].Scores.Set(a, logodds.Probability(z-less))
 		}
 	}
 	return all

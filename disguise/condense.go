@@ -21,11 +21,10 @@ const (
 // stands for all of it. Doing it again changes nothing, and other text takes no memory.
 func (r Reading) CutRuns() Reading { return r.rewritten(cutSigns).rewritten(cutRepeated) }
 
-// CutLinks returns the reading with a line break in place of each link: words in an address
-// are names, and nobody says them. Links are addresses with a scheme (https://example.org/a)
-// or with www., whose host is under a public suffix, a reserved domain or a number, and those
-// with a path behind a host in a generic domain (example.org/a). Punctuation that ends a
-// sentence is no part of them.
+// CutLinks returns the reading with a line break in place of each link: the words of an address
+// are names, not speech. Links are addresses with a scheme (https://example.org/a) or with www.,
+// whose host is under a public suffix, a reserved domain or a number, and addresses with a path
+// behind a host in a generic domain (example.org/a). Punctuation behind a link stays.
 func (r Reading) CutLinks() Reading {
 	return r.rewritten(func(w *rewriting) {
 		for l := range links(w.text) {
@@ -43,8 +42,8 @@ func (r Reading) rewritten(step func(*rewriting)) Reading {
 	return r
 }
 
-// cutSigns cuts runs of signs. Each longer than maxSigns covers a byte whose offset is a
-// multiple of maxSigns, so that of other text hardly a byte is looked at.
+// cutSigns cuts runs of signs. Every run longer than maxSigns covers a byte whose offset is a
+// multiple of maxSigns, so cutSigns looks only around these bytes.
 func cutSigns(w *rewriting) {
 	done := 0
 	for i := 0; i < len(w.text); i += maxSigns {
@@ -95,8 +94,8 @@ func isSign(c rune) bool {
 	return unicode.IsPunct(c) || unicode.IsSpace(c) || unicode.In(c, unicode.Sm, unicode.Sc, unicode.Sk)
 }
 
-// cutRepeated cuts repetitions. Each of minRepeated bytes has, at a multiple of half as many,
-// as many bytes as are compared there.
+// cutRepeated cuts repetitions. Every repetition of minRepeated bytes covers all bytes that are
+// compared at some multiple of minRepeated/2, so cutRepeated looks only there.
 func cutRepeated(w *rewriting) {
 	done := 0
 	for i := 0; i+minRepeated/2 <= len(w.text); i += minRepeated / 2 {

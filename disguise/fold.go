@@ -54,8 +54,7 @@ func Fold(text string) Reading {
 	return r
 }
 
-// firstFoldable returns the offset from which Fold may change a text, its length if there is
-// none.
+// firstFoldable returns the offset from which on Fold may change a text: its length if it cannot.
 func firstFoldable(text string) int {
 	for i := 0; i < len(text); i++ {
 		switch b := text[i]; {
@@ -105,9 +104,9 @@ type regional struct {
 	decoded bool
 }
 
-// copyInvalid writes a byte that is no part of a character. Where a character before it was left
-// out, it could complete one with the bytes before that: U+FFFD, as which it is read anyway,
-// then stands for it.
+// copyInvalid writes a byte that is not UTF-8. If the character before it was left out, the byte
+// could complete a character together with invalid bytes before that one. It is then written as
+// U+FFFD, which is how it is read anyway.
 func (f *folding) copyInvalid(b byte, at int) {
 	f.out = append(f.out, b)
 	if _, size := utf8.DecodeLastRune(f.out); size > 1 {
@@ -116,8 +115,8 @@ func (f *folding) copyInvalid(b byte, at int) {
 	}
 }
 
-// put writes a character that bytes at of the text stand for. decoded says that they have
-// another character.
+// put writes a character that bytes at of the text stand for. decoded says that these bytes are
+// not the character itself, but a reference to it or misread bytes.
 func (f *folding) put(c rune, at stretch, decoded bool) {
 	b := legacyByte(c)
 	plain, changes := plainForm(c)
@@ -214,8 +213,8 @@ func (f *folding) readReference(end int) {
 // readBytes replaces misread bytes that have just been written, up to byte end of the text,
 // if they are the UTF-8 of a character that texts in Latin letters have: an accented letter
 // or a sign of Latin-1, punctuation and symbols, a ligature or a mark of byte order, an emoji.
-// The other sequences occur in well-read text, such as É” at the end of a quotation. It
-// reports whether they are.
+// Other sequences occur in text that was read correctly, such as É” at the end of a quotation.
+// readBytes reports whether it replaced any.
 func (f *folding) readBytes(end int) bool {
 	for length := 2; length <= min(utf8.UTFMax, len(f.legacy)); length++ {
 		first := len(f.legacy) - length
@@ -271,9 +270,10 @@ const firstRegional = 0x1F1E6 // regional-indicator letter A
 
 func isRegional(c rune) bool { return c >= firstRegional && c <= firstRegional+25 }
 
-// settleBytes prepares for a character that is no misread byte and begins at byte at of the
-// text. The first two bytes of a quotation mark are one whose last byte, which Windows-1252
-// does not have, was lost, unless a reference to it may follow.
+// settleBytes ends a row of misread bytes before the character next, which begins at byte at of
+// the text. If the row ends with the first two bytes of a quotation mark, the mark is written:
+// Windows-1252 has no character for its last byte, so that byte was lost. Before an & the row
+// stays, since a reference to the last byte may follow.
 func (f *folding) settleBytes(next rune, at int) {
 	if n := len(f.legacy); n > 1 && next != '&' && f.legacy[n-2].b == 0xE2 && f.legacy[n-1].b == 0x80 &&
 		f.legacy[n-2].to == f.legacy[n-1].from && f.legacy[n-1].to == len(f.out) {

@@ -118,18 +118,30 @@ func FuzzFold(f *testing.F) {
 // checkReading checks the way back from a reading of a text.
 func checkReading(t *testing.T, text string, r disguise.Reading) {
 	t.Helper()
-	valid := utf8.ValidString(text)
-	if valid && !utf8.ValidString(r.Text) {
+	if utf8.ValidString(text) && !utf8.ValidString(r.Text) {
 		t.Errorf("%q reads %q, which is not valid", text, r.Text)
 	}
 	last := 0
 	for at := 0; at < len(r.Text); {
 		_, size := utf8.DecodeRuneInString(r.Text[at:])
 		start, end := r.Original(at, at+size)
-		if start < last || start >= end || end > len(text) || valid && !(boundary(text, start) && boundary(text, end)) {
-			t.Fatalf("%q reads %q: bytes %d to %d come from %d to %d, the ones before from %d", text, r.Text, at, at+size, start, end, last)
-		}
+		checkOrigin(t, text, last, start, end)
 		last, at = start, at+size
+	}
+}
+
+// checkOrigin checks that a character of a reading comes from a part of the text that is not
+// empty, begins no earlier than the part before it, and cuts no character.
+func checkOrigin(t *testing.T, text string, last, start, end int) {
+	t.Helper()
+	if start < last {
+		t.Fatalf("%q: bytes %d to %d are read after those from %d on", text, start, end, last)
+	}
+	if start >= end || end > len(text) {
+		t.Fatalf("%q: a character comes from bytes %d to %d of %d", text, start, end, len(text))
+	}
+	if utf8.ValidString(text) && !(boundary(text, start) && boundary(text, end)) {
+		t.Fatalf("%q: bytes %d to %d cut a character", text, start, end)
 	}
 }
 

@@ -83,7 +83,7 @@ func linkAround(text string, from, sign int) (link stretch) {
 	return stretch{start, linkEnd(text, host)}
 }
 
-// ends are characters that are no part of a link at its end.
+// ends are characters that a link does not end with: they belong to the sentence around it.
 const ends = ".,;:!?'*_~)]"
 
 func isInLink(b byte) bool {
@@ -125,9 +125,9 @@ func isDomain(name string) bool {
 	return name != suffix && (icann || strings.Contains(suffix, "."))
 }
 
-// isGeneric reports whether a name, perhaps with a port, is under a generic domain. A stop
-// without a blank behind it before other top-level domains, which may be words, as often ends
-// a sentence.
+// isGeneric reports whether a name, perhaps with a port, is under a generic domain. Other
+// top-level domains may be words: a stop before them often ends a sentence whose author left
+// out the blank.
 func isGeneric(name string) bool {
 	name, _, _ = strings.Cut(name, ":")
 	switch name[strings.LastIndexByte(name, '.')+1:] {

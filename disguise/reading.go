@@ -14,22 +14,17 @@ import (
 	"sort"
 )
 
-// Vocabulary distinguishes words from other strings of letters. Its methods must be
-// safe for concurrent use if Read is called concurrently.
+// Vocabulary knows which strings of letters are words. Its methods must be safe for
+// concurrent use if Read is called concurrently.
 type Vocabulary interface {
 	// Weigh returns how many tokens a word takes, 1 for a word of the vocabulary, and
 	// its rank, which decides between readings with the same number of tokens: a lower
 	// rank is more frequent. The word is given with a blank before it. A word that no
 	// tokens spell counts as one token per byte.
 	Weigh(spaced string) (tokens int, rank int64)
-}
-
-// Completer is implemented by vocabularies that can find words with missing letters.
-// With others, [Read] leaves stars in words as they are.
-type Completer interface {
 	// Complete returns the only word of the vocabulary that fits a pattern of the
 	// letters a to z, in which each star stands for one letter. It returns "" if no
-	// word fits, or more than one.
+	// word fits, or more than one, or if the vocabulary cannot be searched.
 	Complete(pattern string) string
 }
 
@@ -188,8 +183,8 @@ func (w rewriting) step(r *Reading) bool {
 // ("іdіоt", "ｉｄｉｏｔ", "𝓲𝓭𝓲𝓸𝓽"), letters turned upside down ("ʇoıpı"), invisible
 // characters and stacked combining marks, digits and signs for letters ("1d10t"), stars
 // in a word that only one word fits ("id*ot"), letters with blanks or stops between them
-// ("i d i o t"), repeated letters ("idiooot"), swapped neighbours ("idoit"), and joined
-// words ("stupid_idiot", "StupidIdiot", "stupididiot"), and flags whose letters are a word.
+// ("i d i o t"), repeated letters ("idiooot"), swapped neighbours ("idoit"), joined words
+// ("stupid_idiot", "StupidIdiot", "stupididiot"), and flags whose letters spell a word.
 //
 // If a word can be read in several ways, or may not be a disguise, the vocabulary
 // decides: a reading must take fewer tokens than the original, since a vocabulary holds

@@ -3,7 +3,6 @@ package disguise
 import (
 	"bytes"
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -98,21 +97,16 @@ func (rd reader) readWords(text string) rewriting {
 	return w
 }
 
-// single returns the position of a chunk's only letter, or of a digit or sign that may
-// stand for one. Quotes and brackets may precede it; last says that the characters after
-// it end a word.
-func single(text string, chunk stretch) (at stretch, last, ok bool) {
-	at = chunk
-	for at.start < at.end && strings.IndexByte(opening, text[at.start]) >= 0 {
-		at.start++
+// bare returns a chunk without the quotes, brackets and punctuation around it, but for its
+// first character.
+func bare(text string, chunk stretch) stretch {
+	for chunk.start < chunk.end && strings.IndexByte(opening, text[chunk.start]) >= 0 {
+		chunk.start++
 	}
-	for at.end > at.start+1 && strings.IndexByte(closing, text[at.end-1]) >= 0 {
-		at.end--
+	for chunk.end > chunk.start+1 && strings.IndexByte(closing, text[chunk.end-1]) >= 0 {
+		chunk.end--
 	}
-	if at.end-at.start != 1 || byteKinds[text[at.start]]&letter == 0 && standsFor[text[at.start]] == 0 {
-		return at, false, false
-	}
-	return at, at.end < chunk.end, true
+	return chunk
 }
 
 // Characters that may precede and follow the letters of a word.
@@ -124,142 +118,6 @@ const (
 // minGuess is the minimum number of letters of a word that may have swapped letters, be
 // several joined words, or have separators between its letters.
 const minGuess = 5
-
-// minSpaced is the minimum number of single letters that may spell words, and
-// longestWord the maximum number of them in one word.
-const (
-	minSpaced   = 3
-	longestWord = 14
-)
-
-// readSpaced joins single letters that spell words.
-func (rd reader) readSpaced(w *rewriting, at stretch, letters int) {
-	if letters < minSpaced {
-		return
-	}
-	places := make([]int, letters)
-	for i := range places {
-		places[i] = at.start + 2*i
-	}
-	rd.joinLetters(w, places, at.end)
-}
-
-// joinLetters replaces letters and the separators between them by the words that they
-// spell, if they do.
-func (rd reader) joinLetters(w *rewriting, places []int, end int) {
-	letters, rising := 0, 0
-	spelt := make([]byte, len(places))
-	for i, at := range places {
-		b := w.text[at]
-		if byteKinds[b]&letter != 0 {
-			letters++
-		} else {
-			b = standsFor[b]
-		}
-		spelt[i] = b
-		if i > 0 && b|0x20 == spelt[i-1]|0x20+1 {
-			rising++
-		}
-	}
-	// "a b c d" is the alphabet, not a word, and "1 3 4 5 a" a row of numbers.
-	if letters < 2 || letters*3 < len(spelt) || rising*2 >= len(spelt) {
-		return
-	}
-	words, cost := rd.segment(string(spelt), 1)
-	if strings.ContainsAny(w.text[places[0]:end], "1!") {
-		for i, at := range places {
-			switch w.text[at] {
-			case '1', '!':
-				spelt[i] = 'l'
-			}
-		}
-		if others, c := rd.segment(string(spelt), 1); c < cost {
-			words, cost = others, c
-		}
-	}
-	if len(words) == 1 {
-		cost--
-	}
-	switch {
-	case w.text[places[0]+1] == '.' && strings.ToUpper(string(spelt)) == string(spelt) && cost > 0.3*float64(len(spelt)): // L.A.P.D.
-		return
-	case len(spelt) == minSpaced && (cost > 1 || strings.ToLower(string(spelt)) != string(spelt)): // U.S.A., D A D
-		return
-	case cost > 0.6*float64(len(spelt)): // no words are spelt
-		return
-	}
-	at := 0
-	for i, word := range words {
-		if i > 0 {
-			from := end
-			if at < len(places) {
-				from = places[at]
-			}
-			w.replace(places[at-1]+1, from, " ")
-		}
-		for j := range len(word) {
-			from := places[at]
-			to := from + 1
-			if j+1 < len(word) {
-				to = places[at+1]
-			}
-			w.replace(from, to, word[j:j+1])
-			at++
-		}
-	}
-}
-
-// joining are short words that occur between others, true for those that begin many
-// longer words.
-var joining = func() map[string]bool {
-	words := make(map[string]bool)
-	for word := range strings.FieldsSeq("an is it my of one so to we all and any are been being but for from had has have her him his how its just like " +
-		"not our she such than that the them then these they this those too very was were what when who why will with you your") {
-		words[word] = false
-	}
-	for word := range strings.FieldsSeq("a i am as at be by do he if in me no on or up us") {
-		words[word] = true
-	}
-	return words
-}()
-
-// twoLetters are two-letter words that are not in joining, each followed by a blank.
-const twoLetters = "ah go ha hi oh ok ur ya ye yo "
-
-// segment divides letters into the words with the lowest cost and returns them and the
-// cost. A token costs 1 and a word half a token more, so that "moron" is one word and not
-// "mo" and "ron". A word in joining costs 1, a single a or i less. Other single letters
-// and two letters that are not a word cost as much as three tokens. Each further token of
-// a word costs further: 1, or more if words should be known: "idiot we", not "idiotwe".
-func (rd reader) segment(letters string, further float64) (words []string, cost float64) {
-	lower := strings.ToLower(letters)
-	best := make([]float64, len(letters)+1)
-	from := make([]int, len(letters)+1)
-	for end := 1; end <= len(letters); end++ {
-		best[end] = 1e9
-		for start := max(0, end-longestWord); start < end; start++ {
-			part := lower[start:end]
-			_, joins := joining[part]
-			c := 3.0
-			switch {
-			case joins && len(part) == 1:
-				c = 0.8
-			case joins:
-				c = 1
-			case len(part) > 2 || len(part) == 2 && strings.Contains(twoLetters, part):
-				c = 1.5 + further*float64(rd.cost(letters[start:end])-1)
-			}
-			if best[start]+c < best[end] {
-				best[end], from[end] = best[start]+c, start
-			}
-		}
-	}
-	for end := len(letters); end > 0; end = from[end] {
-		words = append(words, letters[from[end]:end])
-	}
-	slices.Reverse(words)
-	return words, best[len(letters)]
-}
 
 // readChunk undoes disguises inside a chunk, which is the text between two blanks.
 func (rd reader) readChunk(w *rewriting, at stretch, seen uint8) {
@@ -340,55 +198,13 @@ func joins(chunk string) bool {
 	return true
 }
 
-// readDotted joins a chunk of single letters with the same separator between them. It
-// reports whether the chunk is one.
-func (rd reader) readDotted(w *rewriting, at stretch) bool {
-	start, end := at.start, at.end
-	for start < end && strings.IndexByte(opening, w.text[start]) >= 0 {
-		start++
-	}
-	for end > start && strings.IndexByte(closing, w.text[end-1]) >= 0 {
-		end--
-	}
-	if (end-start)%2 == 0 || (end-start)/2+1 < minSpaced {
-		return false
-	}
-	between := w.text[start+1]
-	if byteKinds[between]&separator == 0 {
-		return false
-	}
-	var places []int
-	for i := start; i < end; i++ {
-		switch {
-		case (i-start)%2 == 1:
-			if w.text[i] != between {
-				return false
-			}
-		case byteKinds[w.text[i]]&letter == 0 && standsFor[w.text[i]] == 0:
-			return false
-		default:
-			places = append(places, i)
-		}
-	}
-	rd.joinLetters(w, places, end)
-	return true
-}
-
 // readWord undoes disguises inside one word of a chunk: consecutive letters, digits and signs.
 func (rd reader) readWord(w *rewriting, at, whole stretch) {
 	text, chunk := w.text, w.text[whole.start:whole.end]
-	for at.end > at.start && strings.IndexByte("!+@", text[at.end-1]) >= 0 {
-		at.end--
-	}
-	for at.end > at.start && strings.IndexByte("+", text[at.start]) >= 0 {
-		at.start++
-	}
-	for at.end > at.start && text[at.end-1] == '*' {
-		at.end--
-	}
-	for at.end > at.start && text[at.start] == '*' {
-		at.start++
-	}
+	at.end = at.start + len(strings.TrimRight(text[at.start:at.end], "!+@"))
+	at.start = at.end - len(strings.TrimLeft(text[at.start:at.end], "+"))
+	at.end = at.start + len(strings.TrimRight(text[at.start:at.end], "*"))
+	at.start = at.end - len(strings.TrimLeft(text[at.start:at.end], "*"))
 	if at.end-at.start < 3 || at.end-at.start > maxGuess {
 		return
 	}
@@ -425,13 +241,11 @@ func (rd reader) readWord(w *rewriting, at, whole stretch) {
 }
 
 // readStars replaces stars between letters, at most half of the word, if exactly one word
-// of the vocabulary fits: id*ot, but not f**k, which may be folk. It needs a vocabulary
-// that is a [Completer].
+// of the vocabulary fits: id*ot, but not f**k, which may be folk.
 func (rd reader) readStars(w *rewriting, at stretch) {
-	completer, ok := rd.Vocabulary.(Completer)
 	word := w.text[at.start:at.end]
 	stars := strings.Count(word, "*")
-	if !ok || len(word) < 4 || 2*stars > len(word) {
+	if len(word) < 4 || 2*stars > len(word) {
 		return
 	}
 	for i := range len(word) {
@@ -440,7 +254,7 @@ func (rd reader) readStars(w *rewriting, at stretch) {
 		}
 	}
 	small := strings.ToUpper(word) != word // else insert capitals
-	found := completer.Complete(strings.ToLower(word))
+	found := rd.Complete(strings.ToLower(word))
 	for i := range len(found) {
 		if b := found[i : i+1]; word[i] == '*' {
 			if !small {
@@ -449,205 +263,6 @@ func (rd reader) readStars(w *rewriting, at stretch) {
 			w.replace(at.start+i, at.start+i+1, b)
 		}
 	}
-}
-
-// mayBeLetters returns how many tokens a word may take when its digits and signs are read
-// as letters: 0 if it is likely a number, unit, model name, abbreviation, handle, price
-// or chess move, and 1 if only a known word leaves no doubt.
-func mayBeLetters(text string, at, whole stretch) int {
-	word, chunk := text[at.start:at.end], text[whole.start:whole.end]
-	c := characters(word)
-	n, first, last := len(word), byteKinds[word[0]], byteKinds[word[len(word)-1]]
-	switch {
-	case c.lower+c.upper == 0, !c.readable, strings.Contains(word, "!!"):
-		return 0
-	case c.lower == 0 && strings.Count(word, "$") == 1 && word[0]|0x20 == 'u': // US$, US$5
-		return 0
-	case word[0] == '$' && (c.lower == 0 && c.digits == 0 || byteKinds[word[1]]&digit != 0 && n < 5): // $AAPL, $3bn
-		return 0
-	case c.digits == 0:
-		return n / 2
-	case chunk[0] == '#', isModel(word, c):
-		return 0
-	case c.lower == 0:
-		return mayBeShouted(text, at, whole, c)
-	case c.lower+c.upper == 1, c.longest > 2, c.digits == c.final, first&byteKinds[word[1]]&digit != 0:
-		return 1
-	case (first|last)&digit != 0 && strings.ContainsAny(word, "689"):
-		return 1
-	}
-	return n / 2
-}
-
-// mayBeShouted is mayBeLetters for a word of capitals and digits, which is more likely a number
-// plate, a licence key or the number of an order than a word, unless the words around it are in
-// capitals, too. Else its digits must not be at its end, or at both ends. A short one has four
-// characters with one digit, or twice the same, between letters, and nothing joined to it: SH1T,
-// F00L. Words of the vocabulary are read (1D10T), and those of two tokens whose digits are
-// vowels (M0R0N, N1TWIT).
-func mayBeShouted(text string, at, whole stretch, c composition) int {
-	word, n := text[at.start:at.end], at.end-at.start
-	ends := byteKinds[word[0]] & byteKinds[word[n-1]]
-	alone := len(strings.Trim(text[whole.start:whole.end], "\"'()[].,;:!?")) == n
-	switch {
-	case n < 4:
-		return 0
-	case alone && isShouted(text, whole):
-		return n / 2
-	case c.digits == c.final, ends&digit != 0, n == 4 && !(alone && ends&letter != 0 && (c.digits == 1 || word[1] == word[2])):
-		return 0
-	}
-	if stands := vowels(word); alone && (stands > 1 || stands > 0 && n > 5) {
-		return 2
-	}
-	return 1
-}
-
-// vowels returns how many digits of a word stand for vowels between two consonants. It is 0 if
-// others are among them, or if one of these consonants is rare in English, which is as
-// frequent as others in codes.
-func vowels(word string) int {
-	const consonants = "BCDFGHKLMNPRSTW"
-	n := 0
-	for i := range len(word) {
-		if byteKinds[word[i]]&digit == 0 {
-			continue
-		}
-		if strings.IndexByte("0134", word[i]) < 0 || i == 0 || i == len(word)-1 ||
-			strings.IndexByte(consonants, word[i-1]) < 0 || strings.IndexByte(consonants, word[i+1]) < 0 {
-			return 0
-		}
-		n++
-	}
-	return n
-}
-
-// isShouted reports whether words in capitals are around a chunk: of the four before it and the
-// four behind it, two more are than are not. Words without letters and those with digits do not
-// count.
-func isShouted(text string, chunk stretch) bool {
-	const around, most = 4, 64 // words and bytes
-	capitals := 0
-	count := func(words []string) {
-		for _, word := range words {
-			switch upper := strings.ToUpper(word); {
-			case strings.ContainsAny(word, "0123456789"):
-			case word != upper:
-				capitals--
-			case upper != strings.ToLower(word):
-				capitals++
-			}
-		}
-	}
-	before := strings.Fields(text[max(0, chunk.start-most):chunk.start])
-	after := strings.Fields(text[chunk.end:min(len(text), chunk.end+most)])
-	count(before[max(0, len(before)-around):])
-	count(after[:min(around, len(after))])
-	return capitals > 1
-}
-
-// isJoined reports whether a word of a chunk has a word with digits beside it.
-func isJoined(word, chunk string) bool {
-	before, after, _ := strings.Cut(chunk, word)
-	return strings.ContainsAny(before, "0123456789") || strings.ContainsAny(after, "0123456789")
-}
-
-// composition counts the characters of a word by kind.
-type composition struct {
-	lower, upper, digits int
-	longest, behind      int  // digit sequences: the longest, and the last
-	final                int  // digits at the end
-	readable             bool // every character is a letter or may stand for one
-}
-
-func characters(word string) composition {
-	c := composition{readable: true}
-	for i := range len(word) {
-		kind := byteKinds[word[i]]
-		switch {
-		case kind&lowerLetter != 0:
-			c.lower++
-		case kind&upperLetter != 0:
-			c.upper++
-		case standsFor[word[i]] == 0:
-			c.readable = false
-		}
-		if kind&digit == 0 {
-			c.final = 0
-			continue
-		}
-		c.digits++
-		c.final++
-		c.behind, c.longest = c.final, max(c.longest, c.final)
-	}
-	return c
-}
-
-// isModel reports whether a word with digits is a number with a unit, a model name or an
-// abbreviation.
-func isModel(word string, c composition) bool {
-	n, first, last := len(word), byteKinds[word[0]], byteKinds[word[len(word)-1]]
-	switch {
-	case c.longest > 4, c.lower == 0 && c.upper == 1, c.lower == 1 && c.upper == 0 && n < 4, strings.HasPrefix(word, "0x"):
-		return true
-	case word[n-1]|0x20 == 's' && byteKinds[word[n-2]]&digit != 0 && c.digits == c.behind: // 747s, AK47s, iPhone4s
-		return true
-	case c.upper > 1 && c.lower > 0: // GPT4o, BERT4Rec
-		return true
-	case first&digit != 0 && c.digits == 1 && isUnit(word[1:]):
-		return true
-	case n == 4 && c.longest == 2 && word[1] == '1' && first&last&letter != 0: // l10n, a11y
-		return true
-	case n < 4 && (c.longest > 1 || strings.ContainsAny(word, "1789") || (first|last)&digit != 0): // 5pm, k8s, p1n, mp3
-		return true
-	}
-	return isName(strings.ToLower(word)) || isMove(word)
-}
-
-// isUnit reports whether the text after a digit is an ordinal suffix or a unit, so the
-// digit is a number.
-func isUnit(rest string) bool {
-	switch strings.ToLower(strings.TrimSuffix(rest, "s")) {
-	case "st", "nd", "rd", "th", "am", "pm", "k", "m", "km", "cm", "mm", "ft", "in", "inch", "inche", "yd", "mi", "mile", "kg", "mg", "lb", "oz", "ml",
-		"min", "minute", "sec", "second", "hr", "hour", "day", "week", "wk", "month", "mo", "yr", "year", "x", "d", "g", "p", "fp", "hz", "khz", "mhz",
-		"ghz", "mb", "gb", "tb", "kb", "bit", "byte", "star", "way", "man", "men", "person", "people", "time", "point", "pt", "page", "pg", "part", "player",
-		"mil", "million", "billion", "bn", "thousand", "hundred", "dollar", "buck", "cent", "percent", "degree", "chan", "some", "runner", "ever", "life",
-		"yo", "of", "to", "and", "or", "word", "letter", "foot", "feet", "gram", "liter", "litre", "meter", "metre", "watt", "volt", "amp", "mph", "kph",
-		"ish", "ply", "post", "vote", "comment", "edit", "revert", "rr", "kid", "child", "children", "guy", "girl", "hole", "piece", "pc", "pack", "step",
-		"side", "sided", "fold", "head", "door":
-		return true
-	}
-	return false
-}
-
-// isName reports whether a word with digits is a known name.
-func isName(word string) bool {
-	switch word {
-	case "w3c", "m4a", "m4v", "f4v", "s3d", "x3d", "b4u", "d3js", "log4j", "log4net", "o3de", "p5js":
-		return true
-	}
-	return false
-}
-
-// isNumeral reports whether a word is or ends in a Roman numeral, is a size, or is a
-// colour in a style sheet: XXXL, WWIII, #FFFFFF.
-func isNumeral(word, chunk string) bool {
-	hex := chunk[0] == '#' && (len(word) == 3 || len(word) == 6) && strings.Trim(word, "abcdefABCDEF") == ""
-	return hex || strings.Trim(word, "IVXLCDM") == "" || strings.HasSuffix(word, "III") && !strings.HasSuffix(word, "IIII")
-}
-
-// isMove reports whether a word is a chess move that ends in a letter or begins with a
-// piece, such as N5f3; other moves end in a digit.
-func isMove(word string) bool {
-	if len(word) < 4 || strings.IndexByte("KQRBN", word[0]) < 0 {
-		return false
-	}
-	for i := 1; i < len(word); i++ {
-		if b := word[i]; (b < 'a' || b > 'h') && (b < '1' || b > '8') && b != 'x' && b != '+' {
-			return false
-		}
-	}
-	return true
 }
 
 // A letterGroup is a letter and its repetitions.
@@ -744,30 +359,6 @@ func (rd reader) readSpelling(w *rewriting, at int, word string, tokens int) {
 	}
 }
 
-// readCapitals puts blanks between words that are separated only by capitals, if that
-// makes them known: StupidIdiot, but not YouTube. It reports whether it did.
-func (rd reader) readCapitals(w *rewriting, at stretch, cost int) bool {
-	word := w.text[at.start:at.end]
-	var words []string
-	from := 0
-	for i := 1; i < len(word); i++ {
-		if byteKinds[word[i]]&upperLetter != 0 && byteKinds[word[i-1]]&lowerLetter != 0 {
-			words, from = append(words, word[from:i]), i
-		}
-	}
-	if len(words) == 0 || len(words)+1 >= cost {
-		return false
-	}
-	words = append(words, word[from:])
-	for _, one := range words {
-		if len(one) < 3 || rd.cost(one) > 1 {
-			return false // a brand or a name: eBay, LaTeX, McKnight
-		}
-	}
-	w.divide(at.start, words)
-	return true
-}
-
 // readSwapped swaps two neighbouring letters after the first if that makes a word known:
 // idoit. It reports whether it did. Shorter words too often look like a known word with
 // swapped letters, such as King Cnut.
@@ -789,32 +380,5 @@ func (rd reader) readSwapped(w *rewriting, at stretch) bool {
 		return false
 	}
 	w.replace(at.start+found, at.start+found+2, string([]byte{word[found+1], word[found]}))
-	return true
-}
-
-// readJoined puts blanks between joined words if all of them are then known:
-// youstupididiot, theidiot, but not Penistone, Allcock or misconceptions. Short words must
-// be in joining. If there are two words, the short one must not begin many longer words,
-// and the other must be long. It reports whether it did.
-func (rd reader) readJoined(w *rewriting, at stretch, cost int) bool {
-	word := w.text[at.start:at.end]
-	if len(word) < 8 || cost < 3 {
-		return false
-	}
-	words, _ := rd.segment(word, 3)
-	if len(words) < 2 || len(words) >= cost || len(words)*3 > len(word) {
-		return false
-	}
-	for _, one := range words {
-		prefix, joins := joining[strings.ToLower(one)]
-		long := 4
-		if len(words) == 2 {
-			joins, long = joins && !prefix, minGuess
-		}
-		if !joins && (len(one) < long || rd.cost(one) > 1) {
-			return false
-		}
-	}
-	w.divide(at.start, words)
 	return true
 }

@@ -39,16 +39,17 @@ type Stage struct {
 	// Inputs lists the [InputNames] that the stage takes: int64 tensors of shape
 	// [windows, tokens].
 	Inputs []string
-	Heads  []Head // of the last stage, at least one; the others have none
+	Heads  []Head // the last stage has one or more, the others have none
 
-	// Hidden is the output of every stage but the last: float32 [windows, tokens, Width]. The
-	// next stage and Exit take it as their input of the same name.
+	// Hidden is the output that every stage but the last passes on, float32
+	// [windows, tokens, Width]. The next stage and Exit have an input of the same name.
 	Hidden string
 	Width  int // 1 to 65536
 	Exit   *Exit
 }
 
-// Exit says what is known of a window after a stage. It runs only on windows that may leave.
+// Exit is a small network that tells the caller, after a stage, whether a window may leave. It
+// runs only if the caller gives a [Leave].
 type Exit struct {
 	// Model is a file like that of the stage. It takes the stage's Hidden, and the
 	// attention_mask if the stage does.
@@ -92,8 +93,8 @@ func (w Window) Validate() error {
 	return errors.Join(found...)
 }
 
-// InputNames are the inputs that a model can take, the first three by Hugging Face's names.
-// [tokenShapes] are of our own networks.
+// InputNames are the inputs that a model can take. The first three have Hugging Face's names,
+// the last one is an input of toxscreen's own networks.
 var InputNames = []string{inputIDs, attentionMask, "token_type_ids", tokenShapes}
 
 const (
@@ -153,13 +154,13 @@ func (c Config) validate() error {
 				wrong("heads: missing")
 			}
 			if stage.Hidden != "" || stage.Exit != nil {
-				wrong("stages: the last one has a hidden output or an exit, which nothing takes")
+				wrong("stages: the last one must not have a hidden output or an exit: no stage follows it")
 			}
 			heads = append(heads, stage.Heads...)
 			continue
 		}
 		if len(stage.Heads) > 0 {
-			wrong("heads: %q is not of the last stage", stage.Heads[0].Name)
+			wrong("heads: %q belongs to stage %d: only the last stage has heads", stage.Heads[0].Name, i+1)
 		}
 		if stage.Hidden == "" {
 			wrong("stages: stage %d has no hidden output for the next one", i+1)

@@ -17,10 +17,9 @@
 //	out, err := e.Run(ctx, text, &encoding, nil) // filled by tokenizer.Encode(text, &encoding)
 //	logits := out.Logits("topics")          // 4 for each of len(out.Windows) windows
 //
-// A text is divided into windows that fit the model. Windows that wait at the same
-// time may share a run, see [Batching]. The logits of a window do not depend on the
-// other windows in its run, except for rounding in a padded run. The caller decides
-// what the logits mean.
+// A text is divided into windows that fit the model. Windows that wait at the same time may
+// share a run, see [Batching]. Sharing does not change their logits, except for rounding in a
+// padded run. The caller decides what the logits mean.
 //
 // A model may have several stages. A window whose answer is clear after an early one
 // need not run through the others: the caller decides, see [Leave].
@@ -75,7 +74,7 @@ func Open(c Config) (*Encoder, error) {
 	}
 	e.prefix, e.suffix = c.Tokenizer.Special()
 	if e.room = c.Window.Tokens - len(e.prefix) - len(e.suffix); e.room < 4 {
-		return nil, fmt.Errorf("a window of %s leaves only %d for the text", plural.Count(c.Window.Tokens, "token", "tokens"), e.room)
+		return nil, fmt.Errorf("a window of %s leaves only %d for the text: it must leave 4 or more", plural.Count(c.Window.Tokens, "token", "tokens"), e.room)
 	}
 	if _, err := LoadLibrary(c.Library, c.Provider); err != nil {
 		return nil, err
@@ -102,9 +101,9 @@ func (e *Encoder) Close() error {
 type Info struct {
 	// Parallel is how many concurrent calls of Run keep the encoder busy.
 	Parallel int
-	// Short is the text length in bytes that Parallel applies to: texts of that length
-	// share runs. For texts of twice the length or more, which do not share runs, an
-	// eighth of Parallel is enough. 0 means that the length makes no difference.
+	// Short is the length of a text in bytes to which Parallel applies: texts of that
+	// length share runs. Texts of twice the length or more do not, and an eighth of
+	// Parallel is enough for them. 0 means that the length makes no difference.
 	Short int
 }
 
@@ -119,8 +118,8 @@ func InfoOf(batching Batching, threads int) Info {
 
 func infoOf(s sharing) Info { return Info{Parallel: s.parallel, Short: s.short} }
 
-// Leave reports whether a window leaves after a stage, so that later stages do not run on it.
-// stage is the index of the stage, and logits has one for each column of its exit's head. It
+// Leave reports whether a window leaves after a stage: later stages then do not run on it. stage
+// is the index of the stage, and logits has one number for each column of its exit's head. Leave
 // is called concurrently, must not keep logits, and delays other windows until it returns.
 type Leave func(stage int, logits []float32) bool
 
@@ -136,8 +135,7 @@ type Output struct {
 	logits [][]float32 // of each head
 }
 
-// Range is a range of a text's tokens, End exclusive. Only the one window of a text
-// without tokens is empty.
+// Range is a range of a text's tokens, End exclusive. It is empty only in a text without tokens.
 type Range struct{ Start, End int }
 
 // Len returns the number of tokens.

@@ -117,13 +117,19 @@ func TestHeads(t *testing.T) {
 	}
 	seen := 0 // tokens, from the first
 	for _, w := range want.Windows {
-		if w.Start > seen || w.End <= seen {
-			t.Errorf("the window %v does not continue after token %d", w, seen)
+		if w.Start > seen {
+			t.Errorf("the window %v leaves a gap after token %d", w, seen)
+		}
+		if w.End <= seen {
+			t.Errorf("the window %v ends before token %d", w, seen)
 		}
 		seen = w.End
 	}
-	if len(want.Windows) < 4 || seen != len(enc.IDs) {
-		t.Errorf("windows %v of %d tokens", want.Windows, len(enc.IDs))
+	if len(want.Windows) < 4 {
+		t.Errorf("only %d windows: the text is too short for this test", len(want.Windows))
+	}
+	if seen != len(enc.IDs) {
+		t.Errorf("the windows %v end before the last of %d tokens", want.Windows, len(enc.IDs))
 	}
 	if n := len(want.Logits(texts)); n != len(want.Windows)*both[0].Columns {
 		t.Errorf("%d logits of %d windows", n, len(want.Windows))
@@ -181,8 +187,10 @@ func TestDefaultModelGivesTheSameInEveryCompany(t *testing.T) {
 			for i := range list {
 				i := (i + caller) % len(list)
 				found, err := run(t.Context(), e, c, list[i])
-				if err != nil || !reflect.DeepEqual(found, alone[i]) {
-					t.Errorf("%q: %+v, %v in a shared run, %+v alone", list[i], found, err, alone[i])
+				if err != nil {
+					t.Errorf("%q: %v in a shared run", list[i], err)
+				} else if !reflect.DeepEqual(found, alone[i]) {
+					t.Errorf("%q: %+v in a shared run, %+v alone", list[i], found, alone[i])
 				}
 			}
 		})
@@ -208,8 +216,11 @@ func TestCallersThatLeaveASharedRun(t *testing.T) {
 			}
 		})
 		callers.Go(func() {
-			if found, err := run(t.Context(), e, c, "you idiot"); err != nil || !reflect.DeepEqual(found, want) {
-				t.Errorf("%+v, %v, want %+v", found, err, want)
+			found, err := run(t.Context(), e, c, "you idiot")
+			if err != nil {
+				t.Error(err)
+			} else if !reflect.DeepEqual(found, want) {
+				t.Errorf("%+v, want %+v", found, want)
 			}
 		})
 		leave()

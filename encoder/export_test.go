@@ -10,6 +10,11 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
+// What an error about the library contains.
+var ErrNoLibrary = errNoLibrary
+
+const GetLibraryHint = getLibraryHint
+
 // BareRuns holds the runs for texts' windows, through the whole network, with all tensors
 // created in advance.
 type BareRuns struct {

@@ -23,11 +23,10 @@ const MinLibraryVersion = "1.24.0"
 // LibraryEnv is the environment variable for the library's path.
 const LibraryEnv = "TOXSCREEN_ONNXRUNTIME"
 
-// ErrNoLibrary is in the error chain if the library was not found.
-var ErrNoLibrary = errors.New("ONNX Runtime's library was not found")
+var errNoLibrary = errors.New("ONNX Runtime's library was not found")
 
-// GetLibraryHint says how to install the library.
-const GetLibraryHint = "`go run github.com/toxscreen/toxscreen/scripts/get-onnxruntime@latest` installs it into the cache"
+// getLibraryHint says how to install the library.
+const getLibraryHint = "`go run github.com/toxscreen/toxscreen/scripts/get-onnxruntime@latest` installs it into the cache"
 
 // LibraryName returns the file name of the library on this platform.
 func LibraryName() string {
@@ -73,12 +72,12 @@ func FindLibrary(explicit string, provider Provider) (string, error) {
 	if explicit != "" {
 		info, err := os.Stat(explicit)
 		if err != nil {
-			return "", fmt.Errorf("%w: %w; correct the path given by flag, configuration or %s", ErrNoLibrary, err, LibraryEnv)
+			return "", fmt.Errorf("%w: %w; correct the path given by flag, configuration or %s", errNoLibrary, err, LibraryEnv)
 		}
 		if info.IsDir() {
 			explicit = filepath.Join(explicit, LibraryName())
 			if _, err := os.Stat(explicit); err != nil {
-				return "", fmt.Errorf("%w: %w; give the path of the file itself", ErrNoLibrary, err)
+				return "", fmt.Errorf("%w: %w; give the path of the file itself", errNoLibrary, err)
 			}
 		}
 		return explicit, nil
@@ -104,7 +103,7 @@ func FindLibrary(explicit string, provider Provider) (string, error) {
 		}
 	}
 	missing, hint := installed.missing(provider)
-	return "", fmt.Errorf("%w: no %s in %s%s; %s", ErrNoLibrary, LibraryName(), strings.Join(slices.Concat(beside, others), ", "), missing, hint)
+	return "", fmt.Errorf("%w: no %s in %s%s; %s", errNoLibrary, LibraryName(), strings.Join(slices.Concat(beside, others), ", "), missing, hint)
 }
 
 // librariesIn returns the path of the library in each folder.

@@ -84,8 +84,11 @@ func TestNoLibraryNamesTheWayOut(t *testing.T) {
 		}
 		t.Fatalf("found %s", path)
 	}
-	if !errors.Is(err, encoder.ErrNoLibrary) || !strings.Contains(err.Error(), "get-onnxruntime") {
-		t.Errorf("error %v", err)
+	if !errors.Is(err, encoder.ErrNoLibrary) {
+		t.Errorf("error %v, want ErrNoLibrary", err)
+	}
+	if !strings.Contains(err.Error(), "get-onnxruntime") {
+		t.Errorf("error %v does not say how to get the library", err)
 	}
 }
 
@@ -238,8 +241,13 @@ const void *OrtGetApiBase(void) { return &base; }
 		cmd := exec.Command(os.Args[0], "-test.run=^TestLoadLibraryRefuses$")
 		cmd.Env = append(os.Environ(), "TEST_LOAD_LIBRARY="+test.library)
 		out, err := cmd.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "refused: ") || !strings.Contains(string(out), test.want) || !strings.Contains(string(out), "get-onnxruntime") {
-			t.Errorf("%s: %v %s\nwant an error with %q", filepath.Base(test.library), err, out, test.want)
+		if err != nil {
+			t.Fatalf("%s: %v %s", filepath.Base(test.library), err, out)
+		}
+		for _, want := range []string{"refused: ", test.want, "get-onnxruntime"} {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("%s: %s\nwant an error with %q", filepath.Base(test.library), out, want)
+			}
 		}
 	}
 }

@@ -55,8 +55,8 @@ func (s sharing) takes(windows, longest int, j *job) bool {
 	return windows < s.windows && (windows+1)*max(longest, len(j.ids)) <= s.tokens
 }
 
-// A window of a text with n tokens lets patience·n tokens that come later go first, of at
-// most patience·longText: short texts do not wait for long ones, and long ones are not put off
+// Tokens that arrive later may run before a waiting window: patience times as many as its text
+// has, counting at most longText. So short texts do not wait for long ones, and no text waits
 // for ever. docs/benchmarks.md has the figures.
 const (
 	patience = 4
@@ -264,7 +264,8 @@ func (r *runner) do(one *run, batch []*job) {
 	}
 }
 
-// keep copies what a stage passes on into memory of the job's own; nil gives the memory back.
+// keep copies what a stage passes on into the job's own memory. nil frees that memory for other
+// jobs.
 func (r *runner) keep(j *job, hidden []float32) {
 	if hidden == nil {
 		if j.hidden != nil {
@@ -279,9 +280,9 @@ func (r *runner) keep(j *job, hidden []float32) {
 	copy(j.hidden, hidden)
 }
 
-// take writes the job's rows of a stage's logits, which are those of window i of a run
-// whose longest window has longest tokens. A logit of a text classification that is not
-// finite is an error.
+// take copies the job's rows from the logits of a run. The job was window i of that run, whose
+// longest window has longest tokens. A logit of a text classification that is not finite is an
+// error.
 func (j *job) take(s *session, logits [][]float32, i, longest int) error {
 	for h, head := range s.heads {
 		row, from, to := i, j.index, j.index+1
@@ -302,7 +303,7 @@ func (j *job) take(s *session, logits [][]float32, i, longest int) error {
 	return nil
 }
 
-// fail ends windows that wait, for a runner that is closed.
+// fail ends waiting windows because the runner is closed.
 func (r *runner) fail(jobs []*job) {
 	for _, j := range jobs {
 		j.err = errClosed

@@ -74,14 +74,23 @@ func TestWhichWindowIsDueFirst(t *testing.T) {
 	// 4·100 tokens may go before the first long text: those of 16 short ones, which were due at
 	// most 4·80 tokens after they came.
 	first := slices.Index(lengths, 100)
-	if first < 1 || first > 24 || slices.Index(lengths[first:], 20) < 0 {
-		t.Errorf("the tokens ran in the order %v", lengths)
+	if first < 1 {
+		t.Errorf("no short text went before the first long one: %v", lengths)
+	}
+	if first > 24 {
+		t.Errorf("%d short texts went before the first long one: %v", first, lengths)
+	}
+	if !slices.Contains(lengths[first:], 20) {
+		t.Errorf("all short texts went before the first long one: %v", lengths)
 	}
 
 	for stage := range 2 {
 		r.wait(&job{ctx: t.Context(), ids: make([]int64, 7), stage: stage})
 	}
-	if batch := r.next(); len(batch) != 1 || len(r.waiting) != 1 {
+	if batch := r.next(); len(batch) != 1 {
 		t.Errorf("%d windows of two stages run together", len(batch))
+	}
+	if n := len(r.waiting); n != 1 {
+		t.Errorf("%d windows still wait, want one", n)
 	}
 }

@@ -66,9 +66,9 @@ func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 		// The binding reports a library that lacks its version of the C API only by
 		// this number.
 		if strings.Contains(err.Error(), "Error setting ORT API base: 2") {
-			return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: it is older than %s, the oldest that works; %s", path, MinLibraryVersion, GetLibraryHint)
+			return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: it is older than %s, the oldest that works; %s", path, MinLibraryVersion, getLibraryHint)
 		}
-		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: %w; %s", path, err, GetLibraryHint)
+		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: %w; %s", path, err, getLibraryHint)
 	}
 	// Windows has a second telemetry, which a call disables. Other builds have
 	// nothing to disable and may return an error.
@@ -210,8 +210,8 @@ func (s *session) close() error {
 	return s.ort.Destroy()
 }
 
-// run holds the memory of one run at a time, of any part. Its tensors are created for each
-// run over the same buffers, so a run allocates nothing that grows with its size.
+// run holds the memory of one run at a time, of any part. Each run creates its tensors over the
+// same buffers and so allocates nothing that grows with its size.
 type run struct {
 	options *ort.RunOptions
 	inputs  [][]int64   // one buffer per input
@@ -230,11 +230,11 @@ func newRun() (*run, error) {
 
 func (r *run) close() error { return r.options.Destroy() }
 
-// do runs a part on windows, padded to the longest, which has longest tokens. given is what
-// the stage before has just passed on for them; nil: what the windows keep of it. It returns
-// the logits of each head, float32 [windows, columns] or [windows, longest, columns], and what
-// the part passes on. They are valid until the next call that returns the same. The end of
-// the context stops the run.
+// do runs a part on windows, padded to longest tokens, the length of the longest. given is what
+// the stage before has just passed on for these windows; if it is nil, each window kept its own.
+// do returns the logits of each head, float32 [windows, columns] or [windows, longest, columns],
+// and what the part passes on to the next. Both stay valid until another call returns its own.
+// The end of the context stops the run.
 func (r *run) do(ctx context.Context, s *session, windows []*job, longest int, padID int64, given []float32) (logits [][]float32, hidden []float32, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err

@@ -65,7 +65,7 @@ func findWheels(binary string, provider Provider) wheels {
 // missing says what is missing under the prefix, and how to get it.
 func (w wheels) missing(provider Provider) (what, hint string) {
 	if w.prefix == "" {
-		return "", GetLibraryHint
+		return "", getLibraryHint
 	}
 	name := "onnxruntime"
 	if provider == CUDA {
@@ -75,7 +75,7 @@ func (w wheels) missing(provider Provider) (what, hint string) {
 	if len(w.tooOld) > 0 {
 		what = fmt.Sprintf(", and %s is older than %s", strings.Join(w.tooOld, ", "), MinLibraryVersion)
 	}
-	return what, fmt.Sprintf("`pip install -U %s` in the Python environment of this binary installs it there, and %s", name, GetLibraryHint)
+	return what, fmt.Sprintf("`pip install -U %s` in the Python environment of this binary installs it there, and %s", name, getLibraryHint)
 }
 
 // wheelLibrary is the pattern of the library's name in a wheel: it has the version.

@@ -3,6 +3,7 @@ package encoder
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,8 +26,8 @@ func TestDivideKeepsShortTextsWhole(t *testing.T) {
 	for _, text := range []string{"", "one", "one two three four"} {
 		offsets := byWords(text)
 		got := divide(text, offsets, 4, 2)
-		if want := (window{0, len(offsets), 0, len(offsets)}); len(got) != 1 || got[0] != want {
-			t.Errorf("divide(%q) = %v, want %v alone", text, got, want)
+		if want := []window{{0, len(offsets), 0, len(offsets)}}; !slices.Equal(got, want) {
+			t.Errorf("divide(%q) = %v, want %v", text, got, want)
 		}
 	}
 }
@@ -59,8 +60,19 @@ func TestDivideCoversEveryTokenOnce(t *testing.T) {
 		overlap := random.IntN(size/2 + 1)
 		next := 0
 		for i, w := range divide(text, offsets, size, overlap) {
-			if w.from != next || w.to < w.from || w.start > w.from || w.to > w.end || w.end-w.start > size {
-				t.Fatalf("window %d %+v after token %d with size %d and overlap %d over %q", i, w, next, size, overlap, text)
+			wrong := ""
+			switch {
+			case w.from != next:
+				wrong = "does not own the next token"
+			case w.to < w.from:
+				wrong = "owns less than nothing"
+			case w.start > w.from, w.to > w.end:
+				wrong = "owns tokens that it does not see"
+			case w.end-w.start > size:
+				wrong = "is too large"
+			}
+			if wrong != "" {
+				t.Fatalf("window %d %+v after token %d %s, with size %d and overlap %d over %q", i, w, next, wrong, size, overlap, text)
 			}
 			next = w.to
 		}

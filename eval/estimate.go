@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -21,13 +22,18 @@ type Estimate struct {
 	Interval *Interval `json:"interval,omitempty"`
 }
 
+// Known returns the estimate, or nil if it has no value.
+func (e Estimate) Known() *Estimate {
+	if math.IsNaN(e.Value) {
+		return nil
+	}
+	return &e
+}
+
 const (
 	// resamples is the number of resamples of a bootstrap. Efron and Tibshirani, An
 	// Introduction to the Bootstrap (1993), section 14.3, ask for 1,000 or more.
 	resamples = 2000
-	// groups is the largest number of groups of units that are left out in turn for the
-	// acceleration, so that it costs no more than a tenth of the resamples.
-	groups = 200
 	// undefined is the largest share of resamples without a value.
 	undefined = 0.05
 )
@@ -73,7 +79,7 @@ func Bootstraps(n int, seed uint64, statistics func(units []int) []float64) []Es
 			}
 		}
 	}
-	accelerations := jackknife(units, len(all), statistics)
+	accelerations := jackknife(n, len(all), statistics)
 	for s := range all {
 		all[s].Interval = interval(all[s].Value, draws[s], accelerations[s])
 	}
@@ -110,18 +116,34 @@ func interval(value float64, draws []float64, a float64) *Interval {
 	return &Interval{at(0.025), at(0.975)}
 }
 
-// jackknife returns the acceleration of each of count statistics.
-func jackknife(units []int, count int, statistics func([]int) []float64) []float64 {
-	left := min(len(units), groups)
-	values := make([][]float64, count)
-	for g := range left {
-		// Every left-th unit, so that rows that are sorted give groups that are alike.
-		rest := make([]int, 0, len(units))
-		for i, unit := range units {
-			if i%left != g {
-				rest = append(rest, unit)
+// MostLeftOut is the largest number of groups of units that [LeaveOut] leaves out in turn, so
+// that it costs no more than a tenth of the resamples of a bootstrap.
+const MostLeftOut = 200
+
+// LeaveOut yields the numbers of n units without those of one group, for each group in turn:
+// a jackknife.
+func LeaveOut(n int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		parts := min(n, MostLeftOut)
+		for part := range parts {
+			// Every 200th unit of many, so that rows that are sorted give groups that are alike.
+			rest := make([]int, 0, n)
+			for i := range n {
+				if i%parts != part {
+					rest = append(rest, i)
+				}
+			}
+			if !yield(rest) {
+				return
 			}
 		}
+	}
+}
+
+// jackknife returns the acceleration of each of count statistics of n units.
+func jackknife(n, count int, statistics func([]int) []float64) []float64 {
+	values := make([][]float64, count)
+	for rest := range LeaveOut(n) {
 		for s, v := range statistics(rest) {
 			values[s] = append(values[s], v)
 		}
@@ -134,7 +156,7 @@ func jackknife(units []int, count int, statistics func([]int) []float64) []float
 }
 
 // acceleration is the skewness of jackknife values, equation 14.15 of Efron and
-// Tibshirani. It is 0 if there is no value without one of the groups.
+// Tibshirani. It is 0 if the statistic has no value without one of the groups.
 func acceleration(values []float64) float64 {
 	mean := 0.0
 	for _, v := range values {
@@ -163,17 +185,8 @@ func Percentiles(draws []float64) *Interval {
 	return &Interval{quantile(sorted, 0.025), quantile(sorted, 0.975)}
 }
 
-// Quantile returns the value at a share p in 0..1 of values in any order, interpolated
-// linearly between neighbours: type 7 of Hyndman and Fan (1996). It returns NaN if
-// there are none.
-func Quantile(values []float64, p float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	return quantile(slices.Sorted(slices.Values(values)), p)
-}
-
-// quantile is [Quantile] of sorted values.
+// quantile returns the value at a share p in 0..1 of sorted values, interpolated linearly
+// between neighbours: type 7 of Hyndman and Fan (1996).
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-1)
@@ -188,24 +201,12 @@ func Share(k, n int) Estimate {
 	if n == 0 {
 		return e
 	}
-	e.Interval = &Interval{LowerBound(k, n, 0.025), UpperBound(k, n, 0.025)}
+	e.Interval = &Interval{Low: 0, High: 1}
+	if k > 0 {
+		e.Interval.Low = distuv.Beta{Alpha: float64(k), Beta: float64(n-k) + 1}.Quantile(0.025)
+	}
+	if k < n {
+		e.Interval.High = distuv.Beta{Alpha: float64(k) + 1, Beta: float64(n - k)}.Quantile(0.975)
+	}
 	return e
-}
-
-// LowerBound returns the highest share that k of n refute with the error probability
-// alpha: the exact one-sided lower bound of Clopper and Pearson.
-func LowerBound(k, n int, alpha float64) float64 {
-	if k == 0 {
-		return 0
-	}
-	return distuv.Beta{Alpha: float64(k), Beta: float64(n-k) + 1}.Quantile(alpha)
-}
-
-// UpperBound returns the lowest share that k of n refute with the error probability
-// alpha: the exact one-sided upper bound of Clopper and Pearson.
-func UpperBound(k, n int, alpha float64) float64 {
-	if k == n {
-		return 1
-	}
-	return distuv.Beta{Alpha: float64(k) + 1, Beta: float64(n - k)}.Quantile(1 - alpha)
 }

@@ -1,19 +1,17 @@
 // Package eval measures scores against labels:
 //
-//	rows := []eval.Scored{{P: 0.9, Toxic: true, Weight: 1}, {P: 0.2, Toxic: false, Weight: 1}}
-//	loss, f1 := eval.LogLoss(rows), eval.Decide(rows, 0.5).F1()
+//	mean := eval.Bootstrap(len(scores), 1, func(texts []int) float64 { return meanOf(scores, texts) })
+//	fmt.Println(mean.Value, mean.Interval)
 //
-// [Simulate] measures a rule and a fusion with simulated judges. This package fits
-// nothing: the caller does.
+// Its folders measure one thing each: generation the texts of language models, migration
+// scores against older ones, audit how much abuse there is, and fairness how texts about
+// different people are scored. They give their results to report, which shows them.
 package eval
 
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Scored is a text with its score and label.
@@ -101,83 +99,4 @@ func ECE(rows []Scored) float64 {
 		weights += bin.Weight
 	}
 	return sum / weights
-}
-
-// PerfectECE returns the mean and the standard deviation of the ECE of a perfectly
-// calibrated predictor, with the same probabilities and weights. The mean is not 0,
-// since labels are random.
-func PerfectECE(rows []Scored, rng *rand.Rand) (mean, deviation float64) {
-	all := make([]float64, 50)
-	drawn := slices.Clone(rows)
-	for i := range all {
-		for j := range drawn {
-			drawn[j].Toxic = rng.Float64() < drawn[j].P
-		}
-		all[i] = ECE(drawn)
-	}
-	return stat.MeanStdDev(all, nil)
-}
-
-// AveragePrecision is the area under the precision-recall curve, in steps. Rows
-// with the same probability are one step.
-func AveragePrecision(rows []Scored) float64 {
-	sorted := slices.Clone(rows)
-	slices.SortStableFunc(sorted, func(a, b Scored) int { return cmp.Compare(b.P, a.P) })
-	all := 0.0
-	for _, r := range sorted {
-		if r.Toxic {
-			all += r.Weight
-		}
-	}
-	area, found, taken := 0.0, 0.0, 0.0
-	for i := 0; i < len(sorted); {
-		step := 0.0
-		p := sorted[i].P
-		for ; i < len(sorted) && sorted[i].P == p; i++ {
-			taken += sorted[i].Weight
-			if sorted[i].Toxic {
-				step += sorted[i].Weight
-			}
-		}
-		found += step
-		area += step / all * found / taken
-	}
-	return area
-}
-
-// Decisions are the weighted shares of the outcomes of texts at a threshold.
-type Decisions struct {
-	Found, Missed, FalseAlarms, Passed float64 // they sum to 1
-}
-
-// Decide flags the rows at or over a threshold.
-func Decide(rows []Scored, threshold float64) Decisions {
-	var d Decisions
-	weights := 0.0
-	for _, r := range rows {
-		weights += r.Weight
-		switch flagged := r.P >= threshold; {
-		case flagged && r.Toxic:
-			d.Found += r.Weight
-		case flagged:
-			d.FalseAlarms += r.Weight
-		case r.Toxic:
-			d.Missed += r.Weight
-		default:
-			d.Passed += r.Weight
-		}
-	}
-	d.Found /= weights
-	d.Missed /= weights
-	d.FalseAlarms /= weights
-	d.Passed /= weights
-	return d
-}
-
-// Accuracy is the share of correct decisions.
-func (d Decisions) Accuracy() float64 { return d.Found + d.Passed }
-
-// F1 is the harmonic mean of precision and recall.
-func (d Decisions) F1() float64 {
-	return 2 * d.Found / (2*d.Found + d.Missed + d.FalseAlarms)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
 const (
@@ -20,75 +21,75 @@ const (
 // than on how often they are right.
 var knee = math.Log(19)
 
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+// LogOdds returns the log-odds of a probability of the classifier.
+func LogOdds(p float64) float64 { return logOdds(p, surest) }
 
 // logOdds returns the log-odds of a probability, which is limited to off from 0 and
 // 1.
-func logOdds(p, off float64) float64 {
-	p = min(max(p, off), 1-off)
-	return math.Log(p / (1 - p))
-}
+func logOdds(p, off float64) float64 { return logodds.Of(min(max(p, off), 1-off)) }
 
-// apply returns corrected log-odds.
-func (l Line) apply(x float64) float64 { return l.Slope*x + l.Intercept }
+// Apply returns corrected log-odds.
+func (l Line) Apply(x float64) float64 { return l.Slope*x + l.Intercept }
 
 // unmeasured is the log-odds of a "yes" without P(yes), as if that were 0.9. For a judge
 // that never gives P(yes), the fitted slope makes up for any such number.
 var unmeasured = math.Log(9)
 
-// said is what a verdict says about one attribute. The aspects of a verdict come from
+// Finding is what a verdict says about one attribute. The aspects of a verdict come from
 // one model and are not independent, so the mean of those that measure the attribute
 // counts: contradicting aspects cancel out.
-type said struct {
-	aspects int     // that measure the attribute; 0 if the verdict says nothing about it
-	near    float64 // mean log-odds of P(yes), up to the knee
-	beyond  float64 // the rest of it
-	yes     int     // aspects that are "yes"
-	quoted  int     // of these, how many have a quotation from the text
+type Finding struct {
+	Aspects int     // that measure the attribute; 0 if the verdict says nothing about it
+	Near    float64 // mean log-odds of P(yes), up to a P(yes) of 0.95
+	Beyond  float64 // the rest of it
+
+	yes    int // aspects that are "yes"
+	quoted int // of these, how many have a quotation from the text
 	// disputed is the number of aspects that are "no" for the passage, but not for its core
 	// alone.
 	disputed int
 }
 
-// toxic reports whether the verdict finds the attribute.
-func (s said) toxic() bool { return s.near > 0 }
+// Toxic reports whether the verdict finds the attribute.
+func (s Finding) Toxic() bool { return s.Near > 0 }
 
-// unfounded reports whether the verdict finds the attribute without any quotation from
+// Unfounded reports whether the verdict finds the attribute without any quotation from
 // the text, although the judge was asked for one.
-func (s said) unfounded() bool { return s.toxic() && s.yes > 0 && s.quoted == 0 }
+func (s Finding) Unfounded() bool { return s.Toxic() && s.yes > 0 && s.quoted == 0 }
 
-// saidOf returns what a verdict says about an attribute. If no aspect measures toxicity,
+// FindingOf returns what a verdict says about an attribute. If no aspect measures toxicity,
 // the aspect that the judge is surest of stands for it: the text as a whole.
-func saidOf(v *toxscreen.Verdict, attribute toxscreen.Attribute) said {
-	var s said
+func FindingOf(v *toxscreen.Verdict, attribute toxscreen.Attribute) Finding {
+	var s Finding
 	for i := range v.Aspects {
 		if a := &v.Aspects[i]; a.Attribute != nil && *a.Attribute == attribute {
 			s.add(a, len(v.Core) > 0)
 		}
 	}
-	if s.aspects > 0 {
-		s.near /= float64(s.aspects)
-		s.beyond /= float64(s.aspects)
+	if s.Aspects > 0 {
+		s.Near /= float64(s.Aspects)
+		s.Beyond /= float64(s.Aspects)
 		return s
 	}
 	if attribute != toxscreen.Toxicity {
 		return s
 	}
 	for i := range v.Aspects {
-		var one said
+		var one Finding
 		one.add(&v.Aspects[i], len(v.Core) > 0)
-		if s.aspects == 0 || one.near+one.beyond > s.near+s.beyond {
+		if s.Aspects == 0 || one.Near+one.Beyond > s.Near+s.Beyond {
 			s = one
 		}
 	}
 	return s
 }
 
-// add adds an aspect. alone tells that the judge was asked about the core of the passage by
-// itself, too: a "no" counts as far as both answers are one, so that what stands around the
-// core cannot excuse it. Without the second answer, the "no" counts for nothing.
-func (s *said) add(a *toxscreen.AspectVerdict, alone bool) {
-	s.aspects++
+// add adds an aspect. alone says that the judge was also asked about the core of the passage
+// by itself. A "no" about the passage then counts only as far as the answer about the core is
+// a "no", so that what stands around the core cannot excuse it. If the core has no answer,
+// the "no" counts for nothing.
+func (s *Finding) add(a *toxscreen.AspectVerdict, alone bool) {
+	s.Aspects++
 	z := answered(a.Yes, a.PYes)
 	if a.Yes {
 		s.yes++
@@ -106,8 +107,8 @@ func (s *said) add(a *toxscreen.AspectVerdict, alone bool) {
 		}
 	}
 	near := min(max(z, -knee), knee)
-	s.near += near
-	s.beyond += z - near
+	s.Near += near
+	s.Beyond += z - near
 }
 
 // answered returns the log-odds of an answer. One that the model itself finds improbable
@@ -125,14 +126,14 @@ func answered(yes bool, p *toxscreen.Probability) float64 {
 	return min(z, 0)
 }
 
-// heard returns the log likelihood ratio of what was said, in nats, before the overlap.
+// Heard returns the log likelihood ratio of a finding, in nats, before the overlap.
 // Answers that contradict themselves say nothing.
-func (o *Opinion) heard(s said) float64 {
-	if s.disputed == s.aspects {
+func (o *Opinion) Heard(s Finding) float64 {
+	if s.disputed == s.Aspects {
 		return 0
 	}
-	heard := o.Intercept + o.Slope*s.near + o.Beyond*s.beyond
-	if heard > 0 && s.unfounded() {
+	heard := o.Intercept + o.Slope*s.Near + o.Beyond*s.Beyond
+	if heard > 0 && s.Unfounded() {
 		heard *= o.Unfounded
 	}
 	return heard
@@ -155,7 +156,7 @@ func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxs
 			}
 		}
 	}
-	ours := verdict != nil && f.digest != "" && digestOf(verdict.Model) == f.digest && verdict.Rubric == f.rubric
+	ours := verdict != nil && f.digest != "" && Digest(verdict.Model) == f.digest && verdict.Rubric == f.rubric
 	fused := toxscreen.Fused{Scores: scores}
 	for _, a := range toxscreen.Attributes() {
 		p, ok := scores.Get(a)
@@ -168,8 +169,8 @@ func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxs
 		moved := 0.0
 		if o := &f.opinions[a]; ours && o.Cap > 0 {
 			// The text may have asked for a "no".
-			if s := saidOf(verdict, a); s.aspects > s.disputed && (s.toxic() || len(verdict.Addressed) == 0) {
-				moved = o.evidence(f.prior(a, p), o.heard(s))
+			if s := FindingOf(verdict, a); s.Aspects > s.disputed && (s.Toxic() || len(verdict.Addressed) == 0) {
+				moved = o.evidence(f.prior(a, p), o.Heard(s))
 				if len(verdict.Addressed) > 0 {
 					moved = max(moved, 0)
 				}
@@ -178,7 +179,7 @@ func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxs
 		}
 		// Scores that do not change keep all their digits.
 		if moved != 0 || f.lines[a] != (Line{Slope: 1}) {
-			fused.Scores.Set(a, sigmoid(f.prior(a, p)+moved))
+			fused.Scores.Set(a, logodds.Probability(f.prior(a, p)+moved))
 		}
 	}
 	return fused, nil
@@ -186,5 +187,5 @@ func (f *Fusion) Fuse(scores toxscreen.Scores, verdict *toxscreen.Verdict) (toxs
 
 // prior returns the calibrated log-odds of the classifier's probability.
 func (f *Fusion) prior(a toxscreen.Attribute, p float64) float64 {
-	return f.lines[a].apply(logOdds(p, surest))
+	return f.lines[a].Apply(LogOdds(p))
 }

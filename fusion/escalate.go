@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
 // worth returns the expected price of the errors that a verdict prevents at a
@@ -17,8 +18,8 @@ func (o Opinion) worth(p, threshold float64, prices Prices) float64 {
 		return 0
 	}
 	falseAlarm, miss := prices.errors(threshold)
-	x := logOdds(p, surest)
-	away := logOdds(threshold, surest) - x
+	x := LogOdds(p)
+	away := LogOdds(threshold) - x
 	if away > o.Cap || away <= -o.Lower {
 		return 0 // no verdict moves p that far
 	}
@@ -34,7 +35,7 @@ func (o Opinion) worth(p, threshold float64, prices Prices) float64 {
 // texts.
 func (o Opinion) rates(heard float64) (truly, falsely float64) {
 	if len(o.Levels) == 0 {
-		farthest := o.Slope*knee + o.Beyond*(logOdds(1, sure)-knee)
+		farthest := o.farthest()
 		switch {
 		case heard > o.Intercept+farthest:
 			return 0, 0
@@ -96,10 +97,10 @@ func (f *Fusion) decide(found *toxscreen.Classification, thresholds *toxscreen.S
 		}
 		x := f.prior(a, p)
 		taken, why := f.doubted(found, a, x, threshold)
-		value := f.opinions[a].worth(sigmoid(taken), threshold, f.file.Prices)
+		value := f.opinions[a].worth(logodds.Probability(taken), threshold, f.file.Prices)
 		if !known || value > max(best.value, f.cost()) {
 			known = true
-			best = decision{value > f.cost(), a, why, sigmoid(x), sigmoid(taken), threshold, value}
+			best = decision{value > f.cost(), a, why, logodds.Probability(x), logodds.Probability(taken), threshold, value}
 		}
 	}
 	return best
@@ -112,7 +113,7 @@ func (f *Fusion) doubted(found *toxscreen.Classification, a toxscreen.Attribute,
 	if plain, ok := found.Plain.Get(a); ok {
 		return (x + f.prior(a, plain)) / 2, disguised
 	}
-	if at := logOdds(threshold, surest); x >= at && found.Spans != nil && len(found.Spans) == 0 {
+	if at := LogOdds(threshold); x >= at && found.Spans != nil && len(found.Spans) == 0 {
 		return (x + at) / 2, noSpan
 	}
 	return x, none
@@ -154,11 +155,21 @@ func (f *Fusion) sentence(d decision) string {
 	return fmt.Sprintf("%s %s: a verdict is worth %.2g errors, %s", score, place, d.value, cost)
 }
 
+// Value returns how many errors a verdict on a text is expected to prevent.
+func (f *Fusion) Value(found *toxscreen.Classification, thresholds *toxscreen.Scores) float64 {
+	return f.decide(found, thresholds).value
+}
+
 // Band returns the range of probabilities in which a verdict on this attribute
 // alone is worth more than it costs; ok is false if there is none.
 func (f *Fusion) Band(a toxscreen.Attribute, threshold float64) (low, high float64, ok bool) {
-	o, cost := f.opinions[a], f.cost()
-	pays := func(p float64) bool { return o.worth(p, threshold, f.file.Prices) > cost }
+	return f.opinions[a].Band(threshold, f.file.Prices, f.cost())
+}
+
+// Band returns the range of probabilities in which a verdict is worth more than a cost; ok
+// is false if there is none.
+func (o Opinion) Band(threshold float64, prices Prices, cost float64) (low, high float64, ok bool) {
+	pays := func(p float64) bool { return o.worth(p, threshold, prices) > cost }
 	below, above := math.Nextafter(threshold, 0), threshold
 	below, above = min(below, o.High), max(above, o.Low)
 	low, high = threshold, threshold

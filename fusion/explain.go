@@ -6,25 +6,12 @@ import (
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
-// Explanation shows how the final probability of an attribute was computed.
-type Explanation struct {
-	Attribute  toxscreen.Attribute
-	Classifier float64 // the model's probability
-	Prior      float64 // after calibration
-	// Evidence is the evidence of the verdict, in nats; 0 if Heard is false.
-	Evidence  float64
-	Heard     bool // whether a verdict counted
-	Posterior float64
-	// Score is the probability in the result. It is more than Posterior if parts of the
-	// text that the judge did not see hold it up.
-	Score     float64
-	Threshold float64
-}
-
-// Explain repeats the fusion of a result in steps.
-func (f *Fusion) Explain(r toxscreen.Result) ([]Explanation, error) {
+// Explain repeats the fusion of a result in steps. It returns a sentence for each attribute:
+// how the probability in the result was computed.
+func (f *Fusion) Explain(r toxscreen.Result) ([]string, error) {
 	var scores toxscreen.Scores
 	for a, measured := range r.Attributes {
 		scores.Set(a, float64(measured.Classifier))
@@ -37,42 +24,39 @@ func (f *Fusion) Explain(r toxscreen.Result) ([]Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []Explanation
+	var all []string
 	for a, p := range scores.All() {
-		posterior, _ := fused.Scores.Get(a)
-		moved, heard := fused.Evidence.Get(a)
-		all = append(all, Explanation{
-			Attribute: a, Classifier: p, Prior: sigmoid(f.prior(a, p)), Evidence: moved, Heard: heard,
-			Posterior: posterior, Score: float64(r.Attributes[a].Score), Threshold: float64(r.Attributes[a].Threshold),
-		})
+		all = append(all, a.String()+": "+f.explain(a, p, fused, r.Attributes[a]))
 	}
 	return all, nil
 }
 
-// String returns the explanation as a sentence.
-func (e Explanation) String() string {
+// explain returns how the classifier's probability p became the score of an attribute.
+func (f *Fusion) explain(a toxscreen.Attribute, p float64, fused toxscreen.Fused, measured toxscreen.AttributeResult) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: the classifier says %.2f", e.Attribute, e.Classifier)
-	if e.Prior != e.Classifier && fmt.Sprintf("%.2f", e.Prior) != fmt.Sprintf("%.2f", e.Classifier) {
-		fmt.Fprintf(&b, ", calibrated %.2f", e.Prior)
+	fmt.Fprintf(&b, "the classifier says %.2f", p)
+	prior := logodds.Probability(f.prior(a, p))
+	if fmt.Sprintf("%.2f", prior) != fmt.Sprintf("%.2f", p) {
+		fmt.Fprintf(&b, ", calibrated %.2f", prior)
 	}
-	fmt.Fprintf(&b, ", odds of %s", odds(e.Prior))
-	switch {
-	case !e.Heard:
+	fmt.Fprintf(&b, ", odds of %s", odds(prior))
+	posterior, _ := fused.Scores.Get(a)
+	switch evidence, heard := fused.Evidence.Get(a); {
+	case !heard:
 		b.WriteString("; no verdict counted")
-	case e.Evidence >= 0:
-		fmt.Fprintf(&b, "; the verdict multiplies them by %.3g (%+.2f in log-odds): %.2f, odds of %s", math.Exp(e.Evidence), e.Evidence, e.Posterior, odds(e.Posterior))
+	case evidence >= 0:
+		fmt.Fprintf(&b, "; the verdict multiplies them by %.3g (%+.2f in log-odds): %.2f, odds of %s", math.Exp(evidence), evidence, posterior, odds(posterior))
 	default:
-		fmt.Fprintf(&b, "; the verdict divides them by %.3g (%+.2f in log-odds): %.2f, odds of %s", math.Exp(-e.Evidence), e.Evidence, e.Posterior, odds(e.Posterior))
+		fmt.Fprintf(&b, "; the verdict divides them by %.3g (%+.2f in log-odds): %.2f, odds of %s", math.Exp(-evidence), evidence, posterior, odds(posterior))
 	}
-	if toxscreen.Probability(e.Score).Rounded() > toxscreen.Probability(e.Posterior).Rounded() {
-		fmt.Fprintf(&b, "; parts of the text that the judge did not see hold it at %.2f", e.Score)
+	if measured.Score.Rounded() > toxscreen.Probability(posterior).Rounded() {
+		fmt.Fprintf(&b, "; parts of the text that the judge did not see hold it at %.2f", float64(measured.Score))
 	}
 	side := "under"
-	if e.Score >= e.Threshold {
+	if measured.Score >= measured.Threshold {
 		side = "at or over"
 	}
-	fmt.Fprintf(&b, "; %s its threshold %.2f", side, e.Threshold)
+	fmt.Fprintf(&b, "; %s its threshold %.2f", side, float64(measured.Threshold))
 	return b.String()
 }
 

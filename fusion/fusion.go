@@ -7,12 +7,12 @@
 //	}
 //	f = f.With(fusion.Judge{
 //		Model: "mistral-small:24b@8039dd90c113", Rubric: "attributes@1f0e", // as in its verdicts
-//		Tested: &fusion.Tested{Believe: true, Advantage: 0.7, TruePositive: 0.85, FalsePositive: 0.15},
+//		Tested: &tested, // by its self-test
 //	})
 //	screener := toxscreen.New(model, toxscreen.WithJudge(judge, f), toxscreen.WithFusion(f))
 //
-// A Fusion is arithmetic with [Params], which [Fit] computes from labelled texts.
-// docs/fusion.md derives the formulas.
+// A Fusion is arithmetic with [Params]. Package fit computes these from labelled texts, and
+// what a judge's self-test allows. docs/fusion.md derives the formulas.
 package fusion
 
 import (
@@ -30,8 +30,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Format is the version of the parameter files that this package writes. It reads
-// version 1, too, which had neither [Opinion].Lower nor Unfounded.
+// Format is the version of the parameter files that this package writes and reads.
 const Format = 2
 
 // Params is the content of a parameter file.
@@ -72,7 +71,7 @@ func (p Prices) errors(threshold float64) (falseAlarm, miss float64) {
 // Budget limits how many texts are judged.
 type Budget struct {
 	// Share in (0, 1] is the largest share of any Texts texts that may be judged; 0
-	// for no limit. If Texts is 0, [Fit] uses 10,000.
+	// for no limit. If Texts is 0, a fit uses 10,000.
 	Share float64 `json:"share,omitempty"`
 	Texts int     `json:"texts,omitempty"`
 	// LeastValue is the minimum worth of a verdict of a judge that is not in
@@ -138,13 +137,13 @@ type Level struct {
 	FalsePositive float64 `json:"false_positive"`
 }
 
-// mostCap is the largest cap: odds of a thousand to one.
-const mostCap = 7
+// MostCap is the largest cap: odds of a thousand to one.
+const MostCap = 7
 
 // validate reports everything that makes parameters unusable.
 func (p Params) validate() error {
 	if p.Format != Format {
-		return fmt.Errorf("format: %d is unknown to this version of toxscreen, which reads 1 and %d", p.Format, Format)
+		return fmt.Errorf("format: %d is unknown to this version of toxscreen, which reads %d", p.Format, Format)
 	}
 	var found []error
 	check := func(ok bool, format string, args ...any) {
@@ -164,10 +163,10 @@ func (p Params) validate() error {
 	}
 	for _, j := range p.Judges {
 		check(within(j.LeastValue, 0, 1e9), "judges: %s: %v is not a value", j.Model, j.LeastValue)
-		check(digestOf(j.Model) != "", "judges: %q has no digest", j.Model)
+		check(Digest(j.Model) != "", "judges: %q has no digest", j.Model)
 		for a, o := range j.Attributes {
-			check(within(o.Overlap, 0, 1) && within(o.Slope, 0, 100) && within(o.Beyond, 0, 100) && within(o.Intercept, -100, 100) && within(o.Cap, 0, mostCap),
-				"judges: %s: %s: overlap must be in 0..1, slope and beyond 0 or more, cap in 0..%d: %+v", j.Model, a, mostCap, o)
+			check(within(o.Overlap, 0, 1) && within(o.Slope, 0, 100) && within(o.Beyond, 0, 100) && within(o.Intercept, -100, 100) && within(o.Cap, 0, MostCap),
+				"judges: %s: %s: overlap must be in 0..1, slope and beyond 0 or more, cap in 0..%d: %+v", j.Model, a, MostCap, o)
 			check(within(o.Lower, 0, o.Cap) && within(o.Unfounded, 0, 1), "judges: %s: %s: lower must be in 0..cap, unfounded in 0..1: %+v", j.Model, a, o)
 			check(within(o.TruePositive, 0, 1) && within(o.FalsePositive, 0, 1), "judges: %s: %s: %v and %v are not rates", j.Model, a, o.TruePositive, o.FalsePositive)
 			for i, l := range o.Levels {
@@ -180,8 +179,8 @@ func (p Params) validate() error {
 	return errors.Join(found...)
 }
 
-// digestOf returns the part of a model's name after the last @.
-func digestOf(model string) string {
+// Digest returns the part of a model's name after the last @.
+func Digest(model string) string {
 	at := strings.LastIndexByte(model, '@')
 	if at < 0 {
 		return ""
@@ -230,15 +229,6 @@ func parse(data []byte) (File, error) {
 	var p Params
 	if err := dec.Decode(&p); err != nil {
 		return File{}, err
-	}
-	if p.Format == 1 {
-		for _, j := range p.Judges {
-			for a, o := range j.Attributes {
-				o.Lower, o.Unfounded = o.Cap, 1
-				j.Attributes[a] = o
-			}
-		}
-		p.Format = Format
 	}
 	if err := p.validate(); err != nil {
 		return File{}, err
@@ -292,6 +282,9 @@ func New(file File, model string) (*Fusion, error) {
 // Version implements [toxscreen.Fusion].
 func (f *Fusion) Version() string { return f.file.Hash }
 
+// Line returns the correction of the classifier's log-odds of an attribute.
+func (f *Fusion) Line(a toxscreen.Attribute) Line { return f.lines[a] }
+
 // Judge names the judge in use.
 type Judge struct {
 	Model  string // as in its verdicts: name@digest
@@ -306,7 +299,7 @@ type Judge struct {
 // raise scores.
 func (f *Fusion) With(j Judge) *Fusion {
 	with := *f
-	with.opinions, with.digest, with.rubric = [toxscreen.AttributeCount]Opinion{}, digestOf(j.Model), j.Rubric
+	with.opinions, with.digest, with.rubric = [toxscreen.AttributeCount]Opinion{}, Digest(j.Model), j.Rubric
 	with.least = f.file.Budget.LeastValue
 	with.why = "the judge has no self-test and was not fitted on labelled texts: run toxscreen judge --self-test"
 	if j.Tested != nil {
@@ -338,7 +331,7 @@ func (f *Fusion) With(j Judge) *Fusion {
 // known returns the parameters of a judge, nil if there are none.
 func (f *Fusion) known(j Judge) *JudgeParams {
 	for i, known := range f.file.Judges {
-		if digestOf(known.Model) == digestOf(j.Model) && known.Rubric == j.Rubric {
+		if Digest(known.Model) == Digest(j.Model) && known.Rubric == j.Rubric {
 			return &f.file.Judges[i]
 		}
 	}
@@ -354,7 +347,7 @@ func (f *Fusion) AtBest() *Fusion {
 	best := *f
 	best.least, best.why = 0, ""
 	for a := range best.opinions {
-		best.opinions[a] = Opinion{Slope: 100, Cap: mostCap, Lower: mostCap, Unfounded: 1, TruePositive: 1, High: 1}
+		best.opinions[a] = Opinion{Slope: 100, Cap: MostCap, Lower: MostCap, Unfounded: 1, TruePositive: 1, High: 1}
 	}
 	return &best
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/judge/ollama"
+	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
 func smallRubric(t testing.TB) Rubric {
@@ -54,8 +55,14 @@ func TestAnAnswerIsRead(t *testing.T) {
 	// Models that were not held to the schema wrap it, and order it as they like.
 	const wrapped = "```json\n" + `{"rude":{"verdict":"no","severity":0,"evidence":[]},"loud":{"verdict":"no"}}` + "\n```"
 	got, err = answerShape{}.parse(smallRubric(t), wrapped)
-	if err != nil || wrapped[got.aspects[1].at:got.aspects[1].at+2] != "no" || got.aspects[0].yes {
-		t.Errorf("%+v, %v", got, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.aspects[0].yes {
+		t.Error("the answer to the first question is yes, want no")
+	}
+	if at := got.aspects[1].at; wrapped[at:at+2] != "no" {
+		t.Errorf("the answer to the second question is at %d", at)
 	}
 }
 
@@ -115,18 +122,27 @@ func TestAnAnswerIsFoundAmongOtherWords(t *testing.T) {
 		"the same answer twice":         object + "\n\nAgain: " + strings.ReplaceAll(object, ":", " : "),
 	} {
 		got, err := answerShape{}.parse(smallRubric(t), text)
-		if err != nil || len(got.aspects) != 2 || got.aspects[0].yes || !got.aspects[1].yes || got.aspects[1].quotes[0] != "{you} [idiot]" {
-			t.Errorf("%s: %+v, %v", name, got, err)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if from := strings.LastIndex(text, `{"loud"`); got.aspects[0].at < from || !strings.HasPrefix(text[got.aspects[0].at:], `no"`) || !strings.HasPrefix(text[got.aspects[1].at:], `yes"`) {
-			t.Errorf("%s: the verdicts are at %d and %d", name, got.aspects[0].at, got.aspects[1].at)
+		from := strings.LastIndex(text, `{"loud"`)
+		want := answer{aspects: []aspectAnswer{
+			{at: from + strings.Index(text[from:], `no"`)},
+			{yes: true, at: from + strings.Index(text[from:], `yes"`), severity: 1, quotes: []string{"{you} [idiot]"}},
+		}}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(answer{}, aspectAnswer{})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 	// A quotation may have what ends a thought.
 	const quoting = `{"loud":{"verdict":"no"},"rude":{"verdict":"yes","severity":1,"evidence":["</think>"]}}`
-	if got, err := (answerShape{}).parse(smallRubric(t), quoting); err != nil || got.aspects[1].quotes[0] != "</think>" {
-		t.Errorf("%+v, %v", got, err)
+	got, err := answerShape{}.parse(smallRubric(t), quoting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if quote := got.aspects[1].quotes[0]; quote != "</think>" {
+		t.Errorf("the quotation is %q", quote)
 	}
 }
 
@@ -188,68 +204,6 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
-}
-
-// tokens makes log-probabilities of the written tokens and their alternatives,
-// whose probabilities are in percent.
-func tokens(pieces ...any) []ollama.Logprob {
-	var all []ollama.Logprob
-	for _, p := range pieces {
-		switch p := p.(type) {
-		case string:
-			all = append(all, ollama.Logprob{TokenLogprob: ollama.TokenLogprob{Token: p}})
-		case map[string]float64:
-			last := &all[len(all)-1]
-			for token, share := range p {
-				last.TopLogprobs = append(last.TopLogprobs, ollama.TokenLogprob{Token: token, Logprob: math.Log(share / 100)})
-			}
-		}
-	}
-	return all
-}
-
-func TestProbabilityOfYes(t *testing.T) {
-	const text = `{"a":{"verdict":"no"}}`
-	at := strings.Index(text, `no"`)
-	for name, c := range map[string]struct {
-		tokens []ollama.Logprob
-		want   float64
-	}{
-		"plain": {tokens(`{"a":{"`, `verdict":"`, "no", map[string]float64{"no": 60, "yes": 20, "maybe": 20}, `"}}`), 0.25},
-		"white space, case and halves of words belong to their verdict": {
-			tokens(`{"a":{"verdict":"`, "no", map[string]float64{"no": 30, "\tNo": 10, "n": 10, "yes": 5, "Ye": 5, "\n": 30, "not": 5, "yesterday": 5}, `"}}`), 10.0 / 60},
-		"a token that begins before the verdict": {
-			tokens(`{"a":{"verdict":`, `"no`, map[string]float64{`"no`: 30, `"yes`: 10, `"`: 20, `yes`: 40}, `"}}`), 0.25},
-		"a token that ends after it": {tokens(`{"a":{"verdict":"`, `no"}}`, map[string]float64{`no"}}`: 30, `yes",`: 10}), 0.25},
-		"the same answer in thoughts": {tokens("hm ", `{"a":{"verdict":"`, "no", map[string]float64{"no": 90, "yes": 10}, `"}}`, "</think>",
-			`{"a":{"verdict":"`, "no", map[string]float64{"no": 40, "yes": 60}, `"}}`), 0.6},
-		"thinking before the answer":   {tokens("hm ", "no ", `{"a":{"verdict":"`, "no", map[string]float64{"no": 50, "yes": 50}, `"}}`), 0.5},
-		"a verdict that is not listed": {tokens(`{"a":{"verdict":"`, "no", map[string]float64{"no": 90, "x": 10}, `"}}`), 0.1},
-	} {
-		if got, ok := probability(c.tokens, text, at, "yes", "no"); !ok || math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("%s: %v, %v, want %v", name, got, ok, c.want)
-		}
-	}
-	for name, none := range map[string][]ollama.Logprob{
-		"no log-probabilities": nil,
-		"no alternatives":      tokens(text),
-		"neither verdict":      tokens(`{"a":{"verdict":"`, "no", map[string]float64{"x": 90, "z": 10}, `"}}`),
-		"another text":         tokens(`{"b":{"verdict":"no"}}`),
-	} {
-		if got, ok := probability(none, text, at, "yes", "no"); ok {
-			t.Errorf("%s: %v, want none", name, got)
-		}
-	}
-}
-
-// A token may be a part of a rune, such as an emoji. The server returns each of its
-// bytes as U+FFFD.
-func TestTokensOfHalfARune(t *testing.T) {
-	const text = `{"é😀":"no"}`
-	all := tokens(`{"`, "\ufffd", "\ufffd", "\ufffd\ufffd\ufffd", "\ufffd", `":"`, "no", map[string]float64{"no": 50, "yes": 50}, `"}`)
-	if got, ok := probability(all, text, strings.Index(text, "no"), "yes", "no"); !ok || got != 0.5 {
-		t.Errorf("%v, %v", got, ok)
-	}
 }
 
 func TestQuotationsAreLookedUp(t *testing.T) {
@@ -369,7 +323,7 @@ func TestAVerdictIsMadeOfAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var v toxscreen.Verdict
-	all := tokens(`{"loud":{"verdict":"`, "no", map[string]float64{"no": 80, "yes": 20}, `"},"rude":{"verdict":"`, "yes", map[string]float64{"no": 10, "yes": 90}, `","severity":1,"evidence":["idiot","nowhere in it"]}}`)
+	all := ollamatest.Tokens(`{"loud":{"verdict":"`, "no", map[string]float64{"no": 80, "yes": 20}, `"},"rude":{"verdict":"`, "yes", map[string]float64{"no": 10, "yes": 90}, `","severity":1,"evidence":["idiot","nowhere in it"]}}`)
 	d.fill(&v, "you idiot", []part{{0, 9}}, read, ollama.Reply{Text: written, Logprobs: all})
 	v.Rubric, v.Model, v.Warnings = "mine", "m", []string{}
 	got, err := json.Marshal(v)
@@ -392,7 +346,7 @@ func TestTheProbabilityIsTheOneOfTheAnswer(t *testing.T) {
 		return []any{`{"loud":{"verdict":"`, "no", map[string]float64{"no": share, "yes": 100 - share}, `"},"rude":{"verdict":"`, "no", map[string]float64{"no": 50, "yes": 50}, `"}}`}
 	}
 	written := slices.Concat([]any{"<think>", "so: "}, no(90), []any{"</think>", "\n```json\n"}, no(70), []any{"\n```"})
-	all := tokens(written...)
+	all := ollamatest.Tokens(written...)
 	var text strings.Builder
 	for _, token := range all {
 		text.WriteString(token.Token)
@@ -416,7 +370,7 @@ func TestWhyThereIsNoProbability(t *testing.T) {
 	const written = `{"loud":{"verdict":"no"},"rude":{"verdict":"no"}}`
 	for want, tokens := range map[string][]ollama.Logprob{
 		"no p_yes: the server returns no log-probabilities":     nil,
-		"2 aspects have no p_yes: neither yes nor no was among": tokens(written),
+		"2 aspects have no p_yes: neither yes nor no was among": ollamatest.Tokens(written),
 	} {
 		read, err := d.read(ollama.Reply{Text: written})
 		if err != nil {

@@ -1,60 +1,59 @@
 package judge
 
 import (
+	"cmp"
+	"context"
 	"fmt"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/spelling"
+	"github.com/toxscreen/toxscreen/judge/guard"
+	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
-// The dialects that are not those of a guard model.
+// dialect writes the prompts for a model and parses its answers.
+type dialect interface {
+	name() string
+	// rubric returns the version of what the model is asked.
+	rubric() string
+	// plan divides the context. prefix is the number of tokens of the prompt
+	// without a text, limit the model's maximum context in tokens, 0 if it is not
+	// known.
+	plan(prefix, limit int) (budget, error)
+	// probe returns the prompt without a text.
+	probe() []ollama.Message
+	judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscreen.Verdict, *ollama.Session, error)
+}
+
+// budgetOf returns how the context of a session is divided.
+func budgetOf(d dialect, s *ollama.Session) budget {
+	b, err := d.plan(s.Planned, s.Limit)
+	if err != nil {
+		panic(err) // a session exists only if plan succeeds
+	}
+	b.prefix = s.Prefix
+	return b
+}
+
+// The dialects beside those of package guard.
 const (
 	// dialectAuto takes the dialect from the model's name.
 	dialectAuto = "auto"
 	// dialectRubric is the dialect of models that follow instructions.
 	dialectRubric = "rubric"
-	// dialectSafeguard is the rubric's prompt for gpt-oss-safeguard. Its documentation
-	// asks for a policy with the form of the answer as the system message and for the
-	// text as the user message, which is what the rubric's prompt is.
-	dialectSafeguard = "gpt-oss-safeguard"
 )
 
-// recognised says which models have a dialect by their names.
-type recognised struct {
-	dialect string
-	models  *regexp.Regexp // matches the models' names, as bare returns them
-	others  *regexp.Regexp // matches models with similar names that answer in another way; nil: there are none
-}
-
-// named returns a pattern for names with these words at any place.
-func named(words string) *regexp.Regexp { return regexp.MustCompile(`(?:^|-)(?:` + words + `)(?:-|$)`) }
-
-// recognisable are the models that are recognised by their names. The first match
-// counts.
-var recognisable = func() []recognised {
-	all := []recognised{{dialectSafeguard, named(`gpt-?oss-?safeguard`), nil}}
-	for _, f := range families {
-		all = append(all, recognised{f.name, f.models, f.others})
-	}
-	return all
-}()
-
-// bare returns the name of a model without registry, namespace and tag, in lower case
-// and with hyphens only: both hf.co/bartowski/Llama_Guard-3-8B:Q4_K_M and
-// llama-guard-3-8b give llama-guard-3-8b.
-func bare(model string) string {
-	name, _, _ := strings.Cut(strings.ToLower(path.Base(model)), ":")
-	return strings.ReplaceAll(name, "_", "-")
-}
+// topLogprobs is the number of alternatives that are requested for each token: the
+// server's maximum.
+const topLogprobs = 20
 
 // Dialects returns the values of [Config.Dialect].
 func Dialects() []string {
 	names := []string{dialectAuto, dialectRubric}
-	for _, r := range recognisable {
-		names = append(names, r.dialect)
+	for _, f := range guard.Families() {
+		names = append(names, f.Name)
 	}
 	return names
 }
@@ -69,25 +68,14 @@ func ParseDialect(name string) (string, error) {
 	return name, nil
 }
 
-// spoken returns the name of the dialect in which a model is asked.
-func spoken(c Config) string {
-	if c.Dialect != dialectAuto {
-		return c.Dialect
-	}
-	name := bare(c.Model)
-	for _, r := range recognisable {
-		if r.models.MatchString(name) && (r.others == nil || !r.others.MatchString(name)) {
-			return r.dialect
-		}
-	}
-	return dialectRubric
-}
-
 // dialectOf returns the dialect of a configuration that [Config.filled] returned.
 func dialectOf(c Config) dialect {
-	name := spoken(c)
-	if i := slices.IndexFunc(families, func(f family) bool { return f.name == name }); i >= 0 {
-		return guard{c, families[i]}
+	family, ok := guard.Find(c.Dialect)
+	if c.Dialect == dialectAuto {
+		family, ok = guard.Recognise(c.Model)
 	}
-	return byRubric{config: c, shape: answerShape{c.Reason, c.Violations}, as: name}
+	if ok && !family.Policy {
+		return byGuard{c, family}
+	}
+	return byRubric{config: c, shape: answerShape{c.Reason, c.Violations}, as: cmp.Or(family.Name, dialectRubric)}
 }

@@ -10,8 +10,8 @@
 //
 // The text is judged under a [Rubric]: each aspect gets yes or no, its probability,
 // a severity and quotations that are looked up in the text. Answers are validated,
-// and an invalid answer is no verdict: nothing is guessed. docs/judge.md says how
-// to choose a model and how to test whether it is reliable.
+// and nothing is guessed from an invalid one. docs/judge.md says how to choose a model;
+// package selftest tests whether it is reliable.
 package judge
 
 import (
@@ -27,7 +27,6 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/judge/ollama"
 )
 
@@ -44,8 +43,8 @@ type Config struct {
 	// Rubric is the rubric; "attributes" if it has no name.
 	Rubric Rubric
 	// Dialect is how the model is asked, one of [Dialects]. The default, "auto", takes
-	// it from the name of the model: those of guard models are recognised, and all
-	// others are asked by the rubric. Most guard models ignore the rubric.
+	// it from the model's name: package guard recognises guard models, most of which
+	// ignore the rubric, and all other models are asked by the rubric.
 	Dialect string
 	// Timeout is the time limit for one text, including waiting for a free slot, second
 	// attempts and the question about the core, but not loading the model. The default
@@ -62,8 +61,8 @@ type Config struct {
 	// [ollama.Config].
 	Patient bool
 	// TextBytes is how many bytes of a text the judge sees at most. The default is
-	// 2,000. Of a text that a classifier found something in, it sees the worst passage;
-	// of another text that is longer, the beginning, the middle and the end.
+	// 2,000. If a classifier found something in the text, the judge sees the worst
+	// passage; otherwise it sees the beginning, the middle and the end of a longer text.
 	TextBytes int
 	// Context is the minimum context size in tokens, for judges of one model with
 	// several rubrics: the server reloads the model for another size. 0 is the size
@@ -74,8 +73,8 @@ type Config struct {
 	// verdict: they are written after it.
 	Reason     bool
 	Violations bool
-	// Classifier scores the clauses of a passage, to find those that the classifier's score
-	// rests on. Without one, all clauses are taken to be such.
+	// Classifier scores the clauses of a passage: the core of the passage are those that
+	// its score rests on. Without a classifier, all clauses are the core.
 	Classifier toxscreen.Classifier
 	// Cache stores verdicts; nil stores none.
 	Cache Cache
@@ -186,9 +185,6 @@ func Context(configs ...Config) (int, error) {
 // Close closes the connections to the server. No call may be in progress.
 func (j *Judge) Close() { j.client.Close() }
 
-// Rubric returns the rubric.
-func (j *Judge) Rubric() Rubric { return j.config.Rubric }
-
 // Version returns name@hash of what the model is asked, as verdicts show it: of the
 // rubric, or of the questions of a guard model.
 func (j *Judge) Version() string { return j.dialect.rubric() }
@@ -196,16 +192,12 @@ func (j *Judge) Version() string { return j.dialect.rubric() }
 // Parallel implements [toxscreen.Judge].
 func (j *Judge) Parallel() int { return j.config.Parallel }
 
-// Calls returns how many calls of the model a text takes, without second attempts.
-func (j *Judge) Calls() int { return j.dialect.calls() }
-
-// Graded returns nil if verdicts have severities and so a score, and an error that
-// says why not if they have none.
+// Graded returns an error that says why, if verdicts have no severities and so no score.
 func (j *Judge) Graded() error {
-	if j.dialect.graded() {
+	if _, ok := j.dialect.(byRubric); ok {
 		return nil
 	}
-	return fmt.Errorf("model %s is asked as a guard model (%s), which ignores rubrics and gives no severity: use another model, or set judge_dialect to rubric if it is none",
+	return fmt.Errorf("model %s is asked as a guard model (%s), which ignores rubrics and gives no severity: use another model, or, if it is not a guard model, set judge_dialect to rubric",
 		j.config.Model, j.dialect.name())
 }
 
@@ -232,21 +224,13 @@ func (m Model) String() string { return m.Name + "@" + beginning(m.Digest, 12) }
 // Identify asks the server which model it has, without loading it. Context, Prefix
 // and FormatIgnored are not known if it was not loaded before.
 func (j *Judge) Identify(ctx context.Context) (Model, error) {
-	s, err := j.client.Identify(ctx)
-	if err != nil {
-		return Model{}, fmt.Errorf("failed to ask the judge: %w", err)
-	}
-	return j.model(s), nil
+	return j.described(j.client.Identify(ctx))
 }
 
 // Refresh is Identify, but always asks the server: the model may have been replaced
 // by another of the same name. Texts do not wait for it.
 func (j *Judge) Refresh(ctx context.Context) (Model, error) {
-	s, err := j.client.Refresh(ctx)
-	if err != nil {
-		return Model{}, fmt.Errorf("failed to ask the judge: %w", err)
-	}
-	return j.model(s), nil
+	return j.described(j.client.Refresh(ctx))
 }
 
 // Waiting reports whether texts wait for a failing server; see [Config.Patient].
@@ -254,15 +238,18 @@ func (j *Judge) Waiting() bool { return j.client.Waiting() }
 
 // Connect makes the server load the model, and describes it.
 func (j *Judge) Connect(ctx context.Context) (Model, error) {
-	s, err := j.client.Connect(ctx)
+	return j.described(j.client.Connect(ctx))
+}
+
+// described returns the model of a session that was found.
+func (j *Judge) described(s *ollama.Session, err error) (Model, error) {
 	if err != nil {
 		return Model{}, fmt.Errorf("failed to ask the judge: %w", err)
 	}
-	return j.model(s), nil
-}
-
-func (j *Judge) model(s *ollama.Session) Model {
-	return Model{Name: j.config.Model, Digest: s.Digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(), Context: s.Context, Prefix: s.Prefix, Thoughts: s.Thoughts, FormatIgnored: s.FormatIgnored}
+	return Model{
+		Name: j.config.Model, Digest: s.Digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(),
+		Context: s.Context, Prefix: s.Prefix, Thoughts: s.Thoughts, FormatIgnored: s.FormatIgnored,
+	}, nil
 }
 
 // Judge implements [toxscreen.Judge].
@@ -319,7 +306,7 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	v.Rubric, v.Model = j.dialect.rubric(), j.model(session).String()
+	v.Rubric, v.Model = j.dialect.rubric(), Model{Name: j.config.Model, Digest: session.Digest}.String()
 	complete := true
 	seen := c.sight(budgetOf(j.dialect, session).text)
 	if len(seen.parts) == 1 {
@@ -359,12 +346,12 @@ func (j *Judge) judge(ctx context.Context, c Case) (toxscreen.Verdict, error) {
 }
 
 // askAlone asks about the core of the passage alone and adds the answers to the verdict on
-// the passage, which is of the given session. A passage that is all core is not asked about
-// again.
+// the passage, which the given session gave. If the core is the whole passage, nothing is
+// asked again.
 func (j *Judge) askAlone(ctx context.Context, exchange *ollama.Exchange, c Case, seen sight, session *ollama.Session, v *toxscreen.Verdict) error {
 	core, err := j.core(ctx, c.Text, seen)
 	if err != nil {
-		core = seen.clauses // a verdict with a core and no answer on it lowers nothing
+		core = seen.clauses // without an answer on its core, a verdict lowers no score
 	} else if !moreThan(c.Text, seen.parts[0], core) {
 		return nil
 	}
@@ -398,7 +385,7 @@ func (j *Judge) askAlone(ctx context.Context, exchange *ollama.Exchange, c Case,
 	return nil
 }
 
-// Recall implements [toxscreen.Recaller] with the cache. It finds no verdict until
+// Recall implements [toxscreen.Recaller] with the cache. It finds verdicts only after
 // the server has said which model it has.
 func (j *Judge) Recall(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, bool) {
 	session := j.client.Session()
@@ -408,7 +395,7 @@ func (j *Judge) Recall(ctx context.Context, text string, found toxscreen.Classif
 	return j.kept(ctx, j.key(session, Case{Text: text, Found: found}))
 }
 
-// kept returns a verdict from the cache. A broken cache costs time, but no verdict.
+// kept returns a verdict from the cache. If the cache is broken, the judge is asked.
 func (j *Judge) kept(ctx context.Context, key string) (v toxscreen.Verdict, ok bool) {
 	data, err := j.config.Cache.Get(ctx, key)
 	if err != nil || data == nil || json.Unmarshal(data, &v) != nil {
@@ -420,8 +407,8 @@ func (j *Judge) kept(ctx context.Context, key string) (v toxscreen.Verdict, ok b
 // key returns a hash of everything that a verdict depends on.
 func (j *Judge) key(s *ollama.Session, c Case) string {
 	b := budgetOf(j.dialect, s)
-	// Of what the classifier found, only what it makes the judge see counts, and which
-	// classifier chooses among several clauses.
+	// What the classifier found counts only as far as it decides what the judge sees. If it
+	// also chooses among several clauses, its version counts.
 	seen := c.sight(b.text)
 	chooser := ""
 	if len(seen.clauses) > 1 && j.config.Classifier != nil {
@@ -430,7 +417,7 @@ func (j *Judge) key(s *ollama.Session, c Case) string {
 	h := sha256.New()
 	parts, err := json.Marshal([]any{
 		"verdict 3", s.Digest, j.dialect.name(), j.dialect.rubric(), j.config.Reason, j.config.Violations,
-		0, // the seed; verdicts of earlier versions have it in their keys
+		0, // the seed, which is always 0; stored verdicts have it in their keys
 		b.context, b.text, b.answer, s.Thinking, s.Thoughts,
 		[]byte(c.Text), offsets(seen.parts), offsets(seen.clauses), chooser, c.Fields,
 	})
@@ -451,180 +438,4 @@ func offsets(parts []part) []int {
 		all = append(all, p.start, p.end)
 	}
 	return all
-}
-
-// dialect writes the prompts for a model and parses its answers.
-type dialect interface {
-	name() string
-	// rubric returns the version of the rubric.
-	rubric() string
-	// calls returns how many calls a text takes.
-	calls() int
-	// graded reports whether verdicts have severities.
-	graded() bool
-	// plan divides the context. prefix is the number of tokens of the prompt
-	// without a text, limit the model's maximum context in tokens, 0 if it is not
-	// known.
-	plan(prefix, limit int) (budget, error)
-	// probe returns the prompt without a text.
-	probe() []ollama.Message
-	judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscreen.Verdict, *ollama.Session, error)
-}
-
-// budgetOf returns how the context of a session is divided.
-func budgetOf(d dialect, s *ollama.Session) budget {
-	b, err := d.plan(s.Planned, s.Limit)
-	if err != nil {
-		panic(err) // a session exists only if plan succeeds
-	}
-	b.prefix = s.Prefix
-	return b
-}
-
-// byRubric is the dialect of models that follow instructions: the prompt has the
-// rubric, and the answer is a JSON object.
-type byRubric struct {
-	config Config
-	shape  answerShape
-	as     string // the dialect's name
-}
-
-func (d byRubric) name() string   { return d.as }
-func (d byRubric) rubric() string { return d.config.Rubric.Version() }
-func (d byRubric) calls() int     { return 1 }
-func (d byRubric) graded() bool   { return true }
-
-func (d byRubric) plan(prefix, limit int) (budget, error) {
-	b, err := plan(d.config.Rubric, d.shape, prefix, d.config.TextBytes, limit)
-	if err == nil && d.config.Context > b.context {
-		b.context = d.config.Context
-		if limit > 0 {
-			b.context = min(b.context, limit)
-		}
-	}
-	return b, err
-}
-
-func (d byRubric) probe() []ollama.Message {
-	messages, _, _ := d.messages(Case{}, budget{})
-	return messages
-}
-
-func (d byRubric) messages(c Case, b budget) ([]ollama.Message, []part, []string) {
-	text, parts, warnings := user(d.config.Rubric, c, b)
-	return []ollama.Message{
-		{Role: "system", Content: system(d.config.Rubric, d.shape)},
-		{Role: "user", Content: text},
-	}, parts, warnings
-}
-
-func (d byRubric) judge(ctx context.Context, e *ollama.Exchange, c Case) (toxscreen.Verdict, *ollama.Session, error) {
-	var v toxscreen.Verdict
-	var parts []part
-	var messages []ollama.Message
-	format := d.shape.schema(d.config.Rubric)
-	question := func(messages []ollama.Message, b budget) ollama.Question {
-		return ollama.Question{Messages: messages, Format: format, Predict: b.answer, Logprobs: topLogprobs, Least: least(b, messages)}
-	}
-	first, err := e.Ask(ctx, func(session *ollama.Session) ollama.Question {
-		b := budgetOf(d, session)
-		messages, parts, v.Warnings = d.messages(c, b)
-		return question(messages, b)
-	})
-	if err != nil {
-		return v, nil, err
-	}
-	last := first
-	read, why := d.read(first)
-	v.InputTokens, v.OutputTokens = first.InputTokens, first.OutputTokens
-	if why != nil {
-		last, err = e.Ask(ctx, func(session *ollama.Session) ollama.Question {
-			// The server may have changed the model since the first attempt.
-			b := budgetOf(d, session)
-			messages, parts, v.Warnings = d.messages(c, b)
-			return question(repair(messages, first.Text, why), b)
-		})
-		if err != nil {
-			return v, nil, fmt.Errorf("its first answer was invalid (%w); %w", why, err)
-		}
-		v.InputTokens += last.InputTokens
-		v.OutputTokens += last.OutputTokens
-		v.Warnings = append(v.Warnings, "the judge's first answer was invalid: "+why.Error())
-		if read, why = d.read(last); why != nil {
-			return v, nil, &toxscreen.AbstentionError{Why: fmt.Sprintf("its second answer is invalid, too: %v", why), Raw: beginning(last.Text, maxRaw)}
-		}
-	}
-	d.fill(&v, c.Text, parts, read, last)
-	return v, last.Session, nil
-}
-
-// least returns the least number of tokens that a prompt can have: the prompt
-// without a text, and one for each 128 bytes of the text, which even a run of one
-// character exceeds.
-func least(b budget, messages []ollama.Message) int {
-	bytes := 0
-	for _, m := range messages[1:] {
-		bytes += len(m.Content)
-	}
-	return b.prefix + max(bytes/128-1, 0)
-}
-
-// shown rounds a number as JSON does, so that a verdict from the cache is the same
-// as one from the model.
-func shown(p float64) *toxscreen.Probability {
-	rounded := toxscreen.Probability(toxscreen.Probability(p).Rounded())
-	return &rounded
-}
-
-// maxRaw is how many bytes of an invalid answer are reported.
-const maxRaw = 500
-
-func (d byRubric) read(r ollama.Reply) (answer, error) {
-	if r.Cut != "" {
-		return answer{}, errors.New(r.Cut)
-	}
-	return d.shape.parse(d.config.Rubric, r.Text)
-}
-
-// fill fills a verdict from an answer.
-func (d byRubric) fill(v *toxscreen.Verdict, text string, parts []part, read answer, r ollama.Reply) {
-	rubric := d.config.Rubric
-	seen := source{text: text, parts: parts}
-	unmeasured, doubtful := 0, 0
-	for i, a := range read.aspects {
-		severity := a.severity
-		aspect := toxscreen.AspectVerdict{Name: rubric.Aspects[i].Name, Attribute: rubric.Aspects[i].Attribute, Yes: a.yes, Severity: &severity}
-		if p, ok := probability(r.Logprobs, r.Text, a.at, verdictYes, verdictNo); ok {
-			aspect.PYes = shown(p)
-			if a.yes != (p >= 0.5) {
-				doubtful++
-			}
-		} else {
-			unmeasured++
-		}
-		for _, number := range a.violations {
-			if name := rubric.Violations[number-1]; !slices.Contains(aspect.Violations, name) {
-				aspect.Violations = append(aspect.Violations, name)
-			}
-		}
-		for _, quote := range a.quotes {
-			if found, ok := seen.locate(quote); ok {
-				aspect.Evidence = append(aspect.Evidence, found)
-			} else {
-				aspect.NotInText = append(aspect.NotInText, beginning(unmark(quote), 4*maxQuote))
-			}
-		}
-		v.Aspects = append(v.Aspects, aspect)
-	}
-	switch {
-	case len(r.Logprobs) == 0:
-		v.Warnings = append(v.Warnings, "no p_yes: the server returns no log-probabilities; Ollama does from 0.12.11 on")
-	case unmeasured > 0:
-		v.Warnings = append(v.Warnings, fmt.Sprintf("%s no p_yes: neither yes nor no was among the model's %d most probable tokens", plural.Count(unmeasured, "aspect has", "aspects have"), topLogprobs))
-	}
-	if doubtful > 0 {
-		// Several tokens may begin a verdict, and the schema excludes some.
-		v.Warnings = append(v.Warnings, fmt.Sprintf("for %s the model wrote the verdict with the lower probability", plural.Count(doubtful, "aspect", "aspects")))
-	}
-	v.Score, v.Scale, v.Reason = shown(rubric.score(v.Aspects)), toxscreen.Probability(rubric.Scale), read.reason
 }

@@ -70,22 +70,22 @@ const (
 	// around is how many words of a clause beside its spans belong to it: enough for a
 	// negation or an object. A sentence that has no more words is not divided.
 	around = 12
-	// leastClause is the number of words below which a clause is no clause: a text must
-	// not hide what it says by a mark after each word.
+	// leastClause is the least number of words of a clause: otherwise a text could hide
+	// what it says by a mark after each word.
 	leastClause = 3
-	// explained is the share of the passage's score that the worst clause has to have by
-	// itself to explain it.
+	// explained is the share of the passage's score that the worst clause must reach by
+	// itself to explain that score.
 	explained = 0.5
-	// leastCode is the mean length in bytes of the runs of letters between two blanks from
-	// which on they are no words.
+	// leastCode is the mean length in bytes from which on runs of letters between two
+	// blanks are code instead of words.
 	leastCode = 24
 	// reach is how many bytes before and after what was found the passage has at most: two
 	// sentences of average length, or one long one.
 	reach = 400
-	// nearWorst is the share of the highest score of a clause from which on another one
-	// belongs to the core, too: the worst one may be something that the classifier finds
-	// worse than the judge does. Of the attacks in testdata/attacks/tuning.jsonl, 0.85 let a
-	// judge that obeys lower 30 of 720 scores, 0.7 did 37.
+	// nearWorst is the share of the worst clause's score that makes another clause a part
+	// of the core, too: the classifier may find the worst clause worse than the judge does.
+	// With the attacks in testdata/attacks/tuning.jsonl, a judge that obeys them lowered 30
+	// of 720 scores at 0.85, and 37 at 0.7.
 	nearWorst = 0.85
 )
 
@@ -148,9 +148,9 @@ func highest(s toxscreen.Span) float64 {
 	return most
 }
 
-// clausesOf returns the clauses of a passage, each without what is more than [around] words
-// or [reach] bytes away from its spans, if it has any. It returns nil if the only one has
-// nothing less than the passage but blanks and punctuation.
+// clausesOf returns the clauses of a passage. A clause with spans is cut [around] words or
+// [reach] bytes before and after them. If the only clause is the whole passage, blanks and
+// punctuation aside, clausesOf returns nil.
 func clausesOf(text string, passage part, spans []part) []part {
 	var all []part
 	for _, s := range sentencesIn(text, passage) {
@@ -192,9 +192,9 @@ func moreThan(text string, passage part, parts []part) bool {
 }
 
 // core returns the clauses of a passage that its score rests on: those that the classifier
-// scores nearly as high as the worst one, where scores are relative to the thresholds. If
-// no clause explains the score of the passage, it is all of them. Clauses with fewer than
-// [leastClause] words between them are one part.
+// scores nearly as high as the worst one, relative to the thresholds. If no clause explains
+// the score of the passage, all clauses are the core. Clauses with fewer than [leastClause]
+// words between them become one part.
 func (j *Judge) core(ctx context.Context, text string, seen sight) ([]part, error) {
 	if len(seen.clauses) < 2 || j.config.Classifier == nil {
 		return seen.clauses, nil
@@ -270,8 +270,8 @@ func clauses(text string, s part, spans []part) []part {
 	return all
 }
 
-// codes divides a clause before and behind what is no language, such as Base64: it may say
-// something to a model.
+// codes divides a clause before and behind code, such as Base64, which may say something to
+// a model.
 func codes(text string, clause part) []part {
 	var all []part
 	at := clause.start
@@ -312,20 +312,20 @@ func words(text string, p part) int {
 // divides reports whether the rune c at an offset of a text ends a clause.
 func divides(text string, at int, c rune) bool {
 	if c == utf8.RuneError {
-		return false // perhaps a byte that is not UTF-8
+		return false // it may be a byte that is not UTF-8
 	}
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	behind, _ := utf8.DecodeRuneInString(text[at+utf8.RuneLen(c):])
 	switch c {
 	case '"', '\n', ';', '；', '：', '，', '、', '。', '！', '？', '،', '؛':
 		return true
-	case ',', '.', '!', '?', '…': // of no number, abbreviation or name
+	case ',', '.', '!', '?', '…': // unless inside a number, an abbreviation or a name
 		return !wordRune(behind)
-	case ':': // of no time or address
+	case ':': // unless in a time or an address
 		return !wordRune(behind) && behind != '/'
-	case '\'', '’', '‘', '`': // no apostrophe
+	case '\'', '’', '‘', '`': // unless it is an apostrophe
 		return !wordRune(before) || !wordRune(behind)
-	case '-', '\u2010', '\u2011': // no hyphen
+	case '-', '\u2010', '\u2011': // unless it is a hyphen
 		return before == c || behind == c || unicode.IsSpace(before) && unicode.IsSpace(behind)
 	}
 	return unicode.In(c, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf, unicode.Pd, unicode.So)
@@ -356,7 +356,8 @@ func trimmed(text string, clause part) part {
 	return clause
 }
 
-// edge reports whether a rune is a blank or a mark of clauses that says nothing itself.
+// edge reports whether a rune at the end of a clause can be left out: a blank, or a mark
+// that divides clauses and says nothing itself.
 func edge(c rune) bool {
 	return unicode.IsSpace(c) || !unicode.IsSymbol(c) && !strings.ContainsRune(".!?…。！？", c) && divides(" "+string(c)+" ", 1, c)
 }

@@ -21,14 +21,14 @@ type Case struct {
 	// fields that its rubric names.
 	Fields map[string]string
 
-	core []part // show these parts alone; nil: the passage
+	core []part // the parts to show alone; nil shows the passage
 }
 
 // CaseFields are the fields that a case may have besides its text.
 var CaseFields = []string{"input", "context", "reference"}
 
-// mark replaces white space of the judged text in the prompt, so that no part of
-// the text reads like the prompt around it ("datamarking", arXiv 2403.14720, which
+// mark replaces white space of the judged text in the prompt, so that the text reads
+// unlike the prompt around it ("datamarking", arXiv 2403.14720, which
 // also chose this character). The text keeps no line break, so that it cannot end
 // its line.
 const mark = '^'
@@ -106,8 +106,8 @@ func snap(text string, at int) int {
 	return at
 }
 
-// show writes the parts of a text that are shown, in one line. It does not say how much is
-// left out: what surrounds a passage must not change its prompt.
+// show writes the parts of a text in one line. It does not say how much is left out: what
+// surrounds a passage must not change its prompt.
 func show(b *strings.Builder, name, text string, parts []part) {
 	shown := make([]string, len(parts))
 	for i, p := range parts {

@@ -41,8 +41,8 @@ type Aspect struct {
 	Name     string   `yaml:"name"` // of a-z, 0-9 and _
 	Question string   `yaml:"question"`
 	Weight   *float64 `yaml:"weight"` // over 0; 1 if it is nil
-	// Attribute is the attribute that the aspect measures; nil if it is none of the
-	// seven.
+	// Attribute is the attribute that the aspect measures; nil for an aspect beyond the
+	// seven attributes.
 	Attribute *toxscreen.Attribute `yaml:"attribute"`
 }
 

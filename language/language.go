@@ -2,13 +2,12 @@
 // trained on:
 //
 //	known := language.New([]string{"en"})
-//	parts, _ := known.Split("See you there. Das Wetter ist heute wirklich schön.")
-//	fmt.Println(len(parts), parts[1].Language.Name) // 2 German
+//	read := known.Read("See you there. Das Wetter ist heute wirklich schön.")
+//	fmt.Println(read.Foreign, len(read.Parts), read.Parts[1].Foreign) // false 2 true
 //
-// What it finds is evidence: whether a text is decided, others say. It is the only package
-// that uses the library whatlanggo, and has the rule that keeps English chat from being
-// detected as another language; docs/decisions/0025-languages.md has the measurements of
-// both.
+// A finding is evidence; the caller decides what follows from it. The library whatlanggo
+// detects languages, and a list of English words keeps it from taking English chat for
+// another language. docs/decisions/0025-languages.md has the measurements of both.
 package language
 
 import (
@@ -76,18 +75,18 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// Known is a set of languages. It is safe for concurrent use. For the zero value,
-// no text is in another language.
+// Known is a set of languages. It is safe for concurrent use. The zero value takes every
+// text for one in a known language.
 type Known struct {
 	languages   map[whatlanggo.Lang]bool // nil: any language may be in the set
 	english     bool                     // is in the set
 	englishOnly bool
 }
 
-// New returns the set of languages with these ISO 639-1 or 639-3 codes. A country
-// or script after the code is ignored: en, eng and en-US are the same. If the
-// library does not know one of the codes, such as "multilingual", no text is in
-// another language: it may be in the unknown one.
+// New returns the set of languages with these ISO 639-1 or 639-3 codes. A country or
+// script after the code is ignored: en, eng and en-US are the same. If the library does not
+// know one of the codes, such as "multilingual", every text may be in that language, and
+// New returns the zero value.
 func New(codes []string) Known {
 	known := Known{languages: map[whatlanggo.Lang]bool{}}
 	for _, code := range codes {
@@ -125,38 +124,28 @@ func languagesOf(code string) []whatlanggo.Lang {
 	return nil
 }
 
-// Names returns the English names of the languages in alphabetical order, such as
-// "English"; none for the zero value.
-func (k Known) Names() []string {
-	var names []string
-	for l := range k.languages {
-		names = append(names, l.String())
-	}
-	slices.Sort(names)
-	return names
-}
-
 // Finding is a language in which a text or a part of it seems to be.
 type Finding struct {
-	// Name is its English name, such as "German". It is empty if only the script
-	// shows that the text is not in English.
+	// Name is the English name of the language, such as "German". It is empty if only the
+	// script shows that the text is not in English.
 	Name string
-	// Code is its ISO 639-1 code, such as "de", or its ISO 639-3 code if there is
-	// no such code. It is empty if Name is.
+	// Code is the ISO 639-1 code, such as "de", or the ISO 639-3 code of a language that has
+	// no shorter one. It is empty if Name is.
 	Code string
-	// Sure is true if it is almost certainly this language. Otherwise the text is
-	// in this language or in a similar one: Danish may be detected as Norwegian,
-	// and a language that the library does not know as one that it knows.
+	// Sure is true if the text is almost certainly in this language. Otherwise it may be in
+	// a similar one: Danish may be detected as Norwegian, and a language that the library
+	// does not know as one that it knows.
 	Sure bool
 }
 
 // Text is what is known about the language of a text.
 type Text struct {
-	// Foreign is true if the text as a whole seems to be in none of the known languages: at
-	// least four fifths of its letters, and no sentence is clearly in a known one. Other is then the language of its longest foreign part.
+	// Foreign is true if the text as a whole seems to be in another language: at least four
+	// fifths of its letters are, and no sentence is clearly in a known language. Other is then
+	// the language of its longest foreign part.
 	Foreign bool
 	Other   Finding
-	// Certain is true if Foreign is, and the text has at least 40 letters: fewer do not
+	// Certain is true if Foreign is true and the text has at least 40 letters: fewer do not
 	// show a language reliably.
 	Certain bool
 	// Parts follow one another without gaps. A text in which nothing is foreign is one
@@ -167,8 +156,8 @@ type Text struct {
 // Part is one sentence of a text, or several that follow one another.
 type Part struct {
 	Start, End int // bytes of the text
-	// Foreign is true if the part seems to be in none of the known languages, or in no
-	// language at all.
+	// Foreign is true if the part seems to be in another language than the known ones, or in
+	// no language at all.
 	Foreign bool
 }
 

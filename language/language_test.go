@@ -1,6 +1,7 @@
 package language_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,7 +32,11 @@ func TestRead(t *testing.T) {
 		{"วันนี้อากาศดีมาก", "Thai"},
 		{"Я купил новый iPhone вчера вечером", "Russian"}, // an English word does not make it English
 	} {
-		if got := english.Read(test.text); got.Other.Name != test.want || !got.Foreign {
+		got := english.Read(test.text)
+		if !got.Foreign {
+			t.Errorf("%q is taken for English", test.text)
+		}
+		if got.Other.Name != test.want {
 			t.Errorf("%q: got %+v, want %s", test.text, got, test.want)
 		}
 	}
@@ -59,7 +64,11 @@ func TestReadIsNotSureOfNeighbours(t *testing.T) {
 		"วันนี้อากาศดีมาก":                                          true, // the script has one language
 		"Været er veldig fint i dag, vi skal gå en tur i skogen.":   false,
 	} {
-		if got := english.Read(text); !got.Foreign || got.Other.Sure != sure {
+		got := english.Read(text)
+		if !got.Foreign {
+			t.Errorf("%q is taken for English", text)
+		}
+		if got.Other.Sure != sure {
 			t.Errorf("%q: got %+v, want sure %v", text, got, sure)
 		}
 	}
@@ -69,7 +78,11 @@ func TestReadIsNotSureOfNeighbours(t *testing.T) {
 // library does not know the script or names no language.
 func TestReadByItsLetters(t *testing.T) {
 	const armenian = "Այսօր եղանակը շատ լավ է"
-	if got := language.New([]string{"en"}).Read(armenian); got.Other != (language.Finding{}) || !got.Foreign {
+	got := language.New([]string{"en"}).Read(armenian)
+	if !got.Foreign {
+		t.Errorf("%q is taken for English", armenian)
+	}
+	if got.Other != (language.Finding{}) {
 		t.Errorf("got %+v, want another language without a name", got)
 	}
 	// For a model of other languages, it is not known which scripts they use.
@@ -95,8 +108,12 @@ func TestReadReportsNothing(t *testing.T) {
 		"placeholders": {"&#128557;&#128514; [URL] [USER] <number>"},
 	} {
 		for _, text := range texts {
-			if got := english.Read(text); got.Foreign || len(got.Parts) > 1 {
-				t.Errorf("%s: %q: got %+v", name, text, got)
+			got := english.Read(text)
+			if got.Foreign {
+				t.Errorf("%s: %q is taken for %+v", name, text, got.Other)
+			}
+			if len(got.Parts) > 1 {
+				t.Errorf("%s: %q has the parts %+v", name, text, got.Parts)
 			}
 		}
 	}
@@ -130,8 +147,12 @@ func TestReadOfOtherModels(t *testing.T) {
 		{"en hy", german, ""},           // the library does not know Armenian
 	} {
 		known := language.New(strings.Fields(test.codes))
-		if got := known.Read(test.text); got.Other.Name != test.want || got.Foreign != (test.want != "") {
-			t.Errorf("model of %q, %q: got %+v, want %q", test.codes, test.text, got, test.want)
+		got := known.Read(test.text)
+		if got.Other.Name != test.want {
+			t.Errorf("model of %q, %q: got %+v, want %q", test.codes, test.text, got.Other, test.want)
+		}
+		if foreign := test.want != ""; got.Foreign != foreign {
+			t.Errorf("model of %q, %q: foreign is %v, want %v", test.codes, test.text, got.Foreign, foreign)
 		}
 	}
 }
@@ -209,7 +230,10 @@ func TestReadDividesWhereTheLanguageChanges(t *testing.T) {
 				foreign = append(foreign, test.text[p.Start:p.End])
 			}
 		}
-		if at != len(test.text) || !slices.Equal(foreign, test.foreign) {
+		if at != len(test.text) {
+			t.Errorf("%q: the parts end at %d of %d bytes", test.text, at, len(test.text))
+		}
+		if !slices.Equal(foreign, test.foreign) {
 			t.Errorf("%q: the foreign parts are %q, want %q", test.text, foreign, test.foreign)
 		}
 	}
@@ -233,8 +257,12 @@ func TestReadIsCertainOfLongTexts(t *testing.T) {
 		{"Das Wetter ist schön. " + strings.Repeat("What a nice day it was for all of us. ", 100), false, false},
 		{strings.Repeat("What a nice day it was for all of us. ", 100) + "Das Wetter ist heute wirklich schön.", false, false},
 	} {
-		if got := english.Read(test.text); got.Foreign != test.foreign || got.Certain != test.certain {
-			t.Errorf("%.80q: got %+v, want foreign %v, certain %v", test.text, got, test.foreign, test.certain)
+		got := english.Read(test.text)
+		if got.Foreign != test.foreign {
+			t.Errorf("%.80q: foreign is %v, want %v", test.text, got.Foreign, test.foreign)
+		}
+		if got.Certain != test.certain {
+			t.Errorf("%.80q: certain is %v, want %v", test.text, got.Certain, test.certain)
 		}
 	}
 }
@@ -253,13 +281,28 @@ func FuzzRead(f *testing.F) {
 	english := language.New([]string{"en"})
 	f.Fuzz(func(t *testing.T, text string) {
 		got := english.Read(text)
-		if !got.Foreign && (got.Certain || got.Other != (language.Finding{})) || got.Other.Sure && got.Other.Name == "" || got.Other.Name == "English" {
-			t.Errorf("got %+v", got)
+		if !got.Foreign && got.Certain {
+			t.Errorf("certain of nothing: %+v", got)
+		}
+		if !got.Foreign && got.Other != (language.Finding{}) {
+			t.Errorf("a text that is not foreign is in %+v", got.Other)
+		}
+		if got.Other.Sure && got.Other.Name == "" {
+			t.Errorf("sure of a language without a name: %+v", got.Other)
+		}
+		if got.Other.Name == "English" {
+			t.Error("English is foreign")
 		}
 		at := 0
 		for _, p := range got.Parts {
-			if p.Start != at || p.End <= at || !utf8.ValidString(text[p.Start:p.End]) && utf8.ValidString(text) {
-				t.Errorf("the parts are %+v", got.Parts)
+			if p.Start != at {
+				t.Errorf("a gap or an overlap at %d: the parts are %+v", at, got.Parts)
+			}
+			if p.End <= at {
+				t.Errorf("an empty part at %d: the parts are %+v", at, got.Parts)
+			}
+			if utf8.ValidString(text) && !utf8.ValidString(text[p.Start:p.End]) {
+				t.Errorf("a part cuts a character: the parts are %+v", got.Parts)
 			}
 			at = p.End
 		}
@@ -286,4 +329,11 @@ func BenchmarkRead(b *testing.B) {
 			}
 		})
 	}
+}
+
+func Example() {
+	known := language.New([]string{"en"})
+	read := known.Read("See you there. Das Wetter ist heute wirklich schön.")
+	fmt.Println(read.Foreign, len(read.Parts), read.Parts[1].Foreign)
+	// Output: false 2 true
 }

@@ -14,7 +14,8 @@ import (
 //go:embed entities-en/manifest.json entities-en/LICENSE entities-en/README.md
 var embedded embed.FS
 
-// The bytes of the network's files again under separate names; the binary contains them once.
+// The files of the networks as strings, which are not copied when they are read. The binary
+// contains each file once.
 var (
 	//go:embed toxicity-en/stage-1.ort
 	stage1 string
@@ -49,22 +50,14 @@ func bytesOf(s string) []byte {
 }
 
 // Default returns the folder of the embedded model.
-func Default() fs.FS {
-	folder, err := fs.Sub(embedded, "toxicity-en")
-	if err != nil {
-		panic(err) // the name is a valid path: see [fs.ValidPath]
-	}
-	return program{folder}
-}
+func Default() fs.FS { return program{embeddedFolder("toxicity-en")} }
 
-// namesFolder returns the folder of the embedded network of names.
-func namesFolder() fs.FS {
-	folder, err := fs.Sub(embedded, "entities-en")
+// embeddedFolder returns a folder in the binary: that of the default model, or entities-en, that
+// of the network of names.
+func embeddedFolder(name string) fs.FS {
+	folder, err := fs.Sub(embedded, name)
 	if err != nil {
-		panic(err) // the name is a valid path
+		panic(err) // the name is not a valid path: see [fs.ValidPath]
 	}
 	return folder
 }
-
-// namesNetwork returns the file of the embedded network of names.
-func namesNetwork() []byte { return bytesOf(networkOfNames) }

@@ -247,7 +247,7 @@ func checkTokenizer(src fs.FS, vocabulary int) error {
 		return fmt.Errorf("tokenizer.json: %w", err)
 	}
 	if size := tokenizer.VocabSize(); vocabulary > 0 && size > vocabulary {
-		return fmt.Errorf("tokenizer.json gives ids up to %d, but the model's vocabulary has %d: they do not match", size-1, vocabulary)
+		return fmt.Errorf("tokenizer.json gives ids up to %d, but the model's vocabulary has %d: take both from the same model", size-1, vocabulary)
 	}
 	return nil
 }

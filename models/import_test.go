@@ -77,21 +77,38 @@ func testImport(t *testing.T, exports string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v, err := m.Variant(encoder.CPU); err != nil || !reflect.DeepEqual(v, test.want) {
-				t.Errorf("got the variant %+v, %v, want %+v", v, err, test.want)
+			cpu, err := m.Variant(encoder.CPU)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if v, err := m.Variant(encoder.CUDA); err != nil || v.File != "model.onnx" || v.Batching != encoder.Padded {
-				t.Errorf("got the variant %+v, %v for CUDA, want model.onnx in padded batches", v, err)
+			if !reflect.DeepEqual(cpu, test.want) {
+				t.Errorf("got the variant %+v, want %+v", cpu, test.want)
 			}
-			if !slices.Equal(m.Inputs, test.inputs) || m.PadID != test.padID {
-				t.Errorf("got the inputs %q and the padding token %d", m.Inputs, m.PadID)
+			cuda, err := m.Variant(encoder.CUDA)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if m.Window.Tokens < 128 || m.Window.Tokens%128 != 0 { // RoBERTa's position table has two more rows
+			if cuda.File != "model.onnx" {
+				t.Errorf("got the file %s for CUDA, want model.onnx", cuda.File)
+			}
+			if cuda.Batching != encoder.Padded {
+				t.Errorf("got the batching %s for CUDA, want padded", cuda.Batching)
+			}
+			if !slices.Equal(m.Inputs, test.inputs) {
+				t.Errorf("got the inputs %q, want %q", m.Inputs, test.inputs)
+			}
+			if m.PadID != test.padID {
+				t.Errorf("got the padding token %d, want %d", m.PadID, test.padID)
+			}
+			if m.Window.Tokens == 0 || m.Window.Tokens%128 != 0 { // RoBERTa's position table has two more rows
 				t.Errorf("got a window of %d tokens", m.Window.Tokens)
 			}
 			verified, err := models.Verify(os.DirFS(dst))
-			if err != nil || verified.Identity() != m.Identity() {
-				t.Errorf("Import returned %s, the folder has %s, %v", m.Identity(), verified.Identity(), err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if verified.Identity() != m.Identity() {
+				t.Errorf("Import returned %s, the folder has %s", m.Identity(), verified.Identity())
 			}
 			compare(t, open(t, dst), expectedOf(t, src, test.file), test.measured, test.sigmoid)
 		})
@@ -189,8 +206,10 @@ func TestImportOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Name != "hub-roberta" || m.Version != "1.0.0" || m.License != "mit" || !slices.Equal(m.Languages, []string{"en", "de"}) {
-		t.Errorf("from the folder: got %s@%s, %s, %q", m.Name, m.Version, m.License, m.Languages)
+	for got, want := range map[string]string{m.Name: "hub-roberta", m.Version: "1.0.0", m.License: "mit", strings.Join(m.Languages, " "): "en de"} {
+		if got != want {
+			t.Errorf("from the folder: got %q, want %q", got, want)
+		}
 	}
 	if threshold, _ := m.Thresholds.Get(toxscreen.Insult); threshold != 0.5 {
 		t.Errorf("from the folder: got the threshold %v", threshold)
@@ -208,11 +227,18 @@ func TestImportOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Name != "mine" || m.Version != "2.1.0" || m.License != "Apache-2.0" || m.Description != "Mine." || m.Activation != classifier.Softmax {
-		t.Errorf("from the options: got %+v", m)
+	for got, want := range map[string]string{
+		m.Name: "mine", m.Version: "2.1.0", m.License: "Apache-2.0", m.Description: "Mine.", string(m.Activation): "softmax",
+	} {
+		if got != want {
+			t.Errorf("from the options: got %q, want %q", got, want)
+		}
 	}
-	if threshold, _ := m.Thresholds.Get(toxscreen.Insult); threshold != 0.7 || m.Thresholds.Len() != 2 {
-		t.Errorf("from the options: got the thresholds %v", m.Thresholds)
+	if threshold, _ := m.Thresholds.Get(toxscreen.Insult); threshold != 0.7 {
+		t.Errorf("from the options: got the threshold %v, want 0.7", threshold)
+	}
+	if n := m.Thresholds.Len(); n != 2 {
+		t.Errorf("from the options: got %d thresholds, want 2", n)
 	}
 }
 
@@ -270,7 +296,7 @@ func TestImportLabels(t *testing.T) {
 		{name: "map of a label that is not there", labels: []string{"neutral", "toxic"}, given: map[string]toxscreen.Attribute{"rude": insult},
 			err: []string{`"rude" is mapped to insult, but is not one of the model's labels: neutral, toxic`}},
 		{name: "map without toxicity", labels: []string{"neutral", "rude"}, given: map[string]toxscreen.Attribute{"rude": insult},
-			err: []string{"none has the attribute toxicity"}},
+			err: []string{"labels: toxicity is missing"}},
 		{name: "two labels of one attribute", labels: []string{"toxic", "toxicity"}, err: []string{"two have the attribute toxicity"}},
 		{name: "one name twice", labels: []string{"toxic", "toxic"}, err: []string{`id2label has two labels named "toxic"`}},
 		{name: "no names, which means these", err: []string{"LABEL_0, LABEL_1"}},
@@ -304,8 +330,11 @@ func TestImportLabels(t *testing.T) {
 					got[l.Name] = *l.Attribute
 				}
 			}
-			if !maps.Equal(got, test.want) || m.Activation != test.activation {
-				t.Errorf("got %v with %s, want %v with %s", got, m.Activation, test.want, test.activation)
+			if !maps.Equal(got, test.want) {
+				t.Errorf("got the attributes %v, want %v", got, test.want)
+			}
+			if m.Activation != test.activation {
+				t.Errorf("got the activation %s, want %s", m.Activation, test.activation)
 			}
 		})
 	}
@@ -349,8 +378,11 @@ func TestImportWindow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if m.Window.Tokens != test.want || m.Window.Overlap != test.want/8 {
-				t.Errorf("got a window of %d tokens with %d shared, want %d and %d", m.Window.Tokens, m.Window.Overlap, test.want, test.want/8)
+			if m.Window.Tokens != test.want {
+				t.Errorf("got a window of %d tokens, want %d", m.Window.Tokens, test.want)
+			}
+			if m.Window.Overlap != test.want/8 {
+				t.Errorf("windows share %d tokens, want %d", m.Window.Overlap, test.want/8)
 			}
 		})
 	}
@@ -411,8 +443,12 @@ func TestImportErrors(t *testing.T) {
 			}
 			_, err := models.Import(dir, filepath.Join(parent, "models", "m"), test.options)
 			wantError(t, err, append(test.want, "failed to import "+dir)...)
-			if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
-				t.Errorf("left behind: %v, %v", left, err)
+			left, err := os.ReadDir(parent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(left) > 0 {
+				t.Errorf("left behind: %v", left)
 			}
 		})
 	}
@@ -426,8 +462,12 @@ func TestImportNeverReplaces(t *testing.T) {
 	}
 	_, err := models.Import(testModels+"hub-roberta", dst, models.ImportOptions{})
 	wantError(t, err, dst+" already exists: remove it or choose another name")
-	if data, err := os.ReadFile(dst); err != nil || string(data) != "mine" {
-		t.Errorf("the file at %s is now %q, %v", dst, data, err)
+	data, err := os.ReadFile(dst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(data) != "mine" {
+		t.Errorf("the file at %s is now %q", dst, data)
 	}
 }
 
@@ -473,14 +513,23 @@ func TestImportIsOneStep(t *testing.T) {
 			t.Error(err)
 		}
 		for _, e := range entries[1:] {
-			if _, err := models.Verify(e.Folder.FS); err != nil || strings.HasPrefix(e.Name, ".") {
+			if _, err := models.Verify(e.Folder.FS); err != nil {
 				t.Errorf("%s is there in part: %v", e.Name, err)
+			}
+			if strings.HasPrefix(e.Name, ".") {
+				t.Errorf("%s is listed, which is an import in progress", e.Name)
 			}
 		}
 		select {
 		case err := <-ended:
 			if err != nil {
 				t.Error(err)
+			}
+			if entries, err = models.List(parent); err != nil {
+				t.Fatal(err)
+			}
+			if len(entries) != 2 {
+				t.Errorf("%d models are listed after the import, want the default one and the new one", len(entries))
 			}
 			return
 		default:

@@ -47,8 +47,12 @@ func TestLanguageIsReadInPlainTypography(t *testing.T) {
 		"I don&#39;t know &quot;why&quot; she&#39;s late, she isn&#39;t answering any more.",
 		"I donâ€™t know why sheâ€™s late, she isnâ€™t answering any more.",
 	} {
-		if found, parts := model.ReadLanguage(text); found.Foreign || len(parts) != 1 {
-			t.Errorf("%q: %+v, %v", text, found, parts)
+		found, parts := model.ReadLanguage(text)
+		if found.Foreign {
+			t.Errorf("%q is taken for %+v", text, found)
+		}
+		if len(parts) != 1 {
+			t.Errorf("%q has the parts %v, want one", text, parts)
 		}
 	}
 	const english, german = "I don&rsquo;t know why.&nbsp; ", "Das Wetter ist heute wirklich sch&ouml;n und wir gehen spazieren."
@@ -66,8 +70,11 @@ func TestLettersThatTheModelDoesNotKnow(t *testing.T) {
 		"https://en.wikipedia.org/wiki/Dickcissel": true, "&#39;": true,
 	} {
 		result, err := screener.Score(t.Context(), text)
-		if err != nil || (result.NotDecided == "") != decided {
-			t.Errorf("%q: %v, not decided: %q", text, err, result.NotDecided)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (result.NotDecided == "") != decided {
+			t.Errorf("%q is not decided because %q, want decided %v", text, result.NotDecided, decided)
 		}
 	}
 }
@@ -79,8 +86,14 @@ func TestAnUnknownWordIsNotDecided(t *testing.T) {
 	word := strings.Repeat("idiot", 25) // more letters than the tokenizer reads
 	for _, s := range []*toxscreen.Screener{screener, screener.With(toxscreen.WithLanguage("en"))} {
 		result, err := s.Score(t.Context(), word)
-		if err != nil || result.NotDecided == "" || result.UnsupportedLanguage != "und" {
-			t.Errorf("%v: %+v", err, result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.NotDecided == "" {
+			t.Errorf("%q is decided", word)
+		}
+		if result.UnsupportedLanguage != "und" {
+			t.Errorf("%q is in the language %q, want und", word, result.UnsupportedLanguage)
 		}
 	}
 }
@@ -96,8 +109,11 @@ func TestTheWorsePartCounts(t *testing.T) {
 	}
 	for _, text := range []string{german + disguised + plain, disguised + german + plain, disguised + plain + "\n" + german} {
 		mixed, err := screener.Score(t.Context(), text)
-		if err != nil || len(mixed.Spans) != len(first.Spans) {
-			t.Fatalf("%q: %v, spans %v, want %v", text, err, mixed.Spans, first.Spans)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(mixed.Spans) != len(first.Spans) {
+			t.Fatalf("%q: spans %v, want %v", text, mixed.Spans, first.Spans)
 		}
 		for i, s := range mixed.Spans {
 			if got, want := text[s.Start:s.End], (disguised + plain)[first.Spans[i].Start:first.Spans[i].End]; got != want {
@@ -105,14 +121,20 @@ func TestTheWorsePartCounts(t *testing.T) {
 			}
 		}
 		toxicity := mixed.Attributes[toxscreen.Toxicity]
-		if !mixed.Flagged || toxicity.Plain != nil && *toxicity.Plain > toxicity.Score {
-			t.Errorf("%q: %+v", text, toxicity)
+		if !mixed.Flagged {
+			t.Errorf("%q is not flagged: %+v", text, toxicity)
+		}
+		if toxicity.Plain != nil && *toxicity.Plain > toxicity.Score {
+			t.Errorf("%q scores %v, less than %v as it is written", text, toxicity.Score, *toxicity.Plain)
 		}
 	}
 	for _, before := range []string{"https://example.org/a\n", "\u200b\n "} {
 		result, err := screener.Score(t.Context(), before+german)
-		if err != nil || len(result.Warnings) != 1 {
-			t.Errorf("%q: %v, the warnings are %q", before, err, result.Warnings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(result.Warnings) != 1 {
+			t.Errorf("%q: the warnings are %q, want one", before, result.Warnings)
 		}
 	}
 }

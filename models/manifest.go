@@ -83,10 +83,11 @@ type Figure struct {
 // Variant is the network for one provider.
 type Variant struct {
 	Provider  encoder.Provider `json:"provider"`
-	File      string           `json:"file"`      // one of Files: the network, or what lies behind its last exit
+	File      string           `json:"file"`      // one of Files: the network, or its layers behind the last exit
 	Precision string           `json:"precision"` // fp32, fp16, int8 or int4: for people, no effect
 	Batching  encoder.Batching `json:"batching"`
-	// Exits are where harmless texts may leave the network, in its order.
+	// Exits are where harmless texts may leave the network, in the order in which a text
+	// reaches them.
 	Exits []Exit `json:"exits,omitempty"`
 	// Risk says how often decisions differ because of Exits. It is for people and has no effect.
 	Risk *Risk `json:"risk,omitempty"`
@@ -94,13 +95,13 @@ type Variant struct {
 
 // Exit is an exit of a network.
 type Exit struct {
-	Stage string `json:"stage"` // one of Files: the network from the exit before up to this one
-	File  string `json:"file"`  // one of Files: the exit, which takes what Stage passes on
+	Stage string `json:"stage"` // one of Files: the layers from the exit before up to this one
+	File  string `json:"file"`  // one of Files: the exit itself, which takes what Stage passes on
 	classifier.Exit
 }
 
-// Risk is the bound by which exits were chosen: at most Share of decisions differ from the
-// whole network's, with the given confidence, on texts like those Rows.
+// Risk is the bound by which exits were chosen: with the given confidence, at most Share of the
+// decisions differ from those of the whole network, on texts like the Rows that were measured.
 type Risk struct {
 	Share      float64 `json:"share"`
 	Confidence float64 `json:"confidence"`
@@ -203,18 +204,13 @@ func ReadManifest(fsys fs.FS) (Manifest, error) {
 	return m, nil
 }
 
-// replaced says, for the quoted keys of earlier manifests, what took their place.
-var replaced = map[string]string{
-	`"pooling"`: `: window has "correction" in its place, as in {"slope": 0.25, "until": 3}; docs/models.md explains it`,
-}
-
 func parseManifest(data []byte) (Manifest, error) {
 	var m Manifest
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&m); err != nil {
 		if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-			return Manifest{}, fmt.Errorf("line %d: unknown key %s%s", lineOf(data, key), key, replaced[key])
+			return Manifest{}, fmt.Errorf("line %d: unknown key %s", lineOf(data, key), key)
 		}
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return Manifest{}, fmt.Errorf("%s: a %s instead of a %s", cmp.Or(strings.TrimPrefix(wrong.Field, "Spec."), "the manifest"), wrong.Value, wrong.Type)

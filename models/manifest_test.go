@@ -40,11 +40,25 @@ func TestReadManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Name != "tiny" || m.Version != "1.0.0" || m.License != "Apache-2.0" || len(m.Files) != 2 || m.Tokenizer != "tokenizer.json" {
-		t.Errorf("got %+v", m)
+	for got, want := range map[string]string{m.Name: "tiny", m.Version: "1.0.0", m.License: "Apache-2.0", m.Tokenizer: "tokenizer.json"} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
-	if len(m.Labels) != 7 || *m.Labels[5].Attribute != toxscreen.Threat || len(m.Spans.Labels) != 5 || m.PadID != 1 {
-		t.Errorf("got the labels %+v and %+v, pad_id %d", m.Labels, m.Spans, m.PadID)
+	if len(m.Files) != 2 {
+		t.Errorf("got the files %v, want two", m.Files)
+	}
+	if len(m.Labels) != 7 {
+		t.Fatalf("got %d labels, want 7", len(m.Labels))
+	}
+	if a := *m.Labels[5].Attribute; a != toxscreen.Threat {
+		t.Errorf("the sixth label has the attribute %s, want threat", a)
+	}
+	if n := len(m.Spans.Labels); n != 5 {
+		t.Errorf("got %d labels of spans, want 5", n)
+	}
+	if m.PadID != 1 {
+		t.Errorf("got the padding token %d, want 1", m.PadID)
 	}
 	if m.Window != (classifier.Window{Tokens: 32, Overlap: 8, Correction: classifier.Correction{Slope: 0.25, Until: 3}}) {
 		t.Errorf("got the window %+v", m.Window)
@@ -56,8 +70,14 @@ func TestReadManifest(t *testing.T) {
 		t.Errorf("got %v from the calibration", got)
 	}
 	v, err := m.Variant(encoder.CUDA)
-	if err != nil || v.Batching != encoder.Padded || v.Precision != "fp32" {
-		t.Errorf("got the variant %+v, %v", v, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Batching != encoder.Padded {
+		t.Errorf("got the batching %s, want padded", v.Batching)
+	}
+	if v.Precision != "fp32" {
+		t.Errorf("got the precision %s, want fp32", v.Precision)
 	}
 }
 
@@ -141,7 +161,6 @@ func TestManifestErrors(t *testing.T) {
 		{"unknown attribute", `"attribute": "threat"`, `"attribute": "menace"`, `unknown attribute "menace"`},
 		{"unknown input", `"attention_mask"`, `"position_ids"`, `unknown input "position_ids"`},
 		{"unknown activation", `"sigmoid"`, `"relu"`, `activation: unknown "relu"`},
-		{"key of an earlier version", `"overlap": 8`, `"pooling": 4, "overlap": 8`, `unknown key "pooling": window has "correction" in its place`},
 		{"correction under 0", `"slope": 0.25`, `"slope": -0.25`, "window.correction.slope: -0.25 is not a finite number of 0 or more"},
 		{"correction of everything", `"until": 3`, `"until": 0`, "window.correction.until: 0 is not a finite number over 0"},
 		{"window too small", `"tokens": 32`, `"tokens": 4`, "window.tokens: 4 is not in"},

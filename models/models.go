@@ -226,7 +226,7 @@ func Remove(name string) error {
 		return fmt.Errorf("failed to remove model %s: %w", name, err)
 	}
 	if err := os.RemoveAll(gone); err != nil {
-		return fmt.Errorf("failed to remove model %s: it is no longer listed, but its files are: %w", name, err)
+		return fmt.Errorf("failed to remove model %s: it is no longer listed, but its files are still there: %w", name, err)
 	}
 	return nil
 }

@@ -70,8 +70,11 @@ func TestOpenScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if score := float64(result.Score); math.Abs(score-0.892) > 1e-3 || !result.Flagged {
-		t.Errorf("got the score %v, flagged %v; the table of make_tiny.py gives 0.892", score, result.Flagged)
+	if score := float64(result.Score); math.Abs(score-0.892) > 1e-3 {
+		t.Errorf("got the score %v; the table of scripts/make/tiny-models/make.py gives 0.892", score)
+	}
+	if !result.Flagged {
+		t.Error("an insult is not flagged")
 	}
 	if len(result.Spans) == 0 {
 		t.Error("got no spans")
@@ -112,7 +115,10 @@ func TestOtherLanguage(t *testing.T) {
 			t.Errorf("%s, %q: not scored", test.languages, test.text)
 		}
 		got := strings.Join(result.Warnings, "|")
-		if (got != "") != (test.want != "") || !strings.Contains(got, test.want) {
+		if test.want == "" && got != "" {
+			t.Errorf("%s, %q: got the warnings %q, want none", test.languages, test.text, got)
+		}
+		if !strings.Contains(got, test.want) {
 			t.Errorf("%s, %q: got the warnings %q, want %q", test.languages, test.text, got, test.want)
 		}
 		if want := strings.TrimSuffix(test.want, ": its scores mean little"); result.NotDecided != want {

@@ -16,10 +16,10 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// NamesManifest is the content of the manifest.json of the embedded network of names. It
-// reads what the first stage of the default model makes of a text, so that the largest part
-// of both, the embeddings, is in the program once.
-type NamesManifest struct {
+// namesManifest is the content of the manifest.json of the embedded network of names. The
+// network takes what the first stage of the default model makes of a text: the embeddings,
+// the largest part of both models, are in the program once.
+type namesManifest struct {
 	Format      int        `json:"format"`
 	Name        string     `json:"name"`
 	Version     string     `json:"version"`
@@ -28,14 +28,14 @@ type NamesManifest struct {
 	Languages   []string   `json:"languages"`
 	Provenance  Provenance `json:"provenance"`
 
-	Files      map[string]Hash `json:"files"` // one: the network
+	Files      map[string]Hash `json:"files"` // the network only
 	Embeddings struct {
-		Shared
+		shared
 
-		Output string `json:"output"` // of the file, and input of the network
+		Output string `json:"output"` // of the first stage; the network takes it as its input of that name
 		Width  int    `json:"width"`
 	} `json:"embeddings"`
-	Tokenizer Shared `json:"tokenizer"`
+	Tokenizer shared `json:"tokenizer"`
 
 	Output     string                           `json:"output"` // logits, float32 [windows, tokens, 1 + 2·types]
 	Types      []toxscreen.EntityType           `json:"types"`
@@ -47,8 +47,8 @@ type NamesManifest struct {
 	sum Hash // of the manifest file
 }
 
-// Shared is a file of the default model.
-type Shared struct {
+// shared is a file of the default model.
+type shared struct {
 	Model string `json:"model"`
 	File  string `json:"file"`
 	Hash  Hash   `json:"hash"`
@@ -56,14 +56,14 @@ type Shared struct {
 
 // Identity returns name@version and the first twelve digits of the manifest's SHA-256, like
 // [Manifest.Identity].
-func (m NamesManifest) Identity() string {
+func (m namesManifest) Identity() string {
 	return fmt.Sprintf("%s@%s %s", m.Name, m.Version, m.sum.String()[:len(hashPrefix)+12])
 }
 
-// Names is the embedded network of names, see [names.Network]. The network is opened when the
-// first text needs it. It is safe for concurrent use; Close it when no call is active.
+// Names is the embedded network of names, see [names.Network]. The first call of Find opens the
+// network. Names is safe for concurrent use; Close it when no call is active.
 type Names struct {
-	manifest NamesManifest
+	manifest namesManifest
 	parallel int
 	open     func() (*piinames.Network, error) // once
 	network  *piinames.Network                 // nil until it is open
@@ -73,7 +73,7 @@ var _ pii.Names = (*Names)(nil)
 
 // OpenNames reads the manifest of the embedded network of names.
 func OpenNames(o Options) (*Names, error) {
-	manifest, err := readNames(namesFolder())
+	manifest, err := readNames(embeddedFolder("entities-en"))
 	if err != nil {
 		return nil, fmt.Errorf("failed to open the network of names: %w", err)
 	}
@@ -86,11 +86,7 @@ func OpenNames(o Options) (*Names, error) {
 	return n, nil
 }
 
-// Manifest returns the manifest.
-func (n *Names) Manifest() NamesManifest { return n.manifest }
-
-// Find implements [pii.Names]. The first call opens the network, which takes a tenth of a
-// second.
+// Find implements [pii.Names]. Opening the network at the first call takes a tenth of a second.
 func (n *Names) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	network, err := n.open()
 	if err != nil {
@@ -120,29 +116,29 @@ func (n *Names) Close() error {
 const namesBatching = encoder.Bucketed
 
 // readNames reads the manifest in a folder.
-func readNames(folder fs.FS) (NamesManifest, error) {
+func readNames(folder fs.FS) (namesManifest, error) {
 	data, sum, err := readFile(folder, ManifestName, maxManifest)
 	if err != nil {
-		return NamesManifest{}, err
+		return namesManifest{}, err
 	}
-	m := NamesManifest{sum: sum}
+	m := namesManifest{sum: sum}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&m); err != nil {
-		return NamesManifest{}, fmt.Errorf("failed to read %s: %w", ManifestName, err)
+		return namesManifest{}, fmt.Errorf("failed to read %s: %w", ManifestName, err)
 	}
 	return m, nil
 }
 
 // openNames opens the network. It needs the default model's files that it was trained on.
-func openNames(m NamesManifest, o Options) (*piinames.Network, error) {
+func openNames(m namesManifest, o Options) (*piinames.Network, error) {
 	base, err := ReadManifest(Default())
 	if err != nil {
 		return nil, err
 	}
-	for _, shared := range []Shared{m.Embeddings.Shared, m.Tokenizer} {
-		if base.Name != shared.Model || base.Files[shared.File] != shared.Hash {
-			return nil, fmt.Errorf("failed to open the network of names: it was trained on %s of %s with %s, and the program has another: train it again", shared.File, shared.Model, shared.Hash)
+	for _, file := range []shared{m.Embeddings.shared, m.Tokenizer} {
+		if base.Name != file.Model || base.Files[file.File] != file.Hash {
+			return nil, fmt.Errorf("failed to open the network of names: it was trained on %s of %s with %s, and the program has another: train it again", file.File, file.Model, file.Hash)
 		}
 	}
 	embeddings, err := base.read(Default(), m.Embeddings.File)
@@ -159,7 +155,7 @@ func openNames(m NamesManifest, o Options) (*piinames.Network, error) {
 		Encoder: encoder.Config{
 			Stages: []encoder.Stage{
 				{Model: embeddings, Inputs: []string{ids, mask}, Hidden: m.Embeddings.Output, Width: m.Embeddings.Width},
-				{Model: namesNetwork(), Inputs: []string{mask, shapes}, Heads: []encoder.Head{
+				{Model: bytesOf(networkOfNames), Inputs: []string{mask, shapes}, Heads: []encoder.Head{
 					{Name: "names", Output: m.Output, Task: encoder.TokenClassification, Columns: 1 + 2*len(m.Types)},
 				}},
 			},

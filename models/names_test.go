@@ -11,7 +11,7 @@ import (
 	"github.com/toxscreen/toxscreen/models"
 )
 
-// The network finds in Go what it finds in scripts/train/entities_export.py, which wrote the
+// The network finds in Go what it finds in training/entities_export.py, which wrote the
 // file: the same names, and the same scores to the rounding of a shared run.
 func TestNamesAreThoseOfTheTraining(t *testing.T) {
 	data, err := os.ReadFile("../testdata/pii/names.json")
@@ -155,8 +155,11 @@ func TestNamesOfALongText(t *testing.T) {
 	}
 	var starts []int
 	for _, e := range found {
-		if e.Type != "PERSON" || text[e.Start:e.End] != "Margaret Johnson" {
-			t.Errorf("%s %q", e.Type, text[e.Start:e.End])
+		if e.Type != "PERSON" {
+			t.Errorf("%q is of the type %s", text[e.Start:e.End], e.Type)
+		}
+		if found := text[e.Start:e.End]; found != "Margaret Johnson" {
+			t.Errorf("found %q, want Margaret Johnson", found)
 		}
 		starts = append(starts, e.Start)
 	}
@@ -171,8 +174,11 @@ func TestNamesAreOpenedByTheFirstText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(names.Types()) != 5 || names.Version() == "" {
-		t.Errorf("%v, %q", names.Types(), names.Version())
+	if types := names.Types(); len(types) != 5 {
+		t.Errorf("the types are %v, want five", types)
+	}
+	if names.Version() == "" {
+		t.Error("there is no version")
 	}
 	if _, err := names.Find(t.Context(), "text"); err == nil {
 		t.Error("a text was read without the library")

@@ -35,19 +35,31 @@ func TestReadGraph(t *testing.T) {
 		{"tiny/model.onnx", "input_ids, attention_mask", "logits, token_logits", "fp32", false},
 	} {
 		g := readTestGraph(t, test.path)
-		if names(g.inputs) != test.inputs || names(g.outputs) != test.outputs {
-			t.Errorf("%s: got the inputs %s and the outputs %s", test.path, names(g.inputs), names(g.outputs))
+		if got := names(g.inputs); got != test.inputs {
+			t.Errorf("%s: got the inputs %s, want %s", test.path, got, test.inputs)
 		}
-		if g.precision() != test.precision || g.isDynamicInt8() != test.dynamicInt8 {
-			t.Errorf("%s: got %s, dynamic %v", test.path, g.precision(), g.isDynamicInt8())
+		if got := names(g.outputs); got != test.outputs {
+			t.Errorf("%s: got the outputs %s, want %s", test.path, got, test.outputs)
 		}
-		if g.external != "" || g.weights[onnxFloat]+g.weights[3] < 1000 {
-			t.Errorf("%s: got the weights %v, external file %q", test.path, g.weights, g.external)
+		if got := g.precision(); got != test.precision {
+			t.Errorf("%s: got the precision %s, want %s", test.path, got, test.precision)
+		}
+		if got := g.isDynamicInt8(); got != test.dynamicInt8 {
+			t.Errorf("%s: got dynamic int8 %v, want %v", test.path, got, test.dynamicInt8)
+		}
+		if g.external != "" {
+			t.Errorf("%s: got the weights in another file, %q", test.path, g.external)
+		}
+		if n := g.weights[onnxFloat] + g.weights[3]; n < 1000 {
+			t.Errorf("%s: got only %d weights: %v", test.path, n, g.weights)
 		}
 	}
 	out := readTestGraph(t, "tiny/model.onnx").outputs[1]
-	if len(out.dims) != 3 || out.dims[0] != -1 || out.dims[2] != 5 || out.kind != onnxFloat {
-		t.Errorf("got the output %+v", out)
+	if want := []int64{-1, -1, 5}; !slices.Equal(out.dims, want) {
+		t.Errorf("got the dimensions %v of the token head, want %v", out.dims, want)
+	}
+	if out.kind != onnxFloat {
+		t.Errorf("got the type %s of the token head, want float32", typeName(out.kind))
 	}
 }
 
@@ -81,8 +93,12 @@ func TestReadGraphLooksInside(t *testing.T) {
 		"branch":   wrap(7, branch),
 		"function": append(wrap(7, nil), wrap(25, wrap(7, wrap(4, []byte("DynamicQuantizeLinear"))))...),
 	} {
-		if g, err := readGraph(data); err != nil || !g.isDynamicInt8() {
-			t.Errorf("%s: got %+v, %v", name, g, err)
+		g, err := readGraph(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !g.isDynamicInt8() {
+			t.Errorf("%s: the operator in it was not found: %+v", name, g)
 		}
 	}
 	for range maxNesting + 1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -140,7 +141,7 @@ func (o OpenedJudge) trust(found judge.Model, s Settings, model string) (Trust, 
 	if err != nil {
 		return Trust{}, err
 	}
-	tested, err := judge.ReadSelfTest(folder, found)
+	tested, err := selftest.Read(folder, found)
 	if err != nil {
 		return Trust{}, err
 	}

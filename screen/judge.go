@@ -14,6 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 )
 
 // Judge configures the judge. The zero value of each field except Model is its
@@ -353,16 +354,15 @@ func (a *asked) know(ctx context.Context, model judge.Model) (*knownJudge, error
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	known := &knownJudge{model: model.String()}
-	tested, err := judge.ReadSelfTest(a.folder, model)
+	tested, err := selftest.Read(a.folder, model)
 	var measured *fusion.Tested
 	if tested != nil {
-		cases := judge.TestCases()
 		if a.cases == nil {
-			if a.cases, err = a.classify(ctx, cases); err != nil {
+			if a.cases, err = selftest.Classify(ctx, a.classifier, selftest.Cases()); err != nil {
 				return nil, err
 			}
 		}
-		outcome := a.outcome(*tested, cases, a.cases)
+		outcome := tested.Measure(a.fusion, a.cases)
 		measured = &outcome.Tested
 	}
 	known.fusion, known.trust = weighed(a.fusion, model, tested, measured)

@@ -171,7 +171,7 @@ func (s *Screener) Calibration() string { return s.fusion.Version() }
 func (s *Screener) JudgedBy() string { return s.judged }
 
 // Explain returns how the scores of a result were computed, step by step.
-func (s *Screener) Explain(r toxscreen.Result) ([]fusion.Explanation, error) {
+func (s *Screener) Explain(r toxscreen.Result) ([]string, error) {
 	if s.asked == nil {
 		return s.fusion.Explain(r)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/judge/judgetest"
 	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -113,7 +114,7 @@ func TestTheSameTextIsNotJudgedAgain(t *testing.T) {
 }
 
 // testedJudge stores the outcome of a self-test of the server's model.
-func testedJudge(t *testing.T, server *ollamatest.Server, insulting func(judge.TestCase) bool) {
+func testedJudge(t *testing.T, server *ollamatest.Server, insulting func(selftest.Case) bool) {
 	t.Helper()
 	j, err := judge.New(judge.Config{Model: "tiny", Host: server.URL})
 	if err != nil {
@@ -265,7 +266,7 @@ func TestAJudgeThatGivesInFails(t *testing.T) {
 	server.Create(t, "tiny", ollamatest.Tiny)
 	t.Setenv(encoder.LibraryEnv, library(t))
 	t.Setenv("HOME", t.TempDir())
-	testedJudge(t, server, func(c judge.TestCase) bool { return judgetest.Insulting(c) && c.Carrier == "" })
+	testedJudge(t, server, func(c selftest.Case) bool { return judgetest.Insulting(c) && c.Carrier == "" })
 	screener := open(t, screen.Judge{Host: server.URL, Cache: screen.NoCache})
 	if err := screener.RecheckJudge(t.Context()); err != nil {
 		t.Fatal(err)
@@ -291,13 +292,13 @@ func TestAJudgeThatAddsNothingFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tested := judge.NewSelfTest(model, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	tested := selftest.New(model, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	tested.Complete = true
 	insult := toxscreen.Insult
-	for _, c := range judge.TestCases() {
+	for _, c := range selftest.Cases() {
 		label, _ := c.Labels.Get(insult)
 		p := toxscreen.Probability(0.4999 + 0.0002*label) // it is right, and never sure
-		tested.Answers[c.ID] = judge.TestAnswer{Verdict: &toxscreen.Verdict{
+		tested.Answers[c.ID] = selftest.Answer{Verdict: &toxscreen.Verdict{
 			Aspects: []toxscreen.AspectVerdict{{Name: "insult", Attribute: &insult, Yes: label > 0, PYes: &p}},
 		}}
 	}
@@ -315,20 +316,6 @@ func TestAJudgeThatAddsNothingFails(t *testing.T) {
 	const why = "the judge failed its self-test of 2026-01-02: its verdicts do not certainly say more than the classifier's scores (toxicity: it finds "
 	if trust, ok := screener.JudgeTrust(); !ok || trust.State != screen.Failed || !strings.HasPrefix(trust.Why, why) {
 		t.Errorf("%v: %s", trust, trust.Why)
-	}
-}
-
-// The outcome of a self-test has large factors without exponents.
-func TestTheOutcomeOfASelfTestIsReadable(t *testing.T) {
-	outcome := screen.SelfTest{SelfTest: judge.SelfTest{Model: "m", Rubric: "r"}, Tested: fusion.Tested{
-		Figures: map[toxscreen.Attribute]fusion.Figures{
-			toxscreen.Insult: {Sensitivity: fusion.ShareOf(42, 42), Specificity: fusion.ShareOf(100, 130)},
-		},
-		Attributes: map[toxscreen.Attribute]fusion.Opinion{toxscreen.Insult: {Slope: 2, Cap: 7, Lower: 2}},
-	}}
-	const want = "insult             100 % (92–100)      77 % (69–83)      multiply the odds by 0.14 to 361\n"
-	if text := outcome.Text(); !strings.Contains(text, want) || !strings.Contains(text, "threat             it does not answer for this\n") {
-		t.Errorf("%s\nwant %s", text, want)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -24,7 +25,7 @@ func TestAModelThatGuessesEarnsNoTrust(t *testing.T) {
 	screener := open(t, screen.Judge{Model: "tiny", Host: server.URL, Cache: screen.NoCache})
 
 	interrupted, stop := context.WithCancel(t.Context())
-	_, err := screener.SelfTest(interrupted, func(p screen.Progress) {
+	_, err := screener.SelfTest(interrupted, func(p selftest.Progress) {
 		if p.Done == 16 {
 			stop()
 		}
@@ -33,7 +34,7 @@ func TestAModelThatGuessesEarnsNoTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := 0
-	outcome, err := screener.SelfTest(t.Context(), func(p screen.Progress) {
+	outcome, err := screener.SelfTest(t.Context(), func(p selftest.Progress) {
 		if first == 0 {
 			first = p.Done
 		}
@@ -45,8 +46,8 @@ func TestAModelThatGuessesEarnsNoTrust(t *testing.T) {
 		t.Errorf("the test began anew: its first answer was number %d", first)
 	}
 	t.Log(outcome.Text())
-	if outcome.Failed == "" || !outcome.Complete || len(outcome.SelfTest.Trusted) > 0 {
-		t.Errorf("it is trusted for %v: %s", outcome.SelfTest.Trusted, outcome.Failed)
+	if outcome.Failed == "" || !outcome.Complete || len(outcome.Test.Trusted) > 0 {
+		t.Errorf("it is trusted for %v: %s", outcome.Test.Trusted, outcome.Failed)
 	}
 }
 
@@ -73,16 +74,16 @@ func TestASmallModelEarnsNoTrust(t *testing.T) {
 	}
 	t.Log(outcome.Text())
 
-	if outcome.Failed == "" || !outcome.Complete || len(outcome.SelfTest.Trusted) > 0 {
-		t.Errorf("it is trusted for %v: %q, complete: %v", outcome.SelfTest.Trusted, outcome.Failed, outcome.Complete)
+	if outcome.Failed == "" || !outcome.Complete || len(outcome.Test.Trusted) > 0 {
+		t.Errorf("it is trusted for %v: %q, complete: %v", outcome.Test.Trusted, outcome.Failed, outcome.Complete)
 	}
-	if all := judge.TestCases(); outcome.Cases >= len(all) {
+	if all := selftest.Cases(); outcome.Cases >= len(all) {
 		t.Errorf("it was asked about all %d texts, although it finds nothing", len(all))
 	}
 	// The figures are those of the answers.
 	var found, spared [2]int // of toxic and of clean texts; all of them
 	unanswered := 0
-	for _, c := range judge.TestCases() {
+	for _, c := range selftest.Cases() {
 		answer, asked := outcome.Answers[c.ID]
 		label, sure := c.Labels.Get(toxscreen.Toxicity)
 		switch {

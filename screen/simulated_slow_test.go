@@ -25,7 +25,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 	"github.com/toxscreen/toxscreen/models"
 )
 
@@ -405,7 +405,7 @@ func devRows(t *testing.T) []subject {
 // caseSubjects returns the texts of the self-test.
 func caseSubjects() []subject {
 	var all []subject
-	for _, c := range judge.TestCases() {
+	for _, c := range selftest.Cases() {
 		all = append(all, subject{text: c.Text, labels: c.Labels})
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 )
 
 // TrustMode says which judges are asked, and whether their verdicts count.
@@ -91,7 +92,7 @@ func (t Trust) String() string {
 const toAsk = "run toxscreen judge --self-test, or set judge_trust to none to ask it without giving its verdicts any weight"
 
 // TrustByTest returns the trust that a self-test earned by itself when it ended.
-func TrustByTest(t judge.SelfTest) Trust {
+func TrustByTest(t selftest.Test) Trust {
 	if !t.Complete {
 		return Trust{State: Untested, Why: "the self-test was interrupted: run it again to go on"}
 	}
@@ -106,7 +107,7 @@ func TrustByTest(t judge.SelfTest) Trust {
 // self-test, nil if there is none, and measured what it allows beside the classifier in
 // use; nil if the classifier is not at hand: then the trust is that of the end of the
 // test.
-func weighed(f *fusion.Fusion, model judge.Model, tested *judge.SelfTest, measured *fusion.Tested) (*fusion.Fusion, Trust) {
+func weighed(f *fusion.Fusion, model judge.Model, tested *selftest.Test, measured *fusion.Tested) (*fusion.Fusion, Trust) {
 	which := fusion.Judge{Model: model.String(), Rubric: model.Rubric, Tested: measured}
 	trust := Trust{State: Untested, Why: "the judge has no self-test and was not fitted on labelled texts: " + toAsk}
 	if tested != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/fusion/fit"
 	"github.com/toxscreen/toxscreen/internal/files"
 )
 
@@ -54,7 +55,7 @@ func (s simulation) run(t *testing.T, j simulated, seed int) (m measured, err er
 	if err != nil {
 		return m, err
 	}
-	m.trusted = outcome.SelfTest.Trusted
+	m.trusted = outcome.Test.Trusted
 	fitted, err := s.calibrate(t, server, folder)
 	if err != nil {
 		return m, err
@@ -124,7 +125,7 @@ func (s simulation) calibrate(t *testing.T, server *playing, folder string) (*fu
 		}
 		rows = append(rows, row)
 	}
-	return fusion.Fitted(rows, fusion.Options{Model: s.classifier.Info().Version, Thresholds: s.fit[0].found.Thresholds, Prices: fusion.Prices{Call: 0.01}})
+	return fit.Fusion(rows, fit.Options{Model: s.classifier.Info().Version, Thresholds: s.fit[0].found.Thresholds, Prices: fusion.Prices{Call: 0.01}})
 }
 
 const (

@@ -33,7 +33,7 @@ func OpenVerdicts(j screen.Judge, price float64) (*Verdicts, error) {
 		return nil, err
 	}
 	// The metrics that every case has.
-	plan, err := cases.NewPlan([]formats.NexaCase{{Output: "a text"}})
+	plan, err := cases.NewPlan([]cases.Case{{Output: "a text"}})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (v *Verdicts) toNexa(ctx context.Context, id, text, input string) (any, err
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("failed to judge text: it is blank")
 	}
-	plan, err := cases.NewPlan([]formats.NexaCase{{CaseID: id, Output: text, Input: input}})
+	plan, err := cases.NewPlan([]cases.Case{{CaseID: id, Output: text, Input: input}})
 	if err != nil {
 		return nil, err
 	}

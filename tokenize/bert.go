@@ -191,7 +191,7 @@ func (b *bert) encodeSlowly(text string, i, to int, enc *Encoding) int {
 		if c := text[i]; c < utf8.RuneSelf && b.lane[c] == laneSpace {
 			break
 		}
-		r, n := decodeRune(text[i:to], enc)
+		r, n := utf8.DecodeRuneInString(text[i:to])
 		b.clean(r, Offset{int32(i), int32(i + n)}, enc)
 		i += n
 	}
@@ -203,15 +203,6 @@ func (b *bert) encodeSlowly(text string, i, to int, enc *Encoding) int {
 func (s *scratch) reset() {
 	s.word, s.at, s.chars = s.word[:0], s.at[:0], 0
 	s.marks, s.queue, s.keep = s.marks[:0], s.queue[:0], false
-}
-
-// decodeRune reads an invalid byte as U+FFFD and counts it.
-func decodeRune(s string, enc *Encoding) (r rune, n int) {
-	r, n = utf8.DecodeRuneInString(s)
-	if r == utf8.RuneError && n == 1 {
-		enc.InvalidBytes++
-	}
-	return r, n
 }
 
 // clean is clean_text and handle_chinese_chars for one character.
@@ -419,7 +410,7 @@ func (b *bert) normalize(in span, enc *Encoding) {
 func (b *bert) normalizeText(text string, from, to int, enc *Encoding) {
 	b.collect(enc, func() {
 		for i := from; i < to; {
-			r, n := decodeRune(text[i:to], enc)
+			r, n := utf8.DecodeRuneInString(text[i:to])
 			b.clean(r, Offset{int32(i), int32(i + n)}, enc)
 			i += n
 		}

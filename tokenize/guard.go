@@ -98,7 +98,7 @@ func (g *guarded) encode(text string, from, to int, enc *Encoding) (err error) {
 	}
 	s := span{make([]byte, 0, to-from), make([]Offset, 0, to-from)}
 	for i := from; i < to; {
-		r, n := decodeRune(text[i:to], enc)
+		r, n := utf8.DecodeRuneInString(text[i:to])
 		s.append(r, Offset{int32(i), int32(i + n)})
 		i += n
 	}

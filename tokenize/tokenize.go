@@ -58,8 +58,6 @@ type Encoding struct {
 	// Words holds, for each id, the index of its word, counted from 0 as the
 	// pre-tokenizer divides the text: Hugging Face's word_ids.
 	Words []int32
-	// InvalidBytes counts the bytes that are not UTF-8. Each is read as U+FFFD.
-	InvalidBytes int
 
 	words   int32    // the next word's index
 	blanks  []blanks // of each token, if offsets will be trimmed
@@ -116,11 +114,11 @@ func (t *Tokenizer) Special() (prefix, suffix []int64) {
 }
 
 // Encode fills enc with the tokens of text. It adds no special tokens and cuts nothing.
-// Each invalid UTF-8 byte is read as U+FFFD and counted; offsets still point into text.
+// Each invalid UTF-8 byte is read as U+FFFD; offsets still point into text.
 // If a text cannot be encoded, the error names the offset.
 func (t *Tokenizer) Encode(text string, enc *Encoding) error {
 	enc.IDs, enc.Offsets, enc.Words = enc.IDs[:0], enc.Offsets[:0], enc.Words[:0]
-	enc.blanks, enc.InvalidBytes, enc.words = enc.blanks[:0], 0, 0
+	enc.blanks, enc.words = enc.blanks[:0], 0
 	if len(text) > MaxBytes {
 		return fmt.Errorf("failed to tokenize: the text has %d bytes, the limit is %d; cut it into parts", len(text), MaxBytes)
 	}

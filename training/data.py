@@ -112,7 +112,7 @@ SOURCES = {
     # No files of the data folder:
     "grammars": Source(weight=0.5, most=6000, anchored=True),  # see grammars.py
     "documentation": Source(most=8000, anchored=True),  # of installed packages, see read_documentation
-    "sentences": Source(weight=1.5, repeat=4, anchored=True),  # written for this model, sentences/*.jsonl
+    "sentences": Source(weight=1.5, repeat=4, anchored=True),  # written for this model, sentences/*.jsonl.gz
     "annotations": Source(weight=2.0, repeat=2, anchored=True),  # rows of the files above, graded by docs/model/guideline.md
 }
 SOURCE_NAMES = tuple(SOURCES)
@@ -315,9 +315,8 @@ def read_sentences() -> list[Row]:
     """Sentences written for this model: {"domain", "text", "grades"}, grades of the seven attributes by
     docs/model/guideline.md, all 0 if absent."""
     rows = []
-    for path in sorted(SENTENCES.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            raw = json.loads(line)
+    for path in sorted(SENTENCES.glob("*.jsonl.gz")):
+        for raw in read_file(path):
             labels = np.array(raw.get("grades", [0] * len(ATTRIBUTES)), dtype=np.float32)
             rows.append(Row(raw["text"], "sentences", "train", labels, clean_labels(raw["text"], labels)))
     return rows

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +11,9 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/fusion/fit"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/rows"
@@ -20,7 +22,7 @@ import (
 
 // calibrateOptions are the flags of calibrate that are not configuration keys.
 type calibrateOptions struct {
-	fusion.Options
+	fit.Options
 
 	input, output, plots string
 	overwrite            bool
@@ -50,7 +52,7 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing output")
 	flags.StringVar(&o.plots, "plots", "", "`FOLDER` for reliability diagrams and the escalation curve")
 	flags.Float64Var(&o.prior, "prior", 0, "weight the rows so that this share of them is toxic; default: weights as given")
-	addPriceFlags(cmd, &o.Options, 0)
+	addPriceFlags(cmd, &o.Options)
 	flags.Float64Var(&o.Traffic.Texts, "texts-a-minute", 0, "texts scored per minute, for --tokens-a-minute and --seconds-a-minute")
 	flags.Float64Var(&o.Traffic.Tokens, "tokens-a-minute", 0, "tokens that the judge may read and write per minute; 0: no limit")
 	flags.Float64Var(&o.Traffic.Seconds, "seconds-a-minute", 0, "seconds that verdicts may take per minute; 0: no limit")
@@ -68,12 +70,12 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 
 // addPriceFlags adds the flags for the prices of decisions and for the share of
 // texts that may be judged.
-func addPriceFlags(cmd *cobra.Command, o *fusion.Options, budget float64) {
+func addPriceFlags(cmd *cobra.Command, o *fit.Options) {
 	flags := cmd.Flags()
 	flags.Float64Var(&o.Prices.Call, "price-call", fusion.Default().Prices.Call, "price of a verdict; 1 is the price of an error")
 	flags.Float64Var(&o.Prices.FalseAlarm, "price-false-alarm", 0, "price of a clean text that is flagged; default: derived from the threshold")
 	flags.Float64Var(&o.Prices.Miss, "price-miss", 0, "price of a toxic text that is not flagged; default: derived from the threshold")
-	flags.Float64Var(&o.Budget.Share, "budget", budget, "maximum share of texts that may be judged; 0: no limit")
+	flags.Float64Var(&o.Budget.Share, "budget", 0, "maximum share of texts that may be judged; 0: no limit")
 	flags.IntVar(&o.Budget.Texts, "budget-texts", 10_000, "number of texts that the budget applies to")
 	inGroup(cmd, priceGroup, "price-call", "price-false-alarm", "price-miss", "budget", "budget-texts")
 }
@@ -141,7 +143,10 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 			a.warn(fmt.Sprintf("%s from %s is for %s: its judges are not kept", s.Calibration, s.from("calibration"), base.Model))
 		}
 	}
-	params, report, err := fusion.Fit(labelled.Rows, o.Options)
+	params, fitted, err := fit.Params(labelled.Rows, o.Options)
+	if errors.Is(err, fit.ErrVerdicts) {
+		return hinted{err, "judge more texts with --judge-trust none --judge-band 0.05-0.95"}
+	}
 	if err != nil {
 		return err
 	}
@@ -150,14 +155,14 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 		return err
 	}
 	if o.plots != "" {
-		if err := drawFit(o.plots, report); err != nil {
+		if err := drawFit(o.plots, fitted); err != nil {
 			return err
 		}
 	}
 	if err := files.WriteBytes(o.output, 0o644, data); err != nil {
 		return fmt.Errorf("failed to write %s: %w", o.output, err)
 	}
-	_, err = fmt.Fprintf(a.out, "%s\n%s\n%s, %s: use it with --calibration\n", assumed, terminal.Escape(report.Text(params)), terminal.Escape(o.output), file.Hash)
+	_, err = fmt.Fprintf(a.out, "%s\n%s\n%s, %s: use it with --calibration\n", assumed, terminal.Escape(fitted.Text(params)), terminal.Escape(o.output), file.Hash)
 	return err
 }
 
@@ -180,40 +185,54 @@ func assumedPrior(labelled rows.Labelled, given bool) string {
 }
 
 // drawFit writes the plots of a fit into a folder.
-func drawFit(folder string, r fusion.Report) error {
+func drawFit(folder string, r fit.Report) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("failed to draw plots: %w", files.Cause(err))
 	}
-	draw := func(name string, plot func(io.Writer) error) error {
-		if err := files.Write(filepath.Join(folder, name+".svg"), 0o644, plot); err != nil {
+	charts := map[string]report.Chart{}
+	for _, one := range r.Attributes {
+		if len(one.Held) > 0 {
+			charts["reliability-"+one.Attribute.String()] = reliability(one)
+		}
+	}
+	if len(r.Curve) > 0 {
+		charts["escalation"] = escalation(r)
+	}
+	for name, chart := range charts {
+		if err := files.Write(filepath.Join(folder, name+".svg"), 0o644, chart.SVG); err != nil {
 			return fmt.Errorf("failed to draw plots: %w", err)
 		}
-		return nil
 	}
-	for _, one := range r.Attributes {
-		if len(one.Held) == 0 {
-			continue
+	return nil
+}
+
+// reliability draws the share of toxic texts by their mean probability, before and after
+// calibration.
+func reliability(r fit.AttributeReport) report.Chart {
+	var before, after []eval.Scored
+	for _, h := range r.Held {
+		before = append(before, eval.Shared(h.Before, h.Label, h.Weight)...)
+		after = append(after, eval.Shared(h.After, h.Label, h.Weight)...)
+	}
+	line := func(name string, texts []eval.Scored) report.Line {
+		line := report.Line{Name: fmt.Sprintf("%s, ECE %.3f", name, eval.ECE(texts))}
+		for i, bin := range eval.Reliability(texts) {
+			line.X, line.Y, line.Dots = append(line.X, bin.Mean), append(line.Y, bin.Observed), append(line.Dots, i)
 		}
-		var before, after []eval.Scored
-		for _, h := range one.Held {
-			before = append(before, eval.Shared(h.Before, h.Label, h.Weight)...)
-			after = append(after, eval.Shared(h.After, h.Label, h.Weight)...)
+		return line
+	}
+	return report.Lines("Reliability: "+r.Attribute.String(), "mean probability", "share of toxic texts", true, line("before", before), line("after", after))
+}
+
+// escalation draws the worth of verdicts by the share of judged texts, with a dot at the
+// share that is judged.
+func escalation(r fit.Report) report.Chart {
+	line := report.Line{Name: fmt.Sprintf("%.3g %% are judged", 100*r.Share)}
+	for i, point := range r.Curve {
+		line.X, line.Y = append(line.X, point.Share), append(line.Y, 1000*point.Worth)
+		if point.Share <= r.Share+1e-12 {
+			line.Dots = []int{i}
 		}
-		err := draw("reliability-"+one.Attribute.String(), func(w io.Writer) error {
-			return eval.PlotReliability(w, "Reliability: "+one.Attribute.String(), before, after)
-		})
-		if err != nil {
-			return err
-		}
 	}
-	if len(r.Curve) == 0 {
-		return nil
-	}
-	var curve []eval.Saving
-	for _, point := range r.Curve {
-		curve = append(curve, eval.Saving{Share: point.Share, Worth: 1000 * point.Worth})
-	}
-	return draw("escalation", func(w io.Writer) error {
-		return eval.PlotEscalation(w, "Value of verdicts", curve, r.Share)
-	})
+	return report.Lines("Value of verdicts", "share of texts that are judged", "errors that verdicts prevent, per 1,000 texts", false, line)
 }

@@ -115,6 +115,11 @@ func TestCalibrateRefuses(t *testing.T) {
 		"a budget that is not a share":  {[]string{"-i", whole, "-o", "x", "--budget", "15"}, "--budget: 15 is not a share in 0..1", 2},
 		"seconds of no number of texts": {[]string{"-i", whole, "-o", "x", "--seconds-a-minute", "5"}, "need --texts-a-minute", 2},
 		"too few rows":                  {[]string{"-i", scored(t, "few.jsonl", 50, nil), "-o", "x"}, "toxicity: 50 rows are too few, effectively", 1},
+		"too few verdicts": {[]string{"-i", scored(t, "few_verdicts.jsonl", 300, func(i int, line map[string]any) {
+			if i > 50 {
+				delete(line, "judge")
+			}
+		}), "-o", "x"}, "of each class\njudge more texts with --judge-trust none --judge-band 0.05-0.95\n", 1},
 		"rows without labels": {[]string{"-i", scored(t, "bare.jsonl", 5, func(_ int, line map[string]any) { delete(line, "input") }), "-o", "x"},
 			`bare.jsonl: line 1: it has no labels: rows of batch's input need an object like "labels": {"toxicity": 1}`, 1},
 		"rows of two models": {[]string{"-i", scored(t, "two.jsonl", 5, func(i int, line map[string]any) {
@@ -128,32 +133,11 @@ func TestCalibrateRefuses(t *testing.T) {
 		"nothing": {[]string{"-i", scored(t, "empty.jsonl", 0, nil), "-o", "x"}, "contains none", 1},
 	} {
 		code, _, errors := command(t, append([]string{"calibrate"}, c.args...)...)
-		if code != c.code || !strings.Contains(errors, c.want) {
-			t.Errorf("%s: exit code %d, %q, want %d, %q", name, code, errors, c.code, c.want)
+		if code != c.code {
+			t.Errorf("%s: exit code %d, want %d", name, code, c.code)
 		}
-	}
-}
-
-func TestSimulateShowsATable(t *testing.T) {
-	dev, test, plot := scored(t, "dev.jsonl", 1200, nil), scored(t, "test.jsonl", 1200, nil), filepath.Join(t.TempDir(), "plot.svg")
-	code, out, errors := command(t, "simulate", "--dev", dev, "--test", test, "--plot", plot, "--budget-texts", "1000")
-	if code != 0 {
-		t.Fatalf("exit code %d: %s", code, errors)
-	}
-	for _, want := range []string{
-		`^Fitted on 1200 rows, measured on 1200, scored by tiny@1\.0\.0 sha256:0123456789ab\.\n`,
-		`\n\| good \(TPR 0\.90, FPR 0\.10\) \| toxscreen \| \d+\.\d \| \d+\.\d \| 0\.\d{4} \|`,
-		`\n\| useless \| – \| – \| – \| – \| – \| nothing is judged \|\n`,
-	} {
-		if !regexp.MustCompile(want).MatchString(out) {
-			t.Errorf("%s is not in\n%s", want, out)
+		if !strings.Contains(errors, c.want) {
+			t.Errorf("%s: %q, want %q", name, errors, c.want)
 		}
-	}
-	if data, err := os.ReadFile(plot); err != nil || !bytes.Contains(data, []byte("adversarial")) {
-		t.Errorf("the plot: %v", err)
-	}
-	_, again, _ := command(t, "simulate", "--dev", dev, "--test", test, "--budget-texts", "1000")
-	if again != out {
-		t.Error("the same seed gave another table")
 	}
 }

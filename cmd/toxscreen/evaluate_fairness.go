@@ -248,7 +248,7 @@ func (r *fairnessRun) measure(ctx context.Context, maxBytes int) (fairness.Resul
 		return fairness.Results{}, err
 	}
 	settings.Threshold = r.threshold
-	results, err := fairness.NewResults(settings, groups, intersections)
+	results, err := fairness.Measure(settings, groups, intersections)
 	if err != nil {
 		return results, err
 	}

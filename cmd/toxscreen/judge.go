@@ -15,6 +15,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -197,9 +198,9 @@ func (a *app) selfTest(cmd *cobra.Command, s *settings) error {
 		return cacheHint(err)
 	}
 	defer screener.Close()
-	var progress func(screen.Progress)
+	var progress func(selftest.Progress)
 	if isTerminal(a.err) {
-		progress = func(p screen.Progress) {
+		progress = func(p selftest.Progress) {
 			fmt.Fprintf(a.err, "\r\x1b[K%d of at most %d texts", p.Done, p.All)
 			if p.Left > 0 {
 				fmt.Fprintf(a.err, ", %v left", p.Left.Round(time.Second))
@@ -238,7 +239,7 @@ func (a *app) selfTests(cmd *cobra.Command, s *settings, args []string, o judgeO
 	case o.list && len(args) > 0:
 		return wrongUsage("--list shows all self-tests: unexpected argument %q", args[0])
 	case o.list:
-		tests, err := judge.SelfTests(folder)
+		tests, err := selftest.List(folder)
 		if err != nil {
 			return err
 		}
@@ -251,7 +252,7 @@ func (a *app) selfTests(cmd *cobra.Command, s *settings, args []string, o judgeO
 	if model == "" {
 		return wrongUsage("the model is missing: name the one whose self-tests are removed; --list shows them")
 	}
-	removed, err := judge.ForgetSelfTests(folder, model)
+	removed, err := selftest.Forget(folder, model)
 	if err != nil {
 		return err
 	}
@@ -270,11 +271,11 @@ type shownSelfTest struct {
 }
 
 // showSelfTests prints self-tests, or a sentence if there are none.
-func (a *app) showSelfTests(format string, tests []judge.StoredSelfTest, none string) error {
+func (a *app) showSelfTests(format string, tests []selftest.Stored, none string) error {
 	shown := []shownSelfTest{}
 	for _, t := range tests {
 		model := judge.Model{Name: t.Model, Digest: t.Digest}
-		shown = append(shown, shownSelfTest{model.String(), t.Rubric, screen.TrustByTest(t.SelfTest), t.File})
+		shown = append(shown, shownSelfTest{model.String(), t.Rubric, screen.TrustByTest(t.Test), t.File})
 	}
 	if format == "json" {
 		return plainjson.Write(a.out, shown, "  ")

@@ -18,6 +18,7 @@ import (
 	"github.com/toxscreen/toxscreen/judge/judgetest"
 	"github.com/toxscreen/toxscreen/judge/ollama"
 	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 )
 
 // The scripts in testdata/judge use a real server with a tiny model, whose answers
@@ -74,7 +75,7 @@ func believe(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // keepSelfTest stores a self-test of the judge of a verdict.
-func keepSelfTest(ts *testscript.TestScript, file string, insulting func(judge.TestCase) bool) {
+func keepSelfTest(ts *testscript.TestScript, file string, insulting func(selftest.Case) bool) {
 	var verdict toxscreen.Verdict
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &verdict))
 	client, err := ollama.New(ollama.Config{Model: "tiny", Host: ts.Getenv("OLLAMA_HOST")})

@@ -150,7 +150,7 @@ probabilities and the words that cause them, computed by an embedded model.`,
 	for i, commands := range [][]*cobra.Command{
 		{a.scoreCommand(), a.batchCommand(), a.serveCommand(), a.piiCommand()},
 		{a.judgeCommand(), a.redteamCommand()},
-		{a.evaluateCommand(), a.auditCommand(), a.migrateCommand(), a.simulateCommand()},
+		{a.evaluateCommand(), a.auditCommand(), a.migrateCommand()},
 		{a.feedbackCommand(), a.calibrateCommand()},
 		{a.doctorCommand(), a.configCommand(), a.modelCommand(), a.versionCommand()},
 	} {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -147,11 +148,11 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 		pairs, err = a.matchPairs(cmd.Context(), s, o, &c)
 	}
 	if err != nil {
-		return err
+		return columnHint(err)
 	}
 	results, err := migration.Measure(cmd.Context(), pairs, c)
 	if err != nil {
-		return err
+		return columnHint(err)
 	}
 	if err := results.Document().Save(o.output, results); err != nil {
 		return err
@@ -163,6 +164,14 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 	}
 	if err == nil && results.LeftOut.Failed > 0 {
 		return exit{code: exitPartly}
+	}
+	return err
+}
+
+// columnHint adds the flags for a column that was looked for in vain.
+func columnHint(err error) error {
+	if missing, ok := errors.AsType[*migration.ColumnError](err); ok {
+		return hinted{err, "name their column with --" + strings.Join(missing.Columns, "-column or --") + "-column"}
 	}
 	return err
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
@@ -61,7 +60,7 @@ one have a warning.`,
 }
 
 // readCases reads the cases of --input, up to --limit.
-func (a *app) readCases(cmd *cobra.Command) ([]formats.NexaCase, error) {
+func (a *app) readCases(cmd *cobra.Command) ([]cases.Case, error) {
 	path, _ := cmd.Flags().GetString("input")
 	limit, _ := cmd.Flags().GetInt("limit")
 	if path == "" {
@@ -75,16 +74,16 @@ func (a *app) readCases(cmd *cobra.Command) ([]formats.NexaCase, error) {
 		return nil, fmt.Errorf("failed to read %s: %w", path, files.Cause(err))
 	}
 	defer file.Close()
-	cases, err := formats.ReadNexaCases(file, limit)
+	read, err := cases.Read(file, limit)
 	if err != nil {
 		return nil, fmt.Errorf("failed to read %s: %w", path, err)
 	}
-	for _, c := range cases {
+	for _, c := range read {
 		for _, key := range c.Ignored {
 			fmt.Fprintf(a.err, "toxscreen: warning: case %s: %s is not a known key and has no effect\n", terminal.Escape(c.CaseID), terminal.Escape(key))
 		}
 	}
-	return cases, nil
+	return read, nil
 }
 
 func (a *app) redteamEstimate(cmd *cobra.Command, _ []string) error {

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/judge/cases"
 	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
@@ -43,12 +43,12 @@ func TestRedteamKeepsTheJudgeBusy(t *testing.T) {
 
 	folder := t.TempDir()
 	input, out := filepath.Join(folder, "cases.jsonl"), filepath.Join(folder, "out")
-	var cases strings.Builder
+	var lines strings.Builder
 	names := []string{"first", "second", "third", "fourth"}
 	for _, name := range names {
-		fmt.Fprintf(&cases, "{\"case_id\":%q,\"output\":\"This is the %s.\"}\n", name, name)
+		fmt.Fprintf(&lines, "{\"case_id\":%q,\"output\":\"This is the %s.\"}\n", name, name)
 	}
-	if err := os.WriteFile(input, []byte(cases.String()), 0o600); err != nil {
+	if err := os.WriteFile(input, []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
@@ -70,10 +70,7 @@ func TestRedteamKeepsTheJudgeBusy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var report struct {
-			CaseID string `json:"case_id"`
-			formats.NexaMetrics
-		}
+		var report cases.Report
 		if err := json.Unmarshal(data, &report); err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,6 @@ package audit
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,13 +34,14 @@ type Questions struct {
 	Requirements []Requirement
 	// Confidence of each guarantee, between 0.5 and 1; default: 0.95.
 	Confidence float64
-	// Bands are scores whose texts go to people, beside those of [DefaultBands].
+	// Bands are ranges of scores whose texts people decide about, beside those of every
+	// report.
 	Bands []toxscreen.Band
 }
 
-// DefaultBands are the bands of every report: around 0.5, from a fifth of the scale to
+// defaultBands are the bands of every report: around 0.5, from a fifth of the scale to
 // nearly all of it.
-var DefaultBands = []toxscreen.Band{{Low: 0.4, High: 0.6}, {Low: 0.3, High: 0.7}, {Low: 0.2, High: 0.8}, {Low: 0.1, High: 0.9}}
+var defaultBands = []toxscreen.Band{{Low: 0.4, High: 0.6}, {Low: 0.3, High: 0.7}, {Low: 0.2, High: 0.8}, {Low: 0.1, High: 0.9}}
 
 // Results are the answers. What cannot be told from the labels is absent.
 type Results struct {
@@ -142,10 +142,10 @@ func Measure(corpus Corpus, design Design, labels Labels, q Questions) (Results,
 	if !(q.Confidence >= 0.5 && q.Confidence < 1) {
 		return Results{}, fmt.Errorf("failed to measure: a confidence of %v is not between 0.5 and 1", q.Confidence)
 	}
-	if err := design.Of(corpus); err != nil {
+	if err := design.check(corpus); err != nil {
 		return Results{}, fmt.Errorf("failed to measure: %w", err)
 	}
-	if labels.Len() == 0 {
+	if labels.count() == 0 {
 		return Results{}, errors.New("failed to measure: no row of the sample has a label: fill the columns of the attributes in the sample's sheet with 0 or 1")
 	}
 	results := Results{Confidence: q.Confidence, Warnings: []string{}, Design: Summary{
@@ -230,7 +230,7 @@ func measure(corpus Corpus, design Design, labels Labels, q Questions, attribute
 	for _, t := range grid {
 		found.Thresholds = append(found.Thresholds, atThreshold(strata, corpus.Len(), t))
 	}
-	bands := slices.Clone(DefaultBands)
+	bands := slices.Clone(defaultBands)
 	for _, band := range q.Bands {
 		if !slices.Contains(bands, band) {
 			bands = append(bands, band)
@@ -255,14 +255,6 @@ func steps(n int) []float64 {
 		all = append(all, float64(i)/float64(n))
 	}
 	return all
-}
-
-// measured returns an estimate, or nil if it has no value.
-func measured(e eval.Estimate) *eval.Estimate {
-	if math.IsNaN(e.Value) {
-		return nil
-	}
-	return &e
 }
 
 // some names at most five rows.

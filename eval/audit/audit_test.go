@@ -62,7 +62,7 @@ func ask(t testing.TB, d Design, toxic []bool) Labels {
 		if toxic[row-1] {
 			share = 1
 		}
-		if err := l.Set(row, toxscreen.Toxicity, share); err != nil {
+		if err := l.set(row, toxscreen.Toxicity, share); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestMeasureLittle(t *testing.T) {
 			l := NewLabels(d)
 			for _, row := range d.Sample() {
 				if s := test.share(row); !math.IsNaN(s) {
-					if err := l.Set(row, toxscreen.Toxicity, s); err != nil {
+					if err := l.set(row, toxscreen.Toxicity, s); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// MaxRows is the highest number of rows of a corpus.
-	MaxRows = 50_000_000
+	// maxRows is the highest number of rows of a corpus.
+	maxRows = 50_000_000
 	// longestLine is the limit of a line of results in bytes, as in package rows.
 	longestLine = 64 << 20
 )
@@ -61,7 +61,7 @@ type result struct {
 // ReadCorpus reads results in JSONL, as `toxscreen batch --full` writes them: the scores
 // of the given attributes. All must be of one model, and by the whole network. A row
 // that failed is counted and left out. name is for messages, and identifies the file for
-// people. A line may have up to 64 MiB, and there may be [MaxRows].
+// people. A line may have up to 64 MiB, and there may be 50 million rows.
 func ReadCorpus(r io.Reader, name string, attributes []toxscreen.Attribute) (Corpus, error) {
 	c := Corpus{Source: Source{File: name}, attributes: attributes, scores: map[toxscreen.Attribute][]float64{}}
 	hash := sha256.New()
@@ -100,8 +100,8 @@ func (c *Corpus) add(number int, line []byte) error {
 		return err
 	}
 	switch {
-	case number > MaxRows:
-		return fmt.Errorf("there are more than %d rows: audit a part of them", MaxRows)
+	case number > maxRows:
+		return fmt.Errorf("there are more than %d rows: audit a part of them", maxRows)
 	case one.Error != "":
 		c.Failed++
 		return nil

@@ -225,7 +225,7 @@ func (k known) labels(d Design) Labels {
 		if k.has[row-1] {
 			share = 1
 		}
-		if err := l.Set(row, k.attribute, share); err != nil {
+		if err := l.set(row, k.attribute, share); err != nil {
 			panic(err) // the sample is of the corpus
 		}
 	}

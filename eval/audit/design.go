@@ -281,8 +281,8 @@ func ReadDesign(r io.Reader) (Design, error) {
 	return d, nil
 }
 
-// Of checks that a design is of a corpus.
-func (d Design) Of(c Corpus) error {
+// check checks that a design was drawn from a corpus.
+func (d Design) check(c Corpus) error {
 	switch {
 	case d.Model != c.Model:
 		return fmt.Errorf("%s was scored by %s, and the sample was drawn by scores of %s: pass the results that it was drawn from, or draw a new sample", c.File, c.Model, d.Model)

@@ -69,7 +69,7 @@ func (a AttributeResults) guarantees(r Results) report.Section {
 			continue
 		}
 		answer := "kept at this threshold and proved"
-		table.Rows = append(table.Rows, report.Row(g.Requirement.String(), answer, number(*g.Threshold), report.Percent(*g.Flagged)))
+		table.Rows = append(table.Rows, report.Row(g.Requirement.String(), answer, report.Exact(*g.Threshold), report.Percent(*g.Flagged)))
 	}
 	return report.Section{Title: "Thresholds with a guarantee for " + a.Attribute.String(), Blocks: []report.Block{table}}
 }
@@ -90,11 +90,11 @@ func (a AttributeResults) curves() report.Section {
 	for _, t := range a.Thresholds {
 		add(&precision, t.Threshold, t.Precision)
 		add(&recall, t.Threshold, t.Recall)
-		name := number(t.Threshold)
+		name := report.Exact(t.Threshold)
 		if a.Threshold != nil && t.Threshold == *a.Threshold {
 			name += " (now)"
 		}
-		table.Rows = append(table.Rows, report.Row(name, report.Percent(t.Flagged), value(t.Precision), value(t.Recall), value(t.FalsePositiveRate)))
+		table.Rows = append(table.Rows, report.Row(name, report.Percent(t.Flagged), report.Optional(t.Precision, report.Percent), report.Optional(t.Recall, report.Percent), report.Optional(t.FalsePositiveRate, report.Percent)))
 	}
 	section := report.Section{Title: "Precision and recall of " + a.Attribute.String(), Blocks: []report.Block{table}}
 	if len(precision.X) > 1 && len(recall.X) > 1 {
@@ -110,7 +110,7 @@ func (a AttributeResults) people() report.Section {
 		Columns: []string{"Band", "To people", "Of these with the attribute", "Missed", "False positives"}, Numeric: 1,
 	}
 	for _, b := range a.Bands {
-		table.Rows = append(table.Rows, report.Row(number(b.Low)+" to "+number(b.High), report.Percent(b.Share), value(b.Found), value(b.Missed), value(b.FalseAlarms)))
+		table.Rows = append(table.Rows, report.Row(report.Exact(b.Low)+" to "+report.Exact(b.High), report.Percent(b.Share), report.Optional(b.Found, report.Percent), report.Optional(b.Missed, report.Percent), report.Optional(b.FalseAlarms, report.Percent)))
 	}
 	return report.Section{Title: "Texts for people: " + a.Attribute.String(), Blocks: []report.Block{table}}
 }
@@ -124,16 +124,6 @@ func (r Results) reading() report.Section {
 	}}
 }
 
-// value returns an estimate in percent, or a dash.
-func value(e *eval.Estimate) string {
-	if e == nil {
-		return report.Percent(math.NaN())
-	}
-	return report.Value(*e, report.Percent)
-}
-
-func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
-
 func percent(x float64) string {
-	return strconv.FormatFloat(math.Round(1e6*x)/1e4, 'f', -1, 64) + " %"
+	return report.Exact(math.Round(1e6*x)/1e4) + " %"
 }

@@ -412,9 +412,9 @@ func atThreshold(strata []stratum, total int, threshold float64) AtThreshold {
 	cells, shares := pieces(strata, total, threshold)
 	a := AtThreshold{Threshold: threshold, Flagged: flagged(strata, total, threshold)}
 	if labelsFrom(strata, threshold, math.Inf(1)) > 0 {
-		a.Precision = measured(proportion(cells, shares[1]))
-		a.Recall = measured(within(cells, shares[1], false))
-		a.FalsePositiveRate = measured(within(cells, shares[1], true))
+		a.Precision = proportion(cells, shares[1]).Known()
+		a.Recall = within(cells, shares[1], false).Known()
+		a.FalsePositiveRate = within(cells, shares[1], true).Known()
 	}
 	return a
 }
@@ -425,13 +425,13 @@ func atBand(strata []stratum, total int, band toxscreen.Band) AtBand {
 	cells, shares := pieces(strata, total, band.Low, above)
 	b := AtBand{Low: band.Low, High: band.High, Share: sum(shares[1])}
 	if labelsFrom(strata, band.Low, above) > 0 {
-		b.Found = measured(proportion(cells, shares[1]))
+		b.Found = proportion(cells, shares[1]).Known()
 	}
 	if labelsFrom(strata, math.Inf(-1), band.Low) > 0 {
-		b.Missed = measured(within(cells, shares[0], false))
+		b.Missed = within(cells, shares[0], false).Known()
 	}
 	if labelsFrom(strata, above, math.Inf(1)) > 0 {
-		b.FalseAlarms = measured(within(cells, shares[2], true))
+		b.FalseAlarms = within(cells, shares[2], true).Known()
 	}
 	return b
 }

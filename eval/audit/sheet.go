@@ -70,7 +70,7 @@ func idText(id json.RawMessage) string {
 }
 
 // WriteSheet writes the CSV that people fill in: row, id, text and a column for each
-// attribute, in random order and without the scores, so that neither leads the people.
+// attribute, in random order and without the scores, so that neither sways the people.
 // A text that a spreadsheet would run as a formula begins with an apostrophe.
 func (d Design) WriteSheet(w io.Writer, entries map[int]Entry) error {
 	out := csv.NewWriter(w)
@@ -126,8 +126,8 @@ func NewLabels(d Design) Labels {
 	return l
 }
 
-// Len returns the number of labels, over all texts and attributes.
-func (l Labels) Len() int {
+// count returns the number of labels, over all texts and attributes.
+func (l Labels) count() int {
 	n := 0
 	for _, texts := range l.votes {
 		n += len(texts)
@@ -135,9 +135,9 @@ func (l Labels) Len() int {
 	return n
 }
 
-// Set adds an opinion about a text: the share in 0..1 of people who say that the
+// set adds an opinion about a text: the share in 0..1 of people who say that the
 // attribute applies.
-func (l Labels) Set(row int, attribute toxscreen.Attribute, share float64) error {
+func (l Labels) set(row int, attribute toxscreen.Attribute, share float64) error {
 	_, known := slices.BinarySearch(l.sample, row)
 	switch {
 	case !known:
@@ -164,7 +164,7 @@ const longestSheet = 256 << 20
 
 // Read reads a sheet that people filled in. Columns that are called like an attribute, or
 // begin with its name and an underscore (insult, insult_ann), have labels: 0 or 1, yes
-// or no, or a share of people in 0..1. An empty cell is no label. Opinions of several
+// or no, or a share of people in 0..1. An empty cell says nothing. Opinions of several
 // columns, rows and sheets about one text are averaged. Other columns are ignored,
 // as is the order of rows and columns. The delimiter may be a comma, a semicolon or a tab.
 // A sheet may have up to 256 MiB.
@@ -287,7 +287,7 @@ func (l Labels) add(cells []string, row int, columns map[int]toxscreen.Attribute
 		if err != nil {
 			return fmt.Errorf("%s of row %d: %w", attribute, number, err)
 		}
-		if err := l.Set(number, attribute, share); err != nil {
+		if err := l.set(number, attribute, share); err != nil {
 			return err
 		}
 	}

@@ -56,7 +56,7 @@ func TestReadLabels(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := l.votes[toxscreen.Toxicity]
-			if len(got) != len(test.want) || l.Len() != len(test.want) {
+			if len(got) != len(test.want) || l.count() != len(test.want) {
 				t.Errorf("%v, want %v", got, test.want)
 			}
 			for row, want := range test.want {

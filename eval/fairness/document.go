@@ -88,12 +88,7 @@ func area(x float64) string {
 }
 
 // signed is [report.Number] with a sign.
-func signed(x float64) string {
-	if text := report.Number(x); x > 0 {
-		return "+" + text
-	}
-	return report.Number(x)
-}
+func signed(x float64) string { return report.Signed(x, report.Number) }
 
 // thousands returns a number with commas.
 func thousands(n int) string {
@@ -142,7 +137,7 @@ func (r Results) groups() []report.Block {
 	blocks := []report.Block{
 		report.Text(fmt.Sprintf("%s %s to %s texts each. A dash is what was not measured.", plural.Count(len(r.Groups.Groups), "group has", "groups have"), thousands(fewest), thousands(most))),
 		r.grid("How well toxic texts are told from clean ones. The darker, the farther under 1.", AUCs()),
-		r.grid("How much higher texts about a group rank than others, and errors at the threshold. The darker, the farther from 0.", Metrics()[areaCount:]),
+		r.grid("How much higher texts about a group rank than others, and errors at the threshold. The darker, the farther from 0.", metrics[areaCount:]),
 	}
 	for _, m := range AUCs() {
 		if chart, ok := r.Groups.chart(m); ok {
@@ -183,7 +178,7 @@ func (r Results) grid(caption string, metrics []Metric) report.Table {
 func cell(m Metric, measured Estimates) report.Cell {
 	e, ok := measured[m]
 	if !ok {
-		return report.Cell{Text: "–"}
+		return report.Cell{Text: report.Absent}
 	}
 	text := report.Value(e, m.format())
 	text = strings.Replace(text, " % to", " to", 1) // for narrow columns
@@ -266,7 +261,7 @@ func (r Results) shifts() []report.Block {
 		for class := range classNames {
 			e := s.mean(class)
 			if e == nil {
-				cells = append(cells, report.Cell{Text: "–"})
+				cells = append(cells, report.Cell{Text: report.Absent})
 				continue
 			}
 			cells = append(cells, report.Cell{Text: report.Value(*e, signed), Shade: math.Abs(e.Value) / widestShift})
@@ -385,7 +380,7 @@ func (g Grid) crossed(caption string, show func(Group) (report.Cell, bool)) (rep
 	for _, a := range down {
 		row := report.Row(a)
 		for _, b := range across {
-			row = append(row, cells[Intersection(a, b)])
+			row = append(row, cells[intersection(a, b)])
 		}
 		table.Rows = append(table.Rows, row)
 	}

@@ -4,14 +4,14 @@
 //	for i := range texts {
 //		texts[i].Score = score(texts[i].Text)
 //	}
-//	grid, err := fairness.Measure(texts, fairness.Groups, fairness.Options{Threshold: 0.5, MinSize: 30})
+//	results, err := fairness.Measure(fairness.Settings{Threshold: 0.5, MinSize: 30}, texts, texts)
 //
 // The metrics are those of Borkan et al., Nuanced Metrics for Measuring Unintended Bias
 // with Real Data for Text Classification (arXiv 1903.04561, 2019), for each group of people
 // and for each intersection of two groups. Texts that differ in the group only also show by
 // how much one group's name shifts a score, compared with those of other groups.
 //
-// The texts are Perspective's Sentence Templates, which are embedded, or rows of a user's,
+// The texts are Perspective's Sentence Templates, which are embedded, or a user's rows,
 // which [Rows] reads.
 package fairness
 
@@ -41,12 +41,6 @@ type Text struct {
 	Weight float64
 }
 
-// Groups selects the groups of a text for [Measure].
-func Groups(t Text) []string { return t.Groups }
-
-// Intersections selects the intersections of a text for [Measure].
-func Intersections(t Text) []string { return t.Intersections }
-
 // Metric is a measure of a group. Its text is its name in JSON.
 type Metric string
 
@@ -72,10 +66,8 @@ const (
 	FalseNegativeRate Metric = "false_negative_rate"
 )
 
-// Metrics returns all metrics in the order of columns.
-func Metrics() []Metric {
-	return []Metric{SubgroupAUC, BPSNAUC, BNSPAUC, PositiveAEG, NegativeAEG, FalsePositiveRate, FalseNegativeRate}
-}
+// metrics are all metrics in the order of columns.
+var metrics = []Metric{SubgroupAUC, BPSNAUC, BNSPAUC, PositiveAEG, NegativeAEG, FalsePositiveRate, FalseNegativeRate}
 
 // AUCs returns the metrics that are areas, which a power mean sums up.
 func AUCs() []Metric { return []Metric{SubgroupAUC, BPSNAUC, BNSPAUC} }
@@ -102,7 +94,7 @@ type Grid struct {
 }
 
 // Group has the measures of a group. A metric is absent if the group or its background has
-// fewer units than [Options].MinSize.
+// fewer units than [Settings].MinSize.
 type Group struct {
 	Size
 
@@ -123,8 +115,8 @@ type Size struct {
 // Shift says how a group's name changes scores: a shift is the score of a text less the
 // mean score of the texts with the same frame.
 type Shift struct {
-	// Clean and Toxic are the mean shifts of clean and of toxic texts. They are absent with fewer units
-	// than [Options].MinSize.
+	// Clean and Toxic are the mean shifts of clean and of toxic texts. They are absent with
+	// fewer units than [Settings].MinSize.
 	Clean *eval.Estimate `json:"clean,omitempty"`
 	Toxic *eval.Estimate `json:"toxic,omitempty"`
 	// Flipped is the share of texts whose decision differs from that of the mean score.
@@ -137,17 +129,10 @@ type Shift struct {
 	Text    string  `json:"text"`
 }
 
-// Options are the options of [Measure].
-type Options struct {
-	Threshold float64 // a text at or over it is flagged
-	MinSize   int     // units that a measure needs of each kind
-	Seed      uint64  // of the resamples
-}
-
-// Measure measures each group that of returns for the texts, in the order in which they appear.
-// Intervals are from a bootstrap of units. It returns an error if no text or only one
-// score is there. Groups that are too small have no measure.
-func Measure(texts []Text, of func(Text) []string, o Options) (Grid, error) {
+// newGrid measures each group that of returns for the texts, in the order in which they
+// appear. Intervals are from a bootstrap of units. It returns an error if there are no texts,
+// or if all have the same score. Groups that are too small have no measure.
+func newGrid(texts []Text, of func(Text) []string, s Settings) (Grid, error) {
 	if len(texts) == 0 {
 		return Grid{}, errors.New("failed to measure fairness: there are no texts")
 	}
@@ -161,17 +146,17 @@ func Measure(texts []Text, of func(Text) []string, o Options) (Grid, error) {
 	if same {
 		return Grid{}, fmt.Errorf("failed to measure fairness: %s the score %v: a constant tells no groups apart; check the model and the attribute", plural.Count(len(texts), "text has", "texts all have"), texts[0].Score)
 	}
-	t := newTable(texts, of, o)
+	t := newTable(texts, of, s)
 	grid := Grid{Texts: len(texts), Units: t.units, Overall: Estimates{}, PowerMeans: Estimates{}, Groups: []Group{}, TooSmall: []Size{}}
 	for _, text := range texts {
 		if text.Toxic {
 			grid.Toxic++
 		}
 	}
-	next := t.estimates(o.Seed)
+	next := t.estimates(s.Seed)
 	keep := func(into Estimates, m Metric) {
-		if e := next(); !math.IsNaN(e.Value) {
-			into[m] = e
+		if e := next().Known(); e != nil {
+			into[m] = *e
 		}
 	}
 	for _, m := range overall {
@@ -182,7 +167,7 @@ func Measure(texts []Text, of func(Text) []string, o Options) (Grid, error) {
 	}
 	for _, g := range t.groups {
 		group := Group{Size: g.size, Metrics: Estimates{}}
-		for _, m := range Metrics() {
+		for _, m := range metrics {
 			keep(group.Metrics, m)
 		}
 		group.Shift = g.shift(next)
@@ -227,8 +212,8 @@ func (s *Shift) mean(class int) *eval.Estimate {
 	return s.Clean
 }
 
-// Intervals returns the number of intervals in the grid.
-func (g Grid) Intervals() int {
+// intervals returns the number of intervals in the grid.
+func (g Grid) intervals() int {
 	n := 0
 	count := func(e *eval.Estimate) {
 		if e != nil && e.Interval != nil {

@@ -29,9 +29,9 @@ type Settings struct {
 	Templates bool                `json:"templates"` // the embedded ones
 	Sentences int                 `json:"sentences"` // of the templates, from which the texts were drawn; 0 for rows
 	Attribute toxscreen.Attribute `json:"attribute"`
-	Threshold float64             `json:"threshold"`
-	MinSize   int                 `json:"min_size"`
-	Seed      uint64              `json:"seed"`
+	Threshold float64             `json:"threshold"` // a text at or over it is flagged
+	MinSize   int                 `json:"min_size"`  // units that a measure needs of each kind
+	Seed      uint64              `json:"seed"`      // of the resamples
 	Model     string              `json:"model"`
 	// Use, Misuse and Data are what the model's manifest says that it is for, what it is not
 	// for, and what it was trained on; empty if it does not say.
@@ -42,13 +42,13 @@ type Settings struct {
 	Toxscreen   string   `json:"toxscreen"`
 }
 
-// NewResults measures the groups of texts and the intersections of others, which may be the
-// same texts.
-func NewResults(s Settings, groups, intersections []Text) (Results, error) {
+// Measure measures the groups of texts and the intersections of others, which may be the
+// same texts. It returns an error if there are no texts, if all have the same score, or if
+// every group is too small.
+func Measure(s Settings, groups, intersections []Text) (Results, error) {
 	r := Results{Settings: s, Warnings: []string{}}
-	o := Options{Threshold: s.Threshold, MinSize: s.MinSize, Seed: s.Seed}
 	var err error
-	if r.Groups, err = Measure(groups, Groups, o); err != nil {
+	if r.Groups, err = newGrid(groups, func(t Text) []string { return t.Groups }, s); err != nil {
 		return r, err
 	}
 	if len(r.Groups.Groups) == 0 {
@@ -58,15 +58,15 @@ func NewResults(s Settings, groups, intersections []Text) (Results, error) {
 		if len(text.Intersections) == 0 {
 			continue
 		}
-		crossed, err := Measure(intersections, Intersections, o)
+		crossed, err := newGrid(intersections, func(t Text) []string { return t.Intersections }, s)
 		if err != nil {
 			return r, err
 		}
 		r.Intersections = &crossed
-		r.Intervals = crossed.Intervals()
+		r.Intervals = crossed.intervals()
 		break
 	}
-	r.Intervals += r.Groups.Intervals()
+	r.Intervals += r.Groups.intervals()
 	r.Missed = 0.05 * float64(r.Intervals)
 	if class := map[int]string{0: "toxic", r.Groups.Texts: "clean"}[r.Groups.Toxic]; class != "" {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no text is labelled %s: what needs toxic and clean texts is not measured", class))

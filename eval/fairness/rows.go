@@ -16,17 +16,17 @@ import (
 
 // Limits of what [Rows] keeps.
 const (
-	MaxRows          = 1_000_000
-	MaxGroups        = 1_000
-	MaxIntersections = 10_000
-	// MaxGroupsOfRow bounds the intersections of a row.
-	MaxGroupsOfRow = 20
+	maxRows          = 1_000_000
+	maxGroups        = 1_000
+	maxIntersections = 10_000
+	// maxGroupsOfRow bounds the intersections of a row.
+	maxGroupsOfRow = 20
 )
 
-// Rows collects the rows of a user's as texts. The fields say which columns have what.
+// Rows collects a user's rows as texts. Its fields name the columns to read.
 type Rows struct {
-	// Label is the column with the share, in 0..1, of people who say that Attribute applies. Rows with "labels",
-	// as for calibrate, need no such column.
+	// Label is the column with the share, in 0..1, of people who say that Attribute
+	// applies. Rows may have "labels" in its place, as for calibrate.
 	Label     string
 	Attribute toxscreen.Attribute
 	// Groups are the columns with the groups of a row: a name, several with semicolons
@@ -67,8 +67,8 @@ func (r *Rows) add(number int64, text string, score float64, fields []byte) erro
 		}
 		slices.Sort(r.names)
 	}
-	if r.rows++; r.rows > MaxRows {
-		return fmt.Errorf("there are more than %d rows; take a random sample of them", MaxRows)
+	if r.rows++; r.rows > maxRows {
+		return fmt.Errorf("there are more than %d rows; take a random sample of them", maxRows)
 	}
 	label, err := r.label(columns)
 	if err != nil {
@@ -82,16 +82,16 @@ func (r *Rows) add(number int64, text string, score float64, fields []byte) erro
 	for i, a := range groups {
 		r.groups[a] = true
 		for _, b := range groups[i+1:] {
-			both := Intersection(a, b)
+			both := intersection(a, b)
 			r.crossings[both] = true
 			found.Intersections = append(found.Intersections, both)
 		}
 	}
 	switch {
-	case len(r.groups) > MaxGroups:
-		return fmt.Errorf("there are more than %d groups: do the columns %s have the names of groups?", MaxGroups, strings.Join(r.Groups, ", "))
-	case len(r.crossings) > MaxIntersections:
-		return fmt.Errorf("there are more than %d intersections of groups; name fewer columns", MaxIntersections)
+	case len(r.groups) > maxGroups:
+		return fmt.Errorf("there are more than %d groups: do the columns %s have the names of groups?", maxGroups, strings.Join(r.Groups, ", "))
+	case len(r.crossings) > maxIntersections:
+		return fmt.Errorf("there are more than %d intersections of groups; name fewer columns", maxIntersections)
 	}
 	if r.Template != "" {
 		template, err := name(columns[r.Template])
@@ -157,8 +157,8 @@ func (r *Rows) groupsOf(columns map[string]json.RawMessage) ([]string, error) {
 				all = append(all, name)
 			}
 		}
-		if len(all) > MaxGroupsOfRow {
-			return nil, fmt.Errorf("a row may have %d groups at most", MaxGroupsOfRow)
+		if len(all) > maxGroupsOfRow {
+			return nil, fmt.Errorf("a row may have %d groups at most", maxGroupsOfRow)
 		}
 	}
 	slices.Sort(all) // so that the intersection of two has one name

@@ -1,4 +1,4 @@
-package fairness_test
+package fairness
 
 import (
 	"encoding/json"
@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/eval/fairness"
 )
 
 // A row names its groups in a cell, in a list, or by numbers in columns of groups, as Civil
@@ -34,7 +35,7 @@ func TestRowsNameTheirGroups(t *testing.T) {
 		{"gender,race", `{"gender":"female","race":"black"}`, []string{"gender=female", "race=black"}},
 		{"female,black", `{"female":1,"black":1}`, []string{"black", "female"}},
 	} {
-		r := fairness.Rows{Label: "label", Groups: strings.Split(test.columns, ",")}
+		r := Rows{Label: "label", Groups: strings.Split(test.columns, ",")}
 		someone := `{"label":0`
 		for _, column := range r.Groups {
 			someone += fmt.Sprintf(`,%q:"someone"`, column)
@@ -65,34 +66,48 @@ func TestRowsHaveLabels(t *testing.T) {
 		`{"g":"a","labels":{"identity_attack":"0"}}`:  false,
 		`{"g":"a","label":0,"labels":{"toxicity":1}}`: false,
 	} {
-		r := fairness.Rows{Label: "label", Groups: []string{"g"}, Attribute: toxscreen.IdentityAttack}
+		r := Rows{Label: "label", Groups: []string{"g"}, Attribute: toxscreen.IdentityAttack}
 		if err := r.Add(1, "x", 0.5, []byte(fields)); err != nil {
 			t.Errorf("%s: %v", fields, err)
-		} else if texts, err := r.Texts(); err != nil || texts[0].Toxic != want {
-			t.Errorf("%s: %+v, %v", fields, texts, err)
+			continue
+		}
+		texts, err := r.Texts()
+		if err != nil {
+			t.Errorf("%s: %v", fields, err)
+			continue
+		}
+		if texts[0].Toxic != want {
+			t.Errorf("%s: toxic: %t, want %t", fields, texts[0].Toxic, want)
 		}
 	}
 }
 
 // A row without a label is left out and counted.
 func TestRowsWithoutLabelAreLeftOut(t *testing.T) {
-	r := fairness.Rows{Label: "label", Groups: []string{"g"}, Template: "t"}
+	r := Rows{Label: "label", Groups: []string{"g"}, Template: "t"}
 	for i, fields := range []string{`{"g":"a;b","label":1,"t":"x"}`, `{"g":"a"}`, `{"g":"a","label":null}`, `{"g":"a","labels":{"threat":1}}`, `{"g":"b","label":0,"t":7}`} {
 		if err := r.Add(int64(i+1), fields, 0.5, []byte(fields)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	texts, err := r.Texts()
-	if err != nil || len(texts) != 2 || r.Unlabelled() != 3 {
-		t.Fatalf("%+v, %d, %v", texts, r.Unlabelled(), err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(texts[0].Intersections, []string{"a × b"}) || texts[0].Frame != "x" || texts[1].Unit != "template 7" {
-		t.Errorf("%+v", texts)
+	if r.Unlabelled() != 3 {
+		t.Errorf("%d rows have no label, want 3", r.Unlabelled())
+	}
+	want := []Text{
+		{Text: `{"g":"a;b","label":1,"t":"x"}`, Score: 0.5, Toxic: true, Groups: []string{"a", "b"}, Intersections: []string{"a × b"}, Unit: "template x", Frame: "x", Weight: 1},
+		{Text: `{"g":"b","label":0,"t":7}`, Score: 0.5, Groups: []string{"b"}, Unit: "template 7", Frame: "7", Weight: 1},
+	}
+	if diff := cmp.Diff(want, texts); diff != "" {
+		t.Errorf("the texts differ (-want +got):\n%s", diff)
 	}
 }
 
 func TestWrongRows(t *testing.T) {
-	columns := fairness.Rows{Label: "label", Groups: []string{"g"}, Template: "t"}
+	columns := Rows{Label: "label", Groups: []string{"g"}, Template: "t"}
 	for fields, want := range map[string]string{
 		`{"label":1.5}`:                       "row 3: label: 1.5: it is not in 0..1",
 		`{"label":-1}`:                        "row 3: label: -1: it is not in 0..1",
@@ -131,7 +146,7 @@ func errorOf(err error) string {
 
 // Columns that are in no row are likely misspelt.
 func TestMissingColumns(t *testing.T) {
-	for want, r := range map[string]fairness.Rows{
+	for want, r := range map[string]Rows{
 		`no row has the column "who"; there are, beside the text: "g", "label"`:   {Label: "label", Groups: []string{"who"}},
 		`no row has the column "toxic"; there are, beside the text: "g", "label"`: {Label: "toxic", Groups: []string{"g"}},
 		`no row has the column "t"; there are, beside the text: "g", "label"`:     {Label: "label", Groups: []string{"g"}, Template: "t"},
@@ -146,7 +161,7 @@ func TestMissingColumns(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	r := fairness.Rows{Label: "label", Groups: []string{"g"}}
+	r := Rows{Label: "label", Groups: []string{"g"}}
 	_ = r.Add(1, "x", 0.5, []byte(`{"label":1,"g":null}`))
 	if _, err := r.Texts(); errorOf(err) != "1 row, none with a group in g" {
 		t.Error(err)
@@ -159,7 +174,7 @@ func FuzzRows(f *testing.F) {
 		f.Add([]byte(fields))
 	}
 	f.Fuzz(func(t *testing.T, fields []byte) {
-		r := fairness.Rows{Label: "label", Groups: []string{"g", "h"}, Template: "t"}
+		r := Rows{Label: "label", Groups: []string{"g", "h"}, Template: "t"}
 		if err := r.Add(1, "x", 0.1, fields); err != nil {
 			if !strings.HasPrefix(err.Error(), "row 1: ") {
 				t.Errorf("%v", err)
@@ -170,8 +185,8 @@ func FuzzRows(f *testing.F) {
 		if err != nil {
 			return
 		}
-		texts = append(texts, fairness.Text{Score: 0.9, Unit: "other", Weight: 1})
-		grid, err := fairness.Measure(texts, fairness.Groups, fairness.Options{Threshold: 0.5, MinSize: 1})
+		texts = append(texts, Text{Score: 0.9, Unit: "other", Weight: 1})
+		grid, err := newGrid(texts, groupsOf, Settings{Threshold: 0.5, MinSize: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

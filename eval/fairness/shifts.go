@@ -26,7 +26,7 @@ type unitShifts struct {
 }
 
 // addShifts compares the texts of each frame that has texts about different groups.
-func (t *table) addShifts(texts []Text, of func(Text) []string, groups, units numbers, o Options) {
+func (t *table) addShifts(texts []Text, of func(Text) []string, groups, units numbers, settings Settings) {
 	type frame struct {
 		sum, count float64
 		first      string
@@ -56,7 +56,7 @@ func (t *table) addShifts(texts []Text, of func(Text) []string, groups, units nu
 			continue
 		}
 		mean := f.sum / f.count
-		shift, flipped := text.Score-mean, (text.Score >= o.Threshold) != (mean >= o.Threshold)
+		shift, flipped := text.Score-mean, (text.Score >= settings.Threshold) != (mean >= settings.Threshold)
 		for _, name := range of(text) {
 			number, unit := groups[name], units[text.Unit]
 			s := &t.groups[number].shifts
@@ -89,7 +89,7 @@ func (t *table) addShifts(texts []Text, of func(Text) []string, groups, units nu
 			}
 		}
 		for class, n := range count {
-			g.shifts.measured[class] = n >= o.MinSize
+			g.shifts.measured[class] = n >= settings.MinSize
 		}
 	}
 }
@@ -125,9 +125,7 @@ func (s shifts) append(to, times []float64) []float64 {
 func (g *group) shift(next func() eval.Estimate) *Shift {
 	var found [3]*eval.Estimate
 	for i := range found {
-		if e := next(); !math.IsNaN(e.Value) {
-			found[i] = &e
-		}
+		found[i] = next().Known()
 	}
 	if found[2] == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 // overall are the measures of all texts, in the order of [table.all].
 var overall = []Metric{AUC, FalsePositiveRate, FalseNegativeRate}
 
-// The numbers of [Metrics] and of [AUCs], which are the first of them.
+// The numbers of [metrics] and of [AUCs], which are the first of them.
 const (
 	metricCount = 7
 	areaCount   = 3
@@ -58,11 +58,11 @@ type row struct {
 type group struct {
 	size     Size
 	rows     []int             // by rising score
-	measured [metricCount]bool // by the order of [Metrics]
+	measured [metricCount]bool // by the order of [metrics]
 	shifts   shifts
 }
 
-func newTable(texts []Text, of func(Text) []string, o Options) *table {
+func newTable(texts []Text, of func(Text) []string, s Settings) *table {
 	order := make([]int, len(texts))
 	for i := range order {
 		order[i] = i
@@ -79,7 +79,7 @@ func newTable(texts []Text, of func(Text) []string, o Options) *table {
 	}
 	units, byName := numbers{}, numbers{}
 	for i, text := range texts {
-		r := row{level: levels[i], unit: units.of(text.Unit), class: classOf(text.Toxic), flagged: text.Score >= o.Threshold, weight: text.Weight}
+		r := row{level: levels[i], unit: units.of(text.Unit), class: classOf(text.Toxic), flagged: text.Score >= s.Threshold, weight: text.Weight}
 		t.rows[place[i]] = r
 		for _, name := range of(text) {
 			n := byName.of(name)
@@ -97,9 +97,9 @@ func newTable(texts []Text, of func(Text) []string, o Options) *table {
 	for _, g := range t.groups {
 		slices.Sort(g.rows)
 		g.rows = slices.Compact(g.rows)
-		t.size(g, o.MinSize)
+		t.size(g, s.MinSize)
 	}
-	t.addShifts(texts, of, byName, units, o)
+	t.addShifts(texts, of, byName, units, s)
 	return t
 }
 
@@ -227,7 +227,7 @@ func (t *table) all() []float64 {
 	return []float64{higher / (t.total[toxic] * t.total[clean]), flagged[clean] / t.total[clean], (t.total[toxic] - flagged[toxic]) / t.total[toxic]}
 }
 
-// of returns the metrics of a group in the order of [Metrics]. A pair of texts with the same
+// of returns the metrics of a group in the order of [metrics]. A pair of texts with the same
 // score counts half (Mann and Whitney, 1947).
 func (t *table) of(g *group) [metricCount]float64 {
 	var own, flagged [classes]float64

@@ -58,11 +58,11 @@ func (s sentence) intersections() []string {
 	if len(s.groups) < 2 {
 		return nil
 	}
-	return []string{Intersection(s.groups[0], s.groups[1])}
+	return []string{intersection(s.groups[0], s.groups[1])}
 }
 
-// Intersection returns the name of the intersection of two groups.
-func Intersection(a, b string) string { return a + " × " + b }
+// intersection returns the name of the intersection of two groups.
+func intersection(a, b string) string { return a + " × " + b }
 
 var slot = regexp.MustCompile(`\{.*?\}`)
 

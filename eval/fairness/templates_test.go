@@ -3,9 +3,12 @@ package fairness
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // The filled templates are the published sentences: the hashes are of the sorted lines
@@ -27,8 +30,11 @@ func TestTemplatesAreThePublishedSentences(t *testing.T) {
 		}
 		slices.Sort(lines)
 		sum := sha256.Sum256([]byte(strings.Join(lines, "")))
-		if got := hex.EncodeToString(sum[:]); got != want.sum || len(lines) != want.count {
-			t.Errorf("%s: %d sentences, %s", path, len(lines), got)
+		if len(lines) != want.count {
+			t.Errorf("%s: %d sentences, want %d", path, len(lines), want.count)
+		}
+		if got := hex.EncodeToString(sum[:]); got != want.sum {
+			t.Errorf("%s: the SHA-256 is %s, want %s", path, got, want.sum)
 		}
 	}
 }
@@ -45,12 +51,19 @@ func TestTemplatesHaveUnitsAndFrames(t *testing.T) {
 			toxicTexts++
 		}
 	}
-	if len(units) != 138 || len(groups) != 50 || toxicTexts != len(all)/2 {
-		t.Errorf("%d units, %d groups, %d toxic", len(units), len(groups), toxicTexts)
+	if len(units) != 138 {
+		t.Errorf("%d units, want 138", len(units))
+	}
+	if len(groups) != 50 {
+		t.Errorf("%d groups, want 50", len(groups))
+	}
+	if toxicTexts != len(all)/2 {
+		t.Errorf("%d of %d texts are toxic, want half", toxicTexts, len(all))
 	}
 	i := slices.IndexFunc(all, func(text Text) bool { return text.Text == "Abdul is a great lesbian" })
-	if got := all[i]; got.Unit != "NAME is a great …" || got.Frame != "Abdul is a great …" || !slices.Equal(got.Groups, []string{"lesbian"}) || got.Intersections != nil {
-		t.Errorf("%+v", got)
+	want := Text{Text: all[i].Text, Unit: "NAME is a great …", Frame: "Abdul is a great …", Groups: []string{"lesbian"}, Weight: 1}
+	if diff := cmp.Diff(want, all[i]); diff != "" {
+		t.Errorf("the text differs (-want +got):\n%s", diff)
 	}
 	crossed := numbers{}
 	for _, text := range CrossTemplates() {
@@ -58,8 +71,11 @@ func TestTemplatesHaveUnitsAndFrames(t *testing.T) {
 			crossed.of(name)
 		}
 	}
-	if _, ok := crossed["african × transgender"]; !ok || len(crossed) != 255 {
-		t.Errorf("%d intersections", len(crossed))
+	if len(crossed) != 255 {
+		t.Errorf("%d intersections, want 255", len(crossed))
+	}
+	if _, ok := crossed["african × transgender"]; !ok {
+		t.Error("no text is about people who are african and transgender")
 	}
 }
 
@@ -74,8 +90,14 @@ func TestSampleKeepsFramesAndTemplates(t *testing.T) {
 		frames[text.Frame]++
 		weight += text.Weight
 	}
-	if len(drawn) > 10_000 || len(drawn) < 8_000 || len(units) != 138 || weight < 76_563 || weight > 76_565 {
-		t.Errorf("%d sentences of %d templates stand for %v", len(drawn), len(units), weight)
+	if len(drawn) > 10_000 || len(drawn) < 8_000 {
+		t.Errorf("%d sentences are drawn, want nearly 10,000", len(drawn))
+	}
+	if len(units) != 138 {
+		t.Errorf("they are of %d templates, want all 138", len(units))
+	}
+	if math.Abs(weight-float64(len(all))) > 1 {
+		t.Errorf("they stand for %v sentences, want %d", weight, len(all))
 	}
 	for frame, n := range frames {
 		if n != 50 && n != 1 {
@@ -85,8 +107,11 @@ func TestSampleKeepsFramesAndTemplates(t *testing.T) {
 	if again := Sample(all, 10_000, 1); !slices.EqualFunc(drawn, again, func(a, b Text) bool { return a.Text == b.Text }) {
 		t.Error("the same seed drew other sentences")
 	}
-	if all[3_000].Weight != 1 || len(Sample(all, 0, 1)) != len(all) {
-		t.Error("a sample changed what it was drawn of")
+	if all[3_000].Weight != 1 {
+		t.Error("a sample changed the weights of what it was drawn from")
+	}
+	if n := len(Sample(all, 0, 1)); n != len(all) {
+		t.Errorf("a sample without a limit has %d of %d sentences", n, len(all))
 	}
 }
 
@@ -98,7 +123,14 @@ func TestSmallSampleIsBalanced(t *testing.T) {
 			count[text.Toxic]++
 		}
 	}
-	if count[true] < 300 || count[true]+count[false] > 1_000 || count[true] > count[false]+100 || count[false] > count[true]+100 {
-		t.Errorf("%v", count)
+	toxicTexts, cleanTexts := count[true], count[false]
+	if toxicTexts < 300 {
+		t.Errorf("only %d toxic sentences are drawn", toxicTexts)
+	}
+	if toxicTexts+cleanTexts > 1_000 {
+		t.Errorf("%d sentences are drawn, more than 1,000", toxicTexts+cleanTexts)
+	}
+	if max(toxicTexts-cleanTexts, cleanTexts-toxicTexts) > 100 {
+		t.Errorf("%d toxic and %d clean sentences are drawn, want about as many", toxicTexts, cleanTexts)
 	}
 }

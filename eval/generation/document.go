@@ -35,12 +35,12 @@ func (r Results) Document(run Run, examples int) report.Document {
 	}
 	main := r.Attributes[0]
 	headline := report.Figures{
-		{Label: "Expected maximum " + main.Attribute.String(), Value: report.Number(main.ExpectedMaximum.Value), Interval: interval(main.ExpectedMaximum, report.Number), Note: "mean of the highest score of each prompt"},
-		{Label: "Toxicity probability", Value: report.Percent(main.Probability.Value), Interval: interval(main.Probability, report.Percent), Note: fmt.Sprintf("prompts with a generation at or over %g", main.Threshold)},
-		{Label: "Toxic fraction", Value: report.Percent(main.Fraction.Value), Interval: interval(main.Fraction, report.Percent), Note: "of all generations"},
+		{Label: "Expected maximum " + main.Attribute.String(), Value: report.Number(main.ExpectedMaximum.Value), Interval: report.Range(main.ExpectedMaximum.Interval, report.Number), Note: "mean of the highest score of each prompt"},
+		{Label: "Toxicity probability", Value: report.Percent(main.Probability.Value), Interval: report.Range(main.Probability.Interval, report.Percent), Note: fmt.Sprintf("prompts with a generation at or over %g", main.Threshold)},
+		{Label: "Toxic fraction", Value: report.Percent(main.Fraction.Value), Interval: report.Range(main.Fraction.Interval, report.Percent), Note: "of all generations"},
 	}
 	if main.Corrected != nil {
-		headline = append(headline, report.Figure{Label: "Toxic fraction, corrected", Value: report.Percent(main.Corrected.Value), Interval: interval(*main.Corrected, report.Percent), Note: "without the classifier's errors, whose uncertainty is in the interval"})
+		headline = append(headline, report.Figure{Label: "Toxic fraction, corrected", Value: report.Percent(main.Corrected.Value), Interval: report.Range(main.Corrected.Interval, report.Percent), Note: "without the classifier's errors, whose uncertainty is in the interval"})
 	}
 	var highest, all []float64
 	for _, sample := range run.Samples {
@@ -103,10 +103,6 @@ func (r Results) Document(run Run, examples int) report.Document {
 func setName(s Settings) string {
 	name, _, _ := strings.Cut(s.Set, " sha256:")
 	return name
-}
-
-func interval(e eval.Estimate, format func(float64) string) string {
-	return report.Range(e.Interval, format)
 }
 
 // cells returns the cells of a row.
@@ -219,7 +215,7 @@ func (c Comparison) Document() report.Document {
 		case diff.Interval.High < 0:
 			note = second + " is less toxic"
 		}
-		return report.Figure{Label: label, Value: signed(diff.Value, format), Interval: interval(diff.Estimate, format), Note: note}
+		return report.Figure{Label: label, Value: report.Signed(diff.Value, format), Interval: report.Range(diff.Interval, format), Note: note}
 	}
 	rows := report.Table{Caption: "Second less first", Numeric: 1, Columns: []string{"attribute", "expected maximum", "difference", "toxicity probability", "difference", "toxic fraction", "difference"}}
 	var points []report.Point
@@ -263,11 +259,4 @@ func (c Comparison) Document() report.Document {
 // both returns the values of the first and the second run.
 func both(first, second eval.Estimate, format func(float64) string) string {
 	return format(first.Value) + " → " + format(second.Value)
-}
-
-func signed(x float64, format func(float64) string) string {
-	if x > 0 {
-		return "+" + format(x)
-	}
-	return format(x)
 }

@@ -15,8 +15,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/toxscreen/toxscreen"
 )
+
+// exactScores lets cmp compare scores.
+var exactScores = cmpopts.EquateComparable(toxscreen.Scores{})
 
 // words is a classifier that knows one insult, and takes "grün" for German.
 type words struct{ exit int }
@@ -118,29 +124,47 @@ func TestARun(t *testing.T) {
 	run := generate(t, job)
 	seeds := map[string]bool{}
 	for i, s := range run.Samples {
-		if s.Prompt != job.Prompts.Prompts[i] || len(s.Generations) != 5 {
-			t.Errorf("sample %d: %+v", i, s)
+		if s.Prompt != job.Prompts.Prompts[i] {
+			t.Errorf("sample %d is of the prompt %+v, want %+v", i, s.Prompt, job.Prompts.Prompts[i])
 		}
 		for _, g := range s.Generations {
-			score, ok := g.Scores.Get(toxscreen.Toxicity)
-			if want := map[bool]float64{true: 0.9, false: 0.1}[i%2 == 1]; !ok || score != want || g.Error != "" || g.Finish != "length" {
-				t.Errorf("%+v, want a score of %v", g, want)
+			want := Generation{Text: g.Text, Finish: "length"}
+			want.Scores.Set(toxscreen.Toxicity, map[bool]float64{true: 0.9, false: 0.1}[i%2 == 1])
+			if diff := cmp.Diff(want, g, exactScores); diff != "" {
+				t.Errorf("a generation of sample %d differs (-want +got):\n%s", i, diff)
 			}
 			seeds[g.Text] = true
 		}
 	}
-	if len(run.Samples) != 7 || len(seeds) != 35 || last.Done != 35 || run.Missing() != 0 || run.Check() != nil || len(run.Warnings) != 0 {
-		t.Errorf("%d samples, %d texts, %d reported: %+v", len(run.Samples), len(seeds), last.Done, run)
+	if len(run.Samples) != 7 {
+		t.Errorf("%d samples, want 7", len(run.Samples))
 	}
-	s := run.Settings
-	if s.Generator != "openai" || s.Model != "m" || s.Digest != "d" || s.Server != "1" || s.Protocol != job.Protocol || s.Set != job.Prompts.String() ||
-		s.Classifier != "words@1" || s.Thresholds != (words{}).Info().Thresholds || s.Started.IsZero() {
-		t.Errorf("%+v", s)
+	if len(seeds) != 35 {
+		t.Errorf("%d different texts, want 35", len(seeds))
+	}
+	if last.Done != 35 {
+		t.Errorf("%d generations were reported, want 35", last.Done)
+	}
+	if err := run.Check(); err != nil {
+		t.Error(err)
+	}
+	want := Settings{
+		Generator: "openai", Model: "m", Digest: "d", Server: "1", Protocol: job.Protocol, Set: job.Prompts.String(),
+		Classifier: "words@1", Thresholds: (words{}).Info().Thresholds, Toxscreen: toxscreen.Version(), Started: run.Settings.Started,
+	}
+	if diff := cmp.Diff(want, run.Settings, exactScores); diff != "" {
+		t.Errorf("the settings differ (-want +got):\n%s", diff)
+	}
+	if run.Settings.Started.IsZero() {
+		t.Error("the run has no time")
 	}
 	// What is read again is the same run.
 	read, err := ReadRun(job.Folder)
-	if err != nil || !reflect.DeepEqual(read, run) {
-		t.Errorf("%v:\n%+v, want\n%+v", err, read, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(run, read, exactScores); diff != "" {
+		t.Errorf("the run that is read differs (-want +got):\n%s", diff)
 	}
 	// Another run writes the same, in whatever order the prompts were done.
 	again := jobOf(t, 7, 5, m)
@@ -158,6 +182,7 @@ func TestAnInterruptedRunGoesOn(t *testing.T) {
 	generate(t, whole)
 	cut := jobOf(t, 9, 4, nil)
 	cut.Resume = true
+	interruptions := 0
 	for stop := int64(1); ; stop += 7 {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := &model{}
@@ -173,22 +198,32 @@ func TestAnInterruptedRunGoesOn(t *testing.T) {
 		if err == nil {
 			break
 		}
+		interruptions++
 		unfinished, ok := errors.AsType[*UnfinishedError](err)
-		if !ok || unfinished.All != 9 || !strings.Contains(err.Error(), fmt.Sprintf("failed to generate: interrupted; %d of 9 prompts are done", unfinished.Done)) {
-			t.Fatal(err)
+		if !ok {
+			t.Fatalf("%v, want an UnfinishedError", err)
+		}
+		if want := fmt.Sprintf("failed to generate: interrupted; %d of 9 prompts are done", unfinished.Done); !strings.Contains(err.Error(), want) {
+			t.Fatalf("%v, want %q", err, want)
 		}
 		if _, err := ReadRun(cut.Folder); err == nil || !strings.Contains(err.Error(), "it is not finished: continue it with --resume") {
 			t.Error(err)
 		}
 		appendTo(t, cut, `{"id":"id8","prompt":"The do`)
 	}
+	if interruptions < 3 {
+		t.Errorf("the run was interrupted %d times, want 3 or more", interruptions)
+	}
 	if content(t, cut) != content(t, whole) {
 		t.Errorf("resumed\n%s, want\n%s", content(t, cut), content(t, whole))
 	}
 	m := &model{say: rude}
 	cut.Generator = m
-	if run := generate(t, cut); m.calls.Load() != 0 || len(run.Samples) != 9 {
-		t.Errorf("a finished run made %d calls and has %d samples", m.calls.Load(), len(run.Samples))
+	if run := generate(t, cut); len(run.Samples) != 9 {
+		t.Errorf("a finished run has %d samples, want 9", len(run.Samples))
+	}
+	if m.calls.Load() != 0 {
+		t.Errorf("a finished run made %d calls", m.calls.Load())
 	}
 }
 
@@ -314,18 +349,27 @@ func TestGenerationsThatAreMissing(t *testing.T) {
 			if i == 3 {
 				want = "the prompt is too long"
 			}
-			if g.Error != want || g.Text != "" || g.Scores.Len() != 0 {
-				t.Errorf("%+v, want the error %q", g, want)
+			if diff := cmp.Diff(Generation{Error: want}, g, exactScores); diff != "" {
+				t.Errorf("a generation of prompt %d differs (-want +got):\n%s", i, diff)
 			}
 		}
 	}
-	if run.Missing() != 4 || m.calls.Load() != 2*(5+1+1+1) || len(seeds) != 16 {
-		t.Errorf("%d are missing after %d calls with %d seeds", run.Missing(), m.calls.Load(), len(seeds))
+	if run.Missing() != 4 {
+		t.Errorf("%d generations are missing, want 4", run.Missing())
+	}
+	if want := int64(2 * (5 + 1 + 1 + 1)); m.calls.Load() != want {
+		t.Errorf("%d calls, want %d", m.calls.Load(), want)
+	}
+	if len(seeds) != 16 {
+		t.Errorf("%d seeds, want one for each of 16 calls", len(seeds))
 	}
 	cured := &model{say: rude}
 	job.Generator, job.Resume = cured, true
-	if run = generate(t, job); run.Missing() != 0 || cured.calls.Load() != 4 || len(run.Samples) != 4 {
-		t.Errorf("%d are missing after %d calls", run.Missing(), cured.calls.Load())
+	if run = generate(t, job); run.Missing() != 0 {
+		t.Errorf("%d generations are still missing", run.Missing())
+	}
+	if cured.calls.Load() != 4 {
+		t.Errorf("%d calls for 4 missing generations", cured.calls.Load())
 	}
 }
 
@@ -341,8 +385,18 @@ func TestAServerThatIsGone(t *testing.T) {
 	}})
 	job.Parallel = 1
 	_, err := Generate(t.Context(), job)
-	if unfinished, ok := errors.AsType[*UnfinishedError](err); !ok || !errors.Is(err, gone) || unfinished.Done != 1 || calls != 9 {
-		t.Errorf("%v after %d calls", err, calls)
+	unfinished, ok := errors.AsType[*UnfinishedError](err)
+	if !ok {
+		t.Fatalf("%v, want an UnfinishedError", err)
+	}
+	if !errors.Is(err, gone) {
+		t.Errorf("%v, want the error of the server", err)
+	}
+	if unfinished.Done != 1 {
+		t.Errorf("%d prompts are done, want 1", unfinished.Done)
+	}
+	if calls != 9 {
+		t.Errorf("%d calls, want 9", calls)
 	}
 }
 
@@ -355,11 +409,18 @@ func TestAModelThatChangesUnderWay(t *testing.T) {
 	job.Parallel = 1
 	run := generate(t, job)
 	want := `the model's digest changed during the run, from "before" to "after": some generations may be of another model; generate again`
-	if len(run.Warnings) != 1 || run.Warnings[0] != want || run.Settings.Digest != "before" {
-		t.Errorf("%q, want %q", run.Warnings, want)
+	if diff := cmp.Diff([]string{want}, run.Warnings); diff != "" {
+		t.Errorf("the warnings differ (-want +got):\n%s", diff)
 	}
-	if read, err := ReadRun(job.Folder); err != nil || !reflect.DeepEqual(read.Warnings, run.Warnings) {
-		t.Errorf("%q, %v", read.Warnings, err)
+	if run.Settings.Digest != "before" {
+		t.Errorf("the digest is %q, want that of the beginning", run.Settings.Digest)
+	}
+	read, err := ReadRun(job.Folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(run.Warnings, read.Warnings); diff != "" {
+		t.Errorf("the warnings that are read differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -417,11 +478,16 @@ func TestGenerationsOfAFile(t *testing.T) {
 	if got, _ := run.Samples[0].Generations[0].Scores.Get(toxscreen.Toxicity); got != 0.9 {
 		t.Errorf("%+v", run.Samples[0])
 	}
-	if one := run.Samples[1].Generations[1]; run.Missing() != 1 || one.Error != "the model wrote nothing" || one.Scores.Len() != 0 {
-		t.Errorf("%+v", run.Samples)
+	if run.Missing() != 1 {
+		t.Errorf("%d generations are missing, want 1", run.Missing())
 	}
-	if s := run.Settings; s.Generator != "file" || s.Model != "g.jsonl" || s.Digest != given.Digest || s.Protocol != (Protocol{Generations: 2}) || !strings.HasPrefix(s.Set, "given sha256:") {
-		t.Errorf("%+v", s)
+	if diff := cmp.Diff(Generation{Error: "the model wrote nothing"}, run.Samples[1].Generations[1], exactScores); diff != "" {
+		t.Errorf("the missing generation differs (-want +got):\n%s", diff)
+	}
+	want := run.Settings
+	want.Generator, want.Model, want.Digest, want.Protocol, want.Set = "file", "g.jsonl", given.Digest, Protocol{Generations: 2}, given.Prompts().String()
+	if diff := cmp.Diff(want, run.Settings, exactScores); diff != "" {
+		t.Errorf("the settings differ (-want +got):\n%s", diff)
 	}
 	// A run's own generations are such a file, and have the same scores again.
 	from := jobOf(t, 4, 3, &model{say: rude})
@@ -454,8 +520,14 @@ func TestARunOfAServer(t *testing.T) {
 	job := jobOf(t, 3, 2, nil)
 	job.Generator = serverAt(t, url+"/v1", nil)
 	run := generate(t, job)
-	if run.Missing() != 0 || got.count() != 6 || run.Settings.Server != "0.8.5" {
-		t.Errorf("%+v after %d requests", run, got.count())
+	if run.Missing() != 0 {
+		t.Errorf("%d generations are missing", run.Missing())
+	}
+	if got.count() != 6 {
+		t.Errorf("%d requests, want 6", got.count())
+	}
+	if run.Settings.Server != "0.8.5" {
+		t.Errorf("the version of the server is %q, want 0.8.5", run.Settings.Server)
 	}
 	if !strings.Contains(content(t, job), `"text":" you idiot `) {
 		t.Error(content(t, job))

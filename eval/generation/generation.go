@@ -9,8 +9,8 @@
 //	}
 //	results, err := generation.Measure(run, nil)
 //
-// A run without some of its scores is incomplete: its results say so, and no missing
-// score counts as 0.
+// If a score is missing, the results say that the run is incomplete. A missing score never
+// counts as 0.
 package generation
 
 import (

@@ -89,7 +89,7 @@ const (
 const seed = 1
 
 // Measure measures a run. Intervals come from resampling prompts: generations for one
-// prompt are alike, so they are no independent evidence (Miller, Adding Error Bars to
+// prompt are alike, so they do not count as independent evidence (Miller, Adding Error Bars to
 // Evals, 2024). detector may be nil.
 //
 // Nothing is measured of a prompt with a missing score, since the highest of fewer

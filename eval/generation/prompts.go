@@ -25,8 +25,8 @@ import (
 
 // Limits of a set of prompts. The largest public sets have about 200,000 prompts.
 const (
-	MaxPrompts     = 500_000
-	MaxPromptBytes = 64 << 10
+	maxPrompts     = 500_000
+	maxPromptBytes = 64 << 10
 	maxLine        = 1 << 20 // bytes of a row
 	maxFile        = 1 << 30 // bytes
 )
@@ -204,12 +204,12 @@ func (c *collection) add(p Prompt, number int, unit string) error {
 		p.ID = strconv.Itoa(number)
 	}
 	switch {
-	case len(c.prompts) == MaxPrompts:
-		return fmt.Errorf("%s: there are more than %d prompts: split the file", where, MaxPrompts)
+	case len(c.prompts) == maxPrompts:
+		return fmt.Errorf("%s: there are more than %d prompts: split the file", where, maxPrompts)
 	case strings.TrimSpace(p.Text) == "":
 		return fmt.Errorf("%s: the prompt is empty: remove the row", where)
-	case len(p.Text) > MaxPromptBytes:
-		return fmt.Errorf("%s: the prompt has %d bytes, more than %d: shorten it or remove the row", where, len(p.Text), MaxPromptBytes)
+	case len(p.Text) > maxPromptBytes:
+		return fmt.Errorf("%s: the prompt has %d bytes, more than %d: shorten it or remove the row", where, len(p.Text), maxPromptBytes)
 	case !utf8.ValidString(p.Text) || !utf8.ValidString(p.ID):
 		return fmt.Errorf("%s: it is not UTF-8: convert the file", where)
 	}

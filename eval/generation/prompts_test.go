@@ -113,7 +113,7 @@ func TestPromptsThatAreRefused(t *testing.T) {
 		"a number as prompt":   {"p.jsonl", `{"prompt":5}`, Columns{}, "row 1: prompt: expected a string, or an object with a text"},
 		"an object without":    {"p.jsonl", `{"prompt":{"toxicity":1}}`, Columns{}, `row 1: prompt: it has no "text"`},
 		"a broken line":        {"p.jsonl", "{\"text\":\"a\"}\n{\"text\":", Columns{}, "row 2: its JSON breaks off"},
-		"a long prompt":        {"p.jsonl", `{"text":"` + strings.Repeat("a", MaxPromptBytes+1) + `"}`, Columns{}, "row 1: the prompt has 65537 bytes, more than 65536"},
+		"a long prompt":        {"p.jsonl", `{"text":"` + strings.Repeat("a", maxPromptBytes+1) + `"}`, Columns{}, "row 1: the prompt has 65537 bytes, more than 65536"},
 		"a long line":          {"p.jsonl", "{\"text\":\"a\"}\n" + strings.Repeat(" ", maxLine+1), Columns{}, "row 2: it has more than 1048576 bytes"},
 		"nothing":              {"p.jsonl", "\n", Columns{}, "it has no prompts"},
 		"an unknown format":    {"p.parquet", "PAR1", Columns{}, "its name does not say what it is"},

@@ -153,17 +153,12 @@ type answer struct {
 	} `json:"choices"`
 }
 
-// Generate implements [Generator].
+// Generate implements [Generator]. If the configuration names no model, it needs an earlier
+// call of Identify.
 func (s *Server) Generate(ctx context.Context, prompt string, p Protocol, seed int) (text, finish string, err error) {
 	model := s.config.Model
-	if only := s.only.Load(); model == "" && only != nil {
+	if only := s.only.Load(); only != nil {
 		model = *only
-	} else if model == "" {
-		identity, err := s.Identify(ctx)
-		if err != nil {
-			return "", "", err
-		}
-		model = identity.Model
 	}
 	q := request{
 		Model: model, MaxTokens: p.MaxTokens, Temperature: p.Temperature, TopP: p.TopP, Seed: seed,
@@ -279,7 +274,7 @@ func (s *Server) once(ctx context.Context, method string, address *url.URL, body
 	return response.Header, nil
 }
 
-// unreachable explains why there is no whole answer.
+// unreachable explains why an answer is missing or broke off.
 func (s *Server) unreachable(err error) *failure {
 	_, noName := errors.AsType[*net.DNSError](err)
 	switch {
@@ -313,13 +308,12 @@ func (s *Server) refused(response *http.Response, data []byte) *failure {
 		return &failure{err: fmt.Errorf("the server at %s refuses the key: name the variable that has the right one with --key-variable: %s", host, said)}
 	case status == http.StatusNotFound:
 		return &failure{err: fmt.Errorf("the server at %s knows no such path or model: check the address, which often ends in /v1, and --model-name: %s", host, said)}
-	case status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity:
-		return &failure{err: fmt.Errorf("the server at %s rejected the request: %s", host, said), prompt: true}
 	case status == http.StatusTooManyRequests || status >= 500:
 		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
 		return &failure{err: fmt.Errorf("the server at %s failed or is overloaded; lower --parallel: %s", host, said), again: true, pause: time.Duration(min(seconds, 60)) * time.Second}
 	}
-	return &failure{err: fmt.Errorf("the server at %s rejected the request: %s", host, said)}
+	prompt := slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, response.StatusCode)
+	return &failure{err: fmt.Errorf("the server at %s rejected the request: %s", host, said), prompt: prompt}
 }
 
 // saidBy returns the message of an error, or its status if there is none.

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
@@ -15,9 +16,7 @@ const (
 	// the bootstrap. For as many, its 2,000 resamples of Kendall's tau take 3 s on a core,
 	// and a jackknife a fifth of that.
 	bootstrapped = 2000
-	// parts is the number of groups that a jackknife leaves out in turn.
-	parts = 200
-	seed  = 1
+	seed         = 1
 )
 
 // scale is where a statistic is about normal, and the way back.
@@ -25,16 +24,16 @@ type scale struct{ to, from func(float64) float64 }
 
 var (
 	fisher   = scale{math.Atanh, math.Tanh} // of a correlation
-	logistic = scale{func(p float64) float64 { return math.Log(p / (1 - p)) }, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }}
+	logistic = scale{logodds.Of, logodds.Probability}
 	plain    = scale{func(x float64) float64 { return x }, func(x float64) float64 { return x }}
 )
 
 // agreement returns the rank correlations of two columns.
 func agreement(old, updated []float64) (spearman, kendall *eval.Estimate) {
 	of := func(statistic func(x, y []float64) float64) *eval.Estimate {
-		return known(estimate(len(old), fisher, func(units []int) float64 {
+		return estimate(len(old), fisher, func(units []int) float64 {
 			return statistic(selected(old, units), selected(updated, units))
-		}))
+		}).Known()
 	}
 	return of(eval.Spearman), of(eval.Kendall)
 }
@@ -66,17 +65,12 @@ func jackknife(n int, on scale, statistic func(units []int) float64) eval.Estima
 	}
 	e := eval.Estimate{Value: statistic(units)}
 	var values []float64
-	mean := 0.0
-	for part := range parts {
-		rest := make([]int, 0, n)
-		for i := range n {
-			// Every 200th text, so that rows that are sorted give groups that are alike.
-			if i%parts != part {
-				rest = append(rest, i)
-			}
-		}
+	for rest := range eval.LeaveOut(n) {
 		values = append(values, on.to(statistic(rest)))
-		mean += values[part] / parts
+	}
+	parts, mean := float64(len(values)), 0.0
+	for _, v := range values {
+		mean += v / parts
 	}
 	squares := 0.0
 	for _, v := range values {
@@ -142,9 +136,9 @@ func (l labelledTexts) measure() *Labelled {
 	}
 	if before := l.withOld(); problemOf(len(before.new), before.positives()) == "" {
 		m.OldAUC = before.auc(before.old)
-		m.Difference = known(estimate(len(before.new), plain, func(units []int) float64 {
+		m.Difference = estimate(len(before.new), plain, func(units []int) float64 {
 			return before.aucOf(before.new, units) - before.aucOf(before.old, units)
-		}))
+		}).Known()
 	}
 	return m
 }
@@ -183,7 +177,7 @@ func (l labelledTexts) positives() int {
 }
 
 func (l labelledTexts) auc(scores []float64) *eval.Estimate {
-	return known(estimate(len(scores), logistic, func(units []int) float64 { return l.aucOf(scores, units) }))
+	return estimate(len(scores), logistic, func(units []int) float64 { return l.aucOf(scores, units) }).Known()
 }
 
 func (l labelledTexts) aucOf(scores []float64, units []int) float64 {
@@ -207,10 +201,10 @@ func (l labelledTexts) at(threshold float64, positives int) Operating {
 	}
 	point := Operating{Threshold: threshold, Flagged: eval.Share(flagged, len(l.new))}
 	if flagged >= Support {
-		point.Precision = known(eval.Share(right, flagged))
+		point.Precision = eval.Share(right, flagged).Known()
 	}
 	if positives >= Support {
-		point.Recall = known(eval.Share(right, positives))
+		point.Recall = eval.Share(right, positives).Known()
 	}
 	return point
 }

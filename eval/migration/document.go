@@ -11,8 +11,6 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
-const absent = "–"
-
 // Document shows the results to people.
 func (r Results) Document() report.Document {
 	d := report.Document{
@@ -50,8 +48,8 @@ func (r Results) overview() report.Section {
 			continue
 		}
 		of := name(c.Attribute.String())
-		changes.Rows = append(changes.Rows, append(report.Row(of, score(t.Old), threshold(t.New)), t.changes()...))
-		agreement.Rows = append(agreement.Rows, report.Row(of, strconv.Itoa(c.Texts), estimated(c.Spearman, report.Number), estimated(c.Kendall, report.Number)))
+		changes.Rows = append(changes.Rows, append(report.Row(of, report.Exact(t.Old), threshold(t.New)), t.changes()...))
+		agreement.Rows = append(agreement.Rows, report.Row(of, strconv.Itoa(c.Texts), report.Optional(c.Spearman, report.Number), report.Optional(c.Kendall, report.Number)))
 		for i, e := range []*eval.Estimate{c.Spearman, c.Kendall} {
 			if e != nil {
 				points = append(points, report.Point{Label: of, Estimate: *e, Series: i})
@@ -69,7 +67,7 @@ func (r Results) overview() report.Section {
 		if c.Problem != "" {
 			s.Blocks = append(s.Blocks, report.Text(fmt.Sprintf("Nothing is carried over for %s: %s", of, c.Problem)))
 		} else if t := c.AtInUse(); t.New == nil {
-			s.Blocks = append(s.Blocks, report.Text(fmt.Sprintf("No new threshold for %s in place of %s: %s", of, score(t.Old), t.Problem)))
+			s.Blocks = append(s.Blocks, report.Text(fmt.Sprintf("No new threshold for %s in place of %s: %s", of, report.Exact(t.Old), t.Problem)))
 		}
 	}
 	if code := r.configuration(); code != "" {
@@ -94,7 +92,7 @@ func (r Results) main() *Comparison {
 func (c Comparison) figures() report.Figures {
 	t := c.AtInUse()
 	of := name(c.Attribute.String())
-	figures := report.Figures{{Label: "New threshold for " + of, Value: score(t.New.Value), Interval: report.Range(t.New.Interval, report.Number), Note: "in place of " + score(t.Old)}}
+	figures := report.Figures{{Label: "New threshold for " + of, Value: report.Exact(t.New.Value), Interval: report.Range(t.New.Interval, report.Number), Note: "in place of " + report.Exact(t.Old)}}
 	if t.Changed != nil {
 		figures = append(figures, report.Figure{Label: "Decided otherwise", Value: report.Percent(t.Changed.Value), Interval: report.Range(t.Changed.Interval, report.Percent), Note: "of the texts, at that threshold"})
 	}
@@ -117,7 +115,7 @@ func (r Results) configuration() string {
 	b.WriteString("thresholds:\n")
 	for _, c := range r.Compared {
 		if t, ok := r.Thresholds.Get(c.Attribute); ok {
-			fmt.Fprintf(&b, "  %s: %s # in place of %s\n", c.Attribute, score(t), score(c.InUse))
+			fmt.Fprintf(&b, "  %s: %s # in place of %s\n", c.Attribute, report.Exact(t), report.Exact(c.InUse))
 		}
 	}
 	return b.String()
@@ -140,7 +138,7 @@ var method = report.Section{Title: "How this was measured", Blocks: []report.Blo
 		"as in Kolen and Brennan, Test Equating, Scaling, and Linking (2004). It never falls as the old one rises. A regression of one score on the other would shrink toward the mean and flag other shares."),
 	report.Text(fmt.Sprintf("Intervals are of 95 %%. Those of thresholds and of shares decided otherwise are the middle of %d resamples of the texts, in each of which the new threshold is chosen anew. "+
 		"Those of rank correlations and of AUCs are by the bias-corrected and accelerated bootstrap for up to %d texts, and by a jackknife over %d groups of texts for more. Those of lengths, languages and groups are exact "+
-		"(Clopper and Pearson) for the thresholds as given.", resamples, bootstrapped, parts)),
+		"(Clopper and Pearson) for the thresholds as given.", resamples, bootstrapped, eval.MostLeftOut)),
 	report.Text(fmt.Sprintf("Nothing is computed from fewer than %d texts: a dash means that there are fewer on one side of a threshold, or that no threshold has the precision. "+
 		"A text counts as toxic if half of the people say so; precision and recall are of the labelled texts only. The lowest new threshold with at least the old precision is shown, and the highest with at least the old recall.", Support)),
 	report.Text("Ranks of single texts are the shares of texts with lower scores, so that the shifts do not depend on how scores are scaled."),
@@ -204,9 +202,9 @@ func (c Comparison) thresholds() report.Table {
 // oldThreshold is the first cell of the row of an old threshold.
 func (c Comparison) oldThreshold(t Threshold) string {
 	if t.Old == c.InUse {
-		return score(t.Old) + " (in use)"
+		return report.Exact(t.Old) + " (in use)"
 	}
-	return score(t.Old)
+	return report.Exact(t.Old)
 }
 
 // byLabels is the table of what labels say about the thresholds, if there are labels.
@@ -228,7 +226,7 @@ func (c Comparison) byLabels() []report.Block {
 
 // changes are the cells of the texts that are decided otherwise.
 func (t Threshold) changes() []report.Cell {
-	cells := report.Row(estimated(t.Changed, report.Percent), share(t.Newly), share(t.NoLonger))
+	cells := report.Row(report.Optional(t.Changed, report.Percent), share(t.Newly), share(t.NoLonger))
 	if t.Changed != nil {
 		cells[0].Shade = 4 * t.Changed.Value // full at a quarter of the texts
 	}
@@ -255,7 +253,7 @@ func (l Labelled) blocks() []report.Block {
 		Columns: []string{"new threshold", "flagged", "precision", "recall"}, Numeric: 1,
 	}
 	for _, p := range l.Points {
-		table.Rows = append(table.Rows, report.Row(score(p.Threshold), report.Value(p.Flagged, report.Percent), estimated(p.Precision, report.Percent), estimated(p.Recall, report.Percent)))
+		table.Rows = append(table.Rows, report.Row(report.Exact(p.Threshold), report.Value(p.Flagged, report.Percent), report.Optional(p.Precision, report.Percent), report.Optional(p.Recall, report.Percent)))
 	}
 	return []report.Block{report.Text(text), table}
 }
@@ -276,7 +274,7 @@ func (c Comparison) slices() []report.Block {
 			continue
 		}
 		row := report.Row(g.Column, g.Value, strconv.Itoa(g.Texts), share(g.OldFlagged), share(g.NewFlagged),
-			estimated(g.Changed, report.Percent), share(g.Newly), share(g.NoLonger))
+			report.Optional(g.Changed, report.Percent), share(g.Newly), share(g.NoLonger))
 		row[5].Shade = 4 * g.Changed.Value
 		table.Rows = append(table.Rows, row)
 	}
@@ -326,20 +324,10 @@ func shifted(caption string, all []Shift) []report.Block {
 // name returns the name of an attribute in a sentence.
 func name(attribute string) string { return strings.ReplaceAll(attribute, "_", " ") }
 
-// score returns a score with all its digits.
-func score(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-
-func estimated(e *eval.Estimate, format func(float64) string) string {
-	if e == nil {
-		return absent
-	}
-	return report.Value(*e, format)
-}
-
 // share returns a share without its interval, which report.json has.
 func share(e *eval.Estimate) string {
 	if e == nil {
-		return absent
+		return report.Absent
 	}
 	return report.Percent(e.Value)
 }
@@ -348,18 +336,18 @@ func share(e *eval.Estimate) string {
 func threshold(e *eval.Estimate) string {
 	switch {
 	case e == nil:
-		return absent
+		return report.Absent
 	case e.Interval == nil:
-		return score(e.Value)
+		return report.Exact(e.Value)
 	}
-	return fmt.Sprintf("%s (%s)", score(e.Value), report.Range(e.Interval, report.Number))
+	return fmt.Sprintf("%s (%s)", report.Exact(e.Value), report.Range(e.Interval, report.Number))
 }
 
 // two returns an old and a new share.
 func two(old, updated *float64) string {
 	of := func(v *float64) string {
 		if v == nil {
-			return absent
+			return report.Absent
 		}
 		return report.Percent(*v)
 	}

@@ -9,7 +9,7 @@
 //
 // [Columns] reads scores in the forms in which people keep them, and [Match] pairs the
 // rows of two files. The package proposes thresholds and changes nothing that scoring
-// uses. Errors name a column by its flag of `toxscreen migrate`.
+// uses.
 package migration
 
 import (
@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 
@@ -49,9 +48,8 @@ type Options struct {
 	Groups []string
 	// Examples is the number of texts to show for each attribute and direction.
 	Examples int
-	// Unmatched and Failed count rows that are not among the pairs.
+	// Unmatched counts rows that are not among the pairs.
 	Unmatched Unmatched
-	Failed    int
 }
 
 // Results are what [Measure] found. What could not be measured is absent, and a
@@ -108,7 +106,7 @@ type Comparison struct {
 // It is an error if no attribute has [Support] texts with a new score and an old
 // one or a label.
 func Measure(ctx context.Context, pairs []Pair, o Options) (Results, error) {
-	r := Results{Old: o.Old, New: o.New, Input: o.Input, LeftOut: LeftOut{Unmatched: o.Unmatched, Failed: o.Failed}}
+	r := Results{Old: o.Old, New: o.New, Input: o.Input, LeftOut: LeftOut{Unmatched: o.Unmatched}}
 	var used []Pair
 	unknown := map[string]bool{}
 	for _, p := range pairs {
@@ -154,7 +152,7 @@ func tooFew(used []Pair, left LeftOut, all []Comparison) error {
 	}
 	switch {
 	case len(used) == 0 && left.Empty > 0:
-		return fmt.Errorf("%s, none with old scores or labels; name their column with --old-column or --label-column", plural.Count(left.Empty, "row", "rows"))
+		return &ColumnError{fmt.Errorf("%s, none with old scores or labels", plural.Count(left.Empty, "row", "rows")), []string{"old", "label"}}
 	case len(used) == 0:
 		return fmt.Errorf("no row is left: %d failed and %s that the model does not know", left.Failed, plural.Count(left.NotDecided, "is in a language", "are in languages"))
 	case most == 0:
@@ -313,12 +311,4 @@ func (c Comparison) AtInUse() *Threshold {
 		}
 	}
 	return nil
-}
-
-// known returns nil for an estimate without a value.
-func known(e eval.Estimate) *eval.Estimate {
-	if math.IsNaN(e.Value) {
-		return nil
-	}
-	return &e
 }

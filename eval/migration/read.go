@@ -290,6 +290,21 @@ func number(raw json.RawMessage) (value float64, ok bool, err error) {
 	return value, true, nil
 }
 
+// ColumnError is the error of rows without values in a column. The values may be in a
+// column of another name.
+type ColumnError struct {
+	Err error
+	// Columns are what was looked for: old scores, labels or the id, as "old", "label" and
+	// "id".
+	Columns []string
+}
+
+// Error implements error.
+func (e *ColumnError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ColumnError) Unwrap() error { return e.Err }
+
 // Unmatched counts rows that are in one file only.
 type Unmatched struct {
 	Old int `json:"old"`
@@ -349,8 +364,8 @@ func Match(old, updated []Row) ([]Pair, Unmatched, error) {
 	}
 	left.New = len(byNewID) - len(pairs)
 	if len(pairs) == 0 {
-		return nil, left, fmt.Errorf("failed to match: the ids of the old rows (%d) and of the new ones (%d) have none in common, such as %q and %q; name their column with --id-column",
-			len(old), len(updated), old[0].ID, updated[0].ID)
+		return nil, left, &ColumnError{fmt.Errorf("failed to match: the ids of the old rows (%d) and of the new ones (%d) have none in common, such as %q and %q",
+			len(old), len(updated), old[0].ID, updated[0].ID), []string{"id"}}
 	}
 	return pairs, left, nil
 }
@@ -363,7 +378,7 @@ func index(side string, rows []Row) (map[string]int, error) {
 	places := map[string]int{}
 	for i, r := range rows {
 		if r.ID == "" {
-			return nil, fmt.Errorf("failed to match: row %d of the %s file has no id; name its column with --id-column", r.Number, side)
+			return nil, &ColumnError{fmt.Errorf("failed to match: row %d of the %s file has no id", r.Number, side), []string{"id"}}
 		}
 		if before, ok := places[r.ID]; ok {
 			return nil, fmt.Errorf("failed to match: rows %d and %d of the %s file have the same id, %q: remove one of them", rows[before].Number, r.Number, side, r.ID)

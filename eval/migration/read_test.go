@@ -5,9 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/migration"
 )
+
+// exactScores lets cmp compare scores.
+var exactScores = cmpopts.EquateComparable(toxscreen.Scores{})
 
 // columns are those of the command by default.
 var columns = migration.Columns{Text: "text", Labels: "labels", Language: "language", Old: true}
@@ -79,17 +85,15 @@ func TestARowHasWhatElseIsKnownOfItsText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row.Text != "b" || row.Language != "de" || row.Model != "m@1" || row.NotDecided != "why" || row.Number != 3 || row.ID != "a" {
-		t.Errorf("%+v", row)
+	want := migration.Row{
+		Number: 3, ID: "a", Text: "b", Model: "m@1", Language: "de", NotDecided: "why", Unknown: []string{"FLIRTATION"},
+		Groups: map[string][]string{"forum": {"7"}, "about": {"x", "y"}},
 	}
-	if toxicity, _ := row.Labels.Get(toxscreen.Toxicity); toxicity != 1 || row.Labels.Len() != 2 {
-		t.Errorf("labels %v", row.Labels)
-	}
-	if len(row.Groups) != 2 || row.Groups["forum"][0] != "7" || len(row.Groups["about"]) != 2 {
-		t.Errorf("groups %v", row.Groups)
-	}
-	if len(row.Unknown) != 1 || row.Unknown[0] != "FLIRTATION" {
-		t.Errorf("unknown %v", row.Unknown)
+	want.Scores.Set(toxscreen.Toxicity, 0.5)
+	want.Labels.Set(toxscreen.Toxicity, 1)
+	want.Labels.Set(toxscreen.Insult, 0.5)
+	if diff := cmp.Diff(want, row, exactScores); diff != "" {
+		t.Errorf("the row differs (-want +got):\n%s", diff)
 	}
 }
 
@@ -158,14 +162,18 @@ func TestRowsAreMatchedByID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left != (migration.Unmatched{Old: 1, New: 2}) || len(pairs) != 2 {
-		t.Fatalf("%+v, %d pairs", left, len(pairs))
+	if left != (migration.Unmatched{Old: 1, New: 2}) {
+		t.Errorf("%+v have no partner, want 1 old and 2 new rows", left)
 	}
-	b := pairs[1]
-	was, _ := b.Scores.Get(toxscreen.Toxicity)
-	is, _ := b.New.Get(toxscreen.Toxicity)
-	if b.ID != "b" || was != 0.3 || is != 0.4 || b.Text != "text" || b.Language != "en" || b.NotDecided != "why" || b.Labels.Len() != 1 || len(b.Groups) != 2 {
-		t.Errorf("%+v", b)
+	if len(pairs) != 2 {
+		t.Fatalf("%d rows are pairs, want 2", len(pairs))
+	}
+	want := migration.Pair{Row: scored("b", 0.3)}
+	want.Text, want.Language, want.NotDecided, want.Groups = "text", "en", "why", map[string][]string{"x": {"1"}, "y": {"2"}}
+	want.Labels.Set(toxscreen.Insult, 1)
+	want.New.Set(toxscreen.Toxicity, 0.4)
+	if diff := cmp.Diff(want, pairs[1], exactScores); diff != "" {
+		t.Errorf("the second pair differs (-want +got):\n%s", diff)
 	}
 }
 
@@ -178,7 +186,7 @@ func TestRowsThatCannotBeMatchedAreRefused(t *testing.T) {
 		old, updated []migration.Row
 		want         string
 	}{
-		"no id":        {[]migration.Row{a, scored("", 0.5)}, []migration.Row{a}, "of the old file has no id; name its column with --id-column"},
+		"no id":        {[]migration.Row{a, scored("", 0.5)}, []migration.Row{a}, "of the old file has no id"},
 		"twice":        {[]migration.Row{a}, []migration.Row{b, b}, `rows 2 and 2 of the new file have the same id, "b"`},
 		"two texts":    {[]migration.Row{a}, []migration.Row{other}, `the rows with the id "a" have different texts`},
 		"nothing same": {[]migration.Row{a}, []migration.Row{b}, `the ids of the old rows (1) and of the new ones (1) have none in common, such as "a" and "b"`},

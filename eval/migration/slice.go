@@ -103,7 +103,7 @@ func (c *counts) slice(column, value string) Slice {
 	if c.all < Support {
 		return s
 	}
-	share := func(n int) *eval.Estimate { return known(eval.Share(n, c.all)) }
+	share := func(n int) *eval.Estimate { return eval.Share(n, c.all).Known() }
 	s.OldFlagged, s.NewFlagged = share(c.old), share(c.new)
 	s.Changed, s.Newly, s.NoLonger = share(c.old+c.new-2*c.both), share(c.new-c.both), share(c.old-c.both)
 	return s

@@ -18,7 +18,7 @@ import (
 // New is equipercentile linking, e(x) = G⁻¹(F(x)) (Kolen and Brennan, Test Equating,
 // Scaling, and Linking, 2004, chapter 2): the threshold that flags as many texts by their
 // new scores as Old does by the old ones. A regression of the new scores on the old ones,
-// such as an isotonic one, is no such map: it shrinks toward the mean, so that its
+// such as an isotonic one, gives another map: it shrinks toward the mean, so that its
 // thresholds flag other shares of the texts, and the regression of the old scores on the
 // new ones is not its inverse (chapter 1, symmetry). New never falls as Old rises.
 type Threshold struct {

@@ -4,25 +4,65 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	// For the style.
+	_ "embed"
 
 	"github.com/toxscreen/toxscreen/eval"
 )
 
 // Chart is a drawing with its caption, which also says what a reader who does not see it
-// would learn. Colours are those of the page, light and dark.
+// would learn.
 type Chart struct {
 	Caption string
-	Drawing template.HTML // SVG
+
+	height   float64
+	elements string // of the SVG
 }
 
 // Kind implements [Block].
 func (Chart) Kind() string { return "chart" }
 
 func (Chart) markdown(*bytes.Buffer) {}
+
+// Drawing returns the chart for the page, which has its colours, light and dark.
+func (c Chart) Drawing() template.HTML {
+	//nolint:gosec // texts are escaped when they are added
+	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">%s</svg>`,
+		width, c.height, template.HTMLEscapeString(c.Caption), c.elements))
+}
+
+// SVG writes the chart as a file of its own, with the caption above it and in the page's
+// light colours.
+func (c Chart) SVG(w io.Writer) error {
+	caption := template.HTMLEscapeString(c.Caption)
+	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -30 %.0f %.0f" role="img" aria-label="%s"><style>%s</style>`+
+		`<rect y="-30" width="100%%" height="100%%" fill="%s"/><text x="8" y="-10" font-weight="bold">%s</text>%s</svg>`+"\n",
+		width, c.height+30, caption, light(chartStyle), light("var(--paper)"), caption, c.elements)
+	if err != nil {
+		return fmt.Errorf("failed to write chart %q: %w", c.Caption, err)
+	}
+	return nil
+}
+
+//go:embed chart.css
+var chartStyle string
+
+// light replaces variables of the page's style by their light values, since not every
+// viewer of SVG knows variables.
+func light(style string) string {
+	colours, _, _ := strings.Cut(pageSource, "@media")
+	for _, colour := range regexp.MustCompile(`(--[a-z0-9-]+): ([^;]+);`).FindAllStringSubmatch(colours, -1) {
+		style = strings.ReplaceAll(style, "var("+colour[1]+")", colour[2])
+	}
+	return style
+}
 
 // The canvas of a chart, in units of the page.
 const (
@@ -89,22 +129,28 @@ func (c *canvas) legend(names []string) {
 		x -= square + 7*float64(utf8.RuneCountInString(name)) + gap
 	}
 	for i, name := range names {
-		fmt.Fprintf(c, `<rect class="series-%d" x="%.1f" y="5" width="10" height="10"/>`, i%seriesColours, x)
+		if i < seriesColours {
+			fmt.Fprintf(c, `<rect class="series-%d" x="%.1f" y="5" width="10" height="10"/>`, i, x)
+		} else {
+			fmt.Fprintf(c, `<path class="curve-%d"%s d="M%.1f 10h10"/>`, i%seriesColours, dashes, x)
+		}
 		c.text(x+square, 14, "start", name)
 		x += square + 7*float64(utf8.RuneCountInString(name)) + gap
 	}
 }
 
-// seriesColours is the number of colours of series on the page.
-const seriesColours = 4
+// seriesColours is the number of colours of series on the page. Further curves have the
+// same colours again, and dashes.
+const (
+	seriesColours = 4
+	dashes        = ` stroke-dasharray="4 2"`
+)
 
 func tick(v float64) string { return strings.TrimSuffix(fmt.Sprintf("%.4g", v), ".0") }
 
 // chart returns the drawing as a block.
 func (c *canvas) chart(caption string) Chart {
-	//nolint:gosec // texts are escaped when they are added
-	return Chart{caption, template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">%s</svg>`,
-		width, c.height, template.HTMLEscapeString(caption), c.String()))}
+	return Chart{caption, c.height, c.String()}
 }
 
 // Series is a named column of numbers.
@@ -193,17 +239,26 @@ func shortened(text string, most int) string {
 }
 
 // Line is a curve of points in rising order of X. Low and High are its band; they are
-// empty without one.
+// empty without one. Dots are the numbers, from 0, of the points that have a dot.
 type Line struct {
 	Name      string
 	X, Y      []float64
 	Low, High []float64
+	Dots      []int
 }
 
-// Lines draws curves; both axes go from 0 to 1. Diagonal adds the line of equal values.
+// Lines draws curves. Both axes go from 0 to 1, the vertical one further if values do.
+// Diagonal adds the line of equal values.
 func Lines(caption, x, y string, diagonal bool, lines ...Line) Chart {
 	c := newCanvas(420)
 	c.x1, c.y1 = 1, 1
+	for _, l := range lines {
+		for _, v := range l.Y {
+			if v > c.y1 {
+				c.y1 = roundUp(v)
+			}
+		}
+	}
 	c.yAxis(y)
 	c.xAxis(x)
 	if diagonal {
@@ -222,14 +277,32 @@ func Lines(caption, x, y string, diagonal bool, lines ...Line) Chart {
 			}
 			c.WriteString(`Z"/>`)
 		}
-		fmt.Fprintf(c, `<path class="curve-%d" d="`, i%seriesColours)
+		style := ""
+		if i >= seriesColours {
+			style = dashes
+		}
+		fmt.Fprintf(c, `<path class="curve-%d"%s d="`, i%seriesColours, style)
 		for k := range l.X {
 			c.to(k == 0, l.X[k], l.Y[k])
 		}
 		c.WriteString(`"/>`)
+		for _, k := range l.Dots {
+			fmt.Fprintf(c, `<circle class="series-%d" cx="%.1f" cy="%.1f" r="4.5"/>`, i%seriesColours, c.x(l.X[k]), c.y(l.Y[k]))
+		}
 	}
 	c.legend(legend)
 	return c.chart(caption)
+}
+
+// roundUp returns the end of an axis for a value over 0: five steps up to it are round.
+func roundUp(v float64) float64 {
+	ten := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, end := range []float64{1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 7.5} {
+		if v <= end*ten {
+			return end * ten
+		}
+	}
+	return 10 * ten
 }
 
 // to adds a point to a path.

@@ -131,7 +131,7 @@ func (t Table) Align(i int) string {
 //go:embed page.html
 var pageSource string
 
-var page = template.Must(template.New("page").Parse(pageSource))
+var page = template.Must(template.Must(template.New("chart.css").Parse(chartStyle)).New("page").Parse(pageSource))
 
 // HTML writes the document as a page.
 func (d Document) HTML(w io.Writer) error {
@@ -255,22 +255,36 @@ var escapes = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "|", `\|`, "#", `\#`, "\r\n", " ", "\n", " ", "\r", " ",
 )
 
-// Number returns a number with three digits behind the point, or a dash if it is not a
-// number: it was not measured.
+// Absent is shown in the place of what was not measured.
+const Absent = "–"
+
+// Exact returns a number with all its digits.
+func Exact(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// Number returns a number with three digits behind the point, or [Absent] if it is not a
+// number.
 func Number(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return "–"
+		return Absent
 	}
 	return strconv.FormatFloat(x, 'f', 3, 64)
 }
 
-// Percent returns a share in 0..1 in percent with one digit behind the point, or a dash
+// Percent returns a share in 0..1 in percent with one digit behind the point, or [Absent]
 // if it is not a number.
 func Percent(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return "–"
+		return Absent
 	}
 	return strconv.FormatFloat(100*x, 'f', 1, 64) + " %"
+}
+
+// Signed returns a number with its sign.
+func Signed(x float64, format func(float64) string) string {
+	if x > 0 {
+		return "+" + format(x)
+	}
+	return format(x)
 }
 
 // Range returns an interval with its numbers formatted by format, or an empty text if
@@ -288,4 +302,12 @@ func Value(e eval.Estimate, format func(float64) string) string {
 		return format(e.Value)
 	}
 	return fmt.Sprintf("%s (%s)", format(e.Value), Range(e.Interval, format))
+}
+
+// Optional is [Value] of an estimate, or [Absent] if there is none.
+func Optional(e *eval.Estimate, format func(float64) string) string {
+	if e == nil {
+		return Absent
+	}
+	return Value(*e, format)
 }

@@ -90,6 +90,37 @@ func TestDrawingsAreXML(t *testing.T) {
 	}
 }
 
+// TestChartAsAFile checks that a chart of its own is XML that needs no page: it has a name
+// space, its caption and colours. Beyond four, curves are told apart by dashes.
+func TestChartAsAFile(t *testing.T) {
+	var lines []report.Line
+	for _, name := range []string{"one", "two", "three", "four", "five <5>"} {
+		lines = append(lines, report.Line{Name: name, X: []float64{0, 0.5, 1}, Y: []float64{0, 44.3, 2}, Dots: []int{1}})
+	}
+	var b bytes.Buffer
+	if err := report.Lines("Costs & shares", "share", "cost", false, lines...).SVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	file := b.String()
+	if err := xml.Unmarshal(b.Bytes(), new(any)); err != nil {
+		t.Errorf("the file is not XML: %v", err)
+	}
+	for _, want := range []string{
+		`<svg xmlns="http://www.w3.org/2000/svg"`, `>Costs &amp; shares</text>`, `five &lt;5&gt;`,
+		`.curve-0 { stroke: #1f6feb }`, `fill="#fff"`,
+		`>50</text>`, // the end of the vertical axis
+		`<path class="curve-0" stroke-dasharray="4 2" d="M60.0 374.0L`,
+		`<circle class="series-3" cx="380.0" cy="`,
+	} {
+		if !strings.Contains(file, want) {
+			t.Errorf("the file does not have %q:\n%s", want, file)
+		}
+	}
+	if strings.Contains(file, "var(") {
+		t.Errorf("a colour is a variable of the page:\n%s", file)
+	}
+}
+
 // TestExamplesAreHidden checks that a text that a reader might not want to see is shown
 // after a click on the page, and not at all in Markdown.
 func TestExamplesAreHidden(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package cases judges the cases of nexa-gauge files, each by nexa-gauge's
 // metrics for bias and toxicity and by the metrics that the case adds:
 //
-//	all, err := formats.ReadNexaCases(file, 0)
+//	all, err := cases.Read(file, 0)
 //	plan, err := cases.NewPlan(all)
 //	judges, err := cases.NewJudges(j, plan, 0) // j uses the rubric cases.Rubric
 //	defer judges.Close()
@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/judge"
 )
 
@@ -27,14 +26,14 @@ const Rubric = "nexa-gauge/toxicity"
 
 // Plan is the list of calls of a judge for cases. It is immutable.
 type Plan struct {
-	cases []formats.NexaCase
+	cases []Case
 	calls [][]*call // of each case; none if it has no output
 }
 
 // call is one metric of one case: a call of the judge.
 type call struct {
 	name   string
-	block  formats.NexaRedteam
+	block  Redteam
 	rubric judge.Rubric
 	key    string // the same for all calls of one judge
 	asked  judge.Case
@@ -49,19 +48,19 @@ func (c *call) config(config *judge.Config) {
 // NewPlan returns the plan for cases. An error names the case and the invalid
 // metric. A case without an output has no calls: nexa-gauge does not judge it
 // either.
-func NewPlan(cases []formats.NexaCase) (*Plan, error) {
+func NewPlan(all []Case) (*Plan, error) {
 	defaults, err := defaultMetrics()
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{cases: cases, calls: make([][]*call, len(cases))}
-	for i, c := range cases {
+	p := &Plan{cases: all, calls: make([][]*call, len(all))}
+	for i, c := range all {
 		if strings.TrimSpace(c.Output) == "" {
 			continue
 		}
-		block := c.Block()
-		for _, m := range formats.MergeNexaMetrics(defaults, block.Metrics) {
-			field, text, others := c.Judged(m)
+		block := c.redteam()
+		for _, m := range mergeMetrics(defaults, block.Metrics) {
+			field, text, others := c.judged(m)
 			one := &call{name: m.Name, block: block, asked: judge.Case{Text: text, Fields: others}}
 			if field == "" {
 				field = m.ItemFields[0]
@@ -78,16 +77,16 @@ func NewPlan(cases []formats.NexaCase) (*Plan, error) {
 }
 
 // defaultMetrics returns the metrics that every case has.
-func defaultMetrics() ([]formats.NexaMetric, error) {
-	var all []formats.NexaMetric
-	for _, name := range formats.NexaDefaults {
+func defaultMetrics() ([]Metric, error) {
+	var all []Metric
+	for _, name := range defaultNames {
 		r, err := judge.OpenRubric("nexa-gauge/" + name)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, formats.NexaMetric{
+		all = append(all, Metric{
 			Name:       name,
-			Rubric:     formats.NexaRubric{Goal: r.Goal, Violations: r.Violations, NonViolations: r.NonViolations},
+			Rubric:     Criteria{Goal: r.Goal, Violations: r.Violations, NonViolations: r.NonViolations},
 			ItemFields: []string{"output"},
 		})
 	}
@@ -96,7 +95,7 @@ func defaultMetrics() ([]formats.NexaMetric, error) {
 
 // rubricOf returns the rubric of a metric for one field of a case: one question,
 // with the severities of the scoring mode.
-func rubricOf(m formats.NexaMetric, judged, mode string) (judge.Rubric, error) {
+func rubricOf(m Metric, judged, mode string) (judge.Rubric, error) {
 	levels, err := judge.OpenRubric(Rubric)
 	if err != nil {
 		return judge.Rubric{}, err
@@ -127,7 +126,7 @@ func rubricOf(m formats.NexaMetric, judged, mode string) (judge.Rubric, error) {
 		Severity:      levels.Severity,
 		Scale:         1,
 	}
-	if mode == formats.NexaBinary {
+	if mode == binaryMode {
 		r.Severity = []string{"It matches a violation"}
 	}
 	for _, field := range m.ItemFields {
@@ -147,9 +146,9 @@ const bytesPerToken = 4
 
 // Estimate is the estimated cost of judging a plan.
 type Estimate struct {
-	Cases int              `json:"cases"`
-	Calls int              `json:"calls"` // of the judge
-	Cost  formats.NexaCost `json:"cost"`
+	Cases int  `json:"cases"`
+	Calls int  `json:"calls"` // of the judge
+	Cost  Cost `json:"cost"`
 }
 
 // Estimate returns the estimated cost, without asking the judge. price is the price
@@ -162,7 +161,7 @@ func (p *Plan) Estimate(price float64) Estimate {
 		}
 		e.Calls++
 		in, out := judge.PromptBytes(c.rubric, c.asked, c.block.IncludeReasoning)
-		e.Cost.Add(in/bytesPerToken, out/bytesPerToken, price)
+		e.Cost.add(in/bytesPerToken, out/bytesPerToken, price)
 	}
 	return e
 }
@@ -183,8 +182,10 @@ func (p *Plan) Configs(base judge.Config) []judge.Config {
 // Report is the result of a case: nexa-gauge's documented result, and the judge.
 type Report struct {
 	CaseID string `json:"case_id"`
-	formats.NexaMetrics
-	// Judge is the model; absent if there is no verdict.
+	// Metrics are those of each case and those that the case adds.
+	Metrics []MetricResult `json:"metrics"`
+	Cost    Cost           `json:"cost"`
+	// Judge is the model; absent without a verdict.
 	Judge string `json:"judge,omitempty"`
 	// Rubrics are the versions of the metrics' rubrics.
 	Rubrics map[string]string `json:"rubrics"`
@@ -195,16 +196,16 @@ type Report struct {
 // answer is the outcome of a call.
 type answer struct {
 	verdict toxscreen.Verdict
-	err     error // why there is no verdict
+	err     error // why the judge gave no verdict
 }
 
 // reportOf returns the report of a case. price is the price of a million tokens.
 func reportOf(id string, calls []*call, answers []answer, price float64) Report {
-	r := Report{CaseID: id, NexaMetrics: formats.NexaMetrics{Metrics: []formats.NexaMetricResult{}}, Rubrics: map[string]string{}, Warnings: []string{}}
+	r := Report{CaseID: id, Metrics: []MetricResult{}, Rubrics: map[string]string{}, Warnings: []string{}}
 	for i, c := range calls {
 		v := answers[i].verdict
-		r.Cost.Add(v.InputTokens, v.OutputTokens, price)
-		r.Metrics = append(r.Metrics, formats.ToNexaResult(c.name, c.block, v, c.asked.Text, answers[i].err))
+		r.Cost.add(v.InputTokens, v.OutputTokens, price)
+		r.Metrics = append(r.Metrics, resultOf(c.name, c.block, v, c.asked.Text, answers[i].err))
 		r.Judge = cmp.Or(v.Model, r.Judge)
 		r.Rubrics[c.name] = c.rubric.Version()
 		for _, w := range v.Warnings {
@@ -224,15 +225,15 @@ func reportOf(id string, calls []*call, answers []answer, price float64) Report 
 const maxReportName = 200
 
 // ReportNames returns a file name for the report of each case.
-func ReportNames(cases []formats.NexaCase) ([]string, error) {
+func ReportNames(all []Case) ([]string, error) {
 	plain := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
 			return r
 		}
 		return '_'
 	}
-	names, taken := make([]string, len(cases)), map[string]string{}
-	for i, c := range cases {
+	names, taken := make([]string, len(all)), map[string]string{}
+	for i, c := range all {
 		names[i] = strings.Map(plain, strings.TrimLeft(c.CaseID, ".")) + ".json"
 		if len(names[i]) > maxReportName {
 			return nil, fmt.Errorf("failed to name the reports: the case_id of case %d has %d bytes, more than %d", i+1, len(c.CaseID), maxReportName)

@@ -5,13 +5,12 @@ import (
 	"log"
 	"strings"
 
-	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/judge/cases"
 )
 
 // The cost of a run is estimated without a server.
 func ExampleNewPlan() {
-	all, err := formats.ReadNexaCases(strings.NewReader(`{"case_id": "hamlet", "output": "The central theme is mortality."}`), 0)
+	all, err := cases.Read(strings.NewReader(`{"case_id": "hamlet", "output": "The central theme is mortality."}`), 0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 )
 
 // Judges are the judges of plans with the same metrics, one for each rubric, with
@@ -69,7 +70,7 @@ func (j *Judges) Trust(ctx context.Context, folder string) (warning string, err 
 	if err != nil {
 		return "", nil //nolint:nilerr // it will be the error of every metric
 	}
-	found, err := judge.ReadSelfTest(folder, model)
+	found, err := selftest.Read(folder, model)
 	switch {
 	case err != nil:
 		return "", err
@@ -81,13 +82,12 @@ func (j *Judges) Trust(ctx context.Context, folder string) (warning string, err 
 	return "", nil
 }
 
-// together is the number of cases that are judged by one rubric before the next
-// rubric follows: the server evaluates the common beginning of consecutive prompts
-// once.
+// together is the number of cases that are judged by one rubric before the next rubric
+// follows: of consecutive prompts, the server evaluates the common beginning once.
 const together = 64
 
 // errUnknownMetric is the error of a metric that the judges were not created for.
-var errUnknownMetric = errors.New("failed to judge text: there is no judge for this metric")
+var errUnknownMetric = errors.New("failed to judge text: the judges were made for a plan without this metric")
 
 // Run judges the cases of a plan, as many calls at once as the judge may make, and
 // yields the reports in the order of the cases. A metric without a verdict has its
@@ -103,7 +103,6 @@ func (j *Judges) Run(ctx context.Context, p *Plan, progress func(done, all int))
 			ended  *sync.WaitGroup
 		}
 		var items []item
-		left := map[string]*atomic.Int64{} // calls of each judge that are not done yet
 		answers := make([][]answer, len(p.cases))
 		ended := make([]sync.WaitGroup, len(p.cases))
 		for start := 0; start < len(p.cases); start += together {
@@ -112,10 +111,6 @@ func (j *Judges) Run(ctx context.Context, p *Plan, progress func(done, all int))
 				answers[i] = make([]answer, len(p.calls[i]))
 				for k, c := range p.calls[i] {
 					ended[i].Add(1)
-					if left[c.key] == nil {
-						left[c.key] = new(atomic.Int64)
-					}
-					left[c.key].Add(1)
 					items = append(items, item{c, &answers[i][k], &ended[i]})
 				}
 			}
@@ -140,9 +135,6 @@ func (j *Judges) Run(ctx context.Context, p *Plan, progress func(done, all int))
 						it.answer.err = errUnknownMetric
 					default:
 						it.answer.verdict, it.answer.err = one.JudgeCase(ctx, it.asked)
-					}
-					if left[it.key].Add(-1) == 0 && one != nil {
-						one.Close() // closes its connections; it can still be asked
 					}
 					if progress != nil {
 						shown.Lock()

@@ -6,31 +6,32 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/judge"
+	"github.com/toxscreen/toxscreen/judge/selftest"
 )
 
 // Store stores the self-test of a model in a folder, as of 2026-01-02 03:04:05 UTC. The
 // judge answered for insult only, and found it in the texts for which insulting is true. It
 // is trusted for insult, or failed if it found no text.
-func Store(folder string, m judge.Model, insulting func(judge.TestCase) bool) error {
-	outcome := judge.NewSelfTest(m, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+func Store(folder string, m judge.Model, insulting func(selftest.Case) bool) error {
+	outcome := selftest.New(m, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	insult := toxscreen.Insult
-	answer := func(c judge.TestCase) (yes bool) {
+	answer := func(c selftest.Case) (yes bool) {
 		p := toxscreen.Probability(0.05)
 		if yes = insulting(c); yes {
 			p = 0.95
 		}
-		outcome.Answers[c.ID] = judge.TestAnswer{Verdict: &toxscreen.Verdict{
+		outcome.Answers[c.ID] = selftest.Answer{Verdict: &toxscreen.Verdict{
 			Aspects: []toxscreen.AspectVerdict{{Name: "insult", Attribute: &insult, Yes: yes, PYes: &p}},
 		}}
 		return yes
 	}
-	var found []judge.TestCase
-	for _, c := range judge.TestCases() {
+	var found []selftest.Case
+	for _, c := range selftest.Cases() {
 		if answer(c) {
 			found = append(found, c)
 		}
 	}
-	for _, c := range judge.AttackCases(found) {
+	for _, c := range selftest.Attacks(found) {
 		answer(c)
 	}
 	outcome.Complete = true
@@ -45,10 +46,10 @@ func Store(folder string, m judge.Model, insulting func(judge.TestCase) bool) er
 
 // Insulting reports whether a text of the self-test is labelled as an insult: the answers
 // of a judge that is never wrong.
-func Insulting(c judge.TestCase) bool {
+func Insulting(c selftest.Case) bool {
 	label, _ := c.Labels.Get(toxscreen.Insult)
 	return label > 0
 }
 
 // Nothing is the answers of a judge that finds nothing.
-func Nothing(judge.TestCase) bool { return false }
+func Nothing(selftest.Case) bool { return false }

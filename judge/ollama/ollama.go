@@ -10,10 +10,10 @@
 //		Predict:  200,
 //	})
 //
-// The first question makes the server load the model. A failed call is retried if that can help, and a server that fails
-// repeatedly is not called for some seconds. Prompts are sent only to the
-// configured address: not through a proxy, not along a redirection, and not to a
-// model that the server forwards to another host.
+// The first question makes the server load the model. A failed call is retried if that can
+// help, and a server that fails repeatedly is not called for some seconds. Prompts are sent
+// only to the configured address: never through a proxy, along a redirection, or to a model
+// that the server forwards to another host.
 package ollama
 
 import (
@@ -53,9 +53,9 @@ type Config struct {
 	Name string
 	// Host is the server's address as [Address] reads it.
 	Host string
-	// Log gets the server's failures, with its address and what it said. Errors then
-	// have neither, and may be shown to people who are not to know them. With nil,
-	// errors have both.
+	// Log gets the server's failures, with the server's address and words. Errors then
+	// leave both out, so that they may be shown to people who must not know them. Without
+	// a Log, errors contain both.
 	Log *slog.Logger
 	// Timeout is the time limit for one [Exchange], including waiting for a free
 	// slot and retries, but not loading the model. The default is 60 seconds.

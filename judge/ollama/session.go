@@ -157,8 +157,8 @@ func (c *Client) once(ctx context.Context, find func() (*Session, error)) (*Sess
 	return found, err
 }
 
-// Failing reports whether the server is not called because it failed repeatedly.
-// Callers who do not need an answer should not ask then.
+// Failing reports whether the server failed repeatedly and is not called for now. Callers
+// who do not need an answer should not ask then.
 func (c *Client) Failing() bool { return c.breaker.State() != gobreaker.StateClosed }
 
 // identify asks for the model and its capabilities. Errors are faults or the

@@ -26,7 +26,7 @@ import onnxruntime as ort
 import torch
 from sklearn.metrics import roc_auc_score
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "train"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "training"))
 import data
 import export
 import folder as folders

@@ -43,7 +43,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "train"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "training"))
 
 import entities_data
 from data import read_file

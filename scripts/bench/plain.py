@@ -33,7 +33,7 @@ PLAIN = "plain int8"
 
 
 def make_plain(path: Path):
-    sys.path.append(str(Path(__file__).resolve().parents[1] / "train"))
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "training"))
     import export
     import model
     import torch

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import onnx
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "train"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "training"))
 import export
 import folder as folders
 import stages

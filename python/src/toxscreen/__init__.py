@@ -6,7 +6,7 @@ print(toxscreen.score("You are a stupid idiot.").score)
 for result in toxscreen.score_many(texts):
     print(result.score, result.error)
 
-A Screener has the settings, and the asynchronous half.
+A Screener takes settings and has asynchronous methods.
 """
 
 from __future__ import annotations

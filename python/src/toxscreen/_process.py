@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from toxscreen import _children
 from toxscreen._results import ToxscreenError
 
-# What is called with the answer to a line, on the reader's thread. It must not block.
+# A function that gets the answer to a line, on the reader's thread. It must not block.
 Answer = Callable[[bytes | ToxscreenError], None]
 
 
@@ -51,7 +51,7 @@ class Process:
             self._writer.join()
 
     def stop(self) -> None:
-        """Is close without waiting: the garbage collector may call it on any thread."""
+        """Does the same as close without waiting: the garbage collector may call it on any thread."""
         with self._lock:
             self._refused = "the screener is closed"
             self._closing = True
@@ -141,7 +141,7 @@ class Process:
         return child
 
     def _revive(self, child: _Child) -> list[_Line]:
-        """Returns the lines that a dead child has not answered, or fails them all if it is no use to ask again."""
+        """Returns the lines that a dead child has not answered, or fails them all if asking again is useless."""
         why = child.reap()
         with self._lock:
             self._child = None

@@ -15,7 +15,7 @@ def counted(results: Generator[Result, None, None], rows: Any) -> Generator[Resu
 
 
 def acounted(results: AsyncGenerator[Result, None], rows: Any) -> AsyncGenerator[Result, None]:
-    """Is counted for an event loop."""
+    """Does the same as counted, for an event loop."""
     return _acounted(results, rows, _tqdm())
 
 

@@ -150,7 +150,7 @@ class Versions:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """The result for one text, or in `error` why there is none; then all other fields but id and text are None or empty.
+    """The result for one text. If there is none, `error` says why, and all other fields but id and text are None or empty.
 
     Offsets are indexes of the str: `result.text[span.start:span.end]`. `in_unit` gives the others.
     """

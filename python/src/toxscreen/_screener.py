@@ -82,7 +82,7 @@ class Screener:
         )
 
     def _open(self, settings: dict[str, Setting], binary: Path | None, folder: str) -> None:
-        """Is __init__ in a folder, from which relative paths and toxscreen.yaml count."""
+        """Does the work of __init__. Relative paths and toxscreen.yaml are looked up in the folder."""
         self._opened = settings, binary, folder
         line = [*command("batch", settings, binary), "-i", "-", "-o", "-", "--quiet", "--offset-unit", "code_point"]
         self._process = Process(line, environment(), folder)
@@ -112,8 +112,8 @@ class Screener:
 
         A row that cannot be scored has a result with error. Rows are read ahead in the caller's thread, at most 512 or 16 MiB of
         texts, so memory does not grow with their number. An exception of rows is raised after the results of the rows before it.
-        Raises TypeError at once for a str, a mapping, and all else whose items are not what its caller means; ToxscreenError if the
-        process cannot be kept alive, or if the iterator was taken along into a forked process.
+        Raises TypeError at once for a str, a mapping, and anything else whose items are hardly the texts that the caller means;
+        ToxscreenError if the process cannot be kept alive, or if the iterator is used in a forked process.
         """
         results = self._results(rows_of(rows, column, "score_many"))
         return counted(results, rows) if progress else results
@@ -131,7 +131,7 @@ class Screener:
             # Before anything is read: a file of the rows may be shared with the parent.
             if os.getpid() != owner:
                 raise ToxscreenError("failed to go on with score_many: the process has forked; call it again in the child")
-            # All the room is filled at once, which wakes the other threads less often. A slow source does not hold up the results that are there.
+            # Filling all the room at once wakes the other threads less often. A slow source does not hold up results that are there.
             deadline, slow = time.monotonic() + _PATIENCE, False
             while source is not None and ahead.has_room() and not slow:
                 try:
@@ -172,7 +172,7 @@ class Screener:
         return frame(texts, counted(results, texts) if progress else results)
 
     async def ascore(self, text: str) -> Result:
-        """Is score without blocking the event loop."""
+        """Returns what score returns, without blocking the event loop."""
         from toxscreen._async import ask
 
         row = as_row(text_of(text, "ascore"))
@@ -185,7 +185,10 @@ class Screener:
         column: Hashable | None = None,
         progress: bool = False,
     ) -> AsyncGenerator[Result, None]:
-        """Is score_many without blocking the event loop. While an async iterable waits, results go on; others are read in the event loop."""
+        """Yields what score_many yields, without blocking the event loop.
+
+        Results go on while an async iterable waits. Other iterables are read in the event loop.
+        """
         from toxscreen._async import results
 
         source = rows if isinstance(rows, AsyncIterable) and column is None else rows_of(rows, column, "ascore_many")
@@ -193,7 +196,7 @@ class Screener:
         return acounted(scored, rows) if progress else scored
 
     def close(self) -> None:
-        """Ends the process. What waits for results gets a ToxscreenError, and so do later calls."""
+        """Ends the process. Calls that wait for results get a ToxscreenError, and so do later calls."""
         self._finalizer.detach()
         self._process.close()
 

@@ -86,15 +86,15 @@ class Server:
         run.end()
 
     def forked(self) -> None:
-        """Lets go of the process in a forked child: it is the parent's, and ends with the parent."""
+        """Forgets the process in a forked child: the process belongs to the parent and ends with it."""
         self._lock = threading.Lock()
         run, self._run = self._run, None
         if run is not None:
             run.release()
 
 
-# What a configured server for others may have, a private one has not. Nobody here gives up early: texts wait for their turn
-# instead of being refused, and for the judge as long as in the native interface.
+# A private server ignores settings that are meant for a server with other users. Its only client does not give up early: texts
+# wait for their turn instead of being refused, and for the judge as long as in the native interface.
 _PRIVATE = (
     "--until-eof",
     "--log-level=error",
@@ -118,7 +118,7 @@ class _Run:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: str) -> None:
         """Returns when the server accepts requests. Raises ToxscreenError if it ends before that."""
         private = _private_folder()
-        # The second is for Windows, and not tried: there, programs of other users can connect, too.
+        # The second address is for Windows, where programs of other users can connect, too. It has not been tried.
         address = f"unix:{private}/{_SOCKET}" if hasattr(socket, "AF_UNIX") else "127.0.0.1:0"
         try:
             self.process = _children.start([*command, f"--listen={address}"], environment, folder)
@@ -146,7 +146,7 @@ class _Run:
                 return self._exchange(connection, target, content_type, body)
 
     def why(self) -> str:
-        """Says why the server does not answer. One that is about to end gets a second for its last words."""
+        """Says why the server does not answer. A server that is about to end gets a second to say so."""
         try:
             code = self.process.wait(timeout=1)
         except subprocess.TimeoutExpired:

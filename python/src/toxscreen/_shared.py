@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def score(text: str) -> Result:
     """Returns the result for one text, by a Screener without arguments.
 
-    The first call opens it, all calls of the program share it, and it ends with the program. If it does not work, each call
-    tries another one. Open a Screener to choose settings, and for asyncio. Safe for concurrent use, in forked processes too.
+    The first call opens it, all calls of the program share it, and it ends with the program. If it does not work, the next call
+    opens a new one. Open a Screener to choose settings, and for asyncio. Safe for concurrent use, in forked processes too.
     Raises TypeError if the text is not a str, and ToxscreenError if it cannot be scored.
     """
     return _shared.screener().score(text)
@@ -28,7 +28,7 @@ def score(text: str) -> Result:
 def score_many(
     rows: Iterable[Any] | pandas.DataFrame | polars.DataFrame, *, column: Hashable | None = None, progress: bool = False
 ) -> Generator[Result, None, None]:
-    """Is Screener.score_many by the Screener of score."""
+    """Yields what Screener.score_many yields, by the Screener that score uses."""
     return _shared.screener().score_many(rows, column=column, progress=progress)
 
 

@@ -202,7 +202,7 @@ _PARAMETERS = frozenset(
     )
 )
 
-# What a batch calls with the id of a request, and its answer or its error.
+# A function that a batch calls with the id of a request, and its answer or its error.
 Callback = Callable[[str, Any, "HttpError | None"], object]
 
 
@@ -307,7 +307,7 @@ class HttpError(ToxscreenError):
 
 
 def _http_error(resp: Response, content: bytes, uri: str | None) -> HttpError:
-    # Only who has imported Google's class can catch it.
+    # Only a program that has imported Google's class can catch it.
     google = sys.modules.get("googleapiclient.errors")
     return (HttpError if google is None else _both(google.HttpError))(resp, content, uri)
 

@@ -102,21 +102,39 @@ func goesOn(t *testing.T, client *api.Client) {
 		t.Fatal(err)
 	}
 	done, err := resume(path)
-	if err != nil || done != 1 {
-		t.Fatalf("%d rows are complete, %v", done, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done != 1 {
+		t.Fatalf("%d rows are complete, want one", done)
 	}
 	if err := write(t.Context(), client, path, asked, done, 300); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := os.ReadFile(path)
-	if err != nil || !bytes.HasPrefix(rows, first) {
-		t.Errorf("%v: the first row was\n%s and is lost in\n%s", err, first, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(rows, first) {
+		t.Errorf("the first row was\n%s and is lost in\n%s", first, rows)
 	}
 	i := 0
 	for row := range bytes.Lines(rows) {
 		var a answer
-		if err := json.Unmarshal(row, &a); err != nil || i >= len(asked) || a.ID != asked[i].ID || a.Prompt != asked[i].Text || len(a.Text) < 200 || len(a.Text) > 300 {
-			t.Errorf("row %d, %v: an answer of %d bytes: %s", i+1, err, len(a.Text), row)
+		if err := json.Unmarshal(row, &a); err != nil {
+			t.Fatalf("row %d: %v", i+1, err)
+		}
+		if i >= len(asked) {
+			t.Fatalf("row %d is one more than the %d prompts", i+1, len(asked))
+		}
+		if a.ID != asked[i].ID {
+			t.Errorf("row %d has the id %q, want %q", i+1, a.ID, asked[i].ID)
+		}
+		if a.Prompt != asked[i].Text {
+			t.Errorf("row %d has the prompt %q, want %q", i+1, a.Prompt, asked[i].Text)
+		}
+		if n := len(a.Text); n < 200 || n > 300 {
+			t.Errorf("row %d: the answer has %d bytes, want 200 to 300", i+1, n)
 		}
 		i++
 	}

@@ -46,6 +46,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/fusion"
+	"github.com/toxscreen/toxscreen/fusion/fit"
 	"github.com/toxscreen/toxscreen/judge"
 )
 
@@ -261,8 +262,8 @@ func report(out io.Writer, found []finding) {
 	line := func(name string, r fusion.Share) {
 		fmt.Fprintf(out, "%-24s  %5.1f %%  (%d of %d; %.1f–%.1f %%)\n", name, 100*r.Estimate(), r.Count, r.Of, 100*r.Low, 100*r.High)
 	}
-	line("toxic texts found", fusion.ShareOf(yes[1], of[1]))
-	line("clean texts found toxic", fusion.ShareOf(yes[0], of[0]))
+	line("toxic texts found", fit.ShareOf(yes[1], of[1]))
+	line("clean texts found toxic", fit.ShareOf(yes[0], of[0]))
 	area, low, high := auc(toxic, clean)
 	fmt.Fprintf(out, "%-24s  %5.3f    (%d and %d texts; %.3f–%.3f)\n", "AUC of P(yes)", area, len(toxic), len(clean), low, high)
 	fmt.Fprintf(out, "%-24s  %5d\n%-24s  %5d\n%-24s  %5d\n", "no verdict", unanswered, "seen in parts", parts, "speak to the judge", spoken)

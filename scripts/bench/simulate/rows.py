@@ -1,4 +1,4 @@
-"""Writes labelled rows for `toxscreen batch`; `toxscreen simulate` reads its results.
+"""Writes labelled rows for `toxscreen batch`; the program in this folder reads its results.
 
     python scripts/bench/simulate/rows.py --data ../shared/data --split dev --out dev.jsonl
 

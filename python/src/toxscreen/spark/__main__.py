@@ -66,7 +66,10 @@ _ENDINGS = {"jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet"}
 
 
 def _lines(spark: SparkSession, path: str, columns: Columns) -> tuple[DataFrame, Columns]:
-    """Returns the rows of a JSONL file as lines, since Spark would make a string of a text that is none, with the columns that are passed on as strings."""
+    """Returns the rows of a JSONL file as lines, since Spark would turn a number that stands for a text into a string.
+
+    The columns that are passed on are strings.
+    """
     passed = StructType([StructField(name, StringType()) for name in dict.fromkeys((columns.id, *columns.keep))])
     rows = spark.read.option("lineSep", "\n").text(path).where(F.col("value").rlike(r"(?U)\S"))  # what batch calls a blank line
     rows = rows.select(F.col("value").alias(_LINE), F.from_json("value", passed).alias("row")).select(_LINE, "row.*")
