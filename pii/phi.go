@@ -49,36 +49,14 @@ func HIPAA() []Identifier {
 	return all
 }
 
-// SafeHarbor says, a line each, which of the 18 identifiers a server that finds some types looks
-// for, and which not.
-func SafeHarbor(types []toxscreen.EntityType) (lookedFor, notLookedFor []string) {
-	lookedFor, notLookedFor = []string{}, []string{}
-	for _, identifier := range HIPAA() {
-		line := identifier.Letter + " " + identifier.Name
-		if identifier.Note != "" {
-			line += ": " + identifier.Note
-		}
-		if slices.ContainsFunc(identifier.Types, func(t toxscreen.EntityType) bool { return slices.Contains(types, t) }) {
-			lookedFor = append(lookedFor, line)
-			continue
-		}
-		if len(identifier.Types) > 0 {
-			line += ": the server is not set up to find them"
-		}
-		notLookedFor = append(notLookedFor, line)
-	}
-	return lookedFor, notLookedFor
-}
+// healthWord is the type of words about somebody's health, which alone identify nobody.
+const healthWord toxscreen.EntityType = "HEALTH"
 
-// Health is the type of words about somebody's health, which identify nobody by themselves.
-const Health toxscreen.EntityType = "HEALTH"
-
-// PHI returns what makes a text protected health information: the identifiers of HIPAA's Safe
-// Harbor among its entities, which have byte offsets and are ordered by Start, and, if there is
-// one, the words about health beside it as [Health]. What own recognizers find counts as an
-// identifier, an age under 90 does not. A text without identifiers counts as de-identified,
-// whatever it says.
-func PHI(text string, entities []toxscreen.Entity) []toxscreen.Entity {
+// HealthInformation returns what makes a text protected health information: the identifiers of
+// HIPAA's Safe Harbor among its entities, which have byte offsets and are ordered by Start, and, if
+// there is one, the words about health beside it. What own recognizers find counts as an identifier,
+// an age under 90 does not. A text without identifiers counts as de-identified, whatever it says.
+func HealthInformation(text string, entities []toxscreen.Entity) []toxscreen.Entity {
 	found := []toxscreen.Entity{}
 	for _, e := range entities {
 		if isIdentifier(text, e) {
@@ -94,7 +72,7 @@ func PHI(text string, entities []toxscreen.Entity) []toxscreen.Entity {
 		if i < len(identifiers) && identifiers[i].Start < r.End {
 			continue // a part of an identifier, like the name of a hospital
 		}
-		found = append(found, toxscreen.Entity{Type: Health, Start: r.Start, End: r.End, Score: 1, Why: []string{"health term beside an identifier"}})
+		found = append(found, toxscreen.Entity{Type: healthWord, Start: r.Start, End: r.End, Score: 1, Why: []string{"health term beside an identifier"}})
 	}
 	slices.SortFunc(found, func(a, b toxscreen.Entity) int { return a.Start - b.Start })
 	return found

@@ -75,8 +75,7 @@ func (s *Server) evaluate(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if finds {
-		scored.Health = pii.PHI(*in.Output, scored.Entities)
-		scored.HIPAA.LookedFor, scored.HIPAA.NotLookedFor = pii.SafeHarbor(s.configured())
+		scored.Health, scored.HIPAA = pii.HealthInformation(*in.Output, scored.Entities), hipaa(s.configured())
 	}
 	scored.Duration = time.Since(scored.At)
 	answer := formats.ToPatronus(in, scored)
