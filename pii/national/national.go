@@ -18,11 +18,11 @@ type declaration struct {
 
 var declared []declaration
 
-// declare adds the kinds of a country, which has a code of two letters. It returns how many countries
-// there are so far, since a file calls it to initialise a variable.
-func declare(country string, kinds ...scan.Kind) int {
+// declare adds the kinds of a country, which has a code of two letters. It returns something, since
+// a file calls it to initialise a variable.
+func declare(country string, kinds ...scan.Kind) struct{} { //nolint:unparam // see above
 	declared = append(declared, declaration{country, kinds})
-	return len(declared)
+	return struct{}{}
 }
 
 // englishSpeaking countries come first in documentation, since English texts have their numbers.
