@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/spelling"
@@ -11,7 +12,8 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-var patterns = scan.Compile(Kinds())
+// patterns are compiled when the first text needs them, which takes a millisecond.
+var patterns = sync.OnceValue(func() *scan.Patterns { return scan.Compile(Kinds()) })
 
 // Kinds returns all types that this package finds, in the order of the documentation.
 func Kinds() []scan.Kind { return slices.Clone(kind.All) }

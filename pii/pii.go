@@ -293,7 +293,7 @@ func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, err
 // find returns the entities in a text of plain typography.
 func (f *Finder) find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	read := scan.Fold(text)
-	entities, err := patterns.Scan(ctx, read.Text, scan.Options{Regions: f.settings.Regions, Cues: f.cues, Asked: f.asked})
+	entities, err := patterns().Scan(ctx, read.Text, scan.Options{Regions: f.settings.Regions, Cues: f.cues, Asked: f.asked})
 	if err != nil {
 		return nil, err
 	}

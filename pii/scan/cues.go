@@ -177,8 +177,8 @@ func leading(words []string, text string, from, at int) []string {
 	return words
 }
 
-// maskedWords stand for what was masked: a type in angle brackets is not a cue, and counts as many words as
-// an account number in groups. So masked texts have no entities that they had not before.
+// maskedWords stand for what was masked: a type in angle brackets is not a cue, and counts as many
+// words as an account number in groups. So masked texts have no entities that they had not before.
 var maskedWords = make([]string, 6)
 
 // isMask tells whether a part of a text is like <CREDIT_CARD>.

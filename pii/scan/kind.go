@@ -124,11 +124,11 @@ type hook struct {
 	turn        Turn
 }
 
-// Compile returns patterns for kinds, at most 63, or panics if a kind has a wrong cue.
+// Compile returns patterns for at most 63 kinds. It panics if there are more, or if a cue is wrong.
 func Compile(kinds []Kind) *Patterns {
 	p := &Patterns{kinds: kinds, numbers: map[toxscreen.EntityType]int{}, cues: Cues{}}
 	if len(kinds) > maxKinds {
-		panic("too many kinds of personal data for a set of them in 64 bits")
+		panic("failed to compile patterns: there are more kinds than bits in a typeSet")
 	}
 	for i := range kinds {
 		p.add(i)
