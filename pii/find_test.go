@@ -132,8 +132,17 @@ func TestFindSampleWithCue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 1 || got[0].Start != 50 || got[0].End != 61 || got[0].Type != national.USSSN || !slices.Equal(got[0].Why, []string{"pattern", `cue "ssn"`}) {
-		t.Errorf("%+v, want the number at 50 to 61", got)
+	if len(got) != 1 {
+		t.Fatalf("%+v, want the number only", got)
+	}
+	if got[0].Type != national.USSSN {
+		t.Errorf("the type is %s", got[0].Type)
+	}
+	if got[0].Start != 50 || got[0].End != 61 {
+		t.Errorf("it is at %d to %d, want 50 to 61", got[0].Start, got[0].End)
+	}
+	if want := []string{"pattern", `cue "ssn"`}; !slices.Equal(got[0].Why, want) {
+		t.Errorf("it was found by %q, want %q", got[0].Why, want)
 	}
 }
 
@@ -359,31 +368,52 @@ func TestWithAndVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plain.Version() == own.Version() || !strings.Contains(own.Version(), "names@1") || !strings.Contains(own.Version(), "settings sha256:") {
-		t.Errorf("%q and %q", plain.Version(), own.Version())
+	for _, part := range []string{"names@1", "settings sha256:"} {
+		if !strings.Contains(own.Version(), part) {
+			t.Errorf("the version %q lacks %q", own.Version(), part)
+		}
+		if strings.Contains(plain.Version(), part) {
+			t.Errorf("the version %q of the default settings has %q", plain.Version(), part)
+		}
 	}
-	if got, err := own.Find(context.Background(), "the bluebird files"); err != nil || len(got) != 1 {
-		t.Errorf("%+v, %v", got, err)
+	got, err := own.Find(context.Background(), "the bluebird files")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if same, err := own.With(func(s *pii.Settings) { s.Recognizers, s.Names = nil, nil }); err != nil || same.Version() != plain.Version() {
-		t.Errorf("%v, want %q", err, plain.Version())
+	if len(got) != 1 {
+		t.Errorf("%+v, want the project", got)
+	}
+	same, err := own.With(func(s *pii.Settings) { s.Recognizers, s.Names = nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same.Version() != plain.Version() {
+		t.Errorf("with the default settings again, the version is %q, want %q", same.Version(), plain.Version())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := plain.Find(ctx, strings.Repeat("word ", 1<<16)); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error of an ended context is %v", err)
 	}
-	if got, err := plain.Find(context.Background(), "nothing here"); got == nil || err != nil {
-		t.Errorf("%v, %v, want an empty slice", got, err)
+	none, err := plain.Find(context.Background(), "nothing here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if none == nil {
+		t.Error("without entities it returns nil, want an empty slice, which is [] in JSON")
 	}
 }
 
 func TestParseType(t *testing.T) {
-	if got, err := pii.ParseType("us_ssn"); got != national.USSSN || err != nil {
-		t.Errorf("%v, %v", got, err)
+	got, err := pii.ParseType("us_ssn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != national.USSSN {
+		t.Errorf("us_ssn is %s", got)
 	}
 	if _, err := pii.ParseType("US_SNN"); err == nil || !strings.Contains(err.Error(), "US_SSN") {
-		t.Errorf("%v", err)
+		t.Errorf("the error is %v, want one that names US_SSN", err)
 	}
 }
 
