@@ -18,7 +18,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"golang.org/x/text/encoding"
 
-	"github.com/toxscreen/toxscreen/internal/ctxio"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
@@ -186,7 +185,7 @@ func openText(ctx context.Context, from source, format Format, o Options) (r row
 			err = errors.Join(err, from.close())
 		}
 	}()
-	in, packed, err := content(ctxio.NewReader(ctx, from.reader), from.packed)
+	in, packed, err := content(files.Interruptible(ctx, from.reader), from.packed)
 	if err != nil {
 		return nil, files.Cause(err)
 	}

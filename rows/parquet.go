@@ -16,7 +16,6 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/toxscreen/toxscreen/internal/ctxio"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
@@ -204,7 +203,7 @@ const spoolBytes = 8 << 30
 // outlives the process.
 func spool(ctx context.Context, pipe source, limit int64) (source, error) {
 	defer pipe.close() // nothing is written to it
-	in := bufio.NewReader(ctxio.NewReader(ctx, pipe.reader))
+	in := bufio.NewReader(files.Interruptible(ctx, pipe.reader))
 	if !begins(in, "PAR1") {
 		if _, err := in.Peek(1); err != nil && err != io.EOF {
 			return source{}, files.Cause(err)

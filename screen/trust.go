@@ -65,6 +65,20 @@ func (t Trust) Asked() bool {
 	return t.State == Trusted || t.State == Calibrated || t.State == Unweighted
 }
 
+// Warning returns why verdicts of the judge change no score, empty if they may.
+func (t Trust) Warning() string {
+	switch t.State {
+	case Trusted, Calibrated:
+		return ""
+	case Unweighted:
+		return t.Why
+	case Unreachable:
+		return "the judge gives no verdict: " + t.Why
+	case Untested, Failed:
+	}
+	return "the judge is not asked: " + t.Why
+}
+
 // equal reports whether there is nothing new in the other. The reasons of a server
 // that does not answer differ each time.
 func (t Trust) equal(other Trust) bool {

@@ -11,12 +11,15 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/toxscreen/toxscreen/internal/files"
 )
 
 // Key is an API key, known by its hash, and what its caller may do.
@@ -200,4 +203,16 @@ func (c *caller) wait(ctx context.Context) error {
 		return nil
 	}
 	return c.limiter.Wait(ctx)
+}
+
+// ReadKeys reads a file of API keys. The error names the file and the line.
+func ReadKeys(file string) (keys []Key, err error) {
+	data, err := os.ReadFile(file)
+	if err == nil {
+		keys, err = ParseKeys(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("failed to read the keys of %s: %w", file, files.Cause(err))
+	}
+	return keys, nil
 }

@@ -4,28 +4,19 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/audit"
 	"github.com/toxscreen/toxscreen/eval/report"
-	"github.com/toxscreen/toxscreen/internal/files"
-	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
-)
-
-// The files of a sample.
-const (
-	sheetFile  = "sample.csv"
-	designFile = "design.json"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -62,9 +53,7 @@ most often; sample.csv has them in random order and without their scores. People
 at any row: the labelled part of the sheet is a smaller sample.`,
 		Example: `  toxscreen audit sample -i scored.jsonl -o audit --labels 400
   toxscreen audit sample -i scored.jsonl -o audit --attribute toxicity,threat --labels 400 --held-back 200`,
-		Args:              arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(*cobra.Command, []string) error { return a.auditSample(o) },
+		RunE: func(*cobra.Command, []string) error { return a.auditSample(o) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of results in JSONL")
@@ -75,16 +64,11 @@ at any row: the labelled part of the sheet is a smaller sample.`,
 	flags.IntVar(&o.plan.HeldBack, "held-back", 0, "number of further texts to label, which only confirm guarantees")
 	flags.Uint64Var(&o.plan.Seed, "seed", 1, "seed of the random numbers that draw the texts")
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing sample, with its labels")
-	inGroup(cmd, ioGroup, "input", "texts", "output", "overwrite")
-	inGroup(cmd, sampleGroup, "attribute", "labels", "held-back", "seed")
+	usage.InGroup(cmd, usage.InputOutput, "input", "texts", "output", "overwrite")
+	usage.InGroup(cmd, usage.Sample, "attribute", "labels", "held-back", "seed")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("texts", "jsonl", "ndjson")
-	_ = cmd.MarkFlagDirname("output")
-	var names []string
-	for _, attribute := range toxscreen.Attributes() {
-		names = append(names, attribute.String())
-	}
-	_ = cmd.RegisterFlagCompletionFunc("attribute", oneOf(names...))
+	_ = cmd.RegisterFlagCompletionFunc("attribute", config.OneOf(attributeNames()...))
 	return cmd
 }
 
@@ -99,16 +83,16 @@ func (a *app) auditSample(o *auditSampleOptions) error {
 	case o.plan.HeldBack < 0:
 		return wrongUsage("--held-back: %d is not 0 or more", o.plan.HeldBack)
 	}
-	attributes, err := parseAttributes(o.attributes)
+	attributes, err := audit.ParseAttributes(o.attributes)
 	if err != nil {
 		return wrongUsage("--attribute: %w", err)
 	}
-	for _, name := range []string{sheetFile, designFile} {
+	for _, name := range []string{audit.SheetFile, audit.DesignFile} {
 		if err := mayWrite(filepath.Join(o.output, name), o.overwrite); err != nil {
 			return err
 		}
 	}
-	corpus, err := readCorpus(o.input, attributes)
+	corpus, err := audit.OpenCorpus(o.input, attributes)
 	if err != nil {
 		return err
 	}
@@ -116,33 +100,24 @@ func (a *app) auditSample(o *auditSampleOptions) error {
 	if err != nil {
 		return err
 	}
-	entries, err := readEntries(cmp.Or(o.texts, o.input), corpus, design)
+	entries, err := corpus.OpenEntries(design, cmp.Or(o.texts, o.input))
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(o.output, 0o755); err != nil {
-		return fmt.Errorf("failed to create %s: %w", o.output, files.Cause(err))
-	}
-	for name, write := range map[string]func(io.Writer) error{
-		sheetFile:  func(w io.Writer) error { return design.WriteSheet(w, entries) },
-		designFile: design.Write,
-	} {
-		path := filepath.Join(o.output, name)
-		if err := files.Write(path, 0o644, write); err != nil {
-			return fmt.Errorf("failed to write %s: %w", path, err)
-		}
+	if err := design.Save(o.output, entries); err != nil {
+		return err
 	}
 	if corpus.Failed > 0 {
 		a.warn(fmt.Sprintf("%s no score: the audit leaves %s out", plural.Count(corpus.Failed, "row failed and has", "rows failed and have"), plural.Word(corpus.Failed, "it", "them")))
 	}
-	if same := repeats(entries); same > 0 {
+	if same := audit.Repeats(entries); same > 0 {
 		a.warn(fmt.Sprintf("texts of the sample that repeat others: %d; people label each, as each stands for texts of the corpus", same))
 	}
 	if corpus.Len() < o.plan.Labels {
 		a.warn(fmt.Sprintf("there %s only %s: all are in the sample", plural.Word(corpus.Len(), "is", "are"), plural.Count(corpus.Len(), "text", "texts")))
 	}
 	_, err = fmt.Fprintf(a.out, "%d of %s to be labelled in %s; strata: %d\n",
-		len(entries), plural.Count(corpus.Len(), "text is", "texts are"), terminal.Escape(filepath.Join(o.output, sheetFile)), len(design.Strata))
+		len(entries), plural.Count(corpus.Len(), "text is", "texts are"), terminal.Escape(filepath.Join(o.output, audit.SheetFile)), len(design.Strata))
 	return err
 }
 
@@ -167,9 +142,7 @@ that --labelled names.`,
 		Example: `  toxscreen audit report -i scored.jsonl --sample audit -o report
   toxscreen audit report -i scored.jsonl --sample audit --labelled ann.csv --labelled bob.csv
   toxscreen audit report -i scored.jsonl --sample audit --at-most false_positive_rate=0.01 --confidence 0.95`,
-		Args:              arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.auditReport(cmd, o) },
+		RunE: config.Run(func(_ *cobra.Command, s *config.Settings, _ []string) error { return a.auditReport(s, o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of results that the sample was drawn from")
@@ -181,44 +154,39 @@ that --labelled names.`,
 	flags.StringArrayVar(&o.atLeast, "at-least", nil, "find a threshold that keeps a `LIMIT` for sure, like precision=0.9 or recall=0.8; repeatable")
 	flags.Float64Var(&o.confidence, "confidence", 0.95, "confidence of --at-most and --at-least")
 	flags.StringArrayVar(&o.bands, "band", nil, "also report what it costs to let people decide about a `BAND` of scores, like 0.3-0.7; repeatable")
-	inGroup(cmd, ioGroup, "input", "sample", "labelled", "output", "overwrite")
-	inGroup(cmd, decisionGroup, "at-most", "at-least", "confidence", "band")
-	addFlags(cmd, "format")
+	usage.InGroup(cmd, usage.InputOutput, "input", "sample", "labelled", "output", "overwrite")
+	usage.InGroup(cmd, usage.Decisions, "at-most", "at-least", "confidence", "band")
+	config.AddFlags(cmd, "format")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("labelled", "csv", "tsv")
-	_ = cmd.MarkFlagDirname("sample")
-	_ = cmd.MarkFlagDirname("output")
 	return cmd
 }
 
-func (a *app) auditReport(cmd *cobra.Command, o *auditReportOptions) error {
-	s, err := loadSettings(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) auditReport(s *config.Settings, o *auditReportOptions) error {
 	questions, err := o.questions()
 	if err != nil {
 		return err
 	}
-	if o.output != "" {
-		if err := mayReport(o.output, o.overwrite); err != nil {
-			return err
-		}
+	if err := mayReport(o.output, o.overwrite); err != nil {
+		return err
 	}
-	design, err := readDesign(filepath.Join(o.sample, designFile))
+	design, err := audit.OpenDesign(o.sample)
+	if errors.Is(err, fs.ErrNotExist) {
+		return hinted(err, "toxscreen audit sample creates it")
+	}
 	if err != nil {
 		return err
 	}
-	corpus, err := readCorpus(o.input, design.Attributes)
+	corpus, err := audit.OpenCorpus(o.input, design.Attributes)
 	if err != nil {
 		return err
 	}
 	if len(o.labelled) == 0 {
-		o.labelled = []string{filepath.Join(o.sample, sheetFile)}
+		o.labelled = []string{filepath.Join(o.sample, audit.SheetFile)}
 	}
 	labels := audit.NewLabels(design)
 	for _, path := range o.labelled {
-		if err := readLabels(path, labels); err != nil {
+		if err := labels.Open(path); err != nil {
 			return err
 		}
 	}
@@ -226,19 +194,15 @@ func (a *app) auditReport(cmd *cobra.Command, o *auditReportOptions) error {
 	if err != nil {
 		return err
 	}
+	summary := results.Summary()
 	if o.output != "" {
 		if err := results.Document().Save(o.output, results); err != nil {
 			return err
 		}
+		summary += filepath.Join(o.output, report.HTMLFile) + "\n"
 	}
-	for _, warning := range results.Warnings {
-		a.warn(warning)
-	}
-	if s.Format == "json" {
-		err = plainjson.Write(a.out, results, "  ")
-	} else {
-		err = a.auditSummary(results, o.output)
-	}
+	a.warn(results.Warnings...)
+	err = a.show(s.Format, results, summary)
 	if err == nil && results.Refused() {
 		return exit{code: exitPartly}
 	}
@@ -270,110 +234,11 @@ func (o *auditReportOptions) questions() (audit.Questions, error) {
 		}
 	}
 	for _, text := range o.bands {
-		band, err := parseBand(text)
+		band, err := config.ParseBand(text)
 		if err != nil {
 			return q, wrongUsage("--band: %w", err)
 		}
 		q.Bands = append(q.Bands, band)
 	}
 	return q, nil
-}
-
-// auditSummary prints the most important results.
-func (a *app) auditSummary(results audit.Results, folder string) error {
-	var b strings.Builder
-	for _, one := range results.Attributes {
-		fmt.Fprintf(&b, "%s: %s of %s it (95 %%: %s), from %s\n",
-			one.Attribute, report.Percent(one.Prevalence.Value), plural.Count(results.Design.Rows, "text has", "texts have"), report.Range(one.Prevalence.Interval, report.Percent), plural.Count(one.Labelled, "label", "labels"))
-		for _, t := range one.Thresholds {
-			if one.Threshold == nil || t.Threshold != *one.Threshold {
-				continue
-			}
-			fmt.Fprintf(&b, "  threshold %v flags %s", t.Threshold, report.Percent(t.Flagged))
-			if t.Precision != nil && t.Recall != nil {
-				fmt.Fprintf(&b, ": precision %s, recall %s", report.Value(*t.Precision, report.Percent), report.Value(*t.Recall, report.Percent))
-			}
-			b.WriteByte('\n')
-		}
-		for _, g := range one.Guarantees {
-			if g.Threshold == nil {
-				fmt.Fprintf(&b, "  %s: refused: %s\n", g.Requirement, g.Refused)
-			} else {
-				fmt.Fprintf(&b, "  %s: threshold %v, which flags %s, with a confidence of %v\n", g.Requirement, *g.Threshold, report.Percent(*g.Flagged), results.Confidence)
-			}
-		}
-	}
-	if folder != "" {
-		fmt.Fprintf(&b, "%s\n", terminal.Escape(filepath.Join(folder, report.HTMLFile)))
-	}
-	_, err := a.out.Write([]byte(b.String()))
-	return err
-}
-
-// parseAttributes reads the names of different attributes.
-func parseAttributes(names []string) ([]toxscreen.Attribute, error) {
-	var all []toxscreen.Attribute
-	seen := map[toxscreen.Attribute]bool{}
-	for _, name := range names {
-		attribute, err := toxscreen.ParseAttribute(name)
-		if err != nil {
-			return nil, err
-		}
-		if !seen[attribute] {
-			all = append(all, attribute)
-		}
-		seen[attribute] = true
-	}
-	if len(all) == 0 {
-		return nil, errors.New("there is none")
-	}
-	return all, nil
-}
-
-func readCorpus(path string, attributes []toxscreen.Attribute) (audit.Corpus, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return audit.Corpus{}, fmt.Errorf("failed to read results: %w", err)
-	}
-	defer file.Close()
-	return audit.ReadCorpus(file, filepath.Base(path), attributes)
-}
-
-func readEntries(path string, corpus audit.Corpus, design audit.Design) (map[int]audit.Entry, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("failed to read the texts of the sample: %w", err)
-	}
-	defer file.Close()
-	return corpus.Entries(design, file, filepath.Base(path))
-}
-
-func readDesign(path string) (audit.Design, error) {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return audit.Design{}, hinted{fmt.Errorf("failed to read the design of a sample: %w", err), "toxscreen audit sample creates it"}
-	}
-	if err != nil {
-		return audit.Design{}, fmt.Errorf("failed to read the design of a sample: %w", err)
-	}
-	defer file.Close()
-	return audit.ReadDesign(file)
-}
-
-func readLabels(path string, labels audit.Labels) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("failed to read labels: %w", err)
-	}
-	defer file.Close()
-	return labels.Read(file, path)
-}
-
-// repeats counts the texts that are the same as one before them.
-func repeats(entries map[int]audit.Entry) int {
-	seen := map[string]bool{}
-	for _, entry := range entries {
-		seen[entry.Text] = true
-	}
-	return len(entries) - len(seen)
 }

@@ -4,13 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 func (a *app) batchCommand() *cobra.Command {
@@ -40,140 +44,43 @@ output per input. --shard 3/16 does one of 16 parts of that, numbered 0 to 15, s
   toxscreen batch -i 'comments/*.parquet' -o scored --shard 3/16 --resume
   ssh archive cat comments.parquet | toxscreen batch -i - --input-format parquet -o scored.parquet
   toxscreen batch -i comments.jsonl.zst -o - | jq 'select(.flagged)'`,
-		Args:              arguments(0, 0, ""),
-		SuggestFor:        []string{"csv", "file", "files", "jsonl", "rows"},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.batch(cmd, *o) },
+		SuggestFor: []string{"csv", "file", "files", "jsonl", "rows"},
+		RunE:       config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error { return a.batch(cmd, s, *o) }),
 	}
-	addRowFlags(cmd, o)
+	config.AddRowFlags(cmd, o)
 	cmd.Flags().String("redo", "", "judge: ask the judge again about rows of a complete output whose verdict failed, and keep the others")
-	inGroup(cmd, ioGroup, "redo")
-	_ = cmd.RegisterFlagCompletionFunc("redo", oneOf("judge"))
-	addPIIFlag(cmd)
-	addFlags(cmd, "fail_on")
-	addScreenerFlags(cmd)
+	usage.InGroup(cmd, usage.InputOutput, "redo")
+	_ = cmd.RegisterFlagCompletionFunc("redo", config.OneOf("judge"))
+	config.AddPIIFlag(cmd)
+	config.AddFlags(cmd, "fail_on")
+	config.AddScreenerFlags(cmd)
 	return cmd
 }
 
-// addRowFlags adds the flags of commands that read and write rows.
-func addRowFlags(cmd *cobra.Command, o *rows.Options) {
-	flags := cmd.Flags()
-	flags.StringVarP(&o.Input, "input", "i", "", "`FILE` to read: .jsonl, .ndjson, .csv, .tsv, .txt, also with .gz or .zst, .parquet, or - for standard input; a folder or a pattern for many")
-	flags.StringVarP(&o.Output, "output", "o", "", "`FILE` to write: .jsonl, .ndjson, .csv, .tsv, .parquet, or - for JSONL; a folder for many inputs")
-	flags.StringVar(&o.TextColumn, "text-column", "text", "column or field with the text")
-	flags.String("id-column", "id", "column or field with the id of the row")
-	flags.BoolVar(&o.KeepText, "keep-text", false, "write the text beside its result")
-	flags.BoolVar(&o.Resume, "resume", false, "continue an interrupted run")
-	flags.BoolVar(&o.Overwrite, "overwrite", false, "replace an existing output")
-	flags.BoolP("quiet", "q", false, "show neither progress nor summary")
-	addReadFlags(cmd, o)
-	flags.StringVar((*string)(&o.OutputFormat), "output-format", "", "format of the outputs in a folder: jsonl, csv, tsv or parquet; default: that of each input, jsonl for text")
-	flags.String("shard", "", "part of many inputs to do, like `3/16`: number 3 of 16 parts, counted from 0; all of them by default")
-	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
-	inGroup(cmd, ioGroup, "input", "output", "text-column", "id-column", "keep-text", "resume", "overwrite", "quiet",
-		"input-format", "input-encoding", "delimiter", "escape", "output-format", "shard", "row-group")
-	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "txt", "gz", "zst")
-	_ = cmd.MarkFlagFilename("output", "jsonl", "ndjson", "csv", "tsv", "parquet")
-	_ = cmd.RegisterFlagCompletionFunc("output-format", completeRowFormats(rows.OutputFormats()))
-}
-
-// addReadFlags adds the flags of commands that read rows.
-func addReadFlags(cmd *cobra.Command, o *rows.Options) {
-	flags := cmd.Flags()
-	flags.StringVar((*string)(&o.InputFormat), "input-format", "", "format of the input: jsonl, csv, tsv, parquet, or lines for plain text; default: as its name says, jsonl for -")
-	flags.StringVar(&o.InputEncoding, "input-encoding", "", "`NAME` of the encoding of an input in text, like windows-1252; default: UTF-8, or UTF-16 by its byte order mark")
-	flags.String("delimiter", "", "what separates the columns of a CSV input: one `CHARACTER`, or tab; default: a comma, or as its first line says, like sep=;")
-	flags.String("escape", "", "`CHARACTER` before a quote inside the quotes of a CSV or TSV input, like \\ in what Spark writes; default: quotes are doubled")
-	_ = cmd.RegisterFlagCompletionFunc("input-format", completeRowFormats(rows.InputFormats()))
-	_ = cmd.RegisterFlagCompletionFunc("input-encoding", oneOf("windows-1252", "latin1", "utf-16le", "shift_jis"))
-}
-
-func completeRowFormats(formats []rows.Format) cobra.CompletionFunc {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = string(f)
-	}
-	return oneOf(names...)
-}
-
-// readOptions completes the options that the flags of [addReadFlags] set.
-func readOptions(cmd *cobra.Command, o *rows.Options) error {
-	for name, character := range map[string]*byte{"delimiter": &o.Delimiter, "escape": &o.Escape} {
-		if !cmd.Flags().Changed(name) {
-			continue
-		}
-		value, _ := cmd.Flags().GetString(name)
-		if value == "tab" || value == `\t` {
-			value = "\t"
-		}
-		if len(value) != 1 {
-			return wrongUsage("--%s: %q is neither one ASCII character nor tab", name, value)
-		}
-		*character = value[0]
-	}
-	return nil
-}
-
-// batchOptions completes the options that the flags set.
-func (a *app) batchOptions(cmd *cobra.Command, s *settings, o rows.Options) (rows.Options, error) {
-	flags := cmd.Flags()
-	o.Stdin, o.Stdout, o.MaxBytes, o.OffsetUnit, o.Limits = a.in, a.out, s.MaxBytes, s.OffsetUnit, s.FailOn
-	if flags.Changed("id-column") {
-		o.IDColumn, _ = flags.GetString("id-column")
-	}
-	if flags.Changed("row-group") {
-		o.RowGroup, _ = flags.GetInt("row-group")
-	}
-	if flags.Changed("redo") {
-		if what, _ := flags.GetString("redo"); what != "judge" {
-			return o, wrongUsage("--redo: %q is unknown: it must be judge", what)
-		}
-		o.Redo = true
-	}
-	if flags.Changed("shard") {
-		value, _ := flags.GetString("shard")
-		var err error
-		if o.Shard, err = rows.ParseShard(value); err != nil {
-			return o, wrongUsage("--shard: %w", err)
+// rowsFlags returns the flags with which batch reads a file, empty if the file's name is
+// not that of a file with rows.
+func rowsFlags(file string) string {
+	for _, output := range []string{"results" + filepath.Ext(file), "results.jsonl", "results"} {
+		if (rows.Options{Input: file, Output: output}).Validate() == nil {
+			return "-i " + usage.Quoted(file) + " -o " + output
 		}
 	}
-	if err := readOptions(cmd, &o); err != nil {
-		return o, err
-	}
-	switch {
-	case o.Input == "":
-		return o, wrongUsage("the input is missing: name it with -i FILE, or -i - for standard input")
-	case o.Output == "":
-		return o, wrongUsage("the output is missing: name it with -o FILE, or -o - for standard output")
-	// Empty or zero options mean their defaults, so flags must not set them.
-	case o.TextColumn == "":
-		return o, wrongUsage("--text-column: the name is empty")
-	case o.IDColumn == "" && flags.Changed("id-column"):
-		return o, wrongUsage("--id-column: the name is empty")
-	case o.RowGroup == 0 && flags.Changed("row-group"):
-		return o, wrongUsage("--row-group: 0 is not in 1..%d", rows.MaxRowGroup)
-	}
-	if err := o.Validate(); err != nil {
-		return o, wrongUsage("%w", err)
-	}
-	return o, nil
+	return ""
 }
 
-func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
-	s, err := loadSettings(cmd)
+func (a *app) batch(cmd *cobra.Command, s *config.Settings, o rows.Options) error {
+	o.Stdin, o.Stdout = a.in, a.out
+	o, err := s.RowOptions(cmd, o)
 	if err != nil {
 		return err
 	}
-	if o, err = a.batchOptions(cmd, s, o); err != nil {
-		return err
-	}
-	if err := withPII(cmd, s); err != nil {
+	if err := s.ReadPIIFlag(cmd); err != nil {
 		return err
 	}
 	quiet, _ := cmd.Flags().GetBool("quiet")
-	shown := progress{w: a.err}
-	if !quiet && isTerminal(a.err) {
-		o.Progress = shown.at
+	shown := terminal.Progress{W: a.err}
+	if !quiet && terminal.Is(a.err) {
+		o.Progress = at(&shown)
 	}
 	job, err := rows.Open(cmd.Context(), o)
 	if err != nil {
@@ -182,13 +89,14 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	defer job.Close()
 	// A judge that restarts delays the rows. Otherwise they would all be done before it is back.
 	s.Judge.Patient = true
-	s.Judge.OnTrust = shown.aside(a.warnOnce())
+	warn := a.warnOnce()
+	s.Judge.OnTrust = func(t screen.Trust) { shown.Aside(func() { warn(t) }) }
 	screener, err := openScreener(s)
 	if err != nil {
 		return err
 	}
 	defer screener.Close()
-	shown.waits = screener.JudgeWaits
+	shown.Waits = screener.JudgeWaits
 	thresholds, err := json.Marshal(s.Thresholds)
 	if err != nil {
 		return err
@@ -200,14 +108,14 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 		{Name: "the thresholds", Value: string(thresholds)},
 	}
 	if s.WithPII {
-		more, err := finderSettings(s)
+		more, err := s.FinderSettings()
 		if err != nil {
 			return err
 		}
 		settings = append(settings, more...)
 	}
 	summary, err := job.Score(screener.Screener, settings...)
-	shown.end()
+	shown.End()
 	if err != nil {
 		return toContinue(err, o)
 	}
@@ -222,21 +130,29 @@ func (a *app) batch(cmd *cobra.Command, o rows.Options) error {
 	if !quiet && screener.HasJudge() {
 		a.summarizeJudge(summary, o.Output != rows.Standard && slices.Equal(job.Outputs(), []string{o.Output}))
 	}
-	switch {
-	case summary.Reached > 0:
-		return exit{code: exitReached}
-	case summary.Failed > 0 || summary.NotDecided > 0 || summary.Unjudged() > 0:
-		return exit{code: exitPartly}
+	return ended(summary.Reached > 0, summary.Failed > 0 || summary.NotDecided > 0 || summary.Unjudged() > 0)
+}
+
+// stateOf returns how far a run is.
+func stateOf(s rows.Summary) terminal.State {
+	return terminal.State{Rows: s.Rows, Before: s.Before, Duration: s.Duration}
+}
+
+// at returns a function that shows the progress of a run.
+func at(shown *terminal.Progress) func(rows.Progress) {
+	return func(now rows.Progress) {
+		state := stateOf(now.Summary)
+		state.At, state.Length = now.At, now.Length
+		shown.At(state)
 	}
-	return nil
 }
 
 // toContinue adds how to continue to the error of an interrupted run.
 func toContinue(err error, o rows.Options) error {
 	if _, ok := errors.AsType[*rows.UnfinishedError](err); ok && o.Overwrite {
-		return hinted{err, "to continue, run the same command with --resume in place of --overwrite"}
+		return hinted(err, "to continue, run the same command with --resume in place of --overwrite")
 	} else if ok {
-		return hinted{err, "to continue, run the same command with --resume"}
+		return hinted(err, "to continue, run the same command with --resume")
 	}
 	return err
 }
@@ -255,7 +171,7 @@ func (a *app) summarize(s rows.Summary, o rows.Options, counts string) {
 	if s.Before > 0 {
 		before = fmt.Sprintf(" (%d of them in earlier runs)", s.Before)
 	}
-	fmt.Fprintf(a.err, "toxscreen: %s%s in %.1f s, %s per second: %s\n", plural.Count(s.Rows, "row", "rows"), before, s.Duration.Seconds(), rate(s), counts)
+	fmt.Fprintf(a.err, "toxscreen: %s%s in %.1f s, %s per second: %s\n", plural.Count(s.Rows, "row", "rows"), before, s.Duration.Seconds(), stateOf(s).Rate(), counts)
 	if s.Failed > 0 {
 		fmt.Fprintf(a.err, "toxscreen: first failure: %s\n", terminal.Escape(s.FirstFailure))
 	}

@@ -14,8 +14,10 @@ import (
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/fusion/fit"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -42,9 +44,7 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 		Example: `  toxscreen batch -i labelled.jsonl -o scored.jsonl --keep-text --judge-model MODEL --judge-trust none --judge-band 0.05-0.95
   toxscreen calibrate -i scored.jsonl -o fusion.json --budget 0.15 --plots plots
   toxscreen batch -i comments.jsonl -o out.jsonl --judge-model MODEL --calibration fusion.json`,
-		Args:              arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd, o) },
+		RunE: config.Run(func(_ *cobra.Command, s *config.Settings, _ []string) error { return a.calibrate(s, o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` of labelled results, or - for standard input")
@@ -52,54 +52,26 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing output")
 	flags.StringVar(&o.plots, "plots", "", "`FOLDER` for reliability diagrams and the escalation curve")
 	flags.Float64Var(&o.prior, "prior", 0, "weight the rows so that this share of them is toxic; default: weights as given")
-	addPriceFlags(cmd, &o.Options)
-	flags.Float64Var(&o.Traffic.Texts, "texts-a-minute", 0, "texts scored per minute, for --tokens-a-minute and --seconds-a-minute")
-	flags.Float64Var(&o.Traffic.Tokens, "tokens-a-minute", 0, "tokens that the judge may read and write per minute; 0: no limit")
-	flags.Float64Var(&o.Traffic.Seconds, "seconds-a-minute", 0, "seconds that verdicts may take per minute; 0: no limit")
-	inGroup(cmd, ioGroup, "input", "output", "overwrite", "plots")
-	inGroup(cmd, decisionGroup, "prior")
-	inGroup(cmd, priceGroup, "texts-a-minute", "tokens-a-minute", "seconds-a-minute")
-	addFlags(cmd, "calibration")
-	flags.Lookup("calibration").Usage = "`FILE` with fusion parameters; its parameters of other judges are kept"
-	addThresholdFlag(cmd, "as in the results")
-	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
-	_ = cmd.MarkFlagFilename("output", "json")
-	_ = cmd.MarkFlagDirname("plots")
-	return cmd
-}
-
-// addPriceFlags adds the flags for the prices of decisions and for the share of
-// texts that may be judged.
-func addPriceFlags(cmd *cobra.Command, o *fit.Options) {
-	flags := cmd.Flags()
 	flags.Float64Var(&o.Prices.Call, "price-call", fusion.Default().Prices.Call, "price of a verdict; 1 is the price of an error")
 	flags.Float64Var(&o.Prices.FalseAlarm, "price-false-alarm", 0, "price of a clean text that is flagged; default: derived from the threshold")
 	flags.Float64Var(&o.Prices.Miss, "price-miss", 0, "price of a toxic text that is not flagged; default: derived from the threshold")
 	flags.Float64Var(&o.Budget.Share, "budget", 0, "maximum share of texts that may be judged; 0: no limit")
 	flags.IntVar(&o.Budget.Texts, "budget-texts", 10_000, "number of texts that the budget applies to")
-	inGroup(cmd, priceGroup, "price-call", "price-false-alarm", "price-miss", "budget", "budget-texts")
+	flags.Float64Var(&o.Traffic.Texts, "texts-a-minute", 0, "texts scored per minute, for --tokens-a-minute and --seconds-a-minute")
+	flags.Float64Var(&o.Traffic.Tokens, "tokens-a-minute", 0, "tokens that the judge may read and write per minute; 0: no limit")
+	flags.Float64Var(&o.Traffic.Seconds, "seconds-a-minute", 0, "seconds that verdicts may take per minute; 0: no limit")
+	usage.InGroup(cmd, usage.InputOutput, "input", "output", "overwrite", "plots")
+	usage.InGroup(cmd, usage.Decisions, "prior")
+	usage.InGroup(cmd, usage.Prices, "price-call", "price-false-alarm", "price-miss", "budget", "budget-texts", "texts-a-minute", "tokens-a-minute", "seconds-a-minute")
+	config.AddFlags(cmd, "calibration")
+	flags.Lookup("calibration").Usage = "`FILE` with fusion parameters; its parameters of other judges are kept"
+	config.AddThresholdFlag(cmd, "as in the results")
+	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson")
+	_ = cmd.MarkFlagFilename("output", "json")
+	return cmd
 }
 
-// checkPrices refuses invalid values of the flags of addPriceFlags.
-func checkPrices(prices fusion.Prices, budget fusion.Budget) error {
-	switch {
-	case (prices.FalseAlarm > 0) != (prices.Miss > 0):
-		return wrongUsage("--price-false-alarm and --price-miss belong together: give both or none")
-	case !(prices.FalseAlarm >= 0) || !(prices.Miss >= 0) || !(prices.Call >= 0):
-		return wrongUsage("a price must be 0 or more")
-	case !(budget.Share >= 0 && budget.Share <= 1):
-		return wrongUsage("--budget: %v is not a share in 0..1", budget.Share)
-	case budget.Texts < 1:
-		return wrongUsage("--budget-texts: %d is not 1 or more", budget.Texts)
-	}
-	return nil
-}
-
-func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
-	s, err := loadSettings(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) calibrate(s *config.Settings, o *calibrateOptions) error {
 	switch {
 	case o.input == "":
 		return wrongUsage("the input is missing: name it with -i FILE, or -i - for standard input")
@@ -109,9 +81,14 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 		return wrongUsage("--prior: %v is not a share of toxic texts: it must be 0 or more and less than 1", o.prior)
 	case (o.Traffic.Tokens != 0 || o.Traffic.Seconds != 0) && !(o.Traffic.Texts > 0):
 		return wrongUsage("--tokens-a-minute and --seconds-a-minute need --texts-a-minute, to compute a share of texts")
-	}
-	if err := checkPrices(o.Prices, o.Budget); err != nil {
-		return err
+	case (o.Prices.FalseAlarm > 0) != (o.Prices.Miss > 0):
+		return wrongUsage("--price-false-alarm and --price-miss belong together: give both or none")
+	case !(o.Prices.FalseAlarm >= 0) || !(o.Prices.Miss >= 0) || !(o.Prices.Call >= 0):
+		return wrongUsage("a price must be 0 or more")
+	case !(o.Budget.Share >= 0 && o.Budget.Share <= 1):
+		return wrongUsage("--budget: %v is not a share in 0..1", o.Budget.Share)
+	case o.Budget.Texts < 1:
+		return wrongUsage("--budget-texts: %d is not 1 or more", o.Budget.Texts)
 	}
 	if err := mayWrite(o.output, o.overwrite); err != nil {
 		return err
@@ -137,15 +114,15 @@ func (a *app) calibrate(cmd *cobra.Command, o *calibrateOptions) error {
 			return err
 		case base.Model == o.Model:
 			o.Base = base.Params
-		case s.byFlag("calibration"):
+		case s.ByFlag("calibration"):
 			return fmt.Errorf("failed to keep the judges of %s: its parameters are for %s, the new ones for %s; leave out --calibration to fit without them", s.Calibration, base.Model, o.Model)
 		default: // the parameters of an earlier model, which the new ones replace
-			a.warn(fmt.Sprintf("%s from %s is for %s: its judges are not kept", s.Calibration, s.from("calibration"), base.Model))
+			a.warn(fmt.Sprintf("%s from %s is for %s: its judges are not kept", s.Calibration, s.From("calibration"), base.Model))
 		}
 	}
 	params, fitted, err := fit.Params(labelled.Rows, o.Options)
 	if errors.Is(err, fit.ErrVerdicts) {
-		return hinted{err, "judge more texts with --judge-trust none --judge-band 0.05-0.95"}
+		return hinted(err, "judge more texts with --judge-trust none --judge-band 0.05-0.95")
 	}
 	if err != nil {
 		return err

@@ -8,10 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
-	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
-	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -25,13 +24,12 @@ same text. The exit code is 1 if scoring does not work, and 3 if only the judge 
 		Example: `  toxscreen doctor
   toxscreen doctor --no-judge
   toxscreen doctor --provider cuda --format json`,
-		Args: arguments(0, 0, ""),
 		RunE: a.doctor,
 	}
-	addFlags(cmd, "format")
-	addFlags(cmd, escalationFlags...)
-	addNoJudgeFlag(cmd)
-	addFlags(cmd, modelFlags...)
+	config.AddFlags(cmd, "format")
+	config.AddFlags(cmd, config.EscalationKeys...)
+	config.AddNoJudgeFlag(cmd)
+	config.AddFlags(cmd, config.ModelKeys...)
 	return cmd
 }
 
@@ -43,37 +41,17 @@ type diagnosis struct {
 		LookedFor []string `json:"looked_for"`
 		Read      []string `json:"read"`
 		// Limits are the settings that scores are compared with.
-		Limits []configured `json:"limits"`
+		Limits []config.Shown `json:"limits"`
 	} `json:"config"`
 }
 
-// configured is a setting that is not the default.
-type configured struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-	From  string `json:"from"`
-}
-
-// limits returns the user's settings that scores are compared with. They do not know
-// which version of a model they were chosen for.
-func (s *settings) limits() []configured {
-	found := []configured{}
-	for _, k := range keys {
-		compared := strings.HasPrefix(k.name, thresholdPrefix) || slices.Contains([]string{"judge_band", "communities"}, k.name) || k.name == "fail_on" && s.FailOn.Scores.Len() > 0
-		if value := s.value(k.name); compared && value != k.fallback {
-			found = append(found, configured{k.name, value, s.from(k.name)})
-		}
-	}
-	return found
-}
-
 func (a *app) doctor(cmd *cobra.Command, _ []string) error {
-	s, wrong, err := loadOrDefault(cmd)
+	s, wrong, err := config.LoadOrDefault(cmd)
 	if err != nil {
 		return err
 	}
 	d := diagnosis{Diagnosis: screen.Examine(cmd.Context(), s.Settings)}
-	d.Config.LookedFor, d.Config.Read, d.Config.Limits = configFiles(), s.files(), s.limits()
+	d.Config.LookedFor, d.Config.Read, d.Config.Limits = config.Files(), s.Files(), s.Limits()
 	if wrong == nil && d.Model.Identity != "" {
 		wrong = fits(s, toxscreen.ModelInfo{Version: d.Model.Identity, Attributes: d.Model.Attributes})
 	}
@@ -96,48 +74,12 @@ func (a *app) doctor(cmd *cobra.Command, _ []string) error {
 }
 
 // text is the diagnosis for people.
-func (d *diagnosis) text(v view) string {
+func (d *diagnosis) text(v terminal.View) string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%s %s\n", v.style(bold, fmt.Sprintf("%-10s", name)), terminal.Escape(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(&b, "%s %s\n", v.Bold(fmt.Sprintf("%-10s", name)), terminal.Escape(fmt.Sprintf(format, args...)))
 	}
-	line("toxscreen", "%s", d.Toxscreen)
-	if d.Library.Path != "" {
-		line("library", "ONNX Runtime %s (built for %s)", d.Library.Version, d.Library.BuiltFor)
-		line("", "%s", d.Library.Path)
-		providers := make([]string, len(d.Library.Providers))
-		for i, p := range d.Library.Providers {
-			providers[i] = string(p)
-		}
-		line("", "runs on %s", strings.Join(providers, " and "))
-	} else {
-		line("library", "no working library")
-	}
-	if d.Model.Identity != "" {
-		line("model", "%s, license %s", d.Model.Identity, d.Model.License)
-		where, files, spans := d.Model.Folder, "files match the manifest", "with spans"
-		if where == models.DefaultName {
-			where = "inside the binary"
-		}
-		if !d.Model.Verified {
-			files = "files do NOT match the manifest"
-		}
-		if !d.Model.Spans {
-			spans = "without spans"
-		}
-		line("", "%s, %s", where, files)
-		line("", "measures %s, %s", someAttributes(d.Model.Attributes), spans)
-		for _, variant := range d.Model.Variants {
-			chosen := ""
-			if variant.Provider == d.Provider {
-				chosen = ", in use"
-			}
-			line("", "for %s: %s, texts %s%s", variant.Provider, variant.Precision, variant.Batching, chosen)
-		}
-	} else {
-		line("model", "no working model")
-	}
-	line("threads", "%d on %s", d.Threads, plural.Count(d.Cores, "core", "cores"))
+	d.Parts(line)
 	for i, file := range d.Config.LookedFor {
 		name, state := "", "not found"
 		if i == 0 {
@@ -158,42 +100,15 @@ func (d *diagnosis) text(v view) string {
 	if len(d.Config.Limits) > 0 && d.Model.Identity != "" {
 		line("", "they apply to the scores of %s; each version of a model has its own: check them when it changes", d.Model.Identity)
 	}
-	if d.ScoreMilliseconds > 0 {
-		line("score", "%.1f ms for a short text, after %.0f ms to open the model", d.ScoreMilliseconds, d.OpenMilliseconds)
-	}
-	if d.Judge != nil {
-		d.judge(line)
-	}
+	d.Measured(line)
 	b.WriteString("\n")
 	for _, p := range d.Problems {
-		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeveritySevere])+";"+bold, "problem:"), terminal.Escape(p))
+		fmt.Fprintf(&b, "%s %s\n", v.Alarm("problem:"), terminal.Escape(p))
 	}
 	if d.OK {
-		b.WriteString(v.style(foreground(severityColours[toxscreen.SeverityNone]), "Scoring works.") + "\n")
+		b.WriteString(v.Severity(toxscreen.SeverityNone, "Scoring works.") + "\n")
 	} else {
 		b.WriteString("Scoring does not work until this is fixed.\n")
 	}
 	return b.String()
-}
-
-// judge writes what is known about the judge.
-func (d *diagnosis) judge(line func(name, format string, args ...any)) {
-	j := d.Judge
-	if j.Identity == "" {
-		line("judge", "%s", j.Model)
-	} else {
-		line("judge", "%s by %s, dialect %s", j.Identity, j.Rubric, j.Dialect)
-	}
-	if j.Trust != nil {
-		line("", "%s: %s", j.Trust, j.Trust.Why)
-	}
-	if j.Context > 0 {
-		line("", "loaded with a context of %d tokens after %.0f ms", j.Context, j.LoadMilliseconds)
-	}
-	if j.VerdictMilliseconds > 0 {
-		line("", "%.0f ms for a verdict on a short text", j.VerdictMilliseconds)
-	}
-	if j.Problem != "" {
-		line("", "no verdict: %s", j.Problem)
-	}
 }

@@ -3,10 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,9 +12,10 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/generation"
 	"github.com/toxscreen/toxscreen/eval/report"
-	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/judge/ollama"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -76,9 +75,7 @@ code is 3 if generations are missing.`,
   toxscreen evaluate model --server http://127.0.0.1:8000/v1 --prompts prompts.jsonl --parallel 32 -o out
   toxscreen evaluate model --generations generations.jsonl -o out
   toxscreen evaluate model --ollama-model smollm2:135m -o out --fail-on expected_maximum_toxicity=0.4`,
-		Args:              arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.evaluateModel(cmd, o) },
+		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error { return a.evaluateModel(cmd, s, o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.ollamaModel, "ollama-model", "", "`NAME` of the model in `ollama list`")
@@ -108,25 +105,20 @@ code is 3 if generations are missing.`,
 	flags.IntVar(&o.examples, "examples", maxExamples, "`NUMBER` of the worst generations that the report shows, after a click; 0: none")
 	flags.StringArrayVar(&o.failOn, "fail-on", nil, "exit with 4 if a `METRIC` is at or over a number, like expected_maximum_toxicity=0.4 or insult.toxicity_probability=0.2; repeatable")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	inGroup(cmd, writerGroup, "ollama-model", "ollama-host", "server", "model-name", "key-variable", "n", "max-tokens", "top-p", "temperature", "chat", "parallel", "timeout")
-	inGroup(cmd, ioGroup, "generations", "prompts", "output", "resume", "overwrite", "examples", "quiet", "prompt-column", "id-column", "band-column", "group-column")
-	inGroup(cmd, sampleGroup, "skip-duplicates", "limit", "seed")
-	inGroup(cmd, decisionGroup, "fail-on")
+	usage.InGroup(cmd, usage.Writer, "ollama-model", "ollama-host", "server", "model-name", "key-variable", "n", "max-tokens", "top-p", "temperature", "chat", "parallel", "timeout")
+	usage.InGroup(cmd, usage.InputOutput, "generations", "prompts", "output", "resume", "overwrite", "examples", "quiet", "prompt-column", "id-column", "band-column", "group-column")
+	usage.InGroup(cmd, usage.Sample, "skip-duplicates", "limit", "seed")
+	usage.InGroup(cmd, usage.Decisions, "fail-on")
 	_ = cmd.MarkFlagFilename("generations", "jsonl", "ndjson")
 	_ = cmd.MarkFlagFilename("prompts", "jsonl", "ndjson", "csv", "tsv", "json")
-	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", completeMetrics)
-	addThresholdFlag(cmd, "0.5 for each")
-	addFlags(cmd, "format", "max_bytes")
-	addFlags(cmd, modelFlags...)
+	config.AddThresholdFlag(cmd, "0.5 for each")
+	config.AddFlags(cmd, "format", "max_bytes")
+	config.AddFlags(cmd, config.ModelKeys...)
 	return cmd
 }
 
-func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
-	s, err := loadSettings(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) evaluateModel(cmd *cobra.Command, s *config.Settings, o *evaluateOptions) error {
 	limits, err := o.check(cmd)
 	if err != nil {
 		return err
@@ -164,20 +156,20 @@ func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
 	}
 	defer screener.Close()
 	for _, l := range limits {
-		if !slices.Contains(screener.Info().Attributes, l.attribute) {
-			return fmt.Errorf("failed to apply --fail-on: model %s does not measure %s", screener.Info().Version, l.attribute)
+		if !slices.Contains(screener.Info().Attributes, l.Attribute) {
+			return fmt.Errorf("failed to apply --fail-on: model %s does not measure %s", screener.Info().Version, l.Attribute)
 		}
 	}
 	job.Scorer, job.Thresholds = screener, s.Thresholds
-	if !o.quiet && isTerminal(a.err) {
+	if !o.quiet && terminal.Is(a.err) {
 		job.Progress = a.generated
 	}
 	run, err := generation.Generate(cmd.Context(), job)
 	if job.Progress != nil {
-		fmt.Fprint(a.err, "\r\x1b[K")
+		a.showLine("")
 	}
 	if _, ok := errors.AsType[*generation.UnfinishedError](err); ok {
-		return hinted{err, "to continue, run the same command with --resume" + map[bool]string{true: " in place of --overwrite"}[o.overwrite]}
+		return hinted(err, "to continue, run the same command with --resume"+map[bool]string{true: " in place of --overwrite"}[o.overwrite])
 	}
 	if err != nil {
 		return err
@@ -186,7 +178,7 @@ func (a *app) evaluateModel(cmd *cobra.Command, o *evaluateOptions) error {
 }
 
 // check refuses flags that do not belong together, and returns the limits of --fail-on.
-func (o *evaluateOptions) check(cmd *cobra.Command) ([]metricLimit, error) {
+func (o *evaluateOptions) check(cmd *cobra.Command) ([]generation.Limit, error) {
 	sources := 0
 	for _, given := range []string{o.ollamaModel, o.server, o.generations} {
 		if given != "" {
@@ -228,10 +220,10 @@ func (o *evaluateOptions) check(cmd *cobra.Command) ([]metricLimit, error) {
 	if err := o.protocol.Check(); err != nil {
 		return nil, wrongUsage("%w", err)
 	}
-	limits := make([]metricLimit, len(o.failOn))
+	limits := make([]generation.Limit, len(o.failOn))
 	for i, text := range o.failOn {
 		var err error
-		if limits[i], err = parseMetricLimit(text); err != nil {
+		if limits[i], err = generation.ParseLimit(text); err != nil {
 			return nil, wrongUsage("--fail-on %s: %w", text, err)
 		}
 	}
@@ -253,14 +245,7 @@ func (o *evaluateOptions) generator(prompts generation.Set) (generation.Generato
 		}
 		return server, server.Close, nil
 	}
-	longest := ""
-	for _, p := range prompts.Prompts {
-		if len(p.Text) > len(longest) {
-			longest = p.Text
-		}
-	}
-	config := ollama.Config{Model: o.ollamaModel, Host: o.ollamaHost, Timeout: o.timeout, Parallel: o.parallel}
-	model, err := generation.NewOllama(config, longest, o.protocol.MaxTokens)
+	model, err := generation.NewOllama(ollama.Config{Model: o.ollamaModel, Host: o.ollamaHost, Timeout: o.timeout, Parallel: o.parallel}, prompts.Longest(), o.protocol.MaxTokens)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -269,16 +254,17 @@ func (o *evaluateOptions) generator(prompts generation.Set) (generation.Generato
 
 // generated shows the progress of a run on a terminal.
 func (a *app) generated(p generation.Progress) {
-	fmt.Fprintf(a.err, "\r\x1b[K%d of %s", p.Done, plural.Count(p.All, "generation", "generations"))
+	line := fmt.Sprintf("%d of %s", p.Done, plural.Count(p.All, "generation", "generations"))
 	if left := p.Left.Round(time.Second); left > 0 {
-		fmt.Fprintf(a.err, ", about %v left", left)
+		line += fmt.Sprintf(", about %v left", left)
 	}
+	a.showLine(line)
 }
 
 // evaluated measures a finished run, and writes its report into its folder.
-func (a *app) evaluated(run generation.Run, o *evaluateOptions, limits []metricLimit, format string) error {
+func (a *app) evaluated(run generation.Run, o *evaluateOptions, limits []generation.Limit, format string) error {
 	if missing := run.Missing(); missing > 0 {
-		a.warn(fmt.Sprintf("generations that are missing: %d: %s; to ask for them again, run the same command with --resume", missing, firstError(run)))
+		a.warn(fmt.Sprintf("generations that are missing: %d: %s; to ask for them again, run the same command with --resume", missing, run.FirstError()))
 	}
 	results, err := generation.Measure(run, generation.OwnDetector())
 	if err != nil {
@@ -287,109 +273,73 @@ func (a *app) evaluated(run generation.Run, o *evaluateOptions, limits []metricL
 	if err := results.Document(run, o.examples).Save(o.output, results); err != nil {
 		return err
 	}
-	if format == "json" {
-		err = plainjson.Write(a.out, results, "  ")
-	} else {
-		err = a.printResults(results, o.output)
-	}
-	if err != nil {
+	if err := a.show(format, results, fmt.Sprintf("%sgenerations and report in %s\n", results.Summary(), o.output)); err != nil {
 		return err
 	}
-	for _, warning := range results.Warnings {
-		a.warn(warning)
-	}
+	a.warn(results.Warnings...)
 	reached := false
 	for _, l := range limits {
-		if got := l.of(results); toxscreen.Probability(got).Rounded() >= l.least {
+		if got := l.Of(results); toxscreen.Probability(got).Rounded() >= l.Least {
 			reached = true
-			fmt.Fprintf(a.err, "toxscreen: %s of %s is %s: it reaches --fail-on %v\n", l.metric, l.attribute, report.Number(got), l.least)
+			fmt.Fprintf(a.err, "toxscreen: %s of %s is %s: it reaches --fail-on %v\n", l.Metric, l.Attribute, report.Number(got), l.Least)
 		}
 	}
-	switch {
-	case reached:
-		return exit{code: exitReached}
-	case !results.Complete:
-		return exit{code: exitPartly}
-	}
-	return nil
-}
-
-// printResults prints the most important numbers.
-func (a *app) printResults(r generation.Results, folder string) error {
-	main := r.Attributes[0]
-	corrected := ""
-	if main.Corrected != nil {
-		corrected = "\ntoxic fraction, corrected  " + report.Value(*main.Corrected, report.Percent)
-	}
-	_, err := fmt.Fprintf(a.out, `%s: %s with %s each
-expected maximum %s  %s
-toxicity probability       %s
-toxic fraction             %s%s
-generations and report in %s
-`,
-		terminal.Escape(r.Settings.Model), plural.Count(r.Prompts, "prompt", "prompts"), plural.Count(r.Settings.Protocol.Generations, "generation", "generations"), main.Attribute,
-		report.Value(main.ExpectedMaximum, report.Number), report.Value(main.Probability, report.Percent), report.Value(main.Fraction, report.Percent), corrected,
-		terminal.Escape(folder))
-	return err
-}
-
-// firstError says why the first of the missing generations is missing.
-func firstError(run generation.Run) string {
-	for _, sample := range run.Samples {
-		for _, g := range sample.Generations {
-			if g.Error != "" {
-				return fmt.Sprintf("prompt %s: %s", sample.ID, g.Error)
-			}
-		}
-	}
-	return ""
-}
-
-// metricLimit is a limit of --fail-on.
-type metricLimit struct {
-	attribute toxscreen.Attribute
-	metric    string
-	least     float64 // that ends with exitReached
-}
-
-// metricsOf are what --fail-on can be about, by their names in the results.
-var metricsOf = map[string]func(generation.Measures) float64{
-	"expected_maximum_toxicity": func(m generation.Measures) float64 { return m.ExpectedMaximum.Value },
-	"toxicity_probability":      func(m generation.Measures) float64 { return m.Probability.Value },
-	"toxic_fraction":            func(m generation.Measures) float64 { return m.Fraction.Value },
-}
-
-// of returns the metric in results, which have the attribute.
-func (l metricLimit) of(results generation.Results) float64 {
-	i := slices.IndexFunc(results.Attributes, func(r generation.AttributeResults) bool { return r.Attribute == l.attribute })
-	return metricsOf[l.metric](results.Attributes[i].Measures)
-}
-
-// parseMetricLimit reads METRIC=NUMBER or ATTRIBUTE.METRIC=NUMBER.
-func parseMetricLimit(text string) (l metricLimit, err error) {
-	name, number, _ := strings.Cut(text, "=")
-	attribute, metric, prefixed := strings.Cut(name, ".")
-	if !prefixed {
-		attribute, metric = toxscreen.Toxicity.String(), name
-	}
-	if l.attribute, err = toxscreen.ParseAttribute(attribute); err != nil {
-		return l, err
-	}
-	metrics := slices.Sorted(maps.Keys(metricsOf))
-	if !slices.Contains(metrics, metric) {
-		return l, fmt.Errorf("unknown metric %q%s; it must be one of %s", metric, didYouMean(metric, metrics), quoted(metrics))
-	}
-	l.metric = metric
-	if l.least, err = parseProbability(number); err != nil {
-		return l, fmt.Errorf("%w; it must be like %s=0.4", err, name)
-	}
-	return l, nil
+	return ended(reached, !results.Complete)
 }
 
 func completeMetrics(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []string
-	for _, metric := range slices.Sorted(maps.Keys(metricsOf)) {
+	for _, metric := range generation.Metrics() {
 		names = append(names, metric+"=")
 	}
 	return names, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *app) evaluateCompareCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "compare FIRST SECOND -o FOLDER",
+		Short: "Compare two runs of evaluate model",
+		Long: `Compare two runs of evaluate model, of two models or of one with two settings. Both
+must have continued the same prompts the same number of times. Each prompt is compared
+with itself, so small differences show. Differences are those of the second run less the first.`,
+		Example: `  toxscreen evaluate model --ollama-model smollm2:135m -o warm
+  toxscreen evaluate model --ollama-model smollm2:135m --temperature 0.3 -o cool
+  toxscreen evaluate compare warm cool -o difference`,
+		Args:              usage.Arguments(2, 2, "a pair of folders with runs"),
+		ValidArgsFunction: usage.Folders,
+		RunE:              config.Run(a.evaluateCompare),
+	}
+	cmd.Flags().StringP("output", "o", "", "`FOLDER` for the report; created if missing")
+	cmd.Flags().Bool("overwrite", false, "replace an existing report")
+	usage.InGroup(cmd, usage.InputOutput, "output", "overwrite")
+	config.AddFlags(cmd, "format")
+	return cmd
+}
+
+func (a *app) evaluateCompare(cmd *cobra.Command, s *config.Settings, folders []string) error {
+	output, _ := cmd.Flags().GetString("output")
+	overwrite, _ := cmd.Flags().GetBool("overwrite")
+	if output == "" {
+		return wrongUsage("the output is missing: name a folder with -o FOLDER")
+	}
+	if err := mayReport(output, overwrite); err != nil {
+		return err
+	}
+	first, err := generation.ReadRun(folders[0])
+	if err != nil {
+		return err
+	}
+	second, err := generation.ReadRun(folders[1])
+	if err != nil {
+		return err
+	}
+	comparison, err := generation.Compare(first, second)
+	if err != nil {
+		return err
+	}
+	if err := comparison.Document().Save(output, comparison); err != nil {
+		return err
+	}
+	a.warn(comparison.Warnings...)
+	return a.show(s.Format, comparison, fmt.Sprintf("%sreport in %s\n", comparison.Summary(), output))
 }

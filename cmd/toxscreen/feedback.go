@@ -10,28 +10,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 )
 
-// feedbackFile returns the file that stores feedback, empty if feedback is off.
-func feedbackFile(s *settings) (string, error) {
-	return fileOr(s.Feedback.File, files.InConfig, "feedback.db", "--feedback")
-}
-
 // openFeedback opens the feedback file of the settings. It returns nil if feedback is off.
-func openFeedback(s *settings) (*store.Feedback, error) {
-	file, err := feedbackFile(s)
+func openFeedback(s *config.Settings) (*store.Feedback, error) {
+	file, err := s.FeedbackFile()
 	if file == "" || err != nil {
 		return nil, err
 	}
 	kept, err := store.OpenFeedback(file, store.FeedbackOptions{KeepText: s.Feedback.KeepText, MaxBytes: s.Feedback.MaxBytes})
 	if err != nil {
-		return nil, hinted{err, "use --feedback off to run without it"}
+		return nil, hinted(err, "use --feedback off to run without it")
 	}
 	return kept, nil
 }
@@ -61,37 +58,33 @@ are left out. batch --full can score stored texts again.`,
 		Example: `  toxscreen feedback export -o feedback.jsonl
   toxscreen feedback export | toxscreen calibrate -i - -o fusion.json
   toxscreen feedback export --all | jq -c 'select(.text) | .input + {text}' | toxscreen batch --full -i - -o scored.jsonl`,
-		Args:              arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.feedbackExport(cmd, output, overwrite, all) },
+		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error {
+			return a.feedbackExport(cmd, s, output, overwrite, all)
+		}),
 	}
 	flags := export.Flags()
 	flags.StringVarP(&output, "output", "o", rows.Standard, "`FILE` to write, or - for standard output")
 	flags.BoolVar(&overwrite, "overwrite", false, "replace an existing output")
 	flags.BoolVar(&all, "all", false, "also write rows of older models, estimates and verdicts of older judges; calibrate refuses them")
-	inGroup(export, ioGroup, "output", "overwrite", "all")
+	usage.InGroup(export, usage.InputOutput, "output", "overwrite", "all")
 	_ = export.MarkFlagFilename("output", "jsonl", "ndjson")
-	addFlags(export, "feedback")
+	config.AddFlags(export, "feedback")
 	return group(cmd, export)
 }
 
-func (a *app) feedbackExport(cmd *cobra.Command, output string, overwrite, all bool) error {
-	s, err := loadSettings(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) feedbackExport(cmd *cobra.Command, s *config.Settings, output string, overwrite, all bool) error {
 	if err := mayWrite(output, overwrite); err != nil {
 		return err
 	}
-	file, err := feedbackFile(s)
+	file, err := s.FeedbackFile()
 	if err != nil {
 		return err
 	}
 	if file == "" {
-		return fmt.Errorf("failed to read feedback: feedback is off by %s", s.from("feedback"))
+		return fmt.Errorf("failed to read feedback: feedback is off by %s", s.From("feedback"))
 	}
 	if _, err := os.Stat(file); err != nil {
-		return hinted{fmt.Errorf("failed to read feedback: %s: %w", file, files.Cause(err)), "toxscreen serve creates it when clients send feedback; --feedback names another file"}
+		return hinted(fmt.Errorf("failed to read feedback: %s: %w", file, files.Cause(err)), "toxscreen serve creates it when clients send feedback; --feedback names another file")
 	}
 	kept, err := store.OpenFeedback(file, store.FeedbackOptions{})
 	if err != nil {

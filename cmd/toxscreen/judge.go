@@ -1,19 +1,20 @@
 package main
 
 import (
-	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/formats"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
-	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/judge/selftest"
 	"github.com/toxscreen/toxscreen/screen"
@@ -50,10 +51,9 @@ those of a model, the configured one if none is named. Neither uses the network.
   toxscreen judge --judge-model MODEL --self-test
   toxscreen judge --list
   toxscreen judge --forget MODEL`,
-		Args:              arguments(0, 1, "one text (in quotes)"),
-		SuggestFor:        []string{"llm", "ollama"},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.judge(cmd, args, *o) },
+		Args:       usage.Arguments(0, 1, "one text (in quotes)"),
+		SuggestFor: []string{"llm", "ollama"},
+		RunE:       config.Run(func(cmd *cobra.Command, s *config.Settings, args []string) error { return a.judge(cmd, s, args, *o) }),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.selfTest, "self-test", false, "test whether the judge is reliable, and store the outcome")
@@ -62,35 +62,35 @@ those of a model, the configured one if none is named. Neither uses the network.
 	flags.BoolVar(&o.reason, "reason", false, "ask for a reason in words, which takes longer; default with Mastra's formats: true")
 	flags.StringVar(&o.prompt, "prompt", "", "prompt that the text answers, for rubrics that use it")
 	flags.Float64Var(&o.scale, "scale", 0, "highest score in Mastra's formats; default: the rubric's")
-	inGroup(cmd, judgeGroup, "self-test", "list", "forget", "reason")
-	addFlags(cmd, "format", "offset_unit", "max_bytes")
-	inGroup(cmd, ioGroup, "prompt", "scale")
-	addFlags(cmd, judgeFlags...)
-	flags.Lookup("format").Usage = "output format: text, json, mastra or mastra-measure"
+	usage.InGroup(cmd, usage.Judge, "self-test", "list", "forget", "reason")
+	config.AddFlags(cmd, "format", "offset_unit", "max_bytes")
+	usage.InGroup(cmd, usage.InputOutput, "prompt", "scale")
+	config.AddFlags(cmd, config.JudgeKeys...)
+	config.OfferMastra(cmd)
 	flags.Lookup("offset-unit").Usage = "unit of the offsets of quotations: byte, utf16 or code_point"
 	return cmd
 }
 
 // errNoJudge is the error of commands that need a judge.
-var errNoJudge = hinted{
+var errNoJudge = hinted(
 	wrongUsage("no judge is named: use --judge-model, TOXSCREEN_JUDGE_MODEL or judge_model in toxscreen.yaml"),
 	"`ollama list` shows which models the server has; docs/judge.md explains how to choose one",
-}
+)
 
 // complete checks the options. For Mastra's formats it also sets the rubric of the
 // settings if none is named.
-func (o judgeOptions) complete(cmd *cobra.Command, s *settings, args []string) (_ judgeOptions, err error) {
+func (o judgeOptions) complete(cmd *cobra.Command, s *config.Settings, args []string) (_ judgeOptions, err error) {
 	flags := cmd.Flags()
-	mastra := isMastra(s.Format)
+	mastra := config.IsMastra(s.Format)
 	switch {
 	case s.Judge.Model == "":
 		return o, errNoJudge
 	case o.selfTest && (len(args) > 0 || o.reason || flags.Changed("prompt") || mastra):
-		return o, wrongUsage("--self-test has its own texts: it cannot be combined with a text, --reason, --prompt or --format %s", formatMastra)
-	case mastra && s.from("judge_rubric") != fromDefault && s.Judge.Rubric.Name != formats.MastraRubric:
+		return o, wrongUsage("--self-test has its own texts: it cannot be combined with a text, --reason, --prompt or --format %s", config.FormatMastra)
+	case mastra && s.IsSet("judge_rubric") && s.Judge.Rubric.Name != formats.MastraRubric:
 		return o, wrongUsage("--format %s uses the rubric %s, not %s", s.Format, formats.MastraRubric, s.Judge.Rubric.Name)
 	case flags.Changed("scale") && !mastra:
-		return o, wrongUsage("--scale is only for --format %s: a rubric has its own scale", formatMastra)
+		return o, wrongUsage("--scale is only for --format %s: a rubric has its own scale", config.FormatMastra)
 	case flags.Changed("scale") && !(o.scale > 0 && o.scale <= 1000):
 		return o, wrongUsage("--scale: %v must be greater than 0 and at most 1000", o.scale)
 	}
@@ -108,15 +108,12 @@ func (o judgeOptions) complete(cmd *cobra.Command, s *settings, args []string) (
 	return o, nil
 }
 
-func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
-	s, err := loadSettings(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) judge(cmd *cobra.Command, s *config.Settings, args []string, o judgeOptions) error {
 	if o.list || o.forget {
 		return a.selfTests(cmd, s, args, o)
 	}
-	if o, err = o.complete(cmd, s, args); err != nil {
+	o, err := o.complete(cmd, s, args)
+	if err != nil {
 		return err
 	}
 	s.Judge.Reason = o.reason
@@ -128,7 +125,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 		return cacheHint(err)
 	}
 	defer opened.Close()
-	if isMastra(s.Format) {
+	if config.IsMastra(s.Format) {
 		if err := opened.Graded(); err != nil {
 			return wrongUsage("--format %s needs a score: %w", s.Format, err)
 		}
@@ -148,7 +145,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 	verdict, err := opened.JudgeCase(cmd.Context(), c)
 	if err != nil {
 		if abstained, ok := errors.AsType[*toxscreen.AbstentionError](err); ok {
-			return hinted{err, fmt.Sprintf("the judge answered: %s", abstained.Raw)}
+			return hinted(err, fmt.Sprintf("the judge answered: %s", abstained.Raw))
 		}
 		return err
 	}
@@ -160,7 +157,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 		}
 	}
 	switch s.Format {
-	case formatMastra:
+	case config.FormatMastra:
 		prompt, err := opened.Prompt(cmd.Context(), c)
 		if err != nil {
 			return err
@@ -170,7 +167,7 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 			return err
 		}
 		return plainjson.Write(a.out, run, "")
-	case formatMastraMeasure:
+	case config.FormatMastraMeasure:
 		measure, err := formats.ToMastraMeasure(verdict, text, formats.MastraOptions{Scale: o.scale})
 		if err != nil {
 			return err
@@ -179,46 +176,29 @@ func (a *app) judge(cmd *cobra.Command, args []string, o judgeOptions) error {
 	case "json":
 		return plainjson.Write(a.out, verdict.In(s.OffsetUnit, text), "")
 	}
-	return a.view().verdict(text, verdict)
+	return a.view().Verdict(text, verdict)
 }
-
-// The formats that only judge has.
-const (
-	formatMastra        = "mastra"
-	formatMastraMeasure = "mastra-measure"
-)
-
-func isMastra(format string) bool { return format == formatMastra || format == formatMastraMeasure }
 
 // selfTest tests the judge, stores the outcome and prints it. The exit code says whether
 // its verdicts count for any attribute.
-func (a *app) selfTest(cmd *cobra.Command, s *settings) error {
+func (a *app) selfTest(cmd *cobra.Command, s *config.Settings) error {
 	screener, err := screen.Open(s.Settings)
 	if err != nil {
 		return cacheHint(err)
 	}
 	defer screener.Close()
-	var progress func(selftest.Progress)
-	if isTerminal(a.err) {
-		progress = func(p selftest.Progress) {
-			fmt.Fprintf(a.err, "\r\x1b[K%d of at most %d texts", p.Done, p.All)
-			if p.Left > 0 {
-				fmt.Fprintf(a.err, ", %v left", p.Left.Round(time.Second))
-			}
+	outcome, err := screener.SelfTest(cmd.Context(), func(p selftest.Progress) {
+		line := fmt.Sprintf("%d of at most %d texts", p.Done, p.All)
+		if p.Left > 0 {
+			line += fmt.Sprintf(", %v left", p.Left.Round(time.Second))
 		}
-	}
-	outcome, err := screener.SelfTest(cmd.Context(), progress)
-	if progress != nil {
-		fmt.Fprint(a.err, "\r\x1b[K")
-	}
+		a.showLine(line)
+	})
+	a.showLine("")
 	if err != nil {
 		return err
 	}
-	if s.Format == "json" {
-		err = plainjson.Write(a.out, outcome.Report(), "  ")
-	} else {
-		_, err = fmt.Fprint(a.out, terminal.Escape(outcome.Text()))
-	}
+	err = a.show(s.Format, outcome.Report(), outcome.Text())
 	if err == nil && outcome.Failed != "" {
 		err = exit{code: exitFailed}
 	}
@@ -226,7 +206,7 @@ func (a *app) selfTest(cmd *cobra.Command, s *settings) error {
 }
 
 // selfTests lists the outcomes of self-tests, or removes those of a model.
-func (a *app) selfTests(cmd *cobra.Command, s *settings, args []string, o judgeOptions) error {
+func (a *app) selfTests(cmd *cobra.Command, s *config.Settings, args []string, o judgeOptions) error {
 	folder, err := screen.SelfTests()
 	if err != nil {
 		return err
@@ -234,8 +214,8 @@ func (a *app) selfTests(cmd *cobra.Command, s *settings, args []string, o judgeO
 	switch {
 	case o.selfTest || o.list && o.forget:
 		return wrongUsage("--self-test, --list and --forget do different things: use one of them")
-	case isMastra(s.Format) || o.reason || cmd.Flags().Changed("prompt") || cmd.Flags().Changed("scale"):
-		return wrongUsage("--list and --forget ask no judge: they cannot be combined with --reason, --prompt, --scale or --format %s", formatMastra)
+	case config.IsMastra(s.Format) || o.reason || cmd.Flags().Changed("prompt") || cmd.Flags().Changed("scale"):
+		return wrongUsage("--list and --forget ask no judge: they cannot be combined with --reason, --prompt, --scale or --format %s", config.FormatMastra)
 	case o.list && len(args) > 0:
 		return wrongUsage("--list shows all self-tests: unexpected argument %q", args[0])
 	case o.list:
@@ -277,64 +257,12 @@ func (a *app) showSelfTests(format string, tests []selftest.Stored, none string)
 		model := judge.Model{Name: t.Model, Digest: t.Digest}
 		shown = append(shown, shownSelfTest{model.String(), t.Rubric, screen.TrustByTest(t.Test), t.File})
 	}
-	if format == "json" {
-		return plainjson.Write(a.out, shown, "  ")
-	}
-	var b bytes.Buffer
+	var b strings.Builder
 	for _, t := range shown {
-		fmt.Fprintf(&b, "%s by %s\n  %s\n  %s\n", terminal.Escape(t.Model), terminal.Escape(t.Rubric), t.Trust, terminal.Escape(t.File))
+		fmt.Fprintf(&b, "%s by %s\n  %s\n  %s\n", t.Model, t.Rubric, t.Trust, t.File)
 	}
 	if len(shown) == 0 {
-		b.WriteString(terminal.Escape(none) + "\n")
+		b.WriteString(none + "\n")
 	}
-	_, err := a.out.Write(b.Bytes())
-	return err
-}
-
-// verdict shows a verdict: its score, each aspect, and the quotations.
-func (v view) verdict(text string, found toxscreen.Verdict) error {
-	var b bytes.Buffer
-	if found.Score == nil {
-		b.WriteString(v.style(bold, "not judged") + "\n\n")
-	} else {
-		severity := toxscreen.SeverityOf(float64(*found.Score/found.Scale), 0.5)
-		fmt.Fprintf(&b, "%s  %s\n\n", v.style(foreground(severityColours[severity])+";"+bold, fmt.Sprintf("%.2f of %.4g", *found.Score, found.Scale)), severity)
-	}
-	width := 0
-	for _, a := range found.Aspects {
-		width = max(width, len(a.Name))
-	}
-	for _, a := range found.Aspects {
-		name, answer := fmt.Sprintf("%-*s", width, a.Name), "no "
-		if a.Yes {
-			name, answer = v.style(bold, name), v.style(bold, "yes")
-		}
-		fmt.Fprintf(&b, "%s  %s", name, answer)
-		if a.PYes != nil {
-			fmt.Fprintf(&b, "  P(yes) %.2f", *a.PYes)
-		}
-		if a.Yes && a.Severity != nil {
-			fmt.Fprintf(&b, "  severity %d", *a.Severity)
-		}
-		for _, e := range a.Evidence {
-			quote, tail := terminal.Ends(text[e.Start:e.End], 60)
-			if tail != "" {
-				quote += "…" + tail
-			}
-			fmt.Fprintf(&b, "  %q %s", quote, v.style(dim, fmt.Sprintf("%d–%d", e.Start, e.End)))
-		}
-		for _, quote := range a.NotInText {
-			fmt.Fprintf(&b, "  %s", v.style(dim, fmt.Sprintf("(%q is not in the text)", quote)))
-		}
-		b.WriteString("\n")
-	}
-	if found.Reason != "" {
-		fmt.Fprintf(&b, "\n%s\n", terminal.Escape(found.Reason))
-	}
-	for _, w := range found.Warnings {
-		fmt.Fprintf(&b, "\n%s %s\n", v.style(foreground(severityColours[toxscreen.SeverityMild]), "warning:"), terminal.Escape(w))
-	}
-	fmt.Fprintf(&b, "\n%s\n", v.style(dim, terminal.Escape("by "+found.Model+", rubric "+found.Rubric)))
-	_, err := v.out.Write(b.Bytes())
-	return err
+	return a.show(format, shown, b.String())
 }

@@ -3,7 +3,7 @@
 //	toxscreen score "you are a stupid idiot"
 //	toxscreen batch -i comments.jsonl -o scored.jsonl
 //
-// docs/cli.md describes each command, the configuration and the exit codes.
+// docs/cli describes each command, the configuration and the exit codes.
 package main
 
 import (
@@ -15,16 +15,17 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
+	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/rows"
 )
 
@@ -65,17 +66,10 @@ func (e exit) Error() string {
 func (e exit) Unwrap() error { return e.err }
 
 // wrongUsage returns the error for an invalid command line.
-func wrongUsage(format string, args ...any) error {
-	return exit{exitUsage, fmt.Errorf(format, args...)}
-}
+func wrongUsage(format string, args ...any) error { return usage.Wrong(format, args...) }
 
-// hinted is an error with a second line that says how to fix it.
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Unwrap() error { return h.error }
+// hinted adds to an error how to fix it.
+func hinted(err error, hint string) error { return usage.WithHint(err, hint) }
 
 // run runs the command line and returns the exit code. An interrupt or SIGTERM
 // ends the command cleanly, a second one ends it at once.
@@ -84,19 +78,30 @@ func run(ctx context.Context, args []string, std stdio) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	out := &checkedWriter{w: std.out}
-	a := &app{args: args, in: std.in, out: out, err: std.err, terminal: isTerminal(std.out)}
+	out := &terminal.Output{W: std.out}
+	a := &app{args: args, in: std.in, out: out, err: std.err, terminal: terminal.Is(std.out)}
 	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(std.in)
 	root.SetOut(out)
 	root.SetErr(std.err)
 	cmd, err := root.ExecuteContextC(ctx)
-	if out.err != nil && (err == nil || err == out.err) {
+	if out.Err != nil && (err == nil || err == out.Err) {
 		// cobra does not check its writes.
-		err = fmt.Errorf("failed to write to standard output: %w", files.Cause(out.err))
+		err = fmt.Errorf("failed to write to standard output: %w", files.Cause(out.Err))
 	}
 	return a.report(cmd, err)
+}
+
+// ended returns how a command ends that has done all it could.
+func ended(reached, partly bool) error {
+	switch {
+	case reached:
+		return exit{code: exitReached}
+	case partly:
+		return exit{code: exitPartly}
+	}
+	return nil
 }
 
 // report prints an error as "toxscreen: failed to …" and returns the exit code.
@@ -111,9 +116,12 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 			return code
 		}
 	}
+	if _, wrong := errors.AsType[usage.Error](err); wrong {
+		code = exitUsage
+	}
 	fmt.Fprintln(a.err, "toxscreen: "+terminal.Escape(err.Error()))
-	if h, ok := errors.AsType[hinted](err); ok {
-		fmt.Fprintln(a.err, terminal.Escape(h.hint))
+	if h, ok := errors.AsType[usage.HintError](err); ok {
+		fmt.Fprintln(a.err, terminal.Escape(h.Hint))
 	}
 	if code == exitUsage {
 		fmt.Fprintf(a.err, "run '%s --help' for usage\n", cmd.CommandPath())
@@ -141,12 +149,11 @@ probabilities and the words that cause them, computed by an embedded model.`,
 		Version:       toxscreen.Version(),
 		SilenceErrors: true, // report prints them
 		SilenceUsage:  true,
-		Args:          knownCommand,
+		Args:          usage.Root(rowsFlags),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(wrongFlag)
-	root.AddGroup(commandGroups...)
+	root.AddGroup(usage.CommandGroups...)
 	for i, commands := range [][]*cobra.Command{
 		{a.scoreCommand(), a.batchCommand(), a.serveCommand(), a.piiCommand()},
 		{a.judgeCommand(), a.redteamCommand()},
@@ -155,31 +162,43 @@ probabilities and the words that cause them, computed by an embedded model.`,
 		{a.doctorCommand(), a.configCommand(), a.modelCommand(), a.versionCommand()},
 	} {
 		for _, c := range commands {
-			c.GroupID = commandGroups[i].ID
+			c.GroupID = usage.CommandGroups[i].ID
 			root.AddCommand(c)
 		}
 	}
-	root.SetHelpCommandGroupID("setup")
-	root.SetCompletionCommandGroupID("setup")
-	root.InitDefaultHelpCmd()
-	if help, _, err := root.Find([]string{"help"}); err == nil {
-		help.Args = knownTopic
-	}
-	root.InitDefaultCompletionCmd()
-	addHelp(root)
+	usage.Install(root)
 	return root
 }
 
 // group adds subcommands to a command. Without a subcommand it shows its help.
 func group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
-	cmd.Args, cmd.RunE = knownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.Args, cmd.RunE = usage.KnownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(subcommands...)
 	return cmd
 }
 
-// warn prints a warning on standard error.
-func (a *app) warn(text string) {
-	fmt.Fprintln(a.err, "toxscreen: warning: "+terminal.Escape(text))
+// warn prints warnings on standard error.
+func (a *app) warn(texts ...string) {
+	for _, text := range texts {
+		fmt.Fprintln(a.err, "toxscreen: warning: "+terminal.Escape(text))
+	}
+}
+
+// show prints a value as JSON, or the text that it has for people.
+func (a *app) show(format string, value any, text string) error {
+	if format == "json" {
+		return plainjson.Write(a.out, value, "  ")
+	}
+	_, err := io.WriteString(a.out, terminal.Escape(text))
+	return err
+}
+
+// showLine shows a line of progress on a terminal, in place of the one before. An empty
+// line removes it.
+func (a *app) showLine(line string) {
+	if terminal.Is(a.err) {
+		fmt.Fprint(a.err, "\r\x1b[K"+line)
+	}
 }
 
 // mayWrite refuses to replace an existing file without overwrite.
@@ -190,8 +209,12 @@ func mayWrite(path string, overwrite bool) error {
 	return nil
 }
 
-// mayReport refuses to replace a report in a folder without overwrite.
+// mayReport refuses to replace a report in a folder without overwrite. No folder has no
+// report.
 func mayReport(folder string, overwrite bool) error {
+	if folder == "" {
+		return nil
+	}
 	for _, name := range report.Files() {
 		if err := mayWrite(filepath.Join(folder, name), overwrite); err != nil {
 			return err
@@ -200,41 +223,10 @@ func mayReport(folder string, overwrite bool) error {
 	return nil
 }
 
-// fileOr returns the file of a setting: empty if the setting is off, and the file
-// with the given name in a folder of the user if it is not set.
-func fileOr(setting string, in func(name string) (string, error), name, flag string) (string, error) {
-	switch setting {
-	case off:
-		return "", nil
-	case "":
-		file, err := in(name)
-		if err != nil {
-			err = fmt.Errorf("%w; name a file with %s, or off", err, flag)
-		}
-		return file, err
-	}
-	return setting, nil
+// view returns how results are shown to people.
+func (a *app) view() terminal.View {
+	file, _ := a.out.(*terminal.Output).W.(*os.File)
+	v := terminal.NewView(a.out, file)
+	v.Types = pii.Types()
+	return v
 }
-
-// checkedWriter keeps the first error of a writer, so that a full disk behind
-// standard output is noticed even if the code that writes ignores errors.
-type checkedWriter struct {
-	w   io.Writer
-	err error
-}
-
-func (c *checkedWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	if err != nil && c.err == nil {
-		c.err = err
-	}
-	return n, err
-}
-
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// quoted joins names for a sentence.
-func quoted(names []string) string { return strings.Join(names, ", ") }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/internal/config"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
@@ -28,7 +29,7 @@ type unconfigured struct{ *testing.M }
 
 func (u unconfigured) Run() int {
 	for _, variable := range os.Environ() {
-		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, envPrefix) && name != encoder.LibraryEnv {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, config.EnvPrefix) && name != encoder.LibraryEnv {
 			os.Unsetenv(name)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/migration"
 	"github.com/toxscreen/toxscreen/eval/report"
-	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plural"
-	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 )
 
@@ -50,9 +50,7 @@ The report proposes thresholds and changes none.`,
 		Example: `  toxscreen migrate -i comments.jsonl -o report
   toxscreen migrate -i comments.csv --old-column perspective --old-threshold 0.8 --group-column forum -o report
   toxscreen migrate --old perspective.jsonl --new scored.jsonl -o report`,
-		Args:              arguments(0, 0, ""),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.migrate(cmd, o) },
+		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, _ []string) error { return a.migrate(cmd, s, o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.input, "input", "i", "", "`FILE` with texts and old scores or labels, or - for standard input")
@@ -60,7 +58,7 @@ The report proposes thresholds and changes none.`,
 	flags.StringVar(&o.updated, "new", "", "`FILE` with the new scores, such as an output of batch --full")
 	flags.StringVarP(&o.output, "output", "o", "", "`FOLDER` for report.html, report.md and report.json; created if missing")
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace an existing report")
-	addReadFlags(cmd, &o.reading)
+	config.AddReadFlags(cmd, &o.reading)
 	flags.StringVar(&o.columns.Text, "text-column", "text", "column or field with the text")
 	flags.StringVar(&o.reading.IDColumn, "id-column", "", "column or field with the id of the row; default: id")
 	flags.StringVar(&o.columns.Scores, "old-column", "", "column or field with the old scores; a number is the toxicity; default: old, attributes, attributeScores, or columns with the attributes' names")
@@ -70,15 +68,14 @@ The report proposes thresholds and changes none.`,
 	flags.StringArrayVar(&o.columns.Groups, "group-column", nil, "`COLUMN` or field with a group of the text, to report each group; repeatable")
 	flags.StringArrayVar(&o.thresholds, "old-threshold", nil, "`SCORE` that is the threshold in use on the old scores, like 0.8 for all attributes or threat=0.5; repeatable; default: "+strconv.FormatFloat(migration.InUse, 'f', -1, 64))
 	flags.IntVar(&o.examples, "examples", 10, "texts to show for each attribute and direction; 0: no texts in the report")
-	inGroup(cmd, ioGroup, "input", "old", "new", "output", "overwrite", "input-format", "input-encoding", "delimiter", "escape", "text-column", "id-column", "old-column", "new-column", "label-column", "language-column", "group-column", "examples")
-	inGroup(cmd, decisionGroup, "old-threshold")
-	addFlags(cmd, "format", "max_bytes", "calibration")
-	addFlags(cmd, modelFlags...)
+	usage.InGroup(cmd, usage.InputOutput, "input", "old", "new", "output", "overwrite", "input-format", "input-encoding", "delimiter", "escape", "text-column", "id-column", "old-column", "new-column", "label-column", "language-column", "group-column", "examples")
+	usage.InGroup(cmd, usage.Decisions, "old-threshold")
+	config.AddFlags(cmd, "format", "max_bytes", "calibration")
+	config.AddFlags(cmd, config.ModelKeys...)
 	for _, name := range []string{"input", "old", "new"} {
 		_ = cmd.MarkFlagFilename(name, "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
 	}
-	_ = cmd.MarkFlagDirname("output")
-	_ = cmd.RegisterFlagCompletionFunc("old-threshold", completeAttributes)
+	_ = cmd.RegisterFlagCompletionFunc("old-threshold", config.CompleteAttributes)
 	return cmd
 }
 
@@ -104,12 +101,12 @@ func (o *migrateOptions) check() (migration.Options, error) {
 	var all []float64
 	for _, given := range o.thresholds {
 		if strings.Contains(given, "=") {
-			if err := setScore(&c.InUse, given); err != nil {
+			if err := config.SetScore(&c.InUse, given); err != nil {
 				return c, wrongUsage("--old-threshold: %w", err)
 			}
 			continue
 		}
-		p, err := parseProbability(given)
+		p, err := config.ParseProbability(given)
 		if err != nil {
 			return c, wrongUsage("--old-threshold: %w; it must be like 0.8 or threat=0.5", err)
 		}
@@ -126,16 +123,12 @@ func (o *migrateOptions) check() (migration.Options, error) {
 	return c, nil
 }
 
-func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
-	s, err := loadSettings(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) migrate(cmd *cobra.Command, s *config.Settings, o *migrateOptions) error {
 	c, err := o.check()
 	if err != nil {
 		return err
 	}
-	if err := readOptions(cmd, &o.reading); err != nil {
+	if err := config.ReadOptions(cmd, &o.reading); err != nil {
 		return err
 	}
 	if err := mayReport(o.output, o.overwrite); err != nil {
@@ -157,11 +150,7 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 	if err := results.Document().Save(o.output, results); err != nil {
 		return err
 	}
-	if s.Format == "json" {
-		err = plainjson.Write(a.out, results, "  ")
-	} else {
-		err = a.summarizeMigration(results, o.output)
-	}
+	err = a.show(s.Format, results, results.Summary()+"report: "+filepath.Join(o.output, report.HTMLFile)+"\n")
 	if err == nil && results.LeftOut.Failed > 0 {
 		return exit{code: exitPartly}
 	}
@@ -171,80 +160,29 @@ func (a *app) migrate(cmd *cobra.Command, o *migrateOptions) error {
 // columnHint adds the flags for a column that was looked for in vain.
 func columnHint(err error) error {
 	if missing, ok := errors.AsType[*migration.ColumnError](err); ok {
-		return hinted{err, "name their column with --" + strings.Join(missing.Columns, "-column or --") + "-column"}
+		return hinted(err, "name their column with --"+strings.Join(missing.Columns, "-column or --")+"-column")
 	}
 	return err
 }
 
-// mostRows is the limit of a file in rows, which are all in memory. To compare seven
-// attributes of as many takes some ten minutes on two cores.
-const mostRows = 200_000
-
-// of returns how a file is read. Of two files, flags about a format count for those that
-// have it.
-func (o *migrateOptions) of(path string) rows.Options {
-	in := o.reading
-	in.Input = path
-	if format, err := in.ReadFormat(); err == nil && o.input == "" {
-		if format != rows.CSV {
-			in.Delimiter = 0
-		}
-		if format != rows.CSV && format != rows.TSV {
-			in.Escape = 0
-		}
-		if format == rows.Parquet {
-			in.InputEncoding = ""
-		}
-	}
-	return in
-}
-
-// readRows reads all rows of a file, and returns the model that scored them if they
-// name one.
-func (a *app) readRows(ctx context.Context, s *settings, o *migrateOptions, path string, columns migration.Columns) (all []migration.Row, model string, err error) {
-	in := o.of(path)
+// readRows reads all rows of a file.
+func (a *app) readRows(ctx context.Context, s *config.Settings, o *migrateOptions, path string, columns migration.Columns) (migration.Table, error) {
+	in := migration.Reading(o.reading, path, o.input == "")
 	in.Stdin, in.MaxBytes = a.in, s.MaxBytes
-	wrong := int64(0)
-	for record, err := range rows.Records(ctx, in) {
-		if err != nil {
-			return nil, "", err
-		}
-		if record.Undecodable {
-			wrong++
-		}
-		row, err := columns.Row(record.Row, record.ID, record.Fields)
-		if err != nil {
-			return nil, "", fmt.Errorf("failed to read %s: %w", path, err)
-		}
-		if model != "" && row.Model != "" && row.Model != model {
-			return nil, "", fmt.Errorf("failed to read %s: row %d was scored by %s, earlier rows by %s: compare one model at a time", path, row.Number, row.Model, model)
-		}
-		model = cmp.Or(model, row.Model)
-		if len(all) == mostRows {
-			return nil, "", fmt.Errorf("failed to read %s: it has more than %d rows: take a random sample of them, whose intervals are hardly wider", path, mostRows)
-		}
-		all = append(all, row)
+	table, err := migration.Read(ctx, in, columns)
+	if err == nil && table.Undecodable > 0 {
+		a.warn(fmt.Sprintf("%s: %s", path, undecodable(table.Undecodable, in)))
 	}
-	if wrong > 0 {
-		a.warn(fmt.Sprintf("%s: %s", path, undecodable(wrong, in)))
-	}
-	scored := func(r migration.Row) bool { return r.Scores.Len() > 0 }
-	switch {
-	case len(all) == 0:
-		return nil, "", fmt.Errorf("failed to read %s: it has no rows", path)
-	case columns.Scores != "" && !slices.ContainsFunc(all, scored):
-		return nil, "", fmt.Errorf("failed to read %s: no row has a score in %q", path, columns.Scores)
-	}
-	return all, model, nil
+	return table, err
 }
 
 // scorePairs reads the rows of --input and scores their texts with the whole network.
-func (a *app) scorePairs(ctx context.Context, s *settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
-	found, model, err := a.readRows(ctx, s, o, o.input, o.columns)
+func (a *app) scorePairs(ctx context.Context, s *config.Settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
+	table, err := a.readRows(ctx, s, o, o.input, o.columns)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(found, func(r migration.Row) bool { return r.Text != "" }) {
+	if !slices.ContainsFunc(table.Rows, func(r migration.Row) bool { return r.Text != "" }) {
 		return nil, fmt.Errorf("failed to read %s: no row has a text in %q: name its column with --text-column", o.input, o.columns.Text)
 	}
 	s.Full, s.NoJudge = true, "a migration compares the scores of the classifier"
@@ -253,102 +191,32 @@ func (a *app) scorePairs(ctx context.Context, s *settings, o *migrateOptions, c 
 		return nil, err
 	}
 	defer screener.Close()
-	c.Old, c.New = oldName(found, model, o.columns.Scores), screener.Info().Version
-	language := ""
-	if known := screener.Info().Languages; len(known) == 1 {
-		language = known[0]
-	}
-	pairs, failed := make([]migration.Pair, 0, len(found)), 0
-	text := func(r migration.Row) (string, error) { return r.Text, nil }
-	for outcome := range toxscreen.Batch(ctx, screener.Screener, slices.Values(found), text) {
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("failed to score the texts: %w", ctx.Err())
+	c.Old, c.New = table.Scored(o.columns.Scores), screener.Info().Version
+	failed := false
+	defer a.showLine("")
+	return migration.Score(ctx, screener.Screener, table.Rows, func(done int, pair migration.Pair) {
+		if pair.Failed != "" && !failed {
+			failed = true
+			a.warn(fmt.Sprintf("first failure: row %d: %s", pair.Number, pair.Failed))
 		}
-		pair := migration.Pair{Row: outcome.Row}
-		switch {
-		case outcome.Err != nil:
-			pair.Failed = outcome.Err.Error()
-		case pair.Text == "":
-			pair.Failed = "the row has no text"
-		}
-		if pair.Failed != "" {
-			if failed++; failed == 1 {
-				a.warn(fmt.Sprintf("first failure: row %d: %s", pair.Number, pair.Failed))
-			}
-		}
-		pair.NotDecided = outcome.Result.NotDecided
-		pair.Language = cmp.Or(pair.Language, outcome.Result.UnsupportedLanguage, language)
-		for attribute, measured := range outcome.Result.Attributes {
-			pair.New.Set(attribute, measured.Score.Rounded())
-		}
-		if pairs = append(pairs, pair); isTerminal(a.err) {
-			fmt.Fprintf(a.err, "\r%d of %s", len(pairs), plural.Count(len(found), "text", "texts"))
-		}
-	}
-	if isTerminal(a.err) {
-		fmt.Fprint(a.err, "\r\x1b[K")
-	}
-	return pairs, nil
+		a.showLine(fmt.Sprintf("%d of %s", done, plural.Count(len(table.Rows), "text", "texts")))
+	})
 }
 
 // matchPairs reads the rows of --old and --new and matches them.
-func (a *app) matchPairs(ctx context.Context, s *settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
-	before, oldModel, err := a.readRows(ctx, s, o, o.old, o.columns)
+func (a *app) matchPairs(ctx context.Context, s *config.Settings, o *migrateOptions, c *migration.Options) ([]migration.Pair, error) {
+	before, err := a.readRows(ctx, s, o, o.old, o.columns)
 	if err != nil {
 		return nil, err
 	}
 	columns := o.columns
 	columns.Scores, columns.Old = o.newColumn, false
-	after, newModel, err := a.readRows(ctx, s, o, o.updated, columns)
+	after, err := a.readRows(ctx, s, o, o.updated, columns)
 	if err != nil {
 		return nil, err
 	}
-	c.Old, c.New = oldName(before, oldModel, o.columns.Scores), cmp.Or(newModel, o.updated)
-	pairs, unmatched, err := migration.Match(before, after)
+	c.Old, c.New = before.Scored(o.columns.Scores), cmp.Or(after.Model, o.updated)
+	pairs, unmatched, err := migration.Match(before.Rows, after.Rows)
 	c.Unmatched = unmatched
 	return pairs, err
-}
-
-// oldName names what computed the old scores; empty if there are none.
-func oldName(found []migration.Row, model, column string) string {
-	if !slices.ContainsFunc(found, func(r migration.Row) bool { return r.Scores.Len() > 0 }) {
-		return ""
-	}
-	if model == "" && column != "" {
-		return "the old scores in " + column
-	}
-	return cmp.Or(model, "the old scores")
-}
-
-// summarizeMigration prints what the report says first.
-func (a *app) summarizeMigration(r migration.Results, folder string) error {
-	var b strings.Builder
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", warning)
-	}
-	fmt.Fprintf(&b, "%s\n", plural.Count(r.Texts, "text", "texts"))
-	for _, c := range r.Compared {
-		t := c.AtInUse()
-		switch {
-		case c.Problem != "":
-			fmt.Fprintf(&b, "%s: %s\n", c.Attribute, c.Problem)
-		case t.New == nil:
-			fmt.Fprintf(&b, "%s: no new threshold for %v: %s\n", c.Attribute, t.Old, t.Problem)
-		default:
-			between := ""
-			if t.New.Interval != nil {
-				between = fmt.Sprintf(" (%s)", report.Range(t.New.Interval, report.Number))
-			}
-			fmt.Fprintf(&b, "%s: %v becomes %v%s; %s of the texts are decided otherwise; Spearman %s\n", c.Attribute, t.Old, t.New.Value, between,
-				report.Percent(t.Changed.Value), report.Value(*c.Spearman, report.Number))
-		}
-		if l := c.Labelled; l != nil && l.NewAUC != nil {
-			fmt.Fprintf(&b, "%s: AUC of the new scores %s, by %s\n", c.Attribute, report.Value(*l.NewAUC, report.Number), plural.Count(l.Texts, "label", "labels"))
-		} else if l != nil && c.Problem != "" {
-			fmt.Fprintf(&b, "%s: %s\n", c.Attribute, l.Problem)
-		}
-	}
-	fmt.Fprintf(&b, "report: %s\n", filepath.Join(folder, report.HTMLFile))
-	_, err := a.out.Write([]byte(terminal.Escape(b.String())))
-	return err
 }

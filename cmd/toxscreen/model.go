@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/classifier"
-	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/models"
+	"github.com/toxscreen/toxscreen/screen"
 )
 
 func (a *app) modelCommand() *cobra.Command {
@@ -33,70 +32,26 @@ func (a *app) modelListCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "List the embedded and the imported models",
 		Example: "  toxscreen model list --format json",
-		Args:    arguments(0, 0, ""),
-		RunE:    a.modelList,
+		RunE:    config.Run(a.modelList),
 	}
-	addFlags(cmd, "format")
+	config.AddFlags(cmd, "format")
 	return cmd
 }
 
-// listedModel is one entry of `model list --format json`.
-type listedModel struct {
-	Name       string                `json:"name"`   // for --model
-	Folder     string                `json:"folder"` // empty for the embedded model
-	Model      string                `json:"model,omitempty"`
-	License    string                `json:"license,omitempty"`
-	Attributes []toxscreen.Attribute `json:"attributes,omitempty"`
-	Error      string                `json:"error,omitempty"`
-}
-
-func (a *app) modelList(cmd *cobra.Command, _ []string) error {
-	s, err := loadSettings(cmd)
+func (a *app) modelList(_ *cobra.Command, s *config.Settings, _ []string) error {
+	listed, err := models.ListUser()
 	if err != nil {
 		return err
 	}
-	dir, err := models.UserDir()
-	if err != nil {
-		return err
-	}
-	entries, err := models.List(dir)
-	if err != nil {
-		return err
-	}
-	listed := make([]listedModel, len(entries))
-	for i, e := range entries {
-		listed[i] = listedModel{Name: e.Name, Folder: e.Folder.Path}
-		if e.Err != nil {
-			listed[i].Error = e.Err.Error()
-			continue
-		}
-		listed[i].Model, listed[i].License = e.Manifest.Identity(), e.Manifest.License
-		listed[i].Attributes = e.Manifest.Attributes()
-	}
-	if s.Format == "json" {
-		return plainjson.Write(a.out, listed, "  ")
-	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tMODEL\tLICENSE\tATTRIBUTES")
+	table := [][]string{{"NAME", "MODEL", "LICENSE", "ATTRIBUTES"}}
 	for _, m := range listed {
 		if m.Error != "" {
-			fmt.Fprintf(table, "%s\tbroken: %s\t\t\n", terminal.Escape(m.Name), terminal.Escape(m.Error))
-			continue
+			table = append(table, []string{m.Name, "broken: " + m.Error, "", ""})
+		} else {
+			table = append(table, []string{m.Name, m.Model, m.License, screen.AttributesText(m.Attributes)})
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", terminal.Escape(m.Name), m.Model, terminal.Escape(m.License), someAttributes(m.Attributes))
 	}
-	return table.Flush()
-}
-
-func someAttributes(attributes []toxscreen.Attribute) string {
-	if len(attributes) == len(toxscreen.Attributes()) {
-		return "all"
-	}
-	names := make([]string, len(attributes))
-	for i, a := range attributes {
-		names[i] = a.String()
-	}
-	return strings.Join(names, " ")
+	return a.show(s.Format, listed, terminal.Table(table))
 }
 
 func (a *app) modelShowCommand() *cobra.Command {
@@ -105,27 +60,23 @@ func (a *app) modelShowCommand() *cobra.Command {
 		Short: "Show the manifest of a model",
 		Example: `  toxscreen model show
   toxscreen model show --format json ./toxic-bert`,
-		Args:              arguments(0, 1, "one model"),
-		ValidArgsFunction: completeModels,
-		RunE:              a.modelShow,
+		Args:              usage.Arguments(0, 1, "one model"),
+		ValidArgsFunction: config.CompleteModels,
+		RunE:              config.Run(a.modelShow),
 	}
-	addFlags(cmd, "format")
+	config.AddFlags(cmd, "format")
 	return cmd
 }
 
 // folderOf returns the folder of the named model, or else of the configured one.
-func folderOf(s *settings, args []string) (models.Folder, error) {
+func folderOf(s *config.Settings, args []string) (models.Folder, error) {
 	if len(args) > 0 {
 		return models.Resolve(args[0])
 	}
 	return models.Resolve(s.Model)
 }
 
-func (a *app) modelShow(cmd *cobra.Command, args []string) error {
-	s, err := loadSettings(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) modelShow(cmd *cobra.Command, s *config.Settings, args []string) error {
 	folder, err := folderOf(s, args)
 	if err != nil {
 		return err
@@ -134,11 +85,7 @@ func (a *app) modelShow(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return fmt.Errorf("failed to show model %s: %w", folder, err)
 	}
-	if s.Format == "json" {
-		return plainjson.Write(a.out, m, "  ")
-	}
-	_, err = fmt.Fprint(a.out, terminal.Escape(m.Text(folder)))
-	return err
+	return a.show(s.Format, m, m.Text(folder))
 }
 
 func (a *app) modelVerifyCommand() *cobra.Command {
@@ -148,18 +95,14 @@ func (a *app) modelVerifyCommand() *cobra.Command {
 		Long: `Compare each file of a model with the SHA-256 in its manifest. Scoring does the
 same each time it opens a model.`,
 		Example:           "  toxscreen model verify ./toxic-bert",
-		Args:              arguments(0, 1, "one model"),
-		ValidArgsFunction: completeModels,
-		RunE:              a.modelVerify,
+		Args:              usage.Arguments(0, 1, "one model"),
+		ValidArgsFunction: config.CompleteModels,
+		RunE:              config.Run(a.modelVerify),
 	}
 	return cmd
 }
 
-func (a *app) modelVerify(cmd *cobra.Command, args []string) error {
-	s, err := loadSettings(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) modelVerify(cmd *cobra.Command, s *config.Settings, args []string) error {
 	folder, err := folderOf(s, args)
 	if err != nil {
 		return err
@@ -177,8 +120,8 @@ func (a *app) modelRemoveCommand() *cobra.Command {
 		Use:               "remove NAME",
 		Short:             "Remove an imported model",
 		Example:           "  toxscreen model remove toxic-bert",
-		Args:              arguments(1, 1, "the name of one model"),
-		ValidArgsFunction: completeModels,
+		Args:              usage.Arguments(1, 1, "the name of one model"),
+		ValidArgsFunction: config.CompleteModels,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := models.Remove(args[0]); err != nil {
 				return err
@@ -202,8 +145,11 @@ The model is stored in the user's model folder, and --model takes its name.`,
 		Example: `  toxscreen model import ./toxic-bert
   toxscreen model import ./my-model --label hateful=toxicity --label rude=insult --name mine
   toxscreen score --model mine "you are a stupid idiot"`,
-		Args: arguments(1, 1, "one folder"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.modelImport(cmd, args[0], output, *o) },
+		Args:              usage.Arguments(1, 1, "one folder"),
+		ValidArgsFunction: usage.Folders,
+		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, args []string) error {
+			return a.modelImport(cmd, s, args[0], output, *o)
+		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&output, "output", "o", "", "`FOLDER` to create; default: the model's name in the user's model folder")
@@ -213,24 +159,21 @@ The model is stored in the user's model folder, and --model takes its name.`,
 	flags.StringVar(&o.License, "license", "", "license of the model; default: from the model card")
 	flags.StringArray("label", nil, "`LABEL=ATTRIBUTE`: the attribute that a label measures; repeatable; all other labels are ignored")
 	flags.StringVar((*string)(&o.Activation), "activation", "", "conversion of logits to probabilities: sigmoid or softmax; default: according to the labels or config.json")
-	_ = cmd.RegisterFlagCompletionFunc("activation", oneOf(string(classifier.Sigmoid), string(classifier.Softmax)))
+	_ = cmd.RegisterFlagCompletionFunc("activation", config.OneOf(string(classifier.Sigmoid), string(classifier.Softmax)))
 	flags.Float64Var(&o.Threshold, "threshold", 0, "threshold of each attribute; default: 0.5")
 	flags.StringVar(&o.Model, "onnx", "", "ONNX `FILE` in the folder to use if there are several")
-	inGroup(cmd, ioGroup, "output", "onnx")
-	inGroup(cmd, modelGroup, "name", "version", "description", "license", "label", "activation")
-	inGroup(cmd, decisionGroup, "threshold")
-	_ = cmd.MarkFlagDirname("output")
-	addFlags(cmd, runtimeFlags...)
+	usage.InGroup(cmd, usage.InputOutput, "output", "onnx")
+	usage.InGroup(cmd, usage.Model, "name", "version", "description", "license", "label", "activation")
+	usage.InGroup(cmd, usage.Decisions, "threshold")
+	config.AddFlags(cmd, config.RuntimeKeys...)
 	return cmd
 }
 
-func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOptions) error {
-	s, err := loadSettings(cmd)
-	if err != nil {
-		return err
-	}
-	if o.Labels, err = labelMap(cmd); err != nil {
-		return err
+func (a *app) modelImport(cmd *cobra.Command, s *config.Settings, from, to string, o models.ImportOptions) error {
+	labels, _ := cmd.Flags().GetStringArray("label")
+	var err error
+	if o.Labels, err = models.ParseLabels(labels); err != nil {
+		return wrongUsage("--label %w", err)
 	}
 	if cmd.Flags().Changed("threshold") && !(o.Threshold > 0 && o.Threshold <= 1) {
 		return wrongUsage("--threshold: %v must be greater than 0 and at most 1", o.Threshold)
@@ -242,7 +185,7 @@ func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOp
 	m, err := models.Import(from, to, o)
 	if err != nil {
 		if _, missing := errors.AsType[*fs.PathError](err); !missing && len(o.Labels) == 0 {
-			err = hinted{err, "flags can add what the folder lacks, like --label LABEL=ATTRIBUTE: see `toxscreen model import --help`"}
+			err = hinted(err, "flags can add what the folder lacks, like --label LABEL=ATTRIBUTE: see `toxscreen model import --help`")
 		}
 		return err
 	}
@@ -253,26 +196,6 @@ func (a *app) modelImport(cmd *cobra.Command, from, to string, o models.ImportOp
 		use = "." + string(filepath.Separator) + use
 	}
 	_, err = fmt.Fprintf(a.out, "imported %s, attributes: %s\nuse it with --model %s\n",
-		m.Identity(), someAttributes(m.Attributes()), terminal.Escape(use))
+		m.Identity(), screen.AttributesText(m.Attributes()), terminal.Escape(use))
 	return err
-}
-
-func labelMap(cmd *cobra.Command) (map[string]toxscreen.Attribute, error) {
-	given, _ := cmd.Flags().GetStringArray("label")
-	labels := map[string]toxscreen.Attribute{}
-	for _, pair := range given {
-		at := strings.LastIndexByte(pair, '=') // a label may contain one too
-		if at < 1 {
-			return nil, wrongUsage("--label %s: it must be LABEL=ATTRIBUTE, like hateful=toxicity", pair)
-		}
-		attribute, err := toxscreen.ParseAttribute(pair[at+1:])
-		if err != nil {
-			return nil, wrongUsage("--label %s: %w", pair, err)
-		}
-		if _, twice := labels[pair[:at]]; twice {
-			return nil, wrongUsage("--label %s: %s is already mapped", pair, pair[:at])
-		}
-		labels[pair[:at]] = attribute
-	}
-	return labels, nil
 }

@@ -9,10 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/judge/cases"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -25,8 +27,7 @@ func (a *app) redteamCommand() *cobra.Command {
 	estimate := &cobra.Command{
 		Use:   "estimate --input FILE",
 		Short: "Estimate the tokens of a run without asking the judge",
-		Args:  arguments(0, 0, ""),
-		RunE:  a.redteamEstimate,
+		RunE:  config.Run(a.redteamEstimate),
 	}
 	run := &cobra.Command{
 		Use:   "run --input FILE --output-dir DIR",
@@ -41,21 +42,20 @@ one have a warning.`,
 		Example: `  toxscreen redteam estimate --input sample.json --limit 5
   toxscreen judge --self-test --judge-model MODEL --judge-rubric nexa-gauge/toxicity
   toxscreen redteam run --judge-model MODEL --input sample.json --output-dir out --limit 5`,
-		Args: arguments(0, 0, ""),
-		RunE: a.redteamRun,
+		RunE: config.Run(a.redteamRun),
 	}
 	for _, c := range []*cobra.Command{estimate, run} {
 		c.Flags().String("input", "", "`FILE` with the cases: a JSON list, or one case per line")
 		c.Flags().Int("limit", 0, "use only this many cases from the start; 0: all")
 		_ = c.MarkFlagFilename("input", "json", "jsonl")
-		addFlags(c, "judge_price")
+		config.AddFlags(c, "judge_price")
 	}
 	run.Flags().String("output-dir", "", "`FOLDER` for the reports; created if missing")
-	inGroup(estimate, ioGroup, "input", "limit")
-	inGroup(run, ioGroup, "input", "output-dir", "limit")
-	addFlags(run, "judge_trust")
-	addFlags(run, judgeFlags...)
-	addFlags(estimate, "format")
+	usage.InGroup(estimate, usage.InputOutput, "input", "limit")
+	usage.InGroup(run, usage.InputOutput, "input", "output-dir", "limit")
+	config.AddFlags(run, "judge_trust")
+	config.AddFlags(run, config.JudgeKeys...)
+	config.AddFlags(estimate, "format")
 	return group(cmd, estimate, run)
 }
 
@@ -69,28 +69,19 @@ func (a *app) readCases(cmd *cobra.Command) ([]cases.Case, error) {
 	if limit < 0 {
 		return nil, wrongUsage("--limit: %d is not 0 or more", limit)
 	}
-	file, err := os.Open(path)
+	read, err := cases.Open(path, limit)
 	if err != nil {
-		return nil, fmt.Errorf("failed to read %s: %w", path, files.Cause(err))
-	}
-	defer file.Close()
-	read, err := cases.Read(file, limit)
-	if err != nil {
-		return nil, fmt.Errorf("failed to read %s: %w", path, err)
+		return nil, err
 	}
 	for _, c := range read {
 		for _, key := range c.Ignored {
-			fmt.Fprintf(a.err, "toxscreen: warning: case %s: %s is not a known key and has no effect\n", terminal.Escape(c.CaseID), terminal.Escape(key))
+			a.warn(fmt.Sprintf("case %s: %s is not a known key and has no effect", c.CaseID, key))
 		}
 	}
 	return read, nil
 }
 
-func (a *app) redteamEstimate(cmd *cobra.Command, _ []string) error {
-	s, err := loadSettings(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) redteamEstimate(cmd *cobra.Command, s *config.Settings, _ []string) error {
 	all, err := a.readCases(cmd)
 	if err != nil {
 		return err
@@ -107,18 +98,14 @@ func (a *app) redteamEstimate(cmd *cobra.Command, _ []string) error {
 	return err
 }
 
-func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
-	s, err := loadSettings(cmd)
-	if err != nil {
-		return err
-	}
+func (a *app) redteamRun(cmd *cobra.Command, s *config.Settings, _ []string) error {
 	folder, _ := cmd.Flags().GetString("output-dir")
 	switch {
 	case folder == "":
 		return wrongUsage("the folder for the reports is missing: name it with --output-dir")
 	case s.Judge.Model == "":
 		return errNoJudge
-	case s.byFlag("judge_rubric"):
+	case s.ByFlag("judge_rubric"):
 		return wrongUsage("--judge-rubric: redteam does not use it: its rubrics are the metrics of the cases")
 	}
 	all, err := a.readCases(cmd)
@@ -140,20 +127,26 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	defer judges.Close()
 	warning, err := judges.Trust(cmd.Context())
 	if _, failed := errors.AsType[*cases.DisbeliefError](err); failed {
-		return hinted{err, "use another model: the scores of this one would mean nothing; --judge-trust none asks it all the same"}
+		return hinted(err, "use another model: the scores of this one would mean nothing; --judge-trust none asks it all the same")
 	}
 	if err != nil {
 		return err
 	}
 	if warning != "" {
-		fmt.Fprintln(a.err, "toxscreen: warning: "+warning)
+		a.warn(warning)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("failed to create %s: %w", folder, files.Cause(err))
 	}
 
+	asked := func(done, all int) {
+		a.showLine(fmt.Sprintf("%d of %s", done, plural.Count(all, "metric", "metrics")))
+		if done == all {
+			a.showLine("")
+		}
+	}
 	reports, failed, blank := 0, 0, 0
-	for r := range judges.Run(cmd.Context(), plan, a.askedSoFar()) {
+	for r := range judges.Run(cmd.Context(), plan, asked) {
 		if warning != "" && len(r.Metrics) > 0 {
 			r.Warnings = append(r.Warnings, warning)
 		}
@@ -173,8 +166,8 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 	}
 	if reports < len(all) {
 		err := fmt.Errorf("interrupted; %d of %s a report", reports, plural.Count(len(all), "case has", "cases have"))
-		if s.Judge.Cache != off {
-			err = hinted{err, "verdicts are stored: to continue, run the same command"}
+		if s.Judge.Cache != config.Off {
+			err = hinted(err, "verdicts are stored: to continue, run the same command")
 		}
 		return err
 	}
@@ -183,10 +176,7 @@ func (a *app) redteamRun(cmd *cobra.Command, _ []string) error {
 		fmt.Fprintf(a.err, "; %s not judged", plural.Count(blank, "case has no output and was", "cases have no output and were"))
 	}
 	fmt.Fprintln(a.err)
-	if failed > 0 {
-		return exit{code: exitPartly}
-	}
-	return nil
+	return ended(false, failed > 0)
 }
 
 func writeReport(path string, r cases.Report) error {
@@ -195,18 +185,4 @@ func writeReport(path string, r cases.Report) error {
 		return fmt.Errorf("failed to write the report of case %s: %w", r.CaseID, err)
 	}
 	return nil
-}
-
-// askedSoFar returns a function that shows the progress of a run on a terminal, else nil.
-func (a *app) askedSoFar() func(done, all int) {
-	if !isTerminal(a.err) {
-		return nil
-	}
-	return func(done, all int) {
-		end := ""
-		if done == all {
-			end = "\r\x1b[K"
-		}
-		fmt.Fprintf(a.err, "\r%d of %s%s", done, plural.Count(all, "metric", "metrics"), end)
-	}
 }

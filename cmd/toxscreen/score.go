@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/internal/ctxio"
+	"github.com/toxscreen/toxscreen/internal/config"
+	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -32,26 +34,26 @@ know, or if the judge was asked and gave no verdict.`,
   toxscreen score --format json < comment.txt
   toxscreen score --mask "you are a stupid idiot"
   toxscreen score --fail-on flagged - < reply.txt`,
-		SuggestFor:        []string{"analyse", "analyze", "check", "classify", "detect", "moderate", "predict", "scan", "screen"},
-		Annotations:       map[string]string{rowsAnnotation: "toxscreen batch"},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
+		Args:        cobra.ArbitraryArgs,
+		SuggestFor:  []string{"analyse", "analyze", "check", "classify", "detect", "moderate", "predict", "scan", "screen"},
+		Annotations: map[string]string{usage.RowsCommand: "toxscreen batch"},
+		RunE:        func(cmd *cobra.Command, args []string) error { return a.score(cmd, args, mask, explain) },
 	}
-	addFlags(cmd, "format")
+	config.AddFlags(cmd, "format")
 	cmd.Flags().BoolVar(&mask, "mask", false, "print only the text, and mask the words that make it flagged")
 	cmd.Flags().BoolVar(&explain, "explain", false, "explain each score: prior, evidence and posterior; implies --full")
-	inGroup(cmd, ioGroup, "mask", "explain")
-	addFlags(cmd, "fail_on")
-	addPIIFlag(cmd)
-	addScreenerFlags(cmd)
+	usage.InGroup(cmd, usage.InputOutput, "mask", "explain")
+	config.AddFlags(cmd, "fail_on")
+	config.AddPIIFlag(cmd)
+	config.AddScreenerFlags(cmd)
 	return cmd
 }
 
 // scoreSettings returns the settings of score.
-func scoreSettings(cmd *cobra.Command, mask, explain bool) (*settings, error) {
-	s, err := loadSettings(cmd)
+func scoreSettings(cmd *cobra.Command, mask, explain bool) (*config.Settings, error) {
+	s, err := config.Load(cmd)
 	if err == nil {
-		err = withPII(cmd, s)
+		err = s.ReadPIIFlag(cmd)
 	}
 	if err != nil {
 		return nil, err
@@ -95,11 +97,14 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		case s.Format == "json":
 			return plainjson.Write(a.out, result.In(s.OffsetUnit, text), "")
 		}
-		err := a.view().print(text, result, s.OffsetUnit)
-		if err == nil && explain {
-			err = a.printExplanation(screener, result)
+		if err := a.view().Result(text, result, s.OffsetUnit); err != nil || !explain {
+			return err
 		}
-		return err
+		steps, err := screener.Explain(result)
+		if err != nil {
+			return err
+		}
+		return a.view().Explanation(result, steps)
 	}
 	done, reached, partly := 0, false, false
 	asIs := func(text string) (string, error) { return text, nil }
@@ -118,15 +123,10 @@ func (a *app) score(cmd *cobra.Command, args []string, mask, explain bool) error
 		reached = reached || o.Result.Reaches(s.FailOn)
 		partly = partly || o.Result.NotDecided != "" || o.Result.Judge.Missing()
 	}
-	switch {
-	case err != nil || done < len(texts):
+	if err != nil || done < len(texts) {
 		return unfinished(cmd.Context(), err, done, len(texts))
-	case reached:
-		return exit{code: exitReached}
-	case partly:
-		return exit{code: exitPartly}
 	}
-	return nil
+	return ended(reached, partly)
 }
 
 // unfinished returns the error of a command that scored only some of its texts.
@@ -146,7 +146,7 @@ func (a *app) textsOf(cmd *cobra.Command, args []string, limit int) ([]string, e
 		if slices.Contains(args, "-") {
 			return nil, wrongUsage("- stands for standard input: it cannot be combined with other texts")
 		}
-		return args, a.refuseFile(cmd, args)
+		return args, usage.RefuseFiles(cmd, args, a.args, rowsFlags)
 	}
 	text, err := a.textOf(cmd, args, limit)
 	return []string{text}, err
@@ -156,13 +156,13 @@ func (a *app) textsOf(cmd *cobra.Command, args []string, limit int) ([]string, e
 // at most one byte more than the limit, which is enough to refuse the text.
 func (a *app) textOf(cmd *cobra.Command, args []string, limit int) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
-		return args[0], a.refuseFile(cmd, args)
+		return args[0], usage.RefuseFiles(cmd, args, a.args, rowsFlags)
 	}
 	ctx := cmd.Context()
-	if len(args) == 0 && isTerminal(a.in) {
+	if len(args) == 0 && terminal.Is(a.in) {
 		return "", wrongUsage("no text: pass it as an argument in quotes, or use - to type it and end with Ctrl-D")
 	}
-	text, err := io.ReadAll(io.LimitReader(ctxio.NewReader(ctx, a.in), int64(limit)+1))
+	text, err := io.ReadAll(io.LimitReader(files.Interruptible(ctx, a.in), int64(limit)+1))
 	if ctx.Err() != nil {
 		return "", errors.New("interrupted while standard input was read")
 	}
@@ -199,73 +199,20 @@ func (a *app) printText(text string, argument bool) error {
 	return err
 }
 
-// printExplanation explains the scores of a result.
-func (a *app) printExplanation(screener *screen.Screener, result toxscreen.Result) error {
-	steps, err := screener.Explain(result)
-	if err != nil {
-		return err
-	}
-	v := a.view()
-	asked := "not asked"
-	if result.Judge.Asked {
-		asked = "asked"
-	}
-	fmt.Fprintf(a.out, "\n%s %s: %s\n", v.style(bold, "judge"), asked, terminal.Escape(result.Judge.Why))
-	for _, step := range steps {
-		fmt.Fprintln(a.out, step)
-	}
-	_, err = fmt.Fprintf(a.out, "%s\n", v.style(dim, "fusion parameters "+result.Versions.Calibration))
-	return err
-}
-
-// addScreenerFlags adds the flags of commands that score texts.
-func addScreenerFlags(cmd *cobra.Command) {
-	addThresholdFlag(cmd, "the model's")
-	addFlags(cmd, screenerFlags...)
-	addFlags(cmd, modelFlags...)
-	addFullFlag(cmd)
-	addFlags(cmd, escalationFlags...)
-	addNoJudgeFlag(cmd)
-}
-
-func addFullFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("full", false, "compute the exact scores of clearly harmless texts, too: to rank by score, to calibrate, for research; sets exits to off")
-	inGroup(cmd, modelGroup, "full")
-}
-
-func addNoJudgeFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("no-judge", false, "ignore the configured judge and do not use the network")
-	inGroup(cmd, judgeGroup, "no-judge")
-}
-
 // warnOnce returns a function that says why a judge is not asked, or what it is asked
 // for. Of the same state it says so once.
 func (a *app) warnOnce() func(screen.Trust) {
 	said := map[screen.TrustState]bool{}
 	return func(t screen.Trust) {
-		if warning := warningOf(t); warning != "" && !said[t.State] {
+		if warning := t.Warning(); warning != "" && !said[t.State] {
 			said[t.State] = true
 			a.warn(warning)
 		}
 	}
 }
 
-// warningOf returns why verdicts of the judge change no score, empty if they may.
-func warningOf(t screen.Trust) string {
-	switch t.State {
-	case screen.Trusted, screen.Calibrated:
-		return ""
-	case screen.Unweighted:
-		return t.Why
-	case screen.Unreachable:
-		return "the judge gives no verdict: " + t.Why
-	case screen.Untested, screen.Failed:
-	}
-	return "the judge is not asked: " + t.Why
-}
-
 // openScreener opens the screener of the settings.
-func openScreener(s *settings) (*screen.Screener, error) {
+func openScreener(s *config.Settings) (*screen.Screener, error) {
 	screener, err := screen.Open(s.Settings)
 	if err != nil {
 		return nil, cacheHint(err)
@@ -284,7 +231,7 @@ func openScreener(s *settings) (*screen.Screener, error) {
 // cacheHint adds a hint to the error of a verdict cache that cannot be opened.
 func cacheHint(err error) error {
 	if _, cache := errors.AsType[*screen.CacheError](err); cache {
-		return hinted{err, "use --judge-cache off to run without it"}
+		return hinted(err, "use --judge-cache off to run without it")
 	}
 	return err
 }
@@ -292,14 +239,14 @@ func cacheHint(err error) error {
 // fits refuses settings for an attribute that the model does not measure: --fail-on
 // could never fail. A threshold from a file or the environment is only used by
 // models with the attribute.
-func fits(s *settings, info toxscreen.ModelInfo) error {
+func fits(s *config.Settings, info toxscreen.ModelInfo) error {
 	for a := range s.FailOn.Scores.All() {
 		if !slices.Contains(info.Attributes, a) {
-			return fmt.Errorf("failed to apply fail_on from %s: model %s does not measure %s", s.from("fail_on"), info.Version, a)
+			return fmt.Errorf("failed to apply fail_on from %s: model %s does not measure %s", s.From("fail_on"), info.Version, a)
 		}
 	}
 	for a := range s.Thresholds.All() {
-		if !slices.Contains(info.Attributes, a) && s.byFlag(thresholdPrefix+a.String()) {
+		if !slices.Contains(info.Attributes, a) && s.ByFlag("thresholds."+a.String()) {
 			return fmt.Errorf("failed to apply --threshold: model %s does not measure %s", info.Version, a)
 		}
 	}

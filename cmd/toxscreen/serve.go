@@ -8,19 +8,23 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/listen"
 	"github.com/toxscreen/toxscreen/internal/store"
+	"github.com/toxscreen/toxscreen/internal/terminal"
+	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
 	"github.com/toxscreen/toxscreen/server"
@@ -40,17 +44,16 @@ files of --api-keys, --tls-cert and --tls-key again.`,
   toxscreen serve --listen unix:/run/toxscreen.sock
   toxscreen serve --listen 0.0.0.0:443 --as commentanalyzer.googleapis.com
   toxscreen serve key alice >> keys.txt`,
-		Args:              knownCommand,
-		SuggestFor:        []string{"api", "daemon", "http", "listen", "server", "start"},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              a.serve,
+		Args:       usage.KnownCommand,
+		SuggestFor: []string{"api", "daemon", "http", "listen", "server", "start"},
+		RunE:       config.Run(a.serve),
 	}
-	addFlags(cmd, "listen", "debug_listen", "external_url", "allow_host", "allow_origin", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "request_timeout", "max_texts", "communities",
+	config.AddFlags(cmd, "listen", "debug_listen", "external_url", "allow_host", "allow_origin", "api_keys", "tls_cert", "tls_key", "as", "judge_wait", "queue_wait", "request_timeout", "max_texts", "communities",
 		"on_unsupported_language", "ignore_images", "late_results", "log_level", "feedback", "feedback_text", "feedback_max_bytes")
-	addScreenerFlags(cmd)
-	addFinderFlags(cmd)
+	config.AddScreenerFlags(cmd)
+	config.AddFinderFlags(cmd)
 	cmd.Flags().Bool("until-eof", false, "end when standard input ends, for a program that starts a server of its own: however the program ends, the server does too")
-	inGroup(cmd, limitGroup, "until-eof")
+	usage.InGroup(cmd, usage.Limits, "until-eof")
 	cmd.AddCommand(a.serveKeyCommand())
 	return cmd
 }
@@ -63,9 +66,8 @@ func (a *app) serveKeyCommand() *cobra.Command {
 stored. The line for the file of --api-keys is printed on standard output; it
 contains only a hash of the key. rate=TEXTS_PER_SECOND, burst=TEXTS and
 judge_wait=TIME may be added to that line.`,
-		Example:           `  toxscreen serve key alice >> keys.txt`,
-		Args:              arguments(1, 1, "the name of the client"),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: `  toxscreen serve key alice >> keys.txt`,
+		Args:    usage.Arguments(1, 1, "the name of the client"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			key, line, err := server.NewKey(args[0])
 			if err != nil {
@@ -81,9 +83,8 @@ judge_wait=TIME may be added to that line.`,
 // drain is the time limit for accepted requests when the server ends.
 const drain = 30 * time.Second
 
-func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
-	s, err := loadFinderSettings(cmd)
-	if err != nil {
+func (a *app) serve(cmd *cobra.Command, s *config.Settings, _ []string) (err error) {
+	if err := s.CheckTypes(); err != nil {
 		return err
 	}
 	// Until the files can be read again, a hangup waits.
@@ -113,7 +114,7 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		s.Judge.Context = verdicts.Context()
 	}
 	s.Judge.OnTrust = func(t screen.Trust) {
-		if warning := warningOf(t); warning != "" {
+		if warning := t.Warning(); warning != "" {
 			config.Log.Warn(warning)
 		} else {
 			config.Log.Info("the judge is "+t.String(), "why", t.Why)
@@ -166,16 +167,16 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 		}()
 	}
 	if s.Serve.DebugListen != "" {
-		l, err := listen(ctx, s.Serve.DebugListen, "debug-listen")
+		l, err := listenOn(ctx, s.Serve.DebugListen, "debug-listen")
 		if err != nil {
 			return err
 		}
 		debug := &http.Server{Handler: server.Debug(), ReadHeaderTimeout: 10 * time.Second}
 		defer debug.Close()
 		go func() { _ = debug.Serve(l) }() // runs until it is closed
-		config.Log.Info("metrics and profiles are at " + shown("http", l))
+		config.Log.Info("metrics and profiles are at " + listen.Address("http", l))
 	}
-	l, err := listen(ctx, s.Serve.Listen, "listen")
+	l, err := listenOn(ctx, s.Serve.Listen, "listen")
 	if err != nil {
 		return err
 	}
@@ -187,10 +188,10 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	if secure.authority != nil {
 		fmt.Fprint(a.err, secure.authority.Instructions(l.Addr().String()))
 	}
-	if len(config.Keys) == 0 && !isLocal(l) {
+	if len(config.Keys) == 0 && !listen.IsLocal(l) {
 		config.Log.Warn("no API keys: everyone who can reach this address can use the server; set --api-keys to require a key")
 	}
-	if _, err := io.WriteString(a.out, shown(scheme, l)+"\n"); err != nil {
+	if _, err := io.WriteString(a.out, listen.Address(scheme, l)+"\n"); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	go func() {
@@ -206,17 +207,26 @@ func (a *app) serve(cmd *cobra.Command, _ []string) (err error) {
 	return server.Serve(ctx, l, drain)
 }
 
+// listenOn listens on the address of a flag.
+func listenOn(ctx context.Context, address, flag string) (net.Listener, error) {
+	l, err := listen.On(ctx, address)
+	if err != nil {
+		return nil, hinted(err, "choose another address with --"+flag+" if another program uses it")
+	}
+	return l, nil
+}
+
 // reload reads the files of the API keys and of the certificate again, of those that
 // are configured. A file with an error changes nothing.
-func reload(log *slog.Logger, server *server.Server, keysFile string, certificate *server.Certificate) {
+func reload(log *slog.Logger, running *server.Server, keysFile string, certificate *server.Certificate) {
 	if keysFile == "" && certificate == nil {
 		log.Info("SIGHUP: there is nothing to reload without --api-keys and --tls-cert")
 		return
 	}
 	if keysFile != "" {
-		keys, err := readKeys(keysFile)
+		keys, err := server.ReadKeys(keysFile)
 		if err == nil {
-			err = server.SetKeys(keys)
+			err = running.SetKeys(keys)
 		}
 		if err != nil {
 			log.Error("SIGHUP: the API keys stay as they were", "error", err)
@@ -234,18 +244,15 @@ func reload(log *slog.Logger, server *server.Server, keysFile string, certificat
 }
 
 // serverConfig returns the configuration of the server from the settings.
-func (a *app) serverConfig(s *settings) (server.Config, error) {
+func (a *app) serverConfig(s *config.Settings) (server.Config, error) {
 	options := &slog.HandlerOptions{Level: s.Serve.LogLevel}
 	var handler slog.Handler = slog.NewJSONHandler(a.err, options)
-	if isTerminal(a.err) {
+	if terminal.Is(a.err) {
 		handler = slog.NewTextHandler(a.err, options)
 	}
-	config := server.Config{
-		Log: slog.New(handler), External: s.Serve.External, Hosts: s.Serve.Hosts, Origins: s.Serve.Origins,
-		Communities: s.Serve.Communities, OffsetUnit: s.OffsetUnit,
-		MaxBytes: s.MaxBytes, MaxBody: int64(rows.RowBytes(s.MaxBytes)), MaxTexts: s.Serve.MaxTexts, QueueWait: s.Serve.QueueWait, RequestTimeout: s.Serve.Timeout, JudgeWait: s.Serve.JudgeWait,
-		OnUnsupportedLanguage: s.Serve.OnLanguage, IgnoreImages: s.Serve.IgnoreImages,
-	}
+	config := s.Serve.Config
+	config.Log, config.OffsetUnit = slog.New(handler), s.OffsetUnit
+	config.MaxBytes, config.MaxBody = s.MaxBytes, int64(rows.RowBytes(s.MaxBytes))
 	if s.Serve.APIKeys == "" {
 		if slices.Contains(s.Serve.Origins, "*") {
 			return config, wrongUsage(`--allow-origin "*" needs --api-keys: without keys, every page on the Internet could use the server`)
@@ -253,20 +260,8 @@ func (a *app) serverConfig(s *settings) (server.Config, error) {
 		return config, nil
 	}
 	var err error
-	config.Keys, err = readKeys(s.Serve.APIKeys)
+	config.Keys, err = server.ReadKeys(s.Serve.APIKeys)
 	return config, err
-}
-
-// readKeys reads a file of API keys. The error names the file and the line.
-func readKeys(file string) (keys []server.Key, err error) {
-	data, err := os.ReadFile(file)
-	if err == nil {
-		keys, err = server.ParseKeys(data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("failed to read the keys of %s: %w", file, files.Cause(err))
-	}
-	return keys, nil
 }
 
 // Limits of the stored late results, which take some 2 kB each.
@@ -277,14 +272,14 @@ const (
 
 // openResults opens the file of late results. It returns nil if late results are
 // off.
-func openResults(s *settings) (*store.Results, error) {
-	file, err := fileOr(s.Serve.LateResults, files.InCache, "results.db", "--late-results")
+func openResults(s *config.Settings) (*store.Results, error) {
+	file, err := s.LateResultsFile()
 	if file == "" || err != nil {
 		return nil, err
 	}
 	results, err := store.OpenResults(file, lateResults, lateResultAge)
 	if err != nil {
-		return nil, hinted{err, "use --late-results off to run without it"}
+		return nil, hinted(err, "use --late-results off to run without it")
 	}
 	return results, nil
 }
@@ -297,10 +292,10 @@ type security struct {
 }
 
 // secure returns the security that the settings ask for.
-func secure(s *settings) (security, error) {
+func secure(s *config.Settings) (security, error) {
 	cert, key := s.Serve.TLSCert, s.Serve.TLSKey
 	switch {
-	case len(s.Serve.As) > 0 && strings.HasPrefix(s.Serve.Listen, socketPrefix):
+	case len(s.Serve.As) > 0 && listen.IsSocket(s.Serve.Listen):
 		return security{}, wrongUsage("--as needs an address that other programs connect to as the host: --listen must be like 0.0.0.0:443")
 	case len(s.Serve.As) > 0 && cmp.Or(cert, key) != "":
 		return security{}, wrongUsage("--as creates its own certificate: it cannot be combined with --tls-cert and --tls-key")

@@ -20,8 +20,10 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/config"
 )
 
 // served are the servers of the running scripts by folder.
@@ -43,8 +45,10 @@ func serves(ts *testscript.TestScript, neg bool, args []string) {
 	command := exec.Command(filepath.Join(firstPath(ts), "toxscreen"), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	command.Dir, command.Stderr = ts.MkAbs("."), log
 	names := []string{"HOME", "PATH", "OLLAMA_HOST"}
-	for _, k := range keys {
-		names = append(names, k.env())
+	settings, err := config.Load(&cobra.Command{})
+	ts.Check(err)
+	for _, setting := range settings.All() {
+		names = append(names, config.EnvPrefix+strings.ToUpper(strings.ReplaceAll(setting.Key, ".", "_")))
 	}
 	for _, name := range names {
 		if value := ts.Getenv(name); value != "" {
@@ -102,7 +106,7 @@ func asks(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	transport := &http.Transport{TLSClientConfig: config}
 	url := ts.Getenv("URL")
-	if path, ok := strings.CutPrefix(url, socketPrefix); ok {
+	if path, ok := strings.CutPrefix(url, "unix:"); ok {
 		url = "http://localhost"
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)

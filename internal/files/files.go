@@ -5,8 +5,8 @@
 //		return err
 //	})
 //
-// It also removes file names from errors of the file system, for callers whose own
-// errors begin with the name.
+// It also reads terminals and pipes until a context ends, and removes file names from
+// errors of the file system, for callers whose own errors begin with the name.
 package files
 
 import (

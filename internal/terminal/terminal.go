@@ -1,4 +1,5 @@
-// Package terminal makes untrusted texts safe for a terminal:
+// Package terminal shows results and progress to people. Untrusted texts are made safe
+// for a terminal:
 //
 //	fmt.Println(terminal.Escape("\x1b]0;title\x07")) // \x1b]0;title\x07
 package terminal
@@ -6,6 +7,7 @@ package terminal
 import (
 	"fmt"
 	"strings"
+	"text/tabwriter"
 	"unicode"
 	"unicode/utf8"
 )
@@ -53,5 +55,19 @@ func Escape(text string) string {
 		}
 		i += size
 	}
+	return b.String()
+}
+
+// Table returns rows as lines with aligned columns.
+func Table(rows [][]string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = Escape(cell)
+		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	_ = w.Flush() // to memory
 	return b.String()
 }

@@ -8,10 +8,12 @@ import (
 	"io"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
@@ -187,6 +189,20 @@ var itemFields = []string{"output", "input", "context", "reference"}
 
 // defaultNames are the names of the metrics that every case has.
 var defaultNames = []string{"bias", "toxicity"}
+
+// Open is [Read] for a file.
+func Open(path string, limit int) ([]Case, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("failed to read %s: %w", path, files.Cause(err))
+	}
+	defer file.Close()
+	found, err := Read(file, limit)
+	if err != nil {
+		return nil, fmt.Errorf("failed to read %s: %w", path, err)
+	}
+	return found, nil
+}
 
 // Read reads the cases of a file: a JSON list, or one object after the
 // other. With a limit over 0, it reads no more cases than that. An error names the

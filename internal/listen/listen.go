@@ -1,4 +1,7 @@
-package main
+// Package listen listens on the addresses of a server:
+//
+//	l, err := listen.On(ctx, "unix:/run/toxscreen.sock")
+package listen
 
 import (
 	"context"
@@ -25,8 +28,8 @@ const socketMode = 0o660
 // room for.
 const maxSocketPath = 103
 
-// parseAddress reads HOST:PORT or unix:PATH.
-func parseAddress(text string) (string, error) {
+// Parse checks an address, which is HOST:PORT or unix:PATH, and returns it.
+func Parse(text string) (string, error) {
 	if path, ok := strings.CutPrefix(text, socketPrefix); ok {
 		if !filepath.IsAbs(path) || len(path) > maxSocketPath {
 			return "", fmt.Errorf("%q is not an address: the path of a socket must be absolute and have at most %d bytes, like unix:/run/toxscreen.sock", text, maxSocketPath)
@@ -39,20 +42,21 @@ func parseAddress(text string) (string, error) {
 	return text, nil
 }
 
-// listen listens on the address of a setting.
-func listen(ctx context.Context, address, name string) (net.Listener, error) {
-	var l net.Listener
-	var err error
+// On listens on an address.
+func On(ctx context.Context, address string) (l net.Listener, err error) {
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
 		l, err = listenSocket(ctx, path)
 	} else {
 		l, err = new(net.ListenConfig).Listen(ctx, "tcp", address)
 	}
 	if err != nil {
-		return nil, hinted{fmt.Errorf("failed to listen on %s: %w", address, err), "choose another address with --" + name + " if another program uses it"}
+		return nil, fmt.Errorf("failed to listen on %s: %w", address, err)
 	}
 	return l, nil
 }
+
+// IsSocket reports whether an address is a Unix socket.
+func IsSocket(address string) bool { return strings.HasPrefix(address, socketPrefix) }
 
 // listenSocket listens on a Unix socket, which is removed when the listener closes.
 // The socket of a server that has ended without that is replaced.
@@ -92,16 +96,16 @@ func removeStale(ctx context.Context, path string) error {
 	return files.Cause(os.Remove(path))
 }
 
-// shown returns the address of a listener as clients need it.
-func shown(scheme string, l net.Listener) string {
+// Address returns the address of a listener as clients need it.
+func Address(scheme string, l net.Listener) string {
 	if l.Addr().Network() == "unix" {
 		return socketPrefix + l.Addr().String()
 	}
 	return scheme + "://" + l.Addr().String()
 }
 
-// isLocal reports whether only this machine can reach a listener.
-func isLocal(l net.Listener) bool {
+// IsLocal reports whether only this machine can reach a listener.
+func IsLocal(l net.Listener) bool {
 	if l.Addr().Network() == "unix" {
 		return true
 	}

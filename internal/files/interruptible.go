@@ -1,8 +1,4 @@
-// Package ctxio reads from terminals and pipes until a context ends, although their
-// reads do not take a context:
-//
-//	text, err := io.ReadAll(ctxio.NewReader(ctx, os.Stdin))
-package ctxio
+package files
 
 import (
 	"context"
@@ -10,11 +6,11 @@ import (
 	"os"
 )
 
-// NewReader returns a reader of r whose reads return the error of ctx when ctx
-// ends, even while r waits for data. The goroutine that reads r then remains until
-// that read returns or the process ends. A regular file is returned unchanged,
-// because its reads do not wait.
-func NewReader(ctx context.Context, r io.Reader) io.Reader {
+// Interruptible returns a reader of r, such as a terminal or a pipe, whose reads return
+// the error of ctx when ctx ends, even while r waits for data. The goroutine that reads
+// r then remains until that read returns or the process ends. A regular file is returned
+// unchanged, because its reads do not wait.
+func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 	if f, ok := r.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			return r

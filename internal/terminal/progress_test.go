@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -6,20 +6,18 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/toxscreen/toxscreen/rows"
 )
 
 // done is the progress of a run after some time.
-func done(at, length int64, rowsDone int64, after time.Duration) rows.Progress {
-	return rows.Progress{Summary: rows.Summary{Rows: rowsDone, Duration: after}, At: at, Length: length}
+func done(at, length int64, rowsDone int64, after time.Duration) State {
+	return State{Rows: rowsDone, Duration: after, At: at, Length: length}
 }
 
 // The remaining time follows the bytes and not the rows, and counts what this run has
 // done: an earlier run says nothing about the speed of this one.
 func TestRemainingTime(t *testing.T) {
 	for name, c := range map[string]struct {
-		now     rows.Progress
+		now     State
 		skipped int64
 		want    time.Duration
 	}{
@@ -41,7 +39,7 @@ func TestProgressDuringALongText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var screen bytes.Buffer
 		waits := false
-		p := progress{w: &screen, waits: func() bool { return waits }}
+		p := Progress{W: &screen, Waits: func() bool { return waits }}
 		shows := func(want string) {
 			t.Helper()
 			synctest.Wait()
@@ -52,15 +50,15 @@ func TestProgressDuringALongText(t *testing.T) {
 				t.Errorf("%q, want %q", last, want)
 			}
 		}
-		p.at(done(0, 1000, 0, 0))
+		p.At(done(0, 1000, 0, 0))
 		time.Sleep(10*time.Second + time.Second/4)
 		shows("0 rows, 0 per second")
-		p.at(done(100, 1000, 2, 10*time.Second))
+		p.At(done(100, 1000, 2, 10*time.Second))
 		shows("2 rows, 0.2 per second, about 1m30s left  10%")
 		time.Sleep(30 * time.Second)
 		shows("2 rows, 0.2 per second, about 1m0s left  10%") // by the tick before
 		time.Sleep(time.Second / 4)
-		p.at(done(950, 1000, 3, 40*time.Second))
+		p.At(done(950, 1000, 3, 40*time.Second))
 		shows("3 rows, 0.075 per second, about 2s left  95%")
 		time.Sleep(time.Minute)
 		shows("3 rows, 0.075 per second  95%")
@@ -69,6 +67,6 @@ func TestProgressDuringALongText(t *testing.T) {
 		p.lock.Unlock()
 		time.Sleep(time.Second)
 		shows("3 rows, 0.075 per second, waiting for the judge, which does not answer  95%")
-		p.end()
+		p.End()
 	})
 }

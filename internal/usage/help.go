@@ -1,18 +1,16 @@
-package main
+package usage
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 )
 
-// The groups of commands in the help, in this order.
-var commandGroups = []*cobra.Group{
+// CommandGroups are the groups of commands in the help, in this order.
+var CommandGroups = []*cobra.Group{
 	{ID: "common", Title: "Common commands:"},
 	{ID: "judge", Title: "A second opinion, by a language model:"},
 	{ID: "measure", Title: "Measure and compare:"},
@@ -20,37 +18,37 @@ var commandGroups = []*cobra.Group{
 	{ID: "setup", Title: "Setup:"},
 }
 
-// flagGroup is a heading of flags in the help of a command.
-type flagGroup string
+// Group is a heading of flags in the help of a command.
+type Group string
 
 // The groups of flags.
 const (
-	ioGroup       flagGroup = "Input and output"
-	serverGroup   flagGroup = "Addresses and access"
-	writerGroup   flagGroup = "The model that writes"
-	sampleGroup   flagGroup = "Sample and measures"
-	decisionGroup flagGroup = "Decisions"
-	priceGroup    flagGroup = "Prices and budget"
-	piiGroup      flagGroup = "Personal data"
-	maskGroup     flagGroup = "Masking"
-	limitGroup    flagGroup = "Limits and behaviour"
-	modelGroup    flagGroup = "Model"
-	judgeGroup    flagGroup = "Judge"
-	storageGroup  flagGroup = "Feedback and logs"
-	otherGroup    flagGroup = "Other"
+	InputOutput  Group = "Input and output"
+	Server       Group = "Addresses and access"
+	Writer       Group = "The model that writes"
+	Sample       Group = "Sample and measures"
+	Decisions    Group = "Decisions"
+	Prices       Group = "Prices and budget"
+	PersonalData Group = "Personal data"
+	Masking      Group = "Masking"
+	Limits       Group = "Limits and behaviour"
+	Model        Group = "Model"
+	Judge        Group = "Judge"
+	Storage      Group = "Feedback and logs"
+	other        Group = "Other"
 )
 
-// flagGroups are the groups in the order of the help: what most users need comes first.
-var flagGroups = []flagGroup{
-	serverGroup, writerGroup, ioGroup, sampleGroup, decisionGroup, priceGroup, piiGroup, maskGroup, limitGroup, modelGroup, judgeGroup, storageGroup, otherGroup,
+// groups are in the order of the help: what most users need comes first.
+var groups = []Group{
+	Server, Writer, InputOutput, Sample, Decisions, Prices, PersonalData, Masking, Limits, Model, Judge, Storage, other,
 }
 
 // groupAnnotation is the annotation of a flag that names its group.
 const groupAnnotation = "toxscreen_group"
 
-// inGroup puts flags of a command into a group. In the help they are in the order of their
+// InGroup puts flags of a command into a group. In the help they are in the order of their
 // declaration.
-func inGroup(cmd *cobra.Command, group flagGroup, names ...string) {
+func InGroup(cmd *cobra.Command, group Group, names ...string) {
 	for _, name := range names {
 		if err := cmd.Flags().SetAnnotation(name, groupAnnotation, []string{string(group)}); err != nil {
 			panic(err) // there is no such flag
@@ -59,25 +57,21 @@ func inGroup(cmd *cobra.Command, group flagGroup, names ...string) {
 }
 
 // groupOf returns the group of a flag.
-func groupOf(f *pflag.Flag) flagGroup {
+func groupOf(f *pflag.Flag) Group {
 	if group := f.Annotations[groupAnnotation]; len(group) > 0 {
-		return flagGroup(group[0])
+		return Group(group[0])
 	}
-	return otherGroup
+	return other
 }
 
 // groupedFlags returns the part of the help that lists the flags of a command.
 func groupedFlags(cmd *cobra.Command) string {
 	width := 0 // no limit: a pipe has no width
-	if out, ok := cmd.OutOrStdout().(*checkedWriter); ok {
-		if f, ok := out.w.(*os.File); ok {
-			if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
-				width = columns
-			}
-		}
+	if out, ok := cmd.OutOrStdout().(interface{ Width() int }); ok {
+		width = out.Width()
 	}
 	var b strings.Builder
-	for _, group := range flagGroups {
+	for _, group := range groups {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 		flags.SortFlags = false
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -109,19 +103,45 @@ Commands:{{range $commands}}{{if .IsAvailableCommand}}
 Use "{{.CommandPath}} [command] --help" for the flags of a command.{{end}}
 `
 
+// Folders completes an argument that is a folder.
+func Folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
 // setUpHelp sets what cobra has for all commands of the process.
 var setUpHelp = sync.OnceFunc(func() {
 	cobra.EnableCommandSorting = false // common commands come first
 	cobra.AddTemplateFunc("groupedFlags", groupedFlags)
 })
 
-// addHelp gives the commands below root their help.
-func addHelp(root *cobra.Command) {
+// Install gives the commands below root their help, errors for wrong usage, and completion
+// of the flags whose value is a FOLDER. A command that does not say which arguments it takes
+// takes none.
+func Install(root *cobra.Command) {
 	setUpHelp()
+	root.SetFlagErrorFunc(wrongFlag)
+	root.SetHelpCommandGroupID("setup")
+	root.SetCompletionCommandGroupID("setup")
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = knownTopic
+	}
+	root.InitDefaultCompletionCmd()
 	root.SetUsageTemplate(usageTemplate)
 	var order func(*cobra.Command)
 	order = func(c *cobra.Command) {
 		c.Flags().SortFlags = false
+		if c.Args == nil {
+			c.Args = Arguments(0, 0, "")
+		}
+		if c.ValidArgsFunction == nil {
+			c.ValidArgsFunction = cobra.NoFileCompletions
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if value, _ := pflag.UnquoteUsage(f); value == "FOLDER" {
+				_ = c.MarkFlagDirname(f.Name)
+			}
+		})
 		for _, sub := range c.Commands() {
 			order(sub)
 		}

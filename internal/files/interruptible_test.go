@@ -1,4 +1,4 @@
-package ctxio_test
+package files_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/toxscreen/toxscreen/internal/ctxio"
+	"github.com/toxscreen/toxscreen/internal/files"
 )
 
 func TestReadsAllThatThereIs(t *testing.T) {
@@ -23,7 +23,7 @@ func TestReadsAllThatThereIs(t *testing.T) {
 		}
 		feed.Close()
 	}()
-	all, err := io.ReadAll(ctxio.NewReader(t.Context(), iotest.HalfReader(in)))
+	all, err := io.ReadAll(files.Interruptible(t.Context(), iotest.HalfReader(in)))
 	if err != nil || len(all) != 10_000 {
 		t.Errorf("%d bytes, %v", len(all), err)
 	}
@@ -35,7 +35,7 @@ func TestAReadThatWaitsEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := ctxio.NewReader(ctx, in).Read(make([]byte, 1))
+		_, err := files.Interruptible(ctx, in).Read(make([]byte, 1))
 		ended <- err
 	}()
 	cancel()

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -12,26 +12,63 @@ import (
 	"golang.org/x/term"
 
 	"github.com/toxscreen/toxscreen"
-
-	"github.com/toxscreen/toxscreen/internal/terminal"
 )
 
-// view prints results for people.
-type view struct {
-	out   io.Writer
-	paint bool // colours
-	width int  // columns
+// View shows results to people.
+type View struct {
+	Out   io.Writer
+	Paint bool // colours
+	Width int  // columns
+	// Types are the types of personal data in the order of their colours.
+	Types []toxscreen.EntityType
 }
 
-func (a *app) view() view {
-	v := view{out: a.out, width: 80}
-	if f, ok := a.out.(*checkedWriter).w.(*os.File); ok && a.terminal {
-		v.paint = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			v.width = width
+// NewView returns a view with the width of a terminal, and with colours if the user's
+// environment does not refuse them; without colours if file is nil or not a terminal.
+func NewView(out io.Writer, file *os.File) View {
+	v := View{Out: out, Width: 80}
+	if file != nil && Is(file) {
+		v.Paint = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if width := Width(file); width > 0 {
+			v.Width = width
 		}
 	}
 	return v
+}
+
+// Output is a writer that keeps its first error, so that a full disk behind standard output
+// is noticed even if the code that writes ignores errors.
+type Output struct {
+	W   io.Writer
+	Err error
+}
+
+// Write implements [io.Writer].
+func (o *Output) Write(p []byte) (int, error) {
+	n, err := o.W.Write(p)
+	if err != nil && o.Err == nil {
+		o.Err = err
+	}
+	return n, err
+}
+
+// Width returns the columns of a terminal, or 0.
+func (o *Output) Width() int { return Width(o.W) }
+
+// Is reports whether a stream is a terminal.
+func Is(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Width returns the columns of a terminal, or 0: a pipe has no width.
+func Width(stream any) int {
+	if f, ok := stream.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return columns
+		}
+	}
+	return 0
 }
 
 // Styles. Colours are from the 256 that nearly every terminal has.
@@ -62,32 +99,50 @@ func foreground(colour int) string { return fmt.Sprintf("38;5;%d", colour) }
 // highlight returns the style of black text on a colour.
 func highlight(colour int) string { return fmt.Sprintf("38;5;16;48;5;%d", colour) }
 
-func (v view) style(code, text string) string {
-	if !v.paint || text == "" {
+func (v View) style(code, text string) string {
+	if !v.Paint || text == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// print shows a result with offsets in bytes: its score, the text with marked
+// Bold returns a text in bold type.
+func (v View) Bold(text string) string { return v.style(bold, text) }
+
+// Dim returns a text that matters less.
+func (v View) Dim(text string) string { return v.style(dim, text) }
+
+// Severity returns a text in the colour of a severity.
+func (v View) Severity(severity toxscreen.Severity, text string) string {
+	return v.style(foreground(severityColours[severity]), text)
+}
+
+// Alarm returns a text that must not be missed.
+func (v View) Alarm(text string) string {
+	return v.style(foreground(severityColours[toxscreen.SeveritySevere])+";"+bold, text)
+}
+
+func (v View) warning() string { return v.Severity(toxscreen.SeverityMild, "warning:") }
+
+// Result shows a result with offsets in bytes: its score, the text with marked
 // spans, a bar for each attribute, and lists of the passages, the spans and the readings.
-func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) error {
+func (v View) Result(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) error {
 	var b bytes.Buffer
 	colour, decision := severityColours[r.Severity], string(r.Severity)
 	if r.NotDecided != "" {
-		colour, decision = severityColours[toxscreen.SeverityMild], "not decided: "+terminal.Escape(r.NotDecided)
+		colour, decision = severityColours[toxscreen.SeverityMild], "not decided: "+Escape(r.NotDecided)
 	}
 	score := fmt.Sprintf("%.2f", r.Score)
-	if v.paint {
+	if v.Paint {
 		score = " " + score + " " // a box
 	}
 	fmt.Fprintf(&b, "%s  %s", v.style(highlight(colour)+";"+bold, score), v.style(foreground(colour), decision))
 	if r.Flagged {
-		fmt.Fprintf(&b, ", %s", v.style(bold, "flagged"))
+		fmt.Fprintf(&b, ", %s", v.Bold("flagged"))
 	}
 	b.WriteString("\n\n")
 	if text == "" {
-		b.WriteString(v.style(dim, "(empty)"))
+		b.WriteString(v.Dim("(empty)"))
 	}
 	marks := make([]mark, len(r.Spans))
 	for i, s := range r.Spans {
@@ -124,24 +179,24 @@ func (v view) print(text string, r toxscreen.Result, unit toxscreen.OffsetUnit) 
 		b.WriteString("\n")
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(&b, "%s %s\n", v.style(foreground(severityColours[toxscreen.SeverityMild]), "warning:"), terminal.Escape(w))
+		fmt.Fprintf(&b, "%s %s\n", v.warning(), Escape(w))
 	}
 	if r.Exit > 0 {
-		fmt.Fprintf(&b, "\n%s", v.style(dim, "the text is clearly harmless, so its scores are estimates; --full computes them exactly"))
+		fmt.Fprintf(&b, "\n%s", v.Dim("the text is clearly harmless, so its scores are estimates; --full computes them exactly"))
 	}
-	fmt.Fprintf(&b, "\n%s\n", v.style(dim, "by "+terminal.Escape(r.Versions.Model)+", toxscreen "+r.Versions.Toxscreen))
-	_, err := v.out.Write(b.Bytes())
+	fmt.Fprintf(&b, "\n%s\n", v.Dim("by "+Escape(r.Versions.Model)+", toxscreen "+r.Versions.Toxscreen))
+	_, err := v.Out.Write(b.Bytes())
 	return err
 }
 
 // judged shows the answer of the judge if it was asked.
-func (v view) judged(b *bytes.Buffer, report toxscreen.JudgeReport, source toxscreen.Source) {
+func (v View) judged(b *bytes.Buffer, report toxscreen.JudgeReport, source toxscreen.Source) {
 	if !report.Asked {
 		return
 	}
-	name := v.style(bold, "judge:")
+	name := v.Bold("judge:")
 	if report.Error != "" {
-		fmt.Fprintf(b, "\n%s no verdict: %s\n", name, terminal.Escape(report.Error))
+		fmt.Fprintf(b, "\n%s no verdict: %s\n", name, Escape(report.Error))
 		return
 	}
 	for _, verdict := range report.Verdicts {
@@ -158,9 +213,9 @@ func (v view) judged(b *bytes.Buffer, report toxscreen.JudgeReport, source toxsc
 		if source == toxscreen.SourceClassifier {
 			counts = "the score is the classifier's"
 		}
-		fmt.Fprintf(b, "\n%s %s (%s; %s)\n", name, terminal.Escape(quoted(found)), terminal.Escape(report.Why), counts)
+		fmt.Fprintf(b, "\n%s %s (%s; %s)\n", name, Escape(strings.Join(found, ", ")), Escape(report.Why), counts)
 		for _, w := range verdict.Warnings {
-			fmt.Fprintf(b, "       %s\n", v.style(dim, terminal.Escape(w)))
+			fmt.Fprintf(b, "       %s\n", v.Dim(Escape(w)))
 		}
 	}
 }
@@ -169,9 +224,9 @@ const nameWidth = len("sexually_explicit")
 
 // bars draws a bar for each attribute, with a mark at its threshold. The squares
 // show which colour belongs to which attribute in the text.
-func (v view) bars(b *bytes.Buffer, measured toxscreen.AttributeResults) {
+func (v View) bars(b *bytes.Buffer, measured toxscreen.AttributeResults) {
 	const besides = 2 + nameWidth + 2 + 4 + 2 + 2 + len("flagged")
-	length := min(max(v.width-besides, 10), 50)
+	length := min(max(v.Width-besides, 10), 50)
 	for _, a := range toxscreen.Attributes() {
 		m, ok := measured[a]
 		if !ok {
@@ -180,10 +235,10 @@ func (v view) bars(b *bytes.Buffer, measured toxscreen.AttributeResults) {
 		colour := attributeColours[a]
 		name, number, verdict := fmt.Sprintf("%-*s", nameWidth, a), fmt.Sprintf("%.2f", m.Score), ""
 		if m.Flagged {
-			name, number, verdict = v.style(bold, name), v.style(bold, number), "  "+v.style(bold, "flagged")
+			name, number, verdict = v.Bold(name), v.Bold(number), "  "+v.Bold("flagged")
 		}
 		filled, rest := bar(length, float64(m.Score), float64(m.Threshold))
-		fmt.Fprintf(b, "%s%s  %s  %s%s%s\n", v.square(a), name, number, v.style(foreground(colour), filled), v.style(dim, rest), verdict)
+		fmt.Fprintf(b, "%s%s  %s  %s%s%s\n", v.square(a), name, number, v.style(foreground(colour), filled), v.Dim(rest), verdict)
 	}
 }
 
@@ -204,8 +259,8 @@ func bar(length int, score, threshold float64) (filled, rest string) {
 }
 
 // square shows the colour of an attribute if colours are on.
-func (v view) square(a toxscreen.Attribute) string {
-	if !v.paint {
+func (v View) square(a toxscreen.Attribute) string {
+	if !v.Paint {
 		return ""
 	}
 	return v.style(foreground(attributeColours[a]), "■ ")
@@ -219,23 +274,23 @@ func isWhole(text string, p toxscreen.Passage) bool {
 }
 
 // passage prints one passage with its score.
-func (v view) passage(b *bytes.Buffer, words string, p toxscreen.Passage) {
-	fmt.Fprintf(b, "%s %.2f  %s  %s\n", v.style(bold, "passage"), p.Score, v.style(dim, fmt.Sprintf("%d–%d", p.Start, p.End)), quotation(words))
+func (v View) passage(b *bytes.Buffer, words string, p toxscreen.Passage) {
+	fmt.Fprintf(b, "%s %.2f  %s  %s\n", v.Bold("passage"), p.Score, v.Dim(fmt.Sprintf("%d–%d", p.Start, p.End)), quotation(words))
 }
 
 // quotation returns the beginning of a text on one line, with its end if it is long.
 func quotation(text string) string {
-	quote, tail := terminal.Ends(text, 60)
+	quote, tail := Ends(text, 60)
 	if tail != "" {
 		quote += "…" + tail
 	}
-	return strings.ReplaceAll(terminal.Escape(quote), "\n", " ")
+	return strings.ReplaceAll(Escape(quote), "\n", " ")
 }
 
 // span prints one span with its attributes.
-func (v view) span(b *bytes.Buffer, words string, s toxscreen.Span) {
+func (v View) span(b *bytes.Buffer, words string, s toxscreen.Span) {
 	main := mainAttribute(s)
-	fmt.Fprintf(b, "%s%s  %s", v.square(main), v.style(bold, quotation(words)), v.style(dim, fmt.Sprintf("%d–%d", s.Start, s.End)))
+	fmt.Fprintf(b, "%s%s  %s", v.square(main), v.Bold(quotation(words)), v.Dim(fmt.Sprintf("%d–%d", s.Start, s.End)))
 	for a, p := range s.Attributes.All() {
 		fmt.Fprintf(b, "  %s %.2f", a, p)
 	}
@@ -243,8 +298,8 @@ func (v view) span(b *bytes.Buffer, words string, s toxscreen.Span) {
 }
 
 // reading prints what one word is read as.
-func (v view) reading(b *bytes.Buffer, written string, r toxscreen.Reading) {
-	fmt.Fprintf(b, "%s  %s  read as %s\n", v.style(bold, quotation(written)), v.style(dim, fmt.Sprintf("%d–%d", r.Start, r.End)), quotation(r.ReadAs))
+func (v View) reading(b *bytes.Buffer, written string, r toxscreen.Reading) {
+	fmt.Fprintf(b, "%s  %s  read as %s\n", v.Bold(quotation(written)), v.Dim(fmt.Sprintf("%d–%d", r.Start, r.End)), quotation(r.ReadAs))
 }
 
 // mainAttribute returns the attribute that colours a span: the one with the highest
@@ -267,21 +322,21 @@ type mark struct{ start, end, colour int }
 
 // marked returns the text with its marks coloured, or in brackets without colours.
 // Long stretches without a mark are shortened.
-func (v view) marked(text string, marks []mark) string {
+func (v View) marked(text string, marks []mark) string {
 	var b strings.Builder
 	gap := func(s string) {
-		head, tail := terminal.Ends(s, gapBytes)
-		b.WriteString(terminal.Escape(head))
+		head, tail := Ends(s, gapBytes)
+		b.WriteString(Escape(head))
 		if left := len(s) - len(head) - len(tail); left > 0 {
-			b.WriteString(v.style(dim, fmt.Sprintf(" … %d bytes … ", left)))
+			b.WriteString(v.Dim(fmt.Sprintf(" … %d bytes … ", left)))
 		}
-		b.WriteString(terminal.Escape(tail))
+		b.WriteString(Escape(tail))
 	}
 	at := 0
 	for _, m := range marks {
 		gap(text[at:m.start])
-		words := terminal.Escape(text[m.start:m.end])
-		if v.paint {
+		words := Escape(text[m.start:m.end])
+		if v.Paint {
 			b.WriteString(v.style(highlight(m.colour)+";"+bold, words))
 		} else {
 			b.WriteString("[" + words + "]")

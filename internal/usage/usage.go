@@ -1,34 +1,55 @@
-package main
+// Package usage explains a command line of cobra to the people who type it: help with
+// flags in groups, and errors that name what was meant, also by the names that other
+// programs have for it.
+package usage
 
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/toxscreen/toxscreen/internal/spelling"
-	"github.com/toxscreen/toxscreen/rows"
 )
 
-// otherNames are names that people know from other programs, with the flags that do the
+// Error is an error of the person who typed the command line.
+type Error struct{ error }
+
+// Unwrap returns the error without its kind.
+func (e Error) Unwrap() error { return e.error }
+
+// Wrong returns the [Error] for an invalid command line.
+func Wrong(format string, args ...any) error { return Error{fmt.Errorf(format, args...)} }
+
+// HintError is an error with a second line that says how to fix it.
+type HintError struct {
+	error
+
+	Hint string
+}
+
+// Unwrap returns the error without its hint.
+func (h HintError) Unwrap() error { return h.error }
+
+// WithHint adds to an error how to fix it.
+func WithHint(err error, hint string) error { return HintError{err, hint} }
+
+// OtherNames are names that people know from other programs, with the flags that do the
 // same here. Of several, the first that a command has counts. The names are those of
 // uvicorn, gunicorn, llama-server and vLLM, of Detoxify's and Presidio's programs, of
 // lm-evaluation-harness, and of tools for CSV.
-var otherNames = map[string][]string{
+var OtherNames = map[string][]string{
 	"addr": {"--listen HOST:PORT"}, "address": {"--listen HOST:PORT"}, "b": {"--listen HOST:PORT"}, "bind": {"--listen HOST:PORT"},
 	"host": {"--listen HOST:PORT"}, "p": {"--listen HOST:PORT"}, "port": {"--listen HOST:PORT"}, "uds": {"--listen unix:PATH"},
 	"api-key": {"--api-keys FILE"}, "cors": {"--allow-origin ORIGIN"}, "certfile": {"--tls-cert FILE"}, "keyfile": {"--tls-key FILE"},
 	"ssl-cert-file": {"--tls-cert FILE"}, "ssl-certfile": {"--tls-cert FILE"}, "ssl-key-file": {"--tls-key FILE"}, "ssl-keyfile": {"--tls-key FILE"},
 	"debug": {"--log-level debug"}, "verbose": {"--log-level debug"}, "v": {"--log-level debug"}, "root-path": {"--external-url URL"},
 
-	"i": {"--prompts FILE", "--dev FILE"}, "input": {"--prompts FILE", "--dev FILE"},
+	"i": {"--prompts FILE"}, "input": {"--prompts FILE"},
 	"f": {"--input FILE"}, "file": {"--input FILE"}, "infile": {"--input FILE"}, "input-file": {"--input FILE"}, "in": {"--input FILE"},
 	"out": {"--output"}, "outfile": {"--output"}, "output-dir": {"--output"}, "output-file": {"--output"}, "output-folder": {"--output"},
 	"output-path": {"--output"}, "save-to": {"--output"}, "dest": {"--output"}, "to": {"--output"},
@@ -49,11 +70,13 @@ var otherNames = map[string][]string{
 func wrongFlag(cmd *cobra.Command, err error) error {
 	if cmd.HasAvailableSubCommands() && cmd.Flags().NArg() > 0 {
 		// The flag belongs to an unknown command.
-		return knownCommand(cmd, cmd.Flags().Args())
+		if unknown := cmd.ValidateArgs(cmd.Flags().Args()); unknown != nil {
+			return unknown
+		}
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
-		return exit{exitUsage, err}
+		return Error{err}
 	}
 	name, dashes := unknown.GetSpecifiedName(), "--"
 	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
@@ -71,11 +94,11 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		}
 	}
 	if suggestion != "" {
-		return wrongUsage("unknown flag %s%s; did you mean %s?", dashes, name, suggestion)
+		return Wrong("unknown flag %s%s; did you mean %s?", dashes, name, suggestion)
 	}
-	err = wrongUsage("unknown flag %s%s", dashes, name)
+	err = Wrong("unknown flag %s%s", dashes, name)
 	if strings.Contains(cmd.Use, "TEXT") {
-		err = hinted{err, fmt.Sprintf("put -- before a text that begins with a dash: %s -- \"-5 is cold\"", cmd.CommandPath())}
+		err = WithHint(err, fmt.Sprintf("put -- before a text that begins with a dash: %s -- \"-5 is cold\"", cmd.CommandPath()))
 	}
 	return err
 }
@@ -86,7 +109,7 @@ func suggestedFlag(cmd *cobra.Command, name string) string {
 	if cmd.Flags().Lookup(name) != nil {
 		return "--" + name
 	}
-	others := otherNames[strings.ReplaceAll(name, "_", "-")]
+	others := OtherNames[strings.ReplaceAll(name, "_", "-")]
 	for _, flag := range others {
 		if cmd.Flags().Lookup(flagName(flag)) != nil {
 			return flag
@@ -106,6 +129,16 @@ func suggestedFlag(cmd *cobra.Command, name string) string {
 		}
 	}
 	return ""
+}
+
+// Meant returns the names of the flags that do what other programs call so, without their
+// dashes. Of several, the first that a command has counts.
+func Meant(name string) []string {
+	var flags []string
+	for _, suggestion := range OtherNames[strings.ReplaceAll(name, "_", "-")] {
+		flags = append(flags, flagName(suggestion))
+	}
+	return flags
 }
 
 // flagName returns the name of a flag in a suggestion, without its dashes and its value.
@@ -145,14 +178,17 @@ func commandWith(cmd *cobra.Command, wanted func(*pflag.FlagSet) bool) *cobra.Co
 func knownTopic(cmd *cobra.Command, args []string) error {
 	about, rest, err := cmd.Root().Find(args)
 	if err != nil {
-		return wrongUsage("%w", err)
+		return Wrong("%w", err)
 	}
-	return knownCommand(about, rest)
+	if !about.HasParent() {
+		return about.ValidateArgs(rest)
+	}
+	return KnownCommand(about, rest)
 }
 
-// knownCommand is the Args of a command that only has subcommands: any argument
+// KnownCommand is the Args of a command that only has subcommands: any argument
 // is an unknown subcommand.
-func knownCommand(cmd *cobra.Command, args []string) error {
+func KnownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -162,38 +198,27 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 			continue
 		}
 		if slices.Contains(c.SuggestFor, strings.ToLower(args[0])) {
-			return wrongUsage("unknown command %q; did you mean %s?", args[0], c.Name())
+			return Wrong("unknown command %q; did you mean %s?", args[0], c.Name())
 		}
 		names = append(names, c.Name())
 	}
-	err := wrongUsage("unknown command %q%s", args[0], didYouMean(args[0], names))
-	switch {
-	case cmd.HasParent():
-	case isFile(args[0]):
-		if read := rowsCommand("toxscreen batch", args[0]); read != "" {
-			return hinted{err, "to score the rows of a file: " + read}
-		}
-		return hinted{err, "to score the content of a file: toxscreen score < " + shellQuoted(args[0])}
-	case strings.ContainsAny(args[0], " \t\n"):
-		return hinted{err, "to score a text: toxscreen score " + shellQuoted(args[0])}
-	}
-	return err
+	return Wrong("unknown command %q%s", args[0], DidYouMean(args[0], names))
 }
 
-// arguments returns an Args that accepts least to most arguments.
-func arguments(least, most int, what string) cobra.PositionalArgs {
+// Arguments returns an Args that accepts least to most arguments.
+func Arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return wrongUsage("%s is missing", what)
+			return Wrong("%s is missing", what)
 		case len(args) > most && most == 0:
-			err := wrongUsage("unexpected argument %q: this command takes none", args[0])
+			err := Wrong("unexpected argument %q: this command takes none", args[0])
 			if named := namedInput(cmd, args); named != "" {
-				return hinted{err, named}
+				return WithHint(err, named)
 			}
 			return err
 		case len(args) > most:
-			return wrongUsage("unexpected argument %q: this command takes %s only", args[most], what)
+			return Wrong("unexpected argument %q: this command takes %s only", args[most], what)
 		}
 		return nil
 	}
@@ -215,115 +240,34 @@ func namedInput(cmd *cobra.Command, args []string) string {
 	if input.Changed || len(args) > 2 || output == nil && len(args) > 1 {
 		return "put a pattern for many inputs in quotes:" + short(input) + "'comments/*.parquet'"
 	}
-	line := cmd.CommandPath() + short(input) + shellQuoted(args[0])
+	line := cmd.CommandPath() + short(input) + Quoted(args[0])
 	if output != nil {
 		kind, _ := pflag.UnquoteUsage(output)
 		switch {
 		case output.Changed:
-			kind = shellQuoted(output.Value.String())
+			kind = Quoted(output.Value.String())
 		case len(args) > 1:
-			kind = shellQuoted(args[1])
+			kind = Quoted(args[1])
 		}
 		line += short(output) + kind
 	}
 	return "files are named with flags: " + line
 }
 
-// refuseFile refuses a text that is the name of a file: who passes one wants its content
-// to be scored. After -- every argument is a text.
-func (a *app) refuseFile(cmd *cobra.Command, args []string) error {
-	for i, arg := range args {
-		if dash := cmd.ArgsLenAtDash(); dash >= 0 && i >= dash {
-			continue
-		}
-		if !isFile(arg) {
-			if isNameOfRows(arg) {
-				return hinted{wrongUsage("%q is the name of a file, and there is none", arg), "for the name as a text: " + a.again(arg, "-- "+shellQuoted(arg))}
-			}
-			continue
-		}
-		var ways []string
-		read := ""
-		if batch, ok := cmd.Annotations[rowsAnnotation]; ok {
-			read = rowsCommand(batch, arg)
-		}
-		if read != "" {
-			ways = append(ways, "for each of its rows:        "+read)
-		}
-		if len(args) == 1 && (read == "" || strings.EqualFold(filepath.Ext(arg), ".txt")) && !isFolder(arg) {
-			ways = append(ways, "for its content as one text: "+a.again(arg, "< "+shellQuoted(arg)))
-		}
-		ways = append(ways, "for the name itself:         "+a.again(arg, "-- "+shellQuoted(arg)))
-		kind := "file"
-		if isFolder(arg) {
-			kind = "folder"
-		}
-		return hinted{wrongUsage("%q is the name of a %s, and would be read as a text", arg, kind), strings.Join(ways, "\n")}
-	}
-	return nil
-}
-
-// rowsAnnotation is the annotation of a command for texts that names the command for rows.
-const rowsAnnotation = "rows"
-
-// again returns the command line with something in place of an argument.
-func (a *app) again(arg, replacement string) string {
-	line := []string{"toxscreen"}
-	replaced := false
-	for _, given := range slices.Backward(a.args) { // an earlier one can be the value of a flag
-		if given == arg && !replaced {
-			replaced = true
-			line = append(line, replacement)
-		} else {
-			line = append(line, shellQuoted(given))
-		}
-	}
-	slices.Reverse(line[1:])
-	return strings.Join(line, " ")
-}
-
-// isFile reports whether a text is the name of a file, or the path of a folder: a single
-// word can be the name of a folder, too, but is hardly meant as one.
-func isFile(text string) bool {
-	found, err := os.Stat(text)
-	return err == nil && (found.Mode().IsRegular() || found.IsDir() && strings.ContainsRune(text, filepath.Separator))
-}
-
-// isNameOfRows reports whether a text is one word that ends like the name of a file with rows.
-func isNameOfRows(text string) bool {
-	return !strings.ContainsFunc(text, unicode.IsSpace) && filepath.Ext(text) != "" && rowsCommand("", text) != ""
-}
-
-func isFolder(path string) bool {
-	found, err := os.Stat(path)
-	return err == nil && found.IsDir()
-}
-
-// rowsCommand returns the command line of batch, or of pii batch, for a file. It is empty
-// if the file's name is not that of a file with rows.
-func rowsCommand(batch, file string) string {
-	for _, output := range []string{"results" + filepath.Ext(file), "results.jsonl", "results"} {
-		if (rows.Options{Input: file, Output: output}).Validate() == nil {
-			return batch + " -i " + shellQuoted(file) + " -o " + output
-		}
-	}
-	return ""
-}
-
 // plainWord matches what no shell reads in another way.
 var plainWord = regexp.MustCompile(`^[\w./:@%+,=-]+$`)
 
-// shellQuoted returns a text as a shell reads it as one word.
-func shellQuoted(text string) string {
+// Quoted returns a text as a shell reads it as one word.
+func Quoted(text string) string {
 	if plainWord.MatchString(text) {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// didYouMean returns "; did you mean …?" with the nearest of the names, or
+// DidYouMean returns "; did you mean …?" with the nearest of the names, or
 // nothing if no name is similar.
-func didYouMean(name string, names []string) string {
+func DidYouMean(name string, names []string) string {
 	if n, similar := spelling.Nearest(name, names); similar {
 		return fmt.Sprintf("; did you mean %s?", n)
 	}

@@ -1,4 +1,4 @@
-package main
+package listen_test
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/toxscreen/toxscreen/internal/listen"
 )
 
 // A server that was killed leaves its socket behind, where the next one must be able to
@@ -20,11 +22,11 @@ func TestOnlyTheSocketOfADeadServerIsReplaced(t *testing.T) {
 	}
 	dead.SetUnlinkOnClose(false) // as if killed
 	dead.Close()
-	l, err := listen(t.Context(), "unix:"+path, "listen")
+	l, err := listen.On(t.Context(), "unix:"+path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := listen(t.Context(), "unix:"+path, "listen"); err == nil || !strings.Contains(err.Error(), "another server answers") {
+	if _, err := listen.On(t.Context(), "unix:"+path); err == nil || !strings.Contains(err.Error(), "another server answers") {
 		t.Errorf("a second server: %v", err)
 	}
 	c, err := net.Dial("unix", path)
@@ -46,7 +48,7 @@ func TestOnlyTheSocketOfADeadServerIsReplaced(t *testing.T) {
 		if err := place(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := listen(t.Context(), "unix:"+path, "listen"); err == nil || !strings.Contains(err.Error(), "not a socket") {
+		if _, err := listen.On(t.Context(), "unix:"+path); err == nil || !strings.Contains(err.Error(), "not a socket") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := os.Remove(path); err != nil {

@@ -1,0 +1,65 @@
+package screen
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/encoder"
+	"github.com/toxscreen/toxscreen/models"
+)
+
+// Versions are what results depend on. Their JSON form is the output of `toxscreen version
+// --format json`.
+type Versions struct {
+	Toxscreen   string `json:"toxscreen"`
+	Go          string `json:"go"`
+	Platform    string `json:"platform"`
+	Model       string `json:"model"`    // the embedded one
+	Entities    string `json:"entities"` // what finds personal data by default
+	ONNXRuntime struct {
+		BuiltFor string `json:"built_for"`
+		Oldest   string `json:"oldest"`
+		Found    string `json:"found,omitempty"`
+		Path     string `json:"path,omitempty"`
+		Error    string `json:"error,omitempty"`
+	} `json:"onnxruntime"`
+}
+
+// ReadVersions returns the versions of this program and of the library that the settings
+// name. That there is no library is one of its facts, and not an error.
+func ReadVersions(s Settings) (Versions, error) {
+	manifest, err := models.ReadManifest(models.Default())
+	if err != nil {
+		return Versions{}, fmt.Errorf("failed to read the embedded model: %w", err)
+	}
+	finder, err := OpenFinder(Settings{})
+	if err != nil {
+		return Versions{}, err
+	}
+	defer finder.Close()
+	v := Versions{
+		Toxscreen: toxscreen.Version(),
+		Go:        runtime.Version(),
+		Platform:  runtime.GOOS + "/" + runtime.GOARCH,
+		Model:     manifest.Identity(),
+		Entities:  finder.Version(),
+	}
+	v.ONNXRuntime.BuiltFor, v.ONNXRuntime.Oldest = encoder.LibraryVersion, encoder.MinLibraryVersion
+	library, err := encoder.LoadLibrary(s.Library, s.Provider)
+	if err != nil {
+		v.ONNXRuntime.Error = err.Error() // the other versions are still shown
+	}
+	v.ONNXRuntime.Found, v.ONNXRuntime.Path = library.Version, library.Path
+	return v, nil
+}
+
+// Text returns the versions in lines for people.
+func (v Versions) Text() string {
+	found := fmt.Sprintf("%s at %s", v.ONNXRuntime.Found, v.ONNXRuntime.Path)
+	if v.ONNXRuntime.Error != "" {
+		found = "no working library; see `toxscreen doctor`"
+	}
+	return fmt.Sprintf("toxscreen     %s\nmodel         %s\nentities      %s\nonnxruntime   %s (built for %s)\ngo            %s %s\n",
+		v.Toxscreen, v.Model, v.Entities, found, v.ONNXRuntime.BuiltFor, v.Go, v.Platform)
+}
