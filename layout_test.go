@@ -27,6 +27,10 @@ var allowed = map[string][]string{
 	"eval":       {"judge/ollama", "rows"},            // to measure its models, and what is in files
 }
 
+// shared lists the folders below server that are no wire formats: two that formats may
+// import, the list of formats, and what serves all of them to tests.
+var shared = []string{"server/page", "server/authority", "server/formats", "server/servertest"}
+
 // general lists the folders that are not about toxicity: they do not import the root.
 var general = []string{"encoder", "tokenize", "disguise"}
 
@@ -58,7 +62,8 @@ type source struct {
 
 // TestImportRule enforces the layers of the module: the root defines the domain and
 // imports only the standard library, an adapter imports the root and its own
-// technology, and the wiring folders import the adapters.
+// technology, the wiring folders import the adapters, and a wire format imports no other
+// one.
 func TestImportRule(t *testing.T) {
 	for _, file := range sources(t) {
 		folder := path.Dir(file.path)
@@ -77,6 +82,10 @@ func TestImportRule(t *testing.T) {
 					t.Errorf("%s imports %s: adapters must not import each other; models, screen, server, cmd and scripts put them together", file.path, name)
 				}
 			}
+			if other := strings.TrimPrefix(name, module+"/"); isFormat(folder) && other != folder &&
+				(isFormat(other) || other == "server/formats" || other == "server/servertest") {
+				t.Errorf("%s imports %s: a wire format imports no other one; package server has what they share", file.path, name)
+			}
 			for library, places := range onlyIn {
 				if within(name, library) && !slices.ContainsFunc(strings.Fields(places), func(place string) bool { return within(file.path, place) }) && top != "scripts" {
 					t.Errorf("%s imports %s: only %s may", file.path, name, places)
@@ -84,6 +93,11 @@ func TestImportRule(t *testing.T) {
 			}
 		}
 	}
+}
+
+// isFormat reports whether a folder has a wire format.
+func isFormat(folder string) bool {
+	return path.Dir(folder) == "server" && !slices.Contains(shared, folder)
 }
 
 // within reports whether a slash-separated path is a place or in it.
