@@ -1,6 +1,8 @@
 package toxscreen_test
 
 import (
+	"cmp"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -26,6 +28,10 @@ var allowed = map[string][]string{
 	"judge":      {"fusion"},                          // for what a self-test proves
 	"eval":       {"judge/ollama", "rows"},            // to measure its models, and what is in files
 }
+
+// shared lists the folders below server that are no wire formats: two that formats may
+// import, the list of formats, and what serves all of them to tests.
+var shared = []string{"server/page", "server/authority", "server/formats", "server/servertest"}
 
 // general lists the folders that are not about toxicity: they do not import the root.
 var general = []string{"encoder", "tokenize", "disguise"}
@@ -54,11 +60,13 @@ type source struct {
 	path    string // slash-separated, relative to the module's root
 	imports []string
 	comment string // of the package
+	lines   int    // without tables: variables of the package, and generated files
 }
 
 // TestImportRule enforces the layers of the module: the root defines the domain and
 // imports only the standard library, an adapter imports the root and its own
-// technology, and the wiring folders import the adapters.
+// technology, the wiring folders import the adapters, and a wire format imports no other
+// one.
 func TestImportRule(t *testing.T) {
 	for _, file := range sources(t) {
 		folder := path.Dir(file.path)
@@ -77,6 +85,10 @@ func TestImportRule(t *testing.T) {
 					t.Errorf("%s imports %s: adapters must not import each other; models, screen, server, cmd and scripts put them together", file.path, name)
 				}
 			}
+			if other := strings.TrimPrefix(name, module+"/"); isFormat(folder) && other != folder &&
+				(isFormat(other) || other == "server/formats" || other == "server/servertest") {
+				t.Errorf("%s imports %s: a wire format imports no other one; package server has what they share", file.path, name)
+			}
 			for library, places := range onlyIn {
 				if within(name, library) && !slices.ContainsFunc(strings.Fields(places), func(place string) bool { return within(file.path, place) }) && top != "scripts" {
 					t.Errorf("%s imports %s: only %s may", file.path, name, places)
@@ -84,6 +96,11 @@ func TestImportRule(t *testing.T) {
 			}
 		}
 	}
+}
+
+// isFormat reports whether a folder has a wire format.
+func isFormat(folder string) bool {
+	return path.Dir(folder) == "server" && !slices.Contains(shared, folder)
 }
 
 // within reports whether a slash-separated path is a place or in it.
@@ -113,6 +130,27 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
+// maxLines is the largest number of lines of a package, without tests and tables. A package over
+// it has a seam.
+const maxLines = 3000
+
+// larger lists the packages that may have more lines.
+var larger = map[string]int{"cmd/toxscreen": 3500} // a file for each verb
+
+func TestPackageSizes(t *testing.T) {
+	lines := map[string]int{}
+	for _, file := range sources(t) {
+		if !strings.HasPrefix(file.path, "scripts/") {
+			lines[path.Dir(file.path)] += file.lines
+		}
+	}
+	for folder, n := range lines {
+		if most := cmp.Or(larger[folder], maxLines); n > most {
+			t.Errorf("package %s has %d lines without tests and tables, at most %d are allowed: divide it", folder, n, most)
+		}
+	}
+}
+
 // sources returns the module's Go files for all platforms, tests excluded.
 func sources(t *testing.T) []source {
 	t.Helper()
@@ -132,11 +170,21 @@ func sources(t *testing.T) []source {
 		if !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") {
 			return nil
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly|parser.ParseComments)
+		positions := token.NewFileSet()
+		parsed, err := parser.ParseFile(positions, name, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		file := source{path: filepath.ToSlash(name), comment: parsed.Doc.Text()}
+		line := func(at token.Pos) int { return positions.Position(at).Line }
+		file := source{path: filepath.ToSlash(name), comment: parsed.Doc.Text(), lines: line(parsed.FileEnd) - 1}
+		for _, d := range parsed.Decls {
+			if v, ok := d.(*ast.GenDecl); ok && v.Tok == token.VAR {
+				file.lines -= line(v.End()) - line(v.Pos()) + 1
+			}
+		}
+		if ast.IsGenerated(parsed) {
+			file.lines = 0
+		}
 		for _, spec := range parsed.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func raw(t testing.TB, h http.Handler, path, body string, headers ...string) rep
 	}
 	answer := httptest.NewRecorder()
 	h.ServeHTTP(answer, in)
-	return reply{answer.Code, answer.Header(), answer.Body.String()}
+	return reply{Status: answer.Code, Header: answer.Header(), Body: answer.Body.String()}
 }
 
 // Bodies of all APIs may be compressed, and may begin with a byte order mark, as
@@ -51,8 +52,8 @@ func TestBodiesMayBeCompressedOrBeginWithAMark(t *testing.T) {
 				"gzip": raw(t, srv, r.path, zipped(t, seed), "Content-Type", r.contentType, "Content-Encoding", "GZIP"),
 				"mark": raw(t, srv, r.path, "\ufeff"+seed, "Content-Type", r.contentType, "Content-Encoding", "identity"),
 			} {
-				if answer.status >= 300 {
-					t.Errorf("%s, %s: %d %s", r.path, why, answer.status, answer.body)
+				if answer.Status >= 300 {
+					t.Errorf("%s, %s: %d %s", r.path, why, answer.Status, answer.Body)
 				}
 			}
 		}
@@ -76,13 +77,13 @@ func TestCompressedBodiesKeepToTheLimits(t *testing.T) {
 		"deflate":      {"x", "deflate", `415 unsupported_encoding its Content-Encoding is "deflate": send it as gzip`},
 		"twice":        {"x", "gzip, gzip", `415 unsupported_encoding its Content-Encoding is "gzip, gzip"`},
 	} {
-		r := raw(t, s.server, "/v1/score", c.body, "Content-Type", "application/json", "Content-Encoding", c.encoding)
+		r := raw(t, s.API, "/v1/score", c.body, "Content-Type", "application/json", "Content-Encoding", c.encoding)
 		status, rest, _ := strings.Cut(c.want, " ")
 		code, message, _ := strings.Cut(rest, " ")
-		if statusOf(r) != status || r.code(t) != code || !strings.Contains(r.body, strings.ReplaceAll(message, `"`, `\"`)) {
-			t.Errorf("%s: %d %s", why, r.status, r.body)
+		if strconv.Itoa(r.Status) != status || r.Code(t) != code || !strings.Contains(r.Body, strings.ReplaceAll(message, `"`, `\"`)) {
+			t.Errorf("%s: %d %s", why, r.Status, r.Body)
 		}
-		if accepts := r.header.Get("Accept-Encoding"); (accepts == "gzip") != (r.status == http.StatusUnsupportedMediaType) {
+		if accepts := r.Header.Get("Accept-Encoding"); (accepts == "gzip") != (r.Status == http.StatusUnsupportedMediaType) {
 			t.Errorf("%s: Accept-Encoding: %q", why, accepts)
 		}
 	}
@@ -91,12 +92,12 @@ func TestCompressedBodiesKeepToTheLimits(t *testing.T) {
 // The memory of all bodies is limited as they are sent and decoded together.
 func TestCompressedBodiesKeepToTheMemory(t *testing.T) {
 	s := serve(t, toxscreen.New(words), server.Config{})
-	s.server.SetMaxMemory(1000)
-	if r := raw(t, s.server, "/v1/score", zipped(t, `{"text": "`+strings.Repeat("x", 2000)+`"}`), "Content-Encoding", "gzip"); r.code(t) != "overloaded" {
-		t.Errorf("%d %s", r.status, r.body)
+	s.API.SetMaxMemory(1000)
+	if r := raw(t, s.API, "/v1/score", zipped(t, `{"text": "`+strings.Repeat("x", 2000)+`"}`), "Content-Encoding", "gzip"); r.Code(t) != "overloaded" {
+		t.Errorf("%d %s", r.Status, r.Body)
 	}
-	if r := raw(t, s.server, "/v1/score", zipped(t, `{"text": "x"}`), "Content-Encoding", "gzip"); r.status != http.StatusOK {
-		t.Errorf("%d %s", r.status, r.body)
+	if r := raw(t, s.API, "/v1/score", zipped(t, `{"text": "x"}`), "Content-Encoding", "gzip"); r.Status != http.StatusOK {
+		t.Errorf("%d %s", r.Status, r.Body)
 	}
 }
 
@@ -108,7 +109,7 @@ func TestErrorsNameTheField(t *testing.T) {
 		{"/v1/score", `{"text": "x", "thresholds": {"insult": "high"}}`, `{"error":{"code":"invalid_request","message":"failed to read the request: failed to read scores: insult must be a number"}}`},
 		{"/v1/feedback", `{"text": "x", "weight": "1"}`, `{"error":{"code":"invalid_request","message":"failed to read the request: weight: expected a number, found a string"}}`},
 		{"/v1/toxic-check", `{"prompt": ["x"]}`, `{"error":{"code":"invalid_request","message":"failed to read the request: prompt: expected a string, found a list"}}`},
-		{analyze, `{"comment": {"text": ["x"]}}`, `{"error":{"code":400,"message":"Invalid value at 'comment.text': expected a string","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.commentanalyzer.v1alpha1.Error","errorType":"INVALID_REQUEST"}]}}`},
+		{"/v1alpha1/comments:analyze", `{"comment": {"text": ["x"]}}`, `{"error":{"code":400,"message":"Invalid value at 'comment.text': expected a string","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.commentanalyzer.v1alpha1.Error","errorType":"INVALID_REQUEST"}]}}`},
 		{"/v1/moderations", `{"input": "x", "model": ["m"]}`, `{"error":{"message":"failed to read the request: model: expected a string, found a list","type":"invalid_request_error","param":"model","code":null}}`},
 		{"/v1/moderations", `[]`, `{"error":{"message":"failed to read the request: expected an object, found a list","type":"invalid_request_error","param":null,"code":null}}`},
 		{"/beta/litellm_basic_guardrail_api", `{"texts": "x"}`, `{"error":{"code":"invalid_request","message":"failed to read the request: texts: expected a list, found a string"}}`},
@@ -116,8 +117,8 @@ func TestErrorsNameTheField(t *testing.T) {
 			`{"error":{"code":"invalid_request","message":"failed to read additional_provider_specific_params: threshold: expected a number, found a string; there are threshold, thresholds, language and on_flagged"}}`},
 		{"/v1/evaluate", `{"evaluated_model_output": 1}`, `{"detail":"failed to read the request: evaluated_model_output: expected a string, found a number"}`},
 	} {
-		if r := s.post(c.path, c.body); r.status != http.StatusBadRequest || strings.TrimSpace(r.body) != c.want {
-			t.Errorf("%s %s: %d %s", c.path, c.body, r.status, r.body)
+		if r := s.Post(c.path, c.body); r.Status != http.StatusBadRequest || strings.TrimSpace(r.Body) != c.want {
+			t.Errorf("%s %s: %d %s", c.path, c.body, r.Status, r.Body)
 		}
 	}
 }

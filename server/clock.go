@@ -21,13 +21,13 @@ type clock struct {
 	judging int           // texts that wait for the judge
 }
 
-// withClock returns the context of a request, which ends with a [*failure] as its
+// withClock returns the context of a request, which ends with a [*Failure] as its
 // cause when the time is over. stop must be called when the request was answered.
 func withClock(ctx context.Context, most time.Duration) (limited context.Context, c *clock, stop func()) {
 	limited, cancel := context.WithCancelCause(ctx)
 	c = &clock{running: true, since: time.Now(), left: most}
 	c.timer = time.AfterFunc(most, func() {
-		cancel(&failure{code: timedOut, message: fmt.Sprintf("failed to answer: the request took longer than %s, the limit; send fewer or shorter texts", most)})
+		cancel(&Failure{Code: timedOut, Message: fmt.Sprintf("failed to answer: the request took longer than %s, the limit; send fewer or shorter texts", most)})
 	})
 	return limited, c, func() {
 		c.timer.Stop()
@@ -38,7 +38,7 @@ func withClock(ctx context.Context, most time.Duration) (limited context.Context
 // isTimeOver reports whether the context of a request has ended because its time is
 // over.
 func isTimeOver(ctx context.Context) bool {
-	_, ok := errors.AsType[*failure](context.Cause(ctx))
+	_, ok := errors.AsType[*Failure](context.Cause(ctx))
 	return ok
 }
 

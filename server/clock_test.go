@@ -27,21 +27,21 @@ func TestARequestHasATimeLimit(t *testing.T) {
 			return words(ctx, text)
 		})), server.Config{RequestTimeout: time.Second})
 		r, took := ask(`{"text": "long"}`)
-		if r.status != http.StatusServiceUnavailable || r.code(t) != "timed_out" || took != time.Second || !strings.Contains(r.body, "longer than 1s") {
-			t.Errorf("%d after %s: %s", r.status, took, r.body)
+		if r.Status != http.StatusServiceUnavailable || r.Code(t) != "timed_out" || took != time.Second || !strings.Contains(r.Body, "longer than 1s") {
+			t.Errorf("%d after %s: %s", r.Status, took, r.Body)
 		}
 		// Of many texts, those that are done are answered.
 		r, took = ask(`{"texts": ["hello", "long 1", "long 2", {"id": "last", "text": "long 3"}]}`)
-		answers := strings.Split(strings.TrimSpace(r.body), "\n")
-		if r.status != http.StatusOK || took != time.Second || len(answers) != 4 || !strings.HasPrefix(answers[0], `{"score":0.1`) ||
+		answers := strings.Split(strings.TrimSpace(r.Body), "\n")
+		if r.Status != http.StatusOK || took != time.Second || len(answers) != 4 || !strings.HasPrefix(answers[0], `{"score":0.1`) ||
 			!strings.HasPrefix(answers[3], `{"id":"last","error":{"code":"timed_out"`) {
-			t.Errorf("%d after %s: %s", r.status, took, r.body)
+			t.Errorf("%d after %s: %s", r.Status, took, r.Body)
 		}
 		if stopped.Load() != 3 { // two at once, and the last one never began
 			t.Errorf("%d texts were stopped", stopped.Load())
 		}
-		if r, took := ask(`{"texts": ["hello", "hello", "hello"]}`); r.status != http.StatusOK || took != 0 {
-			t.Errorf("afterwards: %d after %s", r.status, took)
+		if r, took := ask(`{"texts": ["hello", "hello", "hello"]}`); r.Status != http.StatusOK || took != 0 {
+			t.Errorf("afterwards: %d after %s", r.Status, took)
 		}
 	})
 }
@@ -64,11 +64,11 @@ func TestAllAPIsHaveATimeLimit(t *testing.T) {
 		{"/v1/evaluate", `{"evaluators": [{"evaluator": "toxicity"}], "evaluated_model_output": "You idiot. A sentence."}`, "took longer than 20ms"},
 		{"/v1/toxic-check", `{"prompt": "hello"}`, `"code":"timed_out"`},
 	} {
-		if r := s.post(test.path, test.body); r.status != http.StatusServiceUnavailable || !strings.Contains(r.body, test.want) || !strings.Contains(r.body, "took longer than 20ms") {
-			t.Errorf("%s: %d %s", test.path, r.status, r.body)
+		if r := s.Post(test.path, test.body); r.Status != http.StatusServiceUnavailable || !strings.Contains(r.Body, test.want) || !strings.Contains(r.Body, "took longer than 20ms") {
+			t.Errorf("%s: %d %s", test.path, r.Status, r.Body)
 		}
 	}
-	if log := s.log.String(); strings.Count(log, "failure=timed_out") != 6 {
+	if log := s.Log.String(); strings.Count(log, "failure=timed_out") != 6 {
 		t.Errorf("%s", log)
 	}
 }
@@ -88,13 +88,13 @@ func TestWaitingForTheJudgeIsNotInTheTimeLimit(t *testing.T) {
 		screener := toxscreen.New(taken, toxscreen.WithFusion(raising{}), toxscreen.WithJudge(slow, toxscreen.Band{Low: 0.4, High: 0.6}))
 		ask := answering(t, screener, server.Config{RequestTimeout: time.Second})
 		r, took := ask(`{"texts": ["maybe 1", "maybe 2", "hello", "hello"], "judge_wait": "30s"}`)
-		if r.status != http.StatusOK || strings.Count(r.body, `"source":"fused"`) != 2 || strings.Contains(r.body, "timed_out") || took < 10*time.Second {
-			t.Errorf("%d after %s: %s", r.status, took, r.body)
+		if r.Status != http.StatusOK || strings.Count(r.Body, `"source":"fused"`) != 2 || strings.Contains(r.Body, "timed_out") || took < 10*time.Second {
+			t.Errorf("%d after %s: %s", r.Status, took, r.Body)
 		}
 		// But the other texts are. A text keeps its scores while its verdict is missing.
 		r, _ = ask(`{"texts": ["maybe 1", "hello", "hello", "hello", "hello", "hello", "hello"], "judge_wait": "30s"}`)
-		if r.status != http.StatusOK || strings.Count(r.body, "timed_out") != 3 || strings.Count(r.body, `"pending":true`) != 1 {
-			t.Errorf("%d: %s", r.status, r.body)
+		if r.Status != http.StatusOK || strings.Count(r.Body, "timed_out") != 3 || strings.Count(r.Body, `"pending":true`) != 1 {
+			t.Errorf("%d: %s", r.Status, r.Body)
 		}
 	})
 }

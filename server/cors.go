@@ -43,11 +43,15 @@ func (s *Server) withCORS(h http.Handler) http.Handler {
 	if len(s.config.Origins) == 0 {
 		return h
 	}
+	exposed := []string{"Retry-After", requestIDHeader, notMeasuredHeader, unsupportedLanguageHeader}
+	for _, f := range s.config.Formats {
+		exposed = append(exposed, f.Headers...)
+	}
 	return cors.New(cors.Options{
 		AllowedOrigins: slices.Clone(s.config.Origins),
 		AllowedMethods: []string{http.MethodGet, http.MethodPost},
 		AllowedHeaders: []string{"*"},
-		ExposedHeaders: []string{"Retry-After", requestIDHeader, notMeasuredHeader, unsupportedLanguageHeader, unsupportedEntitiesHeader},
+		ExposedHeaders: exposed,
 		MaxAge:         int(preflightAge.Seconds()),
 	}).Handler(h)
 }

@@ -51,7 +51,7 @@ func newMetrics(s *Server) *metrics {
 		flagged: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "flagged_texts_total", Help: "Texts that were flagged for an attribute, as answered."}, []string{"api", "attribute"}),
 		languages: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: space, Name: "text_languages_total",
-			Help: "Texts that were classified, by the language that they seem to be in, and whether it is none of the model's.",
+			Help: "Texts that were classified, by the language that they seem to be in, and whether the model does not know it.",
 		}, []string{"language", "foreign"}),
 		entities: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "entities_total", Help: "Personal data that was found, as answered."}, []string{"api", "type"}),
 		judged:   prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: space, Name: "judged_total", Help: "Texts that the judge was asked about."}, []string{"outcome"}),
@@ -98,15 +98,15 @@ func (t trusted) Collect(into chan<- prometheus.Metric) {
 }
 
 // answered counts a request.
-func (m *metrics) answered(e *exchange, status int) {
+func (m *metrics) answered(c *Call, status int) {
 	failed := ""
-	if e.failure != nil {
-		failed = string(e.failure.code)
+	if c.failure != nil {
+		failed = string(c.failure.Code)
 	}
-	m.requests.WithLabelValues(e.api.name, strconv.Itoa(status), failed).Inc()
-	m.seconds.WithLabelValues(e.api.name).Observe(time.Since(e.began).Seconds())
-	m.texts.WithLabelValues(e.api.name).Add(float64(e.texts.Load()))
-	m.bytes.WithLabelValues(e.api.name).Add(float64(e.bytes.Load()))
+	m.requests.WithLabelValues(c.format.Name, strconv.Itoa(status), failed).Inc()
+	m.seconds.WithLabelValues(c.format.Name).Observe(time.Since(c.began).Seconds())
+	m.texts.WithLabelValues(c.format.Name).Add(float64(c.texts.Load()))
+	m.bytes.WithLabelValues(c.format.Name).Add(float64(c.bytes.Load()))
 }
 
 // classified counts the language of a text that was classified. Languages are those
@@ -130,8 +130,8 @@ func (m *metrics) scored(api string, r toxscreen.Result) {
 	}
 }
 
-// found counts entities. A type that is none of package pii's is the name that a client or
-// a setting gave to a recognizer.
+// found counts entities. A type that package pii does not have is a name that a client or a
+// setting gave to a recognizer.
 func (m *metrics) found(api string, entities []toxscreen.Entity) {
 	for _, e := range entities {
 		name := string(e.Type)

@@ -14,6 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/formats"
 )
 
 func Example() {
@@ -23,7 +24,7 @@ func Example() {
 	}
 	defer model.Close()
 
-	srv, err := server.New(toxscreen.New(model), server.Config{})
+	srv, err := server.New(toxscreen.New(model), server.Config{Formats: formats.All(formats.Config{})})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func ExampleServer_ServeHTTP() {
 		log.Fatal(err)
 	}
 	defer model.Close()
-	srv, err := server.New(toxscreen.New(model), server.Config{})
+	srv, err := server.New(toxscreen.New(model), server.Config{Formats: formats.All(formats.Config{})})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -91,4 +92,9 @@ func ExampleNewKey() {
 	}
 	fmt.Println(strings.HasPrefix(key, "tox_"), keys[0].Name, keys[0].Rate, keys[0].Burst)
 	// Output: true alice 10 20
+}
+
+func ExampleSplitSentences() {
+	fmt.Printf("%q\n", server.SplitSentences("You idiot. Thank you! Bye."))
+	// Output: ["You idiot. " "Thank you! " "Bye."]
 }

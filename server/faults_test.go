@@ -20,6 +20,7 @@ import (
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/servertest"
 )
 
 // serving answers on a real listener, with all timeouts of a server, until the
@@ -90,7 +91,7 @@ func TestSlowClientsOfAllKindsHinderNobody(t *testing.T) {
 		{"body", "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{", ' '},
 		{"answer", fmt.Sprintf("POST /v1/score HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(long), long), 0},
 	}
-	srv, err := server.New(toxscreen.New(words), server.Config{})
+	srv, err := servertest.New(toxscreen.New(words), server.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,24 +131,33 @@ func TestSlowClientsOfAllKindsHinderNobody(t *testing.T) {
 			}
 		}
 	})
+	meanwhile := 0 // answers while slow clients held their connections
 	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); {
-		began := time.Now()
 		response, err := http.Post("http://"+address+"/v1/score", "application/json", strings.NewReader(`{"text": "you idiot"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
 		data, err := io.ReadAll(response.Body)
 		response.Body.Close()
-		if took := time.Since(began); err != nil || response.StatusCode != http.StatusOK || !strings.HasPrefix(string(data), `{"score":0.9`) || took > time.Second {
-			t.Errorf("status %d, %v after %s: %.200s", response.StatusCode, err, took, data)
+		if err != nil {
+			t.Error(err)
 		}
+		if response.StatusCode != http.StatusOK || !strings.HasPrefix(string(data), `{"score":0.9`) {
+			t.Errorf("status %d: %.200s", response.StatusCode, data)
+		}
+		if open.Load() > slowClients/int64(len(drips)) { // as many as are slow with their headers
+			meanwhile++
+		}
+	}
+	if meanwhile == 0 {
+		t.Error("nobody was answered before the slow clients were disconnected")
 	}
 	http.DefaultClient.CloseIdleConnections()
 	left := int64(len(drips)-1+slowClients) / int64(len(drips))
 	if slowClients >= 1000 {
 		left = 0 // slow headers time out after 10 seconds, too long for each run of the tests
 	}
-	waitFor(t, 30*time.Second, "the slow clients are disconnected", func() bool { return open.Load() <= left })
+	servertest.WaitFor(t, 30*time.Second, "the slow clients are disconnected", func() bool { return open.Load() <= left })
 	close(stop)
 	drops.Wait()
 }
@@ -168,12 +178,11 @@ func reallyJudged(t *testing.T, url string, timeout time.Duration) *toxscreen.Sc
 	return judged(j)
 }
 
-// Whatever the judge does, every text gets an answer within the time limit for the
-// judge, with the classifier's scores and the error, but not the address of the judge.
+// Whatever the judge does, every text gets an answer when the time for the judge is over,
+// with the classifier's scores and the error, but not the address of the judge.
 func TestNoFaultOfTheJudgeIsAFaultOfTheServer(t *testing.T) {
 	ollama := ollamatest.Start(t)
 	ollama.Create(t, "tiny", ollamatest.Tiny)
-	const patience = 2 * time.Second // loading a model takes longer
 	for _, test := range []struct {
 		name  string
 		fault ollamatest.Fault
@@ -193,30 +202,37 @@ func TestNoFaultOfTheJudgeIsAFaultOfTheServer(t *testing.T) {
 		{"it runs out of tokens", ollamatest.OutOfTokens, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			patience := time.Minute // the judge fails long before
+			if test.slow {
+				patience = 2 * time.Second
+			}
 			proxy := ollamatest.NewProxy(t, ollama, func(ollamatest.Call) ollamatest.Fault { return test.fault })
 			s := serve(t, reallyJudged(t, proxy.URL, time.Second), server.Config{})
 			var clients sync.WaitGroup
 			for i := range 4 {
 				clients.Go(func() {
-					began := time.Now()
-					r := s.post("/v1/score", fmt.Sprintf(`{"text": "maybe %d", "judge_wait": "%s"}`, i, patience))
-					result := r.result(t)
-					if took := time.Since(began); took > 2*patience {
-						t.Errorf("the answer took %s", took)
+					r := s.Post("/v1/score", fmt.Sprintf(`{"text": "maybe %d", "judge_wait": "%s"}`, i, patience))
+					result := r.Result(t)
+					if result.Score != 0.5 || result.Source != toxscreen.SourceClassifier {
+						t.Errorf("the score is not the classifier's: %s", r.Body)
 					}
-					if result.Score != 0.5 || result.Source != toxscreen.SourceClassifier || len(result.Judge.Verdicts) > 0 {
-						t.Errorf("%s", r.body)
+					if len(result.Judge.Verdicts) > 0 {
+						t.Errorf("there is a verdict: %s", r.Body)
 					}
-					if result.Judge.Pending != test.slow || (result.Judge.Error == "") != test.slow {
+					// The answer came when the time for the judge was over, and not when the judge ended.
+					if result.Judge.Pending != test.slow {
 						t.Errorf("pending %t, error %q", result.Judge.Pending, result.Judge.Error)
 					}
-					if strings.Contains(r.body, "127.0.0.1") {
+					if failed := result.Judge.Error != ""; failed == test.slow {
+						t.Errorf("the judge's error is %q", result.Judge.Error)
+					}
+					if strings.Contains(r.Body, "127.0.0.1") {
 						t.Errorf("the answer has the address of the judge: %q", result.Judge.Error)
 					}
 				})
 			}
 			clients.Wait()
-			if r := s.post("/v1/score", `{"text": "you idiot"}`).result(t); r.Score != 0.9 || r.Judge.Asked {
+			if r := s.Post("/v1/score", `{"text": "you idiot"}`).Result(t); r.Score != 0.9 || r.Judge.Asked {
 				t.Errorf("a text that needs no judge: %+v", r)
 			}
 		})
@@ -231,16 +247,22 @@ func TestAJudgeThatComesBackIsAskedAgain(t *testing.T) {
 	s := serve(t, reallyJudged(t, ollama.URL, time.Minute), server.Config{})
 	asks := atomic.Int64{}
 	ask := func() toxscreen.Result {
-		return s.post("/v1/score", fmt.Sprintf(`{"text": "maybe %d", "judge_wait": "2m"}`, asks.Add(1))).result(t)
+		return s.Post("/v1/score", fmt.Sprintf(`{"text": "maybe %d", "judge_wait": "2m"}`, asks.Add(1))).Result(t)
 	}
 	if r := ask(); len(r.Judge.Verdicts) != 1 {
 		t.Fatalf("there is no verdict to begin with: %+v", r.Judge)
 	}
 	ollama.Stop(t)
 	for range 10 {
-		began := time.Now()
-		if r := ask(); r.Judge.Error == "" || r.Score != 0.5 || time.Since(began) > 10*time.Second {
-			t.Errorf("without a judge, after %s: %+v", time.Since(began), r)
+		r := ask()
+		if r.Judge.Error == "" {
+			t.Errorf("without a judge there is no error: %+v", r)
+		}
+		if r.Judge.Pending {
+			t.Errorf("without a judge, a verdict is still expected: %+v", r)
+		}
+		if r.Score != 0.5 {
+			t.Errorf("without a judge: %+v", r)
 		}
 	}
 	ollama.Restart(t)

@@ -2,10 +2,8 @@ package server_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -14,31 +12,18 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/servertest"
 )
-
-func openFeedback(t testing.TB, o store.FeedbackOptions) *store.Feedback {
-	t.Helper()
-	f, err := store.OpenFeedback(filepath.Join(t.TempDir(), "feedback.db"), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return f
-}
 
 // Labels are stored with their caller and the result of the text; the judge is not
 // asked about it.
 func TestFeedbackIsKept(t *testing.T) {
 	alice, a := newKey(t, "alice", "")
-	f, judge := openFeedback(t, store.FeedbackOptions{}), newSlow()
+	f, judge := servertest.Feedback(t, store.FeedbackOptions{}), servertest.NewSlow()
 	s := serve(t, judged(judge), server.Config{Keys: []server.Key{a}, Feedback: f})
-	r := s.post("/v1/feedback", `{"text": "maybe", "labels": {"toxicity": 1, "insult": 0.5}, "weight": 3, "community": "news", "token": "c1"}`, "x-api-key", alice)
-	if r.status != http.StatusCreated || r.body != `{"stored":true}`+"\n" {
-		t.Fatalf("%d %s", r.status, r.body)
+	r := s.Post("/v1/feedback", `{"text": "maybe", "labels": {"toxicity": 1, "insult": 0.5}, "weight": 3, "community": "news", "token": "c1"}`, "x-api-key", alice)
+	if r.Status != http.StatusCreated || r.Body != `{"stored":true}`+"\n" {
+		t.Fatalf("%d %s", r.Status, r.Body)
 	}
 	n := 0
 	for l, err := range f.All(t.Context()) {
@@ -51,8 +36,8 @@ func TestFeedbackIsKept(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
-	if n != 1 || judge.asked.Load() != 0 {
-		t.Errorf("%d label sets, and the judge was asked %d times", n, judge.asked.Load())
+	if n != 1 || judge.Asked.Load() != 0 {
+		t.Errorf("%d label sets, and the judge was asked %d times", n, judge.Asked.Load())
 	}
 }
 
@@ -75,20 +60,20 @@ func (e early) ClassifyEarly(ctx context.Context, text string) (toxscreen.Classi
 // way a report comes in, its text is scored by the whole network. Texts that are only
 // scored still leave early.
 func TestFeedbackIsScoredByTheWholeNetwork(t *testing.T) {
-	f := openFeedback(t, store.FeedbackOptions{})
+	f := servertest.Feedback(t, store.FeedbackOptions{})
 	s := serve(t, toxscreen.New(early{words}), server.Config{Feedback: f})
 	const suggestion = `{"comment":{"text":"suggested tea"},"attributeScores":{"TOXICITY":{"summaryScore":{"value":0}}}}`
-	if r := s.post("/v1/score", `{"text":"tea"}`).result(t); r.Exit != 1 {
+	if r := s.Post("/v1/score", `{"text":"tea"}`).Result(t); r.Exit != 1 {
 		t.Errorf("a text that is only scored leaves at exit %d, want 1", r.Exit)
 	}
-	contentType, body := batchOf([2]string{"/v1alpha1/comments:suggestscore", strings.Replace(suggestion, "suggested", "batched", 1)})
+	contentType, body := servertest.Batch([2]string{"/v1alpha1/comments:suggestscore", strings.Replace(suggestion, "suggested", "batched", 1)})
 	for _, r := range []reply{
-		s.post("/v1/feedback", `{"text":"native tea","labels":{"toxicity":0}}`),
-		s.post("/v1alpha1/comments:suggestscore", suggestion),
-		s.post("/batch", body, "Content-Type", contentType),
+		s.Post("/v1/feedback", `{"text":"native tea","labels":{"toxicity":0}}`),
+		s.Post("/v1alpha1/comments:suggestscore", suggestion),
+		s.Post("/batch", body, "Content-Type", contentType),
 	} {
-		if r.status >= 300 {
-			t.Errorf("%d %s", r.status, r.body)
+		if r.Status >= 300 {
+			t.Errorf("%d %s", r.Status, r.Body)
 		}
 	}
 	n := 0
@@ -112,17 +97,17 @@ func TestAnOverloadedServerRefusesFeedback(t *testing.T) {
 		<-release
 		return words(ctx, text)
 	}}
-	f := openFeedback(t, store.FeedbackOptions{})
+	f := servertest.Feedback(t, store.FeedbackOptions{})
 	s := serve(t, toxscreen.New(slow), server.Config{Feedback: f, QueueWait: time.Nanosecond})
 	var clients sync.WaitGroup
-	clients.Go(func() { s.post("/v1/score", `{"text":"the text that takes the only place"}`) })
+	clients.Go(func() { s.Post("/v1/score", `{"text":"the text that takes the only place"}`) })
 	<-blocked
 	for path, body := range map[string]string{
 		"/v1/feedback":                    `{"text":"tea","labels":{"toxicity":0}}`,
 		"/v1alpha1/comments:suggestscore": `{"comment":{"text":"tea"},"attributeScores":{"TOXICITY":{"summaryScore":{"value":0}}}}`,
 	} {
-		if r := s.post(path, body); r.status != http.StatusServiceUnavailable && r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" {
-			t.Errorf("%s: %d %s", path, r.status, r.body)
+		if r := s.Post(path, body); r.Status != http.StatusServiceUnavailable && r.Status != http.StatusTooManyRequests || r.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s", path, r.Status, r.Body)
 		}
 	}
 	close(release)
@@ -133,7 +118,7 @@ func TestAnOverloadedServerRefusesFeedback(t *testing.T) {
 }
 
 func TestBadFeedbackIsRefusedWithTheReason(t *testing.T) {
-	s := serve(t, toxscreen.New(words), server.Config{Feedback: openFeedback(t, store.FeedbackOptions{})})
+	s := serve(t, toxscreen.New(words), server.Config{Feedback: servertest.Feedback(t, store.FeedbackOptions{})})
 	for body, want := range map[string]string{
 		`{"labels": {"toxicity": 1}}`:                            "there is no text",
 		`{"text": "x"}`:                                          "there are no labels",
@@ -143,33 +128,43 @@ func TestBadFeedbackIsRefusedWithTheReason(t *testing.T) {
 		`{"text": "x", "labels": {"toxicity": 1}, "weight": 0}`:  "the weight is 0",
 		`{"text": "x", "labels": {"toxicity": 1}, "weight": -1}`: "the weight -1",
 	} {
-		if r := s.post("/v1/feedback", body); r.status != http.StatusBadRequest || !strings.Contains(r.body, want) {
-			t.Errorf("%s: %d %s", body, r.status, r.body)
+		if r := s.Post("/v1/feedback", body); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, want) {
+			t.Errorf("%s: %d %s", body, r.Status, r.Body)
 		}
 	}
-	if r := serve(t, toxscreen.New(words), server.Config{}).post("/v1/feedback", `{"text": "x", "labels": {"toxicity": 1}}`); r.code(t) != "unsupported" {
-		t.Errorf("%s", r.body)
+	if r := serve(t, toxscreen.New(words), server.Config{}).Post("/v1/feedback", `{"text": "x", "labels": {"toxicity": 1}}`); r.Code(t) != "unsupported" {
+		t.Errorf("%s", r.Body)
 	}
 }
 
-// failing is a Feedback that is full, or broken.
-type failing struct{ error }
-
-func (f failing) Add(context.Context, store.LabelSet) error { return f }
-func (f failing) Unwrap() error                             { return f.error }
-
 // Feedback that is not on disk is never acknowledged.
 func TestFeedbackThatIsNotStoredIsNotAcknowledged(t *testing.T) {
-	for want, err := range map[int]error{
-		http.StatusInsufficientStorage: fmt.Errorf("the disk: %w", store.ErrFull),
-		http.StatusInternalServerError: errors.New("the file is broken"),
+	full, broken := servertest.Feedback(t, store.FeedbackOptions{MaxBytes: 64 << 10}), servertest.Feedback(t, store.FeedbackOptions{})
+	var err error
+	for i := 0; err == nil; i++ {
+		err = full.Add(t.Context(), store.LabelSet{Text: fmt.Sprint(i), Labels: scores(toxscreen.Toxicity, 1.0)})
+	}
+	if err := broken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		feedback *store.Feedback
+		status   int
+		logged   string
+	}{
+		{full, http.StatusInsufficientStorage, "has reached its limit of 65536 bytes"},
+		{broken, http.StatusInternalServerError, "database is closed"},
 	} {
-		s := serve(t, toxscreen.New(words), server.Config{Feedback: failing{err}})
-		if r := s.post("/v1/feedback", `{"text": "x", "labels": {"toxicity": 1}}`); r.status != want || strings.Contains(r.body, "broken") {
-			t.Errorf("%d %s", r.status, r.body)
+		s := serve(t, toxscreen.New(words), server.Config{Feedback: test.feedback})
+		r := s.Post("/v1/feedback", `{"text": "x", "labels": {"toxicity": 1}}`)
+		if r.Status != test.status {
+			t.Errorf("%d %s", r.Status, r.Body)
 		}
-		if !strings.Contains(s.log.String(), err.Error()) {
-			t.Errorf("the log does not tell why: %s", s.log)
+		if strings.Contains(r.Body, test.logged) {
+			t.Errorf("the client is told what only the log should say: %s", r.Body)
+		}
+		if !strings.Contains(s.Log.String(), test.logged) {
+			t.Errorf("the log does not tell why: %s", s.Log)
 		}
 	}
 }

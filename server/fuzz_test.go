@@ -20,6 +20,8 @@ import (
 	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/formats"
+	"github.com/toxscreen/toxscreen/server/servertest"
 )
 
 // route is a route that reads a body, or its URL.
@@ -228,15 +230,16 @@ func fuzzing(t testing.TB) (srv *server.Server, idle func() bool) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { feedback.Close() })
+	results, _ := servertest.Results(t)
 	judge := judging(func(_ context.Context, text string) (toxscreen.Verdict, error) {
 		if len(text)%2 == 0 {
 			return toxscreen.Verdict{}, &toxscreen.AbstentionError{Why: "it wrote nonsense", Raw: text}
 		}
 		return insult(), nil
 	})
-	srv, err = server.New(toxscreen.New(english{words}, toxscreen.WithFusion(raising{}), toxscreen.WithJudge(judge, toxscreen.Band{Low: 0.4, High: 0.6})), server.Config{
-		Feedback: feedback, Results: newResults(), Finder: finder(t, pii.Settings{}), MaxTexts: 5, MaxBody: 64 << 10,
-		Communities: map[string]toxscreen.Scores{"news": scores(toxscreen.Toxicity, 0.7)},
+	srv, err = servertest.New(toxscreen.New(english{Of: words}, toxscreen.WithFusion(raising{}), toxscreen.WithJudge(judge, toxscreen.Band{Low: 0.4, High: 0.6})), server.Config{
+		Feedback: feedback, Results: results, Finder: servertest.Finder(t, pii.Settings{}), MaxTexts: 5, MaxBody: 64 << 10,
+		Formats: formats.All(formats.Config{Communities: map[string]toxscreen.Scores{"news": scores(toxscreen.Toxicity, 0.7)}}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -283,9 +286,9 @@ func TestWhatIsFuzzedIsUnderstood(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range server.APIs() {
-		if !slices.Contains(fuzzed, name) {
-			t.Errorf("no route of the API %s is fuzzed: add its routes", name)
+	for _, format := range formats.All(formats.Config{}) {
+		if !slices.Contains(fuzzed, format.Name) {
+			t.Errorf("no route of the format %s is fuzzed: add its routes", format.Name)
 		}
 	}
 }
@@ -301,7 +304,7 @@ func TestFuzzedRequestsDoNoHarm(t *testing.T) {
 				in, body := m.request(r)
 				harmless(t, srv, in, body)
 			}
-			wait(t, "nothing is left of the requests", idle)
+			servertest.Wait(t, "nothing is left of the requests", idle)
 		})
 	}
 }

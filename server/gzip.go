@@ -15,7 +15,7 @@ func isGzip(encoding string) (bool, error) {
 	case "gzip", "x-gzip":
 		return true, nil
 	}
-	return false, fail(badEncoding, "failed to read the request: its Content-Encoding is %.40q: send it as gzip, or without one", encoding)
+	return false, Fail(badEncoding, "failed to read the request: its Content-Encoding is %.40q: send it as gzip, or without one", encoding)
 }
 
 // gunzip is the decoded body of a request. Data that is not gzip is a failure; other
@@ -38,7 +38,7 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 	case g.in.err != nil:
 		return n, g.in.err
 	}
-	return n, fail(invalidRequest, "failed to read the request: its Content-Encoding is gzip, but its body is not valid gzip")
+	return n, Fail(InvalidRequest, "failed to read the request: its Content-Encoding is gzip, but its body is not valid gzip")
 }
 
 // Close implements [io.Closer]. The server closes the body itself.

@@ -38,14 +38,14 @@ func (s *Server) checkHost(r *http.Request) error {
 			return nil
 		}
 	}
-	return fail(misdirected, "failed to authorize the request: its host %q is not known as a name of this server; if it is one, start the server with --allow-host %[1]s, or require API keys", host)
+	return Fail(misdirected, "failed to authorize the request: its host %q is not known as a name of this server; if it is one, start the server with --allow-host %[1]s, or require API keys", host)
 }
 
 // named returns a handler that answers only under the server's names.
 func (s *Server) named(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.checkHost(r); err != nil {
-			failNative(w, r, failureOf(err))
+			writeFailure(w, FailureOf(err))
 			return
 		}
 		h.ServeHTTP(w, r)

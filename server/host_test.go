@@ -16,13 +16,14 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/server"
 	"github.com/toxscreen/toxscreen/server/authority"
+	"github.com/toxscreen/toxscreen/server/servertest"
 )
 
 // served runs a server on a listener until the test ends, and returns where clients
 // connect to it.
 func served(t *testing.T, c server.Config, l net.Listener) net.Addr {
 	t.Helper()
-	srv, err := server.New(toxscreen.New(words), c)
+	srv, err := servertest.New(toxscreen.New(words), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func named(t *testing.T, at net.Addr, host, method, path, body string) reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return reply{response.StatusCode, response.Header, string(data)}
+	return reply{Status: response.StatusCode, Header: response.Header, Body: string(data)}
 }
 
 // Where no key is needed, a page whose name was made to lead to the server's address
@@ -97,26 +98,26 @@ func TestAServerAnswersUnderItsOwnNamesOnly(t *testing.T) {
 		t.Run(address, func(t *testing.T) {
 			at := served(t, config, listening(t, "tcp4", address))
 			for _, host := range accepted[true] {
-				if r := named(t, at, host, http.MethodPost, "/v1/score", `{"text": "hello"}`); r.status != http.StatusOK {
-					t.Errorf("%s: %d %s", host, r.status, r.body)
+				if r := named(t, at, host, http.MethodPost, "/v1/score", `{"text": "hello"}`); r.Status != http.StatusOK {
+					t.Errorf("%s: %d %s", host, r.Status, r.Body)
 				}
 			}
 			for _, host := range append(accepted[false], "rebound.example.com", "rebound.example.com:8080", "localhost.example.com", "127.0.0.1.example.com", "tox.example.org.example.com") {
 				r := named(t, at, host, http.MethodPost, "/v1/score", `{"text": "hello"}`)
-				if r.status != http.StatusMisdirectedRequest || r.code(t) != "misdirected" || !strings.Contains(r.body, "--allow-host "+strings.TrimSuffix(host, ":8080")) {
-					t.Errorf("%s: %d %s", host, r.status, r.body)
+				if r.Status != http.StatusMisdirectedRequest || r.Code(t) != "misdirected" || !strings.Contains(r.Body, "--allow-host "+strings.TrimSuffix(host, ":8080")) {
+					t.Errorf("%s: %d %s", host, r.Status, r.Body)
 				}
 				for _, path := range []string{"/v1/score/id", "/", "/v1/openapi.json"} {
-					if r := named(t, at, host, http.MethodGet, path, ""); r.status != http.StatusMisdirectedRequest {
-						t.Errorf("%s of %s: %d %s", path, host, r.status, r.body)
+					if r := named(t, at, host, http.MethodGet, path, ""); r.Status != http.StatusMisdirectedRequest {
+						t.Errorf("%s of %s: %d %s", path, host, r.Status, r.Body)
 					}
 				}
-				if r := named(t, at, host, http.MethodPost, "/batch", ""); r.status != http.StatusMisdirectedRequest || !strings.Contains(r.body, `"status":"`) {
-					t.Errorf("a batch to %s: %d %s", host, r.status, r.body)
+				if r := named(t, at, host, http.MethodPost, "/batch", ""); r.Status != http.StatusMisdirectedRequest || !strings.Contains(r.Body, `"status":"`) {
+					t.Errorf("a batch to %s: %d %s", host, r.Status, r.Body)
 				}
 				for _, probe := range []string{"/healthz", "/readyz"} {
-					if r := named(t, at, host, http.MethodGet, probe, ""); r.status != http.StatusOK {
-						t.Errorf("%s of %s: %d %s", probe, host, r.status, r.body)
+					if r := named(t, at, host, http.MethodGet, probe, ""); r.Status != http.StatusOK {
+						t.Errorf("%s of %s: %d %s", probe, host, r.Status, r.Body)
 					}
 				}
 			}
@@ -129,15 +130,15 @@ func TestAServerAnswersUnderItsOwnNamesOnly(t *testing.T) {
 func TestHostsDoNotMatterWhereNoPageCanAsk(t *testing.T) {
 	alice, key := newKey(t, "alice", "")
 	at := served(t, server.Config{Keys: []server.Key{key}}, listening(t, "tcp4", "127.0.0.1:0"))
-	if r := named(t, at, "tox.example.org", http.MethodPost, "/v1/score?key="+alice, `{"text": "hello"}`); r.status != http.StatusOK {
-		t.Errorf("with a key: %d %s", r.status, r.body)
+	if r := named(t, at, "tox.example.org", http.MethodPost, "/v1/score?key="+alice, `{"text": "hello"}`); r.Status != http.StatusOK {
+		t.Errorf("with a key: %d %s", r.Status, r.Body)
 	}
-	if r := named(t, at, "tox.example.org", http.MethodPost, "/v1/score", `{"text": "hello"}`); r.status != http.StatusUnauthorized {
-		t.Errorf("without a key: %d %s", r.status, r.body)
+	if r := named(t, at, "tox.example.org", http.MethodPost, "/v1/score", `{"text": "hello"}`); r.Status != http.StatusUnauthorized {
+		t.Errorf("without a key: %d %s", r.Status, r.Body)
 	}
 	at = served(t, server.Config{}, listening(t, "unix", t.TempDir()+"/it.sock"))
-	if r := named(t, at, "tox.example.org", http.MethodPost, "/v1/score", `{"text": "hello"}`); r.status != http.StatusOK {
-		t.Errorf("over a socket: %d %s", r.status, r.body)
+	if r := named(t, at, "tox.example.org", http.MethodPost, "/v1/score", `{"text": "hello"}`); r.Status != http.StatusOK {
+		t.Errorf("over a socket: %d %s", r.Status, r.Body)
 	}
 	ca, err := authority.Open(t.TempDir(), []string{"tox.example.org"})
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/server"
 	"github.com/toxscreen/toxscreen/server/authority"
+	"github.com/toxscreen/toxscreen/server/servertest"
 )
 
 // http2 runs a server and a client that speaks HTTP/2 to it, with TLS or without. end
@@ -100,7 +101,7 @@ func posted(t *testing.T, client *http.Client, url string, body io.Reader) reply
 	if err != nil || response.ProtoMajor != 2 {
 		t.Errorf("%s, %v after %.100s", response.Proto, err, data)
 	}
-	return reply{response.StatusCode, response.Header, string(data)}
+	return reply{Status: response.StatusCode, Header: response.Header, Body: string(data)}
 }
 
 // slowly is a body that never ends.
@@ -120,7 +121,7 @@ func (s *slowly) Read(p []byte) (int, error) {
 // and other requests on its connection are answered as usual.
 func TestHTTP2ClientsThatAreSlowHinderNobody(t *testing.T) {
 	bothWays(t, func(t *testing.T, secure bool) {
-		srv, err := server.New(toxscreen.New(words), server.Config{})
+		srv, err := servertest.New(toxscreen.New(words), server.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,14 +130,14 @@ func TestHTTP2ClientsThatAreSlowHinderNobody(t *testing.T) {
 		var slow sync.WaitGroup
 		for range 5 {
 			slow.Go(func() {
-				if r := posted(t, client, url+"/v1/score", &slowly{}); r.status != http.StatusRequestTimeout || r.code(t) != "slow_client" {
-					t.Errorf("%d %s", r.status, r.body)
+				if r := posted(t, client, url+"/v1/score", &slowly{}); r.Status != http.StatusRequestTimeout || r.Code(t) != "slow_client" {
+					t.Errorf("%d %s", r.Status, r.Body)
 				}
 			})
 		}
 		for range 5 {
-			if r := posted(t, client, url+"/v1/score", strings.NewReader(`{"text": "you idiot"}`)); r.result(t).Score != 0.9 {
-				t.Errorf("%s", r.body)
+			if r := posted(t, client, url+"/v1/score", strings.NewReader(`{"text": "you idiot"}`)); r.Result(t).Score != 0.9 {
+				t.Errorf("%s", r.Body)
 			}
 		}
 		slow.Wait()
@@ -147,21 +148,21 @@ func TestHTTP2ClientsThatAreSlowHinderNobody(t *testing.T) {
 // take longer than the network.
 func TestHTTP2AnswersMayTakeTheirTime(t *testing.T) {
 	bothWays(t, func(t *testing.T, secure bool) {
-		srv, err := server.New(toxscreen.New(taking(250*time.Millisecond)), server.Config{})
+		srv, err := servertest.New(toxscreen.New(taking(250*time.Millisecond)), server.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		srv.SetBodyTimeout(100 * time.Millisecond)
 		client, url, _ := http2(t, srv, secure)
-		if r := posted(t, client, url+"/v1/score", strings.NewReader(`{"texts": ["a", "b", "c", "d", "e"]}`)); r.status != http.StatusOK || strings.Count(r.body, "\n") != 5 {
-			t.Errorf("%d %s", r.status, r.body)
+		if r := posted(t, client, url+"/v1/score", strings.NewReader(`{"texts": ["a", "b", "c", "d", "e"]}`)); r.Status != http.StatusOK || strings.Count(r.Body, "\n") != 5 {
+			t.Errorf("%d %s", r.Status, r.Body)
 		}
 	})
 }
 
 // A client that reads nothing loses its request, and not the others on its connection.
 func TestHTTP2ClientsThatDoNotReadAreDropped(t *testing.T) {
-	srv, err := server.New(toxscreen.New(words), server.Config{})
+	srv, err := servertest.New(toxscreen.New(words), server.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,14 +175,14 @@ func TestHTTP2ClientsThatDoNotReadAreDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	wait(t, "the server gives up", func() bool {
-		return strings.Contains(debugging(t, srv, "/metrics"), `toxscreen_requests_total{api="native",failure="client_gone",status="200"} 1`)
+	servertest.Wait(t, "the server gives up", func() bool {
+		return strings.Contains(servertest.Debug(t, srv, "/metrics"), `toxscreen_requests_total{api="native",failure="client_gone",status="200"} 1`)
 	})
 	if _, err := io.ReadAll(response.Body); err == nil {
 		t.Error("the answer was complete")
 	}
-	if r := posted(t, client, url+"/v1/score", strings.NewReader(`{"text": "hello"}`)); r.status != http.StatusOK {
-		t.Errorf("%d %s", r.status, r.body)
+	if r := posted(t, client, url+"/v1/score", strings.NewReader(`{"text": "hello"}`)); r.Status != http.StatusOK {
+		t.Errorf("%d %s", r.Status, r.Body)
 	}
 }
 
@@ -189,7 +190,7 @@ func TestHTTP2ClientsThatDoNotReadAreDropped(t *testing.T) {
 // the others on it.
 func TestHTTP2RefusalsLeaveTheConnectionOpen(t *testing.T) {
 	_, key := newKey(t, "alice", "")
-	srv, err := server.New(toxscreen.New(words), server.Config{Keys: []server.Key{key}})
+	srv, err := servertest.New(toxscreen.New(words), server.Config{Keys: []server.Key{key}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,8 +202,8 @@ func TestHTTP2RefusalsLeaveTheConnectionOpen(t *testing.T) {
 		return dial(ctx, network, address)
 	}
 	for range 10 {
-		if r := posted(t, client, url+"/v1/score", strings.NewReader(`{"text": "hello"}`)); r.status != http.StatusUnauthorized {
-			t.Errorf("%d %s", r.status, r.body)
+		if r := posted(t, client, url+"/v1/score", strings.NewReader(`{"text": "hello"}`)); r.Status != http.StatusUnauthorized {
+			t.Errorf("%d %s", r.Status, r.Body)
 		}
 	}
 	if connections.Load() != 1 {
@@ -219,7 +220,7 @@ func TestHTTP2RequestsAreAnsweredBeforeTheEnd(t *testing.T) {
 			begun.Add(1)
 			return taking(40*time.Millisecond)(ctx, text)
 		})
-		srv, err := server.New(toxscreen.New(waiting), server.Config{QueueWait: time.Minute})
+		srv, err := servertest.New(toxscreen.New(waiting), server.Config{QueueWait: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,12 +229,12 @@ func TestHTTP2RequestsAreAnsweredBeforeTheEnd(t *testing.T) {
 		var requests sync.WaitGroup
 		for i := range 90 { // two seconds of work
 			requests.Go(func() {
-				if r := posted(t, client, url+"/v1/score", strings.NewReader(fmt.Sprintf(`{"text": "hello %d"}`, i))); r.status != http.StatusOK {
-					t.Errorf("%d %s", r.status, r.body)
+				if r := posted(t, client, url+"/v1/score", strings.NewReader(fmt.Sprintf(`{"text": "hello %d"}`, i))); r.Status != http.StatusOK {
+					t.Errorf("%d %s", r.Status, r.Body)
 				}
 			})
 		}
-		wait(t, "texts are classified", func() bool { return begun.Load() > 10 })
+		servertest.Wait(t, "texts are classified", func() bool { return begun.Load() > 10 })
 		end()
 		requests.Wait()
 	})
@@ -241,7 +242,7 @@ func TestHTTP2RequestsAreAnsweredBeforeTheEnd(t *testing.T) {
 
 // Older clients are answered as before, at the same address.
 func TestHTTP1IsStillSpoken(t *testing.T) {
-	srv, err := server.New(toxscreen.New(words), server.Config{})
+	srv, err := servertest.New(toxscreen.New(words), server.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,11 +99,11 @@ func parseKey(line string) (Key, error) {
 		switch name {
 		case "rate":
 			if k.Rate, err = strconv.ParseFloat(value, 64); err != nil || !(k.Rate > 0 && k.Rate <= 1e6) {
-				return Key{}, fmt.Errorf("key %s: %q is no number of texts a second", k.Name, value)
+				return Key{}, fmt.Errorf("key %s: rate must be a number of texts a second, over 0 and up to 1000000, not %q", k.Name, value)
 			}
 		case "burst":
 			if k.Burst, err = strconv.Atoi(value); err != nil || k.Burst < 1 {
-				return Key{}, fmt.Errorf("key %s: %q is no number of texts", k.Name, value)
+				return Key{}, fmt.Errorf("key %s: burst must be a whole number of texts, 1 or more, not %q", k.Name, value)
 			}
 		case "judge_wait":
 			wait, err := time.ParseDuration(value)
@@ -147,12 +147,12 @@ func callers(keys []Key, earlier []*caller) *[]*caller {
 	return &all
 }
 
-// keyOf returns the key in a request, from Authorization: Bearer, x-api-key,
+// KeyOf returns the key in a request, from Authorization: Bearer, x-api-key,
 // x-goog-api-key, the query parameter key or the password of Authorization: Basic, in this
 // order; "" where there is none. A password is what clients send that are configured with
 // nothing but an address, like http://any:KEY@tox.example.org; it comes last since it may
 // be one for a proxy.
-func keyOf(r *http.Request) string {
+func KeyOf(r *http.Request) string {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		key = ""
@@ -167,9 +167,9 @@ func (s *Server) callerOf(r *http.Request) (*caller, error) {
 	if len(callers) == 0 {
 		return anyone, nil
 	}
-	key := keyOf(r)
+	key := KeyOf(r)
 	if key == "" {
-		return nil, fail(wrongKey, "failed to authorize the request: it has no API key: send one as Authorization: Bearer KEY, as x-api-key: KEY, or as ?key=KEY")
+		return nil, Fail(WrongKey, "failed to authorize the request: it has no API key: send one as Authorization: Bearer KEY, as x-api-key: KEY, or as ?key=KEY")
 	}
 	hash := sha256.Sum256([]byte(strings.TrimSpace(key)))
 	var found *caller
@@ -179,7 +179,7 @@ func (s *Server) callerOf(r *http.Request) (*caller, error) {
 		}
 	}
 	if found == nil {
-		return nil, fail(wrongKey, "failed to authorize the request: its API key is not valid")
+		return nil, Fail(WrongKey, "failed to authorize the request: its API key is not valid")
 	}
 	return found, nil
 }
@@ -192,7 +192,7 @@ func (c *caller) allow() error {
 	reserved := c.limiter.Reserve()
 	if wait := reserved.Delay(); wait > 0 {
 		reserved.Cancel()
-		return &failure{code: rateLimited, retry: wait, message: fmt.Sprintf("failed to score text: the limit of the API key is %g texts a second; try again later", c.Rate)}
+		return &Failure{Code: rateLimited, Retry: wait, Message: fmt.Sprintf("failed to score text: the limit of the API key is %g texts a second; try again later", c.Rate)}
 	}
 	return nil
 }

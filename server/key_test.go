@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -13,37 +12,8 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/servertest"
 )
-
-// newKey returns a new key and the server's side of it.
-func newKey(t testing.TB, name, settings string) (string, server.Key) {
-	t.Helper()
-	key, line, err := server.NewKey(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(line, strings.TrimPrefix(key, "tox_")) {
-		t.Fatalf("the line %s holds the key", line)
-	}
-	keys, err := server.ParseKeys([]byte("# the clients\n\n" + line + " " + settings + "\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key, keys[0]
-}
-
-// debugOf returns what an address of the debug handler answers.
-func debugOf(t testing.TB, s *site, path string) string {
-	t.Helper()
-	return debugging(t, s.server, path)
-}
-
-func debugging(t testing.TB, srv *server.Server, path string) string {
-	t.Helper()
-	w := httptest.NewRecorder()
-	srv.Debug().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
-	return w.Body.String()
-}
 
 // A key is accepted wherever the clients of an API put it.
 func TestOnlyWhoHasAKeyMayAsk(t *testing.T) {
@@ -52,39 +22,39 @@ func TestOnlyWhoHasAKeyMayAsk(t *testing.T) {
 	s := serve(t, toxscreen.New(words), server.Config{Keys: []server.Key{a, b}})
 	const body = `{"text": "hello"}`
 	for name, r := range map[string]reply{
-		"bearer":     s.post("/v1/score", body, "Authorization", "Bearer "+alice),
-		"x-api-key":  s.post("/v1/score", body, "X-API-KEY", bob),
-		"google":     s.post("/v1/score", body, "X-Goog-Api-Key", alice),
-		"address":    s.post("/v1/score?key="+alice, body),
-		"wins":       s.post("/v1/score?key=other", body, "authorization", "bearer "+bob),
-		"a password": s.post("/v1/score", body, "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("any:"+bob))),
-		"a proxy's":  s.post("/v1/score?key="+bob, body, "Authorization", "Basic eDp5"),
+		"bearer":     s.Post("/v1/score", body, "Authorization", "Bearer "+alice),
+		"x-api-key":  s.Post("/v1/score", body, "X-API-KEY", bob),
+		"google":     s.Post("/v1/score", body, "X-Goog-Api-Key", alice),
+		"address":    s.Post("/v1/score?key="+alice, body),
+		"wins":       s.Post("/v1/score?key=other", body, "authorization", "bearer "+bob),
+		"a password": s.Post("/v1/score", body, "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("any:"+bob))),
+		"a proxy's":  s.Post("/v1/score?key="+bob, body, "Authorization", "Basic eDp5"),
 	} {
-		if r.status != http.StatusOK {
-			t.Errorf("%s: %d %s", name, r.status, r.body)
+		if r.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, r.Status, r.Body)
 		}
 	}
 	for name, r := range map[string]reply{
-		"none":   s.post("/v1/score", body),
-		"wrong":  s.post("/v1/score", body, "Authorization", "Bearer "+alice+"x"),
-		"hash":   s.post("/v1/score", body, "x-api-key", fmt.Sprintf("%x", a.Hash)),
-		"fetch":  s.get("/v1/score/some"),
-		"a name": s.post("/v1/score", body, "x-api-key", "alice"),
+		"none":   s.Post("/v1/score", body),
+		"wrong":  s.Post("/v1/score", body, "Authorization", "Bearer "+alice+"x"),
+		"hash":   s.Post("/v1/score", body, "x-api-key", fmt.Sprintf("%x", a.Hash)),
+		"fetch":  s.Get("/v1/score/some"),
+		"a name": s.Post("/v1/score", body, "x-api-key", "alice"),
 	} {
-		if r.status != http.StatusUnauthorized || r.code(t) != "wrong_key" || r.header.Get("WWW-Authenticate") != "Bearer" {
-			t.Errorf("%s: %d %s %s", name, r.status, r.header, r.body)
+		if r.Status != http.StatusUnauthorized || r.Code(t) != "wrong_key" || r.Header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("%s: %d %s %s", name, r.Status, r.Header, r.Body)
 		}
 	}
 	// Google answers 403, which has no challenge.
-	if r := s.post(analyze, `{}`); r.status != http.StatusForbidden || r.header.Get("WWW-Authenticate") != "" {
-		t.Errorf("%d %s %s", r.status, r.header, r.body)
+	if r := s.Post("/v1alpha1/comments:analyze", `{}`); r.Status != http.StatusForbidden || r.Header.Get("WWW-Authenticate") != "" {
+		t.Errorf("%d %s %s", r.Status, r.Header, r.Body)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/v1/openapi.json"} {
-		if r := s.get(path); r.status != http.StatusOK {
-			t.Errorf("%s: %d", path, r.status)
+		if r := s.Get(path); r.Status != http.StatusOK {
+			t.Errorf("%s: %d", path, r.Status)
 		}
 	}
-	log := s.log.String()
+	log := s.Log.String()
 	if !strings.Contains(log, "caller=alice") || strings.Contains(log, alice) || strings.Contains(log, bob) {
 		t.Errorf("%s", log)
 	}
@@ -98,18 +68,18 @@ func TestPagesOfOtherSitesAreRefused(t *testing.T) {
 		"by what the browser says": {"Sec-Fetch-Site", "cross-site"},
 		"by the origin":            {"Origin", "https://example.com"},
 	} {
-		if r := s.post("/v1/score", `{"text": "hello"}`, header...); r.status != http.StatusForbidden || r.code(t) != "cross_origin" {
-			t.Errorf("%s: %d %s", name, r.status, r.body)
+		if r := s.Post("/v1/score", `{"text": "hello"}`, header...); r.Status != http.StatusForbidden || r.Code(t) != "cross_origin" {
+			t.Errorf("%s: %d %s", name, r.Status, r.Body)
 		}
 	}
 	// Also where no key is needed: a batch has those of its calls.
-	contentType, batch := batchOf([2]string{analyze, `{"comment":{"text":"x"},"requestedAttributes":{"TOXICITY":{}}}`})
-	if got := s.post("/batch", batch, "Content-Type", contentType, "Sec-Fetch-Site", "cross-site").perspectiveError(t); !strings.HasPrefix(got, "403 PERMISSION_DENIED") {
-		t.Error(got)
+	contentType, batch := servertest.Batch([2]string{"/v1alpha1/comments:analyze", `{"comment":{"text":"x"},"requestedAttributes":{"TOXICITY":{}}}`})
+	if r := s.Post("/batch", batch, "Content-Type", contentType, "Sec-Fetch-Site", "cross-site"); r.Status != http.StatusForbidden || !strings.Contains(r.Body, `"status":"PERMISSION_DENIED"`) {
+		t.Error(r.Text())
 	}
 	for _, header := range [][]string{{"Sec-Fetch-Site", "same-origin"}, {"Origin", s.URL}, {"Origin", "http://tox.example.org"}} {
-		if r := s.post("/v1/score", `{"text": "hello"}`, header...); r.status != http.StatusOK {
-			t.Errorf("%d %s", r.status, r.body)
+		if r := s.Post("/v1/score", `{"text": "hello"}`, header...); r.Status != http.StatusOK {
+			t.Errorf("%d %s", r.Status, r.Body)
 		}
 	}
 }
@@ -124,19 +94,19 @@ func TestACallerKeepsToItsRate(t *testing.T) {
 		for i := range 5 {
 			r, took := ask(`{"text": "hello"}`, "x-api-key", alice)
 			switch {
-			case i < 2 && r.status == http.StatusOK:
-			case i >= 2 && r.status == http.StatusTooManyRequests && took == 0 && r.code(t) == "rate_limited" && r.header.Get("Retry-After") == "1":
+			case i < 2 && r.Status == http.StatusOK:
+			case i >= 2 && r.Status == http.StatusTooManyRequests && took == 0 && r.Code(t) == "rate_limited" && r.Header.Get("Retry-After") == "1":
 			default:
-				t.Errorf("alice's request %d: %d %s", i, r.status, r.body)
+				t.Errorf("alice's request %d: %d %s", i, r.Status, r.Body)
 			}
-			if r, _ := ask(`{"text": "hello"}`, "x-api-key", bob); r.status != http.StatusOK {
-				t.Errorf("bob: %s", r.body)
+			if r, _ := ask(`{"text": "hello"}`, "x-api-key", bob); r.Status != http.StatusOK {
+				t.Errorf("bob: %s", r.Body)
 			}
 		}
 		time.Sleep(time.Second)
 		// Two at once, and two at a quarter of a second each.
-		if r, took := ask(`{"texts": ["a", "b", "c", "d"]}`, "x-api-key", alice); r.status != http.StatusOK || strings.Count(r.body, "\n") != 4 || took != time.Second/2 {
-			t.Errorf("%d after %s: %s", r.status, took, r.body)
+		if r, took := ask(`{"texts": ["a", "b", "c", "d"]}`, "x-api-key", alice); r.Status != http.StatusOK || strings.Count(r.Body, "\n") != 4 || took != time.Second/2 {
+			t.Errorf("%d after %s: %s", r.Status, took, r.Body)
 		}
 	})
 }
@@ -148,14 +118,14 @@ func TestKeysAreReplaced(t *testing.T) {
 	bob, b := newKey(t, "bob", "")
 	carol, c := newKey(t, "carol", "rate=1 burst=2")
 	synctest.Test(t, func(t *testing.T) {
-		srv, err := server.New(toxscreen.New(taking(time.Second/2)), server.Config{Keys: []server.Key{a, b}})
+		srv, err := servertest.New(toxscreen.New(taking(time.Second/2)), server.Config{Keys: []server.Key{a, b}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer srv.Close()
 		ask := func(key string) int {
 			t.Helper()
-			return answered(t, srv, `{"text": "hello"}`, "x-api-key", key).status
+			return answered(t, srv, `{"text": "hello"}`, "x-api-key", key).Status
 		}
 		under := make(chan int)
 		go func() { under <- ask(bob) }()
@@ -198,13 +168,14 @@ func TestKeysAreReplaced(t *testing.T) {
 func TestAKeyHasItsOwnTimeForTheJudge(t *testing.T) {
 	patient, p := newKey(t, "patient", "judge_wait=30s")
 	hasty, h := newKey(t, "hasty", "judge_wait=0s")
-	judge := newSlow()
-	s := serve(t, judged(judge), server.Config{Keys: []server.Key{p, h}, Results: newResults()})
-	if r := s.post("/v1/score", `{"text": "maybe"}`, "x-api-key", hasty).result(t); !r.Judge.Pending {
+	judge := servertest.NewSlow()
+	results, _ := servertest.Results(t)
+	s := serve(t, judged(judge), server.Config{Keys: []server.Key{p, h}, Results: results})
+	if r := s.Post("/v1/score", `{"text": "maybe"}`, "x-api-key", hasty).Result(t); !r.Judge.Pending {
 		t.Errorf("%+v", r.Judge)
 	}
-	close(judge.answer)
-	if r := s.post("/v1/score", `{"text": "maybe"}`, "x-api-key", patient).result(t); r.Judge.Pending || len(r.Judge.Verdicts) != 1 {
+	close(judge.Answer)
+	if r := s.Post("/v1/score", `{"text": "maybe"}`, "x-api-key", patient).Result(t); r.Judge.Pending || len(r.Judge.Verdicts) != 1 {
 		t.Errorf("%+v", r.Judge)
 	}
 }
@@ -219,9 +190,9 @@ func TestFilesOfKeysAreReadWithCare(t *testing.T) {
 		"a\n":                           "line 1: a key is a name and sha256:HASH",
 		"a sha256:abc":                  "64 hexadecimal digits",
 		line + "\n" + line:              "line 2: the name a or its hash is there already",
-		line + " rate=fast":             `"fast" is no number of texts a second`,
-		line + " rate=0":                `"0" is no number of texts a second`,
-		line + " burst=0":               `"0" is no number of texts`,
+		line + " rate=fast":             `rate must be a number of texts a second, over 0 and up to 1000000, not "fast"`,
+		line + " rate=0":                `rate must be a number of texts a second, over 0 and up to 1000000, not "0"`,
+		line + " burst=0":               `burst must be a whole number of texts, 1 or more, not "0"`,
 		line + " judge_wait=1":          `"1" is not a duration`,
 		line + " limit=3":               `unknown setting "limit"`,
 		line + "\n# c\n\nb sha256:zz\n": "line 4: ",
@@ -236,7 +207,7 @@ func TestFilesOfKeysAreReadWithCare(t *testing.T) {
 }
 
 func TestAServerThatMakesNoSenseIsNotMade(t *testing.T) {
-	_, err := server.New(toxscreen.New(words), server.Config{JudgeWait: map[string]time.Duration{"nothing": 1}})
+	_, err := servertest.New(toxscreen.New(words), server.Config{JudgeWait: map[string]time.Duration{"nothing": 1}})
 	if err == nil || !strings.Contains(err.Error(), `no API "nothing"`) {
 		t.Error(err)
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// LanguageAction is what happens to a text in a language that the model does not know
-// where an answer must say yes or no: in the APIs of OpenAI, LiteLLM, Patronus and
-// Writer. A text that the judge has decided is answered like any other.
+// LanguageAction is what happens to a text in a language that the model does not know, in
+// formats whose answer must say yes or no, see [Call.Decide]. A text that the judge has
+// decided is answered like any other.
 type LanguageAction string
 
 // The values of [Config.OnUnsupportedLanguage].
 const (
-	// BlockLanguage answers like about a toxic text, as far as the API can say that
-	// the text was not screened. Writer's cannot: there, it is RefuseLanguage.
+	// BlockLanguage answers as for a toxic text, and says that the text was not
+	// screened. A format that cannot say so does as with RefuseLanguage.
 	BlockLanguage LanguageAction = "block"
 	// RefuseLanguage fails the request.
 	RefuseLanguage LanguageAction = "refuse"
@@ -41,8 +41,8 @@ func ParseLanguageAction(name string) (LanguageAction, error) {
 // and in an answer with a line for each of many texts, since it would come too early.
 const unsupportedLanguageHeader = "Toxscreen-Unsupported-Language"
 
-// showLanguages sets the header for the results of a request.
-func showLanguages(header http.Header, results ...toxscreen.Result) {
+// ShowLanguages sets the header for the results of a request.
+func ShowLanguages(header http.Header, results ...toxscreen.Result) {
 	var found []string
 	for _, r := range results {
 		if r.UnsupportedLanguage != "" && !slices.Contains(found, r.UnsupportedLanguage) {
@@ -54,26 +54,27 @@ func showLanguages(header http.Header, results ...toxscreen.Result) {
 	}
 }
 
-// decisions is [Server.results] for an API whose answer must say yes or no about each
-// text. A result that is not decided is one to block.
-func (s *Server) decisions(ctx context.Context, header http.Header, texts []string, base request) ([]toxscreen.Result, error) {
-	base.anyLanguage = s.config.OnUnsupportedLanguage == WarnLanguage
-	results, err := s.results(ctx, texts, base)
+// Decide is [Call.ScoreAll] for a format whose answer must say yes or no about each
+// text. A result that is not decided must be blocked.
+func (c *Call) Decide(ctx context.Context, texts []string, base Text) ([]toxscreen.Result, error) {
+	action := c.server.config.OnUnsupportedLanguage
+	base.AnyLanguage = action == WarnLanguage
+	results, err := c.ScoreAll(ctx, texts, base)
 	if err != nil {
 		return nil, err
 	}
-	showLanguages(header, results...)
-	if s.config.OnUnsupportedLanguage == RefuseLanguage {
-		return results, allDecided(results)
+	ShowLanguages(c.Header(), results...)
+	if action == RefuseLanguage {
+		return results, AllDecided(results)
 	}
 	return results, nil
 }
 
-// allDecided returns the failure for the first result that is not decided.
-func allDecided(results []toxscreen.Result) error {
+// AllDecided returns the failure for the first result that is not decided.
+func AllDecided(results []toxscreen.Result) error {
 	for i, r := range results {
 		if r.NotDecided != "" {
-			return fail(wrongLanguage, "failed to screen text %d of %d: %s; the server decides about such texts if its setting on_unsupported_language is warn", i+1, len(results), r.NotDecided)
+			return Fail(WrongLanguage, "failed to screen text %d of %d: %s; the server decides about such texts if its setting on_unsupported_language is warn", i+1, len(results), r.NotDecided)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/servertest"
 )
 
 // englishWords is words for English: a text with ß is German and one with ç French,
@@ -31,26 +32,26 @@ const unsupportedLanguage = "Toxscreen-Unsupported-Language"
 func TestNativeResultsAreNotDecided(t *testing.T) {
 	for _, action := range []server.LanguageAction{"", server.BlockLanguage, server.RefuseLanguage, server.WarnLanguage} {
 		s := serve(t, toxscreen.New(englishWords), server.Config{OnUnsupportedLanguage: action})
-		r := s.post("/v1/score", `{"text": "große Straße"}`)
-		if result := r.result(t); result.NotDecided != "the text seems to be German, which the model does not know" || result.Flagged || result.Score != 0.1 || r.header.Get(unsupportedLanguage) != "de" {
-			t.Errorf("%s: %s %s", action, r.header, r.body)
+		r := s.Post("/v1/score", `{"text": "große Straße"}`)
+		if result := r.Result(t); result.NotDecided != "the text seems to be German, which the model does not know" || result.Flagged || result.Score != 0.1 || r.Header.Get(unsupportedLanguage) != "de" {
+			t.Errorf("%s: %s %s", action, r.Header, r.Body)
 		}
 		// What reaches a threshold is flagged, in whatever language it seems to be.
-		r = s.post("/v1/score", `{"text": "großer idiot"}`)
-		if result := r.result(t); result.NotDecided != "" || !result.Flagged || result.UnsupportedLanguage != "de" || !strings.Contains(strings.Join(result.Warnings, "; "), "the text seems to be German, which the model does not know: its scores mean little") {
-			t.Errorf("%s: %s %s", action, r.header, r.body)
+		r = s.Post("/v1/score", `{"text": "großer idiot"}`)
+		if result := r.Result(t); result.NotDecided != "" || !result.Flagged || result.UnsupportedLanguage != "de" || !strings.Contains(strings.Join(result.Warnings, "; "), "the text seems to be German, which the model does not know: its scores mean little") {
+			t.Errorf("%s: %s %s", action, r.Header, r.Body)
 		}
 		// A caller who states the language is believed.
-		if r := s.post("/v1/score", `{"text": "große Straße", "language": "en"}`); r.result(t).NotDecided != "" || r.header.Get(unsupportedLanguage) != "" {
-			t.Errorf("%s: %s %s", action, r.header, r.body)
+		if r := s.Post("/v1/score", `{"text": "große Straße", "language": "en"}`); r.Result(t).NotDecided != "" || r.Header.Get(unsupportedLanguage) != "" {
+			t.Errorf("%s: %s %s", action, r.Header, r.Body)
 		}
-		if r := s.post("/v1/score", `{"text": "you idiot"}`); !r.result(t).Flagged || len(r.header.Values(unsupportedLanguage)) > 0 {
-			t.Errorf("%s: %s %s", action, r.header, r.body)
+		if r := s.Post("/v1/score", `{"text": "you idiot"}`); !r.Result(t).Flagged || len(r.Header.Values(unsupportedLanguage)) > 0 {
+			t.Errorf("%s: %s %s", action, r.Header, r.Body)
 		}
-		r = s.post("/v1/score", `{"texts": ["great", "große", "garçon"]}`)
-		lines := strings.Split(r.body, "\n")
+		r = s.Post("/v1/score", `{"texts": ["great", "große", "garçon"]}`)
+		lines := strings.Split(r.Body, "\n")
 		if !strings.Contains(lines[0], `"flagged":false`) || !strings.Contains(lines[1], `"unsupported_language":"de"`) || !strings.Contains(lines[2], `"unsupported_language":"fr"`) || strings.Contains(lines[1]+lines[2], "flagged") {
-			t.Errorf("%s: %s", action, r.body)
+			t.Errorf("%s: %s", action, r.Body)
 		}
 	}
 }
@@ -100,17 +101,17 @@ func TestOnUnsupportedLanguage(t *testing.T) {
 		{"warn", native, `{"text":"große"}`, 200, `{"completion_labels":[{"class_name":"nontoxic","score":0.9}]}`, "de"},
 	} {
 		s := serve(t, toxscreen.New(englishWords), server.Config{OnUnsupportedLanguage: c.action})
-		r := s.post(c.path, c.body)
-		if r.status != c.status || !strings.Contains(r.body, c.want) || r.header.Get(unsupportedLanguage) != c.languages {
-			t.Errorf("%s %s: %d, languages %q, %s", c.action, c.path, r.status, r.header.Get(unsupportedLanguage), r.body)
+		r := s.Post(c.path, c.body)
+		if r.Status != c.status || !strings.Contains(r.Body, c.want) || r.Header.Get(unsupportedLanguage) != c.languages {
+			t.Errorf("%s %s: %d, languages %q, %s", c.action, c.path, r.Status, r.Header.Get(unsupportedLanguage), r.Body)
 		}
 		if c.action != server.BlockLanguage {
 			continue
 		}
 		// It is the default.
-		again := serve(t, toxscreen.New(englishWords), server.Config{}).post(c.path, c.body)
-		if c.path != openAI && c.path != patronus && again.body != r.body || again.status != r.status { // they have ids and times
-			t.Errorf("%s without a setting: %d %s", c.path, again.status, again.body)
+		again := serve(t, toxscreen.New(englishWords), server.Config{}).Post(c.path, c.body)
+		if c.path != openAI && c.path != patronus && again.Body != r.Body || again.Status != r.Status { // they have ids and times
+			t.Errorf("%s without a setting: %d %s", c.path, again.Status, again.Body)
 		}
 	}
 }
@@ -118,14 +119,14 @@ func TestOnUnsupportedLanguage(t *testing.T) {
 // Texts in the model's languages are answered as ever, in the same request too.
 func TestKnownLanguagesAreDecided(t *testing.T) {
 	s := serve(t, toxscreen.New(englishWords), server.Config{})
-	r := s.post("/v1/moderations", `{"input":["great","große","you idiot"]}`)
-	flagged := strings.Split(r.body, `"flagged":`)
+	r := s.Post("/v1/moderations", `{"input":["great","große","you idiot"]}`)
+	flagged := strings.Split(r.Body, `"flagged":`)
 	if len(flagged) != 4 || !strings.HasPrefix(flagged[1], "false") || !strings.HasPrefix(flagged[2], "true") || strings.Contains(flagged[2], ":true") || !strings.HasPrefix(flagged[3], "true") || !strings.Contains(flagged[3], `"harassment":true`) {
-		t.Error(r.body)
+		t.Error(r.Body)
 	}
-	r = s.post("/v1/moderations", `{"input":"you idiot"}`)
-	if len(r.header.Values(unsupportedLanguage)) > 0 || !strings.Contains(r.body, `"harassment":true`) {
-		t.Errorf("%s %s", r.header, r.body)
+	r = s.Post("/v1/moderations", `{"input":"you idiot"}`)
+	if len(r.Header.Values(unsupportedLanguage)) > 0 || !strings.Contains(r.Body, `"harassment":true`) {
+		t.Errorf("%s %s", r.Header, r.Body)
 	}
 }
 
@@ -139,9 +140,9 @@ func TestPartsOfATextAreDecided(t *testing.T) {
 		return englishWords(ctx, text)
 	})
 	s := serve(t, toxscreen.New(mixed), server.Config{})
-	r := s.post("/v1/evaluate", `{"evaluators":[{"evaluator":"toxicity"}],"evaluated_model_output":"Hello idiot. Großer idiot! Bye."}`)
-	if !strings.Contains(r.body, `"positions":[[0,13],[13,27]]`) {
-		t.Error(r.body)
+	r := s.Post("/v1/evaluate", `{"evaluators":[{"evaluator":"toxicity"}],"evaluated_model_output":"Hello idiot. Großer idiot! Bye."}`)
+	if !strings.Contains(r.Body, `"positions":[[0,13],[13,27]]`) {
+		t.Error(r.Body)
 	}
 	left := classify(func(ctx context.Context, text string) (toxscreen.Classification, error) {
 		if strings.Contains(text, "idiot") {
@@ -150,9 +151,9 @@ func TestPartsOfATextAreDecided(t *testing.T) {
 		return englishWords(ctx, text)
 	})
 	s = serve(t, toxscreen.New(left), server.Config{})
-	r = s.post("/beta/litellm_basic_guardrail_api", `{"texts":["großer idiot"],"additional_provider_specific_params":{"on_flagged":"mask"}}`)
-	if want := `{"action":"GUARDRAIL_INTERVENED","texts":["großer *****"]}` + "\n"; r.body != want {
-		t.Error(r.body)
+	r = s.Post("/beta/litellm_basic_guardrail_api", `{"texts":["großer idiot"],"additional_provider_specific_params":{"on_flagged":"mask"}}`)
+	if want := `{"action":"GUARDRAIL_INTERVENED","texts":["großer *****"]}` + "\n"; r.Body != want {
+		t.Error(r.Body)
 	}
 }
 
@@ -167,33 +168,33 @@ func TestAVerdictIsNotBlocked(t *testing.T) {
 	screener := toxscreen.New(englishWords, toxscreen.WithFusion(raising{}), toxscreen.WithJudge(quick, toxscreen.Band{Low: 0.4, High: 0.6}))
 	s := serve(t, screener, server.Config{})
 	const body = `{"texts":["große maybe"],"additional_provider_specific_params":{"thresholds":{"insult":0.4}}}`
-	if r := s.post("/beta/litellm_basic_guardrail_api", body); !strings.Contains(r.body, "BLOCKED") {
-		t.Errorf("the answer does not wait for the judge: %s", r.body)
+	if r := s.Post("/beta/litellm_basic_guardrail_api", body); !strings.Contains(r.Body, "BLOCKED") {
+		t.Errorf("the answer does not wait for the judge: %s", r.Body)
 	}
 	s = serve(t, screener, server.Config{JudgeWait: map[string]time.Duration{"litellm": time.Minute}})
-	if r := s.post("/beta/litellm_basic_guardrail_api", body); r.body != `{"action":"NONE"}`+"\n" || r.header.Get(unsupportedLanguage) != "de" {
-		t.Errorf("%s %s", r.header, r.body)
+	if r := s.Post("/beta/litellm_basic_guardrail_api", body); r.Body != `{"action":"NONE"}`+"\n" || r.Header.Get(unsupportedLanguage) != "de" {
+		t.Errorf("%s %s", r.Header, r.Body)
 	}
 }
 
 // Google's API refuses such a text in Google's words. A client that names a language of
 // the model is believed.
 func TestPerspectiveNamesTheLanguage(t *testing.T) {
-	s := serve(t, toxscreen.New(english{englishWords}), server.Config{})
-	r := s.post(analyze, `{"comment":{"text":"Ich verstehe das alles nicht so richtig, aber das macht gar nichts."},"requestedAttributes":{"TOXICITY":{}},"languages":["en"]}`)
-	if r.status != http.StatusOK || !strings.Contains(r.body, `"value":0.1`) || r.header.Get(unsupportedLanguage) != "" {
-		t.Errorf("%d %s %s", r.status, r.header, r.body)
+	s := serve(t, toxscreen.New(english{Of: englishWords}), server.Config{})
+	r := s.Post("/v1alpha1/comments:analyze", `{"comment":{"text":"Ich verstehe das alles nicht so richtig, aber das macht gar nichts."},"requestedAttributes":{"TOXICITY":{}},"languages":["en"]}`)
+	if r.Status != http.StatusOK || !strings.Contains(r.Body, `"value":0.1`) || r.Header.Get(unsupportedLanguage) != "" {
+		t.Errorf("%d %s %s", r.Status, r.Header, r.Body)
 	}
 	// What reaches a threshold is answered in any language.
-	r = s.post(analyze, `{"comment":{"text":"Ich verstehe das alles nicht so richtig, aber das macht gar nichts, du idiot."},"requestedAttributes":{"TOXICITY":{}}}`)
-	if r.status != http.StatusOK || !strings.Contains(r.body, `"value":0.9`) || r.header.Get(unsupportedLanguage) != "de" {
-		t.Errorf("%d %s %s", r.status, r.header, r.body)
+	r = s.Post("/v1alpha1/comments:analyze", `{"comment":{"text":"Ich verstehe das alles nicht so richtig, aber das macht gar nichts, du idiot."},"requestedAttributes":{"TOXICITY":{}}}`)
+	if r.Status != http.StatusOK || !strings.Contains(r.Body, `"value":0.9`) || r.Header.Get(unsupportedLanguage) != "de" {
+		t.Errorf("%d %s %s", r.Status, r.Header, r.Body)
 	}
 }
 
 func TestUnknownLanguageAction(t *testing.T) {
 	const unknown = `unknown action "pass": it must be block, refuse or warn`
-	_, err := server.New(toxscreen.New(words), server.Config{OnUnsupportedLanguage: "pass"})
+	_, err := servertest.New(toxscreen.New(words), server.Config{OnUnsupportedLanguage: "pass"})
 	if err == nil || !strings.HasSuffix(err.Error(), unknown) {
 		t.Error(err)
 	}

@@ -9,16 +9,6 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Results stores final results of texts whose answer was sent while the judge was
-// pending, by the id in that answer. [store.Results] is one. Implementations must
-// be safe for concurrent use.
-type Results interface {
-	// Get returns the result of an id, or nil where there is none.
-	Get(ctx context.Context, id string) ([]byte, error)
-	// Put stores the result of an id, which is a JSON object.
-	Put(ctx context.Context, id string, result []byte) error
-}
-
 // late tracks the verdicts that come after their answers. It is safe for
 // concurrent use.
 type late struct {
@@ -72,27 +62,37 @@ func (l *late) get(id string) []byte {
 	return l.pending[id]
 }
 
-// budget returns how long a request waits for the judge.
-func (s *Server) budget(ctx context.Context, r request) time.Duration {
-	e := exchangeOf(ctx)
-	switch {
-	case r.wait != nil:
-		return *r.wait
-	case e.caller.JudgeWait != nil:
-		return *e.caller.JudgeWait
+// Late returns what [Text.Late] made of the final result of a text whose first result was
+// pending, or of the first one while it still is; nil where there is none with the id.
+func (c *Call) Late(ctx context.Context, id string) ([]byte, error) {
+	data := c.server.late.get(id)
+	if data == nil && c.server.config.Results != nil {
+		return c.server.config.Results.Get(ctx, id)
 	}
-	return s.config.JudgeWait[e.api.name]
+	return data, nil
+}
+
+// budget returns how long a request waits for the judge.
+func (c *Call) budget(t Text) time.Duration {
+	switch {
+	case t.Wait != nil:
+		return *t.Wait
+	case c.caller.JudgeWait != nil:
+		return *c.caller.JudgeWait
+	}
+	return c.server.config.JudgeWait[c.format.Name]
 }
 
 // consult asks the judge about a text and waits as long as the request may. After
 // that the verdict is completed in the background and the result says that it is
 // pending, unless too many verdicts are outstanding already.
-func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r request) (toxscreen.Result, error) {
+func (c *Call) consult(ctx context.Context, screening *toxscreen.Screening, t Text) (toxscreen.Result, error) {
+	s := c.server
 	standing := screening.Result()
-	wait := s.budget(ctx, r)
+	wait := c.budget(t)
 	const soon = ", but the answer does not wait for the judge"
 	if wait <= 0 {
-		if r.forget {
+		if t.Forget {
 			return unasked(standing, soon+", and nothing of the text may be kept"), nil
 		}
 		if !s.late.reserve() {
@@ -103,22 +103,22 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 	// The judge may take longer than the request, but not than the server.
 	judging, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	end := context.AfterFunc(s.running, cancel)
-	judged := make(chan outcome[toxscreen.Result], 1)
+	judged := make(chan Outcome[toxscreen.Result], 1)
 	s.work.Go(func() {
 		defer end()
 		defer cancel()
 		result, err := screening.Consult(judging)
 		s.judged(result, err)
-		judged <- outcome[toxscreen.Result]{result, err}
+		judged <- Outcome[toxscreen.Result]{result, err}
 	})
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	if wait > 0 {
-		defer exchangeOf(ctx).clock.judge()()
+		defer c.clock.judge()()
 		ended := ", but gave no verdict within " + wait.String()
 		select {
 		case o := <-judged:
-			return o.result, o.err
+			return o.Result, o.Err
 		case <-ctx.Done():
 			if !isTimeOver(ctx) {
 				cancel()
@@ -128,7 +128,7 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 			ended = ", but gave no verdict in the time of the request"
 		case <-timer.C:
 		}
-		if r.forget {
+		if t.Forget {
 			cancel()
 			return unjudged(standing, "the judge was asked"+ended+", and nothing of the text may be kept"), nil
 		}
@@ -138,10 +138,10 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 		}
 	}
 	id := ""
-	if r.late != nil && s.config.Results != nil {
+	if t.Late != nil && s.config.Results != nil {
 		id = rand.Text()
 		standing.Judge.ID = id
-		kept, err := r.late(standing)
+		kept, err := t.Late(standing)
 		if err != nil {
 			cancel()
 			s.late.release()
@@ -152,12 +152,12 @@ func (s *Server) consult(ctx context.Context, screening *toxscreen.Screening, r 
 	s.work.Go(func() {
 		defer s.late.release()
 		o := <-judged
-		if id == "" || o.err != nil {
+		if id == "" || o.Err != nil {
 			s.late.set(id, nil)
 			return
 		}
-		o.result.Judge.ID = id
-		kept, err := r.late(o.result)
+		o.Result.Judge.ID = id
+		kept, err := t.Late(o.Result)
 		if err == nil {
 			err = s.config.Results.Put(context.WithoutCancel(ctx), id, kept)
 		}

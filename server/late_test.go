@@ -3,10 +3,8 @@ package server_test
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -16,68 +14,16 @@ import (
 	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/screen"
 	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/servertest"
 )
-
-// results is a Results.
-type results struct {
-	lock sync.Mutex
-	kept map[string][]byte
-}
-
-func newResults() *results { return &results{kept: map[string][]byte{}} }
-
-func (r *results) Get(_ context.Context, id string) ([]byte, error) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return r.kept[id], nil
-}
-
-func (r *results) Put(_ context.Context, id string, result []byte) error {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	r.kept[id] = result
-	return nil
-}
-
-func (r *results) all() map[string][]byte {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return maps.Clone(r.kept)
-}
-
-// slow is a judge that answers when the test says so.
-type slow struct {
-	answer chan struct{}
-	asked  atomic.Int64
-	ended  atomic.Int64 // calls that the server cancelled
-	stored atomic.Int64 // calls whose verdict may be stored
-}
-
-func newSlow() *slow { return &slow{answer: make(chan struct{})} }
-
-func (*slow) Parallel() int { return 1 }
-
-func (s *slow) Judge(ctx context.Context, _ string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
-	s.asked.Add(1)
-	if toxscreen.MayStore(ctx) {
-		s.stored.Add(1)
-	}
-	select {
-	case <-s.answer:
-		return insult(), nil
-	case <-ctx.Done():
-		s.ended.Add(1)
-		return toxscreen.Verdict{}, ctx.Err()
-	}
-}
 
 const wait30s = 30 * time.Second
 
 func TestAnAnswerWaitsForTheJudge(t *testing.T) {
-	judge := newSlow()
-	close(judge.answer)
+	judge := servertest.NewSlow()
+	close(judge.Answer)
 	s := serve(t, judged(judge), server.Config{JudgeWait: map[string]time.Duration{"native": wait30s}})
-	result := s.post("/v1/score", `{"text": "maybe"}`).result(t)
+	result := s.Post("/v1/score", `{"text": "maybe"}`).Result(t)
 	if result.Source != toxscreen.SourceFused || result.Judge.Pending || len(result.Judge.Verdicts) != 1 || result.Attributes[toxscreen.Insult].Score != 0.9 {
 		t.Errorf("%+v", result)
 	}
@@ -87,29 +33,30 @@ func TestAnAnswerWaitsForTheJudge(t *testing.T) {
 // classifier's result and says that the judge is pending. The final result can be
 // fetched later.
 func TestALateVerdictCanBeFetched(t *testing.T) {
-	judge, kept := newSlow(), newResults()
+	judge := servertest.NewSlow()
+	kept, all := servertest.Results(t)
 	s := serve(t, judged(judge), server.Config{Results: kept})
 	for _, body := range []string{`{"text": "maybe"}`, `{"text": "maybe", "id": "mine", "judge_wait": "1ms", "offset_unit": "utf16"}`} {
-		first := s.post("/v1/score", body).result(t)
+		first := s.Post("/v1/score", body).Result(t)
 		if !first.Judge.Asked || !first.Judge.Pending || first.Judge.ID == "" || first.Source != toxscreen.SourceClassifier {
 			t.Fatalf("%+v", first)
 		}
 		path := "/v1/score/" + first.Judge.ID
-		if pending := s.get(path).result(t); !pending.Judge.Pending || pending.ID != first.ID {
+		if pending := s.Get(path).Result(t); !pending.Judge.Pending || pending.ID != first.ID {
 			t.Errorf("%+v", pending)
 		}
-		judge.answer <- struct{}{}
-		wait(t, "the verdict is there", func() bool { return !s.get(path).result(t).Judge.Pending })
-		final := s.get(path).result(t)
+		judge.Answer <- struct{}{}
+		servertest.Wait(t, "the verdict is there", func() bool { return !s.Get(path).Result(t).Judge.Pending })
+		final := s.Get(path).Result(t)
 		if final.ID != first.ID || final.Judge.ID != first.Judge.ID || final.Source != toxscreen.SourceFused || final.OffsetUnit != first.OffsetUnit || final.Attributes[toxscreen.Insult].Score != 0.9 {
 			t.Errorf("%+v", final)
 		}
 	}
-	if n := len(kept.all()); n != 2 {
+	if n := len(all()); n != 2 {
 		t.Errorf("%d results are kept, want 2", n)
 	}
-	for id, data := range kept.all() {
-		if strings.Contains(string(data), "maybe") {
+	for id, data := range all() {
+		if strings.Contains(data, "maybe") {
 			t.Errorf("what is kept by %s holds the text: %s", id, data)
 		}
 	}
@@ -117,63 +64,66 @@ func TestALateVerdictCanBeFetched(t *testing.T) {
 
 // The header is for clients that cannot change the body.
 func TestTheHeaderSaysHowLongToWait(t *testing.T) {
-	judge := newSlow()
-	s := serve(t, judged(judge), server.Config{JudgeWait: map[string]time.Duration{"native": wait30s}, Results: newResults()})
-	if result := s.post("/v1/score", `{"text": "maybe"}`, "Toxscreen-Judge-Wait", "0s").result(t); !result.Judge.Pending {
+	judge := servertest.NewSlow()
+	results, _ := servertest.Results(t)
+	s := serve(t, judged(judge), server.Config{JudgeWait: map[string]time.Duration{"native": wait30s}, Results: results})
+	if result := s.Post("/v1/score", `{"text": "maybe"}`, "Toxscreen-Judge-Wait", "0s").Result(t); !result.Judge.Pending {
 		t.Errorf("%+v", result.Judge)
 	}
-	if r := s.post("/v1/score", `{"text": "maybe"}`, "Toxscreen-Judge-Wait", "-1s"); r.code(t) != "invalid_request" {
-		t.Errorf("%s", r.body)
+	if r := s.Post("/v1/score", `{"text": "maybe"}`, "Toxscreen-Judge-Wait", "-1s"); r.Code(t) != "invalid_request" {
+		t.Errorf("%s", r.Body)
 	}
 }
 
 // Nothing of a text that must not be stored outlives its request: where the answer
 // does not wait long enough, there is no verdict, and the answer says so.
 func TestNothingIsKeptOfATextThatMustNotBeStored(t *testing.T) {
-	judge, kept := newSlow(), newResults()
+	judge := servertest.NewSlow()
+	kept, all := servertest.Results(t)
 	s := serve(t, judged(judge), server.Config{Results: kept})
-	at := s.post("/v1/score", `{"text": "maybe", "do_not_store": true}`).result(t)
-	if at.Judge.Pending || at.Judge.Asked || !strings.Contains(at.Judge.Why, "nothing of the text may be kept") || judge.asked.Load() != 0 {
+	at := s.Post("/v1/score", `{"text": "maybe", "do_not_store": true}`).Result(t)
+	if at.Judge.Pending || at.Judge.Asked || !strings.Contains(at.Judge.Why, "nothing of the text may be kept") || judge.Asked.Load() != 0 {
 		t.Errorf("%+v", at.Judge)
 	}
-	soon := s.post("/v1/score", `{"text": "maybe", "do_not_store": true, "judge_wait": "1ms"}`).result(t)
+	soon := s.Post("/v1/score", `{"text": "maybe", "do_not_store": true, "judge_wait": "1ms"}`).Result(t)
 	if soon.Judge.Pending || !soon.Judge.Asked || !strings.Contains(soon.Judge.Error, "gave no verdict within 1ms") {
 		t.Errorf("%+v", soon.Judge)
 	}
-	wait(t, "the judge is left alone", func() bool { return judge.ended.Load() == 1 })
-	close(judge.answer)
-	if late := s.post("/v1/score", `{"text": "maybe", "do_not_store": true, "judge_wait": "30s"}`).result(t); late.Source != toxscreen.SourceFused {
+	servertest.Wait(t, "the judge is left alone", func() bool { return judge.Ended.Load() == 1 })
+	close(judge.Answer)
+	if late := s.Post("/v1/score", `{"text": "maybe", "do_not_store": true, "judge_wait": "30s"}`).Result(t); late.Source != toxscreen.SourceFused {
 		t.Errorf("%+v", late.Judge)
 	}
-	if len(kept.all()) != 0 || judge.stored.Load() != 0 {
-		t.Errorf("%d results are kept, %d verdicts might have been", len(kept.all()), judge.stored.Load())
+	if len(all()) != 0 || judge.Stored.Load() != 0 {
+		t.Errorf("%d results are kept, %d verdicts might have been", len(all()), judge.Stored.Load())
 	}
 }
 
 // The number of outstanding verdicts is limited: beyond it, the answer says that
 // there will be no verdict.
 func TestOutstandingVerdictsAreBounded(t *testing.T) {
-	judge := newSlow()
-	s := serve(t, judged(judge), server.Config{Results: newResults()})
-	s.server.SetMaxLate(2)
+	judge := servertest.NewSlow()
+	results, _ := servertest.Results(t)
+	s := serve(t, judged(judge), server.Config{Results: results})
+	s.API.SetMaxLate(2)
 	for range 2 {
-		if r := s.post("/v1/score", `{"text": "maybe"}`).result(t); !r.Judge.Pending {
+		if r := s.Post("/v1/score", `{"text": "maybe"}`).Result(t); !r.Judge.Pending {
 			t.Errorf("%+v", r.Judge)
 		}
 	}
-	if r := s.post("/v1/score", `{"text": "maybe"}`).result(t); r.Judge.Pending || r.Judge.Asked || !strings.Contains(r.Judge.Why, "too many verdicts outstanding") {
+	if r := s.Post("/v1/score", `{"text": "maybe"}`).Result(t); r.Judge.Pending || r.Judge.Asked || !strings.Contains(r.Judge.Why, "too many verdicts outstanding") {
 		t.Errorf("%+v", r.Judge)
 	}
-	if r := s.post("/v1/score", `{"text": "maybe", "judge_wait": "1ms"}`).result(t); r.Judge.Pending || !strings.Contains(r.Judge.Error, "too many verdicts are outstanding") {
+	if r := s.Post("/v1/score", `{"text": "maybe", "judge_wait": "1ms"}`).Result(t); r.Judge.Pending || !strings.Contains(r.Judge.Error, "too many verdicts are outstanding") {
 		t.Errorf("%+v", r.Judge)
 	}
-	close(judge.answer)
-	wait(t, "another verdict may be outstanding again", func() bool { return s.post("/v1/score", `{"text": "maybe"}`).result(t).Judge.Pending })
+	close(judge.Answer)
+	servertest.Wait(t, "another verdict may be outstanding again", func() bool { return s.Post("/v1/score", `{"text": "maybe"}`).Result(t).Judge.Pending })
 }
 
 // When a client disconnects, its work is cancelled.
 func TestTheJudgeIsLeftAloneWhenTheClientIsGone(t *testing.T) {
-	judge := newSlow()
+	judge := servertest.NewSlow()
 	s := serve(t, judged(judge), server.Config{JudgeWait: map[string]time.Duration{"native": wait30s}})
 	ctx, leave := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
@@ -187,13 +137,13 @@ func TestTheJudgeIsLeftAloneWhenTheClientIsGone(t *testing.T) {
 		}
 		gone <- err
 	}()
-	wait(t, "the judge is asked", func() bool { return judge.asked.Load() == 1 })
+	servertest.Wait(t, "the judge is asked", func() bool { return judge.Asked.Load() == 1 })
 	leave()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	wait(t, "the judge is left alone", func() bool { return judge.ended.Load() == 1 })
-	wait(t, "the log says so", func() bool { return strings.Contains(s.log.String(), "client_gone") })
+	servertest.Wait(t, "the judge is left alone", func() bool { return judge.Ended.Load() == 1 })
+	servertest.Wait(t, "the log says so", func() bool { return strings.Contains(s.Log.String(), "client_gone") })
 }
 
 // known is a judge of a server, as package screen looks it up.
@@ -223,29 +173,29 @@ func (k *known) JudgeTrust() (screen.Trust, bool) {
 // Readiness says whether the judge answers before a text needs it, and when it no
 // longer does.
 func TestReadinessTellsOfTheJudge(t *testing.T) {
-	if r := serve(t, toxscreen.New(words), server.Config{}).get("/readyz"); r.body != `{"ready":true,"model":"tiny@1.0.0","judge":"none"}`+"\n" {
-		t.Errorf("%s", r.body)
+	if r := serve(t, toxscreen.New(words), server.Config{}).Get("/readyz"); r.Body != `{"ready":true,"model":"tiny@1.0.0","judge":"none"}`+"\n" {
+		t.Errorf("%s", r.Body)
 	}
 	for want, err := range map[string]error{"answers": nil, "fails": errors.New("nobody listens")} {
 		fails := judging(func(context.Context, string) (toxscreen.Verdict, error) {
 			return toxscreen.Verdict{}, errors.New("broken")
 		})
 		s := serve(t, judged(fails), server.Config{Judge: &known{err: err}, JudgeWait: map[string]time.Duration{"native": wait30s}})
-		wait(t, "the judge "+want, func() bool { return strings.Contains(s.get("/readyz").body, `"judge":"`+want+`"`) })
-		if r := s.post("/v1/score", `{"text": "maybe"}`).result(t); r.Judge.Error != "broken" {
+		servertest.Wait(t, "the judge "+want, func() bool { return strings.Contains(s.Get("/readyz").Body, `"judge":"`+want+`"`) })
+		if r := s.Post("/v1/score", `{"text": "maybe"}`).Result(t); r.Judge.Error != "broken" {
 			t.Errorf("%+v", r.Judge)
 		}
-		if r := s.get("/readyz"); !strings.Contains(r.body, `"ready":true`) || !strings.Contains(r.body, `"judge":"fails"`) {
-			t.Errorf("%s", r.body)
+		if r := s.Get("/readyz"); !strings.Contains(r.Body, `"ready":true`) || !strings.Contains(r.Body, `"judge":"fails"`) {
+			t.Errorf("%s", r.Body)
 		}
 	}
 }
 
 // Readiness says whether labels are stored, so that pages offer to send them only then.
 func TestReadinessTellsOfFeedback(t *testing.T) {
-	s := serve(t, toxscreen.New(words), server.Config{Feedback: openFeedback(t, store.FeedbackOptions{})})
-	if r := s.get("/readyz"); r.body != `{"ready":true,"model":"tiny@1.0.0","judge":"none","feedback":true}`+"\n" {
-		t.Errorf("%s", r.body)
+	s := serve(t, toxscreen.New(words), server.Config{Feedback: servertest.Feedback(t, store.FeedbackOptions{})})
+	if r := s.Get("/readyz"); r.Body != `{"ready":true,"model":"tiny@1.0.0","judge":"none","feedback":true}`+"\n" {
+		t.Errorf("%s", r.Body)
 	}
 }
 
@@ -257,24 +207,24 @@ func TestTheServerTellsWhatTheJudgeIsTrustedFor(t *testing.T) {
 	s := serve(t, judged(never), server.Config{Judge: judge})
 	says := func(readiness string, insults string) {
 		t.Helper()
-		if r := s.get("/readyz"); !strings.HasSuffix(r.body, readiness+"}\n") {
-			t.Errorf("%s, want …%s", r.body, readiness)
+		if r := s.Get("/readyz"); !strings.HasSuffix(r.Body, readiness+"}\n") {
+			t.Errorf("%s, want …%s", r.Body, readiness)
 		}
-		metrics := debugOf(t, s, "/metrics")
+		metrics := servertest.Debug(t, s.API, "/metrics")
 		for _, line := range []string{`toxscreen_judge_trusted{attribute="insult"} ` + insults, `toxscreen_judge_trusted{attribute="toxicity"} 0`} {
 			if !strings.Contains(metrics, line+"\n") {
 				t.Errorf("there is no line %s in\n%s", line, metrics)
 			}
 		}
 	}
-	wait(t, "the judge is found", func() bool { return strings.Contains(s.get("/readyz").body, `"judge":"answers"`) })
+	servertest.Wait(t, "the judge is found", func() bool { return strings.Contains(s.Get("/readyz").Body, `"judge":"answers"`) })
 	says(`"judge":"answers"`, "0")
 	judge.trust.Store(&screen.Trust{State: screen.Untested, Why: "no self-test"})
 	says(`"judge_trust":{"state":"untested","why":"no self-test"}`, "0")
 	judge.trust.Store(&screen.Trust{State: screen.Trusted, Attributes: []toxscreen.Attribute{toxscreen.Insult}, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Why: "it passed"})
 	says(`"judge_trust":{"state":"trusted","attributes":["insult"],"since":"2026-01-02T03:04:05Z","why":"it passed"}`, "1")
 
-	if metrics := debugOf(t, serve(t, toxscreen.New(words), server.Config{}), "/metrics"); strings.Contains(metrics, "judge_trusted") {
+	if metrics := servertest.Debug(t, serve(t, toxscreen.New(words), server.Config{}).API, "/metrics"); strings.Contains(metrics, "judge_trusted") {
 		t.Error("a server without a judge has metrics of its trust")
 	}
 }
@@ -284,7 +234,7 @@ func TestTheServerTellsWhatTheJudgeIsTrustedFor(t *testing.T) {
 func TestTheJudgeIsCheckedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		judge := &known{}
-		srv, err := server.New(toxscreen.New(words), server.Config{Judge: judge})
+		srv, err := servertest.New(toxscreen.New(words), server.Config{Judge: judge})
 		if err != nil {
 			t.Fatal(err)
 		}

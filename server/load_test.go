@@ -19,6 +19,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/servertest"
 )
 
 // taking is a classifier that takes a time for each text.
@@ -36,7 +37,7 @@ func taking(d time.Duration) classify {
 // answering is a server without a network, for tests in which time is simulated.
 func answering(t testing.TB, screener *toxscreen.Screener, c server.Config) func(body string, header ...string) (r reply, took time.Duration) {
 	t.Helper()
-	srv, err := server.New(screener, c)
+	srv, err := servertest.New(screener, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func answered(t testing.TB, srv *server.Server, body string, header ...string) r
 		request.Header.Set(header[i], header[i+1])
 	}
 	srv.ServeHTTP(w, request)
-	return reply{w.Code, w.Header(), w.Body.String()}
+	return reply{Status: w.Code, Header: w.Header(), Body: w.Body.String()}
 }
 
 // At several times its capacity, the server rejects at once the texts that would
@@ -79,14 +80,14 @@ func TestOverloadIsRefusedEarly(t *testing.T) {
 				time.Sleep(time.Duration(i) * each / 6)
 				r, took := ask(`{"text": "hello"}`)
 				switch {
-				case r.status == http.StatusOK && took <= most+each:
+				case r.Status == http.StatusOK && took <= most+each:
 					answered.Add(1)
-				case r.status == http.StatusTooManyRequests && took == 0 && r.header.Get("Retry-After") == "1":
+				case r.Status == http.StatusTooManyRequests && took == 0 && r.Header.Get("Retry-After") == "1":
 					refused.Add(1)
-				case r.status == http.StatusServiceUnavailable && took == most && r.header.Get("Retry-After") == "1":
+				case r.Status == http.StatusServiceUnavailable && took == most && r.Header.Get("Retry-After") == "1":
 					late.Add(1)
 				default:
-					t.Errorf("status %d after %s: %s", r.status, took, r.body)
+					t.Errorf("status %d after %s: %s", r.Status, took, r.Body)
 				}
 			})
 		}
@@ -121,8 +122,8 @@ func TestABurstOfCommentsWaits(t *testing.T) {
 					var comments sync.WaitGroup
 					for range 60 {
 						comments.Go(func() {
-							if r, took := ask(body); r.status != http.StatusOK {
-								t.Errorf("burst %d: status %d after %s", burst, r.status, took)
+							if r, took := ask(body); r.Status != http.StatusOK {
+								t.Errorf("burst %d: status %d after %s", burst, r.Status, took)
 							}
 						})
 					}
@@ -146,12 +147,12 @@ func TestManyTextsDoNotCrowdOutOne(t *testing.T) {
 		}()
 		for range 10 {
 			time.Sleep(7 * time.Millisecond)
-			if r, took := ask(`{"text": "hello"}`); r.status != http.StatusOK || took > 4*each {
-				t.Errorf("status %d after %s", r.status, took)
+			if r, took := ask(`{"text": "hello"}`); r.Status != http.StatusOK || took > 4*each {
+				t.Errorf("status %d after %s", r.Status, took)
 			}
 		}
-		if r := <-many; r.status != http.StatusOK || strings.Count(r.body, "\n") != 500 {
-			t.Errorf("status %d, %d lines", r.status, strings.Count(r.body, "\n"))
+		if r := <-many; r.Status != http.StatusOK || strings.Count(r.Body, "\n") != 500 {
+			t.Errorf("status %d, %d lines", r.Status, strings.Count(r.Body, "\n"))
 		}
 	})
 }
@@ -159,14 +160,14 @@ func TestManyTextsDoNotCrowdOutOne(t *testing.T) {
 // The memory of all bodies together is limited, and released after the answers.
 func TestTheMemoryOfBodiesIsBounded(t *testing.T) {
 	s := serve(t, toxscreen.New(words), server.Config{})
-	s.server.SetMaxMemory(1000)
+	s.API.SetMaxMemory(1000)
 	body := `{"text": "` + strings.Repeat("x", 1500) + `"}`
 	for range 3 {
-		if r := s.post("/v1/score", body); r.status != http.StatusTooManyRequests || r.code(t) != "overloaded" || r.header.Get("Retry-After") != "1" {
-			t.Errorf("%d %s", r.status, r.body)
+		if r := s.Post("/v1/score", body); r.Status != http.StatusTooManyRequests || r.Code(t) != "overloaded" || r.Header.Get("Retry-After") != "1" {
+			t.Errorf("%d %s", r.Status, r.Body)
 		}
-		if r := s.post("/v1/score", `{"text": "hello"}`); r.status != http.StatusOK {
-			t.Errorf("%d %s", r.status, r.body)
+		if r := s.Post("/v1/score", `{"text": "hello"}`); r.Status != http.StatusOK {
+			t.Errorf("%d %s", r.Status, r.Body)
 		}
 	}
 }
@@ -214,9 +215,9 @@ func (a *accepting) ask(t *testing.T, client *http.Client, method, path, body st
 // A server that shuts down answers the requests that it has accepted: no client
 // sees a broken answer, and clients are told to close their connections.
 func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
-	judge := newSlow()
-	kept := newResults()
-	srv, err := server.New(toxscreen.New(taking(20*time.Millisecond), toxscreen.WithFusion(raising{}), toxscreen.WithJudge(judge, toxscreen.Band{Low: 0.4, High: 0.6})),
+	judge := servertest.NewSlow()
+	kept, all := servertest.Results(t)
+	srv, err := servertest.New(toxscreen.New(taking(20*time.Millisecond), toxscreen.WithFusion(raising{}), toxscreen.WithJudge(judge, toxscreen.Band{Low: 0.4, High: 0.6})),
 		server.Config{Results: kept, QueueWait: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -253,14 +254,14 @@ func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 			}
 		})
 	}
-	wait(t, "requests are answered", func() bool { return answered.Load() > 20 })
+	servertest.Wait(t, "requests are answered", func() bool { return answered.Load() > 20 })
 	pending, err := http.Post(address+"/v1/score", "application/json", strings.NewReader(`{"text": "maybe"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	pending.Body.Close()
 	end()
-	wait(t, "it is no longer ready", func() bool {
+	servertest.Wait(t, "it is no longer ready", func() bool {
 		response, err := http.Get(address + "/readyz")
 		if err != nil {
 			return true // it has ended already
@@ -272,22 +273,22 @@ func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 		return response.StatusCode == http.StatusServiceUnavailable
 	})
 	clients.Wait()
-	judge.answer <- struct{}{} // the server waits for the outstanding verdict
+	judge.Answer <- struct{}{} // the server waits for the outstanding verdict
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
 	if err := srv.Close(); err != nil {
 		t.Error(err)
 	}
-	if closed.Load() == 0 || ready.Load() == 0 || len(kept.all()) != 1 {
-		t.Errorf("%d connections were closed after an answer, readiness said so %d times, %d late results are kept", closed.Load(), ready.Load(), len(kept.all()))
+	if closed.Load() == 0 || ready.Load() == 0 || len(all()) != 1 {
+		t.Errorf("%d connections were closed after an answer, readiness said so %d times, %d late results are kept", closed.Load(), ready.Load(), len(all()))
 	}
 	http.DefaultClient.CloseIdleConnections()
 }
 
 // So are requests on new connections until the last moment.
 func TestTheLastConnectionsAreAnsweredBeforeTheEnd(t *testing.T) {
-	srv, err := server.New(toxscreen.New(words), server.Config{})
+	srv, err := servertest.New(toxscreen.New(words), server.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +317,7 @@ func TestTheLastConnectionsAreAnsweredBeforeTheEnd(t *testing.T) {
 			}
 		})
 	}
-	wait(t, "requests are answered", func() bool { return answered.Load() > 100 })
+	servertest.Wait(t, "requests are answered", func() bool { return answered.Load() > 100 })
 	end()
 	clients.Wait()
 	if err := <-served; err != nil {
@@ -328,8 +329,8 @@ func TestTheLastConnectionsAreAnsweredBeforeTheEnd(t *testing.T) {
 // other clients are answered, and the slow ones are disconnected in the end.
 func TestSlowClientsHinderNobody(t *testing.T) {
 	s := serve(t, toxscreen.New(words), server.Config{})
-	s.server.SetBodyTimeout(2 * time.Second)
-	s.server.SetMaxMemory(10_000)
+	s.API.SetBodyTimeout(2 * time.Second)
+	s.API.SetMaxMemory(10_000)
 	var slow []net.Conn
 	for range 200 {
 		c, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -342,8 +343,8 @@ func TestSlowClientsHinderNobody(t *testing.T) {
 		}
 		slow = append(slow, c)
 	}
-	if r := s.post("/v1/score", `{"text": "you idiot"}`); r.result(t).Score != 0.9 {
-		t.Errorf("%s", r.body)
+	if r := s.Post("/v1/score", `{"text": "you idiot"}`); r.Result(t).Score != 0.9 {
+		t.Errorf("%s", r.Body)
 	}
 	for _, c := range slow {
 		if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
@@ -360,7 +361,7 @@ func TestSlowClientsHinderNobody(t *testing.T) {
 func TestSlowClientsAreSentAwayWhenRefused(t *testing.T) {
 	_, key := newKey(t, "alice", "")
 	s := serve(t, toxscreen.New(words), server.Config{Keys: []server.Key{key}})
-	s.server.SetBodyTimeout(200 * time.Millisecond)
+	s.API.SetBodyTimeout(200 * time.Millisecond)
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -380,9 +381,9 @@ func TestSlowClientsAreSentAwayWhenRefused(t *testing.T) {
 // The timeout of the body does not apply to scoring: that may take longer.
 func TestALongTextOutlivesTheTimeForItsBody(t *testing.T) {
 	s := serve(t, toxscreen.New(taking(300*time.Millisecond)), server.Config{})
-	s.server.SetBodyTimeout(100 * time.Millisecond)
-	if r := s.post("/v1/score", `{"text": "hello"}`); r.result(t).Score != 0.1 {
-		t.Errorf("%s", r.body)
+	s.API.SetBodyTimeout(100 * time.Millisecond)
+	if r := s.Post("/v1/score", `{"text": "hello"}`); r.Result(t).Score != 0.1 {
+		t.Errorf("%s", r.Body)
 	}
 }
 
@@ -401,15 +402,16 @@ func TestTheLogHoldsNoText(t *testing.T) {
 	lying := judging(func(_ context.Context, text string) (toxscreen.Verdict, error) {
 		return toxscreen.Verdict{}, &toxscreen.AbstentionError{Why: "it wrote " + text, Raw: text}
 	})
-	s := serve(t, toxscreen.New(broken, toxscreen.WithJudge(lying, toxscreen.Band{Low: 0, High: 1})), server.Config{Results: newResults()})
+	results, _ := servertest.Results(t)
+	s := serve(t, toxscreen.New(broken, toxscreen.WithJudge(lying, toxscreen.Band{Low: 0, High: 1})), server.Config{Results: results})
 	for _, text := range []string{secret, secret + " panic", secret + " fail"} {
-		s.post("/v1/score", `{"text": "`+text+`", "id": "`+secret+`", "judge_wait": "10s"}`)
-		s.post("/v1/score", `{"texts": ["`+text+`"]}`)
-		s.post("/v1/score?key="+secret, `{"text": "`+text+`", "`+secret+`": 1}`)
+		s.Post("/v1/score", `{"text": "`+text+`", "id": "`+secret+`", "judge_wait": "10s"}`)
+		s.Post("/v1/score", `{"texts": ["`+text+`"]}`)
+		s.Post("/v1/score?key="+secret, `{"text": "`+text+`", "`+secret+`": 1}`)
 	}
-	s.get("/v1/" + secret)
-	s.get("/v1/score/" + secret)
-	log := s.log.String()
+	s.Get("/v1/" + secret)
+	s.Get("/v1/score/" + secret)
+	log := s.Log.String()
 	if strings.Contains(log, "5f0c") || strings.Count(log, "\n") < 9 || !strings.Contains(log, "no model") || !strings.Contains(log, "panic with a string") {
 		t.Errorf("%s", log)
 	}
@@ -427,9 +429,9 @@ func TestLanguagesOfTextsAreCounted(t *testing.T) {
 		return found, err
 	})
 	s := serve(t, toxscreen.New(guessing), server.Config{})
-	s.post("/v1/score", `{"texts": ["hello", "good day", "einen schönen Tag"]}`)
-	s.post("/v1/evaluate", `{"evaluators": [{"evaluator": "toxicity"}], "evaluated_model_output": "You idiot. Hello there. Good day."}`)
-	metrics := debugOf(t, s, "/metrics")
+	s.Post("/v1/score", `{"texts": ["hello", "good day", "einen schönen Tag"]}`)
+	s.Post("/v1/evaluate", `{"evaluators": [{"evaluator": "toxicity"}], "evaluated_model_output": "You idiot. Hello there. Good day."}`)
+	metrics := servertest.Debug(t, s.API, "/metrics")
 	for _, line := range []string{
 		`toxscreen_text_languages_total{foreign="false",language="en"} 3`,
 		`toxscreen_text_languages_total{foreign="true",language="de"} 1`,
@@ -444,11 +446,12 @@ func TestLanguagesOfTextsAreCounted(t *testing.T) {
 }
 
 func TestMetricsAreKept(t *testing.T) {
-	judge := newSlow()
-	s := serve(t, judged(judge), server.Config{Results: newResults()})
-	s.post("/v1/score", `{"texts": ["you idiot", "hello", "maybe"]}`)
-	s.post("/v1/score", `{}`)
-	metrics := debugOf(t, s, "/metrics")
+	judge := servertest.NewSlow()
+	results, _ := servertest.Results(t)
+	s := serve(t, judged(judge), server.Config{Results: results})
+	s.Post("/v1/score", `{"texts": ["you idiot", "hello", "maybe"]}`)
+	s.Post("/v1/score", `{}`)
+	metrics := servertest.Debug(t, s.API, "/metrics")
 	for _, line := range []string{
 		`toxscreen_requests_total{api="native",failure="",status="200"} 1`,
 		`toxscreen_requests_total{api="native",failure="invalid_request",status="400"} 1`,
@@ -468,14 +471,14 @@ func TestMetricsAreKept(t *testing.T) {
 			t.Errorf("there is no line %s", line)
 		}
 	}
-	close(judge.answer)
-	wait(t, "the verdict is counted", func() bool {
-		return strings.Contains(debugOf(t, s, "/metrics"), `toxscreen_judged_total{outcome="verdict"} 1`)
+	close(judge.Answer)
+	servertest.Wait(t, "the verdict is counted", func() bool {
+		return strings.Contains(servertest.Debug(t, s.API, "/metrics"), `toxscreen_judged_total{outcome="verdict"} 1`)
 	})
-	if !strings.Contains(debugOf(t, s, "/debug/pprof/"), "goroutine") {
+	if !strings.Contains(servertest.Debug(t, s.API, "/debug/pprof/"), "goroutine") {
 		t.Error("there are no profiles")
 	}
-	if s.get("/metrics").status != http.StatusNotFound || s.get("/debug/pprof/").status != http.StatusNotFound {
+	if s.Get("/metrics").Status != http.StatusNotFound || s.Get("/debug/pprof/").Status != http.StatusNotFound {
 		t.Error("the debug routes are on the clients' address")
 	}
 }

@@ -11,18 +11,30 @@ import (
 // out.
 const notMeasuredHeader = "Toxscreen-Not-Measured"
 
-// showNotMeasured sets the header.
-func showNotMeasured(header http.Header, names []string) {
+// Own is what answers have beside the fields of the system whose format they are in, in
+// the field toxscreen.
+type Own struct {
+	// NotMeasured names what the request asks about and nothing measured, in the words of
+	// the format: categories, for which a format may want a number all the same, and
+	// parts of the request, such as [Images].
+	NotMeasured []string `json:"not_measured"`
+}
+
+// Images is the name of the images of a request in [Own].
+const Images = "images"
+
+// ShowNotMeasured sets the header that lists what a request asks about and nothing measured.
+func ShowNotMeasured(header http.Header, names []string) {
 	if len(names) > 0 {
 		header.Set(notMeasuredHeader, strings.Join(names, ", "))
 	}
 }
 
-// checkImages refuses images, which nothing measures, unless the server passes over them.
+// CheckImages refuses images, which nothing measures, unless the server passes over them.
 // names are those of the parts of the request that are images.
-func (s *Server) checkImages(names []string) error {
-	if len(names) == 0 || s.config.IgnoreImages {
+func (c *Call) CheckImages(names []string) error {
+	if len(names) == 0 || c.server.config.IgnoreImages {
 		return nil
 	}
-	return fail(unsupported, "failed to read %s: images are not measured, only text is; leave it out, or let the server pass over images with its setting ignore_images", names[0])
+	return Fail(Unsupported, "failed to read %s: images are not measured, only text is; leave it out, or let the server pass over images with its setting ignore_images", names[0])
 }

@@ -72,7 +72,7 @@ func overload(t *testing.T, info toxscreen.ModelInfo) {
 				r, took := ask(string(body))
 				lock.Lock()
 				defer lock.Unlock()
-				switch r.status {
+				switch r.Status {
 				case http.StatusOK:
 					answered = append(answered, took)
 				case http.StatusTooManyRequests:
@@ -80,7 +80,7 @@ func overload(t *testing.T, info toxscreen.ModelInfo) {
 				case http.StatusServiceUnavailable:
 					late = append(late, took)
 				default:
-					t.Errorf("status %d", r.status)
+					t.Errorf("status %d", r.Status)
 				}
 			})
 		}

@@ -25,7 +25,7 @@ type queue struct {
 	short    int           // see toxscreen.ModelInfo
 	wait     time.Duration // that is accepted, as expected when a text arrives
 	waiting  atomic.Int64  // cost of the texts that wait
-	unit     atomic.Int64  // nanoseconds of one slot that a unit of cost took of late
+	unit     atomic.Int64  // nanoseconds for which a unit of cost has recently held a slot
 }
 
 // textCost is the cost of a text beside its bytes: what scoring an empty one
@@ -59,7 +59,7 @@ func (q *queue) admit(ctx context.Context, bytes int) (release func(), err error
 	cost, slots := int64(bytes+textCost), q.slotsOf(bytes)
 	if !q.slots.TryAcquire(slots) {
 		if before := q.expected(q.waiting.Load()); before > q.wait {
-			return nil, &failure{code: overloaded, retry: before, message: "failed to score text: the server is overloaded; try again later"}
+			return nil, &Failure{Code: overloaded, Retry: before, Message: "failed to score text: the server is overloaded; try again later"}
 		}
 		q.waiting.Add(cost)
 		// Twice the time, for what the estimate leaves out: the rest of the texts
@@ -70,7 +70,7 @@ func (q *queue) admit(ctx context.Context, bytes int) (release func(), err error
 		cancel()
 		q.waiting.Add(-cost)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return nil, &failure{code: noTime, retry: time.Second, message: fmt.Sprintf("failed to score text: it waited in the queue for %s, the limit; try again later", most)}
+			return nil, &Failure{Code: noTime, Retry: time.Second, Message: fmt.Sprintf("failed to score text: it waited in the queue for %s, the limit; try again later", most)}
 		}
 		if err != nil {
 			return nil, err

@@ -25,8 +25,8 @@ func identified(h http.Handler) http.Handler {
 	})
 }
 
-// validRequestID reports whether a client's id is one: short, of printable ASCII, and
-// without spaces, which ids do not have and texts do.
+// validRequestID reports whether a client's id is short, printable ASCII, and without
+// spaces: what has spaces may be a text.
 func validRequestID(id string) bool {
 	for _, c := range []byte(id) {
 		if c <= ' ' || c > '~' {

@@ -15,21 +15,21 @@ import (
 func TestARequestHasAnID(t *testing.T) {
 	s := serve(t, toxscreen.New(words), server.Config{})
 	const own = "7f3c-1a/2b:Root=1"
-	if r := s.post("/v1/score", `{"text": "hello"}`, "X-Request-ID", own); r.header.Get("X-Request-ID") != own || !strings.Contains(s.log.String(), own) {
-		t.Errorf("%s\n%s", r.header, s.log)
+	if r := s.Post("/v1/score", `{"text": "hello"}`, "X-Request-ID", own); r.Header.Get("X-Request-ID") != own || !strings.Contains(s.Log.String(), own) {
+		t.Errorf("%s\n%s", r.Header, s.Log)
 	}
 	seen := map[string]bool{}
 	for _, sent := range []string{"", "you idiot", "f\u00fcr", strings.Repeat("x", 129)} {
 		for _, path := range []string{"/v1/openapi.json", "/healthz", "/readyz", "/", "/page/page.js", "/v1/models", "/nothing", "/v1/moderations"} {
-			r := s.get(path, "X-Request-ID", sent)
-			id := r.header.Get("X-Request-ID")
+			r := s.Get(path, "X-Request-ID", sent)
+			id := r.Header.Get("X-Request-ID")
 			if len(id) < 16 || len(id) > 64 || seen[id] {
 				t.Errorf("%s: the id is %q", path, id)
 			}
 			seen[id] = true
 		}
 	}
-	if log := s.log.String(); strings.Contains(log, "idiot") {
+	if log := s.Log.String(); strings.Contains(log, "idiot") {
 		t.Errorf("what is no id is in the log: %s", log)
 	}
 }
@@ -47,7 +47,11 @@ func TestRoutesBelowTheExternalPath(t *testing.T) {
 		client := *s.Client()
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 		for path, want := range map[string]string{"/screen": "307 /screen/", "/screen?text=x": "307 /screen/?text=x", "/screen/": "200 ", "/": "200 ", "/screens": "404 "} {
-			response, err := client.Do(must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)))
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := client.Do(request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,8 +61,8 @@ func TestRoutesBelowTheExternalPath(t *testing.T) {
 			}
 		}
 		for _, path := range []string{"/v1/score", "/screen/v1/score"} {
-			if r := s.post(path, `{"text": "hello"}`); r.status != http.StatusOK {
-				t.Errorf("%s: %s: %d %s", external, path, r.status, r.body)
+			if r := s.Post(path, `{"text": "hello"}`); r.Status != http.StatusOK {
+				t.Errorf("%s: %s: %d %s", external, path, r.Status, r.Body)
 			}
 		}
 	}

@@ -1,7 +1,7 @@
-// Package server serves a [toxscreen.Screener] over HTTP, in the native format
-// and in those of other systems:
+// Package server serves a [toxscreen.Screener] over HTTP, in the formats that it is
+// given:
 //
-//	server, err := server.New(screener, server.Config{})
+//	server, err := server.New(screener, server.Config{Formats: formats.All(formats.Config{})})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
@@ -15,9 +15,9 @@
 // A [Server] is an [http.Handler], too. Serve adds timeouts and a shutdown that
 // answers the requests under way.
 //
-// Each API has a file with everything about its routes. All of them score through
-// one method, which admits or rejects a request, applies the caller's rate limit
-// and stops waiting for the judge in time.
+// A format is a folder below this one, which has everything about it; package formats
+// lists them. This package has what they share: it admits or rejects a request, knows
+// its caller, keeps the limits, stops waiting for the judge in time, and counts.
 package server
 
 import (
@@ -36,12 +36,15 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
 // Config configures a server. The zero value of a field means its default.
 type Config struct {
+	// Formats are the formats that are served.
+	Formats []Format
 	// Log gets one line for each request, never with any of a text; nil logs
 	// nothing.
 	Log *slog.Logger
@@ -62,22 +65,13 @@ type Config struct {
 
 	// Keys are the API keys that requests need one of. Without any, none is needed.
 	Keys []Key
-	// Communities are thresholds that replace the model's, by the communityId of a
-	// Perspective API request.
-	Communities map[string]toxscreen.Scores
-
 	// OnUnsupportedLanguage is what happens to a text in a language that the model does
 	// not know where an answer must say yes or no; default: [BlockLanguage].
 	OnUnsupportedLanguage LanguageAction
 
-	// IgnoreImages passes over images in the requests of OpenAI's, LiteLLM's and Patronus'
-	// clients, and the answer names them as not measured. By default a request with
-	// images is refused.
+	// IgnoreImages passes over images in requests, and the answer names them as not
+	// measured. By default a request with images is refused.
 	IgnoreImages bool
-
-	// OffsetUnit is the unit of offsets in native results where a request names
-	// none; default: bytes.
-	OffsetUnit toxscreen.OffsetUnit
 
 	// Finder finds the personal data that clients ask for; with nil, the server answers that
 	// it does not look for it.
@@ -101,23 +95,21 @@ type Config struct {
 	// judge is missing does not count.
 	RequestTimeout time.Duration
 
-	// JudgeWait is how long a request waits for the judge, by the name of its API,
-	// see [APIs]; 0 by default.
+	// JudgeWait is how long a request waits for the judge, by the name of its format;
+	// 0 by default.
 	JudgeWait map[string]time.Duration
 	// Results stores final results whose verdict came after the answer. With nil,
 	// clients cannot fetch these, and only the judge's cache has the verdict.
-	Results Results
-	// VerdictFormats are the formats of POST /v1/score?format=NAME that need a
-	// judge's verdict, by NAME; nil without a judge.
-	VerdictFormats map[string]VerdictFormat
+	Results *store.Results
 	// Feedback stores the label sets that clients send; nil stores none.
-	Feedback Feedback
+	Feedback *store.Feedback
 	// Judge is the screener's judge; nil without a judge.
 	Judge Judge
 }
 
 // Judge is what a server needs to know about the judge of its screener.
-// [screen.Screener] is one. Implementations must be safe for concurrent use.
+// [screen.Screener] is one; the interface is here so that a server can be tested with a
+// judge that fails or changes when the test says so. Implementations must be safe for concurrent use.
 type Judge interface {
 	// FindJudge checks whether the judge answers, and loads its model. It is called
 	// every 30 seconds until it succeeds, and again after a failure of the judge.
@@ -130,11 +122,6 @@ type Judge interface {
 	JudgeTrust() (t screen.Trust, ok bool)
 }
 
-// VerdictFormat asks the judge about a text and returns the answer, which is sent
-// as JSON. id is the client's name for the text and input what the text replies
-// to; both may be empty. The error says why there is no verdict, and is sent, too.
-type VerdictFormat func(ctx context.Context, id, text, input string) (any, error)
-
 // filled returns the configuration with its defaults, or an error where a value is
 // not valid.
 func (c Config) filled() (Config, error) {
@@ -145,15 +132,18 @@ func (c Config) filled() (Config, error) {
 	if _, err := ParseLanguageAction(string(c.OnUnsupportedLanguage)); err != nil {
 		return c, fmt.Errorf("failed to create a server: what happens to texts in unsupported languages: %w", err)
 	}
-	c.OffsetUnit = cmp.Or(c.OffsetUnit, toxscreen.Bytes)
 	c.MaxBytes = cmp.Or(c.MaxBytes, toxscreen.DefaultMaxBytes)
 	c.MaxBody = cmp.Or(c.MaxBody, 9<<20)
 	c.MaxTexts = cmp.Or(c.MaxTexts, 1000)
 	c.QueueWait = cmp.Or(c.QueueWait, 2*time.Second)
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, time.Minute)
+	names, err := formatNames(c.Formats)
+	if err != nil {
+		return c, err
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.JudgeWait)) {
-		if !slices.Contains(APIs(), name) {
-			return c, fmt.Errorf("failed to create a server: there is no API %q that could wait for the judge: the APIs are %s", name, strings.Join(APIs(), ", "))
+		if !slices.Contains(names, name) {
+			return c, fmt.Errorf("failed to create a server: there is no API %q that could wait for the judge: the APIs are %s", name, strings.Join(names, ", "))
 		}
 	}
 	if c.External != nil && (c.External.Scheme != "http" && c.External.Scheme != "https" || c.External.Host == "") {
@@ -179,7 +169,7 @@ const (
 	maxLate = 64
 )
 
-// Server is an [http.Handler] for all APIs. It is safe for concurrent use.
+// Server is an [http.Handler] for all formats. It is safe for concurrent use.
 type Server struct {
 	config   Config
 	screener *toxscreen.Screener

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/judge/selftest"
 	"github.com/toxscreen/toxscreen/screen"
+	"github.com/toxscreen/toxscreen/server/mastra"
 )
 
 // judgeOptions are the flags of judge that are not configuration keys.
@@ -81,22 +81,22 @@ var errNoJudge = hinted(
 // settings if none is named.
 func (o judgeOptions) complete(cmd *cobra.Command, s *config.Settings, args []string) (_ judgeOptions, err error) {
 	flags := cmd.Flags()
-	mastra := config.IsMastra(s.Format)
+	asMastra := config.IsMastra(s.Format)
 	switch {
 	case s.Judge.Model == "":
 		return o, errNoJudge
-	case o.selfTest && (len(args) > 0 || o.reason || flags.Changed("prompt") || mastra):
+	case o.selfTest && (len(args) > 0 || o.reason || flags.Changed("prompt") || asMastra):
 		return o, wrongUsage("--self-test has its own texts: it cannot be combined with a text, --reason, --prompt or --format %s", config.FormatMastra)
-	case mastra && s.IsSet("judge_rubric") && s.Judge.Rubric.Name != formats.MastraRubric:
-		return o, wrongUsage("--format %s uses the rubric %s, not %s", s.Format, formats.MastraRubric, s.Judge.Rubric.Name)
-	case flags.Changed("scale") && !mastra:
+	case asMastra && s.IsSet("judge_rubric") && s.Judge.Rubric.Name != mastra.Rubric:
+		return o, wrongUsage("--format %s uses the rubric %s, not %s", s.Format, mastra.Rubric, s.Judge.Rubric.Name)
+	case flags.Changed("scale") && !asMastra:
 		return o, wrongUsage("--scale is only for --format %s: a rubric has its own scale", config.FormatMastra)
 	case flags.Changed("scale") && !(o.scale > 0 && o.scale <= 1000):
 		return o, wrongUsage("--scale: %v must be greater than 0 and at most 1000", o.scale)
 	}
-	if mastra {
-		if s.Judge.Rubric.Name != formats.MastraRubric {
-			if s.Judge.Rubric, err = judge.OpenRubric(formats.MastraRubric); err != nil {
+	if asMastra {
+		if s.Judge.Rubric.Name != mastra.Rubric {
+			if s.Judge.Rubric, err = judge.OpenRubric(mastra.Rubric); err != nil {
 				return o, err
 			}
 		}
@@ -162,13 +162,13 @@ func (a *app) judge(cmd *cobra.Command, s *config.Settings, args []string, o jud
 		if err != nil {
 			return err
 		}
-		run, err := formats.ToMastraRun(verdict, text, formats.MastraOptions{Scale: o.scale, RunID: rand.Text(), Prompt: prompt})
+		run, err := mastra.ToRun(verdict, text, mastra.Options{Scale: o.scale, RunID: rand.Text(), Prompt: prompt})
 		if err != nil {
 			return err
 		}
 		return plainjson.Write(a.out, run, "")
 	case config.FormatMastraMeasure:
-		measure, err := formats.ToMastraMeasure(verdict, text, formats.MastraOptions{Scale: o.scale})
+		measure, err := mastra.ToMeasure(verdict, text, mastra.Options{Scale: o.scale})
 		if err != nil {
 			return err
 		}

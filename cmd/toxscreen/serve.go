@@ -29,6 +29,7 @@ import (
 	"github.com/toxscreen/toxscreen/screen"
 	"github.com/toxscreen/toxscreen/server"
 	"github.com/toxscreen/toxscreen/server/authority"
+	"github.com/toxscreen/toxscreen/server/formats"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -104,10 +105,10 @@ func (a *app) serve(cmd *cobra.Command, s *config.Settings, _ []string) (err err
 	// slots of their own: without them, a refusal under overload takes 100 ms or
 	// more.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + cmp.Or(s.Threads, runtime.GOMAXPROCS(0)))
-	var verdicts *server.Verdicts
+	var verdicts *formats.Verdicts
 	if s.Judge.Model != "" && s.NoJudge == "" {
 		s.Judge.Log = config.Log
-		if verdicts, err = server.OpenVerdicts(s.Judge, s.JudgePrice); err != nil {
+		if verdicts, err = formats.OpenVerdicts(s.Judge, s.JudgePrice); err != nil {
 			return cacheHint(err)
 		}
 		defer verdicts.Close()
@@ -126,7 +127,7 @@ func (a *app) serve(cmd *cobra.Command, s *config.Settings, _ []string) (err err
 	}
 	defer func() { err = errors.Join(err, screener.Close()) }()
 	if verdicts != nil {
-		config.VerdictFormats, config.Judge = verdicts.Formats(), screener
+		config.Judge = screener
 		results, err := openResults(s)
 		if err != nil {
 			return err
@@ -150,6 +151,7 @@ func (a *app) serve(cmd *cobra.Command, s *config.Settings, _ []string) (err err
 	}
 	defer func() { err = errors.Join(err, finder.Close()) }()
 	config.Finder = finder.Finder
+	config.Formats = formats.All(formats.Config{OffsetUnit: s.OffsetUnit, Communities: s.Serve.Communities, Verdicts: verdicts})
 	server, err := server.New(screener.Screener, config)
 	if err != nil {
 		return err
@@ -251,7 +253,7 @@ func (a *app) serverConfig(s *config.Settings) (server.Config, error) {
 		handler = slog.NewTextHandler(a.err, options)
 	}
 	config := s.Serve.Config
-	config.Log, config.OffsetUnit = slog.New(handler), s.OffsetUnit
+	config.Log = slog.New(handler)
 	config.MaxBytes, config.MaxBody = s.MaxBytes, int64(rows.RowBytes(s.MaxBytes))
 	if s.Serve.APIKeys == "" {
 		if slices.Contains(s.Serve.Origins, "*") {

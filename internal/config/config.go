@@ -45,6 +45,8 @@ type Settings struct {
 type Serve struct {
 	server.Config // without what is opened for it
 
+	Communities map[string]toxscreen.Scores // thresholds by community, see [perspective.Format]
+
 	Listen      string
 	DebugListen string
 	APIKeys     string // file; empty for none

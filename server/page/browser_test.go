@@ -31,12 +31,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/formats"
 	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/screen"
 	"github.com/toxscreen/toxscreen/server"
+	"github.com/toxscreen/toxscreen/server/servertest"
 )
 
 // These tests use the page like people do, in a real Chromium, on a real server with
@@ -125,7 +125,7 @@ func newSiteWith(t *testing.T, c server.Config, options ...toxscreen.Option) *si
 	if c.External != nil {
 		s.base = c.External.Path
 	}
-	server, err := server.New(s.screener, c)
+	server, err := servertest.New(s.screener, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -604,7 +604,7 @@ func TestSentences(t *testing.T) {
 		t.Helper()
 		b.write(text)
 		var want []string
-		for _, sentence := range formats.Sentences(text, 100) {
+		for _, sentence := range server.SplitSentences(text) {
 			score := fmt.Sprintf("%.2f", s.score(t, sentence).Score)
 			p, _ := strconv.ParseFloat(score, 64)
 			if p >= 0.2 {
@@ -1380,20 +1380,6 @@ func verdictOn(text, quoted string) toxscreen.Verdict {
 
 const borderline = "😀 That is a stupid idea, and you know it."
 
-// results stores final results in memory.
-type results struct{ kept sync.Map }
-
-func (r *results) Get(_ context.Context, id string) ([]byte, error) {
-	result, _ := r.kept.Load(id)
-	data, _ := result.([]byte)
-	return data, nil
-}
-
-func (r *results) Put(_ context.Context, id string, result []byte) error {
-	r.kept.Store(id, result)
-	return nil
-}
-
 // answering is a judge of a server: it answers, and is trusted.
 type answering struct{}
 
@@ -1404,7 +1390,8 @@ func (answering) JudgeTrust() (screen.Trust, bool)   { return screen.Trust{State
 // judged returns a site with a judge that is asked about every text.
 func judged(t *testing.T, judge *verdicts) *site {
 	t.Helper()
-	c := server.Config{Results: &results{}, Judge: answering{}}
+	kept, _ := servertest.Results(t)
+	c := server.Config{Results: kept, Judge: answering{}}
 	return newSiteWith(t, c, toxscreen.WithJudge(judge, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(raises{}))
 }
 
@@ -2037,7 +2024,8 @@ func TestAccessibility(t *testing.T) {
 		t.Fatalf("failed to read axe-core: run `make chromium`: %v", err)
 	}
 	judge := &verdicts{verdict: verdictOn(borderline, "stupid idea"), let: make(chan struct{})}
-	s, _ := withFeedback(t, server.Config{Results: &results{}, Judge: answering{}, Finder: newFinder(t)}, toxscreen.WithJudge(judge, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(raises{}))
+	kept, _ := servertest.Results(t)
+	s, _ := withFeedback(t, server.Config{Results: kept, Judge: answering{}, Finder: newFinder(t)}, toxscreen.WithJudge(judge, toxscreen.Band{Low: 0, High: 1}), toxscreen.WithFusion(raises{}))
 	b := s.open(t)
 	eval[any](b, string(axe)+"; null")
 	check := func(state string) {

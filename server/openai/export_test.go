@@ -1,0 +1,3 @@
+package openai
+
+var NewError = newError
