@@ -1,6 +1,8 @@
 package toxscreen_test
 
 import (
+	"cmp"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -58,6 +60,7 @@ type source struct {
 	path    string // slash-separated, relative to the module's root
 	imports []string
 	comment string // of the package
+	lines   int    // without tables: variables of the package, and generated files
 }
 
 // TestImportRule enforces the layers of the module: the root defines the domain and
@@ -127,6 +130,27 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
+// maxLines is the largest number of lines of a package, without tests and tables. A package over
+// it has a seam.
+const maxLines = 3000
+
+// larger lists the packages that may have more lines.
+var larger = map[string]int{"cmd/toxscreen": 3500} // a file for each verb
+
+func TestPackageSizes(t *testing.T) {
+	lines := map[string]int{}
+	for _, file := range sources(t) {
+		if !strings.HasPrefix(file.path, "scripts/") {
+			lines[path.Dir(file.path)] += file.lines
+		}
+	}
+	for folder, n := range lines {
+		if most := cmp.Or(larger[folder], maxLines); n > most {
+			t.Errorf("package %s has %d lines without tests and tables, at most %d are allowed: divide it", folder, n, most)
+		}
+	}
+}
+
 // sources returns the module's Go files for all platforms, tests excluded.
 func sources(t *testing.T) []source {
 	t.Helper()
@@ -146,11 +170,21 @@ func sources(t *testing.T) []source {
 		if !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") {
 			return nil
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly|parser.ParseComments)
+		positions := token.NewFileSet()
+		parsed, err := parser.ParseFile(positions, name, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		file := source{path: filepath.ToSlash(name), comment: parsed.Doc.Text()}
+		line := func(at token.Pos) int { return positions.Position(at).Line }
+		file := source{path: filepath.ToSlash(name), comment: parsed.Doc.Text(), lines: line(parsed.FileEnd) - 1}
+		for _, d := range parsed.Decls {
+			if v, ok := d.(*ast.GenDecl); ok && v.Tok == token.VAR {
+				file.lines -= line(v.End()) - line(v.Pos()) + 1
+			}
+		}
+		if ast.IsGenerated(parsed) {
+			file.lines = 0
+		}
 		for _, spec := range parsed.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {

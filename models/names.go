@@ -12,6 +12,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
 	"github.com/toxscreen/toxscreen/pii"
+	piinames "github.com/toxscreen/toxscreen/pii/names"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -59,13 +60,13 @@ func (m namesManifest) Identity() string {
 	return fmt.Sprintf("%s@%s %s", m.Name, m.Version, m.sum.String()[:len(hashPrefix)+12])
 }
 
-// Names is the embedded network of names, see [pii.Network]. The first call of Find opens the
+// Names is the embedded network of names, see [names.Network]. The first call of Find opens the
 // network. Names is safe for concurrent use; Close it when no call is active.
 type Names struct {
 	manifest namesManifest
 	parallel int
-	open     func() (*pii.Network, error) // once
-	network  *pii.Network                 // nil until it is open
+	open     func() (*piinames.Network, error) // once
+	network  *piinames.Network                 // nil until it is open
 }
 
 var _ pii.Names = (*Names)(nil)
@@ -77,7 +78,7 @@ func OpenNames(o Options) (*Names, error) {
 		return nil, fmt.Errorf("failed to open the network of names: %w", err)
 	}
 	n := &Names{manifest: manifest, parallel: encoder.InfoOf(namesBatching, o.Threads).Parallel}
-	n.open = sync.OnceValues(func() (*pii.Network, error) {
+	n.open = sync.OnceValues(func() (*piinames.Network, error) {
 		opened, err := openNames(manifest, o)
 		n.network = opened
 		return opened, err
@@ -130,7 +131,7 @@ func readNames(folder fs.FS) (namesManifest, error) {
 }
 
 // openNames opens the network. It needs the default model's files that it was trained on.
-func openNames(m namesManifest, o Options) (*pii.Network, error) {
+func openNames(m namesManifest, o Options) (*piinames.Network, error) {
 	base, err := ReadManifest(Default())
 	if err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func openNames(m namesManifest, o Options) (*pii.Network, error) {
 		return nil, fmt.Errorf("failed to load %s: %w", m.Tokenizer.File, err)
 	}
 	const ids, mask, shapes = "input_ids", "attention_mask", "token_shapes"
-	return pii.OpenNetwork(pii.NetworkConfig{
+	return piinames.Open(piinames.Config{
 		Encoder: encoder.Config{
 			Stages: []encoder.Stage{
 				{Model: embeddings, Inputs: []string{ids, mask}, Hidden: m.Embeddings.Output, Width: m.Embeddings.Width},
@@ -161,6 +162,6 @@ func openNames(m namesManifest, o Options) (*pii.Network, error) {
 			Tokenizer: tokenizer, Window: m.Window, Batching: namesBatching,
 			Provider: encoder.CPU, Library: o.Library, Threads: o.Threads,
 		},
-		Types: m.Types, Thresholds: m.Thresholds, Version: m.Identity(),
+		Types: m.Types, Thresholds: m.Thresholds,
 	})
 }

@@ -1,6 +1,10 @@
 package pii
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/toxscreen/toxscreen/pii/scan"
+)
 
 // healthTerms are words and phrases of everyday medicine, by their first word. Words that
 // mean something else as often (cold, shot, operation, dressing) are only in phrases.
@@ -43,7 +47,7 @@ func (p phrases) longest(text string, start, end int) int {
 				to = 0
 				break
 			}
-			to = run(text, next, wordClass)
+			to = scan.Run(text, next, scan.Word)
 			if got := text[next:to]; !strings.EqualFold(got, w) && !strings.EqualFold(strings.TrimSuffix(got, "s"), w) {
 				to = 0
 				break

@@ -202,7 +202,7 @@ func (m *Mapping) Mask(text string, entities []toxscreen.Entity, operators Opera
 }
 
 // misread returns a part of a masked text that would be restored to something else than what
-// stood there, empty if there is none: operators may write anything.
+// stood there, or "" if all of it is restored rightly: operators may write anything.
 func (m *Mapping) misread(masked Masked) string {
 	m.lock.Lock()
 	defer m.lock.Unlock()

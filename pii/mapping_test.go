@@ -13,6 +13,8 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/pii"
+	"github.com/toxscreen/toxscreen/pii/kind"
+	"github.com/toxscreen/toxscreen/pii/national"
 )
 
 func TestMapping(t *testing.T) {
@@ -30,13 +32,13 @@ func TestMapping(t *testing.T) {
 	}
 
 	text := "Ann called Bob, and Bob Ann."
-	got := mask(text, toxscreen.Entity{Type: pii.Person, Start: 0, End: 3}, toxscreen.Entity{Type: pii.Person, Start: 11, End: 14},
-		toxscreen.Entity{Type: pii.Person, Start: 20, End: 23}, toxscreen.Entity{Type: pii.Person, Start: 24, End: 27})
+	got := mask(text, toxscreen.Entity{Type: kind.Person, Start: 0, End: 3}, toxscreen.Entity{Type: kind.Person, Start: 11, End: 14},
+		toxscreen.Entity{Type: kind.Person, Start: 20, End: 23}, toxscreen.Entity{Type: kind.Person, Start: 24, End: 27})
 	if want := "<PERSON_1> called <PERSON_2>, and <PERSON_2> <PERSON_1>."; got != want {
 		t.Errorf("the same value must have the same number: %q", got)
 	}
 	// The numbers are those of the whole run, and each type has its own.
-	if got, want := mask("Bob in Rome", toxscreen.Entity{Type: pii.Person, End: 3}, toxscreen.Entity{Type: pii.Location, Start: 7, End: 11}), "<PERSON_2> in <LOCATION_1>"; got != want {
+	if got, want := mask("Bob in Rome", toxscreen.Entity{Type: kind.Person, End: 3}, toxscreen.Entity{Type: kind.Location, Start: 7, End: 11}), "<PERSON_2> in <LOCATION_1>"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	// A type may have any name.
@@ -44,13 +46,13 @@ func TestMapping(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	// Bytes that are not UTF-8 stay as they are.
-	mask("\xff Ann \xfe", toxscreen.Entity{Type: pii.Person, End: 5})
+	mask("\xff Ann \xfe", toxscreen.Entity{Type: kind.Person, End: 5})
 }
 
 // The answer of a language model has the placeholders, but other words around them.
 func TestRestoreAfterChanges(t *testing.T) {
 	mapping := pii.NewMapping()
-	if _, err := mapping.Mask("Ann, Bob", []toxscreen.Entity{{Type: pii.Person, End: 3}, {Type: pii.Person, Start: 5, End: 8}}, nil); err != nil {
+	if _, err := mapping.Mask("Ann, Bob", []toxscreen.Entity{{Type: kind.Person, End: 3}, {Type: kind.Person, Start: 5, End: 8}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	got, unknown := mapping.Restore("**Dear <PERSON_2>,**\n<PERSON_1>'s <PERSON_1><PERSON_2> <PERSON_12> <PERSON_3> <PERSON_12> <person_1> PERSON_1 <PERSON_01>")
@@ -71,14 +73,14 @@ func TestTextsWithPlaceholders(t *testing.T) {
 		entities []toxscreen.Entity
 		want     string
 	}{
-		{"<PERSON_1> is Ann", []toxscreen.Entity{{Type: pii.Person, Start: 14, End: 17}}, "<LITERAL_1> is <PERSON_1>"},
+		{"<PERSON_1> is Ann", []toxscreen.Entity{{Type: kind.Person, Start: 14, End: 17}}, "<LITERAL_1> is <PERSON_1>"},
 		{"<PERSON_2>", nil, "<LITERAL_2>"},
-		{"Bob", []toxscreen.Entity{{Type: pii.Person, End: 3}}, "<PERSON_2>"},
+		{"Bob", []toxscreen.Entity{{Type: kind.Person, End: 3}}, "<PERSON_2>"},
 		{"<LITERAL_1>", nil, "<LITERAL_3>"},
-		{"a <PERSON_1> b", []toxscreen.Entity{{Type: pii.URL, End: 14}}, "<URL_1>"},                                 // an entity contains it
-		{"a <PERSON_1> b", []toxscreen.Entity{{Type: pii.URL, End: 5}}, "<URL_2><LITERAL_1> b"},                     // is cut off by it
-		{"a <PERSON_1> b", []toxscreen.Entity{{Type: pii.URL, Start: 3, End: 9}}, "a <LITERAL_1> b"},                // is inside it
-		{"a <PERSON_1><PERSON_1>b", []toxscreen.Entity{{Type: pii.URL, Start: 5, End: 23}}, "a <LITERAL_1><URL_3>"}, // begins inside it
+		{"a <PERSON_1> b", []toxscreen.Entity{{Type: kind.URL, End: 14}}, "<URL_1>"},                                 // an entity contains it
+		{"a <PERSON_1> b", []toxscreen.Entity{{Type: kind.URL, End: 5}}, "<URL_2><LITERAL_1> b"},                     // is cut off by it
+		{"a <PERSON_1> b", []toxscreen.Entity{{Type: kind.URL, Start: 3, End: 9}}, "a <LITERAL_1> b"},                // is inside it
+		{"a <PERSON_1><PERSON_1>b", []toxscreen.Entity{{Type: kind.URL, Start: 5, End: 23}}, "a <LITERAL_1><URL_3>"}, // begins inside it
 	} {
 		masked, err := mapping.Mask(test.text, test.entities, nil)
 		if err != nil || masked.Text != test.want {
@@ -94,17 +96,17 @@ func TestTextsWithPlaceholders(t *testing.T) {
 func TestMappingWithOperators(t *testing.T) {
 	mapping, name := pii.NewMapping(), "X"
 	text := "Ann ann@example.com 123-45-6789"
-	entities := []toxscreen.Entity{at(t, text, "Ann", pii.Person), at(t, text, "ann@example.com", pii.EmailAddress), at(t, text, "123-45-6789", pii.USSSN)}
-	masked, err := mapping.Mask(text, entities, pii.Operators{pii.Person: {Kind: pii.Replace, NewValue: &name}, pii.EmailAddress: {Kind: pii.Redact}})
+	entities := []toxscreen.Entity{at(t, text, "Ann", kind.Person), at(t, text, "ann@example.com", kind.EmailAddress), at(t, text, "123-45-6789", national.USSSN)}
+	masked, err := mapping.Mask(text, entities, pii.Operators{kind.Person: {Kind: pii.Replace, NewValue: &name}, kind.EmailAddress: {Kind: pii.Redact}})
 	if err != nil || masked.Text != "X  <US_SSN_1>" {
 		t.Errorf("got %q, %v", masked.Text, err)
 	}
-	if masked, err := mapping.Mask("AnnBob", []toxscreen.Entity{{Type: pii.EmailAddress, End: 3}, {Type: pii.Person, Start: 3, End: 6}}, pii.Operators{pii.EmailAddress: {Kind: pii.Redact}}); err != nil || masked.Text != "<PERSON_1>" {
+	if masked, err := mapping.Mask("AnnBob", []toxscreen.Entity{{Type: kind.EmailAddress, End: 3}, {Type: kind.Person, Start: 3, End: 6}}, pii.Operators{kind.EmailAddress: {Kind: pii.Redact}}); err != nil || masked.Text != "<PERSON_1>" {
 		t.Errorf("got %q, %v", masked.Text, err)
 	}
 	// A value that looks like a placeholder would be restored to something else.
 	name = "<US_SSN_1>"
-	if _, err := mapping.Mask(text, entities, pii.Operators{pii.Person: {Kind: pii.Replace, NewValue: &name}}); err == nil || !strings.Contains(err.Error(), "is not a placeholder of the mapping") {
+	if _, err := mapping.Mask(text, entities, pii.Operators{kind.Person: {Kind: pii.Replace, NewValue: &name}}); err == nil || !strings.Contains(err.Error(), "is not a placeholder of the mapping") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -118,7 +120,7 @@ func TestMappingInFile(t *testing.T) {
 	}
 	mask := func(m *pii.Mapping, text string) string {
 		t.Helper()
-		masked, err := m.Mask(text, []toxscreen.Entity{{Type: pii.Person, End: len(text)}}, nil)
+		masked, err := m.Mask(text, []toxscreen.Entity{{Type: kind.Person, End: len(text)}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +199,7 @@ func TestMappingIsSafeForConcurrentUse(t *testing.T) {
 		all.Go(func() {
 			for n := range 100 {
 				text := fmt.Sprint("name ", (n+i)%50)
-				masked, err := mapping.Mask(text, []toxscreen.Entity{{Type: pii.Person, End: len(text)}}, nil)
+				masked, err := mapping.Mask(text, []toxscreen.Entity{{Type: kind.Person, End: len(text)}}, nil)
 				if back, _ := mapping.Restore(masked.Text); err != nil || back != text {
 					t.Errorf("got %q for %q, %v", back, text, err)
 				}
@@ -223,16 +225,16 @@ var carriers = []string{
 
 // values are what stands in place of the types, from few alternatives so that they repeat.
 var values = map[toxscreen.EntityType][]string{
-	pii.Person:       {"Ann Lee", "Zoë", "José\u0301", "李雷", "O'Neil", "<PERSON_2>", "a\xffb"},
-	pii.Location:     {"Rome", "Łódź", "New York"},
-	pii.EmailAddress: {"ann@example.com", "b+c@example.org"},
-	pii.PhoneNumber:  {"+1 202-555-0143", "(202) 555-0143"},
-	pii.CreditCard:   {"4111 1111 1111 1111", "378282246310005"},
-	pii.USSSN:        {"536-22-8765"},
-	pii.IBANCode:     {"GB82 WEST 1234 5698 7654 32"},
-	pii.DateTime:     {"2024-02-29", "tomorrow"},
-	pii.URL:          {"https://example.com/?q=<PERSON_1>"},
-	pii.IPAddress:    {"192.0.2.1", "2001:db8::1"},
+	kind.Person:       {"Ann Lee", "Zoë", "José\u0301", "李雷", "O'Neil", "<PERSON_2>", "a\xffb"},
+	kind.Location:     {"Rome", "Łódź", "New York"},
+	kind.EmailAddress: {"ann@example.com", "b+c@example.org"},
+	kind.PhoneNumber:  {"+1 202-555-0143", "(202) 555-0143"},
+	kind.CreditCard:   {"4111 1111 1111 1111", "378282246310005"},
+	national.USSSN:    {"536-22-8765"},
+	kind.IBANCode:     {"GB82 WEST 1234 5698 7654 32"},
+	kind.DateTime:     {"2024-02-29", "tomorrow"},
+	kind.URL:          {"https://example.com/?q=<PERSON_1>"},
+	kind.IPAddress:    {"192.0.2.1", "2001:db8::1"},
 }
 
 // generated returns a text of several sentences with its entities.

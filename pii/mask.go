@@ -30,7 +30,7 @@ type Operator struct {
 	// MaskingChar is the character that mask writes. Default: an asterisk.
 	MaskingChar string `json:"masking_char,omitempty"`
 	// CharsToMask is the number of characters that mask replaces, from the end if FromEnd is
-	// set. Default: all; a negative number is none.
+	// set. Default: all. A negative number masks nothing.
 	CharsToMask int  `json:"chars_to_mask,omitempty"`
 	FromEnd     bool `json:"from_end,omitempty"`
 	// HashType is sha256 or sha512, for hash. Default: sha256.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/pii"
+	"github.com/toxscreen/toxscreen/pii/kind"
 )
 
 // at returns an entity at the first place of some words in a text.
@@ -51,7 +52,7 @@ func TestOperators(t *testing.T) {
 		"keep keeps":                           {pii.Operator{Kind: pii.Keep}, "4111 1111 1111 1111"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			masked, err := pii.Mask(text, []toxscreen.Entity{at(t, text, "4111 1111 1111 1111", pii.CreditCard)}, pii.Operators{pii.CreditCard: test.operator})
+			masked, err := pii.Mask(text, []toxscreen.Entity{at(t, text, "4111 1111 1111 1111", kind.CreditCard)}, pii.Operators{kind.CreditCard: test.operator})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +74,7 @@ func TestMaskCountsCharacters(t *testing.T) {
 		"*** Ørsted": {Kind: pii.MaskOut, CharsToMask: 3},
 		"Zoë ******": {Kind: pii.MaskOut, CharsToMask: 6, FromEnd: true},
 	} {
-		masked, err := pii.Mask(text, []toxscreen.Entity{at(t, text, text, pii.Person)}, pii.Operators{pii.Person: operator})
+		masked, err := pii.Mask(text, []toxscreen.Entity{at(t, text, text, kind.Person)}, pii.Operators{kind.Person: operator})
 		if err != nil || masked.Text != want {
 			t.Errorf("got %q, %v, want %q", masked.Text, err, want)
 		}
@@ -83,8 +84,8 @@ func TestMaskCountsCharacters(t *testing.T) {
 // An operator for DEFAULT is for all types that have none of their own.
 func TestDefaultOperator(t *testing.T) {
 	text := "Ann, ann@example.com"
-	entities := []toxscreen.Entity{at(t, text, "Ann", pii.Person), at(t, text, "ann@example.com", pii.EmailAddress)}
-	masked, err := pii.Mask(text, entities, pii.Operators{pii.DefaultOperator: {Kind: pii.Redact}, pii.Person: {Kind: pii.Replace}})
+	entities := []toxscreen.Entity{at(t, text, "Ann", kind.Person), at(t, text, "ann@example.com", kind.EmailAddress)}
+	masked, err := pii.Mask(text, entities, pii.Operators{pii.DefaultOperator: {Kind: pii.Redact}, kind.Person: {Kind: pii.Replace}})
 	if err != nil || masked.Text != "<PERSON>, " {
 		t.Errorf("got %q, %v", masked.Text, err)
 	}
@@ -92,10 +93,10 @@ func TestDefaultOperator(t *testing.T) {
 
 func TestHashWithoutSaltIsOfOneText(t *testing.T) {
 	text := "Ann and Bob and Ann"
-	entities := []toxscreen.Entity{{Type: pii.Person, Start: 0, End: 3}, {Type: pii.Person, Start: 8, End: 11}, {Type: pii.Person, Start: 16, End: 19}}
+	entities := []toxscreen.Entity{{Type: kind.Person, Start: 0, End: 3}, {Type: kind.Person, Start: 8, End: 11}, {Type: kind.Person, Start: 16, End: 19}}
 	var hashes []string
 	for range 2 {
-		masked, err := pii.Mask(text, entities, pii.Operators{pii.Person: {Kind: pii.Hash}})
+		masked, err := pii.Mask(text, entities, pii.Operators{kind.Person: {Kind: pii.Hash}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +125,7 @@ func TestOperatorsThatCannotBeApplied(t *testing.T) {
 		"decrypt":        {pii.Operator{Kind: pii.Decrypt, Key: "0123456789abcdef"}, "decrypt masks nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := pii.Mask("Ann", []toxscreen.Entity{{Type: pii.Person, End: 3}}, pii.Operators{pii.Person: test.operator})
+			_, err := pii.Mask("Ann", []toxscreen.Entity{{Type: kind.Person, End: 3}}, pii.Operators{kind.Person: test.operator})
 			if err == nil || !strings.HasPrefix(err.Error(), "failed to mask text: ") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
@@ -149,7 +150,7 @@ func TestMaskRefusesEntitiesThatOverlap(t *testing.T) {
 // What this package encrypts it can decrypt.
 func TestEncrypt(t *testing.T) {
 	text, key := "call Zoë", "WmZq4t7w!z%C&F)J"
-	masked, err := pii.Mask(text, []toxscreen.Entity{at(t, text, "Zoë", pii.Person)}, pii.Operators{pii.Person: {Kind: pii.Encrypt, Key: key}})
+	masked, err := pii.Mask(text, []toxscreen.Entity{at(t, text, "Zoë", kind.Person)}, pii.Operators{kind.Person: {Kind: pii.Encrypt, Key: key}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +158,7 @@ func TestEncrypt(t *testing.T) {
 	if err != nil || back.Text != text || back.Items[0].Text != "Zoë" || back.Items[0].Operator != pii.Decrypt {
 		t.Errorf("got %+v, %v", back, err)
 	}
-	for name, operators := range map[string]pii.Operators{"no operator": nil, "keep": {pii.Person: {Kind: pii.Keep}}} {
+	for name, operators := range map[string]pii.Operators{"no operator": nil, "keep": {kind.Person: {Kind: pii.Keep}}} {
 		if kept, err := pii.Unmask(masked.Text, masked.Items, operators); err != nil || kept.Text != masked.Text {
 			t.Errorf("%s: got %+v, %v", name, kept, err)
 		}
@@ -172,7 +173,7 @@ func TestEncrypt(t *testing.T) {
 		"no way back":    {masked.Text, pii.Operator{Kind: pii.Hash}, "hash cannot be undone"},
 		"a key too long": {masked.Text, pii.Operator{Kind: pii.Decrypt, Key: key + "x"}, "key must have 16, 24 or 32 bytes"},
 	} {
-		if _, err := pii.Unmask(test.text, masked.Items, pii.Operators{pii.Person: test.operator}); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := pii.Unmask(test.text, masked.Items, pii.Operators{kind.Person: test.operator}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -182,12 +183,12 @@ func TestEncrypt(t *testing.T) {
 // 2.2.366.
 func TestPresidiosTexts(t *testing.T) {
 	for _, encrypted := range []string{"flzfj-i7rGj_5-7sZyI_FyUIwT0Y_Sr2ifwdyioR2Xo=", "flzfj+i7rGj/5+7sZyI/FyUIwT0Y/Sr2ifwdyioR2Xo="} { // Presidio reads both
-		back, err := pii.Unmask(encrypted, []pii.MaskedItem{{Type: pii.Person, End: len(encrypted)}}, pii.Operators{pii.Person: {Kind: pii.Decrypt, Key: "WmZq4t7w!z%C&F)J"}})
+		back, err := pii.Unmask(encrypted, []pii.MaskedItem{{Type: kind.Person, End: len(encrypted)}}, pii.Operators{kind.Person: {Kind: pii.Decrypt, Key: "WmZq4t7w!z%C&F)J"}})
 		if err != nil || back.Text != "Zoë" {
 			t.Errorf("got %+v, %v", back, err)
 		}
 	}
-	hashed, err := pii.Mask("Zoë", []toxscreen.Entity{{Type: pii.Person, End: 4}}, pii.Operators{pii.Person: {Kind: pii.Hash, HashType: pii.SHA512, Salt: "0123456789abcdef"}})
+	hashed, err := pii.Mask("Zoë", []toxscreen.Entity{{Type: kind.Person, End: 4}}, pii.Operators{kind.Person: {Kind: pii.Hash, HashType: pii.SHA512, Salt: "0123456789abcdef"}})
 	const want = "bb6fe1a80b2ccc5bdea27b85cce3316708daed82ce09d7d47610e92e405bbebceece7d4cc6902af9581bac8602e4de532c5ba370aab989fa484bbcc54c84304b"
 	if err != nil || hashed.Text != want {
 		t.Errorf("got %q, %v", hashed.Text, err)
@@ -204,7 +205,7 @@ func TestOperatorsAsJSON(t *testing.T) {
 	value := "ANON"
 	want := pii.Operators{
 		pii.DefaultOperator: {Kind: pii.Replace, NewValue: &value},
-		pii.PhoneNumber:     {Kind: pii.MaskOut, MaskingChar: "*", CharsToMask: 4, FromEnd: true},
+		kind.PhoneNumber:    {Kind: pii.MaskOut, MaskingChar: "*", CharsToMask: 4, FromEnd: true},
 	}
 	if diff := cmp.Diff(want, operators); diff != "" {
 		t.Error(diff)
@@ -307,14 +308,14 @@ func (words) Find(_ context.Context, text string) ([]toxscreen.Entity, error) {
 			end++
 		}
 		if end > start && text[start] >= 'A' && text[start] <= 'Z' {
-			found = append(found, toxscreen.Entity{Type: pii.Person, Start: start, End: end, Score: 0.9, Why: []string{"network"}})
+			found = append(found, toxscreen.Entity{Type: kind.Person, Start: start, End: end, Score: 0.9, Why: []string{"network"}})
 		}
 		start = end + 1
 	}
 	return found, nil
 }
 
-func (words) Types() []toxscreen.EntityType { return []toxscreen.EntityType{pii.Person} }
+func (words) Types() []toxscreen.EntityType { return []toxscreen.EntityType{kind.Person} }
 func (words) Version() string               { return "words@1" }
 
 func (words) Parallel() int { return 2 }
@@ -351,13 +352,5 @@ func TestMaskedTextIsClean(t *testing.T) {
 	// Other words in angle brackets may be names.
 	if found, err := finder.Find(t.Context(), "<ANN>"); err != nil || len(found) != 1 {
 		t.Errorf("in <ANN> there is %+v, %v", found, err)
-	}
-}
-
-func TestEveryTypeIsDescribed(t *testing.T) {
-	for _, kind := range pii.Types() {
-		if pii.Describe(kind) == "" {
-			t.Errorf("%s has no description", kind)
-		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/pii/kind"
+	"github.com/toxscreen/toxscreen/pii/names"
 )
 
 // finding is an entity before overlaps are resolved.
@@ -25,14 +27,22 @@ const (
 	name                   // what the network finds
 )
 
-// pattern returns a finding of a pattern.
-func pattern(t toxscreen.EntityType, start, end int, score float64, why ...string) finding {
-	r := identifier
-	if t == URL || t == EmailAddress {
-		r = container
+// patternFinding returns what a pattern or a recognizer found.
+func patternFinding(e toxscreen.Entity) finding {
+	if containers[e.Type] {
+		return finding{e, container}
 	}
-	return finding{toxscreen.Entity{Type: t, Start: start, End: end, Score: toxscreen.Probability(score), Why: why}, r}
+	return finding{e, identifier}
 }
+
+// containers are the types of [scan.Kind]s that may contain others.
+var containers = func() map[toxscreen.EntityType]bool {
+	all := map[toxscreen.EntityType]bool{}
+	for _, k := range Kinds() {
+		all[k.Type] = k.Container
+	}
+	return all
+}()
 
 // resolve returns the entities that remain by the rules of [Finder.Find], in the order of
 // the text.
@@ -62,7 +72,7 @@ func resolve(found []finding, text string) []toxscreen.Entity {
 		for start, end := range free(taken, f.Start, f.End) {
 			if end-start < f.End-f.Start {
 				start, end = trim(text, start, end)
-				if whole || start == end || f.rank == name && !isPartOfName(strings.ToUpper(text[start:end])) {
+				if whole || start == end || f.rank == name && !names.IsPart(strings.ToUpper(text[start:end])) {
 					continue
 				}
 			}
@@ -97,7 +107,7 @@ func cover(text string, some []finding) func(finding) bool {
 func withoutNumbersOfAddresses(found []finding, text string) []finding {
 	var inside []int32 // the number of the address at each byte, plus one
 	for i, f := range found {
-		if f.rank == name && f.Type == Address {
+		if f.rank == name && f.Type == kind.Address {
 			if inside == nil {
 				inside = make([]int32, len(text))
 			}
@@ -114,14 +124,14 @@ func withoutNumbersOfAddresses(found []finding, text string) []finding {
 	})
 }
 
-// isCertain tells whether an identifier is no part of an address: its form is that of its
+// isCertain tells whether an identifier counts even inside an address: its form is that of its
 // type or usual and near a cue, or its checksum is right and its cue stands near.
 func isCertain(f finding) bool {
 	return f.Score >= 0.8 || len(f.Why) > 1 && f.Why[0] == "checksum"
 }
 
 // touches tells whether an entity of the same type has a part of the place of a finding: the
-// rest is no entity of its own then.
+// rest does not count as another entity then.
 func touches(kept []toxscreen.Entity, taken []int32, f finding) bool {
 	for _, i := range taken[f.Start:f.End] {
 		if i != 0 && kept[i-1].Type == f.Type {
@@ -158,9 +168,3 @@ func trim(text string, start, end int) (int, int) {
 	start += len(part) - len(strings.TrimLeftFunc(part, isEdge))
 	return start, max(start, end-len(part)+len(strings.TrimRightFunc(part, isEdge)))
 }
-
-// isPartOfName tells whether what remains of a name is one.
-func isPartOfName(text string) bool { return hasLetter(text) && !numberLabels[text] }
-
-// hasLetter tells whether a text has a letter: what has none is nobody's name.
-func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }

@@ -1,18 +1,18 @@
-package pii_test
+package pii
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
-	"github.com/toxscreen/toxscreen/pii"
+	"github.com/toxscreen/toxscreen/pii/kind"
 )
 
 // The regulation has 18 identifiers, and two of them cannot be in a text.
 func TestHIPAA(t *testing.T) {
-	known := pii.Types()
+	looked := map[toxscreen.EntityType]bool{}
 	absent := 0
-	for i, identifier := range pii.HIPAA() {
+	for i, identifier := range HIPAA() {
 		if want := string(rune('A' + i)); identifier.Letter != want {
 			t.Errorf("%s stands at %s", identifier.Letter, want)
 		}
@@ -22,29 +22,37 @@ func TestHIPAA(t *testing.T) {
 				t.Errorf("%s is not looked for, and nothing says why", identifier.Name)
 			}
 		}
-		for _, typ := range identifier.Types {
-			if !slices.Contains(known, typ) || !slices.Contains(pii.PHITypes(), typ) {
-				t.Errorf("%s has the type %s, which nothing finds", identifier.Name, typ)
-			}
+		for _, found := range identifier.Types {
+			looked[found] = true
 		}
 	}
-	if n := len(pii.HIPAA()); n != 18 || absent != 2 {
-		t.Errorf("%d identifiers, %d of them not in text", n, absent)
+	if n := len(HIPAA()); n != 18 {
+		t.Errorf("%d identifiers, want 18", n)
 	}
-	if slices.Contains(pii.PHITypes(), pii.NRP) {
-		t.Error("NRP is no identifier of HIPAA")
+	if absent != 2 {
+		t.Errorf("%d identifiers are not looked for, want 2", absent)
+	}
+	for _, k := range Kinds() {
+		if looked[k.Type] != (k.HIPAA != "") {
+			t.Errorf("%s has the letters %q, which no identifier has", k.Type, k.HIPAA)
+		}
+	}
+	if looked[kind.NRP] {
+		t.Error("NRP is taken for an identifier of HIPAA")
 	}
 }
 
 // Ages under 90 may be found where they were asked for. They may stay under Safe Harbor.
 func TestIsIdentifier(t *testing.T) {
 	for text, want := range map[string]bool{"93 years old": true, "90": true, "９３ years old": true, "her 94th birthday": true, "89 years old": false, "34": false, "90 months old": false, "95-day-old": false} {
-		if got := pii.IsIdentifier(text, toxscreen.Entity{Type: pii.Age, End: len(text)}); got != want {
+		if got := isIdentifier(text, toxscreen.Entity{Type: kind.Age, End: len(text)}); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
-	if !pii.IsIdentifier("Ann", toxscreen.Entity{Type: pii.Person, End: 3}) || pii.IsIdentifier("Dr.", toxscreen.Entity{Type: pii.Title, End: 3}) {
-		t.Error("a name is an identifier, a title none")
+	for typ, want := range map[toxscreen.EntityType]bool{kind.Person: true, kind.Title: false, "STAFF_NUMBER": true} {
+		if got := isIdentifier("Ann", toxscreen.Entity{Type: typ, End: 3}); got != want {
+			t.Errorf("%s: %v, want %v", typ, got, want)
+		}
 	}
 }
 
@@ -59,7 +67,7 @@ func TestHealthContent(t *testing.T) {
 		"": nil,
 	} {
 		var got []string
-		for _, r := range pii.HealthContent(text) {
+		for _, r := range healthContent(text) {
 			got = append(got, text[r.Start:r.End])
 		}
 		if !slices.Equal(got, want) {

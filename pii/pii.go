@@ -13,7 +13,8 @@
 //
 // Identifiers with a form, like card numbers, are found by patterns, checked by their
 // checksums and supported by cues, which are words near by. Names of people, places and
-// organisations are found by a network, see [Settings.Names]. [Kinds] lists the types.
+// organisations are found by a network, see [Settings.Names]. [Kinds] lists the types, which packages
+// kind and national declare, one declaration a type.
 //
 // # Scores
 //
@@ -38,7 +39,7 @@
 // # Internet
 //
 // Domains without scheme or www. are web addresses if they end in a usual top-level domain
-// that is no word and no ending of files, or if a path follows and they end in a public
+// that is neither a word nor an ending of files, or if a path follows and they end in a public
 // suffix by the list of golang.org/x/net/publicsuffix; others under a public suffix need a
 // cue. E-mail addresses may also end in domains that are reserved for tests. Loopback and
 // unspecified addresses, netmasks and localhost are nobody's and not found.
@@ -61,23 +62,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nyaruka/phonenumbers/v2"
-
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/disguise"
 	"github.com/toxscreen/toxscreen/internal/plural"
+	"github.com/toxscreen/toxscreen/pii/kind"
+	"github.com/toxscreen/toxscreen/pii/names"
+	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
 // DefaultThreshold is the lowest score of an entity unless Settings say otherwise.
-const DefaultThreshold = 0.4
+const DefaultThreshold = scan.DefaultThreshold
 
 // patternsVersion changes whenever the patterns find something else.
-const patternsVersion = "patterns@3"
+const patternsVersion = "patterns@4"
 
 // Settings select what a [Finder] finds. The zero value of each field is its default.
 type Settings struct {
-	// Types are the types to find. Default: [DefaultTypes], and those of Recognizers. AGE stands for
-	// every age here, and by default for those over 89.
+	// Types are the types to find. Default: those of [Kinds] that are not found on request only, and
+	// those of Recognizers. AGE stands for every age here, and by default for those over 89.
 	Types []toxscreen.EntityType
 	// Threshold is the lowest score of an entity, in 0..1. Default: [DefaultThreshold].
 	Threshold float64
@@ -90,7 +92,7 @@ type Settings struct {
 	// near them, beside the cues of its type. Types that have no form, such as US_PASSPORT,
 	// need one of their own.
 	Cues []string
-	// Allow are texts that are no personal data, at most 10,000. They are compared with the
+	// Allow are texts that are not personal, at most 10,000. They are compared with the
 	// whole of an entity, in any case and typography.
 	Allow []string
 	// AllowPattern is a regular expression; an entity that it matches anywhere is dropped.
@@ -106,7 +108,7 @@ const (
 	maxAllow = 10_000
 )
 
-// Names finds names in texts. [Network] is one. Implementations must be safe for concurrent
+// Names finds names in texts, as [names.Network] does. Implementations must be safe for concurrent
 // use.
 type Names interface {
 	// Find returns the names in a text, ordered by Start and free of overlap, with byte
@@ -125,11 +127,11 @@ type Finder struct {
 	settings    Settings
 	anyType     bool // Types were not selected
 	recognizers []compiled
-	cues        cueIndex        // of Settings.Cues
+	cues        scan.Cues       // of Settings.Cues
 	allow       map[string]bool // in lower case
 	wanted      map[toxscreen.EntityType]bool
-	asked       asked
-	wantsNames  bool // whether one of them is the network's
+	asked       []toxscreen.EntityType // by name
+	wantsNames  bool                   // whether one of them is the network's
 	version     string
 }
 
@@ -152,11 +154,8 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 	}
 	s.Regions = slices.Clone(s.Regions)
 	for i, region := range s.Regions {
-		s.Regions[i] = strings.ToUpper(region)
-		if s.Regions[i] == "UK" { // not a code, but what everybody writes
-			s.Regions[i] = "GB"
-		}
-		if !phonenumbers.GetSupportedRegions()[s.Regions[i]] {
+		var ok bool
+		if s.Regions[i], ok = kind.Region(region); !ok {
 			return nil, fmt.Errorf("failed to create a finder: the region %q has no phone numbers; use ISO 3166 codes like US and GB", region)
 		}
 	}
@@ -169,7 +168,7 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 	}
 	anyType := len(s.Types) == 0
 	if anyType {
-		s.Types = DefaultTypes()
+		s.Types = defaultTypes()
 		for _, r := range recognizers {
 			if !slices.Contains(s.Types, r.Type) {
 				s.Types = append(s.Types, r.Type)
@@ -177,19 +176,23 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 		}
 	}
 	f := &Finder{
-		settings: s, anyType: anyType, recognizers: recognizers, cues: cueIndex{},
+		settings: s, anyType: anyType, recognizers: recognizers, cues: scan.Cues{},
 		allow: map[string]bool{}, wanted: map[toxscreen.EntityType]bool{}, version: s.version(anyType),
 	}
 	for _, t := range s.Types {
-		if _, known := numberOf[t]; !known && !slices.ContainsFunc(recognizers, func(r compiled) bool { return r.Type == t }) {
+		if !slices.Contains(Types(), t) && !slices.ContainsFunc(recognizers, func(r compiled) bool { return r.Type == t }) {
 			return nil, fmt.Errorf("failed to create a finder: nothing finds the type %q", t)
 		}
 		f.wanted[t] = true
 	}
-	f.asked = asked{ages: f.wanted[Age] && !anyType, titles: f.wanted[Title]}
+	for _, k := range Kinds() {
+		if f.wanted[k.Type] && (k.OnRequest || !anyType) {
+			f.asked = append(f.asked, k.Type)
+		}
+	}
 	f.wantsNames = s.Names != nil && slices.ContainsFunc(s.Names.Types(), func(t toxscreen.EntityType) bool { return f.wanted[t] })
 	for _, text := range s.Cues {
-		if err := f.cues.add(text, everyType); err != nil {
+		if err := f.cues.Add(text); err != nil {
 			return nil, fmt.Errorf("failed to create a finder: %w", err)
 		}
 	}
@@ -214,7 +217,7 @@ func (s Settings) version(anyType bool) string {
 	return version
 }
 
-var defaultHash = Settings{Types: DefaultTypes(), Threshold: DefaultThreshold, Regions: defaultRegions}.hash(true)
+var defaultHash = Settings{Types: defaultTypes(), Threshold: DefaultThreshold, Regions: defaultRegions}.hash(true)
 
 // hash is that of everything but Names. anyType is whether Types are the default ones, where AGE
 // stands for other ages than in a selection.
@@ -268,12 +271,13 @@ func (f *Finder) Parallel() int {
 // What is left of the other, if it is of another type, remains as a part of its own, so that
 // nothing personal is lost.
 //
-// What [Replace] wrote in place of an entity, like <PERSON>, is none, and no part of one.
+// What [Replace] wrote in place of an entity, like <PERSON>, stays out: it is not found again, alone
+// or as a part of something.
 //
-// This is decided before Types are selected, so that a part of a card number is not taken
-// for a phone number where only these are asked for. Where they are not, e-mail addresses and
-// web addresses count for nothing, and so does what overlaps an entity of a recognizer of the
-// settings. Allow and AllowPattern see what remains.
+// These rules apply before Types are selected, so that a part of a card number is not taken for a
+// phone number where only phone numbers are asked for. E-mail addresses and web addresses take part
+// only where they are asked for. What overlaps an entity of a recognizer of the settings takes part
+// only if its type is asked for. Allow and AllowPattern see what remains.
 func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -288,13 +292,17 @@ func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, err
 
 // find returns the entities in a text of plain typography.
 func (f *Finder) find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
-	read := fold(text)
-	found, err := scan(ctx, read.text, f.settings.Regions, f.cues, f.asked)
+	read := scan.Fold(text)
+	entities, err := patterns().Scan(ctx, read.Text, scan.Options{Regions: f.settings.Regions, Cues: f.cues, Asked: f.asked})
 	if err != nil {
 		return nil, err
 	}
-	for i := range found {
-		found[i].Start, found[i].End = read.original(found[i].Start, found[i].End)
+	var found []finding
+	for _, e := range entities {
+		if float64(e.Score) >= f.settings.Threshold {
+			e.Start, e.End = read.Original(e.Start, e.End)
+			found = append(found, patternFinding(e))
+		}
 	}
 	var own []finding
 	for i := range f.recognizers {
@@ -307,12 +315,12 @@ func (f *Finder) find(ctx context.Context, text string) ([]toxscreen.Entity, err
 	isOwn := cover(text, own)
 	found = append(found, own...)
 	if f.wantsNames {
-		names, err := f.settings.Names.Find(ctx, text)
+		all, err := f.settings.Names.Find(ctx, text)
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range names {
-			if isName(e.Type, text[e.Start:e.End]) {
+		for _, e := range all {
+			if names.IsName(e.Type, text[e.Start:e.End]) {
 				found = append(found, finding{e, name})
 			}
 		}
@@ -320,7 +328,7 @@ func (f *Finder) find(ctx context.Context, text string) ([]toxscreen.Entity, err
 	found = slices.DeleteFunc(found, func(e finding) bool {
 		return float64(e.Score) < f.settings.Threshold || !f.wanted[e.Type] && (e.rank != identifier || isOwn(e))
 	})
-	entities := []toxscreen.Entity{}
+	entities = []toxscreen.Entity{}
 	for _, e := range resolve(found, text) {
 		if f.wanted[e.Type] && !f.isAllowed(text[e.Start:e.End]) {
 			entities = append(entities, e)

@@ -16,6 +16,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainyaml"
 	"github.com/toxscreen/toxscreen/internal/plural"
+	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
 // Limits of recognizers.
@@ -81,7 +82,7 @@ type compiled struct {
 	size     int                // in RE2 instructions
 	denied   map[string]bool    // the deny list, in lower case
 	shapes   map[string][]shape // of its entries, by their first word in lower case
-	cues     cueIndex
+	cues     scan.Cues
 }
 
 // shape is where entries of a deny list begin and end around their first word. There are as
@@ -116,7 +117,7 @@ func compile(recognizers []Recognizer, ready []compiled) ([]compiled, error) {
 var typeName = regexp.MustCompile(`^[\pL\pN_-]+$`)
 
 func (r Recognizer) compile() (compiled, error) {
-	c := compiled{Recognizer: r, denied: map[string]bool{}, shapes: map[string][]shape{}, cues: cueIndex{}}
+	c := compiled{Recognizer: r, denied: map[string]bool{}, shapes: map[string][]shape{}, cues: scan.Cues{}}
 	wrong := func(format string, args ...any) (compiled, error) {
 		return compiled{}, fmt.Errorf("recognizer %q: "+format, append([]any{r.Name}, args...)...)
 	}
@@ -146,20 +147,20 @@ func (r Recognizer) compile() (compiled, error) {
 	}
 	for _, entry := range r.DenyList {
 		from := 0
-		for from < len(entry) && !is(entry, from, wordClass) {
+		for from < len(entry) && !scan.Is(entry, from, scan.Word) {
 			from++
 		}
 		if from == len(entry) || len(entry) > maxEntry {
 			return wrong("the entry %.40q of deny_list must have a letter or a digit, and %d bytes at most", entry, maxEntry)
 		}
-		first := strings.ToLower(entry[from:run(entry, from, wordClass)])
+		first := strings.ToLower(entry[from:scan.Run(entry, from, scan.Word)])
 		c.denied[strings.ToLower(entry)] = true
 		if form := (shape{from, len(entry)}); !slices.Contains(c.shapes[first], form) {
 			c.shapes[first] = append(c.shapes[first], form)
 		}
 	}
 	for _, text := range r.Cues {
-		if err := c.cues.add(text, everyType); err != nil {
+		if err := c.cues.Add(text); err != nil {
 			return wrong("%w", err)
 		}
 	}
@@ -199,10 +200,10 @@ const (
 )
 
 // find returns what a recognizer finds in a text.
-func (c *compiled) find(ctx context.Context, text string, extra cueIndex) ([]finding, error) {
+func (c *compiled) find(ctx context.Context, text string, extra scan.Cues) ([]finding, error) {
 	var found []finding
 	for i, expression := range c.patterns {
-		s := newScanner(text, c.cues, extra)
+		s := scan.New(text, c.cues, extra)
 		for from := 0; from < len(text); {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -210,33 +211,35 @@ func (c *compiled) find(ctx context.Context, text string, extra cueIndex) ([]fin
 			next := cut(text, from+piece)
 			for _, at := range expression.FindAllStringIndex(text[from:boundary(text, min(len(text), next+longMatch))], -1) {
 				if at[0] < at[1] && from+at[0] < next {
-					s.addNear(c.Type, everyType, usualReach, from+at[0], from+at[1], c.Patterns[i].Score, "pattern")
+					s.AddOwn(c.Type, from+at[0], from+at[1], c.Patterns[i].Score, "pattern")
 				}
 			}
 			from = next
 		}
-		found = append(found, s.found...)
+		for _, e := range s.Found {
+			found = append(found, patternFinding(e))
+		}
 	}
 	if len(c.denied) == 0 {
 		return found, nil
 	}
-	look := stride
+	look := scan.Stride
 	for at := 0; at < len(text); at++ {
-		if !is(text, at, wordClass) {
+		if !scan.Is(text, at, scan.Word) {
 			continue
 		}
 		if at >= look {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			look = at + stride
+			look = at + scan.Stride
 		}
-		end := run(text, at, wordClass)
+		end := scan.Run(text, at, scan.Word)
 		for _, form := range c.shapes[strings.ToLower(text[at:end])] {
 			start := at - form.before
 			to := start + form.length
-			if start >= 0 && to <= len(text) && !(is(text, to-1, wordClass) && is(text, to, wordClass)) && c.denied[strings.ToLower(text[start:to])] {
-				found = append(found, pattern(c.Type, start, to, 1, "deny list"))
+			if start >= 0 && to <= len(text) && !(scan.Is(text, to-1, scan.Word) && scan.Is(text, to, scan.Word)) && c.denied[strings.ToLower(text[start:to])] {
+				found = append(found, patternFinding(toxscreen.Entity{Type: c.Type, Start: start, End: to, Score: 1, Why: []string{"deny list"}}))
 			}
 		}
 		at = end - 1
@@ -280,7 +283,7 @@ func boundary(text string, at int) int {
 //	    deny_list: [Bluebird, Red Kite]
 //	allow_list: [info@example.com]
 //
-// allow has the texts that are no personal data, for [Settings.Allow].
+// allow has the texts that are not personal, for [Settings.Allow].
 // supported_language must be en where it is given, type must be custom, and recognizers
 // that are not enabled are left out. The error names unknown keys and the nearest known
 // ones, and expressions that cannot be used, see [ExpressionError].

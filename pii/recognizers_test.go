@@ -9,6 +9,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/pii"
+	"github.com/toxscreen/toxscreen/pii/national"
 )
 
 func TestRecognizers(t *testing.T) {
@@ -32,7 +33,7 @@ func TestRecognizers(t *testing.T) {
 		}},
 		{"matches without characters count for nothing", pii.Recognizer{Name: "n", Type: "N", Patterns: []pii.Pattern{{Regex: `n*`, Score: 1}}}, "annex", []string{"N nn"}},
 		{"lines have ends, and a dot matches them", pii.Recognizer{Name: "n", Type: "N", Patterns: []pii.Pattern{{Regex: `^b.c$`, Score: 1}}}, "a\nb\nc\nd", []string{"N b\nc"}},
-		{"a type of this package may have more patterns", pii.Recognizer{Name: "n", Type: pii.USPassport, Patterns: []pii.Pattern{{Regex: `P-\d+`, Score: 1}}}, "P-12", []string{"US_PASSPORT P-12"}},
+		{"a type of this package may have more patterns", pii.Recognizer{Name: "n", Type: national.USPassport, Patterns: []pii.Pattern{{Regex: `P-\d+`, Score: 1}}}, "P-12", []string{"US_PASSPORT P-12"}},
 	} {
 		if got := found(t, pii.Settings{Recognizers: []pii.Recognizer{c.own}}, c.text); !slices.Equal(got, c.want) && len(got)+len(c.want) > 0 {
 			t.Errorf("%s: %q, want %q", c.why, got, c.want)

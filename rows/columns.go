@@ -8,15 +8,18 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/rows/csv"
+	"github.com/toxscreen/toxscreen/rows/input"
+	"github.com/toxscreen/toxscreen/rows/parts"
 )
 
 // resultColumn is one result column.
-type resultColumn struct {
+type resultColumn[V any] struct {
 	name string
 	node parquet.Node // nil for the id, whose type is the input's
 	// value returns the value for a row: nil if it was not measured, an int64, a
 	// bool, a string, a Probability, or a value to encode as JSON.
-	value func(*line) any
+	value func(*Row[V]) any
 }
 
 // The types of result columns.
@@ -29,29 +32,31 @@ var (
 )
 
 // columns returns the result columns in their order. The input columns follow them.
-func (o output) columns() []resultColumn {
-	all := []resultColumn{{"row", parquet.Int(64), func(l *line) any { return l.row }}, {"id", nil, nil}}
+func (o output[V]) columns() []resultColumn[V] {
+	all := []resultColumn[V]{{"row", parquet.Int(64), func(r *Row[V]) any { return r.Number }}, {"id", nil, nil}}
 	if o.KeepText {
-		all = append(all, resultColumn{"text", textColumn, func(l *line) any {
-			if l.text == nil {
+		all = append(all, resultColumn[V]{"text", textColumn, func(r *Row[V]) any {
+			if r.Text == nil {
 				return nil
 			}
-			return *l.text
+			return *r.Text
 		}})
 	}
 	return append(all, o.task.columns()...)
 }
 
-// errorColumn is the column with the reason why a row has no result.
-var errorColumn = resultColumn{"error", textColumn, func(l *line) any { return unlessEmpty(l.err) }}
+// errorColumn is the column with the reason why a row has no value.
+func errorColumn[V any]() resultColumn[V] {
+	return resultColumn[V]{"error", textColumn, func(r *Row[V]) any { return unlessEmpty(r.Error) }}
+}
 
-// valueColumn is a column of the value of a task, empty for a row with an error.
-func valueColumn[V any](name string, node parquet.Node, value func(*V) any) resultColumn {
-	return resultColumn{name, node, func(l *line) any {
-		if l.err != "" {
+// valueColumn is a column of a part of the value, empty for a row with an error.
+func valueColumn[V any](name string, node parquet.Node, part func(*V) any) resultColumn[V] {
+	return resultColumn[V]{name, node, func(r *Row[V]) any {
+		if r.Error != "" {
 			return nil
 		}
-		return value(l.value.(*V))
+		return part(&r.Value)
 	}}
 }
 
@@ -71,8 +76,8 @@ func unlessNil(p *toxscreen.Probability) any {
 
 // of returns the column's value of a row: nil, an int64, a bool, a string or a
 // float64.
-func (c resultColumn) of(l *line) (any, error) {
-	switch v := c.value(l).(type) {
+func (c resultColumn[V]) of(r *Row[V]) (any, error) {
+	switch v := c.value(r).(type) {
 	case nil, int64, bool, string:
 		return v, nil
 	case toxscreen.Probability:
@@ -85,7 +90,7 @@ func (c resultColumn) of(l *line) (any, error) {
 
 // places returns the index of each column by its name. In Parquet it is also the
 // index of the leaf.
-func (o output) places() map[string]int {
+func (o output[V]) places() map[string]int {
 	places := map[string]int{}
 	for i, c := range o.columns() {
 		places[c.name] = i
@@ -94,26 +99,26 @@ func (o output) places() map[string]int {
 }
 
 // csvHeader returns the header of the output.
-func (o output) csvHeader(in []column) []string {
+func (o output[V]) csvHeader(in []input.Column) []string {
 	var names []string
 	for _, c := range o.columns() {
 		names = append(names, c.name)
 	}
 	for _, c := range in {
-		names = append(names, c.name)
+		names = append(names, c.Name)
 	}
 	return names
 }
 
 // csvRecord returns an encoder of rows with width cells and a delimiter between
 // them. A value that was not measured is an empty cell.
-func (o output) csvRecord(width int, comma byte) func(row, *line) ([]byte, error) {
+func (o output[V]) csvRecord(width int, comma byte) func(input.Row, *Row[V]) ([]byte, error) {
 	columns := o.columns()
-	return func(in row, l *line) ([]byte, error) {
+	return func(in input.Row, r *Row[V]) ([]byte, error) {
 		id, others := "", []string(nil)
-		if in.fields != nil {
+		if in.Fields != nil {
 			var err error
-			if id, others, err = in.fields.cells(); err != nil {
+			if id, others, err = in.Fields.Cells(); err != nil {
 				return nil, err
 			}
 		}
@@ -123,7 +128,7 @@ func (o output) csvRecord(width int, comma byte) func(row, *line) ([]byte, error
 				cells = append(cells, id)
 				continue
 			}
-			value, err := c.of(l)
+			value, err := c.of(r)
 			if err != nil {
 				return nil, err
 			}
@@ -141,31 +146,31 @@ func (o output) csvRecord(width int, comma byte) func(row, *line) ([]byte, error
 		for len(cells) < width {
 			cells = append(cells, "")
 		}
-		return encodeRecord(cells, comma)
+		return csv.Encode(cells, comma)
 	}
 }
 
 // parquetSchema returns the schema of the output for an input. Each result
 // column is one leaf; the input columns follow.
-func (o output) parquetSchema(in rowReader) *parquet.Schema {
-	var all []column
+func (o output[V]) parquetSchema(in input.Reader) *parquet.Schema {
+	var all []input.Column
 	for _, c := range o.columns() {
 		if c.node == nil {
-			c.node = in.idNode()
+			c.node = in.IDNode()
 		}
-		all = append(all, column{c.name, c.node})
+		all = append(all, input.Column{Name: c.name, Node: c.node})
 	}
-	return parquet.NewSchema("toxscreen", ordered(append(all, in.columns()...)))
+	return parts.Schema(append(all, in.Columns()...))
 }
 
 // parquetRow returns an encoder of rows with the given number of leaves. A value
 // that was not measured is null.
-func (o output) parquetRow(leaves int) func(row, *line) (parquet.Row, error) {
+func (o output[V]) parquetRow(leaves int) func(input.Row, *Row[V]) (parquet.Row, error) {
 	columns := o.columns()
-	return func(in row, l *line) (parquet.Row, error) {
+	return func(in input.Row, r *Row[V]) (parquet.Row, error) {
 		id, others := parquet.NullValue(), [][]parquet.Value(nil)
-		if in.fields != nil {
-			id, others = in.fields.values()
+		if in.Fields != nil {
+			id, others = in.Fields.Values()
 		}
 		var out parquet.Row
 		leaf := 0
@@ -180,7 +185,7 @@ func (o output) parquetRow(leaves int) func(row, *line) (parquet.Row, error) {
 				add(id)
 				continue
 			}
-			value, err := c.of(l)
+			value, err := c.of(r)
 			if err != nil {
 				return nil, err
 			}
@@ -197,5 +202,68 @@ func (o output) parquetRow(leaves int) func(row, *line) (parquet.Row, error) {
 			add(parquet.NullValue())
 		}
 		return out, nil
+	}
+}
+
+// partsWriter writes Parquet.
+type partsWriter[V any] struct {
+	*parts.Writer
+
+	encode func(input.Row, *Row[V]) (parquet.Row, error)
+}
+
+func (p *partsWriter[V]) write(in input.Row, r *Row[V]) (err error) {
+	defer input.Damaged(&err)
+	values, err := p.encode(in, r)
+	if err != nil {
+		return fmt.Errorf("row %d: %w", in.Number, err)
+	}
+	return p.Write(values, in.Size)
+}
+
+func (p *partsWriter[V]) finish() error { return p.Finish() }
+func (p *partsWriter[V]) stop() error   { return p.Stop() }
+
+// parts returns the writer of a new or, with each, of an unfinished output in Parquet. each is called
+// for the rows that are written.
+func (o output[V]) parts(each func(parquet.Row) error) (_ *partsWriter[V], err error) {
+	defer input.Damaged(&err)
+	schema := o.parquetSchema(o.in)
+	p := &partsWriter[V]{encode: o.parquetRow(len(schema.Columns()))}
+	p.Writer, err = parts.Open(parts.Options{Path: o.Output, Schema: schema, Metadata: o.task.metadata(), RowGroup: o.rowGroup()}, each)
+	return p, err
+}
+
+// resumeParts is resume for Parquet.
+func (o output[V]) resumeParts() (rowWriter[V], Summary, error) {
+	var done Summary
+	place, number := o.places(), o.groups.Before
+	p, err := o.parts(func(values parquet.Row) error {
+		if number++; values[place["row"]].Int64() != number {
+			return o.foreign(number)
+		}
+		r, err := o.counted(number, place, func(i int) string { return cellOf(values[i]) })
+		if err == nil {
+			add(&done, r, o.task)
+		}
+		return err
+	})
+	return p, done, err
+}
+
+// cellOf returns the value of a result column as it is in CSV.
+func cellOf(v parquet.Value) string {
+	if v.IsNull() {
+		return ""
+	}
+	switch v.Kind() {
+	case parquet.Boolean:
+		return strconv.FormatBool(v.Boolean())
+	case parquet.Double:
+		return strconv.FormatFloat(v.Double(), 'f', -1, 64)
+	case parquet.Int64:
+		return strconv.FormatInt(v.Int64(), 10)
+	default:
+		return string(v.ByteArray())
 	}
 }

@@ -57,11 +57,17 @@ func TestCompressedStreamIsCutOff(t *testing.T) {
 		data := packed(t, ending, func(w io.Writer) { _, _ = io.WriteString(w, noise(20_000)) })
 		out := &counter{}
 		summary, err := score(t, rows.Options{Stdin: bytes.NewReader(data[:len(data)*3/4]), Stdout: out}, screener())
-		if err == nil || !strings.Contains(err.Error(), "it is not complete; copy it again; ") || !strings.HasSuffix(err.Error(), fmt.Sprintf("%d rows are done", summary.Rows)) {
-			t.Errorf("%s: %v", ending, err)
+		if want := fmt.Sprintf("it is not complete; copy it again; %d rows are done", summary.Rows); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", ending, err, want)
 		}
-		if summary.Rows < 1000 || summary.Failed > 0 || out.lines != int(summary.Rows) {
-			t.Errorf("%s: %+v, %d lines", ending, summary, out.lines)
+		if summary.Rows < 1000 {
+			t.Errorf("%s: %d rows, want nearly three quarters of 20000", ending, summary.Rows)
+		}
+		if summary.Failed > 0 {
+			t.Errorf("%s: %d rows failed: %s", ending, summary.Failed, summary.FirstFailure)
+		}
+		if out.lines != int(summary.Rows) {
+			t.Errorf("%s: %d lines for %d rows", ending, out.lines, summary.Rows)
 		}
 	}
 }
@@ -72,8 +78,12 @@ func TestCompressedFileIsCutOff(t *testing.T) {
 		data := packed(t, ending, func(w io.Writer) { _, _ = io.WriteString(w, noise(50_000)) })
 		folder := t.TempDir()
 		o := rows.Options{Input: write(t, filepath.Join(folder, "in.jsonl"+ending), string(data[:len(data)-10])), Output: filepath.Join(folder, "out.jsonl")}
-		if summary, err := score(t, o, screener()); err == nil || !strings.Contains(err.Error(), "it ends inside its data") || summary.Rows > 0 {
-			t.Errorf("%s: %+v, %v", ending, summary, err)
+		summary, err := score(t, o, screener())
+		if err == nil || !strings.Contains(err.Error(), "it ends inside its data") {
+			t.Errorf("%s: %v", ending, err)
+		}
+		if summary.Rows > 0 {
+			t.Errorf("%s: %d rows were scored", ending, summary.Rows)
 		}
 		if _, err := os.Stat(o.Output); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: there is an output: %v", ending, err)
@@ -91,12 +101,14 @@ func TestProgressOfCompressedFiles(t *testing.T) {
 		var last rows.Progress
 		o := rows.Options{Progress: func(p rows.Progress) { last = p }}
 		o.Stdin, o.Stdout = bytes.NewReader(data), io.Discard
-		if _, err := score(t, o, screener()); err != nil || last.At != int64(len(content)) || last.Length != 0 {
-			t.Errorf("%s from a stream: %+v, %v", ending, last, err)
+		scored(t, o, screener())
+		if got, want := fmt.Sprint(last.At, last.Length), fmt.Sprint(len(content), 0); got != want {
+			t.Errorf("%s from a stream: the position and the length are %s, want %s", ending, got, want)
 		}
 		o.Input, o.Output = write(t, filepath.Join(folder, "in.jsonl"+ending), string(data)), filepath.Join(folder, "out.jsonl")
-		if _, err := score(t, o, screener()); err != nil || last.At != int64(len(content)) || last.Length != int64(len(content)) {
-			t.Errorf("%s from a file: %+v, %v", ending, last, err)
+		scored(t, o, screener())
+		if got, want := fmt.Sprint(last.At, last.Length), fmt.Sprint(len(content), len(content)); got != want {
+			t.Errorf("%s from a file: the position and the length are %s, want %s", ending, got, want)
 		}
 	}
 }
@@ -115,11 +127,9 @@ func TestDecompressionBomb(t *testing.T) {
 		})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		summary, err := score(t, rows.Options{Stdin: bytes.NewReader(data), Stdout: io.Discard, MaxBytes: 1000}, screener())
+		summary := scored(t, rows.Options{Stdin: bytes.NewReader(data), Stdout: io.Discard, MaxBytes: 1000}, screener())
 		runtime.ReadMemStats(&after)
-		if want := "row 1: line 1: the row has more than 1056576 bytes, the limit for this --max-bytes"; err != nil || summary.Rows != 2 || summary.FirstFailure != want {
-			t.Errorf("%s: %+v, %v", ending, summary, err)
-		}
+		counts(t, summary, rows.Summary{Rows: 2, Failed: 1, FirstFailure: "row 1: line 1: the row has more than 1056576 bytes, the limit for this MaxBytes"})
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 32<<20 {
 			t.Errorf("%s: %d MiB were allocated for %d bytes", ending, grown>>20, len(data))
 		}
@@ -130,7 +140,5 @@ func TestDecompressionBomb(t *testing.T) {
 func TestSkippableFrames(t *testing.T) {
 	data := "\x50\x2a\x4d\x18\x04\x00\x00\x00note" + string(packed(t, ".zst", func(w io.Writer) { _, _ = io.WriteString(w, noise(2)) }))
 	in := write(t, filepath.Join(t.TempDir(), "in.jsonl.zst"), data)
-	if summary, err := score(t, rows.Options{Input: in, Stdout: io.Discard}, screener()); err != nil || summary.Rows != 2 || summary.Failed > 0 {
-		t.Errorf("%+v, %v", summary, err)
-	}
+	counts(t, scored(t, rows.Options{Input: in, Stdout: io.Discard}, screener()), rows.Summary{Rows: 2})
 }

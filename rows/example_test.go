@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
-	"os"
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
@@ -42,10 +41,10 @@ func Example() {
 			log.Fatal(err)
 		}
 		if r.Error != "" {
-			fmt.Println("row", r.Row, "failed:", r.Error)
+			fmt.Println("row", r.Number, "failed:", r.Error)
 			continue
 		}
-		fmt.Printf("%s by %s: flagged %t\n", r.ID, r.Input, r.Flagged)
+		fmt.Printf("%s by %s: flagged %t\n", r.ID, r.Input, r.Value.Flagged)
 	}
 	fmt.Println(summary.Rows, "rows,", summary.Flagged, "flagged,", summary.Failed, "failed")
 	// Output:
@@ -53,19 +52,4 @@ func Example() {
 	// 18 by {"user":"bob"}: flagged false
 	// row 3 failed: line 3: it is not JSON: unexpected end of JSON input; an object must be on one line
 	// 3 rows, 1 flagged, 1 failed
-}
-
-// Fusion parameters are fitted to a file of results with labels.
-func ExampleReadLabelled() {
-	const scored = `{"row":1,"id":"a","score":0.7,"flagged":true,"attributes":{"toxicity":{"score":0.7,"classifier":0.8,"threshold":0.5,"flagged":true}},` +
-		`"versions":{"model":"mine@1"},"input":{"labels":{"toxicity":1},"weight":2}}`
-	labelled, err := rows.ReadLabelled(rows.Standard, strings.NewReader(scored))
-	if err != nil {
-		log.Fatal(err)
-	}
-	row := labelled.Rows[0]
-	if err := json.NewEncoder(os.Stdout).Encode([]any{labelled.Model, row.Name, row.Found.Scores, row.Labels, row.Weight}); err != nil {
-		log.Fatal(err)
-	}
-	// Output: ["mine@1","a",{"toxicity":0.8},{"toxicity":1},2]
 }

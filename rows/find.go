@@ -3,7 +3,6 @@ package rows
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -34,14 +33,14 @@ func (f Finding) Reaches(t toxscreen.EntityType) bool {
 // those of [Found].
 func (j *Job) Find(finder toxscreen.EntityFinder, f Finding, settings ...Setting) (Summary, error) {
 	return j.each(func(p *pair) (Summary, error) {
-		if p.options.Redo {
-			return p.done, errors.New("--redo judge is for results of toxscreen batch: there is no judge for personal data")
+		if p.Redo {
+			return Summary{}, fmt.Errorf("%s is for results of Score: there is no judge for personal data", p.option("Redo"))
 		}
-		return p.do(&finding{Finding: f, finder: finder, options: p.options}, settings)
+		return begin(p, &finding{Finding: f, finder: finder, options: p.Options}).do(settings)
 	})
 }
 
-// finding is the [task] of [Job.Find]. Its values are *toxscreen.Found.
+// finding is the [task] of [Job.Find].
 type finding struct {
 	Finding
 
@@ -50,7 +49,9 @@ type finding struct {
 }
 
 // finderSetting is the version of what finds personal data.
-func finderSetting(version string) Setting { return Setting{"the finder of personal data", version} }
+func finderSetting(version string) Setting {
+	return Setting{Name: "the finder of personal data", Value: version}
+}
 
 func (f *finding) versions() []Setting { return []Setting{finderSetting(f.finder.Version())} }
 
@@ -58,7 +59,7 @@ func (f *finding) metadata() map[string]string {
 	return map[string]string{"toxscreen.entities": f.finder.Version()}
 }
 
-func (f *finding) outcomes(ctx context.Context, rows iter.Seq[row], text func(row) (string, error)) iter.Seq[outcome] {
+func (f *finding) outcomes(ctx context.Context, rows iter.Seq[row], text func(row) (string, error)) iter.Seq[outcome[toxscreen.Found]] {
 	within := func(r row) (string, error) {
 		t, err := text(r)
 		if err == nil && len(t) > f.options.MaxBytes {
@@ -66,18 +67,18 @@ func (f *finding) outcomes(ctx context.Context, rows iter.Seq[row], text func(ro
 		}
 		return t, err
 	}
-	return func(yield func(outcome) bool) {
+	return func(yield func(outcome[toxscreen.Found]) bool) {
 		for o := range toxscreen.FindBatch(ctx, f.finder, rows, within) {
 			var found toxscreen.Found
 			if o.Err == nil {
-				found = toxscreen.NewFound(f.finder, o.Row.text, o.Result, f.options.OffsetUnit)
+				found = toxscreen.NewFound(f.finder, o.Row.Text, o.Result, f.options.OffsetUnit)
 				if f.Mask != nil {
 					var masked string
-					masked, o.Err = f.Mask(o.Row.text, o.Result)
+					masked, o.Err = f.Mask(o.Row.Text, o.Result)
 					found.Masked = &masked
 				}
 			}
-			if !yield(outcome{o.Row, &found, o.Err}) {
+			if !yield(outcome[toxscreen.Found]{o.Row, found, o.Err}) {
 				return
 			}
 		}
@@ -86,8 +87,8 @@ func (f *finding) outcomes(ctx context.Context, rows iter.Seq[row], text func(ro
 
 func (f *finding) failOn() string { return fmt.Sprint(f.FailOn) }
 
-func (f *finding) count(s *Summary, l *line) {
-	found := l.value.(*toxscreen.Found).Entities
+func (f *finding) count(s *Summary, r *Found) {
+	found := r.Value.Entities
 	if len(found) == 0 {
 		return
 	}
@@ -98,21 +99,13 @@ func (f *finding) count(s *Summary, l *line) {
 	}
 }
 
-func (*finding) fromJSON(encoded []byte) (*line, error) {
-	var found Found
-	if err := json.Unmarshal(encoded, &found); err != nil {
-		return nil, err
-	}
-	return &line{row: found.Row, id: found.ID, text: found.Text, err: found.Error, value: &found.Found, input: found.Input}, nil
+func (*finding) fromCells(cell func(column string) string) (found toxscreen.Found, err error) {
+	err = json.Unmarshal([]byte(cell("entities")), &found.Entities)
+	return found, err
 }
 
-func (*finding) fromCells(cell func(column string) string) (any, error) {
-	found := &toxscreen.Found{}
-	return found, json.Unmarshal([]byte(cell("entities")), &found.Entities)
-}
-
-func (f *finding) columns() []resultColumn {
-	all := []resultColumn{
+func (f *finding) columns() []resultColumn[toxscreen.Found] {
+	all := []resultColumn[toxscreen.Found]{
 		valueColumn("entities", jsonColumn, func(found *toxscreen.Found) any { return found.Entities }),
 		valueColumn("types", jsonColumn, func(found *toxscreen.Found) any {
 			types := []toxscreen.EntityType{}
@@ -128,5 +121,5 @@ func (f *finding) columns() []resultColumn {
 	if f.Mask != nil {
 		all = append(all, valueColumn("masked", textColumn, func(found *toxscreen.Found) any { return *found.Masked }))
 	}
-	return append(all, valueColumn("warnings", jsonColumn, func(found *toxscreen.Found) any { return found.Warnings }), errorColumn)
+	return append(all, valueColumn("warnings", jsonColumn, func(found *toxscreen.Found) any { return found.Warnings }), errorColumn[toxscreen.Found]())
 }

@@ -148,9 +148,10 @@ func TestFindWithMaskThatFails(t *testing.T) {
 		return "", fmt.Errorf("failed to mask %d bytes", len(text))
 	}
 	summary, err := find(t, rows.Options{Stdin: strings.NewReader(gardens), Stdout: &strings.Builder{}}, rows.Finding{Mask: refuse})
-	if err != nil || summary.Failed != 4 || summary.Entities != 0 {
-		t.Errorf("got %+v, %v", summary, err)
+	if err != nil {
+		t.Fatal(err)
 	}
+	counts(t, summary, rows.Summary{Rows: 4, Failed: 4, FirstFailure: "row 1: failed to mask 30 bytes"})
 	full := errors.New("the disk is full")
 	summary, err = find(t, rows.Options{Stdin: strings.NewReader(gardens), Stdout: &strings.Builder{}}, rows.Finding{Mask: func(text string, _ []toxscreen.Entity) (string, error) {
 		if text == "nothing" {
@@ -158,8 +159,14 @@ func TestFindWithMaskThatFails(t *testing.T) {
 		}
 		return text, nil
 	}})
-	if !errors.Is(err, full) || err.Error() != "the disk is full; 1 row is done" || summary.Rows != 1 {
-		t.Errorf("got %+v, %v", summary, err)
+	if !errors.Is(err, full) {
+		t.Fatalf("%v, want %v", err, full)
+	}
+	if want := "the disk is full; 1 row is done"; err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if summary.Rows != 1 {
+		t.Errorf("%d rows are done, want 1", summary.Rows)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // Job is one or several inputs and the outputs that may be written. It is not safe for
@@ -95,12 +96,11 @@ func (j *Job) Close() error {
 // such as thresholds and a judge. Resuming a run with other settings is refused.
 func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary, error) {
 	return j.each(func(p *pair) (Summary, error) {
-		task := newScoring(screener, p.options)
-		if p.options.Redo {
-			p.task = task
-			return p.redo(screener, output{p.options, task, p.in})
+		r := begin(p, newScoring(screener, p.Options))
+		if p.Redo {
+			return redo(r, screener)
 		}
-		return p.do(task, settings)
+		return r.do(settings)
 	})
 }
 
@@ -148,6 +148,38 @@ func (j *Job) openPiece(i int) (*pair, error) {
 		}
 	}
 	return openPair(j.ctx, o)
+}
+
+// pair is an open input and its output, which may be written.
+type pair struct {
+	Options
+
+	ctx      context.Context
+	cancel   context.CancelFunc
+	in       input.Reader
+	resuming bool // an output exists
+}
+
+func openPair(ctx context.Context, o Options) (*pair, error) {
+	resuming, err := mayWrite(o)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	in, err := o.open(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = interruption{ctx.Err()}
+		}
+		cancel()
+		return nil, fmt.Errorf("failed to read %s: %w", o.inputName(), err)
+	}
+	return &pair{o, ctx, cancel, in, resuming}, nil
+}
+
+func (p *pair) close() error {
+	p.cancel()
+	return p.in.Close()
 }
 
 // recordOf returns the path of the note of a complete output in a folder of outputs. Readers

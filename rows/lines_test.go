@@ -2,6 +2,7 @@ package rows_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -33,10 +34,7 @@ func TestPlainText(t *testing.T) {
 		".csv":   {"1,,you idiot", "2,,", `3,,"{""text"": ""a""}"`, `4,," ""what, a garden"`},
 	} {
 		o := rows.Options{Input: write(t, filepath.Join(folder, "in.txt"), in), Output: filepath.Join(folder, "out"+ending), KeepText: true}
-		summary, err := score(t, o, screener())
-		if err != nil || summary.Rows != 4 || summary.Failed != 0 || summary.Flagged != 1 {
-			t.Errorf("%s: %v, %+v", ending, err, summary)
-		}
+		counts(t, scored(t, o, screener()), rows.Summary{Rows: 4, Flagged: 1})
 		if got := withoutScores(read(t, o.Output)); cmp.Diff(want, got[len(got)-4:]) != "" {
 			t.Errorf("%s: %q", ending, got)
 		}
@@ -47,12 +45,13 @@ func TestPlainText(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if _, err := score(t, rows.Options{Input: between, Stdout: &out}, screener()); err != nil || !strings.Contains(out.String(), `"row":4,`) || strings.Contains(out.String(), "input_input") {
-		t.Errorf("%v, %s", err, &out)
+	counts(t, scored(t, rows.Options{Input: between, Stdout: &out}, screener()), rows.Summary{Rows: 4, Flagged: 1})
+	if strings.Contains(out.String(), "input_input") {
+		t.Errorf("there is another column: %s", &out)
 	}
 }
 
-// Without --keep-text a result has the number of its line and no text, as in other formats.
+// Without KeepText a result has the number of its line and no text, as in other formats.
 func TestPlainTextFromAPipe(t *testing.T) {
 	var out bytes.Buffer
 	o := rows.Options{Stdin: strings.NewReader("garden\nyou idiot"), Stdout: &out, InputFormat: rows.Lines}
@@ -83,9 +82,9 @@ func TestPlainTextIsResumed(t *testing.T) {
 		interrupted(t, o, 100)
 		var last rows.Progress
 		o.Progress = func(p rows.Progress) { last = p }
-		summary, err := score(t, o, screener())
-		if err != nil || summary.Rows != 900 || summary.Before < 100 || last.At != int64(len(content)) || last.Length != int64(len(content)) {
-			t.Errorf("%q: %v, %+v, %+v", ending, err, summary, last)
+		counts(t, continued(t, o, screener(), 100), rows.Summary{Rows: 900, Flagged: 300})
+		if got, want := fmt.Sprint(last.At, last.Length), fmt.Sprint(len(content), len(content)); got != want {
+			t.Errorf("%q: the position and the length are %s, want %s", ending, got, want)
 		}
 		if read(t, o.Output) != whole {
 			t.Errorf("%q: the output differs from that of a run without an interruption", ending)
@@ -120,7 +119,7 @@ func TestJSONLIsNotPlainText(t *testing.T) {
 	folder := t.TempDir()
 	for name, content := range map[string]string{"short": `{"text":"a"}`, "long": `{"text":"` + strings.Repeat("a ", 500) + `"}`} {
 		o := rows.Options{Input: write(t, filepath.Join(folder, name+".txt"), content+"\n"), Stdout: io.Discard}
-		if _, err := score(t, o, screener()); err == nil || !strings.HasSuffix(err.Error(), "its first line is a JSON object: name its format, --input-format jsonl, or lines if each line is a text") {
+		if _, err := score(t, o, screener()); err == nil || !strings.HasSuffix(err.Error(), "its first line is a JSON object: name its format, InputFormat jsonl, or lines if each line is a text") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -136,17 +135,17 @@ func TestPlainTextHasNoColumns(t *testing.T) {
 		o    rows.Options
 		want string
 	}{
-		"a column":              {rows.Options{Input: "in.txt", Output: "out.csv", TextColumn: "comment"}, "--text-column and --id-column are for formats with columns, but the input is plain text"},
-		"an id":                 {rows.Options{Input: "in.txt", Output: "out.csv", IDColumn: "id"}, "--text-column and --id-column are for formats with columns"},
-		"a delimiter":           {rows.Options{Input: "in.txt", Output: "out.csv", Delimiter: ';'}, "--delimiter is for CSV, but the input is plain text; use --input-format csv if it is not"},
-		"an escape character":   {rows.Options{Input: "in.txt", Output: "out.csv", Escape: '\\'}, "--escape is for CSV and TSV, but the input is plain text"},
-		"as output":             {rows.Options{Input: "in.txt", Output: "out.txt"}, "--output out.txt: the extension must be .jsonl, .ndjson, .csv, .tsv or .parquet"},
-		"as outputs":            {rows.Options{Input: t.TempDir(), Output: "out", OutputFormat: rows.Lines}, `--output-format: unknown format "lines": it must be jsonl, csv, tsv or parquet`},
-		"an unknown encoding":   {rows.Options{Input: "in.txt", Output: "out.csv", InputEncoding: "ebcdic"}, `--input-encoding: unknown encoding "ebcdic"`},
-		"a dangerous encoding":  {rows.Options{Input: "in.txt", Output: "out.csv", InputEncoding: "iso-2022-kr"}, `--input-encoding: unknown encoding "iso-2022-kr"`},
-		"an encoding, Parquet":  {rows.Options{Input: "in.parquet", Output: "out.csv", InputEncoding: "latin1"}, "--input-encoding is for text, but the input is Parquet"},
-		"a quote that escapes":  {rows.Options{Input: "in.csv", Output: "out.csv", Escape: '"'}, `--escape: '"' cannot escape a quote; without --escape, a quote is doubled`},
-		"one character for two": {rows.Options{Input: "in.tsv", Output: "out.csv", Escape: '\t'}, `--escape: '\t' cannot escape a quote`},
+		"a column":              {rows.Options{Input: "in.txt", Output: "out.csv", TextColumn: "comment"}, "TextColumn and IDColumn are for formats with columns, but the input is plain text"},
+		"an id":                 {rows.Options{Input: "in.txt", Output: "out.csv", IDColumn: "id"}, "TextColumn and IDColumn are for formats with columns"},
+		"a delimiter":           {rows.Options{Input: "in.txt", Output: "out.csv", Delimiter: ';'}, "Delimiter is for CSV, but the input is plain text; use InputFormat csv if it is not"},
+		"an escape character":   {rows.Options{Input: "in.txt", Output: "out.csv", Escape: '\\'}, "Escape is for CSV and TSV, but the input is plain text"},
+		"as output":             {rows.Options{Input: "in.txt", Output: "out.txt"}, "Output out.txt: the extension must be .jsonl, .ndjson, .csv, .tsv or .parquet"},
+		"as outputs":            {rows.Options{Input: t.TempDir(), Output: "out", OutputFormat: rows.Lines}, `OutputFormat: unknown format "lines": it must be jsonl, csv, tsv or parquet`},
+		"an unknown encoding":   {rows.Options{Input: "in.txt", Output: "out.csv", InputEncoding: "ebcdic"}, `InputEncoding: unknown encoding "ebcdic"`},
+		"a dangerous encoding":  {rows.Options{Input: "in.txt", Output: "out.csv", InputEncoding: "iso-2022-kr"}, `InputEncoding: unknown encoding "iso-2022-kr"`},
+		"an encoding, Parquet":  {rows.Options{Input: "in.parquet", Output: "out.csv", InputEncoding: "latin1"}, "InputEncoding is for text, but the input is Parquet"},
+		"a quote that escapes":  {rows.Options{Input: "in.csv", Output: "out.csv", Escape: '"'}, `Escape: '"' cannot escape a quote; without Escape, a quote is doubled`},
+		"one character for two": {rows.Options{Input: "in.tsv", Output: "out.csv", Escape: '\t'}, `Escape: '\t' cannot escape a quote`},
 	} {
 		if err := c.o.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

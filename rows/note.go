@@ -15,61 +15,59 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/resume"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // note describes the run of an unfinished output. It is stored next to the output
 // until that is complete: resuming with another input, model or option would mix
 // different results in one file.
 type note struct {
-	Format int    `json:"format"`
-	Input  string `json:"input"` // SHA-256 of its content, unpacked
+	Input string `json:"input"` // SHA-256 of its content, unpacked
 	// Settings that the results depend on, with names for people.
 	Settings []Setting `json:"settings"`
 	// Done is the summary of a complete output in a folder of outputs.
 	Done *Summary `json:"done,omitempty"`
 }
 
-const noteFormat = 1
-
 // noteOf returns the path of an output's note.
 func noteOf(path string) string { return path + ".resume.json" }
 
 // newNote creates the note of a run. It reads the whole input once: that takes
 // seconds, where scoring takes days, and finds compressed data that is damaged.
-func newNote(ctx context.Context, o Options, in rowReader, task task, settings []Setting) (note, error) {
-	n := note{Format: noteFormat}
+func newNote[V any](ctx context.Context, o Options, in input.Reader, task task[V], settings []Setting) (note, error) {
+	var n note
 	var err error
-	if n.Input, err = in.digest(ctx); err != nil {
+	if n.Input, err = in.Digest(ctx); err != nil {
 		if ctx.Err() != nil {
 			err = interruption{ctx.Err()}
 		}
 		return n, fmt.Errorf("failed to read %s: %w", o.Input, files.Cause(err))
 	}
-	format, _, _ := o.inputFormat() // checked when the job was opened
+	format, _ := o.ReadFormat() // checked when the job was opened
 	escape := ""
 	if o.Escape != 0 {
 		escape = string(rune(o.Escape))
 	}
-	n.Settings = slices.Concat([]Setting{{"toxscreen's version", toxscreen.Version()}}, task.versions(), settings)
-	n.Settings = append(n.Settings, []Setting{
-		{"--input-format", string(format)},
-		{"--input-encoding", o.InputEncoding},
-		{"--escape", escape},
-		{"--max-bytes", fmt.Sprint(o.MaxBytes)},
-		{"--offset-unit", string(o.OffsetUnit)},
-		{"--text-column", o.TextColumn},
-		{"--id-column", o.idColumn()},
-		{"--keep-text", fmt.Sprint(o.KeepText)},
-		{"--row-group", fmt.Sprint(o.rowGroup())},
-	}...)
-	if g := o.groups; g != (groups{}) {
-		n.Settings = append(n.Settings, Setting{"the part of the input", fmt.Sprintf("row groups %d to %d", g.from+1, g.to)})
+	n.Settings = slices.Concat([]Setting{{Name: "toxscreen's version", Value: toxscreen.Version()}}, task.versions(), settings)
+	also := func(name, value string) { n.Settings = append(n.Settings, Setting{Name: name, Value: value}) }
+	also(o.option("InputFormat"), string(format))
+	also(o.option("InputEncoding"), o.InputEncoding)
+	also(o.option("Escape"), escape)
+	also(o.option("MaxBytes"), fmt.Sprint(o.MaxBytes))
+	also(o.option("OffsetUnit"), string(o.OffsetUnit))
+	also(o.option("TextColumn"), o.TextColumn)
+	also(o.option("IDColumn"), o.idColumn())
+	also(o.option("KeepText"), fmt.Sprint(o.KeepText))
+	also(o.option("RowGroup"), fmt.Sprint(o.rowGroup()))
+	if g := o.groups; g != (input.Groups{}) {
+		also("the part of the input", fmt.Sprintf("row groups %d to %d", g.From+1, g.To))
 	}
 	if o.inFolder { // the rows of a complete output are not counted again
-		n.Settings = append(n.Settings, Setting{"--fail-on", task.failOn()})
+		also(o.option("Limits"), task.failOn())
 	}
 	if delimiter := o.delimiter(format); delimiter != 0 {
-		n.Settings = append(n.Settings, Setting{"--delimiter", string(rune(delimiter))})
+		also(o.option("Delimiter"), string(rune(delimiter)))
 	}
 	return n, nil
 }
@@ -87,48 +85,37 @@ func (n note) save(path string) error {
 	return files.WriteBytes(path, 0o666, b.Bytes())
 }
 
-// readNote reads a note. Its error is [fs.ErrNotExist] if there is none.
-func readNote(path string) (n note, err error) {
+// readNote reads a note. Its error is [fs.ErrNotExist] if the file is missing.
+func (o Options) readNote(path string) (n note, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return n, err
 	}
 	if err := json.Unmarshal(data, &n); err != nil {
-		return n, fmt.Errorf("%s is broken: %w; use --overwrite to start over", path, err)
+		return n, fmt.Errorf("%s is broken: %w; use %s to start over", path, err, o.option("Overwrite"))
 	}
 	return n, nil
 }
 
-// check reports why the output at path is not the beginning of the output of this
-// run.
-func (n note) check(path string) error {
-	before, err := readNote(noteOf(path))
+// check reports why the output is not the beginning of the output of this run.
+func (n note) check(o Options) error {
+	before, err := o.readNote(noteOf(o.Output))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s exists, but it is not the output of an interrupted run: %s is missing; use --overwrite to replace it", path, noteOf(path))
+		return fmt.Errorf("%s exists, but it is not the output of an interrupted run: %s is missing; use %s to replace it", o.Output, noteOf(o.Output), o.option("Overwrite"))
 	}
 	if err != nil {
 		return err
 	}
-	return n.continues(before, noteOf(path))
+	return o.continues(n, before)
 }
 
-// continues reports why this run is not that of an earlier note.
-func (n note) continues(before note, path string) error {
-	if before.Format != n.Format {
-		return fmt.Errorf("%s is from another version of toxscreen; use --overwrite to start over", path)
-	}
+// continues reports why a run is not that of an earlier note.
+func (o Options) continues(n, before note) error {
 	if before.Input != n.Input {
-		return errors.New("the input differs from the input of the interrupted run; use --overwrite to start over")
+		return fmt.Errorf("the input differs from the input of the interrupted run; use %s to start over", o.option("Overwrite"))
 	}
-	for _, now := range n.Settings {
-		i := slices.IndexFunc(before.Settings, func(b Setting) bool { return b.Name == now.Name })
-		if i < 0 || before.Settings[i].Value != now.Value {
-			was := "unknown"
-			if i >= 0 {
-				was = before.Settings[i].Value
-			}
-			return fmt.Errorf("the run began with other settings: %s was %q and is now %q; continue with the earlier one, or use --overwrite to start over", now.Name, was, now.Value)
-		}
+	if err := resume.Changed(before.Settings, n.Settings); err != nil {
+		return fmt.Errorf("%w; continue with the earlier one, or use %s to start over", err, o.option("Overwrite"))
 	}
 	return nil
 }
@@ -138,20 +125,21 @@ var errIncomplete = errors.New("the output is not complete")
 
 // complete returns the summary of an output in a folder of outputs that an earlier run
 // completed.
-func (n note) complete(path string) (Summary, error) {
+func (n note) complete(o Options) (Summary, error) {
+	path := o.Output
 	file, unfinished, err := exists(path)
 	if err != nil || !file || unfinished {
 		return Summary{}, cmp.Or(err, errIncomplete)
 	}
-	before, err := readNote(recordOf(path))
+	before, err := o.readNote(recordOf(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Summary{}, errIncomplete
 	}
 	if err == nil {
-		err = n.continues(before, recordOf(path))
+		err = o.continues(n, before)
 	}
 	if err == nil && before.Done == nil {
-		err = fmt.Errorf("%s is broken: it has no summary; use --overwrite to start over", recordOf(path))
+		err = fmt.Errorf("%s is broken: it has no summary; use %s to start over", recordOf(path), o.option("Overwrite"))
 	}
 	if err != nil {
 		return Summary{}, err
@@ -172,7 +160,7 @@ func (n note) record(path string, done Summary) error {
 }
 
 // hold locks the note of an output, if there is one, until release is called, so
-// that no two runs write one output: a supervisor may wrongly consider a run dead.
+// that only one run writes it: a supervisor may wrongly consider a run dead.
 func hold(path string) (release func(), err error) {
 	file, err := os.OpenFile(noteOf(path), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,23 +1,23 @@
 package rows
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/rows/csv"
+	"github.com/toxscreen/toxscreen/rows/input"
+	"github.com/toxscreen/toxscreen/rows/parts"
 )
 
-// rowWriter writes the results of rows in their order.
-type rowWriter interface {
-	// write writes a line with the id and the other fields of the row.
-	write(in row, l *line) error
+// rowWriter writes rows in their order.
+type rowWriter[V any] interface {
+	// write writes a row with the id and the other fields of the input's.
+	write(in input.Row, r *Row[V]) error
 	// finish completes the output and syncs it to disk.
 	finish() error
 	// stop ends the output before it is complete. Finished rows stay, for a
@@ -26,14 +26,13 @@ type rowWriter interface {
 }
 
 // output is the output of a job.
-type output struct {
-	Options
+type output[V any] struct {
+	*pair
 
-	task task
-	in   rowReader
+	task task[V]
 }
 
-func (o output) format() Format {
+func (o output[V]) format() Format {
 	format, _ := o.outputFormat() // checked when the job was opened
 	return format
 }
@@ -56,7 +55,7 @@ func mayWrite(o Options) (resuming bool, err error) {
 	case err != nil:
 		return false, err
 	case o.Redo && unfinished:
-		return false, fmt.Errorf("%s is an unfinished output: continue it with --resume before --redo judge", o.Output)
+		return false, fmt.Errorf("%s is an unfinished output: continue it with %s before %s", o.Output, o.option("Resume"), o.option("Redo"))
 	case o.Redo && !file:
 		return false, fmt.Errorf("there is no output %s whose texts could be judged again", o.Output)
 	case o.Redo:
@@ -64,11 +63,11 @@ func mayWrite(o Options) (resuming bool, err error) {
 	case o.Resume:
 		resuming = file || unfinished
 	case unfinished:
-		return false, fmt.Errorf("%s is an unfinished output: continue it with --resume, or replace it with --overwrite", o.Output)
+		return false, fmt.Errorf("%s is an unfinished output: continue it with %s, or replace it with %s", o.Output, o.option("Resume"), o.option("Overwrite"))
 	case file && o.inFolder:
-		return false, fmt.Errorf("%s exists: continue the run with --resume, which passes over complete outputs, or replace them with --overwrite", o.Output)
+		return false, fmt.Errorf("%s exists: continue the run with %s, which passes over complete outputs, or replace them with %s", o.Output, o.option("Resume"), o.option("Overwrite"))
 	case file:
-		return false, fmt.Errorf("%s exists: choose another name, or replace it with --overwrite", o.Output)
+		return false, fmt.Errorf("%s exists: choose another name, or replace it with %s", o.Output, o.option("Overwrite"))
 	}
 	if format, _ := o.outputFormat(); !file || format == Parquet || o.resumable() == nil {
 		if err := files.MayCreate(noteOf(o.Output)); err != nil {
@@ -80,7 +79,7 @@ func mayWrite(o Options) (resuming bool, err error) {
 
 // exists reports which parts of an output exist.
 func exists(output string) (file, unfinished bool, err error) {
-	for path, there := range map[string]*bool{output: &file, noteOf(output): &unfinished, partsOf(output): &unfinished} {
+	for path, there := range map[string]*bool{output: &file, noteOf(output): &unfinished, parts.Folder(output): &unfinished} {
 		info, err := os.Lstat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -97,8 +96,8 @@ func exists(output string) (file, unfinished bool, err error) {
 
 // remove removes an existing output before it is written again. Nothing may be left
 // when the note of the new run is written: the note covers all files next to it.
-func (o output) remove() error {
-	if err := os.RemoveAll(partsOf(o.Output)); err != nil {
+func (o output[V]) remove() error {
+	if err := os.RemoveAll(parts.Folder(o.Output)); err != nil {
 		return err
 	}
 	for _, note := range []string{noteOf(o.Output), recordOf(o.Output)} {
@@ -116,19 +115,19 @@ func (o output) remove() error {
 }
 
 // create creates a new output.
-func (o output) create() (rowWriter, error) {
+func (o output[V]) create() (rowWriter[V], error) {
 	if o.Output == Standard {
-		return &lineWriter{out: o.Stdout, encode: o.encoder(), sync: func() error { return nil }, close: func() error { return nil }}, nil
+		return &lineWriter[V]{out: o.Stdout, encode: o.encoder()}, nil
 	}
 	if o.format() == Parquet {
-		return o.parts()
+		return o.parts(nil)
 	}
 	file, err := os.OpenFile(o.Output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return nil, files.Cause(err)
 	}
-	if o.format().hasCells() {
-		header, err := encodeRecord(o.csvHeader(o.in.columns()), o.format().delimiter())
+	if o.format().HasCells() {
+		header, err := csv.Encode(o.csvHeader(o.in.Columns()), o.format().Delimiter())
 		if err == nil {
 			_, err = file.Write(header)
 		}
@@ -136,186 +135,56 @@ func (o output) create() (rowWriter, error) {
 			return nil, errors.Join(files.Cause(err), file.Close())
 		}
 	}
-	return o.lines(file), nil
+	return &lineWriter[V]{out: file, file: file, encode: o.encoder()}, nil
 }
 
 // encoder returns the function that encodes a row as a line.
-func (o output) encoder() func(row, *line) ([]byte, error) {
-	if o.format().hasCells() {
-		return o.csvRecord(len(o.csvHeader(o.in.columns())), o.format().delimiter())
+func (o output[V]) encoder() func(input.Row, *Row[V]) ([]byte, error) {
+	if o.format().HasCells() {
+		return o.csvRecord(len(o.csvHeader(o.in.Columns())), o.format().Delimiter())
 	}
-	return jsonLine
+	return jsonLine[V]
 }
 
 // jsonLine returns the JSON line of a row.
-func jsonLine(in row, l *line) (encoded []byte, err error) {
-	if in.fields != nil {
-		if l.id, l.input, err = in.fields.json(); err != nil {
+func jsonLine[V any](in input.Row, r *Row[V]) (encoded []byte, err error) {
+	if in.Fields != nil {
+		if r.ID, r.Input, err = in.Fields.JSON(); err != nil {
 			return nil, err
 		}
 	}
-	if encoded, err = l.json(); err != nil {
+	if encoded, err = r.MarshalJSON(); err != nil {
 		return nil, err
 	}
 	return append(encoded, '\n'), nil
 }
 
-func (o output) lines(file *os.File) *lineWriter {
-	return &lineWriter{out: file, encode: o.encoder(), sync: func() error { return toDisk(file) }, close: file.Close}
-}
-
-// toDisk syncs a file to disk, unless it is a device or a pipe.
-func toDisk(file *os.File) error {
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	return file.Sync()
-}
-
 // lineWriter writes JSONL, CSV and TSV. Each row is one write, so that a reader of a
 // pipe gets it at once, and only the last row can be incomplete after a kill.
-type lineWriter struct {
-	out         io.Writer
-	encode      func(row, *line) ([]byte, error)
-	sync, close func() error
+type lineWriter[V any] struct {
+	out    io.Writer
+	file   *os.File // out, unless that is a stream
+	encode func(input.Row, *Row[V]) ([]byte, error)
 }
 
-func (w *lineWriter) write(in row, l *line) error {
-	encoded, err := w.encode(in, l)
+func (w *lineWriter[V]) write(in input.Row, r *Row[V]) error {
+	encoded, err := w.encode(in, r)
 	if err != nil {
-		return fmt.Errorf("row %d: %w", in.number, err)
+		return fmt.Errorf("row %d: %w", in.Number, err)
 	}
 	_, err = w.out.Write(encoded)
 	return files.Cause(err)
 }
 
-func (w *lineWriter) finish() error { return errors.Join(w.sync(), w.close()) }
-func (w *lineWriter) stop() error   { return errors.Join(w.sync(), w.close()) }
+func (w *lineWriter[V]) finish() error { return w.stop() }
 
-// resume opens an unfinished output, cuts off an incomplete last row and counts the
-// other rows.
-func (o output) resume() (rowWriter, Summary, error) {
-	if o.format() == Parquet {
-		return o.resumeParts()
+func (w *lineWriter[V]) stop() error {
+	if w.file == nil {
+		return nil
 	}
-	var done Summary
-	file, err := os.OpenFile(o.Output, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		w, err := o.create()
-		return w, done, err
+	info, err := w.file.Stat()
+	if err == nil && info.Mode().IsRegular() { // neither a device nor a pipe
+		err = w.file.Sync()
 	}
-	if err != nil {
-		return nil, done, files.Cause(err)
-	}
-	var end int64
-	if o.format().hasCells() {
-		end, err = o.countCSV(file, &done)
-	} else {
-		end, err = o.countJSON(file, &done)
-	}
-	if err == nil && end == 0 { // not even a header
-		return o.again(file)
-	}
-	if err == nil {
-		err = file.Truncate(end)
-	}
-	if err == nil {
-		_, err = file.Seek(end, io.SeekStart)
-	}
-	if err != nil {
-		return nil, done, errors.Join(files.Cause(err), file.Close())
-	}
-	return o.lines(file), done, nil
-}
-
-func (o output) again(file *os.File) (rowWriter, Summary, error) {
-	if err := file.Close(); err != nil {
-		return nil, Summary{}, err
-	}
-	w, err := o.create()
-	return w, Summary{}, err
-}
-
-// next returns the number of the row after those that are done.
-func (o output) next(done Summary) int64 { return o.groups.before + done.Rows + 1 }
-
-// foreign is the error for an output with content that no run has written.
-func foreign(row int64) error {
-	return fmt.Errorf("row %d is not what the run wrote: the file was changed; use --overwrite to start over", row)
-}
-
-// writtenCells returns the parts of a row that was written as CSV.
-func (o output) writtenCells(row int64, cells []string, place map[string]int) (*line, error) {
-	return o.written(row, func(column string) string {
-		if i, ok := place[column]; ok {
-			return cells[i]
-		}
-		return ""
-	})
-}
-
-// written returns the parts of a written row that count in a [Summary]. cell returns what
-// a column has as in CSV, empty if there is nothing.
-func (o output) written(row int64, cell func(column string) string) (*line, error) {
-	l := &line{row: row, err: cell("error")}
-	var err error
-	if l.err == "" {
-		if l.value, err = o.task.fromCells(cell); err != nil {
-			return nil, foreign(row)
-		}
-	}
-	return l, nil
-}
-
-// countJSON counts the complete lines and returns their end.
-func (o output) countJSON(file io.Reader, done *Summary) (end int64, err error) {
-	in := bufio.NewReaderSize(file, 1<<20)
-	for {
-		encoded, err := in.ReadBytes('\n')
-		if err == io.EOF {
-			return end, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		l, err := o.task.fromJSON(encoded)
-		if err != nil || l.row != o.next(*done) {
-			return 0, foreign(o.next(*done))
-		}
-		end += int64(len(encoded))
-		done.add(l, o.task)
-	}
-}
-
-// countCSV counts the complete records after the header and returns their end.
-func (o output) countCSV(file io.Reader, done *Summary) (end int64, err error) {
-	// No limit is needed: a run wrote the file.
-	records := csvRecords{in: bufio.NewReaderSize(file, 1<<20), comma: o.format().delimiter(), limit: int(^uint(0) >> 1)}
-	header, place := o.csvHeader(o.in.columns()), o.places()
-	for begun := false; ; begun = true {
-		cells, err := records.next()
-		_, broken := errors.AsType[*recordError](err)
-		if err == io.EOF || !records.ended && (err == nil || broken) {
-			return end, nil
-		}
-		if err != nil && !broken {
-			return 0, err
-		}
-		if !begun {
-			if !slices.Equal(cells, header) {
-				return 0, errors.New("its header is not what the run wrote: the file was changed; use --overwrite to start over")
-			}
-			end = records.offset
-			continue
-		}
-		if broken || len(cells) != len(header) || cells[place["row"]] != strconv.FormatInt(o.next(*done), 10) {
-			return 0, foreign(o.next(*done))
-		}
-		end = records.offset
-		l, err := o.writtenCells(o.next(*done), cells, place)
-		if err != nil {
-			return 0, err
-		}
-		done.add(l, o.task)
-	}
+	return errors.Join(err, w.file.Close())
 }

@@ -1,8 +1,9 @@
 package rows
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,20 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/rows/csv"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
-
-// writtenRow is a row of a complete output.
-type writtenRow struct {
-	line   []byte // with its line break
-	result *line
-	// same reports whether the row was written for a row of the input, as far as the
-	// output tells.
-	same func(in row) (bool, error)
-}
 
 // redoable returns why the verdicts of an output cannot be asked for again.
 func (o Options) redoable() error {
@@ -32,16 +25,17 @@ func (o Options) redoable() error {
 	case err != nil:
 		return err
 	case o.Resume || o.Overwrite:
-		return errors.New("it changes a complete output: it cannot be combined with --resume or --overwrite")
+		return fmt.Errorf("it changes a complete output: it cannot be combined with %s or %s", o.option("Resume"), o.option("Overwrite"))
 	case format == Parquet:
-		return errors.New("rows of Parquet cannot be replaced: use --overwrite in its place, which takes the verdicts that there are from the cache")
+		return fmt.Errorf("rows of Parquet cannot be replaced: use %s in its place, which takes the verdicts that there are from the cache", o.option("Overwrite"))
 	}
 	return o.resumable()
 }
 
 // redo asks the judge again about the rows of a complete output whose verdict failed,
 // and keeps the others. The output is replaced as a whole, or not at all.
-func (p *pair) redo(screener *toxscreen.Screener, out output) (Summary, error) {
+func redo(p *run[toxscreen.Result], screener *toxscreen.Screener) (Summary, error) {
+	out := p.output
 	path, err := filepath.EvalSymlinks(out.Output)
 	if err == nil && !screener.HasJudge() {
 		err = errors.New("no judge is configured")
@@ -54,14 +48,10 @@ func (p *pair) redo(screener *toxscreen.Screener, out output) (Summary, error) {
 		return p.done, fmt.Errorf("failed to judge %s again: %w", out.Output, files.Cause(err))
 	}
 	defer file.Close()
-	before := out.writtenLines(file)
-	if out.format().hasCells() {
-		before = out.writtenRecords(file)
-	}
-	p.in = &redoReader{rowReader: p.in, before: before}
+	p.read = together(out, file)
 	err = files.Write(path, 0o666, func(w io.Writer) error {
-		if out.format().hasCells() {
-			header, err := encodeRecord(out.csvHeader(p.in.columns()), out.format().delimiter())
+		if out.format().HasCells() {
+			header, err := csv.Encode(out.csvHeader(p.in.Columns()), out.format().Delimiter())
 			if err == nil {
 				_, err = w.Write(header)
 			}
@@ -69,13 +59,22 @@ func (p *pair) redo(screener *toxscreen.Screener, out output) (Summary, error) {
 				return err
 			}
 		}
-		none := func() error { return nil }
-		p.w = &lineWriter{out: w, encode: out.encoder(), sync: none, close: none}
-		p.keep = func(line []byte) error {
-			_, err := w.Write(line)
-			return files.Cause(err)
+		p.w = &lineWriter[toxscreen.Result]{out: w, encode: out.encoder()}
+		p.keep = func(in row) error {
+			line := make([]byte, in.was.end-in.was.begin)
+			_, err := file.ReadAt(line, in.was.begin)
+			if err == nil {
+				_, err = w.Write(line)
+			}
+			if err != nil {
+				return files.Cause(err)
+			}
+			add(&p.done, in.was.row, p.task)
+			p.done.addInput(in.Row)
+			p.done.Before++
+			return nil
 		}
-		return p.run(func(in row) error { return p.unchanged(screener, in) })
+		return p.work(func(in row) error { return unchanged(p.ctx, screener, in) })
 	})
 	if err != nil {
 		return p.done, fmt.Errorf("failed to judge %s again: %w; the file is as it was", out.Output, err)
@@ -83,40 +82,52 @@ func (p *pair) redo(screener *toxscreen.Screener, out output) (Summary, error) {
 	return p.done, nil
 }
 
-// redoReader reads the input together with its output.
-type redoReader struct {
-	rowReader
-
-	before func() (writtenRow, error)
-}
-
-// next returns the next row, with what was written for it.
-func (r *redoReader) next() (row, error) {
-	in, err := r.rowReader.next()
-	if err != nil && err != io.EOF {
-		return row{}, err
-	}
-	was, wasErr := r.before()
-	switch {
-	case wasErr != nil && wasErr != io.EOF:
-		return row{}, fmt.Errorf("the output: %w", wasErr)
-	case err == io.EOF && wasErr == io.EOF:
-		return row{}, io.EOF
-	case err == io.EOF || wasErr == io.EOF:
-		return row{}, errors.New("it has not as many rows as the output: it is not the input of that run")
-	}
-	if in.fields != nil {
-		same, err := was.same(in)
-		if err != nil {
+// together returns a function that reads the next row of an input, with what was written for it.
+func together(out output[toxscreen.Result], file io.Reader) func() (row, error) {
+	before, number := out.written(file), int64(0)
+	return func() (row, error) {
+		r, err := out.in.Next()
+		if err != nil && err != io.EOF {
 			return row{}, err
 		}
-		if !same {
-			return row{}, notItsInput(in.number)
+		was, wasErr := before()
+		number++
+		if wasErr == io.ErrUnexpectedEOF || wasErr == nil && was.cells == nil && was.row.Error == "" && (was.row.Text != nil) != out.KeepText {
+			wasErr = out.foreign(number)
 		}
+		switch {
+		case wasErr != nil && wasErr != io.EOF:
+			return row{}, fmt.Errorf("the output: %w", files.Cause(wasErr))
+		case err == io.EOF && wasErr == io.EOF:
+			return row{}, io.EOF
+		case err == io.EOF || wasErr == io.EOF:
+			return row{}, errors.New("it has more or fewer rows than the output: it is not the input of that run")
+		}
+		if same, err := out.isOf(was, r); err != nil || !same {
+			return row{}, cmp.Or(err, notItsInput(r.Number))
+		}
+		r.Size += int(was.end - was.begin)
+		return row{r, &was}, nil
 	}
-	in.was = &was
-	in.size += len(was.line)
-	return in, nil
+}
+
+// isOf reports whether a row was written for a row of the input, as far as the output tells.
+func (o output[V]) isOf(w writtenRow[V], in input.Row) (bool, error) {
+	if in.Fields == nil {
+		return true, nil
+	}
+	if w.cells == nil {
+		id, others, err := in.Fields.JSON()
+		same := bytes.Equal(id, w.row.ID) && bytes.Equal(others, w.row.Input)
+		return same && (w.row.Text == nil || in.Err != nil || *w.row.Text == in.Text), err
+	}
+	place := o.places()
+	id, others, err := in.Fields.Cells()
+	same := w.cells[place["id"]] == id && slices.Equal(w.cells[len(place):], others)
+	if i, ok := place["text"]; ok && in.Err == nil {
+		same = same && w.cells[i] == in.Text
+	}
+	return same, err
 }
 
 func notItsInput(row int64) error {
@@ -125,96 +136,25 @@ func notItsInput(row int64) error {
 
 // kept reports whether the row stays as it was written.
 func (r row) kept() bool {
-	return r.was != nil && (r.was.result.err != "" || !r.was.scored().Judge.Missing())
+	return r.was != nil && (r.was.row.Error != "" || !r.was.row.Value.Judge.Missing())
 }
-
-// scored returns the result of a row that was scored.
-func (w *writtenRow) scored() *toxscreen.Result { return w.result.value.(*toxscreen.Result) }
 
 // errKept is the outcome of a row that is not scored.
 var errKept = errors.New("the row stays as it was written")
 
 // unchanged returns why the classifier's part in a row is not what it was.
-func (p *pair) unchanged(screener *toxscreen.Screener, in row) error {
-	now, err := screener.With(toxscreen.WithoutJudge("only the classifier is compared"), toxscreen.WithFullNetwork()).Score(p.ctx, in.text)
+func unchanged(ctx context.Context, screener *toxscreen.Screener, in row) error {
+	now, err := screener.With(toxscreen.WithoutJudge("only the classifier is compared"), toxscreen.WithFullNetwork()).Score(ctx, in.Text)
 	if err != nil {
 		return err
 	}
-	for a, was := range in.was.scored().Attributes {
+	for a, was := range in.was.row.Value.Attributes {
 		if is, ok := now.Attributes[a]; !ok || math.Abs(float64(is.Score-was.Score)) > 1e-4 {
-			return notItsInput(in.number)
+			return notItsInput(in.Number)
 		}
 	}
-	if now.Flagged != in.was.scored().Flagged {
-		return notItsInput(in.number)
+	if now.Flagged != in.was.row.Value.Flagged {
+		return notItsInput(in.Number)
 	}
 	return nil
-}
-
-// writtenLines returns a function that returns the rows of an output in JSONL.
-func (o output) writtenLines(file io.Reader) func() (writtenRow, error) {
-	in, number := bufio.NewReaderSize(file, 1<<20), int64(0)
-	return func() (writtenRow, error) {
-		line, err := in.ReadBytes('\n')
-		if err == io.EOF && len(line) > 0 {
-			err = foreign(number + 1)
-		}
-		if err != nil {
-			return writtenRow{}, files.Cause(err)
-		}
-		number++
-		r, err := o.task.fromJSON(line)
-		if err != nil || r.row != number || r.err == "" && (r.text != nil) != o.KeepText {
-			return writtenRow{}, foreign(number)
-		}
-		return writtenRow{line, r, func(in row) (bool, error) {
-			id, others, err := in.fields.json()
-			same := bytes.Equal(id, r.id) && bytes.Equal(others, r.input)
-			return same && (r.text == nil || in.err != nil || *r.text == in.text), err
-		}}, nil
-	}
-}
-
-// writtenRecords returns a function that returns the rows of an output in CSV.
-func (o output) writtenRecords(file io.ReaderAt) func() (writtenRow, error) {
-	all := io.NewSectionReader(file, 0, math.MaxInt64)
-	records := csvRecords{in: bufio.NewReaderSize(all, 1<<20), comma: o.format().delimiter(), limit: int(^uint(0) >> 1)}
-	header, place, number := o.csvHeader(o.in.columns()), o.places(), int64(0)
-	return func() (writtenRow, error) {
-		for {
-			begin := records.offset
-			cells, err := records.next()
-			switch {
-			case err == io.EOF:
-				return writtenRow{}, io.EOF
-			case err != nil || !records.ended || len(cells) != len(header):
-				return writtenRow{}, foreign(number + 1)
-			case begin == 0:
-				if !slices.Equal(cells, header) {
-					return writtenRow{}, errors.New("the header of the output is not what this run would write: use the settings of that run")
-				}
-				continue
-			}
-			number++
-			if cells[place["row"]] != strconv.FormatInt(number, 10) {
-				return writtenRow{}, foreign(number)
-			}
-			result, err := o.writtenCells(number, cells, place)
-			if err != nil {
-				return writtenRow{}, err
-			}
-			line := make([]byte, records.offset-begin)
-			if _, err := file.ReadAt(line, begin); err != nil {
-				return writtenRow{}, files.Cause(err)
-			}
-			return writtenRow{line, result, func(in row) (bool, error) {
-				id, others, err := in.fields.cells()
-				same := cells[place["id"]] == id && slices.Equal(cells[len(place):], others)
-				if text, ok := place["text"]; ok && in.err == nil {
-					same = same && cells[text] == in.text
-				}
-				return same, err
-			}}, nil
-		}
-	}
 }

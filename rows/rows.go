@@ -17,11 +17,10 @@
 // continues. Memory does not grow with the input. [Options].Resume continues an interrupted
 // run, also after a kill. [Job.Find] finds personal data in place of toxicity. A folder or a
 // pattern of inputs has a folder of outputs, and [Options].Shard shares the work between
-// machines.
-// [Result] is the format of a row in JSONL, and [ReadLabelled] reads such rows.
+// machines. [Result] is a row of an output in JSONL; package labelled reads such rows.
 //
-// Errors, and the note next to an unfinished output, name an option by its flag of
-// `toxscreen batch` and `toxscreen pii batch`: --text-column is TextColumn.
+// Errors, and the note next to an unfinished output, name an option by its field in [Options], or
+// as [Options].OptionName says.
 package rows
 
 import (
@@ -33,6 +32,8 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/resume"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // Standard is the path that stands for [Options].Stdin and Stdout.
@@ -42,17 +43,17 @@ const Standard = "-"
 type Options struct {
 	// Input and Output are paths. The extension decides the format: .jsonl or
 	// .ndjson, .csv, .tsv, .parquet, or, of an input, .txt. Empty or [Standard] is Stdin
-	// or Stdout, which are JSONL. Input text that is compressed with gzip or zstd is unpacked, up to a zstd
-	// window of 128 MiB; its name may end in .gz or .zst.
+	// or Stdout, which are JSONL. Input text that is compressed with gzip or zstd is unpacked, up to a
+	// zstd window of 128 MiB; its name may end in .gz or .zst.
 	//
-	// Input can also be a folder, or a pattern of [filepath.Glob]. Output is then a folder,
-	// which is created if it is missing, with one output for each input, and so it is
-	// for a Shard. A folder of outputs records in its folder _done which are complete, so that
+	// Input can also be a folder, or a pattern of [filepath.Glob]. Output is then a folder with
+	// one output for each input, which is created if it is missing. The output of a Shard
+	// is such a folder, too. Its folder _done records which outputs are complete, so that
 	// Resume passes over them.
 	Input, Output string
 	Stdin         io.Reader
 	Stdout        io.Writer // gets one Write for each row
-	// InputFormat is the format of the input; default: as its name tells. Parquet that
+	// InputFormat is the format of the input; default: that of its extension. Parquet that
 	// is not a regular file is copied to a temporary file of at most 8 GiB.
 	InputFormat Format
 	// Shard is the part of the inputs to do; default: all of them.
@@ -62,16 +63,16 @@ type Options struct {
 	OutputFormat Format
 	// InputEncoding is the encoding of an input other than Parquet, by a name of
 	// https://encoding.spec.whatwg.org, such as windows-1252 (which is also latin1),
-	// utf-16le or shift_jis; default: UTF-8. A byte order mark of UTF-8 or UTF-16 counts
-	// for more. Offsets are those of the text in UTF-8.
+	// utf-16le or shift_jis; default: UTF-8. A byte order mark of UTF-8 or UTF-16 overrides
+	// it. Offsets are those of the text in UTF-8.
 	InputEncoding string
 	// Delimiter separates the cells of an input in CSV: an ASCII character other than
 	// a quote or a line break; default: a comma, or what a first line like sep=; names.
 	Delimiter byte
 	// Escape is an ASCII character before a quote or before itself, inside the quotes of CSV
 	// or TSV, that makes it a part of the text: a backslash in what Spark writes. Elsewhere
-	// it is a character like any other. Default: none; a quote is doubled, which
-	// is understood also with Escape.
+	// it is a character like any other. With and without Escape, a doubled quote is one quote of
+	// the text.
 	Escape byte
 	// TextColumn is the column or field with the text; default: "text". Plain text has
 	// no columns.
@@ -81,7 +82,7 @@ type Options struct {
 	IDColumn string
 	// KeepText writes the text beside its result.
 	KeepText bool
-	// Resume continues an unfinished output, or begins a new one if there is none;
+	// Resume continues an unfinished output, or begins a new one if the output does not exist;
 	// input and output must be regular files. Overwrite replaces an existing
 	// output. Without either of them, an existing output is an error.
 	Resume, Overwrite bool
@@ -93,18 +94,21 @@ type Options struct {
 	// default: 10000. A kill loses the rows of the unfinished group.
 	RowGroup int
 	// MaxBytes is the screener's limit of a text in bytes; default:
-	// [toxscreen.DefaultMaxBytes]. The limit of a row is [RowBytes] of it.
+	// [toxscreen.DefaultMaxBytes]. [RowBytes] gives the limit of a row.
 	MaxBytes int
 	// OffsetUnit is the unit of offsets; default: bytes.
 	OffsetUnit toxscreen.OffsetUnit
 	// Limits are what [Summary].Reached of [Job.Score] counts: rows that reach one of them.
 	Limits toxscreen.Limits
+	// OptionName returns what errors call the option in a field of Options: TextColumn is
+	// --text-column for the users of a command. Default: the name of the field.
+	OptionName func(field string) string
 	// Progress is called before the first row and after each, from the goroutine
 	// of [Job.Score] or [Job.Find].
 	Progress func(Progress)
 
-	inFolder bool   // Output is one of several
-	groups   groups // of the input
+	inFolder bool         // Output is one of several
+	groups   input.Groups // of the input
 }
 
 // MaxRowGroup is the highest [Options].RowGroup.
@@ -116,6 +120,14 @@ func (o Options) withDefaults() Options {
 	o.MaxBytes = cmp.Or(o.MaxBytes, toxscreen.DefaultMaxBytes)
 	o.OffsetUnit = cmp.Or(o.OffsetUnit, toxscreen.Bytes)
 	return o
+}
+
+// option returns what errors call an option.
+func (o Options) option(field string) string {
+	if o.OptionName == nil {
+		return field
+	}
+	return o.OptionName(field)
 }
 
 // idColumn returns the name of the id column.
@@ -138,15 +150,15 @@ func (o Options) Validate() error {
 	case o.Output == Standard && o.Stdout == nil:
 		return errors.New("the output is missing: there is neither a file nor Stdout")
 	case o.Resume && o.Overwrite:
-		return errors.New("--resume continues an output, but --overwrite replaces it: use only one of them")
+		return fmt.Errorf("%s continues an output, but %s replaces it: use only one of them", o.option("Resume"), o.option("Overwrite"))
 	case o.TextColumn == o.idColumn():
-		return fmt.Errorf("--text-column and --id-column are both %q: a column cannot be both", o.TextColumn)
+		return fmt.Errorf("%s and %s are both %q: a column cannot be both", o.option("TextColumn"), o.option("IDColumn"), o.TextColumn)
 	case o.rowGroup() < 1 || o.rowGroup() > MaxRowGroup:
-		return fmt.Errorf("--row-group: %d is not in 1..%d", o.RowGroup, MaxRowGroup)
+		return fmt.Errorf("%s: %d is not in 1..%d", o.option("RowGroup"), o.RowGroup, MaxRowGroup)
 	case o.toFolder():
 		return o.validateFolder()
 	case o.OutputFormat != "":
-		return errors.New("--output-format is for a folder of outputs: the ending of --output decides the format of one")
+		return fmt.Errorf("%s is for a folder of outputs: the ending of %s decides the format of one", o.option("OutputFormat"), o.option("Output"))
 	}
 	if err := o.validateInput(); err != nil {
 		return err
@@ -156,16 +168,16 @@ func (o Options) Validate() error {
 		return err
 	}
 	if o.RowGroup != 0 && output != Parquet {
-		return fmt.Errorf("--row-group is for Parquet, but the output is %s", output)
+		return fmt.Errorf("%s is for Parquet, but the output is %s", o.option("RowGroup"), output)
 	}
 	if o.Resume {
 		if err := o.resumable(); err != nil {
-			return fmt.Errorf("--resume: %w", err)
+			return fmt.Errorf("%s: %w", o.option("Resume"), err)
 		}
 	}
 	if o.Redo {
 		if err := o.redoable(); err != nil {
-			return fmt.Errorf("--redo judge: %w", err)
+			return fmt.Errorf("%s: %w", o.option("Redo"), err)
 		}
 	}
 	if in, err := os.Stat(o.Input); err == nil {
@@ -178,26 +190,26 @@ func (o Options) Validate() error {
 
 // validateInput checks the options about how the input is read.
 func (o Options) validateInput() error {
-	input, _, err := o.inputFormat()
+	format, err := o.ReadFormat()
 	if err != nil {
 		return err
 	}
 	switch {
-	case o.Delimiter != 0 && input != CSV:
-		return fmt.Errorf("--delimiter is for CSV, but the input is %s; use --input-format csv if it is not", input)
+	case o.Delimiter != 0 && format != CSV:
+		return fmt.Errorf("%s is for CSV, but the input is %s; use %s csv if it is not", o.option("Delimiter"), format, o.option("InputFormat"))
 	case !marks(o.Delimiter):
-		return fmt.Errorf("--delimiter: %q cannot separate cells", o.Delimiter)
-	case o.Escape != 0 && !input.hasCells():
-		return fmt.Errorf("--escape is for CSV and TSV, but the input is %s; use --input-format csv if it is not", input)
-	case o.Escape != 0 && (!marks(o.Escape) || o.Escape == o.delimiter(input)):
-		return fmt.Errorf("--escape: %q cannot escape a quote; without --escape, a quote is doubled", o.Escape)
-	case o.InputEncoding != "" && input == Parquet:
-		return errors.New("--input-encoding is for text, but the input is Parquet, whose strings are UTF-8")
-	case input == Lines && (o.IDColumn != "" || o.TextColumn != "" && o.TextColumn != "text"):
-		return errors.New("--text-column and --id-column are for formats with columns, but the input is plain text; name its format with --input-format if it is not")
+		return fmt.Errorf("%s: %q cannot separate cells", o.option("Delimiter"), o.Delimiter)
+	case o.Escape != 0 && !format.HasCells():
+		return fmt.Errorf("%s is for CSV and TSV, but the input is %s; use %s csv if it is not", o.option("Escape"), format, o.option("InputFormat"))
+	case o.Escape != 0 && (!marks(o.Escape) || o.Escape == o.delimiter(format)):
+		return fmt.Errorf("%s: %q cannot escape a quote; without %[1]s, a quote is doubled", o.option("Escape"), o.Escape)
+	case o.InputEncoding != "" && format == Parquet:
+		return fmt.Errorf("%s is for text, but the input is Parquet, whose strings are UTF-8", o.option("InputEncoding"))
+	case format == Lines && (o.IDColumn != "" || o.TextColumn != "" && o.TextColumn != "text"):
+		return fmt.Errorf("%s and %s are for formats with columns, but the input is plain text; name its format with %s if it is not", o.option("TextColumn"), o.option("IDColumn"), o.option("InputFormat"))
 	}
-	if _, err := o.encoding(); err != nil {
-		return fmt.Errorf("--input-encoding: %w", err)
+	if _, err := input.EncodingOf(o.InputEncoding); err != nil {
+		return fmt.Errorf("%s: %w", o.option("InputEncoding"), err)
 	}
 	return nil
 }
@@ -207,10 +219,10 @@ func (o Options) validateInput() error {
 func (o Options) resumable() error {
 	for _, path := range []string{o.Input, o.Output} {
 		if path == Standard {
-			return errors.New("standard input and output cannot be resumed: --resume needs files")
+			return fmt.Errorf("standard input and output cannot be resumed: %s needs files", o.option("Resume"))
 		}
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is not a regular file, which --resume needs", path)
+			return fmt.Errorf("%s is not a regular file, which %s needs", path, o.option("Resume"))
 		}
 	}
 	return nil
@@ -263,32 +275,32 @@ type Summary struct {
 }
 
 // add counts one row.
-func (s *Summary) add(l *line, t task) {
+func add[V any](s *Summary, r *Row[V], t task[V]) {
 	s.Rows++
-	if l.err == "" {
-		t.count(s, l)
+	if r.Error == "" {
+		t.count(s, r)
 	} else if s.Failed++; s.Failed == 1 {
-		s.FirstFailure = fmt.Sprintf("row %d: %s", l.row, l.err)
+		s.FirstFailure = fmt.Sprintf("row %d: %s", r.Number, r.Error)
 	}
 }
 
 // addInput counts what is odd in a row of the input.
-func (s *Summary) addInput(r row) {
-	if r.undecodable {
+func (s *Summary) addInput(r input.Row) {
+	if r.Undecodable {
 		s.Undecodable++
 	}
-	if r.nonfinite {
+	if r.Nonfinite {
 		s.Nonfinite++
 	}
 }
 
-// include adds the summary of one of several outputs, whose input is named.
-func (s *Summary) include(input string, one Summary) {
+// include adds the summary of one of several outputs, which is from a file.
+func (s *Summary) include(from string, one Summary) {
 	if s.Failed == 0 && one.Failed > 0 {
-		s.FirstFailure = input + ": " + one.FirstFailure
+		s.FirstFailure = from + ": " + one.FirstFailure
 	}
 	if s.Unjudged() == 0 && one.Unjudged() > 0 {
-		s.FirstUnjudged = input + ": " + one.FirstUnjudged
+		s.FirstUnjudged = from + ": " + one.FirstUnjudged
 	}
 	s.Rows += one.Rows
 	s.Before += one.Before
@@ -347,10 +359,7 @@ type Progress struct {
 }
 
 // Setting is a setting that the results depend on.
-type Setting struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
+type Setting = resume.Setting
 
 // UnfinishedError is the error of an interrupted run whose output can be continued
 // with [Options].Resume.

@@ -14,7 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// scoring is the [task] of [Job.Score]. Its values are *toxscreen.Result.
+// scoring is the [task] of [Job.Score].
 type scoring struct {
 	screener *toxscreen.Screener
 	unit     toxscreen.OffsetUnit
@@ -34,7 +34,7 @@ func newScoring(screener *toxscreen.Screener, o Options) *scoring {
 }
 
 func (s *scoring) versions() []Setting {
-	all := []Setting{{"the model", s.model}}
+	all := []Setting{{Name: "the model", Value: s.model}}
 	if s.finder != "" {
 		all = append(all, finderSetting(s.finder))
 	}
@@ -45,11 +45,10 @@ func (s *scoring) metadata() map[string]string {
 	return map[string]string{"toxscreen.model": s.model}
 }
 
-func (s *scoring) outcomes(ctx context.Context, rows iter.Seq[row], text func(row) (string, error)) iter.Seq[outcome] {
-	return func(yield func(outcome) bool) {
+func (s *scoring) outcomes(ctx context.Context, rows iter.Seq[row], text func(row) (string, error)) iter.Seq[outcome[toxscreen.Result]] {
+	return func(yield func(outcome[toxscreen.Result]) bool) {
 		for o := range toxscreen.Batch(ctx, s.screener, rows, text) {
-			result := o.Result.In(s.unit, o.Row.text)
-			if !yield(outcome{o.Row, &result, o.Err}) {
+			if !yield(outcome[toxscreen.Result]{o.Row, o.Result.In(s.unit, o.Row.Text), o.Err}) {
 				return
 			}
 		}
@@ -69,25 +68,17 @@ func (s *scoring) failOn() string {
 	return strings.Join(limits, ", ")
 }
 
-func (s *scoring) count(sum *Summary, l *line) {
-	sum.addResult(l.row, l.value.(*toxscreen.Result), s.limits)
+func (s *scoring) count(sum *Summary, r *Result) {
+	sum.addResult(r.Number, &r.Value, s.limits)
 }
 
-func (*scoring) fromJSON(encoded []byte) (*line, error) {
-	var r Result
-	if err := json.Unmarshal(encoded, &r); err != nil {
-		return nil, err
-	}
-	return &line{row: r.Row, id: r.ID, text: r.Text, err: r.Error, value: &r.Result, input: r.Input}, nil
-}
-
-func (*scoring) fromCells(cell func(column string) string) (any, error) {
-	r := &toxscreen.Result{
+func (*scoring) fromCells(cell func(column string) string) (toxscreen.Result, error) {
+	r := toxscreen.Result{
 		NotDecided: cell("not_decided"), Flagged: cell("flagged") == "true", Attributes: toxscreen.AttributeResults{}, Source: toxscreen.Source(cell("source")),
 	}
 	if judged := cell("judge"); judged != "" {
 		if err := json.Unmarshal([]byte(judged), &r.Judge); err != nil {
-			return nil, err
+			return r, err
 		}
 	}
 	for _, a := range toxscreen.Attributes() {
@@ -98,8 +89,8 @@ func (*scoring) fromCells(cell func(column string) string) (any, error) {
 	return r, nil
 }
 
-func (s *scoring) columns() []resultColumn {
-	var all []resultColumn
+func (s *scoring) columns() []resultColumn[toxscreen.Result] {
+	var all []resultColumn[toxscreen.Result]
 	scored := func(name string, node parquet.Node, value func(*toxscreen.Result) any) {
 		all = append(all, valueColumn(name, node, value))
 	}
@@ -136,7 +127,7 @@ func (s *scoring) columns() []resultColumn {
 	}
 	scored("warnings", jsonColumn, func(r *toxscreen.Result) any { return r.Warnings })
 	scored("not_decided", textColumn, func(r *toxscreen.Result) any { return unlessEmpty(r.NotDecided) })
-	all = append(all, errorColumn)
+	all = append(all, errorColumn[toxscreen.Result]())
 	if s.early {
 		scored("exit", numberColumn, func(r *toxscreen.Result) any {
 			if r.Exit == 0 {

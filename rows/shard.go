@@ -13,13 +13,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/rows/input"
+	"github.com/toxscreen/toxscreen/rows/parts"
 )
 
 // Shard is one of the parts of a run over files: part Number of Of, from 0. Together
-// the shards have each row once, and no two of them write the same output, so each can
+// the shards have each row once, and each output is written by one shard, so each can
 // run on a machine of its own. The zero value is the whole.
 type Shard struct{ Number, Of int }
 
@@ -69,25 +69,25 @@ func (o Options) toFolder() bool {
 func (o Options) validateFolder() error {
 	if o.Shard != (Shard{}) {
 		if err := o.Shard.validate(); err != nil {
-			return fmt.Errorf("--shard %w", err)
+			return fmt.Errorf("%s %w", o.option("Shard"), err)
 		}
 	}
 	switch info, err := os.Stat(o.Output); {
 	case o.Input == Standard:
-		return errors.New("--shard is for files: standard input cannot be read by several runs; name files, a folder or a pattern with --input")
+		return fmt.Errorf("%s is for files: standard input cannot be read by several runs; name files, a folder or a pattern with %s", o.option("Shard"), o.option("Input"))
 	case o.Redo:
-		return errors.New("--redo judge changes one output: name it, and its input")
+		return fmt.Errorf("%s changes one output: name it, and its input", o.option("Redo"))
 	case o.Output == Standard || err == nil && !info.IsDir():
-		return fmt.Errorf("--output %s: it must be a folder, for one output for each file of --input %s", o.Output, o.Input)
+		return fmt.Errorf("%s %s: it must be a folder, for one output for each file of %s %s", o.option("Output"), o.Output, o.option("Input"), o.Input)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("--output %s: %w", o.Output, files.Cause(err))
+		return fmt.Errorf("%s %s: %w", o.option("Output"), o.Output, files.Cause(err))
 	}
 	if _, _, err := formatOf(o.Output, InputFormats()); err == nil && !isFolder(o.Output) {
-		return fmt.Errorf("--output %s: it must be a folder, for one output for each file of --input %s, but its name is that of a file", o.Output, o.Input)
+		return fmt.Errorf("%s %s: it must be a folder, for one output for each file of %s %s, but its name is that of a file", o.option("Output"), o.Output, o.option("Input"), o.Input)
 	}
 	if o.OutputFormat != "" {
-		if err := o.OutputFormat.among(OutputFormats()); err != nil {
-			return fmt.Errorf("--output-format: %w", err)
+		if err := o.OutputFormat.Among(OutputFormats()); err != nil {
+			return fmt.Errorf("%s: %w", o.option("OutputFormat"), err)
 		}
 	}
 	_, err := o.wholes()
@@ -106,15 +106,8 @@ type piece struct {
 // unit is what is not cut: a file, or a row group of it.
 type unit struct {
 	input  int
-	groups groups
-	size   uint64 // in bytes
-}
-
-// groups are the row groups of an input in Parquet that an output is for. The zero
-// value is all of them.
-type groups struct {
-	from, to int
-	before   int64 // rows before them
+	groups input.Groups // the zero value is all of them
+	size   uint64       // in bytes
 }
 
 // wholes returns an input with all its rows for each input, in the order of their names,
@@ -123,7 +116,7 @@ type groups struct {
 func (o Options) wholes() ([]Options, error) {
 	inputs, err := o.inputs()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s %w", o.option("Input"), err)
 	}
 	slices.SortFunc(inputs, func(a, b string) int {
 		return strings.Compare(filepath.Base(a), filepath.Base(b))
@@ -139,11 +132,11 @@ func (o Options) wholes() ([]Options, error) {
 		}
 		one.Output = filepath.Join(o.Output, name)
 		if other, ok := from[name]; ok {
-			return nil, fmt.Errorf("%s and %s would both be written to %s: rename one, or give each its own --output", other, input, one.Output)
+			return nil, fmt.Errorf("%s and %s would both be written to %s: rename one, or give each its own %s", other, input, one.Output, o.option("Output"))
 		}
 		from[name] = input
 		if sameFile(filepath.Dir(input), o.Output) {
-			return nil, fmt.Errorf("--output %s has inputs, like %s: a later run would read the outputs too; name another folder", o.Output, input)
+			return nil, fmt.Errorf("%s %s has inputs, like %s: a later run would read the outputs too; name another folder", o.option("Output"), o.Output, input)
 		}
 		if err := one.Validate(); err != nil {
 			return nil, err
@@ -156,13 +149,13 @@ func (o Options) wholes() ([]Options, error) {
 		all[i] = one
 	}
 	if plain != "" && other != "" {
-		return nil, fmt.Errorf("--input %s: %s is plain text, and %s is not: use a pattern for the files of one kind, like '*%s'", o.Input, plain, other, filepath.Ext(other))
+		return nil, fmt.Errorf("%s %s: %s is plain text, and %s is not: use a pattern for the files of one kind, like '*%s'", o.option("Input"), o.Input, plain, other, filepath.Ext(other))
 	}
 	return all, nil
 }
 
-// inputs returns the files that --input stands for. Names that begin with a dot or an
-// underscore are left out, as Spark and other systems do: theirs are no data. So is the
+// inputs returns the files that Input stands for. Names that begin with a dot or an
+// underscore, which Spark and other systems give to their own files, are left out. So is the
 // folder of the outputs.
 func (o Options) inputs() ([]string, error) {
 	pattern := o.Input
@@ -172,7 +165,7 @@ func (o Options) inputs() ([]string, error) {
 	case err == nil:
 		entries, err := os.ReadDir(pattern)
 		if err != nil {
-			return nil, fmt.Errorf("--input %s: %w", pattern, files.Cause(err))
+			return nil, fmt.Errorf("%s: %w", pattern, files.Cause(err))
 		}
 		var inputs []string
 		for _, e := range entries {
@@ -182,7 +175,7 @@ func (o Options) inputs() ([]string, error) {
 	}
 	inputs, err := filepath.Glob(pattern)
 	if err != nil {
-		return nil, fmt.Errorf("--input %s: %w", pattern, err)
+		return nil, fmt.Errorf("%s: %w", pattern, err)
 	}
 	return o.data(inputs)
 }
@@ -192,17 +185,17 @@ func (o Options) data(inputs []string) ([]string, error) {
 		return strings.HasPrefix(filepath.Base(path), ".") || strings.HasPrefix(filepath.Base(path), "_") || sameFile(path, o.Output)
 	})
 	if len(inputs) == 0 {
-		return nil, fmt.Errorf("--input %s: there is no such file", o.Input)
+		return nil, fmt.Errorf("%s: there is no such file", o.Input)
 	}
 	for _, input := range inputs {
 		info, err := os.Stat(input)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("--input %s: %w", input, files.Cause(err))
+			return nil, fmt.Errorf("%s: %w", input, files.Cause(err))
 		case info.IsDir():
-			return nil, fmt.Errorf("--input %s: it is a folder; use a pattern for the files in folders, like 'in/*/*.parquet'", input)
+			return nil, fmt.Errorf("%s: it is a folder; use a pattern for the files in folders, like 'in/*/*.parquet'", input)
 		case !info.Mode().IsRegular():
-			return nil, fmt.Errorf("--input %s: it is not a regular file", input)
+			return nil, fmt.Errorf("%s: it is not a regular file", input)
 		}
 	}
 	return inputs, nil
@@ -211,7 +204,7 @@ func (o Options) data(inputs []string) ([]string, error) {
 // nameInFolder returns the name of the output of an input: that of the input, with the
 // ending of the output's format.
 func (o Options) nameInFolder(to Format) (string, error) {
-	format, packed, err := o.inputFormat()
+	format, err := o.ReadFormat()
 	if err != nil {
 		return "", err
 	}
@@ -223,7 +216,7 @@ func (o Options) nameInFolder(to Format) (string, error) {
 		to = format
 	}
 	name := filepath.Base(o.Input)
-	if packed != "" {
+	if _, packed, _ := formatOf(name, InputFormats()); packed { // also with a format of another name
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
 	switch named, _, err := formatOf(name, InputFormats()); {
@@ -295,12 +288,12 @@ func deal(all []Options, units []unit, of int) []piece {
 			parts[u.input]++
 			last++
 		}
-		pieces[last].groups.to = u.groups.to
+		pieces[last].groups.To = u.groups.To
 		pieces[last].size += u.size
 	}
 	for i, p := range pieces {
 		if parts[p.input] == 1 {
-			pieces[i].groups = groups{}
+			pieces[i].groups = input.Groups{}
 		} else {
 			pieces[i].Output = shardOutput(p.Output, Shard{p.shard, of})
 		}
@@ -318,7 +311,7 @@ func shardAt(begin, size, total uint64, of int) int {
 
 // units returns the units of the input with a number: its row groups if it may be cut and
 // is in Parquet, else the file.
-func (o Options) units(input int, cut bool) (_ []unit, err error) {
+func (o Options) units(number int, cut bool) ([]unit, error) {
 	file, err := os.Open(o.Input)
 	if err != nil {
 		return nil, files.Cause(err)
@@ -328,23 +321,19 @@ func (o Options) units(input int, cut bool) (_ []unit, err error) {
 	if err != nil {
 		return nil, files.Cause(err)
 	}
-	whole := []unit{{input, groups{}, uint64(info.Size()) + 1}} // an empty file takes time, too
-	if format, _, _ := o.inputFormat(); format != Parquet || !cut {
+	whole := []unit{{number, input.Groups{}, uint64(info.Size()) + 1}} // an empty file takes time, too
+	if format, _ := o.ReadFormat(); format != Parquet || !cut {
 		return whole, nil
 	}
-	defer damaged(&err)
-	if err := checkFooter(file, info.Size()); err != nil {
-		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
-	}
-	opened, err := parquet.OpenFile(file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	groups, err := input.RowGroups(file)
 	if err != nil {
-		return nil, fmt.Errorf("it is not a complete Parquet file: %w", err)
+		return nil, err
 	}
 	var units []unit
 	var before int64
-	for i, g := range opened.Metadata().RowGroups {
-		units = append(units, unit{input, groups{i, i + 1, before}, uint64(max(g.TotalByteSize, 0)) + 1})
-		before += g.NumRows
+	for i, g := range groups {
+		units = append(units, unit{number, input.Groups{From: i, To: i + 1, Before: before}, uint64(g.Bytes) + 1})
+		before += g.Rows
 	}
 	if len(units) == 0 {
 		return whole, nil
@@ -384,7 +373,7 @@ func (o Options) checkFolder(wholes []Options, pieces []piece) error {
 		known[filepath.Base(w.Output)] = true
 	}
 	for _, e := range entries {
-		name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), noteOf("")), partsOf(""))
+		name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), noteOf("")), parts.Folder(""))
 		if !planned[name] && known[shardName.ReplaceAllString(name, "$1")] {
 			return fmt.Errorf("failed to write %s: it has %s, of a run with another number of shards: its rows would be there twice; use as many shards, name another folder, or remove it",
 				o.Output, e.Name())

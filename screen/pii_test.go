@@ -10,19 +10,20 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/pii"
+	"github.com/toxscreen/toxscreen/pii/kind"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
 const mail = "you idiot, mail jane@example.com"
 
 func TestOpenFinder(t *testing.T) {
-	finder, err := screen.OpenFinder(screen.Settings{PII: screen.PII{NoNames: true, Settings: pii.Settings{Types: []toxscreen.EntityType{pii.EmailAddress}}}})
+	finder, err := screen.OpenFinder(screen.Settings{PII: screen.PII{NoNames: true, Settings: pii.Settings{Types: []toxscreen.EntityType{kind.EmailAddress}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer finder.Close()
 	found, err := finder.Find(t.Context(), mail)
-	if err != nil || len(found) != 1 || found[0].Type != pii.EmailAddress || found[0].Start != 16 {
+	if err != nil || len(found) != 1 || found[0].Type != kind.EmailAddress || found[0].Start != 16 {
 		t.Errorf("got %+v, %v", found, err)
 	}
 	_, err = screen.OpenFinder(screen.Settings{PII: screen.PII{Settings: pii.Settings{Types: []toxscreen.EntityType{"EMAIL"}}}})

@@ -9,7 +9,7 @@ import (
 )
 
 // Label scores a text by the whole network and stores its labels together with the
-// result, which [rows.ReadLabelled] takes with or without the text; l has the client's
+// result, which [labelled.Read] takes with or without the text; l has the client's
 // part. The judge is not asked, but a verdict that it has cached is stored too. A text
 // that the queue does not admit is a failure, and nothing of it is stored.
 func (c *Call) Label(ctx context.Context, l store.LabelSet) error {

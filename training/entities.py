@@ -137,7 +137,7 @@ def collate(windows: list[Window]) -> dict[str, torch.Tensor]:
 
 
 def decode(text: str, encoding, probabilities: np.ndarray, least: float | dict[str, float] = 0.5) -> list[tuple[int, int, str, float]]:
-    """The names in a text, as pii.Network finds them: (start, end, type, score). A word has the mean of the probabilities of its
+    """The names in a text, as names.Network finds them: (start, end, type, score). A word has the mean of the probabilities of its
     tokens; it is in a name if its likeliest type reaches least. A name's score is the mean of its words'.
     probabilities: [tokens, 11]."""
     out: list[tuple[int, int, int, list[float]]] = []

@@ -1,6 +1,6 @@
 """Texts as the networks see them: in plain typography, without long runs of signs, and for toxicity without links.
 
-The product's own functions decide that, classifier.Seen and pii.Seen, which training/read calls; there are no others.
+The product's own functions decide that, classifier.Seen and names.Seen, which training/read calls; there are no others.
 """
 
 import dataclasses

@@ -67,7 +67,7 @@ func TestABatchOutlivesARestartOfOllama(t *testing.T) {
 	}
 	for line := range bytes.Lines(read(t, out)) {
 		var r rows.Result
-		if err := json.Unmarshal(line, &r); err != nil || len(r.Judge.Verdicts) != 1 {
+		if err := json.Unmarshal(line, &r); err != nil || len(r.Value.Judge.Verdicts) != 1 {
 			t.Errorf("%v, %s", err, line)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
-	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/rows/labelled"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -93,17 +93,17 @@ func (a *app) calibrate(s *config.Settings, o *calibrateOptions) error {
 	if err := mayWrite(o.output, o.overwrite); err != nil {
 		return err
 	}
-	labelled, err := rows.ReadLabelled(o.input, a.in)
+	scored, err := labelled.Read(o.input, a.in)
 	if err != nil {
 		return err
 	}
 	if o.prior > 0 {
-		if err := labelled.SetPrior(o.prior); err != nil {
+		if err := scored.SetPrior(o.prior); err != nil {
 			return err
 		}
 	}
-	assumed := assumedPrior(labelled, o.prior > 0)
-	o.Model, o.Thresholds = labelled.Model, labelled.Thresholds
+	assumed := assumedPrior(scored, o.prior > 0)
+	o.Model, o.Thresholds = scored.Model, scored.Thresholds
 	for attribute, threshold := range s.Thresholds.All() {
 		o.Thresholds.Set(attribute, threshold)
 	}
@@ -120,7 +120,7 @@ func (a *app) calibrate(s *config.Settings, o *calibrateOptions) error {
 			a.warn(fmt.Sprintf("%s from %s is for %s: its judges are not kept", s.Calibration, s.From("calibration"), base.Model))
 		}
 	}
-	params, fitted, err := fit.Params(labelled.Rows, o.Options)
+	params, fitted, err := fit.Params(scored.Rows, o.Options)
 	if errors.Is(err, fit.ErrVerdicts) {
 		return hinted(err, "judge more texts with --judge-trust none --judge-band 0.05-0.95")
 	}
@@ -145,15 +145,15 @@ func (a *app) calibrate(s *config.Settings, o *calibrateOptions) error {
 
 // assumedPrior says which share of toxic texts a fit assumes and where it comes from:
 // fitted scores are only right for texts with that share.
-func assumedPrior(labelled rows.Labelled, given bool) string {
-	prior, ok := labelled.Prior()
+func assumedPrior(scored labelled.Results, given bool) string {
+	prior, ok := scored.Prior()
 	if !ok {
 		return "no row has a label for toxicity: the share of toxic texts is unknown"
 	}
 	source := "as --prior says"
 	if !given {
 		source = "as among the labels"
-		if slices.ContainsFunc(labelled.Rows, func(row toxscreen.Labelled) bool { return row.Weight != 1 }) {
+		if slices.ContainsFunc(scored.Rows, func(row toxscreen.Labelled) bool { return row.Weight != 1 }) {
 			source += " with their weights"
 		}
 		source += "; set that of your traffic with --prior"

@@ -18,6 +18,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/rows/labelled"
 )
 
 // openFeedback opens the feedback file of the settings. It returns nil if feedback is off.
@@ -142,7 +143,7 @@ type exported struct {
 }
 
 // exportFeedback writes texts with their labels in the format that
-// [rows.ReadLabelled] reads. With all, it also writes estimates.
+// [labelled.Read] reads. With all, it also writes estimates.
 func exportFeedback(w io.Writer, texts iter.Seq2[store.LabelledText, error], all bool) (exported, error) {
 	var e exported
 	out := bufio.NewWriter(w)
@@ -163,7 +164,7 @@ func exportFeedback(w io.Writer, texts iter.Seq2[store.LabelledText, error], all
 		}
 		e.texts++
 		e.labelSets += t.LabelSets
-		row := rows.NewLabelled(t.Hash, t.Text, t.Result, rows.Labels{Labels: &t.Labels, Weight: &t.Weight, LabelSets: t.LabelSets})
+		row := labelled.New(t.Hash, t.Text, t.Result, labelled.Labels{Labels: &t.Labels, Weight: &t.Weight, LabelSets: t.LabelSets})
 		if err := plainjson.Write(out, row, ""); err != nil {
 			return e, fmt.Errorf("failed to write feedback: %w", files.Cause(err))
 		}

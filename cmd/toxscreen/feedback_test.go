@@ -22,6 +22,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/store"
 	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/rows/labelled"
 )
 
 func one(a toxscreen.Attribute, share float64) (s toxscreen.Scores) {
@@ -137,10 +138,10 @@ func TestExportIsOfOneModelAndOneJudge(t *testing.T) {
 			if err := json.Unmarshal([]byte(line), &row); err != nil {
 				t.Fatal(err)
 			}
-			models = append(models, row.Versions.Model)
+			models = append(models, row.Value.Versions.Model)
 			judge := ""
-			if len(row.Judge.Verdicts) > 0 {
-				judge = row.Judge.Verdicts[0].Model
+			if len(row.Value.Judge.Verdicts) > 0 {
+				judge = row.Value.Judge.Verdicts[0].Model
 			}
 			judges = append(judges, judge)
 		}
@@ -196,7 +197,7 @@ func TestExportLeavesEstimatesOut(t *testing.T) {
 	if code != 0 || notes != want || strings.Contains(out, "estimate") || strings.Contains(out, `"exit"`) {
 		t.Errorf("exit code %d, %s%s", code, notes, out)
 	}
-	if _, err := rows.ReadLabelled(rows.Standard, bytes.NewBufferString(out)); err != nil {
+	if _, err := labelled.Read(rows.Standard, bytes.NewBufferString(out)); err != nil {
 		t.Error(err)
 	}
 	if _, out, _ := command(t, "feedback", "export", "--feedback", file, "--all"); !strings.Contains(out, `"exit":1`) {
@@ -218,7 +219,7 @@ func TestExportedRowsAreLabelledRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, out, errors := command(t, "feedback", "export", "--feedback", file)
-	read, err := rows.ReadLabelled(rows.Standard, bytes.NewBufferString(out))
+	read, err := labelled.Read(rows.Standard, bytes.NewBufferString(out))
 	if err != nil || len(read.Rows) != 1 {
 		t.Fatalf("%v: %s%s", err, out, errors)
 	}

@@ -239,8 +239,8 @@ func (a *app) piiTypesCommand() *cobra.Command {
 
 func (a *app) piiTypes(cmd *cobra.Command, s *config.Settings, _ []string) error {
 	var all []shownType
-	for _, t := range pii.Types() {
-		all = append(all, shownType{t, slices.Contains(pii.DefaultTypes(), t), pii.Describe(t)})
+	for _, k := range pii.Kinds() {
+		all = append(all, shownType{k.Type, !k.OnRequest, k.Description})
 	}
 	for _, r := range s.PII.Recognizers {
 		all = append(all, shownType{r.Type, true, "by the recognizer " + r.Name})

@@ -179,7 +179,7 @@ func (r *Run) add(line []byte) (int, error) {
 		if result.Text != nil {
 			text = *result.Text
 		}
-		if r.wrong = r.Add(result.Row, text, r.take(result.Result), result.Input); r.wrong != nil {
+		if r.wrong = r.Add(result.Number, text, r.take(result.Value), result.Input); r.wrong != nil {
 			return 0, errors.New("a row is wrong")
 		}
 	}

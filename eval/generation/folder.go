@@ -16,6 +16,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
+	"github.com/toxscreen/toxscreen/internal/resume"
 )
 
 // The files of a run. Those of its report are removed with it.
@@ -238,31 +239,31 @@ func (f *folder) complete() bool {
 	return f.resumed && !f.stored.Finished.IsZero() && len(f.done) == len(f.prompts)
 }
 
-// differ reports the first setting that is not as it was when the run began. What a
-// generator tells is compared only if it was asked.
-func (s stored) differ(now Settings, asked bool) error {
-	type setting struct{ name, before, now string }
-	all := []setting{
-		{"the set of prompts", s.Set, now.Set},
-		{"the number of generations", fmt.Sprint(s.Protocol.Generations), fmt.Sprint(now.Protocol.Generations)},
-		{"the number of tokens", fmt.Sprint(s.Protocol.MaxTokens), fmt.Sprint(now.Protocol.MaxTokens)},
-		{"the nucleus", fmt.Sprint(s.Protocol.TopP), fmt.Sprint(now.Protocol.TopP)},
-		{"the temperature", fmt.Sprint(s.Protocol.Temperature), fmt.Sprint(now.Protocol.Temperature)},
-		{"chat", fmt.Sprint(s.Protocol.Chat), fmt.Sprint(now.Protocol.Chat)},
-		{"the seed", fmt.Sprint(s.Protocol.Seed), fmt.Sprint(now.Protocol.Seed)},
-		{"the classifier", s.Classifier, now.Classifier},
-		{"toxscreen's version", s.Toxscreen, now.Toxscreen},
+// settings are those that a run cannot change. What a generator tells is among them only if it
+// was asked.
+func (s Settings) settings(asked bool) []resume.Setting {
+	all := []resume.Setting{
+		{Name: "the set of prompts", Value: s.Set},
+		{Name: "the number of generations", Value: fmt.Sprint(s.Protocol.Generations)},
+		{Name: "the number of tokens", Value: fmt.Sprint(s.Protocol.MaxTokens)},
+		{Name: "the nucleus", Value: fmt.Sprint(s.Protocol.TopP)},
+		{Name: "the temperature", Value: fmt.Sprint(s.Protocol.Temperature)},
+		{Name: "chat", Value: fmt.Sprint(s.Protocol.Chat)},
+		{Name: "the seed", Value: fmt.Sprint(s.Protocol.Seed)},
+		{Name: "the classifier", Value: s.Classifier},
+		{Name: "toxscreen's version", Value: s.Toxscreen},
 	}
 	if asked {
-		all = append(all,
-			setting{"the generator", s.Generator, now.Generator}, setting{"the model", s.Model, now.Model},
-			setting{"the digest", s.Digest, now.Digest}, setting{"the server's version", s.Server, now.Server})
+		all = append(all, resume.Setting{Name: "the generator", Value: s.Generator}, resume.Setting{Name: "the model", Value: s.Model},
+			resume.Setting{Name: "the digest", Value: s.Digest}, resume.Setting{Name: "the server's version", Value: s.Server})
 	}
-	for _, one := range all {
-		if one.before != one.now {
-			return fmt.Errorf("the run began with other settings: %s was %q and is now %q; continue with the earlier one, or replace the run with --overwrite",
-				one.name, one.before, one.now)
-		}
+	return all
+}
+
+// differ reports the first setting that is not as it was when the run began.
+func (s stored) differ(now Settings, asked bool) error {
+	if err := resume.Changed(s.settings(asked), now.settings(asked)); err != nil {
+		return fmt.Errorf("%w; continue with the earlier one, or replace the run with --overwrite", err)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/pii"
+	"github.com/toxscreen/toxscreen/pii/scan"
 	"github.com/toxscreen/toxscreen/rows"
 	"github.com/toxscreen/toxscreen/screen"
 )
@@ -90,7 +91,7 @@ func (s *Settings) CheckTypes() error {
 				}
 				return s.Wrong(used.key, err)
 			}
-			if len(s.PII.Types) == 0 && slices.Contains(pii.Types(), t) && !slices.Contains(pii.DefaultTypes(), t) {
+			if len(s.PII.Types) == 0 && slices.ContainsFunc(pii.Kinds(), func(k scan.Kind) bool { return k.Type == t && k.OnRequest }) {
 				return s.Wrong(used.key, fmt.Errorf("%s is found only if it is asked for: name the types to find with --type", t))
 			}
 		}

@@ -29,8 +29,17 @@ func AddRowFlags(cmd *cobra.Command, o *rows.Options) {
 	_ = cmd.RegisterFlagCompletionFunc("output-format", completeRowFormats(rows.OutputFormats()))
 }
 
+// optionFlags are the flags of the options in fields of [rows.Options], for its errors.
+var optionFlags = map[string]string{
+	"Input": "--input", "Output": "--output", "InputFormat": "--input-format", "OutputFormat": "--output-format", "InputEncoding": "--input-encoding",
+	"Delimiter": "--delimiter", "Escape": "--escape", "TextColumn": "--text-column", "IDColumn": "--id-column", "KeepText": "--keep-text", "Shard": "--shard",
+	"Resume": "--resume", "Overwrite": "--overwrite", "Redo": "--redo judge", "RowGroup": "--row-group", "MaxBytes": "--max-bytes", "OffsetUnit": "--offset-unit",
+	"Limits": "--fail-on",
+}
+
 // AddReadFlags adds the flags of commands that read rows.
 func AddReadFlags(cmd *cobra.Command, o *rows.Options) {
+	o.OptionName = func(field string) string { return optionFlags[field] }
 	flags := cmd.Flags()
 	flags.StringVar((*string)(&o.InputFormat), "input-format", "", "format of the input: jsonl, csv, tsv, parquet, or lines for plain text; default: as its name says, jsonl for -")
 	flags.StringVar(&o.InputEncoding, "input-encoding", "", "`NAME` of the encoding of an input in text, like windows-1252; default: UTF-8, or UTF-16 by its byte order mark")

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 	"syscall"
-	"unicode/utf8"
 
 	"github.com/ollama/ollama/api"
 )
@@ -78,7 +77,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	// A reset, an end in mid-stream, an error inside the stream, a dead runner: a
 	// restarting server causes all of them. The error quotes a line that is not JSON
 	// unchanged. If that is the beginning of a message, the model's words are in it.
-	said := beginning(strings.ToValidUTF8(err.Error(), "\uFFFD"), 300)
+	said := fmt.Sprintf("%.300s", strings.ToValidUTF8(err.Error(), "\uFFFD"))
 	if strings.HasPrefix(said, "{") {
 		said = "its answer broke off"
 	}
@@ -88,15 +87,4 @@ func (c *Client) explain(ctx context.Context, err error) error {
 func (c *Client) missing() *fault {
 	return &fault{c.server("has no model " + c.config.Model),
 		fmt.Errorf("the server at %s has no model %s: get it with `ollama pull %s`, or choose one from `ollama list`", c.base.Host, c.config.Model, c.config.Model), false}
-}
-
-// beginning returns at most limit bytes of a text, cut between runes.
-func beginning(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
 }

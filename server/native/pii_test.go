@@ -11,6 +11,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/pii"
+	"github.com/toxscreen/toxscreen/pii/kind"
 	"github.com/toxscreen/toxscreen/server"
 	"github.com/toxscreen/toxscreen/server/servertest"
 )
@@ -84,11 +85,11 @@ func TestAgesAndTitlesAreAskedForByName(t *testing.T) {
 		{pii.Settings{}, "/v1/pii", `{"text": %q}`, byDefault},
 		{pii.Settings{}, "/v1/pii", `{"text": %q, "recognizers": ` + own + `}`, byDefault},
 		{pii.Settings{}, "/v1/pii", `{"text": %q, "types": ["age", "TITLE"]}`, all},
-		{pii.Settings{Types: []toxscreen.EntityType{pii.Age, pii.Title}}, "/v1/pii", `{"text": %q, "recognizers": ` + own + `}`, all},
+		{pii.Settings{Types: []toxscreen.EntityType{kind.Age, kind.Title}}, "/v1/pii", `{"text": %q, "recognizers": ` + own + `}`, all},
 		{pii.Settings{}, "/analyze", `{"text": %q, "language": "en"}`, byDefault},
 		{pii.Settings{}, "/analyze", `{"text": %q, "language": "en", "ad_hoc_recognizers": ` + own + `}`, byDefault},
 		{pii.Settings{}, "/analyze", `{"text": %q, "language": "en", "entities": ["AGE", "TITLE"]}`, all},
-		{pii.Settings{Types: []toxscreen.EntityType{pii.Age, pii.Title}}, "/analyze", `{"text": %q, "language": "en"}`, all},
+		{pii.Settings{Types: []toxscreen.EntityType{kind.Age, kind.Title}}, "/analyze", `{"text": %q, "language": "en"}`, all},
 	} {
 		s := servertest.Serve(t, toxscreen.New(servertest.Words), server.Config{Finder: servertest.Finder(t, c.settings)})
 		body := s.Post(c.path, fmt.Sprintf(c.body, text)).Body

@@ -15,6 +15,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/pii"
+	"github.com/toxscreen/toxscreen/pii/kind"
 	"github.com/toxscreen/toxscreen/server"
 	"github.com/toxscreen/toxscreen/server/servertest"
 )
@@ -87,12 +88,12 @@ type names struct{}
 func (names) Find(_ context.Context, text string) ([]toxscreen.Entity, error) {
 	found := []toxscreen.Entity{}
 	if at := strings.Index(text, "John Doe"); at >= 0 {
-		found = append(found, toxscreen.Entity{Type: pii.Person, Start: at, End: at + len("John Doe"), Score: 0.98, Why: []string{"network"}})
+		found = append(found, toxscreen.Entity{Type: kind.Person, Start: at, End: at + len("John Doe"), Score: 0.98, Why: []string{"network"}})
 	}
 	return found, nil
 }
 
-func (names) Types() []toxscreen.EntityType { return []toxscreen.EntityType{pii.Person} }
+func (names) Types() []toxscreen.EntityType { return []toxscreen.EntityType{kind.Person} }
 
 func (names) Version() string { return "names@1" }
 
@@ -145,7 +146,7 @@ func TestPersonalData(t *testing.T) {
 		}
 	}
 	// Also where every age was asked for, one under 90 is no identifier.
-	everyAge := servertest.Serve(t, toxscreen.New(servertest.Words), server.Config{Finder: servertest.Finder(t, pii.Settings{Types: []toxscreen.EntityType{pii.Age}})})
+	everyAge := servertest.Serve(t, toxscreen.New(servertest.Words), server.Config{Finder: servertest.Finder(t, pii.Settings{Types: []toxscreen.EntityType{kind.Age}})})
 	for age, want := range map[string]string{"45": `"pass":true`, "93": `"pass":false`} {
 		if r := everyAge.Post("/v1/evaluate", `{"evaluators":[{"evaluator":"phi"}],"evaluated_model_output":"I am `+age+`."}`); !strings.Contains(r.Body, want) {
 			t.Errorf("%s: %s", age, r.Body)

@@ -53,13 +53,13 @@ func TestAnalyze(t *testing.T) {
 			t.Errorf("%s: %s, want %s", parameters, got, want)
 		}
 	}
-	r := s.Post("/analyze", `{"text": ["a@example.com", "", "none"], "language": "en", "entities": ["EMAIL_ADDRESS", "ES_NIF", "ES_NIF", "PERSON"]}`)
+	r := s.Post("/analyze", `{"text": ["a@example.com", "", "none"], "language": "en", "entities": ["EMAIL_ADDRESS", "DE_PASSPORT", "DE_PASSPORT", "PERSON"]}`)
 	var many [][]map[string]any
 	if err := json.Unmarshal([]byte(r.Body), &many); err != nil || len(many) != 3 || len(many[0]) != 1 || many[1] == nil || many[0][0]["analysis_explanation"] != nil {
 		t.Errorf("%v %s", err, r.Body)
 	}
 	// What the server cannot find is no error beside what it can, but is said.
-	if got := r.Header.Get("Toxscreen-Unsupported-Entities"); got != "ES_NIF, PERSON" {
+	if got := r.Header.Get("Toxscreen-Unsupported-Entities"); got != "DE_PASSPORT, PERSON" {
 		t.Errorf("%q", got)
 	}
 	explained := s.Post("/analyze", `{"text": `+text+`, "language": "en", "entities": ["EMAIL_ADDRESS"], "return_decision_process": true}`)
@@ -118,14 +118,14 @@ func TestFailures(t *testing.T) {
 func TestLists(t *testing.T) {
 	s := servertest.Serve(t, toxscreen.New(servertest.Words), server.Config{Finder: servertest.Finder(t, pii.Settings{Recognizers: []pii.Recognizer{{Name: "badges", Type: "BADGE", DenyList: []string{"x1"}}}})})
 	for path, want := range map[string]string{
-		"/supportedentities?language=en": `"US_SSN"`,
+		"/supportedentities?language=en": `"PL_PESEL"`,
 		"/supportedentities":             `"BADGE"`,
 		"/recognizers?language=en":       `"UsSsnRecognizer"`,
 		"/anonymizers":                   `["encrypt","hash","keep","mask","redact","replace"]`,
 		"/deanonymizers":                 `["decrypt","deanonymize_keep"]`,
 	} {
 		r := s.Get(path)
-		if r.Status != http.StatusOK || !strings.Contains(r.Body, want) || strings.Contains(r.Body, "PERSON") {
+		if r.Status != http.StatusOK || !strings.Contains(r.Body, want) || strings.Contains(r.Body, `"PERSON"`) {
 			t.Errorf("%s: %d %s", path, r.Status, r.Body)
 		}
 	}

@@ -1,5 +1,5 @@
 // Read shows texts as the networks see them. It reads JSONL with a field text and writes each
-// line with more fields: plain, the text that classifier.Seen gives, or pii.Seen; origin, for each code
+// line with more fields: plain, the text that classifier.Seen gives, or names.Seen; origin, for each code
 // point of plain the one of text that it came from, if they differ; reading, plain with disguise
 // undone; and differs, whether the model gets different tokens from the reading.
 //
@@ -21,7 +21,7 @@ import (
 
 	"github.com/toxscreen/toxscreen/classifier"
 	"github.com/toxscreen/toxscreen/disguise"
-	"github.com/toxscreen/toxscreen/pii"
+	"github.com/toxscreen/toxscreen/pii/names"
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
@@ -33,7 +33,7 @@ func main() {
 	switch *network {
 	case "":
 	case "names":
-		*path, plain = "", pii.Seen
+		*path, plain = "", names.Seen
 	case "toxicity":
 		*path = ""
 	default:

@@ -23,7 +23,7 @@ import (
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/internal/files"
-	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/rows/labelled"
 )
 
 // prior is the share of toxic texts that the rows are weighted to.
@@ -72,12 +72,12 @@ func run(dev, test, plot string, out io.Writer) error {
 	return err
 }
 
-func read(path string) (rows.Labelled, error) {
-	labelled, err := rows.ReadLabelled(path, nil)
+func read(path string) (labelled.Results, error) {
+	scored, err := labelled.Read(path, nil)
 	if err == nil {
-		err = labelled.SetPrior(prior)
+		err = scored.SetPrior(prior)
 	}
-	return labelled, err
+	return scored, err
 }
 
 // drawing is the cost of errors by the share of judged texts: a line for each judge, with

@@ -1,0 +1,94 @@
+package input
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Format is the format of a file with rows.
+type Format string
+
+// The formats.
+const (
+	JSONL   Format = "jsonl"   // one JSON object on each line
+	CSV     Format = "csv"     // RFC 4180, with a header
+	TSV     Format = "tsv"     // CSV with tabs in place of commas
+	Parquet Format = "parquet" // https://parquet.apache.org
+	Lines   Format = "lines"   // plain text, where each line is the text of a row; of inputs only
+)
+
+// Formats returns the formats that can be read.
+func Formats() []Format { return []Format{JSONL, CSV, TSV, Parquet, Lines} }
+
+// Among returns an error for a format that is not one of several.
+func (f Format) Among(formats []Format) error {
+	if slices.Contains(formats, f) {
+		return nil
+	}
+	names := make([]string, len(formats))
+	for i, name := range formats {
+		names[i] = string(name)
+	}
+	return fmt.Errorf("unknown format %q: it must be %s", string(f), oneOf(names))
+}
+
+// oneOf returns a list of alternatives in a sentence.
+func oneOf(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// String returns the name of the format in a sentence.
+func (f Format) String() string {
+	switch f {
+	case Parquet:
+		return "Parquet"
+	case Lines:
+		return "plain text"
+	case JSONL, CSV, TSV:
+	}
+	return strings.ToUpper(string(f))
+}
+
+// HasCells reports whether rows are lines of cells with a delimiter between them.
+func (f Format) HasCells() bool { return f == CSV || f == TSV }
+
+// Delimiter returns the delimiter of cells in a file that does not name another.
+func (f Format) Delimiter() byte {
+	if f == TSV {
+		return '\t'
+	}
+	return ','
+}
+
+// endings are the endings of file names and the formats that they stand for.
+var endings = []struct {
+	ending string
+	format Format
+}{{".jsonl", JSONL}, {".ndjson", JSONL}, {".csv", CSV}, {".tsv", TSV}, {".parquet", Parquet}, {".txt", Lines}}
+
+// FormatOf returns which of several formats the ending of a file name stands for, and whether a
+// second ending stands for a compression, also with an error.
+func FormatOf(path string, formats []Format) (format Format, packed bool, err error) {
+	name := path
+	if packed = compressionOf(path) != ""; packed {
+		name = path[:len(path)-len(filepath.Ext(path))]
+	}
+	ending := strings.ToLower(filepath.Ext(name))
+	var known []string
+	for _, e := range endings {
+		if !slices.Contains(formats, e.format) {
+			continue
+		}
+		if e.ending == ending {
+			return e.format, packed, nil
+		}
+		known = append(known, e.ending)
+	}
+	if ending == ".json" {
+		return "", packed, fmt.Errorf("%s: a .json file contains one value; rename it to .jsonl if each line is an object, or convert it with `jq -c '.[]'`", path)
+	}
+	return "", packed, fmt.Errorf("%s: the extension must be %s", path, oneOf(known))
+}

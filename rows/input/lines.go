@@ -1,0 +1,130 @@
+package input
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
+)
+
+// lineReader reads lines of a limited length in constant memory.
+type lineReader struct {
+	in     *bufio.Reader
+	limit  int   // bytes of a line without its line break
+	number int64 // number of the latest line
+	offset int64 // bytes read
+	buffer []byte
+	// breaks is the last byte of the file's first line break: \n, or \r in files of the old
+	// Mac OS. In the latter, \n and \r\n end lines, too; in others, \r is part of a line.
+	breaks byte
+}
+
+// next returns the next line without its line break, valid until the next call. For
+// a line over the limit it only reports that.
+func (l *lineReader) next() (line []byte, tooLong bool, err error) {
+	l.buffer = l.buffer[:0]
+	l.number++
+	for begun, ended := false, false; !ended; begun = true {
+		var part []byte
+		if part, ended, err = l.part(); err != nil {
+			if err == io.EOF && begun {
+				break
+			}
+			return nil, false, err
+		}
+		if tooLong = tooLong || len(l.buffer)+len(part) > l.limit; !tooLong {
+			l.buffer = append(l.buffer, part...)
+		}
+	}
+	if tooLong {
+		l.buffer = l.buffer[:0]
+	}
+	return l.buffer, tooLong, nil
+}
+
+// part reads bytes of a line, valid until the next call, and the line break if they end it.
+func (l *lineReader) part() (part []byte, ended bool, err error) {
+	if _, err := l.in.Peek(1); err != nil {
+		return nil, false, err
+	}
+	there, _ := l.in.Peek(l.in.Buffered())
+	end, length := len(there), len(there)
+	for i, b := range there {
+		if b == '\r' && i+1 == len(there) {
+			if i > 0 {
+				end, length = i, i // the next bytes, which tell, may come late
+				break
+			}
+			there, _ = l.in.Peek(2)
+		}
+		switch {
+		case b == '\n':
+			end, length, ended = i, i+1, true
+			l.breaks = cmp.Or(l.breaks, '\n')
+		case b != '\r':
+		case i+1 == len(there): // of the file
+			end, length, ended = i, i+1, true
+		case there[i+1] == '\n':
+			end, length, ended = i, i+2, true
+			l.breaks = cmp.Or(l.breaks, '\n')
+		case l.breaks != '\n':
+			end, length, ended = i, i+1, true
+			l.breaks = '\r'
+		}
+		if ended {
+			break
+		}
+	}
+	_, _ = l.in.Discard(length) // cannot fail after Peek
+	l.offset += int64(length)
+	return there[:end], ended, nil
+}
+
+// plainReader reads plain text: each line is a row, also a blank one, so that the number of
+// a row is that of its line.
+type plainReader struct {
+	source
+	Options
+
+	lines lineReader
+}
+
+func (p *plainReader) Columns() []Column { return nil }
+
+func (p *plainReader) Next() (Row, error) {
+	line, tooLong, err := p.lines.next()
+	if err != nil {
+		return Row{}, files.Cause(err)
+	}
+	r := Row{Number: p.lines.number, Text: string(line), Size: len(line) + 512, UpTo: p.lines.offset, Undecodable: p.undecodable(line)}
+	switch {
+	case tooLong:
+		r.Err = p.tooLong(fmt.Sprintf("line %d", r.Number))
+	case p.Text == "":
+		r.Fields = plainFields{r.Text}
+	default:
+		r.Fields = plainFields{}
+	}
+	return r, nil
+}
+
+// plainFields are the fields of a line: none, or its text.
+type plainFields []string
+
+func (f plainFields) JSON() (id, others []byte, err error) {
+	for _, text := range f {
+		others = append(AppendField(nil, "text", plainjson.Append(nil, text)), '}')
+	}
+	return nil, others, nil
+}
+
+func (plainFields) Cells() (id string, others []string, err error) { return "", nil, nil }
+
+func (plainFields) Values() (id parquet.Value, others [][]parquet.Value) {
+	return parquet.NullValue(), nil
+}
