@@ -27,9 +27,6 @@ var (
 	unsaid = regexp.MustCompile(`[^\p{L}\p{N}_-]`)
 )
 
-// unwrapped are documents whose lines are still longer.
-var unwrapped = []string{"README.md", "CONTRIBUTING.md"}
-
 // TestLinesOfProse: a stranger reads the documents in a terminal, a diff or a review. Tables,
 // code, headings and lines that are one link or one command may be longer.
 func TestLinesOfProse(t *testing.T) {
@@ -40,9 +37,6 @@ func TestLinesOfProse(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range names {
-			if slices.Contains(unwrapped, filepath.ToSlash(name)) {
-				continue
-			}
 			for n, line := range prose(t, name) {
 				read++
 				if length := utf8.RuneCountInString(line); length > maxProse && !whole.MatchString(line) {
