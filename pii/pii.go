@@ -73,6 +73,9 @@ import (
 // DefaultThreshold is the lowest score of an entity unless Settings say otherwise.
 const DefaultThreshold = scan.DefaultThreshold
 
+// AnyScore is the threshold that every entity reaches: 0 means the default.
+const AnyScore = 1e-9
+
 // patternsVersion changes whenever the patterns find something else.
 const patternsVersion = "patterns@4"
 
@@ -101,6 +104,21 @@ type Settings struct {
 	// Names finds PERSON, LOCATION, ADDRESS, ORGANIZATION and NRP. Default: none, and these
 	// types are not found. It is not asked where none of its types is.
 	Names Names
+}
+
+// Select adds recognizers and finds the types that are named, for one request. If none is named,
+// the types of the recognizers join those that are found already.
+func (s *Settings) Select(named []toxscreen.EntityType, own []Recognizer) {
+	s.Recognizers = slices.Concat(s.Recognizers, own)
+	switch {
+	case len(named) > 0:
+		s.Types = named
+	case len(s.Types) > 0: // otherwise the default ones stay, which mean other ages than AGE in a selection
+		s.Types = slices.Clone(s.Types)
+		for _, r := range own {
+			s.Types = append(s.Types, r.Type)
+		}
+	}
 }
 
 const (
@@ -246,6 +264,15 @@ func (f *Finder) With(change func(*Settings)) (*Finder, error) {
 
 // Settings returns the settings with their defaults filled in.
 func (f *Finder) Settings() Settings { return f.settings }
+
+// Findable returns the types of [Kinds] that f can find: without a network for names, it finds
+// no names.
+func (f *Finder) Findable() []toxscreen.EntityType {
+	names := f.settings.Names
+	return typesOf(func(k scan.Kind) bool {
+		return !k.Network || names != nil && slices.Contains(names.Types(), k.Type)
+	})
+}
 
 // Version implements [toxscreen.EntityFinder].
 func (f *Finder) Version() string { return f.version }

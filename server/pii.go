@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"slices"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/pii"
@@ -41,36 +40,6 @@ func (c *Call) FindAll(ctx context.Context, finder toxscreen.EntityFinder, texts
 	return all(ctx, c, texts, func(ctx context.Context, text string, t Turn) ([]toxscreen.Entity, error) {
 		return c.Find(ctx, finder, text, t)
 	})
-}
-
-// Findable returns the types of package pii that a finder can find: without a network for
-// names, it finds no names.
-func Findable(finder *pii.Finder) []toxscreen.EntityType {
-	names := finder.Settings().Names
-	var types []toxscreen.EntityType
-	for _, kind := range pii.Kinds() {
-		if !kind.Network || names != nil && slices.Contains(names.Types(), kind.Type) {
-			types = append(types, kind.Type)
-		}
-	}
-	return types
-}
-
-// AnyScore is the threshold that every entity reaches: 0 means the default.
-const AnyScore = 1e-9
-
-// SelectTypes returns the types for a request: those that it names or, if it names none, those of the
-// server and of its own recognizers. They stay empty where the server has the default ones, which
-// mean other ages than AGE in a selection.
-func SelectTypes(server, named []toxscreen.EntityType, own []pii.Recognizer) []toxscreen.EntityType {
-	if len(named) > 0 || len(server) == 0 {
-		return named
-	}
-	types := slices.Clone(server)
-	for _, r := range own {
-		types = append(types, r.Type)
-	}
-	return types
 }
 
 // Mask masks the entities of a text. The new text must not have more bytes than a

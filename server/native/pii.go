@@ -67,10 +67,9 @@ func (f format) readFinding(c *server.Call) (*finding, error) {
 		return nil, server.Fail(server.InvalidRequest, "failed to read the request: min_score: %v is not in 0..1", *in.MinScore)
 	}
 	n.finder, err = finder.With(func(s *pii.Settings) {
-		s.Types = server.SelectTypes(s.Types, types, in.Recognizers)
-		s.Recognizers = slices.Concat(s.Recognizers, in.Recognizers)
+		s.Select(types, in.Recognizers)
 		if in.MinScore != nil {
-			s.Threshold = max(*in.MinScore, server.AnyScore)
+			s.Threshold = max(*in.MinScore, pii.AnyScore)
 		}
 	})
 	if err != nil {
@@ -95,7 +94,7 @@ func checkTypes(finder *pii.Finder, names []string, recognizers []pii.Recognizer
 		if err != nil {
 			return nil, server.Fail(server.InvalidRequest, "failed to read the request: types: %v", err)
 		}
-		if !slices.Contains(server.Findable(finder), t) {
+		if !slices.Contains(finder.Findable(), t) {
 			return nil, server.Fail(server.Unsupported, "failed to read the request: types: this server does not find %s, which needs a network for names", t)
 		}
 		types = append(types, t)

@@ -90,7 +90,7 @@ func sentences(ctx context.Context, c *server.Call, text string, whole toxscreen
 
 // lookedFor returns the types that a finder looks for.
 func lookedFor(finder *pii.Finder) []toxscreen.EntityType {
-	can := server.Findable(finder)
+	can := finder.Findable()
 	return slices.DeleteFunc(slices.Clone(finder.Settings().Types), func(t toxscreen.EntityType) bool {
 		return slices.Contains(pii.Types(), t) && !slices.Contains(can, t)
 	})

@@ -80,7 +80,7 @@ func list(show func([]toxscreen.EntityType) any) func(*server.Call) error {
 // findable returns the types that a finder can find, with those of its settings' own
 // recognizers.
 func findable(finder *pii.Finder) []toxscreen.EntityType {
-	types := server.Findable(finder)
+	types := finder.Findable()
 	for _, r := range finder.Settings().Recognizers {
 		if !slices.Contains(types, r.Type) {
 			types = append(types, r.Type)
@@ -149,16 +149,15 @@ func finderOf(finder *pii.Finder, in Analysis) (own *pii.Finder, unknown []strin
 		return nil, nil, nothingToFind()
 	}
 	own, err = finder.With(func(settings *pii.Settings) {
-		settings.Types = server.SelectTypes(settings.Types, types, in.Recognizers)
-		settings.Recognizers = slices.Concat(settings.Recognizers, in.Recognizers)
+		settings.Select(types, in.Recognizers)
 		settings.Cues = slices.Concat(settings.Cues, in.Context)
 		settings.Allow = slices.Concat(settings.Allow, in.Allow)
 		settings.AllowPattern = either(settings.AllowPattern, in.AllowPattern)
 		switch {
 		case in.Threshold != nil:
-			settings.Threshold = max(*in.Threshold, server.AnyScore)
+			settings.Threshold = max(*in.Threshold, pii.AnyScore)
 		case len(in.Recognizers) > 0:
-			settings.Threshold = server.AnyScore // see reaching
+			settings.Threshold = pii.AnyScore // see reaching
 		}
 	})
 	if err != nil {
