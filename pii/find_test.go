@@ -405,14 +405,14 @@ func TestWithAndVersion(t *testing.T) {
 }
 
 func TestParseType(t *testing.T) {
-	got, err := pii.ParseType("us_ssn")
+	got, err := pii.Settings{}.ParseType("us_ssn")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got != national.USSSN {
 		t.Errorf("us_ssn is %s", got)
 	}
-	if _, err := pii.ParseType("US_SNN"); err == nil || !strings.Contains(err.Error(), "US_SSN") {
+	if _, err := (pii.Settings{}).ParseType("US_SNN"); err == nil || !strings.Contains(err.Error(), "US_SSN") {
 		t.Errorf("the error is %v, want one that names US_SSN", err)
 	}
 }

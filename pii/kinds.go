@@ -36,18 +36,29 @@ func typesOf(is func(scan.Kind) bool) []toxscreen.EntityType {
 	return types
 }
 
-// ParseType returns the type with the given name, in any case. The error names the most
-// similar one.
-func ParseType(name string) (toxscreen.EntityType, error) {
+// ParseType returns the type with a name: that of a recognizer of the settings, or one of [Kinds],
+// whose names may be in any case. The error names the most similar one.
+func (s Settings) ParseType(name string) (toxscreen.EntityType, error) {
+	own := toxscreen.EntityType(name)
+	if slices.ContainsFunc(s.Recognizers, func(r Recognizer) bool { return r.Type == own }) {
+		return own, nil
+	}
 	t := toxscreen.EntityType(strings.ToUpper(name))
-	known := Types()
-	if slices.Contains(known, t) {
+	if slices.Contains(Types(), t) {
 		return t, nil
 	}
-	names := make([]string, len(known))
-	for i, k := range known {
-		names[i] = string(k)
+	return "", s.unknownType(name)
+}
+
+// unknownType returns the error for the name of a type that nothing finds.
+func (s Settings) unknownType(name string) error {
+	var known []string
+	for _, t := range Types() {
+		known = append(known, string(t))
 	}
-	nearest, _ := spelling.Nearest(string(t), names)
-	return "", fmt.Errorf("unknown type %q of personal data: the nearest known one is %s", name, nearest)
+	for _, r := range s.Recognizers {
+		known = append(known, string(r.Type))
+	}
+	nearest, _ := spelling.Nearest(strings.ToUpper(name), known)
+	return fmt.Errorf("unknown type %q of personal data: the nearest known one is %s", name, nearest)
 }

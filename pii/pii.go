@@ -199,7 +199,7 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 	}
 	for _, t := range s.Types {
 		if !slices.Contains(Types(), t) && !slices.ContainsFunc(recognizers, func(r compiled) bool { return r.Type == t }) {
-			return nil, fmt.Errorf("failed to create a finder: nothing finds the type %q", t)
+			return nil, fmt.Errorf("failed to create a finder: %w", s.unknownType(string(t)))
 		}
 		f.wanted[t] = true
 	}

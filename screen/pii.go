@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
-	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
-	"github.com/toxscreen/toxscreen/internal/spelling"
 	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/pii"
 )
@@ -34,11 +31,6 @@ type Finder struct {
 // The network of names runs on the CPU, and opens when the first text needs it.
 func OpenFinder(s Settings) (*Finder, error) {
 	opened := &Finder{close: func() error { return nil }}
-	for _, t := range s.PII.Types {
-		if err := s.PII.Knows(t); err != nil {
-			return nil, fmt.Errorf("failed to open the finder of personal data: %w", err)
-		}
-	}
 	if s.PII.Names == nil && !s.PII.NoNames {
 		names, err := models.OpenNames(models.Options{Library: s.Library, Threads: s.Threads})
 		if err != nil {
@@ -55,24 +47,6 @@ func OpenFinder(s Settings) (*Finder, error) {
 
 // Close closes the network.
 func (f *Finder) Close() error { return f.close() }
-
-// Knows returns an error that names the nearest known type, unless the settings can find a type
-// of personal data, perhaps by a recognizer of their own.
-func (p PII) Knows(t toxscreen.EntityType) error {
-	known := pii.Types()
-	for _, r := range p.Recognizers {
-		known = append(known, r.Type)
-	}
-	if slices.Contains(known, t) {
-		return nil
-	}
-	names := make([]string, len(known))
-	for i, k := range known {
-		names[i] = string(k)
-	}
-	nearest, _ := spelling.Nearest(string(t), names)
-	return fmt.Errorf("unknown type %q of personal data: the nearest known one is %s", t, nearest)
-}
 
 // ReadRecognizers reads a YAML file with recognizers and with texts that are not personal data, see
 // [pii.ReadRecognizers]. The error names the file.

@@ -85,7 +85,7 @@ func (s *Settings) CheckTypes() error {
 		{"pii.operators", slices.Sorted(maps.Keys(s.Masking.Operators)), pii.DefaultOperator},
 	} {
 		for _, t := range used.types {
-			if err := s.PII.Knows(t); err != nil && t != used.other {
+			if _, err := s.PII.ParseType(string(t)); err != nil && t != used.other {
 				if used.other == rows.AnyType {
 					err = fmt.Errorf("%w; any is every type", err)
 				}

@@ -80,21 +80,17 @@ func (f format) readFinding(c *server.Call) (*finding, error) {
 
 // checkTypes returns the types that a request names, with recognizers of its own.
 func checkTypes(finder *pii.Finder, names []string, recognizers []pii.Recognizer) ([]toxscreen.EntityType, error) {
-	var own []toxscreen.EntityType
+	can := finder.Findable()
 	for _, r := range recognizers {
-		own = append(own, r.Type)
+		can = append(can, r.Type)
 	}
 	var types []toxscreen.EntityType
 	for _, name := range names {
-		if t := toxscreen.EntityType(name); slices.Contains(own, t) {
-			types = append(types, t)
-			continue
-		}
-		t, err := pii.ParseType(name)
+		t, err := pii.Settings{Recognizers: recognizers}.ParseType(name)
 		if err != nil {
 			return nil, server.Fail(server.InvalidRequest, "failed to read the request: types: %v", err)
 		}
-		if !slices.Contains(finder.Findable(), t) {
+		if !slices.Contains(can, t) {
 			return nil, server.Fail(server.Unsupported, "failed to read the request: types: this server does not find %s, which needs a network for names", t)
 		}
 		types = append(types, t)
