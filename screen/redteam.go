@@ -44,16 +44,8 @@ func OpenRedteam(s Settings, p *cases.Plan, price float64) (*Redteam, error) {
 	return r, nil
 }
 
-// Trust returns a warning if the model has no self-test or its server does not answer,
-// and an error if it failed the self-test or cannot judge cases; see
-// [cases.Judges.Trust]. Under [TrustNone], a failed self-test is a warning, too.
+// Trust is [cases.Judges.Trust]. Under [TrustNone], a failed self-test is a warning, too.
 func (r *Redteam) Trust(ctx context.Context) (warning string, err error) {
-	if err := r.base.Graded(); err != nil {
-		return r.Judges.Trust(ctx, r.selfTests) // which says why it cannot judge cases
-	}
-	if _, err := r.base.Identify(ctx); err != nil && ctx.Err() == nil {
-		return "the judge's self-test is not known, because its server cannot be asked which model it is: " + err.Error(), nil
-	}
 	warning, err = r.Judges.Trust(ctx, r.selfTests)
 	if failed, ok := errors.AsType[*cases.DisbeliefError](err); ok && r.trust == TrustNone {
 		return "the judge is asked because judge_trust is none: " + failed.Why, nil

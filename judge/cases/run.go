@@ -60,11 +60,15 @@ func (e *DisbeliefError) Error() string {
 }
 
 // Trust reads the self-test of the model from a folder. It returns a warning if the
-// model was not tested, and an error if it failed or cannot judge cases. If the
-// server does not answer, Trust returns neither: the calls for verdicts report it.
+// model was not tested or its server does not answer, and an error if it failed or
+// cannot judge cases. If the server cannot load the model, Trust returns neither: the calls
+// for verdicts report it.
 func (j *Judges) Trust(ctx context.Context, folder string) (warning string, err error) {
 	if err := j.first.Graded(); err != nil {
 		return "", fmt.Errorf("failed to judge cases: each metric is a rubric: %w", err)
+	}
+	if _, err := j.first.Identify(ctx); err != nil && ctx.Err() == nil {
+		return "the judge's self-test is not known, because its server cannot be asked which model it is: " + err.Error(), nil
 	}
 	model, err := j.first.Connect(ctx)
 	if err != nil {
