@@ -77,14 +77,14 @@ func TestAllAPIsHaveATimeLimit(t *testing.T) {
 // The judge has a time limit of its own.
 func TestWaitingForTheJudgeIsNotInTheTimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := judging(func(ctx context.Context, _ string) (toxscreen.Verdict, error) {
+		slow := func(ctx context.Context, _ string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 			select {
 			case <-time.After(10 * time.Second):
 				return insult(), nil
 			case <-ctx.Done():
 				return toxscreen.Verdict{}, ctx.Err()
 			}
-		})
+		}
 		taken := taking(400 * time.Millisecond)
 		screener := toxscreen.New(taken, servertest.Raised(slow))
 		ask := answering(t, screener, server.Config{RequestTimeout: time.Second})

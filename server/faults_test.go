@@ -175,7 +175,7 @@ func reallyJudged(t *testing.T, url string, timeout time.Duration) *toxscreen.Sc
 		t.Fatal(err)
 	}
 	t.Cleanup(j.Close)
-	return judged(j)
+	return judged(j.Judge)
 }
 
 // Whatever the judge does, every text gets an answer when the time for the judge is over,

@@ -20,7 +20,7 @@ import (
 func TestFeedbackIsKept(t *testing.T) {
 	alice, a := newKey(t, "alice", "")
 	f, judge := servertest.Feedback(t, store.FeedbackOptions{}), servertest.NewSlow()
-	s := serve(t, judged(judge), server.Config{Keys: []server.Key{a}, Feedback: f})
+	s := serve(t, judged(judge.Judge), server.Config{Keys: []server.Key{a}, Feedback: f})
 	r := s.Post("/v1/feedback", `{"text": "maybe", "labels": {"toxicity": 1, "insult": 0.5}, "weight": 3, "community": "news", "token": "c1"}`, "x-api-key", alice)
 	if r.Status != http.StatusCreated || r.Body != `{"stored":true}`+"\n" {
 		t.Fatalf("%d %s", r.Status, r.Body)

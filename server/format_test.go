@@ -55,7 +55,7 @@ func say(c *server.Call) error {
 // and its name in logs and metrics. What the others answer stays as it is.
 func TestANewFormatIsOneValue(t *testing.T) {
 	alice, a := newKey(t, "alice", "rate=0.001 burst=4")
-	s := serve(t, judged(servertest.NewSlow()), server.Config{
+	s := serve(t, judged(servertest.NewSlow().Judge), server.Config{
 		Formats: append(formats.All(formats.Config{}), toy()), Keys: []server.Key{a}, MaxBody: 100,
 		JudgeWait: map[string]time.Duration{"toy": time.Millisecond}, Origins: []string{"https://forum.example.org"},
 	})

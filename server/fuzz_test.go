@@ -231,12 +231,12 @@ func fuzzing(t testing.TB) (srv *server.Server, idle func() bool) {
 	}
 	t.Cleanup(func() { feedback.Close() })
 	results, _ := servertest.Results(t)
-	judge := judging(func(_ context.Context, text string) (toxscreen.Verdict, error) {
+	judge := func(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 		if len(text)%2 == 0 {
 			return toxscreen.Verdict{}, &toxscreen.AbstentionError{Why: "it wrote nonsense", Raw: text}
 		}
 		return insult(), nil
-	})
+	}
 	srv, err = servertest.New(toxscreen.New(english{Of: words}, servertest.Raised(judge)), server.Config{
 		Feedback: feedback, Results: results, Finder: servertest.Finder(t, pii.Settings{}), MaxTexts: 5, MaxBody: 64 << 10,
 		Formats: formats.All(formats.Config{Communities: map[string]toxscreen.Scores{"news": scores(toxscreen.Toxicity, 0.7)}}),

@@ -170,7 +170,7 @@ func TestAKeyHasItsOwnTimeForTheJudge(t *testing.T) {
 	hasty, h := newKey(t, "hasty", "judge_wait=0s")
 	judge := servertest.NewSlow()
 	results, _ := servertest.Results(t)
-	s := serve(t, judged(judge), server.Config{Keys: []server.Key{p, h}, Results: results})
+	s := serve(t, judged(judge.Judge), server.Config{Keys: []server.Key{p, h}, Results: results})
 	if r := s.Post("/v1/score", `{"text": "maybe"}`, "x-api-key", hasty).Result(t); !r.Judge.Pending {
 		t.Errorf("%+v", r.Judge)
 	}

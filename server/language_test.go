@@ -159,12 +159,12 @@ func TestPartsOfATextAreDecided(t *testing.T) {
 
 // A verdict of the judge decides a text in any language.
 func TestAVerdictIsNotBlocked(t *testing.T) {
-	quick := judging(func(context.Context, string) (toxscreen.Verdict, error) {
+	quick := func(context.Context, string, toxscreen.Classification) (toxscreen.Verdict, error) {
 		verdict := insult()
 		verdict.Passage = nil // it is about the whole text
 		*verdict.Aspects[0].PYes = 0.1
 		return verdict, nil
-	})
+	}
 	screener := toxscreen.New(englishWords, servertest.Raised(quick))
 	s := serve(t, screener, server.Config{})
 	const body = `{"texts":["große maybe"],"additional_provider_specific_params":{"thresholds":{"insult":0.4}}}`

@@ -22,7 +22,7 @@ const wait30s = 30 * time.Second
 func TestAnAnswerWaitsForTheJudge(t *testing.T) {
 	judge := servertest.NewSlow()
 	close(judge.Answer)
-	s := serve(t, judged(judge), server.Config{JudgeWait: map[string]time.Duration{"native": wait30s}})
+	s := serve(t, judged(judge.Judge), server.Config{JudgeWait: map[string]time.Duration{"native": wait30s}})
 	result := s.Post("/v1/score", `{"text": "maybe"}`).Result(t)
 	if result.Source != toxscreen.SourceFused || result.Judge.Pending || len(result.Judge.Verdicts) != 1 || result.Attributes[toxscreen.Insult].Score != 0.9 {
 		t.Errorf("%+v", result)
@@ -35,7 +35,7 @@ func TestAnAnswerWaitsForTheJudge(t *testing.T) {
 func TestALateVerdictCanBeFetched(t *testing.T) {
 	judge := servertest.NewSlow()
 	kept, all := servertest.Results(t)
-	s := serve(t, judged(judge), server.Config{Results: kept})
+	s := serve(t, judged(judge.Judge), server.Config{Results: kept})
 	for _, body := range []string{`{"text": "maybe"}`, `{"text": "maybe", "id": "mine", "judge_wait": "1ms", "offset_unit": "utf16"}`} {
 		first := s.Post("/v1/score", body).Result(t)
 		if !first.Judge.Asked || !first.Judge.Pending || first.Judge.ID == "" || first.Source != toxscreen.SourceClassifier {
@@ -66,7 +66,7 @@ func TestALateVerdictCanBeFetched(t *testing.T) {
 func TestTheHeaderSaysHowLongToWait(t *testing.T) {
 	judge := servertest.NewSlow()
 	results, _ := servertest.Results(t)
-	s := serve(t, judged(judge), server.Config{JudgeWait: map[string]time.Duration{"native": wait30s}, Results: results})
+	s := serve(t, judged(judge.Judge), server.Config{JudgeWait: map[string]time.Duration{"native": wait30s}, Results: results})
 	if result := s.Post("/v1/score", `{"text": "maybe"}`, "Toxscreen-Judge-Wait", "0s").Result(t); !result.Judge.Pending {
 		t.Errorf("%+v", result.Judge)
 	}
@@ -80,7 +80,7 @@ func TestTheHeaderSaysHowLongToWait(t *testing.T) {
 func TestNothingIsKeptOfATextThatMustNotBeStored(t *testing.T) {
 	judge := servertest.NewSlow()
 	kept, all := servertest.Results(t)
-	s := serve(t, judged(judge), server.Config{Results: kept})
+	s := serve(t, judged(judge.Judge), server.Config{Results: kept})
 	at := s.Post("/v1/score", `{"text": "maybe", "do_not_store": true}`).Result(t)
 	if at.Judge.Pending || at.Judge.Asked || !strings.Contains(at.Judge.Why, "nothing of the text may be kept") || judge.Asked.Load() != 0 {
 		t.Errorf("%+v", at.Judge)
@@ -104,7 +104,7 @@ func TestNothingIsKeptOfATextThatMustNotBeStored(t *testing.T) {
 func TestOutstandingVerdictsAreBounded(t *testing.T) {
 	judge := servertest.NewSlow()
 	results, _ := servertest.Results(t)
-	s := serve(t, judged(judge), server.Config{Results: results})
+	s := serve(t, judged(judge.Judge), server.Config{Results: results})
 	s.API.SetMaxLate(2)
 	for range 2 {
 		if r := s.Post("/v1/score", `{"text": "maybe"}`).Result(t); !r.Judge.Pending {
@@ -124,7 +124,7 @@ func TestOutstandingVerdictsAreBounded(t *testing.T) {
 // When a client disconnects, its work is cancelled.
 func TestTheJudgeIsLeftAloneWhenTheClientIsGone(t *testing.T) {
 	judge := servertest.NewSlow()
-	s := serve(t, judged(judge), server.Config{JudgeWait: map[string]time.Duration{"native": wait30s}})
+	s := serve(t, judged(judge.Judge), server.Config{JudgeWait: map[string]time.Duration{"native": wait30s}})
 	ctx, leave := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
@@ -177,9 +177,9 @@ func TestReadinessTellsOfTheJudge(t *testing.T) {
 		t.Errorf("%s", r.Body)
 	}
 	for want, err := range map[string]error{"answers": nil, "fails": errors.New("nobody listens")} {
-		fails := judging(func(context.Context, string) (toxscreen.Verdict, error) {
+		fails := func(context.Context, string, toxscreen.Classification) (toxscreen.Verdict, error) {
 			return toxscreen.Verdict{}, errors.New("broken")
-		})
+		}
 		s := serve(t, judged(fails), server.Config{Judge: &known{err: err}, JudgeWait: map[string]time.Duration{"native": wait30s}})
 		servertest.Wait(t, "the judge "+want, func() bool { return strings.Contains(s.Get("/readyz").Body, `"judge":"`+want+`"`) })
 		if r := s.Post("/v1/score", `{"text": "maybe"}`).Result(t); r.Judge.Error != "broken" {
@@ -202,7 +202,7 @@ func TestReadinessTellsOfFeedback(t *testing.T) {
 // Readiness and metrics say what the judge's verdicts may change, from when that is
 // known, and follow its changes.
 func TestTheServerTellsWhatTheJudgeIsTrustedFor(t *testing.T) {
-	never := judging(func(context.Context, string) (toxscreen.Verdict, error) { return insult(), nil })
+	never := func(context.Context, string, toxscreen.Classification) (toxscreen.Verdict, error) { return insult(), nil }
 	judge := &known{}
 	s := serve(t, judged(never), server.Config{Judge: judge})
 	says := func(readiness string, insults string) {

@@ -217,7 +217,7 @@ func (a *accepting) ask(t *testing.T, client *http.Client, method, path, body st
 func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 	judge := servertest.NewSlow()
 	kept, all := servertest.Results(t)
-	srv, err := servertest.New(toxscreen.New(taking(20*time.Millisecond), servertest.Raised(judge)),
+	srv, err := servertest.New(toxscreen.New(taking(20*time.Millisecond), servertest.Raised(judge.Judge)),
 		server.Config{Results: kept, QueueWait: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -399,11 +399,11 @@ func TestTheLogHoldsNoText(t *testing.T) {
 		}
 		return words(context.Background(), text)
 	})
-	lying := judging(func(_ context.Context, text string) (toxscreen.Verdict, error) {
+	lying := func(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 		return toxscreen.Verdict{}, &toxscreen.AbstentionError{Why: "it wrote " + text, Raw: text}
-	})
+	}
 	results, _ := servertest.Results(t)
-	s := serve(t, toxscreen.New(broken, toxscreen.WithOpinion(toxscreen.Opinion{Ask: lying.Judge})), server.Config{Results: results})
+	s := serve(t, toxscreen.New(broken, toxscreen.WithOpinion(toxscreen.Opinion{Ask: lying})), server.Config{Results: results})
 	for _, text := range []string{secret, secret + " panic", secret + " fail"} {
 		s.Post("/v1/score", `{"text": "`+text+`", "id": "`+secret+`", "judge_wait": "10s"}`)
 		s.Post("/v1/score", `{"texts": ["`+text+`"]}`)
@@ -448,7 +448,7 @@ func TestLanguagesOfTextsAreCounted(t *testing.T) {
 func TestMetricsAreKept(t *testing.T) {
 	judge := servertest.NewSlow()
 	results, _ := servertest.Results(t)
-	s := serve(t, judged(judge), server.Config{Results: results})
+	s := serve(t, judged(judge.Judge), server.Config{Results: results})
 	s.Post("/v1/score", `{"texts": ["you idiot", "hello", "maybe"]}`)
 	s.Post("/v1/score", `{}`)
 	metrics := servertest.Debug(t, s.API, "/metrics")

@@ -14,7 +14,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type (
 	classify = servertest.Classify
 	english  = servertest.English
-	judging  = servertest.Judging
 	reply    = servertest.Reply
 )
 

@@ -38,7 +38,7 @@ func TestOnlyTheLogHasTheAddressOfTheJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(opened.Close)
-	s := servertest.Serve(t, servertest.Judged(opened.Judge), server.Config{Formats: formats.All(formats.Config{Verdicts: verdicts}), JudgeWait: map[string]time.Duration{"native": time.Minute}})
+	s := servertest.Serve(t, servertest.Judged(opened.Judge.Judge), server.Config{Formats: formats.All(formats.Config{Verdicts: verdicts}), JudgeWait: map[string]time.Duration{"native": time.Minute}})
 	for path, want := range map[string]int{
 		"/v1/score": http.StatusOK, "/v1/score?format=mastra": http.StatusBadGateway, "/v1/score?format=nexa": http.StatusOK,
 	} {

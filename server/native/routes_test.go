@@ -95,11 +95,11 @@ func TestSentencesOfALateResult(t *testing.T) {
 		"Oh, maybe.":               {{Start: 0, End: 10, Score: 0.9}},
 	} {
 		asked, answer := make(chan string, 3), make(chan struct{})
-		judge := servertest.Judging(func(_ context.Context, text string) (toxscreen.Verdict, error) {
+		judge := func(_ context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
 			asked <- text
 			<-answer
 			return verdict, nil
-		})
+		}
 		results, _ := servertest.Results(t)
 		s := servertest.Serve(t, servertest.Judged(judge), server.Config{Results: results})
 		first := s.Post("/v1/score", `{"text": "`+text+`", "sentences": true}`).Result(t)

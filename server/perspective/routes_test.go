@@ -103,7 +103,7 @@ func TestRequestsOfClients(t *testing.T) {
 func TestSentences(t *testing.T) {
 	alice, a := servertest.NewKey(t, "alice", "rate=0.001 burst=1")
 	judge := servertest.NewSlow()
-	s := servertest.Serve(t, servertest.Judged(judge), server.Config{Keys: []server.Key{a}})
+	s := servertest.Serve(t, servertest.Judged(judge.Judge), server.Config{Keys: []server.Key{a}})
 	r := s.Post(analyze+"?key="+alice, `{"comment":{"text":"\ud83d\ude00 You idiot. Thank you. Or maybe?"},"requestedAttributes":{"TOXICITY":{},"INSULT":{"scoreThreshold":0.3},"FLIRTATION":{}},"spanAnnotations":true,"doNotStore":true}`)
 	const want = `{"attributeScores":{` +
 		`"INSULT":{"spanScores":[{"begin":0,"end":14,"score":{"value":0.8,"type":"PROBABILITY"}},{"begin":25,"end":34,"score":{"value":0.5,"type":"PROBABILITY"}}],"summaryScore":{"value":0.5,"type":"PROBABILITY"}},` +
@@ -126,11 +126,11 @@ func TestSentences(t *testing.T) {
 // that can wait may get the judge's.
 func TestWaitsForTheJudgeOnlyIfTold(t *testing.T) {
 	const maybe = `{"comment":{"text":"maybe"},"requestedAttributes":{"INSULT":{}}}`
-	s := servertest.Serve(t, servertest.Judged(servertest.NewSlow()), server.Config{})
+	s := servertest.Serve(t, servertest.Judged(servertest.NewSlow().Judge), server.Config{})
 	if r := s.Post(analyze, maybe); !strings.Contains(r.Body, `"value":0.5`) {
 		t.Errorf("%d %s", r.Status, r.Body)
 	}
-	quick := servertest.Judging(func(context.Context, string) (toxscreen.Verdict, error) { return servertest.Insult(), nil })
+	quick := func(context.Context, string, toxscreen.Classification) (toxscreen.Verdict, error) { return servertest.Insult(), nil }
 	s = servertest.Serve(t, servertest.Judged(quick), server.Config{JudgeWait: map[string]time.Duration{"perspective": time.Minute}})
 	if r := s.Post(analyze, maybe); !strings.Contains(r.Body, `"value":0.9`) {
 		t.Errorf("%d %s", r.Status, r.Body)

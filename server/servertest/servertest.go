@@ -94,14 +94,6 @@ var Lines = Classify(func(ctx context.Context, text string) (toxscreen.Classific
 	return found, err
 })
 
-// Judging is a judge made of a function.
-type Judging func(ctx context.Context, text string) (toxscreen.Verdict, error)
-
-// Judge returns a verdict, for [toxscreen.Opinion].Ask.
-func (j Judging) Judge(ctx context.Context, text string, _ toxscreen.Classification) (toxscreen.Verdict, error) {
-	return j(ctx, text)
-}
-
 // Insult is the verdict that a text is an insult.
 func Insult() toxscreen.Verdict {
 	attribute, p, score, alone := toxscreen.Insult, toxscreen.Probability(0.9), toxscreen.Probability(3), true
@@ -112,38 +104,28 @@ func Insult() toxscreen.Verdict {
 	}
 }
 
-// Raising is a fusion that takes over the judge's probabilities.
-type Raising struct{}
-
-// Version is that of an [toxscreen.Opinion].
-func (Raising) Version() string { return "raising" }
-
-// Fuse is that of an [toxscreen.Opinion].
-func (Raising) Fuse(s toxscreen.Scores, v *toxscreen.Verdict) (toxscreen.Fused, error) {
-	fused := toxscreen.Fused{Scores: s}
-	if v == nil {
-		return fused, nil
-	}
-	for a, p := range v.Measured().All() {
-		fused.Scores.Set(a, p)
-		fused.Evidence.Set(a, 1)
-	}
-	return fused, nil
-}
+// Ask is a judge, as [toxscreen.Opinion] has it.
+type Ask = func(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, error)
 
 // Judged returns a screener on words whose borderline texts go to a judge.
-func Judged(j Judge) *toxscreen.Screener { return toxscreen.New(Words, Raised(j)) }
-
-// Judge is a judge of a test.
-type Judge interface {
-	Judge(ctx context.Context, text string, found toxscreen.Classification) (toxscreen.Verdict, error)
-}
+func Judged(ask Ask) *toxscreen.Screener { return toxscreen.New(Words, Raised(ask)) }
 
 // Raised is the option of a judge that is asked about borderline texts and whose probabilities
-// [Raising] takes over.
-func Raised(j Judge) toxscreen.Option {
+// become the scores.
+func Raised(ask Ask) toxscreen.Option {
 	return toxscreen.WithOpinion(toxscreen.Opinion{
-		Decide: toxscreen.Band{Low: 0.4, High: 0.6}.Decide, Ask: j.Judge, Fuse: Raising{}.Fuse, Version: Raising{}.Version(),
+		Decide: toxscreen.Band{Low: 0.4, High: 0.6}.Decide, Ask: ask, Version: "raising",
+		Fuse: func(s toxscreen.Scores, v *toxscreen.Verdict) (toxscreen.Fused, error) {
+			fused := toxscreen.Fused{Scores: s}
+			if v == nil {
+				return fused, nil
+			}
+			for a, p := range v.Measured().All() {
+				fused.Scores.Set(a, p)
+				fused.Evidence.Set(a, 1)
+			}
+			return fused, nil
+		},
 	})
 }
 
