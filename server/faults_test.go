@@ -157,7 +157,7 @@ func TestSlowClientsOfAllKindsHinderNobody(t *testing.T) {
 	if slowClients >= 1000 {
 		left = 0 // slow headers time out after 10 seconds, too long for each run of the tests
 	}
-	servertest.WaitFor(t, 30*time.Second, "the slow clients are disconnected", func() bool { return open.Load() <= left })
+	servertest.Wait(t, "the slow clients are disconnected", func() bool { return open.Load() <= left })
 	close(stop)
 	drops.Wait()
 }

@@ -17,6 +17,21 @@ import (
 	"github.com/toxscreen/toxscreen/server/servertest"
 )
 
+// byLine finds the word idiot in each line of a text, which is a window of its own.
+var byLine = servertest.Classify(func(ctx context.Context, text string) (toxscreen.Classification, error) {
+	found, err := servertest.Words(ctx, text)
+	found.Windows = nil
+	for line := range strings.Lines(text) {
+		one, _ := servertest.Words(ctx, line)
+		start := 0
+		if n := len(found.Windows); n > 0 {
+			start = found.Windows[n-1].End
+		}
+		found.Windows = append(found.Windows, toxscreen.Window{Start: start, End: start + len(line), Scores: one.Scores})
+	}
+	return found, err
+})
+
 func TestOneTextIsScored(t *testing.T) {
 	s := servertest.Serve(t, toxscreen.New(servertest.Words), server.Config{})
 	r := s.Post("/v1/score", `{"id": "a", "text": "you idiot"}`)
@@ -38,7 +53,7 @@ func TestARequestHasItsOwnUnitsAndThresholds(t *testing.T) {
 // A long text has the passages to look at, in the unit and for the thresholds that the
 // client asks for.
 func TestPassagesOfALongText(t *testing.T) {
-	s := servertest.Serve(t, toxscreen.New(servertest.Lines), server.Config{})
+	s := servertest.Serve(t, toxscreen.New(byLine), server.Config{})
 	const text = `"text": "hello 😀\nyou idiot\nbye"`
 	result := s.Post("/v1/score", `{`+text+`, "offset_unit": "utf16"}`).Result(t)
 	if want := []toxscreen.Passage{{Start: 9, End: 19, Score: 0.9}}; !slices.Equal(result.Passages, want) {

@@ -79,21 +79,6 @@ var Words = Classify(func(_ context.Context, text string) (toxscreen.Classificat
 	return found, nil
 })
 
-// Lines finds the word idiot in each line of a text, which is a window of its own.
-var Lines = Classify(func(ctx context.Context, text string) (toxscreen.Classification, error) {
-	found, err := Words(ctx, text)
-	found.Windows = nil
-	for line := range strings.Lines(text) {
-		one, _ := Words(ctx, line)
-		start := 0
-		if n := len(found.Windows); n > 0 {
-			start = found.Windows[n-1].End
-		}
-		found.Windows = append(found.Windows, toxscreen.Window{Start: start, End: start + len(line), Scores: one.Scores})
-	}
-	return found, err
-})
-
 // Insult is the verdict that a text is an insult.
 func Insult() toxscreen.Verdict {
 	attribute, p, score, alone := toxscreen.Insult, toxscreen.Probability(0.9), toxscreen.Probability(3), true
@@ -346,16 +331,10 @@ func (s *Site) lines(route *routers.Route, data []byte) {
 	}
 }
 
-// Wait returns when a condition holds, and fails after 10 seconds.
+// Wait returns when a condition holds, and fails after 30 seconds.
 func Wait(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
-	WaitFor(tb, 10*time.Second, what, holds)
-}
-
-// WaitFor is [Wait] with another time.
-func WaitFor(tb testing.TB, most time.Duration, what string, holds func() bool) {
-	tb.Helper()
-	for end := time.Now().Add(most); !holds(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			tb.Fatalf("waited in vain until %s", what)
 		}
