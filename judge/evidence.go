@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -67,7 +68,7 @@ func (s *source) locate(quote string) (toxscreen.Evidence, bool) {
 	}
 	for _, hay := range s.folded {
 		for i := 0; i+len(needle) <= len(hay.runes); i++ {
-			if equal(hay.runes[i:i+len(needle)], needle) {
+			if slices.Equal(hay.runes[i:i+len(needle)], needle) {
 				return toxscreen.Evidence{Start: hay.start[i], End: hay.end[i+len(needle)-1], Match: toxscreen.MatchFolded}, true
 			}
 		}
@@ -110,15 +111,6 @@ func index(text, quote string) (at int, ok bool) {
 
 func wordRune(c rune) bool {
 	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c))
-}
-
-func equal(a, b []rune) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // nearest returns the first substring of a text with the smallest edit distance to
