@@ -187,7 +187,7 @@ func (c *Call) Body() ([]byte, error) {
 	c.read = true
 	in := &counted{c: c, r: http.MaxBytesReader(c.Writer, r.Body, most)}
 	if gzipped {
-		in = &counted{c: c, r: http.MaxBytesReader(c.Writer, &gunzip{in: in}, most)}
+		in = &counted{c: c, r: http.MaxBytesReader(c.Writer, io.NopCloser(&gunzip{in: in}), most)}
 	}
 	data, err := io.ReadAll(in)
 	if _, ok := errors.AsType[*Failure](err); ok {

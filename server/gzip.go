@@ -40,6 +40,3 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 	}
 	return n, Fail(InvalidRequest, "failed to read the request: its Content-Encoding is gzip, but its body is not valid gzip")
 }
-
-// Close implements [io.Closer]. The server closes the body itself.
-func (*gunzip) Close() error { return nil }
