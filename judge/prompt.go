@@ -17,7 +17,7 @@ type Case struct {
 	// Found is what a classifier found in the text; it selects the passage to judge. The
 	// zero value means that nothing is known.
 	Found toxscreen.Classification
-	// Fields has further texts by the names in [CaseFields]. The judge sees the
+	// Fields has further texts by the names in a rubric's Fields. The judge sees the
 	// fields that its rubric names.
 	Fields map[string]string
 
@@ -26,8 +26,8 @@ type Case struct {
 	core []part // the parts to show alone; nil shows the passage
 }
 
-// CaseFields are the fields that a case may have besides its text.
-var CaseFields = []string{"input", "context", "reference"}
+// caseFields are the fields that a case may have besides its text.
+var caseFields = []string{"input", "context", "reference"}
 
 // mark replaces white space of the judged text in the prompt, so that the text reads
 // unlike the prompt around it ("datamarking", arXiv 2403.14720, which

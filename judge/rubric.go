@@ -192,8 +192,8 @@ func (r Rubric) Validate() error {
 		}
 	}
 	for i, f := range r.Fields {
-		if !slices.Contains(CaseFields, f) {
-			wrong("fields[%d]: %q must be one of %s", i, f, strings.Join(CaseFields, ", "))
+		if !slices.Contains(caseFields, f) {
+			wrong("fields[%d]: %q must be one of %s", i, f, strings.Join(caseFields, ", "))
 		}
 		if slices.Contains(r.Fields[:i], f) {
 			wrong("fields[%d]: %q is given twice", i, f)
