@@ -207,22 +207,13 @@ type Model struct {
 	Digest  string // SHA-256 of its manifest, hexadecimal
 	Rubric  string // version of the rubric
 	Dialect string // how it is asked: "rubric", or the dialect of a guard model
-	Context int    // context size of every call, in tokens
-	Prefix  int    // tokens of the prompt without a text
-	// Thoughts is the number of tokens of each answer that are reserved for what the
-	// model thinks first: 0 if it does not think.
-	Thoughts int
-	// FormatIgnored reports whether the server enforces the schema of answers only
-	// after the model has thought. If Thoughts is 0, the model follows its prompt
-	// without the schema, and otherwise it has to think.
-	FormatIgnored bool
+	Context int    // context size of every call, in tokens; 0 before the model is loaded
 }
 
 // String returns the name and the beginning of the digest.
 func (m Model) String() string { return m.Name + "@" + beginning(m.Digest, 12) }
 
-// Identify asks the server which model it has, without loading it. Context, Prefix
-// and FormatIgnored are not known if it was not loaded before.
+// Identify asks the server which model it has, without loading it.
 func (j *Judge) Identify(ctx context.Context) (Model, error) {
 	return j.described(j.client.Identify(ctx))
 }
@@ -246,10 +237,7 @@ func (j *Judge) described(s *ollama.Session, err error) (Model, error) {
 	if err != nil {
 		return Model{}, fmt.Errorf("failed to ask the judge: %w", err)
 	}
-	return Model{
-		Name: j.config.Model, Digest: s.Digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(),
-		Context: s.Context, Prefix: s.Prefix, Thoughts: s.Thoughts, FormatIgnored: s.FormatIgnored,
-	}, nil
+	return Model{Name: j.config.Model, Digest: s.Digest, Rubric: j.dialect.rubric(), Dialect: j.dialect.name(), Context: s.Context}, nil
 }
 
 // Judge returns the verdict on one text, for [toxscreen.Opinion].Ask. found is what a classifier

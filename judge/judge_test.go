@@ -203,7 +203,7 @@ func TestAServerThatIgnoresTheSchema(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var kept ollamatest.Requests
 			j := tinyJudge(t, ollamatest.NewProxy(t, server, kept.Plan(t, ollamatest.Always(test.fault))).URL, func(c *Config) { c.Model = "thinking" })
-			m, err := j.Connect(t.Context())
+			m, err := j.client.Connect(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -529,7 +529,7 @@ func TestANoIsAskedForAgainWithoutTheNeighbours(t *testing.T) {
 	if !slices.Contains(v.Warnings, saw) {
 		t.Errorf("warnings %q, want %q", v.Warnings, saw)
 	}
-	m, err := j.Identify(t.Context())
+	m, err := j.client.Identify(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
