@@ -129,6 +129,16 @@ type MaskedItem struct {
 	Original string               `json:"original"` // what stood there
 }
 
+// In returns the masked text with the offsets of its items in another unit.
+func (m Masked) In(unit toxscreen.OffsetUnit) Masked {
+	units := toxscreen.NewUnits(unit, m.Text)
+	m.Items = slices.Clone(m.Items)
+	for i, item := range m.Items {
+		m.Items[i].Start, m.Items[i].End = units.Range(item.Start, item.End)
+	}
+	return m
+}
+
 // Mask masks the entities of a text, whose offsets are bytes of it, ordered by Start and
 // free of overlap, as [Finder.Find] and [Merge] return them. The error names an operator
 // that cannot be applied.

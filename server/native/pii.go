@@ -135,16 +135,6 @@ func (n *finding) find(ctx context.Context, c *server.Call, text scoreText, t se
 	if err != nil {
 		return piiResult{}, err
 	}
-	result.Masked, result.Items = &masked.Text, itemsIn(n.unit, masked)
+	result.Masked, result.Items = &masked.Text, masked.In(n.unit).Items
 	return result, nil
-}
-
-// itemsIn returns the items of a masked text with their offsets in another unit.
-func itemsIn(unit toxscreen.OffsetUnit, masked pii.Masked) []pii.MaskedItem {
-	units := toxscreen.NewUnits(unit, masked.Text)
-	items := slices.Clone(masked.Items)
-	for i, item := range items {
-		items[i].Start, items[i].End = units.Range(item.Start, item.End)
-	}
-	return items
 }

@@ -204,18 +204,12 @@ func (m Masking) Operators() (pii.Operators, error) {
 // ToMasked returns the answer to a request.
 func (m Masking) ToMasked(masked pii.Masked) Masked {
 	out := Masked{Text: masked.Text, Items: make([]Item, len(masked.Items))}
-	at, points := 0, 0
-	count := func(to int) int {
-		points += utf8.RuneCountInString(masked.Text[at:to])
-		at = to
-		return points
-	}
-	for i, item := range masked.Items {
+	for i, item := range masked.In(toxscreen.CodePoints).Items {
 		kind := string(item.Operator)
 		if m.restore && item.Operator == pii.Keep {
 			kind = restoreKeep
 		}
-		out.Items[i] = Item{Start: count(item.Start), End: count(item.End), Type: item.Type, Text: item.Text, Operator: kind}
+		out.Items[i] = Item{Start: item.Start, End: item.End, Type: item.Type, Text: item.Text, Operator: kind}
 	}
 	slices.Reverse(out.Items)
 	return out
