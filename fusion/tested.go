@@ -10,7 +10,7 @@ import (
 // Tested is what a judge's self-test allows its verdicts to change.
 type Tested struct {
 	// Attributes has what verdicts count for each attribute that the judge was
-	// measured on. An Weights with Cap 0 ignores them.
+	// measured on. Weights with Cap 0 ignore them.
 	Attributes map[toxscreen.Attribute]Weights
 	// Figures are the judge's figures for the attributes that it answers for.
 	Figures map[toxscreen.Attribute]Figures

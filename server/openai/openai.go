@@ -28,7 +28,7 @@ type Request struct {
 	Images []string `json:"-"`
 }
 
-// Moderation is the answer to an [Request].
+// Moderation is the answer to a [Request].
 type Moderation struct {
 	ID      string   `json:"id"`
 	Model   string   `json:"model"`

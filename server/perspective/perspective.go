@@ -50,7 +50,7 @@ type Parameters struct {
 	ScoreThreshold *float64 `json:"scoreThreshold"`
 }
 
-// Scores is the answer to a [Analyze].
+// Scores is the answer to an [Analyze].
 type Scores struct {
 	AttributeScores   map[string]Attribute `json:"attributeScores"` // by the names of the request
 	Languages         []string             `json:"languages,omitempty"`
@@ -277,6 +277,7 @@ func ToScores(r Analyze, whole toxscreen.Result, parts []server.Sentence, langua
 	if !r.SpanAnnotations || len(parts) == 0 {
 		parts = []server.Sentence{{Text: r.Comment.Text, Result: whole}}
 	}
+	units := toxscreen.NewUnits(toxscreen.UTF16Units, r.Comment.Text)
 	for _, name := range slices.Sorted(maps.Keys(r.RequestedAttributes)) {
 		a, _, ours := attributeOf(name)
 		summary, measured := whole.Attributes[a]
@@ -294,15 +295,15 @@ func ToScores(r Analyze, whole toxscreen.Result, parts []server.Sentence, langua
 		attribute := Attribute{SummaryScore: scoreOf(summary)}
 		at := 0
 		for _, part := range parts {
-			begin, end := at, at+utf16Len(part.Text)
-			at = end
+			begin, end := units.Range(at, at+len(part.Text))
+			at += len(part.Text)
 			if score, ok := part.Result.Attributes[a]; ok && score.Score.Rounded() >= threshold {
 				attribute.SpanScores = append(attribute.SpanScores, Span{&begin, &end, *scoreOf(score)})
 			}
 		}
 		if len(attribute.SpanScores) == 0 { // no sentence reaches the threshold
-			begin := 0
-			attribute.SpanScores = []Span{{&begin, &at, *attribute.SummaryScore}}
+			begin, end := units.Range(0, at)
+			attribute.SpanScores = []Span{{&begin, &end, *attribute.SummaryScore}}
 		}
 		scores.AttributeScores[name] = attribute
 	}
@@ -328,7 +329,7 @@ func ReadSuggest(data []byte) (Suggest, error) {
 	if len(r.AttributeScores) == 0 {
 		return r, invalid("INVALID_REQUEST", "attribute_scores must not be empty")
 	}
-	units := utf16Len(r.Comment.Text)
+	_, units := toxscreen.NewUnits(toxscreen.UTF16Units, r.Comment.Text).Range(0, len(r.Comment.Text))
 	for _, name := range slices.Sorted(maps.Keys(r.AttributeScores)) {
 		if _, known, _ := attributeOf(name); !known {
 			return r, invalid("INVALID_REQUEST", "Unknown requested attribute: "+name)
@@ -508,17 +509,4 @@ func badJSON(err error) *Error {
 		message = fmt.Sprintf("Invalid value at '%s': %v", wrong.Field, &plainjson.FieldError{Expected: wrong.Expected, Found: wrong.Found})
 	}
 	return invalid("INVALID_REQUEST", message)
-}
-
-// utf16Len returns the number of UTF-16 code units in a text. Each byte that is not
-// valid UTF-8 counts as one, as in [toxscreen.Result.In].
-func utf16Len(text string) int {
-	n := 0
-	for _, c := range text {
-		n++
-		if c > 0xFFFF {
-			n++
-		}
-	}
-	return n
 }
