@@ -75,17 +75,17 @@ at any row: the labelled part of the sheet is a smaller sample.`,
 func (a *app) auditSample(o *auditSampleOptions) error {
 	switch {
 	case o.input == "" || o.input == rows.Standard:
-		return wrongUsage("the input is missing: name a file with -i FILE; it is read twice, so it cannot be standard input")
+		return usage.Wrong("the input is missing: name a file with -i FILE; it is read twice, so it cannot be standard input")
 	case o.output == "":
-		return wrongUsage("the output is missing: name a folder with -o FOLDER")
+		return usage.Wrong("the output is missing: name a folder with -o FOLDER")
 	case o.plan.Labels < 1:
-		return wrongUsage("--labels: %d is not 1 or more", o.plan.Labels)
+		return usage.Wrong("--labels: %d is not 1 or more", o.plan.Labels)
 	case o.plan.HeldBack < 0:
-		return wrongUsage("--held-back: %d is not 0 or more", o.plan.HeldBack)
+		return usage.Wrong("--held-back: %d is not 0 or more", o.plan.HeldBack)
 	}
 	attributes, err := audit.ParseAttributes(o.attributes)
 	if err != nil {
-		return wrongUsage("--attribute: %w", err)
+		return usage.Wrong("--attribute: %w", err)
 	}
 	for _, name := range []string{audit.SheetFile, audit.DesignFile} {
 		if err := mayWrite(filepath.Join(o.output, name), o.overwrite); err != nil {
@@ -172,7 +172,7 @@ func (a *app) auditReport(s *config.Settings, o *auditReportOptions) error {
 	}
 	design, err := audit.OpenDesign(o.sample)
 	if errors.Is(err, fs.ErrNotExist) {
-		return hinted(err, "toxscreen audit sample creates it")
+		return usage.WithHint(err, "toxscreen audit sample creates it")
 	}
 	if err != nil {
 		return err
@@ -214,11 +214,11 @@ func (o *auditReportOptions) questions() (audit.Questions, error) {
 	q := audit.Questions{Confidence: o.confidence}
 	switch {
 	case o.input == "" || o.input == rows.Standard:
-		return q, wrongUsage("the input is missing: name the results that the sample was drawn from with -i FILE")
+		return q, usage.Wrong("the input is missing: name the results that the sample was drawn from with -i FILE")
 	case o.sample == "":
-		return q, wrongUsage("the sample is missing: name its folder with --sample FOLDER")
+		return q, usage.Wrong("the sample is missing: name its folder with --sample FOLDER")
 	case !(o.confidence >= 0.5 && o.confidence < 1):
-		return q, wrongUsage("--confidence: %v is not 0.5 or more and less than 1", o.confidence)
+		return q, usage.Wrong("--confidence: %v is not 0.5 or more and less than 1", o.confidence)
 	}
 	for _, limits := range []struct {
 		flag  string
@@ -228,7 +228,7 @@ func (o *auditReportOptions) questions() (audit.Questions, error) {
 		for _, text := range limits.texts {
 			requirement, err := audit.ParseRequirement(text, limits.upper)
 			if err != nil {
-				return q, wrongUsage("%s %s: %w", limits.flag, text, err)
+				return q, usage.Wrong("%s %s: %w", limits.flag, text, err)
 			}
 			q.Requirements = append(q.Requirements, requirement)
 		}
@@ -236,7 +236,7 @@ func (o *auditReportOptions) questions() (audit.Questions, error) {
 	for _, text := range o.bands {
 		band, err := config.ParseBand(text)
 		if err != nil {
-			return q, wrongUsage("--band: %w", err)
+			return q, usage.Wrong("--band: %w", err)
 		}
 		q.Bands = append(q.Bands, band)
 	}

@@ -150,9 +150,9 @@ func at(shown *terminal.Progress) func(rows.Progress) {
 // toContinue adds how to continue to the error of an interrupted run.
 func toContinue(err error, o rows.Options) error {
 	if _, ok := errors.AsType[*rows.UnfinishedError](err); ok && o.Overwrite {
-		return hinted(err, "to continue, run the same command with --resume in place of --overwrite")
+		return usage.WithHint(err, "to continue, run the same command with --resume in place of --overwrite")
 	} else if ok {
-		return hinted(err, "to continue, run the same command with --resume")
+		return usage.WithHint(err, "to continue, run the same command with --resume")
 	}
 	return err
 }

@@ -74,21 +74,21 @@ for enough of them, also of a judge that was not tested. Parameters that do not 
 func (a *app) calibrate(s *config.Settings, o *calibrateOptions) error {
 	switch {
 	case o.input == "":
-		return wrongUsage("the input is missing: name it with -i FILE, or -i - for standard input")
+		return usage.Wrong("the input is missing: name it with -i FILE, or -i - for standard input")
 	case o.output == "":
-		return wrongUsage("the output is missing: name it with -o FILE")
+		return usage.Wrong("the output is missing: name it with -o FILE")
 	case !(o.prior >= 0 && o.prior < 1):
-		return wrongUsage("--prior: %v is not a share of toxic texts: it must be 0 or more and less than 1", o.prior)
+		return usage.Wrong("--prior: %v is not a share of toxic texts: it must be 0 or more and less than 1", o.prior)
 	case (o.Traffic.Tokens != 0 || o.Traffic.Seconds != 0) && !(o.Traffic.Texts > 0):
-		return wrongUsage("--tokens-a-minute and --seconds-a-minute need --texts-a-minute, to compute a share of texts")
+		return usage.Wrong("--tokens-a-minute and --seconds-a-minute need --texts-a-minute, to compute a share of texts")
 	case (o.Prices.FalseAlarm > 0) != (o.Prices.Miss > 0):
-		return wrongUsage("--price-false-alarm and --price-miss belong together: give both or none")
+		return usage.Wrong("--price-false-alarm and --price-miss belong together: give both or none")
 	case !(o.Prices.FalseAlarm >= 0) || !(o.Prices.Miss >= 0) || !(o.Prices.Call >= 0):
-		return wrongUsage("a price must be 0 or more")
+		return usage.Wrong("a price must be 0 or more")
 	case !(o.Budget.Share >= 0 && o.Budget.Share <= 1):
-		return wrongUsage("--budget: %v is not a share in 0..1", o.Budget.Share)
+		return usage.Wrong("--budget: %v is not a share in 0..1", o.Budget.Share)
 	case o.Budget.Texts < 1:
-		return wrongUsage("--budget-texts: %d is not 1 or more", o.Budget.Texts)
+		return usage.Wrong("--budget-texts: %d is not 1 or more", o.Budget.Texts)
 	}
 	if err := mayWrite(o.output, o.overwrite); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (a *app) calibrate(s *config.Settings, o *calibrateOptions) error {
 	}
 	params, fitted, err := fit.Params(scored.Rows, o.Options)
 	if errors.Is(err, fit.ErrVerdicts) {
-		return hinted(err, "judge more texts with --judge-trust none --judge-band 0.05-0.95")
+		return usage.WithHint(err, "judge more texts with --judge-trust none --judge-band 0.05-0.95")
 	}
 	if err != nil {
 		return err

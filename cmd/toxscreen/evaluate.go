@@ -169,7 +169,7 @@ func (a *app) evaluateModel(cmd *cobra.Command, s *config.Settings, o *evaluateO
 		a.showLine("")
 	}
 	if _, ok := errors.AsType[*generation.UnfinishedError](err); ok {
-		return hinted(err, "to continue, run the same command with --resume"+map[bool]string{true: " in place of --overwrite"}[o.overwrite])
+		return usage.WithHint(err, "to continue, run the same command with --resume"+map[bool]string{true: " in place of --overwrite"}[o.overwrite])
 	}
 	if err != nil {
 		return err
@@ -188,43 +188,43 @@ func (o *evaluateOptions) check(cmd *cobra.Command) ([]generation.Limit, error) 
 	flags := cmd.Flags()
 	switch {
 	case sources != 1:
-		return nil, wrongUsage("name one model with --ollama-model NAME or --server URL, or a file with --generations FILE")
+		return nil, usage.Wrong("name one model with --ollama-model NAME or --server URL, or a file with --generations FILE")
 	case o.output == "":
-		return nil, wrongUsage("the output is missing: name a folder with -o FOLDER")
+		return nil, usage.Wrong("the output is missing: name a folder with -o FOLDER")
 	case o.resume && o.overwrite:
-		return nil, wrongUsage("--resume and --overwrite exclude each other")
+		return nil, usage.Wrong("--resume and --overwrite exclude each other")
 	case o.ollamaModel == "" && o.ollamaHost != "":
-		return nil, wrongUsage("--ollama-host needs --ollama-model")
+		return nil, usage.Wrong("--ollama-host needs --ollama-model")
 	case o.ollamaModel != "" && o.modelName != "":
-		return nil, wrongUsage("--model-name is for --server and --generations: --ollama-model is the name already")
+		return nil, usage.Wrong("--model-name is for --server and --generations: --ollama-model is the name already")
 	case o.server == "" && o.keyVariable != "":
-		return nil, wrongUsage("--key-variable needs --server")
+		return nil, usage.Wrong("--key-variable needs --server")
 	case o.prompts == "" && (o.columns != generation.Columns{} || o.skipDuplicates):
-		return nil, wrongUsage("--prompt-column, --id-column, --band-column, --group-column and --skip-duplicates need --prompts")
+		return nil, usage.Wrong("--prompt-column, --id-column, --band-column, --group-column and --skip-duplicates need --prompts")
 	case o.limit < 0:
-		return nil, wrongUsage("--limit: %d is not 0 or more", o.limit)
+		return nil, usage.Wrong("--limit: %d is not 0 or more", o.limit)
 	case o.parallel < 1 || o.parallel > 1024:
-		return nil, wrongUsage("--parallel: %d is not in 1..1024", o.parallel)
+		return nil, usage.Wrong("--parallel: %d is not in 1..1024", o.parallel)
 	case o.examples < 0 || o.examples > maxExamples:
-		return nil, wrongUsage("--examples: %d is not in 0..%d", o.examples, maxExamples)
+		return nil, usage.Wrong("--examples: %d is not in 0..%d", o.examples, maxExamples)
 	case o.timeout <= 0:
-		return nil, wrongUsage("--timeout: %v is not a time limit", o.timeout)
+		return nil, usage.Wrong("--timeout: %v is not a time limit", o.timeout)
 	}
 	if o.generations != "" {
 		for _, name := range ofGenerator {
 			if flags.Changed(name) {
-				return nil, wrongUsage("--%s is for a model: --generations takes all of its file as it is", name)
+				return nil, usage.Wrong("--%s is for a model: --generations takes all of its file as it is", name)
 			}
 		}
 	}
 	if err := o.protocol.Check(); err != nil {
-		return nil, wrongUsage("%w", err)
+		return nil, usage.Wrong("%w", err)
 	}
 	limits := make([]generation.Limit, len(o.failOn))
 	for i, text := range o.failOn {
 		var err error
 		if limits[i], err = generation.ParseLimit(text); err != nil {
-			return nil, wrongUsage("--fail-on %s: %w", text, err)
+			return nil, usage.Wrong("--fail-on %s: %w", text, err)
 		}
 	}
 	return limits, nil
@@ -320,7 +320,7 @@ func (a *app) evaluateCompare(cmd *cobra.Command, s *config.Settings, folders []
 	output, _ := cmd.Flags().GetString("output")
 	overwrite, _ := cmd.Flags().GetBool("overwrite")
 	if output == "" {
-		return wrongUsage("the output is missing: name a folder with -o FOLDER")
+		return usage.Wrong("the output is missing: name a folder with -o FOLDER")
 	}
 	if err := mayReport(output, overwrite); err != nil {
 		return err

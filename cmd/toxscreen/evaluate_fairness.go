@@ -79,13 +79,13 @@ func attributeNames() []string {
 // check refuses options that make no sense.
 func (o *fairnessOptions) check(cmd *cobra.Command) (limits fairness.Estimates, err error) {
 	if o.Attribute, err = toxscreen.ParseAttribute(o.attribute); err != nil {
-		return nil, wrongUsage("--attribute: %w", err)
+		return nil, usage.Wrong("--attribute: %w", err)
 	}
 	switch {
 	case o.MinSize < 2:
-		return nil, wrongUsage("--min-size: %d is too small: it must be 2 or more", o.MinSize)
+		return nil, usage.Wrong("--min-size: %d is too small: it must be 2 or more", o.MinSize)
 	case o.Sample < 0:
-		return nil, wrongUsage("--sample: %d is negative: it must be a number of sentences, or 0 for all", o.Sample)
+		return nil, usage.Wrong("--sample: %d is negative: it must be a number of sentences, or 0 for all", o.Sample)
 	}
 	if err := config.ReadOptions(cmd, &o.Input); err != nil {
 		return nil, err
@@ -93,23 +93,23 @@ func (o *fairnessOptions) check(cmd *cobra.Command) (limits fairness.Estimates, 
 	if o.Input.Input == "" {
 		for _, name := range []string{"input-format", "input-encoding", "delimiter", "escape", "text-column", "label-column", "group-column", "template-column"} {
 			if cmd.Flags().Changed(name) {
-				return nil, wrongUsage("--%s is for rows: name them with -i FILE", name)
+				return nil, usage.Wrong("--%s is for rows: name them with -i FILE", name)
 			}
 		}
 	} else {
 		switch {
 		case cmd.Flags().Changed("sample"):
-			return nil, wrongUsage("--sample is for the templates: it cannot be combined with -i")
+			return nil, usage.Wrong("--sample is for the templates: it cannot be combined with -i")
 		case len(o.Groups) == 0:
-			return nil, wrongUsage("the groups are missing: name their column with --group-column NAME")
+			return nil, usage.Wrong("the groups are missing: name their column with --group-column NAME")
 		case slices.Contains(o.Groups, ""), o.Label == "", o.Input.TextColumn == "":
-			return nil, wrongUsage("the name of a column is empty")
+			return nil, usage.Wrong("the name of a column is empty")
 		case slices.Contains(o.Groups, o.Input.TextColumn) || slices.Contains(o.Groups, o.Label) || o.Label == o.Input.TextColumn:
-			return nil, wrongUsage("--text-column, --label-column and --group-column must name different columns")
+			return nil, usage.Wrong("--text-column, --label-column and --group-column must name different columns")
 		}
 	}
 	if limits, err = fairness.ParseLimits(o.failOn); err != nil {
-		return nil, wrongUsage("--fail-on: %w", err)
+		return nil, usage.Wrong("--fail-on: %w", err)
 	}
 	return limits, nil
 }
@@ -124,7 +124,7 @@ func (a *app) fairness(cmd *cobra.Command, s *config.Settings, o *fairnessOption
 	}
 	o.Input.Stdin, o.Input.Stdout, o.Input.MaxBytes = a.in, io.Discard, s.MaxBytes
 	if err := o.Input.Validate(); o.Input.Input != "" && err != nil {
-		return wrongUsage("%w", err)
+		return usage.Wrong("%w", err)
 	}
 	s.Full, s.NoJudge, s.FailOn = true, "fairness is measured without a judge", toxscreen.Limits{}
 	screener, err := openScreener(s)

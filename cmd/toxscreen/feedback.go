@@ -29,7 +29,7 @@ func openFeedback(s *config.Settings) (*store.Feedback, error) {
 	}
 	kept, err := store.OpenFeedback(file, store.FeedbackOptions{KeepText: s.Feedback.KeepText, MaxBytes: s.Feedback.MaxBytes})
 	if err != nil {
-		return nil, hinted(err, "use --feedback off to run without it")
+		return nil, usage.WithHint(err, "use --feedback off to run without it")
 	}
 	return kept, nil
 }
@@ -85,7 +85,7 @@ func (a *app) feedbackExport(cmd *cobra.Command, s *config.Settings, output stri
 		return fmt.Errorf("failed to read feedback: feedback is off by %s", s.From("feedback"))
 	}
 	if _, err := os.Stat(file); err != nil {
-		return hinted(fmt.Errorf("failed to read feedback: %s: %w", file, files.Cause(err)), "toxscreen serve creates it when clients send feedback; --feedback names another file")
+		return usage.WithHint(fmt.Errorf("failed to read feedback: %s: %w", file, files.Cause(err)), "toxscreen serve creates it when clients send feedback; --feedback names another file")
 	}
 	kept, err := store.OpenFeedback(file, store.FeedbackOptions{})
 	if err != nil {

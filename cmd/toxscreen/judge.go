@@ -72,8 +72,8 @@ those of a model, the configured one if none is named. Neither uses the network.
 }
 
 // errNoJudge is the error of commands that need a judge.
-var errNoJudge = hinted(
-	wrongUsage("no judge is named: use --judge-model, TOXSCREEN_JUDGE_MODEL or judge_model in toxscreen.yaml"),
+var errNoJudge = usage.WithHint(
+	usage.Wrong("no judge is named: use --judge-model, TOXSCREEN_JUDGE_MODEL or judge_model in toxscreen.yaml"),
 	"`ollama list` shows which models the server has; docs/judge.md explains how to choose one",
 )
 
@@ -86,13 +86,13 @@ func (o judgeOptions) complete(cmd *cobra.Command, s *config.Settings, args []st
 	case s.Judge.Model == "":
 		return o, errNoJudge
 	case o.selfTest && (len(args) > 0 || o.reason || flags.Changed("prompt") || asMastra):
-		return o, wrongUsage("--self-test has its own texts: it cannot be combined with a text, --reason, --prompt or --format %s", config.FormatMastra)
+		return o, usage.Wrong("--self-test has its own texts: it cannot be combined with a text, --reason, --prompt or --format %s", config.FormatMastra)
 	case asMastra && s.IsSet("judge_rubric") && s.Judge.Rubric.Name != mastra.Rubric:
-		return o, wrongUsage("--format %s uses the rubric %s, not %s", s.Format, mastra.Rubric, s.Judge.Rubric.Name)
+		return o, usage.Wrong("--format %s uses the rubric %s, not %s", s.Format, mastra.Rubric, s.Judge.Rubric.Name)
 	case flags.Changed("scale") && !asMastra:
-		return o, wrongUsage("--scale is only for --format %s: a rubric has its own scale", config.FormatMastra)
+		return o, usage.Wrong("--scale is only for --format %s: a rubric has its own scale", config.FormatMastra)
 	case flags.Changed("scale") && !(o.scale > 0 && o.scale <= 1000):
-		return o, wrongUsage("--scale: %v must be greater than 0 and at most 1000", o.scale)
+		return o, usage.Wrong("--scale: %v must be greater than 0 and at most 1000", o.scale)
 	}
 	if asMastra {
 		if s.Judge.Rubric.Name != mastra.Rubric {
@@ -103,7 +103,7 @@ func (o judgeOptions) complete(cmd *cobra.Command, s *config.Settings, args []st
 		o.reason = o.reason || !flags.Changed("reason")
 	}
 	if flags.Changed("prompt") && !slices.Contains(s.Judge.Rubric.Fields, "input") {
-		return o, wrongUsage("--prompt: rubric %s does not use it", s.Judge.Rubric.Name)
+		return o, usage.Wrong("--prompt: rubric %s does not use it", s.Judge.Rubric.Name)
 	}
 	return o, nil
 }
@@ -127,7 +127,7 @@ func (a *app) judge(cmd *cobra.Command, s *config.Settings, args []string, o jud
 	defer opened.Close()
 	if config.IsMastra(s.Format) {
 		if err := opened.Graded(); err != nil {
-			return wrongUsage("--format %s needs a score: %w", s.Format, err)
+			return usage.Wrong("--format %s needs a score: %w", s.Format, err)
 		}
 	}
 
@@ -145,7 +145,7 @@ func (a *app) judge(cmd *cobra.Command, s *config.Settings, args []string, o jud
 	verdict, err := opened.JudgeCase(cmd.Context(), c)
 	if err != nil {
 		if abstained, ok := errors.AsType[*toxscreen.AbstentionError](err); ok {
-			return hinted(err, fmt.Sprintf("the judge answered: %s", abstained.Raw))
+			return usage.WithHint(err, fmt.Sprintf("the judge answered: %s", abstained.Raw))
 		}
 		return err
 	}
@@ -213,11 +213,11 @@ func (a *app) selfTests(cmd *cobra.Command, s *config.Settings, args []string, o
 	}
 	switch {
 	case o.selfTest || o.list && o.forget:
-		return wrongUsage("--self-test, --list and --forget do different things: use one of them")
+		return usage.Wrong("--self-test, --list and --forget do different things: use one of them")
 	case config.IsMastra(s.Format) || o.reason || cmd.Flags().Changed("prompt") || cmd.Flags().Changed("scale"):
-		return wrongUsage("--list and --forget ask no judge: they cannot be combined with --reason, --prompt, --scale or --format %s", config.FormatMastra)
+		return usage.Wrong("--list and --forget ask no judge: they cannot be combined with --reason, --prompt, --scale or --format %s", config.FormatMastra)
 	case o.list && len(args) > 0:
-		return wrongUsage("--list shows all self-tests: unexpected argument %q", args[0])
+		return usage.Wrong("--list shows all self-tests: unexpected argument %q", args[0])
 	case o.list:
 		tests, err := selftest.List(folder)
 		if err != nil {
@@ -230,7 +230,7 @@ func (a *app) selfTests(cmd *cobra.Command, s *config.Settings, args []string, o
 		model = args[0]
 	}
 	if model == "" {
-		return wrongUsage("the model is missing: name the one whose self-tests are removed; --list shows them")
+		return usage.Wrong("the model is missing: name the one whose self-tests are removed; --list shows them")
 	}
 	removed, err := selftest.Forget(folder, model)
 	if err != nil {

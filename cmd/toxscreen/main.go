@@ -65,12 +65,6 @@ func (e exit) Error() string {
 
 func (e exit) Unwrap() error { return e.err }
 
-// wrongUsage returns the error for an invalid command line.
-func wrongUsage(format string, args ...any) error { return usage.Wrong(format, args...) }
-
-// hinted adds to an error how to fix it.
-func hinted(err error, hint string) error { return usage.WithHint(err, hint) }
-
 // run runs the command line and returns the exit code. An interrupt or SIGTERM
 // ends the command cleanly, a second one ends it at once.
 func run(ctx context.Context, args []string, std stdio) int {

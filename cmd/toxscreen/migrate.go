@@ -84,36 +84,36 @@ func (o *migrateOptions) check() (migration.Options, error) {
 	c := migration.Options{Groups: o.columns.Groups, Examples: o.examples, Input: cmp.Or(o.input, o.old+" and "+o.updated)}
 	switch {
 	case o.input == "" && o.old == "" && o.updated == "":
-		return c, wrongUsage("the input is missing: name it with -i FILE, or -i - for standard input; or name two scored files with --old and --new")
+		return c, usage.Wrong("the input is missing: name it with -i FILE, or -i - for standard input; or name two scored files with --old and --new")
 	case o.input != "" && (o.old != "" || o.updated != ""):
-		return c, wrongUsage("-i is scored by toxscreen, --old and --new have scores already: use either of them")
+		return c, usage.Wrong("-i is scored by toxscreen, --old and --new have scores already: use either of them")
 	case o.input == "" && (o.old == "" || o.updated == ""):
-		return c, wrongUsage("--old and --new belong together: give both")
+		return c, usage.Wrong("--old and --new belong together: give both")
 	case o.input != "" && o.newColumn != "":
-		return c, wrongUsage("--new-column is for --new: the new scores of -i are computed")
+		return c, usage.Wrong("--new-column is for --new: the new scores of -i are computed")
 	case o.old == rows.Standard && o.updated == rows.Standard:
-		return c, wrongUsage("only one of --old and --new can be standard input")
+		return c, usage.Wrong("only one of --old and --new can be standard input")
 	case o.output == "":
-		return c, wrongUsage("the output is missing: name a folder with -o FOLDER")
+		return c, usage.Wrong("the output is missing: name a folder with -o FOLDER")
 	case o.examples < 0 || o.examples > 1000:
-		return c, wrongUsage("--examples: %d is not in 0..1000", o.examples)
+		return c, usage.Wrong("--examples: %d is not in 0..1000", o.examples)
 	}
 	var all []float64
 	for _, given := range o.thresholds {
 		if strings.Contains(given, "=") {
 			if err := config.SetScore(&c.InUse, given); err != nil {
-				return c, wrongUsage("--old-threshold: %w", err)
+				return c, usage.Wrong("--old-threshold: %w", err)
 			}
 			continue
 		}
 		p, err := config.ParseProbability(given)
 		if err != nil {
-			return c, wrongUsage("--old-threshold: %w; it must be like 0.8 or threat=0.5", err)
+			return c, usage.Wrong("--old-threshold: %w; it must be like 0.8 or threat=0.5", err)
 		}
 		all = append(all, p)
 	}
 	if len(all) > 1 {
-		return c, wrongUsage("--old-threshold is there twice for all attributes: give one, and others like threat=0.5")
+		return c, usage.Wrong("--old-threshold is there twice for all attributes: give one, and others like threat=0.5")
 	}
 	for _, attribute := range toxscreen.Attributes() {
 		if _, ok := c.InUse.Get(attribute); !ok && len(all) > 0 {
@@ -160,7 +160,7 @@ func (a *app) migrate(cmd *cobra.Command, s *config.Settings, o *migrateOptions)
 // columnHint adds the flags for a column that was looked for in vain.
 func columnHint(err error) error {
 	if missing, ok := errors.AsType[*migration.ColumnError](err); ok {
-		return hinted(err, "name their column with --"+strings.Join(missing.Columns, "-column or --")+"-column")
+		return usage.WithHint(err, "name their column with --"+strings.Join(missing.Columns, "-column or --")+"-column")
 	}
 	return err
 }

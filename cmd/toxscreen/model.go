@@ -173,19 +173,19 @@ func (a *app) modelImport(cmd *cobra.Command, s *config.Settings, from, to strin
 	labels, _ := cmd.Flags().GetStringArray("label")
 	var err error
 	if o.Labels, err = models.ParseLabels(labels); err != nil {
-		return wrongUsage("--label %w", err)
+		return usage.Wrong("--label %w", err)
 	}
 	if cmd.Flags().Changed("threshold") && !(o.Threshold > 0 && o.Threshold <= 1) {
-		return wrongUsage("--threshold: %v must be greater than 0 and at most 1", o.Threshold)
+		return usage.Wrong("--threshold: %v must be greater than 0 and at most 1", o.Threshold)
 	}
 	if o.Activation != "" && o.Activation != classifier.Sigmoid && o.Activation != classifier.Softmax {
-		return wrongUsage("--activation: unknown activation %q: it must be sigmoid or softmax", o.Activation)
+		return usage.Wrong("--activation: unknown activation %q: it must be sigmoid or softmax", o.Activation)
 	}
 	o.Model, o.Try = filepath.ToSlash(o.Model), models.Options{Library: s.Library, Provider: s.Provider, Threads: 1}
 	m, err := models.Import(from, to, o)
 	if err != nil {
 		if _, missing := errors.AsType[*fs.PathError](err); !missing && len(o.Labels) == 0 {
-			err = hinted(err, "flags can add what the folder lacks, like --label LABEL=ATTRIBUTE: see `toxscreen model import --help`")
+			err = usage.WithHint(err, "flags can add what the folder lacks, like --label LABEL=ATTRIBUTE: see `toxscreen model import --help`")
 		}
 		return err
 	}

@@ -201,7 +201,7 @@ mapping stay, with a warning, and the exit code is 3.`,
 func (a *app) piiRestore(cmd *cobra.Command, s *config.Settings, args []string) error {
 	path, _ := cmd.Flags().GetString("mapping")
 	if path == "" {
-		return wrongUsage("the mapping is missing: name it with --mapping FILE")
+		return usage.Wrong("the mapping is missing: name it with --mapping FILE")
 	}
 	mapping, err := pii.ReadMapping(path)
 	if err != nil {

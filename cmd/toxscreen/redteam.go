@@ -64,10 +64,10 @@ func (a *app) readCases(cmd *cobra.Command) ([]cases.Case, error) {
 	path, _ := cmd.Flags().GetString("input")
 	limit, _ := cmd.Flags().GetInt("limit")
 	if path == "" {
-		return nil, wrongUsage("the input is missing: name it with --input FILE")
+		return nil, usage.Wrong("the input is missing: name it with --input FILE")
 	}
 	if limit < 0 {
-		return nil, wrongUsage("--limit: %d is not 0 or more", limit)
+		return nil, usage.Wrong("--limit: %d is not 0 or more", limit)
 	}
 	read, err := cases.Open(path, limit)
 	if err != nil {
@@ -102,11 +102,11 @@ func (a *app) redteamRun(cmd *cobra.Command, s *config.Settings, _ []string) err
 	folder, _ := cmd.Flags().GetString("output-dir")
 	switch {
 	case folder == "":
-		return wrongUsage("the folder for the reports is missing: name it with --output-dir")
+		return usage.Wrong("the folder for the reports is missing: name it with --output-dir")
 	case s.Judge.Model == "":
 		return errNoJudge
 	case s.ByFlag("judge_rubric"):
-		return wrongUsage("--judge-rubric: redteam does not use it: its rubrics are the metrics of the cases")
+		return usage.Wrong("--judge-rubric: redteam does not use it: its rubrics are the metrics of the cases")
 	}
 	all, err := a.readCases(cmd)
 	if err != nil {
@@ -127,7 +127,7 @@ func (a *app) redteamRun(cmd *cobra.Command, s *config.Settings, _ []string) err
 	defer judges.Close()
 	warning, err := judges.Trust(cmd.Context())
 	if _, failed := errors.AsType[*cases.DisbeliefError](err); failed {
-		return hinted(err, "use another model: the scores of this one would mean nothing; --judge-trust none asks it all the same")
+		return usage.WithHint(err, "use another model: the scores of this one would mean nothing; --judge-trust none asks it all the same")
 	}
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (a *app) redteamRun(cmd *cobra.Command, s *config.Settings, _ []string) err
 	if reports < len(all) {
 		err := fmt.Errorf("interrupted; %d of %s a report", reports, plural.Count(len(all), "case has", "cases have"))
 		if s.JudgeCache != config.Off {
-			err = hinted(err, "verdicts are stored: to continue, run the same command")
+			err = usage.WithHint(err, "verdicts are stored: to continue, run the same command")
 		}
 		return err
 	}

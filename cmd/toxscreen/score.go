@@ -59,13 +59,13 @@ func scoreSettings(cmd *cobra.Command, mask, explain bool) (*config.Settings, er
 		return nil, err
 	}
 	if mask && cmd.Flags().Changed("format") {
-		return nil, wrongUsage("--mask prints only the text: it cannot be combined with --format")
+		return nil, usage.Wrong("--mask prints only the text: it cannot be combined with --format")
 	}
 	if mask && s.WithPII {
-		return nil, wrongUsage("--mask masks what makes a text toxic: it cannot be combined with --pii; personal data is masked by toxscreen pii --mask")
+		return nil, usage.Wrong("--mask masks what makes a text toxic: it cannot be combined with --pii; personal data is masked by toxscreen pii --mask")
 	}
 	if explain && (mask || s.Format != "text") {
-		return nil, wrongUsage("--explain is for the text format: it cannot be combined with --mask or --format json")
+		return nil, usage.Wrong("--explain is for the text format: it cannot be combined with --mask or --format json")
 	}
 	return s, nil
 }
@@ -144,7 +144,7 @@ func unfinished(ctx context.Context, err error, done, all int) error {
 func (a *app) textsOf(cmd *cobra.Command, args []string, limit int) ([]string, error) {
 	if len(args) > 1 {
 		if slices.Contains(args, "-") {
-			return nil, wrongUsage("- stands for standard input: it cannot be combined with other texts")
+			return nil, usage.Wrong("- stands for standard input: it cannot be combined with other texts")
 		}
 		return args, usage.RefuseFiles(cmd, args, a.args, rowsFlags)
 	}
@@ -160,7 +160,7 @@ func (a *app) textOf(cmd *cobra.Command, args []string, limit int) (string, erro
 	}
 	ctx := cmd.Context()
 	if len(args) == 0 && terminal.Is(a.in) {
-		return "", wrongUsage("no text: pass it as an argument in quotes, or use - to type it and end with Ctrl-D")
+		return "", usage.Wrong("no text: pass it as an argument in quotes, or use - to type it and end with Ctrl-D")
 	}
 	text, err := io.ReadAll(io.LimitReader(files.Interruptible(ctx, a.in), int64(limit)+1))
 	if ctx.Err() != nil {
@@ -226,7 +226,7 @@ func openScreener(s *config.Settings) (*screen.Screener, error) {
 // cacheHint adds a hint to the error of a verdict cache that cannot be opened.
 func cacheHint(err error) error {
 	if _, cache := errors.AsType[*screen.CacheError](err); cache {
-		return hinted(err, "use --judge-cache off to run without it")
+		return usage.WithHint(err, "use --judge-cache off to run without it")
 	}
 	return err
 }

@@ -72,7 +72,7 @@ judge_wait=TIME may be added to that line.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			key, line, err := server.NewKey(args[0])
 			if err != nil {
-				return wrongUsage("%w", err)
+				return usage.Wrong("%w", err)
 			}
 			fmt.Fprintln(a.err, "API key, shown only once: "+key)
 			_, err = io.WriteString(a.out, line+"\n")
@@ -213,7 +213,7 @@ func (a *app) serve(cmd *cobra.Command, s *config.Settings, _ []string) (err err
 func listenOn(ctx context.Context, address, flag string) (net.Listener, error) {
 	l, err := listen.On(ctx, address)
 	if err != nil {
-		return nil, hinted(err, "choose another address with --"+flag+" if another program uses it")
+		return nil, usage.WithHint(err, "choose another address with --"+flag+" if another program uses it")
 	}
 	return l, nil
 }
@@ -257,7 +257,7 @@ func (a *app) serverConfig(s *config.Settings) (server.Config, error) {
 	config.MaxBytes, config.MaxBody = s.MaxBytes, int64(rows.RowBytes(s.MaxBytes))
 	if s.Serve.APIKeys == "" {
 		if slices.Contains(s.Serve.Origins, "*") {
-			return config, wrongUsage(`--allow-origin "*" needs --api-keys: without keys, every page on the Internet could use the server`)
+			return config, usage.Wrong(`--allow-origin "*" needs --api-keys: without keys, every page on the Internet could use the server`)
 		}
 		return config, nil
 	}
@@ -281,7 +281,7 @@ func openResults(s *config.Settings) (*store.Results, error) {
 	}
 	results, err := store.OpenResults(file, lateResults, lateResultAge)
 	if err != nil {
-		return nil, hinted(err, "use --late-results off to run without it")
+		return nil, usage.WithHint(err, "use --late-results off to run without it")
 	}
 	return results, nil
 }
@@ -298,9 +298,9 @@ func secure(s *config.Settings) (security, error) {
 	cert, key := s.Serve.TLSCert, s.Serve.TLSKey
 	switch {
 	case len(s.Serve.As) > 0 && listen.IsSocket(s.Serve.Listen):
-		return security{}, wrongUsage("--as needs an address that other programs connect to as the host: --listen must be like 0.0.0.0:443")
+		return security{}, usage.Wrong("--as needs an address that other programs connect to as the host: --listen must be like 0.0.0.0:443")
 	case len(s.Serve.As) > 0 && cmp.Or(cert, key) != "":
-		return security{}, wrongUsage("--as creates its own certificate: it cannot be combined with --tls-cert and --tls-key")
+		return security{}, usage.Wrong("--as creates its own certificate: it cannot be combined with --tls-cert and --tls-key")
 	case len(s.Serve.As) > 0:
 		folder, err := files.InConfig("authority")
 		if err != nil {
@@ -315,7 +315,7 @@ func secure(s *config.Settings) (security, error) {
 	case cert == "" && key == "":
 		return security{}, nil
 	case cert == "" || key == "":
-		return security{}, wrongUsage("--tls-cert and --tls-key belong together: one of them is missing")
+		return security{}, usage.Wrong("--tls-cert and --tls-key belong together: one of them is missing")
 	}
 	own, err := server.OpenCertificate(cert, key)
 	if err != nil {
