@@ -15,7 +15,7 @@ import (
 // The versions from 3.3 on judge by any criterion: one for each of the seven attributes.
 // They can think first, and the fast mode, which Ollama's "think": false selects, gives
 // the score at once.
-var _ = register(Family{
+var granite33 = Family{
 	Name:   "granite-guardian-3.3",
 	models: named(`granite-?` + graniteNew + `-guardian|granite-guardian-` + graniteNew),
 	others: graniteOthers,
@@ -30,11 +30,11 @@ var _ = register(Family{
 	},
 	Predict: 32,
 	read:    readGranite,
-})
+}
 
 // The versions before 3.3 know a few risks by their names. The risk "violence" is the
 // promotion or description of physical harm, which is not a threat.
-var _ = register(Family{
+var granite30 = Family{
 	Name: "granite-guardian-3.0",
 	// A name without a version is asked like this, too: later versions know the same
 	// risks.
@@ -48,7 +48,7 @@ var _ = register(Family{
 	},
 	Predict: 32,
 	read:    readGranite,
-})
+}
 
 // graniteNew matches a version from 3.3 on.
 const graniteNew = `(?:3\.[3-9]|[4-9](?:\.\d+)?)`

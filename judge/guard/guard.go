@@ -8,7 +8,7 @@
 //		aspects, err := family.Aspects(question, reply)
 //	}
 //
-// Each family has a file, which registers it; nothing else names it. No such model was
+// Each family has a file; nothing but the list of families names it. No such model was
 // run with this package: the families are tested on published transcripts.
 package guard
 
@@ -59,14 +59,8 @@ type Question struct {
 // is evidence of toxicity, however wide: the self-test measures how much.
 var asWhole = []Question{{Aspect: "unsafe", Attribute: toxscreen.Toxicity}}
 
-var families []Family
-
-// register adds a family, in the declaration of a variable. If two families of one file
-// recognise a model, the first counts.
-func register(f Family) Family { //nolint:unparam // a declaration needs a value
-	families = append(families, f)
-	return f
-}
+// families are all families. If two recognise a model, the first counts.
+var families = []Family{gptOSS, granite33, granite30, llamaGuard, qwenGuard, shieldGemma}
 
 // Families returns all families. Attributes that a family does not look for are absent
 // from its answers.

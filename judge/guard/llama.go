@@ -12,14 +12,14 @@ import (
 // (github.com/meta-llama/PurpleLlama). Versions 1 and 2 have other numbers for theirs.
 // S1, violent crimes, and S2, which mentions threats among other crimes, are texts that
 // help or praise a crime: they are not threats.
-var _ = register(Family{
+var llamaGuard = Family{
 	Name:       "llama-guard",
 	models:     named(`llama-?guard-?[34]`),
 	Questions:  asWhole,
 	Predict:    32,
 	read:       readLlamaGuard,
 	categories: map[string]toxscreen.Attribute{"s10": toxscreen.IdentityAttack, "s12": toxscreen.SexuallyExplicit},
-})
+}
 
 var llamaCategory = regexp.MustCompile(`\bs\d{1,2}\b`)
 

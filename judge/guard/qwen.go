@@ -13,7 +13,7 @@ import (
 // "Unethical Acts" has hate, insults and threats among other things, and "Violent" is
 // instructions and descriptions, so they are evidence of toxicity only.
 // Qwen3Guard-Stream writes no text.
-var _ = register(Family{
+var qwenGuard = Family{
 	Name:       "qwen3guard",
 	models:     named(`qwen-?3-?guard`),
 	others:     named(`stream`),
@@ -21,7 +21,7 @@ var _ = register(Family{
 	Predict:    128, // as in its documentation
 	read:       readQwenGuard,
 	categories: map[string]toxscreen.Attribute{"sexual content or sexual acts": toxscreen.SexuallyExplicit},
-})
+}
 
 var (
 	qwenSafety     = regexp.MustCompile(`(?im)^[ \t]*Safety:[ \t]*(safe|controversial|unsafe)\b`)
