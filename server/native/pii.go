@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -50,14 +51,12 @@ func (f format) readFinding(c *server.Call) (*finding, error) {
 	if err := c.Decode(&in); err != nil {
 		return nil, err
 	}
-	n := &finding{many: in.Texts != nil, unit: f.unit, mask: in.Mask}
+	n := &finding{many: in.Texts != nil, mask: in.Mask}
 	if n.texts, err = checkTexts(c, in.ID, in.Text, in.Texts); err != nil {
 		return nil, err
 	}
-	if in.OffsetUnit != "" {
-		if n.unit, err = toxscreen.ParseOffsetUnit(in.OffsetUnit); err != nil {
-			return nil, server.Fail(server.InvalidRequest, "failed to read the request: offset_unit: %v", err)
-		}
+	if n.unit, err = toxscreen.ParseOffsetUnit(cmp.Or(in.OffsetUnit, string(f.unit))); err != nil {
+		return nil, server.Fail(server.InvalidRequest, "failed to read the request: offset_unit: %v", err)
 	}
 	types, err := checkTypes(finder, in.Types, in.Recognizers)
 	if err != nil {

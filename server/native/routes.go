@@ -130,7 +130,7 @@ func (f format) readScoring(c *server.Call) (*scoring, error) {
 		return nil, err
 	}
 	n := &scoring{
-		many: in.Texts != nil, input: in.Input, unit: f.unit, sentences: in.Sentences,
+		many: in.Texts != nil, input: in.Input, sentences: in.Sentences,
 		base: server.Text{Forget: in.DoNotStore, Thresholds: in.Thresholds},
 	}
 	var err error
@@ -147,10 +147,8 @@ func (f format) readScoring(c *server.Call) (*scoring, error) {
 	if n.texts, err = checkTexts(c, in.ID, in.Text, in.Texts); err != nil {
 		return nil, err
 	}
-	if in.OffsetUnit != "" {
-		if n.unit, err = toxscreen.ParseOffsetUnit(in.OffsetUnit); err != nil {
-			return nil, server.Fail(server.InvalidRequest, "failed to read the request: offset_unit: %v", err)
-		}
+	if n.unit, err = toxscreen.ParseOffsetUnit(cmp.Or(in.OffsetUnit, string(f.unit))); err != nil {
+		return nil, server.Fail(server.InvalidRequest, "failed to read the request: offset_unit: %v", err)
 	}
 	if in.Language != "" {
 		if n.base.Language, err = toxscreen.ParseLanguage(in.Language); err != nil {
