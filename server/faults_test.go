@@ -4,7 +4,6 @@ package server_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -38,9 +37,10 @@ func serving(t *testing.T, srv *server.Server) (address string, open *atomic.Int
 	t.Cleanup(func() {
 		end()
 		http.DefaultClient.CloseIdleConnections()
-		if err := errors.Join(<-served, srv.Close()); err != nil {
+		if err := <-served; err != nil {
 			t.Error(err)
 		}
+		srv.Close()
 	})
 	return l.Addr().String(), open
 }

@@ -244,7 +244,7 @@ func fuzzing(t testing.TB) (srv *server.Server, idle func() bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { srv.Close() })
+	t.Cleanup(srv.Close)
 	before := runtime.NumGoroutine()
 	return srv, func() bool {
 		metrics := httptest.NewRecorder()

@@ -35,9 +35,7 @@ func served(t *testing.T, c server.Config, l net.Listener) net.Addr {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if err := srv.Close(); err != nil {
-			t.Error(err)
-		}
+		srv.Close()
 	})
 	return l.Addr()
 }

@@ -61,9 +61,7 @@ func http2(t *testing.T, srv *server.Server, secure bool) (client *http.Client, 
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
-		if err := srv.Close(); err != nil {
-			t.Error(err)
-		}
+		srv.Close()
 	})
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()

@@ -41,11 +41,7 @@ func answering(t testing.TB, screener *toxscreen.Screener, c server.Config) func
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := srv.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(srv.Close)
 	return func(body string, header ...string) (reply, time.Duration) {
 		began := time.Now()
 		return answered(t, srv, body, header...), time.Since(began)
@@ -277,9 +273,7 @@ func TestWhatWasAcceptedIsAnsweredBeforeTheEnd(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
-	if err := srv.Close(); err != nil {
-		t.Error(err)
-	}
+	srv.Close()
 	if closed.Load() == 0 || ready.Load() == 0 || len(all()) != 1 {
 		t.Errorf("%d connections were closed after an answer, readiness said so %d times, %d late results are kept", closed.Load(), ready.Load(), len(all()))
 	}

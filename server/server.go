@@ -236,9 +236,8 @@ func (s *Server) SetKeys(keys []Key) error {
 }
 
 // Close cancels the outstanding verdicts and waits until all goroutines of the
-// server have ended. No request may be under way. The error is always nil.
-func (s *Server) Close() error {
+// server have ended. No request may be under way.
+func (s *Server) Close() {
 	s.stop()
 	s.work.Wait()
-	return nil
 }

@@ -156,7 +156,7 @@ func (a *app) serve(cmd *cobra.Command, s *config.Settings, _ []string) (err err
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.Close()) }()
+	defer server.Close()
 
 	ctx := cmd.Context()
 	if until, _ := cmd.Flags().GetBool("until-eof"); until {

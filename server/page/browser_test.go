@@ -129,7 +129,7 @@ func newSiteWith(t *testing.T, c server.Config, options ...toxscreen.Option) *si
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { server.Close() })
+	t.Cleanup(server.Close)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		front := s.front

@@ -165,9 +165,7 @@ func Serve(tb testing.TB, screener *toxscreen.Screener, c server.Config) *Site {
 	s := &Site{httptest.NewServer(srv), srv, log, documentOf(tb, srv), tb}
 	tb.Cleanup(func() {
 		s.Close()
-		if err := srv.Close(); err != nil {
-			tb.Error(err)
-		}
+		srv.Close()
 	})
 	return s
 }
