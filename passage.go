@@ -84,9 +84,9 @@ func (g *Screening) saw(v Verdict, w Window) bool {
 }
 
 // holdUp raises fused scores that a verdict on a passage lowered below those of the windows
-// that the judge did not see: any part of a text counts. It returns the attributes that it
-// raised.
-func (g *Screening) holdUp(fused *Fused, v Verdict) ([]Attribute, error) {
+// that the judge did not see: any part of a text counts. It returns the names of the
+// attributes that it raised.
+func (g *Screening) holdUp(fused *Fused, v Verdict) ([]string, error) {
 	if v.Passage == nil {
 		return nil, nil
 	}
@@ -108,9 +108,9 @@ func (g *Screening) holdUp(fused *Fused, v Verdict) ([]Attribute, error) {
 			}
 		}
 	}
-	var raised []Attribute
+	var raised []string
 	for a := range held.All() {
-		raised = append(raised, a)
+		raised = append(raised, a.String())
 	}
 	return raised, nil
 }

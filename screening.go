@@ -158,11 +158,7 @@ func (g *Screening) judged(report JudgeReport, verdict Verdict) (Result, error) 
 	}
 	result, err := g.result(report, fused, &verdict)
 	if err == nil && len(held) > 0 {
-		names := make([]string, len(held))
-		for i, a := range held {
-			names[i] = a.String()
-		}
-		result.Warnings = append(result.Warnings, "the judge saw the worst passage only: other parts of the text keep the verdict from lowering "+strings.Join(names, ", ")+" further")
+		result.Warnings = append(result.Warnings, "the judge saw the worst passage only: other parts of the text keep the verdict from lowering "+strings.Join(held, ", ")+" further")
 	}
 	return result, err
 }

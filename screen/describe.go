@@ -86,9 +86,13 @@ func AttributesText(attributes []toxscreen.Attribute) string {
 	if len(attributes) == len(toxscreen.Attributes()) {
 		return "all"
 	}
+	return joined(attributes, " ")
+}
+
+func joined(attributes []toxscreen.Attribute, separator string) string {
 	names := make([]string, len(attributes))
 	for i, a := range attributes {
 		names[i] = a.String()
 	}
-	return strings.Join(names, " ")
+	return strings.Join(names, separator)
 }

@@ -3,7 +3,6 @@ package screen
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/toxscreen/toxscreen"
@@ -90,11 +89,7 @@ func (t Trust) equal(other Trust) bool {
 func (t Trust) String() string {
 	s := string(t.State)
 	if len(t.Attributes) > 0 {
-		names := make([]string, len(t.Attributes))
-		for i, a := range t.Attributes {
-			names[i] = a.String()
-		}
-		s += " for " + strings.Join(names, ", ")
+		s += " for " + joined(t.Attributes, ", ")
 	}
 	if !t.Since.IsZero() {
 		s += " since " + t.Since.Format(time.DateOnly)
