@@ -3,7 +3,6 @@ package screen
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/toxscreen/toxscreen/internal/files"
@@ -51,13 +50,7 @@ func (f *Finder) Close() error { return f.close() }
 // ReadRecognizers reads a YAML file with recognizers and with texts that are not personal data, see
 // [pii.ReadRecognizers]. The error names the file.
 func ReadRecognizers(path string) (recognizers []pii.Recognizer, allow []string, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, nil, fmt.Errorf("failed to read recognizers %s: %w", path, files.Cause(err))
-	}
-	defer file.Close()
-	const most = 1 << 20 // bytes: one more than the limit of pii.ReadRecognizers is enough to be refused
-	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("failed to read recognizers %s: %w", path, files.Cause(err))
 	}
