@@ -23,7 +23,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/toxscreen/toxscreen"
@@ -206,12 +205,8 @@ func Default() File {
 	return file
 }
 
-// Read reads a parameter file.
-func Read(r io.Reader) (File, error) {
-	data, err := io.ReadAll(io.LimitReader(r, 1<<24))
-	if err != nil {
-		return File{}, fmt.Errorf("failed to read fusion parameters: %w", err)
-	}
+// Read reads the content of a parameter file.
+func Read(data []byte) (File, error) {
 	file, err := parse(data)
 	if err == nil && file.Model == "" {
 		err = errors.New("model: missing: name the model that the parameters were fitted to")

@@ -1,7 +1,6 @@
 package fusion_test
 
 import (
-	"bytes"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -508,7 +507,7 @@ func TestReadRejectsInvalidParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := fusion.Read(bytes.NewReader(data))
+	read, err := fusion.Read(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -531,7 +530,7 @@ func TestReadRejectsInvalidParameters(t *testing.T) {
 		if !strings.Contains(string(data), c.old) {
 			t.Fatalf("%s: %q is not in %s", name, c.old, data)
 		}
-		_, err := fusion.Read(strings.NewReader(strings.Replace(string(data), c.old, c.new, 1)))
+		_, err := fusion.Read([]byte(strings.Replace(string(data), c.old, c.new, 1)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

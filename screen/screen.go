@@ -199,12 +199,11 @@ func (s *Screener) Explain(r toxscreen.Result) ([]string, error) {
 
 // ReadCalibration reads a file with fusion parameters.
 func ReadCalibration(path string) (fusion.File, error) {
-	in, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return fusion.File{}, fmt.Errorf("failed to read fusion parameters: %w", err)
 	}
-	defer in.Close()
-	file, err := fusion.Read(in)
+	file, err := fusion.Read(data)
 	if err != nil {
 		return fusion.File{}, fmt.Errorf("%s: %w", path, err)
 	}

@@ -38,8 +38,7 @@ func (t *Test) Save(folder string) (file string, err error) {
 }
 
 // Read returns the complete self-test of a model from a folder; nil if the model was not
-// tested with its rubric. A file that is unreadable, in another format or of other texts
-// counts as none.
+// tested with its rubric. A file in another format or of other texts counts as none.
 func Read(folder string, m judge.Model) (*Test, error) {
 	t, err := readFile(fileOf(folder, m.Digest, m.Rubric))
 	if t != nil && (!t.Complete || t.Digest != m.Digest) {
@@ -56,15 +55,11 @@ func readFile(file string) (*Test, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the self-test: %w", err)
 	}
-	if t, ok := parse(data); ok {
-		return &t, nil
+	var t Test
+	if json.Unmarshal(data, &t) != nil || t.Format != format || t.Version != Version() || t.Digest == "" {
+		return nil, nil //nolint:nilnil // nil: there is none that counts
 	}
-	return nil, nil //nolint:nilnil // nil: there is none that counts
-}
-
-func parse(data []byte) (t Test, ok bool) {
-	ok = json.Unmarshal(data, &t) == nil && t.Format == format && t.Version == Version() && t.Digest != ""
-	return t, ok
+	return &t, nil
 }
 
 // Stored is a self-test with its file.
@@ -88,12 +83,12 @@ func List(folder string) ([]Stored, error) {
 		if filepath.Ext(file) != ".json" || !e.Type().IsRegular() {
 			continue
 		}
-		data, err := os.ReadFile(file)
+		t, err := readFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("failed to read self-tests: %w", err)
+			return nil, err
 		}
-		if t, ok := parse(data); ok {
-			all = append(all, Stored{t, file})
+		if t != nil {
+			all = append(all, Stored{*t, file})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Stored) int {
