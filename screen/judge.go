@@ -129,6 +129,15 @@ func (s *Screener) JudgeTrust() (t Trust, ok bool) {
 // [judge.Config].Patient.
 func (s *Screener) JudgeWaits() bool { return s.asked != nil && s.asked.judge.Waiting() }
 
+// SelfTest tests the judge beside the classifier in use; see [selftest.Setup.Run].
+func (s *Screener) SelfTest(ctx context.Context, progress func(selftest.Progress)) (selftest.Outcome, error) {
+	if s.asked == nil {
+		return selftest.Outcome{}, errors.New("failed to test the judge: none is configured")
+	}
+	a := s.asked
+	return selftest.Setup{Judge: a.judge, Classifier: a.settings.Judge.Classifier, Fusion: a.fusion, Folder: a.folder}.Run(ctx, progress)
+}
+
 // asked is a judge with what its verdicts are worth. Which model it is and what that is worth
 // is looked up when a text first needs it: the server knows the model, the self-test the worth.
 type asked struct {
