@@ -39,7 +39,7 @@ const searches = 3
 // with many entities grows to; a longer one is text of its own.
 const maxSearchedValue = 128
 
-// Find implements [toxscreen.EntityFinder]. Wrong operators are no error here: [Mask] returns it.
+// Find implements [toxscreen.EntityFinder]. The error for wrong operators comes from [Mask].
 func (m maskedFinder) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	entities, err := m.Finder.Find(ctx, text)
 	if err != nil {

@@ -27,7 +27,7 @@ type Versions struct {
 }
 
 // ReadVersions returns the versions of this program and of the library that the settings
-// name. That there is no library is one of its facts, and not an error.
+// name. A missing library is one of its facts, and not an error.
 func ReadVersions(s Settings) (Versions, error) {
 	manifest, err := models.ReadManifest(models.Default())
 	if err != nil {

@@ -203,8 +203,8 @@ func mayWrite(path string, overwrite bool) error {
 	return nil
 }
 
-// mayReport refuses to replace a report in a folder without overwrite. No folder has no
-// report.
+// mayReport refuses to replace a report in a folder without overwrite. Without a folder there
+// is nothing to replace.
 func mayReport(folder string, overwrite bool) error {
 	if folder == "" {
 		return nil

@@ -67,10 +67,11 @@ func Open(c Config) (*Network, error) {
 // Close waits for active runs and frees the network's memory. Later calls of Find fail.
 func (n *Network) Close() error { return n.encoder.Close() }
 
-// Find returns the names in a text, ordered by Start and free of overlap, with byte offsets. A word has the mean of the probabilities of its tokens. It is in a
-// name if its likeliest type reaches the threshold of that type, and the name's score is the
-// mean of its words'. A name ends at the end of a line, of a column or of a cell; an address may go
-// on in the next line. When ctx ends, active runs stop.
+// Find returns the names in a text, ordered by Start and free of overlap, with byte offsets. A word
+// has the mean of the probabilities of its tokens. It is in a name if its likeliest type reaches the
+// threshold of that type, and the name's score is the mean of its words'. A name ends at the end of
+// a line, of a column or of a cell; an address may go on in the next line. When ctx ends, active
+// runs stop.
 func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	seen := Seen(text)
 	found, err := n.find(ctx, seen.Text)
