@@ -202,7 +202,9 @@ func TestReadinessTellsOfFeedback(t *testing.T) {
 // Readiness and metrics say what the judge's verdicts may change, from when that is
 // known, and follow its changes.
 func TestTheServerTellsWhatTheJudgeIsTrustedFor(t *testing.T) {
-	never := func(context.Context, string, toxscreen.Classification) (toxscreen.Verdict, error) { return insult(), nil }
+	never := func(context.Context, string, toxscreen.Classification) (toxscreen.Verdict, error) {
+		return insult(), nil
+	}
 	judge := &known{}
 	s := serve(t, judged(never), server.Config{Judge: judge})
 	says := func(readiness string, insults string) {

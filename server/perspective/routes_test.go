@@ -130,7 +130,9 @@ func TestWaitsForTheJudgeOnlyIfTold(t *testing.T) {
 	if r := s.Post(analyze, maybe); !strings.Contains(r.Body, `"value":0.5`) {
 		t.Errorf("%d %s", r.Status, r.Body)
 	}
-	quick := func(context.Context, string, toxscreen.Classification) (toxscreen.Verdict, error) { return servertest.Insult(), nil }
+	quick := func(context.Context, string, toxscreen.Classification) (toxscreen.Verdict, error) {
+		return servertest.Insult(), nil
+	}
 	s = servertest.Serve(t, servertest.Judged(quick), server.Config{JudgeWait: map[string]time.Duration{"perspective": time.Minute}})
 	if r := s.Post(analyze, maybe); !strings.Contains(r.Body, `"value":0.9`) {
 		t.Errorf("%d %s", r.Status, r.Body)
