@@ -17,8 +17,8 @@ type Case struct {
 	// Found is what a classifier found in the text; it selects the passage to judge. The
 	// zero value means that nothing is known.
 	Found toxscreen.Classification
-	// Fields has further texts by the names in a rubric's Fields. The judge sees the
-	// fields that its rubric names.
+	// Fields has further texts by their names: input, context or reference. The judge sees
+	// those that its rubric names.
 	Fields map[string]string
 
 	thresholds toxscreen.Scores // of the classifier, see [worst]
