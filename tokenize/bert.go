@@ -3,6 +3,7 @@ package tokenize
 import (
 	"errors"
 	"slices"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -89,8 +90,8 @@ func (b *bert) buildLanes() {
 			}
 		default:
 			b.lane[c] = laneLetter
-			if l, ok := b.runes.lowercase[rune(c)]; ok && b.options.lower {
-				b.fold[c] = l[0]
+			if b.options.lower {
+				b.fold[c] = byte(unicode.ToLower(rune(c)))
 			}
 		}
 	}
@@ -302,10 +303,13 @@ func (b *bert) flushMarks(enc *Encoding) {
 
 func (b *bert) lowercase(r rune, flags uint16, at Offset, enc *Encoding) {
 	if b.options.lower && flags&isCased != 0 {
-		for _, l := range b.runes.lowercase[r] {
-			b.put(l, b.runes.flags(l), at, enc)
+		if r == 'İ' { // the only letter that becomes two characters
+			b.put('i', 0, at, enc)
+			r = '\u0307'
+		} else {
+			r = toLower(r)
 		}
-		return
+		flags = b.runes.flags(r)
 	}
 	b.put(r, flags, at, enc)
 }
