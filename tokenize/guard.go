@@ -95,13 +95,8 @@ func (g *guarded) encode(text string, from, to int, enc *Encoding) (err error) {
 	if to-from > maxGuardedBytes {
 		return fmt.Errorf("%d bytes are over this kind of tokenizer's limit of %d; cut the text into parts", to-from, maxGuardedBytes)
 	}
-	s := span{make([]byte, 0, to-from), make([]Offset, 0, to-from)}
-	for i := from; i < to; {
-		r, n := utf8.DecodeRuneInString(text[i:to])
-		s.append(r, Offset{int32(i), int32(i + n)})
-		i += n
-	}
-	if s, err = g.normalize(s); err != nil {
+	s, err := g.normalize(newSpan(text, from, to))
+	if err != nil {
 		return err
 	}
 	at := 0
