@@ -20,7 +20,6 @@ import struct
 import sys
 import unicodedata
 
-import tokenizers
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 SCALARS = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
