@@ -305,7 +305,7 @@ func (n *scoring) scoreOne(ctx context.Context, c *server.Call, t scoreText, tur
 			return toxscreen.Result{}, err
 		}
 	}
-	text.Late = func(final toxscreen.Result) ([]byte, error) {
+	text.Encode = func(final toxscreen.Result) ([]byte, error) {
 		var b bytes.Buffer
 		err := plainjson.Write(&b, n.shown(t, withSentences(final, sentences)), "")
 		return b.Bytes(), err
