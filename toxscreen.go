@@ -1,5 +1,5 @@
 // Package toxscreen scores text for toxicity without a network. A local
-// classifier gives a calibrated probability for each of seven attributes and the
+// classifier gives a calibrated probability for each attribute and the
 // words that cause it; a language model on an Ollama server of one's own may
 // judge the texts near a decision.
 //
