@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Attribute is one of the seven properties that a text is scored for. The zero
+// Attribute is one of the properties that a text is scored for. The zero
 // value is Toxicity. Its text form, in JSON too, is the snake_case name.
 type Attribute uint8
 
@@ -57,7 +57,7 @@ func (a Attribute) String() string {
 }
 
 // MarshalText implements [encoding.TextMarshaler]. It fails for a value that is not
-// one of the seven.
+// an attribute.
 func (a Attribute) MarshalText() ([]byte, error) {
 	if a >= attributeCount {
 		return nil, fmt.Errorf("failed to encode attribute: %d is out of range", uint8(a))

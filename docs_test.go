@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/toxscreen/toxscreen"
 )
 
 // maxProse is the longest line of prose in a document, in characters.
@@ -136,4 +138,27 @@ func unfenced(t *testing.T, name string) map[int]string {
 		}
 	}
 	return lines
+}
+
+// TestEachAttributeIsNamed: these files name every attribute, since each is a contract, a rubric or
+// a picture that cannot be derived from attribute.go.
+func TestEachAttributeIsNamed(t *testing.T) {
+	for _, name := range []string{
+		"judge/rubrics/attributes.yaml", "server/native/openapi.json", "server/page/attributes.js", "server/page/page.css",
+		"internal/terminal/view.go", "python/src/toxscreen/_results.py", "docs/cli/batch.md", "docs/spark.md", "docs/model/card.md",
+		"docs/model/guideline.md", "docs/api/perspective.md", "docs/migrating-from-perspective.md",
+	} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Also SEVERE_TOXICITY, SevereToxicity and severe toxicity.
+		plain := strings.NewReplacer("_", "", " ", "")
+		text := plain.Replace(strings.ToLower(string(data)))
+		for _, a := range toxscreen.Attributes() {
+			if !strings.Contains(text, plain.Replace(a.String())) {
+				t.Errorf("%s does not name %s", name, a)
+			}
+		}
+	}
 }

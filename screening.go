@@ -195,7 +195,7 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 	if err := g.fill(&result, fused.Scores, measured); err != nil {
 		return Result{}, err
 	}
-	g.decide(&result)
+	g.checkLanguage(&result)
 	result.Spans = relevant(result.Spans, result.Attributes)
 	if result.Flagged {
 		var err error
@@ -219,10 +219,10 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 	return result, nil
 }
 
-// decide leaves a result undecided if the model certainly does not know the language of the
+// checkLanguage leaves a result undecided if the model certainly does not know the language of the
 // text, nothing is flagged and no verdict counts. A text that seems to be in another language
 // and is decided gets a warning.
-func (g *Screening) decide(result *Result) {
+func (g *Screening) checkLanguage(result *Result) {
 	language := g.found.Language
 	if language.Foreign {
 		result.UnsupportedLanguage = cmp.Or(language.Code, "und") // ISO 639's code for an undetermined language

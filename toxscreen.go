@@ -1,5 +1,5 @@
 // Package toxscreen scores text for toxicity without a network. A local
-// classifier gives a calibrated probability for each of seven attributes and the
+// classifier gives a calibrated probability for each attribute and the
 // words that cause it; a language model on an Ollama server of one's own may
 // judge the texts near a decision.
 //
@@ -25,8 +25,8 @@
 //     judge does takes [Screener.Begin] and [Screening.Consult].
 //   - Many texts: [Batch], which keeps the order and the memory flat. Files in
 //     JSONL, CSV and Parquet, which can be resumed: package rows.
-//   - Over HTTP, also for clients of the Perspective API, OpenAI, LiteLLM, Patronus,
-//     Presidio and Writer: package server, or the command toxscreen serve.
+//   - Over HTTP, also for clients of the Perspective API, OpenAI and others that package
+//     server/formats lists: package server, or the command toxscreen serve.
 //   - Another model than the default one: package models imports and opens it; a
 //     [Classifier] of one's own needs neither ONNX Runtime nor package screen.
 //   - A second opinion: a judge in the settings of package screen, or package judge by itself.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/rivo/uniseg"
 
@@ -37,7 +36,7 @@ func spans(text string, offsets []tokenize.Offset, logits []float32, spec *SpanS
 		for token < len(offsets) && int(offsets[token].End) <= start {
 			token++
 		}
-		if strings.TrimFunc(word, unicode.IsSpace) != "" {
+		if strings.TrimSpace(word) != "" {
 			var s toxscreen.Scores
 			// A token may extend into the next word, so the next word starts again
 			// at the same token.
@@ -81,7 +80,7 @@ func appendSpan(text string, ends []int, found []toxscreen.Span, s toxscreen.Spa
 		last := &found[len(found)-1]
 		next, _ := slices.BinarySearch(ends, last.End) // the sentence that last ends in
 		inside := s.Start == s.End || s.Start < ends[next]
-		if inside && strings.TrimFunc(text[last.End:s.Start], unicode.IsSpace) == "" {
+		if inside && strings.TrimSpace(text[last.End:s.Start]) == "" {
 			last.End = s.End
 			for a, value := range s.Attributes.All() {
 				mark(&last.Attributes, a, value)

@@ -108,15 +108,13 @@ type Info struct {
 }
 
 // Info describes the encoder.
-func (e *Encoder) Info() Info { return infoOf(e.runner.sharing) }
+func (e *Encoder) Info() Info { return e.runner.sharing.Info }
 
 // InfoOf describes an encoder of a batching and a number of threads, 0 for [Config]'s default,
 // before it is open.
 func InfoOf(batching Batching, threads int) Info {
-	return infoOf(sharingOf(batching, cmp.Or(threads, runtime.GOMAXPROCS(0))))
+	return sharingOf(batching, cmp.Or(threads, runtime.GOMAXPROCS(0))).Info
 }
-
-func infoOf(s sharing) Info { return Info{Parallel: s.parallel, Short: s.short} }
 
 // Leave reports whether a window leaves after a stage: later stages then do not run on it. stage
 // is the index of the stage, and logits has one number for each column of its exit's head. Leave

@@ -21,9 +21,8 @@ type sharing struct {
 	tokens  int  // in a run of more than one window, padding included, at most
 	equal   bool // only windows of the same length share a run: there is no padding
 
-	parallel int // concurrent texts that keep the runs busy, see Info
-	short    int // see Info
-	ofText   int // windows of one text that wait at the same time, so that other texts get their turn
+	Info
+	ofText int // windows of one text that wait at the same time, so that other texts get their turn
 }
 
 // sharingOf returns what a batching means on a number of threads.
@@ -38,11 +37,11 @@ type sharing struct {
 func sharingOf(batching Batching, threads int) sharing {
 	switch batching {
 	case Single:
-		return sharing{runs: threads, threads: 1, windows: 1, parallel: threads, ofText: threads}
+		return sharing{runs: threads, threads: 1, windows: 1, Info: Info{Parallel: threads}, ofText: threads}
 	case Bucketed:
-		return sharing{runs: threads, threads: 1, windows: 16, tokens: 96, equal: true, parallel: 32 * threads, short: 128, ofText: threads}
+		return sharing{runs: threads, threads: 1, windows: 16, tokens: 96, equal: true, Info: Info{Parallel: 32 * threads, Short: 128}, ofText: threads}
 	default: // Padded
-		return sharing{runs: 1, threads: threads, windows: 64, tokens: 32 * 512, parallel: 128, ofText: 128}
+		return sharing{runs: 1, threads: threads, windows: 64, tokens: 32 * 512, Info: Info{Parallel: 128}, ofText: 128}
 	}
 }
 

@@ -42,7 +42,7 @@ type Aspect struct {
 	Question string   `yaml:"question"`
 	Weight   *float64 `yaml:"weight"` // over 0; 1 if it is nil
 	// Attribute is the attribute that the aspect measures; nil for an aspect beyond the
-	// seven attributes.
+	// attributes.
 	Attribute *toxscreen.Attribute `yaml:"attribute"`
 }
 

@@ -34,6 +34,9 @@ func TestEveryRubricOfThePackageIsValid(t *testing.T) {
 		}
 	}
 	r, _ := OpenRubric("attributes")
+	if n := len(toxscreen.Attributes()); len(r.Aspects) != n {
+		t.Fatalf("judge/rubrics/attributes.yaml has %d aspects, want one for each of %d attributes", len(r.Aspects), n)
+	}
 	for i, a := range toxscreen.Attributes() {
 		if *r.Aspects[i].Attribute != a {
 			t.Errorf("aspect %d measures %s, want %s", i, r.Aspects[i].Attribute, a)

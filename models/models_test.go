@@ -173,11 +173,11 @@ func TestOpenDefault(t *testing.T) {
 	if got := m.Manifest().Identity(); got != embedded.Identity() {
 		t.Errorf("opened %s, the embedded model is %s", got, embedded.Identity())
 	}
-	if len(m.Info().Attributes) != len(toxscreen.Attributes()) {
-		t.Errorf("the default model measures only %d attributes", len(m.Info().Attributes))
+	if diff := cmp.Diff(toxscreen.Attributes(), m.Info().Attributes); diff != "" {
+		t.Errorf("the default model does not measure every attribute (-all +measured):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"en"}, m.Info().Languages); diff != "" {
-		t.Error(diff)
+		t.Errorf("the default model knows other languages than README.md and docs/model/card.md say (-want +got):\n%s", diff)
 	}
 	if m.Manifest().Spans == nil {
 		t.Error("the default model has no token head")

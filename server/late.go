@@ -62,7 +62,7 @@ func (l *late) get(id string) []byte {
 	return l.pending[id]
 }
 
-// Late returns what [Text.Late] made of the final result of a text whose first result was
+// Late returns what [Text.Encode] made of the final result of a text whose first result was
 // pending, or of the first one while it still is; nil where there is none with the id.
 func (c *Call) Late(ctx context.Context, id string) ([]byte, error) {
 	data := c.server.late.get(id)
@@ -138,10 +138,10 @@ func (c *Call) consult(ctx context.Context, screening *toxscreen.Screening, t Te
 		}
 	}
 	id := ""
-	if t.Late != nil && s.config.Results != nil {
+	if t.Encode != nil && s.config.Results != nil {
 		id = rand.Text()
 		standing.Judge.ID = id
-		kept, err := t.Late(standing)
+		kept, err := t.Encode(standing)
 		if err != nil {
 			cancel()
 			s.late.release()
@@ -157,7 +157,7 @@ func (c *Call) consult(ctx context.Context, screening *toxscreen.Screening, t Te
 			return
 		}
 		o.Result.Judge.ID = id
-		kept, err := t.Late(o.Result)
+		kept, err := t.Encode(o.Result)
 		if err == nil {
 			err = s.config.Results.Put(context.WithoutCancel(ctx), id, kept)
 		}

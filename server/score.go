@@ -29,9 +29,9 @@ type Text struct {
 	Entities toxscreen.EntityFinder
 	// Turn is the place of the text among those of its request; zero for an only text.
 	Turn Turn
-	// Late encodes a final result that comes after the answer, to be fetched by
+	// Encode encodes a final result that comes after the answer, to be fetched by
 	// its id; nil where only the verdict is kept.
-	Late func(final toxscreen.Result) ([]byte, error)
+	Encode func(final toxscreen.Result) ([]byte, error)
 }
 
 // Score scores a text: it is [Call.Begin] and then [Call.Finish].

@@ -57,10 +57,10 @@ func SplitSentences(text string) []string { return split(text, maxSentences) }
 
 func split(text string, most int) []string {
 	ends := sentence.Ends(text)
-	each := (len(ends) + most - 1) / most
+	size := (len(ends) + most - 1) / most
 	var pieces []string
 	for begin := 0; len(ends) > 0; {
-		n := min(each, len(ends))
+		n := min(size, len(ends))
 		pieces = append(pieces, text[begin:ends[n-1]])
 		begin, ends = ends[n-1], ends[n:]
 	}

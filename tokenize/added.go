@@ -10,10 +10,8 @@ import (
 // addedTokens finds added tokens in a text, leftmost first, then longest.
 type addedTokens struct {
 	tokens []addedToken
-	trie   *trie // from their contents to indices into tokens; nil if there are none
-	first  [256]bool
-	only   byte // the byte that all begin with, if single is set
-	single bool
+	trie   *trie  // from their contents to indices into tokens; nil if there are none
+	first  string // the characters that they begin with
 }
 
 // match is an added token at text[start:end], including the blanks that it absorbs.
@@ -50,7 +48,6 @@ func newAddedTokens(f *file, normalized bool, normalize func(string) string) (ad
 		}
 		if a.trie == nil {
 			a.trie = newTrie(1, len(order))
-			a.only, a.single = t.Content[0], true
 		}
 		if id, n := longest(a.trie, startRoot, t.Content); id >= 0 && n == len(t.Content) {
 			return a, fmt.Errorf("the added token %q becomes %q when normalised, like another; remove one of them", content, t.Content)
@@ -59,8 +56,9 @@ func newAddedTokens(f *file, normalized bool, normalize func(string) string) (ad
 			return a, fmt.Errorf("the added tokens have more than %d prefixes", maxNodes)
 		}
 		a.tokens = append(a.tokens, t)
-		a.first[t.Content[0]] = true
-		a.single = a.single && a.only == t.Content[0]
+		if r, _ := utf8.DecodeRuneInString(t.Content); !strings.ContainsRune(a.first, r) {
+			a.first += string(r)
+		}
 	}
 	return a, nil
 }
@@ -69,16 +67,10 @@ func (a *addedTokens) any() bool { return a.trie != nil }
 
 // next finds the next place at or after i where a token may begin, or len(text).
 func (a *addedTokens) next(text string, i int) int {
-	if a.single {
-		if n := strings.IndexByte(text[i:], a.only); n >= 0 {
-			return i + n
-		}
-		return len(text)
+	if n := strings.IndexAny(text[i:], a.first); n >= 0 {
+		return i + n
 	}
-	for i < len(text) && !a.first[text[i]] {
-		i++
-	}
-	return i
+	return len(text)
 }
 
 // matches yields the tokens in order. A token that must be a word but is not still takes

@@ -3,6 +3,7 @@ package tokenize
 import (
 	"errors"
 	"slices"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -89,8 +90,8 @@ func (b *bert) buildLanes() {
 			}
 		default:
 			b.lane[c] = laneLetter
-			if l, ok := b.runes.lowercase[rune(c)]; ok && b.options.lower {
-				b.fold[c] = l[0]
+			if b.options.lower {
+				b.fold[c] = byte(unicode.ToLower(rune(c)))
 			}
 		}
 	}
@@ -302,10 +303,13 @@ func (b *bert) flushMarks(enc *Encoding) {
 
 func (b *bert) lowercase(r rune, flags uint16, at Offset, enc *Encoding) {
 	if b.options.lower && flags&isCased != 0 {
-		for _, l := range b.runes.lowercase[r] {
-			b.put(l, b.runes.flags(l), at, enc)
+		if r == 'İ' { // the only letter that becomes two characters
+			b.put('i', 0, at, enc)
+			r = '\u0307'
+		} else {
+			r = toLower(r)
 		}
-		return
+		flags = b.runes.flags(r)
 	}
 	b.put(r, flags, at, enc)
 }
@@ -374,7 +378,7 @@ func (b *bert) flushWord(enc *Encoding) {
 // encodeNormalized is for tokenizers with added tokens that are searched in the
 // normalised text, which must therefore exist as a whole.
 func (b *bert) encodeNormalized(text string, from, to int, enc *Encoding) {
-	b.normalizeText(text, from, to, enc)
+	b.normalize(newSpan(text, from, to), enc)
 	s := &enc.scratch
 	whole := string(s.normalized)
 	at := 0
@@ -397,39 +401,21 @@ func (b *bert) encodeNormalized(text string, from, to int, enc *Encoding) {
 
 // normalize leaves the normalised span in the scratch memory.
 func (b *bert) normalize(in span, enc *Encoding) {
-	b.collect(enc, func() {
-		for i := 0; i < len(in.text); {
-			r, n := utf8.DecodeRune(in.text[i:])
-			b.clean(r, in.at[i], enc)
-			i += n
-		}
-	})
-}
-
-// normalizeText does the same for text[from:to].
-func (b *bert) normalizeText(text string, from, to int, enc *Encoding) {
-	b.collect(enc, func() {
-		for i := from; i < to; {
-			r, n := utf8.DecodeRuneInString(text[i:to])
-			b.clean(r, Offset{int32(i), int32(i + n)}, enc)
-			i += n
-		}
-	})
-}
-
-// collect writes what feed normalises to the scratch memory.
-func (b *bert) collect(enc *Encoding, feed func()) {
 	s := &enc.scratch
 	s.reset()
 	s.normalized, s.normalizedAt = s.normalized[:0], s.normalizedAt[:0]
 	s.collect = true
-	feed()
+	for i := 0; i < len(in.text); {
+		r, n := utf8.DecodeRune(in.text[i:])
+		b.clean(r, in.at[i], enc)
+		i += n
+	}
 	b.flushMarks(enc)
 	s.collect = false
 }
 
 func (b *bert) normalizeString(text string) string {
 	var enc Encoding
-	b.normalizeText(text, 0, len(text), &enc)
+	b.normalize(newSpan(text, 0, len(text)), &enc)
 	return string(enc.scratch.normalized)
 }

@@ -4,21 +4,17 @@ import (
 	"slices"
 	"sync"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // compositions maps a character and its successor to their composition. It is the
 // inverse of the decompositions, without those that composition excludes.
 var compositions = sync.OnceValue(func() map[[2]rune]rune {
 	data := runeData()
-	excluded := map[rune]bool{}
-	for _, r := range uncomposedRanges {
-		for c := r[0]; c <= r[1]; c++ {
-			excluded[c] = true
-		}
-	}
 	whole := make(map[string]rune, len(data.decomposition))
 	for c, parts := range data.decomposition {
-		if !excluded[c] {
+		if norm.NFC.IsNormalString(string(c)) {
 			whole[parts] = c
 		}
 	}
@@ -48,9 +44,6 @@ func compose(a, b rune) (rune, bool) {
 	return c, ok
 }
 
-// compatible has the compatibility decompositions, read on first use.
-var compatible = sync.OnceValue(func() map[rune]string { return readMap(compatibilities) })
-
 // canonical and compatibility decompose a character other than a Hangul syllable.
 func canonical(r rune) (string, bool) {
 	d, ok := runeData().decomposition[r]
@@ -58,10 +51,8 @@ func canonical(r rune) (string, bool) {
 }
 
 func compatibility(r rune) (string, bool) {
-	if d, ok := compatible()[r]; ok {
-		return d, true
-	}
-	return canonical(r)
+	d := norm.NFKD.PropertiesString(string(r)).Decomposition()
+	return string(d), d != nil && runeData().flags(r)&isWhole == 0
 }
 
 // decomposeStep is the normaliser NFKD.

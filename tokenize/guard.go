@@ -10,16 +10,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
-	"github.com/sugarme/tokenizer/model/wordlevel"
 	"github.com/sugarme/tokenizer/pretokenizer"
 	"github.com/sugarme/tokenizer/spm"
 )
 
 // guarded is every tokenizer that is not BERT's. It uses github.com/sugarme/tokenizer
-// for what that does as Hugging Face does: the byte alphabet, SentencePiece's precompiled
-// map and the model WordLevel. The library's Encode, its normalisers and its models BPE
-// and Unigram give different ids and offsets, crash or take quadratic time, so the rest is
-// our own code (docs/decisions/0002-tokenizer-guard.md).
+// for what that does as Hugging Face does: the byte alphabet and SentencePiece's precompiled
+// map. The library's Encode, its normalisers and its models BPE and Unigram give different
+// ids and offsets, crash or take quadratic time, so the rest is our own code
+// (docs/decisions/0002-tokenizer-guard.md).
 type guarded struct {
 	steps     []step
 	splitters []splitter
@@ -96,13 +95,8 @@ func (g *guarded) encode(text string, from, to int, enc *Encoding) (err error) {
 	if to-from > maxGuardedBytes {
 		return fmt.Errorf("%d bytes are over this kind of tokenizer's limit of %d; cut the text into parts", to-from, maxGuardedBytes)
 	}
-	s := span{make([]byte, 0, to-from), make([]Offset, 0, to-from)}
-	for i := from; i < to; {
-		r, n := utf8.DecodeRuneInString(text[i:to])
-		s.append(r, Offset{int32(i), int32(i + n)})
-		i += n
-	}
-	if s, err = g.normalize(s); err != nil {
+	s, err := g.normalize(newSpan(text, from, to))
+	if err != nil {
 		return err
 	}
 	at := 0
@@ -276,30 +270,25 @@ func firstGrapheme(text []byte) []byte {
 	return grapheme
 }
 
-// wordLevel looks up whole words. The library's model only reads its map, so concurrent
-// calls are safe; it prints if there is no token for unknown words.
-type wordLevel struct{ model *wordlevel.WordLevel }
+// wordLevel looks up whole words.
+type wordLevel struct {
+	ids     map[string]int32
+	unknown int32
+}
 
 func newWordLevel(m *modelSpec) (*wordLevel, error) {
-	unknown := or(m.UnkToken, "<unk>")
-	ids := make(map[string]int, len(m.ids))
-	for token, id := range m.ids {
-		ids[token] = int(id)
+	unknownToken := or(m.UnkToken, "<unk>")
+	unknown, ok := m.ids[unknownToken]
+	if !ok || unknownToken == "" {
+		return nil, fmt.Errorf("the vocabulary lacks unk_token %q; add it, words outside the vocabulary need it", unknownToken)
 	}
-	if _, ok := ids[unknown]; !ok || unknown == "" {
-		return nil, fmt.Errorf("the vocabulary lacks unk_token %q; add it, words outside the vocabulary need it", unknown)
-	}
-	model, err := wordlevel.New(ids, unknown)
-	return &wordLevel{model}, err
+	return &wordLevel{m.ids, unknown}, nil
 }
 
 func (w *wordLevel) tokens(word []byte, out []token) ([]token, error) {
-	tokens, err := w.model.Tokenize(string(word))
-	if err != nil {
-		return out, err
+	id, ok := w.ids[string(word)]
+	if !ok {
+		id = w.unknown
 	}
-	for _, t := range tokens {
-		out = append(out, token{id: int32(t.Id), from: t.Offsets[0], to: t.Offsets[1]})
-	}
-	return out, nil
+	return append(out, token{id: id, from: 0, to: len(word)}), nil
 }

@@ -14,6 +14,17 @@ type span struct {
 	at   []Offset
 }
 
+// newSpan is text[from:to]; each invalid byte becomes U+FFFD.
+func newSpan(text string, from, to int) span {
+	s := span{make([]byte, 0, to-from), make([]Offset, 0, to-from)}
+	for i := from; i < to; {
+		r, n := utf8.DecodeRuneInString(text[i:to])
+		s.append(r, Offset{int32(i), int32(i + n)})
+		i += n
+	}
+	return s
+}
+
 // change is a character of a new text and its relation to the old text: 0 replaces the
 // next character, 1 inserts, −n replaces the next one and removes n more.
 type change struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/toxscreen/toxscreen/internal/terminal"
 	"github.com/toxscreen/toxscreen/internal/usage"
+	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // commandsBelow returns the commands below one, cobra's own apart.
@@ -79,6 +82,40 @@ func TestEveryFlagAndCommandHasAGroup(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The help and the document of batch name each format of rows and the endings of its files. Who
+// adds a format learns here what does not follow from its declaration.
+func TestFormatsOfRowsAreInHelpAndDocuments(t *testing.T) {
+	batch, _, err := commandLine(t).Find([]string{"batch"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile("../../docs/cli/batch.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for flag, names := range map[string][]string{
+		"input": input.Endings(rows.InputFormats()), "output": input.Endings(rows.OutputFormats()),
+		"input-format": namesOf(rows.InputFormats()), "output-format": namesOf(rows.OutputFormats()),
+	} {
+		for _, name := range names {
+			if help := batch.Flag(flag).Usage; !strings.Contains(help, name) {
+				t.Errorf("the help of --%s (internal/config/rows.go) lacks %s: %s", flag, name, help)
+			}
+			if !strings.Contains(string(document), "`"+name+"`") {
+				t.Errorf("docs/cli/batch.md lacks `%s`", name)
+			}
+		}
+	}
+}
+
+func namesOf(formats []rows.Format) []string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, string(f))
+	}
+	return names
 }
 
 // A suggestion must be a flag that exists, and a name that toxscreen uses itself for

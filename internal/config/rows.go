@@ -1,10 +1,13 @@
 package config
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/rows"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // AddRowFlags adds the flags of commands that read and write rows.
@@ -24,8 +27,8 @@ func AddRowFlags(cmd *cobra.Command, o *rows.Options) {
 	flags.Int("row-group", 10000, "rows per Parquet row group; after a kill, --resume repeats at most one group")
 	usage.InGroup(cmd, usage.InputOutput, "input", "output", "text-column", "id-column", "keep-text", "resume", "overwrite", "quiet",
 		"input-format", "input-encoding", "delimiter", "escape", "output-format", "shard", "row-group")
-	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "txt", "gz", "zst")
-	_ = cmd.MarkFlagFilename("output", "jsonl", "ndjson", "csv", "tsv", "parquet")
+	_ = cmd.MarkFlagFilename("input", append(fileTypes(rows.InputFormats()), "gz", "zst")...)
+	_ = cmd.MarkFlagFilename("output", fileTypes(rows.OutputFormats())...)
 	_ = cmd.RegisterFlagCompletionFunc("output-format", completeRowFormats(rows.OutputFormats()))
 }
 
@@ -47,6 +50,15 @@ func AddReadFlags(cmd *cobra.Command, o *rows.Options) {
 	flags.String("escape", "", "`CHARACTER` before a quote inside the quotes of a CSV or TSV input, like \\ in what Spark writes; default: quotes are doubled")
 	_ = cmd.RegisterFlagCompletionFunc("input-format", completeRowFormats(rows.InputFormats()))
 	_ = cmd.RegisterFlagCompletionFunc("input-encoding", OneOf("windows-1252", "latin1", "utf-16le", "shift_jis"))
+}
+
+// fileTypes returns the endings of files in these formats as completions have them.
+func fileTypes(formats []rows.Format) []string {
+	var types []string
+	for _, ending := range input.Endings(formats) {
+		types = append(types, strings.TrimPrefix(ending, "."))
+	}
+	return types
 }
 
 func completeRowFormats(formats []rows.Format) cobra.CompletionFunc {

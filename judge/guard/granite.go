@@ -12,7 +12,7 @@ import (
 // criterion, which is the system message. The cookbooks of
 // github.com/ibm-granite/granite-guardian show the prompts for Ollama.
 
-// The versions from 3.3 on judge by any criterion: one for each of the seven attributes.
+// The versions from 3.3 on judge by any criterion: one for each attribute.
 // They can think first, and the fast mode, which Ollama's "think": false selects, gives
 // the score at once.
 var granite33 = Family{

@@ -31,10 +31,10 @@ func TestTheCasesCoverEveryAttribute(t *testing.T) {
 	}
 	for _, a := range toxscreen.Attributes() {
 		if n := len(kinds[1][a]); n < 30 {
-			t.Errorf("%s: %d toxic kinds", a, n)
+			t.Errorf("%s: cases.jsonl has %d toxic kinds, want 30", a, n)
 		}
 		if n := len(kinds[0][a]); n < 30 {
-			t.Errorf("%s: %d clean kinds", a, n)
+			t.Errorf("%s: cases.jsonl has %d clean kinds, want 30", a, n)
 		}
 	}
 	attacks := Attacks(cases[:20])

@@ -19,8 +19,38 @@ const (
 	Lines   Format = "lines"   // plain text, where each line is the text of a row; of inputs only
 )
 
-// Formats returns the formats that can be read.
-func Formats() []Format { return []Format{JSONL, CSV, TSV, Parquet, Lines} }
+// declared are the formats that can be read: how a sentence names each, and the endings of its files.
+var declared = []struct {
+	format  Format
+	name    string
+	endings []string
+}{
+	{JSONL, "JSONL", []string{".jsonl", ".ndjson"}},
+	{CSV, "CSV", []string{".csv"}},
+	{TSV, "TSV", []string{".tsv"}},
+	{Parquet, "Parquet", []string{".parquet"}},
+	{Lines, "plain text", []string{".txt"}},
+}
+
+// Formats returns the formats that can be read. [Open] chooses the reader of each.
+func Formats() []Format {
+	var all []Format
+	for _, d := range declared {
+		all = append(all, d.format)
+	}
+	return all
+}
+
+// Endings returns the endings of the names of files in these formats, like .csv.
+func Endings(formats []Format) []string {
+	var all []string
+	for _, d := range declared {
+		if slices.Contains(formats, d.format) {
+			all = append(all, d.endings...)
+		}
+	}
+	return all
+}
 
 // Among returns an error for a format that is not one of several.
 func (f Format) Among(formats []Format) error {
@@ -42,14 +72,12 @@ func oneOf(names []string) string {
 
 // String returns the name of the format in a sentence.
 func (f Format) String() string {
-	switch f {
-	case Parquet:
-		return "Parquet"
-	case Lines:
-		return "plain text"
-	case JSONL, CSV, TSV:
+	for _, d := range declared {
+		if d.format == f {
+			return d.name
+		}
 	}
-	return strings.ToUpper(string(f))
+	return string(f)
 }
 
 // HasCells reports whether rows are lines of cells with a delimiter between them.
@@ -63,12 +91,6 @@ func (f Format) Delimiter() byte {
 	return ','
 }
 
-// endings are the endings of file names and the formats that they stand for.
-var endings = []struct {
-	ending string
-	format Format
-}{{".jsonl", JSONL}, {".ndjson", JSONL}, {".csv", CSV}, {".tsv", TSV}, {".parquet", Parquet}, {".txt", Lines}}
-
 // FormatOf returns which of several formats the ending of a file name stands for, and whether a
 // second ending stands for a compression, also with an error.
 func FormatOf(path string, formats []Format) (format Format, packed bool, err error) {
@@ -77,18 +99,13 @@ func FormatOf(path string, formats []Format) (format Format, packed bool, err er
 		name = path[:len(path)-len(filepath.Ext(path))]
 	}
 	ending := strings.ToLower(filepath.Ext(name))
-	var known []string
-	for _, e := range endings {
-		if !slices.Contains(formats, e.format) {
-			continue
+	for _, d := range declared {
+		if slices.Contains(formats, d.format) && slices.Contains(d.endings, ending) {
+			return d.format, packed, nil
 		}
-		if e.ending == ending {
-			return e.format, packed, nil
-		}
-		known = append(known, e.ending)
 	}
 	if ending == ".json" {
 		return "", packed, fmt.Errorf("%s: a .json file contains one value; rename it to .jsonl if each line is an object, or convert it with `jq -c '.[]'`", path)
 	}
-	return "", packed, fmt.Errorf("%s: the extension must be %s", path, oneOf(known))
+	return "", packed, fmt.Errorf("%s: the extension must be %s", path, oneOf(Endings(formats)))
 }

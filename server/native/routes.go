@@ -69,6 +69,37 @@ func describe(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(description) // a client that has disconnected needs no error
 }
 
+// score answers POST /v1/score.
+func (f format) score(c *server.Call) error {
+	n, err := f.readScoring(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request.Context()
+	switch {
+	case n.many:
+		return writeLines(c, n.texts, server.Each(ctx, c, len(n.texts), func(ctx context.Context, i int, turn server.Turn) (toxscreen.Result, error) {
+			return n.scoreOne(ctx, c, n.texts[i], turn)
+		}), func(t scoreText, result toxscreen.Result) any { return n.shown(t, result) })
+	case n.shape != nil:
+		text := n.base
+		text.Text = *n.texts[0].Text
+		answer, err := n.shape.Answer(ctx, c, Question{Text: text, ID: n.texts[0].ID, Input: n.input})
+		if err != nil {
+			return err
+		}
+		c.Send(http.StatusOK, answer)
+		return nil
+	}
+	result, err := n.scoreOne(ctx, c, n.texts[0], server.Turn{})
+	if err != nil {
+		return err
+	}
+	server.ShowLanguages(c.Header(), result)
+	c.Send(http.StatusOK, n.shown(n.texts[0], result))
+	return nil
+}
+
 // scoreRequest is the body of POST /v1/score: one text or many.
 type scoreRequest struct {
 	ID    string      `json:"id"`
@@ -257,8 +288,8 @@ func (n *scoring) shown(t scoreText, r toxscreen.Result) toxscreen.Result {
 	return r
 }
 
-// score scores one of the texts.
-func (n *scoring) score(ctx context.Context, c *server.Call, t scoreText, turn server.Turn) (toxscreen.Result, error) {
+// scoreOne scores one of the texts.
+func (n *scoring) scoreOne(ctx context.Context, c *server.Call, t scoreText, turn server.Turn) (toxscreen.Result, error) {
 	text := n.base
 	text.Text, text.Turn = *t.Text, turn
 	screening, err := c.Begin(ctx, text)
@@ -272,7 +303,7 @@ func (n *scoring) score(ctx context.Context, c *server.Call, t scoreText, turn s
 			return toxscreen.Result{}, err
 		}
 	}
-	text.Late = func(final toxscreen.Result) ([]byte, error) {
+	text.Encode = func(final toxscreen.Result) ([]byte, error) {
 		var b bytes.Buffer
 		err := plainjson.Write(&b, n.shown(t, withSentences(final, sentences)), "")
 		return b.Bytes(), err
@@ -297,36 +328,6 @@ func withSentences(whole toxscreen.Result, sentences []server.Sentence) toxscree
 		whole.Sentences[0].Score = whole.Score
 	}
 	return whole
-}
-
-func (f format) score(c *server.Call) error {
-	n, err := f.readScoring(c)
-	if err != nil {
-		return err
-	}
-	ctx := c.Request.Context()
-	switch {
-	case n.many:
-		return writeLines(c, n.texts, server.Each(ctx, c, len(n.texts), func(ctx context.Context, i int, turn server.Turn) (toxscreen.Result, error) {
-			return n.score(ctx, c, n.texts[i], turn)
-		}), func(t scoreText, result toxscreen.Result) any { return n.shown(t, result) })
-	case n.shape != nil:
-		text := n.base
-		text.Text = *n.texts[0].Text
-		answer, err := n.shape.Answer(ctx, c, Question{Text: text, ID: n.texts[0].ID, Input: n.input})
-		if err != nil {
-			return err
-		}
-		c.Send(http.StatusOK, answer)
-		return nil
-	}
-	result, err := n.score(ctx, c, n.texts[0], server.Turn{})
-	if err != nil {
-		return err
-	}
-	server.ShowLanguages(c.Header(), result)
-	c.Send(http.StatusOK, n.shown(n.texts[0], result))
-	return nil
 }
 
 // writeLines answers with a line for each text, in order, each as soon as it and those

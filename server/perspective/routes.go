@@ -21,8 +21,8 @@ func Format(communities map[string]toxscreen.Scores) server.Format {
 	return server.Format{
 		Name: "perspective",
 		Routes: []server.Route{
-			{Pattern: "POST " + base + "analyze", Handle: one(methods["analyze"])},
-			{Pattern: "POST " + base + "suggestscore", Handle: one(methods["suggestscore"])},
+			{Pattern: "POST " + base + "analyze", Handle: single(methods["analyze"])},
+			{Pattern: "POST " + base + "suggestscore", Handle: single(methods["suggestscore"])},
 			{Pattern: "POST /batch", Open: true, Handle: methods.batch}, // its calls have the key
 			{Pattern: "GET /$discovery/rest", Open: true, Handle: discover},
 		},
@@ -103,8 +103,8 @@ func methodsFor(communities map[string]toxscreen.Scores) methods {
 	}
 }
 
-// one returns the handler of single calls of a method.
-func one(read reader) func(*server.Call) error {
+// single returns the handler of single calls of a method.
+func single(read reader) func(*server.Call) error {
 	return func(c *server.Call) error {
 		data, err := c.JSON()
 		if err != nil {

@@ -1,0 +1,243 @@
+package tokenize
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"flag"
+	"fmt"
+	"go/format"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+var update = flag.Bool("update", false, "rewrite tables.go")
+
+// flagNames are the flags that scripts/make/tokenizer/tables.py measures.
+var flagNames = map[string]uint16{
+	"removed": isRemoved, "space": isSpace, "punctuation": isPunctuation, "chinese": isChinese, "accent": isAccent,
+	"letter": isLetter, "number": isNumber, "numeric": isNumeric, "combining": isCombining, "joined": isJoined, "word": isWord,
+}
+
+// characters is what Hugging Face's library does, without Hangul syllables.
+type characters struct {
+	flags                                   []uint16
+	class                                   map[rune]uint8
+	uncomposed                              map[rune]bool
+	decomposition, compatibility, lowercase map[rune]string
+}
+
+func readCharacters(t *testing.T) characters {
+	t.Helper()
+	file, err := os.Open("testdata/characters.txt.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := characters{
+		make([]uint16, utf8.MaxRune+1), map[rune]uint8{}, map[rune]bool{},
+		map[rune]string{}, map[rune]string{}, map[rune]string{},
+	}
+	maps := map[string]map[rune]string{"decomposition": c.decomposition, "compatibility": c.compatibility, "lowercase": c.lowercase}
+	lines := bufio.NewScanner(unzipped)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		var codes []rune
+		for _, field := range fields[1:] {
+			code, err := strconv.ParseInt(field, 16, 32)
+			if err != nil {
+				t.Fatalf("%q: %v", lines.Text(), err)
+			}
+			codes = append(codes, rune(code))
+		}
+		name := fields[0]
+		if m := maps[name]; m != nil {
+			m[codes[0]] = string(codes[1:])
+			continue
+		}
+		for r := codes[0]; r <= codes[1]; r++ {
+			switch name {
+			case "class":
+				class, err := strconv.ParseUint(fields[3], 10, 8)
+				if err != nil {
+					t.Fatalf("%q: %v", lines.Text(), err)
+				}
+				c.class[r] = uint8(class)
+				c.flags[r] |= isMark
+			case "uncomposed":
+				c.uncomposed[r] = true
+			default:
+				if flagNames[name] == 0 {
+					t.Fatalf("%q: an unknown property", lines.Text())
+				}
+				c.flags[r] |= flagNames[name]
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for r := range c.decomposition {
+		c.flags[r] |= isComposed
+	}
+	for r := range c.lowercase {
+		c.flags[r] |= isCased
+	}
+	for r := rune(hangulFirst); r <= hangulLast; r++ {
+		c.flags[r] |= isHangul
+	}
+	for r := range rune(utf8.MaxRune + 1) {
+		if c.decompose(r) == "" && norm.NFKD.PropertiesString(string(r)).Decomposition() != nil {
+			c.flags[r] |= isWhole
+		}
+	}
+	return c
+}
+
+// decompose returns the compatibility decomposition, or "" for a character without one.
+func (c characters) decompose(r rune) string { return cmp.Or(c.compatibility[r], c.decomposition[r]) }
+
+// TestCharacters compares every code point with Hugging Face's library. If it fails with a
+// new version of Go, whose Unicode is newer, -update corrects tables.go.
+func TestCharacters(t *testing.T) {
+	want := readCharacters(t)
+	if *update {
+		writeTables(t, want)
+		t.Skip("tables.go is written: run the test again without -update")
+	}
+	got := runeData()
+	lower := bert{options: bertOptions{lower: true}, runes: got}
+	composes := map[rune]bool{}
+	for _, r := range compositions() {
+		composes[r] = true
+	}
+	compare := func(r rune, what string, got, want any) {
+		if got != want {
+			t.Errorf("U+%04X: %s %+q, should be %+q", r, what, got, want)
+		}
+	}
+	for r := range rune(utf8.MaxRune + 1) {
+		if utf16.IsSurrogate(r) {
+			continue
+		}
+		flags := want.flags[r]
+		if got.flags(r) != flags {
+			t.Errorf("U+%04X: flags %016b, should be %016b", r, got.flags(r), flags)
+		}
+		if got.class[r] != want.class[r] {
+			t.Errorf("U+%04X: combining class %d, should be %d", r, got.class[r], want.class[r])
+		}
+		if flags&isHangul != 0 {
+			continue
+		}
+		decomposition, _ := canonical(r)
+		compare(r, "decomposes to", decomposition, want.decomposition[r])
+		compatible, ok := compatibility(r)
+		if !ok {
+			compatible = ""
+		}
+		compare(r, "decomposes for compatibility to", compatible, want.decompose(r))
+		if flags&isComposed != 0 && composes[r] == want.uncomposed[r] {
+			t.Errorf("U+%04X: is composed: %t, should be %t", r, composes[r], !want.uncomposed[r])
+		}
+		if flags&isCased != 0 {
+			compare(r, "lowercase", lower.normalizeString(string(r)), want.lowercase[r])
+		}
+		if t.Failed() {
+			t.Fatal("the first difference ends the test")
+		}
+	}
+}
+
+// writeTables writes what Go's tables lack and what they have too much.
+func writeTables(t *testing.T, want characters) {
+	t.Helper()
+	var out bytes.Buffer
+	out.WriteString("// Code generated by go test ./tokenize -run TestCharacters -update; DO NOT EDIT.\n\n" +
+		"package tokenize\n\nimport \"unicode\"\n\n" +
+		"// differences correct goFlags: characters whose flag is missing there, and characters\n// that have it only there.\n" +
+		"var differences = []struct {\n\tflag           uint16\n\tmissing, extra [][2]rune\n}{\n")
+	from := goFlags()
+	for bit, name := range strings.Fields("isRemoved isSpace isPunctuation isChinese isAccent isWord isComposed isHangul " +
+		"isCased isMark isLetter isNumber isNumeric isCombining isJoined isWhole") {
+		flag := uint16(1) << bit
+		missing := ranges(func(r rune) bool { return want.flags[r]&^from[r]&flag != 0 })
+		extra := ranges(func(r rune) bool { return from[r]&^want.flags[r]&flag != 0 })
+		if flag != isCased && missing+extra != "" {
+			fmt.Fprintf(&out, "{flag: %s%s%s},\n", name, field("missing", missing), field("extra", extra))
+		}
+	}
+	out.WriteString("}\n\n// newCases are capital letters whose lowercase Go does not know.\nvar newCases = unicode.SpecialCase{\n")
+	for _, c := range missingCases(want.lowercase) {
+		fmt.Fprintf(&out, "{Lo: %#x, Hi: %#x, Delta: [unicode.MaxCase]rune{unicode.LowerCase: %d}},\n", c.Lo, c.Hi, c.Delta[unicode.LowerCase])
+	}
+	out.WriteString("}\n")
+	source, err := format.Source(out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("tables.go", source, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// field writes a field of differences unless it is empty.
+func field(name, ranges string) string {
+	if ranges == "" {
+		return ""
+	}
+	return ", " + name + ": [][2]rune{" + ranges + "}"
+}
+
+// ranges writes the code points that want selects as Go, six ranges a line.
+func ranges(want func(rune) bool) string {
+	var out strings.Builder
+	n, first := 0, rune(-1)
+	for r := range rune(utf8.MaxRune + 2) {
+		switch in := r <= utf8.MaxRune && !utf16.IsSurrogate(r) && want(r); {
+		case in && first < 0:
+			first = r
+		case !in && first >= 0:
+			if n%6 == 0 {
+				out.WriteString("\n")
+			}
+			fmt.Fprintf(&out, "{%#x, %#x}, ", first, r-1)
+			n, first = n+1, -1
+		}
+	}
+	if n > 0 {
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+// missingCases lists the letters whose lowercase unicode.ToLower does not know.
+func missingCases(lowercase map[rune]string) []unicode.CaseRange {
+	var out []unicode.CaseRange
+	for _, r := range slices.Sorted(maps.Keys(lowercase)) {
+		l, n := utf8.DecodeRuneInString(lowercase[r])
+		if n < len(lowercase[r]) || unicode.ToLower(r) == l { // two characters: bert.lowercase has the only such letter
+			continue
+		}
+		if n := len(out) - 1; n >= 0 && out[n].Hi == uint32(r-1) && out[n].Delta[unicode.LowerCase] == l-r {
+			out[n].Hi++
+			continue
+		}
+		out = append(out, unicode.CaseRange{Lo: uint32(r), Hi: uint32(r), Delta: [unicode.MaxCase]rune{unicode.LowerCase: l - r}})
+	}
+	return out
+}
