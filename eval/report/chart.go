@@ -26,9 +26,6 @@ type Chart struct {
 	elements string // of the SVG
 }
 
-// Kind implements [Block].
-func (Chart) Kind() string { return "chart" }
-
 func (Chart) markdown(*bytes.Buffer) {}
 
 // Drawing returns the chart for the page, which has its colours, light and dark.
