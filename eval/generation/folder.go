@@ -1,7 +1,6 @@
 package generation
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -55,15 +54,7 @@ func ReadRun(path string) (Run, error) {
 
 // Missing returns the number of generations without scores.
 func (r Run) Missing() int {
-	n := 0
-	for _, s := range r.Samples {
-		for _, g := range s.Generations {
-			if g.Error != "" {
-				n++
-			}
-		}
-	}
-	return n
+	return count(r.Samples, func(g Generation) bool { return g.Error != "" })
 }
 
 func readStored(path string) (stored, error) {
@@ -367,12 +358,8 @@ func (f *folder) writeStored() error {
 func (f *folder) writeSamples() error {
 	path := filepath.Join(f.path, generationsFile)
 	err := files.Write(path, 0o644, func(w io.Writer) error {
-		var b bytes.Buffer
 		for _, s := range f.samples() {
-			b.Reset()
-			b.Write(plainjson.Append(nil, s))
-			b.WriteByte('\n')
-			if _, err := w.Write(b.Bytes()); err != nil {
+			if _, err := w.Write(append(plainjson.Append(nil, s), '\n')); err != nil {
 				return err
 			}
 		}
