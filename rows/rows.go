@@ -363,10 +363,7 @@ type Setting = resume.Setting
 
 // UnfinishedError is the error of an interrupted run whose output can be continued
 // with [Options].Resume.
-type UnfinishedError struct{ Err error }
-
-// Error implements error.
-func (u *UnfinishedError) Error() string { return u.Err.Error() }
+type UnfinishedError struct{ error }
 
 // Unwrap returns why the run was interrupted.
-func (u *UnfinishedError) Unwrap() error { return u.Err }
+func (u *UnfinishedError) Unwrap() error { return u.error }
