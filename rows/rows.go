@@ -318,34 +318,6 @@ func (s *Summary) include(from string, one Summary) {
 	s.Duration += one.Duration
 }
 
-// addResult counts the result of a row.
-func (s *Summary) addResult(row int64, r *toxscreen.Result, limits toxscreen.Limits) {
-	if r.Flagged {
-		s.Flagged++
-	}
-	if r.NotDecided != "" {
-		s.NotDecided++
-	}
-	if r.Reaches(limits) {
-		s.Reached++
-	}
-	if !r.Judge.Asked {
-		return
-	}
-	s.Asked++
-	switch {
-	case r.Judge.Missing():
-		if s.Unjudged() == 1 {
-			s.FirstUnjudged = fmt.Sprintf("row %d: %s", row, r.Judge.Error)
-		}
-	case r.Source == toxscreen.SourceFused:
-		s.Verdicts++
-	default:
-		s.Verdicts++
-		s.NotBelieved++
-	}
-}
-
 // Unjudged returns the number of rows that the judge was asked about in vain.
 func (s Summary) Unjudged() int64 { return s.Asked - s.Verdicts }
 
