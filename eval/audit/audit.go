@@ -1,14 +1,14 @@
 // Package audit tells how much abuse there is in a corpus, and what a threshold does to
 // it, from few labels of people:
 //
-//	corpus, err := audit.ReadCorpus(file, "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
+//	corpus, err := audit.OpenCorpus("scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
 //	design, err := corpus.Draw(audit.Plan{Labels: 400, Seed: 1})
-//	// People label the texts of design; labels.Read reads what they say.
+//	// People label the texts of design; labels.Open reads what they say.
 //	labels := audit.NewLabels(design)
-//	err = labels.Read(sheet, "sample.csv")
+//	err = labels.Open("sample.csv")
 //	results, err := audit.Measure(corpus, design, labels, audit.Questions{})
 //
 // The scores decide which texts people see: a text is drawn the more often, the less its

@@ -252,14 +252,11 @@ func (d Design) Sample() []int {
 	return slices.Compact(all)
 }
 
-// Write writes the design as JSON.
-func (d Design) Write(w io.Writer) error { return plainjson.Write(w, d, "  ") }
-
 // longestDesign is the limit of a design in bytes: enough for a million labels.
 const longestDesign = 64 << 20
 
-// ReadDesign reads what [Design.Write] has written.
-func ReadDesign(r io.Reader) (Design, error) {
+// readDesign reads what [Design.Save] has written.
+func readDesign(r io.Reader) (Design, error) {
 	data, err := io.ReadAll(io.LimitReader(r, longestDesign+1))
 	if err != nil {
 		return Design{}, fmt.Errorf("failed to read the design of a sample: %w", err)

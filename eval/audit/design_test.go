@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // Whatever the corpus is, a design draws what was planned, each row has its
@@ -50,10 +51,10 @@ func TestInclusionProbabilitiesSumToTheSample(t *testing.T) {
 						t.Error(err)
 					}
 					var b bytes.Buffer
-					if err := d.Write(&b); err != nil {
+					if err := plainjson.Write(&b, d, "  "); err != nil {
 						t.Fatal(err)
 					}
-					read, err := ReadDesign(&b)
+					read, err := readDesign(&b)
 					if err != nil || !slices.Equal(read.Sample(), d.Sample()) {
 						t.Errorf("%v: the design changes when it is stored", err)
 					}
@@ -113,7 +114,7 @@ func TestAttributesShareASample(t *testing.T) {
 	}
 	both := []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.Threat}
 	share := func(attributes []toxscreen.Attribute) float64 {
-		c, err := ReadCorpus(strings.NewReader(b.String()), "scored.jsonl", attributes)
+		c, err := readCorpus(strings.NewReader(b.String()), "scored.jsonl", attributes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +168,7 @@ func TestReadCorpusRefuses(t *testing.T) {
 		{"a score that is none", line(1.5), "1.5 is not a score in 0..1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := ReadCorpus(strings.NewReader(test.lines), "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
+			_, err := readCorpus(strings.NewReader(test.lines), "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
@@ -177,7 +178,7 @@ func TestReadCorpusRefuses(t *testing.T) {
 
 func TestReadCorpusCounts(t *testing.T) {
 	lines := line(0.25) + "\n" + `{"row":2,"error":"no text"}` + "\n" + strings.Replace(line(0.75), `"text"`, `"not_decided":"it seems to be German","text"`, 1)
-	c, err := ReadCorpus(strings.NewReader(lines), "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
+	c, err := readCorpus(strings.NewReader(lines), "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
 	if err != nil {
 		t.Fatal(err)
 	}
