@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
@@ -18,7 +19,7 @@ func TestInclusionProbabilitiesSumToTheSample(t *testing.T) {
 	for name, scores := range map[string][]float64{
 		"uneven": uneven(3000), "constant": slices.Repeat([]float64{0.3}, 500), "all 0": make([]float64, 700),
 		"two values": slices.Concat(make([]float64, 990), slices.Repeat([]float64{1}, 10)), "few": uneven(12), "one": {0.4},
-		"rising": steps(1000),
+		"rising": eval.Thresholds(1000),
 	} {
 		for _, n := range []int{1, 7, 100, 399, 100_000} {
 			for _, held := range []int{0, 150} {
