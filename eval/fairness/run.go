@@ -165,7 +165,6 @@ func (r *Run) scoreRows(ctx context.Context, screener *toxscreen.Screener) ([]Te
 // lines is the standard output of a job, which is called with each line.
 type lines func(line []byte) (int, error)
 
-// Write implements [io.Writer].
 func (l lines) Write(line []byte) (int, error) { return l(line) }
 
 // add takes one result of the job. A row that is wrong ends the run.

@@ -59,7 +59,6 @@ type flagValue struct {
 	mastra bool // whether the command has Mastra's formats, too
 }
 
-// Set implements [pflag.Value].
 func (f *flagValue) Set(value string) error {
 	if f.given && (f.kind == repeated || f.kind == list) {
 		value = f.text + "," + value
@@ -68,10 +67,8 @@ func (f *flagValue) Set(value string) error {
 	return nil
 }
 
-// String implements [pflag.Value].
 func (f *flagValue) String() string { return f.text }
 
-// Type implements [pflag.Value].
 func (f *flagValue) Type() string {
 	switch f.kind {
 	case "", repeated, list: // the help calls one value of a list a string

@@ -43,7 +43,6 @@ type Output struct {
 	Err error
 }
 
-// Write implements [io.Writer].
 func (o *Output) Write(p []byte) (int, error) {
 	n, err := o.W.Write(p)
 	if err != nil && o.Err == nil {
