@@ -76,8 +76,8 @@ func (r *Run) Measure(ctx context.Context, screener *toxscreen.Screener) (Result
 	if r.Failed > 0 {
 		warn("rows that failed and are left out: %d; the first: %s", r.Failed, r.first)
 	}
-	if n := r.Unlabelled(); n > 0 {
-		warn("rows without a label, which are left out: %d", n)
+	if r.unlabelled > 0 {
+		warn("rows without a label, which are left out: %d", r.unlabelled)
 	}
 	if r.odd != "" {
 		warn("%s", r.odd)
