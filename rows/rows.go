@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/resume"
 	"github.com/toxscreen/toxscreen/rows/input"
 )
@@ -180,10 +181,8 @@ func (o Options) Validate() error {
 			return fmt.Errorf("%s: %w", o.option("Redo"), err)
 		}
 	}
-	if in, err := os.Stat(o.Input); err == nil {
-		if out, err := os.Stat(o.Output); err == nil && os.SameFile(in, out) {
-			return fmt.Errorf("%s is both input and output", o.Input)
-		}
+	if files.Same(o.Input, o.Output) {
+		return fmt.Errorf("%s is both input and output", o.Input)
 	}
 	return nil
 }

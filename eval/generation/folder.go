@@ -148,7 +148,7 @@ func openFolder(job Job, settings Settings) (f *folder, err error) {
 	if err := files.Lock(f.held); errors.Is(err, syscall.EWOULDBLOCK) {
 		return f, errors.New("another run is writing it")
 	}
-	if job.Given != nil && sameFile(job.Given.path, filepath.Join(job.Folder, generationsFile)) {
+	if job.Given != nil && files.Same(job.Given.path, filepath.Join(job.Folder, generationsFile)) {
 		return f, errors.New("the generations are read from it: choose another folder")
 	}
 	if job.Overwrite {
@@ -169,15 +169,6 @@ func openFolder(job Job, settings Settings) (f *folder, err error) {
 	}
 	f.stored.Thresholds = settings.Thresholds // no text and no score depends on them
 	return f, f.readDone()
-}
-
-func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
 }
 
 // vacant reports a file in a folder without a run that a run would replace.
