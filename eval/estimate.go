@@ -55,12 +55,8 @@ func Bootstrap(n int, seed uint64, statistic func(units []int) float64) Estimate
 // computed faster together. statistics returns one value for each, always as many; the
 // slice is not kept. Each estimate is as Bootstrap returns it for its statistic alone.
 func Bootstraps(n int, seed uint64, statistics func(units []int) []float64) []Estimate {
-	units := make([]int, n)
-	for i := range units {
-		units[i] = i
-	}
 	var all []Estimate
-	for _, value := range statistics(units) {
+	for _, value := range statistics(numbers(n)) {
 		all = append(all, Estimate{Value: value})
 	}
 	if n < 2 {

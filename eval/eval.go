@@ -100,3 +100,28 @@ func ECE(rows []Scored) float64 {
 	}
 	return sum / weights
 }
+
+// Thresholds returns 1/n, 2/n … (n-1)/n and some others, rising and each once.
+func Thresholds(n int, others ...float64) []float64 {
+	all := slices.Clone(others)
+	for i := 1; i < n; i++ {
+		all = append(all, float64(i)/float64(n))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// HistogramBins is the number of bins of [Histogram].
+const HistogramBins = 20
+
+// Histogram returns the shares of values in bins of 0..1, nil without values.
+func Histogram(values []float64) []float64 {
+	if len(values) == 0 {
+		return nil
+	}
+	shares := make([]float64, HistogramBins)
+	for _, v := range values {
+		shares[min(max(int(v*HistogramBins), 0), HistogramBins-1)] += 1 / float64(len(values))
+	}
+	return shares
+}

@@ -11,7 +11,7 @@ import (
 // Ranks returns the rank of each value, from 1. Equal values share the mean of their
 // ranks.
 func Ranks(values []float64) []float64 {
-	order := ordered(values)
+	order := Order(len(values), func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 	ranks := make([]float64, len(values))
 	for i := 0; i < len(order); {
 		j := i + 1
@@ -26,14 +26,21 @@ func Ranks(values []float64) []float64 {
 	return ranks
 }
 
-// ordered returns the positions of values by rising value.
-func ordered(values []float64) []int {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+// Order returns the positions 0 to n-1 in the order in which compare puts them; equal ones
+// rise.
+func Order(n int, compare func(a, b int) int) []int {
+	order := numbers(n)
+	slices.SortStableFunc(order, compare)
 	return order
+}
+
+// numbers returns 0 to n-1.
+func numbers(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // Spearman returns the rank correlation, in -1..1, of two columns of the same length. It
@@ -45,11 +52,7 @@ func Spearman(x, y []float64) float64 {
 // Kendall returns the rank correlation tau-b, in -1..1, of two columns of the same
 // length, with Knight's algorithm (1966) in n log n steps. It is NaN if a column is constant.
 func Kendall(x, y []float64) float64 {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(x[a], x[b]), cmp.Compare(y[a], y[b])) })
+	order := Order(len(x), func(a, b int) int { return cmp.Or(cmp.Compare(x[a], x[b]), cmp.Compare(y[a], y[b])) })
 	pairs := func(n int) float64 { return float64(n) * float64(n-1) / 2 }
 	// tied counts the pairs of neighbours in order that same says are equal.
 	tied := func(same func(a, b int) bool) float64 {

@@ -1,12 +1,12 @@
 package rows
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,17 +72,9 @@ func newNote[V any](ctx context.Context, o Options, in input.Reader, task task[V
 	return n, nil
 }
 
-// write writes the note next to the output, completely or not at all.
-func (n note) write(path string) error {
-	return n.save(noteOf(path))
-}
-
+// save writes the note, completely or not at all.
 func (n note) save(path string) error {
-	var b bytes.Buffer
-	if err := plainjson.Write(&b, n, "  "); err != nil {
-		return err
-	}
-	return files.WriteBytes(path, 0o666, b.Bytes())
+	return files.Write(path, 0o666, func(w io.Writer) error { return plainjson.Write(w, n, "  ") })
 }
 
 // readNote reads a note. Its error is [fs.ErrNotExist] if the file is missing.

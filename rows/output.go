@@ -126,16 +126,22 @@ func (o output[V]) create() (rowWriter[V], error) {
 	if err != nil {
 		return nil, files.Cause(err)
 	}
-	if o.format().HasCells() {
-		header, err := csv.Encode(o.csvHeader(o.in.Columns()), o.format().Delimiter())
-		if err == nil {
-			_, err = file.Write(header)
-		}
-		if err != nil {
-			return nil, errors.Join(files.Cause(err), file.Close())
-		}
+	if err := o.writeHeader(file); err != nil {
+		return nil, errors.Join(files.Cause(err), file.Close())
 	}
 	return &lineWriter[V]{out: file, file: file, encode: o.encoder()}, nil
+}
+
+// writeHeader writes the header of an output that has one.
+func (o output[V]) writeHeader(w io.Writer) error {
+	if !o.format().HasCells() {
+		return nil
+	}
+	header, err := csv.Encode(o.csvHeader(o.in.Columns()), o.format().Delimiter())
+	if err == nil {
+		_, err = w.Write(header)
+	}
+	return err
 }
 
 // encoder returns the function that encodes a row as a line.

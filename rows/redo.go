@@ -14,7 +14,6 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
-	"github.com/toxscreen/toxscreen/rows/csv"
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
@@ -50,14 +49,8 @@ func redo(p *run[toxscreen.Result], screener *toxscreen.Screener) (Summary, erro
 	defer file.Close()
 	p.read = together(out, file)
 	err = files.Write(path, 0o666, func(w io.Writer) error {
-		if out.format().HasCells() {
-			header, err := csv.Encode(out.csvHeader(p.in.Columns()), out.format().Delimiter())
-			if err == nil {
-				_, err = w.Write(header)
-			}
-			if err != nil {
-				return err
-			}
+		if err := out.writeHeader(w); err != nil {
+			return err
 		}
 		p.w = &lineWriter[toxscreen.Result]{out: w, encode: out.encoder()}
 		p.keep = func(in row) error {

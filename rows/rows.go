@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/resume"
 	"github.com/toxscreen/toxscreen/rows/input"
 )
@@ -180,10 +181,8 @@ func (o Options) Validate() error {
 			return fmt.Errorf("%s: %w", o.option("Redo"), err)
 		}
 	}
-	if in, err := os.Stat(o.Input); err == nil {
-		if out, err := os.Stat(o.Output); err == nil && os.SameFile(in, out) {
-			return fmt.Errorf("%s is both input and output", o.Input)
-		}
+	if files.Same(o.Input, o.Output) {
+		return fmt.Errorf("%s is both input and output", o.Input)
 	}
 	return nil
 }
@@ -318,34 +317,6 @@ func (s *Summary) include(from string, one Summary) {
 	s.Duration += one.Duration
 }
 
-// addResult counts the result of a row.
-func (s *Summary) addResult(row int64, r *toxscreen.Result, limits toxscreen.Limits) {
-	if r.Flagged {
-		s.Flagged++
-	}
-	if r.NotDecided != "" {
-		s.NotDecided++
-	}
-	if r.Reaches(limits) {
-		s.Reached++
-	}
-	if !r.Judge.Asked {
-		return
-	}
-	s.Asked++
-	switch {
-	case r.Judge.Missing():
-		if s.Unjudged() == 1 {
-			s.FirstUnjudged = fmt.Sprintf("row %d: %s", row, r.Judge.Error)
-		}
-	case r.Source == toxscreen.SourceFused:
-		s.Verdicts++
-	default:
-		s.Verdicts++
-		s.NotBelieved++
-	}
-}
-
 // Unjudged returns the number of rows that the judge was asked about in vain.
 func (s Summary) Unjudged() int64 { return s.Asked - s.Verdicts }
 
@@ -363,10 +334,7 @@ type Setting = resume.Setting
 
 // UnfinishedError is the error of an interrupted run whose output can be continued
 // with [Options].Resume.
-type UnfinishedError struct{ Err error }
-
-// Error implements error.
-func (u *UnfinishedError) Error() string { return u.Err.Error() }
+type UnfinishedError struct{ error }
 
 // Unwrap returns why the run was interrupted.
-func (u *UnfinishedError) Unwrap() error { return u.Err }
+func (u *UnfinishedError) Unwrap() error { return u.error }

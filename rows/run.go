@@ -69,7 +69,7 @@ func (p *run[V]) do(settings []Setting) (Summary, error) {
 			err = p.remove()
 		}
 		if err == nil && canResume {
-			if err = memo.write(o.Output); err == nil {
+			if err = memo.save(noteOf(o.Output)); err == nil {
 				release() // the earlier note
 				release, err = hold(o.Output)
 			}

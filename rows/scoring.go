@@ -69,7 +69,31 @@ func (s *scoring) failOn() string {
 }
 
 func (s *scoring) count(sum *Summary, r *Result) {
-	sum.addResult(r.Number, &r.Value, s.limits)
+	found := &r.Value
+	if found.Flagged {
+		sum.Flagged++
+	}
+	if found.NotDecided != "" {
+		sum.NotDecided++
+	}
+	if found.Reaches(s.limits) {
+		sum.Reached++
+	}
+	if !found.Judge.Asked {
+		return
+	}
+	sum.Asked++
+	switch {
+	case found.Judge.Missing():
+		if sum.Unjudged() == 1 {
+			sum.FirstUnjudged = fmt.Sprintf("row %d: %s", r.Number, found.Judge.Error)
+		}
+	case found.Source == toxscreen.SourceFused:
+		sum.Verdicts++
+	default:
+		sum.Verdicts++
+		sum.NotBelieved++
+	}
 }
 
 func (*scoring) fromCells(cell func(column string) string) (toxscreen.Result, error) {

@@ -82,7 +82,7 @@ func (o Options) validateFolder() error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s %s: %w", o.option("Output"), o.Output, files.Cause(err))
 	}
-	if _, _, err := formatOf(o.Output, InputFormats()); err == nil && !isFolder(o.Output) {
+	if _, _, err := formatOf(o.Output, InputFormats()); err == nil && !files.IsFolder(o.Output) {
 		return fmt.Errorf("%s %s: it must be a folder, for one output for each file of %s %s, but its name is that of a file", o.option("Output"), o.Output, o.option("Input"), o.Input)
 	}
 	if o.OutputFormat != "" {
@@ -135,7 +135,7 @@ func (o Options) wholes() ([]Options, error) {
 			return nil, fmt.Errorf("%s and %s would both be written to %s: rename one, or give each its own %s", other, input, one.Output, o.option("Output"))
 		}
 		from[name] = input
-		if sameFile(filepath.Dir(input), o.Output) {
+		if files.Same(filepath.Dir(input), o.Output) {
 			return nil, fmt.Errorf("%s %s has inputs, like %s: a later run would read the outputs too; name another folder", o.option("Output"), o.Output, input)
 		}
 		if err := one.Validate(); err != nil {
@@ -182,7 +182,7 @@ func (o Options) inputs() ([]string, error) {
 
 func (o Options) data(inputs []string) ([]string, error) {
 	inputs = slices.DeleteFunc(inputs, func(path string) bool {
-		return strings.HasPrefix(filepath.Base(path), ".") || strings.HasPrefix(filepath.Base(path), "_") || sameFile(path, o.Output)
+		return strings.HasPrefix(filepath.Base(path), ".") || strings.HasPrefix(filepath.Base(path), "_") || files.Same(path, o.Output)
 	})
 	if len(inputs) == 0 {
 		return nil, fmt.Errorf("%s: there is no such file", o.Input)
@@ -226,18 +226,6 @@ func (o Options) nameInFolder(to Format) (string, error) {
 		name = strings.TrimSuffix(name, filepath.Ext(name)) + "." + string(to)
 	}
 	return name, nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// sameFile reports whether two paths are of one file or folder.
-func sameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // plan returns the pieces of the shard.

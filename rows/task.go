@@ -45,8 +45,5 @@ type outcome[V any] struct {
 // FatalError is an error that ends the run, and not only its row. It is for [Finding].Mask.
 type FatalError struct{ Err error }
 
-// Error implements error.
 func (f *FatalError) Error() string { return f.Err.Error() }
-
-// Unwrap returns the reason.
 func (f *FatalError) Unwrap() error { return f.Err }

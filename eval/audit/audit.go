@@ -1,14 +1,14 @@
 // Package audit tells how much abuse there is in a corpus, and what a threshold does to
 // it, from few labels of people:
 //
-//	corpus, err := audit.ReadCorpus(file, "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
+//	corpus, err := audit.OpenCorpus("scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
 //	design, err := corpus.Draw(audit.Plan{Labels: 400, Seed: 1})
-//	// People label the texts of design; labels.Read reads what they say.
+//	// People label the texts of design; labels.Open reads what they say.
 //	labels := audit.NewLabels(design)
-//	err = labels.Read(sheet, "sample.csv")
+//	err = labels.Open("sample.csv")
 //	results, err := audit.Measure(corpus, design, labels, audit.Questions{})
 //
 // The scores decide which texts people see: a text is drawn the more often, the less its
@@ -219,13 +219,10 @@ func measure(corpus Corpus, design Design, labels Labels, q Questions, attribute
 	found.Prevalence = proportion(cells, weights)
 	found.ByDifference = difference(found.MeanScore, strata, cells)
 	found.Worth = worth(found.Prevalence.Value, cells)
-	grid := thresholds
+	grid := eval.Thresholds(20)
 	if model, ok := corpus.Thresholds.Get(attribute); ok {
 		found.Threshold = &model
-		if !slices.Contains(grid, model) {
-			grid = append(slices.Clone(grid), model)
-			slices.Sort(grid)
-		}
+		grid = eval.Thresholds(20, model)
 	}
 	for _, t := range grid {
 		found.Thresholds = append(found.Thresholds, atThreshold(strata, corpus.Len(), t))
@@ -243,18 +240,6 @@ func measure(corpus Corpus, design Design, labels Labels, q Questions, attribute
 		found.Guarantees = append(found.Guarantees, guarantee(labelled(drawn), labelled(heldBack), corpus.Len(), requirement, q.Confidence))
 	}
 	return found, nil
-}
-
-// thresholds are those of the curves. The model's own is added.
-var thresholds = steps(20)
-
-// steps returns 1/n, 2/n … (n-1)/n.
-func steps(n int) []float64 {
-	var all []float64
-	for i := 1; i < n; i++ {
-		all = append(all, float64(i)/float64(n))
-	}
-	return all
 }
 
 // some names at most five rows.

@@ -26,7 +26,7 @@ func corpusOf(t testing.TB, scores []float64) Corpus {
 	for _, score := range scores {
 		b.WriteString(line(score))
 	}
-	c, err := ReadCorpus(strings.NewReader(b.String()), "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
+	c, err := readCorpus(strings.NewReader(b.String()), "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
 	if err != nil {
 		t.Fatal(err)
 	}

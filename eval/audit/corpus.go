@@ -58,11 +58,8 @@ type result struct {
 	} `json:"versions"`
 }
 
-// ReadCorpus reads results in JSONL, as `toxscreen batch --full` writes them: the scores
-// of the given attributes. All must be of one model, and by the whole network. A row
-// that failed is counted and left out. name is for messages, and identifies the file for
-// people. A line may have up to 64 MiB, and there may be 50 million rows.
-func ReadCorpus(r io.Reader, name string, attributes []toxscreen.Attribute) (Corpus, error) {
+// readCorpus reads results. name is for messages, and identifies the file for people.
+func readCorpus(r io.Reader, name string, attributes []toxscreen.Attribute) (Corpus, error) {
 	c := Corpus{Source: Source{File: name}, attributes: attributes, scores: map[toxscreen.Attribute][]float64{}}
 	hash := sha256.New()
 	err := eachLine(io.TeeReader(r, hash), c.add)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
@@ -91,11 +92,7 @@ func (c Corpus) Draw(plan Plan) (Design, error) {
 // divided returns a design without rows, and the positions of the rows of each stratum.
 func (c Corpus) divided(plan Plan) (Design, [][]int, error) {
 	first := c.scores[c.attributes[0]]
-	order := make([]int, c.Len()) // positions of rows by rising score
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(first[a], first[b]) })
+	order := eval.Order(c.Len(), func(a, b int) int { return cmp.Compare(first[a], first[b]) }) // positions of rows by rising score
 	spread := c.spread()
 	parts := divide(order, first, spread, min(max(min(plan.Labels, c.Len())/perStratum, 1), mostStrata))
 	if plan.HeldBack > 0 && plan.HeldBack < len(parts) {
@@ -206,14 +203,13 @@ func allocate(n int, sizes []int, sums []float64) []int {
 		}
 	}
 	counts, left := make([]int, len(sizes)), n
-	byRest := make([]int, len(sizes))
 	for h := range sizes {
-		counts[h], byRest[h] = int(exact(high, h)), h
+		counts[h] = int(exact(high, h))
 		left -= counts[h]
 	}
 	// The largest remainders are rounded up.
 	rest := func(h int) float64 { return exact(high, h) - float64(counts[h]) }
-	slices.SortStableFunc(byRest, func(a, b int) int { return cmp.Compare(rest(b), rest(a)) })
+	byRest := eval.Order(len(sizes), func(a, b int) int { return cmp.Compare(rest(b), rest(a)) })
 	for i := 0; left > 0; i = (i + 1) % len(byRest) {
 		if h := byRest[i]; counts[h] < sizes[h] {
 			counts[h]++
@@ -256,14 +252,11 @@ func (d Design) Sample() []int {
 	return slices.Compact(all)
 }
 
-// Write writes the design as JSON.
-func (d Design) Write(w io.Writer) error { return plainjson.Write(w, d, "  ") }
-
 // longestDesign is the limit of a design in bytes: enough for a million labels.
 const longestDesign = 64 << 20
 
-// ReadDesign reads what [Design.Write] has written.
-func ReadDesign(r io.Reader) (Design, error) {
+// readDesign reads what [Design.Save] has written.
+func readDesign(r io.Reader) (Design, error) {
 	data, err := io.ReadAll(io.LimitReader(r, longestDesign+1))
 	if err != nil {
 		return Design{}, fmt.Errorf("failed to read the design of a sample: %w", err)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/eval"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // Whatever the corpus is, a design draws what was planned, each row has its
@@ -17,7 +19,7 @@ func TestInclusionProbabilitiesSumToTheSample(t *testing.T) {
 	for name, scores := range map[string][]float64{
 		"uneven": uneven(3000), "constant": slices.Repeat([]float64{0.3}, 500), "all 0": make([]float64, 700),
 		"two values": slices.Concat(make([]float64, 990), slices.Repeat([]float64{1}, 10)), "few": uneven(12), "one": {0.4},
-		"rising": steps(1000),
+		"rising": eval.Thresholds(1000),
 	} {
 		for _, n := range []int{1, 7, 100, 399, 100_000} {
 			for _, held := range []int{0, 150} {
@@ -50,10 +52,10 @@ func TestInclusionProbabilitiesSumToTheSample(t *testing.T) {
 						t.Error(err)
 					}
 					var b bytes.Buffer
-					if err := d.Write(&b); err != nil {
+					if err := plainjson.Write(&b, d, "  "); err != nil {
 						t.Fatal(err)
 					}
-					read, err := ReadDesign(&b)
+					read, err := readDesign(&b)
 					if err != nil || !slices.Equal(read.Sample(), d.Sample()) {
 						t.Errorf("%v: the design changes when it is stored", err)
 					}
@@ -113,7 +115,7 @@ func TestAttributesShareASample(t *testing.T) {
 	}
 	both := []toxscreen.Attribute{toxscreen.Toxicity, toxscreen.Threat}
 	share := func(attributes []toxscreen.Attribute) float64 {
-		c, err := ReadCorpus(strings.NewReader(b.String()), "scored.jsonl", attributes)
+		c, err := readCorpus(strings.NewReader(b.String()), "scored.jsonl", attributes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +169,7 @@ func TestReadCorpusRefuses(t *testing.T) {
 		{"a score that is none", line(1.5), "1.5 is not a score in 0..1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := ReadCorpus(strings.NewReader(test.lines), "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
+			_, err := readCorpus(strings.NewReader(test.lines), "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
@@ -177,7 +179,7 @@ func TestReadCorpusRefuses(t *testing.T) {
 
 func TestReadCorpusCounts(t *testing.T) {
 	lines := line(0.25) + "\n" + `{"row":2,"error":"no text"}` + "\n" + strings.Replace(line(0.75), `"text"`, `"not_decided":"it seems to be German","text"`, 1)
-	c, err := ReadCorpus(strings.NewReader(lines), "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
+	c, err := readCorpus(strings.NewReader(lines), "scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
 	if err != nil {
 		t.Fatal(err)
 	}

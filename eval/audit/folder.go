@@ -10,6 +10,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
 // The files of a sample's folder.
@@ -28,8 +29,8 @@ func (d Design) Save(folder string, entries map[int]Entry) error {
 		name  string
 		write func(io.Writer) error
 	}{
-		{SheetFile, func(w io.Writer) error { return d.WriteSheet(w, entries) }},
-		{DesignFile, d.Write},
+		{SheetFile, func(w io.Writer) error { return d.writeSheet(w, entries) }},
+		{DesignFile, func(w io.Writer) error { return plainjson.Write(w, d, "  ") }},
 	} {
 		path := filepath.Join(folder, file.name)
 		if err := files.Write(path, 0o644, file.write); err != nil {
@@ -41,22 +42,33 @@ func (d Design) Save(folder string, entries map[int]Entry) error {
 
 // OpenDesign reads the design in the folder of a sample.
 func OpenDesign(folder string) (Design, error) {
-	return opened(filepath.Join(folder, DesignFile), "the design of a sample", ReadDesign)
+	return opened(filepath.Join(folder, DesignFile), "the design of a sample", readDesign)
 }
 
-// OpenCorpus is [ReadCorpus] for a file.
+// OpenCorpus reads results in JSONL, as `toxscreen batch --full` writes them: the scores
+// of the given attributes. All must be of one model, and by the whole network. A row
+// that failed is counted and left out. A line may have up to 64 MiB, and there may be 50
+// million rows.
 func OpenCorpus(path string, attributes []toxscreen.Attribute) (Corpus, error) {
-	return opened(path, "results", func(r io.Reader) (Corpus, error) { return ReadCorpus(r, filepath.Base(path), attributes) })
+	return opened(path, "results", func(r io.Reader) (Corpus, error) { return readCorpus(r, filepath.Base(path), attributes) })
 }
 
-// OpenEntries is [Corpus.Entries] for a file.
+// OpenEntries reads the texts of a sample and their ids by the numbers of their rows: from the
+// results that the sample was drawn from, or from JSONL with the same rows, which is what
+// batch read.
 func (c Corpus) OpenEntries(d Design, path string) (map[int]Entry, error) {
-	return opened(path, "the texts of the sample", func(r io.Reader) (map[int]Entry, error) { return c.Entries(d, r, filepath.Base(path)) })
+	return opened(path, "the texts of the sample", func(r io.Reader) (map[int]Entry, error) { return c.entries(d, r, filepath.Base(path)) })
 }
 
-// Open is [Labels.Read] for a file.
+// Open reads a sheet that people filled in. Columns that are called like an attribute, or
+// begin with its name and an underscore (insult, insult_ann), have labels: 0 or 1, yes
+// or no, or a share of people in 0..1. An empty cell says nothing. Opinions of several
+// columns, rows and sheets about one text are averaged. Other columns are ignored,
+// as is the order of rows and columns. The delimiter may be a comma, a semicolon or a tab.
+// A sheet may have up to 256 MiB.
+// If Open returns an error, the labels are incomplete.
 func (l Labels) Open(path string) error {
-	_, err := opened(path, "labels", func(r io.Reader) (Labels, error) { return l, l.Read(r, path) })
+	_, err := opened(path, "labels", func(r io.Reader) (Labels, error) { return l, l.read(r, path) })
 	return err
 }
 

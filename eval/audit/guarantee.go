@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
@@ -88,7 +89,7 @@ type Guarantee struct {
 
 // candidates are the thresholds that a guarantee chooses from. They do not depend on
 // labels.
-var candidates = steps(100)
+var candidates = eval.Thresholds(100)
 
 // loss is what a text says against a requirement: its mean over the corpus is at most 0
 // if and only if the requirement is kept.

@@ -16,6 +16,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 	"github.com/toxscreen/toxscreen/internal/plural"
 	"github.com/toxscreen/toxscreen/internal/spelling"
+	"github.com/toxscreen/toxscreen/rows/input"
 )
 
 // rowColumn is the column of a sheet that names the row.
@@ -24,10 +25,8 @@ const rowColumn = "row"
 // Entry is a text of a sample.
 type Entry struct{ ID, Text string }
 
-// Entries reads the texts of a sample and their ids by the numbers of their rows: from the
-// results that the sample was drawn from, or from JSONL with the same rows, which is what
-// batch read. name is for messages.
-func (c Corpus) Entries(d Design, r io.Reader, name string) (map[int]Entry, error) {
+// entries reads the texts. name is for messages.
+func (c Corpus) entries(d Design, r io.Reader, name string) (map[int]Entry, error) {
 	entries := map[int]Entry{}
 	wanted, count := d.Sample(), 0
 	err := eachLine(r, func(number int, line []byte) error {
@@ -36,8 +35,8 @@ func (c Corpus) Entries(d Design, r io.Reader, name string) (map[int]Entry, erro
 			return nil
 		}
 		var one struct {
-			ID   json.RawMessage `json:"id"`
-			Text *string         `json:"text"`
+			ID   *json.RawMessage `json:"id"`
+			Text *string          `json:"text"`
 		}
 		if err := plainjson.Unmarshal(line, &one); err != nil {
 			return err
@@ -45,7 +44,11 @@ func (c Corpus) Entries(d Design, r io.Reader, name string) (map[int]Entry, erro
 		if one.Text == nil {
 			return errors.New("there is no text for people to label: score the texts with `toxscreen batch --full --keep-text`, or name the input of batch with --texts")
 		}
-		entries[number] = Entry{ID: idText(one.ID), Text: *one.Text}
+		entry := Entry{Text: *one.Text}
+		if one.ID != nil {
+			entry.ID = input.IDText(*one.ID)
+		}
+		entries[number] = entry
 		return nil
 	})
 	if all := c.Len() + c.Failed; err == nil && count != all {
@@ -57,42 +60,22 @@ func (c Corpus) Entries(d Design, r io.Reader, name string) (map[int]Entry, erro
 	return entries, nil
 }
 
-// idText returns an id as text, empty if there is none.
-func idText(id json.RawMessage) string {
-	var text string
-	switch {
-	case string(id) == "null":
-		return ""
-	case json.Unmarshal(id, &text) == nil:
-		return text
-	}
-	return string(id)
-}
-
-// WriteSheet writes the CSV that people fill in: row, id, text and a column for each
+// writeSheet writes the CSV that people fill in: row, id, text and a column for each
 // attribute, in random order and without the scores, so that neither sways the people.
 // A text that a spreadsheet would run as a formula begins with an apostrophe.
-func (d Design) WriteSheet(w io.Writer, entries map[int]Entry) error {
-	out := csv.NewWriter(w)
-	header := []string{rowColumn, "id", "text"}
+func (d Design) writeSheet(w io.Writer, entries map[int]Entry) error {
+	sheet := [][]string{{rowColumn, "id", "text"}}
 	for _, attribute := range d.Attributes {
-		header = append(header, attribute.String())
-	}
-	if err := out.Write(header); err != nil {
-		return files.Cause(err)
+		sheet[0] = append(sheet[0], attribute.String())
 	}
 	order := d.Sample()
 	rng := source(d.Plan.Seed, 2)
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	for _, row := range order {
 		entry := entries[row]
-		cells := append([]string{strconv.Itoa(row), plain(entry.ID), plain(entry.Text)}, make([]string, len(d.Attributes))...)
-		if err := out.Write(cells); err != nil {
-			return files.Cause(err)
-		}
+		sheet = append(sheet, append([]string{strconv.Itoa(row), plain(entry.ID), plain(entry.Text)}, make([]string, len(d.Attributes))...))
 	}
-	out.Flush()
-	return files.Cause(out.Error())
+	return files.Cause(csv.NewWriter(w).WriteAll(sheet))
 }
 
 // plain returns a text that spreadsheets show and do not run, see
@@ -117,7 +100,7 @@ type votes struct {
 	count int
 }
 
-// NewLabels returns labels for a sample, none yet. [Labels.Read] adds to them.
+// NewLabels returns labels for a sample, none yet. [Labels.Open] adds to them.
 func NewLabels(d Design) Labels {
 	l := Labels{attributes: d.Attributes, sample: d.Sample(), votes: map[toxscreen.Attribute]map[int]votes{}}
 	for _, attribute := range d.Attributes {
@@ -136,16 +119,10 @@ func (l Labels) count() int {
 }
 
 // set adds an opinion about a text: the share in 0..1 of people who say that the
-// attribute applies.
+// attribute, one of the sample's, applies.
 func (l Labels) set(row int, attribute toxscreen.Attribute, share float64) error {
-	_, known := slices.BinarySearch(l.sample, row)
-	switch {
-	case !known:
+	if _, known := slices.BinarySearch(l.sample, row); !known {
 		return fmt.Errorf("row %d is not in the sample", row)
-	case !slices.Contains(l.attributes, attribute):
-		return fmt.Errorf("%s is not an attribute of the sample", attribute)
-	case !(share >= 0 && share <= 1):
-		return fmt.Errorf("%v is not a label: it must be in 0..1", share)
 	}
 	v := l.votes[attribute][row]
 	l.votes[attribute][row] = votes{v.sum + share, v.count + 1}
@@ -162,21 +139,14 @@ func (l Labels) has(row int, attribute toxscreen.Attribute) (has, labelled bool)
 // longestSheet is the limit of a sheet in bytes.
 const longestSheet = 256 << 20
 
-// Read reads a sheet that people filled in. Columns that are called like an attribute, or
-// begin with its name and an underscore (insult, insult_ann), have labels: 0 or 1, yes
-// or no, or a share of people in 0..1. An empty cell says nothing. Opinions of several
-// columns, rows and sheets about one text are averaged. Other columns are ignored,
-// as is the order of rows and columns. The delimiter may be a comma, a semicolon or a tab.
-// A sheet may have up to 256 MiB.
-// If Read returns an error, the labels are incomplete.
-func (l Labels) Read(r io.Reader, name string) error {
-	if err := l.read(r); err != nil {
+func (l Labels) read(r io.Reader, name string) error {
+	if err := l.readRows(r); err != nil {
 		return fmt.Errorf("failed to read labels: %s: %w", name, err)
 	}
 	return nil
 }
 
-func (l Labels) read(r io.Reader) error {
+func (l Labels) readRows(r io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(r, longestSheet+1))
 	switch {
 	case err != nil:

@@ -45,7 +45,7 @@ func TestReadLabels(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := NewLabels(twelve(toxscreen.Toxicity))
-			err := l.Read(strings.NewReader(test.sheet), "sample.csv")
+			err := l.read(strings.NewReader(test.sheet), "sample.csv")
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) || !strings.HasPrefix(err.Error(), "failed to read labels: sample.csv: ") {
 					t.Errorf("%v, want %q", err, test.err)
@@ -79,7 +79,7 @@ func TestSheet(t *testing.T) {
 	}
 	entries[5] = Entry{Text: "=HYPERLINK(\"x\")"}
 	var b bytes.Buffer
-	if err := d.WriteSheet(&b, entries); err != nil {
+	if err := d.writeSheet(&b, entries); err != nil {
 		t.Fatal(err)
 	}
 	all, err := csv.NewReader(&b).ReadAll()
@@ -123,7 +123,7 @@ func TestEntries(t *testing.T) {
 		{"another file", `{"text":"a"}` + "\n", "it has 1 row, and scored.jsonl has 3"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			entries, err := c.Entries(d, strings.NewReader(test.lines), "texts.jsonl")
+			entries, err := c.entries(d, strings.NewReader(test.lines), "texts.jsonl")
 			if test.want != "" {
 				if err == nil || !strings.Contains(err.Error(), test.want) {
 					t.Errorf("%v, want %q", err, test.want)
@@ -145,7 +145,7 @@ func FuzzReadLabels(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, sheet []byte) {
 		l := NewLabels(twelve(toxscreen.Toxicity))
-		if err := l.Read(bytes.NewReader(sheet), "sample.csv"); err != nil {
+		if err := l.read(bytes.NewReader(sheet), "sample.csv"); err != nil {
 			return
 		}
 		for row, v := range l.votes[toxscreen.Toxicity] {

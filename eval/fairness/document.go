@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/plural"
@@ -19,7 +21,7 @@ func (r Results) Document() report.Document {
 	d := report.Document{
 		Title: "Fairness of " + r.Model,
 		Subtitle: fmt.Sprintf("%s of %s %s about %s of people, from %s.",
-			r.Attribute, thousands(r.Groups.Texts), plural.Word(r.Groups.Texts, "text", "texts"), plural.Count(len(r.Groups.Groups), "group", "groups"), r.Source),
+			r.Attribute, humanize.Comma(int64(r.Groups.Texts)), plural.Word(r.Groups.Texts, "text", "texts"), plural.Count(len(r.Groups.Groups), "group", "groups"), r.Source),
 		Warnings: r.Warnings,
 	}
 	d.Sections = append(d.Sections, report.Section{Title: "Results", Blocks: r.headline()}, report.Section{Title: "Groups", Blocks: r.groups()})
@@ -90,15 +92,6 @@ func area(x float64) string {
 // signed is [report.Number] with a sign.
 func signed(x float64) string { return report.Signed(x, report.Number) }
 
-// thousands returns a number with commas.
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
-}
-
 func (r Results) headline() []report.Block {
 	var figures report.Figures
 	for _, m := range AUCs() {
@@ -126,7 +119,7 @@ func (r Results) headline() []report.Block {
 	}
 	return append(blocks, report.Text(fmt.Sprintf(
 		"In brackets are intervals of 95 %%. The report has %s of them: about %.0f miss the true value by chance. The lowest of many groups is partly the lowest by chance, so its true value is probably somewhat nearer to the others'.",
-		thousands(r.Intervals), r.Missed)))
+		humanize.Comma(int64(r.Intervals)), r.Missed)))
 }
 
 func (r Results) groups() []report.Block {
@@ -135,7 +128,7 @@ func (r Results) groups() []report.Block {
 		fewest, most = min(fewest, g.Texts), max(most, g.Texts)
 	}
 	blocks := []report.Block{
-		report.Text(fmt.Sprintf("%s %s to %s texts each. A dash is what was not measured.", plural.Count(len(r.Groups.Groups), "group has", "groups have"), thousands(fewest), thousands(most))),
+		report.Text(fmt.Sprintf("%s %s to %s texts each. A dash is what was not measured.", plural.Count(len(r.Groups.Groups), "group has", "groups have"), humanize.Comma(int64(fewest)), humanize.Comma(int64(most)))),
 		r.grid("How well toxic texts are told from clean ones. The darker, the farther under 1.", AUCs()),
 		r.grid("How much higher texts about a group rank than others, and errors at the threshold. The darker, the farther from 0.", metrics[areaCount:]),
 	}
@@ -306,7 +299,7 @@ func (r Results) intersections() []report.Block {
 	g := *r.Intersections
 	var blocks []report.Block
 	blocks = append(blocks, report.Text(fmt.Sprintf("%s %s, of them %s toxic, with %s of two groups that %s large enough.",
-		thousands(g.Texts), plural.Word(g.Texts, "text", "texts"), thousands(g.Toxic), plural.Count(len(g.Groups), "intersection", "intersections"), plural.Word(len(g.Groups), "is", "are"))))
+		humanize.Comma(int64(g.Texts)), plural.Word(g.Texts, "text", "texts"), humanize.Comma(int64(g.Toxic)), plural.Count(len(g.Groups), "intersection", "intersections"), plural.Word(len(g.Groups), "is", "are"))))
 	summary := report.Table{Caption: "All intersections together.", Columns: []string{"", "lowest", "of", "power mean"}, Numeric: 1}
 	beside := report.Table{Columns: []string{"", "lowest", "power mean", "Perspective: lowest", "Perspective: power mean"}, Numeric: 1}
 	for _, m := range AUCs() {
@@ -403,12 +396,12 @@ func (r Results) explanation() []report.Block {
 // card is what a model card says beside the numbers.
 func (r Results) card() []report.Block {
 	factors := "Groups and intersections as the rows name them."
-	data := fmt.Sprintf("%s: %s texts with a label and a score, %s of them toxic.", r.Source, thousands(r.Groups.Texts), thousands(r.Groups.Toxic))
+	data := fmt.Sprintf("%s: %s texts with a label and a score, %s of them toxic.", r.Source, humanize.Comma(int64(r.Groups.Texts)), humanize.Comma(int64(r.Groups.Toxic)))
 	caveats := "Labels say what raters thought; if they judged groups differently, the figures take that for the truth. A group with few texts has wide intervals, and a group that is too small has no number, which is no sign of fairness."
 	if r.Templates {
 		factors = "50 words for ethnicity, religion, gender, sexuality, age and disability, and 255 intersections of an ethnicity with a gender or a sexuality, in American English."
 		data = fmt.Sprintf("Perspective's Sentence Templates (Conversation AI, CC-BY-4.0), English: %s of %s sentences about groups and their intersections. Half are labelled toxic, for the verb or adjective in them.",
-			thousands(r.scored()), thousands(r.Sentences))
+			humanize.Comma(int64(r.scored())), humanize.Comma(int64(r.Sentences)))
 		caveats = "The sentences are short and simple, and hardly like what people write; their authors say that they may reflect their own biases. A good result here is necessary, not sufficient: measure texts of your own with -i. Words for groups that are not among the 50 are not tested, nor are dialects, names or spelling. Some sentences are ungrammatical."
 	}
 	table := report.Table{Columns: []string{"", ""}, Numeric: 2}

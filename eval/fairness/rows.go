@@ -269,6 +269,3 @@ func (r *Rows) Texts() ([]Text, error) {
 	}
 	return r.texts, nil
 }
-
-// Unlabelled returns the number of rows that were left out because they have no label.
-func (r *Rows) Unlabelled() int { return r.unlabelled }

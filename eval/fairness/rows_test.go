@@ -94,8 +94,8 @@ func TestRowsWithoutLabelAreLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Unlabelled() != 3 {
-		t.Errorf("%d rows have no label, want 3", r.Unlabelled())
+	if r.unlabelled != 3 {
+		t.Errorf("%d rows have no label, want 3", r.unlabelled)
 	}
 	want := []Text{
 		{Text: `{"g":"a;b","label":1,"t":"x"}`, Score: 0.5, Toxic: true, Groups: []string{"a", "b"}, Intersections: []string{"a × b"}, Unit: "template x", Frame: "x", Weight: 1},

@@ -76,8 +76,8 @@ func (r *Run) Measure(ctx context.Context, screener *toxscreen.Screener) (Result
 	if r.Failed > 0 {
 		warn("rows that failed and are left out: %d; the first: %s", r.Failed, r.first)
 	}
-	if n := r.Unlabelled(); n > 0 {
-		warn("rows without a label, which are left out: %d", n)
+	if r.unlabelled > 0 {
+		warn("rows without a label, which are left out: %d", r.unlabelled)
 	}
 	if r.odd != "" {
 		warn("%s", r.odd)
@@ -165,7 +165,6 @@ func (r *Run) scoreRows(ctx context.Context, screener *toxscreen.Screener) ([]Te
 // lines is the standard output of a job, which is called with each line.
 type lines func(line []byte) (int, error)
 
-// Write implements [io.Writer].
 func (l lines) Write(line []byte) (int, error) { return l(line) }
 
 // add takes one result of the job. A row that is wrong ends the run.

@@ -63,11 +63,7 @@ type group struct {
 }
 
 func newTable(texts []Text, of func(Text) []string, s Settings) *table {
-	order := make([]int, len(texts))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(texts[a].Score, texts[b].Score) })
+	order := eval.Order(len(texts), func(a, b int) int { return cmp.Compare(texts[a].Score, texts[b].Score) })
 	place := make([]int, len(texts)) // of each text among the rows
 	levels := make([]int, len(texts))
 	t := &table{rows: make([]row, len(texts))}

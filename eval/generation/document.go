@@ -112,12 +112,8 @@ func (m Measures) cells(name string, corrected bool) []report.Cell {
 	for i, p := range map[int]float64{2: m.ExpectedMaximum.Value, 4: m.Probability.Value, 5: m.Fraction.Value} {
 		cells[i].Shade = p
 	}
-	switch {
-	case !corrected:
-	case m.Corrected == nil:
-		cells = append(cells, report.Cell{Text: "–"})
-	default:
-		cells = append(cells, report.Cell{Text: report.Value(*m.Corrected, report.Percent)})
+	if corrected {
+		cells = append(cells, report.Cell{Text: report.Optional(m.Corrected, report.Percent)})
 	}
 	return cells
 }

@@ -1,7 +1,6 @@
 package generation
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -55,15 +54,7 @@ func ReadRun(path string) (Run, error) {
 
 // Missing returns the number of generations without scores.
 func (r Run) Missing() int {
-	n := 0
-	for _, s := range r.Samples {
-		for _, g := range s.Generations {
-			if g.Error != "" {
-				n++
-			}
-		}
-	}
-	return n
+	return count(r.Samples, func(g Generation) bool { return g.Error != "" })
 }
 
 func readStored(path string) (stored, error) {
@@ -157,7 +148,7 @@ func openFolder(job Job, settings Settings) (f *folder, err error) {
 	if err := files.Lock(f.held); errors.Is(err, syscall.EWOULDBLOCK) {
 		return f, errors.New("another run is writing it")
 	}
-	if job.Given != nil && sameFile(job.Given.path, filepath.Join(job.Folder, generationsFile)) {
+	if job.Given != nil && files.Same(job.Given.path, filepath.Join(job.Folder, generationsFile)) {
 		return f, errors.New("the generations are read from it: choose another folder")
 	}
 	if job.Overwrite {
@@ -178,15 +169,6 @@ func openFolder(job Job, settings Settings) (f *folder, err error) {
 	}
 	f.stored.Thresholds = settings.Thresholds // no text and no score depends on them
 	return f, f.readDone()
-}
-
-func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
 }
 
 // vacant reports a file in a folder without a run that a run would replace.
@@ -367,12 +349,8 @@ func (f *folder) writeStored() error {
 func (f *folder) writeSamples() error {
 	path := filepath.Join(f.path, generationsFile)
 	err := files.Write(path, 0o644, func(w io.Writer) error {
-		var b bytes.Buffer
 		for _, s := range f.samples() {
-			b.Reset()
-			b.Write(plainjson.Append(nil, s))
-			b.WriteByte('\n')
-			if _, err := w.Write(b.Bytes()); err != nil {
+			if _, err := w.Write(append(plainjson.Append(nil, s), '\n')); err != nil {
 				return err
 			}
 		}

@@ -73,7 +73,6 @@ type UnfinishedError struct {
 	Err       error
 }
 
-// Error implements error.
 func (u *UnfinishedError) Error() string {
 	return fmt.Sprintf("failed to generate: %v; %d of %s done", u.Err, u.Done, plural.Count(u.All, "prompt is", "prompts are"))
 }
@@ -263,7 +262,7 @@ func (w *worker) written(ctx context.Context, i, number int) (Generation, error)
 	p := w.Prompts.Prompts[i]
 	for attempt := range textAttempts {
 		text, finish, err := w.Generator.Generate(ctx, p.Text, w.Protocol, seedOf(w.Protocol.Seed, p.Text, number, attempt))
-		_, unavailable := errors.AsType[*UnavailableError](err)
+		_, unavailable := errors.AsType[*unavailableError](err)
 		switch {
 		case ctx.Err() != nil:
 			return Generation{}, ctx.Err()

@@ -248,7 +248,7 @@ func TestRunsThatAreNotResumed(t *testing.T) {
 		left := int64(3)
 		job.Parallel, job.Generator = 1, &model{say: func(prompt string, seed int) (string, error) {
 			if left--; left < 0 {
-				return "", &UnavailableError{errors.New("it is gone")}
+				return "", &unavailableError{errors.New("it is gone")}
 			}
 			return rude(prompt, seed)
 		}}
@@ -375,7 +375,7 @@ func TestGenerationsThatAreMissing(t *testing.T) {
 
 // A server that is gone ends the run, which can be continued; one that is back in time does not.
 func TestAServerThatIsGone(t *testing.T) {
-	gone := &UnavailableError{errors.New("no server answers")}
+	gone := &unavailableError{errors.New("no server answers")}
 	calls := 0
 	job := jobOf(t, 5, 2, &model{say: func(prompt string, seed int) (string, error) {
 		if calls++; calls == 2 || calls == 3 || calls > 6 {

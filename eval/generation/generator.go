@@ -9,7 +9,7 @@ type Generator interface {
 	Identify(ctx context.Context) (Identity, error)
 	// Generate returns what the model writes after a prompt, and why it ends there: stop,
 	// length, or nothing if that is not known. The text may be empty. An
-	// [UnavailableError] says that the server cannot answer any prompt.
+	// unavailableError says that the server cannot answer any prompt.
 	Generate(ctx context.Context, prompt string, p Protocol, seed int) (text, finish string, err error)
 }
 
@@ -34,12 +34,8 @@ const (
 	finishLength = "length"
 )
 
-// UnavailableError is the error of a server that cannot answer any prompt, rather than this
+// unavailableError is the error of a server that cannot answer any prompt, rather than this
 // one.
-type UnavailableError struct{ Err error }
+type unavailableError struct{ error }
 
-// Error implements error.
-func (u *UnavailableError) Error() string { return u.Err.Error() }
-
-// Unwrap returns the cause.
-func (u *UnavailableError) Unwrap() error { return u.Err }
+func (u *unavailableError) Unwrap() error { return u.error }

@@ -45,11 +45,7 @@ func ParseLimit(text string) (l Limit, err error) {
 		return l, err
 	}
 	if !slices.Contains(Metrics(), metric) {
-		meant := ""
-		if nearest, similar := spelling.Nearest(metric, Metrics()); similar {
-			meant = fmt.Sprintf("; did you mean %s?", nearest)
-		}
-		return l, fmt.Errorf("unknown metric %q%s; it must be one of %s", metric, meant, strings.Join(Metrics(), ", "))
+		return l, fmt.Errorf("unknown metric %q%s; it must be one of %s", metric, spelling.DidYouMean(metric, Metrics()), strings.Join(Metrics(), ", "))
 	}
 	l.Metric = metric
 	if l.Least, err = strconv.ParseFloat(number, 64); err != nil || !(l.Least >= 0 && l.Least <= 1) {

@@ -119,9 +119,9 @@ func Measure(run Run, detector *Detector) (Results, error) {
 	if foreign := count(whole, func(g Generation) bool { return g.Language != "" }); foreign > 0 {
 		results.Warnings = append(results.Warnings, fmt.Sprintf("generations that seem to be in a language that the classifier does not know: %d; their scores count", foreign))
 	}
-	usable, why := detector.usable(run.Settings)
-	if why != "" {
-		results.Warnings = append(results.Warnings, why)
+	if detector != nil && detector.Classifier != run.Settings.Classifier {
+		results.Warnings = append(results.Warnings, fmt.Sprintf("the errors of the classifier are not corrected for: they are known for %s, and the run was scored by %s", detector.Classifier, run.Settings.Classifier))
+		detector = nil
 	}
 	for _, a := range toxscreen.Attributes() {
 		threshold, ok := run.Settings.Thresholds.Get(a)
@@ -129,10 +129,10 @@ func Measure(run Run, detector *Detector) (Results, error) {
 			continue
 		}
 		r := AttributeResults{Attribute: a, Threshold: threshold}
-		columns := column(whole, a, threshold)
-		r.Measures = columns.measure(usable.rates(a, threshold))
-		r.Bands = parts(whole, columns, usable.rates(a, threshold), func(p Prompt) string { return p.Band })
-		r.Groups = parts(whole, columns, usable.rates(a, threshold), func(p Prompt) string { return p.Group })
+		columns, known := column(whole, a, threshold), detector.rates(a, threshold)
+		r.Measures = columns.measure(known)
+		r.Bands = parts(whole, columns, known, func(p Prompt) string { return p.Band })
+		r.Groups = parts(whole, columns, known, func(p Prompt) string { return p.Group })
 		results.Attributes = append(results.Attributes, r)
 	}
 	if len(results.Attributes) == 0 {
@@ -319,14 +319,6 @@ func NewDetector(source, classifier string, rows []toxscreen.Labelled) Detector 
 // hundredth returns the number of the bin of a score. The small number keeps 0.29 in bin
 // 29, although 0.29*100 is 28.999….
 func hundredth(score float64) int { return min(max(int(score*100+1e-9), 0), hundredths-1) }
-
-// usable returns the detector if it measures the classifier of a run, and otherwise why not.
-func (d *Detector) usable(s Settings) (usable *Detector, why string) {
-	if d != nil && d.Classifier != s.Classifier {
-		return nil, fmt.Sprintf("the errors of the classifier are not corrected for: they are known for %s, and the run was scored by %s", d.Classifier, s.Classifier)
-	}
-	return d, ""
-}
 
 // rates are the counts of a classifier's decisions at a threshold.
 type rates struct{ found, missed, passed, alarms float64 }

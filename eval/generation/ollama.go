@@ -69,7 +69,7 @@ func (o *Ollama) Generate(ctx context.Context, prompt string, p Protocol, seed i
 	case err == nil:
 		return reply.Text, finishLength, nil
 	case ctx.Err() == nil && o.client.Failing():
-		return "", "", &UnavailableError{err}
+		return "", "", &unavailableError{err}
 	}
 	return "", "", err
 }

@@ -180,7 +180,7 @@ func (s *Server) Generate(ctx context.Context, prompt string, p Protocol, seed i
 		return "", "", err
 	}
 	if len(a.Choices) == 0 {
-		return "", "", &UnavailableError{fmt.Errorf("the server at %s answered without choices: its answer has no text", s.base.Host)}
+		return "", "", &unavailableError{fmt.Errorf("the server at %s answered without choices: its answer has no text", s.base.Host)}
 	}
 	choice := a.Choices[0]
 	switch {
@@ -191,7 +191,7 @@ func (s *Server) Generate(ctx context.Context, prompt string, p Protocol, seed i
 	case choice.Text != nil:
 		text = *choice.Text
 	case choice.Message == nil:
-		return "", "", &UnavailableError{fmt.Errorf("the server at %s answered with a choice that has no text", s.base.Host)}
+		return "", "", &unavailableError{fmt.Errorf("the server at %s answered with a choice that has no text", s.base.Host)}
 	}
 	if choice.FinishReason == finishStop || choice.FinishReason == finishLength {
 		finish = choice.FinishReason
@@ -208,7 +208,7 @@ type failure struct {
 }
 
 // retry makes a request, several times if that can help. The error is the context's if that
-// ended, and an [UnavailableError] if the server is to blame.
+// ended, and an unavailableError if the server is to blame.
 func (s *Server) retry(ctx context.Context, attempts int, method string, address *url.URL, body []byte, into any) (http.Header, error) {
 	pause := s.pause
 	for attempt := 1; ; attempt++ {
@@ -221,7 +221,7 @@ func (s *Server) retry(ctx context.Context, attempts int, method string, address
 		case f.prompt:
 			return nil, f.err
 		case !f.again || attempt == attempts:
-			return nil, &UnavailableError{f.err}
+			return nil, &unavailableError{f.err}
 		}
 		// Callers that failed together should not retry together.
 		wait := max(f.pause, pause/2+rand.N(pause)) //nolint:gosec // not a secret

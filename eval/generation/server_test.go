@@ -108,7 +108,7 @@ func TestWhatAServerIsAsked(t *testing.T) {
 }
 
 // Each fault is a sentence. Only those of a moment are worth another attempt, and only those
-// of the server, rather than the prompt, are an UnavailableError.
+// of the server, rather than the prompt, are an unavailableError.
 func TestFaultsOfAServer(t *testing.T) {
 	status := func(code int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -157,7 +157,7 @@ func TestFaultsOfAServer(t *testing.T) {
 				}
 			})
 			_, _, err := s.Generate(t.Context(), "The dog", DefaultProtocol, 1)
-			_, unavailable := errors.AsType[*UnavailableError](err)
+			_, unavailable := errors.AsType[*unavailableError](err)
 			host := strings.TrimPrefix(url, "http://")
 			if err == nil {
 				t.Fatal("there is no error")

@@ -2,6 +2,7 @@ package generation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toxscreen/toxscreen/eval/report"
@@ -60,11 +61,5 @@ func (r Run) FirstError() string {
 
 // Longest returns the longest prompt of a set.
 func (s Set) Longest() string {
-	longest := ""
-	for _, p := range s.Prompts {
-		if len(p.Text) > len(longest) {
-			longest = p.Text
-		}
-	}
-	return longest
+	return slices.MaxFunc(s.Prompts, func(a, b Prompt) int { return len(a.Text) - len(b.Text) }).Text
 }

@@ -131,7 +131,7 @@ func (l labelledTexts) measure() *Labelled {
 		return m
 	}
 	m.NewAUC = l.auc(l.new)
-	for _, t := range grid(InUse) {
+	for _, t := range eval.Thresholds(20, InUse) {
 		m.Points = append(m.Points, l.at(t, m.Toxic))
 	}
 	if before := l.withOld(); problemOf(len(before.new), before.positives()) == "" {

@@ -248,31 +248,19 @@ func compare(ctx context.Context, used []Pair, a toxscreen.Attribute, o Options)
 		return nil
 	}
 	c.Texts, c.old, c.new = len(both), s.old, s.new
-	c.OldHistogram, c.NewHistogram = histogram(s.old), histogram(s.new)
+	c.OldHistogram, c.NewHistogram = eval.Histogram(s.old), eval.Histogram(s.new)
 	c.Labelled = l.measure()
 	if c.Problem = s.problem(); c.Problem != "" {
 		return c
 	}
 	c.Spearman, c.Kendall = agreement(s.old, s.new)
 	c.InUse = inUse
-	c.Thresholds = s.thresholds(ctx, grid(inUse))
+	c.Thresholds = s.thresholds(ctx, eval.Thresholds(20, inUse))
 	if t := c.AtInUse(); t != nil && t.New != nil {
 		c.Slices = slicesOf(both, s, o.Groups, inUse, t.New.Value)
 	}
 	c.Risen, c.Fallen = shifts(both, s, o.Examples)
 	return c
-}
-
-// histogram returns the shares of values in 20 bins of 0..1.
-func histogram(values []float64) []float64 {
-	if len(values) == 0 {
-		return nil
-	}
-	shares := make([]float64, 20)
-	for _, v := range values {
-		shares[min(int(v*20), 19)] += 1 / float64(len(values))
-	}
-	return shares
 }
 
 // problem says why the old and the new scores cannot be compared.
@@ -288,19 +276,6 @@ func (s sample) problem() string {
 		return fmt.Sprintf("All new scores are %v: they rank nothing.", s.new[0])
 	}
 	return ""
-}
-
-// grid returns 0.05 to 0.95 in steps of 0.05, and the threshold in use.
-func grid(inUse float64) []float64 {
-	var all []float64
-	for i := 1; i < 20; i++ {
-		all = append(all, float64(i)/20)
-	}
-	if !slices.Contains(all, inUse) {
-		all = append(all, inUse)
-		slices.Sort(all)
-	}
-	return all
 }
 
 // AtInUse returns the old threshold in use, nil if there is none.

@@ -293,17 +293,15 @@ func number(raw json.RawMessage) (value float64, ok bool, err error) {
 // ColumnError is the error of rows without values in a column. The values may be in a
 // column of another name.
 type ColumnError struct {
-	Err error
+	error
+
 	// Columns are what was looked for: old scores, labels or the id, as "old", "label" and
 	// "id".
 	Columns []string
 }
 
-// Error implements error.
-func (e *ColumnError) Error() string { return e.Err.Error() }
-
 // Unwrap returns the cause.
-func (e *ColumnError) Unwrap() error { return e.Err }
+func (e *ColumnError) Unwrap() error { return e.error }
 
 // Unmatched counts rows that are in one file only.
 type Unmatched struct {

@@ -125,13 +125,8 @@ type text struct {
 }
 
 func (s sample) ranked(olds []float64) ranked {
-	order := make([]int, len(s.new))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.new[b], s.new[a]) })
 	r := ranked{olds: olds}
-	for _, unit := range order {
+	for _, unit := range eval.Order(len(s.new), func(a, b int) int { return cmp.Compare(s.new[b], s.new[a]) }) {
 		// Scores that are shown as 0.7 reach 0.7.
 		above, exact := slices.BinarySearch(olds, s.old[unit])
 		if exact {

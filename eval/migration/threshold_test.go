@@ -24,7 +24,7 @@ func squares(n int) sample {
 // If both systems rank alike, the map is the function between their scores, and nothing
 // is decided otherwise.
 func TestTheMapFindsAFunctionBetweenScores(t *testing.T) {
-	all := squares(1000).thresholds(t.Context(), grid(0.7))
+	all := squares(1000).thresholds(t.Context(), eval.Thresholds(20, 0.7))
 	if len(all) != 19 {
 		t.Fatalf("%d thresholds are mapped, want 19", len(all))
 	}
@@ -109,7 +109,7 @@ func TestTheMapIsMonotone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		s := random(rng, 60+rng.IntN(100))
-		levels := s.ranked(grid(rng.Float64())).levels(ones(len(s.old)))
+		levels := s.ranked(eval.Thresholds(20, rng.Float64())).levels(ones(len(s.old)))
 		if !slices.IsSortedFunc(levels, func(a, b level) int {
 			switch {
 			case a.equal.shortest() < b.equal.shortest():
@@ -127,7 +127,7 @@ func TestTheMapIsMonotone(t *testing.T) {
 // The one pass over sorted texts finds what counting each text for each threshold finds.
 func TestLevelsAreThoseOfCounting(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	olds := grid(0.33)
+	olds := eval.Thresholds(20, 0.33)
 	for range 200 {
 		s := random(rng, 40+rng.IntN(60))
 		times := make([]int32, len(s.old))

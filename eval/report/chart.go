@@ -26,9 +26,6 @@ type Chart struct {
 	elements string // of the SVG
 }
 
-// Kind implements [Block].
-func (Chart) Kind() string { return "chart" }
-
 func (Chart) markdown(*bytes.Buffer) {}
 
 // Drawing returns the chart for the page, which has its colours, light and dark.
@@ -159,17 +156,15 @@ type Series struct {
 	Values []float64
 }
 
-// Histogram draws how the values of each series, in 0..1, are distributed over 20 bins,
-// in shares of the series.
+// Histogram draws how the values of each series, in 0..1, are distributed, in shares of the
+// series.
 func Histogram(caption, label string, series ...Series) Chart {
-	const bins = 20
+	const bins = eval.HistogramBins
 	c := newCanvas(280)
 	c.x1 = 1
-	shares := make([][bins]float64, len(series))
+	shares := make([][]float64, len(series))
 	for i, s := range series {
-		for _, v := range s.Values {
-			shares[i][min(max(int(v*bins), 0), bins-1)] += 1 / float64(len(s.Values))
-		}
+		shares[i] = eval.Histogram(s.Values)
 		for _, share := range shares[i] {
 			c.y1 = max(c.y1, share)
 		}

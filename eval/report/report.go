@@ -47,10 +47,8 @@ type Section struct {
 }
 
 // Block is a part of a section: [Text], [Figures], [Table], [Chart], [Examples] or
-// [Code].
+// [Code]. The page has a part for each of these types.
 type Block interface {
-	// Kind selects the part of the page that shows the block.
-	Kind() string
 	// markdown writes the block, which ends with a line break.
 	markdown(b *bytes.Buffer)
 }
@@ -99,21 +97,6 @@ type Example struct{ Note, Text string }
 
 // Code is a text to copy, such as a part of a configuration.
 type Code struct{ Caption, Text string }
-
-// Kind implements [Block].
-func (Text) Kind() string { return "text" }
-
-// Kind implements [Block].
-func (Figures) Kind() string { return "figures" }
-
-// Kind implements [Block].
-func (Table) Kind() string { return "table" }
-
-// Kind implements [Block].
-func (Examples) Kind() string { return "examples" }
-
-// Kind implements [Block].
-func (Code) Kind() string { return "code" }
 
 // Class returns the class of the cell's background on the page.
 func (c Cell) Class() string {

@@ -59,7 +59,6 @@ type flagValue struct {
 	mastra bool // whether the command has Mastra's formats, too
 }
 
-// Set implements [pflag.Value].
 func (f *flagValue) Set(value string) error {
 	if f.given && (f.kind == repeated || f.kind == list) {
 		value = f.text + "," + value
@@ -68,10 +67,8 @@ func (f *flagValue) Set(value string) error {
 	return nil
 }
 
-// String implements [pflag.Value].
 func (f *flagValue) String() string { return f.text }
 
-// Type implements [pflag.Value].
 func (f *flagValue) Type() string {
 	switch f.kind {
 	case "", repeated, list: // the help calls one value of a list a string
@@ -153,8 +150,16 @@ func offersMastra(cmd *cobra.Command) bool {
 // Completions of flags.
 
 // OneOf completes a flag with a fixed set of values.
-func OneOf(values ...string) cobra.CompletionFunc {
-	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+func OneOf[T ~string](values ...T) cobra.CompletionFunc {
+	return cobra.FixedCompletions(texts(values), cobra.ShellCompDirectiveNoFileComp)
+}
+
+func texts[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, value := range values {
+		all[i] = string(value)
+	}
+	return all
 }
 
 // fileOf completes the name of a file with one of the extensions.
@@ -185,19 +190,15 @@ func completeFormats(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completi
 }
 
 func completeTypes(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return typeNames(pii.Types()), cobra.ShellCompDirectiveNoFileComp
+	return texts(pii.Types()), cobra.ShellCompDirectiveNoFileComp
 }
 
 func completeFailOn(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return append(typeNames(pii.Types()), "any"), cobra.ShellCompDirectiveNoFileComp
+	return append(texts(pii.Types()), "any"), cobra.ShellCompDirectiveNoFileComp
 }
 
 func completeOperators(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var names []string
-	for _, k := range pii.OperatorKinds() {
-		names = append(names, string(k))
-	}
-	return names, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+	return texts(pii.OperatorKinds()), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
 // CompleteModels completes the name of a model.

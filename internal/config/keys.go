@@ -83,7 +83,7 @@ var modelKeys = []key{
 	{name: "model", fallback: models.DefaultName, path: models.IsPath, short: "m", complete: CompleteModels,
 		help:  "model: default, the name of an imported model, or the path of a folder, like ./mine",
 		parse: text(func(s *Settings) *string { return &s.Model })},
-	{name: "provider", fallback: string(encoder.CPU), complete: OneOf(string(encoder.CPU), string(encoder.CUDA)),
+	{name: "provider", fallback: string(encoder.CPU), complete: OneOf(encoder.CPU, encoder.CUDA),
 		help:  "where the model runs: cpu or cuda",
 		parse: parsed(encoder.ParseProvider, func(s *Settings) *encoder.Provider { return &s.Provider })},
 	{name: "threads", fallback: "0", kind: integer,
@@ -104,7 +104,7 @@ var textKeys = []key{
 	{name: "max_bytes", fallback: strconv.Itoa(toxscreen.DefaultMaxBytes), kind: integer,
 		help:  "refuse a text with more bytes than this",
 		parse: whole(1, 1<<30, func(s *Settings) *int { return &s.MaxBytes })},
-	{name: "offset_unit", fallback: string(toxscreen.Bytes), complete: OneOf(string(toxscreen.Bytes), string(toxscreen.UTF16Units), string(toxscreen.CodePoints)),
+	{name: "offset_unit", fallback: string(toxscreen.Bytes), complete: OneOf(toxscreen.Bytes, toxscreen.UTF16Units, toxscreen.CodePoints),
 		help:  "unit of offsets: byte, utf16 or code_point",
 		parse: parsed(toxscreen.ParseOffsetUnit, func(s *Settings) *toxscreen.OffsetUnit { return &s.OffsetUnit })},
 	{name: "format", fallback: "text", complete: completeFormats,
@@ -158,7 +158,7 @@ var judgeKeys = []key{
 			s.JudgeBand = &band
 			return err
 		}},
-	{name: "judge_trust", fallback: string(screen.TrustTested), complete: OneOf(string(screen.TrustTested), string(screen.TrustNone)),
+	{name: "judge_trust", fallback: string(screen.TrustTested), complete: OneOf(screen.TrustTested, screen.TrustNone),
 		help:  "which judge is asked: tested, one that passed its self-test or was fitted on labelled texts, or none, every judge, whose verdicts then change no score",
 		parse: parsed(screen.ParseTrustMode, func(s *Settings) *screen.TrustMode { return &s.JudgeTrust })},
 	{name: "judge_timeout", fallback: "1m",
@@ -225,7 +225,7 @@ var serveKeys = []key{
 		help:  "time that an answer waits for the judge, as `API=TIME`; repeatable; other APIs do not wait",
 		parse: parsed(parseJudgeWait, func(s *Settings) *map[string]time.Duration { return &s.Serve.JudgeWait })},
 	{name: "on_unsupported_language", fallback: string(server.BlockLanguage),
-		complete: OneOf(string(server.BlockLanguage), string(server.RefuseLanguage), string(server.WarnLanguage)),
+		complete: OneOf(server.BlockLanguage, server.RefuseLanguage, server.WarnLanguage),
 		help:     "block, refuse or warn about a text in a language that the model does not know, where an API must say yes or no",
 		parse:    parsed(server.ParseLanguageAction, func(s *Settings) *server.LanguageAction { return &s.Serve.OnUnsupportedLanguage })},
 	{name: "ignore_images", fallback: "false", kind: boolean,
@@ -382,15 +382,6 @@ func defaultRegions() string {
 		panic(err) // the defaults are wrong
 	}
 	return strings.Join(finder.Settings().Regions, ",")
-}
-
-// typeNames returns types as texts.
-func typeNames(types []toxscreen.EntityType) []string {
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = string(t)
-	}
-	return names
 }
 
 // standardFile is for a file that is in a folder of the user.

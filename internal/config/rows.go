@@ -29,7 +29,7 @@ func AddRowFlags(cmd *cobra.Command, o *rows.Options) {
 		"input-format", "input-encoding", "delimiter", "escape", "output-format", "shard", "row-group")
 	_ = cmd.MarkFlagFilename("input", append(fileTypes(rows.InputFormats()), "gz", "zst")...)
 	_ = cmd.MarkFlagFilename("output", fileTypes(rows.OutputFormats())...)
-	_ = cmd.RegisterFlagCompletionFunc("output-format", completeRowFormats(rows.OutputFormats()))
+	_ = cmd.RegisterFlagCompletionFunc("output-format", OneOf(rows.OutputFormats()...))
 }
 
 // optionFlags are the flags of the options in fields of [rows.Options], for its errors.
@@ -48,7 +48,7 @@ func AddReadFlags(cmd *cobra.Command, o *rows.Options) {
 	flags.StringVar(&o.InputEncoding, "input-encoding", "", "`NAME` of the encoding of an input in text, like windows-1252; default: UTF-8, or UTF-16 by its byte order mark")
 	flags.String("delimiter", "", "what separates the columns of a CSV input: one `CHARACTER`, or tab; default: a comma, or as its first line says, like sep=;")
 	flags.String("escape", "", "`CHARACTER` before a quote inside the quotes of a CSV or TSV input, like \\ in what Spark writes; default: quotes are doubled")
-	_ = cmd.RegisterFlagCompletionFunc("input-format", completeRowFormats(rows.InputFormats()))
+	_ = cmd.RegisterFlagCompletionFunc("input-format", OneOf(rows.InputFormats()...))
 	_ = cmd.RegisterFlagCompletionFunc("input-encoding", OneOf("windows-1252", "latin1", "utf-16le", "shift_jis"))
 }
 
@@ -59,14 +59,6 @@ func fileTypes(formats []rows.Format) []string {
 		types = append(types, strings.TrimPrefix(ending, "."))
 	}
 	return types
-}
-
-func completeRowFormats(formats []rows.Format) cobra.CompletionFunc {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = string(f)
-	}
-	return OneOf(names...)
 }
 
 // ReadOptions completes the options that the flags of [AddReadFlags] set.

@@ -5,7 +5,7 @@
 //		return err
 //	})
 //
-// It also reads terminals and pipes until a context ends, and removes file names from
+// It also compares paths, reads terminals and pipes until a context ends, and removes file names from
 // errors of the file system, for callers whose own errors begin with the name.
 package files
 
@@ -108,4 +108,17 @@ func Cause(err error) error {
 		return e.Err
 	}
 	return err
+}
+
+// IsFolder reports whether there is a folder with a path.
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Same reports whether two paths are of one file or folder.
+func Same(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }

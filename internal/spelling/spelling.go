@@ -21,3 +21,12 @@ func Nearest(misspelt string, names []string) (name string, similar bool) {
 	})
 	return name, levenshtein.Similarity(misspelt, name, nil) >= 0.5
 }
+
+// DidYouMean returns "; did you mean …?" with the nearest of the names, or nothing if no
+// name is similar.
+func DidYouMean(misspelt string, names []string) string {
+	if name, similar := Nearest(misspelt, names); similar {
+		return "; did you mean " + name + "?"
+	}
+	return ""
+}

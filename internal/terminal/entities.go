@@ -52,11 +52,7 @@ func (v View) entities(b *bytes.Buffer, text string, entities, shown []toxscreen
 		return fmt.Sprintf("%-*s", utf8.RuneCountInString(widest), texts[i])
 	}
 	for i, e := range entities {
-		square := ""
-		if v.Paint {
-			square = v.style(foreground(v.entityColour(e.Type)), "■ ")
-		}
-		fmt.Fprintf(b, "%s%s  %.2f  %s  %s  %s\n", square, v.Bold(padded(types, i)), e.Score, v.Dim(padded(places, i)), v.Dim(padded(whys, i)),
+		fmt.Fprintf(b, "%s%s  %.2f  %s  %s  %s\n", v.square(v.entityColour(e.Type)), v.Bold(padded(types, i)), e.Score, v.Dim(padded(places, i)), v.Dim(padded(whys, i)),
 			quotation(text[e.Start:e.End]))
 	}
 }

@@ -43,7 +43,6 @@ type Output struct {
 	Err error
 }
 
-// Write implements [io.Writer].
 func (o *Output) Write(p []byte) (int, error) {
 	n, err := o.W.Write(p)
 	if err != nil && o.Err == nil {
@@ -238,7 +237,7 @@ func (v View) bars(b *bytes.Buffer, measured toxscreen.AttributeResults) {
 			name, number, verdict = v.Bold(name), v.Bold(number), "  "+v.Bold("flagged")
 		}
 		filled, rest := bar(length, float64(m.Score), float64(m.Threshold))
-		fmt.Fprintf(b, "%s%s  %s  %s%s%s\n", v.square(a), name, number, v.style(foreground(colour), filled), v.Dim(rest), verdict)
+		fmt.Fprintf(b, "%s%s  %s  %s%s%s\n", v.square(colour), name, number, v.style(foreground(colour), filled), v.Dim(rest), verdict)
 	}
 }
 
@@ -258,12 +257,12 @@ func bar(length int, score, threshold float64) (filled, rest string) {
 	return string(cells[:full]), string(cells[full:])
 }
 
-// square shows the colour of an attribute if colours are on.
-func (v View) square(a toxscreen.Attribute) string {
+// square shows a colour if colours are on.
+func (v View) square(colour int) string {
 	if !v.Paint {
 		return ""
 	}
-	return v.style(foreground(attributeColours[a]), "■ ")
+	return v.style(foreground(colour), "■ ")
 }
 
 // isWhole reports whether a passage leaves out nothing of a text that a reader can see.
@@ -290,7 +289,7 @@ func quotation(text string) string {
 // span prints one span with its attributes.
 func (v View) span(b *bytes.Buffer, words string, s toxscreen.Span) {
 	main := mainAttribute(s)
-	fmt.Fprintf(b, "%s%s  %s", v.square(main), v.Bold(quotation(words)), v.Dim(fmt.Sprintf("%d–%d", s.Start, s.End)))
+	fmt.Fprintf(b, "%s%s  %s", v.square(attributeColours[main]), v.Bold(quotation(words)), v.Dim(fmt.Sprintf("%d–%d", s.Start, s.End)))
 	for a, p := range s.Attributes.All() {
 		fmt.Fprintf(b, "  %s %.2f", a, p)
 	}

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"github.com/toxscreen/toxscreen/internal/files"
 )
 
 // RowsFlags returns the flags with which a command for rows reads a file, like "-i FILE -o
@@ -55,12 +57,12 @@ func RefuseFiles(cmd *cobra.Command, args, line []string, rows RowsFlags) error 
 			read = batch + " " + flags
 			ways = append(ways, "for each of its rows:        "+read)
 		}
-		if len(args) == 1 && (read == "" || strings.EqualFold(filepath.Ext(arg), ".txt")) && !isFolder(arg) {
+		if len(args) == 1 && (read == "" || strings.EqualFold(filepath.Ext(arg), ".txt")) && !files.IsFolder(arg) {
 			ways = append(ways, "for its content as one text: "+again(line, arg, "< "+Quoted(arg)))
 		}
 		ways = append(ways, "for the name itself:         "+again(line, arg, "-- "+Quoted(arg)))
 		kind := "file"
-		if isFolder(arg) {
+		if files.IsFolder(arg) {
 			kind = "folder"
 		}
 		return WithHint(Wrong("%q is the name of a %s, and would be read as a text", arg, kind), strings.Join(ways, "\n"))
@@ -94,9 +96,4 @@ func isFile(text string) bool {
 // isNameOfRows reports whether a text is one word that ends like the name of a file with rows.
 func isNameOfRows(text string, rows RowsFlags) bool {
 	return !strings.ContainsFunc(text, unicode.IsSpace) && filepath.Ext(text) != "" && rows(text) != ""
-}
-
-func isFolder(path string) bool {
-	found, err := os.Stat(path)
-	return err == nil && found.IsDir()
 }

@@ -202,7 +202,7 @@ func KnownCommand(cmd *cobra.Command, args []string) error {
 		}
 		names = append(names, c.Name())
 	}
-	return Wrong("unknown command %q%s", args[0], DidYouMean(args[0], names))
+	return Wrong("unknown command %q%s", args[0], spelling.DidYouMean(args[0], names))
 }
 
 // Arguments returns an Args that accepts least to most arguments.
@@ -263,13 +263,4 @@ func Quoted(text string) string {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// DidYouMean returns "; did you mean …?" with the nearest of the names, or
-// nothing if no name is similar.
-func DidYouMean(name string, names []string) string {
-	if n, similar := spelling.Nearest(name, names); similar {
-		return fmt.Sprintf("; did you mean %s?", n)
-	}
-	return ""
 }

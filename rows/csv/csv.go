@@ -86,7 +86,6 @@ type Error struct {
 	Reason  string
 }
 
-// Error implements error.
 func (e *Error) Error() string { return e.Reason }
 
 func (r *Reader) record() ([]string, error) {

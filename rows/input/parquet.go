@@ -24,7 +24,6 @@ import (
 // copied is a column of an input as a column of an output.
 type copied struct{ parquet.Field }
 
-// Fields implements [parquet.Node].
 func (c copied) Fields() []parquet.Field {
 	fields := slices.Clone(c.Field.Fields())
 	for i, f := range fields {
@@ -197,7 +196,6 @@ type temporary struct {
 	removed bool
 }
 
-// Close implements [io.Closer].
 func (t temporary) Close() error {
 	err := t.File.Close()
 	if !t.removed {

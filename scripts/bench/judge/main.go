@@ -27,7 +27,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -45,6 +44,7 @@ import (
 	"time"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/fusion"
 	"github.com/toxscreen/toxscreen/fusion/fit"
 	"github.com/toxscreen/toxscreen/judge"
@@ -279,18 +279,11 @@ func auc(toxic, clean []float64) (area, low, high float64) {
 	if n == 0 || m == 0 {
 		return math.NaN(), 0, 1
 	}
-	wins := 0.0
-	for _, t := range toxic {
-		for _, c := range clean {
-			switch cmp.Compare(t, c) {
-			case 1:
-				wins++
-			case 0:
-				wins += 0.5
-			}
-		}
+	isToxic := make([]bool, len(toxic)+len(clean))
+	for i := range toxic {
+		isToxic[i] = true
 	}
-	area = wins / (n * m)
+	area = eval.AUC(slices.Concat(toxic, clean), isToxic)
 	square := area * area
 	variance := (area*(1-area) + (n-1)*(area/(2-area)-square) + (m-1)*(2*square/(1+area)-square)) / (n * m)
 	half := 1.959964 * math.Sqrt(max(variance, 0))

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // server is a process that answers POST /v1/score with {"text": …}.
@@ -103,30 +105,22 @@ func startTheirs(ctx context.Context, c config, a arrangement) (*server, error) 
 	return nil, errors.Join(fmt.Errorf("failed to start %s: it does not score: %s", s.name, s.log), ctx.Err())
 }
 
-// tick is the unit of the times in /proc/[pid]/stat: see proc(5).
-const tick = 10 * time.Millisecond
+// stat returns what Linux tells about the server's process.
+func (s *server) stat() (procfs.ProcStat, error) {
+	process, err := procfs.NewProc(s.process.Process.Pid)
+	if err != nil {
+		return procfs.ProcStat{}, err
+	}
+	return process.Stat()
+}
 
 // cost returns the processor time that the server has used.
 func (s *server) cost() (time.Duration, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
+	stat, err := s.stat()
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("failed to read the processor time of %s: %w", s.name, err)
 	}
-	// The fields after the name, which is in parentheses and may have spaces: the
-	// twelfth is the time in the program, the next the time in the system for it.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("failed to read the processor time of %s: %q", s.name, stat)
-	}
-	var sum time.Duration
-	for _, field := range fields[11:13] {
-		ticks, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("failed to read the processor time of %s: %w", s.name, err)
-		}
-		sum += time.Duration(ticks) * tick
-	}
-	return sum, nil
+	return time.Duration(stat.CPUTime() * float64(time.Second)), nil
 }
 
 // watch returns the resident memory in MB, once a second until ctx ends.
@@ -137,19 +131,10 @@ func (s *server) watch(ctx context.Context) (megabytes []float64) {
 			return megabytes
 		case <-time.After(time.Second):
 		}
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+		stat, err := s.stat()
 		if err != nil {
 			return megabytes
 		}
-		_, rest, _ := strings.Cut(string(status), "VmRSS:")
-		fields := strings.Fields(rest)
-		if len(fields) == 0 {
-			return megabytes
-		}
-		kilobytes, err := strconv.ParseFloat(fields[0], 64)
-		if err != nil {
-			return megabytes
-		}
-		megabytes = append(megabytes, kilobytes/1024)
+		megabytes = append(megabytes, float64(stat.ResidentMemory())/(1<<20))
 	}
 }

@@ -29,6 +29,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/prometheus/procfs"
+
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/models"
 )
@@ -182,19 +184,10 @@ func (w worker) joined(n int) string {
 
 // memory returns the resident memory of this process in MB (Linux).
 func memory() (now, peak float64, err error) {
-	status, err := os.ReadFile("/proc/self/status")
+	process, err := procfs.Self()
 	if err != nil {
 		return 0, 0, err
 	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			_, err = fmt.Sscan(rest, &now)
-		} else if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			_, err = fmt.Sscan(rest, &peak)
-		}
-		if err != nil {
-			return 0, 0, err
-		}
-	}
-	return now / 1024, peak / 1024, nil
+	status, err := process.NewStatus()
+	return float64(status.VmRSS) / (1 << 20), float64(status.VmHWM) / (1 << 20), err
 }
