@@ -18,7 +18,7 @@ import (
 const maxProse = 120
 
 var (
-	documents = []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/cli/*.md"}
+	documents = []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/api/*.md", "docs/cli/*.md", "docs/decisions/*.md", "docs/model/*.md"}
 
 	fence = regexp.MustCompile("^ *(```|~~~)")
 	// whole is a line that is one link or one command.
