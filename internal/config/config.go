@@ -44,7 +44,7 @@ type Settings struct {
 type Serve struct {
 	server.Config // without what is opened for it
 
-	Communities map[string]toxscreen.Scores // thresholds by community, see [perspective.Format]
+	Communities map[string]toxscreen.Scores // thresholds by community, see package server/perspective
 
 	Listen      string
 	DebugListen string
