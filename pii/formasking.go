@@ -8,10 +8,10 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// ForMasking returns a finder for texts that are then masked by operators. It also finds what
-// only comes to light once the rest is masked: without the words between, a cue stands near a
-// number that it did not reach before, and the network reads other words around a name. For this
-// it searches the masked text again, at most three times.
+// ForMasking returns a finder for texts that are masked by operators afterwards. Masking
+// can bring new entities to light: with fewer words between, a cue reaches a number, and
+// the network reads other words around a name. So this finder masks the text, searches the
+// result again, at most three times, and returns the entities of all searches.
 func (f *Finder) ForMasking(operators Operators) toxscreen.EntityFinder {
 	short := Operators{}
 	for t, o := range operators {
@@ -31,12 +31,12 @@ type maskedFinder struct {
 	operators Operators
 }
 
-// searches bounds how often a masked text is searched. What is found then is rare, and what is
-// found after that is rarer by as much.
+// searches is the highest number of searches of a masked text. Few texts have anything left
+// for the first, and far fewer for each later one.
 const searches = 3
 
-// maxSearchedValue is how many bytes of a new value are searched again. It bounds what a text
-// with many entities grows to; a longer one is text of its own.
+// maxSearchedValue is the limit, in bytes, of a new value that is searched. It bounds the
+// growth of a text with many entities.
 const maxSearchedValue = 128
 
 // Find implements [toxscreen.EntityFinder]. The error for wrong operators comes from [Mask].
@@ -67,8 +67,8 @@ func (m maskedFinder) Find(ctx context.Context, text string) ([]toxscreen.Entity
 	return entities, nil
 }
 
-// beforeMasking returns entities of a masked text with their offsets in the text before, without
-// those that include what became of another one, or its place.
+// beforeMasking returns the entities of a masked text with their offsets in the text before
+// masking. It leaves out those that contain a masked entity, or what replaced it.
 func beforeMasking(found []toxscreen.Entity, items []MaskedItem) []toxscreen.Entity {
 	kept := found[:0]
 	shift, at := 0, 0

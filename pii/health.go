@@ -6,8 +6,8 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// healthTerms are words and phrases of everyday medicine, by their first word. Words that
-// mean something else as often (cold, shot, operation, dressing) are only in phrases.
+// healthTerms are words and phrases of everyday medicine, by their first word. Words with
+// another common meaning (cold, shot, operation, dressing) occur only in phrases.
 var healthTerms = func() phrases {
 	p := phrases{}
 	for line := range strings.Lines(healthWords) {
@@ -21,11 +21,11 @@ var healthTerms = func() phrases {
 	return p
 }()
 
-// phrases are phrases by their first word, each with the words that follow it.
+// phrases maps the first word of each phrase to the words that follow it.
 type phrases map[string][][]string
 
 // longest returns the end of the longest phrase whose first word stands from start to end,
-// or 0. Plurals in s count, too.
+// or 0 if there is none. A plural in s counts as its singular.
 func (p phrases) longest(text string, start, end int) int {
 	const longest = 24
 	if end-start > longest {

@@ -12,13 +12,13 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// patterns are compiled when the first text needs them, which takes a millisecond.
+// patterns are compiled for the first text that needs them, which takes a millisecond.
 var patterns = sync.OnceValue(func() *scan.Patterns { return scan.Compile(Kinds()) })
 
-// Kinds returns all types that this package finds, in the order of the documentation.
+// Kinds returns all kinds of this package's finders, in the order of the documentation.
 func Kinds() []scan.Kind { return slices.Clone(kind.All) }
 
-// Types returns the types of [Kinds].
+// Types returns the types of [Kinds], in the same order.
 func Types() []toxscreen.EntityType { return typesOf(func(scan.Kind) bool { return true }) }
 
 // defaultTypes are found unless [Settings.Types] says otherwise.
@@ -36,8 +36,9 @@ func typesOf(is func(scan.Kind) bool) []toxscreen.EntityType {
 	return types
 }
 
-// ParseType returns the type with a name: that of a recognizer of the settings, or one of [Kinds],
-// whose names may be in any case. The error names the most similar one.
+// ParseType returns the type with a name: one of the settings' recognizers, or one of
+// [Kinds], whose names may be in any case. For any other name, the error suggests the most
+// similar one.
 func (s Settings) ParseType(name string) (toxscreen.EntityType, error) {
 	own := toxscreen.EntityType(name)
 	if slices.ContainsFunc(s.Recognizers, func(r Recognizer) bool { return r.Type == own }) {

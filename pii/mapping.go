@@ -26,25 +26,26 @@ import (
 //	…
 //	restored, unknown := mapping.Restore(answer)
 //
-// The same value of one type has the same number in all texts. A Mapping grows with the number
-// of different values. It is safe for concurrent use.
+// A value has the same number in all texts that are masked with one Mapping, for each type.
+// A Mapping grows with the number of different values. It is safe for concurrent use.
 type Mapping struct {
 	id   string
 	lock sync.Mutex
-	// texts has the text for each placeholder, and placeholders the reverse for each label.
+	// texts maps placeholders to texts, and placeholders does the reverse for each label.
 	texts        map[string]string
 	placeholders map[labelled]string
 	numbers      map[string]int // the highest for each label
 	file         *os.File       // nil if it is in memory
 }
 
-// labelled is a text under a label, which is what stands before the number of a placeholder.
+// labelled is a text with the label of its placeholder, which is the part before the
+// number.
 type labelled struct{ label, text string }
 
-// literal is the label of what looked like a placeholder before the text was masked.
+// literal is the label for parts of a text that looked like a placeholder before masking.
 const literal = "LITERAL"
 
-// placeholder matches what a [Mapping] writes.
+// placeholder matches the placeholders of a [Mapping].
 var placeholder = regexp.MustCompile(`<([A-Z0-9_]+)_([1-9][0-9]{0,17})>`)
 
 // NewMapping returns an empty Mapping in memory.
@@ -52,9 +53,9 @@ func NewMapping() *Mapping {
 	return &Mapping{id: rand.Text(), texts: map[string]string{}, placeholders: map[labelled]string{}, numbers: map[string]int{}}
 }
 
-// OpenMapping continues the Mapping in a file, or begins one. Only the user may read the
-// file. Whatever [Mapping.Mask] returns can be restored from it, also after the process was
-// killed. One process at a time may have it open; close it.
+// OpenMapping opens the file of a Mapping, and creates it with mode 0600 where it does not
+// exist. Whatever [Mapping.Mask] returns can be restored from the file, even if the process
+// is killed. Only one process at a time can have it open. The caller closes the Mapping.
 func OpenMapping(path string) (_ *Mapping, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -83,7 +84,7 @@ func OpenMapping(path string) (_ *Mapping, err error) {
 	return m, err
 }
 
-// ReadMapping reads the file of a Mapping, to restore texts.
+// ReadMapping reads the file of a Mapping, to restore texts. It leaves the file alone.
 func ReadMapping(path string) (*Mapping, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -97,8 +98,8 @@ func ReadMapping(path string) (*Mapping, error) {
 	return m, nil
 }
 
-// mappingLine is a line of the file of a Mapping: the first has the Mapping's id, the others
-// a placeholder with its text, which is in Bytes if it is not valid UTF-8.
+// mappingLine is a line in the file of a Mapping. The first line has the id of the Mapping,
+// each other line a placeholder and its text, which is in Bytes if it is not valid UTF-8.
 type mappingLine struct {
 	Mapping     string `json:"mapping,omitempty"`
 	Placeholder string `json:"placeholder,omitempty"`
@@ -106,7 +107,7 @@ type mappingLine struct {
 	Bytes       []byte `json:"bytes,omitempty"`
 }
 
-// read reads the complete lines of a file and returns their end.
+// read reads the complete lines of a file and returns their end in bytes.
 func (m *Mapping) read(from io.Reader) (end int64, err error) {
 	in := bufio.NewReader(from)
 	for number := 1; ; number++ {
@@ -160,7 +161,8 @@ func (m *Mapping) set(label string, number int, text string) (written string) {
 	return written
 }
 
-// MappingError is the error of [Mapping.Mask] if the file of the mapping cannot be written.
+// MappingError is the error of [Mapping.Mask] where the file of the mapping cannot be
+// written.
 type MappingError struct{ Err error }
 
 // Error implements error.
@@ -177,12 +179,13 @@ func (m *Mapping) Close() error {
 	return errors.Join(m.file.Sync(), m.file.Close())
 }
 
-// ID identifies the Mapping: texts that were masked with it can be restored with no other.
+// ID identifies the Mapping: only the same Mapping can restore the texts that it masked.
 func (m *Mapping) ID() string { return m.id }
 
-// Mask is [Mask], but an operator replace without a new value writes a numbered placeholder
-// that [Mapping.Restore] puts back, like <PERSON_1>. What looks like a placeholder in the
-// text gets one, too.
+// Mask masks like [Mask], but an operator replace without a new value writes a placeholder
+// with a number, like <PERSON_1>, which [Mapping.Restore] puts back. Parts of the text that
+// look like a placeholder get one, too. The error is a [MappingError] where the file cannot
+// be written.
 func (m *Mapping) Mask(text string, entities []toxscreen.Entity, operators Operators) (Masked, error) {
 	write := operators.writer(text)
 	masked, err := rewrite(text, withLiterals(text, entities), func(e toxscreen.Entity) (OperatorKind, string, error) {
@@ -201,8 +204,9 @@ func (m *Mapping) Mask(text string, entities []toxscreen.Entity, operators Opera
 	return masked, nil
 }
 
-// misread returns a part of a masked text that would be restored to something else than what
-// stood there, or "" if all of it is restored rightly: operators may write anything.
+// misread returns a part of a masked text that Restore would turn into something else than
+// what stood there, since operators can write anything. It returns "" if all is restored
+// rightly.
 func (m *Mapping) misread(masked Masked) string {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -219,9 +223,9 @@ func (m *Mapping) misread(masked Masked) string {
 	return ""
 }
 
-// withLiterals returns the entities and what looks like a placeholder in the text, which
-// must not be restored to something else. What is inside an entity is a part of it; otherwise
-// an entity ends where such a part begins.
+// withLiterals adds to the entities the parts of the text that look like a placeholder, so
+// that Restore leaves them as they were. Inside an entity, such a part belongs to the
+// entity; otherwise an entity ends where such a part begins.
 func withLiterals(text string, entities []toxscreen.Entity) []toxscreen.Entity {
 	literals := placeholder.FindAllStringIndex(text, -1)
 	if literals == nil {
@@ -256,7 +260,7 @@ func withLiterals(text string, entities []toxscreen.Entity) []toxscreen.Entity {
 	return all
 }
 
-// labelOf returns what stands before the number of a placeholder for a type.
+// labelOf returns the label for the placeholders of a type.
 func labelOf(t toxscreen.EntityType) string {
 	return strings.Map(func(c rune) rune {
 		if c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
@@ -266,7 +270,7 @@ func labelOf(t toxscreen.EntityType) string {
 	}, strings.ToUpper(string(t)))
 }
 
-// placeholderOf returns the placeholder for a text, which is in the file when it returns.
+// placeholderOf returns the placeholder for a text, and writes a new one to the file first.
 func (m *Mapping) placeholderOf(label, text string) (string, error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -284,9 +288,9 @@ func (m *Mapping) placeholderOf(label, text string) (string, error) {
 	return m.set(label, number, text), nil
 }
 
-// Restore puts the texts back that the placeholders in a text stand for. The text may have
-// been changed between the placeholders. unknown has each placeholder that the Mapping does
-// not know once, in the order of the text; they stay.
+// Restore replaces the placeholders in a text by the texts that they stand for. The rest of
+// the text may have changed since it was masked. unknown are the placeholders that the
+// Mapping does not know, each once, in the order of the text; they stay in the text.
 func (m *Mapping) Restore(text string) (restored string, unknown []string) {
 	m.lock.Lock()
 	defer m.lock.Unlock()

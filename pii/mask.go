@@ -19,26 +19,26 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Operator says what becomes of an entity when a text is masked. Its JSON form is
-// Presidio's.
+// Operator says what replaces an entity when a text is masked. Its JSON form is Presidio's.
 type Operator struct {
-	// Kind is replace, redact, mask, hash, encrypt or keep, and decrypt or keep for [Unmask].
+	// Kind is replace, redact, mask, hash, encrypt or keep for [Mask], and decrypt or keep
+	// for [Unmask].
 	Kind OperatorKind `json:"type"`
-	// NewValue is what replace writes. Default, also if it is empty: the type in angle
+	// NewValue is what replace writes. Default, also for an empty text: the type in angle
 	// brackets, like <PERSON>.
 	NewValue *string `json:"new_value,omitempty"`
 	// MaskingChar is the character that mask writes. Default: an asterisk.
 	MaskingChar string `json:"masking_char,omitempty"`
-	// CharsToMask is the number of characters that mask replaces, from the end if FromEnd is
-	// set. Default: all. A negative number masks nothing.
+	// CharsToMask is the number of characters (code points) that mask replaces, from the
+	// end if FromEnd is set. Default: all. A negative number replaces none.
 	CharsToMask int  `json:"chars_to_mask,omitempty"`
 	FromEnd     bool `json:"from_end,omitempty"`
-	// HashType is sha256 or sha512, for hash. Default: sha256.
+	// HashType is the algorithm of hash: sha256 or sha512. Default: sha256.
 	HashType string `json:"hash_type,omitempty"`
-	// Salt has 16 bytes or more, for hash. Default: random for each text, so that the same
-	// values have the same hash within a text only.
+	// Salt is the salt of hash, of 16 bytes or more. Default: a random one for each text,
+	// so that equal values have equal hashes within one text only.
 	Salt string `json:"salt,omitempty"`
-	// Key has 16, 24 or 32 bytes, for encrypt and decrypt.
+	// Key is the AES key of encrypt and decrypt, of 16, 24 or 32 bytes.
 	Key string `json:"key,omitempty"`
 }
 
@@ -62,15 +62,15 @@ const (
 	SHA512 = "sha512"
 )
 
-// minSalt is the fewest bytes of a salt, as in Presidio.
+// minSalt is the least length of a salt in bytes, as in Presidio.
 const minSalt = 16
 
-// OperatorKinds returns the kinds that [Mask] knows, in the order of the documentation.
+// OperatorKinds returns the kinds that [Mask] accepts, in the order of the documentation.
 func OperatorKinds() []OperatorKind {
 	return []OperatorKind{Replace, Redact, MaskOut, Hash, Encrypt, Keep}
 }
 
-// Validate returns why the operator cannot be applied.
+// Validate returns the reason why the operator cannot be applied, or nil.
 func (o Operator) Validate() error {
 	switch o.Kind {
 	case Replace, Redact, Keep:
@@ -95,14 +95,14 @@ func (o Operator) Validate() error {
 	return nil
 }
 
-// DefaultOperator is the key in [Operators] for the types that have none of their own.
+// DefaultOperator is the key in [Operators] for all types without an operator of their own.
 const DefaultOperator toxscreen.EntityType = "DEFAULT"
 
-// Operators maps types to operators. Without an entry for the type and for
-// [DefaultOperator], entities are replaced.
+// Operators maps types to operators. A type with no operator, in a map without
+// [DefaultOperator], is replaced.
 type Operators map[toxscreen.EntityType]Operator
 
-// of returns the operator of a type, or one of the kind otherwise if there is none.
+// of returns the operator of a type, or else one of the kind otherwise.
 func (o Operators) of(t toxscreen.EntityType, otherwise OperatorKind) Operator {
 	if own, ok := o[t]; ok {
 		return own
@@ -129,7 +129,8 @@ type MaskedItem struct {
 	Original string               `json:"original"` // what stood there
 }
 
-// In returns the masked text with the offsets of its items in another unit.
+// In returns the masked text with the offsets of its items in another unit. m keeps its
+// own.
 func (m Masked) In(unit toxscreen.OffsetUnit) Masked {
 	units := toxscreen.NewUnits(unit, m.Text)
 	m.Items = slices.Clone(m.Items)
@@ -139,14 +140,14 @@ func (m Masked) In(unit toxscreen.OffsetUnit) Masked {
 	return m
 }
 
-// Mask masks the entities of a text, whose offsets are bytes of it, ordered by Start and
-// free of overlap, as [Finder.Find] and [Merge] return them. The error names an operator
-// that cannot be applied.
+// Mask masks the entities of a text. Their offsets are bytes of the text, they are ordered
+// by Start and do not overlap, as [Finder.Find] and [Merge] return them. The error names an
+// operator that cannot be applied, or an entity out of order.
 func Mask(text string, entities []toxscreen.Entity, operators Operators) (Masked, error) {
 	return rewrite(text, entities, operators.writer(text))
 }
 
-// writer returns a function that returns what stands in place of an entity of a text.
+// writer returns a function that returns the kind of an entity's operator and its new text.
 func (o Operators) writer(text string) func(toxscreen.Entity) (OperatorKind, string, error) {
 	salt := rand.Text() // 26 bytes
 	return func(e toxscreen.Entity) (OperatorKind, string, error) {
@@ -162,9 +163,10 @@ func (o Operators) writer(text string) func(toxscreen.Entity) (OperatorKind, str
 	}
 }
 
-// Unmask decrypts the items of a masked text that were encrypted. items are in the order of
-// the text; of each, it uses Type, Start and End. operators have decrypt with its key, or keep; types
-// without an operator are kept. The error names an item that cannot be decrypted.
+// Unmask decrypts the items of a masked text that were encrypted. It reads Type, Start and
+// End of items, which are in the order of the text. operators are decrypt, with the key, or
+// keep; a type without an operator is kept. The error names an item that cannot be
+// decrypted.
 func Unmask(text string, items []MaskedItem, operators Operators) (Masked, error) {
 	entities := make([]toxscreen.Entity, len(items))
 	for i, item := range items {
@@ -180,7 +182,7 @@ func Unmask(text string, items []MaskedItem, operators Operators) (Masked, error
 	})
 }
 
-// rewrite replaces each entity of a text by what write returns for it.
+// rewrite replaces each entity of a text by the text that write returns for it.
 func rewrite(text string, entities []toxscreen.Entity, write func(toxscreen.Entity) (OperatorKind, string, error)) (Masked, error) {
 	var out strings.Builder
 	masked := Masked{Items: []MaskedItem{}}
@@ -204,7 +206,7 @@ func rewrite(text string, entities []toxscreen.Entity, write func(toxscreen.Enti
 	return masked, nil
 }
 
-// apply returns what stands in place of an entity.
+// apply returns the text that replaces an entity.
 func (o Operator) apply(t toxscreen.EntityType, original string) (string, error) {
 	if err := o.Validate(); err != nil {
 		return "", err
@@ -236,7 +238,7 @@ func (o Operator) apply(t toxscreen.EntityType, original string) (string, error)
 	return original, nil
 }
 
-// maskOut replaces characters from one end.
+// maskOut replaces CharsToMask characters at one end.
 func (o Operator) maskOut(original string) string {
 	char := o.MaskingChar
 	if char == "" {
@@ -255,7 +257,7 @@ func (o Operator) maskOut(original string) string {
 	return stars + original[offsetOf(original, hidden):]
 }
 
-// offsetOf returns the byte offset after some characters of a text.
+// offsetOf returns the byte offset after a number of characters of a text.
 func offsetOf(text string, characters int) int {
 	at := 0
 	for range characters {
@@ -265,9 +267,9 @@ func offsetOf(text string, characters int) int {
 	return at
 }
 
-// encrypt encrypts a text as Presidio does, so that each can decrypt what the other
-// encrypted: AES in CBC mode with a random initial vector before it and the padding of
-// PKCS #7, in URL-safe Base64. It does not protect from changes of the text.
+// encrypt encrypts a text so that Presidio can decrypt it, and the other way round:
+// URL-safe Base64 of a random initial vector and the text in AES-CBC with the padding of
+// PKCS #7. Nothing protects the encrypted text from changes.
 func encrypt(key, text string) (string, error) {
 	block, err := aes.NewCipher([]byte(key))
 	if err != nil {
@@ -283,8 +285,8 @@ func encrypt(key, text string) (string, error) {
 	return base64.URLEncoding.EncodeToString(slices.Concat(vector, plain)), nil
 }
 
-// errNotEncrypted is the error for a text that does not decrypt. It does not tell what is
-// wrong, which could help to guess the text.
+// errNotEncrypted is the error for a text that decrypt refuses. It hides the exact reason,
+// which could help to guess the text.
 var errNotEncrypted = errors.New("it was not encrypted with this key, or it was changed")
 
 // decrypt undoes encrypt.
@@ -306,11 +308,11 @@ func decrypt(key, text string) (string, error) {
 	return string(plain[:len(plain)-padding]), nil
 }
 
-// replaced matches what replace writes in place of an entity, with and without a number.
+// replaced matches what replace writes by default, and the placeholders of a [Mapping].
 var replaced = regexp.MustCompile(`<([A-Z0-9_]+?)(?:_[1-9][0-9]{0,6})?>`)
 
-// notReplaced returns the entities, ordered by Start, that do not overlap what replace wrote
-// for one of the types: a masked text has nothing to mask there.
+// notReplaced returns the entities that do not overlap what replace wrote for one of types.
+// entities are ordered by Start.
 func notReplaced(text string, entities []toxscreen.Entity, types []toxscreen.EntityType) []toxscreen.Entity {
 	if len(entities) == 0 {
 		return entities
@@ -333,7 +335,7 @@ func notReplaced(text string, entities []toxscreen.Entity, types []toxscreen.Ent
 	})
 }
 
-// Merge returns entities that may overlap and have any order as [Mask] needs them. It
+// Merge turns entities that may overlap and have any order into entities for [Mask]. It
 // follows the rule that Presidio calls MERGE_SIMILAR_OR_CONTAINED:
 //
 //   - entities of one type that overlap become one, with the higher score;
@@ -341,8 +343,8 @@ func notReplaced(text string, entities []toxscreen.Entity, types []toxscreen.Ent
 //     higher score stays, or the later one;
 //   - entities of one type with only spaces between them become one.
 //
-// If entities still overlap, the first ends where the next begins; Presidio gives both
-// operators the part that they share. The error names an entity that is not in the text.
+// If entities still overlap, the first ends where the next begins. In Presidio, both
+// operators get the shared part. The error names an entity that is not in the text.
 func Merge(text string, entities []toxscreen.Entity) ([]toxscreen.Entity, error) {
 	for _, e := range entities {
 		if e.Start < 0 || e.End < e.Start || e.End > len(text) {
@@ -365,7 +367,7 @@ func Merge(text string, entities []toxscreen.Entity) ([]toxscreen.Entity, error)
 	return merged, nil
 }
 
-// byPlace orders entities by their start, longer ones first.
+// byPlace orders entities by Start; of those with the same Start, the longer comes first.
 func byPlace(a, b toxscreen.Entity) int {
 	if a.Start != b.Start {
 		return a.Start - b.Start
@@ -373,8 +375,8 @@ func byPlace(a, b toxscreen.Entity) int {
 	return b.End - a.End
 }
 
-// joined returns the entities with those of one type that overlap made one, ordered by
-// place.
+// joined makes one entity of those of one type that overlap. Entities come and go ordered
+// by place.
 func joined(entities []toxscreen.Entity) []toxscreen.Entity {
 	entities = slices.Clone(entities)
 	slices.SortStableFunc(entities, byPlace)
@@ -392,7 +394,8 @@ func joined(entities []toxscreen.Entity) []toxscreen.Entity {
 	return all
 }
 
-// union returns two entities of one type as one.
+// union returns one entity for two of one type: from the first start to the last end, with
+// the higher score.
 func union(a, b toxscreen.Entity) toxscreen.Entity {
 	if b.Score > a.Score {
 		a.Score, a.Why = b.Score, b.Why
@@ -401,8 +404,7 @@ func union(a, b toxscreen.Entity) toxscreen.Entity {
 	return a
 }
 
-// outermost returns those of the entities, which are ordered by place, that are not inside
-// another one.
+// outermost drops the entities inside another one. entities are ordered by place.
 func outermost(entities []toxscreen.Entity) []toxscreen.Entity {
 	var kept []toxscreen.Entity
 	for _, e := range entities {

@@ -18,7 +18,7 @@ type finding struct {
 	rank rank
 }
 
-// rank orders findings that overlap, from the strongest.
+// rank orders overlapping findings: a lower rank wins.
 type rank uint8
 
 const (
@@ -35,7 +35,7 @@ func patternFinding(e toxscreen.Entity) finding {
 	return finding{e, identifier}
 }
 
-// containers are the types of [scan.Kind]s that may contain others.
+// containers are the types whose kinds have [scan.Kind].Container.
 var containers = func() map[toxscreen.EntityType]bool {
 	all := map[toxscreen.EntityType]bool{}
 	for _, k := range Kinds() {
@@ -44,8 +44,8 @@ var containers = func() map[toxscreen.EntityType]bool {
 	return all
 }()
 
-// resolve returns the entities that remain by the rules of [Finder.Find], in the order of
-// the text.
+// resolve applies the rules of [Finder.Find] to overlapping findings and returns the
+// entities that remain, ordered by Start.
 func resolve(found []finding, text string) []toxscreen.Entity {
 	kept := make([]toxscreen.Entity, 0, len(found))
 	slices.SortFunc(found, func(a, b finding) int { return a.Start - b.Start })
@@ -88,7 +88,7 @@ func resolve(found []finding, text string) []toxscreen.Entity {
 	return kept
 }
 
-// cover returns a function that tells whether a finding overlaps one of some.
+// cover returns a function that tells whether a finding overlaps any of some.
 func cover(text string, some []finding) func(finding) bool {
 	if len(some) == 0 {
 		return func(finding) bool { return false }
@@ -102,8 +102,8 @@ func cover(text string, some []finding) func(finding) bool {
 	return func(f finding) bool { return slices.Contains(covered[f.Start:f.End], true) }
 }
 
-// withoutNumbersOfAddresses returns the findings without the identifiers that a postal
-// address contains, unless they are certain.
+// withoutNumbersOfAddresses drops the identifiers inside a postal address, except certain
+// ones.
 func withoutNumbersOfAddresses(found []finding, text string) []finding {
 	var inside []int32 // the number of the address at each byte, plus one
 	for i, f := range found {
@@ -124,14 +124,15 @@ func withoutNumbersOfAddresses(found []finding, text string) []finding {
 	})
 }
 
-// isCertain tells whether an identifier counts even inside an address: its form is that of its
-// type or usual and near a cue, or its checksum is right and its cue stands near.
+// isCertain tells whether an identifier counts even inside an address: its form belongs to
+// its type alone, or the form is usual and a cue stands near, or its checksum is right and
+// a cue stands near.
 func isCertain(f finding) bool {
 	return f.Score >= 0.8 || len(f.Why) > 1 && f.Why[0] == "checksum"
 }
 
-// touches tells whether an entity of the same type has a part of the place of a finding: the
-// rest does not count as another entity then.
+// touches tells whether an entity of the same type has taken a part of a finding's place.
+// The rest of the finding is then dropped.
 func touches(kept []toxscreen.Entity, taken []int32, f finding) bool {
 	for _, i := range taken[f.Start:f.End] {
 		if i != 0 && kept[i-1].Type == f.Type {
@@ -141,7 +142,7 @@ func touches(kept []toxscreen.Entity, taken []int32, f finding) bool {
 	return false
 }
 
-// free yields the parts of a range that are not taken.
+// free yields the parts of a range that no entity has taken.
 func free(taken []int32, start, end int) func(yield func(start, end int) bool) {
 	return func(yield func(int, int) bool) {
 		for start < end {
@@ -161,7 +162,8 @@ func free(taken []int32, start, end int) func(yield func(start, end int) bool) {
 	}
 }
 
-// trim returns a range without the blanks and punctuation around what remains of a name.
+// trim returns a range without the blanks and punctuation at its ends, for the rest of a
+// name.
 func trim(text string, start, end int) (int, int) {
 	isEdge := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	part := text[start:end]

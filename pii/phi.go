@@ -9,15 +9,15 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Identifier is one of the 18 kinds of identifiers that must be removed from health data
-// under HIPAA's Safe Harbor, 45 CFR 164.514(b)(2)(i).
+// Identifier is one of the 18 kinds of identifiers that HIPAA's Safe Harbor requires to
+// remove from health data, 45 CFR 164.514(b)(2)(i).
 type Identifier struct {
-	// Letter is the one in the regulation, A to R.
+	// Letter is the letter in the regulation, A to R.
 	Letter string
 	Name   string
-	// Note says what the types leave out, or why there are none.
+	// Note says what the types leave out, or why nothing looks for the identifier.
 	Note string
-	// Types are those that find it; there are none if it is not looked for.
+	// Types are the types that find the identifier; empty if nothing looks for it.
 	Types []toxscreen.EntityType
 }
 
@@ -49,13 +49,14 @@ func HIPAA() []Identifier {
 	return all
 }
 
-// healthWord is the type of words about somebody's health, which alone identify nobody.
+// healthWord is the type of words about somebody's health. Alone, they identify nobody.
 const healthWord toxscreen.EntityType = "HEALTH"
 
-// HealthInformation returns what makes a text protected health information: the identifiers of
-// HIPAA's Safe Harbor among its entities, which have byte offsets and are ordered by Start, and, if
-// there is one, the words about health beside it. What own recognizers find counts as an identifier,
-// an age under 90 does not. A text without identifiers counts as de-identified, whatever it says.
+// HealthInformation returns what makes a text protected health information under HIPAA: the
+// identifiers of Safe Harbor among its entities and, if there are any, the words about
+// health. entities have byte offsets and are ordered by Start; so is the result. Whatever
+// the caller's own recognizers find counts as an identifier; an age under 90 does not. For
+// a text without identifiers the result is empty: it counts as de-identified.
 func HealthInformation(text string, entities []toxscreen.Entity) []toxscreen.Entity {
 	found := []toxscreen.Entity{}
 	for _, e := range entities {
@@ -78,8 +79,8 @@ func HealthInformation(text string, entities []toxscreen.Entity) []toxscreen.Ent
 	return found
 }
 
-// isIdentifier tells whether an entity of a text is one of [HIPAA]'s identifiers, or may be, since a
-// recognizer of somebody's own found it.
+// isIdentifier tells whether an entity is one of [HIPAA]'s identifiers, or can be one: an
+// entity of the caller's own recognizers.
 func isIdentifier(text string, e toxscreen.Entity) bool {
 	if e.Type == kind.Age {
 		return kind.IsSafeHarborAge(text[e.Start:e.End])
@@ -89,10 +90,10 @@ func isIdentifier(text string, e toxscreen.Entity) bool {
 	return i < 0 || all[i].HIPAA != ""
 }
 
-// healthContent returns the words of a text that are about somebody's health: conditions,
-// symptoms, examinations, treatments and medicines, in the order of the text and without
-// overlap. Together with an identifier they make health information personal. It knows a
-// list of words and phrases and no context: "cancer" is also a sign of the zodiac.
+// healthContent returns the words about somebody's health in a text: conditions, symptoms,
+// examinations, treatments and medicines, in the order of the text and without overlap. It
+// compares words with a list and ignores the context: "cancer" can also be a sign of the
+// zodiac.
 func healthContent(text string) []toxscreen.Range {
 	found := []toxscreen.Range{}
 	for at := 0; at < len(text); {

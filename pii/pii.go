@@ -11,10 +11,10 @@
 //	}
 //	masked, err := pii.Mask(text, entities, nil) // Her card is <CREDIT_CARD>.
 //
-// Identifiers with a form, like card numbers, are found by patterns, checked by their
-// checksums and supported by cues, which are words near by. Names of people, places and
-// organisations are found by a network, see [Settings.Names]. [Kinds] lists the types, which packages
-// kind and national declare, one declaration a type.
+// Patterns find identifiers that have a form, like card numbers; checksums check them, and
+// cues, which are words near by, support them. A network finds names of people, places and
+// organisations, see [Settings.Names]. [Kinds] lists the types; packages kind and national
+// declare them.
 //
 // # Scores
 //
@@ -25,30 +25,32 @@
 //	0.4 to 0.6   the form is usual, others write it too: national phone numbers, dates
 //	0.05 to 0.3  any number may look like that, or it is a well-known sample
 //
-// A cue adds 0.4, less 0.01 for each word between, up to 1. So at [DefaultThreshold] what
-// is in the last row is found with a cue only. A cue is a whole word, or a phrase, in any
-// case and number, also as a part of card_number or cardNumber. It may stand up to 8 words
-// and 160 bytes before the entity, across the end of a sentence or line but not across a
-// blank line, or up to 3 words after it in the same sentence; for types that have no form,
-// such as passports, up to 4 words before.
+// A cue adds 0.4 to the score, less 0.01 for each word between, up to a score of 1. So at
+// [DefaultThreshold], entities of the last row need a cue. A cue is a whole word or a
+// phrase, in any case, singular or plural, also as a part of card_number or cardNumber. It
+// may stand up to 8 words and 160 bytes before the entity, across the end of a sentence or
+// a line but not across a blank line, or up to 3 words after it in the same sentence. For
+// types without a form, such as passports, it stands up to 4 words before.
 //
-// In a table, whose consecutive lines have the same number of tabs, |, ; or commas, the
-// heading of the column is a cue, too. A word right before a number that says what else it
-// is (order, version, lot, ISBN) speaks against it: only a cue as near makes it personal.
+// The heading of a column is a cue, too, in a table: consecutive lines with the same number
+// of tabs, |, ; or commas. A word right before a number may say that the number is
+// something else (order, version, lot, ISBN). Then only a cue that is as near makes it
+// personal.
 //
 // # Internet
 //
-// Domains without scheme or www. are web addresses if they end in a usual top-level domain
-// that is neither a word nor an ending of files, or if a path follows and they end in a public
-// suffix by the list of golang.org/x/net/publicsuffix; others under a public suffix need a
-// cue. E-mail addresses may also end in domains that are reserved for tests. Loopback and
-// unspecified addresses, netmasks and localhost are nobody's and not found.
+// A domain without a scheme or www. is a web address if it ends in a common top-level
+// domain that is neither a word nor a file ending, or if a path follows and it ends in a
+// public suffix of the list in golang.org/x/net/publicsuffix. Other domains under a public
+// suffix need a cue. E-mail addresses may also end in domains that are reserved for tests.
+// Loopback and unspecified addresses, netmasks and localhost point to nobody and are not
+// found.
 //
 // # Disguise
 //
-// A text is read in plain typography, see [disguise.Fold], by recognizers too. For patterns,
-// digits and letters of full width, of mathematical alphabets and of other scripts' decimal
-// digits are what they look like, dashes are -, and joiners nothing. Offsets are of the
+// Patterns, recognizers and the network read a text in plain typography, see
+// [disguise.Fold]. Patterns also read full-width characters, mathematical letters and the
+// digits of other scripts as ASCII, every dash as -, and skip joiners. Offsets refer to the
 // original text.
 package pii
 
@@ -70,44 +72,45 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// DefaultThreshold is the lowest score of an entity unless Settings say otherwise.
+// DefaultThreshold is the lowest score of an entity, in 0..1, unless [Settings] name
+// another.
 const DefaultThreshold = scan.DefaultThreshold
 
-// AnyScore is the threshold that every entity reaches: 0 means the default.
+// AnyScore is a threshold that every entity reaches. 0 cannot mean that: it is the default.
 const AnyScore = 1e-9
 
-// patternsVersion changes whenever the patterns find something else.
+// patternsVersion changes with every change of what the patterns find.
 const patternsVersion = "patterns@4"
 
-// Settings select what a [Finder] finds. The zero value of each field is its default.
+// Settings select what a [Finder] finds. The zero value of a field means its default.
 type Settings struct {
-	// Types are the types to find. Default: those of [Kinds] that are not found on request only, and
-	// those of Recognizers. AGE stands for every age here, and by default for those over 89.
+	// Types are the types to find. Default: those of Recognizers and those of [Kinds], except
+	// kinds with OnRequest. AGE in Types stands for every age, but by default only ages over 89
+	// are found.
 	Types []toxscreen.EntityType
 	// Threshold is the lowest score of an entity, in 0..1. Default: [DefaultThreshold].
 	Threshold float64
 	// Regions are the ISO 3166 codes of the regions whose national phone numbers are found.
 	// Default: US, GB, DE, FR, IL, IN, CA and BR. International numbers are always found.
 	Regions []string
-	// Recognizers are the caller's own, at most 100.
+	// Recognizers are the caller's own recognizers, at most 100.
 	Recognizers []Recognizer
-	// Cues are words or phrases of up to 4 words, at most 1,000, that support every entity
-	// near them, beside the cues of its type. Types that have no form, such as US_PASSPORT,
-	// need one of their own.
+	// Cues are at most 1,000 words or phrases of up to 4 words. They support every entity
+	// near them, beside the cues of its type. Entities of types without a form, such as
+	// US_PASSPORT, still need a cue of their type.
 	Cues []string
-	// Allow are texts that are not personal, at most 10,000. They are compared with the
-	// whole of an entity, in any case and typography.
+	// Allow are texts that are not personal, at most 10,000. An entity is dropped if all of
+	// it equals one of them, in any case and typography.
 	Allow []string
-	// AllowPattern is a regular expression; an entity that it matches anywhere is dropped.
-	// Default: none.
+	// AllowPattern drops the entities in which it matches. Default: nil, which drops none.
 	AllowPattern *regexp.Regexp
-	// Names finds PERSON, LOCATION, ADDRESS, ORGANIZATION and NRP. Default: none, and these
-	// types are not found. It is not asked where none of its types is.
+	// Names finds PERSON, LOCATION, ADDRESS, ORGANIZATION and NRP, and runs only if one of
+	// its types is to be found. Default: nil, which finds no names.
 	Names Names
 }
 
-// Select adds recognizers and finds the types that are named, for one request. If none is named,
-// the types of the recognizers join those that are found already.
+// Select changes the settings for one request: it adds recognizers, and finds the named
+// types. If named is empty, the types of own join the types that are found already.
 func (s *Settings) Select(named []toxscreen.EntityType, own []Recognizer) {
 	s.Recognizers = slices.Concat(s.Recognizers, own)
 	switch {
@@ -132,11 +135,11 @@ type Names interface {
 	// Find returns the names in a text, ordered by Start and free of overlap, with byte
 	// offsets.
 	Find(ctx context.Context, text string) ([]toxscreen.Entity, error)
-	// Types are the types that it finds.
+	// Types returns the types that it finds.
 	Types() []toxscreen.EntityType
-	// Version is name@version and a hash.
+	// Version returns name@version and a hash.
 	Version() string
-	// Parallel is how many concurrent texts keep it busy, 1 or more.
+	// Parallel returns how many concurrent texts keep it busy, 1 or more.
 	Parallel() int
 }
 
@@ -155,11 +158,11 @@ type Finder struct {
 
 var _ toxscreen.EntityFinder = (*Finder)(nil)
 
-// New returns a Finder. The error names what is wrong in the settings; there is an
-// [ExpressionError] in its chain if it is a recognizer's expression.
+// New returns a Finder. The error names the wrong setting. If a recognizer's expression is
+// wrong, the error chain has an [ExpressionError].
 func New(s Settings) (*Finder, error) { return build(s, nil) }
 
-// build is [New] for settings some of whose recognizers are compiled already.
+// build is New, but takes recognizers that are compiled already from ready.
 func build(s Settings, ready []compiled) (*Finder, error) {
 	if !(s.Threshold >= 0 && s.Threshold <= 1) {
 		return nil, fmt.Errorf("failed to create a finder: the threshold %v is not in 0..1", s.Threshold)
@@ -222,7 +225,7 @@ func build(s Settings, ready []compiled) (*Finder, error) {
 
 var defaultRegions = []string{"US", "GB", "DE", "FR", "IL", "IN", "CA", "BR"}
 
-// version names the patterns, the settings by a hash if they are not the default ones, and
+// version names the patterns, a hash of the settings unless they are the default ones, and
 // the network.
 func (s Settings) version(anyType bool) string {
 	version := patternsVersion
@@ -237,8 +240,8 @@ func (s Settings) version(anyType bool) string {
 
 var defaultHash = Settings{Types: defaultTypes(), Threshold: DefaultThreshold, Regions: defaultRegions}.hash(true)
 
-// hash is that of everything but Names. anyType is whether Types are the default ones, where AGE
-// stands for other ages than in a selection.
+// hash returns a hash of all settings but Names. anyType says that Types are the default
+// ones, where AGE stands for other ages than in a selection.
 func (s Settings) hash(anyType bool) string {
 	allowed := ""
 	if s.AllowPattern != nil {
@@ -249,10 +252,9 @@ func (s Settings) hash(anyType bool) string {
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// With returns a Finder whose settings are changed, for one caller or one request. It
-// compiles the recognizers that are new. change must replace slices rather than write to
-// their elements, since other Finders have them, too. Types are empty if they are the
-// default ones.
+// With returns a Finder with changed settings, for one caller or one request. It compiles
+// only the new recognizers. change must replace slices, and not write to their elements,
+// which f and other Finders share. It sees an empty Types if these are the default ones.
 func (f *Finder) With(change func(*Settings)) (*Finder, error) {
 	s := f.settings
 	if f.anyType {
@@ -262,11 +264,11 @@ func (f *Finder) With(change func(*Settings)) (*Finder, error) {
 	return build(s, f.recognizers)
 }
 
-// Settings returns the settings with their defaults filled in.
+// Settings returns the settings with their defaults filled in. They share slices with f.
 func (f *Finder) Settings() Settings { return f.settings }
 
-// Findable returns the types of [Kinds] that f can find: without a network for names, it finds
-// no names.
+// Findable returns the types of [Kinds] that f can find: those of names only with a
+// network.
 func (f *Finder) Findable() []toxscreen.EntityType {
 	names := f.settings.Names
 	return typesOf(func(k scan.Kind) bool {
@@ -285,8 +287,8 @@ func (f *Finder) Parallel() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Find implements [toxscreen.EntityFinder]. The time of everything but the network is
-// linear in the length of the text.
+// Find implements [toxscreen.EntityFinder]. Without the network, its time is linear in the
+// length of the text.
 //
 // Of entities that overlap one remains:
 //
@@ -295,16 +297,16 @@ func (f *Finder) Parallel() int {
 //     that it contains, unless the number is certain;
 //   - else the one with the higher score, then the longer one, then the first.
 //
-// What is left of the other, if it is of another type, remains as a part of its own, so that
-// nothing personal is lost.
+// If the dropped entity has another type, the part of it outside the other remains as an
+// entity, so that nothing personal is lost.
 //
-// What [Replace] wrote in place of an entity, like <PERSON>, stays out: it is not found again, alone
-// or as a part of something.
+// What [Replace] wrote in place of an entity, like <PERSON>, is not found again, neither
+// alone nor as a part of an entity.
 //
-// These rules apply before Types are selected, so that a part of a card number is not taken for a
-// phone number where only phone numbers are asked for. E-mail addresses and web addresses take part
-// only where they are asked for. What overlaps an entity of a recognizer of the settings takes part
-// only if its type is asked for. Allow and AllowPattern see what remains.
+// These rules apply before Types select, so that a part of a card number is not taken for a
+// phone number where only phone numbers are to be found. There are two exceptions: e-mail
+// and web addresses, and what overlaps an entity of the settings' recognizers, take part
+// only if their types are to be found. Allow and AllowPattern apply last.
 func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -31,36 +31,37 @@ const (
 	maxRecognizersFile = 1 << 20 // bytes
 )
 
-// Recognizer finds entities of one type by expressions, a list of words, or both. Its JSON
-// and YAML forms have Presidio's names, which [ReadRecognizers] reads.
+// Recognizer finds entities of one type by expressions, by a list of words, or by both. Its
+// JSON and YAML forms are Presidio's; [ReadRecognizers] reads the latter.
 type Recognizer struct {
-	// Name and Type are at most 200 bytes long. Type may be one of [Kinds] or a new one: of
+	// Name and Type have at most 200 bytes. Type is one of [Kinds], or a new one of
 	// letters, digits, _ and -.
 	Name string               `json:"name"             yaml:"name"`
 	Type toxscreen.EntityType `json:"supported_entity" yaml:"supported_entity"`
 	// Patterns are at most 100 regular expressions.
 	Patterns []Pattern `json:"patterns,omitempty" yaml:"patterns"`
-	// DenyList are at most 10,000 words or phrases that are entities wherever they stand as
-	// whole words, in any case, with score 1.
+	// DenyList are at most 10,000 words or phrases. Each is an entity, with score 1,
+	// wherever it stands as whole words, in any case.
 	DenyList []string `json:"deny_list,omitempty" yaml:"deny_list"`
-	// Cues are at most 1,000 words or phrases of up to 4 words that raise the score of a match
-	// near them, as the cues of other types do.
+	// Cues are at most 1,000 words or phrases of up to 4 words. They raise the score of a
+	// match near them, like the cues of other types.
 	Cues []string `json:"context,omitempty" yaml:"context"`
 }
 
-// Pattern is a regular expression of a [Recognizer], in RE2's syntax, as package regexp
-// documents it. As in Presidio, it matches in any case, ^ and $ match at lines, and a dot
-// matches the end of a line, too. It is read without disguise undone. Matches without
-// characters count for nothing. Texts of more than 32 kB are read in pieces that begin with
-// a line or a word where they can, so a match may be 4 kB long; what is longer may be found
-// in parts.
+// Pattern is a regular expression of a [Recognizer], in the syntax of RE2, which package
+// regexp documents. As in Presidio, it ignores case, ^ and $ match at lines, and a dot
+// matches a line break, too. It reads the text in plain typography, but foreign digits and
+// letters as they are. Empty matches are ignored. Texts of more than 32 kB are searched in
+// pieces, which begin with a line or a word where possible: a match of more than 4 kB may
+// be found in parts.
 type Pattern struct {
 	Name  string  `json:"name"  yaml:"name"`
 	Regex string  `json:"regex" yaml:"regex"`
 	Score float64 `json:"score" yaml:"score"` // of a match without a cue, in 0..1
 }
 
-// ExpressionError says that an expression of a recognizer cannot be used.
+// ExpressionError says that an expression of a recognizer cannot be compiled or is too
+// long.
 type ExpressionError struct {
 	Recognizer string
 	Pattern    string // its name
@@ -74,7 +75,7 @@ func (e *ExpressionError) Error() string {
 
 func (e *ExpressionError) Unwrap() error { return e.Err }
 
-// compiled is a recognizer that is ready to find.
+// compiled is a compiled recognizer. It is safe for concurrent use.
 type compiled struct {
 	Recognizer
 
@@ -85,11 +86,11 @@ type compiled struct {
 	cues     scan.Cues
 }
 
-// shape is where entries of a deny list begin and end around their first word. There are as
-// many as there are lengths, however long the list.
+// shape says where entries of a deny list begin and end around their first word. Entries of
+// one shape share it, so the time for a word does not grow with the list.
 type shape struct{ before, length int } // in bytes
 
-// compile returns recognizers ready to find; those among ready are not compiled again.
+// compile compiles recognizers, and takes those that ready has from there.
 func compile(recognizers []Recognizer, ready []compiled) ([]compiled, error) {
 	if len(recognizers) > maxRecognizers {
 		return nil, fmt.Errorf("%d recognizers: the limit is %d", len(recognizers), maxRecognizers)
@@ -167,7 +168,8 @@ func (r Recognizer) compile() (compiled, error) {
 	return c, nil
 }
 
-// compileExpression compiles with Presidio's flags. size is in instructions.
+// compileExpression compiles an expression with Presidio's flags. size counts RE2
+// instructions.
 func compileExpression(text string) (expression *regexp.Regexp, size int, err error) {
 	switch {
 	case text == "":
@@ -193,13 +195,13 @@ func compileExpression(text string) (expression *regexp.Regexp, size int, err er
 	return expression, size, err
 }
 
-// Expressions see a text in pieces, so that the context is looked at in between.
+// Expressions search a text in pieces, so that ctx can end the search between two.
 const (
 	piece     = 1 << 15
 	longMatch = 1 << 12
 )
 
-// find returns what a recognizer finds in a text.
+// find returns the findings of a recognizer in a text. extra are cues beside its own.
 func (c *compiled) find(ctx context.Context, text string, extra scan.Cues) ([]finding, error) {
 	var found []finding
 	for i, expression := range c.patterns {
@@ -247,7 +249,8 @@ func (c *compiled) find(ctx context.Context, text string, extra scan.Cues) ([]fi
 	return found, nil
 }
 
-// cut returns where a piece ends: after a line or a word, or else a character.
+// cut returns the end of a piece, at about at: after a line, else after a word, else after
+// a character.
 func cut(text string, at int) int {
 	if at >= len(text) {
 		return len(text)
@@ -260,7 +263,7 @@ func cut(text string, at int) int {
 	return boundary(text, at)
 }
 
-// boundary returns the nearest offset from at on where a character begins.
+// boundary returns the first offset from at on where a character begins.
 func boundary(text string, at int) int {
 	for at < len(text) && !utf8.RuneStart(text[at]) {
 		at++
@@ -283,10 +286,10 @@ func boundary(text string, at int) int {
 //	    deny_list: [Bluebird, Red Kite]
 //	allow_list: [info@example.com]
 //
-// allow has the texts that are not personal, for [Settings.Allow].
-// supported_language must be en where it is given, type must be custom, and recognizers
-// that are not enabled are left out. The error names unknown keys and the nearest known
-// ones, and expressions that cannot be used, see [ExpressionError].
+// allow are the texts for [Settings.Allow]. supported_language, if it is given, must be en,
+// and type must be custom. Recognizers with enabled: false are left out. The error names an
+// unknown key with the nearest known one, or an expression that cannot be used, see
+// [ExpressionError].
 func ReadRecognizers(data []byte) (all []Recognizer, allow []string, err error) {
 	if len(data) > maxRecognizersFile {
 		return nil, nil, fmt.Errorf("failed to read recognizers: they have %d bytes, the limit is %d", len(data), maxRecognizersFile)
@@ -320,7 +323,7 @@ func ReadRecognizers(data []byte) (all []Recognizer, allow []string, err error) 
 	return all, file.Allow, nil
 }
 
-// recognizersFile and what follows are the YAML form.
+// recognizersFile is the YAML form. The types below are its parts.
 type recognizersFile struct {
 	Recognizers []fileRecognizer `yaml:"recognizers"`
 	Allow       []string         `yaml:"allow_list"`
@@ -335,7 +338,7 @@ type fileRecognizer struct {
 	Enabled   *bool      `yaml:"enabled"`
 }
 
-// language is an element of supported_languages: a code, or a code with its cues.
+// language is an element of supported_languages: a code alone, or a code with its own cues.
 type language struct {
 	Language string   `yaml:"language"`
 	Cues     []string `yaml:"context"`
@@ -350,7 +353,7 @@ func (l *language) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode((*plain)(l))
 }
 
-// keysOf are the keys of each type of the YAML form.
+// keysOf lists the keys of each type of the YAML form.
 var keysOf = map[string][]string{
 	"recognizersFile": {"recognizers", "allow_list"},
 	"fileRecognizer": {

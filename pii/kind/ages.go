@@ -7,7 +7,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Age is how old somebody is.
+// Age is the age of a person, in years, or of a small child.
 const Age toxscreen.EntityType = "AGE"
 
 var ages = []scan.Kind{
@@ -21,7 +21,7 @@ var ages = []scan.Kind{
 			{At: scan.Mixed, Find: age},
 		},
 		Examples: []string{
-			// every age, since it is asked for by name
+			// the tests ask for the type by name, so every age is found
 			"he is «93 years old»", "a «101-year-old» woman", "aged «95»", "she turned «99»", "Age: «92»", "«97 y/o» male", "her «94th birthday»",
 			"I am «34».", "I'm «34», she's «7» and he is «12».", "i’m «34»", "my son is «7» now", "When I was «5», we moved.", "she is already «60» and retired", "Anna Berg, «34», of Leeds", "a «45-year-old»",
 			"«34 yo» female", "«34yo»", "aged «7»", "at the age of «16»", "Age/Sex: «34»/M", "I («34»M) and my wife («32»F)", "«3 months old», a «2-week-old» kitten", "he turns «40», just turned «50»", "his «5th birthday»",
@@ -34,26 +34,27 @@ var ages = []scan.Kind{
 	},
 }
 
-// safeHarborAge is the least age that HIPAA's Safe Harbor counts as an identifier: ages over 89,
-// 45 CFR 164.514(b)(2)(i)(C). Where AGE was not asked for by its name, only these are found.
+// safeHarborAge is the lowest age that counts as an identifier under HIPAA's Safe Harbor,
+// ages over 89, 45 CFR 164.514(b)(2)(i)(C). Lower ages are found only if AGE is asked for
+// by name.
 const safeHarborAge = 90
 
 const maxAge = 125 // years
 
-// ageUnits follow an age.
+// ageUnits follow the number of an age.
 var ageUnits = [...]string{
 	"-year-old", " years old", " year old", "-years-old", " year-old", " years of age", "-yr-old", " yrs old", " y/o", " yo", "yo", "y/o", " y.o.", "-yo", " yr old", "-year old",
 	"st birthday", "nd birthday", "rd birthday", "th birthday",
 }
 
-// infantUnits follow the age of a small child.
+// infantUnits follow the number of a small child's age.
 var infantUnits = [...]string{
 	"-month-old", " months old", " month old", "-months-old", " month-old", " months of age", "-week-old", " weeks old", " week old", "-weeks-old", " weeks of age", "-day-old", " days old", " day old",
 	"-days-old", " days of age",
 }
 
-// age finds an age: with its unit, right after a cue or, if every age was asked for, after "I am"
-// or between commas after a name.
+// age finds an age with its unit or right after a cue. If every age was asked for, it also
+// finds one after "I am", and one between commas after a name.
 func age(s *scan.Scanner, start, end int) {
 	value, n := decimal(s, start, 3)
 	least := safeHarborAge
@@ -93,8 +94,8 @@ func age(s *scan.Scanner, start, end int) {
 	}
 }
 
-// isUnderCells tells whether a number begins a line that follows a row of cells: a cue in that
-// row is of another column.
+// isUnderCells tells whether a number begins a line below a row of cells. A cue in that row
+// then belongs to another column.
 func isUnderCells(s *scan.Scanner, start int) bool {
 	line := strings.LastIndexByte(s.Text[:start], '\n') + 1
 	if line == 0 || strings.TrimLeft(s.Text[line:start], " \"|") != "" {
@@ -104,7 +105,8 @@ func isUnderCells(s *scan.Scanner, start int) bool {
 	return strings.ContainsAny(above[strings.LastIndexByte(above, '\n')+1:], ",;\t")
 }
 
-// IsSafeHarborAge tells whether an age that was found counts as an identifier.
+// IsSafeHarborAge tells whether an age, as it stands in a text, counts as an identifier
+// under HIPAA's Safe Harbor: it is over 89 years.
 func IsSafeHarborAge(found string) bool {
 	s := scan.New(scan.Fold(found).Text, nil, nil)
 	start := max(0, strings.IndexAny(s.Text, "0123456789"))
@@ -112,7 +114,8 @@ func IsSafeHarborAge(found string) bool {
 	return years >= safeHarborAge && unit(s, start+n, infantUnits[:]) == 0
 }
 
-// unit returns where one of some units ends that begins at an offset, 0 if there is none.
+// unit returns the end of the unit, one of units, that begins at an offset, or 0 if none
+// does.
 func unit(s *scan.Scanner, at int, units []string) int {
 	for _, unit := range units {
 		to := at + len(unit)
@@ -123,7 +126,7 @@ func unit(s *scan.Scanner, at int, units []string) int {
 	return 0
 }
 
-// notAfterAge are units of something else that stands after "aged" or "turned".
+// notAfterAge are units that show a number after "aged" or "turned" to be something else.
 var notAfterAge = scan.Words("day hour minute second week month percent mile degree")
 
 // ageAndSex finds 34M and F34 in parentheses, and 34/F.
@@ -136,8 +139,8 @@ func ageAndSex(s *scan.Scanner, start, end int) bool {
 	return false
 }
 
-// isSaid tells whether a number is what somebody is: "I am 34", "she's 34 now", and not "I am 34
-// minutes late". after are the words after it.
+// isSaid tells whether a sentence gives a number as somebody's age: "I am 34", "she's 34
+// now", but not "I am 34 minutes late". after are the words after the number.
 func isSaid(s *scan.Scanner, start, end int, after []string) bool {
 	before := s.WordsBefore(start)
 	said := strings.TrimRight(s.Text[:start], " ")
@@ -162,8 +165,8 @@ var (
 	afterAge = scan.Words("and but or so now today already too who because then yet when while living married single from")
 )
 
-// isApposition tells whether a number stands between commas after a capitalised word that is no
-// month, as in "Anna Berg, 34, of Leeds".
+// isApposition tells whether a number stands between commas after a capitalised word other
+// than a month, as in "Anna Berg, 34, of Leeds".
 func isApposition(s *scan.Scanner, start, end int) bool {
 	if !s.Has(start-1, ' ') || !s.Has(start-2, ',') || !s.Has(end, ',') || !s.Has(end+1, ' ') || s.Is(end+2, scan.Digit) {
 		return false

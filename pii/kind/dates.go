@@ -81,7 +81,7 @@ func addDate(s *scan.Scanner, start, end int, score float64) {
 	s.Add(DateTime, start, end, score, "pattern")
 }
 
-// decimal reads up to most digits at an offset; length is 0 if there are none, or more.
+// decimal reads the digits at an offset. length is 0 if there are none, or more than most.
 func decimal(s *scan.Scanner, at, most int) (value, length int) {
 	for s.Is(at+length, scan.Digit) {
 		if length == most {
@@ -133,8 +133,8 @@ func numericDate(s *scan.Scanner, start int) (end int, score float64) {
 	return 0, 0
 }
 
-// introducedDate reads 22/5 and 11/2023 right after a cue: without one, they are shares as
-// often.
+// introducedDate reads 22/5 and 11/2023 right after a cue. Without a cue, such numbers are
+// as often fractions.
 func introducedDate(s *scan.Scanner, start int) int {
 	first, n := decimal(s, start, 2)
 	at := start + n + 1
@@ -151,8 +151,8 @@ func introducedDate(s *scan.Scanner, start int) int {
 	return at + m
 }
 
-// isDayAndMonth tells whether two numbers are a day and a month in either order, and not
-// what never closes, 24/7.
+// isDayAndMonth tells whether two numbers are a day and a month in either order. It refuses
+// 24/7, which mostly means "at all times".
 func isDayAndMonth(first, second int) bool {
 	return isDay(first) && isMonth(second) && !(first == 24 && second == 7) || isMonth(first) && isDay(second)
 }
@@ -170,8 +170,8 @@ func monthAndYear(s *scan.Scanner, at int, separator byte) (end int, score float
 	return end, 0.7
 }
 
-// dateEnds tells whether a date of numbers ends at an offset: no more of them follow, and no
-// word but the T before a time.
+// dateEnds tells whether a date in numbers ends at an offset: neither another number of the
+// date follows nor a word, except the T before a time.
 func dateEnds(s *scan.Scanner, end int, separator byte) bool {
 	switch {
 	case s.Is(end, scan.Word):
@@ -216,7 +216,7 @@ func dayAndMonth(s *scan.Scanner, start int) int {
 	return yearAfter(s, end)
 }
 
-// ordinal passes over st, nd, rd or th.
+// ordinal skips st, nd, rd or th.
 func ordinal(s *scan.Scanner, at int) int {
 	if at+2 <= len(s.Text) && !s.Is(at+2, scan.Word) {
 		switch s.Text[at : at+2] {
@@ -239,7 +239,7 @@ func month(s *scan.Scanner, at int) int {
 	return end
 }
 
-// yearAfter passes over a year after a month or a day.
+// yearAfter skips a year after a month or a day.
 func yearAfter(s *scan.Scanner, at int) int {
 	to := at
 	if s.Has(to, ',') {
@@ -260,7 +260,7 @@ func yearAfter(s *scan.Scanner, at int) int {
 	return at
 }
 
-// shortYear passes over '23.
+// shortYear skips a year like '23.
 func shortYear(s *scan.Scanner, at int) int {
 	if _, n := decimal(s, at+1, 2); s.Has(at, '\'') && n == 2 && !s.Is(at+3, scan.Word) {
 		return at + 3
@@ -346,7 +346,7 @@ func dateAfterWeekday(s *scan.Scanner, start, end int) {
 	}
 }
 
-// timeAfter passes over the time of day after a date.
+// timeAfter skips the time of day after a date.
 func timeAfter(s *scan.Scanner, end int) int {
 	at := end
 	switch {
@@ -405,7 +405,7 @@ func timeOfDay(s *scan.Scanner, start int) (end int, score float64) {
 	return at, score
 }
 
-// zone passes over Z, +01, +0100 or +01:00.
+// zone skips the offset of a time zone: Z, +01, +0100 or +01:00.
 func zone(s *scan.Scanner, at int) int {
 	if s.Has(at, 'Z') && !s.Is(at+1, scan.Word) {
 		return at + 1
@@ -444,7 +444,8 @@ func wordedTime(s *scan.Scanner, at, hour int) (end int, score float64) {
 	return 0, 0
 }
 
-// militaryTime reads 0930 hrs. Without the 0 it may be a duration, so that it needs a cue.
+// militaryTime reads 0930 hrs. A number without a 0 at the beginning may be a duration, so
+// it needs a cue.
 func militaryTime(s *scan.Scanner, start int) (end int, score float64) {
 	clock, n := decimal(s, start, 4)
 	if n != 4 || clock >= 2400 || clock%100 >= 60 {
@@ -458,7 +459,7 @@ func militaryTime(s *scan.Scanner, start int) (end int, score float64) {
 	return 0, 0
 }
 
-// halfOfDay passes over am, pm, a.m. or p.m.
+// halfOfDay skips am, pm, a.m. or p.m.
 func halfOfDay(s *scan.Scanner, at int) int {
 	to := at
 	if s.Has(to, ' ') {

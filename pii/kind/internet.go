@@ -12,7 +12,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// What leads to somebody on the internet.
+// Types of addresses that lead to a person on the internet.
 const (
 	EmailAddress toxscreen.EntityType = "EMAIL_ADDRESS"
 	URL          toxscreen.EntityType = "URL"
@@ -130,8 +130,8 @@ func email(s *scan.Scanner, at, _ int) {
 
 func isLocal(b byte) bool { return scan.Class(b)&scan.Word != 0 || strings.IndexByte("._%+-'", b) >= 0 }
 
-// host returns the end of the domain name that begins at an offset, and where its last
-// label begins, or -1 if there is only one.
+// host returns the end of the domain name that begins at an offset, and the beginning of
+// its last label: -1 if the name has only one.
 func host(s *scan.Scanner, at int) (end, last int) {
 	last = -1
 	label := at
@@ -154,7 +154,7 @@ func host(s *scan.Scanner, at int) (end, last int) {
 }
 
 // isReserved tells whether a top-level domain is reserved for tests and documentation (RFC
-// 2606). Addresses there are masked like others: people put real ones beside them.
+// 2606). Addresses there are masked, too: people use them beside real ones.
 func isReserved(tld string) bool {
 	switch strings.ToLower(tld) {
 	case "test", "example", "invalid", "local", "internal", "lan":
@@ -163,23 +163,23 @@ func isReserved(tld string) bool {
 	return false
 }
 
-// isPublic tells whether a domain ends in a public suffix of the ICANN section, by the list
-// that golang.org/x/net carries.
+// isPublic tells whether a domain ends in a public suffix of the ICANN section of the list
+// in golang.org/x/net/publicsuffix.
 func isPublic(domain string) bool {
 	domain = strings.ToLower(domain)
 	suffix, icann := publicsuffix.PublicSuffix(domain)
 	return icann || strings.Contains(suffix, ".")
 }
 
-// FileEndings are endings of file names that are, or might become, top-level domains.
+// FileEndings are endings of file names that are top-level domains, or may become one.
 var FileEndings = scan.Words("png jpg jpeg gif svg webp pdf zip mov md py rs sh pl ps so js ts go cc css html htm json yaml yml txt csv xml log lock toml java class jar rb php exe dll tar gz")
 
-// bareDomains are the top-level domains of names that are found without scheme, www. or
-// path. Those that are words or file endings as well (it, in, name, md) are left out, since
-// a stop without a blank after it and a field in code would look like them.
+// bareDomains are the top-level domains of names that are found without a scheme, www. or a
+// path. Domains that are also words or file endings (it, in, name, md) are missing: a stop
+// without a blank after it, or a field in code, would look like them.
 var bareDomains = scan.Words("com org net edu gov mil info biz io ai co app dev xyz online site shop tech store cloud blog uk de fr nl eu ch se dk fi es ie ca au nz jp cn br mx ru ua tr za kr tw sg hk il ar cl gr cz hu ro test example")
 
-// url finds an address with a scheme, the word from start to end.
+// url finds the address whose scheme is the word from start to end.
 func url(s *scan.Scanner, start, end int) {
 	if !strings.HasPrefix(s.Text[end:], "://") || start < s.Memory[urlEnd] || !urlBegins(s, start) {
 		return
@@ -221,8 +221,8 @@ func urlBegins(s *scan.Scanner, start int) bool {
 	return start == 0 || strings.IndexByte("@._-/\\$", s.Text[start-1]) < 0
 }
 
-// urlTail returns where an address ends: before a blank, a quotation mark or a bracket that
-// it did not open, and before the punctuation of the sentence around it.
+// urlTail returns the end of an address: it stops before a blank, a quotation mark, a
+// bracket that the address did not open, and the punctuation of the sentence around it.
 func urlTail(s *scan.Scanner, at int) int {
 	end := at
 	open := 0
@@ -253,8 +253,8 @@ func urlTail(s *scan.Scanner, at int) int {
 	return end
 }
 
-// bareDomain finds an address without scheme that begins with a word. After digits, a stop or a
-// dash goes on with a letter, or it is a number.
+// bareDomain finds an address without a scheme that begins with a word. A
+// word with digits, and a stop or a dash with a digit after it, are a number.
 func bareDomain(s *scan.Scanner, start, end int) {
 	if !s.Is(end+1, scan.Word) || start < s.Memory[urlEnd] || start < s.Memory[domainEnd] || !urlBegins(s, start) ||
 		s.Is(end+1, scan.Digit) && strings.ContainsAny(s.Text[start:end], "0123456789") {
@@ -279,8 +279,8 @@ func bareDomain(s *scan.Scanner, start, end int) {
 	}
 }
 
-// domainScore scores the name of a host without scheme, 0 if it is not one. path tells whether
-// a path follows.
+// domainScore returns the score of a host name without a scheme, 0 if it is something else.
+// path says that a path follows.
 func domainScore(host, tld string, path bool) float64 {
 	small := strings.ToLower(tld)
 	first := host[:len(host)-len(tld)-1]
@@ -337,14 +337,14 @@ func ipv4(s *scan.Scanner, start, _ int) {
 	s.Add(IPAddress, start, at, score, "pattern")
 }
 
-// addressBegins tells whether what begins at an offset is not a part of a longer number or
-// name.
+// addressBegins tells whether an address may begin at an offset: it does not continue a
+// longer number or name.
 func addressBegins(s *scan.Scanner, start int) bool {
 	return start == 0 || strings.IndexByte(".-/:_@+", s.Text[start-1]) < 0 || !s.Is(start-2, scan.Word)
 }
 
-// isNobodys tells whether an address says nothing about anybody: loopback, unspecified,
-// broadcast and masks.
+// isNobodys tells whether an address points to nobody: loopback and unspecified addresses,
+// broadcasts and netmasks.
 func isNobodys(a netip.Addr) bool {
 	return a.IsLoopback() || a.IsUnspecified() || a.Is4() && a.As4()[0] == 255
 }

@@ -1,6 +1,6 @@
-// Package kind declares the types of personal data, those that are alike in one file. A declaration
-// has everything that the rest of the program says or does about its type; see [scan.Kind] for its
-// parts. The numbers that countries give out are in package national.
+// Package kind declares the types of personal data, similar types in one file. Whatever the
+// program says or does about a type follows from its declaration; see [scan.Kind] for its
+// parts. Package national declares the numbers that countries give out.
 package kind
 
 import (
@@ -28,13 +28,12 @@ var names = []scan.Kind{
 	{Type: NRP, Description: "a nationality, a religious or political group", Network: true},
 }
 
-// All are all kinds, with those of package national, in the order of the documentation. Do not
-// change them.
+// All are all kinds, those of package national included, in the order of the documentation.
+// Nothing may change them.
 var All = slices.Concat(names, mails, phones, internet, money, national.All(), vehicles, medicine, dates, ages, titles, secrets)
 
-// What the patterns of this package remember of a text, see [scan.Scanner].Memory: where the last
-// of some ends, so that no other begins inside, and how often the library of phone numbers was
-// asked.
+// Indexes into [scan.Scanner].Memory: where the last match of some patterns ends, inside
+// which no other begins, and how often the library of phone numbers was asked.
 const (
 	urlEnd = iota
 	domainEnd

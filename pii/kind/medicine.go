@@ -5,7 +5,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Numbers of patients.
+// Types of numbers that identify patients and insured people.
 const (
 	MedicalRecord toxscreen.EntityType = "MEDICAL_RECORD"
 	HealthPlan    toxscreen.EntityType = "HEALTH_PLAN"

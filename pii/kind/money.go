@@ -12,7 +12,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// What money is paid with.
+// Types of numbers that identify accounts, cards and wallets.
 const (
 	CreditCard toxscreen.EntityType = "CREDIT_CARD"
 	IBANCode   toxscreen.EntityType = "IBAN_CODE"
@@ -104,7 +104,7 @@ var cardBrands = []struct {
 	{"508", "508", []int{16}},                   //
 }
 
-// cardCheck wants a brand's prefix and length, and Luhn.
+// cardCheck demands the prefix and the length of a brand, and Luhn's checksum.
 func cardCheck(id string) scan.Verdict {
 	for _, b := range cardBrands {
 		if first := id[:len(b.from)]; first >= b.from && first <= b.to && slices.Contains(b.lengths, len(id)) {
@@ -131,7 +131,7 @@ var ibanLengths = func() map[string]int {
 	return m
 }()
 
-// iban finds an account number that begins with a word, with or without blanks.
+// iban finds an account number, with or without blanks, that begins with a word.
 func iban(s *scan.Scanner, start, end int) {
 	if end-start < 4 || !s.Is(start, scan.Lower|scan.Upper) || !s.Is(start+1, scan.Lower|scan.Upper) ||
 		!s.Is(start+2, scan.Digit) || !s.Is(start+3, scan.Digit) || !s.ApartBefore(start) {
@@ -164,7 +164,8 @@ func iban(s *scan.Scanner, start, end int) {
 	s.Add(IBANCode, start, at, 1, "checksum")
 }
 
-// mod97 is the remainder by 97 of digits and letters, which count as 10 to 35 (ISO 7064).
+// mod97 returns the remainder by 97 of a number whose letters A to Z stand for 10 to 35
+// (ISO 7064).
 func mod97(id string) int {
 	rest := 0
 	for i := range len(id) {
@@ -208,8 +209,9 @@ func isHex(s string) bool {
 	return true
 }
 
-// base58check tells whether the last four of the 25 bytes that an address spells in base 58
-// are the beginning of the double SHA-256 of the others (Bitcoin's Base58Check).
+// base58check tells whether an address has the checksum of Bitcoin's Base58Check: in base
+// 58 it spells 25 bytes, and the last four are the beginning of the double SHA-256 of the
+// others.
 func base58check(address string) bool {
 	const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	var decoded [25]byte
@@ -232,8 +234,8 @@ func base58check(address string) bool {
 	return string(twice[:4]) == string(decoded[21:])
 }
 
-// bech32 checks an address of Bitcoin's segregated witness (BIP 173, and BIP 350 for
-// versions from 1 on).
+// bech32 tells whether an address of Bitcoin's segregated witness has a valid checksum (BIP
+// 173; BIP 350 from version 1 on).
 func bech32(address string) bool {
 	small := strings.ToLower(address)
 	if address != small && address != strings.ToUpper(address) {
@@ -269,8 +271,8 @@ func bech32(address string) bool {
 	return check == 0x2bc830a3
 }
 
-// eip55 tells whether the capitals among 40 hexadecimal digits are where the Keccak-256 of
-// the small ones wants them (EIP-55).
+// eip55 tells whether the case of the letters among 40 hexadecimal digits is the checksum
+// of EIP-55: the Keccak-256 of the digits in small letters decides which are capitals.
 func eip55(digits string) bool {
 	small := strings.ToLower(digits)
 	keccak := sha3.NewLegacyKeccak256()

@@ -10,7 +10,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// PhoneNumber is the number of a phone or a fax.
+// PhoneNumber is a number of a telephone or a fax machine.
 const PhoneNumber toxscreen.EntityType = "PHONE_NUMBER"
 
 var phones = []scan.Kind{
@@ -43,7 +43,7 @@ const (
 	maxPhoneGroups = 7
 )
 
-// dialled is what may be a phone number: groups of digits and what stands between them.
+// dialled is a candidate for a phone number: groups of digits and what stands between them.
 type dialled struct {
 	plus       bool
 	ends       [maxPhoneGroups]int // of the groups, as offsets of the text
@@ -55,9 +55,9 @@ type dialled struct {
 	marks      bool // dashes, stops or slashes between groups
 }
 
-// phone finds a phone number that begins at an offset: with +, an opening parenthesis, or a
-// digit. The library knows which numbers exist, but takes microseconds to tell: it is asked
-// only about what is grouped like a phone number.
+// phone finds a phone number that begins at an offset with +, an opening parenthesis or a
+// digit. The library knows which numbers exist, but needs about 10 µs for an answer: it is
+// asked only about candidates in the groups of a phone number.
 func phone(s *scan.Scanner, start, _ int) {
 	if start < s.Memory[phoneEnd] || start < s.DateEnd || start < s.AddressEnd && !s.Has(start, '+') || start < s.WordEnd || !phoneBegins(s, start) {
 		return
@@ -150,7 +150,7 @@ func dialledAt(s *scan.Scanner, start int) dialled {
 	return d
 }
 
-// noteBetween notes what stands between the groups of a number.
+// noteBetween records what stands between the groups of a number.
 func noteBetween(s *scan.Scanner, d *dialled, start int) {
 	if d.groups > 0 {
 		text := s.Text[start:d.ends[d.groups-1]]
@@ -158,7 +158,7 @@ func noteBetween(s *scan.Scanner, d *dialled, start int) {
 	}
 }
 
-// phoneScore returns the score of a number without a cue, 0 if it is not a phone number.
+// phoneScore returns the score of a candidate without a cue, 0 if it is not a phone number.
 func phoneScore(s *scan.Scanner, start int, d dialled) float64 {
 	end := d.ends[d.groups-1]
 	text := s.Text[start:end]
@@ -202,8 +202,8 @@ func phoneScore(s *scan.Scanner, start int, d dialled) float64 {
 	return 0
 }
 
-// nationalScore scores a number without + before it. ask tells whether the library may be
-// asked.
+// nationalScore returns the score of a candidate without + before it. ask says that the
+// library may be asked.
 func nationalScore(s *scan.Scanner, text string, d dialled, sizes []int, ask bool) float64 {
 	grouped := len(sizes) > 1
 	if rest, ok := afterPrefix(text); ok {
@@ -245,7 +245,8 @@ func afterPrefix(text string) (rest string, ok bool) {
 	return strings.CutPrefix(text, "00")
 }
 
-// internationalScore scores a number by what follows its prefix.
+// internationalScore returns the score of a candidate by the part after its international
+// prefix.
 func internationalScore(s *scan.Scanner, rest string, sizes []int, ask bool) float64 {
 	switch {
 	case ask && existsAnywhere(s, "+"+strings.TrimLeft(rest, " -.)")):
@@ -256,7 +257,7 @@ func internationalScore(s *scan.Scanner, rest string, sizes []int, ask bool) flo
 	return 0.05
 }
 
-// existingScore scores a number that the library knows, 0 if it does not.
+// existingScore returns the score of a number that the library knows, 0 for another number.
 func existingScore(s *scan.Scanner, text string, d dialled, grouped bool) float64 {
 	switch {
 	case strings.TrimLeft(text, "(")[0] == '0' && d.digits >= 9 && existsWithTrunk(s, text):
@@ -281,8 +282,9 @@ func endWith(sizes []int, last ...int) bool {
 	return len(sizes) >= len(last) && slices.Equal(sizes[len(sizes)-len(last):], last)
 }
 
-// maxLookups bounds how often the library is asked about the numbers of a text, since it takes
-// about 10 µs. Whatever is grouped like a number that exists counts as one from there on.
+// maxLookups limits how often the library is asked about the numbers of one text, at about
+// 10 µs each. Beyond the limit, a number counts as existing if its groups are like those of
+// one.
 const maxLookups = 5_000
 
 func ask(s *scan.Scanner) bool {
@@ -308,20 +310,20 @@ func existsIn(s *scan.Scanner, text, region string) bool {
 	return err == nil && phonenumbers.IsValidNumberForRegion(n, region)
 }
 
-// existsInAmerica tells whether a number exists in one of the regions that have +1 and are
-// looked for.
+// existsInAmerica tells whether a number exists in one of the selected regions with the
+// country code +1.
 func existsInAmerica(s *scan.Scanner, text string) bool {
 	return slices.ContainsFunc(s.Regions, func(region string) bool { return phonenumbers.IsNANPACountry(region) && existsIn(s, text, region) })
 }
 
-// existsWithTrunk tells whether a number that begins with 0 exists in a region where
-// national numbers do.
+// existsWithTrunk tells whether a number that begins with 0 exists in a selected region
+// where national numbers begin so.
 func existsWithTrunk(s *scan.Scanner, text string) bool {
 	return slices.ContainsFunc(s.Regions, func(region string) bool { return trunk(region) == "0" && existsIn(s, text, region) })
 }
 
-// existsWithoutTrunk tells whether a number in groups exists in a region whose national
-// numbers have no 0 before them, or are written without it.
+// existsWithoutTrunk tells whether a number in groups exists in a selected region whose
+// national numbers begin without a 0, or are often written without it.
 func existsWithoutTrunk(s *scan.Scanner, text string, d dialled) bool {
 	return slices.ContainsFunc(s.Regions, func(region string) bool {
 		var usual bool
@@ -340,7 +342,7 @@ func existsWithoutTrunk(s *scan.Scanner, text string, d dialled) bool {
 // trunk returns the digits before the national numbers of a region.
 func trunk(region string) string { return phonenumbers.GetNddPrefixForRegion(region, true) }
 
-// extension passes over the extension after a number: x123, ext. 123.
+// extension skips the extension after a number: x123, ext. 123.
 func extension(s *scan.Scanner, end int) int {
 	at := end
 	for s.Has(at, ' ') || s.Has(at, ',') && s.Has(at+1, ' ') {
@@ -361,8 +363,8 @@ func extension(s *scan.Scanner, end int) int {
 	return end
 }
 
-// Region returns the ISO 3166 code of a region that has phone numbers; it may be written in small
-// letters. ok is false for another.
+// Region returns the ISO 3166 code of a region that has phone numbers, in capitals. name
+// may be in small letters, and UK stands for GB. ok is false for any other name.
 func Region(name string) (code string, ok bool) {
 	code = strings.ToUpper(name)
 	if code == "UK" { // not a code, but what everybody writes

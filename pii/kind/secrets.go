@@ -38,8 +38,8 @@ var secrets = []scan.Kind{
 	},
 }
 
-// keys are the forms of keys that services give out, by what they begin with. The rest is
-// of letters, digits, - and _.
+// keys are the forms of keys that services give out, by their beginnings. Letters, digits,
+// - and _ follow the beginning.
 var keys = []struct {
 	prefix   string
 	min, max int // bytes after it
@@ -92,8 +92,8 @@ func key(s *scan.Scanner, start, end int) {
 	}
 }
 
-// jwt finds a JSON Web Token (RFC 7519): three parts in base64url, of which the first is a
-// JSON object that names an algorithm.
+// jwt finds a JSON Web Token (RFC 7519): three parts in base64url, the first of which is a
+// JSON object with the name of an algorithm.
 func jwt(s *scan.Scanner, start int) {
 	at := start
 	var first string
@@ -131,8 +131,8 @@ const (
 	maxPEM   = 1 << 14 // bytes of a key; one of 16,384 bits takes 13 kB
 )
 
-// pem finds a private key in PEM form (RFC 7468) that begins with a dash, after which the scan goes
-// on. A key that is cut off ends with its last line.
+// pem finds a private key in PEM form (RFC 7468) that begins with a dash. The scan goes on
+// after the key. A key without its end ends with the last line of Base64.
 func pem(s *scan.Scanner, start, _ int) {
 	if !strings.HasPrefix(s.Text[start:], pemBegin) {
 		return
@@ -161,8 +161,8 @@ func pem(s *scan.Scanner, start, _ int) {
 	s.Skip(end)
 }
 
-// assignment finds a secret that is given to a name like password or api_key: with = or :,
-// with "is" after "password", or with nothing after "Bearer" and "Basic".
+// assignment finds a secret that follows a name like password or api_key: after = or :,
+// after "is" in the case of "password", or right after "Bearer" and "Basic".
 func assignment(s *scan.Scanner, start, end int) {
 	at, spoken := assigned(s, start, end)
 	if at < 0 {
@@ -200,8 +200,8 @@ func assignment(s *scan.Scanner, start, end int) {
 	}
 }
 
-// assigned returns where the value begins that is given to the name from start to end, or
-// -1. spoken is true for "is".
+// assigned returns the beginning of the value that is assigned to the name from start to
+// end, or -1 if there is none. spoken says that "is" assigns it.
 func assigned(s *scan.Scanner, start, end int) (at int, spoken bool) {
 	at = end
 	if s.Has(at, '"') || s.Has(at, '\'') {
@@ -233,8 +233,8 @@ const (
 	token
 )
 
-// secretName tells what the name that ends with a word holds: the word itself, like
-// dbPassword, or with the one before it, like api_key.
+// secretName tells what a name that ends with a word holds. The word alone decides, as in
+// dbPassword, or with the one before it, as in api_key.
 func secretName(text string, start, end int) secretKind {
 	if end-start > 40 {
 		return noSecret
@@ -270,7 +270,7 @@ func secretName(text string, start, end int) secretKind {
 
 var placeholders = scan.Words("password passwd secret token string required optional undefined changeme example placeholder redacted hidden none null true false your_password yourpassword")
 
-// isSecret tells whether a value is written out and not a name, a call or a placeholder.
+// isSecret tells whether a value is a literal, rather than a name, a call or a placeholder.
 func isSecret(value string, kind secretKind, quoted bool) bool {
 	var seen byte
 	signs := 0
@@ -297,7 +297,7 @@ func isSecret(value string, kind secretKind, quoted bool) bool {
 	}
 }
 
-// entropy returns Shannon's entropy of the bytes of a value, in bits a byte.
+// entropy returns the Shannon entropy of the bytes of a value, in bits per byte.
 func entropy(value string) float64 {
 	var counts [256]int
 	for i := range len(value) {

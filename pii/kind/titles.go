@@ -33,14 +33,15 @@ var titles = []scan.Kind{
 var titleWords = scan.Words(`mr mrs ms mx miss dr prof professor doctor sir dame madam madame rev reverend hon honourable honorable rabbi imam sheikh sen senator rep gov governor capt captain lt lieutenant sgt
 	sergeant col colonel gen maj cpl adm admiral msgr fr herr frau monsieur mme mlle senor senora signor signora ing`)
 
-// smallTitles are written in small letters, too; ms is a unit.
+// smallTitles are the titles that also count in small letters. ms is missing: it is a unit.
 var smallTitles = scan.Words("mr mrs dr prof professor")
 
-// stoppedTitles are titles with a full stop only: "Gen Z", "rep", "Rev 2".
+// stoppedTitles are titles that need a full stop. Without one they mean something else:
+// "Gen Z", "rep", "Rev 2".
 var stoppedTitles = scan.Words("rev hon sen rep gov col gen maj cpl adm msgr fr ing")
 
-// title finds the titles that begin with a word, like "Prof. Dr.": before a name or after a
-// greeting. Elsewhere they need a cue.
+// title finds the titles that begin with a word, like "Prof. Dr.", before a name or after a
+// greeting. Elsewhere a title needs a cue.
 func title(s *scan.Scanner, start, end int) {
 	if start < s.Memory[titleEnd] || !isTitle(s, start, end) || isStreet(s, start, end) {
 		return
@@ -74,8 +75,8 @@ func title(s *scan.Scanner, start, end int) {
 	}
 }
 
-// isTitle tells whether a word is a title: with a capital, or in full capitals. MS is a product or
-// a disease without its full stop.
+// isTitle tells whether a word is a title: it begins with a capital or consists of
+// capitals. MS without a full stop is a product or a disease.
 func isTitle(s *scan.Scanner, start, end int) bool {
 	word := s.Text[start:end]
 	lower := strings.ToLower(word)
@@ -90,7 +91,7 @@ func isTitle(s *scan.Scanner, start, end int) bool {
 	return true
 }
 
-// isStreet tells whether a word is the end of a street's name, as in "12 Elm Dr. Springfield".
+// isStreet tells whether a word ends the name of a street, as in "12 Elm Dr. Springfield".
 func isStreet(s *scan.Scanner, start, end int) bool {
 	if !strings.EqualFold(s.Text[start:end], "dr") {
 		return false
@@ -105,7 +106,7 @@ func isStreet(s *scan.Scanner, start, end int) bool {
 	return false
 }
 
-// isGreeted tells whether a greeting stands before, as in "Dear Sir or Madam".
+// isGreeted tells whether a greeting stands before an offset, as in "Dear Sir or Madam".
 func isGreeted(s *scan.Scanner, at int) bool {
 	before := s.WordsBefore(at)
 	n := len(before)

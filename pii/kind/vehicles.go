@@ -7,7 +7,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// VIN is the number of a vehicle.
+// VIN is a vehicle identification number.
 const VIN toxscreen.EntityType = "VIN"
 
 var vehicles = []scan.Kind{
@@ -22,8 +22,8 @@ var vehicles = []scan.Kind{
 	},
 }
 
-// vinCheck takes a number without a valid check digit, too: only North America demands it.
-// It scores like a sample, so that it needs a cue.
+// vinCheck accepts numbers without a valid check digit, too, since only North America
+// demands one. Such a number gets the score of a sample, so that it needs a cue.
 func vinCheck(id string) scan.Verdict {
 	letters := 0
 	for i := range len(id) {
@@ -40,8 +40,8 @@ func vinCheck(id string) scan.Verdict {
 	return scan.Sample
 }
 
-// vin is the check digit of vehicle identification numbers in North America (49 CFR
-// 565.15): 17 digits and capital letters, the ninth a digit or X.
+// vin tells whether 17 capital letters and digits have the check digit of North America (49
+// CFR 565.15): the ninth character, a digit or X.
 func vin(id string) bool {
 	sum := 0
 	for i, w := range [17]int{8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2} {

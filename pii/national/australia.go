@@ -5,7 +5,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Numbers of Australia.
+// The types of numbers in Australia.
 const (
 	AUTFN      toxscreen.EntityType = "AU_TFN"
 	AUMedicare toxscreen.EntityType = "AU_MEDICARE"
@@ -34,11 +34,11 @@ var _ = declare("AU",
 	},
 )
 
-// tfn is the checksum of nine digits by 11 of Australian tax file numbers.
+// tfn is the checksum of Australian tax file numbers: nine digits with weights, modulo 11.
 func tfn(d string) bool { return scan.Weighted(d, 1, 4, 3, 7, 5, 8, 6, 9, 10)%11 == 0 }
 
-// medicare is the checksum of Australian Medicare numbers: eight digits, the first 2 to 6,
-// the check digit and the number of the card's issue.
+// medicare is the checksum of Australian Medicare numbers: eight digits, of which the first
+// is 2 to 6, then a check digit, then the issue number of the card.
 func medicare(d string) bool {
 	return d[0] >= '2' && d[0] <= '6' && d[9] != '0' && scan.Weighted(d, 1, 3, 7, 9, 1, 3, 7, 9)%10 == int(d[8]-'0')
 }

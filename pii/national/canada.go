@@ -5,7 +5,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// CASIN is the number of a resident of Canada.
+// CASIN is the Social Insurance Number of Canada.
 const CASIN toxscreen.EntityType = "CA_SIN"
 
 var _ = declare("CA",
@@ -15,7 +15,7 @@ var _ = declare("CA",
 		Cues:    []string{"sin", "social insurance", "nas"},
 		Layouts: map[string]float64{"000-000-000": 0.5, "000 000 000": 0.4, "000000000": 0.2},
 		Check: func(id string) scan.Verdict {
-			if id[0] == '0' || id[0] == '8' { // of samples and companies
+			if id[0] == '0' || id[0] == '8' { // samples begin with 0, companies with 8
 				return scan.When(scan.Luhn(id), scan.Sample)
 			}
 			return scan.When(scan.Luhn(id) && !scan.Same(id), scan.Checked)

@@ -7,7 +7,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// FIPersonalIdentityCode is the number of a resident of Finland.
+// FIPersonalIdentityCode is the identity code of a resident of Finland (henkilötunnus).
 const FIPersonalIdentityCode toxscreen.EntityType = "FI_PERSONAL_IDENTITY_CODE"
 
 var _ = declare("FI",
@@ -22,8 +22,9 @@ var _ = declare("FI",
 	},
 )
 
-// identityCode checks the date of birth, the sign of its century and the last character by 31 (Asetus
-// väestötietojärjestelmästä, 128/2010). A dash was taken out as a separator.
+// identityCode checks the date of birth, the sign of the century, and the last character,
+// which is a remainder modulo 31 (Asetus väestötietojärjestelmästä, 128/2010). A dash as
+// the sign is missing from id, since it counts as a separator.
 func identityCode(id string) bool {
 	if len(id) == 11 {
 		if strings.IndexByte("ABCDEFYXWVU", id[6]) < 0 {

@@ -36,8 +36,8 @@ func verhoeff(digits string) bool {
 	return check == 0
 }
 
-// dihedral multiplies in the group of rotations (0 to 4) and reflections (5 to 9) of a
-// pentagon.
+// dihedral multiplies two elements of the symmetry group of a pentagon: 0 to 4 are
+// rotations, 5 to 9 reflections.
 func dihedral(a, b int) int {
 	switch {
 	case a < 5 && b < 5:

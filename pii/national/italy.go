@@ -7,7 +7,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// ITFiscalCode is the tax number of a person in Italy.
+// ITFiscalCode is the tax number of a person in Italy (codice fiscale).
 const ITFiscalCode toxscreen.EntityType = "IT_FISCAL_CODE"
 
 var _ = declare("IT",
@@ -22,9 +22,9 @@ var _ = declare("IT",
 	},
 )
 
-// fiscalCode checks the date of birth, to whose day 40 is added for women, and the last letter by
-// 26 (Decreto ministeriale 23 dicembre 1976). Letters may stand for the seven digits, so that two
-// people do not have one code.
+// fiscalCode checks the date of birth and the last letter, which is a remainder modulo 26
+// (Decreto ministeriale 23 dicembre 1976). The day of birth is 40 higher for women. Letters
+// may replace any of the seven digits, to tell apart people who would share a code.
 func fiscalCode(id string) bool {
 	const (
 		form   = "AAAAAA00A00A000A"

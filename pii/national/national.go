@@ -1,6 +1,7 @@
-// Package national declares the numbers that countries give to people and businesses: one file a
-// country. To add a number, write a file like poland.go, or add to that of its country. Nothing else
-// changes but the tables of docs/personal-data.md, which a test compares.
+// Package national declares the numbers that countries give to people and businesses, in
+// one file for each country. To add a number, write a file like poland.go, or extend the
+// file of its country, and list the number in the tables of docs/personal-data.md, which a
+// test compares with the declarations.
 package national
 
 import (
@@ -18,14 +19,15 @@ type declaration struct {
 
 var declared []declaration
 
-// declare adds the kinds of a country, which has a code of two letters. It returns something, since
-// a file calls it to initialise a variable.
+// declare registers the kinds of a country by its code of two letters (ISO 3166; UK for
+// GB). It returns a value, so that a file can call it in the declaration of a variable.
 func declare(country string, kinds ...scan.Kind) struct{} { //nolint:unparam // see above
 	declared = append(declared, declaration{country, kinds})
 	return struct{}{}
 }
 
-// englishSpeaking countries come first in documentation, since English texts have their numbers.
+// englishSpeaking are the countries that come first in the documentation: English texts
+// mention their numbers most.
 const englishSpeaking = "US UK CA AU IN"
 
 // All returns the kinds of all countries in the order of the documentation.
@@ -46,5 +48,6 @@ func All() []scan.Kind {
 	return all
 }
 
-// isDate tells whether there is such a day in the longest months, and such a month.
+// isDate tells whether a day is in 1..31 and a month in 1..12. It takes every month to have
+// 31 days.
 func isDate(day, month int) bool { return day >= 1 && day <= 31 && month >= 1 && month <= 12 }

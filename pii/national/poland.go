@@ -5,7 +5,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// PLPesel is the number of a resident of Poland.
+// PLPesel is the PESEL number of a resident of Poland.
 const PLPesel toxscreen.EntityType = "PL_PESEL"
 
 var _ = declare("PL",
@@ -25,7 +25,7 @@ var _ = declare("PL",
 	},
 )
 
-// pesel checks the date of birth, whose month also tells the century, and the last digit
+// pesel checks the date of birth, whose month encodes the century, and the check digit
 // (Ustawa o ewidencji ludności, 2010, article 15).
 func pesel(d string) bool {
 	return isDate(scan.Weighted(d[4:], 10, 1), scan.Weighted(d[2:], 10, 1)%20) && scan.Weighted(d, 1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1)%10 == 0

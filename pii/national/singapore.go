@@ -5,7 +5,8 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// SGNRICFIN is the number of a resident of Singapore.
+// SGNRICFIN is the number of a citizen, a permanent resident (NRIC) or a foreigner (FIN) in
+// Singapore.
 const SGNRICFIN toxscreen.EntityType = "SG_NRIC_FIN"
 
 var _ = declare("SG",
@@ -25,9 +26,10 @@ var _ = declare("SG",
 	},
 )
 
-// nric is the check letter by 11. The letter before the digits tells citizens (S, T) and foreigners
-// (F, G, M), and the century. The authority does not publish the rule (Wikipedia, National
-// Registration Identity Card).
+// nric checks the last letter, which is a remainder modulo 11. The first letter tells
+// citizens and permanent residents (S, T) from foreigners (F, G, M), and the century. The
+// authority does not publish the rule; the source is Wikipedia, National Registration
+// Identity Card.
 func nric(id string) bool {
 	sum := scan.Weighted(id[1:], 2, 7, 6, 5, 4, 3, 2)
 	switch id[0] {

@@ -7,7 +7,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Numbers of Spain.
+// The types of numbers in Spain.
 const (
 	ESNIF toxscreen.EntityType = "ES_NIF"
 	ESNIE toxscreen.EntityType = "ES_NIE"
@@ -48,7 +48,8 @@ var _ = declare("ES",
 	},
 )
 
-// nif is the check letter after eight digits, by 23 (Real Decreto 1553/2005).
+// nif checks the letter after eight digits, which is their remainder modulo 23 (Real
+// Decreto 1553/2005).
 func nif(id string) bool {
 	return "TRWAGMYFPDXBNJZSQVHLCKE"[scan.Weighted(id, 1e7, 1e6, 1e5, 1e4, 1e3, 100, 10, 1)%23] == id[8]
 }

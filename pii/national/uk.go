@@ -8,7 +8,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Numbers of the United Kingdom.
+// The types of numbers in the United Kingdom.
 const (
 	UKNHS  toxscreen.EntityType = "UK_NHS"
 	UKNINO toxscreen.EntityType = "UK_NINO"
@@ -37,12 +37,12 @@ var _ = declare("UK",
 	},
 )
 
-// ninoCheck knows the prefixes that are not issued (HMRC, NIM39110).
+// ninoCheck refuses the prefixes that are never issued (HMRC, NIM39110).
 func ninoCheck(id string) scan.Verdict {
 	return scan.When(!strings.ContainsAny(id[:2], "DFIQUV") && id[1] != 'O' && !slices.Contains([]string{"BG", "GB", "KN", "NK", "NT", "TN", "ZZ"}, id[:2]) && id[8] <= 'D', scan.Plausible)
 }
 
-// nhs is the checksum of ten digits by 11 (NHS Data Dictionary, NHS Number).
+// nhs is the checksum of ten digits modulo 11 (NHS Data Dictionary, NHS Number).
 func nhs(d string) bool {
 	check := (11 - scan.Weighted(d, 10, 9, 8, 7, 6, 5, 4, 3, 2)%11) % 11
 	return check != 10 && check == int(d[9]-'0')

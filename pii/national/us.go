@@ -7,7 +7,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Numbers of the United States.
+// The types of numbers in the United States.
 const (
 	USSSN           toxscreen.EntityType = "US_SSN"
 	USITIN          toxscreen.EntityType = "US_ITIN"
@@ -123,13 +123,13 @@ var _ = declare("US",
 	},
 )
 
-// ssnSamples are numbers of advertisements and documentation (Social Security
-// Administration, "Social Security Cards Issued by Woolworth"; and those that everybody
-// makes up).
+// ssnSamples are numbers from advertisements and documentation (Social Security
+// Administration, "Social Security Cards Issued by Woolworth"), and numbers that people
+// commonly make up.
 var ssnSamples = map[string]bool{"078051120": true, "219099999": true, "123456789": true, "457555462": true, "123121234": true}
 
-// ssnCheck knows the ranges that were never issued (20 CFR 422.103; Social Security
-// Number Randomization, 2011).
+// ssnCheck refuses the ranges that were never issued (20 CFR 422.103; Social Security
+// Number Randomization, 2011) and marks samples.
 func ssnCheck(id string) scan.Verdict {
 	area, group, serial := id[:3], id[3:5], id[5:]
 	switch {
@@ -141,31 +141,33 @@ func ssnCheck(id string) scan.Verdict {
 	return scan.Plausible
 }
 
-// itinCheck knows the groups of taxpayer numbers (IRS Publication 4757).
+// itinCheck refuses numbers outside the groups of taxpayer numbers (IRS Publication 4757).
 func itinCheck(id string) scan.Verdict {
 	group := id[3:5]
 	return scan.When(id[0] == '9' && (group >= "50" && group <= "65" || group >= "70" && group <= "88" || group >= "90" && group <= "92" || group >= "94"), scan.Plausible)
 }
 
-// mbiCheck knows the letters that beneficiary identifiers leave out (CMS, Understanding the
-// Medicare Beneficiary Identifier Format).
+// mbiCheck refuses a 0 at the beginning, and the letters that never occur in Medicare
+// beneficiary identifiers (CMS, Understanding the Medicare Beneficiary Identifier Format).
 func mbiCheck(id string) scan.Verdict {
 	return scan.When(id[0] != '0' && !strings.ContainsAny(id, "SLOIBZ"), scan.Plausible)
 }
 
-// aba is the checksum of American bank routing numbers (ABA Routing Number Policy): nine
-// digits, the first two of a Federal Reserve district, a thrift, an electronic or a
-// traveller's cheque number.
+// aba is the checksum of nine-digit American bank routing numbers (ABA Routing Number
+// Policy). The first two digits must stand for a Federal Reserve district, a thrift
+// institution, an electronic transaction or a traveller's cheque.
 func aba(d string) bool {
 	district := int(d[0]-'0')*10 + int(d[1]-'0')
 	return (district <= 12 || district >= 21 && district <= 32 || district >= 61 && district <= 72 || district == 80) &&
 		d != "000000000" && scan.Weighted(d, 3, 7, 1, 3, 7, 1, 3, 7, 1)%10 == 0
 }
 
-// npi is the Luhn checksum of the ten digits with 80840 before them (45 CFR 162.406).
+// npi is the checksum of a National Provider Identifier: Luhn's, of 80840 and the ten
+// digits (45 CFR 162.406).
 func npi(d string) bool { return (d[0] == '1' || d[0] == '2') && scan.Luhn("80840"+d) }
 
-// dea is the checksum of the seven digits after the two letters of a DEA number.
+// dea is the checksum of DEA registration numbers: the last of the seven digits after two
+// letters.
 func dea(id string) bool {
 	d := id[2:]
 	return (scan.Weighted(d, 1, 0, 1, 0, 1, 0)+2*scan.Weighted(d, 0, 1, 0, 1, 0, 1))%10 == int(d[6]-'0')

@@ -2,18 +2,18 @@ package scan
 
 import "strings"
 
-// Verdict is what a check says of an identifier without its separators.
+// Verdict is what a check tells about an identifier whose separators were removed.
 type Verdict uint8
 
 // The verdicts.
 const (
 	Impossible Verdict = iota
-	Plausible          // it has the form and no more can be told
+	Plausible          // the form is right, and the type has no checksum that tells more
 	Checked            // the checksum is right
 	Sample             // a number that everybody knows from documentation
 )
 
-// When returns a verdict if it holds, and else that the identifier is impossible.
+// When returns v if ok, and Impossible otherwise.
 func When(ok bool, v Verdict) Verdict {
 	if ok {
 		return v
@@ -21,7 +21,7 @@ func When(ok bool, v Verdict) Verdict {
 	return Impossible
 }
 
-// The checksums take digits without separators.
+// The checksums take ASCII digits without separators.
 
 // Luhn is the checksum of cards and many numbers of authorities (ISO/IEC 7812-1, annex B).
 func Luhn(digits string) bool { return luhnSum(digits)%10 == 0 }
@@ -41,7 +41,8 @@ func luhnSum(digits string) int {
 	return sum
 }
 
-// Weighted returns the sum of digits times weights; digits beyond the weights do not count.
+// Weighted returns the sum of each digit times its weight. Digits after the last weight add
+// nothing.
 func Weighted(digits string, weights ...int) int {
 	sum := 0
 	for i, w := range weights {
@@ -50,11 +51,12 @@ func Weighted(digits string, weights ...int) int {
 	return sum
 }
 
-// Passes returns the check that is a checksum.
+// Passes turns a checksum into a check: Checked if the identifier passes it, else
+// Impossible.
 func Passes(checksum func(string) bool) func(string) Verdict {
 	return func(id string) Verdict { return When(checksum(id), Checked) }
 }
 
-// Same tells whether all digits are the same: such numbers pass many checksums and are
-// nobody's.
+// Same tells whether all digits are equal, as in 0000000000. Such numbers pass many
+// checksums, but nobody owns them. digits must not be empty.
 func Same(digits string) bool { return strings.Count(digits, digits[:1]) == len(digits) }

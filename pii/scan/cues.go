@@ -8,8 +8,8 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// A cue lifts the score of an entity near it by cueLift, less cueFade for each word between
-// them, so that the nearest of several cues decides.
+// A cue raises the score of an entity near it by cueLift, less cueFade for each word
+// between them. Of several cues the nearest decides.
 const (
 	cueLift = 0.4
 	cueFade = 0.01
@@ -18,11 +18,12 @@ const (
 const (
 	wordsBefore = 8   // the widest reach of cues, in words
 	wordsAfter  = 3   //
-	cueWindow   = 160 // bytes that are looked through for them
+	cueWindow   = 160 // bytes on each side of an entity that are searched for cues
 	cueWords    = 4   // the most words of a cue
 )
 
-// Cues finds cues in a text: by their first word, in lower case.
+// Cues are words and phrases that support entities near them, by their first word in lower
+// case.
 type Cues map[string][]cue
 
 type cue struct {
@@ -31,15 +32,16 @@ type cue struct {
 	types typeSet
 }
 
-// typeSet has a bit for each of the kinds of [Patterns].
+// typeSet is a set of the kinds of [Patterns]: a bit for each.
 type typeSet uint64
 
-// maxKinds is how many kinds a typeSet can have beside against.
+// maxKinds is how many kinds fit into a typeSet, whose last bit is [against].
 const maxKinds = 63
 
 const everyType = ^against
 
-// setOf returns the set of a type, which is empty if no kind is of it.
+// setOf returns the set of the kinds with a type. It is empty if the patterns lack the
+// type.
 func (p *Patterns) setOf(t toxscreen.EntityType) typeSet {
 	i, ok := p.numbers[t]
 	if !ok {
@@ -48,7 +50,7 @@ func (p *Patterns) setOf(t toxscreen.EntityType) typeSet {
 	return 1 << i
 }
 
-// against is the bit of words that speak against a number being anybody's.
+// against is the bit of words which say that a number belongs to no person, like "order".
 const against typeSet = 1 << 63
 
 var againstWords = []string{
@@ -58,10 +60,11 @@ var againstWords = []string{
 	"ref", "reference", "claim", "po", "purchase order", "pnr", "quote", "docket", "case no", "case number",
 }
 
-// maxCue is how many bytes a cue may have.
+// maxCue is the limit of a cue in bytes.
 const maxCue = 200
 
-// Add adds a cue of one or several words that supports every type.
+// Add adds a cue that supports every type. It fails unless the cue has 1 to 4 words and at
+// most 200 bytes. It must not run while a scan uses x.
 func (x Cues) Add(text string) error { return x.add(text, everyType) }
 
 // add adds a cue that supports types.
@@ -95,7 +98,8 @@ type near struct {
 	after    bool
 }
 
-// find appends the cues among words; distance tells how far words from to to are.
+// find appends the cues that begin at one of words to found. after says that the words
+// follow the entity.
 func (x Cues) find(found []near, words []string, after bool) []near {
 	for i, w := range words {
 		entries, ok := x[w]
@@ -125,7 +129,7 @@ func follows(words, rest []string) bool {
 	return true
 }
 
-// best returns the nearest of the cues that support a type within its reach.
+// best returns the nearest cue that supports one of types within reach.
 func best(found []near, types typeSet, reach Reach) (near, bool) {
 	var nearest near
 	ok := false
@@ -141,9 +145,9 @@ func best(found []near, types typeSet, reach Reach) (near, bool) {
 	return nearest, ok
 }
 
-// leading appends the last words before an offset, in lower case and in their order. A
-// blank line ends them; an end of line does not, since a label may stand in the line above.
-// None begins before from.
+// leading appends the words of text from offset from to offset at that stand last, in lower
+// case and in their order. It stops at a blank line, but not at the end of a line: the
+// label of a value may stand in the line above.
 func leading(words []string, text string, from, at int) []string {
 	for from = max(from, at-cueWindow); len(words) < wordsBefore+cueWords; {
 		end := at
@@ -177,8 +181,9 @@ func leading(words []string, text string, from, at int) []string {
 	return words
 }
 
-// maskedWords stand for what was masked: a type in angle brackets is not a cue, and counts as many
-// words as an account number in groups. So masked texts have no entities that they had not before.
+// maskedWords stand for a mask like <CREDIT_CARD>: its words are not cues, and it counts as
+// six words, like an account number in groups. So masking brings no cue nearer to an
+// entity.
 var maskedWords = make([]string, 6)
 
 // isMask tells whether a part of a text is like <CREDIT_CARD>.
@@ -186,12 +191,12 @@ func isMask(part string) bool {
 	return len(part) > 2 && len(part) < 40 && strings.Trim(part[1:len(part)-1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
 }
 
-// humps tells whether a capital after a small letter begins a word at an offset, as in
-// cardNumber.
+// humps tells whether a word begins at an offset because a capital follows a small letter,
+// like the N of cardNumber.
 func humps(text string, at int) bool { return Is(text, at, Upper) && Is(text, at-1, Lower) }
 
 // trailing appends the first words after an offset, in lower case, and returns how many of
-// them stand before a comma. The end of a sentence or a line ends them.
+// them stand before a comma. It stops at the end of the sentence or line.
 func trailing(words []string, text string, at int) (all []string, clause int) {
 	clause = -1
 	to := min(len(text), at+cueWindow)

@@ -10,68 +10,76 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Kind declares a type of personal data: what it is called, how it is found, and texts in which
-// it is and is not found.
+// Kind declares a type of personal data: its name, how it is found, and texts with and
+// without it.
 type Kind struct {
 	Type toxscreen.EntityType
-	// Description says in a line what it is and when it is found.
+	// Description says in one line what the type is and when it is found.
 	Description string
-	// HIPAA has the letters of the identifiers of HIPAA's Safe Harbor that it is, 45 CFR
-	// 164.514(b)(2)(i); none if the regulation does not name it.
+	// HIPAA has the letters of the identifiers in 45 CFR 164.514(b)(2)(i), HIPAA's Safe
+	// Harbor, that the type belongs to. It is empty if the regulation does not name the
+	// type.
 	HIPAA string
-	// Network is true for the types that a network of names finds.
+	// Network says that a network of names finds the type.
 	Network bool
-	// OnRequest is true for the types that are found only where they are asked for by name.
+	// OnRequest says that the type is found only if it is asked for by name.
 	OnRequest bool
-	// Container is true for the types whose text may contain entities of other types.
+	// Container says that entities of other types may lie inside one of this type.
 	Container bool
 
-	// Cues are the words and phrases near by that support it, in lower case, within Reach.
+	// Cues are words and phrases, in lower case, that support an entity within Reach of
+	// them.
 	Cues  []string
 	Reach Reach // zero is Usual
 
-	// Layouts are how its numbers are written: 0 stands for a digit, A for a capital letter, * for
-	// either, and anything else for itself. Each has the score of what passes Check without a cue.
-	// Check gets a number without its separators, in capitals.
+	// Layouts are the forms of the type's numbers: 0 stands for a digit, A for a capital
+	// letter, * for either, and any other character for itself. Each form maps to the
+	// score, in 0..1, of a number that passes Check and has no cue. Check gets the number
+	// without its separators and in capitals.
 	Layouts map[string]float64
 	Check   func(id string) Verdict
-	// Loose tells whether what follows a cue closely is of the type, for numbers that have
-	// hardly a form.
+	// Loose tells whether a number with hardly a form can be of the type. Such a number is
+	// found only if a cue of the type stands close before it.
 	Loose func(Loose) bool
-	// Patterns find by code what has more of a form than layouts can say.
+	// Patterns find by code what layouts cannot describe.
 	Patterns []Pattern
 
-	// Examples are texts in which it is found, between « and ». Nothing of the type is found in
-	// the Counterexamples. The tests of package pii try them.
+	// Examples are texts that mark each entity of the type with « and ». Counterexamples
+	// are texts without one. The tests of package pii try both.
 	Examples, Counterexamples []string
 }
 
-// DefaultThreshold is the lowest score of an entity unless the settings of a finder say otherwise.
+// DefaultThreshold is the lowest score of an entity, in 0..1, unless a finder's settings
+// name another.
 const DefaultThreshold = 0.4
 
-// Reach is how far from an entity the cues of its type may stand, in words between.
+// Reach is the highest number of words between an entity and a cue of its type that stands
+// before or after it.
 type Reach struct{ Before, After int }
 
 var (
-	// Usual is where cues stand unless the type says otherwise: before an entity in the
-	// sentence that introduces it, or right after it ("is my SSN").
+	// Usual is the reach of most types: a cue introduces the entity earlier in the
+	// sentence, or follows right after it ("is my SSN").
 	Usual = Reach{Before: 8, After: 3}
-	// Close is for numbers that are nothing without their cue.
+	// Close is the reach for numbers that only a cue close before them makes personal.
 	Close = Reach{Before: 4}
 )
 
-// Pattern finds entities by code. It looks at a bounded part of a text, or ends where the next
-// one of its kind may begin, so that the time of a scan is linear in the length of the text.
+// Pattern finds entities by code. Find must look at a bounded part of the text, or stop
+// where the next entity of its kind may begin: the time of a scan must stay linear in the
+// length of the text.
 type Pattern struct {
-	// At are the words at which it is tried. Next are the bytes of which one must follow the
-	// word, "" for any, and Least and Most the bytes that the word may have, 0 for any.
+	// At are the shapes of the words at which Find is tried. Next are the bytes one of
+	// which must follow the word ("": any byte may). Least and Most bound the length of the
+	// word in bytes (0: no bound).
 	At          Shape
 	Next        string
 	Least, Most int
-	// Bytes are those outside of words at which it is tried, too.
+	// Bytes are the bytes outside of words at which Find is tried, too.
 	Bytes string
 	Turn  Turn
-	// Find adds what begins with the word from start to end, or is around the byte at start.
+	// Find adds the entities that begin with the word from start to end, or that surround
+	// the byte at start.
 	Find func(s *Scanner, start, end int)
 }
 
@@ -88,8 +96,8 @@ const (
 	shapes = 4
 )
 
-// Turn orders the patterns that are tried at one word: what takes a word as a whole is tried
-// before what may be a part of it.
+// Turn orders the patterns that are tried at one word: those that take the whole word come
+// before those that may take a part of it.
 type Turn uint8
 
 // The turns. Layouts and loose numbers are tried after Early.
@@ -99,7 +107,7 @@ const (
 	Last
 )
 
-// Patterns are kinds that are ready to be found. They are safe for concurrent use.
+// Patterns are compiled kinds. They are immutable and safe for concurrent use.
 type Patterns struct {
 	kinds   []Kind
 	numbers map[toxscreen.EntityType]int // of the kinds
@@ -124,7 +132,8 @@ type hook struct {
 	turn        Turn
 }
 
-// Compile returns patterns for at most 63 kinds. It panics if there are more, or if a cue is wrong.
+// Compile returns the patterns of kinds. It panics if there are more than 63 kinds, or if a
+// cue of one is invalid, see [Cues.Add].
 func Compile(kinds []Kind) *Patterns {
 	p := &Patterns{kinds: kinds, numbers: map[toxscreen.EntityType]int{}, cues: Cues{}}
 	if len(kinds) > maxKinds {

@@ -2,16 +2,16 @@ package scan
 
 import "strings"
 
-// layout is how an identifier of a kind is written: 0 stands for a digit, A for a capital letter,
-// * for either, and anything else for itself. Small letters are read as capitals where a layout
-// has letters, at a lower score.
+// layout is a form of an identifier, see [Kind].Layouts. Where a form has letters, small
+// letters count as capitals, at a lower score.
 type layout struct {
 	form  string
 	score float64 // of what passes the check, without a cue
 	kind  int     // its number
 }
 
-// firstGroup is the length of what a form has before its first blank, dash or stop.
+// firstGroup is the length, in bytes, of the part of a form before its first blank, dash or
+// stop.
 func firstGroup(form string) int {
 	if first := strings.IndexAny(form, " -."); first >= 0 {
 		return first
@@ -19,11 +19,11 @@ func firstGroup(form string) int {
 	return len(form)
 }
 
-// maxGroup is how long the first group of a layout may be.
+// maxGroup is the highest length, in bytes, of the first group of a layout.
 const maxGroup = 23
 
-// sampleScore is the score of a well-known sample without a cue: below the default
-// threshold, and above it with one.
+// sampleScore is the score of a well-known sample without a cue: under [DefaultThreshold],
+// but over it with a cue.
 const sampleScore = 0.15
 
 // layouts finds the identifiers that begin with a word.
@@ -66,8 +66,8 @@ func (s *Scanner) layouts(start, end int) {
 	}
 }
 
-// read returns the identifier in a text of a form without its separators, in capitals.
-// small is true if it had small letters.
+// read returns the identifier that a text of a form spells, without its separators and in
+// capitals. small says that the text had small letters.
 func read(text, form string, buffer []byte) (id string, small, ok bool) {
 	for i := range len(form) {
 		b := text[i]

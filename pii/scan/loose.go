@@ -2,16 +2,18 @@ package scan
 
 import "strings"
 
-// LooseScore is the score of numbers that are nothing without a cue.
+// LooseScore is the base score of numbers that only a cue makes personal: under
+// [DefaultThreshold].
 const LooseScore = 0.1
 
-// Loose is a number that has hardly a form: digits, letters and dashes.
+// Loose describes a number that has hardly a form: it consists of digits, letters and
+// dashes.
 type Loose struct {
 	Text                   string
-	Digits, Letters, Marks int // how many of them it has
+	Digits, Letters, Marks int // the number of each; marks are dashes
 }
 
-// loose finds the numbers that only a cue close before makes personal.
+// loose finds the loose number at an offset, if a cue of its type stands close before it.
 func (s *Scanner) loose(start int) {
 	if start < s.WordEnd || start < s.DateEnd || start < s.AddressEnd || start > 0 && strings.IndexByte("./$@+\\", s.Text[start-1]) >= 0 ||
 		s.Has(start-1, '-') && s.Is(start-2, Word) || start < s.looseEnd {

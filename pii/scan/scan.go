@@ -1,14 +1,14 @@
-// Package scan finds the places of a text that may be personal data: it goes through the text once,
-// from word to word, and tries at each what kinds of data declare. It knows no kind itself; packages
-// kind and national declare them.
+// Package scan finds personal data by patterns. It reads a text once, word by word, and
+// tries at each word the patterns that kinds of data declare. Packages kind and national
+// declare the kinds:
 //
 //	patterns := scan.Compile(kind.All)
 //	entities, err := patterns.Scan(ctx, scan.Fold(text).Text, scan.Options{})
 //
-// A kind is found by layouts, which are forms of numbers with a checksum, by code of its own, or as
-// a loose number that only a cue makes personal. What is tried at a word depends on the word's shape
-// and on the byte after it, so that plain words cost little. The time of a scan is linear in the
-// length of the text.
+// A kind is found in one of three ways: by layouts, which are forms of numbers, often with
+// a checksum; by its own code; or as a loose number, which only a cue makes personal. The
+// shape of a word and the byte after it select what is tried there, so that plain words
+// cost little. The time of a scan is linear in the length of the text.
 package scan
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Options are what a scan depends on beside its text.
+// Options are what a scan depends on, apart from its text.
 type Options struct {
 	// Regions are the ISO 3166 codes of the regions whose national phone numbers are found.
 	Regions []string
@@ -28,17 +28,18 @@ type Options struct {
 	Asked []toxscreen.EntityType
 }
 
-// Scanner goes through a folded text once, from word to word, and tries at each word what may
-// begin there.
+// Scanner reads a folded text once, word by word, and tries at each word what may begin
+// there. It serves one goroutine.
 type Scanner struct {
 	Text    string
 	Regions []string
 	Found   []toxscreen.Entity
-	// WordEnd is where the last word that was taken as a whole ends: no other begins inside.
-	// DateEnd and AddressEnd are the same for dates and the addresses of machines, where no
-	// number begins.
+	// WordEnd is the end of the last part that was taken as a whole: nothing else begins
+	// inside. DateEnd and AddressEnd are the ends of the last date and of the last network
+	// address, inside which no number begins.
 	WordEnd, DateEnd, AddressEnd int
-	// Memory is what patterns know of the text so far beside this. They number it themselves.
+	// Memory is what patterns note about the text so far. They agree on its indexes
+	// themselves.
 	Memory [8]int
 
 	patterns *Patterns
@@ -51,21 +52,22 @@ type Scanner struct {
 
 	table table
 
-	// The words before and after the offsets that were asked for last, and the cues among them.
+	// The words before and after the offsets of the last request, and the cues among them.
 	words, later      []string
 	before, after     []near
 	beforeAt, afterAt int
 }
 
-// New returns a scanner whose entities are supported by cues, for [Scanner.AddOwn].
+// New returns a scanner for [Scanner.AddOwn], whose entities cues and extra support.
 func New(text string, cues, extra Cues) *Scanner {
 	return &Scanner{Text: text, cues: cues, extra: extra, table: table{text: text, end: -1}, beforeAt: -1, afterAt: -1}
 }
 
-// Stride is how many bytes are scanned between looks at the context.
+// Stride is the number of bytes that are scanned between two checks of the context.
 const Stride = 1 << 14
 
-// Scan returns what is found in a folded text, in any order.
+// Scan returns the entities in a folded text, in any order and with overlaps; offsets are
+// bytes of that text. The only error is that of ctx.
 func (p *Patterns) Scan(ctx context.Context, text string, o Options) ([]toxscreen.Entity, error) {
 	s := New(text, p.cues, o.Cues)
 	s.patterns, s.hooks, s.Regions = p, &p.usual, o.Regions
@@ -103,7 +105,8 @@ func (p *Patterns) Scan(ctx context.Context, text string, o Options) ([]toxscree
 	return s.Found, nil
 }
 
-// word tries what may begin with a word; seen are the classes of its bytes.
+// word tries what may begin with the word from start to end. seen are the classes of its
+// bytes.
 func (s *Scanner) word(start, end int, seen byte) {
 	if seen&Digit != 0 && s.uuid(start, end) {
 		return
@@ -145,16 +148,16 @@ func shapeOf(seen byte) int {
 	return 2
 }
 
-// beginsNumber tells whether letters may be the first group of a number: a few with a digit
-// right after the separator. Before a colon, and two letters before a dash or a stop, they are
-// taken for the first byte of a hardware address.
+// beginsNumber tells whether letters may be the first group of a number: there are few, and
+// a digit follows right after the separator. Letters before a colon, or two letters before
+// a dash or a stop, count as the first byte of a hardware address.
 func (s *Scanner) beginsNumber(start, end int, next byte) bool {
 	length := end - start
 	return length <= 3 && s.Is(end+1, Digit) && next != ':' && !(length == 2 && (next == '-' || next == '.'))
 }
 
-// uuid passes over an identifier like 123e4567-e89b-12d3-a456-426614174000, which holds
-// groups that look like other things.
+// uuid skips an identifier like 123e4567-e89b-12d3-a456-426614174000, whose groups look
+// like other numbers.
 func (s *Scanner) uuid(start, end int) bool {
 	const length = 36
 	if end-start != 8 || !s.Has(end, '-') || start+length > len(s.Text) || s.Is(start+length, Word) {
@@ -174,7 +177,7 @@ func (s *Scanner) uuid(start, end int) bool {
 	return true
 }
 
-// Skip makes the scan go on at an offset after the pattern that was tried at a byte.
+// Skip continues the scan at offset to, once the pattern that was tried at a byte returns.
 func (s *Scanner) Skip(to int) { s.skipEnd = to }
 
 // Asked tells whether a type was asked for by name.
@@ -182,19 +185,19 @@ func (s *Scanner) Asked(t toxscreen.EntityType) bool {
 	return s.asked != 0 && s.asked&s.patterns.setOf(t) != 0
 }
 
-// Add adds an entity of a type of the patterns whose score without cues is base. A cue within
-// reach raises it.
+// Add adds an entity of one of the patterns' types. base is its score in 0..1 without a
+// cue; a cue within reach raises it. why are the reasons for the score, for people.
 func (s *Scanner) Add(t toxscreen.EntityType, start, end int, base float64, why ...string) {
 	i := s.patterns.numbers[t]
 	s.add(t, 1<<i, s.patterns.kinds[i].Reach, start, end, base, why...)
 }
 
-// AddOwn is [Scanner.Add] for an entity that every cue of the scanner supports.
+// AddOwn is [Scanner.Add] for an entity of any type. Every cue of the scanner supports it.
 func (s *Scanner) AddOwn(t toxscreen.EntityType, start, end int, base float64, why ...string) {
 	s.add(t, everyType, Usual, start, end, base, why...)
 }
 
-// AddAlone adds an entity that no cue supports.
+// AddAlone adds an entity whose score cues do not change.
 func (s *Scanner) AddAlone(t toxscreen.EntityType, start, end int, score float64, why ...string) {
 	s.Found = append(s.Found, toxscreen.Entity{Type: t, Start: start, End: end, Score: toxscreen.Probability(score), Why: why})
 }
@@ -222,15 +225,15 @@ func (s *Scanner) WordsAfter(at int) []string {
 	return words
 }
 
-// CueBefore tells whether a cue of a type stands before an offset with at most so many words
-// between.
+// CueBefore tells whether a cue of type t stands before an offset, with at most the given
+// number of words between them.
 func (s *Scanner) CueBefore(t toxscreen.EntityType, at, words int) bool {
 	_, ok := best(s.cuesBefore(at), s.patterns.setOf(t), Reach{Before: words})
 	return ok
 }
 
-// cuesBefore returns the cues before an offset, the heading of its column in a table
-// included.
+// cuesBefore returns the cues before an offset, and those in the heading of its table
+// column.
 func (s *Scanner) cuesBefore(at int) []near {
 	if s.beforeAt != at {
 		from := 0
@@ -246,8 +249,8 @@ func (s *Scanner) cuesBefore(at int) []near {
 	return s.before
 }
 
-// cuesAfter returns the cues after an offset, without those that begin another clause with a
-// number of its own: "account 12345678, routing 021000021".
+// cuesAfter returns the cues after an offset, except those that introduce a number in the
+// next clause: "account 12345678, routing 021000021".
 func (s *Scanner) cuesAfter(at int) []near {
 	if s.afterAt != at {
 		words, clause := trailing(s.later[:0], s.Text, at)
@@ -264,8 +267,9 @@ func (s *Scanner) cuesAmong(found []near, words []string, after bool) []near {
 	return s.extra.find(s.cues.find(found, words, after), words, after)
 }
 
-// Opposed tells whether a word right before, or before "number" and the like, says that a
-// number is something else, and no cue of the type is about as near.
+// Opposed tells whether a word says that the number at an offset is something else, and no
+// cue of type t stands about as near. Such a word stands right before the number, or before
+// "number" and the like.
 func (s *Scanner) Opposed(t toxscreen.EntityType, at int) bool {
 	return s.opposed(s.patterns.setOf(t), at)
 }
@@ -281,7 +285,8 @@ func (s *Scanner) opposed(types typeSet, at int) bool {
 
 var numberWords = Words("no nr num number is was")
 
-// Supported tells whether a cue of a type is near a part of the text.
+// Supported tells whether a cue of type t stands within reach of the part from start to
+// end.
 func (s *Scanner) Supported(t toxscreen.EntityType, start, end int) bool {
 	if _, ok := best(s.cuesBefore(start), s.patterns.setOf(t), Usual); ok {
 		return true
@@ -290,8 +295,8 @@ func (s *Scanner) Supported(t toxscreen.EntityType, start, end int) bool {
 	return ok
 }
 
-// ApartBefore tells whether what begins at an offset is not a part of a longer number, a
-// code, a path or a decimal fraction.
+// ApartBefore tells whether something begins at an offset on its own: it does not continue
+// a longer number, a code, a path or a decimal fraction.
 func (s *Scanner) ApartBefore(start int) bool {
 	if start == 0 {
 		return true
@@ -308,7 +313,7 @@ func (s *Scanner) ApartBefore(start int) bool {
 	}
 }
 
-// ApartAfter is [Scanner.ApartBefore] for the end of a number.
+// ApartAfter tells the same of the end of a number, see [Scanner.ApartBefore].
 func (s *Scanner) ApartAfter(end int) bool {
 	if end == len(s.Text) {
 		return true
@@ -325,9 +330,9 @@ func (s *Scanner) ApartAfter(end int) bool {
 	}
 }
 
-// InRow tells whether a number whose groups are set apart by blanks stands in a row of
-// numbers, any few of which make up a longer one: one as long as its first or last group
-// stands beside it.
+// InRow tells whether a number in groups with blanks between them is part of a row of
+// numbers, in which any neighbours could form such a number: the group beside it is as long
+// as its own first or last group.
 func (s *Scanner) InRow(start, end int) bool {
 	first, last := start, end
 	for s.Is(first, Digit) {
@@ -343,7 +348,7 @@ func (s *Scanner) InRow(start, end int) bool {
 
 func isBlank(text string, at int) bool { return Has(text, at, ' ') || Has(text, at, '\t') }
 
-// areDigits tells whether there are digits from one offset to another.
+// areDigits tells whether the bytes from one offset to another are digits.
 func areDigits(text string, from, to int) bool {
 	return from >= 0 && from < to && to <= len(text) && Run(text[:to], from, Digit) == to
 }

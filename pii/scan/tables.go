@@ -2,9 +2,9 @@ package scan
 
 import "strings"
 
-// table follows the lines of a text and knows the heading of each column where consecutive
-// lines have the same number of separators: a heading is a cue for the cells below it, as
-// "lot" and "SSN" tell apart what looks the same.
+// table reads the lines of a text and finds the heading of a column, where consecutive
+// lines have the same number of separators. A heading is a cue for the cells below it:
+// "lot" and "SSN" tell apart numbers that look the same.
 type table struct {
 	text       string
 	start, end int // of the line that was looked at last, without its end of line
@@ -13,19 +13,20 @@ type table struct {
 	head       string
 }
 
-// MaxRow is how many bytes a line of a table may have. It bounds the time for each cell.
+// MaxRow is the limit of a line of a table in bytes, which bounds the time for each cell.
 const MaxRow = 4096
 
 const maxHeading = 40 // bytes
 
-// Separators of columns, and how many make a line a row: commas stand in sentences, too.
+// Separators are the bytes that separate columns, with the number of them that makes a line
+// a row. Commas need more, since sentences have commas, too.
 var Separators = [...]struct {
 	Byte byte
 	rows int
 }{{'\t', 1}, {'|', 2}, {';', 2}, {',', 2}}
 
-// heading returns the heading of the cell at an offset, or "". Offsets must not decrease
-// from call to call by more than a line.
+// heading returns the heading of the cell at an offset, or "". From call to call, the
+// offset may fall by at most a line.
 func (t *table) heading(at int) string {
 	for at > t.end {
 		t.next()

@@ -8,17 +8,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Folded is a text of plain typography as the patterns read it: digits and letters of other
-// styles and scripts are ASCII, and what joins or selects characters is left out. A text
-// without such characters is its own folded text and costs a look at each byte.
+// Folded is a text as the patterns read it: digits and letters of other styles and scripts
+// are ASCII, and characters that show nothing are left out. A text without such characters
+// is its own folded text, at the cost of a look at each byte.
 type Folded struct {
 	Text string
-	// starts and ends tell where in the original the character begins and ends that each
-	// byte belongs to. They are nil if nothing was folded.
+	// starts and ends are the offsets, for each byte, at which its character begins and
+	// ends in the original text. They are nil if the folded text equals the original.
 	starts, ends []int
 }
 
-// Fold returns a text of plain typography as the patterns read it.
+// Fold folds a text, which is in plain typography, see [disguise.Fold].
 func Fold(text string) Folded {
 	at := 0
 	for at < len(text) {
@@ -58,8 +58,8 @@ func Fold(text string) Folded {
 	return f
 }
 
-// Original returns the bytes of the original that bytes start to end of the folded text
-// stand for, without hidden characters around them. It needs start < end.
+// Original returns the part of the original text that bytes start to end of the folded text
+// stand for, without hidden characters around it. start must be less than end.
 func (f Folded) Original(start, end int) (from, to int) {
 	if f.starts == nil {
 		return start, end
@@ -70,10 +70,10 @@ func (f Folded) Original(start, end int) (from, to int) {
 // hidden is what [plain] returns for characters that show nothing.
 const hidden = -1
 
-// plain returns the ASCII character that a reader takes r for where numbers stand, hidden
-// for a character that shows nothing, or r itself. Letters stay unless they are of another
-// style; all other punctuation and symbols become a quotation mark, so that what is not
-// ASCII is a letter.
+// plain returns the ASCII character for which a reader of numbers takes r, hidden for a
+// character that shows nothing, or else r itself. Letters stay, except those of another
+// style. All other punctuation and symbols become a quotation mark, so that every character
+// beyond ASCII is a letter.
 func plain(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf || r == utf8.RuneError || r < 0xFF00 && unicode.IsLetter(r):
@@ -109,8 +109,8 @@ func plain(r rune) rune {
 // selectors of variants.
 var invisible = &unicode.RangeTable{R16: []unicode.Range16{{0x34F, 0x34F, 1}, {0x200C, 0x200D, 1}, {0xFE00, 0xFE0F, 1}}}
 
-// digit returns the value of a decimal digit. Unicode has them in blocks of ten, from 0 to
-// 9 (The Unicode Standard, section 4.6).
+// digit returns the value, 0 to 9, of a decimal digit of any script. Unicode has decimal
+// digits in blocks of ten, from 0 to 9 (The Unicode Standard, section 4.6).
 func digit(r rune) rune {
 	if r >= 0x1D7CE && r <= 0x1D7FF { // the mathematical ones, whose blocks touch
 		return (r - 0x1D7CE) % 10
@@ -122,8 +122,8 @@ func digit(r rune) rune {
 	return value
 }
 
-// Classes of bytes. A byte of a character beyond ASCII counts as a letter: where it stands,
-// a word goes on.
+// Classes of bytes. A byte of a character beyond ASCII counts as a letter: it continues a
+// word.
 const (
 	Digit = 1 << iota
 	Lower
@@ -150,18 +150,19 @@ var classes = func() (c [256]byte) {
 	return c
 }()
 
-// Class returns the class of a byte.
+// Class returns the class of a byte: one bit, or 0.
 func Class(b byte) byte { return classes[b] }
 
-// Is tells whether the byte at an offset is of a class; it is not outside the text.
+// Is tells whether the byte at an offset has one of the bits of class. Outside the text it
+// is false.
 func Is(text string, at int, class byte) bool {
 	return at >= 0 && at < len(text) && classes[text[at]]&class != 0
 }
 
-// Has tells whether a byte stands at an offset; it does not outside the text.
+// Has tells whether b stands at an offset. Outside the text it is false.
 func Has(text string, at int, b byte) bool { return at >= 0 && at < len(text) && text[at] == b }
 
-// Run returns the end of the run of bytes of a class that begins at an offset.
+// Run returns the end of the bytes from an offset on that have one of the bits of class.
 func Run(text string, at int, class byte) int {
 	for at < len(text) && classes[text[at]]&class != 0 {
 		at++
@@ -169,13 +170,14 @@ func Run(text string, at int, class byte) int {
 	return at
 }
 
-// Is tells whether the byte at an offset is of a class; it is not outside the text.
+// Is tells whether the byte at an offset has one of the bits of class. Outside the text it
+// is false.
 func (s *Scanner) Is(at int, class byte) bool { return Is(s.Text, at, class) }
 
-// Has tells whether a byte stands at an offset; it does not outside the text.
+// Has tells whether b stands at an offset. Outside the text it is false.
 func (s *Scanner) Has(at int, b byte) bool { return Has(s.Text, at, b) }
 
-// Run returns the end of the run of bytes of a class that begins at an offset.
+// Run returns the end of the bytes from an offset on that have one of the bits of class.
 func (s *Scanner) Run(at int, class byte) int { return Run(s.Text, at, class) }
 
 // IsHexDigit tells whether a byte is a hexadecimal digit.
@@ -193,7 +195,7 @@ func IsLineBreak(r rune) bool {
 	return false
 }
 
-// Words returns the set of the words of a list with blanks between.
+// Words returns the set of the words in a list, which white space separates.
 func Words(list string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
