@@ -304,9 +304,9 @@ func (f *Finder) Parallel() int {
 // alone nor as a part of an entity.
 //
 // These rules apply before Types select, so that a part of a card number is not taken for a
-// phone number where only phone numbers are to be found. There are two exceptions: e-mail
-// and web addresses, and what overlaps an entity of the settings' recognizers, take part
-// only if their types are to be found. Allow and AllowPattern apply last.
+// phone number where only phone numbers are to be found. There are exceptions: e-mail
+// addresses, web addresses, names, and what overlaps an entity of the settings' recognizers
+// take part only if their types are to be found. Allow and AllowPattern apply last.
 func (f *Finder) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -10,12 +10,13 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// borders tells where the lines, columns and cells of a text end: what stands on both sides of
-// a border is two names, whatever the network says. A postal address goes on in the next line,
-// unless a blank line or a row of a table ends there, or both lines are addresses.
+// borders finds where the lines, columns and cells of a text end. What stands on both sides
+// of a border is two names, even if the network reads one. A postal address is an
+// exception: it goes on in the next line, unless a blank line or a row of a table ends
+// there, or both lines are whole addresses.
 //
-// Borders are line breaks, tabs, two or more blanks in a row, vertical lines, semicolons, and, in
-// rows of a table, commas that no blank follows: "Berg, Anna" may be one name.
+// Borders are line breaks, tabs, two or more blanks in a row, vertical lines, semicolons
+// and, in rows of a table, commas without a blank after them: "Berg, Anna" may be one name.
 type borders struct {
 	text       string
 	start, end int  // of the line that was looked at last
@@ -24,7 +25,8 @@ type borders struct {
 
 func newBorders(text string) *borders { return &borders{text: text, end: -1} }
 
-// next returns the first border in a part of the text, the end of the part if there is none.
+// next returns the first border in the part from from to to; without a border, the end of
+// the part.
 func (b *borders) next(t toxscreen.EntityType, from, to int) (start, end int) {
 	line := from // where the line begins in the part
 	for at := from; at < to; {
@@ -55,15 +57,16 @@ func (b *borders) next(t toxscreen.EntityType, from, to int) (start, end int) {
 	return to, to
 }
 
-// isAddressLine tells whether a line is a whole address: it begins with the number of a house and
-// goes on after a comma, as in "12 Elm Street, Leeds". A postcode has five digits mostly.
+// isAddressLine tells whether a line is a whole address: it begins with a house number and
+// goes on after a comma, as in "12 Elm Street, Leeds". Five digits are more likely a
+// postcode.
 func isAddressLine(line string) bool {
 	digits := scan.Run(line, 0, scan.Digit)
 	comma := strings.Index(line, ", ")
 	return digits > 0 && digits < 5 && scan.Has(line, digits, ' ') && comma > digits
 }
 
-// blankRun counts what a run of white space consists of.
+// blankRun counts the line breaks, tabs and blanks in a run of white space.
 type blankRun struct{ lines, tabs, blanks int }
 
 func blanksAt(text string, at, to int) (run blankRun, end int) {
@@ -85,14 +88,14 @@ func blanksAt(text string, at, to int) (run blankRun, end int) {
 	return run, at
 }
 
-// blankFollows tells whether a blank or the end of the line stands after the byte at an offset.
+// blankFollows tells whether a blank or the end of the line follows the byte at an offset.
 func blankFollows(text string, at int) bool {
 	r, size := utf8.DecodeRuneInString(text[at+1:])
 	return size == 0 || unicode.IsSpace(r)
 }
 
-// inRow tells whether a byte is in a row of a table: a line next to one with as many separators.
-// Offsets must not decrease.
+// inRow tells whether a byte is in a row of a table: its line and a neighbouring one have
+// the same number of separators. From call to call, offsets must not decrease.
 func (b *borders) inRow(at int) bool {
 	if at <= b.end {
 		return b.row
@@ -115,7 +118,7 @@ func (b *borders) inRow(at int) bool {
 	return b.row
 }
 
-// lineEnd returns where the line ends that a byte is in.
+// lineEnd returns the end of the line with the byte at an offset.
 func lineEnd(text string, at int) int {
 	if i := strings.IndexAny(text[at:], "\n\r"); i >= 0 {
 		return at + i
@@ -123,7 +126,7 @@ func lineEnd(text string, at int) int {
 	return len(text)
 }
 
-// cells counts the separators in a line, without commas before a blank.
+// cells counts the separators in a line. Commas before a blank do not count.
 func cells(line string, separator byte) int {
 	n := 0
 	for at := range len(line) {

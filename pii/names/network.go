@@ -1,10 +1,10 @@
-// Package names finds names of people, places and organisations by a network:
+// Package names finds names of people, places and organisations with a transformer network:
 //
 //	network, err := names.Open(config)
 //	…
 //	finder, err := pii.New(pii.Settings{Names: network})
 //
-// It also knows where names end in tables and forms, and which of them are those of tools.
+// It also knows where names end in tables and forms, and which names belong to tools.
 package names
 
 import (
@@ -25,17 +25,19 @@ import (
 	"github.com/toxscreen/toxscreen/tokenize"
 )
 
-// Config describes the network of names to open.
+// Config describes a network of names.
 type Config struct {
-	// Encoder has one head, a [encoder.TokenClassification] with a column for no name and then
-	// two for each of Types: for the first token of a name and for its others.
+	// Encoder has one head, a [encoder.TokenClassification]. Its columns are one for "no
+	// name" and then two for each of Types: the first token of a name, and the other
+	// tokens.
 	Encoder encoder.Config
 	Types   []toxscreen.EntityType
-	// Thresholds is the least probability, in 0..1, of each of Types for a word of a name.
+	// Thresholds map each of Types to the lowest probability, in 0..1, that makes a word
+	// part of a name.
 	Thresholds map[toxscreen.EntityType]float64
 }
 
-// Network finds names by a transformer network. It is safe for concurrent use.
+// Network finds names. It is safe for concurrent use.
 type Network struct {
 	config    Config
 	head      string
@@ -43,7 +45,7 @@ type Network struct {
 	encodings sync.Pool // of *tokenize.Encoding
 }
 
-// Open opens a network, see [encoder.Open].
+// Open opens a network, see [encoder.Open]. The caller closes it.
 func Open(c Config) (*Network, error) {
 	var head encoder.Head
 	if last := len(c.Encoder.Stages) - 1; last >= 0 && len(c.Encoder.Stages[last].Heads) == 1 {
@@ -64,14 +66,15 @@ func Open(c Config) (*Network, error) {
 	return &Network{config: c, head: head.Name, encoder: opened, encodings: sync.Pool{New: func() any { return new(tokenize.Encoding) }}}, nil
 }
 
-// Close waits for active runs and frees the network's memory. Later calls of Find fail.
+// Close waits for active runs and frees the memory of the network. Later calls of Find
+// fail.
 func (n *Network) Close() error { return n.encoder.Close() }
 
-// Find returns the names in a text, ordered by Start and free of overlap, with byte offsets. A word
-// has the mean of the probabilities of its tokens. It is in a name if its likeliest type reaches the
-// threshold of that type, and the name's score is the mean of its words'. A name ends at the end of
-// a line, of a column or of a cell; an address may go on in the next line. When ctx ends, active
-// runs stop.
+// Find returns the names in a text, ordered by Start and without overlap, with byte
+// offsets. The probabilities of a word are the means of those of its tokens. A word is part
+// of a name if its likeliest type reaches the threshold of that type; the score of the name
+// is the mean over its words. A name ends with its line, column or cell, but an address may
+// go on in the next line. When ctx ends, active runs stop.
 func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	seen := Seen(text)
 	found, err := n.find(ctx, seen.Text)
@@ -89,11 +92,10 @@ func (n *Network) Find(ctx context.Context, text string) ([]toxscreen.Entity, er
 }
 
 // Seen returns a text as the network sees it, with the way back to the original: in plain
-// typography, and without the rest of long runs. Training sees texts through the same function,
-// see training/read.
+// typography, and with long runs cut. Training uses the same function, see training/read.
 func Seen(text string) disguise.Reading { return disguise.Fold(text).CutRuns() }
 
-// find returns the names in a text as the network sees it.
+// find returns the names in a text that [Seen] returned.
 func (n *Network) find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
 	enc := n.encodings.Get().(*tokenize.Encoding)
 	defer n.encodings.Put(enc)
@@ -159,8 +161,8 @@ type scored struct {
 	score      float64
 }
 
-// divided returns the names that words of one type make up: one, or one on each side of each
-// border.
+// divided makes names of words of one type: one name, or, where borders stand between the
+// words, one on each side.
 func divided(border *borders, kind toxscreen.EntityType, words []scored) []toxscreen.Entity {
 	var names []toxscreen.Entity
 	for start, end := words[0].start, words[len(words)-1].end; start < end; {
@@ -182,7 +184,7 @@ func divided(border *borders, kind toxscreen.EntityType, words []scored) []toxsc
 	return names
 }
 
-// softmax writes the probabilities of logits to p.
+// softmax writes the probabilities of logits to p, which is as long.
 func softmax(logits []float32, p []float64) error {
 	highest := math.Inf(-1)
 	for _, z := range logits {
@@ -194,7 +196,7 @@ func softmax(logits []float32, p []float64) error {
 		sum += p[i]
 	}
 	if !(sum >= 1) { // NaN, or all are -Inf
-		return errors.New("failed to find names: the network returned logits that are no numbers")
+		return errors.New("failed to find names: the network returned logits that are not numbers")
 	}
 	for i := range p {
 		p[i] /= sum
@@ -202,7 +204,8 @@ func softmax(logits []float32, p []float64) error {
 	return nil
 }
 
-// trimmed drops the punctuation around names, and names without a letter, except postcodes.
+// trimmed drops the punctuation around names, and drops names without a letter, except
+// postcodes.
 func trimmed(text string, names []toxscreen.Entity) []toxscreen.Entity {
 	kept := names[:0]
 	for _, e := range names {
@@ -217,20 +220,20 @@ func trimmed(text string, names []toxscreen.Entity) []toxscreen.Entity {
 	return kept
 }
 
-// IsName tells whether a text can be a name of a type. It must have a letter, and must not be the
-// label of a number, like IBAN. In an address a postcode may stand alone: at least three characters
-// with a digit.
+// IsName tells whether a text can be a name of a type. It must have a letter, and must not
+// be the label of a number, like IBAN. An ADDRESS may also be a postcode alone: at least
+// three characters with a digit.
 func IsName(t toxscreen.EntityType, text string) bool {
 	return IsPart(text) || t == kind.Address && !hasLetter(text) && strings.ContainsFunc(text, unicode.IsDigit) && len(text) >= 3
 }
 
-// IsPart tells whether what remains of a name is one.
+// IsPart tells whether the rest of a name, after a part was taken, still is a name.
 func IsPart(text string) bool { return hasLetter(text) && !numberLabels[text] }
 
-// hasLetter tells whether a text has a letter: what has none is nobody's name.
+// hasLetter tells whether a text has a letter.
 func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
 
-// numberLabels are abbreviations before numbers, which the network may take for names.
+// numberLabels are abbreviations before numbers that the network may take for names.
 var numberLabels = scan.Words("IBAN BIC SWIFT IFSC SSN ITIN EIN TIN NPI DEA MRN MBI VIN NINO UTR TFN ABN DOB PNR UHID NRIC OTP PIN TEL MOB PHONE FAX CELL PH")
 
 func alphanumeric(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }

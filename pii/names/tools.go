@@ -8,12 +8,13 @@ import (
 	"github.com/toxscreen/toxscreen/pii/scan"
 )
 
-// Many tools bear names of people: Jenkins, Travis, Claude, Julia. The network knows most of them by
-// the words around them. Of what it takes for a person, notTools drops a single word that is the
-// name of a tool and has technical company in its sentence: a technical term right beside it, or as
-// many technical words as its name asks for. Nothing that speaks for a person may stand there, like
-// a title, a pronoun or what only people do. Doubt keeps the person: a name that is masked too often
-// harms less than one that is shown.
+// notTools drops, from the names that the network found, people who are tools. Many tools
+// bear names of people: Jenkins, Travis, Claude, Julia. The network knows most of them by
+// the words around them. A name of a tool in a single word is dropped if its sentence is
+// technical: a technical term stands right beside it, or the sentence has as many technical
+// words as the name requires. It stays if anything speaks for a person, like a title, a
+// pronoun or a verb of which only people are the subject. In doubt it stays, too: masking a
+// name too often harms less than showing one.
 func notTools(text string, names []toxscreen.Entity) []toxscreen.Entity {
 	kept := names[:0]
 	u := usage{text: text, senses: map[int]sense{}}
@@ -29,7 +30,8 @@ func notTools(text string, names []toxscreen.Entity) []toxscreen.Entity {
 	return kept
 }
 
-// pinged returns the verb before the name of a tool, as in "Ping Jenkins"; Ping Li is somebody.
+// pinged returns the verb before the name of a tool, as in "Ping Jenkins". Ping Li is a
+// person.
 func pinged(name string) string {
 	verb, rest, _ := strings.Cut(name, " ")
 	if _, ok := toolNames[strings.ToLower(rest)]; ok && strings.EqualFold(verb, "ping") {
@@ -38,7 +40,7 @@ func pinged(name string) string {
 	return ""
 }
 
-// sense is what a sentence says of a name in it.
+// sense is what a sentence tells about a name in it.
 type sense uint8
 
 const (
@@ -53,8 +55,8 @@ type usage struct {
 	senses map[int]sense
 }
 
-// isTool tells whether a name in a text is that of a tool. If its sentence leaves that open, the
-// same name elsewhere in the paragraph decides.
+// isTool tells whether a name in a text belongs to a tool. If its own sentence leaves that
+// open, sentences of the paragraph with the same name decide.
 func (u usage) isTool(start, end int) bool {
 	name := strings.ToLower(u.text[start:end])
 	least, known := toolNames[name]
@@ -91,8 +93,9 @@ func (u usage) sense(start, end, least int) sense {
 	return s
 }
 
-// isBrand tells whether a name consists of names of tools and of technical terms that nobody bears,
-// like Claude Opus, or of the name of a tool that is not a given name and of technical nouns.
+// isBrand tells whether a name cannot be a person's: it consists of names of tools and
+// technical terms that nobody bears, like Claude Opus, or of technical nouns and the name
+// of a tool that is not a given name.
 func isBrand(name string) bool {
 	first, rest, _ := strings.Cut(name, " ")
 	nounsCount := toolNames[first] == surname
@@ -111,13 +114,14 @@ func isBrand(name string) bool {
 	return brand
 }
 
-// Bounds of what is read around the name of a tool, in bytes. They bound the time for each name.
+// Limits of what is read around the name of a tool, in bytes. They bound the time for each
+// name.
 const (
 	maxSentence  = 200  // on either side
 	maxParagraph = 1000 //
 )
 
-// paragraph returns where the paragraph begins and ends that a part of the text is in.
+// paragraph returns the beginning and the end of the paragraph around a part of the text.
 func paragraph(text string, start, end int) (from, to int) {
 	from, to = max(0, start-maxParagraph), min(len(text), end+maxParagraph)
 	if i := strings.LastIndex(text[from:start], "\n\n"); i >= 0 {
@@ -129,7 +133,7 @@ func paragraph(text string, start, end int) (from, to int) {
 	return from, to
 }
 
-// company tells what the words of the sentence around a name say of it.
+// company tells what the words in the sentence around a name tell about it.
 func company(text string, start, end, least int) sense {
 	before, after := sentence(text, start, end)
 	if isPerson(text, end, least, before, after) {
@@ -158,7 +162,7 @@ func company(text string, start, end, least int) sense {
 	return unclear
 }
 
-// in tells whether a set has a word or the singular of one.
+// in tells whether a set has a word or its singular.
 func in(words map[string]bool, word string) bool {
 	return words[word] || words[strings.TrimSuffix(word, "s")]
 }
@@ -193,9 +197,9 @@ func isPerson(text string, end, least int, before, after []neighbour) bool {
 	return false
 }
 
-// doesSomething tells whether a verb follows right after a given name that is a technical noun,
-// too, or is made from a technical term: "Julia hosts a dinner", "Robin restarted the server". In
-// "Julia downloads are slow" it is a noun.
+// doesSomething tells whether a verb follows right after a given name. The verb is also a
+// technical noun, or is made from a technical term: "Julia hosts a dinner", "Robin
+// restarted the server". In "Julia downloads are slow" it is a noun.
 func doesSomething(after []neighbour) bool {
 	word := after[0].word
 	switch {
@@ -209,8 +213,8 @@ func doesSomething(after []neighbour) bool {
 	return len(after) > 1 && !after[1].apart && (!afterNoun[after[1].word] || word == "logs" && after[1].word == "in")
 }
 
-// besideTerm tells whether a technical term follows, also after "is a" or after names of other
-// tools: "Jenkins and Travis pipelines".
+// besideTerm tells whether a technical term follows a name, directly, after "is a", or
+// after names of other tools: "Jenkins and Travis pipelines".
 func besideTerm(after []neighbour, least int) bool {
 	for i, w := range after {
 		_, tool := toolNames[w.word]
@@ -230,8 +234,8 @@ func besideTerm(after []neighbour, least int) bool {
 	return false
 }
 
-// afterVerb tells whether what is done to tools stands before: "install Jenkins", "the language
-// Julia".
+// afterVerb tells whether a verb or a noun for tools stands before a name: "install
+// Jenkins", "the language Julia".
 func afterVerb(before []neighbour, least int) bool {
 	for _, w := range before {
 		_, tool := toolNames[w.word]
@@ -246,7 +250,8 @@ func afterVerb(before []neighbour, least int) bool {
 	return false
 }
 
-// inCode tells whether a name is marked as code, or a file, a version or an image of it follows.
+// inCode tells whether a name is marked as code, or is followed by the ending of a file, a
+// version or a tag of an image.
 func inCode(text string, start, end int) bool {
 	if scan.Has(text, start-1, '`') && scan.Has(text, end, '`') {
 		return true
@@ -275,8 +280,8 @@ func inCode(text string, start, end int) bool {
 	return at > end && dots >= 2 && !scan.Is(text, at, scan.Word)
 }
 
-// sentence returns the words before and after a name in its sentence, the nearest first. A line
-// ends a sentence.
+// sentence returns the words before and after a name in its sentence, the nearest first.
+// The end of a line ends a sentence.
 func sentence(text string, start, end int) (before, after []neighbour) {
 	from, to := start, end
 	for from > max(0, start-maxSentence) && !endsSentence(text, from-1) {
@@ -313,19 +318,19 @@ func sentence(text string, start, end int) (before, after []neighbour) {
 	return before, after
 }
 
-// neighbour is a word of a sentence in lower case. It is apart if punctuation stands between it
-// and the word that is nearer to the name.
+// neighbour is a word of a sentence, in lower case. It is apart if punctuation separates it
+// from the next word in the direction of the name.
 type neighbour struct {
 	word  string
 	apart bool
 }
 
-// isApart also takes the apostrophe of "Travis' code" for punctuation: what somebody has is beside no
-// tool.
+// isApart tells whether the characters between two words separate them. The apostrophe of
+// "Travis' code" does, too: a possessor is a person, even beside a tool's word.
 func isApart(gap string) bool { return strings.Trim(gap, " \t-'`*\".") != "" || gap == "' " }
 
-// endsSentence tells whether a sentence ends with a byte: with a line or a mark, but not with the
-// full stop of a title, of an initial or in a file's name.
+// endsSentence tells whether the byte at an offset ends a sentence: a line break or a mark,
+// but not the full stop of a title, of an initial or in the name of a file.
 func endsSentence(text string, at int) bool {
 	switch text[at] {
 	case '\n', '\r', '!', '?':
@@ -336,7 +341,8 @@ func endsSentence(text string, at int) bool {
 	return false
 }
 
-// isAbbreviation tells whether a full stop ends a title, or a letter like an initial.
+// isAbbreviation tells whether a full stop ends a title, or a single letter like an
+// initial.
 func isAbbreviation(text string, at int) bool {
 	start := at
 	for scan.Is(text, start-1, scan.Word) {
@@ -345,9 +351,10 @@ func isAbbreviation(text string, at int) bool {
 	return at-start == 1 || personBefore[strings.ToLower(text[start:at])]
 }
 
-// How many points the technical words of a sentence must have for a name: 2 for one that is seldom
-// anything else, of which there must be one, and 1 for another. A surname seldom stands alone, a given
-// name does.
+// The points that the technical words of a sentence must have for a name to be a tool's. A
+// word that seldom has another meaning has 2 points, and one such word is required; any
+// other technical word has 1. A given name stands alone more often than a surname and
+// requires more.
 const (
 	surname   = 3
 	givenName = 4
@@ -371,32 +378,34 @@ var toolNames = func() map[string]int {
 	return all
 }()
 
-// brands are names and abbreviations of technology that nobody bears. A person is not called
-// so, whatever the company.
+// brands are names and abbreviations in technology that nobody bears: they are never a
+// person.
 var brands = scan.Words(`ai api aws azure chatgpt ci cli cpu css devops gcp git github gitlab gpt graphql haiku html java javascript json kubernetes kubectl linux llm llvm mysql nginx npm openai
 	opus pip postgresql python sdk sonnet sql ssh systemctl tcp typescript ubuntu unix xml yaml`)
 
-// terms are technical words that are seldom anything else.
+// terms are technical words that seldom have another meaning.
 var terms = scan.Words(`app artifact backend benchmark binary bot browser byte cache changelog chatbot cluster codebase codec commit compiler config configuration cron daemon database dataset debug dockerfile
 	download embedding endpoint firewall firmware frontend json lint localhost login logfile metadata middleware namespace parser plugin reboot redeploy refactor repo repository restart restarted
 	restarting rollback runtime scheduler sdk server shard software stacktrace stderr stdout subprocess sudo syntax timestamp token toolchain traceback upload uptime vm webhook website`)
 
-// nouns are technical ones that have another meaning. Right after a name they say that it is a tool's.
+// nouns are technical nouns with another meaning. Right after a name, they show that the
+// name is a tool's.
 var nouns = scan.Words(`agent algorithm assistant branch broker bug build client code command connector container controller cookbook dashboard deployment engine error exporter extension file folder framework
 	function gateway gem host image index instance interface interpreter job kernel language library log manifest master metric migration model module network node notebook operator output package
 	pipeline playbook pod port process prompt protocol proxy query queue recipe release replica request response role router runner schema script service session skill snapshot spec stack system
 	task template terminal test theme thread timeout tool toolkit topic tutorial variable version volume widget workbook worker workflow workspace`)
 
-// verbs are nouns that are verbs as well: "Julia hosts a dinner".
+// verbs are technical nouns that can be verbs as well: "Julia hosts a dinner".
 var verbs = scan.Words("branches builds codes commands commits compiles deploys downloads hosts images interfaces jobs logs models networks notes packages ports processes prompts queries queues reboots redeploys refactors releases requests restarts scripts services stacks tasks tests themes updates upgrades uploads")
 
-// doneBefore are past tenses of verbs that are technical terms as well.
+// doneBefore are past tenses that can be technical terms as well.
 var doneBefore = scan.Words("committed compiled configured deployed downloaded installed logged merged parsed pushed rebooted rebuilt redeployed refactored reinstalled restarted saved scheduled started stored synced updated upgraded uploaded")
 
-// afterNoun are words that tell a noun from a verb before them: "Jenkins logs are full".
+// afterNoun are words which show that the word before them is a noun: "Jenkins logs are
+// full".
 var afterNoun = scan.Words("and are can failed from in is or take that were with")
 
-// technical are other words that stand in technical company, and elsewhere.
+// technical are words that technical sentences have more often than others.
 var technical = scan.Words(`automated automation backup batch behind boot buffer build click compile compiled completion connect connected connection crash crashed crashes data deploy deployed deploying
 	disk driver environment fail failed failing failure fetch flaky forked hang hangs install installed integration internet issue lagging memory merge merged offline online parse parsed password
 	project push pushed queued read rebuild rejected reinstall register registry render rendered run running runs save schedule scheduled schedules search setup shutdown source speech stage staging
@@ -407,32 +416,32 @@ var technicalPhrases = map[string]bool{
 	"source code": true, "test suite": true, "unit test": true, "voice assistant": true,
 }
 
-// links may stand between a name and what it is.
+// links may stand between a name and the noun that says what it is.
 var links = scan.Words("is are was were a an the our my s")
 
-// toolBefore are what is done to tools, and what they are.
+// toolBefore are verbs for what people do with tools, and nouns for kinds of tools.
 var toolBefore = scan.Words(`apt assistant brew chatbot cluster compile configure configured docker execute framework import install installed installing invoke language launch library migrate package
 	plugin reboot redeploy reinstall restart restarted restarting service software sudo tool uninstall upgrade upgraded upgrading use used uses using via`)
 
-// What speaks for a person: titles, relations and what is said to people before a name.
+// Words before a name that speak for a person: titles, relations, and greetings.
 var personBefore = scan.Words(`aunt author boss boy boyfriend brother cc ceo colleague contact contacted contacting cousin dad daughter dear doctor email emailed dr father friend girl girlfriend grandma grandpa
 	hello hi hire hired husband invite invited know met meet miss missed met mom mother mr mrs ms mum prof professor madam neighbor neighbour nephew niece owner partner pupil sincerely sir sister son student teammate tell telling thank thanks thx told uncle
 	wife ask asked asking baby birthday desk family laptop office phone regards`)
 
-// What is done by people, to them or with them: "assigned to Travis".
+// Participles for what people do, or what happens with them: "assigned to Travis".
 var personBy = scan.Words("approved assigned chat engaged lunch married meeting met reported reviewed signed speak spoke spoken talk talked written")
 
-// What only people do, right after a name.
+// Verbs right after a name whose subjects are people only.
 var personAfter = scan.Words(`agreed answered apologised apologized argued arrived asked asks ate became believed believes born called came committed complained cried died drove enjoys explained feels felt fixed forgot got
 	grew hated hates hopes hoped insisted joined knew knows laughed learned left liked likes lived lives looked loved loves married merged mentioned moved phoned played pointed prefers promised pushed realised realized
 	replied resigned retired reviewed said sang scored shrugged slept smiled spoke studied suggested talked taught tells thinks thought told took travelled traveled visited volunteered walked wanted wants watched wept
 	went who whose wife won worked works worries wrote family`)
 
-// Questions to whom was called by the name before.
+// Words that begin a question or a request to a person named before: "Travis, can you".
 var questions = scan.Words("can could did do have please would will you your")
 
 var pronouns = scan.Words("he she his her him hers himself herself")
 
-// What people are, after a comma: "Travis, our engineer".
+// roles are what people are, after a comma: "Travis, our engineer".
 var roles = scan.Words(`accountant admin administrator analyst architect boss colleague consultant designer developer director doctor engineer intern lawyer lead manager nurse officer programmer scientist student
 	supervisor teacher technician tester who`)
