@@ -18,8 +18,8 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Feedback stores the labels that people give texts, together with the screener's
-// results. Nothing is ever removed from it. It is safe for concurrent use.
+// Feedback stores the labels that people give to texts, together with the screener's
+// results. It never removes anything. It is safe for concurrent use.
 type Feedback struct {
 	table
 	path    string
@@ -30,39 +30,39 @@ type Feedback struct {
 // FeedbackOptions configures a [Feedback]. The zero value of a field means its
 // default.
 type FeedbackOptions struct {
-	// KeepText stores the texts themselves. Without it, only their SHA-256 hashes
-	// are stored: these tell texts apart, and anyone who has a text can look it up.
+	// KeepText stores the texts themselves. Without it, only their SHA-256 hashes are
+	// stored. Hashes tell texts apart, and whoever has a text can look it up.
 	KeepText bool
-	// MaxBytes is the largest size of the file in bytes, without its write-ahead
-	// log of a few MB; default: 1 GiB. A label set takes a few kB. When the file is
-	// full, Add fails with [ErrFull]: nothing is removed to make room.
+	// MaxBytes is the highest size of the file in bytes, apart from its write-ahead log of
+	// a few MB; default: 1 GiB. A label set takes a few kB. When the file is full, Add
+	// fails with [ErrFull] in the error chain, and every stored set stays.
 	MaxBytes int64
 }
 
-// ErrFull is in the chain of an error where the disk or the file is full.
+// ErrFull is in the error chain where the disk or the file is full.
 var ErrFull = errors.New("there is no room")
 
 // LabelSet holds the labels that one person or one program gives a text.
 type LabelSet struct {
 	Time time.Time // when it was added
-	// Text is the text, or empty where it is not stored.
+	// Text is the text, empty if it is not stored.
 	Text string
-	// Hash is the SHA-256 of the text, hexadecimal. [Feedback.Add] computes it.
+	// Hash is the SHA-256 of the text in hexadecimal digits. [Feedback.Add] computes it.
 	Hash string
-	// Source is the name of the API that the labels came by, like native.
+	// Source is the name of the API through which the labels came, like native.
 	Source string
-	// Caller is the name of the client's API key, and Community the group of people
-	// that the client names. Either may be empty.
+	// Caller is the name of the client's API key. Community is the group of people that the
+	// client names. Both may be empty.
 	Caller, Community string
-	// Token is the client's own name for the text. Later labels of a caller for the
-	// same token and text correct earlier ones, which stay in the file, too; with an
-	// empty token they are the opinion of another person.
+	// Token is the client's own name for the text. Later labels of the same caller, token
+	// and text correct earlier ones; both stay in the file. With an empty token, they are
+	// the opinion of another person.
 	Token string
-	// Labels holds, for each labelled attribute, the share in 0..1 of people who say
-	// that the text has it. There is at least one.
+	// Labels holds, for each labelled attribute, the share in 0..1 of people who say that
+	// the text has it. At least one attribute has a label.
 	Labels toxscreen.Scores
-	// Weight is the number of texts in the traffic that this one represents, in
-	// 1e-6..1e6; 0 means 1.
+	// Weight is the number of texts in the traffic that this text represents, in 1e-6..1e6;
+	// 0 means 1.
 	Weight float64
 	// Result is the screener's result of the text, with its own thresholds.
 	Result toxscreen.Result
@@ -75,7 +75,7 @@ const (
 	maxWeight = 1e6
 )
 
-// Validate returns an error, for the client that sent the labels, where a field is
+// Validate returns an error, in words for the client that sent the labels, if a field is
 // missing or out of range.
 func (l LabelSet) Validate() error {
 	if l.Labels.Len() == 0 {
@@ -83,11 +83,11 @@ func (l LabelSet) Validate() error {
 	}
 	for a, share := range l.Labels.All() {
 		if !(share >= 0 && share <= 1) {
-			return fmt.Errorf("the label %v for %s is no share of people: it must be in 0..1", share, a)
+			return fmt.Errorf("the label %v for %s is not a share of people: it must be in 0..1", share, a)
 		}
 	}
 	if l.Weight != 0 && !(l.Weight >= minWeight && l.Weight <= maxWeight) {
-		return fmt.Errorf("the weight %v is no number of texts: it must be in %v..%v, or left out for 1", l.Weight, minWeight, maxWeight)
+		return fmt.Errorf("the weight %v is not a number of texts: it must be in %v..%v, or left out for 1", l.Weight, minWeight, maxWeight)
 	}
 	for _, name := range []struct{ what, value string }{{"token", l.Token}, {"community", l.Community}} {
 		if len(name.value) > maxName {
@@ -113,8 +113,8 @@ var feedback = table{
 	out: "move it away to begin a new one; `sqlite3 FILE .recover` shows the rows that can still be read",
 }
 
-// OpenFeedback opens the file at path, and creates it where it does not exist. The
-// error says what can be done about a file that is damaged.
+// OpenFeedback opens the file at path, and creates it if it does not exist. The error for a
+// damaged file says what to do about it. The caller closes the Feedback.
 func OpenFeedback(path string, o FeedbackOptions) (*Feedback, error) {
 	o.MaxBytes = cmp.Or(o.MaxBytes, 1<<30)
 	const page = 4096 // bytes: SQLite's own for a new file
@@ -130,10 +130,9 @@ func OpenFeedback(path string, o FeedbackOptions) (*Feedback, error) {
 	return &Feedback{table: t, path: path, db: db, options: o}, nil
 }
 
-// Add stores a label set. When it returns nil, the set is on disk and survives a
-// killed process and a power failure. Unless texts are stored, the parts of the
-// result that may quote the text are left out. The error has [ErrFull] in its chain
-// where the file or the disk is full.
+// Add stores a label set. Once it returns nil, the set is on disk and survives a killed
+// process and a power failure. Without KeepText, it leaves out the parts of the result that
+// may quote the text. The error chain has [ErrFull] if the file or the disk is full.
 func (f *Feedback) Add(ctx context.Context, l LabelSet) error {
 	if err := l.Validate(); err != nil {
 		return fmt.Errorf("failed to keep feedback: %w", err)
@@ -187,9 +186,9 @@ func unquoted(r toxscreen.Result) toxscreen.Result {
 	return r
 }
 
-// Newest returns the model that scored the newest label set, and the rubric and the
-// judge of the newest verdict on a text that this model scored. Versions that are
-// not known are empty.
+// Newest returns the versions of three things: the model that scored the newest label set,
+// and the rubric and the judge of the newest verdict on a text that this model scored.
+// Unknown versions are empty.
 func (f *Feedback) Newest(ctx context.Context) (toxscreen.Versions, error) {
 	var v toxscreen.Versions
 	err := f.db.QueryRowContext(ctx, "SELECT model FROM feedback ORDER BY id DESC LIMIT 1").Scan(&v.Model)
@@ -203,9 +202,9 @@ func (f *Feedback) Newest(ctx context.Context) (toxscreen.Versions, error) {
 	return v, nil
 }
 
-// All yields the label sets that were added before the call, those of the same text
-// together and oldest first. After an error it ends. Until it ends, other calls of f
-// wait.
+// All yields the label sets that were added before the call: those of one text together,
+// the oldest first. An error ends the sequence. Other calls of f wait until the sequence
+// ends.
 func (f *Feedback) All(ctx context.Context) iter.Seq2[LabelSet, error] {
 	return func(yield func(LabelSet, error) bool) {
 		rows, err := f.db.QueryContext(ctx, `SELECT id, time, source, caller, community, token, hash, text, labels, weight, result
@@ -249,7 +248,7 @@ func read(rows *sql.Rows) (LabelSet, error) {
 	return l, nil
 }
 
-// Close closes the file. No call may be under way.
+// Close closes the file. Call it after all other calls have returned.
 func (f *Feedback) Close() error {
 	if err := f.db.Close(); err != nil {
 		return f.failed("close", f.path, err)

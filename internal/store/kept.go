@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// kept is a table of values by keys, of a limited number.
+// kept is a table of values by keys, with a limited number of rows.
 type kept struct {
 	table
 	path  string
@@ -19,7 +19,7 @@ type kept struct {
 	clock atomic.Int64
 }
 
-// trimEvery is the number of writes after which rows over the limit are removed.
+// trimEvery is the number of writes after which the rows over the limit are removed.
 const trimEvery = 256
 
 // schemaOfKept has used as Unix time in nanoseconds.
@@ -35,7 +35,8 @@ func openKept(t table, path string, most int, age time.Duration) (*kept, error) 
 	return &kept{table: t, path: path, db: db, most: most, age: age}, nil
 }
 
-// now returns the time, and never the same one twice, so that values have an order.
+// now returns the time as Unix time in nanoseconds, and never the same time twice, so that
+// values have an order.
 func (k *kept) now() int64 {
 	for {
 		before := k.clock.Load()
@@ -46,7 +47,7 @@ func (k *kept) now() int64 {
 	}
 }
 
-// oldest returns the time before which values have expired.
+// oldest returns the time, as now does, before which values have expired.
 func (k *kept) oldest() int64 {
 	if k.age == 0 {
 		return 0
@@ -66,7 +67,7 @@ func (k *kept) get(ctx context.Context, query string, args ...any) ([]byte, erro
 	return value, nil
 }
 
-// Put stores the value of a key and replaces the one before.
+// Put stores the value of a key. It replaces the value before.
 func (k *kept) Put(ctx context.Context, key string, value []byte) error {
 	if _, err := k.db.ExecContext(ctx, k.on(`INSERT INTO $name (key, used, value) VALUES (?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET used = excluded.used, value = excluded.value`), key, k.now(), value); err != nil {
@@ -78,8 +79,7 @@ func (k *kept) Put(ctx context.Context, key string, value []byte) error {
 	return k.trim(ctx)
 }
 
-// trim removes the values that have expired, and of the others those over the limit
-// that were used least recently.
+// trim removes expired values, and then the least recently used ones over the limit.
 func (k *kept) trim(ctx context.Context) error {
 	if _, err := k.db.ExecContext(ctx, k.on("DELETE FROM $name WHERE used < ? OR key IN (SELECT key FROM $name ORDER BY used DESC LIMIT -1 OFFSET ?)"),
 		k.oldest(), k.most); err != nil {
@@ -88,7 +88,7 @@ func (k *kept) trim(ctx context.Context) error {
 	return nil
 }
 
-// Close trims and closes the file. No call may be under way.
+// Close trims and closes the file. Call it after all other calls have returned.
 func (k *kept) Close() error {
 	return errors.Join(k.trim(context.Background()), k.db.Close())
 }

@@ -16,7 +16,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-// table is a table in an SQLite file of its own.
+// table is a table that has an SQLite file to itself.
 type table struct {
 	what    string // that it stores, for errors
 	name    string
@@ -27,10 +27,10 @@ type table struct {
 	out     string // what can be done about an unusable file, for errors
 }
 
-// busyTimeout is how long a process waits for others that use the same file.
+// busyTimeout is how long a process waits for another one that uses the same file.
 const busyTimeout = 5 * time.Second
 
-// The durability of writes. With either, a killed process loses nothing.
+// Settings for the durability of writes. With either, a killed process loses nothing.
 var (
 	// A power failure may lose the last rows, but does not damage the file.
 	soon = []string{"synchronous(NORMAL)"}
@@ -39,8 +39,8 @@ var (
 	durable = []string{"synchronous(FULL)", "fullfsync(1)"}
 )
 
-// open opens the file at path, and creates it where it does not exist, with mode
-// 0600: results may quote texts.
+// open opens the file at path, and creates it if it does not exist, with mode 0600, since
+// results may quote texts.
 func (t table) open(path string) (*sql.DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, t.failed("open", path, err)
@@ -77,7 +77,7 @@ func (t table) open(path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// prepare creates the table where it does not exist.
+// prepare creates the table if it does not exist.
 func (t table) prepare(db *sql.DB) error {
 	ctx := context.Background()
 	version, ours, others := 0, false, false
@@ -114,13 +114,13 @@ func (t table) prepare(db *sql.DB) error {
 	return tx.Commit()
 }
 
-// on returns a statement with the table's name for $name.
+// on replaces $name in a statement by the name of the table.
 func (t table) on(statement string) string { return strings.ReplaceAll(statement, "$name", t.name) }
 
 var errForeign = errors.New("it was not made by this toxscreen")
 
-// failed returns the error of a step, with what can be done where the file itself is
-// the cause.
+// failed returns the error of a step. If the file itself is the cause, the error says what
+// to do about it.
 func (t table) failed(step, path string, err error) error {
 	err = fmt.Errorf("failed to %s %s %s: %w", step, t.what, path, err)
 	if c := code(err); c == codes.SQLITE_CORRUPT || c == codes.SQLITE_NOTADB || errors.Is(err, errForeign) {
@@ -129,7 +129,7 @@ func (t table) failed(step, path string, err error) error {
 	return err
 }
 
-// code returns SQLite's primary result code of an error, or 0 where it has none.
+// code returns the primary SQLite result code of an error, 0 if it has none.
 func code(err error) int {
 	if failed, ok := errors.AsType[*sqlite.Error](err); ok {
 		return failed.Code() & 0xff

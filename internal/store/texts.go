@@ -9,38 +9,35 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// LabelledText is what all label sets of one text say together.
+// LabelledText combines all label sets of one text.
 type LabelledText struct {
-	// Hash is that of the label sets, and Text is the text where one of them has
-	// it.
+	// Hash is the hash in the label sets. Text is the text, if one of them has it.
 	Hash, Text string
-	// Labels holds the mean of the labels by their weights: the share in 0..1 of
-	// people who say that the text has an attribute.
+	// Labels holds, for each attribute, the weighted mean of the labels: the share in 0..1
+	// of people who say that the text has the attribute.
 	Labels toxscreen.Scores
-	// Weight is how many texts of the traffic the attribute with the most labels
-	// stands for.
+	// Weight is the number of texts in the traffic that the text represents, by the
+	// attribute with the most labels.
 	Weight float64
-	// LabelSets is how many there are of the text.
+	// LabelSets is the number of label sets of the text.
 	LabelSets int
-	// Result is the newest of the model that was asked for: if possible one with a
-	// verdict of the judge that was asked for, else one of the whole network.
+	// Result is the newest result of the requested model: if possible, one with a verdict
+	// of the requested judge, else one of the whole network.
 	Result toxscreen.Result
-	// Estimates tells that the text left the network early in every Result there is, so
-	// that nothing can be fitted on its scores.
+	// Estimates says that the text left the network early in every result, so that its
+	// scores are estimates and nothing can be fitted on them.
 	Estimates bool
-	// OtherModel tells that the text was only scored by other models: there is no
-	// Result.
+	// OtherModel says that only other models scored the text, so that Result is empty.
 	OtherModel bool
-	// OtherJudge tells that the Result had a verdict of another judge, which is
-	// left out.
+	// OtherJudge says that Result had a verdict of another judge, which was removed.
 	OtherJudge bool
 }
 
-// Texts yields each text that [Feedback.All] yields label sets of, in the order
-// of the hashes. Results are of the Model of by, and their verdicts are of its
-// JudgeModel and Rubric, as [Feedback.Newest] returns them; where it names no
-// model any will do. Labels of one caller for one token take the place of those
-// before. An error ends it. Until it ends, f has to wait with everything else.
+// Texts yields the texts of [Feedback.All], ordered by hash, each with its label sets
+// combined. by names the requested versions, as [Feedback.Newest] returns them: results are
+// of by.Model, or of any model if that is empty, and verdicts are of by.JudgeModel and
+// by.Rubric. Later labels of one caller for one token replace earlier ones. An error ends
+// the sequence. Other calls of f wait until the sequence ends.
 func (f *Feedback) Texts(ctx context.Context, by toxscreen.Versions) iter.Seq2[LabelledText, error] {
 	return func(yield func(LabelledText, error) bool) {
 		var sets []LabelSet // of one text
@@ -63,7 +60,7 @@ func (f *Feedback) Texts(ctx context.Context, by toxscreen.Versions) iter.Seq2[L
 	}
 }
 
-// merged returns what label sets of one text, the oldest first, say together.
+// merged combines the label sets of one text, which are ordered from the oldest.
 func merged(sets []LabelSet, by toxscreen.Versions) LabelledText {
 	t := LabelledText{Hash: sets[0].Hash, LabelSets: len(sets), OtherModel: true}
 	t.Labels, t.Weight = mean(sets)
@@ -86,14 +83,14 @@ func merged(sets []LabelSet, by toxscreen.Versions) LabelledText {
 	return t
 }
 
-// voice is who has the last word on an attribute of a text.
+// voice identifies whose last label for an attribute of a text counts.
 type voice struct {
 	caller, community, token string
 	attribute                toxscreen.Attribute
 }
 
-// mean returns the mean of the labels of one text, whose label sets are the
-// oldest first, and how many texts they stand for.
+// mean returns the mean labels of one text, whose label sets are ordered from the oldest,
+// and the number of texts in the traffic that it represents.
 func mean(sets []LabelSet) (labels toxscreen.Scores, weight float64) {
 	last := map[voice]int{}
 	of := func(set LabelSet, a toxscreen.Attribute) voice {

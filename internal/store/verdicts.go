@@ -20,13 +20,13 @@ import (
 	"fmt"
 )
 
-// Verdicts stores verdicts of judges by key: a limited number, those that were used
-// most recently. It is safe for concurrent use.
+// Verdicts stores the verdicts of judges by key. It keeps a limited number, the most
+// recently used. It is safe for concurrent use.
 type Verdicts struct{ *kept }
 
-// OpenVerdicts opens the file at path, and creates it where it does not exist. It
-// stores at most most verdicts, at times up to 256 more. The error says what can be
-// done about a file that is damaged.
+// OpenVerdicts opens the file at path, and creates it if it does not exist. It stores at
+// most most verdicts (for a while up to 256 more). The error for a damaged file says what
+// to do about it.
 func OpenVerdicts(path string, most int) (*Verdicts, error) {
 	if most < 1 {
 		return nil, fmt.Errorf("failed to open the cache %s: the limit of %d verdicts must be over 0", path, most)
@@ -38,7 +38,7 @@ func OpenVerdicts(path string, most int) (*Verdicts, error) {
 	return &Verdicts{k}, nil
 }
 
-// Get returns the value of a key, or nil where there is none.
+// Get returns the value of a key, or nil if it is missing.
 func (v *Verdicts) Get(ctx context.Context, key string) ([]byte, error) {
 	return v.get(ctx, "UPDATE $name SET used = ? WHERE key = ? RETURNING value", v.now(), key)
 }
