@@ -1,5 +1,5 @@
-// Package authority makes a private certificate authority, by which a server can
-// take the place of other hosts for programs that have their names in the code:
+// Package authority makes a private certificate authority. With it, a server can take the
+// place of hosts whose names are in the code of programs:
 //
 //	hosts, err := authority.ParseHosts("commentanalyzer.googleapis.com")
 //	if err != nil {
@@ -16,8 +16,8 @@
 //	fmt.Print(ca.Instructions(listener.Addr().String()))
 //	err = server.Serve(ctx, tls.NewListener(listener, config), 30*time.Second)
 //
-// The authority is restricted to its hosts by name constraints, which clients
-// check: trusting it means trusting it for these names and for nothing else.
+// Name constraints, which clients check, restrict the authority to its hosts: a client that
+// trusts it trusts it for these names only.
 package authority
 
 import (
@@ -43,7 +43,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/files"
 )
 
-// The lifetimes of certificates. Clients reject those of hosts that are valid for
+// The lifetimes of certificates. Clients reject the certificate of a host that is valid for
 // more than 825 days.
 const (
 	authorityLife = 10 * 365 * 24 * time.Hour
@@ -51,8 +51,8 @@ const (
 	renewBefore   = 30 * 24 * time.Hour
 )
 
-// ParseHosts reads host names, divided by commas, and returns them in lower case,
-// sorted and each once; none for an empty text. A name has a dot: addresses, ports
+// ParseHosts reads host names with commas between them and returns them in lower case,
+// sorted and each once; none for an empty text. A name must have a dot. Addresses, ports
 // and wildcards are errors.
 func ParseHosts(text string) ([]string, error) {
 	var hosts []string
@@ -78,10 +78,10 @@ type Authority struct {
 	key   *ecdsa.PrivateKey
 }
 
-// Open opens the authority for some hosts, as [ParseHosts] returns them, in a
-// folder, and creates both where they do not exist. The files are named after the
-// hosts: HOST.pem is the certificate, which clients need, and HOST.key its private
-// key, with mode 0600. The error names the files, and what to do about them.
+// Open opens the authority for hosts, as [ParseHosts] returns them, in a folder, and
+// creates both if they do not exist. The files are named after the hosts: HOST.pem is the
+// certificate, which clients need, and HOST.key its private key, with mode 0600. The error
+// names the files and says what to do about them.
 func Open(folder string, hosts []string) (*Authority, error) {
 	name := strings.Join(hosts, "+")
 	switch {
@@ -151,8 +151,8 @@ func create(folder, certFile, keyFile string, hosts []string) error {
 	return files.WriteBytes(keyFile, 0o600, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}))
 }
 
-// certify signs a certificate that is valid from an hour ago, for clocks that are
-// slow, until a lifetime from now.
+// certify signs a certificate that is valid for a lifetime from now. It is also valid for
+// the last hour, for clients whose clocks are slow.
 func certify(template, parent *x509.Certificate, key, by *ecdsa.PrivateKey, life time.Duration) ([]byte, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
@@ -163,9 +163,9 @@ func certify(template, parent *x509.Certificate, key, by *ecdsa.PrivateKey, life
 	return x509.CreateCertificate(rand.Reader, template, parent, key.Public(), by)
 }
 
-// TLSConfig returns the configuration of a server that takes the place of the
-// hosts. Its certificate is signed now, and again before it expires; the private
-// key of it is never written to disk. It offers HTTP/2.
+// TLSConfig returns the configuration of a server that takes the place of the hosts. It
+// offers HTTP/2. The certificate is signed now, and again before it expires; its private
+// key stays in memory.
 func (a *Authority) TLSConfig() (*tls.Config, error) {
 	leaf, err := a.sign(a.hosts)
 	if err != nil {
@@ -187,7 +187,7 @@ func (a *Authority) TLSConfig() (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: current}, nil
 }
 
-// sign returns a certificate for hosts with a private key of its own.
+// sign returns a certificate for hosts, with a new private key.
 func (a *Authority) sign(hosts []string) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -210,9 +210,9 @@ func (a *Authority) sign(hosts []string) (*tls.Certificate, error) {
 	return &tls.Certificate{Certificate: [][]byte{der, a.cert.Raw}, PrivateKey: key, Leaf: leaf}, nil
 }
 
-// Instructions returns what must be changed on a client's machine so that its
-// programs reach a server at an address, like 127.0.0.1:443, under the names of
-// the hosts and trust it: some lines of text, each with a line break.
+// Instructions returns what to change on a client's machine so that its programs trust the
+// server at an address, like 127.0.0.1:443, and reach it under the names of the hosts:
+// lines of text, each with a line break.
 func (a *Authority) Instructions(address string) string {
 	host, port, _ := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {

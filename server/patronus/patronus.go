@@ -1,4 +1,4 @@
-// Package patronus is the format of Patronus' evaluation API.
+// Package patronus is the wire format of Patronus' evaluation API.
 package patronus
 
 import (
@@ -28,17 +28,18 @@ type Request struct {
 	Capture     string            `json:"capture"` // all, fails-only or none: whether the text may be stored
 }
 
-// Attachment is a file beside the texts of an evaluation. Its address is not read.
+// Attachment is a file beside the texts of an evaluation. The server never reads its
+// address.
 type Attachment struct {
 	MediaType string `json:"media_type"`
-	// UsageType is the text that it belongs to: by default evaluated_model_input, which
-	// no evaluator reads.
+	// UsageType names the text that the file belongs to. Default: evaluated_model_input,
+	// which all evaluators ignore.
 	UsageType *string `json:"usage_type"`
 }
 
 // Images returns the names of the images of the output, like
-// evaluated_model_attachments[1]. Evaluators read the output, but no images: the caller
-// refuses them, or names [server.Images] in the answer as not measured.
+// evaluated_model_attachments[1]. Evaluators read only the text of the output. So the
+// caller refuses images, or names [server.Images] in the answer as not measured.
 func (r Request) Images() []string {
 	var names []string
 	for i, a := range r.Attachments {
@@ -61,7 +62,7 @@ type Evaluator struct {
 	ExplainStrategy string  `json:"explain_strategy"` // repeated in the answer; there are no explanations
 }
 
-// Evaluated is the input of an evaluation, which its results repeat.
+// Evaluated is the input of an evaluation, which each of its results repeats.
 type Evaluated struct {
 	SystemPrompt     *string `json:"evaluated_model_system_prompt"`
 	RetrievedContext texts   `json:"evaluated_model_retrieved_context"`
@@ -70,7 +71,7 @@ type Evaluated struct {
 	GoldAnswer       *string `json:"evaluated_model_gold_answer"`
 }
 
-// texts is a list of texts, in JSON also a single string.
+// texts is a list of texts; in JSON, also one string.
 type texts []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -82,11 +83,11 @@ func (t *texts) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(t))
 }
 
-// Answer is the answer to a [Request]: one result for each of
-// its evaluators, in their order.
+// Answer is the answer to a [Request]: a result for each evaluator, in their order.
 type Answer struct {
 	Results []Result `json:"results"`
-	// Own names [server.Images] where the output has some, and is absent where nothing is left out.
+	// Own names [server.Images] if the output has images, and is absent if nothing is left
+	// out.
 	Own server.Own `json:"toxscreen,omitzero"`
 }
 
@@ -139,15 +140,15 @@ type Info struct {
 	ConfidenceInterval *string  `json:"confidence_interval"` // always null
 }
 
-// Extra are the other attributes of toxicity, or the entities of pii and phi. Of
-// the latter, Patronus has nothing there.
+// Extra are the other attributes of toxicity, or the entities of pii and phi. Patronus' own
+// service has no entities there.
 type Extra struct {
 	Attributes []map[string]Attribute `json:"toxicity_additional_attributes,omitzero"`
 	Entities   []Entity               `json:"entities,omitzero"`
 	HIPAA      *HIPAA                 `json:"hipaa_identifiers,omitempty"` // of phi
 }
 
-// Entity is a piece of personal data.
+// Entity is a part of the text with personal data.
 type Entity struct {
 	Type     toxscreen.EntityType  `json:"entity_type"`
 	Position [2]int                `json:"position"`
@@ -155,14 +156,14 @@ type Entity struct {
 	Why      []string              `json:"why"`
 }
 
-// HIPAA says which of the 18 identifiers of 45 CFR 164.514(b)(2)(i) are looked for.
+// HIPAA lists which of the 18 identifiers of 45 CFR 164.514(b)(2)(i) the server looks for.
 type HIPAA struct {
 	LookedFor    []string `json:"looked_for"`
 	NotLookedFor []string `json:"not_looked_for"` // each with the reason
 }
 
-// Attribute is the score of the whole text for an attribute, with the
-// positions of all sentences.
+// Attribute is the score of the whole text for an attribute, and the positions of all
+// sentences.
 type Attribute struct {
 	ScoreRaw  float64  `json:"score_raw"`
 	Positions [][2]int `json:"positions"`
@@ -203,18 +204,16 @@ func (f family) criteria(name string) []string {
 	return []string{f.profile, "patronus:" + name}
 }
 
-// revision is the suffix that Patronus' client adds to the name of a
-// criteria.
+// revision is the suffix that Patronus' client adds to the name of a profile.
 const revision = ":1"
 
-// additional are the additional attributes in the documented order, and
-// after them one that is not documented.
+// additional are the additional attributes in the documented order, and then an
+// undocumented one.
 var additional = []toxscreen.Attribute{
 	toxscreen.SevereToxicity, toxscreen.IdentityAttack, toxscreen.Insult, toxscreen.Profanity, toxscreen.Threat, toxscreen.SexuallyExplicit,
 }
 
-// Read reads a request and validates it. Fields that are not in
-// [Request] are ignored.
+// Read reads a request and validates it. It ignores fields that [Request] lacks.
 func Read(data []byte) (Request, error) {
 	var r Request
 	if err := plainjson.Unmarshal(data, &r); err != nil {
@@ -244,12 +243,12 @@ func Read(data []byte) (Request, error) {
 	return r, nil
 }
 
-// maxEvaluators is the limit of evaluators in a request: the answer repeats
-// the texts for each.
+// maxEvaluators is the highest number of evaluators in a request: the answer repeats the
+// texts for each.
 const maxEvaluators = 10
 
-// family returns the evaluator's family, and why it cannot be used; why is empty
-// where it can.
+// family returns the family of the evaluator. why says why the evaluator cannot be used; it
+// is empty if it can.
 func (e Evaluator) family() (name string, f family, why string) {
 	for name, f := range families {
 		if e.Evaluator != name && e.Evaluator != f.version {
@@ -265,10 +264,10 @@ func (e Evaluator) family() (name string, f family, why string) {
 	return "", family{}, fmt.Sprintf("there is no evaluator %q: there are toxicity, pii and phi, and their versions", e.Evaluator)
 }
 
-// Scores reports whether any evaluator of the request needs the output scored.
+// Scores reports whether an evaluator of the request needs the scores of the output.
 func (r Request) Scores() bool { return r.needs(familyToxicity) }
 
-// Finds reports whether any evaluator of the request needs the personal data of the output.
+// Finds reports whether an evaluator of the request needs the personal data of the output.
 func (r Request) Finds() bool { return r.needs(familyPII) || r.needs(familyPHI) }
 
 func (r Request) needs(family string) bool {
@@ -280,13 +279,13 @@ func (r Request) needs(family string) bool {
 
 // Scored is what was found in the output of a request.
 type Scored struct {
-	// Result is not read where [Request.Scores] is false.
+	// Result may be empty if [Request.Scores] is false.
 	Result toxscreen.Result
-	// Parts are the sentences of the output. Their results are read only where
-	// Result flags toxicity.
+	// Parts are the sentences of the output. Their results may be empty unless Result flags
+	// toxicity.
 	Parts []server.Sentence
-	// Entities are the personal data, and Health what phi finds, with byte offsets; nil
-	// where it was not looked for. They are not read where [Request.Finds] is false.
+	// Entities are the personal data, and Health the findings of phi, with byte offsets;
+	// nil if nothing looked for them. They may be nil if [Request.Finds] is false.
 	Entities []toxscreen.Entity
 	Health   []toxscreen.Entity
 	HIPAA    HIPAA
@@ -294,8 +293,8 @@ type Scored struct {
 	Duration time.Duration
 }
 
-// ToAnswer returns the answer to a request. An output that was not decided has neither
-// passed nor failed: its evaluation says why.
+// ToAnswer returns the answer to a request. If the model could not decide about an output,
+// the output has neither passed nor failed, and its evaluation says why.
 func ToAnswer(r Request, scored Scored) Answer {
 	var answer Answer
 	if len(r.Images()) > 0 {
@@ -331,7 +330,7 @@ func ToAnswer(r Request, scored Scored) Answer {
 	return answer
 }
 
-// undecided returns why an evaluator has no result, or nothing if it has one.
+// undecided returns why an evaluator has no result; it is empty if the evaluator has one.
 func (scored Scored) undecided(r Request, family string) string {
 	switch {
 	case r.Output == nil:
@@ -344,7 +343,7 @@ func (scored Scored) undecided(r Request, family string) string {
 	return ""
 }
 
-// evaluation returns the evaluation of a family's evaluator.
+// evaluation returns the evaluation by an evaluator of a family.
 func (scored Scored) evaluation(r Request, family string) Evaluation {
 	evaluation := Evaluation{
 		App: "default", CreatedAt: scored.At.UTC().Format("2006-01-02T15:04:05.000000Z"),
@@ -367,7 +366,7 @@ func (scored Scored) evaluation(r Request, family string) Evaluation {
 	return evaluation
 }
 
-// setEntities sets the outcome of an evaluator that fails an output with an entity.
+// setEntities sets the outcome of pii or phi, which an output with an entity fails.
 func (e *Evaluation) setEntities(output string, entities []toxscreen.Entity) {
 	e.Pass = len(entities) == 0
 	if e.Pass {
@@ -428,9 +427,10 @@ type Listed struct {
 	DefaultCriteria string   `json:"default_criteria"`
 }
 
-// ListEvaluators returns the evaluators, or the one with an alias or version, if
-// any is given. Clients look up an evaluator before they use it: so those of a server that
-// does not look for personal data are found, too, and their evaluation says why.
+// ListEvaluators returns all evaluators, or, unless aliasOrID is empty, the one with that
+// alias or version. Clients look up an evaluator before they use it. So the list has all
+// evaluators even on a server that does not look for personal data; an evaluation then says
+// why it failed.
 func ListEvaluators(aliasOrID string) Evaluators {
 	out := Evaluators{Evaluators: []Listed{}}
 	for _, name := range slices.Sorted(maps.Keys(families)) {
@@ -459,8 +459,8 @@ type Profile struct {
 	Description string  `json:"description"`
 }
 
-// ListCriteria returns the criteria of the evaluators, or those with a name, if one
-// is given.
+// ListCriteria returns the criteria of all evaluators, or, unless name is empty, those with
+// that name.
 func ListCriteria(name string) CriteriaList {
 	out := CriteriaList{Criteria: []Profile{}}
 	for _, family := range slices.Sorted(maps.Keys(families)) {
@@ -476,7 +476,7 @@ func ListCriteria(name string) CriteriaList {
 	return out
 }
 
-// newError returns the body of an error of a whole request.
+// newError returns the body of the answer for a request that failed as a whole.
 func newError(message string) any {
 	return struct {
 		Detail string `json:"detail"`

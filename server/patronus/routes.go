@@ -11,7 +11,7 @@ import (
 	"github.com/toxscreen/toxscreen/server"
 )
 
-// Format returns the format.
+// Format returns the wire format for [server.Config].Formats.
 func Format() server.Format {
 	return server.Format{
 		Name: "patronus",
@@ -75,8 +75,8 @@ func evaluate(c *server.Call) error {
 	return nil
 }
 
-// sentences returns the sentences of a text. They are scored only where the text fails:
-// for a text that passes, the answer needs only their positions.
+// sentences returns the sentences of a text. It scores them only if the whole text fails:
+// otherwise the answer needs only their positions.
 func sentences(ctx context.Context, c *server.Call, text string, whole toxscreen.Result) ([]server.Sentence, error) {
 	if whole.Attributes[toxscreen.Toxicity].Flagged {
 		return c.Sentences(ctx, text, whole, toxscreen.Scores{}, server.Turn{})
@@ -88,7 +88,7 @@ func sentences(ctx context.Context, c *server.Call, text string, whole toxscreen
 	return parts, nil
 }
 
-// lookedFor returns the types that a finder looks for.
+// lookedFor returns the types of personal data that a finder looks for.
 func lookedFor(finder *pii.Finder) []toxscreen.EntityType {
 	can := finder.Findable()
 	return slices.DeleteFunc(slices.Clone(finder.Settings().Types), func(t toxscreen.EntityType) bool {
@@ -96,7 +96,7 @@ func lookedFor(finder *pii.Finder) []toxscreen.EntityType {
 	})
 }
 
-// hipaa says which of the 18 identifiers a finder of some types looks for.
+// hipaa lists which of the 18 identifiers a finder of some types looks for.
 func hipaa(types []toxscreen.EntityType) HIPAA {
 	out := HIPAA{LookedFor: []string{}, NotLookedFor: []string{}}
 	for _, identifier := range pii.HIPAA() {

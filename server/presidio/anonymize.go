@@ -13,12 +13,12 @@ import (
 	"github.com/toxscreen/toxscreen/pii"
 )
 
-// Masking is a request of Presidio's anonymizer, to mask the entities of a text or
-// to restore those that were encrypted.
+// Masking is a request of Presidio's anonymizer: to mask the entities of a text, or to
+// decrypt encrypted ones.
 type Masking struct {
 	Text string
-	// Entities have byte offsets. Those to mask may overlap and have any order; those to
-	// restore are ordered by Start.
+	// Entities have byte offsets. Entities to mask may overlap and have any order. Entities
+	// to restore are ordered by Start.
 	Entities []toxscreen.Entity
 
 	operators map[string]map[string]json.RawMessage // by type, or pii.DefaultOperator
@@ -31,7 +31,7 @@ type Masked struct {
 	Items []Item `json:"items"` // the last one in the text comes first
 }
 
-// Item is what became of an entity. Its offsets are code points of the new text.
+// Item says what replaced an entity. Its offsets are code points of the new text.
 type Item struct {
 	Start    int                  `json:"start"`
 	End      int                  `json:"end"`
@@ -40,7 +40,7 @@ type Item struct {
 	Operator string               `json:"operator"`
 }
 
-// anonymizers returns the operators that mask an entity, in the order of Presidio.
+// anonymizers returns the operators that mask an entity, in Presidio's order.
 func anonymizers() []string {
 	return []string{"encrypt", "hash", "keep", "mask", "redact", "replace"}
 }
@@ -48,21 +48,20 @@ func anonymizers() []string {
 // deanonymizers returns the operators that restore an entity.
 func deanonymizers() []string { return []string{"decrypt", restoreKeep} }
 
-// restoreKeep is keep among [deanonymizers].
+// restoreKeep is the name of keep among [deanonymizers].
 const restoreKeep = "deanonymize_keep"
 
-// invalidParam returns the error that Presidio has for a parameter.
+// invalidParam returns Presidio's error for an invalid parameter.
 func invalidParam(format string, args ...any) error {
 	return &Error{http.StatusUnprocessableEntity, fmt.Sprintf(format, args...)}
 }
 
-// ReadAnonymize reads a request to mask a text. Errors are a [*Error].
+// ReadAnonymize reads a request to mask a text. Every error is an [*Error].
 func ReadAnonymize(data []byte) (Masking, error) {
 	return readMasking(data, "anonymizers", "analyzer_results", false)
 }
 
-// ReadDeanonymize reads a request to restore a text. Errors are a
-// [*Error].
+// ReadDeanonymize reads a request to restore a text. Every error is an [*Error].
 func ReadDeanonymize(data []byte) (Masking, error) {
 	return readMasking(data, "deanonymizers", "anonymizer_results", true)
 }
@@ -153,7 +152,7 @@ func entitiesOf(text string, in []part, scored bool) ([]toxscreen.Entity, error)
 	return entities, nil
 }
 
-// bytesOf returns the byte offsets of ascending offsets in code points, those that are not
+// bytesOf returns byte offsets for ascending offsets in code points. It leaves out offsets
 // after the end of the text.
 func bytesOf(text string, at []int) []int {
 	bytes := make([]int, 0, len(at))
@@ -173,9 +172,9 @@ func bytesOf(text string, at []int) []int {
 	return bytes
 }
 
-// Operators returns the operators of the types of the entities, validated. As in Presidio,
-// an operator that is not used may have any parameters. To restore, a type without an
-// operator is kept.
+// Operators returns the operators for the types of the entities and validates them. As in
+// Presidio, an unused operator may have any parameters. To restore, an entity of a type
+// without an operator is kept.
 func (m Masking) Operators() (pii.Operators, error) {
 	operators := pii.Operators{}
 	for _, e := range m.Entities {
@@ -201,7 +200,7 @@ func (m Masking) Operators() (pii.Operators, error) {
 	return operators, nil
 }
 
-// ToMasked returns the answer to a request.
+// ToMasked returns the answer for a text that was masked or restored.
 func (m Masking) ToMasked(masked pii.Masked) Masked {
 	out := Masked{Text: masked.Text, Items: make([]Item, len(masked.Items))}
 	for i, item := range masked.In(toxscreen.CodePoints).Items {
@@ -215,7 +214,8 @@ func (m Masking) ToMasked(masked pii.Masked) Masked {
 	return out
 }
 
-// readOperator validates an operator. As in Presidio, this happens where it is used.
+// readOperator reads and validates an operator. As in Presidio, only operators in use are
+// validated.
 func (m Masking) readOperator(params map[string]json.RawMessage) (o pii.Operator, err error) {
 	var kind string
 	_ = json.Unmarshal(params["type"], &kind) // it was read before
@@ -293,7 +293,8 @@ func readHash(o *pii.Operator, params map[string]json.RawMessage) error {
 	return nil
 }
 
-// readValue reads a parameter of an operator. there is false if it is absent or null.
+// readValue reads a parameter of an operator. there is false if the parameter is absent or
+// null.
 func readValue(params map[string]json.RawMessage, name, kind string, into any) (there bool, err error) {
 	raw, ok := params[name]
 	if !ok || string(raw) == "null" {

@@ -1,5 +1,5 @@
-// Package presidio is the format of Presidio's analyzer and of its anonymizer, which are two
-// services there.
+// Package presidio is the wire format of Presidio's analyzer and anonymizer, which are two
+// services in Presidio.
 package presidio
 
 import (
@@ -22,32 +22,32 @@ import (
 
 // Analysis is a request of Presidio's analyzer.
 type Analysis struct {
-	// Texts are the texts to analyse. Many says that they came as a list, which the answer
-	// is then, too.
+	// Texts are the texts to analyse. Many says that the request had a list; the answer
+	// then is a list, too.
 	Texts []string
 	Many  bool
 	// Types are the types to find; nil for all.
 	Types []toxscreen.EntityType
 	// Threshold is the lowest score, in 0..1; nil for the server's.
 	Threshold *float64
-	// Explain adds to each entity why it was found.
+	// Explain adds to each entity the reason why it was found.
 	Explain bool
 	// Recognizers are used for this request only.
 	Recognizers []pii.Recognizer
 	// Context are words that support every entity near them.
 	Context []string
-	// Allow are texts that are never personal data. An entity is dropped if all of it is
-	// one of them.
+	// Allow are texts that are never personal data. An entity is dropped if all of it
+	// equals one of them.
 	Allow []string
 	// AllowPattern drops the entities in which it matches; nil drops none.
 	AllowPattern *regexp.Regexp
 
-	// written are the first expressions of the recognizers as they stand in the request,
-	// without the flags that they have here.
+	// written are the first expressions of the recognizers as the request has them: before
+	// flags were added.
 	written []string
 }
 
-// Error is an error in Presidio's form, with the status that Presidio has for it.
+// Error is an error in Presidio's form, with Presidio's HTTP status for it.
 type Error struct {
 	Status  int
 	Message string
@@ -63,13 +63,13 @@ func newError(message string) any {
 	}{message}
 }
 
-// invalid returns the error for a request that cannot be read.
+// invalid returns the error for a request that is malformed.
 func invalid(format string, args ...any) error {
 	return &Error{http.StatusBadRequest, "failed to read the request: " + fmt.Sprintf(format, args...)}
 }
 
-// checkLanguage returns the error that Presidio has for a language without
-// recognizers. An empty language is every language.
+// checkLanguage returns Presidio's error for a language without recognizers. An empty
+// language stands for any.
 func checkLanguage(language string) error {
 	if language != "" && language != "en" {
 		return nothingToFind()
@@ -77,20 +77,19 @@ func checkLanguage(language string) error {
 	return nil
 }
 
-// nothingToFind returns the error for a request whose language or types have no
-// recognizer.
+// nothingToFind returns Presidio's error for a request if its language or its types lack
+// recognizers.
 func nothingToFind() error {
 	return &Error{http.StatusInternalServerError, "No matching recognizers were found to serve the request."}
 }
 
-// Limits of an allow list of expressions. Package pii has those of recognizers.
+// Limits of an allow list of expressions. Package pii has the limits of recognizers.
 const (
 	maxAllowed      = 1_000
 	maxAllowedBytes = 10_000 // together
 )
 
-// The flags of Python's regular expressions that a request may have, and those that it has
-// unless it says otherwise.
+// The flags of Python's regular expressions that a request may set, and the default flags.
 const (
 	pythonIgnoreCase = 2
 	pythonMultiline  = 8
@@ -100,8 +99,8 @@ const (
 	pythonDefault    = pythonDotAll | pythonMultiline | pythonIgnoreCase
 )
 
-// ReadAnalysis reads a request of the analyzer and validates it. Fields that
-// Presidio does not have are ignored, as there. Errors are a [*Error].
+// ReadAnalysis reads a request of the analyzer and validates it. As Presidio does, it
+// ignores unknown fields. Every error is an [*Error].
 func ReadAnalysis(data []byte) (Analysis, error) {
 	var in struct {
 		Text        texts                  `json:"text"`
@@ -198,7 +197,7 @@ func (t *texts) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &t.texts[0])
 }
 
-// flag is a truth value, also written as a number or a text, as Python reads them.
+// flag is a truth value that may also be a number or a text, as in Python.
 type flag bool
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -207,8 +206,8 @@ func (f *flag) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readRecognizer reads an ad-hoc recognizer. One for another language has no type:
-// it is not used. written is its first expression as it stands there.
+// readRecognizer reads an ad-hoc recognizer. A recognizer for another language is not used
+// and gets no type. written is its first expression as the request has it.
 func readRecognizer(data []byte) (r pii.Recognizer, written string, err error) {
 	var in struct {
 		Name     string                 `json:"name"`
@@ -267,8 +266,8 @@ func readRecognizer(data []byte) (r pii.Recognizer, written string, err error) {
 	return r, written, nil
 }
 
-// re2Flags returns what goes before an expression for the flags of Python, which are
-// Presidio's if they are nil.
+// re2Flags returns the prefix of an expression that sets Python's flags; nil stands for
+// Presidio's default flags.
 func re2Flags(flags *int) (string, error) {
 	if flags == nil {
 		return "(?ims)", nil
@@ -302,7 +301,7 @@ type Entity struct {
 	Start       int                   `json:"start"`
 }
 
-// Explanation says why an entity was found. What is not known is null.
+// Explanation says why an entity was found. Unknown fields are null.
 type Explanation struct {
 	Recognizer    string                 `json:"recognizer"`
 	PatternName   *string                `json:"pattern_name"`
@@ -315,7 +314,7 @@ type Explanation struct {
 	Valid         *bool                  `json:"validation_result"` // of a checksum
 }
 
-// ToEntities translates the entities of a text, which have byte offsets.
+// ToEntities translates the entities of a text, which have byte offsets, for an answer.
 func ToEntities(a Analysis, text string, entities []toxscreen.Entity) []Entity {
 	out := make([]Entity, len(entities))
 	for i, e := range toxscreen.NewUnits(toxscreen.CodePoints, text).Entities(entities) {
@@ -327,7 +326,7 @@ func ToEntities(a Analysis, text string, entities []toxscreen.Entity) []Entity {
 	return out
 }
 
-// cueReason is how the reasons of an entity name a word near by.
+// cueReason begins the reason of an entity that names a word near by.
 const cueReason = "cue "
 
 func (a Analysis) explain(e toxscreen.Entity) *Explanation {
@@ -366,8 +365,8 @@ func recognizerNames(types []toxscreen.EntityType) []string {
 	return names
 }
 
-// recognizerOf returns the name of the recognizer of a type, in the form of
-// Presidio's: UsSsnRecognizer for US_SSN.
+// recognizerOf returns the name of the recognizer of a type as Presidio forms it:
+// UsSsnRecognizer for US_SSN.
 func recognizerOf(t toxscreen.EntityType) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(string(t), "_") {

@@ -13,7 +13,7 @@ import (
 	"github.com/toxscreen/toxscreen/server"
 )
 
-// Format returns the format.
+// Format returns the wire format for [server.Config].Formats.
 func Format() server.Format {
 	return server.Format{
 		Name: "presidio",
@@ -33,7 +33,8 @@ func Format() server.Format {
 	}
 }
 
-// fail answers with a failure in Presidio's form, with its status where it has one.
+// fail answers with a failure in Presidio's form, and with Presidio's status if there is
+// one.
 func fail(c *server.Call, f *server.Failure) {
 	status := f.Status()
 	if e, ok := errors.AsType[*Error](f.Cause); ok {
@@ -42,7 +43,7 @@ func fail(c *server.Call, f *server.Failure) {
 	c.Send(status, newError(f.Message))
 }
 
-// failure returns the failure for an error in Presidio's words.
+// failure wraps an error in Presidio's words for the server.
 func failure(err error) error {
 	return &server.Failure{Code: server.InvalidRequest, Message: err.Error(), Cause: err}
 }
@@ -54,7 +55,7 @@ func health(c *server.Call) error {
 	return nil
 }
 
-// constant returns the handler of a list that is always the same.
+// constant returns the handler that always answers with one list.
 func constant(values []string) func(*server.Call) error {
 	return func(c *server.Call) error {
 		c.Send(http.StatusOK, values)
@@ -62,7 +63,7 @@ func constant(values []string) func(*server.Call) error {
 	}
 }
 
-// list returns the handler of a list of what the server can find.
+// list returns the handler for a list of what the server can find.
 func list(show func([]toxscreen.EntityType) any) func(*server.Call) error {
 	return func(c *server.Call) error {
 		finder, err := c.Finder()
@@ -77,7 +78,7 @@ func list(show func([]toxscreen.EntityType) any) func(*server.Call) error {
 	}
 }
 
-// findable returns the types that a finder can find, with those of its settings' own
+// findable returns the types that a finder can find, and those of its settings'
 // recognizers.
 func findable(finder *pii.Finder) []toxscreen.EntityType {
 	types := finder.Findable()
@@ -125,12 +126,13 @@ func analyze(c *server.Call) error {
 	return nil
 }
 
-// unsupportedEntitiesHeader lists the types of a request that the server cannot find, each
-// once. As in Presidio, such a type is an error only if the request names no other.
+// unsupportedEntitiesHeader lists the types in a request that the server cannot find, each
+// once. As in Presidio, they are an error only if the request names no type that it can
+// find.
 const unsupportedEntitiesHeader = "Toxscreen-Unsupported-Entities"
 
-// finderOf returns the finder of a request, made of the server's, and the types of the
-// request that it cannot find, if it can find others. The error is an [*Error].
+// finderOf makes the finder of a request from the server's. unknown are types in the
+// request that cannot be found, if others can. Every error is an [*Error].
 func finderOf(finder *pii.Finder, in Analysis) (own *pii.Finder, unknown []string, err error) {
 	can := findable(finder)
 	for _, r := range in.Recognizers {
@@ -166,9 +168,9 @@ func finderOf(finder *pii.Finder, in Analysis) (own *pii.Finder, unknown []strin
 	return own, unknown, nil
 }
 
-// reaching returns the entities that reach the threshold of a request. Without one,
-// this is the server's, but for the types of the request's own recognizers: whoever writes
-// a score into a request knows what it means, and Presidio has no threshold then.
+// reaching returns the entities that reach the threshold of a request. If the request has
+// none, the server's applies, but not to types of the request's own recognizers: their
+// scores are the client's choice, and Presidio has no threshold then.
 func reaching(least float64, in Analysis, entities []toxscreen.Entity) []toxscreen.Entity {
 	if in.Threshold != nil {
 		return entities
@@ -179,8 +181,7 @@ func reaching(least float64, in Analysis, entities []toxscreen.Entity) []toxscre
 	})
 }
 
-// either returns an expression that matches where one of two does, each of which may be
-// nil.
+// either returns an expression that matches where a or b matches. Both may be nil.
 func either(a, b *regexp.Regexp) *regexp.Regexp {
 	switch {
 	case a == nil:
@@ -191,7 +192,7 @@ func either(a, b *regexp.Regexp) *regexp.Regexp {
 	return regexp.MustCompile("(?:" + a.String() + ")|(?:" + b.String() + ")") // both are valid
 }
 
-// anonymize masks the entities of a text that remain when conflicts between them are
+// anonymize answers a request to mask a text, after conflicts between entities are
 // resolved.
 func anonymize(c *server.Call) error {
 	return answer(c, ReadAnonymize, func(m Masking, operators pii.Operators) (pii.Masked, error) {
@@ -203,7 +204,7 @@ func anonymize(c *server.Call) error {
 	})
 }
 
-// deanonymize restores the entities of a text.
+// deanonymize answers a request to decrypt the entities of a text.
 func deanonymize(c *server.Call) error {
 	return answer(c, ReadDeanonymize, func(m Masking, operators pii.Operators) (pii.Masked, error) {
 		items := make([]pii.MaskedItem, len(m.Entities))
