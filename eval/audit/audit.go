@@ -1,5 +1,5 @@
-// Package audit tells how much abuse there is in a corpus, and what a threshold does to
-// it, from few labels of people:
+// Package audit estimates how much abuse a corpus has, and what a threshold does to the
+// corpus, from labels that people give to a sample of its texts:
 //
 //	corpus, err := audit.OpenCorpus("scored.jsonl", []toxscreen.Attribute{toxscreen.Toxicity})
 //	if err != nil {
@@ -11,9 +11,9 @@
 //	err = labels.Open("sample.csv")
 //	results, err := audit.Measure(corpus, design, labels, audit.Questions{})
 //
-// The scores decide which texts people see: a text is drawn the more often, the less its
-// score says about it. Every figure is weighted by the chance that a text had, so that
-// it is about the whole corpus and stays right where the scores are wrong.
+// The scores decide which texts people see: the less a score tells about a text, the more
+// often such texts are drawn. Each label is weighted by the chance that its text had, so
+// every figure describes the whole corpus and stays right where the scores are wrong.
 package audit
 
 import (
@@ -28,31 +28,31 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
-// Questions are what is asked of a labelled sample beside the prevalence.
+// Questions are what to answer from a labelled sample, besides the prevalence.
 type Questions struct {
-	// Requirements ask for thresholds with a guarantee, from the labels that are held back.
+	// Requirements ask for thresholds with a guarantee. The labels held back answer them.
 	Requirements []Requirement
-	// Confidence of each guarantee, between 0.5 and 1; default: 0.95.
+	// Confidence is that of each guarantee, between 0.5 and 1; default: 0.95.
 	Confidence float64
-	// Bands are ranges of scores whose texts people decide about, beside those of every
-	// report.
+	// Bands are ranges of scores whose texts people would decide about. Every report has
+	// some; these come in addition.
 	Bands []toxscreen.Band
 }
 
-// defaultBands are the bands of every report: around 0.5, from a fifth of the scale to
-// nearly all of it.
+// defaultBands are the bands of every report: around 0.5, a fifth to four fifths of the
+// scale wide.
 var defaultBands = []toxscreen.Band{{Low: 0.4, High: 0.6}, {Low: 0.3, High: 0.7}, {Low: 0.2, High: 0.8}, {Low: 0.1, High: 0.9}}
 
-// Results are the answers. What cannot be told from the labels is absent.
+// Results are the answers. Figures that the labels cannot tell are absent.
 type Results struct {
 	Design     Summary            `json:"design"`
 	Confidence float64            `json:"confidence"` // of the guarantees
 	Attributes []AttributeResults `json:"attributes"`
-	// Warnings are sentences about the limits of the results.
+	// Warnings are sentences for people about the limits of the results.
 	Warnings []string `json:"warnings"`
 }
 
-// Summary is a [Design] without the rows that were drawn.
+// Summary is a [Design] without the rows.
 type Summary struct {
 	File       string `json:"file"`
 	SHA256     string `json:"sha256"`
@@ -65,8 +65,8 @@ type Summary struct {
 	Seed       uint64 `json:"seed"`
 }
 
-// AttributeResults are the answers for one attribute. A text has the attribute if at
-// least half of the people who labelled it say so. All shares are in 0..1.
+// AttributeResults are the answers for one attribute. A text has the attribute if at least
+// half of the people who labelled the text say so. All shares are in 0..1.
 type AttributeResults struct {
 	Attribute toxscreen.Attribute `json:"attribute"`
 	// Labelled is the number of texts with a label, Positive of those that have the
@@ -74,19 +74,20 @@ type AttributeResults struct {
 	Labelled int `json:"labelled"`
 	Positive int `json:"positive"`
 	Missing  int `json:"missing"`
-	// Prevalence is the share of texts that have the attribute, by the stratified
-	// estimator. It was chosen as the answer before any label is seen, see docs/audit.md.
+	// Prevalence is the share of texts with the attribute, by the stratified estimator.
+	// This estimator was chosen as the answer before any label was seen, see docs/audit.md.
 	Prevalence eval.Estimate `json:"prevalence"`
-	// Extremes are the prevalences if no text without a label had the attribute, and if
-	// each had it; nil if every text has a label.
+	// Extremes are the prevalences for the two cases that no text without a label has the
+	// attribute, and that every one has it; nil if every text has a label.
 	Extremes *eval.Interval `json:"prevalence_without_assumption,omitempty"`
-	// MeanScore is the mean score of the corpus, which is what the model alone says.
+	// MeanScore is the mean score of the corpus: the prevalence according to the model
+	// alone.
 	MeanScore float64 `json:"mean_score"`
-	// ByDifference is the prevalence by the difference estimator: the mean score,
-	// corrected by the labels. It is a check.
+	// ByDifference is the prevalence by the difference estimator: the mean score, corrected
+	// by the labels. It checks Prevalence.
 	ByDifference eval.Estimate `json:"by_difference"`
-	// Worth is the number of labels of a simple random sample that would be as exact;
-	// nil if the labels do not tell.
+	// Worth is the number of labels of a simple random sample that would give the same
+	// variance; nil if the labels cannot tell.
 	Worth *float64 `json:"worth,omitempty"`
 
 	Strata     []StratumResults `json:"strata"`
@@ -96,7 +97,7 @@ type AttributeResults struct {
 	Guarantees []Guarantee      `json:"guarantees,omitempty"`
 }
 
-// StratumResults are the labels of one stratum.
+// StratumResults summarises the labels of one stratum.
 type StratumResults struct {
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
@@ -107,34 +108,34 @@ type StratumResults struct {
 	MeanScore float64 `json:"mean_score"` // of all its rows
 }
 
-// AtThreshold is what a threshold does: a text is flagged if its score is at or over it.
+// AtThreshold says what a threshold does: it flags texts with a score at or over it.
 type AtThreshold struct {
 	Threshold float64 `json:"threshold"`
 	Flagged   float64 `json:"flagged"` // share of the corpus, known exactly
-	// Precision is the share of flagged texts that have the attribute, Recall the share
-	// of texts with the attribute that are flagged, FalsePositiveRate the share of texts
-	// without the attribute that are flagged. nil: no label tells.
+	// Precision is the share of flagged texts that have the attribute. Recall is the share
+	// of texts with the attribute that are flagged. FalsePositiveRate is the share of texts
+	// without the attribute that are flagged. nil: the labels cannot tell.
 	Precision         *eval.Estimate `json:"precision,omitempty"`
 	Recall            *eval.Estimate `json:"recall,omitempty"`
 	FalsePositiveRate *eval.Estimate `json:"false_positive_rate,omitempty"`
 }
 
-// AtBand is what it costs to let people decide about the texts with scores from Low to
-// High, and what is left: texts under Low pass, those over High are flagged.
+// AtBand says what it costs if people decide about the texts with scores from Low to High,
+// and which errors remain: texts under Low pass, texts over High are flagged.
 type AtBand struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 	Share float64 `json:"share"` // of the corpus that people see, known exactly
-	// Found is the share of texts in the band that have the attribute, Missed the share of
-	// all texts with the attribute that are under the band, and FalseAlarms the share of
-	// all texts without it that are over the band. nil: no label tells.
+	// Found is the share of texts in the band that have the attribute. Missed is the share
+	// of all texts with the attribute that are under the band. FalseAlarms is the share of
+	// all texts without the attribute that are over the band. nil: the labels cannot tell.
 	Found       *eval.Estimate `json:"found,omitempty"`
 	Missed      *eval.Estimate `json:"missed,omitempty"`
 	FalseAlarms *eval.Estimate `json:"false_alarms,omitempty"`
 }
 
-// Measure answers questions from the labels of a sample. The corpus must be the one that
-// the design was drawn from.
+// Measure answers questions from the labels of a sample. The design must have been drawn
+// from this corpus.
 func Measure(corpus Corpus, design Design, labels Labels, q Questions) (Results, error) {
 	if q.Confidence == 0 {
 		q.Confidence = 0.95
@@ -242,7 +243,7 @@ func measure(corpus Corpus, design Design, labels Labels, q Questions, attribute
 	return found, nil
 }
 
-// some names at most five rows.
+// some lists at most five rows in a sentence.
 func some(rows []int) string {
 	const most = 5
 	var names []string
@@ -255,7 +256,7 @@ func some(rows []int) string {
 	return strings.Join(names, ", ")
 }
 
-// Refused reports whether a requirement has no threshold.
+// Refused reports whether a requirement got no threshold.
 func (r Results) Refused() bool {
 	for _, a := range r.Attributes {
 		if slices.ContainsFunc(a.Guarantees, func(g Guarantee) bool { return g.Threshold == nil }) {

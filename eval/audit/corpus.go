@@ -21,7 +21,7 @@ const (
 	longestLine = 64 << 20
 )
 
-// Corpus are the scores of the texts to audit. A row is named by its number among the
+// Corpus has the scores of the texts to audit. A row is named by its number among the
 // results, from 1.
 type Corpus struct {
 	Source
@@ -44,7 +44,7 @@ type Source struct {
 // Len returns the number of texts with scores.
 func (c Corpus) Len() int { return len(c.rows) }
 
-// result is a line of results: what is read of a row that batch wrote.
+// result is the part of a line of results that is read.
 type result struct {
 	Error      string `json:"error"`
 	Exit       int    `json:"exit"`
@@ -58,7 +58,7 @@ type result struct {
 	} `json:"versions"`
 }
 
-// readCorpus reads results. name is for messages, and identifies the file for people.
+// readCorpus reads results. name is the file's, for messages and for [Source].
 func readCorpus(r io.Reader, name string, attributes []toxscreen.Attribute) (Corpus, error) {
 	c := Corpus{Source: Source{File: name}, attributes: attributes, scores: map[toxscreen.Attribute][]float64{}}
 	hash := sha256.New()
@@ -73,7 +73,7 @@ func readCorpus(r io.Reader, name string, attributes []toxscreen.Attribute) (Cor
 	return c, nil
 }
 
-// eachLine calls visit for every line that is not blank with its number among those, from 1.
+// eachLine calls visit for every line, except blank ones, with the line's number from 1.
 func eachLine(r io.Reader, visit func(number int, line []byte) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestLine)

@@ -15,19 +15,19 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
-// Plan says how many texts people will label.
+// Plan says how many texts people are to label.
 type Plan struct {
-	// Labels is the number of texts for all estimates. If there are not as many, all are
-	// drawn.
+	// Labels is the number of texts for all estimates, 1 or more. If the corpus has fewer,
+	// all of its texts are drawn.
 	Labels int `json:"labels"`
-	// HeldBack is the number of further texts for guarantees: their labels choose no
-	// threshold, but only confirm it. 0: none.
+	// HeldBack is the number of further texts for guarantees, 0 or more. Their labels only
+	// confirm a threshold that other labels have chosen.
 	HeldBack int `json:"held_back"`
-	// Seed decides which texts are drawn.
+	// Seed decides which texts are drawn. The same seed draws the same texts.
 	Seed uint64 `json:"seed"`
 }
 
-// Design is a sample of a corpus: which rows were drawn, and with which probability.
+// Design is a sample of a corpus: the drawn rows and the probability of each to be drawn.
 // Its JSON form is the file beside the sheet that people fill in.
 type Design struct {
 	Corpus     Source                `json:"corpus"`
@@ -38,42 +38,42 @@ type Design struct {
 	Strata     []Stratum             `json:"strata"`
 }
 
-// Stratum is the part of a corpus whose scores for the first attribute are from Low to
-// High, both inclusive. The rows of Drawn and those of HeldBack are two samples
-// without replacement, which do not depend on each other: a row may be in both.
+// Stratum is the part of a corpus whose scores for the first attribute lie in Low..High.
+// Drawn and HeldBack are two independent samples without replacement: a row may be in both.
 type Stratum struct {
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
 	Rows     int     `json:"rows"`
 	Drawn    []int   `json:"drawn"` // numbers of rows, rising
 	HeldBack []int   `json:"held_back,omitempty"`
-	// InclusionProbability is the probability of each row of the stratum to be drawn;
-	// HeldBackProbability that to be held back.
+	// InclusionProbability is the probability, for each row of the stratum, to be drawn,
+	// and HeldBackProbability the probability to be held back.
 	InclusionProbability float64 `json:"inclusion_probability"`
 	HeldBackProbability  float64 `json:"held_back_probability,omitempty"`
 }
 
 const (
-	// mostStrata is the highest number of strata: more hardly help (Cochran, Sampling
+	// mostStrata is the highest number of strata. More hardly help (Cochran, Sampling
 	// Techniques, 1977, section 5A.8), and each needs labels for its variance.
 	mostStrata = 10
-	// perStratum is the mean number of labels of a stratum if there are fewer strata.
+	// perStratum is the mean number of labels for each stratum that decides how many strata
+	// there are, up to mostStrata.
 	perStratum = 20
-	// leastDrawn is the number of texts that are drawn of a stratum, if it has as many,
-	// however sure the scores seem.
+	// leastDrawn is the lowest number of texts that are drawn from a stratum which has as
+	// many, however sure its scores seem.
 	leastDrawn = 5
-	// surest is the share of errors that even the surest score is taken to have when the
-	// sample is divided. It keeps a model that is too sure of itself from hiding texts.
+	// surest is the lowest share of errors that the division of the sample assumes for a
+	// score. Without it, a model that is too sure of itself would hide texts.
 	surest = 0.01
 )
 
-// Draw draws a stratified sample. The strata are by the score of the first attribute,
-// each with the same sum of standard deviations that the scores predict for the labels,
-// sqrt(p(1-p)), and the sample is divided by these sums: the model-based stratification
-// of Wright (1983), see Särndal, Swensson and Wretman, Model Assisted Survey Sampling
-// (1992), section 12.4. It is the optimum allocation of Neyman (1934) if the scores are
-// right. Of several attributes, each counts the same in the sums (Cochran 1977,
-// section 5A.4). The same corpus and plan give the same sample.
+// Draw draws a stratified sample. The score of the first attribute divides the corpus into
+// strata, and each stratum has the same sum of sqrt(p(1-p)), the standard deviations that
+// the scores predict for the labels. These sums also divide the sample. This is the
+// model-based stratification of Wright (1983), see Särndal, Swensson and Wretman, Model
+// Assisted Survey Sampling (1992), section 12.4. If the scores are right, it is the optimum
+// allocation of Neyman (1934). With several attributes, each counts the same in the sums
+// (Cochran 1977, section 5A.4). The same corpus and plan give the same sample.
 func (c Corpus) Draw(plan Plan) (Design, error) {
 	switch {
 	case plan.Labels < 1:
@@ -89,7 +89,8 @@ func (c Corpus) Draw(plan Plan) (Design, error) {
 	return design, nil
 }
 
-// divided returns a design without rows, and the positions of the rows of each stratum.
+// divided returns a design whose strata lack their drawn rows, and the positions of each
+// stratum's rows.
 func (c Corpus) divided(plan Plan) (Design, [][]int, error) {
 	first := c.scores[c.attributes[0]]
 	order := eval.Order(c.Len(), func(a, b int) int { return cmp.Compare(first[a], first[b]) }) // positions of rows by rising score
@@ -127,8 +128,8 @@ func (c Corpus) fill(strata []Stratum, parts [][]int, seed uint64) {
 	}
 }
 
-// spread returns, for each row, the standard deviation of its label that the scores
-// predict, relative to the mean of the attribute and averaged over the attributes.
+// spread returns, for each row, the standard deviation that the scores predict for its
+// label, relative to the mean of the attribute and averaged over the attributes.
 func (c Corpus) spread() []float64 {
 	all := make([]float64, c.Len())
 	for _, attribute := range c.attributes {
@@ -145,8 +146,8 @@ func (c Corpus) spread() []float64 {
 	return all
 }
 
-// divide cuts rows, given by rising score, into at most n parts with about the same
-// sum of spreads. Equal scores stay in one part.
+// divide cuts rows, ordered by score, into at most n parts with about the same sum of
+// spreads. Rows with equal scores stay in one part.
 func divide(order []int, scores, spread []float64, n int) [][]int {
 	total := sum(spread)
 	var parts [][]int
@@ -219,8 +220,9 @@ func allocate(n int, sizes []int, sums []float64) []int {
 	return counts
 }
 
-// pick fills numbers with those of rows at the given positions, drawn without replacement,
-// rising. The algorithm is Floyd's (Bentley and Floyd, 1987).
+// pick fills numbers with the numbers of randomly drawn rows, in rising order. part has the
+// positions to draw from, without replacement, by Floyd's algorithm (Bentley and Floyd,
+// 1987).
 func (c Corpus) pick(rng *rand.Rand, part, numbers []int) {
 	picked := map[int]bool{}
 	for last := len(part) - len(numbers); last < len(part); last++ {
@@ -241,8 +243,8 @@ func source(seed, stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, stream)) //nolint:gosec // samples that can be drawn again
 }
 
-// Sample returns the numbers of all rows of the sample, also those that are held back,
-// each once and rising.
+// Sample returns the numbers of all rows of the sample, those held back included, each once
+// and in rising order.
 func (d Design) Sample() []int {
 	var all []int
 	for _, s := range d.Strata {
@@ -255,7 +257,7 @@ func (d Design) Sample() []int {
 // longestDesign is the limit of a design in bytes: enough for a million labels.
 const longestDesign = 64 << 20
 
-// readDesign reads what [Design.Save] has written.
+// readDesign reads a design that [Design.Save] wrote.
 func readDesign(r io.Reader) (Design, error) {
 	data, err := io.ReadAll(io.LimitReader(r, longestDesign+1))
 	if err != nil {
@@ -274,7 +276,7 @@ func readDesign(r io.Reader) (Design, error) {
 	return d, nil
 }
 
-// check checks that a design was drawn from a corpus.
+// check returns an error unless the design was drawn from a corpus.
 func (d Design) check(c Corpus) error {
 	switch {
 	case d.Model != c.Model:
@@ -315,11 +317,11 @@ func (d Design) check(c Corpus) error {
 
 var errEdited = errors.New("the design does not fit the corpus: it was edited or is damaged; draw a new sample")
 
-// position returns where a row is among those with scores.
+// position returns the index of a row among the rows with scores.
 func (c Corpus) position(row int) (int, bool) { return slices.BinarySearch(c.rows, row) }
 
-// stratumOf returns the number of the stratum that a score of the first attribute
-// belongs to, -1 if there is none.
+// stratumOf returns the index of the stratum for a score of the first attribute, -1 if no
+// stratum has it.
 func (d Design) stratumOf(score float64) int {
 	h, _ := slices.BinarySearchFunc(d.Strata, score, func(s Stratum, score float64) int { return cmp.Compare(s.High, score) })
 	if h == len(d.Strata) || score < d.Strata[h].Low {

@@ -19,7 +19,7 @@ type stratum struct {
 	unlabelled []float64 // their scores
 }
 
-// label is what people say about a text.
+// label is what people say about a text, beside its score.
 type label struct {
 	score    float64
 	positive bool
@@ -104,7 +104,7 @@ func (s stratum) positive() int {
 	return n
 }
 
-// cell is a part of a corpus in which every text had the same probability to be labelled.
+// cell is a part of a corpus in which each text had the same probability to be labelled.
 type cell struct {
 	weight float64 // share of the corpus
 	size   int     // texts
@@ -124,16 +124,15 @@ func whole(strata []stratum, total int) (cells []cell, shares []float64) {
 	return cells, shares
 }
 
-// region is a cell with the shares of the corpus that its texts have in each piece
-// between cuts.
+// region is a cell that cuts divide into pieces, with each piece's share of the corpus.
 type region struct {
 	cell
 
 	pieces []float64
 }
 
-// regions cuts the strata at scores, given rising: a piece has the texts at or over one
-// cut and under the next. A piece of a stratum without a label is taken to be like its
+// regions cuts the strata at scores in rising order: a piece has the texts at or over one
+// cut and under the next. If a piece of a stratum lacks labels, it is joined with its
 // neighbour. Every stratum must have a label.
 func regions(strata []stratum, total int, cuts ...float64) []region {
 	var all []region
@@ -173,11 +172,11 @@ func regions(strata []stratum, total int, cuts ...float64) []region {
 	return all
 }
 
-// rate is the share of labels that are positive.
+// rate returns the share of positive labels.
 func (c cell) rate() float64 { return float64(c.k) / float64(c.n) }
 
-// effective is the number of labels with the variance of the rate if texts were drawn with
-// replacement. It is infinite if every text has a label.
+// effective returns the number of labels that would give the rate the same variance if
+// texts were drawn with replacement. It is infinite if every text has a label.
 func (c cell) effective() float64 {
 	if c.n == c.size {
 		return math.Inf(1)
@@ -185,12 +184,12 @@ func (c cell) effective() float64 {
 	return float64(c.n) * float64(c.size-1) / float64(c.size-c.n)
 }
 
-// critical is the normal quantile of an interval of 95 %.
+// critical is the quantile of the normal distribution for an interval of 95 %.
 const critical = 1.959963984540054
 
-// proportion is the share of positives among texts of which each cell has a share of the
-// corpus: the stratified estimator (Cochran 1977, section 5.3) with the interval of the
-// score test.
+// proportion estimates the share of positives among texts that make up the given share of
+// the corpus in each cell. It is the stratified estimator (Cochran 1977, section 5.3) with
+// the interval of the score test.
 func proportion(cells []cell, shares []float64) eval.Estimate {
 	positive, all := 0.0, 0.0
 	for i, c := range cells {
@@ -234,8 +233,8 @@ func within(cells []cell, shares []float64, negative bool) eval.Estimate {
 	})}
 }
 
-// accepted returns the shares in 0..1 around a value whose test statistic, a
-// standard normal deviate, is not over [critical].
+// accepted returns the interval of shares in 0..1 around a value whose test statistic, a
+// standard normal deviate, is at most [critical].
 func accepted(value float64, statistic func(share float64) float64) *eval.Interval {
 	edge := func(outside float64) float64 {
 		if math.Abs(statistic(outside)) <= critical {
@@ -254,13 +253,13 @@ func accepted(value float64, statistic func(share float64) float64) *eval.Interv
 	return &eval.Interval{Low: edge(0), High: edge(1)}
 }
 
-// score is the statistic of the score test, with the correction for skewness of Gart and
-// Nam (1988), of the hypothesis that sum(factor·rate) over the cells is target: the
-// distance of the observed sum in standard deviations, at the rates that
-// are most likely under the hypothesis. It is Wilson's for one cell. That the variance
-// is that under the hypothesis keeps the coverage where a cell has no positive label: its rate
-// may then be as high as the hypothesis wants. It is infinite if the hypothesis is
-// impossible.
+// score returns the statistic of the score test of the hypothesis that sum(factor·rate)
+// over the cells is target, with the correction for skewness of Gart and Nam (1988). It is
+// the distance of the observed sum from target in standard deviations, at the rates that
+// are most likely under the hypothesis. For one cell it is Wilson's statistic. The variance
+// is that under the hypothesis, which keeps the coverage where a cell has no positive
+// label: the rate of such a cell can then be as high as the hypothesis demands. The
+// statistic is infinite if the hypothesis is impossible.
 func score(cells []cell, factors []float64, target float64) float64 {
 	var open []int // cells whose rate is not known exactly
 	observed := 0.0
@@ -291,7 +290,8 @@ func score(cells []cell, factors []float64, target float64) float64 {
 		return math.Inf(1)
 	}
 	z, skew := distance/math.Sqrt(variance), third/math.Pow(variance, 1.5)/6
-	// z is u + skew·(u²-1) for a normal u, by the first term of Cornish and Fisher's expansion.
+	// z is u + skew·(u²-1) for a normal u, the first term of the expansion of Cornish and
+	// Fisher.
 	inside := 1 + 4*skew*(skew+z)
 	if math.Abs(skew) < 1e-9 || inside < 0 {
 		return z
@@ -299,10 +299,10 @@ func score(cells []cell, factors []float64, target float64) float64 {
 	return (math.Sqrt(inside) - 1) / (2 * skew)
 }
 
-// likeliest returns the rates of the open cells with the highest likelihood among those
-// with sum(factor·rate) = target, nil if there are none. By Lagrange, each solves
-// m·p² - (m+n)·p + y = 0 with m = multiplier·factor for y positives of n; the sum
-// falls with the multiplier.
+// likeliest returns the rates of the open cells with the highest likelihood under
+// sum(factor·rate) = target, or nil if no rates satisfy it. By Lagrange's method, each rate
+// p solves m·p² - (m+n)·p + y = 0, with m = multiplier·factor and y positives among n
+// labels. The sum falls as the multiplier rises.
 func likeliest(cells []cell, open []int, factors []float64, target float64) []float64 {
 	least, most := 0.0, 0.0
 	for _, i := range open {
@@ -354,9 +354,9 @@ func likeliest(cells []cell, open []int, factors []float64, target float64) []fl
 }
 
 // difference is the generalised difference estimator (Cassel, Särndal and Wretman 1976),
-// which is that of prediction-powered inference (Angelopoulos et al. 2023): the mean
-// score and the mean error of the scores. Its interval is the normal one; it is nil
-// if a stratum has fewer than two labels.
+// which prediction-powered inference uses, too (Angelopoulos et al. 2023): the mean score
+// plus the mean error of the scores. Its interval is the normal one, and nil if a stratum
+// has fewer than two labels.
 func difference(meanScore float64, strata []stratum, cells []cell) eval.Estimate {
 	e := eval.Estimate{Value: meanScore}
 	variance := 0.0
@@ -386,7 +386,7 @@ func difference(meanScore float64, strata []stratum, cells []cell) eval.Estimate
 	return e
 }
 
-// error is how much the score is too low.
+// error returns how much too low the score is.
 func (l label) error() float64 {
 	if l.positive {
 		return 1 - l.score
@@ -394,7 +394,7 @@ func (l label) error() float64 {
 	return -l.score
 }
 
-// worth returns how many labels of a simple random sample give the same variance.
+// worth returns the number of labels of a simple random sample with the same variance.
 func worth(share float64, cells []cell) *float64 {
 	variance := 0.0
 	for _, c := range cells {
@@ -407,7 +407,7 @@ func worth(share float64, cells []cell) *float64 {
 	return &n
 }
 
-// atThreshold returns what a threshold does.
+// atThreshold estimates what a threshold does.
 func atThreshold(strata []stratum, total int, threshold float64) AtThreshold {
 	cells, shares := pieces(strata, total, threshold)
 	a := AtThreshold{Threshold: threshold, Flagged: flagged(strata, total, threshold)}
@@ -419,7 +419,7 @@ func atThreshold(strata []stratum, total int, threshold float64) AtThreshold {
 	return a
 }
 
-// atBand returns what it costs to let people decide about a band.
+// atBand estimates what it costs if people decide about a band.
 func atBand(strata []stratum, total int, band toxscreen.Band) AtBand {
 	above := math.Nextafter(band.High, 2) // the band includes its ends
 	cells, shares := pieces(strata, total, band.Low, above)
@@ -446,8 +446,8 @@ func flagged(strata []stratum, total int, threshold float64) float64 {
 	return float64(over) / float64(total)
 }
 
-// pieces returns the cells of strata that are cut at scores, and for each piece the share of
-// the corpus that each cell has in it.
+// pieces returns the cells of strata that are cut at scores and, for each piece, the share
+// of the corpus that the piece has in each cell.
 func pieces(strata []stratum, total int, cuts ...float64) (cells []cell, shares [][]float64) {
 	shares = make([][]float64, len(cuts)+1)
 	for _, r := range regions(strata, total, cuts...) {
@@ -459,7 +459,7 @@ func pieces(strata []stratum, total int, cuts ...float64) (cells []cell, shares 
 	return cells, shares
 }
 
-// labelsFrom counts the labels of texts with a score from low and under high.
+// labelsFrom counts the labels of texts with a score in low..high, high excluded.
 func labelsFrom(strata []stratum, low, high float64) int {
 	n := 0
 	for _, s := range strata {

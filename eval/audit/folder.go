@@ -19,8 +19,8 @@ const (
 	DesignFile = "design.json"
 )
 
-// Save writes the sheet and the design of a sample into a folder, which is created if it
-// is missing.
+// Save writes the sheet and the design of a sample into a folder, and creates the folder if
+// it is missing.
 func (d Design) Save(folder string, entries map[int]Entry) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("failed to create %s: %w", folder, files.Cause(err))
@@ -45,28 +45,28 @@ func OpenDesign(folder string) (Design, error) {
 	return opened(filepath.Join(folder, DesignFile), "the design of a sample", readDesign)
 }
 
-// OpenCorpus reads results in JSONL, as `toxscreen batch --full` writes them: the scores
-// of the given attributes. All must be of one model, and by the whole network. A row
-// that failed is counted and left out. A line may have up to 64 MiB, and there may be 50
+// OpenCorpus reads results in JSONL, as `toxscreen batch --full` writes them: the scores of
+// the given attributes. All results must be of one model and of its whole network. Rows
+// that failed are counted and left out. A line may have up to 64 MiB, and a file up to 50
 // million rows.
 func OpenCorpus(path string, attributes []toxscreen.Attribute) (Corpus, error) {
 	return opened(path, "results", func(r io.Reader) (Corpus, error) { return readCorpus(r, filepath.Base(path), attributes) })
 }
 
-// OpenEntries reads the texts of a sample and their ids by the numbers of their rows: from the
-// results that the sample was drawn from, or from JSONL with the same rows, which is what
-// batch read.
+// OpenEntries reads the texts of a sample and their ids, by row number, from the file at
+// path: the results that the sample was drawn from, or JSONL with the same rows, such as
+// the input of batch.
 func (c Corpus) OpenEntries(d Design, path string) (map[int]Entry, error) {
 	return opened(path, "the texts of the sample", func(r io.Reader) (map[int]Entry, error) { return c.entries(d, r, filepath.Base(path)) })
 }
 
-// Open reads a sheet that people filled in. Columns that are called like an attribute, or
-// begin with its name and an underscore (insult, insult_ann), have labels: 0 or 1, yes
-// or no, or a share of people in 0..1. An empty cell says nothing. Opinions of several
-// columns, rows and sheets about one text are averaged. Other columns are ignored,
-// as is the order of rows and columns. The delimiter may be a comma, a semicolon or a tab.
-// A sheet may have up to 256 MiB.
-// If Open returns an error, the labels are incomplete.
+// Open reads a sheet that people filled in. A column has labels if it is named like an
+// attribute, or like an attribute and an underscore with more after it (insult,
+// insult_ann). A label is 0 or 1, yes or no, or a share of people in 0..1; an empty cell is
+// no opinion. Opinions about one text from several columns, rows and sheets are averaged.
+// Other columns are ignored, and rows and columns can have any order. Commas, semicolons or
+// tabs separate the cells. A sheet may have up to 256 MiB. If Open returns an error, the
+// labels are incomplete.
 func (l Labels) Open(path string) error {
 	_, err := opened(path, "labels", func(r io.Reader) (Labels, error) { return l, l.read(r, path) })
 	return err
@@ -83,7 +83,7 @@ func opened[T any](path, what string, read func(io.Reader) (T, error)) (T, error
 	return read(file)
 }
 
-// Repeats counts the texts that are the same as one before them.
+// Repeats counts the texts that equal an earlier one.
 func Repeats(entries map[int]Entry) int {
 	seen := map[string]bool{}
 	for _, entry := range entries {

@@ -12,11 +12,11 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
-// Requirement is what a threshold has to keep, such as "at most 1 % of the texts without
-// the attribute are flagged".
+// Requirement is a limit that a threshold must keep, such as "at most 1 % of the texts
+// without the attribute are flagged".
 type Requirement struct {
 	Measure Measured `json:"measure"`
-	// Limit, between 0 and 1, is the highest value of a rate of errors, and the lowest
+	// Limit, between 0 and 1, is the highest value of a rate of errors, or the lowest value
 	// of precision and recall.
 	Limit float64 `json:"limit"`
 }
@@ -24,7 +24,7 @@ type Requirement struct {
 // Measured is a figure that a [Requirement] limits.
 type Measured string
 
-// The figures of requirements. The first two are limited from above, the others from below.
+// The figures that requirements limit: the first two from above, the others from below.
 const (
 	FalsePositiveRate Measured = "false_positive_rate" // flagged, of the texts without the attribute
 	MissRate          Measured = "miss_rate"           // not flagged, of the texts with the attribute
@@ -35,8 +35,8 @@ const (
 // Upper reports whether requirements limit the figure from above.
 func (m Measured) Upper() bool { return m == FalsePositiveRate || m == MissRate }
 
-// ParseRequirement reads a requirement like false_positive_rate=0.01. upper says that
-// the limit is from above.
+// ParseRequirement reads a requirement like false_positive_rate=0.01. upper selects the
+// figures that are limited from above.
 func ParseRequirement(text string, upper bool) (Requirement, error) {
 	name, value, _ := strings.Cut(text, "=")
 	r := Requirement{Measure: Measured(name)}
@@ -71,28 +71,28 @@ func (r Requirement) String() string {
 	return string(r.Measure)
 }
 
-// Guarantee is the answer to a requirement: a threshold, or why there is none.
+// Guarantee is the answer to a requirement: a threshold, or the reason for its absence.
 type Guarantee struct {
 	Requirement Requirement `json:"requirement"`
-	// Threshold keeps the requirement with the confidence of the results: the lowest that
-	// is proved for false positives and precision, the highest for the others. nil if none
-	// is proved.
+	// Threshold keeps the requirement with the confidence of the results. Of the proved
+	// thresholds it is the lowest for false positives and precision, and the highest for
+	// misses and recall. nil if no threshold is proved.
 	Threshold *float64 `json:"threshold,omitempty"`
 	// Flagged is the share of the corpus at or over Threshold; nil without one.
 	Flagged *float64 `json:"flagged,omitempty"`
 	// Refused says why there is no threshold.
 	Refused string `json:"refused,omitempty"`
-	// LabelsNeeded is about how many labels must be held back; nil if no number would do,
-	// or if there is a threshold.
+	// LabelsNeeded is about how many labels to hold back for a proof; nil if there is a
+	// threshold, or if no number of labels would prove one.
 	LabelsNeeded *int `json:"labels_needed,omitempty"`
 }
 
-// candidates are the thresholds that a guarantee chooses from. They do not depend on
+// candidates are the thresholds among which a guarantee chooses. They must not depend on
 // labels.
 var candidates = eval.Thresholds(100)
 
-// loss is what a text says against a requirement: its mean over the corpus is at most 0
-// if and only if the requirement is kept.
+// loss is what one text counts against a requirement. The requirement is kept exactly if
+// the mean loss over the corpus is at most 0.
 func (r Requirement) loss(flagged, positive bool) float64 {
 	errs, counts, limit := false, false, r.Limit
 	switch r.Measure {
@@ -114,23 +114,24 @@ func (r Requirement) loss(flagged, positive bool) float64 {
 	return -limit
 }
 
-// worst is the highest loss of a text that is flagged or not, whatever people say.
+// worst returns the highest loss of a text, flagged or not, over both possible labels.
 func (r Requirement) worst(flagged bool) float64 {
 	return max(r.loss(flagged, true), r.loss(flagged, false))
 }
 
-// guarantee proves thresholds by the labels that are held back, in the way of Learn then
-// Test (Angelopoulos et al., 2021): thresholds are tested one after another, the most
-// promising first, each at the full level, up to the first that fails (fixed-sequence
-// testing). The chosen labels, which are not held back, and the scores decide the order.
+// guarantee proves thresholds with the labels that are held back, by the method Learn then
+// Test (Angelopoulos et al., 2021). It tests thresholds one after another, the most
+// promising first, each at the full level, and stops at the first that fails
+// (fixed-sequence testing). The scores and the other labels, chosen, decide the order.
 //
 // The test of a threshold multiplies 1 - bet·weight·loss over the held back texts, where
-// weight is what corrects for the stratum's share of the sample. If the requirement
-// is not kept, the product's expectation is at most 1: with replacement since the mean of
-// weight·loss is positive, for fixed numbers per stratum by the inequality of
-// arithmetic and geometric means, without replacement by Hoeffding (1963, theorem 4).
-// So it is over 1/(1-confidence) with at most that probability (Markov), for any number of
-// labels. This is testing by betting (Waudby-Smith and Ramdas, 2024). With no
+// weight corrects for the stratum's share of the sample. If the requirement is violated,
+// the expectation of the product is at most 1. With replacement, the reason is that the
+// mean of weight·loss is positive; for fixed numbers per stratum, the inequality of
+// arithmetic and geometric means; without replacement, Hoeffding (1963, theorem 4). So the
+// product exceeds 1/(1-confidence) with a probability of at most 1-confidence (Markov), for
+// any number of labels. This is testing by betting (Waudby-Smith and Ramdas, 2024). For a
+// simple random sample without an error it equals the exact binomial test.
 // error in a simple random sample it is the exact binomial test.
 func guarantee(chosen, held []stratum, total int, r Requirement, confidence float64) Guarantee {
 	g := Guarantee{Requirement: r}
@@ -205,7 +206,7 @@ func guarantee(chosen, held []stratum, total int, r Requirement, confidence floa
 	return g
 }
 
-// bet is how a threshold is tested.
+// bet describes the test of one threshold.
 type bet struct {
 	threshold float64
 	size      float64 // factor of weight·loss, 0 or more
@@ -216,15 +217,15 @@ type bet struct {
 	flawless float64
 }
 
-// labels returns how many labels prove the requirement with a probability of about 84 %:
-// where the expected evidence is a standard deviation over what is needed.
+// labels returns how many labels prove the requirement with a probability of about 84 %: so
+// many that the expected evidence exceeds need by one standard deviation.
 func (b bet) labels(need float64) int {
 	root := (b.spread + math.Sqrt(b.spread*b.spread+4*b.growth*need)) / (2 * b.growth)
 	return int(math.Ceil(root*root - 1e-9))
 }
 
-// weightsOf returns, for each stratum, its share of the corpus relative to its share of
-// the draws, and the latter.
+// weightsOf returns two figures for each stratum: its share of the corpus relative to its
+// share of the draws, and its share of the draws.
 func weightsOf(strata []stratum, total int) (weights, draws []float64) {
 	all := 0
 	for _, s := range strata {
@@ -238,8 +239,8 @@ func weightsOf(strata []stratum, total int) (weights, draws []float64) {
 	return weights, draws
 }
 
-// prior is the number of labels that the scores count as, where the labels that are not
-// held back predict the test.
+// prior is the number of labels for which the scores count, where the chosen labels predict
+// the test.
 const prior = 2
 
 // bet returns the bet with the highest expected growth.
@@ -309,8 +310,8 @@ func (r Requirement) bet(chosen []stratum, draws, weights []float64, threshold f
 	return b
 }
 
-// evidence is the logarithm of the product of the test. A text without a label counts as
-// whatever is worse.
+// evidence returns the logarithm of the product of the test. A text without a label counts
+// as if it had the label that is worse for the requirement.
 func (r Requirement) evidence(held []stratum, weights []float64, b bet) float64 {
 	if b.size == 0 {
 		return 0

@@ -61,8 +61,8 @@ func (c Corpus) entries(d Design, r io.Reader, name string) (map[int]Entry, erro
 }
 
 // writeSheet writes the CSV that people fill in: row, id, text and a column for each
-// attribute, in random order and without the scores, so that neither sways the people.
-// A text that a spreadsheet would run as a formula begins with an apostrophe.
+// attribute. The rows are in random order and without scores, since both would sway people.
+// An apostrophe begins each text that a spreadsheet would run as a formula.
 func (d Design) writeSheet(w io.Writer, entries map[int]Entry) error {
 	sheet := [][]string{{rowColumn, "id", "text"}}
 	for _, attribute := range d.Attributes {
@@ -78,7 +78,7 @@ func (d Design) writeSheet(w io.Writer, entries map[int]Entry) error {
 	return files.Cause(csv.NewWriter(w).WriteAll(sheet))
 }
 
-// plain returns a text that spreadsheets show and do not run, see
+// plain returns a text that spreadsheets show instead of running it, see
 // https://owasp.org/www-community/attacks/CSV_Injection.
 func plain(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
@@ -87,20 +87,22 @@ func plain(text string) string {
 	return text
 }
 
-// Labels are what people say about the texts of a sample.
+// Labels are the opinions of people about the texts of a sample. They serve one goroutine
+// at a time.
 type Labels struct {
 	attributes []toxscreen.Attribute
 	sample     []int
 	votes      map[toxscreen.Attribute]map[int]votes
 }
 
-// votes are the opinions about one text: their sum, each in 0..1, and their number.
+// votes are the opinions about one text: their sum, where each is in 0..1, and their
+// number.
 type votes struct {
 	sum   float64
 	count int
 }
 
-// NewLabels returns labels for a sample, none yet. [Labels.Open] adds to them.
+// NewLabels returns empty labels for a sample. [Labels.Open] adds opinions.
 func NewLabels(d Design) Labels {
 	l := Labels{attributes: d.Attributes, sample: d.Sample(), votes: map[toxscreen.Attribute]map[int]votes{}}
 	for _, attribute := range d.Attributes {
@@ -118,8 +120,8 @@ func (l Labels) count() int {
 	return n
 }
 
-// set adds an opinion about a text: the share in 0..1 of people who say that the
-// attribute, one of the sample's, applies.
+// set adds an opinion about a text: share, in 0..1, is the share of people who say that the
+// text has an attribute of the sample.
 func (l Labels) set(row int, attribute toxscreen.Attribute, share float64) error {
 	if _, known := slices.BinarySearch(l.sample, row); !known {
 		return fmt.Errorf("row %d is not in the sample", row)
@@ -129,8 +131,8 @@ func (l Labels) set(row int, attribute toxscreen.Attribute, share float64) error
 	return nil
 }
 
-// has returns whether at least half of the people say that a text has an attribute,
-// and whether anybody said anything.
+// has returns whether at least half of the people say that a text has an attribute, and
+// whether the text has a label.
 func (l Labels) has(row int, attribute toxscreen.Attribute) (has, labelled bool) {
 	v, labelled := l.votes[attribute][row]
 	return labelled && v.sum >= float64(v.count)/2, labelled
@@ -184,8 +186,8 @@ func (l Labels) readRows(r io.Reader) error {
 	}
 }
 
-// delimiter returns the character that separates the columns of a sheet, as its header
-// tells.
+// delimiter returns the character that separates the cells of a sheet, judging by its
+// header.
 func delimiter(text string) rune {
 	header, _, _ := strings.Cut(text, "\n")
 	best := ','
@@ -197,8 +199,8 @@ func delimiter(text string) rune {
 	return best
 }
 
-// columns returns the column of the row's number, and the attribute of each column with
-// labels.
+// columns returns the index of the column with row numbers, and the attribute of each
+// column with labels.
 func (l Labels) columns(header []string) (row int, columns map[int]toxscreen.Attribute, err error) {
 	row, columns = -1, map[int]toxscreen.Attribute{}
 	var names []string

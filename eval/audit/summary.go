@@ -8,7 +8,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
-// Summary returns the most important results, in lines for people.
+// Summary returns the most important results as lines of text for people.
 func (r Results) Summary() string {
 	var b strings.Builder
 	for _, one := range r.Attributes {
