@@ -179,8 +179,8 @@ func TestFeedbackThatMakesNoSense(t *testing.T) {
 	f := openFeedback(t, filepath.Join(t.TempDir(), "feedback.db"), store.FeedbackOptions{})
 	for want, change := range map[string]func(*store.LabelSet){
 		"there are no labels":                      func(l *store.LabelSet) { l.Labels = toxscreen.Scores{} },
-		"the label 1.5 for insult is not a share":     func(l *store.LabelSet) { l.Labels.Set(toxscreen.Insult, 1.5) },
-		"the label NaN for insult is not a share":     func(l *store.LabelSet) { l.Labels.Set(toxscreen.Insult, math.NaN()) },
+		"the label 1.5 for insult is not a share":  func(l *store.LabelSet) { l.Labels.Set(toxscreen.Insult, 1.5) },
+		"the label NaN for insult is not a share":  func(l *store.LabelSet) { l.Labels.Set(toxscreen.Insult, math.NaN()) },
 		"the weight -1 is not a number of texts":   func(l *store.LabelSet) { l.Weight = -1 },
 		"the weight NaN is not a number of texts":  func(l *store.LabelSet) { l.Weight = math.NaN() },
 		"the weight +Inf is not a number of texts": func(l *store.LabelSet) { l.Weight = math.Inf(1) },
