@@ -69,8 +69,8 @@ type Summary struct {
 // half of the people who labelled the text say so. All shares are in 0..1.
 type AttributeResults struct {
 	Attribute toxscreen.Attribute `json:"attribute"`
-	// Labelled is the number of texts with a label, Positive of those that have the
-	// attribute, and Missing of those that were drawn and have no label.
+	// Labelled is the number of texts with a label, Positive the number of those that have
+	// the attribute, and Missing the number of drawn texts without a label.
 	Labelled int `json:"labelled"`
 	Positive int `json:"positive"`
 	Missing  int `json:"missing"`

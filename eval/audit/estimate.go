@@ -203,9 +203,9 @@ func proportion(cells []cell, shares []float64) eval.Estimate {
 	return eval.Estimate{Value: value, Interval: accepted(value, func(share float64) float64 { return score(cells, shares, share*all) })}
 }
 
-// within is the share of the positive texts (or of the negative ones) that are among the
-// texts of which each cell has the given share of the corpus. The interval is
-// that of the score test of sum((share-value·weight)·rate) = 0.
+// within estimates which share of all positive texts (or, with negative, of all negative
+// ones) lies among the texts that make up the given share of the corpus in each cell. Its
+// interval is that of the score test of sum((share-value·weight)·rate) = 0.
 func within(cells []cell, shares []float64, negative bool) eval.Estimate {
 	rate := cell.rate
 	if negative {

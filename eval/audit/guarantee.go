@@ -132,7 +132,6 @@ func (r Requirement) worst(flagged bool) float64 {
 // product exceeds 1/(1-confidence) with a probability of at most 1-confidence (Markov), for
 // any number of labels. This is testing by betting (Waudby-Smith and Ramdas, 2024). For a
 // simple random sample without an error it equals the exact binomial test.
-// error in a simple random sample it is the exact binomial test.
 func guarantee(chosen, held []stratum, total int, r Requirement, confidence float64) Guarantee {
 	g := Guarantee{Requirement: r}
 	none := held[0].drawn == 0 // then of every stratum
