@@ -1,5 +1,4 @@
-// Package fit computes the parameters of package fusion from texts whose labels are
-// known:
+// Package fit computes the parameters of package fusion from texts with known labels:
 //
 //	params, report, err := fit.Params(rows, fit.Options{Model: version, Thresholds: thresholds, Prices: prices})
 //	if err != nil {
@@ -7,8 +6,8 @@
 //	}
 //	fmt.Print(report.Text(params))
 //
-// [SelfTest] computes what a judge's self-test allows. Applying the outcome is package
-// fusion's task.
+// [SelfTest] computes how much the verdicts of a judge count, from the judge's self-test.
+// Package fusion applies the parameters.
 package fit
 
 import (
@@ -35,19 +34,20 @@ type Options struct {
 	Prices     fusion.Prices
 	Budget     fusion.Budget // LeastValue is ignored
 	Traffic    Traffic
-	// Base has the judges to keep besides the one that is fitted.
+	// Base are parameters whose judges are kept, besides the judge that is fitted.
 	Base fusion.Params
 }
 
-// Traffic limits what verdicts may use of a judge. [Params] turns it into a share of
-// texts, by the means of the verdicts in the rows.
+// Traffic limits the use of a judge. [Params] converts the limits into a share of texts, by
+// the means over the verdicts in the rows.
 type Traffic struct {
-	Texts float64 // scored per minute; 0 for no limit
-	// Tokens and Seconds are what verdicts may use per minute; 0 for no limit.
+	Texts float64 // scored per minute; 0 if unknown
+	// Tokens and Seconds are the limits of all verdicts together, per minute; 0 for no
+	// limit.
 	Tokens, Seconds float64
 }
 
-// The minimum for a fit. With fewer rows, only luck passes the gate below.
+// The minimum for a fit. With fewer rows, only luck would pass the gate below.
 const (
 	leastRows  = 100
 	leastClass = 20 // of each class
@@ -57,7 +57,7 @@ const (
 	folds      = 5
 	levels     = 15 // of the evidence, from −cap to cap
 	// gate is the number of standard errors by which a parameter must lower the
-	// cross-validated loss to be accepted: a useless one passes with a probability
+	// cross-validated loss to be accepted: a useless parameter passes with a probability
 	// under 5 %.
 	gate = 1.645
 )
@@ -65,55 +65,56 @@ const (
 // Report describes a fit.
 type Report struct {
 	Attributes []AttributeReport
-	// Rows is the number of rows, Judged the number of rows with a verdict.
+	// Rows is the number of rows, and Judged the number of rows with a verdict.
 	Rows, Judged int
-	// Share is the expected share of judged texts, according to the rows; Least is
-	// the minimum worth of a verdict.
+	// Share is the expected share of judged texts, in 0..1, as the rows tell. Least is the
+	// least worth of a verdict at which the judge is asked.
 	Share, Least float64
-	// Curve is the worth of verdicts by the share of judged texts, the texts with
-	// the highest worth first.
+	// Curve gives the worth of verdicts by the share of judged texts, if the texts with the
+	// highest worth are judged first.
 	Curve []Point
 	// SecondsPerCall and TokensPerCall are means over the verdicts.
 	SecondsPerCall, TokensPerCall float64
 }
 
-// Point is a point of a curve: a share of judged texts in 0..1, and the worth of
-// their verdicts, averaged over all texts.
+// Point is a point of a curve: a share of judged texts in 0..1, and the worth of their
+// verdicts as a mean over all texts.
 type Point struct{ Share, Worth float64 }
 
-// AttributeReport describes the fit of one attribute. Losses are cross-validated
-// log losses in nats per row.
+// AttributeReport describes the fit of one attribute. Losses are cross-validated log
+// losses, in nats per row.
 type AttributeReport struct {
 	Attribute    toxscreen.Attribute
 	Toxic, Clean float64
-	// Calibration of the classifier: the loss before and after, and whether the
+	// The calibration of the classifier: the losses before and after, and whether the
 	// correction was accepted.
 	Before, After float64
 	Calibrated    bool
-	// The judge inside the band: the losses of the classifier alone and of both,
-	// and whether the judge counts. If Weights is nil, there were too few rows, as
-	// Note says.
+	// The judge inside the band: the losses of the classifier alone and of both together,
+	// and the judge's weights. Weights is nil if there were too few rows; Note then says
+	// so.
 	Classifier, Fused float64
 	Counts            bool
 	Weights           *fusion.Weights
 	Note              string
-	// Held are the probabilities of the rows by fits without their fold, for plots.
+	// Held are the probabilities of the rows by parameters that were fitted without the
+	// row's fold, for plots.
 	Held []Held
 }
 
-// Held is a row with its probability by parameters that were fitted without it.
+// Held is a row with its probabilities by parameters that were fitted without the row.
 type Held struct {
 	Before, After float64 // probabilities without and with the parameters
 	Label, Weight float64
 }
 
-// ErrVerdicts is in the error of rows with too few verdicts: the judge has to be asked about
-// more of them.
+// ErrVerdicts is in the error chain if rows have too few verdicts, so that the judge must
+// be asked about more of them.
 var ErrVerdicts = errors.New("verdicts")
 
-// Params computes the parameters for labelled texts. A parameter is left out unless
-// cross-validation shows that it lowers the loss. Too few rows, contradicting rows
-// and rows of one class only are rejected.
+// Params computes the parameters from labelled texts. It leaves out a parameter unless
+// cross-validation shows that the parameter lowers the loss. The error says what is wrong
+// with rows: too few, contradicting, or of one class only.
 func Params(rows []toxscreen.Labelled, o Options) (fusion.Params, Report, error) {
 	fitted, report, err := fit(rows, o)
 	if err != nil {
@@ -190,7 +191,7 @@ func fit(rows []toxscreen.Labelled, o Options) (fusion.Params, Report, error) {
 	return p, report, nil
 }
 
-// check rejects unusable rows.
+// check returns an error for rows that cannot be used, or that contradict each other.
 func check(rows []toxscreen.Labelled) error {
 	seen := map[string]int{}
 	var contradicting int
@@ -231,7 +232,7 @@ func check(rows []toxscreen.Labelled) error {
 	return nil
 }
 
-// judgeOf returns the one judge that rows have verdicts of, or nil.
+// judgeOf returns the only judge with verdicts in rows, or nil if rows have no verdicts.
 func judgeOf(rows []toxscreen.Labelled, report *Report) (*fusion.JudgeParams, error) {
 	var judge *fusion.JudgeParams
 	weights := 0.0
@@ -266,7 +267,8 @@ func judgeOf(rows []toxscreen.Labelled, report *Report) (*fusion.JudgeParams, er
 	return judge, nil
 }
 
-// share returns the smallest share that the limits allow, 0 if there is no limit.
+// share returns the lowest share of judged texts among those that the limits allow, or 0
+// without a limit.
 func (o Options) share(judged bool, r Report) (float64, error) {
 	share := o.Budget.Share
 	for _, bound := range []struct {
@@ -287,7 +289,7 @@ func (o Options) share(judged bool, r Report) (float64, error) {
 	return share, nil
 }
 
-// sample is one row as the fit of one attribute sees it.
+// sample is one row in the fit of one attribute.
 type sample struct {
 	fusion.Finding // what the judge says
 
@@ -342,9 +344,8 @@ func normalised(all []sample) []sample {
 	return all
 }
 
-// classes returns the effective numbers of toxic and of clean rows. A row that a
-// share of people finds toxic counts by this share as toxic and by the rest as
-// clean.
+// classes returns the effective numbers of toxic and of clean rows. If a share of people
+// finds a row toxic, the row counts as toxic by this share and as clean by the rest.
 func classes(all []sample) (toxic, clean float64) {
 	effective := func(share func(y float64) float64) float64 {
 		sum, squares := 0.0, 0.0
@@ -360,7 +361,7 @@ func classes(all []sample) (toxic, clean float64) {
 	return effective(func(y float64) float64 { return y }), effective(func(y float64) float64 { return 1 - y })
 }
 
-// tooFew returns why the rows are too few for a fit, or an empty string.
+// tooFew returns why a fit needs more rows; it is empty if there are enough.
 func tooFew(all []sample) string {
 	toxic, clean := classes(all)
 	switch {
@@ -397,14 +398,14 @@ func calibrate(all []sample, r *AttributeReport) fusion.Line {
 	return fusion.Line{Slope: theta[0], Intercept: theta[1]}
 }
 
-// lossOf is the log loss of log-odds z for a label.
+// lossOf returns the log loss, in nats, of log-odds z for a label y.
 func lossOf(z, y float64) float64 {
 	// ln(1+e^z) − y·z, without overflow.
 	return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - y*z
 }
 
-// compare returns the mean losses of the log-odds before and after, and whether the
-// loss falls by more than the gate.
+// compare returns the mean losses of the log-odds before and after, and whether the loss
+// falls by more than the [gate].
 func compare(all []sample, before, after []float64) (lossBefore, lossAfter float64, better bool) {
 	gains, weights := make([]float64, len(all)), make([]float64, len(all))
 	n := 0.0
@@ -419,16 +420,15 @@ func compare(all []sample, before, after []float64) (lossBefore, lossAfter float
 	return lossBefore / n, lossAfter / n, mean > gate*deviation/math.Sqrt(n)
 }
 
-// fitOpinion fits the judge's verdicts on one attribute: first on the rows that are
-// neither certainly toxic nor certainly clean, then on the rows near the resulting
-// band.
+// fitOpinion fits the judge's verdicts on one attribute: first on the rows that are neither
+// certainly toxic nor certainly clean, then on the rows near the band that results.
 func fitOpinion(all []sample, threshold float64, prices fusion.Prices, r *AttributeReport) error {
 	judged := slices.DeleteFunc(slices.Clone(all), func(one sample) bool { return !one.judged })
 	if len(judged) == 0 {
 		r.Note = "no verdict measures it"
 		return nil
 	}
-	// Texts far from any threshold would dominate a fit that is not about them.
+	// Texts far from every threshold would dominate the fit, which is not about them.
 	near := around(judged, fusion.LogOdds(0.05), fusion.LogOdds(0.95))
 	if why := tooFew(near); why != "" {
 		r.Note = why
@@ -453,8 +453,8 @@ func fitOpinion(all []sample, threshold float64, prices fusion.Prices, r *Attrib
 	return nil
 }
 
-// around returns the rows in a range of log-odds that is widened by 0.5 on both
-// sides, so that the band may grow again, and further if there are too few rows.
+// around returns the rows in a range of log-odds. It widens the range by 0.5 on both sides,
+// so that the band can grow again, and further until there are enough rows.
 func around(judged []sample, from, to float64) []sample {
 	for widened := 0.5; ; widened += 0.5 {
 		inside := normalised(slices.DeleteFunc(slices.Clone(judged), func(one sample) bool { return one.x < from-widened || one.x > to+widened }))
@@ -464,7 +464,7 @@ func around(judged []sample, from, to float64) []sample {
 	}
 }
 
-// weigh fits the judge on rows near the band.
+// weigh fits the weights of the judge on rows near the band.
 func (r *AttributeReport) weigh(near []sample, threshold float64) (fusion.Weights, error) {
 	o := fusion.Weights{Low: 1, High: 0}
 	o.Toxic, o.Clean = classes(near)
@@ -515,8 +515,8 @@ func (r *AttributeReport) weigh(near []sample, threshold float64) (fusion.Weight
 		return o, nil
 	}
 	o.Overlap, o.Intercept, o.Slope, o.Beyond = 1-theta[0], theta[1], theta[2], theta[3]
-	// If no error was seen, the rate is as small as that prior allows, and no
-	// likelihood ratio is larger than its inverse.
+	// Without an error among the rows, the rate of errors is as low as that prior allows,
+	// and no likelihood ratio exceeds its inverse.
 	o.Cap = min(math.Log(2*(min(o.Toxic, o.Clean)+1)), fusion.MostCap)
 	o.Lower = o.Cap
 	for i := range levels {
@@ -530,7 +530,8 @@ func (r *AttributeReport) weigh(near []sample, threshold float64) (fusion.Weight
 	return o, nil
 }
 
-// spend sets the minimum worth of a verdict, so that the budget holds.
+// spend sets the least worth of a verdict at which the judge is asked, so that the budget
+// holds.
 func spend(p *fusion.Params, rows []toxscreen.Labelled, o Options, report *Report) error {
 	judge := &p.Judges[len(p.Judges)-1]
 	f, err := fusion.New(fusion.File{Params: *p}, p.Model)
@@ -583,9 +584,8 @@ func spend(p *fusion.Params, rows []toxscreen.Labelled, o Options, report *Repor
 	return nil
 }
 
-// Fusion returns a Fusion with the parameters that [Params] computes from rows. It
-// knows the judge of the rows' verdicts, if rows have verdicts, and takes it to resist
-// attacks.
+// Fusion returns a Fusion with the parameters that [Params] computes from rows. If rows
+// have verdicts, it knows their judge, and assumes that this judge resists attacks.
 func Fusion(rows []toxscreen.Labelled, o Options) (*fusion.Fusion, error) {
 	params, _, err := Params(rows, o)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/toxscreen/toxscreen/fusion"
 )
 
-// ShareOf returns the share of count among independent cases.
+// ShareOf returns the share of count among of independent cases, with its interval of 95 %.
 func ShareOf(count, of int) fusion.Share {
 	t := tally{}
 	for i := range of {
@@ -18,7 +18,7 @@ func ShareOf(count, of int) fusion.Share {
 	return t.share(z95)
 }
 
-// tally counts outcomes by kind.
+// tally counts the outcomes of each kind.
 type tally map[string][2]int // of each kind: outcomes that hold, all
 
 func (t tally) add(kind string, holds bool) {
@@ -30,15 +30,15 @@ func (t tally) add(kind string, holds bool) {
 	t[kind] = n
 }
 
-// Quantiles of the normal distribution: the ends of intervals of 95 % and of 99 %.
+// Quantiles of the normal distribution for intervals of 95 % and of 99 %.
 const (
 	z95 = 1.959964
 	z99 = 2.575829
 )
 
 // share returns the share with its Wilson interval, whose ends are z standard errors away.
-// The design effect is Kish's: the variance between kinds over the one of independent
-// cases, at least 1.
+// The design effect is Kish's: the variance between kinds divided by the variance of
+// independent cases, at least 1.
 func (t tally) share(z float64) fusion.Share {
 	s := fusion.Share{Low: 0, High: 1}
 	for _, n := range t {
@@ -67,9 +67,9 @@ func (t tally) share(z float64) fusion.Share {
 	return s
 }
 
-// advantage returns the interval of how much more often toxic texts are found toxic than
-// clean ones, by Newcombe's method (Statistics in Medicine 17, 1998, method 10). found has
-// the findings in clean and in toxic texts.
+// advantage returns the interval of a difference: how much more often toxic texts are found
+// toxic than clean ones, by Newcombe's method (Statistics in Medicine 17, 1998, method 10).
+// found has the findings in clean and in toxic texts, in this order.
 func advantage(found [2]tally, z float64) (low, high float64) {
 	truly, falsely := found[1].share(z), found[0].share(z)
 	if truly.Of == 0 || falsely.Of == 0 {
@@ -79,7 +79,8 @@ func advantage(found [2]tally, z float64) (low, high float64) {
 	return p - q - math.Hypot(p-truly.Low, falsely.High-q), p - q + math.Hypot(truly.High-p, q-falsely.Low)
 }
 
-// better reports whether toxic texts are found toxic more often than clean ones.
+// better reports whether the judge certainly finds toxic texts toxic more often than clean
+// ones.
 func better(found [2]tally) bool {
 	low, _ := advantage(found, z95)
 	return low > 0

@@ -11,17 +11,17 @@ import (
 	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
-// gaussian is the prior of a coefficient.
+// gaussian is the normal prior of a coefficient.
 type gaussian struct{ mean, deviation float64 }
 
-// regress returns the coefficients of a logistic regression with the highest
-// posterior density. The problem is convex, and with proper priors it has a
-// solution for every set of rows, even if the classes are separable.
+// regress returns the coefficients of a logistic regression with the highest posterior
+// density. The problem is convex, and proper priors give it a solution for every set of
+// rows, even if the classes are separable.
 func regress(all []sample, features func(sample) []float64, prior []gaussian) []float64 {
 	return regressFixed(all, features, prior, nil)
 }
 
-// regressFixed is regress with some coefficients held at a value.
+// regressFixed is regress with some coefficients, by their index, held at a value.
 func regressFixed(all []sample, features func(sample) []float64, prior []gaussian, fixed map[int]float64) []float64 {
 	open := []int{}
 	theta := make([]float64, len(prior))
@@ -114,8 +114,8 @@ var (
 	fraction = bound{0, 1}
 )
 
-// regressBounded is regress with coefficients within bounds. A coefficient that is out
-// of bounds is held at its bound and the others are fitted again.
+// regressBounded is regress with bounds. It holds a coefficient outside its bounds at the
+// bound, and fits the others again.
 func regressBounded(all []sample, features func(sample) []float64, prior []gaussian, bounds []bound) []float64 {
 	fixed := map[int]float64{}
 	for {
@@ -132,13 +132,12 @@ func regressBounded(all []sample, features func(sample) []float64, prior []gauss
 	}
 }
 
-// outside returns the rows that are not in a fold.
+// outside returns the rows of all other folds.
 func outside(all []sample, fold int) []sample {
 	return slices.DeleteFunc(slices.Clone(all), func(one sample) bool { return one.fold == fold })
 }
 
-// crossValidated returns the log-odds of each row by the regression on the
-// other folds.
+// crossValidated returns the log-odds of each row by a regression on the other folds.
 func crossValidated(all []sample, features func(sample) []float64, prior []gaussian) []float64 {
 	held := make([]float64, len(all))
 	for fold := range folds {
@@ -155,14 +154,14 @@ func crossValidated(all []sample, features func(sample) []float64, prior []gauss
 	return held
 }
 
-// mostOver returns the largest k with the following property, or −1. If k of n
-// texts from the distribution of future texts lie over some value, then with 99 %
-// confidence at most 1 in 100 batches of future texts has more than the given share
-// over it.
+// mostOver returns the largest number k of n texts that may lie over some value, or -1 if
+// even 0 is too many. For each k up to it the following holds with 99 % confidence: if k of
+// n texts lie over a value, then at most 1 in 100 batches of future texts from the same
+// distribution has more than the given share over the value.
 //
-// For every distribution, the probability that a text lies over the (k+1)th largest
-// of n values follows Beta(k+1, n−k). Its 99 % quantile is taken as the
-// probability, and the number of texts in a batch is binomial.
+// For every distribution, the probability that a text lies over the (k+1)th largest of n
+// values follows Beta(k+1, n−k). The computation takes the 99 % quantile of this as the
+// probability, and a binomial number of texts in a batch.
 func mostOver(n, texts int, share float64) int {
 	allowed := math.Floor(share * float64(texts))
 	low, high := -1, n-1 // the property holds for low, not for high+1

@@ -10,33 +10,34 @@ import (
 	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
-// Trial is a judge's self-test: its verdicts on texts whose labels are known.
+// Trial is the self-test of a judge: its verdicts on texts with known labels.
 type Trial struct {
-	// Rows are the texts, with the classifier's scores and the judge's verdicts. The
-	// Name of a row is its kind: texts of one kind are not independent.
+	// Rows are the texts, with the classifier's scores and the judge's verdicts. The Name
+	// of a row is the kind of its text: texts of one kind depend on each other.
 	Rows []toxscreen.Labelled
 	// Attacks are the verdicts on texts that argue with the judge.
 	Attacks []Attack
 }
 
-// Attack is a toxic text to which words were added that argue with the judge.
+// Attack is a toxic text with added words that argue with the judge.
 type Attack struct {
-	Kind string // of the added words: attacks of one kind are not independent
-	// Carrier is the verdict on the text alone, Attacked the one with the added words.
+	Kind string // of the added words: attacks of one kind depend on each other
+	// Carrier is the verdict on the text alone, and Attacked the verdict on the text with
+	// the added words.
 	Carrier, Attacked toxscreen.Verdict
 }
 
-// SelfTest computes what a judge's verdicts count from its self-test, beside the
-// classifier as f corrects it. For each attribute
-// it compares two logistic regressions of the labels, on the classifier's log-odds alone
-// and on these and the verdict. Their difference is the log likelihood ratio of the
-// verdict, given the classifier: it does not depend on the share of toxic texts in the
-// self-test. It then counts as far as it is certain, see [weight].
+// SelfTest computes from a judge's self-test how much the judge's verdicts count beside the
+// classifier, whose scores f corrects. For each attribute, it compares two logistic
+// regressions of the labels: on the classifier's log-odds alone, and on these and the
+// verdict. Their difference is the log likelihood ratio of the verdict, given the
+// classifier, which does not depend on the share of toxic texts in the self-test. The ratio
+// then counts only as far as it is certain, see [weight].
 func SelfTest(f *fusion.Fusion, t Trial) fusion.Tested {
 	reversals := tally{}
 	for _, a := range t.Attacks {
 		for _, attribute := range toxscreen.Attributes() {
-			// What was not found without the attack was not hidden by it.
+			// An attack cannot hide what the judge missed without the attack.
 			if before := fusion.FindingOf(&a.Carrier, attribute); before.Toxic() {
 				after := fusion.FindingOf(&a.Attacked, attribute)
 				reversals.add(a.Kind, !after.Toxic())
@@ -45,8 +46,9 @@ func SelfTest(f *fusion.Fusion, t Trial) fusion.Tested {
 	}
 	tested := fusion.Tested{Attributes: map[toxscreen.Attribute]fusion.Weights{}, Figures: map[toxscreen.Attribute]fusion.Figures{}, Reversed: reversals.share(z95)}
 	tested.Lower = min(-math.Log(tested.Reversed.High), fusion.MostCap)
-	// A judge whose "no" hardly counts only ever raises scores, also those that are too high
-	// already. If it may give in to more than half of the attacks, a "yes" counts less, too.
+	// A judge whose "no" hardly counts only raises scores, even scores that are too high
+	// already. If such a judge may give in to more than half of the attacks, its "yes"
+	// counts less, too.
 	steady := 1.0
 	if tested.Reversed.Of > 0 {
 		steady = min(tested.Lower/math.Ln2, 1)
@@ -84,9 +86,9 @@ func SelfTest(f *fusion.Fusion, t Trial) fusion.Tested {
 	return tested
 }
 
-// Clear reports whether more texts would hardly change what the verdicts count: each
-// attribute that the judge answers for is certainly found well or certainly not found.
-// The 99 % intervals allow for several looks at the growing rows.
+// Clear reports whether more texts would hardly change how much the verdicts count: for
+// each attribute in the verdicts, the judge certainly finds it well, or certainly does not.
+// The intervals are of 99 %, since a caller looks several times while the rows grow.
 func (t Trial) Clear() bool {
 	answered := 0
 	for _, row := range t.Rows {
@@ -109,7 +111,7 @@ func (t Trial) Clear() bool {
 	return true
 }
 
-// figuresOf returns the figures of the judged rows of one attribute.
+// figuresOf returns the figures of one attribute from its judged rows.
 func figuresOf(all []sample) fusion.Figures {
 	found, spared := tally{}, tally{}
 	for _, one := range all {
@@ -122,7 +124,7 @@ func figuresOf(all []sample) fusion.Figures {
 	return fusion.Figures{Sensitivity: found.share(z95), Specificity: spared.share(z95)}
 }
 
-// findings returns how often toxic and clean texts are found toxic.
+// findings counts how often the judge finds clean and toxic texts toxic, in this order.
 func findings(all []sample) [2]tally {
 	found := [2]tally{{}, {}}
 	for _, one := range all {
@@ -136,8 +138,9 @@ func findings(all []sample) [2]tally {
 // class returns 1 for a toxic text and 0 for a clean one.
 func (one sample) class() int { return int(math.Round(one.y)) }
 
-// samplesOf returns the rows with a verdict on an attribute. Severe texts are the easy
-// part of the other attributes, and much rarer in any traffic than in the self-test.
+// samplesOf returns the rows with a verdict on an attribute. For the other attributes,
+// severe texts weigh less: they are easy, and much rarer in any traffic than in the
+// self-test.
 func (t Trial) samplesOf(a toxscreen.Attribute, line fusion.Line) []sample {
 	all := slices.DeleteFunc(samplesOf(t.Rows, a, line), func(one sample) bool { return !one.judged })
 	for i := range all {
@@ -148,9 +151,9 @@ func (t Trial) samplesOf(a toxscreen.Attribute, line fusion.Line) []sample {
 	return normalised(all)
 }
 
-// repetition is how much of what a judge says repeats the classifier, for all
-// attributes together: the slopes of its log-odds on the classifier's, among texts with
-// the same label.
+// repetition tells how much a judge's verdicts repeat the classifier: the slopes of the
+// judge's log-odds on the classifier's among texts with the same label, over all attributes
+// together.
 type repetition struct{ near, beyond float64 }
 
 func repetitionIn(attributes [][]sample) repetition {
@@ -179,8 +182,8 @@ func repetitionIn(attributes [][]sample) repetition {
 	return repetition{max(near/spread, 0), max(beyond/spread, 0)}
 }
 
-// measure fits what the verdict counts to the judged rows of one attribute. The most that it
-// counts is steady, in 0..1.
+// measure fits how much a verdict counts, to the judged rows of one attribute. steady, in
+// 0..1, is the highest share of the evidence that counts.
 func measure(o *fusion.Weights, all []sample, repeated repetition, common []sample, steady float64) {
 	// A judge that never failed on n kinds may still fail on one in 2(n+1): Jeffreys'
 	// prior.
@@ -216,32 +219,33 @@ func measure(o *fusion.Weights, all []sample, repeated repetition, common []samp
 }
 
 const (
-	// leastAnswers is the number of verdicts before which nothing is clear.
+	// leastAnswers is the number of verdicts below which nothing is clear.
 	leastAnswers = 48
-	// A difference of the rates under useless is of no use, one over useful is as good as
-	// any.
+	// A difference of the rates under useless makes a judge useless; over useful, a higher
+	// difference adds nothing.
 	useless, useful = 0.25, 0.6
-	// leastKinds is the minimum number of kinds of toxic and of clean texts.
+	// leastKinds is the lowest number of kinds of toxic and of clean texts.
 	leastKinds = 10
 	// severeWeight is the weight of a severe text for attributes other than
-	// severe_toxicity: a tenth of the toxic comments of Jigsaw are severe, and a third of
+	// severe_toxicity: a tenth of the toxic comments of Jigsaw is severe, but a third of
 	// the toxic texts of the self-test.
 	severeWeight = 0.25
-	// alike is the standard deviation of what the verdicts on one attribute count around
-	// what those on all attributes count.
+	// alike is the standard deviation, between attributes, of how much verdicts count.
 	alike = 0.3
-	// sharedDeviation is the same for the weight of an attribute.
+	// sharedDeviation is the standard deviation, between attributes, of the weight of the
+	// evidence.
 	sharedDeviation = 0.25
 	// repeats is the slope of the judge's log-odds on the classifier's over which the judge
-	// is taken to repeat it. In 220 simulated self-tests, judges that are independent of
-	// the classifier stayed under 0.2, and those with a correlation of 0.6 were over 0.6.
+	// counts as repeating the classifier. In 220 simulated self-tests, independent judges
+	// stayed under 0.2, and judges with a correlation of 0.6 exceeded 0.6.
 	repeats = 0.3
-	// lowerQuartile is the number of standard errors from the mean to the lower quartile.
+	// lowerQuartile is the distance, in standard errors, between the mean and the lower
+	// quartile.
 	lowerQuartile = 0.6745
 )
 
-// removed returns rows whose verdicts are without what repeats the classifier, and with
-// the log-odds of their labels by the classifier alone.
+// removed returns rows whose verdicts lack the part that repeats the classifier, with the
+// log-odds of their labels by the classifier alone.
 func (r repetition) removed(all []sample) []sample {
 	theta := regress(all, func(one sample) []float64 { return []float64{one.x, 1} }, []gaussian{{1, 0.5}, {0, 2}})
 	all = slices.Clone(all)
@@ -255,7 +259,8 @@ func (r repetition) removed(all []sample) []sample {
 }
 
 // ratios fits the log likelihood ratio of a verdict, given the classifier, to the rows of
-// one attribute. The fit for all attributes together is its prior.
+// one attribute. Its prior is the fit for common, the rows of all attributes that the judge
+// finds better than chance.
 func (r repetition) ratios(all, common []sample) fusion.Weights {
 	features := func(one sample) []float64 { return []float64{one.alone, 1, one.Near, one.Beyond} }
 	bounds := []bound{{1, 1}, free, rising, rising}
@@ -265,10 +270,11 @@ func (r repetition) ratios(all, common []sample) fusion.Weights {
 }
 
 // weight returns how much of the evidence for the rows of one attribute counts, in 0..1:
-// the lower end of its [coefficient]. Evidence that says what it is worth has the
-// coefficient 1, evidence of a judge that guesses 0. The attribute's own rows must show
-// that it is over 0. How far it is below 1 is then also known from the other attributes,
-// unless the judge repeats the classifier, which is known too roughly for that.
+// the lower end of the evidence's [coefficient]. Evidence that says what it is worth has
+// the coefficient 1; evidence of a judge that guesses has 0. Only the attribute's own rows
+// can show that the coefficient is over 0. How far it is below 1 can be known from the
+// other attributes, too, unless the judge repeats the classifier: that is known too
+// roughly.
 func weight(all []sample, offset, evidence []float64, repeating bool) float64 {
 	own, deviation := coefficient(all, offset, evidence, 1)
 	if own <= gate*deviation {
@@ -281,10 +287,10 @@ func weight(all []sample, offset, evidence []float64, repeating bool) float64 {
 	return min(max(shared-lowerQuartile*deviation, 0), 1)
 }
 
-// coefficient returns the coefficient of held-out evidence in a logistic regression of
-// the labels, with log-odds as an offset and the given standard deviation of the prior
-// around 1, and its standard error, which is robust to texts of one kind being alike
-// (Liang and Zeger 1986).
+// coefficient returns the coefficient w of held-out evidence in a logistic regression of
+// the labels, and its standard error. The regression has log-odds as an offset, and a prior
+// around 1 with a given standard deviation. The standard error is robust to the likeness of
+// texts of one kind (Liang and Zeger 1986).
 func coefficient(all []sample, offset, evidence []float64, prior float64) (w, deviation float64) {
 	known := 1 / (prior * prior)
 	w = 1
@@ -315,9 +321,10 @@ func coefficient(all []sample, offset, evidence []float64, prior float64) (w, de
 	return w, math.Sqrt(meat) / information
 }
 
-// unfoundedShare returns what a "yes" without a quotation from the text counts, as a
-// share of one with it, in 0..1: the lower end of its log likelihood ratio over that of
-// the latter. It is 0 if there are too few of them to tell.
+// unfoundedShare returns what a "yes" without a quotation from the text counts, in 0..1, as
+// a share of what a "yes" with a quotation counts: the lower end of the former's log
+// likelihood ratio divided by the latter's ratio. It is 0 if too few verdicts lack a
+// quotation.
 func unfoundedShare(rows []toxscreen.Labelled) float64 {
 	// By label: how many answers, and how many of them are a "yes" with and without a
 	// quotation.

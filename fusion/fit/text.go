@@ -8,7 +8,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
-// Text returns a report of the fit for people. p are the fitted parameters.
+// Text returns a report of the fit for people, in lines. p are the fitted parameters.
 func (r Report) Text(p fusion.Params) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d with a verdict, scored by %s\n\n", plural.Count(r.Rows, "row", "rows"), r.Judged, p.Model)
