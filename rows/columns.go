@@ -13,12 +13,12 @@ import (
 	"github.com/toxscreen/toxscreen/rows/parts"
 )
 
-// resultColumn is one result column.
+// resultColumn is one column of the results.
 type resultColumn[V any] struct {
 	name string
 	node parquet.Node // nil for the id, whose type is the input's
-	// value returns the value for a row: nil if it was not measured, an int64, a
-	// bool, a string, a Probability, or a value to encode as JSON.
+	// value returns the value for a row: an int64, a bool, a string, a Probability, a value
+	// to encode as JSON, or nil if there is no measurement.
 	value func(*Row[V]) any
 }
 
@@ -31,7 +31,7 @@ var (
 	jsonColumn    = parquet.Optional(parquet.JSON())
 )
 
-// columns returns the result columns in their order. The input columns follow them.
+// columns returns the result columns in their order. The columns of the input follow them.
 func (o output[V]) columns() []resultColumn[V] {
 	all := []resultColumn[V]{{"row", parquet.Int(64), func(r *Row[V]) any { return r.Number }}, {"id", nil, nil}}
 	if o.KeepText {
@@ -45,12 +45,12 @@ func (o output[V]) columns() []resultColumn[V] {
 	return append(all, o.task.columns()...)
 }
 
-// errorColumn is the column with the reason why a row has no value.
+// errorColumn is the column that says why a row has no value.
 func errorColumn[V any]() resultColumn[V] {
 	return resultColumn[V]{"error", textColumn, func(r *Row[V]) any { return unlessEmpty(r.Error) }}
 }
 
-// valueColumn is a column of a part of the value, empty for a row with an error.
+// valueColumn is a column with a part of the value. It is empty for a row with an error.
 func valueColumn[V any](name string, node parquet.Node, part func(*V) any) resultColumn[V] {
 	return resultColumn[V]{name, node, func(r *Row[V]) any {
 		if r.Error != "" {
@@ -88,8 +88,8 @@ func (c resultColumn[V]) of(r *Row[V]) (any, error) {
 	}
 }
 
-// places returns the index of each column by its name. In Parquet it is also the
-// index of the leaf.
+// places returns the index of each column by its name. In Parquet, this is also the index
+// of its leaf.
 func (o output[V]) places() map[string]int {
 	places := map[string]int{}
 	for i, c := range o.columns() {
@@ -110,8 +110,8 @@ func (o output[V]) csvHeader(in []input.Column) []string {
 	return names
 }
 
-// csvRecord returns an encoder of rows with width cells and a delimiter between
-// them. A value that was not measured is an empty cell.
+// csvRecord returns a function that encodes rows with width cells, separated by comma. A
+// missing value is an empty cell.
 func (o output[V]) csvRecord(width int, comma byte) func(input.Row, *Row[V]) ([]byte, error) {
 	columns := o.columns()
 	return func(in input.Row, r *Row[V]) ([]byte, error) {
@@ -163,8 +163,8 @@ func (o output[V]) parquetSchema(in input.Reader) *parquet.Schema {
 	return parts.Schema(append(all, in.Columns()...))
 }
 
-// parquetRow returns an encoder of rows with the given number of leaves. A value
-// that was not measured is null.
+// parquetRow returns a function that encodes rows with a number of leaves. A missing value
+// is null.
 func (o output[V]) parquetRow(leaves int) func(input.Row, *Row[V]) (parquet.Row, error) {
 	columns := o.columns()
 	return func(in input.Row, r *Row[V]) (parquet.Row, error) {
@@ -224,8 +224,8 @@ func (p *partsWriter[V]) write(in input.Row, r *Row[V]) (err error) {
 func (p *partsWriter[V]) finish() error { return p.Finish() }
 func (p *partsWriter[V]) stop() error   { return p.Stop() }
 
-// parts returns the writer of a new or, with each, of an unfinished output in Parquet. each is called
-// for the rows that are written.
+// parts returns the writer of an output in Parquet: of a new output if each is nil, else of
+// an unfinished one, with a call of each for every row that is already written.
 func (o output[V]) parts(each func(parquet.Row) error) (_ *partsWriter[V], err error) {
 	defer input.Damaged(&err)
 	schema := o.parquetSchema(o.in)
@@ -234,7 +234,7 @@ func (o output[V]) parts(each func(parquet.Row) error) (_ *partsWriter[V], err e
 	return p, err
 }
 
-// resumeParts is resume for Parquet.
+// resumeParts does for Parquet what resume does for other formats.
 func (o output[V]) resumeParts() (rowWriter[V], Summary, error) {
 	var done Summary
 	place, number := o.places(), o.groups.Before
@@ -251,7 +251,7 @@ func (o output[V]) resumeParts() (rowWriter[V], Summary, error) {
 	return p, done, err
 }
 
-// cellOf returns the value of a result column as it is in CSV.
+// cellOf returns the cell that CSV would have for the value of a result column.
 func cellOf(v parquet.Value) string {
 	if v.IsNull() {
 		return ""

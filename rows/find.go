@@ -10,12 +10,12 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
-// Finding says what [Job.Find] does with the personal data in a text. The zero value of each
-// field is its default.
+// Finding says what [Job.Find] does with the personal data in a text. The zero value of a
+// field means its default.
 type Finding struct {
-	// Mask masks the entities of a text. It is called in the order of the rows, from the
-	// goroutine of [Job.Find]. Its error is the row's, and ends the run if it is a [FatalError].
-	// Default: no text is masked.
+	// Mask masks the entities of a text. The goroutine of [Job.Find] calls it in the order
+	// of the rows. Its error becomes the error of the row; a [FatalError] ends the run.
+	// Default: texts stay as they are.
 	Mask func(text string, entities []toxscreen.Entity) (string, error)
 	// FailOn are types of entities, or [AnyType]: [Summary].Reached counts rows with one of them.
 	FailOn []toxscreen.EntityType
@@ -24,13 +24,13 @@ type Finding struct {
 // AnyType stands for all types in [Finding].FailOn.
 const AnyType toxscreen.EntityType = "ANY"
 
-// Reaches reports whether a type of entity is one of FailOn.
+// Reaches reports whether FailOn names a type of entity, or is [AnyType].
 func (f Finding) Reaches(t toxscreen.EntityType) bool {
 	return slices.Contains(f.FailOn, AnyType) || slices.Contains(f.FailOn, t)
 }
 
-// Find finds the personal data in the rows, like [Job.Score] scores them. Lines in JSONL are
-// those of [Found].
+// Find finds the personal data in the rows, with the rules of [Job.Score]. A line in JSONL
+// is a [Found].
 func (j *Job) Find(finder toxscreen.EntityFinder, f Finding, settings ...Setting) (Summary, error) {
 	return j.each(func(p *pair) (Summary, error) {
 		if p.Redo {
@@ -48,7 +48,7 @@ type finding struct {
 	options Options
 }
 
-// finderSetting is the version of what finds personal data.
+// finderSetting records the version of the finder of personal data.
 func finderSetting(version string) Setting {
 	return Setting{Name: "the finder of personal data", Value: version}
 }

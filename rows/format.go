@@ -27,7 +27,7 @@ func InputFormats() []Format { return input.Formats() }
 // OutputFormats returns the formats that can be written.
 func OutputFormats() []Format { return []Format{JSONL, CSV, TSV, Parquet} }
 
-// formatOf is [input.FormatOf] for a path that may be [Standard].
+// formatOf is [input.FormatOf], but path may be [Standard].
 func formatOf(path string, formats []Format) (format Format, packed bool, err error) {
 	if path == Standard {
 		return JSONL, false, nil
@@ -35,7 +35,8 @@ func formatOf(path string, formats []Format) (format Format, packed bool, err er
 	return input.FormatOf(path, formats)
 }
 
-// ReadFormat returns the format of the input, by InputFormat or its name.
+// ReadFormat returns the format of the input: InputFormat, or else the one that the name of
+// the input tells.
 func (o Options) ReadFormat() (Format, error) {
 	o = o.withDefaults()
 	format, packed, err := formatOf(o.Input, InputFormats())
@@ -65,7 +66,8 @@ func (o Options) outputFormat() (Format, error) {
 	return format, nil
 }
 
-// delimiter returns the delimiter of the cells of the input, 0 if it has none.
+// delimiter returns the delimiter of the cells of the input, or 0 for a format without
+// cells.
 func (o Options) delimiter(format Format) byte {
 	if !format.HasCells() {
 		return 0
@@ -73,12 +75,12 @@ func (o Options) delimiter(format Format) byte {
 	return cmp.Or(o.Delimiter, format.Delimiter())
 }
 
-// marks reports whether a byte can separate cells, or escape a quote in them.
+// marks reports whether a byte is fit to separate cells, or to escape a quote in them.
 func marks(character byte) bool {
 	return character < 0x80 && !strings.ContainsRune("\"\r\n", rune(character))
 }
 
-// open opens the input. The end of ctx ends a read that waits for data.
+// open opens the input. A read that waits for data fails when ctx ends.
 func (o Options) open(ctx context.Context) (input.Reader, error) {
 	format, err := o.ReadFormat()
 	if err != nil {

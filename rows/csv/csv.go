@@ -1,4 +1,4 @@
-// Package csv reads and writes the records of CSV and TSV, RFC 4180:
+// Package csv reads and writes records of CSV and TSV, by RFC 4180:
 //
 //	in := csv.NewReader(bufio.NewReader(file), csv.Options{Comma: ',', Limit: 1 << 20})
 //	for {
@@ -6,9 +6,9 @@
 //		…
 //	}
 //
-// encoding/csv is not used for reading because it turns \r\n inside quotes into \n, which moves the
-// offsets of spans, and holds a record of any length in memory, such as everything after a
-// quote that is never closed.
+// encoding/csv does not serve for reading, for two reasons. It turns \r\n inside quotes
+// into \n, which moves the offsets of spans. And it holds records of any length in memory,
+// such as everything after a quote that is never closed.
 package csv
 
 import (
@@ -21,16 +21,16 @@ import (
 	"regexp"
 )
 
-// Options say how records are written.
+// Options describe how records are written.
 type Options struct {
 	Comma byte // the delimiter of cells
-	// Escape, unless it is 0, is a character before a quote or before itself, inside quotes, that
-	// makes it a part of the cell. A quote may also be doubled.
+	// Escape is a character that, inside quotes, makes a quote or itself after it a part of the
+	// cell; 0 for none. A doubled quote is a part of the cell, too.
 	Escape byte
 	Limit  int // bytes of a record
 }
 
-// Reader reads records.
+// Reader reads records. It serves one goroutine.
 type Reader struct {
 	Options
 
@@ -48,28 +48,29 @@ type Reader struct {
 	buffer []byte
 }
 
-// NewReader returns a reader of a file from its beginning.
+// NewReader returns a reader of the records of a file, which in reads from its beginning.
 func NewReader(in *bufio.Reader, o Options) *Reader { return &Reader{Options: o, in: in, line: 1} }
 
-// Offset returns the number of bytes up to the end of the latest record.
+// Offset returns the number of bytes from the beginning to the end of the latest record.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Line returns the number of the line on which the latest record begins.
+// Line returns the number, from 1, of the line on which the latest record begins.
 func (r *Reader) Line() int64 { return r.first }
 
-// Ended reports whether the latest record ends with a line break rather than with the file.
+// Ended reports whether a line break ends the latest record, rather than the end of the
+// file.
 func (r *Reader) Ended() bool { return r.ended }
 
-// Backslash reports whether a backslash seems to escape a quote of the latest record, although
-// Escape is 0.
+// Backslash reports whether, in the latest record, a backslash seems to escape a quote
+// although Escape is 0.
 func (r *Reader) Backslash() bool { return r.slash && r.Escape == 0 }
 
-// Content returns the content of the latest record's cells, valid until the next call. It breaks off at
-// the limit.
+// Content returns the content of the latest record's cells, valid until the next call. It
+// ends at Limit bytes.
 func (r *Reader) Content() []byte { return r.buffer }
 
-// Next returns the cells of the next record that is not a blank line. An [*Error] concerns only
-// this record.
+// Next returns the cells of the next record and skips blank lines. After an [*Error], which
+// concerns this record only, the next call reads on.
 func (r *Reader) Next() ([]string, error) {
 	for {
 		cells, err := r.record()
@@ -79,7 +80,7 @@ func (r *Reader) Next() ([]string, error) {
 	}
 }
 
-// Error is the reason why one record cannot be used.
+// Error says why one record cannot be used.
 type Error struct {
 	Where   string // "line 3" or "lines 3 to 5"
 	TooLong bool   // over the limit
@@ -183,7 +184,7 @@ func (r *Reader) record() ([]string, error) {
 	return r.cells(ends), nil
 }
 
-// where names the lines of a record.
+// where names the lines of the latest record.
 func (r *Reader) where() string {
 	if last := r.line - 1; r.ended && last > r.first {
 		return fmt.Sprintf("lines %d to %d", r.first, last)
@@ -191,7 +192,8 @@ func (r *Reader) where() string {
 	return fmt.Sprintf("line %d", r.first)
 }
 
-// cells returns the cells of a record; ends are those of all but the last.
+// cells returns the cells of a record. ends are the ends of all cells but the last in the
+// buffer.
 func (r *Reader) cells(ends []int) []string {
 	cells, at := make([]string, 0, len(ends)+1), 0
 	for _, end := range append(ends, len(r.buffer)) {
@@ -201,8 +203,8 @@ func (r *Reader) cells(ends []int) []string {
 	return cells
 }
 
-// lineBreak returns the line break that a carriage return is outside quotes: \r itself in a
-// file whose lines end with \n.
+// lineBreak returns the byte as which a carriage return outside quotes counts: \r itself in a
+// file whose lines end with \n, else \n.
 func (r *Reader) lineBreak(b byte) byte {
 	if r.breaks == '\n' {
 		return b
@@ -211,7 +213,8 @@ func (r *Reader) lineBreak(b byte) byte {
 	return '\n'
 }
 
-// escaped returns the character that an escape character and the next one stand for.
+// escaped returns the character that an escape character and the character after it stand
+// for.
 func (r *Reader) escaped(escape byte) byte {
 	next, err := r.in.Peek(1)
 	if err != nil || next[0] != '"' && next[0] != escape {
@@ -223,7 +226,7 @@ func (r *Reader) escaped(escape byte) byte {
 	return character
 }
 
-// maxColumns limits the memory of a record that consists of delimiters.
+// maxColumns limits the memory for a record that consists of delimiters.
 const maxColumns = 1 << 16
 
 func (r *Reader) atLineBreak() bool {
@@ -231,8 +234,9 @@ func (r *Reader) atLineBreak() bool {
 	return err == io.EOF || err == nil && next[0] == '\n'
 }
 
-// Separator reads a first line like sep=; which names the delimiter for Excel and is not a record. It
-// returns false for any other line. It is called before Next.
+// Separator reads a first line like sep=;, by which Excel names the delimiter and which is
+// not a record. It returns false, and reads nothing, for any other line. Call it before
+// Next.
 func (r *Reader) Separator() (delimiter byte, ok bool) {
 	length := 0
 	for ; length <= len(`"sep=\t"`); length++ {
@@ -262,8 +266,8 @@ func (r *Reader) Separator() (delimiter byte, ok bool) {
 
 var separator = regexp.MustCompile(`^(?i:("?)sep=(\\t|[\t,;|:^~#&/!])("?))$`)
 
-// Distinct gives each column a unique name: an empty name is replaced by the
-// column's number, and a repeated name gets a number.
+// Distinct gives each column a unique name: the column's number replaces an empty name, and
+// a repeated name gets a number.
 func Distinct(header []string) []string {
 	names := make([]string, 0, len(header))
 	taken, last := map[string]bool{}, map[string]int{} // last is the latest number of a name
@@ -282,7 +286,7 @@ func Distinct(header []string) []string {
 	return names
 }
 
-// Encode returns a record with a line break.
+// Encode returns a record with a line break at its end.
 func Encode(cells []string, comma byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compression is how the content of a text input is compressed; empty if it is not.
+// compression is the compression of a text input, empty for none.
 type compression string
 
 const (
@@ -20,17 +20,17 @@ const (
 	withZstd compression = "zstd"
 )
 
-// compressions are the compressions by the ending of a file name.
+// compressions maps the endings of file names to compressions.
 var compressions = map[string]compression{".gz": withGzip, ".zst": withZstd}
 
 func compressionOf(path string) compression { return compressions[strings.ToLower(filepath.Ext(path))] }
 
-// zstdWindow is the limit in bytes of what unpacking zstd holds in memory. It is
-// also the default limit of the zstd command.
+// zstdWindow is the highest memory for unpacking zstd, in bytes. It is also the default
+// limit of the zstd command.
 const zstdWindow = 128 << 20
 
-// content returns the content of a text input, unpacked in constant memory. If the
-// name of the input does not tell its compression, the first bytes do.
+// content returns the unpacked content of a text input, in constant memory. The first bytes
+// tell the compression if the name of the input does not.
 func content(from io.Reader, named compression) (in *bufio.Reader, packed compression, err error) {
 	raw := &remembering{from: from}
 	in = bufio.NewReaderSize(raw, 256<<10)
@@ -70,7 +70,7 @@ func begins(in *bufio.Reader, with string) bool {
 	return true
 }
 
-// remembering is a reader that keeps its error.
+// remembering is a reader that records its error.
 type remembering struct {
 	from io.Reader
 	err  error // other than io.EOF
@@ -84,7 +84,7 @@ func (r *remembering) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unpacker unpacks compressed data and says in its errors what is wrong with it.
+// unpacker unpacks compressed data. Its errors say what is wrong with the data.
 type unpacker struct {
 	from   io.Reader
 	raw    *remembering

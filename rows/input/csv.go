@@ -65,7 +65,7 @@ func openCSV(from source, in *bufio.Reader, o Options) (Reader, error) {
 	return r, nil
 }
 
-// explain returns why a record cannot be used, with a way out.
+// explain returns why a record cannot be used, and what to do.
 func (c *csvReader) explain(broken *csv.Error) error {
 	if broken.TooLong {
 		return c.tooLong(broken.Where)
@@ -73,7 +73,7 @@ func (c *csvReader) explain(broken *csv.Error) error {
 	return fmt.Errorf("%w%s", broken, c.hint())
 }
 
-// hint returns how to read a record that may escape quotes by a backslash.
+// hint says how to read a record in which a backslash may escape quotes.
 func (c *csvReader) hint() string {
 	if !c.records.Backslash() {
 		return ""
@@ -119,13 +119,13 @@ func (c *csvReader) Next() (Row, error) {
 	return r, nil
 }
 
-// csvCells are the fields of a record.
+// csvCells are the cells of a record.
 type csvCells struct {
 	reader *csvReader
 	all    []string
 }
 
-// each calls other with each cell except text and id, and returns the id's cell.
+// each calls other with every cell but text and id, and returns the cell of the id.
 func (c *csvCells) each(other func(name, cell string)) (id *string) {
 	for i, cell := range c.all {
 		switch i {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// EncodingOf returns the encoding with a name; nil is UTF-8, which an empty name means, too.
+// EncodingOf returns the encoding with a name. UTF-8 is nil; an empty name means UTF-8.
 func EncodingOf(name string) (encoding.Encoding, error) {
 	if name == "" {
 		return nil, nil //nolint:nilnil // UTF-8 needs no decoder
@@ -27,9 +27,9 @@ func EncodingOf(name string) (encoding.Encoding, error) {
 	return found, nil
 }
 
-// decode returns content in UTF-8, and whether it had another encoding. Without a known
-// encoding, a byte order mark tells UTF-16, which Excel and Windows PowerShell write; bytes that
-// are not UTF-8 stay as they are.
+// decode returns content in UTF-8, and whether that took a conversion. If encoded is nil, a
+// byte order mark tells UTF-16, which Excel and Windows PowerShell write; bytes that are
+// not UTF-8 stay as they are.
 func decode(in *bufio.Reader, encoded encoding.Encoding) (*bufio.Reader, bool) {
 	if encoded == nil {
 		wide := begins(in, "\xff\xfe") && !begins(in, "\xff\xfe\x00\x00") || begins(in, "\xfe\xff") // not UTF-32
@@ -41,9 +41,10 @@ func decode(in *bufio.Reader, encoded encoding.Encoding) (*bufio.Reader, bool) {
 	return bufio.NewReaderSize(transform.NewReader(in, unicode.BOMOverride(encoded.NewDecoder())), 256<<10), true
 }
 
-// undecodable reports whether a row holds bytes that are not text in the encoding of the
-// input. A decoder writes U+FFFD in place of them; UTF-16 that its byte order mark tells may
-// hold that character itself.
+// undecodable reports whether a row has bytes that are not text in the encoding of the
+// input. A decoder replaces such bytes by U+FFFD, so the row has that character. UTF-16
+// with a byte order mark is an exception, since its texts may have that character
+// themselves.
 func (s *source) undecodable(row []byte) bool {
 	return !utf8.Valid(row) || s.encoded != nil && bytes.Contains(row, replacement)
 }

@@ -19,7 +19,8 @@ const (
 	Lines   Format = "lines"   // plain text, where each line is the text of a row; of inputs only
 )
 
-// declared are the formats that can be read: how a sentence names each, and the endings of its files.
+// declared lists the formats that can be read: the name of each in a sentence, and the
+// endings of its files.
 var declared = []struct {
 	format  Format
 	name    string
@@ -52,7 +53,7 @@ func Endings(formats []Format) []string {
 	return all
 }
 
-// Among returns an error for a format that is not one of several.
+// Among returns an error unless the format is one of formats.
 func (f Format) Among(formats []Format) error {
 	if slices.Contains(formats, f) {
 		return nil
@@ -80,10 +81,11 @@ func (f Format) String() string {
 	return string(f)
 }
 
-// HasCells reports whether rows are lines of cells with a delimiter between them.
+// HasCells reports whether the rows of the format are lines of cells with a delimiter
+// between them.
 func (f Format) HasCells() bool { return f == CSV || f == TSV }
 
-// Delimiter returns the delimiter of cells in a file that does not name another.
+// Delimiter returns the usual delimiter of cells in the format.
 func (f Format) Delimiter() byte {
 	if f == TSV {
 		return '\t'
@@ -91,8 +93,8 @@ func (f Format) Delimiter() byte {
 	return ','
 }
 
-// FormatOf returns which of several formats the ending of a file name stands for, and whether a
-// second ending stands for a compression, also with an error.
+// FormatOf returns the one of formats for which the ending of a file name stands. packed
+// says that a second ending stands for a compression; it is right even with an error.
 func FormatOf(path string, formats []Format) (format Format, packed bool, err error) {
 	name := path
 	if packed = compressionOf(path) != ""; packed {

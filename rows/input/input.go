@@ -1,6 +1,6 @@
-// Package input reads the rows of JSONL, CSV, TSV, Parquet and plain text for package rows. Each format has
-// a [Reader] in a file of its own: it gives the text of a row to score, and the other fields in the
-// forms that outputs need.
+// Package input reads the rows of JSONL, CSV, TSV, Parquet and plain text for package rows.
+// Each format has a [Reader] in its own file. A reader gives the text of a row, and the
+// other fields in the forms that outputs need.
 package input
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
-// Options are an input and how it is read.
+// Options name an input and say how to read it.
 type Options struct {
 	Path   string // of a file; empty means Stdin
 	Stdin  io.Reader
@@ -33,22 +33,22 @@ type Options struct {
 	Named  bool // whether the user named the format, rather than the path
 	// Encoding is that of an input other than Parquet; nil is UTF-8.
 	Encoding encoding.Encoding
-	// Delimiter is an ASCII character between the cells of CSV and TSV; 0 means the format's, or
-	// what a first line like sep=; names. Escape is as in [csv.Options].
+	// Delimiter is an ASCII character between the cells of CSV and TSV. 0 means the usual
+	// one, or the one that a first line like sep=; names. Escape is as in [csv.Options].
 	Delimiter, Escape byte
-	// Text is the column or field with the text. If it is empty, no text is read: it is a field like
-	// the others.
+	// Text is the column or field with the text. If it is empty, rows have no text, and a
+	// text is a field like the others.
 	Text string
-	// ID is the column or field with the id of a row, which must exist in CSV and Parquet if
-	// MustID is set.
+	// ID is the column or field with the id of a row. If MustID is set, CSV and Parquet
+	// must have it.
 	ID     string
 	MustID bool
 	Limit  int // bytes of a row of text
-	// Groups are the row groups of Parquet to read; the zero value means all of them.
+	// Groups are the row groups of Parquet to read; the zero value means all.
 	Groups Groups
-	// Measured tells whether positions in Parquet are wanted, for which all texts are read first.
+	// Measured asks for positions in Parquet, at the cost of reading all texts first.
 	Measured bool
-	// Option returns what errors call an option of package rows, by the name of its field.
+	// Option returns the name that errors use for a field of the options of package rows.
 	Option func(field string) string
 }
 
@@ -61,21 +61,21 @@ type Row struct {
 	Size   int    // approximate bytes in memory
 	UpTo   int64  // its end in the input: in bytes of its content, or of the texts of Parquet
 
-	// Undecodable reports whether the row holds bytes that are not text in the encoding of the
-	// input, and Nonfinite whether it holds a number that JSON does not have.
+	// Undecodable says that the row has bytes which are not text in the encoding of the
+	// input, and Nonfinite that it has a number which JSON lacks: NaN or an infinity.
 	Undecodable, Nonfinite bool
 }
 
-// Fields are the values of a row except its text, for each kind of output.
+// Fields are the values of a row, except its text, in the form of each kind of output.
 type Fields interface {
-	// JSON returns the id and an object of the other fields, each nil if there is
-	// none.
+	// JSON returns the id and an object of the other fields. Either is nil if the row lacks
+	// it.
 	JSON() (id, others []byte, err error)
 	// Cells returns the id and one cell for each column of the reader.
 	Cells() (id string, others []string, err error)
-	// Values returns the value of the id and the values of each leaf of the columns
-	// of the reader, which may be several or null. Their levels are set, their
-	// column indexes are not.
+	// Values returns the value of the id, and for each leaf of the reader's columns its
+	// values, which may be several or null. Their levels are set, but not their column
+	// indexes.
 	Values() (id parquet.Value, others [][]parquet.Value)
 }
 
@@ -85,32 +85,31 @@ type Column struct {
 	Node parquet.Node
 }
 
-// Reader reads the rows of one input.
+// Reader reads the rows of one input. It serves one goroutine.
 type Reader interface {
-	// Next returns the next row. A row that cannot be read has its Err set. An
-	// error ends the input; io.EOF is its regular end.
+	// Next returns the next row. If one row cannot be read, its Err is set. An error ends
+	// the input: io.EOF at its regular end.
 	Next() (Row, error)
-	// Columns returns the input columns except text and id, for outputs with
-	// columns.
+	// Columns returns the input columns, except text and id, for outputs with columns.
 	Columns() []Column
-	// IDNode is the type of the id in Parquet.
+	// IDNode returns the type of the id in Parquet.
 	IDNode() parquet.Node
-	// Length returns the length of the input in the unit of Row.UpTo, 0 if it is
+	// Length returns the length of the input in the unit of Row.UpTo, or 0 if it is
 	// unknown.
 	Length() int64
-	// Digest returns the SHA-256 of the content of an input that is a regular file.
-	// It reads all of it.
+	// Digest returns the SHA-256 of the whole content in hexadecimal digits. The input must
+	// be a regular file.
 	Digest(ctx context.Context) (string, error)
 	Close() error
 }
 
-// Skipped are the rows that [Skip] has skipped.
+// Skipped describes the rows that [Skip] has skipped.
 type Skipped struct {
 	UpTo                   int64 // their end in the input, as that of a row
-	Undecodable, Nonfinite int64 // how many of them are, as in Row
+	Undecodable, Nonfinite int64 // the numbers of rows with these fields, see Row
 }
 
-// Open opens an input. The end of ctx ends a read that waits for data.
+// Open opens an input. A read that waits for data fails when ctx ends.
 func Open(ctx context.Context, o Options) (Reader, error) {
 	from := source{reader: o.Stdin, closer: io.NopCloser(nil)}
 	if o.Path != "" {
@@ -130,17 +129,16 @@ func Open(ctx context.Context, o Options) (Reader, error) {
 type source struct {
 	reader io.Reader
 	closer io.Closer
-	// file is the same data for any access, if it is a regular file, and bytes its
-	// length.
+	// file gives random access to the data of a regular file, and bytes is its length.
 	file  io.ReaderAt
 	bytes int64
-	// packed is the compression of a text, as far as it is known.
+	// packed is the compression of a text, if it is known.
 	packed compression
 	// encoded is the encoding of a text; nil is UTF-8.
 	encoded encoding.Encoding
 	// decoded reports whether the content is decoded to UTF-8.
 	decoded bool
-	// size is the number of bytes of the content, 0 if it is unknown.
+	// size is the length of the content in bytes, or 0 if it is unknown.
 	size int64
 }
 
@@ -164,15 +162,15 @@ func openFile(path string) (source, error) {
 	return from, nil
 }
 
-// IDNode is that of a text.
+// IDNode is the type of an id in text inputs: a string.
 func (*source) IDNode() parquet.Node { return parquet.Optional(parquet.String()) }
 
 func (s *source) Length() int64 { return s.size }
 
 func (s *source) Close() error { return s.closer.Close() }
 
-// Digest returns the SHA-256 of the content of a regular file. From then on, the
-// length of the content is known, also if it is compressed or decoded.
+// Digest hashes the content. From then on, its length is known, even if it is compressed or
+// decoded.
 func (s *source) Digest(ctx context.Context) (string, error) {
 	in, _, err := content(io.NewSectionReader(s.file, 0, s.bytes), s.packed)
 	if err != nil {
@@ -184,7 +182,7 @@ func (s *source) Digest(ctx context.Context) (string, error) {
 	return sum, err
 }
 
-// hashOf returns the SHA-256 and the length of what it reads.
+// hashOf returns the SHA-256 and the length of the data of a reader.
 func hashOf(ctx context.Context, in io.Reader) (sum string, size int64, err error) {
 	h := sha256.New()
 	buffer := make([]byte, 1<<20)
@@ -234,9 +232,9 @@ func openText(ctx context.Context, from source, o Options) (r Reader, err error)
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// checkText checks the first bytes of an input, refuses what is not rows of text, and
-// skips a byte order mark. NUL is refused in the first line only: in CSV it can be
-// part of a text. Other formats come under the name .txt, too.
+// checkText checks the first bytes of an input, skips a byte order mark, and refuses
+// content that is not rows of text. It refuses NUL in the first line only, since a text in
+// CSV may have one. Files named .txt may have other formats, too.
 func (o Options) checkText(in *bufio.Reader) error {
 	if _, err := in.Peek(1); err != nil && err != io.EOF {
 		return files.Cause(err)
@@ -285,7 +283,7 @@ func cutLine(of []byte) (line []byte, complete bool) {
 	return of, false
 }
 
-// Skip skips rows. It is called once, before any is read.
+// Skip skips rows. Call it once, before the first row is read.
 func Skip(ctx context.Context, r Reader, rows int64) (before Skipped, err error) {
 	if p, ok := r.(*parquetReader); ok {
 		return p.skip(ctx, rows)
@@ -316,8 +314,8 @@ func errTooFew(rows, skipped int64) error {
 	return fmt.Errorf("it has %s, but the output already has %d", plural.Count(rows, "row", "rows"), skipped)
 }
 
-// missingColumn is the error for a column that is missing in a header. option is the one that
-// names the column.
+// missingColumn is the error for a column that the header lacks. option is the field of the
+// options that names the column.
 func (o Options) missingColumn(option, name string, there []string) error {
 	hint := ""
 	if len(there) == 1 {
@@ -337,7 +335,7 @@ func (o Options) missingColumn(option, name string, there []string) error {
 	return fmt.Errorf("there is no column %q; name another with %s; there are: %s%s", name, o.Option(option), quoted(there), hint)
 }
 
-// quoted returns names in a sentence.
+// quoted lists names in a sentence.
 func quoted(names []string) string {
 	shown := make([]string, len(names))
 	for i, n := range names {
@@ -346,8 +344,7 @@ func quoted(names []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// tooLong is the error of a row over the limit. The row is skipped without
-// being held in memory.
+// tooLong is the error of a row over the limit, which is skipped in constant memory.
 func (o Options) tooLong(where string) error {
 	return fmt.Errorf("%s: the row has more than %d bytes, the limit for this %s", where, o.Limit, o.Option("MaxBytes"))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// jsonReader reads one object per line.
+// jsonReader reads one object from each line.
 type jsonReader struct {
 	source
 	Options
@@ -28,7 +28,7 @@ func (j *jsonReader) Columns() []Column {
 	return []Column{{"input", parquet.Optional(parquet.JSON())}}
 }
 
-// Next reads the next line that is not blank.
+// Next reads the next line and skips blank ones.
 func (j *jsonReader) Next() (Row, error) {
 	for {
 		line, tooLong, err := j.lines.next()
@@ -74,10 +74,10 @@ type object struct {
 	nonfinite bool // whether it has NaN or an infinity, which are read as null
 }
 
-// parseObject parses a line and keeps the order of its fields and the notation of
-// numbers. If a name is repeated, the last value counts for text and id, as in most
-// parsers. NaN and infinities, which Python writes, are null. The depth of a line is
-// limited to 10,000, the limit of encoding/json.
+// parseObject parses a line. It keeps the order of the fields and the notation of numbers.
+// If a name is repeated, the last value counts for text and id, as in most parsers. NaN and
+// infinities, which Python writes, become null. Values may be nested 10,000 deep, the limit
+// of encoding/json.
 func parseObject(line []byte, text, id string) (*object, error) {
 	found := &object{}
 	if line, found.nonfinite = plainjson.Finite(line); !found.nonfinite && !json.Valid(line) {
@@ -160,9 +160,9 @@ func typeOf(raw []byte) string {
 	return aNumber
 }
 
-// unquote returns the value of a JSON string. It keeps bytes that are not valid
-// UTF-8, which encoding/json would replace: the offsets of spans count the bytes of
-// the input, and the result must have a warning.
+// unquote returns the value of a JSON string. It keeps bytes that are not valid UTF-8,
+// which encoding/json would replace, for two reasons: the offsets of spans count the bytes
+// of the input, and the result must have a warning.
 func unquote(quoted []byte) (string, error) {
 	var b strings.Builder
 	inner := quoted[1 : len(quoted)-1]
@@ -212,8 +212,7 @@ func (o *object) Values() (id parquet.Value, others [][]parquet.Value) {
 	return id, [][]parquet.Value{{input}}
 }
 
-// IDText returns a JSON id as text: the value of a string, or a number as it is
-// written.
+// IDText returns a JSON id as text: the value of a string, or a number in its notation.
 func IDText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return string(raw)
@@ -225,15 +224,15 @@ func IDText(raw []byte) string {
 	return id
 }
 
-// AppendField appends a field to a JSON object that is not closed yet; nil is an
-// object without a beginning.
+// AppendField appends a field to a JSON object that still lacks its closing brace. nil
+// stands for an object that also lacks its opening brace.
 func AppendField(object []byte, name string, value []byte) []byte {
 	object = append(plainjson.Append(Separated(object), name), ':')
 	return append(object, value...)
 }
 
-// Separated appends the separator before the next field to an object that is not
-// closed yet.
+// Separated appends what stands before the next field to an object without its closing
+// brace: the opening brace or a comma.
 func Separated(object []byte) []byte {
 	if object == nil {
 		return []byte{'{'}

@@ -14,12 +14,13 @@ type lineReader struct {
 	offset int64 // bytes read
 	buffer []byte
 	// breaks is the last byte of the file's first line break: \n, or \r in files of the old
-	// Mac OS. In the latter, \n and \r\n end lines, too; in others, \r is part of a line.
+	// Mac OS. In the latter, \n and \r\n end lines, too. In other files, \r is a part of
+	// the line.
 	breaks byte
 }
 
-// next returns the next line without its line break, valid until the next call. For
-// a line over the limit it only reports that.
+// next returns the next line without its line break, valid until the next call. tooLong
+// reports a line over the limit, which is not returned.
 func (l *lineReader) next() (line []byte, tooLong bool, err error) {
 	l.buffer = l.buffer[:0]
 	l.number++
@@ -41,7 +42,8 @@ func (l *lineReader) next() (line []byte, tooLong bool, err error) {
 	return l.buffer, tooLong, nil
 }
 
-// part reads bytes of a line, valid until the next call, and the line break if they end it.
+// part reads bytes of a line, valid until the next call, and its line break, if the line
+// ends there.
 func (l *lineReader) part() (part []byte, ended bool, err error) {
 	if _, err := l.in.Peek(1); err != nil {
 		return nil, false, err

@@ -21,7 +21,7 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plural"
 )
 
-// copied is a column of an input as a column of an output.
+// copied is a column of an input as it is copied to an output.
 type copied struct{ parquet.Field }
 
 func (c copied) Fields() []parquet.Field {
@@ -32,8 +32,8 @@ func (c copied) Fields() []parquet.Field {
 	return fields
 }
 
-// Encoding implements [parquet.Node]. The library can take the encoding of the
-// levels, RLE, for that of the values, which only booleans can have.
+// Encoding implements [parquet.Node]. The library can mistake the encoding of the levels,
+// RLE, for the encoding of the values, but RLE can only encode booleans.
 func (c copied) Encoding() encoding.Encoding {
 	if e := c.Field.Encoding(); e != nil && e.Encoding() != format.RLE {
 		return e
@@ -41,11 +41,11 @@ func (c copied) Encoding() encoding.Encoding {
 	return nil
 }
 
-// Compression implements [parquet.Node]: it is that of the output.
+// Compression implements [parquet.Node]: the output chooses the compression.
 func (copied) Compression() compress.Codec { return nil }
 
-// Damaged turns a panic of the Parquet library into an error. Some broken files
-// cause panics.
+// Damaged turns a panic of the Parquet library into an error, since some broken files make
+// it panic. Use it with defer.
 func Damaged(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the file is damaged: %v", p)
@@ -140,8 +140,8 @@ func openParquet(ctx context.Context, from source, o Options) (_ Reader, err err
 	return r, nil
 }
 
-// onlyNulls reports whether a leaf has no value. pandas gives a column without any string
-// the type NULL, or double.
+// onlyNulls reports whether a leaf has no value but null. pandas gives such a column the
+// type NULL, or double.
 func onlyNulls(file *format.FileMetaData, t parquet.Type, leaf int) bool {
 	if l := t.LogicalType(); l != nil {
 		if _, null := l.Value.(*format.NullType); null {
@@ -149,7 +149,7 @@ func onlyNulls(file *format.FileMetaData, t parquet.Type, leaf int) bool {
 		}
 	}
 	for _, g := range file.RowGroups {
-		// A column without statistics has none of its nulls counted.
+		// The NullCount of a column without statistics is 0.
 		if column := g.Columns[leaf].MetaData; column.Statistics.NullCount < column.NumValues {
 			return false
 		}
@@ -157,12 +157,13 @@ func onlyNulls(file *format.FileMetaData, t parquet.Type, leaf int) bool {
 	return true
 }
 
-// spoolBytes is the limit of a Parquet input that is not a regular file.
+// spoolBytes is the highest length, in bytes, of a Parquet input that is not a regular
+// file.
 const spoolBytes = 8 << 30
 
-// spool copies Parquet from a pipe to a temporary file: it is read from its end. The
-// file has no name while it is read, where the system allows that, so that it never
-// outlives the process.
+// spool copies Parquet from a pipe to a temporary file, since Parquet is read from its end.
+// Where the system allows it, the file loses its name at once, so that it never outlives
+// the process.
 func spool(ctx context.Context, pipe source, limit int64) (source, error) {
 	defer pipe.Close() // nothing is written to it
 	in := bufio.NewReader(files.Interruptible(ctx, pipe.reader))
@@ -189,7 +190,7 @@ func spool(ctx context.Context, pipe source, limit int64) (source, error) {
 	return source{closer: spooled, file: file, bytes: n}, nil
 }
 
-// temporary is a file that is removed when it is closed, or before.
+// temporary is a file that is removed at once, or when it is closed.
 type temporary struct {
 	*os.File
 
@@ -217,16 +218,16 @@ func open(file io.ReaderAt, size int64, o ...parquet.FileOption) (*parquet.File,
 	return opened, nil
 }
 
-// Groups are row groups of an input in Parquet: From, up to and without To.
+// Groups are the row groups From..To of an input in Parquet, To excluded.
 type Groups struct {
 	From, To int
 	Before   int64 // rows before them
 }
 
-// RowGroup is the extent of a row group.
+// RowGroup is the size of a row group.
 type RowGroup struct{ Rows, Bytes int64 }
 
-// RowGroups returns the row groups of a file in Parquet.
+// RowGroups returns the sizes of all row groups of a Parquet file.
 func RowGroups(file *os.File) (all []RowGroup, err error) {
 	defer Damaged(&err)
 	info, err := file.Stat()
@@ -243,8 +244,8 @@ func RowGroups(file *os.File) (all []RowGroup, err error) {
 	return all, nil
 }
 
-// checkFooter refuses a file that is smaller than the footer length in its last
-// bytes: the library would allocate that memory first, up to 4 GiB. The library
+// checkFooter refuses a file that is shorter than the footer length in its last bytes
+// claims: the library would first allocate that much memory, up to 4 GiB. The library
 // itself reports all other errors.
 func checkFooter(file io.ReaderAt, size int64) error {
 	const around = 12 // bytes: the magic number at both ends and the length of the footer
@@ -312,9 +313,9 @@ func (p *parquetReader) skip(ctx context.Context, rows int64) (_ Skipped, err er
 	return Skipped{UpTo: p.read}, nil
 }
 
-// measure adds up the lengths of all texts, and of those in the rows to skip. The
-// remaining time depends on the texts: a row can have a word or a book. It reads one
-// column, which takes seconds where scoring takes days.
+// measure adds up the lengths of all texts, and of the texts in the rows to skip. The
+// remaining time depends on them: a text can be a word or a book. It reads one column,
+// which takes seconds where scoring takes days.
 func (p *parquetReader) measure(ctx context.Context, skipped int64) error {
 	buffer := make([]parquet.Value, 64)
 	rows := int64(0)
@@ -403,8 +404,8 @@ type parquetFields struct {
 	leaves [][]parquet.Value // the values of each leaf
 }
 
-// each calls other with each column except text and id, and returns the id. A nil
-// scalar is null.
+// each calls other with every column but text and id, and returns the id. A nil scalar is
+// null.
 func (p *parquetFields) each(other func(name string, value *scalar)) (id *scalar, err error) {
 	defer Damaged(&err)
 	for i, part := range p.reader.parts {

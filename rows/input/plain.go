@@ -9,8 +9,8 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// plainReader reads plain text: each line is a row, also a blank one, so that the number of
-// a row is that of its line.
+// plainReader reads plain text. Each line is a row, even a blank one, so that a row and its
+// line have the same number.
 type plainReader struct {
 	source
 	Options
@@ -37,7 +37,7 @@ func (p *plainReader) Next() (Row, error) {
 	return r, nil
 }
 
-// plainFields are the fields of a line: none, or its text.
+// plainFields are the fields of a line: the text, where it is a field, or nothing.
 type plainFields []string
 
 func (f plainFields) JSON() (id, others []byte, err error) {

@@ -20,9 +20,9 @@ import (
 	"github.com/toxscreen/toxscreen/internal/plainjson"
 )
 
-// shape is a node of a Parquet schema, and how its values are written in JSON and in
-// a cell of CSV. The library's own conversion to Go values loses unsigned numbers,
-// the digits of decimals, the types of nested values and the order of their fields.
+// shape is a node of a Parquet schema, with the form of its values in JSON and in a cell of
+// CSV. The library's own conversion to Go values would lose unsigned numbers, the digits of
+// decimals, the types of nested values and the order of their fields.
 type shape struct {
 	name               string
 	optional, repeated bool
@@ -43,8 +43,8 @@ const (
 	mapNode  // its only field is repeated: groups of a key and a value
 )
 
-// scalar is a value as a cell of CSV: the text of a string, else JSON. A nil scalar
-// is null.
+// scalar is a value in a cell of CSV: the text of a string, else JSON. A nil scalar is
+// null.
 type scalar struct {
 	text   string
 	quoted bool // whether it is a string in JSON
@@ -97,7 +97,7 @@ func shapeOf(f parquet.Field) shape {
 	return s
 }
 
-// readable refuses columns of types that hardly any file has, and that another type can
+// readable refuses columns of types that hardly any file has and that another type can
 // replace.
 func readable(file *parquet.File) error {
 	leaf := 0
@@ -132,9 +132,8 @@ func readable(file *parquet.File) error {
 	return nil
 }
 
-// value returns the value of a node in a row. columns are the values of its leaves;
-// depth and defined are the maximum levels of repetition and definition outside of
-// the node.
+// value returns the value of a node in a row. columns are the values of its leaves. depth
+// and defined are the highest levels of repetition and of definition outside the node.
 func (s *shape) value(columns [][]parquet.Value, depth, defined int) *scalar {
 	if s.optional {
 		if defined++; columns[0][0].DefinitionLevel() < defined {
@@ -147,7 +146,7 @@ func (s *shape) value(columns [][]parquet.Value, depth, defined int) *scalar {
 	return s.one(columns, depth, defined)
 }
 
-// one is value for a node that is there, or for one item of a repeated node.
+// one is value for a node that is present, or for one item of a repeated node.
 func (s *shape) one(columns [][]parquet.Value, depth, defined int) *scalar {
 	var object []byte
 	switch s.kind {
@@ -212,8 +211,8 @@ func items(columns [][]parquet.Value, depth, defined int) iter.Seq[[][]parquet.V
 	}
 }
 
-// leafOf returns the function that writes the values of a leaf. A value that its
-// type does not have becomes null.
+// leafOf returns the function that writes the values of a leaf. A value outside the type's
+// range becomes null.
 func leafOf(t parquet.Type) func(parquet.Value) *scalar {
 	write := plain
 	if logical := t.LogicalType(); logical != nil {
@@ -255,10 +254,10 @@ func leafOf(t parquet.Type) func(parquet.Value) *scalar {
 	}
 }
 
-// timeOfDay is the layout of a time with the digits of the second that it has.
+// timeOfDay is the layout of a time with as many digits of the second as it has.
 const timeOfDay = "15:04:05.999999999"
 
-// plain writes a value without a logical type. Bytes are text if they can be: some
+// plain writes a value without a logical type. Bytes that can be text are text: some
 // writers do not mark their strings.
 func plain(v parquet.Value) *scalar {
 	switch v.Kind() {
@@ -295,7 +294,7 @@ func unsigned(v parquet.Value) *scalar {
 	return &scalar{text: strconv.FormatUint(v.Uint64(), 10)}
 }
 
-// float writes a number; JSON has neither NaN nor infinities.
+// float writes a number. NaN and infinities, which JSON lacks, become null.
 func float(f float64) *scalar {
 	if f-f != 0 {
 		return nil
@@ -303,7 +302,7 @@ func float(f float64) *scalar {
 	return &scalar{text: string(plainjson.Append(nil, f))}
 }
 
-// decimal writes a number with the digits after the point that its type has.
+// decimal writes a number with as many digits after the point as its type has.
 func decimal(v parquet.Value, scale int) *scalar {
 	const most = 64 // bytes, and digits after the point; formats have at most 76 digits
 	unscaled := new(big.Int)
@@ -337,7 +336,7 @@ func decimal(v parquet.Value, scale int) *scalar {
 	return &scalar{text: sign + digits[:point] + "." + digits[point:]}
 }
 
-// since1970 returns the time that is a number of units after the beginning of 1970.
+// since1970 returns the time n units after the beginning of 1970, UTC.
 func since1970(n int64, unit format.TimeUnit) time.Time {
 	switch unit.Value.(type) {
 	case *format.MilliSeconds:
@@ -352,7 +351,7 @@ func moment(t time.Time, layout string) *scalar { return &scalar{t.UTC().Format(
 
 func text(v parquet.Value) *scalar { return &scalar{string(v.ByteArray()), true} }
 
-// embedded writes JSON as it is, on one line; what is not JSON is text.
+// embedded writes JSON on one line. Other content is text.
 func embedded(v parquet.Value) *scalar {
 	var b bytes.Buffer
 	if err := json.Compact(&b, v.ByteArray()); err != nil || !utf8.Valid(b.Bytes()) {
