@@ -12,8 +12,7 @@ import (
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
-// Job is one or several inputs and the outputs that may be written. It is not safe for
-// concurrent use.
+// Job reads one or several inputs and writes their outputs. It serves one goroutine.
 type Job struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -21,14 +20,14 @@ type Job struct {
 	open   *pair // nil before the first is done if there is none
 	total  uint64
 
-	// Of the pieces that are done.
+	// Of the pieces that are complete.
 	done   Summary
 	passed uint64
 }
 
-// Open opens the input and checks that the output may be written, so that a caller
-// sees a wrong name before it opens a model. Of several inputs, it does that for each.
-// ctx applies to the whole job: when it ends, [Job.Score] or [Job.Find] ends.
+// Open opens the input and checks that the output may be written, so that a caller learns
+// about a wrong name before opening a model. With several inputs, it does so for each. ctx
+// applies to the whole job: when it ends, [Job.Score] or [Job.Find] stops.
 func Open(ctx context.Context, o Options) (*Job, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -68,8 +67,8 @@ func (j *Job) prepare(o Options) (err error) {
 	return nil
 }
 
-// Outputs returns the paths of the outputs in their order. There are none if a shard
-// gets none of the inputs.
+// Outputs returns the paths of the outputs in their order. It is empty if the shard gets no
+// input.
 func (j *Job) Outputs() []string {
 	var paths []string
 	for _, p := range j.pieces {
@@ -78,7 +77,7 @@ func (j *Job) Outputs() []string {
 	return paths
 }
 
-// Close closes the input. Call it after Score or Find has returned, or in place of them.
+// Close closes the input. Call it after Score or Find has returned, or instead of them.
 func (j *Job) Close() error {
 	j.cancel()
 	if j.open == nil {
@@ -87,13 +86,13 @@ func (j *Job) Close() error {
 	return j.open.close()
 }
 
-// Score scores the rows that no earlier run has scored and completes the outputs.
-// It is called once. With an error, it returns the summary of the written rows. The
-// error chain has an [UnfinishedError] if the run can be resumed, and the error
-// of [Open]'s context if that ended.
+// Score scores the rows that earlier runs have left, and completes the outputs. Call it
+// once. With an error, it returns the summary of the rows written so far. The error chain
+// has an [UnfinishedError] if the run can be resumed, and the error of [Open]'s context if
+// that has ended.
 //
-// settings are what the results depend on in addition to the model and the options,
-// such as thresholds and a judge. Resuming a run with other settings is refused.
+// settings are what the results depend on besides the model and the options, such as
+// thresholds and a judge. A run cannot be resumed with other settings.
 func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary, error) {
 	return j.each(func(p *pair) (Summary, error) {
 		r := begin(p, newScoring(screener, p.Options))
@@ -104,7 +103,7 @@ func (j *Job) Score(screener *toxscreen.Screener, settings ...Setting) (Summary,
 	})
 }
 
-// each does the pieces one after another.
+// each calls do for the pieces, one after another.
 func (j *Job) each(do func(*pair) (Summary, error)) (Summary, error) {
 	for i, p := range j.pieces {
 		if i > 0 {
@@ -133,7 +132,7 @@ func (j *Job) each(do func(*pair) (Summary, error)) (Summary, error) {
 	return j.done, nil
 }
 
-// openPiece opens a piece. Its progress is that of the job.
+// openPiece opens a piece, and reports its progress as a part of the job's.
 func (j *Job) openPiece(i int) (*pair, error) {
 	p := j.pieces[i]
 	o := p.Options
@@ -150,7 +149,7 @@ func (j *Job) openPiece(i int) (*pair, error) {
 	return openPair(j.ctx, o)
 }
 
-// pair is an open input and its output, which may be written.
+// pair is an open input with its output.
 type pair struct {
 	Options
 
@@ -182,8 +181,8 @@ func (p *pair) close() error {
 	return p.in.Close()
 }
 
-// recordOf returns the path of the note of a complete output in a folder of outputs. Readers
-// of the folder pass over a name that begins with an underscore.
+// recordOf returns the path of the note about a complete output in a folder of outputs. Its
+// name begins with an underscore, so that programs which read the folder skip it.
 func recordOf(path string) string {
 	return filepath.Join(filepath.Dir(path), "_done", filepath.Base(path)+".json")
 }

@@ -19,22 +19,22 @@ import (
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
-// note describes the run of an unfinished output. It is stored next to the output
-// until that is complete: resuming with another input, model or option would mix
-// different results in one file.
+// note describes the run of an unfinished output. It is a file beside the output until the
+// output is complete. A run with another input, model or option cannot resume the output,
+// since one file would then mix different results.
 type note struct {
 	Input string `json:"input"` // SHA-256 of its content, unpacked
-	// Settings that the results depend on, with names for people.
+	// Settings are what the results depend on, with names for people.
 	Settings []Setting `json:"settings"`
-	// Done is the summary of a complete output in a folder of outputs.
+	// Done is the summary of a complete output in a folder of outputs, else nil.
 	Done *Summary `json:"done,omitempty"`
 }
 
 // noteOf returns the path of an output's note.
 func noteOf(path string) string { return path + ".resume.json" }
 
-// newNote creates the note of a run. It reads the whole input once: that takes
-// seconds, where scoring takes days, and finds compressed data that is damaged.
+// newNote returns the note of a run. It reads the whole input once, which takes seconds
+// where scoring takes days, and finds damage in compressed data.
 func newNote[V any](ctx context.Context, o Options, in input.Reader, task task[V], settings []Setting) (note, error) {
 	var n note
 	var err error
@@ -72,12 +72,12 @@ func newNote[V any](ctx context.Context, o Options, in input.Reader, task task[V
 	return n, nil
 }
 
-// save writes the note, completely or not at all.
+// save writes the note as a whole, or not at all.
 func (n note) save(path string) error {
 	return files.Write(path, 0o666, func(w io.Writer) error { return plainjson.Write(w, n, "  ") })
 }
 
-// readNote reads a note. Its error is [fs.ErrNotExist] if the file is missing.
+// readNote reads a note. The error chain has [fs.ErrNotExist] if the file is missing.
 func (o Options) readNote(path string) (n note, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -89,7 +89,7 @@ func (o Options) readNote(path string) (n note, err error) {
 	return n, nil
 }
 
-// check reports why the output is not the beginning of the output of this run.
+// check returns an error unless the output begins with results of this run.
 func (n note) check(o Options) error {
 	before, err := o.readNote(noteOf(o.Output))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +101,7 @@ func (n note) check(o Options) error {
 	return o.continues(n, before)
 }
 
-// continues reports why a run is not that of an earlier note.
+// continues returns an error if a run differs from the run of an earlier note.
 func (o Options) continues(n, before note) error {
 	if before.Input != n.Input {
 		return fmt.Errorf("the input differs from the input of the interrupted run; use %s to start over", o.option("Overwrite"))
@@ -115,8 +115,8 @@ func (o Options) continues(n, before note) error {
 // errIncomplete is the error for an output that is not recorded as complete.
 var errIncomplete = errors.New("the output is not complete")
 
-// complete returns the summary of an output in a folder of outputs that an earlier run
-// completed.
+// complete returns the summary of an output in a folder of outputs, if an earlier run
+// completed the output.
 func (n note) complete(o Options) (Summary, error) {
 	path := o.Output
 	file, unfinished, err := exists(path)
@@ -141,7 +141,7 @@ func (n note) complete(o Options) (Summary, error) {
 	return done, nil
 }
 
-// record records that an output in a folder of outputs is complete.
+// record writes that an output in a folder of outputs is complete.
 func (n note) record(path string, done Summary) error {
 	if err := os.Mkdir(filepath.Dir(recordOf(path)), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -151,8 +151,8 @@ func (n note) record(path string, done Summary) error {
 	return n.save(recordOf(path))
 }
 
-// hold locks the note of an output, if there is one, until release is called, so
-// that only one run writes it: a supervisor may wrongly consider a run dead.
+// hold locks the note of an output, if it exists, until release is called. So only one run
+// writes the output, even if a supervisor wrongly takes a run for dead.
 func hold(path string) (release func(), err error) {
 	file, err := os.OpenFile(noteOf(path), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

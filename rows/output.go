@@ -16,12 +16,11 @@ import (
 
 // rowWriter writes rows in their order.
 type rowWriter[V any] interface {
-	// write writes a row with the id and the other fields of the input's.
+	// write writes a row, with the id and the other fields of the input's row.
 	write(in input.Row, r *Row[V]) error
 	// finish completes the output and syncs it to disk.
 	finish() error
-	// stop ends the output before it is complete. Finished rows stay, for a
-	// resumed run.
+	// stop ends an incomplete output. Its rows stay, for a run that resumes it.
 	stop() error
 }
 
@@ -37,8 +36,8 @@ func (o output[V]) format() Format {
 	return format
 }
 
-// mayWrite refuses to replace an existing output without Overwrite, and an output in
-// a folder where it cannot be created. It reports whether there is a run to resume.
+// mayWrite refuses to replace an existing output without Overwrite, and an output in a
+// folder where no file can be created. It reports whether there is a run to resume.
 func mayWrite(o Options) (resuming bool, err error) {
 	if o.Output == Standard {
 		return false, nil
@@ -77,7 +76,7 @@ func mayWrite(o Options) (resuming bool, err error) {
 	return resuming, nil
 }
 
-// exists reports which parts of an output exist.
+// exists reports which files of an output exist.
 func exists(output string) (file, unfinished bool, err error) {
 	for path, there := range map[string]*bool{output: &file, noteOf(output): &unfinished, parts.Folder(output): &unfinished} {
 		info, err := os.Lstat(path)
@@ -94,8 +93,8 @@ func exists(output string) (file, unfinished bool, err error) {
 	return file, unfinished, nil
 }
 
-// remove removes an existing output before it is written again. Nothing may be left
-// when the note of the new run is written: the note covers all files next to it.
+// remove removes an existing output before it is written again. The note of the new run
+// covers all files beside it, so none of the old ones may be left by then.
 func (o output[V]) remove() error {
 	if err := os.RemoveAll(parts.Folder(o.Output)); err != nil {
 		return err
@@ -165,8 +164,8 @@ func jsonLine[V any](in input.Row, r *Row[V]) (encoded []byte, err error) {
 	return append(encoded, '\n'), nil
 }
 
-// lineWriter writes JSONL, CSV and TSV. Each row is one write, so that a reader of a
-// pipe gets it at once, and only the last row can be incomplete after a kill.
+// lineWriter writes JSONL, CSV and TSV, with one Write for each row. So a reader of a pipe
+// gets each row at once, and a kill leaves at most the last row incomplete.
 type lineWriter[V any] struct {
 	out    io.Writer
 	file   *os.File // out, unless that is a stream

@@ -12,21 +12,21 @@ import (
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
-// Record is a row of an input as it was written.
+// Record is a row of an input in its original form.
 type Record struct {
 	Row int64 // its number, from 1; blank lines and the header are not counted
 	// ID is empty if the row has no id.
 	ID string
-	// Fields is a JSON object of the other fields, the text among them; nil if the row has
+	// Fields is a JSON object of the other fields, the text included; nil if the row has
 	// only an id. Cells of CSV and TSV are strings.
 	Fields json.RawMessage
-	// Undecodable reports whether the row holds bytes as in [Summary].Undecodable.
+	// Undecodable says that the row has bytes as in [Summary].Undecodable.
 	Undecodable bool
 }
 
-// Records yields the rows of an input for callers who need more than a text to
-// score. It uses the options of the input, IDColumn and MaxBytes. The
-// first row that cannot be read ends the sequence with an error, which names the file.
+// Records yields the rows of an input, for callers who need more than a text to score. Of
+// o, it uses the options of the input, IDColumn and MaxBytes. A row that cannot be read
+// ends the sequence with an error, which names the file.
 func Records(ctx context.Context, o Options) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		o = o.withDefaults()

@@ -17,7 +17,7 @@ import (
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
-// redoable returns why the verdicts of an output cannot be asked for again.
+// redoable returns why the verdicts of an output cannot be requested again, or nil.
 func (o Options) redoable() error {
 	format, err := o.outputFormat()
 	switch {
@@ -31,8 +31,8 @@ func (o Options) redoable() error {
 	return o.resumable()
 }
 
-// redo asks the judge again about the rows of a complete output whose verdict failed,
-// and keeps the others. The output is replaced as a whole, or not at all.
+// redo asks the judge again about the rows of a complete output whose verdict failed. The
+// other rows stay. The output is replaced as a whole, or not at all.
 func redo(p *run[toxscreen.Result], screener *toxscreen.Screener) (Summary, error) {
 	out := p.output
 	path, err := filepath.EvalSymlinks(out.Output)
@@ -75,7 +75,8 @@ func redo(p *run[toxscreen.Result], screener *toxscreen.Screener) (Summary, erro
 	return p.done, nil
 }
 
-// together returns a function that reads the next row of an input, with what was written for it.
+// together returns a function that reads the next row of an input, with the row that was
+// written for it.
 func together(out output[toxscreen.Result], file io.Reader) func() (row, error) {
 	before, number := out.written(file), int64(0)
 	return func() (row, error) {
@@ -104,7 +105,8 @@ func together(out output[toxscreen.Result], file io.Reader) func() (row, error) 
 	}
 }
 
-// isOf reports whether a row was written for a row of the input, as far as the output tells.
+// isOf reports whether a row was written for a row of the input, as far as the written row
+// can tell.
 func (o output[V]) isOf(w writtenRow[V], in input.Row) (bool, error) {
 	if in.Fields == nil {
 		return true, nil
@@ -127,7 +129,7 @@ func notItsInput(row int64) error {
 	return fmt.Errorf("row %d is not what the output was made of: use the input and the settings of that run", row)
 }
 
-// kept reports whether the row stays as it was written.
+// kept reports whether the written row stays.
 func (r row) kept() bool {
 	return r.was != nil && (r.was.row.Error != "" || !r.was.row.Value.Judge.Missing())
 }
@@ -135,7 +137,7 @@ func (r row) kept() bool {
 // errKept is the outcome of a row that is not scored.
 var errKept = errors.New("the row stays as it was written")
 
-// unchanged returns why the classifier's part in a row is not what it was.
+// unchanged returns an error if the classifier's part of a row has changed.
 func unchanged(ctx context.Context, screener *toxscreen.Screener, in row) error {
 	now, err := screener.With(toxscreen.WithoutJudge("only the classifier is compared"), toxscreen.WithFullNetwork()).Score(ctx, in.Text)
 	if err != nil {

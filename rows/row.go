@@ -16,27 +16,27 @@ type Result = Row[toxscreen.Result]
 // Found is a row of [Job.Find].
 type Found = Row[toxscreen.Found]
 
-// Row is a row of an output. Its JSON form is a line of an output in JSONL: the fields of Value, with
-// the number, the id and the text before them and the rest of the input after them.
+// Row is a row of an output. In JSONL, it is a line with these fields: the number, the id
+// and the text, then the fields of Value, then the rest of the input.
 type Row[V any] struct {
-	// Number is the number of the row in its input, from 1. It is 0 for a row without
-	// an input, such as feedback.
+	// Number is the number of the row in its input, from 1; 0 for a row without an input,
+	// such as feedback.
 	Number int64
-	// ID is the id of the row as the input has it, in JSON: a string or a number, nil if
-	// the row has no id. With an Error it can be any JSON value.
+	// ID is the id of the row as the input has it, in JSON: a string or a number; nil if
+	// the row has no id. In a row with an Error, it can be any JSON value.
 	ID json.RawMessage
-	// Text is nil if it is not stored.
+	// Text is the text, or nil if it is not stored.
 	Text *string
-	// Error is the reason why the text has no result. Value then means nothing.
+	// Error says why the text has no result. It is empty if Value is the result.
 	Error string
 	Value V
-	// Input is a JSON object of the other fields of the input, in their order and
-	// with numbers as they were written; nil if the row has no other fields.
+	// Input is a JSON object of the other fields of the input, in their order and with
+	// numbers in their notation; nil if the row has no other fields.
 	Input json.RawMessage
 }
 
-// MarshalJSON returns the line of the row without its line break. It keeps the
-// white space in Input, which json.Marshal then removes.
+// MarshalJSON returns the line of the row without its line break. It keeps the white space
+// in Input; json.Marshal removes that afterwards.
 func (r Row[V]) MarshalJSON() ([]byte, error) {
 	var out []byte
 	if r.Number != 0 {
@@ -68,8 +68,8 @@ func (r Row[V]) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// UnmarshalJSON reads a line. Value does not get the fields of the row: one of its own may have the
-// same name and another type, like the id of [toxscreen.Result].
+// UnmarshalJSON reads a line. It does not pass the fields of the row to Value: a field of
+// Value may have the same name and another type, like the id of [toxscreen.Result].
 func (r *Row[V]) UnmarshalJSON(line []byte) error {
 	var row struct {
 		Row   int64           `json:"row"`

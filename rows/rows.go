@@ -12,15 +12,15 @@
 //	fmt.Println(summary.Rows, summary.Flagged, summary.Failed)
 //
 // Input and output are JSONL, CSV, TSV or Parquet, in any combination; an input can also be
-// plain text, with a row on each line. There is one result for each row, in the order of
-// the rows. A row that cannot be scored gets a result with an error, and the run
-// continues. Memory does not grow with the input. [Options].Resume continues an interrupted
-// run, also after a kill. [Job.Find] finds personal data in place of toxicity. A folder or a
-// pattern of inputs has a folder of outputs, and [Options].Shard shares the work between
-// machines. [Result] is a row of an output in JSONL; package labelled reads such rows.
+// plain text, with a row on each line. Each row gets one result, in the order of the rows.
+// If a row cannot be scored, its result is an error, and the run continues. Memory does not
+// grow with the input. [Options].Resume continues an interrupted run, even after a kill.
+// [Job.Find] finds personal data instead of toxicity. A folder or a pattern of inputs has a
+// folder of outputs, and [Options].Shard shares the work between machines. [Result] is a
+// row of an output in JSONL; package labelled reads such rows.
 //
-// Errors, and the note next to an unfinished output, name an option by its field in [Options], or
-// as [Options].OptionName says.
+// Errors, and the note beside an unfinished output, name an option by its field in
+// [Options], or by the name that [Options].OptionName returns.
 package rows
 
 import (
@@ -37,75 +37,77 @@ import (
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
-// Standard is the path that stands for [Options].Stdin and Stdout.
+// Standard is the path that means [Options].Stdin or [Options].Stdout.
 const Standard = "-"
 
 // Options are the options of a job. The zero value of a field means its default.
 type Options struct {
-	// Input and Output are paths. The extension decides the format: .jsonl or
-	// .ndjson, .csv, .tsv, .parquet, or, of an input, .txt. Empty or [Standard] is Stdin
-	// or Stdout, which are JSONL. Input text that is compressed with gzip or zstd is unpacked, up to a
-	// zstd window of 128 MiB; its name may end in .gz or .zst.
+	// Input and Output are paths. The extension tells the format: .jsonl or .ndjson, .csv,
+	// .tsv, .parquet and, for inputs only, .txt. An empty path or [Standard] means Stdin or
+	// Stdout, in JSONL. Input text that is compressed with gzip or zstd is unpacked, up to
+	// a zstd window of 128 MiB; its name may end in .gz or .zst.
 	//
-	// Input can also be a folder, or a pattern of [filepath.Glob]. Output is then a folder with
-	// one output for each input, which is created if it is missing. The output of a Shard
-	// is such a folder, too. Its folder _done records which outputs are complete, so that
-	// Resume passes over them.
+	// Input can also be a folder, or a pattern of [filepath.Glob]. Then Output is a folder
+	// with an output for each input, and is created if it is missing. The output of a Shard
+	// is such a folder, too. Its folder _done records the complete outputs, which Resume
+	// skips.
 	Input, Output string
 	Stdin         io.Reader
 	Stdout        io.Writer // gets one Write for each row
-	// InputFormat is the format of the input; default: that of its extension. Parquet that
-	// is not a regular file is copied to a temporary file of at most 8 GiB.
+	// InputFormat is the format of the input; default: the format of its extension. Parquet
+	// outside a regular file is copied to a temporary file of at most 8 GiB.
 	InputFormat Format
-	// Shard is the part of the inputs to do; default: all of them.
+	// Shard is the part of the inputs to process; default: all.
 	Shard Shard
-	// OutputFormat is the format of the outputs in a folder; default: that of each input,
-	// JSONL for plain text.
+	// OutputFormat is the format of the outputs in a folder; default: the format of each
+	// input, but JSONL for plain text.
 	OutputFormat Format
 	// InputEncoding is the encoding of an input other than Parquet, by a name of
-	// https://encoding.spec.whatwg.org, such as windows-1252 (which is also latin1),
-	// utf-16le or shift_jis; default: UTF-8. A byte order mark of UTF-8 or UTF-16 overrides
-	// it. Offsets are those of the text in UTF-8.
+	// https://encoding.spec.whatwg.org, such as windows-1252 (the same as latin1), utf-16le
+	// or shift_jis; default: UTF-8. A byte order mark of UTF-8 or UTF-16 overrides
+	// InputEncoding. Offsets refer to the text in UTF-8.
 	InputEncoding string
-	// Delimiter separates the cells of an input in CSV: an ASCII character other than
-	// a quote or a line break; default: a comma, or what a first line like sep=; names.
+	// Delimiter separates the cells of an input in CSV: an ASCII character other than a
+	// quote or a line break; default: a comma, or the one that a first line like sep=;
+	// names.
 	Delimiter byte
-	// Escape is an ASCII character before a quote or before itself, inside the quotes of CSV
-	// or TSV, that makes it a part of the text: a backslash in what Spark writes. Elsewhere
-	// it is a character like any other. With and without Escape, a doubled quote is one quote of
-	// the text.
+	// Escape is an ASCII character that, inside the quotes of CSV or TSV, makes a quote or
+	// itself after it a part of the text: a backslash in files of Spark. Elsewhere it is an
+	// ordinary character. With and without Escape, a doubled quote is one quote of the
+	// text.
 	Escape byte
 	// TextColumn is the column or field with the text; default: "text". Plain text has
 	// no columns.
 	TextColumn string
-	// IDColumn is the column or field with the id of a row. It must exist in CSV
-	// and Parquet. Empty means "id", which may be missing.
+	// IDColumn is the column or field with the id of a row. CSV and Parquet must have a
+	// column that is named here. Default: "id", which may be missing.
 	IDColumn string
 	// KeepText writes the text beside its result.
 	KeepText bool
-	// Resume continues an unfinished output, or begins a new one if the output does not exist;
-	// input and output must be regular files. Overwrite replaces an existing
-	// output. Without either of them, an existing output is an error.
+	// Resume continues an unfinished output, or begins a new one if there is none; input
+	// and output must be regular files. Overwrite replaces an existing output. Without
+	// either, an existing output is an error.
 	Resume, Overwrite bool
 	// Redo changes a complete output in JSONL, CSV or TSV: rows whose verdict failed are
-	// scored again, and the others stay byte for byte. The output is replaced as a
-	// whole, or not at all.
+	// scored again, and other rows stay byte for byte. The output is replaced as a whole,
+	// or not at all.
 	Redo bool
-	// RowGroup is the number of rows per Parquet row group, in 1..[MaxRowGroup];
-	// default: 10000. A kill loses the rows of the unfinished group.
+	// RowGroup is the number of rows in a Parquet row group, in 1..[MaxRowGroup]; default:
+	// 10000. A kill loses the rows of an unfinished group.
 	RowGroup int
-	// MaxBytes is the screener's limit of a text in bytes; default:
-	// [toxscreen.DefaultMaxBytes]. [RowBytes] gives the limit of a row.
+	// MaxBytes is the screener's limit for a text in bytes; default:
+	// [toxscreen.DefaultMaxBytes]. [RowBytes] gives the limit for a row.
 	MaxBytes int
 	// OffsetUnit is the unit of offsets; default: bytes.
 	OffsetUnit toxscreen.OffsetUnit
-	// Limits are what [Summary].Reached of [Job.Score] counts: rows that reach one of them.
+	// Limits decide which rows [Summary].Reached counts for [Job.Score]: those that reach
+	// one.
 	Limits toxscreen.Limits
-	// OptionName returns what errors call the option in a field of Options: TextColumn is
-	// --text-column for the users of a command. Default: the name of the field.
+	// OptionName returns the name that errors use for a field of Options, such as
+	// --text-column for TextColumn in a command. Default: the name of the field.
 	OptionName func(field string) string
-	// Progress is called before the first row and after each, from the goroutine
-	// of [Job.Score] or [Job.Find].
+	// Progress is called before the first row and after each row, by the goroutine of
+	// [Job.Score] or [Job.Find].
 	Progress func(Progress)
 
 	inFolder bool         // Output is one of several
@@ -123,7 +125,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// option returns what errors call an option.
+// option returns the name that errors use for a field of Options.
 func (o Options) option(field string) string {
 	if o.OptionName == nil {
 		return field
@@ -137,12 +139,11 @@ func (o Options) idColumn() string { return cmp.Or(o.IDColumn, "id") }
 // rowGroup returns the number of rows per row group.
 func (o Options) rowGroup() int { return cmp.Or(o.RowGroup, 10_000) }
 
-// RowBytes returns the limit in bytes of a row in JSONL or CSV for a limit of its
-// text: JSON can need six bytes for one byte, and other fields need space.
+// RowBytes returns the limit for a row in JSONL or CSV, in bytes, given the limit for its
+// text: JSON can need six bytes for one byte, and other fields need space, too.
 func RowBytes(maxBytes int) int { return 8*maxBytes + 1<<20 }
 
-// Validate checks the options without opening any file. [Open] does the same
-// checks.
+// Validate checks the options, as [Open] does, but opens no file.
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	switch {
@@ -187,7 +188,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// validateInput checks the options about how the input is read.
+// validateInput checks the options that say how to read the input.
 func (o Options) validateInput() error {
 	format, err := o.ReadFormat()
 	if err != nil {
@@ -213,8 +214,8 @@ func (o Options) validateInput() error {
 	return nil
 }
 
-// resumable returns why an interrupted run could not be resumed: input and output
-// must be files that still exist unchanged.
+// resumable returns why an interrupted run could not be resumed, or nil: input and output
+// must be files that still exist and have not changed.
 func (o Options) resumable() error {
 	for _, path := range []string{o.Input, o.Output} {
 		if path == Standard {
@@ -242,8 +243,8 @@ func (o Options) outputName() string {
 	return o.Output
 }
 
-// Summary counts the rows of the outputs. If the run was resumed, it includes the rows
-// of earlier runs.
+// Summary counts the rows of the outputs, including rows of earlier runs that this run
+// resumed.
 type Summary struct {
 	Rows       int64 `json:"rows"`   // written
 	Before     int64 `json:"before"` // of Rows, those written by earlier runs
@@ -251,25 +252,26 @@ type Summary struct {
 	Flagged    int64 `json:"flagged"`
 	NotDecided int64 `json:"not_decided"` // rows with a [toxscreen.Result].NotDecided
 	Reached    int64 `json:"reached"`     // rows that reach [Options].Limits, or have an entity of [Finding].FailOn
-	// Undecodable are rows that hold bytes which are not text in the encoding of the input:
-	// without [Options].InputEncoding, not UTF-8. Parquet is not counted.
+	// Undecodable counts rows with bytes that are not text in the encoding of the input:
+	// not UTF-8, without [Options].InputEncoding. It leaves out Parquet.
 	Undecodable int64 `json:"undecodable"`
-	// Nonfinite are rows in JSONL that hold NaN, Infinity or -Infinity, which JSON does not
-	// have: it is null in the output.
+	// Nonfinite counts rows in JSONL with NaN, Infinity or -Infinity. JSON lacks these, so
+	// they are null in the output.
 	Nonfinite    int64  `json:"nonfinite"`
 	FirstFailure string `json:"first_failure"` // such as "row 17: …", with the error of the first failed row; after the name of its input if there are several
-	// Asked are the rows that the judge was asked about. Verdicts of them have a
-	// verdict, and the others do not; FirstUnjudged has the reason of the first.
-	// NotBelieved of the verdicts count for no attribute: no score could change.
+	// Asked counts the rows about which the judge was asked, and Verdicts those for which
+	// it gave a verdict. FirstUnjudged says why the first of the others has none.
+	// NotBelieved counts verdicts that count for no attribute: they could not change a
+	// score.
 	Asked         int64  `json:"asked"`
 	Verdicts      int64  `json:"verdicts"`
 	NotBelieved   int64  `json:"not_believed"`
 	FirstUnjudged string `json:"first_unjudged"` // such as "row 17: …"
-	// Entities are the entities of all rows, and WithEntities the rows that have any, of
-	// [Job.Find].
+	// Entities counts the entities of all rows, and WithEntities the rows with an entity.
+	// Only [Job.Find] sets them.
 	Entities     int64 `json:"entities"`
 	WithEntities int64 `json:"with_entities"`
-	// Duration is the time of this run since its first row was read.
+	// Duration is the time since this run read its first row.
 	Duration time.Duration `json:"-"`
 }
 
@@ -283,7 +285,7 @@ func add[V any](s *Summary, r *Row[V], t task[V]) {
 	}
 }
 
-// addInput counts what is odd in a row of the input.
+// addInput counts irregular content in a row of the input.
 func (s *Summary) addInput(r input.Row) {
 	if r.Undecodable {
 		s.Undecodable++
@@ -293,7 +295,7 @@ func (s *Summary) addInput(r input.Row) {
 	}
 }
 
-// include adds the summary of one of several outputs, which is from a file.
+// include adds the summary of one output, whose input is the file from, to that of several.
 func (s *Summary) include(from string, one Summary) {
 	if s.Failed == 0 && one.Failed > 0 {
 		s.FirstFailure = from + ": " + one.FirstFailure
@@ -317,23 +319,22 @@ func (s *Summary) include(from string, one Summary) {
 	s.Duration += one.Duration
 }
 
-// Unjudged returns the number of rows that the judge was asked about in vain.
+// Unjudged returns the number of rows for which the judge was asked but gave no verdict.
 func (s Summary) Unjudged() int64 { return s.Asked - s.Verdicts }
 
 // Progress is the progress of a run.
 type Progress struct {
 	Summary
-	// At is the position in the input up to which rows are written, and Length the
-	// end of the input: in bytes of its content, unpacked, or of the texts of Parquet.
-	// Length is 0 if unknown, as for a pipe. With several inputs, it is in bytes of files.
+	// At is the position in the input up to which rows are written, and Length the end of
+	// the input, both in bytes of its unpacked content, or of the texts of Parquet. Length
+	// is 0 if it is unknown, as for a pipe. With several inputs, both count bytes of files.
 	At, Length int64
 }
 
-// Setting is a setting that the results depend on.
+// Setting is a setting on which the results depend.
 type Setting = resume.Setting
 
-// UnfinishedError is the error of an interrupted run whose output can be continued
-// with [Options].Resume.
+// UnfinishedError is the error of an interrupted run that [Options].Resume can continue.
 type UnfinishedError struct{ error }
 
 // Unwrap returns why the run was interrupted.

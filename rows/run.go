@@ -14,7 +14,7 @@ import (
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
-// run does a task for the rows of a pair.
+// run does a task for the rows of one pair of input and output.
 type run[V any] struct {
 	output[V]
 
@@ -32,7 +32,7 @@ func begin[V any](p *pair, t task[V]) *run[V] {
 	return &run[V]{output: output[V]{p, t}, read: read}
 }
 
-// do does the task for the rows for which no earlier run has done it.
+// do does the task for the rows that earlier runs have left.
 func (p *run[V]) do(settings []Setting) (Summary, error) {
 	o := p.Options
 
@@ -105,7 +105,8 @@ func (p *run[V]) do(settings []Setting) (Summary, error) {
 	return p.done, nil
 }
 
-// removeUnfinished removes the files beside an output that a killed run had just created.
+// removeUnfinished removes the files beside an output that a run created right before a
+// kill.
 func removeUnfinished(output string) error {
 	if err := errors.Join(files.RemoveUnfinished(noteOf(output)), files.RemoveUnfinished(recordOf(output))); err != nil {
 		return fmt.Errorf("failed to remove what a killed run left: %w", err)
@@ -113,8 +114,8 @@ func removeUnfinished(output string) error {
 	return nil
 }
 
-// work does the task for the remaining rows and completes the output. check, unless it is nil,
-// checks a row that is in the output already and whose result is replaced.
+// work does the task for the remaining rows and completes the output. check, unless it is
+// nil, checks each row of the output whose result will be replaced.
 func (p *run[V]) work(check func(row) error) error {
 	ctx := p.ctx
 	before, err := input.Skip(ctx, p.in, p.done.Rows)
@@ -213,13 +214,13 @@ func (p *run[V]) write(o outcome[V]) error {
 	return nil
 }
 
-// interruption is the error of an ended context, in words for users.
+// interruption is the error of an ended context, which users see as "interrupted".
 type interruption struct{ error }
 
 func (interruption) Error() string   { return "interrupted" }
 func (i interruption) Unwrap() error { return i.error }
 
-// among returns which of several outputs it is about, in a sentence.
+// among names the output in a sentence, if there are several.
 func (o Options) among() string {
 	if !o.inFolder {
 		return ""
@@ -227,7 +228,7 @@ func (o Options) among() string {
 	return " of " + o.Output
 }
 
-// cutOff ends an incomplete output and returns the error.
+// cutOff stops an incomplete output and returns the error of the run.
 func (p *run[V]) cutOff(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = interruption{ctx.Err()}
@@ -239,6 +240,6 @@ func (p *run[V]) cutOff(ctx context.Context, err error) error {
 	return err
 }
 
-// readAhead is the limit of the rows in memory in bytes; a single row may have
-// more. Batch limits only their number, which is not enough if each row has megabytes.
+// readAhead is the limit, in bytes, of the rows in memory, but a single row may have more.
+// Batch limits only the number of rows, which is not enough if each has megabytes.
 const readAhead = 64 << 20

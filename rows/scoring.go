@@ -179,8 +179,8 @@ func (s *scoring) columns() []resultColumn[toxscreen.Result] {
 	return all
 }
 
-// judgeScore returns the score of a verdict, nil if there is none, and why the text
-// was not judged, empty if it was.
+// judgeScore returns the score of a verdict, or nil, and why the text was not judged. why
+// is empty if it was.
 func judgeScore(j toxscreen.JudgeReport) (score *toxscreen.Probability, why string) {
 	if len(j.Verdicts) == 0 {
 		return nil, cmp.Or(j.Error, j.Why)

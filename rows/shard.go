@@ -18,15 +18,15 @@ import (
 	"github.com/toxscreen/toxscreen/rows/parts"
 )
 
-// Shard is one of the parts of a run over files: part Number of Of, from 0. Together
-// the shards have each row once, and each output is written by one shard, so each can
-// run on a machine of its own. The zero value is the whole.
+// Shard is part Number, from 0, of Of parts of a run over files. Together, the shards
+// process each row once, and each output belongs to one shard, so each shard can run on its
+// own machine. The zero value is the whole run.
 type Shard struct{ Number, Of int }
 
-// MaxShards is the highest Of.
+// MaxShards is the highest value of [Shard].Of.
 const MaxShards = 1 << 20
 
-// ParseShard returns the shard that is written like 3/16.
+// ParseShard reads a shard like 3/16: its number, from 0, and the number of shards.
 func ParseShard(text string) (Shard, error) {
 	number, of, _ := strings.Cut(text, "/")
 	var s Shard
@@ -52,8 +52,8 @@ func (s Shard) validate() error {
 	return nil
 }
 
-// toFolder reports whether the output is a folder for the outputs of many inputs: a
-// shard, a folder or a pattern.
+// toFolder reports whether the output is a folder with an output for each input: Input is a
+// folder or a pattern, or there is a Shard.
 func (o Options) toFolder() bool {
 	if o.Shard != (Shard{}) {
 		return true
@@ -65,7 +65,7 @@ func (o Options) toFolder() bool {
 	return err == nil && info.IsDir() || err != nil && strings.ContainsAny(o.Input, `*?[`)
 }
 
-// validateFolder is [Options.Validate] for many inputs.
+// validateFolder is [Options.Validate] for several inputs.
 func (o Options) validateFolder() error {
 	if o.Shard != (Shard{}) {
 		if err := o.Shard.validate(); err != nil {
@@ -94,7 +94,7 @@ func (o Options) validateFolder() error {
 	return err
 }
 
-// piece is an input, or some row groups of it, and its output.
+// piece is an input, or some of its row groups, with its output.
 type piece struct {
 	Options
 
@@ -103,16 +103,16 @@ type piece struct {
 	size  uint64 // in bytes, about
 }
 
-// unit is what is not cut: a file, or a row group of it.
+// unit is the smallest part that a shard can have: a file, or a row group of a file.
 type unit struct {
 	input  int
 	groups input.Groups // the zero value is all of them
 	size   uint64       // in bytes
 }
 
-// wholes returns an input with all its rows for each input, in the order of their names,
-// and checks the options of each. Plain text beside other formats is refused: it is often
-// about the data, like README.txt.
+// wholes returns the options of each input with all its rows, ordered by the names of the
+// inputs, and checks them. It refuses plain text beside other formats, since such a file
+// often describes the data, like README.txt.
 func (o Options) wholes() ([]Options, error) {
 	inputs, err := o.inputs()
 	if err != nil {
@@ -154,9 +154,9 @@ func (o Options) wholes() ([]Options, error) {
 	return all, nil
 }
 
-// inputs returns the files that Input stands for. Names that begin with a dot or an
-// underscore, which Spark and other systems give to their own files, are left out. So is the
-// folder of the outputs.
+// inputs returns the files that Input stands for. It leaves out names that begin with a dot
+// or an underscore, which Spark and other systems give to their own files, and the folder
+// of the outputs.
 func (o Options) inputs() ([]string, error) {
 	pattern := o.Input
 	switch info, err := os.Stat(pattern); {
@@ -201,8 +201,8 @@ func (o Options) data(inputs []string) ([]string, error) {
 	return inputs, nil
 }
 
-// nameInFolder returns the name of the output of an input: that of the input, with the
-// ending of the output's format.
+// nameInFolder returns the name of the output of an input: the input's, with the ending of
+// the output's format.
 func (o Options) nameInFolder(to Format) (string, error) {
 	format, err := o.ReadFormat()
 	if err != nil {
@@ -228,7 +228,7 @@ func (o Options) nameInFolder(to Format) (string, error) {
 	return name, nil
 }
 
-// plan returns the pieces of the shard.
+// plan returns the pieces that the shard must do.
 func (o Options) plan(ctx context.Context) ([]piece, error) {
 	all, err := o.wholes()
 	if err != nil {
@@ -256,8 +256,8 @@ func (o Options) plan(ctx context.Context) ([]piece, error) {
 	return slices.DeleteFunc(pieces, func(p piece) bool { return p.shard != shard.Number }), nil
 }
 
-// deal returns the pieces of all shards. Each gets a run of neighbouring units, and all runs
-// are about the same size, so at most one file is cut between two shards.
+// deal returns the pieces of all shards. Each shard gets neighbouring units, and all get
+// about the same size, so that two shards share at most one file.
 func deal(all []Options, units []unit, of int) []piece {
 	var total, begin uint64
 	for _, u := range units {
@@ -289,16 +289,16 @@ func deal(all []Options, units []unit, of int) []piece {
 	return pieces
 }
 
-// shardAt returns the shard of a unit: that in which its middle is, if the whole has
-// as many equal stretches as there are shards.
+// shardAt returns the shard of a unit. Shards divide the whole into equal stretches, and a
+// unit belongs to the stretch with its middle.
 func shardAt(begin, size, total uint64, of int) int {
 	high, low := bits.Mul64(2*begin+size, uint64(of))
 	at, _ := bits.Div64(high, low, 2*total)
 	return int(at)
 }
 
-// units returns the units of the input with a number: its row groups if it may be cut and
-// is in Parquet, else the file.
+// units returns the units of the input with a number: its row groups if cut is set and it
+// is Parquet, else the file.
 func (o Options) units(number int, cut bool) ([]unit, error) {
 	file, err := os.Open(o.Input)
 	if err != nil {
@@ -329,8 +329,8 @@ func (o Options) units(number int, cut bool) ([]unit, error) {
 	return units, nil
 }
 
-// shardOutput returns the path of the output of a file's part: comments.03-of-16.parquet.
-// The numbers have leading zeros, so that the parts are in order by name.
+// shardOutput returns the path of the output for a part of a file:
+// comments.03-of-16.parquet. Leading zeros keep the parts in order by name.
 func shardOutput(whole string, s Shard) string {
 	ending := filepath.Ext(whole)
 	width := len(strconv.Itoa(s.Of - 1))
@@ -339,8 +339,8 @@ func shardOutput(whole string, s Shard) string {
 
 var shardName = regexp.MustCompile(`\.\d+-of-\d+(\.[^.]+)$`)
 
-// checkFolder refuses a folder with outputs of the same inputs that are cut otherwise: it
-// would have rows twice.
+// checkFolder refuses a folder with outputs of the same inputs in another division: the
+// folder would have rows twice.
 func (o Options) checkFolder(wholes []Options, pieces []piece) error {
 	planned, known := map[string]bool{}, map[string]bool{}
 	for _, p := range pieces {

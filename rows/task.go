@@ -8,21 +8,22 @@ import (
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
-// task is what a [Job] does with the texts of its rows: it finds a value of type V for each. It
-// also says how values are written and counted.
+// task is what a [Job] does with the texts of its rows: it finds a value of type V for
+// each, and says how values are written and counted.
 type task[V any] interface {
-	// versions name what finds the results, for the note of an output that can be resumed.
+	// versions names what the results depend on, for the note of an output that can be
+	// resumed.
 	versions() []Setting
-	// metadata is that of an output in Parquet.
+	// metadata returns the metadata of an output in Parquet.
 	metadata() map[string]string
 	// outcomes yields the outcomes of rows in their order, like [toxscreen.Batch].
 	outcomes(ctx context.Context, rows iter.Seq[row], text func(row) (string, error)) iter.Seq[outcome[V]]
-	// columns are the result columns after those of the row.
+	// columns returns the result columns that follow those of the row.
 	columns() []resultColumn[V]
 	// fromCells returns the parts of a value that count in a [Summary]. cell returns what a
 	// result column has as in CSV, empty if there is nothing.
 	fromCells(cell func(column string) string) (V, error)
-	// failOn names what [Summary].Reached counts.
+	// failOn says in words what [Summary].Reached counts.
 	failOn() string
 	// count counts a row without an error.
 	count(s *Summary, r *Row[V])
@@ -42,7 +43,8 @@ type outcome[V any] struct {
 	err   error
 }
 
-// FatalError is an error that ends the run, and not only its row. It is for [Finding].Mask.
+// FatalError is an error of [Finding].Mask that ends the whole run, instead of failing one
+// row.
 type FatalError struct{ Err error }
 
 func (f *FatalError) Error() string { return f.Err.Error() }

@@ -23,11 +23,11 @@ type writtenRow[V any] struct {
 	begin, end int64    // in the file
 }
 
-// errHeader is the error of an output with another header.
+// errHeader is the error of an output whose header differs from this run's.
 var errHeader = errors.New("the header of the output is not what this run would write: use the settings of that run")
 
-// written returns a function that reads one row of an output after another. Its error is [io.EOF] at
-// the end, and [io.ErrUnexpectedEOF] for a last row that is not complete.
+// written returns a function that reads the rows of an output, one with each call. Its
+// error is [io.EOF] at the end, and [io.ErrUnexpectedEOF] for an incomplete last row.
 func (o output[V]) written(file io.Reader) func() (writtenRow[V], error) {
 	in := bufio.NewReaderSize(file, 1<<20)
 	if o.format().HasCells() {
@@ -84,8 +84,8 @@ func (o output[V]) writtenRecords(in *bufio.Reader) func() (writtenRow[V], error
 	}
 }
 
-// counted returns the parts of a written row that count in a [Summary]. cell returns what
-// a column has as in CSV, empty if there is nothing.
+// counted returns a written row with the parts that count in a [Summary]. cell returns the
+// cell that CSV has for a column, empty for no value.
 func (o output[V]) counted(number int64, place map[string]int, cell func(i int) string) (*Row[V], error) {
 	named := func(column string) string {
 		if i, ok := place[column]; ok {
@@ -104,13 +104,13 @@ func (o output[V]) counted(number int64, place map[string]int, cell func(i int) 
 	return r, nil
 }
 
-// foreign is the error for an output with content that no run has written.
+// foreign is the error for an output with content that a run cannot have written.
 func (o Options) foreign(row int64) error {
 	return fmt.Errorf("row %d is not what the run wrote: the file was changed; use %s to start over", row, o.option("Overwrite"))
 }
 
-// resume opens an unfinished output, cuts off an incomplete last row and counts the
-// other rows.
+// resume opens an unfinished output, cuts off an incomplete last row, and counts the other
+// rows.
 func (o output[V]) resume() (rowWriter[V], Summary, error) {
 	if o.format() == Parquet {
 		return o.resumeParts()

@@ -1,5 +1,5 @@
-// Package labelled reads results of package rows with labels of people, which fusion parameters are
-// fitted to.
+// Package labelled reads results of package rows with labels of people. Fusion parameters
+// are fitted to them.
 package labelled
 
 import (
@@ -16,27 +16,26 @@ import (
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
-// Results are results with labels of people for the texts.
+// Results are the results of texts, with the labels that people gave to the texts.
 type Results struct {
 	Rows       []toxscreen.Labelled
 	Model      string           // model that scored the texts
 	Thresholds toxscreen.Scores // thresholds of the results
 }
 
-// Labels are the fields of [rows.Row].Input that [Read] reads.
+// Labels are the fields that [Read] reads from [rows.Row].Input.
 type Labels struct {
-	// Labels has, for each attribute, the share in 0..1 of people who say that it
-	// applies to the text.
+	// Labels has, for each labelled attribute, the share in 0..1 of people who say that the
+	// text has the attribute.
 	Labels *toxscreen.Scores `json:"labels,omitempty"`
-	// Weight is the number of texts in the traffic that the row represents; nil is 1.
+	// Weight is the number of texts in the traffic that the row represents; nil means 1.
 	Weight *float64 `json:"weight,omitempty"`
-	// LabelSets is the number of label sets that Labels is the mean of; 0 if
-	// unknown.
+	// LabelSets is the number of label sets whose mean Labels is, or 0 if it is unknown.
 	LabelSets int `json:"label_sets,omitempty"`
 }
 
-// New returns the result of a text with its labels. id identifies the text:
-// rows with the same id are the same text. The text may be empty if it is unknown.
+// New returns the result of a text with its labels. id identifies the text: rows with the
+// same id have the same text. text may be empty if it is unknown.
 func New(id, text string, result toxscreen.Result, labels Labels) rows.Result {
 	result.ID = "" // the id is that of the row
 	r := rows.Result{ID: plainjson.Append(nil, id), Value: result, Input: plainjson.Append(nil, labels)}
@@ -50,10 +49,9 @@ func New(id, text string, result toxscreen.Result, labels Labels) rows.Result {
 // 1 MiB and its spans.
 const longestLine = 64 << 20
 
-// Read reads results in JSONL, as a [rows.Job] writes them, from the file at
-// path, or from stdin if path is [rows.Standard]. The labels are those of the input
-// rows, see [Labels]. All results must be of one model. A line may have up to
-// 64 MiB.
+// Read reads results in JSONL, as a [rows.Job] writes them, from the file at path, or from
+// stdin if path is [rows.Standard]. The labels come from the input rows, see [Labels]. All
+// results must be of one model. A line may have up to 64 MiB. The error names the line.
 func Read(path string, stdin io.Reader) (Results, error) {
 	var all Results
 	in, name := stdin, "standard input"
@@ -138,15 +136,15 @@ func (all *Results) add(encoded []byte, number int) error {
 	return nil
 }
 
-// Prior returns the share, in 0..1, of toxic texts among the texts with a toxicity
-// label, by their weights. It returns false if no text has one.
+// Prior returns the share, in 0..1, of toxic texts among the texts with a label for
+// toxicity, by their weights. ok is false if no text has such a label.
 func (all *Results) Prior() (prior float64, ok bool) {
 	toxic, clean, _ := all.weights()
 	return toxic / (toxic + clean), toxic+clean > 0
 }
 
-// SetPrior scales the weights so that the given share, between 0 and 1, of the texts
-// with a toxicity label is toxic.
+// SetPrior scales the weights so that the share prior, between 0 and 1, of the texts with a
+// label for toxicity is toxic. It fails unless there are both toxic and clean texts.
 func (all *Results) SetPrior(prior float64) error {
 	toxic, clean, rows := all.weights()
 	if toxic == 0 || clean == 0 {
@@ -164,8 +162,8 @@ func (all *Results) SetPrior(prior float64) error {
 	return nil
 }
 
-// weights returns the sums of the weights of toxic and of clean texts, and the number
-// of both.
+// weights returns the sums of the weights of toxic and of clean texts, and the number of
+// all these texts.
 func (all *Results) weights() (toxic, clean float64, rows int) {
 	for _, row := range all.Rows {
 		isToxic, labelled := toxicity(row)
@@ -181,7 +179,8 @@ func (all *Results) weights() (toxic, clean float64, rows int) {
 	return toxic, clean, rows
 }
 
-// toxicity reports whether a text is toxic by its label, if it has one.
+// toxicity reports whether the label of a text says that it is toxic, and whether it has
+// one.
 func toxicity(row toxscreen.Labelled) (toxic, labelled bool) {
 	y, labelled := row.Labels.Get(toxscreen.Toxicity)
 	return y >= 0.5, labelled

@@ -1,6 +1,6 @@
-// Package parts writes files in Parquet whose rows survive a kill. Such a file is unreadable without its
-// end, so rows are written to part files with one row group each. At the end, the row groups are
-// copied into one file.
+// Package parts writes Parquet files whose rows survive a kill. A Parquet file is
+// unreadable without its end. So rows are written to part files with one row group each,
+// and at the end the row groups are copied into one file.
 package parts
 
 import (
@@ -18,11 +18,11 @@ import (
 	"github.com/toxscreen/toxscreen/rows/input"
 )
 
-// partBytes is the maximum of input bytes in one part file. The writer holds about
-// as much in memory before a row group is complete.
+// partBytes is the highest number of input bytes in one part file. The writer holds about
+// as much in memory until the row group is complete.
 const partBytes = 64 << 20
 
-// Options are the options of a [Writer].
+// Options configure a [Writer].
 type Options struct {
 	Path     string // of the file
 	Schema   *parquet.Schema
@@ -30,14 +30,14 @@ type Options struct {
 	RowGroup int // rows of a row group; fewer if they are long
 }
 
-// Writer writes a file in Parquet.
+// Writer writes a Parquet file. It serves one goroutine.
 type Writer struct {
 	Options
 
 	number int  // number of the current or next part, from 1
 	whole  bool // the file is complete, and only its parts are to be removed
 
-	// Of the current part; w is nil if there is none.
+	// The current part. w is nil if no part is open.
 	file  *os.File
 	w     *parquet.GenericWriter[any]
 	rows  int
@@ -47,8 +47,8 @@ type Writer struct {
 // Folder returns the folder for the parts of a file.
 func Folder(path string) string { return path + ".parts" }
 
-// Open returns a writer. Unless each is nil, it continues what an interrupted writer has
-// begun, and calls each for the rows that are written.
+// Open returns a writer. If each is nil, it begins a new file. Otherwise it continues the
+// file of an interrupted writer, and calls each for the rows that are already written.
 func Open(o Options, each func(parquet.Row) error) (*Writer, error) {
 	if err := os.Mkdir(Folder(o.Path), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, files.Cause(err)
@@ -92,7 +92,7 @@ func (p *Writer) begin() (err error) {
 	return nil
 }
 
-// Write writes a row, which has about size bytes in memory.
+// Write writes a row. size is its approximate length in memory, in bytes.
 func (p *Writer) Write(row parquet.Row, size int) error {
 	if p.w == nil {
 		if err := p.begin(); err != nil {
@@ -126,8 +126,8 @@ func (p *Writer) end(name string) error {
 	return nil
 }
 
-// complete writes the end of a Parquet file, syncs it to disk and renames it: under
-// its name there is a complete file or none.
+// complete writes the end of a Parquet file, syncs it to disk and renames it, so that its
+// name always stands for a complete file.
 func (p *Writer) complete(w *parquet.GenericWriter[any], file *os.File, name string) error {
 	err := w.Close()
 	if err == nil {
@@ -139,8 +139,8 @@ func (p *Writer) complete(w *parquet.GenericWriter[any], file *os.File, name str
 	return files.Cause(os.Rename(file.Name(), name))
 }
 
-// Stop stores the rows of the current part in a separate file. A resumed run writes
-// the part again from this file, so the row groups are the same as without an
+// Stop stores the rows of the current part in a file of their own. A writer that continues
+// writes the part again from this file, so the row groups are the same as without an
 // interruption.
 func (p *Writer) Stop() error {
 	if p.w == nil {
@@ -149,7 +149,7 @@ func (p *Writer) Stop() error {
 	return p.end(p.partialFile(p.number))
 }
 
-// Finish copies the row groups of all parts into one file and removes the parts.
+// Finish copies the row groups of all parts into the file and removes the parts.
 func (p *Writer) Finish() (err error) {
 	defer input.Damaged(&err)
 	if p.whole {
@@ -206,10 +206,10 @@ func openPart(path string) (*os.File, *parquet.File, error) {
 	return file, part, nil
 }
 
-// resume begins the next part with the rows of the interrupted run.
+// resume begins the next part with the rows of the part that was interrupted.
 func (p *Writer) resume(each func(parquet.Row) error) (err error) {
-	// If the file exists, it is complete: it is created in one step after all rows,
-	// and the run was interrupted after that.
+	// If the file exists, it is complete: one rename creates it after all rows are written.
+	// The run was interrupted later.
 	err = eachRow(p.Path, each)
 	if err == nil {
 		p.whole = true
@@ -245,7 +245,7 @@ func (p *Writer) resume(each func(parquet.Row) error) (err error) {
 	return err
 }
 
-// eachRow calls a function for the rows of a file.
+// eachRow calls each for the rows of a file.
 func eachRow(path string, each func(parquet.Row) error) (err error) {
 	defer input.Damaged(&err)
 	file, part, err := openPart(path)
@@ -274,7 +274,7 @@ func eachRow(path string, each func(parquet.Row) error) (err error) {
 	return nil
 }
 
-// group is a group of columns in a fixed order; [parquet.Group] sorts them by name.
+// group is a group of columns in their own order. [parquet.Group] would sort them by name.
 type group struct {
 	parquet.Group
 	fields []parquet.Field
@@ -283,7 +283,7 @@ type group struct {
 // Fields returns the columns in their order.
 func (g group) Fields() []parquet.Field { return g.fields }
 
-// Schema returns the schema of columns in their order.
+// Schema returns the schema of columns, in their order.
 func Schema(columns []input.Column) *parquet.Schema {
 	byName := parquet.Group{}
 	for _, c := range columns {
