@@ -1,6 +1,6 @@
-// Package config has the settings of the command line: each is declared once, with its
-// name, its default, its parser and its flag, and is read from flags, the environment,
-// files and defaults:
+// Package config has the settings of the command line. Each is declared once, with its
+// name, default, parser and flag. Their values come from flags, the environment, files and
+// defaults, the strongest first:
 //
 //	config.AddFlags(cmd, "model", "threads")
 //	…
@@ -44,7 +44,7 @@ type Settings struct {
 type Serve struct {
 	server.Config // without what is opened for it
 
-	Communities map[string]toxscreen.Scores // thresholds by community, see package server/perspective
+	Communities map[string]toxscreen.Scores // thresholds by the name of the community, see package server/perspective
 
 	Listen      string
 	DebugListen string
@@ -70,14 +70,14 @@ type Feedback struct {
 	MaxBytes int64
 }
 
-// source is one place that values come from.
+// source is one origin of values.
 type source struct {
 	kind   string            // default, file, environment or flag
 	file   string            // path, for a file
 	values map[string]string // by the name of the key
 }
 
-// The kinds of sources.
+// The kinds of sources, the weakest first.
 const (
 	fromDefault     = "default"
 	fromFile        = "file"
@@ -85,8 +85,8 @@ const (
 	fromFlag        = "flag"
 )
 
-// from says where the value of a key comes from: "flag --model", "environment
-// TOXSCREEN_MODEL", "file …" or "default".
+// from names the source of a key's value: "flag --model", "environment TOXSCREEN_MODEL",
+// "file …" or "default".
 func (s source) from(k key) string {
 	switch s.kind {
 	case fromFile:
@@ -102,7 +102,7 @@ func (s source) from(k key) string {
 	return fromDefault
 }
 
-// source returns the strongest source that has a key.
+// source returns the strongest source with a value for a key.
 func (s *Settings) source(name string) source {
 	for _, one := range slices.Backward(s.sources) {
 		if _, ok := one.values[name]; ok {
@@ -112,10 +112,10 @@ func (s *Settings) source(name string) source {
 	panic("config: there is no key " + name) // cannot happen: every key has a default
 }
 
-// Value returns the text of a key's value.
+// Value returns the value of a key as text. It panics if there is no such key.
 func (s *Settings) Value(name string) string { return s.source(name).values[name] }
 
-// From says where the value of a key comes from, such as "flag --model", "environment
+// From names the source of a key's value, such as "flag --model", "environment
 // TOXSCREEN_MODEL", "file toxscreen.yaml" or "default".
 func (s *Settings) From(name string) string {
 	k, _ := keyOf(name)
@@ -125,7 +125,7 @@ func (s *Settings) From(name string) string {
 // ByFlag reports whether the value of a key comes from a flag.
 func (s *Settings) ByFlag(name string) bool { return s.source(name).kind == fromFlag }
 
-// IsSet reports whether the value of a key is not the default.
+// IsSet reports whether the value of a key comes from elsewhere than the default.
 func (s *Settings) IsSet(name string) bool { return s.source(name).kind != fromDefault }
 
 // Files returns the configuration files that were read, the strongest first.
@@ -139,14 +139,14 @@ func (s *Settings) Files() []string {
 	return read
 }
 
-// Shown is a setting as `config show` and `doctor` show it.
+// Shown is a setting in the form of `config show` and `doctor`.
 type Shown struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 	From  string `json:"from"`
 }
 
-// All returns all settings. In place of an empty value there is what it means.
+// All returns all settings. An empty value is replaced by words for its meaning.
 func (s *Settings) All() []Shown {
 	all := make([]Shown, len(keys))
 	for i, k := range keys {
@@ -159,8 +159,8 @@ func (s *Settings) All() []Shown {
 	return all
 }
 
-// Limits returns the user's settings that scores are compared with. They do not know
-// which version of a model they were chosen for.
+// Limits returns the user's settings that scores are compared with. It cannot tell for
+// which version of a model the user chose them.
 func (s *Settings) Limits() []Shown {
 	found := []Shown{}
 	for _, k := range keys {
@@ -172,8 +172,8 @@ func (s *Settings) Limits() []Shown {
 	return found
 }
 
-// Load reads the settings for a command. It ignores flags that set no key: the commands
-// read those.
+// Load reads the settings for a command. It ignores flags without a key, which the commands
+// read themselves. The error names the key and the source.
 func Load(cmd *cobra.Command) (*Settings, error) {
 	s := defaults()
 	if err := s.readFiles(); err != nil {
@@ -205,7 +205,7 @@ func Load(cmd *cobra.Command) (*Settings, error) {
 	return s, nil
 }
 
-// Run returns the RunE of a command that reads the settings first.
+// Run returns the RunE of a command that needs the settings: it reads them, then calls run.
 func Run(run func(cmd *cobra.Command, s *Settings, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		s, err := Load(cmd)
@@ -216,7 +216,8 @@ func Run(run func(cmd *cobra.Command, s *Settings, args []string) error) func(*c
 	}
 }
 
-// Wrong returns the error for a value of a key: wrong usage if it comes from a flag.
+// Wrong returns the error for the value of a key. For a value from a flag, it is a
+// [usage.Error].
 func (s *Settings) Wrong(name string, err error) error {
 	if s.ByFlag(name) {
 		return usage.Wrong("%s: %w", strings.TrimPrefix(s.From(name), "flag "), err)
@@ -224,8 +225,9 @@ func (s *Settings) Wrong(name string, err error) error {
 	return fmt.Errorf("failed to read configuration: %s from %s: %w", name, s.From(name), err)
 }
 
-// LoadOrDefault reads the settings for a command that works without: if they are wrong,
-// it returns the defaults and the format flag, and why. The error is wrong usage.
+// LoadOrDefault reads the settings for a command that works without them. If they are
+// wrong, it returns the defaults with the format flag, and wrong says why. err is a
+// [usage.Error].
 func LoadOrDefault(cmd *cobra.Command) (s *Settings, wrong, err error) {
 	s, wrong = Load(cmd)
 	if wrong == nil {
@@ -241,7 +243,7 @@ func LoadOrDefault(cmd *cobra.Command) (s *Settings, wrong, err error) {
 	return s, wrong, nil
 }
 
-// defaults returns the settings without any configuration.
+// defaults returns the settings of an empty configuration.
 func defaults() *Settings {
 	s, values := &Settings{}, map[string]string{}
 	for _, k := range keys {
@@ -254,18 +256,19 @@ func defaults() *Settings {
 	return s
 }
 
-// FeedbackFile returns the file that stores feedback, empty if feedback is off.
+// FeedbackFile returns the path of the file that stores feedback, empty if feedback is off.
 func (s *Settings) FeedbackFile() (string, error) {
 	return fileOr(s.Feedback.File, files.InConfig, "feedback.db", "--feedback")
 }
 
-// LateResultsFile returns the file that stores late results, empty if these are off.
+// LateResultsFile returns the path of the file that stores late results, empty if they are
+// off.
 func (s *Settings) LateResultsFile() (string, error) {
 	return fileOr(s.Serve.LateResults, files.InCache, "results.db", "--late-results")
 }
 
-// fileOr returns the file of a setting: empty if the setting is off, and the file
-// with the given name in a folder of the user if it is not set.
+// fileOr returns the path for a file setting: empty if the setting is off, and, if it is
+// not set, the file with a name in a folder of the user, which in returns.
 func fileOr(setting string, in func(name string) (string, error), name, flag string) (string, error) {
 	switch setting {
 	case Off:

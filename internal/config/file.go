@@ -18,17 +18,17 @@ import (
 	"github.com/toxscreen/toxscreen/internal/usage"
 )
 
-// fileNames are the names of a configuration file. A folder may have one of them.
+// fileNames are the possible names of a configuration file. A folder may have only one of
+// them.
 var fileNames = []string{"toxscreen.yaml", "toxscreen.yml"}
 
-// systemFolder is the folder of the configuration for all users.
+// systemFolder is the folder of the configuration that all users share.
 const systemFolder = "/etc/toxscreen"
 
-// workingFolder is the folder of the configuration of a project.
+// workingFolder is the folder of a project's configuration.
 const workingFolder = "."
 
-// folders returns the folders that may have a configuration file, the strongest
-// first.
+// folders returns the folders that may have a configuration file, the strongest first.
 func folders() []string {
 	all := []string{workingFolder}
 	if user, err := os.UserConfigDir(); err == nil {
@@ -37,8 +37,8 @@ func folders() []string {
 	return append(all, systemFolder)
 }
 
-// Files returns the possible configuration files, by their first name, the strongest
-// first.
+// Files returns the paths of the possible configuration files, each by its first name, the
+// strongest first.
 func Files() []string {
 	files := folders()
 	for i, folder := range files {
@@ -47,7 +47,7 @@ func Files() []string {
 	return files
 }
 
-// fileIn returns the configuration file of a folder, empty if there is none.
+// fileIn returns the configuration file of a folder, empty if the folder has none.
 func fileIn(folder string) (string, error) {
 	found := ""
 	for _, name := range fileNames {
@@ -65,7 +65,7 @@ func fileIn(folder string) (string, error) {
 	return found, nil
 }
 
-// readFiles adds the values of the configuration files.
+// readFiles adds the values of all configuration files as sources.
 func (s *Settings) readFiles() error {
 	for _, folder := range slices.Backward(folders()) {
 		path, err := fileIn(folder)
@@ -84,8 +84,8 @@ func (s *Settings) readFiles() error {
 	return nil
 }
 
-// readFile returns the values of a configuration file by key. Paths in it are relative to
-// its folder.
+// readFile returns the values of a configuration file by key. Relative paths in the file
+// start from its folder.
 func readFile(path string) (map[string]string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -119,7 +119,7 @@ func readFile(path string) (map[string]string, error) {
 	return values, nil
 }
 
-// flatten adds the values of a tree, with dots between the names of its branches.
+// flatten adds the values of a tree to a flat map. Dots join the names of nested keys.
 func flatten(to map[string]any, prefix string, tree map[string]any) {
 	for name, value := range tree {
 		if branch, ok := value.(map[string]any); ok && len(branch) > 0 {
@@ -130,8 +130,8 @@ func flatten(to map[string]any, prefix string, tree map[string]any) {
 	}
 }
 
-// lineOf returns the line of a key in a file, for the beginning of an error. It is empty
-// for what an alias brought into the file.
+// lineOf returns the line of a key in a file, as the beginning of an error. It is empty for
+// a key from an alias.
 func lineOf(node *yaml.Node, name string) string {
 	if node.Kind == yaml.DocumentNode {
 		return lineOf(node.Content[0], name)
@@ -153,8 +153,8 @@ func lineOf(node *yaml.Node, name string) string {
 	return ""
 }
 
-// nearestKey returns the key whose flag other programs call so, or the one with the most
-// similar name.
+// nearestKey returns the key whose flag other programs call unknown, or else the key with
+// the most similar name.
 func nearestKey(unknown string) key {
 	for _, flag := range usage.Meant(unknown) {
 		for _, k := range keys {
@@ -172,7 +172,7 @@ func nearestKey(unknown string) key {
 	return nearest
 }
 
-// textOf returns a value of a file in the form that the environment uses.
+// textOf returns a value from a file in the form of the environment.
 func textOf(value any) (string, error) {
 	switch v := value.(type) {
 	case nil:
@@ -196,16 +196,17 @@ func textOf(value any) (string, error) {
 	return "", errors.New("the value must be a text, a number, true, false, or a list of these")
 }
 
-// ofKubernetes matches the variables that Kubernetes and Docker set for a service or a
-// link whose name begins with toxscreen, like TOXSCREEN_PORT_8080_TCP_ADDR. No key has
-// such a name.
+// ofKubernetes matches the variables that Kubernetes and Docker set for a service or a link
+// whose name begins with toxscreen, like TOXSCREEN_PORT_8080_TCP_ADDR. They must never be
+// the name of a key.
 var ofKubernetes = regexp.MustCompile(`^TOXSCREEN_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
 
-// portOfKubernetes has an address like tcp://10.0.0.1:8080 if Kubernetes sets it. A user
-// who sets it to a number means the port to listen on.
+// portOfKubernetes is a variable with two meanings. Kubernetes sets it to an address like
+// tcp://10.0.0.1:8080, which is ignored. A user sets it to the port to listen on, and gets an
+// error with the right name.
 const portOfKubernetes = "TOXSCREEN_PORT"
 
-// readEnv returns the values of the environment by key.
+// readEnv returns the values from the environment by key.
 func readEnv() (map[string]string, error) {
 	byEnv := map[string]string{}
 	for _, k := range keys {

@@ -12,7 +12,7 @@ import (
 	"github.com/toxscreen/toxscreen/pii"
 )
 
-// The keys whose flags several commands have.
+// Groups of keys whose flags several commands have.
 var (
 	RuntimeKeys    = []string{"provider", "onnxruntime"}
 	ModelKeys      = append([]string{"model", "threads"}, RuntimeKeys...)
@@ -23,7 +23,7 @@ var (
 	EscalationKeys = append(append([]string{"calibration"}, JudgeKeys...), "judge_band", "judge_trust")
 )
 
-// AddFlags adds the flags of keys to a command.
+// AddFlags adds the flags of the named keys to a command.
 func AddFlags(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		k, known := keyOf(name)
@@ -41,15 +41,16 @@ func AddFlags(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// AddThresholdFlag adds the flag of all thresholds.
+// AddThresholdFlag adds the flag that sets thresholds of attributes. fallback is its
+// default in the help.
 func AddThresholdFlag(cmd *cobra.Command, fallback string) {
 	cmd.Flags().StringArray("threshold", nil, "flag an attribute at or over this `SCORE`, like 0.7 for toxicity or threat=0.5; repeatable; default: "+fallback)
 	usage.InGroup(cmd, usage.Decisions, "threshold")
 	_ = cmd.RegisterFlagCompletionFunc("threshold", CompleteAttributes)
 }
 
-// flagValue is the value of a flag that sets a key. The key's parse checks it, as
-// it checks values from files and the environment.
+// flagValue is the value of a flag that sets a key. The parser of the key checks it, like
+// values from files and the environment.
 type flagValue struct {
 	key   string
 	kind  string
@@ -77,13 +78,13 @@ func (f *flagValue) Type() string {
 	return f.kind
 }
 
-// AddFullFlag adds the flag that turns the key exits off.
+// AddFullFlag adds the flag that sets the key exits to off.
 func AddFullFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("full", false, "compute the exact scores of clearly harmless texts, too: to rank by score, to calibrate, for research; sets exits to off")
 	usage.InGroup(cmd, usage.Model, "full")
 }
 
-// AddNoJudgeFlag adds the flag that ignores the judge.
+// AddNoJudgeFlag adds the flag that switches the judge off.
 func AddNoJudgeFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("no-judge", false, "ignore the configured judge and do not use the network")
 	usage.InGroup(cmd, usage.Judge, "no-judge")
@@ -106,7 +107,7 @@ func AddFinderFlags(cmd *cobra.Command) {
 	usage.InGroup(cmd, usage.PersonalData, "no-names")
 }
 
-// AddMaskFlags adds the flags of the commands that are about personal data alone.
+// AddMaskFlags adds the flags of commands that only find and mask personal data.
 func AddMaskFlags(cmd *cobra.Command) {
 	cmd.Flags().Bool("mask", false, "mask the personal data; without --operator, replace it by its type, like <PERSON>")
 	cmd.Flags().String("mapping", "", "`FILE` that stores what numbered placeholders like <PERSON_1> stand for, for pii restore; implies --mask")
@@ -119,13 +120,13 @@ func AddMaskFlags(cmd *cobra.Command) {
 	AddFlags(cmd, "threads", "onnxruntime")
 }
 
-// AddPIIFlag adds the flag of commands that find personal data beside something else.
+// AddPIIFlag adds the flag of commands that can also find personal data.
 func AddPIIFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("pii", false, "also find the personal data in each text, as the settings under pii say")
 	usage.InGroup(cmd, usage.PersonalData, "pii")
 }
 
-// The formats that only judge has.
+// Formats that only the command judge has.
 const (
 	FormatMastra        = "mastra"
 	FormatMastraMeasure = "mastra-measure"
@@ -134,7 +135,7 @@ const (
 // IsMastra reports whether a format is one of Mastra's.
 func IsMastra(format string) bool { return format == FormatMastra || format == FormatMastraMeasure }
 
-// OfferMastra adds Mastra's formats to those of a command that has the flag of the format.
+// OfferMastra adds Mastra's formats to the format flag of a command.
 func OfferMastra(cmd *cobra.Command) {
 	format := cmd.Flags().Lookup("format")
 	format.Usage = "output format: text, json, mastra or mastra-measure"
@@ -149,7 +150,7 @@ func offersMastra(cmd *cobra.Command) bool {
 
 // Completions of flags.
 
-// OneOf completes a flag with a fixed set of values.
+// OneOf returns a completion with fixed values.
 func OneOf[T ~string](values ...T) cobra.CompletionFunc {
 	return cobra.FixedCompletions(texts(values), cobra.ShellCompDirectiveNoFileComp)
 }
@@ -162,7 +163,7 @@ func texts[T ~string](values []T) []string {
 	return all
 }
 
-// fileOf completes the name of a file with one of the extensions.
+// fileOf returns a completion of file names with one of the extensions.
 func fileOf(extensions ...string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }

@@ -30,8 +30,8 @@ import (
 // Off is the value of a file setting that turns the file off.
 const Off = screen.NoCache
 
-// key is one setting. It is declared here and nowhere else: its flag, environment
-// variable, default and line in `config show` are derived from it.
+// key is one setting. This declaration is the only one: the flag, the environment variable,
+// the default and the line in `config show` follow from it.
 type key struct {
 	name     string // in a file; the flag has dashes for underscores
 	fallback string
@@ -42,17 +42,18 @@ type key struct {
 	off    string // the flag without a value that sets the key to off, in place of its own flag
 	kind   string // of the flag's value, for the help; default: string
 	short  string // the flag's other name, of one letter
-	// path reports whether a value is a path; nil: none is. A relative path in a file
-	// is relative to the file's folder.
+	// path reports whether a value is a path; nil if values never are. A relative path in a
+	// file starts from the file's folder.
 	path func(value string) bool
-	// unset returns what an empty value means, for `config show`; nil: none.
+	// unset says in words what an empty value means, for `config show`; nil if it means
+	// nothing.
 	unset    func(s *Settings) string
 	complete cobra.CompletionFunc // of the flag's value
 	group    usage.Group          // of the flag, in the help
 	compared bool                 // whether the value is compared with scores
-	// foreign is what a file in the working folder must not do with the key, and where to
-	// set it in place of that: a user who unpacks an archive and scores a text in it did not
-	// agree to run a library from the archive or to send the text somewhere.
+	// foreign says what a file in the working folder must not do with the key, and where to
+	// set the key instead. A user who unpacks an archive and scores a text in its folder
+	// has not agreed to run a library from the archive, or to send the text to a server.
 	foreign string
 }
 
@@ -71,7 +72,7 @@ var keys = slices.Concat(
 	grouped(usage.Server, accessKeys), grouped(usage.Limits, serveKeys), grouped(usage.Storage, storageKeys), grouped(usage.Decisions, thresholdKeys()),
 )
 
-// grouped puts keys into a group of flags.
+// grouped sets the group of the flags of keys.
 func grouped(group usage.Group, keys []key) []key {
 	for i := range keys {
 		keys[i].group = group
@@ -314,7 +315,7 @@ var storageKeys = []key{
 		}},
 }
 
-// thresholdKeys are the keys of the thresholds, which share one flag.
+// thresholdKeys are the keys of the thresholds of attributes, which share one flag.
 func thresholdKeys() []key {
 	var all []key
 	for _, a := range toxscreen.Attributes() {
@@ -331,7 +332,7 @@ func thresholdKeys() []key {
 
 const thresholdPrefix = "thresholds."
 
-// keyOf returns the key with a name.
+// keyOf returns the key with a name, and whether it exists.
 func keyOf(name string) (key, bool) {
 	i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
 	if i < 0 {
@@ -340,18 +341,18 @@ func keyOf(name string) (key, bool) {
 	return keys[i], true
 }
 
-// EnvPrefix begins the names of all environment variables of toxscreen.
+// EnvPrefix begins the names of all environment variables that set a key.
 const EnvPrefix = "TOXSCREEN_"
 
-// env returns the environment variable of the key.
+// env returns the environment variable that sets the key.
 func (k key) env() string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_"))
 }
 
-// flag returns the name of the key's flag.
+// flag returns the name of the flag that sets the key, without dashes.
 func (k key) flag() string { return cmp.Or(k.off, k.option, strings.ReplaceAll(k.name, "_", "-")) }
 
-// in returns a path in a configuration file relative to the working folder.
+// in turns a path in a configuration file into one that starts from the working folder.
 func (k key) in(file, value string) string {
 	if k.path == nil || value == "" || !k.path(value) || filepath.IsAbs(value) {
 		return value
@@ -375,7 +376,7 @@ func means(text string) func(*Settings) string {
 	return func(*Settings) string { return text }
 }
 
-// defaultRegions are those of [pii.Settings].
+// defaultRegions are the regions that [pii.Settings] has by default.
 func defaultRegions() string {
 	finder, err := pii.New(pii.Settings{})
 	if err != nil {
@@ -384,7 +385,7 @@ func defaultRegions() string {
 	return strings.Join(finder.Settings().Regions, ",")
 }
 
-// standardFile is for a file that is in a folder of the user.
+// standardFile returns the path of a file with its default name in a folder of the user.
 func standardFile(in func(name string) (string, error), name string) func(*Settings) string {
 	return func(*Settings) string {
 		file, _ := in(name) // without such a folder, it is needed to name a file

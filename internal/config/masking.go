@@ -23,7 +23,7 @@ import (
 	"github.com/toxscreen/toxscreen/screen"
 )
 
-// ReadPIIFlag reads the flag that [AddPIIFlag] adds.
+// ReadPIIFlag reads the flag of [AddPIIFlag] into the settings.
 func (s *Settings) ReadPIIFlag(cmd *cobra.Command) error {
 	s.WithPII, _ = cmd.Flags().GetBool("pii")
 	if !s.WithPII {
@@ -32,7 +32,8 @@ func (s *Settings) ReadPIIFlag(cmd *cobra.Command) error {
 	return s.CheckTypes()
 }
 
-// OpenMasker opens what masks texts, or returns nil if the flags do not want that.
+// OpenMasker opens what masks texts. It returns nil if the flags do not ask for masking.
+// The caller closes the masker.
 func (s *Settings) OpenMasker(cmd *cobra.Command) (*screen.Masker, error) {
 	flags := cmd.Flags()
 	mask, _ := flags.GetBool("mask")
@@ -60,7 +61,7 @@ func (s *Settings) OpenMasker(cmd *cobra.Command) (*screen.Masker, error) {
 	return screen.OpenMasker(operators, mapping)
 }
 
-// FinderSettings are the settings that entities depend on.
+// FinderSettings returns the settings on which entities depend.
 func (s *Settings) FinderSettings() ([]rows.Setting, error) {
 	recognizers, err := json.Marshal([]any{s.PII.Recognizers, s.PII.Allow})
 	return []rows.Setting{
@@ -72,8 +73,8 @@ func (s *Settings) FinderSettings() ([]rows.Setting, error) {
 	}, err
 }
 
-// CheckTypes refuses types of personal data that do not exist, and in fail_on and operators those
-// that are not looked for.
+// CheckTypes returns an error if the settings name a type of personal data that does not
+// exist, or if fail_on or operators name one that nothing looks for.
 func (s *Settings) CheckTypes() error {
 	for _, used := range []struct {
 		key   string
@@ -99,7 +100,7 @@ func (s *Settings) CheckTypes() error {
 	return nil
 }
 
-// Complete returns the operators with their salt and their key.
+// Complete returns the operators with the salt and the key from their files.
 func (m Masking) Complete() (pii.Operators, error) {
 	salt, err := readSecret("salt", m.SaltFile)
 	if err != nil {
@@ -129,7 +130,7 @@ func (m Masking) Complete() (pii.Operators, error) {
 	return operators, nil
 }
 
-// Has reports whether a type has an operator of a kind.
+// Has reports whether a type has an operator of the kind.
 func (m Masking) Has(kind pii.OperatorKind) bool {
 	for _, o := range m.Operators {
 		if o.Kind == kind {
@@ -139,8 +140,8 @@ func (m Masking) Has(kind pii.OperatorKind) bool {
 	return false
 }
 
-// readSecret reads a salt or a key, empty if there is no path. A line break at the end of the
-// file does not count.
+// readSecret reads a salt or a key of at most 4,096 bytes, empty if path is. A line break
+// at the end of the file is left out.
 func readSecret(what, path string) (string, error) {
 	const most = 4096 // bytes
 	if path == "" {

@@ -40,7 +40,7 @@ func duration(field func(*Settings) *time.Duration) func(*Settings, string) erro
 	}, field)
 }
 
-// parseOff reads on or off, and reports whether it is off.
+// parseOff reads on or off, and reports whether the value is off.
 func parseOff(v string) (bool, error) {
 	if v != "on" && v != Off {
 		return false, fmt.Errorf("%q is neither on nor off", v)
@@ -56,7 +56,7 @@ func parseBool(v string) (bool, error) {
 	return b, nil
 }
 
-// optional is for a key whose empty value leaves the setting unchanged.
+// optional returns a parser that leaves the setting unchanged for an empty value.
 func optional(parse func(*Settings, string) error) func(*Settings, string) error {
 	return func(s *Settings, v string) error {
 		if v == "" {
@@ -94,12 +94,11 @@ func ParseBand(text string) (toxscreen.Band, error) {
 	return toxscreen.Band{Low: from, High: to}, nil
 }
 
-// flagged is the limit of --fail-on that a text reaches if it is flagged.
+// flagged is the limit of --fail-on that every flagged text reaches.
 const flagged = "flagged"
 
 // parseLimits reads numbers, ATTRIBUTE=NUMBER pairs and the word flagged, with commas
-// between them. A number without an attribute is for toxicity, which is the score of a
-// text.
+// between them. A number alone is a limit of toxicity, the score of a text.
 func parseLimits(text string) (toxscreen.Limits, error) {
 	var found toxscreen.Limits
 	if text == "" {
@@ -122,7 +121,7 @@ func parseLimits(text string) (toxscreen.Limits, error) {
 	return found, nil
 }
 
-// withAttribute returns a limit with its attribute: toxicity if it is only a number.
+// withAttribute returns a limit with its attribute: a number alone gets toxicity.
 func withAttribute(limit string) string {
 	if _, err := strconv.ParseFloat(limit, 64); err == nil {
 		return toxscreen.Toxicity.String() + "=" + limit
@@ -130,7 +129,7 @@ func withAttribute(limit string) string {
 	return limit
 }
 
-// SetScore reads ATTRIBUTE=NUMBER.
+// SetScore reads ATTRIBUTE=NUMBER, with a number in 0..1, into s.
 func SetScore(s *toxscreen.Scores, text string) error {
 	name, number, _ := strings.Cut(text, "=")
 	a, err := toxscreen.ParseAttribute(name)
@@ -145,8 +144,8 @@ func SetScore(s *toxscreen.Scores, text string) error {
 	return nil
 }
 
-// parseTypes reads types of personal data with commas between them. Whether there is such
-// a type depends on the recognizers, too.
+// parseTypes reads types of personal data with commas between them. It does not check
+// whether they exist, since recognizers may add types.
 func parseTypes(text string) ([]toxscreen.EntityType, error) {
 	if text == "" {
 		return nil, nil
@@ -161,7 +160,8 @@ func parseTypes(text string) ([]toxscreen.EntityType, error) {
 	return types, nil
 }
 
-// parseMinScore reads the lowest score of an entity. 0 would mean the default.
+// parseMinScore reads the lowest score of an entity. It turns 0, which would mean the
+// default, into the smallest number over 0.
 func parseMinScore(text string) (float64, error) {
 	p, err := ParseProbability(text)
 	if err == nil && p == 0 {
@@ -214,7 +214,7 @@ func parseOperators(text string) (pii.Operators, error) {
 	return operators, nil
 }
 
-// setParameter reads name=value of an operator.
+// setParameter sets a parameter of an operator, which is written name=value.
 func setParameter(o *pii.Operator, text string) (err error) {
 	name, value, _ := strings.Cut(text, "=")
 	of := map[string]pii.OperatorKind{
@@ -261,8 +261,7 @@ func parseHosts(text string) ([]string, error) {
 	return hosts, nil
 }
 
-// parseOrigins reads origins with commas between them, in the form in which browsers
-// send them.
+// parseOrigins reads origins with commas between them, in the form of browsers.
 func parseOrigins(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
@@ -280,7 +279,7 @@ func parseOrigins(text string) ([]string, error) {
 	return origins, nil
 }
 
-// defaultPorts are those that browsers leave out of an origin.
+// defaultPorts are the ports that browsers leave out of an origin.
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 // parseJudgeWait reads API=TIME pairs with commas between them.
@@ -300,7 +299,8 @@ func parseJudgeWait(text string) (map[string]time.Duration, error) {
 	return waits, nil
 }
 
-// parseCommunities reads "ID ATTRIBUTE=NUMBER …" with commas between them.
+// parseCommunities reads "ID ATTRIBUTE=NUMBER …" for each community, with commas between
+// them.
 func parseCommunities(text string) (map[string]toxscreen.Scores, error) {
 	communities := map[string]toxscreen.Scores{}
 	if text == "" {

@@ -32,7 +32,7 @@ func AddRowFlags(cmd *cobra.Command, o *rows.Options) {
 	_ = cmd.RegisterFlagCompletionFunc("output-format", OneOf(rows.OutputFormats()...))
 }
 
-// optionFlags are the flags of the options in fields of [rows.Options], for its errors.
+// optionFlags maps the fields of [rows.Options] to flags, for errors.
 var optionFlags = map[string]string{
 	"Input": "--input", "Output": "--output", "InputFormat": "--input-format", "OutputFormat": "--output-format", "InputEncoding": "--input-encoding",
 	"Delimiter": "--delimiter", "Escape": "--escape", "TextColumn": "--text-column", "IDColumn": "--id-column", "KeepText": "--keep-text", "Shard": "--shard",
@@ -52,7 +52,7 @@ func AddReadFlags(cmd *cobra.Command, o *rows.Options) {
 	_ = cmd.RegisterFlagCompletionFunc("input-encoding", OneOf("windows-1252", "latin1", "utf-16le", "shift_jis"))
 }
 
-// fileTypes returns the endings of files in these formats as completions have them.
+// fileTypes returns the file endings of formats in the form of completions.
 func fileTypes(formats []rows.Format) []string {
 	var types []string
 	for _, ending := range input.Endings(formats) {
@@ -61,7 +61,7 @@ func fileTypes(formats []rows.Format) []string {
 	return types
 }
 
-// ReadOptions completes the options that the flags of [AddReadFlags] set.
+// ReadOptions completes the options with the values of the flags of [AddReadFlags].
 func ReadOptions(cmd *cobra.Command, o *rows.Options) error {
 	for name, character := range map[string]*byte{"delimiter": &o.Delimiter, "escape": &o.Escape} {
 		if !cmd.Flags().Changed(name) {
@@ -79,7 +79,8 @@ func ReadOptions(cmd *cobra.Command, o *rows.Options) error {
 	return nil
 }
 
-// RowOptions completes and checks the options that the flags of [AddRowFlags] set.
+// RowOptions completes the options with the values of the flags of [AddRowFlags], and
+// checks them.
 func (s *Settings) RowOptions(cmd *cobra.Command, o rows.Options) (rows.Options, error) {
 	flags := cmd.Flags()
 	o.MaxBytes, o.OffsetUnit, o.Limits = s.MaxBytes, s.OffsetUnit, s.FailOn
@@ -110,7 +111,7 @@ func (s *Settings) RowOptions(cmd *cobra.Command, o rows.Options) (rows.Options,
 		return o, usage.Wrong("the input is missing: name it with -i FILE, or -i - for standard input")
 	case o.Output == "":
 		return o, usage.Wrong("the output is missing: name it with -o FILE, or -o - for standard output")
-	// Empty or zero options mean their defaults, so flags must not set them.
+	// Empty and zero options mean their defaults, so a flag must not set them.
 	case o.TextColumn == "":
 		return o, usage.Wrong("--text-column: the name is empty")
 	case o.IDColumn == "" && flags.Changed("id-column"):

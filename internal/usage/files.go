@@ -13,11 +13,11 @@ import (
 )
 
 // RowsFlags returns the flags with which a command for rows reads a file, like "-i FILE -o
-// FILE". It is empty if the file's name is not that of a file with rows.
+// FILE". The result is empty if the name of the file is not that of a file with rows.
 type RowsFlags func(file string) string
 
-// Root returns the Args of the program itself: who passes it a file or a text wants that
-// to be scored.
+// Root returns the Args of the program itself. A file or a text as its argument is probably
+// meant to be scored, so the error says how to do that.
 func Root(rows RowsFlags) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := KnownCommand(cmd, args)
@@ -35,11 +35,11 @@ func Root(rows RowsFlags) cobra.PositionalArgs {
 	}
 }
 
-// RowsCommand is the annotation of a command for texts that names the command for rows.
+// RowsCommand is the annotation by which a command for texts names the command for rows.
 const RowsCommand = "rows"
 
-// RefuseFiles refuses a text that is the name of a file: who passes one wants its content
-// to be scored. After -- every argument is a text. line are all arguments of the program.
+// RefuseFiles returns an error if a text is the name of a file, whose content is probably
+// meant. After --, every argument is a text. line are all arguments of the program.
 func RefuseFiles(cmd *cobra.Command, args, line []string, rows RowsFlags) error {
 	for i, arg := range args {
 		if dash := cmd.ArgsLenAtDash(); dash >= 0 && i >= dash {
@@ -70,7 +70,7 @@ func RefuseFiles(cmd *cobra.Command, args, line []string, rows RowsFlags) error 
 	return nil
 }
 
-// again returns a command line with something in place of an argument.
+// again returns a command line in which replacement takes the place of an argument.
 func again(args []string, arg, replacement string) string {
 	line := []string{"toxscreen"}
 	replaced := false
@@ -86,14 +86,14 @@ func again(args []string, arg, replacement string) string {
 	return strings.Join(line, " ")
 }
 
-// isFile reports whether a text is the name of a file, or the path of a folder: a single
-// word can be the name of a folder, too, but is hardly meant as one.
+// isFile reports whether a text is the name of a file, or the path of a folder. A single
+// word does not count as a folder: it may be the name of one, but hardly means it.
 func isFile(text string) bool {
 	found, err := os.Stat(text)
 	return err == nil && (found.Mode().IsRegular() || found.IsDir() && strings.ContainsRune(text, filepath.Separator))
 }
 
-// isNameOfRows reports whether a text is one word that ends like the name of a file with rows.
+// isNameOfRows reports whether a text is one word with the ending of a file with rows.
 func isNameOfRows(text string, rows RowsFlags) bool {
 	return !strings.ContainsFunc(text, unicode.IsSpace) && filepath.Ext(text) != "" && rows(text) != ""
 }

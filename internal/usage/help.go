@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// CommandGroups are the groups of commands in the help, in this order.
+// CommandGroups are the groups of commands, in the order of the help.
 var CommandGroups = []*cobra.Group{
 	{ID: "common", Title: "Common commands:"},
 	{ID: "judge", Title: "A second opinion, by a language model:"},
@@ -18,7 +18,7 @@ var CommandGroups = []*cobra.Group{
 	{ID: "setup", Title: "Setup:"},
 }
 
-// Group is a heading of flags in the help of a command.
+// Group is the heading of a group of flags in the help of a command.
 type Group string
 
 // The groups of flags.
@@ -38,15 +38,15 @@ const (
 	other        Group = "Other"
 )
 
-// groups are in the order of the help: what most users need comes first.
+// groups are all groups in the order of the help: what most users need comes first.
 var groups = []Group{
 	Server, Writer, InputOutput, Sample, Decisions, Prices, PersonalData, Masking, Limits, Model, Judge, Storage, other,
 }
 
-// groupAnnotation is the annotation of a flag that names its group.
+// groupAnnotation is the annotation by which a flag names its group.
 const groupAnnotation = "toxscreen_group"
 
-// InGroup puts flags of a command into a group. In the help they are in the order of their
+// InGroup puts flags of a command into a group. The help lists them in the order of their
 // declaration.
 func InGroup(cmd *cobra.Command, group Group, names ...string) {
 	for _, name := range names {
@@ -64,7 +64,7 @@ func groupOf(f *pflag.Flag) Group {
 	return other
 }
 
-// groupedFlags returns the part of the help that lists the flags of a command.
+// groupedFlags returns the part of the help with the flags of a command.
 func groupedFlags(cmd *cobra.Command) string {
 	width := 0 // no limit: a pipe has no width
 	if out, ok := cmd.OutOrStdout().(interface{ Width() int }); ok {
@@ -86,7 +86,7 @@ func groupedFlags(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// usageTemplate is cobra's, with groups of flags.
+// usageTemplate is cobra's template, with groups of flags.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} [command]{{end}}{{if .HasExample}}
@@ -103,20 +103,20 @@ Commands:{{range $commands}}{{if .IsAvailableCommand}}
 Use "{{.CommandPath}} [command] --help" for the flags of a command.{{end}}
 `
 
-// Folders completes an argument that is a folder.
+// Folders completes an argument with the names of folders.
 func Folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// setUpHelp sets what cobra has for all commands of the process.
+// setUpHelp sets the options of cobra that all commands of the process share.
 var setUpHelp = sync.OnceFunc(func() {
 	cobra.EnableCommandSorting = false // common commands come first
 	cobra.AddTemplateFunc("groupedFlags", groupedFlags)
 })
 
-// Install gives the commands below root their help, errors for wrong usage, and completion
-// of the flags whose value is a FOLDER. A command that does not say which arguments it takes
-// takes none.
+// Install prepares root and the commands below it: their help, their errors for wrong
+// usage, and the completion of flags whose value is a FOLDER. A command without Args takes
+// no arguments.
 func Install(root *cobra.Command) {
 	setUpHelp()
 	root.SetFlagErrorFunc(wrongFlag)

@@ -1,6 +1,6 @@
-// Package usage explains a command line of cobra to the people who type it: help with
-// flags in groups, and errors that name what was meant, also by the names that other
-// programs have for it.
+// Package usage explains a command line of cobra to the people who type it: it groups flags
+// in the help, and its errors suggest what was meant, even by the names that other programs
+// have for a flag.
 package usage
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/toxscreen/toxscreen/internal/spelling"
 )
 
-// Error is an error of the person who typed the command line.
+// Error is an error in a command line, as opposed to a failure of the command.
 type Error struct{ error }
 
-// Unwrap returns the error without its kind.
+// Unwrap returns the error that Error marks.
 func (e Error) Unwrap() error { return e.error }
 
-// Wrong returns the [Error] for an invalid command line.
+// Wrong returns an [Error] with a message, formatted as by [fmt.Errorf].
 func Wrong(format string, args ...any) error { return Error{fmt.Errorf(format, args...)} }
 
 // HintError is an error with a second line that says how to fix it.
@@ -35,12 +35,12 @@ type HintError struct {
 // Unwrap returns the error without its hint.
 func (h HintError) Unwrap() error { return h.error }
 
-// WithHint adds to an error how to fix it.
+// WithHint adds a line to an error that says how to fix it.
 func WithHint(err error, hint string) error { return HintError{err, hint} }
 
-// OtherNames are names that people know from other programs, with the flags that do the
-// same here. Of several, the first that a command has counts. The names are those of
-// uvicorn, gunicorn, llama-server and vLLM, of Detoxify's and Presidio's programs, of
+// OtherNames maps names in other programs to the flags that do the same here. Of several
+// flags, the first that a command has counts. The names are those of uvicorn, gunicorn,
+// llama-server and vLLM, of the programs of Detoxify and Presidio, of
 // lm-evaluation-harness, and of tools for CSV.
 var OtherNames = map[string][]string{
 	"addr": {"--listen HOST:PORT"}, "address": {"--listen HOST:PORT"}, "b": {"--listen HOST:PORT"}, "bind": {"--listen HOST:PORT"},
@@ -103,8 +103,9 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// suggestedFlag returns what to write for a flag that a command does not have: its flag
-// with another name, or the command that has the flag. It is empty if there is neither.
+// suggestedFlag returns what to write instead of a flag that a command lacks: a flag of the
+// command with another name, or the command that has the flag. It is empty if there is
+// neither.
 func suggestedFlag(cmd *cobra.Command, name string) string {
 	if cmd.Flags().Lookup(name) != nil {
 		return "--" + name
@@ -131,8 +132,8 @@ func suggestedFlag(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// Meant returns the names of the flags that do what other programs call so, without their
-// dashes. Of several, the first that a command has counts.
+// Meant returns the flags that do what a name means in other programs, without their
+// dashes. Of several flags, the first that a command has counts.
 func Meant(name string) []string {
 	var flags []string
 	for _, suggestion := range OtherNames[strings.ReplaceAll(name, "_", "-")] {
@@ -141,14 +142,14 @@ func Meant(name string) []string {
 	return flags
 }
 
-// flagName returns the name of a flag in a suggestion, without its dashes and its value.
+// flagName returns the name of the flag in a suggestion, without dashes and value.
 func flagName(suggestion string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(suggestion, "--"), " ")
 	return name
 }
 
-// commandWith returns a command whose flags are as wanted: the nearest one, or else the
-// first in the order of the help.
+// commandWith returns a command whose flags satisfy wanted: the nearest one, or else the
+// first in the order of the help. It is nil if no command does.
 func commandWith(cmd *cobra.Command, wanted func(*pflag.FlagSet) bool) *cobra.Command {
 	var below func(c *cobra.Command) *cobra.Command
 	below = func(c *cobra.Command) *cobra.Command {
@@ -173,7 +174,7 @@ func commandWith(cmd *cobra.Command, wanted func(*pflag.FlagSet) bool) *cobra.Co
 	return nil
 }
 
-// knownTopic is the Args of the help command. Cobra's own exits with 0 for an unknown
+// knownTopic is the Args of the command help. Cobra's own would exit with 0 for an unknown
 // command.
 func knownTopic(cmd *cobra.Command, args []string) error {
 	about, rest, err := cmd.Root().Find(args)
@@ -186,8 +187,8 @@ func knownTopic(cmd *cobra.Command, args []string) error {
 	return KnownCommand(about, rest)
 }
 
-// KnownCommand is the Args of a command that only has subcommands: any argument
-// is an unknown subcommand.
+// KnownCommand is the Args of a command with subcommands only: any argument is an unknown
+// subcommand.
 func KnownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -205,7 +206,8 @@ func KnownCommand(cmd *cobra.Command, args []string) error {
 	return Wrong("unknown command %q%s", args[0], spelling.DidYouMean(args[0], names))
 }
 
-// Arguments returns an Args that accepts least to most arguments.
+// Arguments returns an Args that accepts least to most arguments. what names them in
+// errors.
 func Arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -224,8 +226,8 @@ func Arguments(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// namedInput says how to name files with flags in place of arguments. It is empty for a
-// command that reads none.
+// namedInput says how to name files with flags instead of arguments. It is empty for a
+// command that reads no files.
 func namedInput(cmd *cobra.Command, args []string) string {
 	input, output := cmd.Flags().Lookup("input"), cmd.Flags().Lookup("output")
 	if input == nil {
@@ -254,10 +256,10 @@ func namedInput(cmd *cobra.Command, args []string) string {
 	return "files are named with flags: " + line
 }
 
-// plainWord matches what no shell reads in another way.
+// plainWord matches words that every shell takes literally.
 var plainWord = regexp.MustCompile(`^[\w./:@%+,=-]+$`)
 
-// Quoted returns a text as a shell reads it as one word.
+// Quoted returns a text in the form that a shell reads as one word.
 func Quoted(text string) string {
 	if plainWord.MatchString(text) {
 		return text

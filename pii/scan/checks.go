@@ -8,7 +8,7 @@ type Verdict uint8
 // The verdicts.
 const (
 	Impossible Verdict = iota
-	Plausible          // the form is right, and the type has no checksum that tells more
+	Plausible          // the form is right, and nothing else can be checked
 	Checked            // the checksum is right
 	Sample             // a number that everybody knows from documentation
 )
