@@ -125,8 +125,8 @@ type MaskedItem struct {
 	Operator OperatorKind         `json:"operator"`
 	Start    int                  `json:"start"`
 	End      int                  `json:"end"`
-	Text     string               `json:"text"`     // what stands there now
-	Original string               `json:"original"` // what stood there
+	Text     string               `json:"text"`     // new text
+	Original string               `json:"original"` // text before
 }
 
 // In returns the masked text with the offsets of its items in another unit. m keeps its

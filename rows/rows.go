@@ -247,8 +247,8 @@ func (o Options) outputName() string {
 // resumed.
 type Summary struct {
 	Rows       int64 `json:"rows"`   // written
-	Before     int64 `json:"before"` // of Rows, those written by earlier runs
-	Failed     int64 `json:"failed"` // of Rows, those with an error in place of a result
+	Before     int64 `json:"before"` // rows among Rows that earlier runs wrote
+	Failed     int64 `json:"failed"` // rows among Rows with an error instead of a result
 	Flagged    int64 `json:"flagged"`
 	NotDecided int64 `json:"not_decided"` // rows with a [toxscreen.Result].NotDecided
 	Reached    int64 `json:"reached"`     // rows that reach [Options].Limits, or have an entity of [Finding].FailOn

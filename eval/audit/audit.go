@@ -91,7 +91,7 @@ type AttributeResults struct {
 	Worth *float64 `json:"worth,omitempty"`
 
 	Strata     []StratumResults `json:"strata"`
-	Threshold  *float64         `json:"threshold,omitempty"` // that of the scored rows
+	Threshold  *float64         `json:"threshold,omitempty"` // of the results; nil if they have none
 	Thresholds []AtThreshold    `json:"thresholds"`
 	Bands      []AtBand         `json:"bands"`
 	Guarantees []Guarantee      `json:"guarantees,omitempty"`
@@ -125,7 +125,7 @@ type AtThreshold struct {
 type AtBand struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
-	Share float64 `json:"share"` // of the corpus that people see, known exactly
+	Share float64 `json:"share"` // of the corpus that people would see, known exactly
 	// Found is the share of texts in the band that have the attribute. Missed is the share
 	// of all texts with the attribute that are under the band. FalseAlarms is the share of
 	// all texts without the attribute that are over the band. nil: the labels cannot tell.

@@ -25,7 +25,7 @@ const (
 // results, from 1.
 type Corpus struct {
 	Source
-	Model      string           // that scored the texts
+	Model      string           // version of the model that scored the texts
 	Thresholds toxscreen.Scores // of the results
 	Failed     int              // rows without a result, which the corpus leaves out
 	NotDecided int              // rows in a language that the model does not know
@@ -37,7 +37,7 @@ type Corpus struct {
 
 // Source identifies a file of results.
 type Source struct {
-	File   string `json:"file"` // its name, for messages
+	File   string `json:"file"` // name of the file, for messages
 	SHA256 string `json:"sha256"`
 }
 

@@ -211,7 +211,7 @@ func (l Labels) columns(header []string) (row int, columns map[int]toxscreen.Att
 		cell = strings.ToLower(strings.TrimSpace(cell))
 		switch {
 		case cell == rowColumn && row >= 0:
-			return 0, nil, errors.New("there are two columns row")
+			return 0, nil, errors.New("two columns have the name row: keep the one of the sample's sheet")
 		case cell == rowColumn:
 			row = i
 		default:

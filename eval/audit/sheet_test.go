@@ -34,7 +34,7 @@ func TestReadLabels(t *testing.T) {
 		{name: "other columns are ignored", sheet: "row,comment,toxicity,severe_toxicity\n1,hm,1,what\n", want: map[int]float64{1: 1}},
 		{name: "empty", sheet: "", err: "it is empty"},
 		{name: "no rows", sheet: "id,toxicity\n1,1\n", err: "there is no column row"},
-		{name: "two columns of rows", sheet: "row,row,toxicity\n1,1,1\n", err: "two columns row"},
+		{name: "two columns of rows", sheet: "row,row,toxicity\n1,1,1\n", err: "two columns have the name row"},
 		{name: "no labels", sheet: "row,toxcity\n1,1\n", err: `there is no column of labels: it must be called toxicity; is "toxcity" meant to be toxicity?`},
 		{name: "another sample's row", sheet: "row,toxicity\n13,1\n", err: "line 2: row 13 is not in the sample"},
 		{name: "a row that is no number", sheet: "row,toxicity\nx,1\n", err: `line 2: "x" is not the number of a row`},

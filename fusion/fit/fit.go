@@ -30,7 +30,7 @@ import (
 // Options configure a fit.
 type Options struct {
 	Model      string           // version of the model that the rows were scored with
-	Thresholds toxscreen.Scores // at which attributes are flagged
+	Thresholds toxscreen.Scores // scores at and over which attributes are flagged
 	Prices     fusion.Prices
 	Budget     fusion.Budget // LeastValue is ignored
 	Traffic    Traffic

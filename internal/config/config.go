@@ -31,7 +31,7 @@ type Settings struct {
 
 	OffsetUnit toxscreen.OffsetUnit
 	Format     string
-	JudgePrice float64 // of a million tokens
+	JudgePrice float64 // price of a million tokens
 	Serve      Serve
 	Feedback   Feedback
 	PIIFailOn  []toxscreen.EntityType // or rows.AnyType

@@ -44,7 +44,7 @@ var ErrFull = errors.New("there is no room")
 
 // LabelSet holds the labels that one person or one program gives a text.
 type LabelSet struct {
-	Time time.Time // when it was added
+	Time time.Time // of the call of Add
 	// Text is the text, empty if it is not stored.
 	Text string
 	// Hash is the SHA-256 of the text in hexadecimal digits. [Feedback.Add] computes it.

@@ -23,7 +23,7 @@ import (
 type Options struct {
 	// Regions are the ISO 3166 codes of the regions whose national phone numbers are found.
 	Regions []string
-	Cues    Cues // that support every type, beside the cues of the types
+	Cues    Cues // cues for every type, beside those of the types
 	// Asked are the types that are asked for by name.
 	Asked []toxscreen.EntityType
 }

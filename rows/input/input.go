@@ -59,7 +59,7 @@ type Row struct {
 	Err    error  // reason why there is no text
 	Fields Fields // the rest of the row; nil if it could not be read
 	Size   int    // approximate bytes in memory
-	UpTo   int64  // its end in the input: in bytes of its content, or of the texts of Parquet
+	UpTo   int64  // end of the row in the input: in bytes of the content, or of the texts of Parquet
 
 	// Undecodable says that the row has bytes which are not text in the encoding of the
 	// input, and Nonfinite that it has a number which JSON lacks: NaN or an infinity.
@@ -105,7 +105,7 @@ type Reader interface {
 
 // Skipped describes the rows that [Skip] has skipped.
 type Skipped struct {
-	UpTo                   int64 // their end in the input, as that of a row
+	UpTo                   int64 // end of the last skipped row, see Row
 	Undecodable, Nonfinite int64 // the numbers of rows with these fields, see Row
 }
 

@@ -152,7 +152,7 @@ type Extra struct {
 type Entity struct {
 	Type     toxscreen.EntityType  `json:"entity_type"`
 	Position [2]int                `json:"position"`
-	Score    toxscreen.Probability `json:"score"` // that it is of this type
+	Score    toxscreen.Probability `json:"score"` // for this type, in 0..1
 	Why      []string              `json:"why"`
 }
 

@@ -311,7 +311,7 @@ type Explanation struct {
 	Text          string                 `json:"textual_explanation"`
 	Improvement   *toxscreen.Probability `json:"score_context_improvement"`
 	Word          string                 `json:"supportive_context_word"`
-	Valid         *bool                  `json:"validation_result"` // of a checksum
+	Valid         *bool                  `json:"validation_result"` // whether the checksum is right
 }
 
 // ToEntities translates the entities of a text, which have byte offsets, for an answer.
