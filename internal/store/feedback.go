@@ -54,9 +54,9 @@ type LabelSet struct {
 	// Caller is the name of the client's API key. Community is the group of people that the
 	// client names. Both may be empty.
 	Caller, Community string
-	// Token is the client's own name for the text. Later labels of the same caller, token
-	// and text correct earlier ones; both stay in the file. With an empty token, they are
-	// the opinion of another person.
+	// Token is the client's own name for the text. Later labels of the same caller,
+	// community, token and text correct earlier ones; both stay in the file. With an empty
+	// token, they are the opinion of another person.
 	Token string
 	// Labels holds, for each labelled attribute, the share in 0..1 of people who say that
 	// the text has it. At least one attribute has a label.
