@@ -115,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
         "--threshold", action="append", dest="thresholds", type=_limit, metavar="ATTRIBUTE=SCORE", help="flag an attribute at or over this score; repeatable"
     )
     settings.add_argument("--max-bytes", type=int, metavar="N", help="refuse a text with more bytes (default 1048576)")
+    settings.add_argument("--language", metavar="CODE", help="the language of the texts, such as en, in place of what is detected")
     settings.add_argument("--judge-model", metavar="NAME", help="the judge's model in Ollama; default: no judge")
     settings.add_argument("--judge-host", metavar="ADDRESS", help="address of the judge's Ollama server, which every worker must reach")
     settings.add_argument("--binary", metavar="FILE", help="the toxscreen binary; default: that of an archive called toxscreen, else the installed one")
