@@ -2,6 +2,7 @@
 
     python training/annotate.py select --data DATA --folder MODEL --out SHEETS
     python training/annotate.py select --data DATA --out SHEETS
+    python training/annotate.py natural --data DATA --split train --random 8000 --doubtful 9000 --results FILE --out SHEETS
     python training/annotate.py collect --sheets SHEETS --by WHO
     python training/annotate.py agreement --data DATA
 
@@ -92,6 +93,48 @@ def select(args):
         rows = [row for row in data.split_rows(args.data, source, "dev") + data.split_rows(args.data, source, "train") if len(row.text) <= LONGEST and row.id not in chosen and row.id not in graded]
         most -= sum(id.startswith(f"{source}/") for id in graded)
         chosen.update((row.id, row.text) for row in rows[: max(most, 0)])
+    write_sheets(chosen, args.out, rng)
+
+
+def natural(args):
+    """Rows of natural text or of the sets in more/: as many of each register or set at random, and of the others those that a
+    model flags or nearly flags."""
+    rng = np.random.default_rng(args.seed)
+    args.out.mkdir(parents=True, exist_ok=True)
+    graded, held_out = data.read_grades(), data.held_out_keys(args.data) if args.split == "train" else set()
+    by_register, rows = defaultdict(list), {}
+    for source, register in (zip(data.LABELLED, data.LABELLED) if args.labelled else data.NATURAL.items()):
+        for row in data.split_rows(args.data, source, args.split):
+            if row.id not in graded and len(row.text) <= LONGEST and data.key(row.text) not in held_out:
+                rows[row.id] = row.text
+                by_register[register].append(row.id)
+    chosen, left = {}, args.random
+    for n, register in enumerate(sorted(by_register, key=lambda r: len(by_register[r]))):
+        ids = by_register[register]
+        take = min(len(ids), round(left / (len(by_register) - n)))
+        left -= take
+        chosen.update((ids[i], rows[ids[i]]) for i in rng.choice(len(ids), take, replace=False))
+    print(f"{len(chosen):,} rows at random")
+    doubtful = [id for id in read_doubtful(args.results) if id in rows and id not in chosen] if args.results else []
+    kept = sorted(doubtful[i] for i in rng.permutation(len(doubtful))[: args.doubtful])
+    print(f"{len(kept):,} of {len(doubtful):,} rows that the model flags or nearly flags")
+    chosen.update((id, rows[id]) for id in kept)
+    write_sheets(chosen, args.out, rng)
+
+
+def read_doubtful(path: Path) -> list[str]:
+    """Ids of the rows in results of `toxscreen batch` in which an attribute has at least half of its threshold's odds."""
+    out = []
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            result = json.loads(line)
+            odds = lambda p: p / (1 - min(p, 1 - 1e-9))
+            if any(2 * odds(a["score"]) >= odds(a["threshold"]) for a in result.get("attributes", {}).values()):
+                out.append(result["id"])
+    return out
+
+
+def write_sheets(chosen: dict[str, str], out: Path, rng: np.random.Generator):
     ids = [list(chosen)[i] for i in rng.permutation(len(chosen))]
     ids += [ids[i] for i in rng.choice(len(ids), round(TWICE * len(ids)), replace=False)]
     (out / "keys.json").write_text(json.dumps(ids))
@@ -102,15 +145,19 @@ def select(args):
 
 
 def read_sheet(path: Path, ids: list[str]) -> list[tuple[str, list[int]]]:
-    out = []
+    found, read = {}, range(0)
     for line in path.read_text().split("\n"):
-        if not line.strip():
-            continue
-        number, *grades = (int(field) for field in line.split())
-        if len(grades) != len(data.ATTRIBUTES) or not all(0 <= grade <= 10 for grade in grades):
-            raise ValueError(f"failed to read {path}: the line {line!r} should have a number and {len(data.ATTRIBUTES)} grades from 0 to 10")
-        out.append((ids[number], grades))
-    return out
+        match line.split():
+            case []:
+                continue
+            case ["read", first, last]:
+                read = range(int(first), int(last) + 1)
+            case [number, *grades] if len(grades) == len(data.ATTRIBUTES) and all(grade.isdecimal() and int(grade) <= 10 for grade in grades):
+                found[int(number)] = [int(grade) for grade in grades]
+            case _:
+                raise ValueError(f"failed to read {path}: the line {line!r} should have a number and {len(data.ATTRIBUTES)} grades from 0 to 10")
+    clean = [0] * len(data.ATTRIBUTES)
+    return [(ids[number], found.get(number, clean)) for number in sorted({*found, *read})]
 
 
 def collect(args):
@@ -164,13 +211,20 @@ def agreement(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
-    for name, run in (("select", select), ("collect", collect), ("agreement", agreement)):
+    for name, run in (("select", select), ("natural", natural), ("collect", collect), ("agreement", agreement)):
         command = commands.add_parser(name)
         command.set_defaults(run=run)
         if name != "collect":
             command.add_argument("--data", required=True, type=Path)
         if name == "select":
             command.add_argument("--folder", type=Path, help="the model whose doubts decide (default: chance decides)")
+        if name == "natural":
+            command.add_argument("--split", required=True, choices=("train", "dev"))
+            command.add_argument("--labelled", action="store_true", help="rows of the labelled sets in more/ instead")
+            command.add_argument("--random", type=int, required=True, help="number of rows at random, as many of each register")
+            command.add_argument("--doubtful", type=int, default=0, help="the most rows that the model flags or nearly flags")
+            command.add_argument("--results", type=Path, help="results of toxscreen batch, JSONL, with the rows' ids")
+        if name in ("select", "natural"):
             command.add_argument("--out", required=True, type=Path)
             command.add_argument("--seed", type=int, default=1)
         if name == "collect":

@@ -21,10 +21,32 @@ SPAN_ATTRIBUTES = ("toxicity", "insult", "profanity", "identity_attack", "threat
 
 # Held out for measuring, without labels, in other languages, or meant for other purposes.
 NOT_FOR_TRAINING = ("perspective_wikipedia", "perspective_devtest_only", "dialect_tweets", "ner_", "pii_", "ml_", "profanity_ldnoobw_multi")
+# English as it comes, in the folder natural/, by register.
+NATURAL = {
+    "en_sms_nus": "text messages", "en_tweets": "tweets", "en_reddit_titles": "titles of Reddit", "en_irc_ubuntu": "technical chat",
+    "en_webtext": "overheard talk and forums", "en_ud_ewt": "weblogs, mails, newsgroups", "en_dialogue_schema_guided": "dialogue with assistants",
+    "en_chatterbot": "dialogue with assistants", "en_prompts_answers": "prompts and answers", "en_reviews_apps": "app reviews", "en_reviews_films": "reviews",
+    "en_reviews_products": "reviews", "en_ui_apps": "interface strings", "en_ui_games": "game texts", "en_commits": "commits", "en_tatoeba": "everyday sentences",
+    "en_quiz": "quiz", "en_questions_trec": "quiz", "en_words": "words", "en_words_cldr": "words", "en_lists_corpora": "words", "en_glosses": "definitions",
+    "en_names_people": "names of people", "en_names_places": "names of places", "en_names_iso": "names of places", "en_names_species": "names of species",
+    "en_names_brands": "brands", "en_titles": "titles of works", "en_job_titles": "job titles", "en_slogans_hashtags": "slogans and hashtags",
+    "en_film_plots": "film plots", "en_fortunes": "sayings and jokes", "en_quotes": "sayings and jokes", "en_jokes": "sayings and jokes",
+    "en_religious": "scripture and law", "en_legal": "scripture and law", "en_medical": "medical", "en_sport_commentary": "sport",
+}
+# Labelled sets in the folder more/: see load_labelled.
+LABELLED = (
+    "abusive_comparisons", "cad_reddit", "conda_dota2", "counter_context_reddit", "dota2_chat_more", "dynacounter", "hasoc2019_en", "hatemoji_build",
+    "hateval_tweets", "impermium_insults", "implicit_abuse_groups", "jokes_hahackathon", "olid_tweets", "parler_hate", "reclaimed_slurs",
+    "suicidal_tweets", "swear_abuse_or_profane", "us_election_hof", "waseem_tweets", "workplace_sexism",
+)
 # Without labels: the rows that we graded are rows of "annotations".
-GRADED_ONLY = ("prompts_unlabelled",)
+GRADED_ONLY = ("prompts_unlabelled", *NATURAL)
 # Their authors state no licence; train.py --licensed trains without them.
-UNLICENSED = ("dynahate", "perspective_toxigen", "perspective_implicit_hate")
+UNLICENSED = (
+    "dynahate", "perspective_toxigen", "perspective_implicit_hate",
+    *(name for name in LABELLED if name not in ("hatemoji_build", "implicit_abuse_groups")),
+    "en_job_titles", "en_jokes", "en_questions_trec", "en_quotes", "en_reviews_apps", "en_reviews_films", "en_reviews_products", "en_sms_nus", "en_sport_commentary", "en_webtext",
+)
 
 
 @dataclass
@@ -161,6 +183,36 @@ def load_unlabelled(raw: dict):
     return labels_of(), None
 
 
+def load_labelled(raw: dict):
+    """Sets of the folder more/: a label's name there says what people marked, rarely one of our attributes."""
+    given, source = raw["labels"], raw["source"]
+    if "abuse" in given:  # cad_reddit; party, profession and fandom are no identity
+        person = given["person_directed_abuse"]
+        return labels_of(toxicity=given["abuse"], identity_attack=given["identity_directed_abuse"], insult=person if person or not given["abuse"] else np.nan), None
+    if "hate" in given:  # hatemoji_build, parler_hate
+        return labels_of(toxicity=max(given["hate"], 0.1), identity_attack=given["hate"], threat=given.get("threat", np.nan)), None
+    if "counterspeech" in given or "hate_in_context" in given:
+        # Replies whose thread was in view: only that they defend is a label of the text alone.
+        defends = given.get("counterspeech", given.get("counter_hate_in_context"))
+        return labels_of(identity_attack=0 if defends else np.nan), None
+    if "abusive" in given:  # swear_abuse_or_profane
+        return labels_of(toxicity=0.85 if given["abusive"] else 0.3, insult=given["abusive"], profanity=given["profanity"]), None
+    if "suicidal" in given:
+        return labels_of(threat=given.get("threat", np.nan)), None
+    if "harmful_if_ingroup" in given:  # reclaimed_slurs
+        ours = raw["implied_ingroup"]
+        inside, outside = given["harmful_if_ingroup"], given["harmful_if_outgroup"]
+        return labels_of(toxicity=inside if ours >= 0.5 else (inside + outside) / 2), None
+    names = {
+        "toxicity": "toxicity", "offense": "toxicity", "offensive": "toxicity", "hateful_or_offensive": "toxicity", "insult": "insult",
+        "abusive_about_group": "identity_attack", "hate_women_or_immigrants": "identity_attack", "racism_or_sexism": "identity_attack", "sexist": "identity_attack",
+    }
+    known = {names[name]: value for name, value in given.items() if name in names}
+    if not known:
+        raise ValueError(f"no label of {source} is known: {sorted(given)}")
+    return labels_of(**known), None
+
+
 def load_perspective(raw: dict):
     return labels_of(**raw["labels"]), None
 
@@ -277,7 +329,8 @@ LOADERS = {
     "davidson": load_davidson, "edos": load_edos, "toxigen_human": load_toxigen,
     "implicit_hate": load_hate, "stormfront": load_hate, "measuring_hate": load_hate,
     "hatexplain": load_hatexplain, "convabuse": load_convabuse, "madlibs": load_madlibs, "profanity_lexicon": load_lexicon,
-    "prompts_unlabelled": load_unlabelled,
+    "prompts_unlabelled": load_unlabelled, **dict.fromkeys(NATURAL, load_unlabelled),
+    **dict.fromkeys(LABELLED, load_labelled),
 }
 
 
@@ -286,10 +339,14 @@ def read_file(path: Path) -> list[dict]:
         return [json.loads(line) for line in lines]
 
 
+def file_of(folder: Path, source: str) -> Path:
+    return Path(folder) / ("natural" if source in NATURAL else "more" if source in LABELLED else "") / f"{source}.jsonl.gz"
+
+
 def read_source(folder: Path, source: str) -> list[Row]:
     """Every row of one source, or none if the folder lacks the file. The lexicon declares no
     split and counts as train."""
-    path = Path(folder) / f"{source}.jsonl.gz"
+    path = file_of(folder, source)
     rows = []
     for raw in read_file(path) if path.exists() else []:
         try:
@@ -374,7 +431,7 @@ def held_out_keys(folder: Path) -> set[str]:
     dialects = [pair[side] for pair in read_dialects() for side in ("standard", "dialect")]
     return {key(text) for text in behaviours + dialects} | {
         key(raw["text"])
-        for path in sorted(Path(folder).glob("*.jsonl.gz"))
+        for path in sorted(Path(folder).glob("**/*.jsonl.gz"))
         for raw in read_file(path)
         if raw.get("split") in ("dev", "test")
     }
