@@ -1,0 +1,297 @@
+"""Packs all that a training needs into one folder, which train.py there runs from with PyTorch alone.
+
+    python training/remote/pack.py --data DATA --out build/remote --base minilm --base e5=JAR
+
+The folder has the texts as token ids, their labels, base models in int8 by rows, and the code. What tells the rows
+apart, their ids, stays here: OUT.rows.jsonl.gz, for reading.py.
+"""
+
+import argparse
+import dataclasses
+import gzip
+import json
+import lzma
+import re
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import data
+import grammars
+import measures
+import model as network
+import network as rounded
+import plain
+import tokens
+from mix import HARMLESS, MIX
+
+ROOM = 126  # tokens of a text beside [CLS] and [SEP]
+UNKNOWN = 255  # a label or a mark that nobody gave
+SCALE = 250  # steps of a label
+# Shares of toxic and of other rows that have a twin with disguised words, and of harmless ones whose twin is cut off in
+# the middle: the start of a sentence is read before its end.
+DISGUISED = {True: 0.25, False: 0.2}
+CUT = 0.08
+NATURAL_DISGUISED = 0.06
+MOST_DEV = 2500  # dev rows of a source
+CLEAN = 0.1  # the highest label of a harmless row
+HANDLES = ("anna", "mike", "the_real", "jo", "sam", "lily", "kofi", "raj", "mei", "omar", "lena", "news", "tv", "fc", "official", "x", "88", "_", "xo", "2", "pro", "2019")
+
+
+@dataclass
+class Packed:
+    """Rows as they are written. ids: token ids; targets: [tokens, 5] or None; twin: the row that it is a copy of."""
+
+    ids: list = field(default_factory=list)
+    targets: list = field(default_factory=list)
+    labels: list = field(default_factory=list)
+    source: list = field(default_factory=list)
+    twin: list = field(default_factory=list)
+    train: list = field(default_factory=list)
+    filler: list = field(default_factory=list)
+    names: list = field(default_factory=list)
+
+
+def written_out(text: str, rng: np.random.Generator) -> str:
+    """Text without the marks that data files have in place of addresses, numbers and handles: they would tell files apart."""
+    text = re.sub(r"\[url\]", "\n", text)
+    text = re.sub(r"\[email\]", lambda _: f"{rng.choice(HANDLES)}{rng.integers(100)}@example.com", text)
+    text = re.sub(r"\[phone\]|<DECIMAL>|<#>", lambda _: str(rng.integers(10, 10**6)), text)
+    return re.sub(r"@user\b", lambda _: "@user" if rng.random() < 0.3 else "@" + "".join(rng.choice(HANDLES, 2)), text)
+
+
+def rows_of(folder: Path, name: str) -> list[data.Row]:
+    """Training rows of a source of the mix."""
+    if name == "grammars":
+        return grammars.rows("train", grammars.SENTENCES, 1)
+    if name == "documentation":
+        return data.read_documentation()
+    if name == "sentences":
+        return data.read_sentences()
+    if name in ("annotations", "natural_graded"):
+        return [row for row in data.read_annotations(folder) if (row.id.split("/")[0] in data.NATURAL) == (name == "natural_graded")]
+    if name == "natural":
+        graded = data.read_grades()
+        return [row for source in data.NATURAL for row in data.split_rows(folder, source, "train") if row.id not in graded]
+    if name in ("perspective_toxigen", "perspective_implicit_hate"):  # whose bias on groups belongs to their scale
+        return [
+            data.Row(raw["text"], name, "train", data.labels_of(**raw["labels"]), id=f"{name}/{raw['id']}")
+            for raw in data.read_file(data.file_of(folder, name)) if raw.get("split") == "train"
+        ] if data.file_of(folder, name).exists() else []
+    return data.split_rows(folder, name, "train")
+
+
+def training_rows(folder: Path, without: set[str]) -> dict[str, list[data.Row]]:
+    """By source, without held-out words, and without repetitions within a source."""
+    held_out, out, civil = data.held_out_keys(folder), {}, set()
+    for name in MIX:
+        seen = civil if name in ("civil_spans", "toxic_spans_train", "toxic_spans_trial") else set()
+        out[name] = []
+        for row in rows_of(folder, name) if name not in without else []:
+            key = data.key(row.text)
+            if key in held_out or (key in seen and name != "grammars") or not data.names(row).isdisjoint(without):
+                continue
+            seen.add(key)
+            out[name].append(row)
+    return out
+
+
+def dev_rows(folder: Path) -> list[tuple[str, str, str]]:
+    """(source, id, text) of rows that measure: dev rows of every file with English text, behaviours and cases."""
+    out = []
+    for source in [*data.LOADERS]:
+        if source.startswith("ner_") or source == "profanity_lexicon":
+            continue
+        rows = data.split_rows(folder, source, "dev")
+        out += [(source, row.id, row.text) for row in (rows if source in data.NATURAL else rows[:MOST_DEV])]
+    for path in sorted(folder.glob("*/measure_only/*.jsonl.gz")):
+        source = path.name.removesuffix(".jsonl.gz")
+        if not source.startswith("abuse_") and source != "abuseval_labels":
+            rows = [raw for raw in data.read_file(path) if raw["split"] == "dev"]
+            out += [(source, f"{source}/{raw['id']}", raw["text"]) for raw in rows[:MOST_DEV]]
+    for family in measures.read_behaviours():
+        if family["half"] == "dev":
+            out += [("behaviours", f"behaviours/{family['id']}/{n}", text) for n, text in enumerate(family["texts"])]
+    cases = folder.parent / "cases" / "first_minutes.jsonl"
+    if cases.exists():
+        out += [("cases", f"cases/{n}", json.loads(line)["text"]) for n, line in enumerate(cases.read_text(encoding="utf-8").splitlines())]
+    return out
+
+
+class Packer:
+    def __init__(self, telling: set[str], seed: int):
+        self.rng, self.telling, self.out = np.random.default_rng(seed), telling, Packed()
+        self.tokenizer = tokens.tokenizer()
+
+    def encode(self, rows: list[data.Row]) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        """uint16 token ids and uint8 [tokens, 5] targets of each row; a long text is cropped to its most telling part."""
+        out = []
+        for start in range(0, len(rows), 8192):
+            part = rows[start : start + 8192]
+            for row, encoding in zip(part, self.tokenizer.encode_batch([row.text for row in part], add_special_tokens=False)):
+                ids, targets = np.array(encoding.ids, dtype=np.uint16), None
+                if row.votes is not None:
+                    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+                    total = np.pad(np.cumsum(row.votes, axis=1, dtype=np.float64), ((0, 0), (1, 0)))
+                    length = np.maximum(offsets[:, 1] - offsets[:, 0], 1)
+                    targets = as_bytes(((total[:, offsets[:, 1]] - total[:, offsets[:, 0]]) / length).T)
+                if len(ids) > ROOM:
+                    at = self.crop(encoding.tokens)
+                    ids, targets = ids[at : at + ROOM], None if targets is None else targets[at : at + ROOM]
+                out.append((ids, targets))
+        return out
+
+    def crop(self, pieces: list[str]) -> int:
+        """The first of ROOM tokens, with as many telling words as possible."""
+        found = np.array([piece in self.telling for piece in pieces])
+        inside = np.convolve(found, np.ones(ROOM, int), "valid")
+        if found.any():
+            return int(self.rng.choice(np.flatnonzero(inside == inside.max())))
+        return 0 if self.rng.random() < 0.5 else int(self.rng.integers(len(pieces) - ROOM + 1))
+
+    def add(self, source: str, rows: list[data.Row]):
+        """The rows of a source, and their twins behind them."""
+        if not rows:
+            return
+        rows = plain.rows([prepared(row, self.rng) for row in rows])
+        first, twins = len(self.out.ids), []
+        self.put(source, rows, [-1] * len(rows))
+        for i, row in enumerate(rows):
+            toxic = bool((row.labels >= 0.3).any())
+            share = NATURAL_DISGUISED if source == "natural" else DISGUISED[toxic]
+            if self.rng.random() < share:
+                text, origin = data.disguise(row.text, self.rng, self.telling)
+                twins.append((first + i, data.Row(text, source, "train", row.labels, None if row.votes is None else row.votes[:, origin])))
+            elif self.rng.random() < CUT and harmless(row) and len(row.text) > 20:
+                end = int(self.rng.integers(6, len(row.text)))
+                text = row.text[: row.text.rfind(" ", 0, end) if " " in row.text[:end] else end]
+                twins.append((first + i, data.Row(text, source, "train", row.labels, data.no_votes(text))))
+        self.put(source, [row for _, row in twins], [of for of, _ in twins])
+
+    def put(self, source: str, rows: list[data.Row], twins: list[int], train: bool = True):
+        scales = MIX[source].scales if train else (False, False)
+        for row, (ids, targets), twin in zip(rows, self.encode(rows), twins):
+            given = as_bytes(row.labels)
+            self.out.ids.append(ids)
+            self.out.targets.append(targets)
+            self.out.labels.append(np.concatenate([given if used else np.full_like(given, UNKNOWN) for used in scales]))
+            self.out.source.append([*MIX].index(source) if train else UNKNOWN)
+            self.out.twin.append(twin)
+            self.out.train.append(train)
+            self.out.filler.append(train and twin < 0 and source in HARMLESS and harmless(row) and not row.human)
+
+
+def harmless(row: data.Row) -> bool:
+    return row.labels[0] <= CLEAN and bool(np.nanmax(row.labels) <= CLEAN)
+
+
+def prepared(row: data.Row, rng: np.random.Generator) -> data.Row:
+    """A row without the marks of its file. A text whose words are marked stays as it is."""
+    if row.votes is not None and np.any(row.votes):
+        return row
+    text = written_out(row.text, rng)
+    return dataclasses.replace(row, text=text, votes=None if row.votes is None else data.no_votes(text))
+
+
+def as_bytes(values: np.ndarray) -> np.ndarray:
+    """uint8: a probability in SCALE steps, UNKNOWN for NaN."""
+    return np.where(np.isnan(values), UNKNOWN, np.rint(np.nan_to_num(values) * SCALE)).astype(np.uint8)
+
+
+def pack(folder: Path, out: Path, without: set[str], seed: int = 1) -> Packed:
+    by_source = training_rows(folder, without)
+    everything = [row for name, rows in by_source.items() if name != "natural" for row in rows]
+    packer = Packer(data.telling_words(everything), seed)
+    for name, rows in by_source.items():
+        packer.add(name, rows)
+        packer.out.names += [row.id for row in rows] + [""] * (len(packer.out.ids) - len(packer.out.names) - len(rows))
+        print(f"{name:26} {len(rows):8,} rows", flush=True)
+    dev = dev_rows(folder)
+    texts = plain.rows([data.Row(text, source, "dev", np.full(7, np.nan, np.float32), id=id) for source, id, text in dev])
+    packer.put("natural", texts, [-1] * len(texts), train=False)
+    packer.out.names += [id for _, id, _ in dev]
+    print(f"{'dev rows':26} {len(dev):8,} rows")
+    offsets = natural_offsets(by_source)
+    meta = {
+        "sources": [
+            {"name": name, "weight": mix.weight, "repeat": mix.repeat, "most": mix.most, "ranked": mix.ranked, "anchored": mix.anchored, "offsets": offsets.get(mix.cut)}
+            for name, mix in MIX.items()
+        ],
+        "starts": {str(id): pieces for id, pieces in tokens.starts().items()},
+    }
+    write(packer.out, out, meta)
+    return packer.out
+
+
+def natural_offsets(by_source: dict[str, list[data.Row]]) -> dict[str, list[float | None]]:
+    """By cut, the change of a label's log-odds caused by it: with it as a known bias, logits keep nature's share."""
+    out = {}
+    for cut, shares in data.NATURAL_SHARES.items():
+        labels = np.array([row.labels for name, mix in MIX.items() if mix.cut == cut for row in by_source[name]])
+        if len(labels):
+            have = {a: labels[:, data.ATTRIBUTES.index(a)].mean() for a in shares if a != "severe_toxicity"}
+            of = {a: float(np.log(p / (1 - p)) - np.log(shares[a] / (1 - shares[a]))) for a, p in have.items() if 0 < p < 1}
+            out[cut] = [None] * 7 + [of.get(a) for a in data.ATTRIBUTES]
+    return out
+
+
+def write(rows: Packed, out: Path, meta: dict):
+    """rows.xz: the arrays one behind the other, their shapes and types in meta.json."""
+    lengths = np.array([len(ids) for ids in rows.ids], dtype=np.uint8)
+    marked = np.array([targets is not None for targets in rows.targets])
+    # Rows without a single mark are the most, and only their kind is written.
+    clean = np.array([targets is not None and not targets.any() for targets in rows.targets])
+    arrays = {
+        "length": lengths, "ids": np.concatenate(rows.ids), "labels": np.stack(rows.labels),
+        "targets": np.concatenate([np.zeros((0, 5), np.uint8), *(t for t, m, c in zip(rows.targets, marked, clean) if m and not c)]),
+        "marked": marked.astype(np.uint8) + clean, "source": np.array(rows.source, np.uint8), "twin": np.array(rows.twin, np.int32),
+        "train": np.array(rows.train, np.uint8), "filler": np.array(rows.filler, np.uint8),
+    }
+    meta["arrays"] = {}
+    with lzma.open(out / "rows.xz", "wb", preset=6) as file:
+        for name, array in arrays.items():
+            # The bytes of wide numbers apart, which compresses better.
+            planes = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, array.itemsize).T
+            file.write(np.ascontiguousarray(planes).tobytes())
+            meta["arrays"][name] = [str(array.dtype), list(array.shape)]
+    (out / "meta.json").write_text(json.dumps(meta))
+
+
+def base(name: str, jar: Path | None) -> tuple[dict, dict[str, torch.Tensor]]:
+    """A base model with the new tokens, each at the mean of the words that say what it means."""
+    config, state = network.e5(jar) if jar else network.encoder(name)
+    words = state["embeddings.word.weight"].clone()
+    for id, pieces in tokens.starts().items():
+        words[id] = state["embeddings.word.weight"][pieces].mean(0)
+    keys = ("hidden_size", "num_attention_heads", "num_hidden_layers", "intermediate_size", "layer_norm_eps", "vocab_size", "max_position_embeddings", "relative_attention_num_buckets")
+    return {key: config[key] for key in keys if key in config}, state | {"embeddings.word.weight": words}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", required=True, type=Path, help="the data folder")
+    parser.add_argument("--out", required=True, type=Path, help="the folder to make")
+    parser.add_argument("--base", action="append", metavar="NAME[=JAR]", help="a base model: minilm, mpnet, or e5=JAR; repeatable (default minilm)")
+    parser.add_argument("--licensed", action="store_true", help="leave out the sources whose authors state no licence")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    rows = pack(args.data, args.out, set(data.UNLICENSED) if args.licensed else set())
+    with gzip.open(f"{args.out}.rows.jsonl.gz", "wt", encoding="utf-8") as lines:
+        lines.writelines(json.dumps(name) + "\n" for name in rows.names)
+    for given in args.base or ["minilm"]:
+        name, _, jar = given.partition("=")
+        config, state = base(name, Path(jar) if jar else None)
+        rounded.save_rounded(state, args.out, f"base-{name}", config)
+    for code in (Path(__file__).with_name("train.py"), Path(rounded.__file__)):
+        shutil.copy(code, args.out)
+    sizes = {path.name: path.stat().st_size for path in sorted(args.out.iterdir()) if path.is_file()}
+    print(f"{len(rows.ids):,} rows, {sum(len(ids) for ids in rows.ids):,} tokens; {sum(sizes.values()) / 2**20:.1f} MiB in {args.out}: " + ", ".join(f"{name} {size / 2**20:.1f}" for name, size in sizes.items()))
+
+
+if __name__ == "__main__":
+    main()
