@@ -124,7 +124,7 @@ def unpacked(file, kind: np.dtype, shape: list[int]) -> np.ndarray:
     """An array whose bytes were written in planes, see pack.write."""
     count = math.prod(shape)
     planes = np.frombuffer(file.read(count * kind.itemsize), np.uint8).reshape(kind.itemsize, count)
-    return np.ascontiguousarray(planes.T).view(kind).reshape(shape)
+    return planes.T.copy().view(kind).reshape(shape)
 
 
 class Chunk:
@@ -338,7 +338,7 @@ def losses(run: Trained, chunk: Chunk, rows: dict[str, torch.Tensor], texts: tor
         given &= real.unsqueeze(2)
         part = OPINION_WEIGHT * given
         loss = (1 - part) * loss + part * F.binary_cross_entropy_with_logits(token_logits, opinion, reduction="none")
-        known |= given
+        known = known | given
     # A mean over a text's tokens: a long post counts once.
     token = ((loss.sum(1) / known.sum(1).clamp(min=1)).sum(1) * weight).sum() / typical
     return text, token, ids.numel()
@@ -495,10 +495,10 @@ def opinions_of(model: network.Classifier, rows: Rows, args, chosen: np.ndarray,
                 at += len(batch)
                 ids, mask, places, real = inputs(layout, move(batch), width)
                 logits, token_logits = model(ids, mask)
-                results.append(logits.float().clamp(-OPINION_RANGE, OPINION_RANGE).half())
+                results.append(logits.float().clamp(-OPINION_RANGE, OPINION_RANGE))
                 if of_tokens:
                     tokens[places[real]] = (torch.sigmoid(token_logits.float()[real]) * SCALE).round().to(torch.uint8)
-            texts[order] = torch.cat(results).cpu().numpy()
+            texts[order] = np.concatenate([logits.cpu().numpy() for logits in results])
     return texts, None if tokens is None else tokens.cpu().numpy()
 
 
