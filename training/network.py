@@ -5,6 +5,7 @@ onnxruntime's fusions look for and does not change with a library's release. It 
 runs it where nothing else is installed.
 """
 
+import functools
 import math
 from pathlib import Path
 
@@ -80,14 +81,15 @@ class Layer(nn.Module):
         return self.norm(self.dropout(self.down(F.gelu(self.up(x)))) + x)
 
 
-def distance_buckets(tokens: int, buckets: int, farthest: int = 128) -> torch.Tensor:
+@functools.lru_cache(maxsize=64)
+def distance_buckets(tokens: int, buckets: int, device: torch.device | None = None, farthest: int = 128) -> torch.Tensor:
     """int64 [tokens, tokens]: the bucket of the distance between two tokens. Before and after have separate
     buckets; short distances have one each, longer ones by their logarithm (T5, arXiv 1910.10683, as in MPNet)."""
     ahead = torch.arange(tokens)[:, None] - torch.arange(tokens)[None, :]
     side, exact = buckets // 2, buckets // 4
     distance = ahead.abs()
     far = exact + (torch.log(distance.clamp(min=1) / exact) / math.log(farthest / exact) * (side - exact)).long()
-    return torch.where(distance < exact, distance, far.clamp(max=side - 1)) + side * (ahead < 0)
+    return (torch.where(distance < exact, distance, far.clamp(max=side - 1)) + side * (ahead < 0)).to(device)
 
 
 class PerText(nn.Linear):
@@ -131,7 +133,7 @@ class Classifier(nn.Module):
         x = self.embeddings(ids)
         bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * -10000.0
         if self.distance is not None:
-            bias = bias + self.distance(distance_buckets(ids.shape[1], self.distance.num_embeddings).to(ids.device)).permute(2, 0, 1)
+            bias = bias + self.distance(distance_buckets(ids.shape[1], self.distance.num_embeddings, ids.device)).permute(2, 0, 1)
         for layer in self.layers:
             x = layer(x, bias)
         x = x.float()
@@ -157,33 +159,37 @@ def shorten(model: Classifier, layers: int):
 
 
 def save_rounded(state: dict[str, torch.Tensor], folder: Path, name: str, config: dict):
-    """Writes weights to NAME-1.pt, NAME-2.pt … of at most LARGEST bytes: matrices rounded to int8 by rows, the rest in
+    """Writes weights to NAME-1.pt, NAME-2.pt … of at most about LARGEST bytes: matrices rounded to int8 by rows, the rest in
     float32. A row's largest weight is 127 steps."""
-    files, size, part = [], LARGEST, {}
+    files, size = [], LARGEST
     for key, value in state.items():
         value = value.detach().cpu().float()
-        if value.ndim == 2:
-            step = value.abs().amax(1).clamp(min=1e-12) / 127
-            value = {"int8": (value / step[:, None]).round().to(torch.int8), "step": step}
-        bytes_ = sum(v.numel() * v.element_size() for v in value.values()) if isinstance(value, dict) else 4 * value.numel()
-        if size + bytes_ > LARGEST:
-            part, size = {}, 0
-            files.append(part)
-        part[key], size = value, size + bytes_
-    for number, part in enumerate(files, 1):
-        torch.save({"config": config, "parts": len(files), "weights": part}, Path(folder) / f"{name}-{number}.pt")
+        rows = max(1, LARGEST // max(value[0].numel() if value.ndim else 1, 1))
+        for piece in value.split(rows) if value.ndim == 2 else (value,):
+            kept = {"float": piece}
+            if value.ndim == 2:
+                step = piece.abs().amax(1).clamp(min=1e-12) / 127
+                kept = {"int8": (piece / step[:, None]).round().to(torch.int8), "step": step}
+            length = sum(v.numel() * v.element_size() for v in kept.values())
+            if size + length > LARGEST:
+                files.append([])
+                size = 0
+            files[-1].append((key, kept))
+            size += length
+    for number, pieces in enumerate(files, 1):
+        torch.save({"config": config, "files": len(files), "weights": pieces}, Path(folder) / f"{name}-{number}.pt")
 
 
 def load_rounded(folder: Path, name: str) -> tuple[dict, dict[str, torch.Tensor]]:
     """The configuration and the weights, float32, that save_rounded wrote."""
-    state, number, parts = {}, 0, 1
-    while number < parts:
+    pieces, number, files = {}, 0, 1
+    while number < files:
         number += 1
         path = Path(folder) / f"{name}-{number}.pt"
         if not path.exists():
             raise FileNotFoundError(f"failed to read the weights {name}: {path} is missing")
         part = torch.load(path, weights_only=True, map_location="cpu")
-        parts = part["parts"]
-        for key, value in part["weights"].items():
-            state[key] = value["int8"].float() * value["step"][:, None] if isinstance(value, dict) else value
-    return part["config"], state
+        files = part["files"]
+        for key, kept in part["weights"]:
+            pieces.setdefault(key, []).append(kept["float"] if "float" in kept else kept["int8"].float() * kept["step"][:, None])
+    return part["config"], {key: values[0] if len(values) == 1 else torch.cat(values) for key, values in pieces.items()}

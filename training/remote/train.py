@@ -408,7 +408,7 @@ def train(name: str, spec: str, seed: int, rows: Rows, args, seconds: float, opi
         "ranked": torch.tensor([s["ranked"] for s in sources], device=args.device), "weight": torch.tensor([s["weight"] for s in sources], device=args.device),
     }
     text_opinions = None if opinions is None else move(opinions["texts"])
-    budget, step = (GPU_TOKENS, 16) if args.device == "cuda" else (CPU_TOKENS, 4)
+    budget, step = (GPU_TOKENS, 8) if args.device == "cuda" else (CPU_TOKENS, 4)
     # A step of fewer tokens is a noisier one.
     peak = run.peak * math.sqrt(budget / GPU_TOKENS) * args.rate
     started = saved = noted = time.monotonic()
