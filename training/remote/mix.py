@@ -32,8 +32,9 @@ class Mix:
 MIX = {
     # Graded by the guideline.
     "annotations": Mix(weight=2.0, repeat=2, anchored=True),
-    "natural_graded": Mix(weight=1.5, repeat=2, anchored=True),
-    "sentences": Mix(repeat=1.5, anchored=True),
+    "natural_graded": Mix(weight=1.5, repeat=3, anchored=True),
+    "sentences": Mix(repeat=0.6, anchored=True),
+    "field_sentences": Mix(weight=1.5, repeat=4, anchored=True),
     # Shares of raters who were asked nearly what Perspective asked.
     "civil_spans": Mix(weight=1.5, scales=BOTH, anchored=True),
     "civil_comments_100": Mix(scales=BOTH, anchored=True),
@@ -100,6 +101,6 @@ MIX = {
 # Rows whose text may stand around another in a mosaic: harmless in every respect, not only in what was annotated.
 HARMLESS = (
     "jigsaw", "jigsaw_negatives", "jigsaw_more", "perspective_context", "perspective_rtp2", "perspective_github", "bold_neutral",
-    "clean_prompts", "clean_software", "clean_lookalikes_own", "documentation", "sentences", "natural_graded",
+    "clean_prompts", "clean_software", "clean_lookalikes_own", "documentation", "sentences", "field_sentences", "natural_graded",
 )
 assert {*MIX} >= {*data.LABELLED}

@@ -30,6 +30,7 @@ import plain
 import tokens
 from mix import HARMLESS, MIX
 
+ROOT = Path(__file__).parents[2]
 ROOM = 126  # tokens of a text beside [CLS] and [SEP]
 UNKNOWN = 255  # a label or a mark that nobody gave
 SCALE = 250  # steps of a label
@@ -71,8 +72,8 @@ def rows_of(folder: Path, name: str) -> list[data.Row]:
         return grammars.rows("train", grammars.SENTENCES, 1)
     if name == "documentation":
         return data.read_documentation()
-    if name == "sentences":
-        return data.read_sentences()
+    if name in ("sentences", "field_sentences"):
+        return [dataclasses.replace(row, source=name) for row in data.read_sentences(field=name == "field_sentences")]
     if name in ("annotations", "natural_graded"):
         return [row for row in data.read_annotations(folder) if (row.id.split("/")[0] in data.NATURAL) == (name == "natural_graded")]
     if name == "natural":
@@ -264,7 +265,11 @@ def write(rows: Packed, out: Path, meta: dict):
 
 def base(name: str, jar: Path | None) -> tuple[dict, dict[str, torch.Tensor]]:
     """A base model with the new tokens, each at the mean of the words that say what it means."""
-    config, state = network.e5(jar) if jar else network.encoder(name)
+    if name == "toxicity-en":
+        model = network.from_folder(ROOT / "models" / name)
+        config, state = model.config, model.state_dict()
+    else:
+        config, state = network.e5(jar) if jar else network.encoder(name)
     words = state["embeddings.word.weight"].clone()
     for id, pieces in tokens.starts().items():
         words[id] = state["embeddings.word.weight"][pieces].mean(0)
@@ -276,7 +281,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, type=Path, help="the data folder")
     parser.add_argument("--out", required=True, type=Path, help="the folder to make")
-    parser.add_argument("--base", action="append", metavar="NAME[=JAR]", help="a base model: minilm, mpnet, or e5=JAR; repeatable (default minilm)")
+    parser.add_argument("--base", action="append", metavar="NAME[=JAR]", help="a base model: minilm, mpnet, e5=JAR, or toxicity-en, the model that ships; repeatable (default minilm)")
     parser.add_argument("--licensed", action="store_true", help="leave out the sources whose authors state no licence")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ as annotate.py natural reads them.
 """
 
 import argparse
+import functools
 import gzip
 import json
 import lzma
@@ -88,10 +89,10 @@ def operating_points(harmless: np.ndarray) -> dict[float, np.ndarray]:
     return out
 
 
-def graded(folder: Path, split: str, sources) -> tuple[list[str], np.ndarray]:
-    """Ids of rows of these sources with their mean grades [rows, 7]."""
+def graded(folder: Path, split: str, sources, rows: Rows) -> tuple[list[str], np.ndarray]:
+    """Ids of packed rows of these sources with their mean grades [rows, 7]."""
     grades = data.read_grades()
-    ids = [row.id for source in sources for row in data.split_rows(folder, source, split) if row.id in grades]
+    ids = [row.id for source in sources for row in data.split_rows(folder, source, split) if row.id in grades and row.id in rows.at]
     return ids, np.stack([np.mean(grades[id], axis=0) for id in ids])
 
 
@@ -113,17 +114,21 @@ def figures(args):
     for path in args.opinions:
         logits = opinions(path)
         systems.append(Scores(path.name.removesuffix(".opinions.xz"), lambda id, logits=logits: logits[rows.at[id]]))
+        # A teacher may have had no time for some rows: all systems are measured on the rest.
+        rows.at = {id: i for id, i in rows.at.items() if not np.isnan(logits[i, 0])}
     for path in args.results or []:
         known = results(path)
         systems.append(Scores(path.stem, lambda id, known=known: known[id]))
     table = defaultdict(dict)
+    data.split_rows = functools.cache(data.split_rows)
     one = lambda n: np.ones(n)
-    natural, grades = graded(args.data, "dev", data.NATURAL)
+    natural, grades = graded(args.data, "dev", data.NATURAL, rows)
     top = grades.max(1)
     clean, toxic = top < HARMLESS, top >= TOXIC
-    held = [id for id in rows.at if id.split("/")[0] in data.NATURAL and id not in set()]
+    held = [row.id for source in data.NATURAL for row in data.split_rows(args.data, source, "dev") if row.id in rows.at]
     cases = [json.loads(line) for line in (args.data.parent / "cases" / "first_minutes.jsonl").read_text(encoding="utf-8").splitlines()]
-    wanted = np.array([case["expect"] == "flagged" for case in cases])
+    numbers = [n for n in range(len(cases)) if f"cases/{n}" in rows.at]
+    wanted = np.array([cases[n]["expect"] == "flagged" for n in numbers])
     families = [family for family in measures.read_behaviours() if family["half"] == "dev"]
     for system in systems:
         add = lambda name, value: table[name].__setitem__(system.name, float(value))
@@ -136,14 +141,17 @@ def figures(args):
             add(f"natural: found where {1000 * share:g} of 1,000 harmless are flagged", ((z - limits).max(1) > 0)[toxic].mean())
         for a, attribute in enumerate(data.ATTRIBUTES):
             add(f"natural: Spearman {attribute}", metrics.spearman(grades[:, a], z[:, a], one(len(z))))
-        z = system.of([f"cases/{n}" for n in range(len(cases))])[:, :7]
+        z = system.of([f"cases/{n}" for n in numbers])[:, :7]
         add("cases: AUC", metrics.auc(wanted, (z - at).max(1), one(len(z))))
         add("cases: clean left alone", ((z - at).max(1) <= 0)[~wanted].mean())
         add("cases: toxic found", ((z - at).max(1) > 0)[wanted].mean())
         behaviour = defaultdict(lambda: ([], []))
         clean_behaviours, found = [], defaultdict(list)
         for family in families:
-            z = system.of([f"behaviours/{family['id']}/{n}" for n in range(len(family["texts"]))])[:, :7]
+            ids = [id for n in range(len(family["texts"])) if (id := f"behaviours/{family['id']}/{n}") in rows.at]
+            if not ids:
+                continue
+            z = system.of(ids)[:, :7]
             for attribute, side in family["expect"].items():
                 a = data.ATTRIBUTES.index(attribute) if attribute != "any" else None
                 value = z[:, a] if a is not None else (z - at).max(1)
@@ -156,9 +164,8 @@ def figures(args):
         add("behaviours: harmless flagged", np.mean(clean_behaviours))
         for attribute, hits in found.items():
             add(f"behaviours: {attribute} found", np.mean(hits))
-        ids, theirs = graded(args.data, "dev", [s for s in data.LOADERS if s not in data.NATURAL and s not in data.NOT_FOR_TRAINING])
-        ids, theirs = zip(*[(id, g) for id, g in zip(ids, theirs) if id in rows.at])
-        z, theirs = system.of(list(ids))[:, :7], np.stack(theirs)
+        ids, theirs = graded(args.data, "dev", [s for s in data.LOADERS if s not in data.NATURAL and s not in data.NOT_FOR_TRAINING], rows)
+        z = system.of(ids)[:, :7]
         add(f"graded rows of labelled sets ({len(ids):,}): mean Spearman", np.mean([metrics.spearman(theirs[:, a], z[:, a], one(len(z))) for a in range(7)]))
         most = theirs.max(1)
         known = (most < HARMLESS) | (most >= TOXIC)
@@ -205,7 +212,8 @@ def doubts(args):
     rows = Rows(args.folder)
     logits = opinions(args.opinions[0])[:, :7]
     others = [opinions(path)[:, :7] for path in args.opinions[1:]]
-    ids, grades = graded(args.data, "dev", data.NATURAL)
+    rows.at = {id: i for id, i in rows.at.items() if not np.isnan(logits[i, 0])}
+    ids, grades = graded(args.data, "dev", data.NATURAL, rows)
     at = operating_points(logits[[rows.at[id] for id in ids]][grades.max(1) < HARMLESS])[0.003]
     dev = {row.id for source in data.NATURAL for row in data.split_rows(args.data, source, args.split)}
     written = 0

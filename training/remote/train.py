@@ -4,7 +4,8 @@
     python train.py --minutes 7 --out OUT --teachers mpnet e5 --pupils e5/12 e5/8 minilm/6
 
 First the teachers learn from labels; then the pupils learn from labels and from the teachers' mean opinion of every
-text and token, also where nobody labelled. NAME/LAYERS is a base model and the number of its layers to keep. Of the
+text and token, also where nobody labelled. Without teachers, opinions of texts come from opinions.xz in the folder, if
+it is there: those of an earlier teacher. NAME/LAYERS is a base model and the number of its layers to keep. Of the
 time, teachers and pupils take 42 % each and opinions the rest: on a slow machine, some rows get none. A run that is stopped at any moment continues with the same
 command: it loses what it did since the last checkpoint, at most --checkpoint-seconds.
 
@@ -36,11 +37,11 @@ ROOM = 126  # tokens of a text beside them
 UNKNOWN, SCALE = 255, 250  # as in pack.py
 NATURAL = "natural"
 # Peak learning rates for GPU_TOKENS a step; deep networks collapse at more.
-RATES = {"minilm": 2.5e-4, "e5": 1.5e-4, "mpnet": 6e-5}
+RATES = {"minilm": 2.5e-4, "toxicity-en": 2e-4, "e5": 1.5e-4, "mpnet": 6e-5}
 WARM_UP = 0.1
 HEADS = 4.0  # learning rate of the heads, which start at random, relative to the others
 BIASES = 20.0  # and of the sources' biases, a thousand numbers that start at 0 and must reach up to ±3
-GPU_TOKENS, CPU_TOKENS = 16384, 4096  # of a step, including padding
+GPU_TOKENS, CPU_TOKENS = 16384, 8192  # of a step, including padding
 MAX_ROWS = 768
 TOKENS_A_ROW = 51  # a step's loss is divided by its tokens over this, so a row counts the same in every batch
 TOKEN_WEIGHT = 2.0  # of the token head's loss relative to the text head's
@@ -82,6 +83,11 @@ class Rows:
         self.between_length = np.array([len(b) for b in BETWEEN])
         self.ids = np.concatenate([self.ids, *(np.array(b, np.int32) for b in BETWEEN)])
         self.targets = np.concatenate([self.targets, np.zeros((len(self.ids) - len(self.targets), 5), np.uint8)])
+        self.opinions = None
+        if (folder / "opinions.xz").exists():
+            with lzma.open(folder / "opinions.xz") as file:
+                steps = np.frombuffer(file.read(), np.uint8).reshape(2 * network.ATTRIBUTES, -1).T
+            self.opinions = np.where(steps == UNKNOWN, np.nan, steps * (2 * OPINION_RANGE / 254) - OPINION_RANGE).astype(np.float16)
         self.of = np.where(self.twin >= 0, self.twin, np.arange(len(self.twin)))
         originals = np.flatnonzero(self.train & (self.twin < 0))
         self.by_source = {s: originals[self.source[originals] == s] for s in range(len(self.meta["sources"]))}
@@ -244,13 +250,17 @@ class Trained:
         base, _, layers = spec.partition("/")
         config, state = network.load_rounded(HERE, f"base-{base}")
         self.model = network.Classifier(config, scales=2)
-        self.model.load_state_dict(state, strict=False)
+        own = self.model.state_dict()
+        # A base that is a classifier of one scale already starts both scales as it is.
+        self.model.load_state_dict({name: torch.cat([value, value]) if value.shape != own[name].shape else value for name, value in state.items()}, strict=False)
+        self.fresh = "evidence.weight" not in state
         if layers:
             network.shorten(self.model, int(layers))
             self.model.config = config | {"num_hidden_layers": int(layers)}
         if self.model.distance is not None:
             self.model.distance.requires_grad_(False)
-        self.even_spread()
+        if self.fresh:
+            self.even_spread()
         self.biases = Biases(rows.meta)
         self.model.to(device)
         self.biases.to(device)
@@ -261,7 +271,7 @@ class Trained:
         self.optimizer = torch.optim.AdamW([
             group(lambda n, p: p.ndim > 1 and not n.startswith(("embeddings", *heads)), 0.01, 1.0),
             group(lambda n, p: (p.ndim == 1 or n.startswith("embeddings")) and not n.startswith(heads), 0.0, 1.0),
-            group(lambda n, p: n.startswith(heads), 0.0, HEADS),
+            group(lambda n, p: n.startswith(heads), 0.0, HEADS if self.fresh else 1.0),
             {"params": list(self.biases.parameters()), "weight_decay": 0.0, "scale": BIASES},
         ], lr=1e-5, fused=True, betas=(0.9, 0.98))
         self.trained = [p for _, p in named]
@@ -562,6 +572,8 @@ def main():
         opinions = {name: values.numpy() for name, values in torch.load(kept, weights_only=True).items()}
         save_opinions(args.out / "teachers.opinions.xz", opinions["texts"][originals])
         del teachers
+    elif rows.opinions is not None:
+        opinions = {"texts": rows.opinions, "tokens": None}
     for n, spec in enumerate(args.pupils, 1):
         model = network_of("pupil", n, spec, args.pupils, opinions)
         logits, _ = opinions_of(model, rows, args, asked, whole * LAST_OPINIONS / len(args.pupils), False)
