@@ -1,4 +1,4 @@
-"""Proves that training uses no held-out text: no row from data.training_rows has the lower-cased
+"""Proves that training uses no held-out text: no row from data.training_rows or pack.training_rows has the lower-cased
 words of a dev or test row of any file. Otherwise it exits with 1 and prints the sources.
 
     python training/check_splits.py DATA
@@ -8,15 +8,17 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).with_name("remote")))
 import data
 import grammars
+import pack
 
 
 def leaks(rows: list[data.Row], folder: Path) -> Counter:
     """The number of rows that occur in a held-out row of folder, by (source, file that holds it out).
     Reads the files again instead of trusting the set that the loader filtered with."""
     where = {}
-    for path in sorted(Path(folder).glob("*.jsonl.gz")):
+    for path in sorted(Path(folder).glob("**/*.jsonl.gz")):
         for raw in data.read_file(path):
             if raw.get("split") in ("dev", "test"):
                 where[data.key(raw["text"])] = path.name
@@ -29,6 +31,7 @@ def main() -> int:
         return 2
     folder = Path(sys.argv[1])
     rows = data.training_rows(folder, grammars.rows("train", grammars.SENTENCES, seed=1))
+    rows += [row for of in pack.training_rows(folder, set()).values() for row in of]
     used = Counter(row.source for row in rows)
     texts_of = {name for row in rows for name in data.names(row)}
     for excluded in data.NOT_FOR_TRAINING:

