@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 ATTRIBUTES = 7
 SPAN_COLUMNS = (0, 2, 3, 4, 5)  # the attributes that have spans
@@ -51,6 +52,8 @@ class Dropout(nn.Module):
 
 
 class Layer(nn.Module):
+    fused = True  # attention on a CUDA device
+
     def __init__(self, config: dict, dropout: nn.Module):
         super().__init__()
         width, eps = config["hidden_size"], config["layer_norm_eps"]
@@ -70,8 +73,12 @@ class Layer(nn.Module):
         # Once, where autocast would do so for each of the three.
         half = x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
         q, k, v = per_head(self.query(half)), per_head(self.key(half)), per_head(self.value(half))
-        if x.is_cuda:
-            mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype))
+        if x.is_cuda and self.fused:
+            # The whole mask, and no kernel of cuDNN's: with a mask that was broadcast, a training's gradient was not
+            # finite (docs/model/experiments.md, section 15).
+            mask = bias.to(q.dtype).expand(texts, self.heads, tokens, tokens).contiguous()
+            with sdpa_kernel((SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH)):
+                mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         else:
             # PyTorch's fused kernels export to a graph that fusion does not recognise, and are slower on a CPU.
             weights = torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(width // self.heads) + bias, dim=-1)
@@ -97,6 +104,8 @@ class PerText(nn.Linear):
     rounds differently from one of a single row, and a text's score must not depend on the others in its tensor."""
 
     def forward(self, x):
+        if x.is_cuda:  # only trains there, and a copy of the weights for each text is slow
+            return super().forward(x)
         return (self.weight @ x.unsqueeze(-1)).squeeze(-1) + self.bias
 
 

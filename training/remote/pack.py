@@ -3,12 +3,16 @@
     python training/remote/pack.py --data DATA --out build/remote --base minilm --base e5=JAR
 
 The folder has the texts as token ids, their labels, base models in int8 by rows, and the code. What tells the rows
-apart, their ids, stays here: OUT.rows.jsonl.gz, for reading.py.
+apart stays here: OUT.rows.jsonl.gz, the id of each and a hash of its words, for report.py.
+
+opinions.xz beside this file is what an earlier teacher said, by the hash: a pupil learns from it where no teacher can be
+trained. `report.py keep` writes it.
 """
 
 import argparse
 import dataclasses
 import gzip
+import hashlib
 import json
 import lzma
 import re
@@ -34,6 +38,8 @@ ROOT = Path(__file__).parents[2]
 ROOM = 126  # tokens of a text beside [CLS] and [SEP]
 UNKNOWN = 255  # a label or a mark that nobody gave
 SCALE = 250  # steps of a label
+OPINIONS = Path(__file__).with_name("opinions.xz")
+NO_OPINION = np.full(14, UNKNOWN, np.uint8)
 # Shares of toxic and of other rows that have a twin with disguised words, and of harmless ones whose twin is cut off in
 # the middle: the start of a sentence is read before its end.
 DISGUISED = {True: 0.25, False: 0.2}
@@ -56,6 +62,7 @@ class Packed:
     train: list = field(default_factory=list)
     filler: list = field(default_factory=list)
     names: list = field(default_factory=list)
+    hashes: list = field(default_factory=list)
 
 
 def written_out(text: str, rng: np.random.Generator) -> str:
@@ -159,6 +166,7 @@ class Packer:
         """The rows of a source, and their twins behind them."""
         if not rows:
             return
+        self.out.hashes += [hash_of(row.text) for row in rows]
         rows = plain.rows([prepared(row, self.rng) for row in rows])
         first, twins = len(self.out.ids), []
         self.put(source, rows, [-1] * len(rows))
@@ -173,12 +181,14 @@ class Packer:
                 text = row.text[: row.text.rfind(" ", 0, end) if " " in row.text[:end] else end]
                 twins.append((first + i, data.Row(text, source, "train", row.labels, data.no_votes(text))))
         self.put(source, [row for _, row in twins], [of for of, _ in twins])
+        self.out.hashes += [0] * len(twins)
 
     def put(self, source: str, rows: list[data.Row], twins: list[int], train: bool = True):
         scales = MIX[source].scales if train else (False, False)
         for row, (ids, targets), twin in zip(rows, self.encode(rows), twins):
             given = as_bytes(row.labels)
             self.out.ids.append(ids)
+            self.out.names.append("" if twin >= 0 else row.id)
             self.out.targets.append(targets)
             self.out.labels.append(np.concatenate([given if used else np.full_like(given, UNKNOWN) for used in scales]))
             self.out.source.append([*MIX].index(source) if train else UNKNOWN)
@@ -210,12 +220,11 @@ def pack(folder: Path, out: Path, without: set[str], seed: int = 1) -> Packed:
     packer = Packer(data.telling_words(everything), seed)
     for name, rows in by_source.items():
         packer.add(name, rows)
-        packer.out.names += [row.id for row in rows] + [""] * (len(packer.out.ids) - len(packer.out.names) - len(rows))
         print(f"{name:26} {len(rows):8,} rows", flush=True)
     dev = dev_rows(folder)
     texts = plain.rows([data.Row(text, source, "dev", np.full(7, np.nan, np.float32), id=id) for source, id, text in dev])
     packer.put("natural", texts, [-1] * len(texts), train=False)
-    packer.out.names += [id for _, id, _ in dev]
+    packer.out.hashes += [hash_of(text) for _, _, text in dev]
     print(f"{'dev rows':26} {len(dev):8,} rows")
     offsets = natural_offsets(by_source)
     meta = {
@@ -226,7 +235,34 @@ def pack(folder: Path, out: Path, without: set[str], seed: int = 1) -> Packed:
         "starts": {str(id): pieces for id, pieces in tokens.starts().items()},
     }
     write(packer.out, out, meta)
+    if OPINIONS.exists():
+        known = read_opinions()
+        logits = np.stack([known.get(number, NO_OPINION) if train else NO_OPINION for number, train in zip(packer.out.hashes, packer.out.train)])
+        with lzma.open(out / "opinions.xz", "wb") as file:
+            file.write(np.ascontiguousarray(logits.T).tobytes())
+        print(f"{'opinions':26} {int((logits[:, 0] != UNKNOWN).sum()):8,} rows")
     return packer.out
+
+
+def hash_of(text: str) -> int:
+    """40 bits of a text's words: a million texts share one by chance in one of two sets."""
+    return int.from_bytes(hashlib.sha1(data.key(text).encode()).digest()[:5])
+
+
+def write_opinions(hashes: np.ndarray, logits: np.ndarray):
+    """hashes: uint64, sorted; logits: uint8 [rows, 14] as train.save_opinions has them. In planes, the steps between hashes."""
+    steps = np.diff(hashes, prepend=np.uint64(0)).astype("<u8")
+    with lzma.open(OPINIONS, "wb", preset=9) as file:
+        file.write(len(hashes).to_bytes(4) + np.ascontiguousarray(steps.view(np.uint8).reshape(-1, 8)[:, :5].T).tobytes() + np.ascontiguousarray(logits.T).tobytes())
+
+
+def read_opinions() -> dict[int, np.ndarray]:
+    with lzma.open(OPINIONS) as file:
+        count = int.from_bytes(file.read(4))
+        steps = np.zeros((count, 8), np.uint8)
+        steps[:, :5] = np.frombuffer(file.read(5 * count), np.uint8).reshape(5, count).T
+        logits = np.frombuffer(file.read(), np.uint8).reshape(14, count).T
+    return dict(zip(np.cumsum(steps.view("<u8")[:, 0]).tolist(), logits))
 
 
 def natural_offsets(by_source: dict[str, list[data.Row]]) -> dict[str, list[float | None]]:
@@ -287,7 +323,7 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     rows = pack(args.data, args.out, set(data.UNLICENSED) if args.licensed else set())
     with gzip.open(f"{args.out}.rows.jsonl.gz", "wt", encoding="utf-8") as lines:
-        lines.writelines(json.dumps(name) + "\n" for name in rows.names)
+        lines.writelines(json.dumps(pair) + "\n" for pair in zip(rows.names, rows.hashes))
     for given in args.base or ["minilm"]:
         name, _, jar = given.partition("=")
         config, state = base(name, Path(jar) if jar else None)

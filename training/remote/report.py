@@ -1,11 +1,12 @@
 """The figures of trainings on dev rows, and the rows that a training is in doubt about.
 
     python training/remote/report.py figures --data DATA --folder build/remote --opinions OUT/*.opinions.xz [--results RESULTS]
+    python training/remote/report.py keep --data DATA --folder build/remote --opinions OUT/teachers.opinions.xz
     python training/remote/report.py doubts --data DATA --folder build/remote --opinions OUT/teachers.opinions.xz --out FILE
 
 --results is what `toxscreen batch` says of the dev rows, JSONL with their ids: the model that ships, in the same table.
 doubts writes natural training rows with their scores and the thresholds at which 3 harmless texts of 1,000 are flagged,
-as annotate.py natural reads them.
+as annotate.py natural reads them. keep writes a teacher's opinions of the training rows where pack.py finds them.
 """
 
 import argparse
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import data
 import measures
 import metrics
+import pack
 
 HARMLESS, TOXIC = 0.3, 0.5  # the highest grade of a harmless text, the lowest of one that readers object to
 FLAGGED = (0.001, 0.003, 0.015)  # of harmless natural texts, at the three operating points
@@ -30,7 +32,7 @@ OPINION_RANGE = 10.0
 
 
 class Rows:
-    """Ids of the packed rows that are no twins, in their order."""
+    """Ids and hashes of the packed rows that are no twins, in their order."""
 
     def __init__(self, folder: Path):
         meta = json.loads((folder / "meta.json").read_text())
@@ -43,7 +45,7 @@ class Rows:
                     twin = planes.T.copy().view(dtype).reshape(shape)
         with gzip.open(f"{folder}.rows.jsonl.gz", "rt", encoding="utf-8") as lines:
             names = [json.loads(line) for line in lines]
-        self.names = [name for name, of in zip(names, twin) if of < 0]
+        self.names, self.hashes = zip(*[pair for pair, of in zip(names, twin) if of < 0])
         self.at = {name: i for i, name in enumerate(self.names) if name}
 
 
@@ -226,10 +228,20 @@ def doubts(args):
     print(f"{len(dev):,} rows, {written:,} flagged or nearly flagged; thresholds {np.round(1 / (1 + np.exp(-at)), 3).tolist()}")
 
 
+def keep(args):
+    rows, logits = Rows(args.folder), opinions(args.opinions[0])
+    held_out = {pack.hash_of(text) for _, _, text in pack.dev_rows(args.data)}
+    known = {number: i for i, number in enumerate(rows.hashes) if not np.isnan(logits[i, 0]) and number not in held_out}
+    hashes = np.array(sorted(known), dtype=np.uint64)
+    steps = np.rint((logits[[known[int(number)] for number in hashes]] + OPINION_RANGE) * (254 / (2 * OPINION_RANGE))).astype(np.uint8)
+    pack.write_opinions(hashes, steps)
+    print(f"{len(hashes):,} texts, {pack.OPINIONS.stat().st_size / 2**20:.1f} MiB")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
-    for name, run in (("figures", figures), ("doubts", doubts)):
+    for name, run in (("figures", figures), ("keep", keep), ("doubts", doubts)):
         command = commands.add_parser(name)
         command.set_defaults(run=run)
         command.add_argument("--data", required=True, type=Path)
@@ -237,7 +249,7 @@ def main():
         command.add_argument("--opinions", required=True, nargs="+", type=Path)
         if name == "figures":
             command.add_argument("--results", nargs="*", type=Path)
-        else:
+        if name == "doubts":
             command.add_argument("--split", choices=("train", "dev"), default="train")
             command.add_argument("--out", required=True, type=Path)
     args = parser.parse_args()

@@ -538,11 +538,13 @@ def main():
     parser.add_argument("--pupils", nargs="*", default=["e5/12"], metavar="NAME[/LAYERS]", help="base models of the networks to ship (default e5/12)")
     parser.add_argument("--rate", type=float, default=1.0, help="factor of all learning rates (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plain-attention", action="store_true", help="no fused attention on a CUDA device")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--checkpoint-seconds", type=float, default=300)
     parser.add_argument("--log-seconds", type=float, default=10)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
+    network.Layer.fused = not args.plain_attention
     began = time.monotonic()
     rows = Rows(HERE)
     print(f"{len(rows.length):,} rows, {len(rows.ids):,} tokens, read in {time.monotonic() - began:.0f} s; device {args.device}", flush=True)
