@@ -102,9 +102,10 @@ def natural(args):
     rng = np.random.default_rng(args.seed)
     args.out.mkdir(parents=True, exist_ok=True)
     graded, held_out = data.read_grades(), data.held_out_keys(args.data) if args.split == "train" else set()
-    by_register, rows = defaultdict(list), {}
+    by_register, rows, done = defaultdict(list), {}, defaultdict(int)
     for source, register in (zip(data.LABELLED, data.LABELLED) if args.labelled else data.NATURAL.items()):
         for row in data.split_rows(args.data, source, args.split):
+            done[register] += row.id in graded
             if row.id not in graded and len(row.text) <= LONGEST and data.key(row.text) not in held_out:
                 rows[row.id] = row.text
                 by_register[register].append(row.id)
@@ -114,6 +115,10 @@ def natural(args):
         take = min(len(ids), round(left / (len(by_register) - n)))
         left -= take
         chosen.update((ids[i], rows[ids[i]]) for i in rng.choice(len(ids), take, replace=False))
+    for register, ids in by_register.items():
+        ids = [id for id in ids if id not in chosen]
+        missing = args.at_least - done[register] - sum(id in chosen for id in by_register[register])
+        chosen.update((ids[i], rows[ids[i]]) for i in rng.permutation(len(ids))[: max(missing, 0)])
     print(f"{len(chosen):,} rows at random")
     doubtful = [id for id in read_doubtful(args.results) if id in rows and id not in chosen] if args.results else []
     kept = sorted(doubtful[i] for i in rng.permutation(len(doubtful))[: args.doubtful])
@@ -221,7 +226,8 @@ def main():
         if name == "natural":
             command.add_argument("--split", required=True, choices=("train", "dev"))
             command.add_argument("--labelled", action="store_true", help="rows of the labelled sets in more/ instead")
-            command.add_argument("--random", type=int, required=True, help="number of rows at random, as many of each register")
+            command.add_argument("--random", type=int, default=0, help="number of rows at random, as many of each register")
+            command.add_argument("--at-least", type=int, default=0, help="further rows at random, until so many of each register are graded")
             command.add_argument("--doubtful", type=int, default=0, help="the most rows that the model flags or nearly flags")
             command.add_argument("--results", type=Path, help="results of toxscreen batch, JSONL, with the rows' ids")
         if name in ("select", "natural"):

@@ -42,7 +42,7 @@ WARM_UP = 0.1
 HEADS = 4.0  # learning rate of the heads, which start at random, relative to the others
 BIASES = 20.0  # and of the sources' biases, a thousand numbers that start at 0 and must reach up to ±3
 GPU_TOKENS, CPU_TOKENS = 16384, 8192  # of a step, including padding
-MAX_ROWS = 768
+MOST_ROWS = 21  # tokens of a step for each of its texts at least: one of single words would have thousands
 TOKENS_A_ROW = 51  # a step's loss is divided by its tokens over this, so a row counts the same in every batch
 TOKEN_WEIGHT = 2.0  # of the token head's loss relative to the text head's
 RANK_WEIGHT = 0.2  # of the distance to a ranked score, in log-odds, relative to cross entropy
@@ -164,7 +164,7 @@ class Chunk:
         wide = (self.length[order] + 2 + step - 1) // step * step
         out, at = [], 0
         while at < len(order):
-            texts = max(1, min(budget // int(wide[at]), MAX_ROWS))
+            texts = max(1, min(budget // int(wide[at]), budget // MOST_ROWS))
             out.append(order[at : at + texts])
             at += texts
         rng.shuffle(out)
@@ -418,7 +418,7 @@ def train(name: str, spec: str, seed: int, rows: Rows, args, seconds: float, opi
         "ranked": torch.tensor([s["ranked"] for s in sources], device=args.device), "weight": torch.tensor([s["weight"] for s in sources], device=args.device),
     }
     text_opinions = None if opinions is None else move(opinions["texts"])
-    budget, step = (GPU_TOKENS, 8) if args.device == "cuda" else (CPU_TOKENS, 4)
+    budget, step = args.step_tokens, 8 if args.device == "cuda" else 4
     # A step of fewer tokens is a noisier one.
     peak = run.peak * math.sqrt(budget / GPU_TOKENS) * args.rate
     started = saved = noted = time.monotonic()
@@ -501,7 +501,7 @@ def opinions_of(model: network.Classifier, rows: Rows, args, chosen: np.ndarray,
             at, results = 0, []
             while at < len(order):
                 width = int(rows.length[order[at]]) + 2
-                batch = order[at : at + max(1, min(budget // width, 4 * MAX_ROWS))]
+                batch = order[at : at + max(1, min(budget, 4 * GPU_TOKENS) // max(width, MOST_ROWS))]
                 at += len(batch)
                 ids, mask, places, real = inputs(layout, move(batch), width)
                 logits, token_logits = model(ids, mask)
@@ -537,6 +537,7 @@ def main():
     parser.add_argument("--teachers", nargs="*", default=["e5"], metavar="NAME[/LAYERS]", help="base models of the teachers (default e5)")
     parser.add_argument("--pupils", nargs="*", default=["e5/12"], metavar="NAME[/LAYERS]", help="base models of the networks to ship (default e5/12)")
     parser.add_argument("--rate", type=float, default=1.0, help="factor of all learning rates (default %(default)s)")
+    parser.add_argument("--step-tokens", type=int, help=f"tokens of a step, including padding (default {GPU_TOKENS:,} on a CUDA device, {CPU_TOKENS:,} on a CPU); rates follow its root")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--plain-attention", action="store_true", help="no fused attention on a CUDA device")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
@@ -544,6 +545,7 @@ def main():
     parser.add_argument("--log-seconds", type=float, default=10)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
+    args.step_tokens = args.step_tokens or (GPU_TOKENS if args.device == "cuda" else CPU_TOKENS)
     network.Layer.fused = not args.plain_attention
     began = time.monotonic()
     rows = Rows(HERE)
