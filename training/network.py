@@ -74,11 +74,9 @@ class Layer(nn.Module):
         half = x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
         q, k, v = per_head(self.query(half)), per_head(self.key(half)), per_head(self.value(half))
         if x.is_cuda and self.fused:
-            # The whole mask, and no kernel of cuDNN's: with a mask that was broadcast, a training's gradient was not
-            # finite (docs/model/experiments.md, section 15).
-            mask = bias.to(q.dtype).expand(texts, self.heads, tokens, tokens).contiguous()
+            # No kernel of cuDNN's: see Classifier.forward.
             with sdpa_kernel((SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH)):
-                mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+                mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype))
         else:
             # PyTorch's fused kernels export to a graph that fusion does not recognise, and are slower on a CPU.
             weights = torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(width // self.heads) + bias, dim=-1)
@@ -143,6 +141,10 @@ class Classifier(nn.Module):
         bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * -10000.0
         if self.distance is not None:
             bias = bias + self.distance(distance_buckets(ids.shape[1], self.distance.num_embeddings, ids.device)).permute(2, 0, 1)
+        if ids.is_cuda and Layer.fused:
+            # The whole mask, once: with one that was broadcast, a training's gradient was not finite
+            # (docs/model/experiments.md, section 15).
+            bias = bias.to(torch.bfloat16).expand(len(ids), self.layers[0].heads, ids.shape[1], ids.shape[1]).contiguous()
         for layer in self.layers:
             x = layer(x, bias)
         x = x.float()
