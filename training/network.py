@@ -12,7 +12,6 @@ from pathlib import Path
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 ATTRIBUTES = 7
 SPAN_COLUMNS = (0, 2, 3, 4, 5)  # the attributes that have spans
@@ -52,8 +51,6 @@ class Dropout(nn.Module):
 
 
 class Layer(nn.Module):
-    fused = True  # attention on a CUDA device
-
     def __init__(self, config: dict, dropout: nn.Module):
         super().__init__()
         width, eps = config["hidden_size"], config["layer_norm_eps"]
@@ -73,15 +70,10 @@ class Layer(nn.Module):
         # Once, where autocast would do so for each of the three.
         half = x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
         q, k, v = per_head(self.query(half)), per_head(self.key(half)), per_head(self.value(half))
-        if x.is_cuda and self.fused:
-            # No kernel of cuDNN's: see Classifier.forward.
-            with sdpa_kernel((SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH)):
-                mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype))
-        else:
-            # PyTorch's fused kernels export to a graph that fusion does not recognise, and are slower on a CPU.
-            weights = torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(width // self.heads) + bias, dim=-1)
-            mixed = weights @ v
-        mixed = mixed.transpose(1, 2).reshape(texts, tokens, width)
+        # Eager attention: PyTorch's fused kernels export to a graph that fusion does not recognise, are slower on a CPU,
+        # and with a mask that is broadcast gave gradients that were not finite on a CUDA device.
+        weights = torch.softmax(q @ k.transpose(-1, -2) / math.sqrt(width // self.heads) + bias, dim=-1)
+        mixed = (weights @ v).transpose(1, 2).reshape(texts, tokens, width)
         x = self.mix_norm(self.dropout(self.mix(mixed)) + x)
         return self.norm(self.dropout(self.down(F.gelu(self.up(x)))) + x)
 
@@ -141,10 +133,6 @@ class Classifier(nn.Module):
         bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * -10000.0
         if self.distance is not None:
             bias = bias + self.distance(distance_buckets(ids.shape[1], self.distance.num_embeddings, ids.device)).permute(2, 0, 1)
-        if ids.is_cuda and Layer.fused:
-            # The whole mask, once: with one that was broadcast, a training's gradient was not finite
-            # (docs/model/experiments.md, section 15).
-            bias = bias.to(torch.bfloat16).expand(len(ids), self.layers[0].heads, ids.shape[1], ids.shape[1]).contiguous()
         for layer in self.layers:
             x = layer(x, bias)
         x = x.float()

@@ -39,6 +39,7 @@ ROOM = 126  # tokens of a text beside [CLS] and [SEP]
 UNKNOWN = 255  # a label or a mark that nobody gave
 SCALE = 250  # steps of a label
 OPINIONS = Path(__file__).with_name("opinions.xz")
+WEIGHTS = Path(__file__).with_name("weights")
 NO_OPINION = np.full(14, UNKNOWN, np.uint8)
 # Shares of toxic and of other rows that have a twin with disguised words, and of harmless ones whose twin is cut off in
 # the middle: the start of a sentence is read before its end.
@@ -300,7 +301,9 @@ def write(rows: Packed, out: Path, meta: dict):
 
 
 def base(name: str, jar: Path | None) -> tuple[dict, dict[str, torch.Tensor]]:
-    """A base model with the new tokens, each at the mean of the words that say what it means."""
+    """A base model with the new tokens, each at the mean of the words that say what it means; weights/ has learnt them."""
+    if (WEIGHTS / f"{name}-1.pt").exists():
+        return rounded.load_rounded(WEIGHTS, name)
     if name == "toxicity-en":
         model = network.from_folder(ROOT / "models" / name)
         config, state = model.config, model.state_dict()
@@ -317,7 +320,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, type=Path, help="the data folder")
     parser.add_argument("--out", required=True, type=Path, help="the folder to make")
-    parser.add_argument("--base", action="append", metavar="NAME[=JAR]", help="a base model: minilm, mpnet, e5=JAR, or toxicity-en, the model that ships; repeatable (default minilm)")
+    parser.add_argument("--base", action="append", metavar="NAME[=JAR]", help="a base model: minilm, mpnet, e5=JAR, toxicity-en, the model that ships, or six-layers, trained from it (weights/); repeatable (default minilm)")
     parser.add_argument("--licensed", action="store_true", help="leave out the sources whose authors state no licence")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)

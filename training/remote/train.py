@@ -37,11 +37,11 @@ ROOM = 126  # tokens of a text beside them
 UNKNOWN, SCALE = 255, 250  # as in pack.py
 NATURAL = "natural"
 # Peak learning rates for GPU_TOKENS a step; deep networks collapse at more.
-RATES = {"minilm": 2.5e-4, "toxicity-en": 2e-4, "e5": 1e-4, "mpnet": 6e-5}
+RATES = {"minilm": 3.5e-4, "toxicity-en": 2.8e-4, "six-layers": 2.8e-4, "e5": 1.4e-4, "mpnet": 8.5e-5}
 WARM_UP = 0.1
 HEADS = 4.0  # learning rate of the heads, which start at random, relative to the others
 BIASES = 20.0  # and of the sources' biases, a thousand numbers that start at 0 and must reach up to ±3
-GPU_TOKENS, CPU_TOKENS = 16384, 8192  # of a step, including padding
+GPU_TOKENS, CPU_TOKENS = 32768, 8192  # of a step, including padding
 MOST_ROWS = 21  # tokens of a step for each of its texts at least: one of single words would have thousands
 TOKENS_A_ROW = 51  # a step's loss is divided by its tokens over this, so a row counts the same in every batch
 TOKEN_WEIGHT = 2.0  # of the token head's loss relative to the text head's
@@ -454,7 +454,7 @@ def train(name: str, spec: str, seed: int, rows: Rows, args, seconds: float, opi
             run.seconds = before + now - started
             if now - noted > args.log_seconds or run.seconds >= seconds:
                 if sums[2] > summed / 2:
-                    raise FloatingPointError(f"failed at step {run.step} of {name}: the gradient is not finite; lower --rate or try --plain-attention, and start with an empty --out")
+                    raise FloatingPointError(f"failed at step {run.step} of {name}: the gradient is not finite; lower --rate and start with an empty --out")
                 note(args, name, step=run.step, epoch=epoch, tokens=run.tokens, seconds=round(run.seconds, 1), losses=[round(x, 4) for x in (sums / summed).tolist()[:2]], skipped=int(sums[2]), rate=learning_rate(peak, done))
                 sums, summed, noted = torch.zeros(3, device=args.device), 0, now
             if now - saved > args.checkpoint_seconds:
@@ -488,7 +488,7 @@ def note(args, name: str, **what):
 def opinions_of(model: network.Classifier, rows: Rows, args, chosen: np.ndarray, seconds: float, of_tokens: bool) -> tuple[np.ndarray, np.ndarray | None]:
     """float16 logits [rows, 14], NaN for rows that were not asked about, and uint8 probabilities of tokens [tokens, 5] beside
     rows.ids. The rows are asked about in the order of chosen, until the time is over."""
-    device, budget = args.device, (4 * GPU_TOKENS if args.device == "cuda" else CPU_TOKENS)
+    device, budget = args.device, (2 * GPU_TOKENS if args.device == "cuda" else CPU_TOKENS)
     texts = np.full((len(rows.length), 2 * network.ATTRIBUTES), np.nan, np.float16)
     move = lambda array: torch.from_numpy(array).to(device)
     layout = type("Layout", (), {"ids": move(rows.ids), "start": move(rows.start), "lengths": move(rows.length)})
@@ -503,7 +503,7 @@ def opinions_of(model: network.Classifier, rows: Rows, args, chosen: np.ndarray,
             at, results = 0, []
             while at < len(order):
                 width = int(rows.length[order[at]]) + 2
-                batch = order[at : at + max(1, min(budget, 4 * GPU_TOKENS) // max(width, MOST_ROWS))]
+                batch = order[at : at + max(1, budget // max(width, MOST_ROWS))]
                 at += len(batch)
                 ids, mask, places, real = inputs(layout, move(batch), width)
                 logits, token_logits = model(ids, mask)
@@ -541,14 +541,12 @@ def main():
     parser.add_argument("--rate", type=float, default=1.0, help="factor of all learning rates (default %(default)s)")
     parser.add_argument("--step-tokens", type=int, help=f"tokens of a step, including padding (default {GPU_TOKENS:,} on a CUDA device, {CPU_TOKENS:,} on a CPU); rates follow its root")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--plain-attention", action="store_true", help="no fused attention on a CUDA device")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--checkpoint-seconds", type=float, default=300)
     parser.add_argument("--log-seconds", type=float, default=10)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     args.step_tokens = args.step_tokens or (GPU_TOKENS if args.device == "cuda" else CPU_TOKENS)
-    network.Layer.fused = not args.plain_attention
     began = time.monotonic()
     rows = Rows(HERE)
     print(f"{len(rows.length):,} rows, {len(rows.ids):,} tokens, read in {time.monotonic() - began:.0f} s; device {args.device}", flush=True)
