@@ -29,6 +29,7 @@ import pack
 HARMLESS, TOXIC = 0.3, 0.5  # the highest grade of a harmless text, the lowest of one that readers object to
 FLAGGED = (0.001, 0.003, 0.015)  # of harmless natural texts, at the three operating points
 OPINION_RANGE = 10.0
+FLAGGED_SHEETS = "nd2-"  # of dev rows that six layers flag or nearly flag: no sample
 
 
 class Rows:
@@ -92,9 +93,10 @@ def operating_points(harmless: np.ndarray) -> dict[float, np.ndarray]:
 
 
 def graded(folder: Path, split: str, sources, rows: Rows) -> tuple[list[str], np.ndarray]:
-    """Ids of packed rows of these sources with their mean grades [rows, 7]."""
+    """Ids of packed rows of these sources with their mean grades [rows, 7], without those graded because a model flagged them."""
     grades = data.read_grades()
-    ids = [row.id for source in sources for row in data.split_rows(folder, source, split) if row.id in grades and row.id in rows.at]
+    flagged = {raw["id"] for raw in data.read_file(data.ANNOTATIONS) if raw["sheet"].startswith(FLAGGED_SHEETS)}
+    ids = [row.id for source in sources for row in data.split_rows(folder, source, split) if row.id in grades and row.id in rows.at and row.id not in flagged]
     return ids, np.stack([np.mean(grades[id], axis=0) for id in ids])
 
 
