@@ -252,7 +252,7 @@ func eval[T any](b tab, expression string, args ...any) T {
 func (b tab) wait(expression string, args ...any) {
 	b.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if eval[bool](b, "Boolean("+expression+")", args...) {
+		if eval[bool](b, "Promise.resolve("+expression+").then(Boolean)", args...) {
 			return
 		}
 	}
@@ -322,8 +322,18 @@ func (b tab) paste(text string) {
 	}
 }
 
+// click presses the mouse on an element. A press goes to a place on the screen, so the
+// element is first brought into view, and must have stayed where it is for three frames.
 func (b tab) click(selector string) {
 	b.Helper()
+	b.wait(`(async () => {
+		const element = document.querySelector($1);
+		element.scrollIntoView({ block: "center", behavior: "instant" });
+		const place = () => JSON.stringify(element.getBoundingClientRect());
+		const before = place();
+		for (let frames = 0; frames < 3; frames++) await new Promise(requestAnimationFrame);
+		return place() === before;
+	})()`, selector)
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
